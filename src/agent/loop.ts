@@ -1,0 +1,148 @@
+/**
+ * The loop: observe, decide, perform, again; then wait until something changes or the time comes. Triggers only wake it: they carry no
+ * state, and many coalesce into one pass. Nothing it remembers is needed to decide, but how long to leave a failed step alone.
+ */
+import type { Snapshot, Trouble } from './model.ts'
+import { nextStep } from './next-step.ts'
+import { type Eyes, type KubeletLook, lookAtKubelet, observe } from './observe.ts'
+import { type Action, type Hands, perform } from './perform.ts'
+import type { Clock, Log } from './ports.ts'
+import { aboutOf, type Step, type Wait } from './step.ts'
+
+/** What others may see of a pass: reports, metrics, the simulation's invariants. Must not throw. */
+export interface PassObserver {
+  decided(snapshot: Snapshot, step: Step): void
+}
+
+const FIRST_RETRY_US = 1e6
+const LAST_RETRY_US = 60e6
+const BLIND_US = 5e6
+/** What was seen of kubelet so lately is as good as new: on a busy node a look alone takes as long. */
+const FRESH_US = 100e3
+
+export class Loop {
+  readonly #eyes: Eyes
+  readonly #hands: Hands
+  readonly #observer: PassObserver
+  readonly #log: Log
+  /** Steps that failed, each with how long it is left alone: by kind and what they were about. */
+  readonly #troubles = new Map<string, Trouble & { readonly pauseUs: number }>()
+  /** Of this round of passes: between them only files change. */
+  #kubelet: KubeletLook | undefined
+  /** Why the last look failed. */
+  #blind: string | undefined
+
+  constructor(parts: { eyes: Eyes; hands: Hands; observer: PassObserver; log: Log }) {
+    this.#eyes = parts.eyes
+    this.#hands = parts.hands
+    this.#observer = parts.observer
+    this.#log = parts.log
+  }
+
+  /** One look and at most one step. */
+  async pass(): Promise<Step> {
+    const snapshot = await this.#look()
+    if (snapshot === undefined) return this.#waitBlind()
+    const step = nextStep(snapshot)
+    this.#observer.decided(snapshot, step)
+    if (step.kind !== 'wait') await this.#try(step, snapshot)
+    else this.#forgetObsolete(snapshot.now.monotonicUs)
+    if (step.kind === 'wait' || step.kind === 'restart') this.#kubelet = undefined
+    return step
+  }
+
+  /** Passes until there is nothing left to do but wait. */
+  async settle(signal: AbortSignal): Promise<Wait | undefined> {
+    while (!signal.aborted) {
+      const step = await this.pass()
+      if (step.kind === 'wait') return step
+    }
+    return undefined
+  }
+
+  /** A file that cannot be read (a broken disk) leaves nothing to decide on, and so nothing changes. */
+  async #look(): Promise<Snapshot | undefined> {
+    try {
+      const snapshot = await observe(this.#eyes, [...this.#troubles.values()], await this.#lookAtKubelet())
+      this.#blind = undefined
+      return snapshot
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error)
+      if (this.#blind !== detail) this.#log.error('the state of this node cannot be read, nothing is changed', { error })
+      this.#blind = detail
+      return undefined
+    }
+  }
+
+  async #lookAtKubelet(): Promise<KubeletLook> {
+    const isFresh = this.#kubelet !== undefined && this.#eyes.clock.now().monotonicUs - this.#kubelet.at.monotonicUs < FRESH_US
+    if (this.#kubelet === undefined || !isFresh) this.#kubelet = await lookAtKubelet(this.#eyes)
+    return this.#kubelet
+  }
+
+  #waitBlind(): Wait {
+    const untilUs = this.#eyes.clock.now().monotonicUs + BLIND_US
+    return { kind: 'wait', phase: 'unknown', detail: this.#blind ?? '', untilUs }
+  }
+
+  /** A step that failed is left alone for a while, longer each time; other steps go on. */
+  async #try(step: Action, snapshot: Snapshot): Promise<void> {
+    const about = aboutOf(step)
+    const key = `${step.kind} ${about}`
+    const before = this.#troubles.get(key)
+    this.#troubles.delete(key)
+    try {
+      await perform(this.#hands, step, snapshot)
+    } catch (error) {
+      const pauseUs = Math.min(LAST_RETRY_US, (before?.pauseUs ?? FIRST_RETRY_US / 2) * 2)
+      const detail = error instanceof Error ? error.message : String(error)
+      this.#troubles.set(key, { step: step.kind, about, detail, retryAtUs: this.#eyes.clock.now().monotonicUs + pauseUs, pauseUs })
+      if (before?.detail !== detail) this.#log.error(`${step.kind} failed, trying again in a while`, { error })
+    }
+  }
+
+  /** Its time came, and nobody asked for it. */
+  #forgetObsolete(nowUs: number): void {
+    for (const [key, { retryAtUs }] of this.#troubles) if (nowUs >= retryAtUs) this.#troubles.delete(key)
+  }
+}
+
+/** Wakes a sleeper; wakes while nobody sleeps are remembered as one. */
+export class Waker {
+  #woken = false
+  #wake: (() => void) | undefined
+
+  wake(): void {
+    this.#woken = true
+    this.#wake?.()
+  }
+
+  /** Resolves at the time, at the next wake, or when the signal aborts. */
+  async sleepUntil(untilUs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+    if (!this.#woken && !signal.aborted) {
+      const delayMs = Math.min(MAX_TIMER_MS, Math.max(0, Math.ceil((untilUs - clock.now().monotonicUs) / 1000)))
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(done, delayMs)
+        function done() {
+          clearTimeout(timer)
+          signal.removeEventListener('abort', done)
+          resolve()
+        }
+        this.#wake = done
+        signal.addEventListener('abort', done)
+      })
+    }
+    this.#wake = undefined
+    this.#woken = false
+  }
+}
+
+/** setTimeout takes no more than 2^31 - 1 ms. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+export async function runLoop(loop: Loop, waker: Waker, clock: Clock, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const wait = await loop.settle(signal)
+    if (wait !== undefined) await waker.sleepUntil(wait.untilUs, clock, signal)
+  }
+}

@@ -1,0 +1,306 @@
+/**
+ * The decision: one Snapshot in, one Step out. Pure, so that every crash, every order of events and every outage ends in the same place:
+ * the next pass looks again and goes on from what it sees.
+ *
+ * The rooms below are asked in order; the first that has something to do wins. An earlier room never waits for a later one. A step that
+ * failed lately is passed over until its time comes, so that a full disk cannot keep a node from falling back.
+ */
+import { cadenceUs } from './cadence.ts'
+import { type Failure, findFailure } from './health-record.ts'
+import type { ConfigMapData, ConfigMapSource, Desired, HealthRecord, HeldSource, Snapshot, Verdict } from './model.ts'
+import type { ReadyWiring } from './ports.ts'
+import { choosePrunable } from './prunable.ts'
+import { decideRestart, lastRunSource } from './restarts.ts'
+import { describeSource, sameRef, sameSource } from './sources.ts'
+import { decideTurn, type Turn } from './spread.ts'
+import { aboutOf, type Phase, type Step, type Wait } from './step.ts'
+import { type Candidate, chooseTarget, type KnownUnit, listCandidates, nextAfter, type Target } from './target.ts'
+import { describeTrial, isSteady, measureTrial } from './trial.ts'
+import { trialKey } from './trial-key.ts'
+
+export function nextStep(snapshot: Snapshot): Step {
+  const rooms = askRooms(snapshot)
+  for (;;) {
+    const answer = rooms.next()
+    if (answer.done === true) return answer.value
+    if (answer.value !== undefined && !isHeldBack(snapshot, answer.value)) return answer.value
+  }
+}
+
+/** Yields what each room would do, in the order of urgency, evaluated only as far as needed; returns what is left: to wait. */
+function* askRooms(snapshot: Snapshot): Generator<Step | undefined, Wait, undefined> {
+  const { unit } = snapshot
+  if (unit.kind === 'unknown') {
+    yield followAssignment(snapshot)
+    return wait(snapshot, 'unknown', unit.detail)
+  }
+  if (unit.wiring.kind === 'broken' && unit.wiring.reason === 'dynamic-config-dir') return wait(snapshot, 'blocked', unit.wiring.detail)
+  if (unit.activity === 'stopping') return wait(snapshot, 'restarting', `kubelet is ${unit.summary}`)
+
+  const target = chooseTarget(snapshot, unit)
+  if (target !== undefined) {
+    yield answerRequests(snapshot, unit, target)
+    yield condemnFailure(snapshot, unit, target)
+  }
+  yield followAssignment(snapshot)
+  if (target === undefined) return wait(snapshot, 'unknown', 'meta/assigned was damaged, and the assignment has not been read anew')
+  yield forgetLostFallback(snapshot)
+  yield learnFromFallback(snapshot, unit, target)
+  yield promote(snapshot, target)
+  const rest = yield* runTarget(snapshot, unit, target)
+  yield prune(snapshot)
+  return rest
+}
+
+function isHeldBack(snapshot: Snapshot, step: Step): boolean {
+  const { troubles, now } = snapshot
+  return troubles.some(({ step: kind, about, retryAtUs }) => kind === step.kind && about === aboutOf(step) && now.monotonicUs < retryAtUs)
+}
+
+/** What a person asked for on the node: forget verdicts, or roll back what runs. */
+function answerRequests(snapshot: Snapshot, unit: KnownUnit, target: Target): Step | undefined {
+  const { requests, verdicts } = snapshot
+  if (requests.retry) return { kind: 'forgive', keys: [...verdicts.keys()], asked: true, why: 'retry was asked for on the node' }
+  if (requests.rollback === undefined) return undefined
+  if (requests.rollback.content !== target.content || target.source === 'local') return { kind: 'drop-rollback' }
+  const verdict: Verdict = {
+    key: target.key,
+    state: 'confirmed',
+    reason: 'requested',
+    detail: 'rollback was asked for on the node',
+    source: target.source,
+    atWallMs: snapshot.now.wallMs,
+  }
+  return { kind: 'condemn', verdict, next: nextAfter(snapshot, unit, target)?.source, asked: true }
+}
+
+/** What the cluster wants, whatever state kubelet is in. Anything but a clear answer changes nothing. */
+function followAssignment(snapshot: Snapshot): Step | undefined {
+  const desired: Desired = snapshot.requests.hold === 'local' ? { kind: 'local' } : snapshot.desired
+  const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined
+  switch (desired.kind) {
+    case 'unknown':
+    case 'invalid':
+      return undefined
+    case 'local': {
+      const reset = assigned === 'local' && snapshot.lastKnownGood.source === 'local' && snapshot.previous.source === 'local'
+      return reset ? undefined : { kind: 'reset-to-local', from: assigned }
+    }
+    case 'config-map': {
+      const { ref, object } = desired
+      if (object.kind !== 'found') return undefined
+      const source = { ...ref, uid: object.uid, resourceVersion: object.resourceVersion }
+      if (assigned !== undefined && sameSource(assigned, source)) return keepAssigned(snapshot, source, object.data)
+      const inPlace = assigned !== undefined && assigned !== 'local' && sameRef(assigned, source)
+      return { kind: 'assign', source, data: object.data, inPlace }
+    }
+  }
+}
+
+/** The assigned version, once more: nothing to do, unless its bytes differ. */
+function keepAssigned(snapshot: Snapshot, source: ConfigMapSource, data: ConfigMapData): Step | undefined {
+  const { unit, desiredContent, assignedContent, nextStart } = snapshot
+  if (assignedContent === desiredContent || desiredContent === undefined) return undefined
+  const assign: Step = { kind: 'assign', source, data, inPlace: true }
+  // The checkpoint is gone or damaged: the cluster still has it.
+  if (assignedContent === undefined) return assign
+  // A restored etcd handed the version out again with other content. Kubelet may start from this checkpoint at any time, so judge first.
+  if (unit.kind !== 'known' || nextStart.kind !== 'known') return undefined
+  if (!sameSource(nextStart.held.source, source)) return assign
+  const key = trialKey(desiredContent, unit.kubeletIdentity)
+  if (snapshot.verdicts.has(key)) return undefined
+  return snapshot.accepted.has(key) ? assign : { kind: 'preflight', source, key, data }
+}
+
+/**
+ * Only what kubelet starts with next can fail. Where that is not what is wanted any more, what is wanted takes its place anyway; but when
+ * that cannot be had (a full disk), kubelet must not be left in a crash loop.
+ */
+function condemnFailure(snapshot: Snapshot, unit: KnownUnit, target: Target): Step | undefined {
+  const { health, nextStart, assigned } = snapshot
+  if (snapshot.requests.hold === 'paused' || unit.wiring.kind === 'broken' || target.atFault) return undefined
+  if (assigned.kind === 'source' && assigned.source === 'local') return undefined
+  if (nextStart.kind !== 'known') return undefined
+  const failed = asCandidate(nextStart.held, unit)
+  if (failed.content !== target.content && !isOutOfReach(snapshot, target)) return undefined
+  if (health?.subject !== failed.key || snapshot.verdicts.has(failed.key)) return undefined
+  const failure = judgeHealth(snapshot, health, unit)
+  if (failure === undefined) return undefined
+  const verdict: Verdict = { key: failed.key, state: 'provisional', ...failure, source: failed.source, atWallMs: snapshot.now.wallMs }
+  return { kind: 'condemn', verdict, next: nextAfter(snapshot, unit, failed)?.source, asked: false }
+}
+
+/** It could not be judged or activated lately. */
+function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
+  const about = describeSource(target.source)
+  return snapshot.troubles.some((trouble) => (trouble.step === 'activate' || trouble.step === 'preflight') && trouble.about === about)
+}
+
+/** A fallback that works proves the config guilty. A kubelet that comes back after everything failed proves the node was. */
+function learnFromFallback(snapshot: Snapshot, unit: KnownUnit, target: Target): Step | undefined {
+  if (!isSteady(snapshot, target.key)) return undefined
+  const candidates = listCandidates(snapshot, unit) ?? []
+  const provisional = candidates.flatMap(({ verdict }) => (verdict?.state === 'provisional' ? [verdict] : []))
+  if (target.fallback && !target.atFault) {
+    // Guilty is what this one stands in for. Local never is: its file is the administrator's, and may have been changed since.
+    const before = candidates.slice(
+      0,
+      candidates.findIndex(({ content }) => content === target.content),
+    )
+    const guilty = before.flatMap(({ verdict, source }) => (verdict?.state === 'provisional' && source !== 'local' ? [verdict] : []))
+    return guilty.length === 0 ? undefined : { kind: 'confirm', verdicts: guilty }
+  }
+  if (provisional.length === 0) return undefined
+  const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
+  return { kind: 'forgive', keys: provisional.map(({ key }) => key), asked: false, why }
+}
+
+/** Unless the cluster still has it: what is assigned is downloaded again. */
+function forgetLostFallback(snapshot: Snapshot): Step | undefined {
+  const { assigned } = snapshot
+  const lost = (held: HeldSource) => held.content === undefined && !(assigned.kind === 'source' && sameSource(assigned.source, held.source))
+  if (lost(snapshot.lastKnownGood)) return { kind: 'forget-fallback', record: 'last-known-good', source: snapshot.lastKnownGood.source }
+  if (lost(snapshot.previous)) return { kind: 'forget-fallback', record: 'previous', source: snapshot.previous.source }
+  return undefined
+}
+
+function promote(snapshot: Snapshot, target: Target): Step | undefined {
+  const { nextStart, lastKnownGood, proven } = snapshot
+  if (target.source === 'local' || target.verdict !== undefined) return undefined
+  if (target.fallback && target.content !== lastKnownGood.content) return undefined
+  if (nextStart.kind !== 'known' || !sameSource(nextStart.held.source, target.source)) return undefined
+  if (proven !== target.key) {
+    const trial = measureTrial(snapshot, target.key)
+    return trial?.remainingUs === 0 ? { kind: 'prove', key: target.key } : undefined
+  }
+  if (target.fallback || sameSource(lastKnownGood.source, target.source)) return undefined
+  if (snapshot.running.kind !== 'known' || snapshot.running.key !== target.key) return undefined
+  // A new version of the same content moves last-known-good along; what was good before it stays where it is.
+  const previous = lastKnownGood.content === target.content ? undefined : lastKnownGood.source
+  return { kind: 'promote', target: { source: target.source, content: target.content }, previous }
+}
+
+/** Make the target what kubelet starts with, then what it runs. */
+function* runTarget(snapshot: Snapshot, unit: KnownUnit, target: Target): Generator<Step, Wait, undefined> {
+  const { nextStart, running } = snapshot
+  const { wiring } = unit
+  const what = describeSource(target.source)
+  const activated = nextStart.kind === 'known' && sameSource(nextStart.held.source, target.source)
+  const runs = running.kind === 'known' && running.content === target.content
+
+  if (wiring.kind === 'broken') return wait(snapshot, runs ? restingPhase(snapshot, target) : 'blocked', wiring.detail)
+  if (snapshot.requests.hold === 'paused' && !(activated && runs)) return wait(snapshot, 'paused', `paused on the node; wanted is ${what}`)
+  const unjudged = runs || target.source === 'local' || snapshot.accepted.has(target.key) ? undefined : target.source
+  if (unjudged !== undefined) yield { kind: 'preflight', source: unjudged, key: target.key, data: undefined }
+  // A fallback has run before: where preflight cannot be carried out, that has to do.
+  if (unjudged !== undefined && !target.fallback)
+    return yield* leaveFailure(snapshot, unit, target, wiring, `preflight of ${what} could not be carried out`)
+  if (activated) return yield* restartInto(snapshot, unit, target)
+
+  const turn = decideActivationTurn(snapshot, unit, target)
+  if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits its turn to use ${what}`, turn.atUs)
+  const fallback = target.fallback || target.source === 'local' ? undefined : (nextAfter(snapshot, unit, target)?.source ?? 'local')
+  yield { kind: 'activate', target: target.source, fallback, wiring }
+  return yield* leaveFailure(snapshot, unit, target, wiring, `${what} could not be activated`)
+}
+
+/** The target is out of reach for now (a full disk). What was condemned must be left all the same, for whatever can be had. */
+function* leaveFailure(
+  snapshot: Snapshot,
+  unit: KnownUnit,
+  target: Target,
+  wiring: ReadyWiring,
+  why: string,
+): Generator<Step, Wait, undefined> {
+  const { nextStart, running, verdicts, health } = snapshot
+  if (nextStart.kind === 'unknown') return wait(snapshot, 'unknown', why)
+  const next = asCandidate(nextStart.held, unit)
+  if (verdicts.has(next.key)) {
+    const others = (listCandidates(snapshot, unit) ?? []).filter((candidate) => candidate.verdict === undefined)
+    for (const refuge of others) {
+      if (refuge.content !== target.content) yield { kind: 'activate', target: refuge.source, fallback: undefined, wiring }
+    }
+  }
+  const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
+  const leaves = content !== undefined && verdicts.has(trialKey(content, unit.kubeletIdentity))
+  if (!leaves && !target.fallback) return wait(snapshot, 'unknown', why)
+  // `perform` leaves local behind where a fallback could not be written.
+  return yield* restartInto(snapshot, unit, { ...target, ...next, fallback: true })
+}
+
+function* restartInto(snapshot: Snapshot, unit: KnownUnit, target: Target): Generator<Step, Wait, undefined> {
+  const what = describeSource(target.source)
+  const decision = decideRestart(snapshot, unit, target)
+  switch (decision.kind) {
+    case 'restart':
+      yield { kind: 'restart', record: decision.record, from: lastRunSource(snapshot), to: target.source }
+      return wait(snapshot, 'unknown', 'the restart of kubelet could not be recorded')
+    case 'stopped-by-person':
+      return wait(snapshot, 'kubelet-stopped', `kubelet is stopped; its next start uses ${what}`)
+    case 'runtime-down':
+      return wait(snapshot, 'runtime-down', `the container runtime refuses connections: kubelet is restarted with ${what} when it is back`)
+    case 'under-way':
+      return wait(snapshot, 'restarting', decision.detail, decision.untilUs)
+    case 'ineffective':
+      return wait(snapshot, 'ineffective', decision.detail)
+    case 'limit': {
+      const detail = `kubelet was restarted ${snapshot.policy.restartsPerHour} times within an hour`
+      return wait(snapshot, 'restart-limit', detail, decision.untilUs)
+    }
+    case 'not-due':
+      return restOn(snapshot, target)
+  }
+}
+
+function asCandidate({ source, content = `missing:${describeSource(source)}` }: HeldSource, unit: KnownUnit): Omit<Candidate, 'verdict'> {
+  return { source, content, key: trialKey(content, unit.kubeletIdentity) }
+}
+
+/** The spread is for in-place edits of a healthy node: a fallback, a new version of the same content, or a failing kubelet never waits. */
+function decideActivationTurn(snapshot: Snapshot, unit: KnownUnit, target: Target): Turn {
+  const { nextStart, health } = snapshot
+  if (target.fallback || target.source === 'local') return { kind: 'go' }
+  if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return { kind: 'go' }
+  if (health !== undefined && judgeHealth(snapshot, health, unit) !== undefined) return { kind: 'go' }
+  return decideTurn(snapshot.nodeName, target.source, snapshot.now, snapshot.spread, snapshot.policy)
+}
+
+function judgeHealth(snapshot: Snapshot, health: HealthRecord, unit: KnownUnit): Failure | undefined {
+  return findFailure(health, { unit, at: snapshot.now, runtimeUp: snapshot.runtimeUp }, snapshot.policy)
+}
+
+/** The target runs, or is what systemd keeps starting. */
+function restOn(snapshot: Snapshot, target: Target): Wait {
+  const phase = restingPhase(snapshot, target)
+  const trial = measureTrial(snapshot, target.key)
+  const what = describeSource(target.source)
+  switch (phase) {
+    case 'in-trial':
+      return wait(snapshot, phase, describeTrial(snapshot, target), trial?.endsAtUs)
+    case 'fallen-back':
+      return wait(snapshot, phase, `${what} runs in place of what is assigned`)
+    case 'node-at-fault':
+      return wait(snapshot, phase, `every config failed, so the node is at fault; resting on ${what}`)
+    default:
+      return wait(snapshot, phase, what)
+  }
+}
+
+function restingPhase(snapshot: Snapshot, target: Target): Phase {
+  if (target.atFault) return 'node-at-fault'
+  if (target.fallback) return 'fallen-back'
+  if (target.source === 'local') return 'settled'
+  return snapshot.proven === target.key ? 'settled' : 'in-trial'
+}
+
+function prune(snapshot: Snapshot): Step | undefined {
+  const checkpoints = choosePrunable(snapshot)
+  return checkpoints.length === 0 ? undefined : { kind: 'prune', checkpoints }
+}
+
+/** A time that is past is nothing to wait for (what was due then could not be done): look again at the usual pace. */
+function wait(snapshot: Snapshot, phase: Phase, detail: string, atUs = Number.POSITIVE_INFINITY): Wait {
+  const nowUs = snapshot.now.monotonicUs
+  const ahead = [atUs, ...snapshot.troubles.map(({ retryAtUs }) => retryAtUs)].filter((time) => time > nowUs)
+  return { kind: 'wait', phase, detail, untilUs: Math.min(...ahead, nowUs + cadenceUs(snapshot, phase)) }
+}

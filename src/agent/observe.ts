@@ -1,0 +1,244 @@
+/**
+ * The look around: reads everything that matters and returns it as one Snapshot. Truth is read, not remembered; what cannot be read is
+ * unknown. The only thing it writes is the health record, into which each look is folded.
+ */
+import { forgetIllness, recordSample } from './health-record.ts'
+import type {
+  ConfigSource,
+  ContentHash,
+  Desired,
+  HealthRecord,
+  HealthSample,
+  HeldSource,
+  Instant,
+  NextStart,
+  Policy,
+  Running,
+  Snapshot,
+  Trouble,
+  UnitState,
+} from './model.ts'
+import { LOCAL_CONTENT } from './model.ts'
+import type {
+  Activation,
+  ActivationState,
+  AssignmentSource,
+  Checkpoints,
+  Clock,
+  ConfigFacts,
+  HealthProbe,
+  HealthTarget,
+  OperatorRequests,
+  Records,
+  RuntimeRecords,
+  Unit,
+} from './ports.ts'
+import { LOCAL } from './sources.ts'
+import type { KnownUnit } from './target.ts'
+import { trialKey } from './trial-key.ts'
+
+/** Everything the agent can look at. */
+export interface Eyes {
+  readonly nodeName: string
+  readonly policy: () => Policy
+  readonly clock: Clock
+  readonly assignment: Pick<AssignmentSource, 'desired'>
+  readonly checkpoints: Checkpoints
+  readonly records: Records
+  readonly runtime: RuntimeRecords
+  readonly requests: Pick<OperatorRequests, 'read'>
+  readonly unit: Pick<Unit, 'observe'>
+  readonly activation: Pick<Activation, 'read'>
+  readonly configFacts: ConfigFacts
+  readonly probe: HealthProbe
+  /** Content of an object as a checkpoint of it would have. */
+  readonly contentOf: (data: Readonly<Record<string, string>>, key: string) => ContentHash
+  readonly accepted: ReadonlySet<string>
+  /** The socket of the runtime that this node seems to have, where neither flag nor config names one. */
+  readonly defaultRuntimeSocket: () => string | undefined
+}
+
+/** What was seen of kubelet: the part of a look that takes a command and a request, and so most of its time. */
+export interface KubeletLook {
+  readonly at: Instant
+  readonly unit: UnitState
+  readonly healthz: HealthSample['healthz']
+}
+
+export async function lookAtKubelet(eyes: Eyes): Promise<KubeletLook> {
+  const unit = await eyes.unit.observe()
+  const target = unit.kind === 'known' ? await findHealthTarget(eyes, unit) : undefined
+  const healthz = target === undefined ? undefined : await eyes.probe.healthz(target)
+  return { at: eyes.clock.now(), unit, healthz }
+}
+
+/** @param kubelet as seen a moment ago; without it, kubelet is looked at now. */
+export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?: KubeletLook): Promise<Snapshot> {
+  const { checkpoints, records, runtime } = eyes
+  const policy = eyes.policy()
+  const { at, unit, healthz } = kubelet ?? (await lookAtKubelet(eyes))
+  const before = runtime.health()
+  const boot = eyes.clock.now().bootId
+  const known = before?.bootId === boot ? before : undefined
+  const activation: ActivationState = readActivation(eyes, unit)
+  const nextStart = resolveNextStart(activation, checkpoints)
+  const lastKnownGood = holdFallback(records, checkpoints, 'last-known-good')
+  const previous = holdFallback(records, checkpoints, 'previous')
+  const running = identifyRunning(unit, known, activation, boot, checkpoints)
+  const settled = running.kind === 'known' && nextStart.kind === 'known' && running.content === nextStart.held.content
+  const well = settled && unit.kind === 'known' && unit.activity === 'running' && healthz?.ok !== false
+  // Asked where it matters: kubelet is not well, or may be about to be restarted.
+  const runtimeUp = well || unit.kind === 'unknown' ? undefined : await probeRuntime(eyes, unit, lastKnownGood.source)
+  const now = eyes.clock.now()
+  const requests = eyes.requests.read()
+  const health = foldHealth(eyes, before, { at, unit, running, healthz, runtimeUp }, nextStart, policy, requests.hold === 'paused')
+  const assigned = records.read('assigned')
+  const desired = eyes.assignment.desired()
+  return {
+    now,
+    nodeName: eyes.nodeName,
+    policy,
+    desired,
+    desiredContent: contentOfDesired(eyes, desired),
+    requests,
+    assigned,
+    assignedContent: assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined,
+    lastKnownGood,
+    previous,
+    proven: records.proven(),
+    verdicts: records.verdicts(),
+    accepted: eyes.accepted,
+    unit,
+    nextStart,
+    running,
+    health,
+    runtimeUp,
+    restarts: runtime.restarts(),
+    spread: runtime.spread(),
+    checkpoints: checkpoints.list(),
+    troubles,
+  }
+}
+
+function contentOf(source: ConfigSource, checkpoints: Checkpoints): ContentHash | undefined {
+  return source === 'local' ? LOCAL_CONTENT : checkpoints.content(source)
+}
+
+function contentOfDesired(eyes: Eyes, desired: Desired): ContentHash | undefined {
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return undefined
+  return eyes.contentOf(desired.object.data, desired.ref.kubeletConfigKey)
+}
+
+/** A fallback that has no checkpoint, or whose record was damaged, is local: it cannot be downloaded again. The records say so aloud. */
+function holdFallback(records: Records, checkpoints: Checkpoints, name: 'last-known-good' | 'previous'): HeldSource {
+  const record = records.read(name)
+  if (record.kind === 'damaged' || record.source === 'local') return LOCAL
+  return { source: record.source, content: checkpoints.content(record.source) }
+}
+
+function readActivation(eyes: Eyes, unit: UnitState): ActivationState {
+  if (unit.kind === 'unknown') return { kind: 'unknown', detail: unit.detail }
+  if (unit.wiring.kind === 'broken') return { kind: 'unknown', detail: unit.wiring.detail }
+  return eyes.activation.read(unit.wiring)
+}
+
+function resolveNextStart(activation: ActivationState, checkpoints: Checkpoints): NextStart {
+  switch (activation.kind) {
+    case 'unknown':
+      return activation
+    case 'local':
+      return { kind: 'known', held: LOCAL }
+    case 'checkpoint':
+      return { kind: 'known', held: { source: activation.source, content: checkpoints.content(activation.source) } }
+  }
+}
+
+/** What a process runs is fixed when it is first seen: a checkpoint replaced or a binary upgraded under it changes nothing. */
+function identifyRunning(
+  unit: UnitState,
+  health: HealthRecord | undefined,
+  activation: ActivationState,
+  bootId: string,
+  checkpoints: Checkpoints,
+): Running {
+  if (unit.kind === 'unknown') return { kind: 'unknown', detail: unit.detail }
+  const { process } = unit
+  if (process.kind === 'none') return { kind: 'none' }
+  if (process.kind === 'unknown') return process
+  const seen = health?.lastProcess?.invocationId === unit.invocationId ? health.lastProcess : undefined
+  const content = seen?.content ?? identifyContent(unit, process, activation, bootId, checkpoints)
+  const key = trialKey(content, seen?.kubeletIdentity ?? unit.kubeletIdentity)
+  return { kind: 'known', content, key, startedAtUs: unit.startedAtUs, invocationId: unit.invocationId }
+}
+
+/** Names that no content has, for what is neither local nor a checkpoint we have: different from everything, so a restart is due. */
+function identifyContent(
+  unit: KnownUnit,
+  process: Exclude<KnownUnit['process'], { kind: 'none' | 'unknown' }>,
+  activation: ActivationState,
+  bootId: string,
+  checkpoints: Checkpoints,
+): ContentHash {
+  if (process.kind === 'checkpoint') {
+    const file = { uid: process.uid, resourceVersion: process.resourceVersion, kubeletConfigKey: process.key }
+    return checkpoints.content(file) ?? `missing:${checkpoints.path(file)}`
+  }
+  if (unit.wiring.kind === 'ready' && unit.wiring.activation === 'file' && activation.kind !== 'unknown') {
+    const { since } = activation
+    // A process started before the file was in place does not run what is in it now.
+    if (since !== undefined && since.bootId === bootId && unit.startedAtUs < since.monotonicUs) return `before:${unit.invocationId}`
+    if (activation.kind === 'local') return LOCAL_CONTENT
+    return checkpoints.content(activation.source) ?? `missing:${checkpoints.path(activation.source)}`
+  }
+  return process.configPath === unit.localConfigPath ? LOCAL_CONTENT : `other:${process.configPath ?? 'none'}`
+}
+
+/** undefined: no process to ask, or none that answers. kubelet's flags win over its config. */
+async function findHealthTarget(eyes: Eyes, unit: KnownUnit): Promise<HealthTarget | undefined> {
+  if (unit.process.kind === 'none' || unit.process.kind === 'unknown') return undefined
+  const path = runningConfigPath(eyes.checkpoints, unit)
+  const fromFile = path === undefined ? DEFAULT_HEALTHZ : (await eyes.configFacts.of(path)).healthz
+  const port = unit.healthzFlags.port ?? fromFile?.port
+  if (port === undefined || port === 0) return undefined
+  return { host: unit.healthzFlags.address ?? fromFile?.host ?? DEFAULT_HEALTHZ.host, port }
+}
+
+/** `SetDefaults_KubeletConfiguration`, pkg/kubelet/apis/config/v1beta1/defaults.go. */
+const DEFAULT_HEALTHZ: HealthTarget = { host: '127.0.0.1', port: 10248 }
+
+function runningConfigPath(checkpoints: Checkpoints, unit: KnownUnit): string | undefined {
+  const { process } = unit
+  if (process.kind === 'checkpoint') return checkpoints.path({ ...process, kubeletConfigKey: process.key })
+  return process.kind === 'other' ? process.configPath : undefined
+}
+
+/**
+ * Asks the socket of the runtime that the fallback uses, never the candidate's: a config that names a dead socket must not be excused by it.
+ * undefined: nobody says which socket that is.
+ */
+async function probeRuntime(eyes: Eyes, unit: KnownUnit, lastKnownGood: ConfigSource): Promise<boolean | undefined> {
+  // A file that is replaced holds the candidate, not what was there before it.
+  const replaced = unit.wiring.kind === 'ready' && unit.wiring.activation === 'file'
+  const local = replaced ? undefined : unit.localConfigPath
+  const path = lastKnownGood === 'local' ? local : eyes.checkpoints.path(lastKnownGood)
+  const endpoint = unit.runtimeEndpoint ?? (path === undefined ? undefined : (await eyes.configFacts.of(path)).runtimeEndpoint)
+  const socket = endpoint === undefined ? eyes.defaultRuntimeSocket() : endpoint.replace(/^unix:(\/\/)?/, '')
+  if (socket === undefined) return undefined
+  return socket.startsWith('/') ? eyes.probe.socketAccepts(socket) : undefined
+}
+
+function foldHealth(
+  eyes: Eyes,
+  before: HealthRecord | undefined,
+  sample: Parameters<typeof recordSample>[1],
+  nextStart: NextStart,
+  policy: Policy,
+  paused: boolean,
+): HealthRecord | undefined {
+  if (sample.unit.kind === 'unknown' || nextStart.kind === 'unknown' || nextStart.held.content === undefined) return before
+  const subject = trialKey(nextStart.held.content, sample.unit.kubeletIdentity)
+  const after = recordSample(before, sample, subject, policy)
+  const kept = after !== undefined && paused ? forgetIllness(after) : after
+  if (kept !== undefined) eyes.runtime.writeHealth(kept)
+  return kept
+}

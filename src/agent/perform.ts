@@ -1,0 +1,184 @@
+/**
+ * Carries one step out: one executor per kind, each idempotent. History goes first, so that a crash can repeat a line but never lose one;
+ * then the effect. An executor throws when the effect did not happen; the loop tries again later.
+ */
+import { restartingMessage, sourcePath } from '../report/texts.ts'
+import { expectStart } from './health-record.ts'
+import type { ConfigSource, Snapshot, TrialKey } from './model.ts'
+import type { Activation, Checkpoints, Clock, History, Log, OperatorRequests, Preflight, Records, RuntimeRecords, Unit } from './ports.ts'
+import { keepRestarts } from './restarts.ts'
+import { describeSource, sameSource } from './sources.ts'
+import type { Step, StepOf } from './step.ts'
+
+/** Everything the agent can touch. */
+export interface Hands {
+  readonly clock: Clock
+  readonly checkpoints: Checkpoints
+  readonly records: Records
+  readonly runtime: RuntimeRecords
+  readonly requests: Pick<OperatorRequests, 'done'>
+  readonly unit: Pick<Unit, 'restart'>
+  readonly activation: Pick<Activation, 'stage' | 'activate'>
+  readonly preflight: Preflight
+  readonly history: History
+  readonly log: Log
+  /** What preflight has accepted since the agent started: a cache, filled again when it is lost. */
+  readonly accepted: Set<TrialKey>
+}
+
+export type Action = Exclude<Step, { kind: 'wait' }>
+
+type Executors = { readonly [K in Action['kind']]: (hands: Hands, step: StepOf<K>, snapshot: Snapshot) => void | Promise<void> }
+
+export async function perform(hands: Hands, step: Action, snapshot: Snapshot): Promise<void> {
+  const execute = EXECUTORS[step.kind] as (hands: Hands, step: Action, snapshot: Snapshot) => void | Promise<void>
+  await execute(hands, step, snapshot)
+}
+
+const EXECUTORS: Executors = {
+  forgive({ records, runtime, requests, history, log }, step, { health }) {
+    history.append({ kind: 'retrying', from: undefined, to: undefined, why: step.why })
+    for (const key of step.keys) records.removeVerdict(key)
+    // What is forgiven is not charged again.
+    if (health !== undefined) runtime.writeHealth({ ...health, exits: 0 })
+    log.info('verdicts dropped, trying again', { why: step.why, verdicts: step.keys.length })
+    if (step.asked) requests.done('retry')
+  },
+
+  'drop-rollback'({ requests, log }) {
+    log.info('rollback was asked for, but what it names is no longer in use')
+    requests.done('rollback')
+  },
+
+  assign({ checkpoints, records, runtime, history, log, clock }, { source, data, inPlace }, snapshot) {
+    log.info('Node.Spec.ConfigSource is non-empty, will checkpoint source and update config if necessary')
+    const labels = `${sourcePath(source)}, UID: ${source.uid}, ResourceVersion: ${source.resourceVersion}`
+    const before = checkpoints.content(source)
+    if (before !== undefined && before === snapshot.desiredContent) log.info(`checkpoint already exists for ${labels}`)
+    const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined
+    history.append({
+      kind: 'assigned',
+      from: assigned,
+      to: source,
+      why: inPlace ? 'ConfigMap was updated' : 'Node.Spec.ConfigSource was updated',
+    })
+    if (before === undefined || before === snapshot.desiredContent) checkpoints.save(source.uid, source.resourceVersion, data)
+    else {
+      // What was proven were the other bytes: no fallback may name these before their trial.
+      const { lastKnownGood, previous } = snapshot
+      const fallback = sameSource(previous.source, source) ? 'local' : previous.source
+      if (fallback !== previous.source) records.write('previous', fallback)
+      if (sameSource(lastKnownGood.source, source)) {
+        records.writeProven(undefined)
+        records.write('last-known-good', fallback)
+      }
+      checkpoints.replace(source.uid, source.resourceVersion, data, 'the cluster gave this version other content, as after a restored etcd')
+    }
+    const now = clock.now()
+    // Where the Node's own assignment changed there is no turn to wait for, even if this version once had one.
+    const sinceUs = inPlace ? now.monotonicUs : now.monotonicUs - snapshot.policy.spreadUs
+    if (inPlace || runtime.spread() !== undefined) runtime.writeSpread({ bootId: now.bootId, source, sinceUs })
+    records.write('assigned', source)
+  },
+
+  'reset-to-local'({ records, history, log }, { from }, snapshot) {
+    const asked = snapshot.requests.hold === 'local'
+    const why = asked ? 'reset was asked for on the node' : 'Node.Spec.ConfigSource was removed'
+    if (asked) log.info('reset was asked for on the node, will reset assigned and last-known-good to defaults')
+    else log.info('Node.Spec.ConfigSource is empty, will reset assigned and last-known-good to defaults')
+    history.append({ kind: 'assigned', from, to: 'local', why })
+    records.write('assigned', 'local')
+    // What is assigned after this has its whole trial again, even what passed one before.
+    records.writeProven(undefined)
+    records.write('last-known-good', 'local')
+    records.write('previous', 'local')
+  },
+
+  condemn({ records, requests, history, log }, { verdict, next, asked }) {
+    history.append({ kind: 'rolled-back', from: verdict.source, to: next, why: verdict.detail })
+    records.writeVerdict(verdict)
+    const fields = { source: verdict.source, next, reason: verdict.reason, detail: verdict.detail }
+    if (asked) log.warn(`rolling back from ${describeSource(verdict.source)} as asked for on the node`, fields)
+    else if (next === undefined) log.error('config failed, and every other one has failed too', fields)
+    else log.error(`config failed, rolling back from ${describeSource(verdict.source)} to ${describeSource(next)}`, fields)
+    if (asked) requests.done('rollback')
+  },
+
+  confirm({ records, log }, { verdicts }) {
+    for (const verdict of verdicts) {
+      records.writeVerdict({ ...verdict, state: 'confirmed' })
+      log.info('verdict confirmed: kubelet is healthy without this config', { source: verdict.source, reason: verdict.reason })
+    }
+  },
+
+  async preflight({ preflight, checkpoints, records, history, log, accepted, clock }, { source, key, data }) {
+    const files = data ?? checkpoints.data(source.uid, source.resourceVersion)
+    if (files === undefined)
+      throw new Error(`the checkpoint of ${describeSource(source)} cannot be read; it is downloaded again if the cluster has it`)
+    const result = await preflight.check({ source, data: files })
+    if (result.kind === 'accepted') {
+      for (const remark of result.remarks) log.warn(remark, { source })
+      accepted.add(key)
+      return
+    }
+    history.append({ kind: 'rejected', from: source, to: undefined, why: result.detail })
+    log.error(`failed to ${result.reason} config: ${result.detail}`, { source })
+    records.writeVerdict({ key, state: 'refused', reason: result.reason, detail: result.detail, source, atWallMs: clock.now().wallMs })
+  },
+
+  activate({ activation, log }, { target, fallback, wiring }) {
+    if (fallback !== undefined) activation.stage(fallback, wiring)
+    try {
+      activation.activate(target, wiring)
+    } catch (cause) {
+      // A fallback that cannot be written (a full disk) must not leave kubelet on what failed: going to local writes nothing.
+      if (fallback === undefined && target !== 'local') activation.activate('local', wiring)
+      throw cause
+    }
+    log.info(`activated ${describeSource(target)}: kubelet uses it at its next start`, { source: target })
+  },
+
+  async restart({ unit, runtime, history, log, clock }, { record, from, to }, snapshot) {
+    const records = keepRestarts(snapshot.restarts, clock.now())
+    history.append({ kind: 'restarting', from, to, why: record.fallback ? 'falling back' : 'what is wanted has changed' })
+    runtime.writeRestarts([...records, record])
+    const expected = expectStart(snapshot.health)
+    if (expected !== undefined) runtime.writeHealth(expected)
+    log.info(restartingMessage(to), { from, to })
+    const outcome = await unit.restart(record.failed ? 'failed' : 'other')
+    runtime.writeRestarts([...records, { ...record, outcome: { ok: outcome.ok, detail: outcome.ok ? '' : outcome.detail } }])
+    if (!outcome.ok) log.error('systemd would not restart kubelet', { detail: outcome.detail })
+  },
+
+  prove({ records, log }, { key }) {
+    records.writeProven(key)
+    log.debug('trial passed', { key })
+  },
+
+  promote({ records, history, log }, { target, previous }, snapshot) {
+    history.append({ kind: 'promoted', from: snapshot.lastKnownGood.source, to: target.source, why: 'trial passed' })
+    if (previous !== undefined) records.write('previous', previous)
+    records.write('last-known-good', target.source)
+    log.info(`updated last-known-good config to ${labelSource(target.source)}`, { source: target.source })
+  },
+
+  'forget-fallback'({ records, history, log }, { record, source }) {
+    const why = `the checkpoint of ${describeSource(source)} is gone and cannot be downloaded again: ${record} is local from now on`
+    history.append({ kind: 'set-aside', from: source, to: 'local', why })
+    // Should the same content be assigned again, it has its trial again.
+    if (record === 'last-known-good') records.writeProven(undefined)
+    records.write(record, 'local')
+    log.error(why, { source })
+  },
+
+  prune({ checkpoints, log }, step) {
+    for (const { uid, resourceVersion } of step.checkpoints) {
+      checkpoints.remove(uid, resourceVersion)
+      log.debug('old checkpoint removed', { uid, resourceVersion })
+    }
+  },
+}
+
+function labelSource(source: ConfigSource): string {
+  return source === 'local' ? 'local' : `${sourcePath(source)}, UID: ${source.uid}, ResourceVersion: ${source.resourceVersion}`
+}

@@ -1,0 +1,117 @@
+/**
+ * Whether kubelet has to be restarted: only when what it would start with next differs in content from what it runs, once per target,
+ * at most so often an hour. What a restart led to is observed, never assumed. Pure.
+ */
+import { type ConfigSource, type ContentHash, LOCAL_CONTENT, type RestartRecord, type Snapshot } from './model.ts'
+import type { KnownUnit, Target } from './target.ts'
+
+export type RestartDecision =
+  | { readonly kind: 'not-due' }
+  | { readonly kind: 'restart'; readonly record: RestartRecord }
+  | { readonly kind: 'stopped-by-person' }
+  /** kubelet runs, and exits at its start without a container runtime: restarting it now would take it down. */
+  | { readonly kind: 'runtime-down' }
+  /** Asked for, not observed yet. */
+  | { readonly kind: 'under-way'; readonly untilUs: number; readonly detail: string }
+  /** A process started after the restart runs something else. */
+  | { readonly kind: 'ineffective'; readonly detail: string }
+  | { readonly kind: 'limit'; readonly untilUs: number }
+
+const HOUR_US = 3600e6
+/** A restart that systemd would not take is asked for again after this. */
+const ASK_AGAIN_US = 60e6
+
+export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Target): RestartDecision {
+  const { running, now, policy } = snapshot
+  if (running.kind === 'known' && running.content === target.content) return { kind: 'not-due' }
+  const thisBoot = snapshot.restarts.filter((record) => record.bootId === now.bootId)
+  const last = thisBoot.at(-1)
+  // What was asked for before this target was (again) what kubelet starts with is another story.
+  const { health } = snapshot
+  const sinceUs = health?.subject === target.key ? health.subjectSinceUs : Number.POSITIVE_INFINITY
+  // Nor is it what a process that began long after was started for.
+  const answered = running.kind === 'known' && last !== undefined && running.startedAtUs - last.atUs > policy.startDeadlineUs
+  const asked = last !== undefined && last.target === target.key && last.atUs >= sinceUs && !answered ? last : undefined
+  // An agent that died between `reset-failed` and `start` leaves a unit that nobody stopped, and nobody will start.
+  const halfStarted =
+    unit.activity === 'stopped' && asked?.failed === true && asked.outcome === undefined && asked.invocationBefore === unit.invocationId
+  if ((unit.activity === 'stopped' && !halfStarted) || unit.activity === 'not-found') return { kind: 'stopped-by-person' }
+  if (unit.activity === 'stopping' || unit.activity === 'starting') return underWay(now.monotonicUs, `kubelet is ${unit.summary}`)
+  if (unit.activity === 'running' && running.kind !== 'known') return underWay(now.monotonicUs, 'kubelet has just been started')
+
+  const failed = unit.activity === 'failed' || halfStarted
+  if (isAdministrators(snapshot, target)) return { kind: 'not-due' }
+  // No process, and the last one already ran this: systemd's own restarts are enough, unless it gave up.
+  if (running.kind === 'none' && !failed && health?.lastProcess?.content === target.content) return { kind: 'not-due' }
+  if (asked !== undefined && !halfStarted) {
+    const startedSince = unit.invocationId !== asked.invocationBefore
+    if (startedSince && running.kind === 'known') {
+      return {
+        kind: 'ineffective',
+        detail: `kubelet was restarted and still runs ${running.content === LOCAL_CONTENT ? 'its local config' : 'another config'}`,
+      }
+    }
+    if (startedSince && !failed) return { kind: 'not-due' }
+    const askAgainUs = asked.atUs + (asked.outcome?.ok === false ? ASK_AGAIN_US : policy.startDeadlineUs)
+    if (!startedSince && now.monotonicUs < askAgainUs)
+      return {
+        kind: 'under-way',
+        untilUs: askAgainUs,
+        detail: asked.outcome?.ok === false ? asked.outcome.detail : 'restart of kubelet asked for',
+      }
+  }
+  if ((running.kind === 'known' || failed) && snapshot.runtimeUp === false) return { kind: 'runtime-down' }
+  // Falling back is exempt; starting what systemd gave up, again and again, is no falling back.
+  const exempt = target.fallback && !target.atFault && asked === undefined
+  if (!exempt) {
+    const spent = thisBoot.filter((record) => !record.fallback && record.outcome?.ok !== false && now.monotonicUs - record.atUs < HOUR_US)
+    const oldest = spent[0]
+    if (oldest !== undefined && spent.length >= policy.restartsPerHour) return { kind: 'limit', untilUs: oldest.atUs + HOUR_US }
+  }
+  const record: RestartRecord = {
+    bootId: now.bootId,
+    atUs: now.monotonicUs,
+    target: target.key,
+    fallback: exempt,
+    invocationBefore: unit.invocationId,
+    failed,
+    outcome: undefined,
+  }
+  return { kind: 'restart', record }
+}
+
+/** Where nothing is assigned, and kubelet runs or ran nothing of ours, what it does is none of our business. */
+function isAdministrators({ running, health, restarts }: Snapshot, target: Target): boolean {
+  if (target.source !== 'local' || target.fallback) return false
+  if (running.kind === 'known') return running.content.startsWith('other:')
+  const last = health?.lastProcess?.content
+  return last === LOCAL_CONTENT || (last === undefined && restarts.length === 0)
+}
+
+/** Records worth keeping: this boot's, of the last hour, and always the last one. */
+export function keepRestarts(records: readonly RestartRecord[], now: { bootId: string; monotonicUs: number }): readonly RestartRecord[] {
+  const thisBoot = records.filter((record) => record.bootId === now.bootId)
+  return thisBoot.filter((record, index) => index === thisBoot.length - 1 || now.monotonicUs - record.atUs < HOUR_US)
+}
+
+/** What runs, as a source, where the records know it. */
+export function runningSource(snapshot: Snapshot): ConfigSource | undefined {
+  return snapshot.running.kind === 'known' ? findSource(snapshot, snapshot.running.content) : undefined
+}
+
+/** The same, and what ran last where nothing does. */
+export function lastRunSource(snapshot: Snapshot): ConfigSource | undefined {
+  const last = snapshot.running.kind === 'none' ? snapshot.health?.lastProcess : undefined
+  return last === undefined ? runningSource(snapshot) : findSource(snapshot, last.content)
+}
+
+function findSource(snapshot: Snapshot, content: ContentHash): ConfigSource | undefined {
+  if (content === LOCAL_CONTENT) return 'local'
+  const assigned = snapshot.assigned.kind === 'source' ? [{ source: snapshot.assigned.source, content: snapshot.assignedContent }] : []
+  const next = snapshot.nextStart.kind === 'known' ? [snapshot.nextStart.held] : []
+  return [...next, ...assigned, snapshot.lastKnownGood, snapshot.previous].find((held) => held.content === content)?.source
+}
+
+function underWay(nowUs: number, detail: string): RestartDecision {
+  return { kind: 'under-way', untilUs: nowUs + 1e6, detail }
+}

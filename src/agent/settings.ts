@@ -1,0 +1,250 @@
+/**
+ * The settings: one table, from which flags, environment variables, config file keys, help texts and defaults are all derived. How a row's
+ * name becomes a flag, a variable and a key is in `setting-names.ts`; which of them wins in `resolve-settings.ts`. Pure: reads
+ * neither files nor environment.
+ */
+import type { ListenAddress } from '../report/listen-address.ts'
+import { HOUR_US, MINUTE_US, SECOND_US } from './durations.ts'
+import type { Policy } from './model.ts'
+import {
+  choiceKind,
+  countKind,
+  durationKind,
+  type Kind,
+  listenAddressKind,
+  nodeNameKind,
+  optional,
+  pathKind,
+  plainPathKind,
+  serviceKind,
+  switchKind,
+} from './setting-kinds.ts'
+
+/** Every setting with its value as the agent uses it; the limits are those of Policy. */
+export interface Settings extends Policy {
+  readonly config: string
+  /** undefined: the kubeconfig's identity, or the host name in lower case. */
+  readonly nodeName: string | undefined
+  readonly kubeconfig: string
+  /** undefined: assignments come from the cluster. */
+  readonly manifestDir: string | undefined
+  readonly dynamicConfigDir: string
+  readonly runtimeDir: string
+  readonly envFile: string
+  readonly adopt: boolean
+  readonly kubeletUnit: string
+  readonly activation: 'auto' | 'env' | 'file'
+  readonly systemctl: string
+  /** undefined: off. */
+  readonly metricsAddress: ListenAddress | undefined
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
+  readonly logFormat: 'auto' | 'json' | 'text'
+}
+
+export type SettingName = keyof Settings
+
+export interface Setting<T> {
+  /** As in `trial-duration`. */
+  readonly name: string
+  readonly group: SettingGroup
+  readonly kind: Kind<T>
+  readonly initial: T
+  /** What stands in the help text for a default that is none. */
+  readonly initialNote?: string
+  readonly help: string
+  /** Which commands take it as a flag. Environment and config file hold for all of them. */
+  readonly commands: 'all' | 'run'
+  /** Whether a running agent takes a changed value on SIGHUP. */
+  readonly changes: 'live' | 'restart'
+}
+
+export const SETTING_GROUPS = ['Where assignments come from', 'On disk', 'Kubelet', 'Trial and rollback', 'Reports'] as const
+export type SettingGroup = (typeof SETTING_GROUPS)[number]
+
+const [SOURCES, DISK, KUBELET, TRIAL, REPORTS] = SETTING_GROUPS
+const forAll = { commands: 'all', changes: 'restart' } as const
+const forRun = { commands: 'run', changes: 'restart' } as const
+const liveForRun = { commands: 'run', changes: 'live' } as const
+
+export const SETTINGS: { readonly [P in SettingName]: Setting<Settings[P]> } = {
+  nodeName: {
+    name: 'node-name',
+    group: SOURCES,
+    kind: optional(nodeNameKind),
+    initial: undefined,
+    ...forAll,
+    initialNote: "from the kubeconfig's identity, or the host name",
+    help: "name of this machine's Node object",
+  },
+  kubeconfig: {
+    name: 'kubeconfig',
+    group: SOURCES,
+    kind: pathKind,
+    initial: '/etc/kubernetes/kubelet.conf',
+    ...forAll,
+    help: 'how to reach the API server; may appear later, as in TLS bootstrap',
+  },
+  manifestDir: {
+    name: 'manifest-dir',
+    group: SOURCES,
+    kind: optional(pathKind),
+    initial: undefined,
+    ...forAll,
+    initialNote: 'none, the API server is asked',
+    help: 'take Node and ConfigMaps from the manifests in this directory and ask no API server',
+  },
+  dynamicConfigDir: {
+    name: 'dynamic-config-dir',
+    group: DISK,
+    kind: plainPathKind,
+    initial: '/var/lib/kubelet-cfg-agent',
+    ...forAll,
+    help: 'checkpoints, records and history',
+  },
+  runtimeDir: {
+    name: 'runtime-dir',
+    group: DISK,
+    kind: pathKind,
+    initial: '/run/kubelet-cfg-agent',
+    ...forAll,
+    help: 'what is worth knowing only until the next boot',
+  },
+  envFile: {
+    // Not env-file: Node takes that for its own wherever it stands on the command line (nodejs/node issue 54232).
+    name: 'kubelet-env-file',
+    group: DISK,
+    kind: plainPathKind,
+    initial: '/var/lib/kubelet-cfg-agent/kubelet.env',
+    ...forAll,
+    help: "the file that the drop-in of kubelet's unit reads: writing it is the activation",
+  },
+  adopt: {
+    name: 'adopt',
+    group: DISK,
+    kind: switchKind,
+    initial: false,
+    ...forRun,
+    help: 'take over the directory that kubelet itself left (with store/ inside)',
+  },
+  keepCheckpoints: {
+    name: 'keep-checkpoints',
+    group: DISK,
+    kind: countKind(1, 1000),
+    initial: 10,
+    ...liveForRun,
+    help: 'newest checkpoints kept besides those in use',
+  },
+  config: {
+    name: 'config',
+    group: DISK,
+    kind: pathKind,
+    initial: '/etc/kubelet-cfg-agent/config.yaml',
+    ...forAll,
+    help: 'settings file; need not exist unless it is named',
+  },
+  kubeletUnit: {
+    name: 'kubelet-unit',
+    group: KUBELET,
+    kind: serviceKind,
+    initial: 'kubelet.service',
+    ...forAll,
+    help: "kubelet's systemd unit",
+  },
+  activation: {
+    name: 'activation',
+    group: KUBELET,
+    kind: choiceKind('auto', 'env', 'file'),
+    initial: 'auto',
+    ...forAll,
+    help: 'how the unit takes its config: from the env file, or by replacing the file that it spells out; auto asks the unit',
+  },
+  systemctl: {
+    name: 'systemctl',
+    group: KUBELET,
+    kind: pathKind,
+    initial: '/usr/bin/systemctl',
+    ...forAll,
+    help: 'for unusual systems that keep systemctl elsewhere',
+  },
+  trialUs: {
+    name: 'trial-duration',
+    group: TRIAL,
+    kind: durationKind(SECOND_US, 24 * HOUR_US),
+    initial: 10 * MINUTE_US,
+    ...liveForRun,
+    help: 'uninterrupted healthy running time after which a config becomes last-known-good',
+  },
+  startDeadlineUs: {
+    name: 'start-deadline',
+    group: TRIAL,
+    kind: durationKind(SECOND_US, HOUR_US),
+    initial: 2 * MINUTE_US,
+    ...liveForRun,
+    help: 'kubelet that is not healthy this long after its start is rolled back',
+  },
+  toleranceUs: {
+    name: 'health-tolerance',
+    group: TRIAL,
+    kind: durationKind(SECOND_US, HOUR_US),
+    initial: MINUTE_US,
+    ...liveForRun,
+    help: 'kubelet that was healthy and is not for this long is rolled back',
+  },
+  crashLimit: {
+    name: 'crash-limit',
+    group: TRIAL,
+    kind: countKind(1, 100),
+    initial: 3,
+    ...liveForRun,
+    help: 'kubelet that exits this many times unasked is rolled back',
+  },
+  spreadUs: {
+    name: 'spread',
+    group: TRIAL,
+    kind: durationKind(0, 24 * HOUR_US),
+    initial: 2 * MINUTE_US,
+    ...liveForRun,
+    help: 'nodes take an in-place edit at different moments within this time; 0s: all at once',
+  },
+  restartsPerHour: {
+    name: 'restarts-per-hour',
+    group: TRIAL,
+    kind: countKind(1, 60),
+    initial: 6,
+    ...liveForRun,
+    help: 'at most so many restarts of kubelet; falling back is exempt',
+  },
+  metricsAddress: {
+    ...{
+      name: 'metrics-address',
+      group: REPORTS,
+      kind: optional(listenAddressKind),
+      initial: { host: '127.0.0.1', port: 10270 },
+      ...forRun,
+    },
+    help: 'where /metrics, /healthz and /readyz are served; empty: nowhere',
+  },
+  logLevel: {
+    name: 'log-level',
+    group: REPORTS,
+    kind: choiceKind('debug', 'info', 'warn', 'error'),
+    initial: 'info',
+    ...liveForRun,
+    help: 'least severe lines to write',
+  },
+  logFormat: {
+    name: 'log-format',
+    group: REPORTS,
+    kind: choiceKind('auto', 'json', 'text'),
+    initial: 'auto',
+    ...forRun,
+    help: 'auto writes text on a terminal and JSON otherwise',
+  },
+}
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]
+
+export function toPolicy(settings: Settings): Policy {
+  const { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, keepCheckpoints } = settings
+  return { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, keepCheckpoints }
+}

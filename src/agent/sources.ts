@@ -1,0 +1,20 @@
+/** Comparing and wording config sources. A source is compared whole, as upstream does (`checkpoint.EqualRemoteConfigSources`). */
+import type { ConfigMapRef, ConfigSource, HeldSource } from './model.ts'
+import { LOCAL_CONTENT } from './model.ts'
+
+export const LOCAL: HeldSource = { source: 'local', content: LOCAL_CONTENT }
+
+export function sameRef(a: ConfigMapRef, b: ConfigMapRef): boolean {
+  return a.namespace === b.namespace && a.name === b.name && a.kubeletConfigKey === b.kubeletConfigKey
+}
+
+export function sameSource(a: ConfigSource, b: ConfigSource): boolean {
+  if (a === 'local' || b === 'local') return a === b
+  return sameRef(a, b) && a.uid === b.uid && a.resourceVersion === b.resourceVersion
+}
+
+/** For the log and for people: `local`, or `kube-system/my-config:kubelet@212`. */
+export function describeSource(source: ConfigSource): string {
+  if (source === 'local') return 'local'
+  return `${source.namespace}/${source.name}:${source.kubeletConfigKey}@${source.resourceVersion}`
+}

@@ -1,0 +1,332 @@
+import t, { type Test } from 'tap'
+import { Waker } from '../../src/agent/loop.ts'
+import type { ConfigSource } from '../../src/agent/model.ts'
+import { CRASHES, NEVER_HEALTHY, SmallWorld, WELL } from './small-world.ts'
+import { A, A_EDITED, B, C, dataOf, MINUTE_US, SECOND_US, textOf } from './snapshots.ts'
+
+/** A node on which these were promoted, one after the other. */
+async function promoted(...sources: readonly ConfigSource[]): Promise<SmallWorld> {
+  return promote(new SmallWorld(), ...sources)
+}
+
+async function promote(world: SmallWorld, ...sources: readonly ConfigSource[]): Promise<SmallWorld> {
+  for (const source of sources) {
+    world.want(source)
+    await world.run(15 * MINUTE_US)
+  }
+  return world
+}
+
+function told(world: SmallWorld): string[] {
+  const name = (source: ConfigSource | undefined) => (source === undefined ? '?' : source === 'local' ? 'local' : textOf(source))
+  return world.history.map(({ kind, from, to }) => `${kind} ${name(from)} -> ${name(to)}`)
+}
+
+async function runsAndStaysOn(t: Test, world: SmallWorld, source: ConfigSource): Promise<void> {
+  t.equal(await world.running(), source === 'local' ? 'local' : textOf(source), 'kubelet runs it')
+  t.ok(world.unit.healthy, 'and is well')
+}
+
+t.test('a good config is assigned, runs, passes its trial and is promoted', async (t) => {
+  const world = await promoted(A)
+  t.same(told(world), ['assigned local -> a@1', 'restarting local -> a@1', 'promoted local -> a@1'])
+  await runsAndStaysOn(t, world, A)
+  t.same(world.record('last-known-good'), A)
+  t.equal(world.restartsAskedAtUs.length, 1)
+})
+
+t.test('a crash loop ends on last-known-good within 90 s and is never promoted', async (t) => {
+  const world = await promoted(A)
+  world.behave(B, CRASHES)
+  world.want(B)
+  await world.run(90 * SECOND_US)
+  await runsAndStaysOn(t, world, A)
+  await world.run(30 * MINUTE_US)
+  t.same(world.record('last-known-good'), A)
+  t.same(told(world).slice(3), ['assigned a@1 -> b@1', 'restarting a@1 -> b@1', 'rolled-back b@1 -> a@1', 'restarting b@1 -> a@1'])
+})
+
+t.test('a config on which kubelet never gets healthy is left after the start deadline', async (t) => {
+  const world = await promoted(A)
+  world.behave(B, NEVER_HEALTHY)
+  world.want(B)
+  await world.run(world.policy.startDeadlineUs + 10 * SECOND_US)
+  await runsAndStaysOn(t, world, A)
+})
+
+t.test('an edit of metadata moves every record and restarts nothing', async (t) => {
+  const world = await promoted(A)
+  world.want(A_EDITED, dataOf(A))
+  await world.run(MINUTE_US)
+  t.same(world.record('assigned'), A_EDITED)
+  t.same(world.record('last-known-good'), A_EDITED)
+  t.equal(world.restartsAskedAtUs.length, 1)
+})
+
+t.test('while paused nothing restarts kubelet; then it goes on', async (t) => {
+  const world = await promoted(A)
+  world.requests = { ...world.requests, hold: 'paused' }
+  world.want(B)
+  t.equal((await world.run(MINUTE_US)).phase, 'paused')
+  t.equal(world.restartsAskedAtUs.length, 1)
+  world.requests = { ...world.requests, hold: 'none' }
+  await world.run(MINUTE_US)
+  await runsAndStaysOn(t, world, B)
+})
+
+t.test('a kubelet that a person stopped stays stopped, and starts with what is wanted by then', async (t) => {
+  const world = await promoted(A)
+  world.unit.stop()
+  world.want(B)
+  t.equal((await world.run(10 * MINUTE_US)).phase, 'kubelet-stopped')
+  t.equal(await world.running(), undefined)
+  world.unit.start()
+  await world.run(MINUTE_US)
+  await runsAndStaysOn(t, world, B)
+})
+
+t.test('a new agent goes on where the old one was, at every step', async (t) => {
+  const world = await promoted(A)
+  world.behave(B, CRASHES)
+  world.want(B)
+  for (let seconds = 0; seconds < 90; seconds += 1) {
+    await world.pass()
+    world.restartAgent()
+    world.advance(SECOND_US)
+  }
+  await world.run(10 * MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+})
+
+t.test('when everything fails the node rests, and when kubelet is well again what is wanted is tried again', async (t) => {
+  const world = await promoted(C, A)
+  for (const source of [A, C, 'local'] as const) world.behave(source, CRASHES)
+  world.unit.kill()
+  t.equal((await world.run(20 * MINUTE_US)).phase, 'node-at-fault')
+  const asked = world.restartsAskedAtUs.length
+  await world.run(60 * MINUTE_US)
+  t.equal(world.restartsAskedAtUs.length, asked, 'no more restarts')
+  for (const source of [A, C, 'local'] as const) world.behave(source, WELL)
+  t.equal((await world.run(30 * MINUTE_US)).phase, 'settled')
+  await runsAndStaysOn(t, world, A)
+})
+
+t.test('what happened while the node was at fault is not held against the config that comes out of it', async (t) => {
+  const world = await promoted(A)
+  world.behave(B, CRASHES)
+  world.want(B)
+  await world.run(30 * MINUTE_US)
+  for (const source of [A, 'local'] as const) world.behave(source, CRASHES)
+  world.unit.kill()
+  t.equal((await world.run(10 * MINUTE_US)).phase, 'node-at-fault')
+  for (const source of [A, 'local'] as const) world.behave(source, WELL)
+  await world.run(30 * MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+})
+
+t.test('exits during a pause are the person’s, and not the config’s', async (t) => {
+  const world = await promoted(A)
+  world.requests = { ...world.requests, hold: 'paused' }
+  for (let count = 0; count < world.policy.crashLimit + 1; count += 1) {
+    world.unit.kill()
+    await world.run(30 * SECOND_US)
+  }
+  world.requests = { ...world.requests, hold: 'none' }
+  await world.run(MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+})
+
+t.test('a restart that was asked for long ago does not make another one needless', async (t) => {
+  const world = await promoted(A)
+  world.unit.stop()
+  await world.run(MINUTE_US)
+  world.behave(B, NEVER_HEALTHY)
+  world.want(B)
+  await world.run(MINUTE_US)
+  world.unit.start()
+  t.equal((await world.run(10 * MINUTE_US)).phase, 'fallen-back')
+  await runsAndStaysOn(t, world, A)
+})
+
+t.test('a config that is tried again is restarted into, although it was asked for before', async (t) => {
+  const world = await promoted(A)
+  // Too short-lived to be seen: kubelet goes back to A by systemd's own restart.
+  world.behave(B, { exitsAfterUs: 1 })
+  world.want(B)
+  await world.run(10 * MINUTE_US)
+  world.behave(B, WELL)
+  world.requests = { ...world.requests, retry: true }
+  await world.run(10 * MINUTE_US)
+  await runsAndStaysOn(t, world, B)
+})
+
+t.test('systemd gave up on a config that was never seen running: kubelet is started on the fallback', async (t) => {
+  const world = await promote(new SmallWorld({ restartUs: 1000, startLimit: { burst: 3, intervalUs: 10 * SECOND_US } }), A)
+  world.behave(B, { exitsAfterUs: 1 })
+  world.want(B)
+  await world.until('restart')
+  world.advance(SECOND_US)
+  await world.run(10 * MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+})
+
+t.test('a runtime outage that made systemd give kubelet up condemns nothing', async (t) => {
+  const world = await promote(new SmallWorld({ restartUs: SECOND_US, startLimit: { burst: 3, intervalUs: 10 * SECOND_US } }), A)
+  world.runtimeUp = false
+  world.unit.kill()
+  await world.run(5 * MINUTE_US)
+  world.runtimeUp = true
+  await world.run(10 * MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+  t.notOk(
+    told(world).some((line) => line.startsWith('rolled-back')),
+    'no rollback',
+  )
+})
+
+t.test('an upgrade after which systemd gives kubelet up between two looks is rolled back', async (t) => {
+  const world = await promote(new SmallWorld({ restartUs: 1000, startLimit: { burst: 3, intervalUs: 10 * SECOND_US } }), A)
+  world.behave(A, { exitsAfterUs: 1 })
+  world.kubeletIdentity = 'kubelet-v2'
+  world.unit.restartByHand()
+  world.advance(5 * SECOND_US)
+  await world.run(10 * MINUTE_US)
+  await runsAndStaysOn(t, world, 'local')
+})
+
+t.test('a config that comes back after local is tried like a new one', async (t) => {
+  const world = await promoted(A, 'local')
+  world.want(A)
+  await world.run(5 * SECOND_US)
+  t.equal(world.record('last-known-good'), 'local', 'not promoted before its trial')
+  await world.run(15 * MINUTE_US)
+  t.same(world.record('last-known-good'), A)
+})
+
+t.test('local config that failed once is no fault of the node when nothing else is wanted', async (t) => {
+  const world = new SmallWorld()
+  for (const source of ['local', A] as const) world.behave(source, CRASHES)
+  await promote(world, A, B)
+  world.behave('local', WELL)
+  world.want('local')
+  t.equal((await world.run(20 * MINUTE_US)).phase, 'settled')
+  await runsAndStaysOn(t, world, 'local')
+})
+
+t.test('on a full disk', async (t) => {
+  t.test('a crash loop still ends on last-known-good', async (t) => {
+    const world = await promoted(A)
+    world.behave(B, CRASHES)
+    world.want(B)
+    await world.until('restart')
+    world.disk.full = true
+    await world.run(90 * SECOND_US)
+    await runsAndStaysOn(t, world, A)
+  })
+
+  t.test('a trial that is over waits to be written down, and keeps nobody busy', async (t) => {
+    const world = await promoted(A)
+    world.want(B)
+    await world.run(5 * MINUTE_US)
+    world.disk.full = true
+    await world.run(30 * MINUTE_US)
+    t.same(world.record('last-known-good'), A)
+    world.disk.full = false
+    await world.run(2 * MINUTE_US)
+    t.same(world.record('last-known-good'), B)
+  })
+
+  t.test('two steps that fail do not take turns for ever', async (t) => {
+    const world = await promoted(A)
+    world.kubeletIdentity = 'kubelet-v2'
+    world.unit.restartByHand()
+    await world.run(5 * MINUTE_US)
+    world.disk.full = true
+    world.want(B)
+    await world.run(30 * MINUTE_US)
+    world.disk.full = false
+    await world.run(15 * MINUTE_US)
+    t.same(world.record('last-known-good'), B)
+  })
+
+  t.test('the same version with other content leaves kubelet alone', async (t) => {
+    const world = await promoted(A)
+    world.disk.full = true
+    world.want(A, { kubelet: 'other bytes' })
+    await world.run(10 * MINUTE_US)
+    t.equal(world.restartsAskedAtUs.length, 1)
+    await runsAndStaysOn(t, world, A)
+  })
+
+  t.test('a crash loop ends although what is wanted instead cannot be activated', async (t) => {
+    const world = await promoted(A)
+    world.behave(B, CRASHES)
+    world.want(B)
+    await world.run(2 * SECOND_US)
+    world.want(C)
+    await world.until('assign')
+    world.disk.full = true
+    await world.run(3 * MINUTE_US)
+    await runsAndStaysOn(t, world, A)
+  })
+})
+
+t.test('a crash loop ends although preflight cannot be carried out', async (t) => {
+  const world = await promoted(A)
+  world.behave(B, CRASHES)
+  world.want(B)
+  await world.until('restart')
+  world.restartAgent()
+  world.preflight = () => {
+    throw new Error('no sandbox today')
+  }
+  await world.run(3 * MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+})
+
+t.test('a restart that systemd does not take is asked for again, but not all the time', async (t) => {
+  const world = await promoted(A)
+  world.systemctl = () => ({ ok: false, detail: 'Failed to connect to bus' })
+  world.want(B)
+  await world.run(5 * MINUTE_US)
+  const asked = world.restartsAskedAtUs.length - 1
+  t.ok(asked >= 2 && asked <= 6, `${asked} times in five minutes`)
+  world.systemctl = undefined
+  await world.run(5 * MINUTE_US)
+  await runsAndStaysOn(t, world, B)
+})
+
+t.test('what cannot be read changes nothing', async (t) => {
+  const world = await promoted(A)
+  world.records.read = () => {
+    throw new Error('too many open files')
+  }
+  const wait = await world.run(MINUTE_US)
+  t.match(wait, { phase: 'unknown', detail: 'too many open files' })
+  t.equal(world.log.said.filter((line) => line.includes('cannot be read')).length, 1, 'said once')
+})
+
+t.test('Waker', async (t) => {
+  const clock = { now: () => ({ bootId: 'b', monotonicUs: 0, wallMs: 0 }) }
+  t.test('a wake while nobody sleeps is remembered, once', async () => {
+    const waker = new Waker()
+    waker.wake()
+    waker.wake()
+    await waker.sleepUntil(Number.POSITIVE_INFINITY, clock, new AbortController().signal)
+  })
+  t.test('a wake ends the sleep', async () => {
+    const waker = new Waker()
+    const slept = waker.sleepUntil(Number.POSITIVE_INFINITY, clock, new AbortController().signal)
+    waker.wake()
+    await slept
+  })
+  t.test('so do the time and the end of the agent', async () => {
+    const waker = new Waker()
+    await waker.sleepUntil(1000, clock, new AbortController().signal)
+    const end = new AbortController()
+    const slept = waker.sleepUntil(Number.POSITIVE_INFINITY, clock, end.signal)
+    end.abort()
+    await slept
+    await waker.sleepUntil(Number.POSITIVE_INFINITY, clock, end.signal)
+  })
+})

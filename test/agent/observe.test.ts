@@ -1,0 +1,201 @@
+import t from 'tap'
+import type { ConfigSource, KubeletProcess, Snapshot, UnitState } from '../../src/agent/model.ts'
+import { type Eyes, observe } from '../../src/agent/observe.ts'
+import type { ActivationState } from '../../src/agent/ports.ts'
+import { A, B, BOOT, health, INVOCATION, keyOf, NOW_US, POLICY, SECOND_US, UPGRADED_KUBELET, unit, wants } from './snapshots.ts'
+
+const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
+const CHECKPOINTS = new Map([
+  ['uid-a/1', 'content-a@1'],
+  ['uid-b/1', 'content-b@1'],
+])
+
+interface Scene {
+  readonly unit?: UnitState
+  readonly activation?: ActivationState
+  readonly lastKnownGood?: ConfigSource
+  readonly assigned?: Snapshot['assigned']
+  readonly health?: ReturnType<typeof health>
+  readonly desired?: Snapshot['desired']
+  readonly healthz?: boolean
+  readonly portInFile?: number | undefined
+}
+
+/** The agent's eyes over one still scene, and what they looked at. */
+function open(scene: Scene) {
+  const looked: string[] = []
+  let written: Snapshot['health'] = scene.health
+  const eyes: Eyes = {
+    nodeName: 'node-1',
+    policy: () => POLICY,
+    clock: { now: () => ({ bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 }) },
+    assignment: { desired: () => scene.desired ?? { kind: 'unknown', detail: '' } },
+    checkpoints: {
+      content: ({ uid, resourceVersion }) => CHECKPOINTS.get(`${uid}/${resourceVersion}`),
+      path: ({ uid, resourceVersion, kubeletConfigKey }) => `/c/${uid}/${resourceVersion}/${kubeletConfigKey}`,
+      data: () => undefined,
+      list: () => [],
+      save: () => {},
+      replace: () => {},
+      remove: () => {},
+    },
+    records: {
+      read: (name) => {
+        if (name === 'assigned') return scene.assigned ?? { kind: 'source', source: A }
+        return { kind: 'source', source: name === 'last-known-good' ? (scene.lastKnownGood ?? 'local') : 'local' }
+      },
+      proven: () => undefined,
+      verdicts: () => new Map(),
+      write: () => {},
+      writeProven: () => {},
+      writeVerdict: () => {},
+      removeVerdict: () => {},
+    },
+    runtime: {
+      health: () => written,
+      writeHealth: (record) => {
+        written = record
+      },
+      restarts: () => [],
+      writeRestarts: () => {},
+      spread: () => undefined,
+      writeSpread: () => {},
+    },
+    requests: { read: () => ({ hold: 'none', rollback: undefined, retry: false }) },
+    unit: { observe: async () => scene.unit ?? running(CHECKPOINT_A) },
+    activation: { read: () => scene.activation ?? ACTIVATED_A },
+    configFacts: {
+      of: async (path) => {
+        const port = 'portInFile' in scene ? scene.portInFile : 10248
+        return { healthz: port === undefined ? undefined : { host: '127.0.0.1', port }, runtimeEndpoint: `unix://${path}.sock` }
+      },
+    },
+    probe: {
+      healthz: async ({ host, port }) => {
+        looked.push(`${host}:${port}`)
+        return { ok: scene.healthz ?? true, detail: '' }
+      },
+      socketAccepts: async (path) => {
+        looked.push(path)
+        return false
+      },
+    },
+    contentOf: (data, key) => `content of ${key} in ${Object.keys(data)}`,
+    defaultRuntimeSocket: () => undefined,
+    accepted: new Set(),
+  }
+  return { look: () => observe(eyes, []), looked, written: () => written }
+}
+
+const CHECKPOINT_A: KubeletProcess = { kind: 'checkpoint', pid: 1, uid: A.uid, resourceVersion: '1', key: 'kubelet' }
+const ACTIVATED_A: ActivationState = { kind: 'checkpoint', source: A, since: undefined }
+const LOCAL_ACTIVE: ActivationState = { kind: 'local', since: undefined }
+
+function running(process: KubeletProcess, facts: Partial<ReturnType<typeof unit>> = {}) {
+  return unit({ process, ...facts })
+}
+
+async function runningIn(scene: Scene): Promise<Snapshot['running']> {
+  return (await open(scene).look()).running
+}
+
+t.test('what runs', async (t) => {
+  t.match(await runningIn({}), { kind: 'known', content: 'content-a@1', key: keyOf(A), invocationId: INVOCATION })
+  const local: KubeletProcess = { kind: 'other', pid: 1, configPath: LOCAL_PATH }
+  t.match(await runningIn({ unit: running(local) }), { content: 'local', key: keyOf('local') })
+  t.match(await runningIn({ unit: running({ ...local, configPath: '/etc/other.yaml' }) }), { content: 'other:/etc/other.yaml' })
+  t.match(await runningIn({ unit: running({ ...local, configPath: undefined }) }), { content: 'other:none' })
+  const noLocal = running({ ...local, configPath: undefined }, { localConfigPath: undefined })
+  t.match(await runningIn({ unit: noLocal }), { content: 'local' }, 'a kubelet that was provisioned without a file')
+  const gone: KubeletProcess = { kind: 'checkpoint', pid: 1, uid: 'gone', resourceVersion: '1', key: 'kubelet' }
+  t.match(await runningIn({ unit: running(gone) }), { content: 'missing:/c/gone/1/kubelet' }, 'differs from everything')
+  t.same(await runningIn({ unit: running({ kind: 'none' }) }), { kind: 'none' })
+  t.same(await runningIn({ unit: running({ kind: 'unknown', detail: 'x' }) }), { kind: 'unknown', detail: 'x' })
+  t.same(await runningIn({ unit: { kind: 'unknown', detail: 'bus' } }), { kind: 'unknown', detail: 'bus' })
+})
+
+t.test('is fixed when it is first seen: a checkpoint replaced, or a kubelet upgraded under it, changes nothing', async (t) => {
+  const seen = health(A, { lastProcess: { invocationId: INVOCATION, content: 'the old bytes', kubeletIdentity: 'kubelet-v0' } })
+  t.match(await runningIn({ health: seen }), { content: 'the old bytes', key: 'the old bytes@kubelet-v0' })
+  t.match(await runningIn({ health: { ...seen, bootId: 'boot-0' } }), { content: 'content-a@1' }, 'in this boot')
+  t.match(
+    await runningIn({ health: seen, unit: running(CHECKPOINT_A, { invocationId: 'i-2' }) }),
+    { content: 'content-a@1' },
+    'of that process',
+  )
+})
+
+t.test('where the file itself is replaced', async (t) => {
+  const wiring = { kind: 'ready', activation: 'file', configPath: LOCAL_PATH } as const
+  const process: KubeletProcess = { kind: 'other', pid: 1, configPath: LOCAL_PATH }
+  const scene = (sinceUs: number, startedAtUs: number, bootId = BOOT): Scene => ({
+    unit: running(process, { wiring, startedAtUs }),
+    activation: { ...ACTIVATED_A, since: { bootId, monotonicUs: sinceUs } },
+  })
+  t.match(await runningIn(scene(NOW_US - SECOND_US, NOW_US)), { content: 'content-a@1' }, 'started after it was in place')
+  t.match(await runningIn(scene(NOW_US, NOW_US - SECOND_US)), { content: `before:${INVOCATION}` }, 'started before')
+  t.match(await runningIn(scene(NOW_US, NOW_US - SECOND_US, 'boot-0')), { content: 'content-a@1' }, 'in place since before the boot')
+  const back: Scene = { unit: running(process, { wiring }), activation: { kind: 'local', since: undefined } }
+  t.match(await runningIn(back), { content: 'local' })
+})
+
+t.test('what kubelet starts with next', async (t) => {
+  const next = async (activation: ActivationState, facts: Scene = {}) => (await open({ ...facts, activation }).look()).nextStart
+  t.same(await next(ACTIVATED_A), { kind: 'known', held: { source: A, content: 'content-a@1' } })
+  t.same(await next(LOCAL_ACTIVE), { kind: 'known', held: { source: 'local', content: 'local' } })
+  t.same(await next({ kind: 'unknown', detail: 'garbage' }), { kind: 'unknown', detail: 'garbage' })
+  const broken = running(CHECKPOINT_A, { wiring: { kind: 'broken', reason: 'overridden', detail: 'x' } })
+  t.same(await next(ACTIVATED_A, { unit: broken }), { kind: 'unknown', detail: 'x' }, 'unless the unit does not ask us')
+})
+
+t.test('records', async (t) => {
+  const seen = await open({ lastKnownGood: B, desired: wants(A).desired }).look()
+  t.same(seen.lastKnownGood, { source: B, content: 'content-b@1' })
+  t.same(seen.previous, { source: 'local', content: 'local' })
+  t.equal(seen.assignedContent, 'content-a@1')
+  t.equal(seen.desiredContent, 'content of kubelet in kubelet')
+  const damaged = await open({ assigned: { kind: 'damaged', detail: 'x' } }).look()
+  t.equal(damaged.assignedContent, undefined)
+  t.equal((await open({ desired: { kind: 'local' } }).look()).desiredContent, undefined)
+})
+
+t.test('health', async (t) => {
+  const looksAt = async (scene: Scene) => {
+    const world = open(scene)
+    await world.look()
+    return world.looked
+  }
+  t.same(await looksAt({}), ['127.0.0.1:10248'], 'the port of the config that runs; the runtime is not asked while all is well')
+  t.same(await looksAt({ portInFile: undefined }), [], 'none')
+  t.same(await looksAt({ unit: running(CHECKPOINT_A, { healthzFlags: { port: 1, address: '::1' } }) }), ['::1:1'], 'flags win')
+  t.same(await looksAt({ unit: running(CHECKPOINT_A, { healthzFlags: { port: 0 } }) }), [], 'also to say that there is none')
+  t.same(
+    await looksAt({ healthz: false }),
+    ['127.0.0.1:10248', `${LOCAL_PATH}.sock`],
+    'the socket that the fallback knows, not the candidate',
+  )
+  t.same(await looksAt({ healthz: false, lastKnownGood: B }), ['127.0.0.1:10248', '/c/uid-b/1/kubelet.sock'])
+  const flag = running({ kind: 'none' }, { runtimeEndpoint: 'unix:///run/crio.sock' })
+  t.same(await looksAt({ unit: flag }), ['/run/crio.sock'], 'or the one that a flag gives')
+  t.same(await looksAt({ unit: running({ kind: 'none' }, { runtimeEndpoint: 'tcp://10.0.0.1:1' }) }), [], 'or none that could be asked')
+  t.same(await looksAt({ activation: LOCAL_ACTIVE }), ['127.0.0.1:10248', `${LOCAL_PATH}.sock`], 'and before a restart')
+})
+
+t.test('each look is folded into the record', async (t) => {
+  const world = open({})
+  t.match(await world.look(), { health: { subject: keyOf(A), healthySinceUs: NOW_US } })
+  t.match(world.written(), { subject: keyOf(A) })
+  const upgraded = open({ unit: running(CHECKPOINT_A, { kubeletIdentity: UPGRADED_KUBELET }), health: health(A) })
+  t.match(await upgraded.look(), { health: { subject: keyOf(A, UPGRADED_KUBELET) } })
+})
+
+t.test('unless nobody knows what the record would be about', async (t) => {
+  const before = health(A)
+  for (const scene of [
+    { unit: { kind: 'unknown', detail: '' } },
+    { activation: { kind: 'unknown', detail: '' } },
+    { activation: { ...ACTIVATED_A, source: { ...A, uid: 'gone' } } },
+  ] as const) {
+    t.equal((await open({ ...scene, health: before }).look()).health, before)
+  }
+})

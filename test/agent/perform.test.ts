@@ -1,0 +1,213 @@
+import t from 'tap'
+import type { Snapshot } from '../../src/agent/model.ts'
+import { type Action, perform } from '../../src/agent/perform.ts'
+import { decideTurn, spreadDelayUs } from '../../src/agent/spread.ts'
+import { SmallWorld } from './small-world.ts'
+import { A, B, dataOf, HOUR_US, health, hold, keyOf, NOW_US, POLICY, READY, restartTo, snapshot, verdict } from './snapshots.ts'
+
+async function carryOut(world: SmallWorld, step: Action, facts: Partial<Snapshot> = {}): Promise<void> {
+  await perform(world.hands(), step, snapshot(facts))
+}
+
+/** A world in which A is saved and recorded everywhere. */
+function settled(): SmallWorld {
+  const world = new SmallWorld()
+  for (const source of [A, B]) world.checkpoints.save(source.uid, source.resourceVersion, dataOf(source))
+  for (const name of ['assigned', 'last-known-good'] as const) world.records.write(name, A)
+  return world
+}
+
+const ASSIGN_B = { kind: 'assign', source: B, data: dataOf(B), inPlace: true } as const
+const ACTIVATE_B = { kind: 'activate', target: B, fallback: A, wiring: READY } as const
+const RESTART = { kind: 'restart', record: restartTo(B, { outcome: undefined }), from: A, to: B, failed: false } as const
+
+t.test('every step done twice leaves what it leaves when done once', async (t) => {
+  const steps: Action[] = [
+    { kind: 'forgive', keys: [keyOf(B)], asked: true, why: 'x' },
+    { kind: 'drop-rollback' },
+    ASSIGN_B,
+    { kind: 'reset-to-local', from: A },
+    { kind: 'condemn', verdict: verdict(B, 'provisional'), next: A, asked: true },
+    { kind: 'confirm', verdicts: [verdict(B, 'provisional')] },
+    { kind: 'preflight', source: B, key: keyOf(B), data: undefined },
+    ACTIVATE_B,
+    { kind: 'prove', key: keyOf(B) },
+    { kind: 'promote', target: hold(B), previous: A },
+    { kind: 'forget-fallback', record: 'last-known-good', source: A },
+    { kind: 'prune', checkpoints: [{ uid: B.uid, resourceVersion: B.resourceVersion, savedAtMs: 0 }] },
+  ]
+  for (const step of steps) {
+    const world = settled()
+    const seen = async () => ({ ...(await worldState(world)), accepted: [...world.hands().accepted] })
+    await carryOut(world, step)
+    const once = await seen()
+    await carryOut(world, step)
+    t.same(await seen(), once, step.kind)
+  }
+})
+
+async function worldState(world: SmallWorld) {
+  return {
+    assigned: world.record('assigned'),
+    lastKnownGood: world.record('last-known-good'),
+    previous: world.record('previous'),
+    proven: world.records.proven(),
+    verdicts: [...world.records.verdicts()],
+    checkpoints: world.checkpoints.list().map(({ uid, resourceVersion }) => `${uid}/${resourceVersion}`),
+    next: world.eyes().activation.read(READY),
+    requests: world.requests,
+  }
+}
+
+t.test('assign: the checkpoint first, the record last, so that no record names what does not exist', async (t) => {
+  const world = new SmallWorld()
+  world.diskFails = (step) => step.path.includes('/meta/')
+  await t.rejects(carryOut(world, ASSIGN_B), { code: 'ENOSPC' })
+  t.ok(world.checkpoints.content(B))
+  t.equal(world.record('assigned'), 'local')
+
+  const other = new SmallWorld()
+  other.diskFails = (step) => step.path.includes('/checkpoints')
+  await t.rejects(carryOut(other, ASSIGN_B), { code: 'ENOSPC' })
+  t.equal(other.record('assigned'), 'local')
+})
+
+t.test('assign: the spread begins with an edit in place', async (t) => {
+  const world = new SmallWorld()
+  const turn = () => decideTurn('node-1', B, world.eyes().clock.now(), world.runtime.spread(), POLICY)
+  await carryOut(world, { ...ASSIGN_B, inPlace: false })
+  t.match(turn(), { kind: 'go' })
+  await carryOut(world, ASSIGN_B)
+  t.match(turn(), { kind: 'wait-until', atUs: world.nowUs + spreadDelayUs('node-1', B, POLICY.spreadUs) })
+  await carryOut(world, { ...ASSIGN_B, source: A, data: dataOf(A), inPlace: false })
+  await carryOut(world, { ...ASSIGN_B, inPlace: false })
+  t.match(turn(), { kind: 'go' }, 'which has no say when the node’s own assignment comes back to it')
+})
+
+t.test('assign: the same version with other content', async (t) => {
+  const world = settled()
+  const before = world.checkpoints.content(A)
+  const again = { ...ASSIGN_B, source: A, data: { kubelet: 'other bytes' } }
+  world.disk.full = true
+  await t.rejects(carryOut(world, again), { code: 'ENOSPC' })
+  t.equal(world.checkpoints.content(A), before, 'the old one stays until the new one is ready')
+  world.disk.full = false
+  await carryOut(world, again)
+  t.same(world.checkpoints.data(A.uid, A.resourceVersion), { kubelet: 'other bytes' })
+})
+
+t.test('preflight', async (t) => {
+  const step = { kind: 'preflight', source: B, key: keyOf(B), data: undefined } as const
+  t.test('accepted: remembered', async (t) => {
+    const world = settled()
+    world.preflight = (data) => ({ kind: 'accepted', remarks: [`saw ${data.kubelet}`] })
+    await carryOut(world, step)
+    t.ok(world.hands().accepted.has(keyOf(B)))
+    t.ok(world.log.said.includes('saw b@1'), 'the checkpoint was judged')
+  })
+  t.test('refused: a verdict, and a line of history', async (t) => {
+    const world = settled()
+    world.preflight = () => ({ kind: 'refused', reason: 'validate', detail: 'kubeAPIQPS is negative' })
+    await carryOut(world, { ...step, data: dataOf(B) })
+    t.match(world.records.verdicts().get(keyOf(B)), { state: 'refused', reason: 'validate', source: B })
+    t.match(world.history, [{ kind: 'rejected', from: B, why: 'kubeAPIQPS is negative' }])
+    t.notOk(world.hands().accepted.has(keyOf(B)))
+  })
+  t.test('no checkpoint: an error that says so', async (t) => {
+    await t.rejects(carryOut(new SmallWorld(), step), /cannot be read; it is downloaded again/)
+  })
+})
+
+t.test('activate', async (t) => {
+  t.test('the fallback is ready before the target is active', async (t) => {
+    const world = settled()
+    world.diskFails = (step) => step.path.includes('.fallback')
+    await t.rejects(carryOut(world, ACTIVATE_B), { code: 'ENOSPC' })
+    t.match(world.eyes().activation.read(READY), { kind: 'local' })
+  })
+  t.test('so that falling back works on a full disk', async (t) => {
+    const world = settled()
+    await carryOut(world, ACTIVATE_B)
+    world.disk.full = true
+    await carryOut(world, { ...ACTIVATE_B, target: A, fallback: undefined })
+    t.match(world.eyes().activation.read(READY), { source: A })
+  })
+  t.test('and a fallback that was not made ready ends on local', async (t) => {
+    const world = settled()
+    await carryOut(world, { ...ACTIVATE_B, fallback: 'local' })
+    world.disk.full = true
+    await t.rejects(carryOut(world, { ...ACTIVATE_B, target: A, fallback: undefined }), { code: 'ENOSPC' })
+    t.match(world.eyes().activation.read(READY), { kind: 'local' })
+  })
+})
+
+t.test('restart', async (t) => {
+  t.test('is recorded before it is asked, and its outcome after', async (t) => {
+    const world = settled()
+    let whenAsked: unknown
+    world.systemctl = () => {
+      whenAsked = [...world.runtime.restarts(), world.runtime.health()?.started, world.history.length]
+      return { ok: false, detail: 'no bus' }
+    }
+    const old = restartTo(A, { atUs: world.nowUs - 2 * HOUR_US })
+    await carryOut(world, RESTART, { restarts: [old, { ...old, bootId: 'boot-0' }], health: health(B, { started: false }) })
+    t.match(whenAsked, [old, { target: keyOf(B), outcome: undefined }, true, 1])
+    t.match(world.runtime.restarts(), [old, { outcome: { ok: false, detail: 'no bus' } }])
+    t.ok(world.log.said.includes('systemd would not restart kubelet'))
+  })
+  t.test('history says truly where to', async (t) => {
+    const world = settled()
+    await carryOut(world, RESTART)
+    t.match(world.history, [{ kind: 'restarting', from: A, to: B }])
+  })
+})
+
+t.test('promote: previous first, so that what was last-known-good is never lost between the two', async (t) => {
+  const world = settled()
+  world.diskFails = (step) => step.path.includes('last-known-good')
+  await t.rejects(carryOut(world, { kind: 'promote', target: hold(B), previous: A }), { code: 'ENOSPC' })
+  t.same([world.record('last-known-good'), world.record('previous')], [A, A])
+  world.diskFails = () => false
+  await carryOut(world, { kind: 'promote', target: hold(B), previous: A })
+  t.same([world.record('last-known-good'), world.record('previous')], [B, A])
+})
+
+t.test('condemn and confirm', async (t) => {
+  const world = settled()
+  world.requests = { ...world.requests, rollback: { content: 'x' } }
+  await carryOut(world, { kind: 'condemn', verdict: verdict(B, 'provisional'), next: A, asked: false })
+  t.ok(world.requests.rollback, 'nobody asked for this one')
+  await carryOut(world, { kind: 'confirm', verdicts: [verdict(B, 'provisional')] })
+  t.match(world.records.verdicts().get(keyOf(B)), { state: 'confirmed' })
+  await carryOut(world, { kind: 'condemn', verdict: verdict(A, 'confirmed'), next: undefined, asked: true })
+  t.equal(world.requests.rollback, undefined)
+  t.match(world.history, [
+    { kind: 'rolled-back', from: B, to: A },
+    { kind: 'rolled-back', from: A, to: undefined },
+  ])
+})
+
+t.test('forgive: verdicts and exits go, the request only when it was one', async (t) => {
+  const world = settled()
+  world.requests = { ...world.requests, retry: true }
+  world.records.writeVerdict(verdict(B, 'confirmed'))
+  const facts = { health: health(A, { exits: 7 }) }
+  await carryOut(world, { kind: 'forgive', keys: [keyOf(B)], asked: false, why: 'x' }, facts)
+  t.equal(world.records.verdicts().size, 0)
+  t.equal(world.runtime.health()?.exits, 0)
+  t.ok(world.requests.retry)
+  await carryOut(world, { kind: 'forgive', keys: [], asked: true, why: 'x' }, facts)
+  t.notOk(world.requests.retry)
+})
+
+t.test('reset-to-local and forget-fallback', async (t) => {
+  const world = settled()
+  await carryOut(world, { kind: 'forget-fallback', record: 'last-known-good', source: A })
+  t.equal(world.record('last-known-good'), 'local')
+  t.same(world.record('assigned'), A)
+  world.records.write('previous', B)
+  world.records.writeProven(keyOf(A))
+  await carryOut(world, { kind: 'reset-to-local', from: A }, { now: { bootId: 'boot-1', monotonicUs: NOW_US, wallMs: 0 } })
+  t.same([world.record('assigned'), world.record('last-known-good'), world.record('previous')], ['local', 'local', 'local'])
+  t.equal(world.records.proven(), undefined, 'what comes back has its whole trial again')
+})

@@ -1,0 +1,274 @@
+/**
+ * One node to try the loop on: the real stores over a disk in memory, the real activation, the fake unit, and a clock that a test moves.
+ * Chance, crashes and the API server are not here: test/sim has those.
+ */
+import { Loop } from '../../src/agent/loop.ts'
+import type {
+  ConfigMapData,
+  ConfigSource,
+  Desired,
+  HealthRecord,
+  Policy,
+  RestartRecord,
+  Snapshot,
+  SpreadRecord,
+  Transition,
+} from '../../src/agent/model.ts'
+import type { Eyes } from '../../src/agent/observe.ts'
+import type { Hands } from '../../src/agent/perform.ts'
+import type { CommandOutcome, PreflightResult, RecordName, RuntimeRecords } from '../../src/agent/ports.ts'
+import type { Step, Wait } from '../../src/agent/step.ts'
+import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
+import { contentHash } from '../../src/checkpoint/content.ts'
+import { FakeDisk, type FakeStep } from '../../src/checkpoint/fake-disk.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { layoutOf } from '../../src/checkpoint/names.ts'
+import { FileRecords } from '../../src/checkpoint/records.ts'
+import { EnvActivation } from '../../src/systemd/env-activation.ts'
+import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake-unit.ts'
+import { silentLog } from '../checkpoint/silent-log.ts'
+import { dataOf, KUBELET, POLICY, READY, SECOND_US, textOf } from './snapshots.ts'
+
+const DIRECTORY = '/state'
+const ENV_FILE = `${DIRECTORY}/kubelet.env`
+const LAYOUT = layoutOf(DIRECTORY)
+const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
+const MOST_PASSES_BEFORE_A_WAIT = 40
+
+export const WELL: KubeletBehaviour = { healthyAfterUs: 2 * SECOND_US }
+export const CRASHES: KubeletBehaviour = { exitsAfterUs: 0.4 * SECOND_US }
+export const NEVER_HEALTHY: KubeletBehaviour = {}
+
+interface WorldOptions {
+  readonly restartUs?: number
+  readonly startLimit?: { readonly burst: number; readonly intervalUs: number }
+}
+
+export class SmallWorld {
+  nowUs = 1000 * SECOND_US
+  policy: Policy = { ...POLICY, spreadUs: 0 }
+  desired: Desired = { kind: 'local' }
+  requests: Snapshot['requests'] = { hold: 'none', rollback: undefined, retry: false }
+  kubeletIdentity = KUBELET
+  runtimeUp = true
+  preflight: (data: ConfigMapData) => PreflightResult = () => ({ kind: 'accepted', remarks: [] })
+  /** Replaces what systemd would answer. */
+  systemctl: (() => CommandOutcome) | undefined
+  /** Each step of the disk that it names fails. */
+  diskFails: (step: FakeStep) => boolean = () => false
+
+  readonly steps: Step[] = []
+  readonly snapshots: Snapshot[] = []
+  readonly history: Omit<Transition, 'atNs'>[] = []
+  readonly restartsAskedAtUs: number[] = []
+  readonly log = silentLog()
+  readonly runtime = createRuntime()
+
+  readonly disk: FakeDisk
+  readonly checkpoints: FileCheckpoints
+  readonly records: FileRecords
+  readonly unit: FakeUnit
+  readonly #files: DurableFiles
+  readonly #behaviours = new Map<string, KubeletBehaviour>()
+  readonly #accepted = new Set<string>()
+  #loop: Loop
+
+  constructor({ restartUs, startLimit }: WorldOptions = {}) {
+    this.disk = new FakeDisk(() => this.nowUs / 1000)
+    this.disk.faultOf = (step) => (this.diskFails(step) ? 'ENOSPC' : undefined)
+    this.#files = new DurableFiles(this.disk)
+    this.#files.makeDirectory(DIRECTORY)
+    this.checkpoints = new FileCheckpoints(this.#files, LAYOUT, () => {})
+    this.records = new FileRecords({ files: this.#files, layout: LAYOUT, log: this.log, onSetAside: () => {} })
+    this.unit = new FakeUnit(
+      {
+        startWith: () => this.#nextConfigPath(),
+        behave: (path) => this.#behave(path),
+        facts: () => ({
+          wiring: READY,
+          localConfigPath: LOCAL_PATH,
+          runtimeEndpoint: 'unix:///run/runtime.sock',
+          healthzFlags: {},
+          kubeletIdentity: this.kubeletIdentity,
+        }),
+        checkpointsDir: LAYOUT.checkpoints,
+        ...(restartUs === undefined ? {} : { restartUs }),
+        ...(startLimit === undefined ? {} : { startLimit }),
+      },
+      this.nowUs,
+    )
+    this.#loop = this.#startAgent()
+  }
+
+  want(source: ConfigSource, data: ConfigMapData = source === 'local' ? {} : dataOf(source)): void {
+    if (source === 'local') {
+      this.desired = { kind: 'local' }
+      return
+    }
+    const { uid, resourceVersion, ...ref } = source
+    this.desired = { kind: 'config-map', ref, object: { kind: 'found', uid, resourceVersion, data } }
+  }
+
+  /** How kubelet turns out on this source from its next start on. Without a word it is well. */
+  behave(source: ConfigSource, behaviour: KubeletBehaviour): void {
+    this.#behaviours.set(source === 'local' ? 'local' : textOf(source), behaviour)
+  }
+
+  record(name: RecordName): ConfigSource | undefined {
+    const state = this.records.read(name)
+    return state.kind === 'source' ? state.source : undefined
+  }
+
+  /** What kubelet runs: the text of its config. */
+  async running(): Promise<string | undefined> {
+    const state = await this.unit.observe()
+    if (state.kind === 'unknown' || state.process.kind === 'none' || state.process.kind === 'unknown') return undefined
+    if (state.process.kind === 'other') return 'local'
+    return this.#read(this.checkpoints.path({ ...state.process, kubeletConfigKey: state.process.key }))
+  }
+
+  restartAgent(): void {
+    this.#accepted.clear()
+    this.#loop = this.#startAgent()
+  }
+
+  async pass(): Promise<Step> {
+    return this.#loop.pass()
+  }
+
+  /** Passes until it has taken this step. */
+  async until(kind: Step['kind']): Promise<void> {
+    for (let pass = 0; pass < MOST_PASSES_BEFORE_A_WAIT; pass += 1) if ((await this.pass()).kind === kind) return
+    throw new Error(`no ${kind} within ${MOST_PASSES_BEFORE_A_WAIT} passes`)
+  }
+
+  /** Passes until the agent waits. A step that is decided again and again, and a wait that is over before it began, show here. */
+  async settle(): Promise<Wait> {
+    for (let pass = 0; pass < MOST_PASSES_BEFORE_A_WAIT; pass += 1) {
+      const step = await this.pass()
+      if (step.kind !== 'wait') continue
+      if (step.untilUs <= this.nowUs) throw new Error(`waits for a time that is over: ${step.phase}, ${step.detail}`)
+      return step
+    }
+    const last = this.steps.slice(-6).map(({ kind }) => kind)
+    throw new Error(`no wait within ${MOST_PASSES_BEFORE_A_WAIT} passes; the last steps: ${last.join(', ')}`)
+  }
+
+  async run(us: number): Promise<Wait> {
+    const endUs = this.nowUs + us
+    for (;;) {
+      const wait = await this.settle()
+      if (this.nowUs >= endUs) return wait
+      this.advance(Math.min(wait.untilUs, endUs) - this.nowUs)
+    }
+  }
+
+  /** Time passes, and nobody looks. */
+  advance(us: number): void {
+    this.nowUs += us
+    this.unit.advanceTo(this.nowUs)
+  }
+
+  eyes(): Eyes {
+    return {
+      nodeName: 'node-1',
+      policy: () => this.policy,
+      clock: this.#clock,
+      assignment: { desired: () => this.desired },
+      checkpoints: this.checkpoints,
+      records: this.records,
+      runtime: this.runtime,
+      requests: { read: () => this.requests },
+      unit: this.unit,
+      activation: this.#activation,
+      configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
+      probe: {
+        healthz: async () => ({ ok: this.unit.healthy, detail: this.unit.healthy ? 'ok' : 'connection refused' }),
+        socketAccepts: async () => this.runtimeUp,
+      },
+      contentOf: contentHash,
+      defaultRuntimeSocket: () => undefined,
+      accepted: this.#accepted,
+    }
+  }
+
+  hands(): Hands {
+    return {
+      clock: this.#clock,
+      checkpoints: this.checkpoints,
+      records: this.records,
+      runtime: this.runtime,
+      requests: {
+        done: (request) => {
+          this.requests = { ...this.requests, ...(request === 'retry' ? { retry: false } : { rollback: undefined }) }
+        },
+      },
+      unit: {
+        restart: async (activity) => {
+          this.restartsAskedAtUs.push(this.nowUs)
+          return this.systemctl === undefined ? this.unit.restart(activity) : this.systemctl()
+        },
+      },
+      activation: this.#activation,
+      preflight: { check: async ({ data }) => this.preflight(data) },
+      history: { append: (line) => void this.history.push(line) },
+      log: this.log,
+      accepted: this.#accepted,
+    }
+  }
+
+  readonly #clock = { now: () => ({ bootId: 'boot-1', monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) }
+
+  get #activation(): Eyes['activation'] & Hands['activation'] {
+    const env = new EnvActivation(this.#files, DIRECTORY, ENV_FILE)
+    return {
+      read: () => env.read(READY),
+      stage: (fallback) => env.stage(fallback, READY),
+      activate: (target) => env.activate(target, READY),
+    }
+  }
+
+  #startAgent(): Loop {
+    const observer = {
+      decided: (snapshot: Snapshot, step: Step) => {
+        this.snapshots.push(snapshot)
+        this.steps.push(step)
+      },
+    }
+    return new Loop({ eyes: this.eyes(), hands: this.hands(), observer, log: this.log })
+  }
+
+  #nextConfigPath(): string {
+    return /--config=(\S+?)["']?$/m.exec(this.#read(ENV_FILE) ?? '')?.[1] ?? LOCAL_PATH
+  }
+
+  #behave(path: string | undefined): KubeletBehaviour {
+    if (!this.runtimeUp) return CRASHES
+    const text = path === LOCAL_PATH ? 'local' : this.#read(path ?? '')
+    return text === undefined ? CRASHES : (this.#behaviours.get(text) ?? WELL)
+  }
+
+  #read(path: string): string | undefined {
+    return this.#files.read(path)?.toString()
+  }
+}
+
+function createRuntime(): RuntimeRecords {
+  let health: HealthRecord | undefined
+  let restarts: readonly RestartRecord[] = []
+  let spread: SpreadRecord | undefined
+  return {
+    health: () => health,
+    writeHealth: (record) => {
+      health = record
+    },
+    restarts: () => restarts,
+    writeRestarts: (records) => {
+      restarts = records
+    },
+    spread: () => spread,
+    writeSpread: (record) => {
+      spread = record
+    },
+  }
+}

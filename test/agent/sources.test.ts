@@ -1,0 +1,24 @@
+import t from 'tap'
+import { describeSource, sameRef, sameSource } from '../../src/agent/sources.ts'
+import { A, A_EDITED, B } from './snapshots.ts'
+
+t.test('a source is compared whole', async (t) => {
+  t.ok(sameSource(A, { ...A }))
+  t.ok(sameSource('local', 'local'))
+  t.notOk(sameSource(A, 'local'))
+  t.notOk(sameSource('local', A))
+  for (const field of ['namespace', 'name', 'kubeletConfigKey', 'uid', 'resourceVersion'] as const) {
+    t.notOk(sameSource(A, { ...A, [field]: 'another' }), field)
+  }
+})
+
+t.test('a ref leaves the version out', async (t) => {
+  t.ok(sameRef(A, A_EDITED))
+  t.notOk(sameRef(A, B))
+  for (const field of ['namespace', 'name', 'kubeletConfigKey'] as const) t.notOk(sameRef(A, { ...A, [field]: 'another' }), field)
+})
+
+t.test('a source reads well', async (t) => {
+  t.equal(describeSource('local'), 'local')
+  t.equal(describeSource(A), 'kube-system/a:kubelet@1')
+})

@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { decideTurn, spreadDelayUs } from '../../src/agent/spread.ts'
+import { A, A_EDITED, B, BOOT, configMap, MINUTE_US, NOW_US, POLICY } from './snapshots.ts'
+
+const NOW = { bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 }
+const DELAY_US = spreadDelayUs('node-1', A, POLICY.spreadUs)
+
+t.test('the delay is in range, whole, and the same whenever it is asked', async () => {
+  const source = fc.record({ name: fc.string(), resourceVersion: fc.string() })
+  fc.assert(
+    fc.property(fc.string(), source, fc.integer({ min: 0, max: 24 * 60 * MINUTE_US }), (node, { name, resourceVersion }, spreadUs) => {
+      const delayUs = spreadDelayUs(node, configMap(name, resourceVersion), spreadUs)
+      return (
+        Number.isInteger(delayUs) &&
+        delayUs >= 0 &&
+        (delayUs < spreadUs || spreadUs === 0) &&
+        delayUs === spreadDelayUs(node, configMap(name, resourceVersion), spreadUs)
+      )
+    }),
+  )
+})
+
+t.test('a fleet is spread evenly, and anew at each edit', async (t) => {
+  const nodes = Array.from({ length: 1000 }, (_, index) => `node-${index}`)
+  const early = nodes.filter((node) => spreadDelayUs(node, A, 100) < 50).length
+  t.ok(early > 430 && early < 570, `${early} of 1000 in the first half`)
+  const again = nodes.filter((node) => spreadDelayUs(node, A, 100) < 50 && spreadDelayUs(node, A_EDITED, 100) < 50).length
+  t.ok(again > 180 && again < 320, `${again} of them in the first half at the next edit, too`)
+})
+
+t.test('decideTurn', async (t) => {
+  const record = { bootId: BOOT, source: A, sinceUs: NOW_US - DELAY_US + 1 }
+  t.same(decideTurn('node-1', A, NOW, record, POLICY), { kind: 'wait-until', atUs: NOW_US + 1 }, 'until its time')
+  t.same(decideTurn('node-1', A, NOW, { ...record, sinceUs: NOW_US - DELAY_US }, POLICY), { kind: 'go' }, 'and not longer')
+  t.same(decideTurn('node-1', A, NOW, undefined, POLICY), { kind: 'go' }, 'no in-place edit')
+  t.same(decideTurn('node-1', A, NOW, { ...record, source: B }, POLICY), { kind: 'go' }, 'the edit of another one')
+  t.same(decideTurn('node-1', A, NOW, { ...record, bootId: 'boot-0' }, POLICY), { kind: 'go' }, 'an edit before the boot')
+  t.same(decideTurn('node-1', A, NOW, { ...record, sinceUs: NOW_US }, { ...POLICY, spreadUs: 0 }), { kind: 'go' }, 'no spread')
+})
