@@ -1,0 +1,84 @@
+/**
+ * A directory that kubelet's own dynamic configuration left: it kept `meta/` and `checkpoints/` one level deeper, in `store/`. Adopting
+ * copies them to our layout and then renames `store`, so that a crash at any point leaves kubelet's copy whole and adoption begins
+ * again. What is already ours is never overwritten. Checks no config: the records judge what they read.
+ *
+ * Upstream: `storeDir` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/controller.go`; `tmp_` is the prefix of `util/files`.
+ */
+import { join } from 'node:path'
+import type { ConfigMapData } from '../agent/model.ts'
+import type { Checkpoints, Files } from '../agent/ports.ts'
+import type { Layout } from './names.ts'
+import { checkKey, checkVersion } from './names.ts'
+import { planSetAside } from './set-aside.ts'
+
+const RECORDS = ['last-known-good', 'assigned'] as const
+
+export interface Adoption {
+  readonly checkpoints: number
+  /** What was left behind, and why: for the log. */
+  readonly remarks: readonly string[]
+}
+
+/** Whether there is something to adopt. */
+export function findKubeletStore(files: Files, layout: Layout): string | undefined {
+  const store = join(layout.directory, 'store')
+  return files.stat(join(store, 'meta'))?.kind === 'directory' ? store : undefined
+}
+
+/** To be called before anything else reads the directory. */
+export function adoptKubeletStore(files: Files, checkpoints: Checkpoints, layout: Layout): Adoption {
+  const remarks: string[] = []
+  const store = findKubeletStore(files, layout)
+  if (store === undefined) return { checkpoints: 0, remarks }
+  const found = listStored(files, join(store, 'checkpoints'), remarks)
+  for (const { uid, resourceVersion, data } of found) {
+    if (checkpoints.data(uid, resourceVersion) === undefined) checkpoints.save(uid, resourceVersion, data)
+  }
+  files.makeDirectory(layout.meta)
+  // Assigned last, and each as the bytes it is: a damaged one must be found damaged, not lost.
+  for (const name of RECORDS) {
+    const bytes = files.read(join(store, 'meta', name))
+    if (bytes === undefined) continue
+    if (files.stat(layout.record(name)) === undefined) files.replace(layout.record(name), bytes)
+    else if (!files.read(layout.record(name))?.equals(bytes)) remarks.push(`${name} is ours already: kubelet's own was not taken`)
+  }
+  const { name } = planSetAside('store.adopted-', files.list(layout.directory) ?? [])
+  files.rename(store, join(layout.directory, name))
+  return { checkpoints: found.length, remarks }
+}
+
+interface Stored {
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly data: ConfigMapData
+}
+
+function listStored(files: Files, root: string, remarks: string[]): Stored[] {
+  const stored: Stored[] = []
+  for (const uid of files.list(root) ?? []) {
+    if (files.stat(join(root, uid))?.kind !== 'directory') continue
+    for (const resourceVersion of files.list(join(root, uid)) ?? []) {
+      // Unfinished work of kubelet's.
+      if (resourceVersion.startsWith('tmp_')) continue
+      const data = readStored(files, join(root, uid, resourceVersion))
+      const safe = checkVersion('uid', uid).ok && checkVersion('resourceVersion', resourceVersion).ok
+      if (safe && data !== undefined) stored.push({ uid, resourceVersion, data })
+      else remarks.push(`checkpoint ${join(root, uid, resourceVersion)} is not one that kubelet makes, and was not taken`)
+    }
+  }
+  return stored
+}
+
+/** undefined: no directory of plain files with the names of keys. */
+function readStored(files: Files, directory: string): ConfigMapData | undefined {
+  if (files.stat(directory)?.kind !== 'directory') return undefined
+  const data = new Map<string, string>()
+  for (const key of files.list(directory) ?? []) {
+    const path = join(directory, key)
+    const bytes = checkKey(key).ok && files.stat(path)?.kind === 'file' ? files.read(path) : undefined
+    if (bytes === undefined) return undefined
+    data.set(key, bytes.toString())
+  }
+  return Object.fromEntries(data)
+}

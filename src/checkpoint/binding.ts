@@ -1,0 +1,68 @@
+/**
+ * Whose state this is: `meta/cluster` names the node and the cluster's CA certificates. A machine that was cloned, or joined to another
+ * cluster, must not act on what it finds: foreign state is set aside whole, and the agent starts fresh.
+ */
+import { join } from 'node:path'
+import type { Files } from '../agent/ports.ts'
+import type { Check } from './json-shape.ts'
+import { isText, listOf, parseJson, shape } from './json-shape.ts'
+import type { Layout } from './names.ts'
+import type { OnSetAside } from './set-aside.ts'
+import { numbersAfter } from './set-aside.ts'
+
+export interface Binding {
+  readonly nodeName: string
+  /** SHA-256, hex, of each CA certificate. Empty where the source has no CA: a directory of manifests. */
+  readonly caHashes: readonly string[]
+}
+
+/** `fresh`: bound to nothing yet. */
+export type BindingCheck = 'same' | 'fresh' | 'foreign'
+
+/** A CA that is rotated is trusted together with its successor for a time: one certificate in common is the same cluster. */
+export function compareBinding(kept: Binding | undefined, current: Binding): BindingCheck {
+  if (kept === undefined) return 'fresh'
+  if (kept.nodeName !== current.nodeName) return 'foreign'
+  const known = kept.caHashes.length > 0 && current.caHashes.length > 0
+  return known && !current.caHashes.some((hash) => kept.caHashes.includes(hash)) ? 'foreign' : 'same'
+}
+
+/** undefined: none, or damaged, which binds to nothing either. */
+export function readBinding(files: Files, layout: Layout): Binding | undefined {
+  const bytes = files.read(layout.binding)
+  return bytes && parseJson(bytes, isBinding)
+}
+
+/** Writes only on change. */
+export function writeBinding(files: Files, layout: Layout, binding: Binding): void {
+  const text = JSON.stringify(binding)
+  if (files.read(layout.binding)?.toString() === text) return
+  files.makeDirectory(layout.meta)
+  files.replace(layout.binding, text)
+}
+
+/**
+ * Moves foreign state under `foreign-<n>/`. To be called before anything else reads the directory, and again after a crash: what is still
+ * there is moved to the same place, and `meta`, by which the state is known to be foreign, goes last. `nextStartFiles` say what kubelet
+ * starts with next: they are removed first, since kubelet must never be left to start with a checkpoint that is gone.
+ */
+export function setForeignStateAside(files: Files, layout: Layout, nextStartFiles: readonly string[], onSetAside: OnSetAside): void {
+  for (const path of nextStartFiles) files.remove(path)
+  const target = foreignDirectory(files, layout)
+  files.makeDirectory(target)
+  for (const name of ['requests', 'history.jsonl', 'checkpoints', 'meta']) {
+    const path = join(layout.directory, name)
+    if (files.stat(path) !== undefined) files.rename(path, join(target, name))
+  }
+  onSetAside({ path: layout.directory, to: target, why: 'it belongs to another node or cluster' })
+}
+
+/** The newest one, if a crash left it without `meta`; otherwise the next. */
+function foreignDirectory(files: Files, layout: Layout): string {
+  const newest = numbersAfter('foreign-', files.list(layout.directory) ?? []).at(-1) ?? 0
+  const path = (number: number) => join(layout.directory, `foreign-${number}`)
+  const unfinished = newest > 0 && files.stat(join(path(newest), 'meta')) === undefined
+  return path(unfinished ? newest : newest + 1)
+}
+
+const isBinding: Check<Binding> = shape<Binding>({ nodeName: isText, caHashes: listOf(isText) })

@@ -1,0 +1,44 @@
+/**
+ * The one error of file operations, what was tried, on which path, why it
+ * failed and what to do. `code` is the errno name, or `short-write` where the system reported success but the bytes are not there.
+ */
+export class FileError extends Error {
+  override readonly name = 'FileError'
+  readonly code: string
+  readonly path: string
+
+  constructor(tried: FileAction, path: string, code: string, detail: string, cause?: unknown) {
+    super(`cannot ${tried} ${path}: ${detail}; ${ADVICE[code] ?? OTHER_ADVICE}`, cause === undefined ? {} : { cause })
+    this.code = code
+    this.path = path
+  }
+}
+
+export type FileAction = 'read' | 'list' | 'look at' | 'create' | 'write' | 'rename' | 'remove' | 'append to' | 'sync'
+
+/** The errno name of a system error; undefined for anything else. */
+export function errnoOf(cause: unknown): string | undefined {
+  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
+}
+
+/** What is there cannot be read, now or later: as good as garbage. Anything else (rights, too many open files) may pass and is no reason to give up a file. */
+export function isDamage(cause: unknown): cause is FileError {
+  return cause instanceof FileError && (cause.code === 'EIO' || cause.code === 'EISDIR' || cause.code === 'ENOTDIR')
+}
+
+const OTHER_ADVICE = 'it will be tried again; if it lasts, look at the file system'
+const FREE_SPACE = 'free space there; what was there before is intact'
+const PERMIT = 'check its owner, mode and mount, and ReadWritePaths= of the unit'
+const ADVICE: Readonly<Record<string, string>> = {
+  ENOSPC: FREE_SPACE,
+  EDQUOT: FREE_SPACE,
+  'short-write': FREE_SPACE,
+  EACCES: PERMIT,
+  EPERM: PERMIT,
+  EROFS: PERMIT,
+  EIO: 'the disk is failing: see the kernel log',
+  ENOENT: 'create its directory first',
+  EEXIST: 'remove or rename what is there',
+  ENOTDIR: 'remove or rename the file that stands where a directory belongs',
+  EISDIR: 'remove or rename the directory that stands where a file belongs',
+}

@@ -1,0 +1,45 @@
+/**
+ * Checks that JSON read from a file has the shape of a type. Pure. The compiler demands a check for every field of the type, so that a
+ * field that is added there cannot be forgotten here.
+ */
+
+export type Check<T> = (value: unknown) => value is T
+
+export const isText: Check<string> = (value) => typeof value === 'string'
+export const isNumber: Check<number> = (value): value is number => typeof value === 'number' && Number.isFinite(value)
+export const isFlag: Check<boolean> = (value) => typeof value === 'boolean'
+
+/** A field that is left out when it is undefined, as JSON.stringify does. */
+export function optional<T>(check: Check<T>): Check<T | undefined> {
+  return (value): value is T | undefined => value === undefined || check(value)
+}
+
+export function listOf<T>(check: Check<T>): Check<readonly T[]> {
+  return (value): value is readonly T[] => Array.isArray(value) && value.every(check)
+}
+
+export function oneOf<const T extends string>(...words: readonly T[]): Check<T> {
+  return (value): value is T => words.some((word) => word === value)
+}
+
+export function either<A, B>(a: Check<A>, b: Check<B>): Check<A | B> {
+  return (value): value is A | B => a(value) || b(value)
+}
+
+export function shape<T extends object>(fields: { readonly [K in keyof T]-?: Check<T[K]> }): Check<T> {
+  return (value): value is T => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+    const object = value as Readonly<Record<string, unknown>>
+    return Object.entries<Check<unknown>>(fields).every(([name, check]) => check(object[name]))
+  }
+}
+
+/** undefined: not JSON, or not of this shape. */
+export function parseJson<T>(bytes: Uint8Array, check: Check<T>): T | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString())
+    return check(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

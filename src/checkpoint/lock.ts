@@ -1,0 +1,83 @@
+/**
+ * One agent a directory: flock(2) on `<directory>/lock`, taken by flock(1) of util-linux on a descriptor that we hand to it, since Node
+ * has no call for it. The lock belongs to the open file, not to the process that took it: it is held as long as ours is open, and ends
+ * with us whatever ends us. The pid in the file is for people only.
+ */
+import { spawnSync } from 'node:child_process'
+import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { errnoOf } from './file-error.ts'
+
+export type LockResult = { readonly ok: true; readonly lock: DirectoryLock } | { readonly ok: false; readonly detail: string }
+
+export interface DirectoryLock {
+  release(): void
+}
+
+export type LockHolder =
+  | { readonly kind: 'running'; readonly pid: number | undefined }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'unknown'; readonly detail: string }
+
+/** The directory must exist. `pid` is written into the file. */
+export function takeLock(path: string, pid: number): LockResult {
+  const descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
+  // Waits a second: an agent that is just ending, or a command that looks who holds the lock, is no second agent.
+  const answer = flock(descriptor, ['--exclusive', '--timeout', '1'])
+  if (answer.kind !== 'locked') {
+    const detail = answer.kind === 'taken' ? `another agent${describePid(readPid(path))} uses this directory: stop it first` : answer.detail
+    closeSync(descriptor)
+    return { ok: false, detail: `cannot lock ${path}: ${detail}` }
+  }
+  writePid(descriptor, pid)
+  return { ok: true, lock: { release: () => closeSync(descriptor) } }
+}
+
+/** For the command line: who holds the lock. Takes it shared, for a moment. */
+export function findLockHolder(path: string): LockHolder {
+  let descriptor: number
+  try {
+    descriptor = openSync(path, constants.O_RDONLY)
+  } catch (cause) {
+    return errnoOf(cause) === 'ENOENT' ? { kind: 'absent' } : { kind: 'unknown', detail: String(cause) }
+  }
+  try {
+    const answer = flock(descriptor, ['--shared', '--nonblock'])
+    if (answer.kind === 'failed') return { kind: 'unknown', detail: answer.detail }
+    return answer.kind === 'locked' ? { kind: 'absent' } : { kind: 'running', pid: readPid(path) }
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+type FlockAnswer = { readonly kind: 'locked' } | { readonly kind: 'taken' } | { readonly kind: 'failed'; readonly detail: string }
+
+function flock(descriptor: number, how: readonly string[]): FlockAnswer {
+  const { status, error, stderr } = spawnSync('flock', [...how, '3'], { stdio: ['ignore', 'ignore', 'pipe', descriptor] })
+  if (status === 0) return { kind: 'locked' }
+  // Its documented exit code for a conflict; every other failure says why.
+  if (status === 1 && stderr.length === 0) return { kind: 'taken' }
+  const why = errnoOf(error) === 'ENOENT' ? 'there is no flock program: install util-linux' : `flock failed: ${error?.message ?? stderr}`
+  return { kind: 'failed', detail: why.trim() }
+}
+
+function writePid(descriptor: number, pid: number): void {
+  try {
+    ftruncateSync(descriptor)
+    writeSync(descriptor, `${pid}\n`, 0)
+  } catch {
+    // A full disk is no reason not to hold the lock.
+  }
+}
+
+function readPid(path: string): number | undefined {
+  try {
+    const pid = Number(readFileSync(path, 'utf8').trim())
+    return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function describePid(pid: number | undefined): string {
+  return pid === undefined ? '' : ` (process ${pid})`
+}

@@ -1,0 +1,56 @@
+/** A disk that may only be looked at, for commands that promise to change nothing: each change is refused as on a read-only mount. */
+import type { FileFacts } from '../agent/ports.ts'
+import type { Disk } from './disk.ts'
+
+export class ReadOnlyDisk implements Disk {
+  readonly owner = 'nobody'
+  readonly #disk: Disk
+
+  constructor(disk: Disk) {
+    this.#disk = disk
+  }
+
+  read(path: string): Buffer {
+    return this.#disk.read(path)
+  }
+
+  list(path: string): string[] {
+    return this.#disk.list(path)
+  }
+
+  stat(path: string): FileFacts | undefined {
+    return this.#disk.stat(path)
+  }
+
+  makeDirectory(): void {
+    refuse()
+  }
+
+  write(): void {
+    refuse()
+  }
+
+  append(): void {
+    refuse()
+  }
+
+  rename(): void {
+    refuse()
+  }
+
+  unlink(): void {
+    refuse()
+  }
+
+  removeTree(): void {
+    refuse()
+  }
+
+  syncDirectory(): void {
+    refuse()
+  }
+}
+
+function refuse(): never {
+  throw Object.assign(new Error('EROFS: this command only looks'), { code: 'EROFS' })
+}

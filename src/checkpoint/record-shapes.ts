@@ -1,0 +1,63 @@
+/** The shapes of what is kept as JSON: verdicts, and the records in /run. Pure. */
+import type {
+  ConfigMapSource,
+  ConfigSource,
+  HealthRecord,
+  RestartRecord,
+  SeenProcess,
+  SpreadRecord,
+  TrialKey,
+  Verdict,
+} from '../agent/model.ts'
+import type { Check } from './json-shape.ts'
+import { either, isFlag, isNumber, isText, oneOf, optional, shape } from './json-shape.ts'
+
+const isConfigMapSource: Check<ConfigMapSource> = shape<ConfigMapSource>({
+  namespace: isText,
+  name: isText,
+  kubeletConfigKey: isText,
+  uid: isText,
+  resourceVersion: isText,
+})
+const isConfigSource: Check<ConfigSource> = either(oneOf('local'), isConfigMapSource)
+
+export const isVerdict: Check<Verdict> = shape<Verdict>({
+  key: isText,
+  state: oneOf('refused', 'provisional', 'confirmed'),
+  reason: oneOf('load', 'validate', 'crash-loop', 'start-deadline', 'ill-health', 'requested'),
+  detail: isText,
+  source: isConfigSource,
+  atWallMs: isNumber,
+})
+
+export const isProven: Check<{ readonly key: TrialKey }> = shape<{ readonly key: TrialKey }>({ key: isText })
+
+export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
+  bootId: isText,
+  subject: isText,
+  subjectSinceUs: isNumber,
+  starts: isNumber,
+  started: isFlag,
+  invocationId: isText,
+  wasHealthy: isFlag,
+  healthySinceUs: optional(isNumber),
+  unhealthySinceUs: optional(isNumber),
+  lastSampleUs: isNumber,
+  excused: isFlag,
+  exits: isNumber,
+  lastNRestarts: isNumber,
+  lastProcess: optional(shape<SeenProcess>({ invocationId: isText, content: isText, kubeletIdentity: isText })),
+  lastDetail: isText,
+})
+
+export const isRestartRecord: Check<RestartRecord> = shape<RestartRecord>({
+  bootId: isText,
+  atUs: isNumber,
+  target: isText,
+  fallback: isFlag,
+  invocationBefore: isText,
+  failed: isFlag,
+  outcome: optional(shape<NonNullable<RestartRecord['outcome']>>({ ok: isFlag, detail: isText })),
+})
+
+export const isSpreadRecord: Check<SpreadRecord> = shape<SpreadRecord>({ bootId: isText, source: isConfigMapSource, sinceUs: isNumber })

@@ -1,0 +1,182 @@
+/**
+ * The records under `meta/`: which source is assigned, last-known-good and previous, what was proven, and the verdicts. They outlive
+ * reboots, so each is one file, replaced whole. What cannot be parsed is set aside by the read that finds it, and said; nothing is
+ * guessed. Decides nothing.
+ *
+ * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`: an empty file means local.
+ */
+import { join } from 'node:path'
+import type { ConfigSource, RecordState, TrialKey, Verdict } from '../agent/model.ts'
+import type { Files, Log, RecordName, Records } from '../agent/ports.ts'
+import { FileError, isDamage } from './file-error.ts'
+import type { Check } from './json-shape.ts'
+import { listOf, parseJson } from './json-shape.ts'
+import type { Layout } from './names.ts'
+import { checkSource } from './names.ts'
+import { isProven, isVerdict } from './record-shapes.ts'
+import { parseSource, serializeSource } from './serialize.ts'
+import type { OnSetAside } from './set-aside.ts'
+import { numbersAfter, planSetAside } from './set-aside.ts'
+
+/** The newest are kept: a verdict on what was not tried for so long may be forgotten. */
+const VERDICTS_KEPT = 100
+const LOCAL: RecordState = { kind: 'source', source: 'local' }
+
+export class RecordError extends Error {
+  override readonly name = 'RecordError'
+  readonly code = 'unsafe-name'
+}
+
+interface Damaged {
+  readonly ok: false
+  readonly detail: string
+}
+
+export interface RecordsOptions {
+  readonly files: Files
+  readonly layout: Layout
+  readonly log: Log
+  readonly onSetAside: OnSetAside
+}
+
+export class FileRecords implements Records {
+  readonly #files: Files
+  readonly #layout: Layout
+  readonly #log: Log
+  readonly #onSetAside: OnSetAside
+  /** Verdicts as last read, as long as their file keeps its identity. */
+  #read: { readonly identity: string; readonly verdicts: ReadonlyMap<TrialKey, Verdict> } | undefined
+  /** Verdicts that could not be written yet: what counts until they can. */
+  #unwritten: ReadonlyMap<TrialKey, Verdict> | undefined
+  readonly #said = new Set<string>()
+
+  constructor({ files, layout, log, onSetAside }: RecordsOptions) {
+    this.#files = files
+    this.#layout = layout
+    this.#log = log
+    this.#onSetAside = onSetAside
+  }
+
+  read(name: RecordName): RecordState {
+    const path = this.#layout.record(name)
+    const parsed = this.#load(path, parseSource)
+    if (parsed === undefined) return this.#absent(name)
+    if (parsed.ok) return { kind: 'source', source: parsed.source }
+    this.#setAside(path, parsed.detail)
+    if (name === 'assigned') return { kind: 'damaged', detail: `${path}: ${parsed.detail}` }
+    this.#sayOnce(`${name} is lost and counts as local: ${path}: ${parsed.detail}`)
+    return LOCAL
+  }
+
+  write(name: RecordName, source: ConfigSource): void {
+    this.#writeVerdicts()
+    const check = source === 'local' ? undefined : checkSource(source)
+    if (check?.ok === false) throw new RecordError(`cannot record ${name}: ${check.detail}; rename it in the cluster`)
+    this.#put(this.#layout.record(name), serializeSource(source))
+  }
+
+  proven(): TrialKey | undefined {
+    return this.#readJson(this.#layout.proven, isProven)?.key
+  }
+
+  writeProven(key: TrialKey | undefined): void {
+    this.#writeVerdicts()
+    if (key === undefined) this.#files.remove(this.#layout.proven)
+    else this.#put(this.#layout.proven, JSON.stringify({ key }))
+  }
+
+  verdicts(): ReadonlyMap<TrialKey, Verdict> {
+    if (this.#unwritten !== undefined) return this.#unwritten
+    const identity = this.#files.stat(this.#layout.verdicts)?.identity
+    if (identity === undefined) return new Map()
+    if (this.#read?.identity !== identity) {
+      const verdicts = this.#readJson(this.#layout.verdicts, listOf(isVerdict)) ?? []
+      this.#read = { identity, verdicts: new Map(verdicts.map((verdict) => [verdict.key, verdict])) }
+    }
+    return this.#read.verdicts
+  }
+
+  writeVerdict(verdict: Verdict): void {
+    const verdicts = new Map(this.verdicts())
+    // Deleted first, so that what was judged again counts as new.
+    verdicts.delete(verdict.key)
+    verdicts.set(verdict.key, verdict)
+    this.#unwritten = new Map([...verdicts].slice(-VERDICTS_KEPT))
+    this.#writeVerdicts()
+  }
+
+  removeVerdict(key: TrialKey): void {
+    const verdicts = new Map(this.verdicts())
+    if (!verdicts.delete(key)) return
+    this.#unwritten = verdicts
+    this.#writeVerdicts()
+  }
+
+  /** A full disk must not keep the agent from acting on a verdict: it is written when something can be written again. */
+  #writeVerdicts(): void {
+    if (this.#unwritten === undefined) return
+    try {
+      this.#put(this.#layout.verdicts, JSON.stringify([...this.#unwritten.values()]))
+      this.#unwritten = undefined
+    } catch (cause) {
+      if (!(cause instanceof FileError)) throw cause
+      this.#sayOnce(`verdicts are kept in memory until they can be written: ${cause.message}`)
+    }
+  }
+
+  /** No file is local in a fresh directory. A damaged `assigned` that was set aside stays unknown until it is written anew. */
+  #absent(name: RecordName): RecordState {
+    if (name !== 'assigned') return LOCAL
+    const setAside = numbersAfter('assigned.damaged-', this.#files.list(this.#layout.meta) ?? []).at(-1)
+    if (setAside === undefined) return LOCAL
+    return { kind: 'damaged', detail: `${this.#layout.record(name)} was damaged and is now assigned.damaged-${setAside}` }
+  }
+
+  #put(path: string, text: string): void {
+    if (this.#files.read(path)?.equals(Buffer.from(text))) return
+    this.#files.makeDirectory(this.#layout.meta)
+    this.#files.replace(path, text)
+  }
+
+  #readJson<T>(path: string, check: Check<T>): T | undefined {
+    const parsed = this.#load(path, (bytes): { readonly ok: true; readonly value: T } | Damaged => {
+      const value = parseJson(bytes, check)
+      return value === undefined ? { ok: false, detail: 'not the JSON that belongs there' } : { ok: true, value }
+    })
+    if (parsed?.ok === false) this.#setAside(path, parsed.detail)
+    return parsed?.ok ? parsed.value : undefined
+  }
+
+  /** undefined: no such file. */
+  #load<T>(path: string, parse: (bytes: Buffer) => T): T | Damaged | undefined {
+    try {
+      const bytes = this.#files.read(path)
+      return bytes && parse(bytes)
+    } catch (cause) {
+      if (isDamage(cause)) return { ok: false, detail: cause.message }
+      throw cause
+    }
+  }
+
+  #setAside(path: string, why: string): void {
+    try {
+      const { name, surplus } = planSetAside(
+        `${path.slice(this.#layout.meta.length + 1)}.damaged-`,
+        this.#files.list(this.#layout.meta) ?? [],
+      )
+      for (const older of surplus) this.#files.removeTree(join(this.#layout.meta, older))
+      const to = join(this.#layout.meta, name)
+      this.#files.rename(path, to)
+      this.#onSetAside({ path, to, why })
+    } catch (cause) {
+      if (!(cause instanceof FileError)) throw cause
+      this.#sayOnce(`${path} is damaged (${why}) and cannot be set aside: ${cause.message}`)
+    }
+  }
+
+  #sayOnce(text: string): void {
+    if (this.#said.has(text)) return
+    this.#said.add(text)
+    this.#log.error(text)
+  }
+}

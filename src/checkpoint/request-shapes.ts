@@ -1,0 +1,18 @@
+/** The shapes of the request files, which the command line writes and the agent reads. Pure. */
+import type { ContentHash } from '../agent/model.ts'
+import type { Check } from './json-shape.ts'
+import { isText, oneOf, shape } from './json-shape.ts'
+
+export interface HoldRequest {
+  readonly hold: 'paused' | 'local'
+}
+export interface RollbackRequest {
+  readonly content: ContentHash
+}
+export interface RetryRequest {
+  readonly retry: 'all'
+}
+
+export const isHoldRequest: Check<HoldRequest> = shape<HoldRequest>({ hold: oneOf('paused', 'local') })
+export const isRollbackRequest: Check<RollbackRequest> = shape<RollbackRequest>({ content: isText })
+export const isRetryRequest: Check<RetryRequest> = shape<RetryRequest>({ retry: oneOf('all') })

@@ -1,0 +1,89 @@
+/**
+ * What the operator asks for, as files under `requests/`: the reading half, for the agent. Anyone who may write there may also ask, so
+ * a request is only ever one of three; whatever else lies there is ignored, and said once.
+ */
+import { join } from 'node:path'
+import type { Requests } from '../agent/model.ts'
+import type { FileFacts, Files, Log, OperatorRequests } from '../agent/ports.ts'
+import { FileError } from './file-error.ts'
+import type { Check } from './json-shape.ts'
+import { parseJson } from './json-shape.ts'
+import type { Layout } from './names.ts'
+import { isHoldRequest, isRetryRequest, isRollbackRequest } from './request-shapes.ts'
+
+/** A request is a line; more is none. */
+const LONGEST = 4096
+
+type RequestName = 'hold' | 'rollback' | 'retry'
+
+interface Seen {
+  readonly identity: string
+  /** undefined: no request. */
+  readonly value: unknown
+}
+
+export class FileRequests implements OperatorRequests {
+  readonly #files: Files
+  readonly #directory: string
+  readonly #log: Log
+  /** Each file as it was last read: what `done` removes, and what still counts while the disk cannot be read. */
+  readonly #seen = new Map<RequestName, Seen>()
+  readonly #said = new Set<string>()
+
+  constructor(files: Files, layout: Layout, log: Log) {
+    this.#files = files
+    this.#directory = layout.requests
+    this.#log = log
+  }
+
+  read(): Requests {
+    return {
+      hold: this.#readOne('hold', isHoldRequest)?.hold ?? 'none',
+      rollback: this.#readOne('rollback', isRollbackRequest),
+      retry: this.#readOne('retry', isRetryRequest) !== undefined,
+    }
+  }
+
+  done(request: 'rollback' | 'retry'): void {
+    const path = join(this.#directory, request)
+    // One that came after the last read is not the one that was carried out.
+    if (this.#files.stat(path)?.identity === this.#seen.get(request)?.identity) this.#files.remove(path)
+    this.#seen.delete(request)
+  }
+
+  #readOne<T>(name: RequestName, check: Check<T>): T | undefined {
+    const seen = this.#look(name, check)
+    if (seen === undefined) this.#seen.delete(name)
+    else this.#seen.set(name, seen)
+    return check(seen?.value) ? seen?.value : undefined
+  }
+
+  #look(name: RequestName, check: Check<unknown>): Seen | undefined {
+    const path = join(this.#directory, name)
+    const before = this.#seen.get(name)
+    try {
+      const facts = this.#files.stat(path)
+      if (facts === undefined || facts.identity === before?.identity) return facts && before
+      const value = this.#parse(path, facts, check)
+      if (value === undefined) this.#sayOnce(`${path} is no request and is ignored; remove it`)
+      return { identity: facts.identity, value }
+    } catch (cause) {
+      if (!(cause instanceof FileError)) throw cause
+      this.#sayOnce(`a request is taken as it was before: ${cause.message}`)
+      return before
+    }
+  }
+
+  #parse(path: string, facts: FileFacts, check: Check<unknown>): unknown {
+    // Reading a pipe would never end.
+    if (facts.kind !== 'file' || facts.size > LONGEST) return undefined
+    const bytes = this.#files.read(path)
+    return bytes && parseJson(bytes, check)
+  }
+
+  #sayOnce(text: string): void {
+    if (this.#said.has(text)) return
+    this.#said.add(text)
+    this.#log.warn(text)
+  }
+}

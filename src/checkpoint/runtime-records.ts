@@ -1,0 +1,89 @@
+/**
+ * The records that end with the boot, in the runtime directory (`/run/kubelet-cfg-agent`): health, restarts, the start of a spread.
+ * Nothing that fails here stops the agent: what cannot be written is kept in memory, what is not as it should be counts as absent.
+ */
+import { join } from 'node:path'
+import type { HealthRecord, RestartRecord, SpreadRecord } from '../agent/model.ts'
+import type { Files, Log, RuntimeRecords } from '../agent/ports.ts'
+import { FileError } from './file-error.ts'
+import type { Check } from './json-shape.ts'
+import { listOf, parseJson } from './json-shape.ts'
+import { isHealthRecord, isRestartRecord, isSpreadRecord } from './record-shapes.ts'
+
+type RuntimeFile = 'health' | 'restarts' | 'spread'
+
+export class FileRuntimeRecords implements RuntimeRecords {
+  readonly #files: Files
+  readonly #directory: string
+  readonly #log: Log
+  /** What could not be written: it counts, and not the file. */
+  readonly #unwritten = new Map<RuntimeFile, string>()
+
+  constructor(files: Files, directory: string, log: Log) {
+    this.#files = files
+    this.#directory = directory
+    this.#log = log
+  }
+
+  health(): HealthRecord | undefined {
+    return this.#read('health', isHealthRecord)
+  }
+
+  writeHealth(record: HealthRecord): void {
+    this.#write('health', record)
+  }
+
+  restarts(): readonly RestartRecord[] {
+    return this.#read('restarts', listOf(isRestartRecord)) ?? []
+  }
+
+  writeRestarts(records: readonly RestartRecord[]): void {
+    this.#write('restarts', records)
+  }
+
+  spread(): SpreadRecord | undefined {
+    return this.#read('spread', isSpreadRecord)
+  }
+
+  writeSpread(record: SpreadRecord): void {
+    this.#write('spread', record)
+  }
+
+  #read<T>(name: RuntimeFile, check: Check<T>): T | undefined {
+    const unwritten = this.#unwritten.get(name)
+    if (unwritten !== undefined) return parseJson(Buffer.from(unwritten), check)
+    try {
+      const bytes = this.#files.read(join(this.#directory, name))
+      return bytes && parseJson(bytes, check)
+    } catch (cause) {
+      if (!(cause instanceof FileError)) throw cause
+      return undefined
+    }
+  }
+
+  #write(name: RuntimeFile, record: unknown): void {
+    const text = JSON.stringify(record)
+    const path = join(this.#directory, name)
+    try {
+      if (!this.#holds(path, text)) {
+        this.#files.makeDirectory(this.#directory)
+        // Atomic is what matters; durable it is too, which costs nothing on the tmpfs that /run is.
+        this.#files.replace(path, text)
+      }
+      this.#unwritten.delete(name)
+    } catch (cause) {
+      if (!(cause instanceof FileError)) throw cause
+      if (!this.#unwritten.has(name)) this.#log.warn(`${name} is kept in memory and would not outlive the agent: ${cause.message}`)
+      this.#unwritten.set(name, text)
+    }
+  }
+
+  #holds(path: string, text: string): boolean {
+    try {
+      return this.#files.read(path)?.equals(Buffer.from(text)) === true
+    } catch (cause) {
+      if (!(cause instanceof FileError)) throw cause
+      return false
+    }
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * `SerializedNodeConfigSource`: the bytes of `meta/assigned` and the other records, as kubelet wrote them, and back. Pure. An empty
+ * file means local. What kubelet (or we) did not write is not guessed at: it comes back as a value that says what is wrong.
+ *
+ * Upstream: `fsstore.go`, `saveNodeConfigSource` and `readNodeConfigSource` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`.
+ */
+import type { ConfigMapSource, ConfigSource } from '../agent/model.ts'
+import { checkSource } from './names.ts'
+import { decodeScalar, encodeScalar } from './yaml-scalar.ts'
+
+const HEADER = ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: SerializedNodeConfigSource', 'source:', '  configMap:']
+/** In this order, which is the alphabet's. */
+const FIELDS = ['kubeletConfigKey', 'name', 'namespace', 'resourceVersion', 'uid'] as const
+
+/** Takes a source whose names were checked. */
+export function serializeSource(source: ConfigSource): string {
+  if (source === 'local') return ''
+  return `${[...HEADER, ...FIELDS.map((field) => `    ${field}: ${encodeScalar(source[field])}`)].join('\n')}\n`
+}
+
+export type ParsedSource = { readonly ok: true; readonly source: ConfigSource } | { readonly ok: false; readonly detail: string }
+
+export function parseSource(bytes: Uint8Array): ParsedSource {
+  if (bytes.length === 0) return { ok: true, source: 'local' }
+  const lines = Buffer.from(bytes).toString('latin1').replace(/\n$/, '').split('\n')
+  for (const [at, expected] of HEADER.entries()) {
+    if (lines[at] !== expected) return damaged(`line ${at + 1} is not \`${expected}\``)
+  }
+  const found = new Map<string, string>()
+  for (const line of lines.slice(HEADER.length)) {
+    const [, field, scalar] = /^ {4}(\w+): (.+)$/.exec(line) ?? []
+    const value = scalar === undefined ? undefined : decodeScalar(scalar)
+    if (field === undefined || value === undefined) return damaged('a line of the source is not a field with a plain name')
+    if (found.has(field)) return damaged(`${field} is there twice`)
+    found.set(field, value)
+  }
+  const { namespace, name, kubeletConfigKey, uid, resourceVersion } = Object.fromEntries(found)
+  if (namespace === undefined || name === undefined || kubeletConfigKey === undefined) return damaged('a field of the source is missing')
+  if (uid === undefined || resourceVersion === undefined) return damaged('uid or resourceVersion is missing')
+  if (found.size !== FIELDS.length) return damaged('the source has a field that is not known')
+  const source: ConfigMapSource = { namespace, name, kubeletConfigKey, uid, resourceVersion }
+  const check = checkSource(source)
+  return check.ok ? { ok: true, source } : damaged(check.detail)
+}
+
+function damaged(what: string): ParsedSource {
+  return { ok: false, detail: `not a SerializedNodeConfigSource: ${what}` }
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict'
+import t from 'tap'
+import { adoptKubeletStore, findKubeletStore } from '../../src/checkpoint/adopt.ts'
+import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
+import { FakeDisk } from '../../src/checkpoint/fake-disk.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { layoutOf } from '../../src/checkpoint/names.ts'
+import { FileRecords } from '../../src/checkpoint/records.ts'
+import { serializeSource } from '../../src/checkpoint/serialize.ts'
+import { crashEverywhere, ROOT } from './crash.ts'
+import { silentLog } from './silent-log.ts'
+
+const layout = layoutOf(ROOT)
+const ASSIGNED = { namespace: 'kube-system', name: 'n', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '213' }
+const GOOD = { ...ASSIGNED, resourceVersion: '212' }
+
+function plantStore(disk: FakeDisk): void {
+  disk.plant(`${ROOT}/store/meta/assigned`, serializeSource(ASSIGNED))
+  disk.plant(`${ROOT}/store/meta/last-known-good`, serializeSource(GOOD))
+  disk.plant(`${ROOT}/store/checkpoints/u/212/kubelet`, 'good')
+  disk.plant(`${ROOT}/store/checkpoints/u/213/kubelet`, 'new')
+  disk.plant(`${ROOT}/store/checkpoints/u/213/other`, 'more')
+  disk.plant(`${ROOT}/store/checkpoints/u/tmp_213482/kubelet`, 'unfinished')
+}
+
+function open(disk = new FakeDisk(() => 0), files = new DurableFiles(disk)) {
+  const checkpoints = new FileCheckpoints(files, layout, () => undefined)
+  const records = new FileRecords({ files, layout, log: silentLog(), onSetAside: () => undefined })
+  return { disk, files, checkpoints, records, adopt: () => adoptKubeletStore(files, checkpoints, layout) }
+}
+
+t.test('nothing to adopt', (t) => {
+  const { disk, files, adopt } = open()
+  t.equal(findKubeletStore(files, layout), undefined)
+  t.same(adopt(), { checkpoints: 0, remarks: [] })
+  disk.plant(`${ROOT}/store`, 'a file of that name')
+  t.throws(adopt, { code: 'ENOTDIR' })
+  t.end()
+})
+
+t.test("kubelet's records and checkpoints become ours, and its store stays under a name that says so", (t) => {
+  const { disk, files, checkpoints, records, adopt } = open()
+  plantStore(disk)
+  t.equal(findKubeletStore(files, layout), `${ROOT}/store`)
+  t.same(adopt(), { checkpoints: 2, remarks: [] })
+  t.same(records.read('assigned'), { kind: 'source', source: ASSIGNED })
+  t.same(records.read('last-known-good'), { kind: 'source', source: GOOD })
+  t.same(checkpoints.data('u', '213'), { kubelet: 'new', other: 'more' })
+  t.equal(checkpoints.list().length, 2)
+  t.equal(findKubeletStore(files, layout), undefined)
+  t.equal(files.read(`${ROOT}/store.adopted-1/checkpoints/u/tmp_213482/kubelet`)?.toString(), 'unfinished')
+  t.same(adopt(), { checkpoints: 0, remarks: [] })
+  t.end()
+})
+
+t.test('what is ours already is not overwritten', (t) => {
+  const { disk, checkpoints, records, adopt } = open()
+  plantStore(disk)
+  records.write('assigned', 'local')
+  checkpoints.save('u', '213', { kubelet: 'ours' })
+  t.match(adopt(), { remarks: [/^assigned is ours already/] })
+  t.same(records.read('assigned'), { kind: 'source', source: 'local' })
+  t.same(checkpoints.data('u', '213'), { kubelet: 'ours' })
+  t.same(records.read('last-known-good'), { kind: 'source', source: GOOD })
+  t.end()
+})
+
+t.test('a damaged assigned is found damaged, never local; what kubelet would not have made is left', (t) => {
+  const { disk, checkpoints, records, adopt } = open()
+  plantStore(disk)
+  disk.plant(`${ROOT}/store/meta/assigned`, 'garbage')
+  disk.plant(`${ROOT}/store/checkpoints/stray`, '')
+  disk.plant(`${ROOT}/store/checkpoints/u/stray`, '')
+  disk.plant(`${ROOT}/store/checkpoints/a b/1/kubelet`, '')
+  disk.plant(`${ROOT}/store/checkpoints/u/214/deep/er`, '')
+  t.match(adopt(), { checkpoints: 2, remarks: [/a b\/1 is not one/, /u\/214 is not one/, /u\/stray is not one/] })
+  t.equal(records.read('assigned').kind, 'damaged')
+  t.equal(checkpoints.list().length, 2)
+  t.end()
+})
+
+t.test('a crash anywhere, and adoption begins again', (t) => {
+  const crashes = crashEverywhere({
+    prepare: (_files, disk) => plantStore(disk),
+    act: (files) => void open(undefined, files).adopt(),
+    check: (files, where) => {
+      const { records, checkpoints, adopt } = open(undefined, files)
+      adopt()
+      assert.deepEqual(records.read('assigned'), { kind: 'source', source: ASSIGNED }, where)
+      assert.deepEqual(records.read('last-known-good'), { kind: 'source', source: GOOD }, where)
+      assert.deepEqual(checkpoints.data('u', '212'), { kubelet: 'good' }, where)
+      assert.deepEqual(checkpoints.data('u', '213'), { kubelet: 'new', other: 'more' }, where)
+    },
+  })
+  t.ok(crashes > 100)
+  t.end()
+})

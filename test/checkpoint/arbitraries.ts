@@ -1,0 +1,27 @@
+/** Safe names and what is made of them, for property tests: biased towards names that YAML would take for something else. */
+import fc from 'fast-check'
+import type { ConfigMapSource } from '../../src/agent/model.ts'
+import type { CheckpointFile } from '../../src/agent/ports.ts'
+
+const tricky = fc.constantFrom('null', 'true', 'y', 'No', '1e3', '0x10', '0o7', '010', '1_0', '2021-02-03', '.5', '.nan', '-', '---', '212')
+export const anyName = fc.oneof(tricky, fc.stringMatching(/^[a-zA-Z0-9_-][-._a-zA-Z0-9]{0,30}$/))
+export const anyKey = fc.oneof(anyName, fc.constantFrom('__proto__', 'constructor', '.hidden', 'kubelet'))
+export const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }))
+/** By definition and not by assignment, so that `__proto__` is a key like any other. */
+export const anyData = fc
+  .uniqueArray(fc.tuple(anyKey, anyText), { selector: ([key]) => key, maxLength: 5 })
+  .map((pairs) => Object.fromEntries(pairs))
+export const anyFile: fc.Arbitrary<CheckpointFile> = fc.record(
+  { uid: anyName, resourceVersion: anyName, kubeletConfigKey: anyKey },
+  { noNullPrototype: true },
+)
+export const anySource: fc.Arbitrary<ConfigMapSource> = fc.record(
+  {
+    namespace: anyName,
+    name: anyName,
+    kubeletConfigKey: anyKey,
+    uid: anyName,
+    resourceVersion: anyName,
+  },
+  { noNullPrototype: true },
+)

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import t from 'tap'
+import type { Binding } from '../../src/checkpoint/binding.ts'
+import { compareBinding, readBinding, setForeignStateAside, writeBinding } from '../../src/checkpoint/binding.ts'
+import { FakeDisk } from '../../src/checkpoint/fake-disk.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { layoutOf } from '../../src/checkpoint/names.ts'
+import type { SetAside } from '../../src/checkpoint/set-aside.ts'
+import { crashEverywhere, ROOT } from './crash.ts'
+
+const layout = layoutOf(ROOT)
+const ENV_FILES = [`${ROOT}/kubelet.env`, `${ROOT}/kubelet.env.fallback`]
+const bound = (nodeName: string, ...caHashes: string[]): Binding => ({ nodeName, caHashes })
+
+t.test('foreign is another node, or a cluster with no CA in common', (t) => {
+  t.equal(compareBinding(undefined, bound('n', 'a')), 'fresh')
+  t.equal(compareBinding(bound('n', 'a'), bound('n', 'a')), 'same')
+  t.equal(compareBinding(bound('n', 'a'), bound('n', 'a', 'b')), 'same', 'a rotation begins')
+  t.equal(compareBinding(bound('n', 'a', 'b'), bound('n', 'b')), 'same', 'and ends')
+  t.equal(compareBinding(bound('n', 'a'), bound('n', 'b')), 'foreign')
+  t.equal(compareBinding(bound('n', 'a'), bound('m', 'a')), 'foreign')
+  t.equal(compareBinding(bound('n'), bound('n', 'a')), 'same', 'a directory of manifests has no CA')
+  t.equal(compareBinding(bound('n', 'a'), bound('n')), 'same')
+  t.equal(compareBinding(bound('n'), bound('m')), 'foreign')
+  t.end()
+})
+
+t.test('the binding is kept, written only on change, and garbage binds to nothing', (t) => {
+  const disk = new FakeDisk(() => 0)
+  const files = new DurableFiles(disk)
+  t.equal(readBinding(files, layout), undefined)
+  writeBinding(files, layout, bound('n', 'a'))
+  t.same(readBinding(files, layout), bound('n', 'a'))
+  disk.full = true
+  t.doesNotThrow(() => writeBinding(files, layout, bound('n', 'a')))
+  for (const garbage of ['', 'x', '{}', '{"nodeName":"n","caHashes":[1]}']) {
+    disk.plant(layout.binding, garbage)
+    t.equal(readBinding(files, layout), undefined)
+  }
+  t.end()
+})
+
+const STATE = ['meta/assigned', 'meta/cluster', 'checkpoints/u/1/kubelet', 'requests/hold', 'history.jsonl']
+
+function plantState(disk: FakeDisk): void {
+  for (const path of STATE) disk.plant(`${ROOT}/${path}`, path)
+  for (const path of ENV_FILES) disk.plant(path, 'KUBELET_CONFIG_ARGS=')
+  disk.plant(`${ROOT}/lock`, '1')
+}
+
+t.test('foreign state is moved whole, each time to a place of its own; the lock stays', (t) => {
+  const disk = new FakeDisk(() => 0)
+  const files = new DurableFiles(disk)
+  const aside: SetAside[] = []
+  for (const round of [1, 2]) {
+    plantState(disk)
+    disk.full = false
+    files.makeDirectory(`${ROOT}/foreign-${round}`)
+    disk.full = true
+    setForeignStateAside(files, layout, ENV_FILES, (what) => aside.push(what))
+    for (const path of STATE) t.equal(files.read(`${ROOT}/foreign-${round}/${path}`)?.toString(), path)
+  }
+  t.same(files.list(ROOT), ['foreign-1', 'foreign-2', 'lock'])
+  t.same(
+    aside.map(({ to }) => to),
+    [`${ROOT}/foreign-1`, `${ROOT}/foreign-2`],
+  )
+  t.end()
+})
+
+t.test('a crash anywhere: kubelet is never left to start with what is gone, and the next start finishes', (t) => {
+  const setAside = (files: DurableFiles) => setForeignStateAside(files, layout, ENV_FILES, () => undefined)
+  crashEverywhere({
+    prepare: (_files, disk) => {
+      plantState(disk)
+      disk.plant(layout.binding, JSON.stringify(bound('other', 'a')))
+    },
+    act: setAside,
+    check: (files, where) => {
+      if (files.read(`${ROOT}/kubelet.env`) !== undefined) assert.ok(files.read(`${ROOT}/checkpoints/u/1/kubelet`), where)
+      const check = compareBinding(readBinding(files, layout), bound('n', 'b'))
+      if (check === 'foreign') setAside(files)
+      assert.deepEqual(files.list(ROOT), ['foreign-1', 'lock'], where)
+      for (const path of STATE) assert.ok(files.read(`${ROOT}/foreign-1/${path}`), `${where}: ${path}`)
+    },
+  })
+  t.pass('always finished')
+  t.end()
+})

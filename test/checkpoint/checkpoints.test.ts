@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import t from 'tap'
+import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
+import { contentHash } from '../../src/checkpoint/content.ts'
+import type { TreeFiles } from '../../src/checkpoint/disk.ts'
+import { FakeDisk } from '../../src/checkpoint/fake-disk.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { layoutOf } from '../../src/checkpoint/names.ts'
+import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
+import type { SetAside } from '../../src/checkpoint/set-aside.ts'
+import { anyData, anyKey, anyName } from './arbitraries.ts'
+import { crashEverywhere, ROOT } from './crash.ts'
+
+const DATA = { kubelet: 'kind: KubeletConfiguration\n', other: 'x' }
+const FILE = { uid: 'u', resourceVersion: '212', kubeletConfigKey: 'kubelet' }
+const PATH = `${ROOT}/checkpoints/u/212`
+
+function open() {
+  let nowMs = 1_000
+  const disk = new FakeDisk(() => {
+    nowMs += 1_000
+    return nowMs
+  })
+  const files = new DurableFiles(disk)
+  const aside: SetAside[] = []
+  return { disk, files, aside, checkpoints: storeOf(files, (what) => aside.push(what)) }
+}
+
+function storeOf(files: TreeFiles, onSetAside: (what: SetAside) => void = () => undefined) {
+  return new FileCheckpoints(files, layoutOf(ROOT), onSetAside)
+}
+
+t.test('save unpacks every key; the content is that of the data', (t) => {
+  const { files, checkpoints } = open()
+  checkpoints.save('u', '212', DATA)
+  t.same(files.list(PATH), ['kubelet', 'other'])
+  t.equal(files.read(`${PATH}/kubelet`)?.toString(), DATA.kubelet)
+  t.equal(checkpoints.path(FILE), `${PATH}/kubelet`)
+  t.equal(checkpoints.content(FILE), contentHash(DATA, 'kubelet'))
+  t.equal(
+    checkpoints.content({ ...FILE, kubeletConfigKey: 'lacking' }),
+    contentHash(DATA, 'lacking'),
+    'a key that is lacking is a content too',
+  )
+  t.same(checkpoints.data('u', '212'), DATA)
+  t.equal(checkpoints.content({ ...FILE, resourceVersion: '213' }), undefined)
+  t.equal(checkpoints.data('u', '213'), undefined)
+  t.end()
+})
+
+t.test('any data comes back as it was, an empty ConfigMap too', (t) => {
+  fc.assert(
+    fc.property(anyName, anyName, anyData, anyKey, (uid, resourceVersion, data, kubeletConfigKey) => {
+      const { checkpoints } = open()
+      checkpoints.save(uid, resourceVersion, data)
+      assert.equal(checkpoints.content({ uid, resourceVersion, kubeletConfigKey }), contentHash(data, kubeletConfigKey))
+      const utf8 = Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString()]))
+      assert.deepEqual(checkpoints.data(uid, resourceVersion), utf8)
+      assert.deepEqual(
+        checkpoints.list().map((found) => [found.uid, found.resourceVersion]),
+        [[uid, resourceVersion]],
+      )
+    }),
+  )
+  t.end()
+})
+
+t.test('saving again does nothing; other content under the same version is refused', (t) => {
+  const { disk, checkpoints } = open()
+  checkpoints.save('u', '212', DATA)
+  let steps = 0
+  disk.onStep = () => {
+    steps += 1
+  }
+  checkpoints.save('u', '212', { other: 'x', kubelet: DATA.kubelet })
+  t.equal(steps, 0)
+  t.throws(() => checkpoints.save('u', '212', { ...DATA, other: 'y' }), { name: 'CheckpointError', code: 'content-differs' })
+  t.same(checkpoints.data('u', '212'), DATA)
+  t.end()
+})
+
+t.test('an edit of one key costs three fsyncs', (t) => {
+  const { disk, checkpoints } = open()
+  checkpoints.save('u', '211', DATA)
+  let fsyncs = 0
+  disk.onStep = ({ kind }, phase) => {
+    if (kind === 'fsync' && phase === 'before') fsyncs += 1
+  }
+  checkpoints.save('u', '212', { kubelet: 'edited' })
+  t.equal(fsyncs, 3, 'the file, the names in the new directory, the name of the directory')
+  t.end()
+})
+
+t.test('unsafe names are refused where something would be done, and are no checkpoint where one is looked for', (t) => {
+  const { checkpoints } = open()
+  const refused = { name: 'CheckpointError', code: 'unsafe-name' }
+  t.throws(() => checkpoints.save('..', '1', DATA), refused)
+  t.throws(() => checkpoints.save('u', '../1', DATA), refused)
+  t.throws(() => checkpoints.save('u', '1', { '../../etc/cron.d/x': '' }), refused)
+  t.throws(() => checkpoints.save('u', '1', { '..data': '' }), refused)
+  t.throws(() => checkpoints.path({ ...FILE, kubeletConfigKey: '../x' }), refused)
+  t.throws(() => checkpoints.remove('.', '1'), { ...refused, message: /uid "\." may not be.*rename it in the cluster/ })
+  t.equal(checkpoints.content({ ...FILE, uid: '../x' }), undefined)
+  t.same(checkpoints.list(), [])
+  t.end()
+})
+
+t.test('tampering is noticed', (t) => {
+  const { disk, checkpoints } = open()
+  checkpoints.save('u', '212', DATA)
+  const before = checkpoints.content(FILE)
+  disk.plant(`${PATH}/kubelet`, 'tampered')
+  t.equal(checkpoints.content(FILE), contentHash({ ...DATA, kubelet: 'tampered' }, 'kubelet'))
+  disk.plant(`${PATH}/kubelet`, DATA.kubelet)
+  t.equal(checkpoints.content(FILE), before)
+  disk.unlink(`${PATH}/other`)
+  t.not(checkpoints.content(FILE), before)
+  disk.plant(`${PATH}/other/deeper`, '')
+  t.equal(checkpoints.content(FILE), undefined, 'a directory is no key')
+  t.equal(checkpoints.data('u', '212'), undefined)
+  t.end()
+})
+
+t.test('a checkpoint that is no longer one is set aside by the save that finds it', (t) => {
+  const { disk, aside, checkpoints } = open()
+  disk.plant(`${PATH}/kubelet/deeper`, '')
+  checkpoints.save('u', '212', DATA)
+  t.equal(checkpoints.content(FILE), contentHash(DATA, 'kubelet'))
+  t.match(aside, [{ path: PATH, to: `${PATH}~set-aside-1` }])
+  t.end()
+})
+
+t.test('files where directories belong are no checkpoints, and stop nothing but a save there', (t) => {
+  const { disk, checkpoints } = open()
+  disk.plant(`${ROOT}/checkpoints/u`, '')
+  t.equal(checkpoints.content(FILE), undefined)
+  t.same(checkpoints.list(), [])
+  t.throws(() => checkpoints.save('u', '212', DATA), { name: 'FileError', code: 'ENOTDIR', message: /remove or rename the file/ })
+  checkpoints.save('v', '1', DATA)
+  t.match(checkpoints.list(), [{ uid: 'v' }])
+  t.end()
+})
+
+t.test('what is set aside is kept, and is no checkpoint any more', (t) => {
+  const { files, aside, checkpoints } = open()
+  for (let round = 0; round < 7; round += 1) {
+    checkpoints.replace('u', '212', { kubelet: `${round}` }, 'restored etcd')
+  }
+  checkpoints.replace('u', '212', DATA, 'restored etcd')
+  t.same(files.list(`${ROOT}/checkpoints/u`), ['212', ...[3, 4, 5, 6, 7].map((n) => `212~set-aside-${n}`)])
+  t.equal(files.read(`${PATH}~set-aside-7/kubelet`)?.toString(), '6')
+  t.match(checkpoints.list(), [{ uid: 'u', resourceVersion: '212' }])
+  t.equal(aside.at(-1)?.why, 'restored etcd')
+  t.end()
+})
+
+t.test('list tells when each was saved; remove takes the last of a uid with its directory', (t) => {
+  const { files, checkpoints } = open()
+  checkpoints.save('b', '9', DATA)
+  checkpoints.save('a', '100', DATA)
+  checkpoints.save('a', '99', {})
+  const saved = checkpoints.list().sort((a, b) => a.savedAtMs - b.savedAtMs)
+  t.same(
+    saved.map(({ uid, resourceVersion }) => `${uid}/${resourceVersion}`),
+    ['b/9', 'a/100', 'a/99'],
+  )
+  checkpoints.remove('a', '100')
+  checkpoints.remove('b', '9')
+  checkpoints.remove('b', '9')
+  t.same(files.list(`${ROOT}/checkpoints`), ['a'])
+  t.match(checkpoints.list(), [{ uid: 'a', resourceVersion: '99' }])
+  t.end()
+})
+
+t.test('a full disk: nothing is saved, and what was there can be removed', (t) => {
+  const { disk, files, checkpoints } = open()
+  checkpoints.save('u', '211', DATA)
+  disk.full = true
+  t.throws(() => checkpoints.save('u', '212', DATA), { name: 'FileError', code: 'ENOSPC' })
+  t.throws(() => checkpoints.save('v', '1', DATA), { code: 'ENOSPC' })
+  t.equal(checkpoints.content(FILE), undefined)
+  t.throws(() => checkpoints.replace('u', '211', { kubelet: 'other' }, 'x'), { code: 'ENOSPC' })
+  t.same(checkpoints.data('u', '211'), DATA, 'what is to be replaced stays where it is until its successor is ready')
+  checkpoints.remove('u', '211')
+  t.same(files.list(`${ROOT}/checkpoints`), [])
+  t.end()
+})
+
+t.test('a crash anywhere in save leaves the checkpoint whole or absent, and saving again makes it', (t) => {
+  const crashes = crashEverywhere({
+    prepare: () => undefined,
+    act: (files) => storeOf(files).save('u', '212', DATA),
+    check: (files, where) => {
+      const checkpoints = storeOf(files)
+      const data = checkpoints.data('u', '212')
+      if (data !== undefined) assert.deepEqual(data, DATA, where)
+      checkpoints.save('u', '212', DATA)
+      assert.deepEqual(checkpoints.data('u', '212'), DATA, where)
+    },
+  })
+  t.ok(crashes > 100)
+  t.end()
+})
+
+t.test('a crash anywhere in remove or replace leaves the checkpoint whole or absent', (t) => {
+  const prepare = (files: DurableFiles) => storeOf(files).save('u', '212', DATA)
+  const check = (files: DurableFiles, where: string) => {
+    const data = storeOf(files).data('u', '212')
+    if (data !== undefined && data.kubelet !== 'new') assert.deepEqual(data, DATA, where)
+  }
+  crashEverywhere({ prepare, act: (files) => storeOf(files).remove('u', '212'), check })
+  crashEverywhere({
+    prepare,
+    act: (files) => storeOf(files).replace('u', '212', { kubelet: 'new' }, 'x'),
+    check: (files, where) => {
+      check(files, where)
+      const kept = files.read(`${PATH}/other`) ?? files.read(`${PATH}~set-aside-1/other`)
+      assert.equal(kept?.toString(), 'x', where)
+    },
+  })
+  t.pass('never torn')
+  t.end()
+})
+
+t.test('on a real disk', (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'checkpoints-'))
+  t.teardown(() => rmSync(root, { recursive: true }))
+  const checkpoints = new FileCheckpoints(new DurableFiles(new NodeDisk()), layoutOf(root), () => undefined)
+  const key = 'k'.repeat(253)
+  checkpoints.save('u'.repeat(200), '212', { [key]: 'x'.repeat(100_000) })
+  t.equal(
+    checkpoints.content({ uid: 'u'.repeat(200), resourceVersion: '212', kubeletConfigKey: key }),
+    contentHash({ [key]: 'x'.repeat(100_000) }, key),
+  )
+  checkpoints.replace('u'.repeat(200), '212', {}, 'x')
+  t.same(checkpoints.data('u'.repeat(200), '212'), {})
+  t.end()
+})

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { findLockHolder, takeLock } from '../../src/checkpoint/lock.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'lock-'))
+t.teardown(() => rmSync(directory, { recursive: true }))
+let locks = 0
+function newPath(): string {
+  locks += 1
+  return join(directory, `lock-${locks}`)
+}
+
+t.test('one holder at a time, named by its pid; free again once released', (t) => {
+  const path = newPath()
+  t.same(findLockHolder(path), { kind: 'absent' })
+  const first = takeLock(path, 4711)
+  if (!first.ok) return t.fail(first.detail)
+  t.equal(readFileSync(path, 'utf8'), '4711\n')
+  t.same(findLockHolder(path), { kind: 'running', pid: 4711 })
+  t.match(takeLock(path, 4712), { ok: false, detail: /cannot lock .*another agent \(process 4711\) uses this directory: stop it/ })
+  t.equal(readFileSync(path, 'utf8'), '4711\n', 'the loser leaves it as it is')
+  first.lock.release()
+  t.same(findLockHolder(path), { kind: 'absent' })
+  const next = takeLock(path, 4713)
+  t.ok(next.ok)
+  if (next.ok) next.lock.release()
+  t.end()
+})
+
+t.test('a look that holds the lock for a moment does not keep an agent out', async (t) => {
+  const path = newPath()
+  writeFileSync(path, '')
+  const looker = spawn('flock', ['--shared', path, 'sh', '-c', 'echo held; sleep 0.2'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  await once(looker.stdout, 'data')
+  const taken = takeLock(path, 1)
+  t.ok(taken.ok)
+  if (taken.ok) taken.lock.release()
+  t.equal((await once(looker, 'exit'))[0], 0)
+})
+
+t.test('the lock ends with its process, however that ends', async (t) => {
+  const path = newPath()
+  const program = `
+    import { takeLock } from ${JSON.stringify(new URL('../../src/checkpoint/lock.ts', import.meta.url).href)}
+    console.log(takeLock(${JSON.stringify(path)}, process.pid).ok)
+    setInterval(() => {}, 1000)`
+  const agent = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [said] = await once(agent.stdout, 'data')
+  t.equal(String(said).trim(), 'true')
+  t.same(findLockHolder(path), { kind: 'running', pid: agent.pid })
+  agent.kill('SIGKILL')
+  await once(agent, 'exit')
+  t.same(findLockHolder(path), { kind: 'absent' })
+})
+
+t.test('what is in the way is said', (t) => {
+  const path = process.env.PATH
+  t.teardown(() => {
+    process.env.PATH = path
+  })
+  process.env.PATH = '/nowhere'
+  t.match(takeLock(newPath(), 1), { ok: false, detail: /there is no flock program: install util-linux/ })
+  t.throws(() => takeLock(join(directory, 'none', 'lock'), 1), { code: 'ENOENT' })
+  writeFileSync(join(directory, 'garbled'), 'not a pid')
+  t.match(findLockHolder(join(directory, 'garbled')), { kind: 'unknown' })
+  t.end()
+})

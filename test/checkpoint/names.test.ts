@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { join, normalize } from 'node:path'
+import fc from 'fast-check'
+import t from 'tap'
+import type { NameRefusal } from '../../src/checkpoint/names.ts'
+import { checkData, checkDirectory, checkKey, checkpointFileAt, checkSource, checkVersion, layoutOf } from '../../src/checkpoint/names.ts'
+import { anyFile, anySource } from './arbitraries.ts'
+
+function reasonOf(check: ReturnType<typeof checkKey>): NameRefusal | 'ok' {
+  return check.ok ? 'ok' : check.reason
+}
+
+t.test('keys are judged as upstream judges them', (t) => {
+  const expected: [string, NameRefusal | 'ok'][] = [
+    ['kubelet', 'ok'],
+    ['kubelet.yaml', 'ok'],
+    ['.hidden', 'ok'],
+    ['a..b', 'ok'],
+    ['-', 'ok'],
+    ['__proto__', 'ok'],
+    ['k'.repeat(253), 'ok'],
+    ['k'.repeat(254), 'too-long'],
+    ['', 'empty'],
+    ['.', 'reserved'],
+    ['..', 'reserved'],
+    ['..data', 'reserved'],
+    ['a/b', 'unsafe-character'],
+    ['../../etc/passwd', 'unsafe-character'],
+    ['a\0b', 'unsafe-character'],
+    ['a b', 'unsafe-character'],
+    ['a\n', 'unsafe-character'],
+    ['ü', 'unsafe-character'],
+    ['a\\b', 'unsafe-character'],
+  ]
+  for (const [name, reason] of expected) t.equal(reasonOf(checkKey(name)), reason, JSON.stringify(name.slice(0, 20)))
+  t.end()
+})
+
+t.test('a version leaves room for a suffix, and what was set aside is none', (t) => {
+  t.equal(reasonOf(checkVersion('uid', '5274a9bd-00f5-49fe-a395-53c08b3087db')), 'ok')
+  t.equal(reasonOf(checkVersion('uid', 'u'.repeat(200))), 'ok')
+  t.equal(reasonOf(checkVersion('uid', 'u'.repeat(201))), 'too-long')
+  t.equal(reasonOf(checkVersion('resourceVersion', '212~set-aside-1')), 'unsafe-character')
+  t.end()
+})
+
+t.test('a refusal names the field and what is wrong, hostile names cut and escaped', (t) => {
+  const check = checkVersion('uid', `\u001b[31m${'x'.repeat(100)}`)
+  t.match(check, { ok: false, detail: /^uid "\\u001b\[31mx+\.\.\." may hold/ })
+  t.match(checkData({ fine: '', '../up': '' }), { ok: false, detail: /"\.\.\/up"/ })
+  t.end()
+})
+
+t.test('every field of a source is checked', (t) => {
+  const source = { namespace: 'kube-system', name: 'n', kubeletConfigKey: 'k', uid: 'u', resourceVersion: '1' }
+  t.ok(checkSource(source).ok)
+  for (const field of Object.keys(source)) t.notOk(checkSource({ ...source, [field]: '../x' }).ok, field)
+  t.end()
+})
+
+t.test('the directory must be one that an EnvironmentFile can hold', (t) => {
+  const expected: [string, NameRefusal | 'ok'][] = [
+    ['/var/lib/kubelet-cfg-agent', 'ok'],
+    ['/srv/k8s_1.20/dyn@1', 'ok'],
+    ['', 'empty'],
+    ['var/lib', 'not-absolute'],
+    ['./x', 'not-absolute'],
+    ['/', 'reserved'],
+    ['/var/lib/', 'reserved'],
+    ['/var/../etc', 'reserved'],
+    ['/var//lib', 'reserved'],
+    ['/var/my dir', 'unsafe-character'],
+    ['/var/"x"', 'unsafe-character'],
+    ["/var/it's", 'unsafe-character'],
+    ['/var/$HOME', 'unsafe-character'],
+    ['/var/a\\b', 'unsafe-character'],
+    ['/var/%n', 'unsafe-character'],
+    ['/var/a\nb', 'unsafe-character'],
+    [`/${'d'.repeat(1000)}`, 'too-long'],
+  ]
+  for (const [path, reason] of expected) t.equal(reasonOf(checkDirectory(path)), reason, JSON.stringify(path.slice(0, 20)))
+  t.end()
+})
+
+t.test('whatever a name is, the file of one that was accepted lies where it belongs, and is found again', (t) => {
+  const layout = layoutOf('/dynamic')
+  fc.assert(
+    fc.property(anyFile, (file) => {
+      const path = join(layout.checkpoint(file.uid, file.resourceVersion), file.kubeletConfigKey)
+      assert.deepEqual(checkpointFileAt(layout, path), file)
+    }),
+  )
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom('.', '/', 'a', '\0', ' ', '-', '~') }), (name) => {
+      if (!checkKey(name).ok) return
+      const path = `/dynamic/checkpoints/u/1/${name}`
+      assert.equal(normalize(path), path)
+      assert.equal(path.split('/').length, 6)
+    }),
+  )
+  for (const path of [
+    '/dynamic/checkpoints/u/1',
+    '/dynamic/checkpoints/u/1/k/x',
+    '/dynamic/checkpoints/../1/k',
+    '/etc/k',
+    '/dynamic/x/u/1/k',
+  ])
+    t.equal(checkpointFileAt(layout, path), undefined, path)
+  t.end()
+})
+
+t.test('a source that is accepted stays accepted', (t) => {
+  fc.assert(fc.property(anySource, (source) => checkSource(source).ok))
+  t.end()
+})

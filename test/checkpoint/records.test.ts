@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict'
+import t from 'tap'
+import type { ConfigMapSource, ConfigSource, Verdict } from '../../src/agent/model.ts'
+import type { RecordName } from '../../src/agent/ports.ts'
+import { FakeDisk } from '../../src/checkpoint/fake-disk.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { layoutOf } from '../../src/checkpoint/names.ts'
+import { ReadOnlyDisk } from '../../src/checkpoint/read-only-disk.ts'
+import { FileRecords } from '../../src/checkpoint/records.ts'
+import { serializeSource } from '../../src/checkpoint/serialize.ts'
+import type { SetAside } from '../../src/checkpoint/set-aside.ts'
+import { crashEverywhere, ROOT } from './crash.ts'
+import { silentLog } from './silent-log.ts'
+
+const NAMES: RecordName[] = ['assigned', 'last-known-good', 'previous']
+const META = `${ROOT}/meta`
+
+function source(resourceVersion: string): ConfigMapSource {
+  return { namespace: 'kube-system', name: 'n', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion }
+}
+
+function verdict(key: string, state: Verdict['state'] = 'provisional'): Verdict {
+  return { key, state, reason: 'crash-loop', detail: 'exit 255', source: source('1'), atWallMs: 5 }
+}
+
+function open(disk = new FakeDisk(() => 0)) {
+  const files = new DurableFiles(disk)
+  const aside: SetAside[] = []
+  const log = silentLog()
+  const records = new FileRecords({ files, layout: layoutOf(ROOT), log, onSetAside: (what) => aside.push(what) })
+  return { disk, files, aside, log, records }
+}
+
+function stepsOf(disk: FakeDisk, action: () => void): number {
+  let steps = 0
+  disk.onStep = () => {
+    steps += 1
+  }
+  action()
+  disk.onStep = undefined
+  return steps
+}
+
+t.test('a fresh directory is local, and knows nothing', (t) => {
+  const { records } = open()
+  for (const name of NAMES) t.same(records.read(name), { kind: 'source', source: 'local' })
+  t.equal(records.proven(), undefined)
+  t.equal(records.verdicts().size, 0)
+  t.end()
+})
+
+t.test("records are kubelet's bytes, and are written only on change", (t) => {
+  const { disk, files, records } = open()
+  for (const name of NAMES) {
+    records.write(name, source('212'))
+    t.equal(files.read(`${META}/${name}`)?.toString(), serializeSource(source('212')))
+    t.match(files.stat(`${META}/${name}`), { mode: 0o600 })
+    t.same(records.read(name), { kind: 'source', source: source('212') })
+    t.equal(
+      stepsOf(disk, () => records.write(name, source('212'))),
+      0,
+    )
+    records.write(name, 'local')
+    t.equal(files.read(`${META}/${name}`)?.length, 0)
+    t.same(records.read(name), { kind: 'source', source: 'local' })
+  }
+  records.writeProven('key')
+  t.equal(
+    stepsOf(disk, () => records.writeProven('key')),
+    0,
+  )
+  t.equal(open(disk).records.proven(), 'key')
+  t.end()
+})
+
+t.test('unsafe names are never written', (t) => {
+  const { records } = open()
+  t.throws(() => records.write('assigned', { ...source('1'), uid: '../../x' }), { name: 'RecordError', code: 'unsafe-name' })
+  t.throws(() => records.write('assigned', { ...source('1'), name: 'x\n    uid: y' }), { code: 'unsafe-name' })
+  t.end()
+})
+
+t.test('a damaged assigned is set aside and stays unknown, over restarts, until it is written anew', (t) => {
+  for (const garbage of ['garbage', '\0\0\0\0', serializeSource(source('212')).slice(0, -20)]) {
+    const { disk, files, aside, records } = open()
+    disk.plant(`${META}/assigned`, garbage)
+    t.match(records.read('assigned'), { kind: 'damaged', detail: /meta\/assigned/ })
+    t.match(aside, [{ path: `${META}/assigned`, to: `${META}/assigned.damaged-1` }])
+    t.equal(files.read(`${META}/assigned.damaged-1`)?.toString(), garbage)
+    t.match(records.read('assigned'), { kind: 'damaged' })
+    const restarted = open(disk)
+    t.match(restarted.records.read('assigned'), { kind: 'damaged', detail: /assigned\.damaged-1/ })
+    t.same(restarted.aside, [])
+    restarted.records.write('assigned', 'local')
+    t.same(open(disk).records.read('assigned'), { kind: 'source', source: 'local' })
+  }
+  t.end()
+})
+
+t.test('a damaged last-known-good or previous is set aside, and is local, said aloud', (t) => {
+  for (const name of ['last-known-good', 'previous'] as const) {
+    const { disk, aside, log, records } = open()
+    disk.plant(`${META}/${name}`, 'garbage')
+    t.same(records.read(name), { kind: 'source', source: 'local' })
+    t.match(aside, [{ to: `${META}/${name}.damaged-1` }])
+    t.match(log.said, [/is lost and counts as local/])
+    t.same(records.read('assigned'), { kind: 'source', source: 'local' }, 'assigned is not damaged by that')
+  }
+  t.end()
+})
+
+t.test('a record that is a directory is as good as garbage', (t) => {
+  const { disk, aside, records } = open()
+  for (const name of [...NAMES, 'proven', 'verdicts']) disk.plant(`${META}/${name}/x`, '')
+  t.match(records.read('assigned'), { kind: 'damaged' })
+  t.same(records.read('last-known-good'), { kind: 'source', source: 'local' })
+  t.equal(records.proven(), undefined)
+  t.equal(records.verdicts().size, 0)
+  t.equal(aside.length, 4)
+  records.write('assigned', source('1'))
+  t.same(records.read('assigned'), { kind: 'source', source: source('1') })
+  t.end()
+})
+
+t.test('what cannot even be set aside is damaged all the same', (t) => {
+  const { disk, log, records } = open()
+  disk.plant(`${META}/assigned`, 'garbage')
+  disk.faultOf = () => 'EIO'
+  t.match(records.read('assigned'), { kind: 'damaged' })
+  t.match(records.read('assigned'), { kind: 'damaged' })
+  t.match(log.said, [/cannot be set aside/])
+  t.equal(log.said.length, 1, 'said once')
+  t.end()
+})
+
+t.test('a command that only looks changes nothing', (t) => {
+  const disk = new FakeDisk(() => 0)
+  disk.plant(`${META}/assigned`, 'garbage')
+  disk.plant(`${META}/verdicts`, 'garbage')
+  const files = new DurableFiles(new ReadOnlyDisk(disk))
+  const records = new FileRecords({ files, layout: layoutOf(ROOT), log: silentLog(), onSetAside: () => t.fail('set aside') })
+  t.equal(
+    stepsOf(disk, () => {
+      t.match(records.read('assigned'), { kind: 'damaged' })
+      t.equal(records.verdicts().size, 0)
+    }),
+    0,
+  )
+  t.throws(() => records.write('assigned', 'local'), { name: 'FileError', code: 'EROFS' })
+  t.end()
+})
+
+t.test('verdicts: written, replaced, removed, remembered over restarts', (t) => {
+  const { disk, records } = open()
+  records.writeVerdict(verdict('a'))
+  records.writeVerdict(verdict('b'))
+  records.writeVerdict(verdict('a', 'confirmed'))
+  t.same([...records.verdicts().values()], [verdict('b'), verdict('a', 'confirmed')])
+  records.removeVerdict('b')
+  t.equal(
+    stepsOf(disk, () => records.removeVerdict('b')),
+    0,
+  )
+  t.same([...open(disk).records.verdicts()], [['a', verdict('a', 'confirmed')]])
+  t.end()
+})
+
+t.test('the hundred newest verdicts are kept', (t) => {
+  const { records } = open()
+  for (let index = 0; index < 101; index += 1) records.writeVerdict(verdict(`${index}`))
+  t.equal(records.verdicts().size, 100)
+  t.notOk(records.verdicts().has('0'))
+  records.writeVerdict(verdict('1'))
+  records.writeVerdict(verdict('101'))
+  t.ok(records.verdicts().has('1'), 'judged again, it is among the newest')
+  t.end()
+})
+
+t.test('on a full disk verdicts count at once, and are written when something can be', (t) => {
+  const { disk, log, records } = open()
+  records.writeVerdict(verdict('old'))
+  disk.full = true
+  records.writeVerdict(verdict('new'))
+  records.removeVerdict('old')
+  t.same([...records.verdicts().keys()], ['new'])
+  t.equal(log.said.length, 1)
+  t.throws(() => records.write('assigned', source('1')), { code: 'ENOSPC' })
+  t.same([...open(disk).records.verdicts().keys()], ['old'], 'not on disk yet')
+  disk.full = false
+  records.write('assigned', source('1'))
+  t.same([...open(disk).records.verdicts().keys()], ['new'])
+  t.end()
+})
+
+t.test('garbage among verdicts and proven is set aside and counts as none', (t) => {
+  const garbage = ['', 'garbage', '\0\0', '{}', 'null', '[{}]', JSON.stringify([{ ...verdict('a'), state: 'maybe' }]), '{"key":7}']
+  for (const text of garbage) {
+    const { disk, aside, records } = open()
+    disk.plant(`${META}/verdicts`, text)
+    disk.plant(`${META}/proven`, text)
+    t.equal(records.verdicts().size, 0, text)
+    t.equal(records.proven(), undefined, text)
+    t.match(aside, [{ to: `${META}/verdicts.damaged-1` }, { to: `${META}/proven.damaged-1` }])
+    records.writeVerdict(verdict('a'))
+    t.equal(open(disk).records.verdicts().size, 1)
+  }
+  t.end()
+})
+
+t.test('a crash anywhere leaves the old record or the new one, never a torn or local one', (t) => {
+  const same = (found: unknown, allowed: ConfigSource[], where: string) =>
+    assert.ok(
+      allowed.some((each) => JSON.stringify(found) === JSON.stringify({ kind: 'source', source: each })),
+      `${where}: ${JSON.stringify(found)}`,
+    )
+  const recordsOf = (files: DurableFiles) =>
+    new FileRecords({ files, layout: layoutOf(ROOT), log: silentLog(), onSetAside: ({ why }) => assert.fail(why) })
+  const crashes = crashEverywhere({
+    prepare: (files) => {
+      const records = recordsOf(files)
+      records.write('assigned', source('1'))
+      records.writeVerdict(verdict('a'))
+      records.writeProven('a')
+    },
+    act: (files) => {
+      const records = recordsOf(files)
+      records.write('last-known-good', source('1'))
+      records.write('assigned', source('2'))
+      records.writeVerdict(verdict('b'))
+      records.writeProven('b')
+    },
+    check: (files, where) => {
+      const records = recordsOf(files)
+      same(records.read('last-known-good'), ['local', source('1')], where)
+      same(records.read('assigned'), [source('1'), source('2')], where)
+      assert.ok([1, 2].includes(records.verdicts().size), where)
+      assert.ok(['a', 'b'].includes(records.proven() ?? ''), where)
+      // In the order in which they were written: a later one is never durable without the earlier.
+      if (records.proven() === 'b') {
+        same(records.read('assigned'), [source('2')], where)
+        assert.equal(records.verdicts().size, 2, where)
+      }
+    },
+  })
+  t.ok(crashes > 100)
+  t.end()
+})
+
+t.test('a crash while a damaged assigned is set aside never makes it local', (t) => {
+  const recordsOf = (files: DurableFiles) =>
+    new FileRecords({ files, layout: layoutOf(ROOT), log: silentLog(), onSetAside: () => undefined })
+  crashEverywhere({
+    prepare: (_files, disk) => disk.plant(`${META}/assigned`, 'garbage'),
+    act: (files) => void recordsOf(files).read('assigned'),
+    check: (files, where) => assert.equal(recordsOf(files).read('assigned').kind, 'damaged', where),
+  })
+  t.pass('damaged throughout')
+  t.end()
+})

@@ -1,0 +1,106 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { FileAsks } from '../../src/checkpoint/ask.ts'
+import { FakeDisk } from '../../src/checkpoint/fake-disk.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { layoutOf } from '../../src/checkpoint/names.ts'
+import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
+import { FileRequests } from '../../src/checkpoint/requests.ts'
+import { silentLog } from './silent-log.ts'
+
+const NONE = { hold: 'none', rollback: undefined, retry: false }
+const layout = layoutOf('/dynamic')
+
+function open(disk = new FakeDisk(() => 0)) {
+  const files = new DurableFiles(disk)
+  const log = silentLog()
+  return { disk, log, asks: new FileAsks(files, layout), requests: new FileRequests(files, layout, log) }
+}
+
+t.test('what the command line asks is what the agent reads', (t) => {
+  const { disk, asks, requests } = open()
+  t.same(requests.read(), NONE)
+  asks.clearHold()
+  asks.requestHold('paused')
+  t.same(requests.read(), { ...NONE, hold: 'paused' })
+  asks.requestHold('local')
+  asks.requestRollback('hash')
+  asks.requestRetry()
+  t.same(requests.read(), { hold: 'local', rollback: { content: 'hash' }, retry: true })
+  t.same(open(disk).requests.read(), { hold: 'local', rollback: { content: 'hash' }, retry: true }, 'and its next start')
+  asks.clearHold()
+  requests.done('rollback')
+  requests.done('retry')
+  t.same(requests.read(), NONE)
+  t.end()
+})
+
+t.test('done takes only the request that was read', (t) => {
+  const { asks, requests } = open()
+  asks.requestRollback('one')
+  requests.read()
+  asks.requestRollback('two')
+  requests.done('rollback')
+  t.same(requests.read().rollback, { content: 'two' })
+  requests.done('rollback')
+  t.equal(requests.read().rollback, undefined)
+  t.end()
+})
+
+t.test('garbage is ignored, and said once', (t) => {
+  const garbage = [
+    '',
+    'garbage',
+    'null',
+    '[]',
+    '"paused"',
+    '{"hold":"everything"}',
+    '{"hold":null,"content":3,"retry":true}',
+    'x'.repeat(5000),
+  ]
+  for (const text of garbage) {
+    const { disk, log, requests } = open()
+    for (const name of ['hold', 'rollback', 'retry', 'unheard-of']) disk.plant(`/dynamic/requests/${name}`, text)
+    t.same(requests.read(), NONE, text.slice(0, 40))
+    t.same(requests.read(), NONE)
+    t.equal(log.said.length, 3)
+  }
+  t.end()
+})
+
+t.test('a directory, a link or a pipe is no request, and none is read', (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'requests-'))
+  t.teardown(() => rmSync(root, { recursive: true }))
+  const made = spawnSync('sh', ['-c', 'mkdir -p requests/rollback && mkfifo requests/hold && ln -s /dev/zero requests/retry'], {
+    cwd: root,
+  })
+  t.equal(made.status, 0)
+  const log = silentLog()
+  const requests = new FileRequests(new DurableFiles(new NodeDisk()), layoutOf(root), log)
+  t.same(requests.read(), NONE)
+  t.equal(log.said.length, 3)
+  t.end()
+})
+
+t.test('requests that is a file asks nothing', (t) => {
+  const { disk, log, requests } = open()
+  disk.plant('/dynamic/requests', '')
+  t.same(requests.read(), NONE)
+  t.same(requests.read(), NONE)
+  t.equal(log.said.length, 3)
+  t.end()
+})
+
+t.test('on a full disk a request fails aloud, and one that was carried out still goes', (t) => {
+  const { disk, asks, requests } = open()
+  asks.requestRetry()
+  disk.full = true
+  t.throws(() => asks.requestHold('paused'), { name: 'FileError', code: 'ENOSPC', message: /free space/ })
+  t.ok(requests.read().retry)
+  requests.done('retry')
+  t.notOk(requests.read().retry)
+  t.end()
+})

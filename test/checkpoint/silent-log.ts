@@ -1,0 +1,13 @@
+import type { Log } from '../../src/agent/ports.ts'
+
+/** A log that remembers what was said aloud. */
+export function silentLog(): Log & { readonly said: string[] } {
+  const said: string[] = []
+  return {
+    said,
+    debug: () => undefined,
+    info: () => undefined,
+    warn: (message) => void said.push(message),
+    error: (message) => void said.push(message),
+  }
+}
