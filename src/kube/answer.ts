@@ -1,0 +1,69 @@
+/**
+ * What an answer of an API server means: its Status object, its Retry-After, the certificates it is trusted by. Pure.
+ * Rules: `metav1.Status` of k8s.io/apimachinery; RFC 9110, 10.2.3.
+ */
+import type { KubeRefusal } from '../agent/ports.ts'
+
+export interface AnswerHeaders {
+  readonly 'content-type'?: string | undefined
+  readonly 'retry-after'?: string | undefined
+  readonly date?: string | undefined
+}
+
+/** Longer texts are cut: they end up in a log line. */
+const DETAIL_LIMIT = 500
+
+/** `body` may be anything: a proxy in between answers as it likes, and is not quoted. */
+export function readRefusal(status: number, headers: AnswerHeaders, body: string, wallMs: number): KubeRefusal {
+  const said = readStatus(body)
+  const retryAfterMs = readRetryAfterMs(headers, wallMs) ?? said.retryAfterMs
+  const what = said.message ?? `an answer that is no Status (${headers['content-type'] ?? 'no content type'})`
+  return { kind: 'refused', status, reason: said.reason, detail: `${status}: ${what.slice(0, DETAIL_LIMIT)}`, retryAfterMs }
+}
+
+/** The same for the object of a watch's ERROR event. */
+export function readErrorEvent(object: unknown): KubeRefusal {
+  const { code, reason, message, retryAfterMs } = readStatusObject(object)
+  const status = code ?? 500
+  return { kind: 'refused', status, reason, detail: `${status}: ${(message ?? 'an error event').slice(0, DETAIL_LIMIT)}`, retryAfterMs }
+}
+
+interface StatusWords {
+  readonly code: number | undefined
+  readonly reason: string
+  readonly message: string | undefined
+  readonly retryAfterMs: number | undefined
+}
+
+function readStatus(body: string): StatusWords {
+  try {
+    return readStatusObject(JSON.parse(body))
+  } catch {
+    return readStatusObject(undefined)
+  }
+}
+
+function readStatusObject(object: unknown): StatusWords {
+  const status = isObject(object) && object.kind === 'Status' ? object : {}
+  const seconds = isObject(status.details) ? status.details.retryAfterSeconds : undefined
+  return {
+    code: typeof status.code === 'number' ? status.code : undefined,
+    reason: typeof status.reason === 'string' ? status.reason : '',
+    message: typeof status.message === 'string' ? status.message : undefined,
+    retryAfterMs: typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : undefined,
+  }
+}
+
+/** A date is measured against the server's own clock where it says what that shows: this machine's may be wrong. */
+function readRetryAfterMs(headers: AnswerHeaders, wallMs: number): number | undefined {
+  const text = headers['retry-after']?.trim()
+  if (text === undefined || text === '') return undefined
+  if (/^\d+$/.test(text)) return Number(text) * 1000
+  const at = Date.parse(text)
+  const serverNow = Date.parse(headers.date ?? '')
+  return Number.isNaN(at) ? undefined : Math.max(0, at - (Number.isNaN(serverNow) ? wallMs : serverNow))
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,202 @@
+/**
+ * A kubeconfig file as credentials, by @kubernetes/client-node's `KubeConfig` (certificates, tokens, exec plugins, proxies) with what
+ * version 1.4 leaves out: `tokenFile`, `KUBERNETES_EXEC_INFO`, and plugin paths relative to the file, as client-go has them. Its errors
+ * quote what they failed on (a line of the file, a plugin's output), so none of their texts is passed on. The only module that imports
+ * client-node, and js-yaml, with which client-node reads the same file.
+ */
+import { X509Certificate } from 'node:crypto'
+import { accessSync, constants, readFileSync } from 'node:fs'
+import type { Agent } from 'node:http'
+import type { RequestOptions } from 'node:https'
+import { dirname, resolve } from 'node:path'
+import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node'
+import { load as parseYaml, YAMLException } from 'js-yaml'
+import type { Access, AccessOutcome, Credentials, KubeconfigProblem, KubeconfigReading } from './access.ts'
+import { hashCertificates } from './certificate-hashes.ts'
+
+/** A plugin that gives no expiry is asked again after this long, and not for each request. */
+const PLUGIN_MEMORY_MS = 30_000
+
+export function readKubeconfig(path: string, nowMs: () => number): KubeconfigReading {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    const code = errorCode(error)
+    return code === 'ENOENT'
+      ? { kind: 'absent', detail: `kubeconfig ${path} does not exist yet` }
+      : { kind: 'unreadable', detail: `kubeconfig ${path} cannot be read: ${code}` }
+  }
+  const parsed = parseKubeconfig(path, text)
+  if ('kind' in parsed) return parsed
+  const missing = findMissingFile(parsed)
+  if (missing !== undefined) return { kind: 'incomplete', detail: `kubeconfig ${path} names ${missing}` }
+  return { kind: 'ok', credentials: createCredentials(parsed, nowMs) }
+}
+
+interface ParsedKubeconfig {
+  readonly config: KubeConfig
+  readonly cluster: Cluster
+  readonly server: URL
+  readonly user: MutableUser
+  readonly tokenFile: string | undefined
+}
+/** `token` is set anew from its file before each use: `KubeConfig` reads it there. */
+type MutableUser = { -readonly [K in keyof User]: User[K] }
+
+function parseKubeconfig(path: string, text: string): ParsedKubeconfig | KubeconfigProblem {
+  const malformed = (what: string): KubeconfigProblem => ({ kind: 'malformed', detail: `kubeconfig ${path} ${what}` })
+  const config = new KubeConfig()
+  let document: unknown
+  try {
+    document = parseYaml(text)
+    config.loadFromString(text)
+  } catch (error) {
+    if (error instanceof YAMLException) return malformed(`is not valid YAML, line ${(error.mark?.line ?? 0) + 1}`)
+    return malformed('is not complete: each cluster, user and context needs a name and its section')
+  }
+  config.makePathsAbsolute(dirname(path))
+  if (config.getContextObject(config.getCurrentContext()) === null) return malformed('has no context of the name in current-context')
+  const cluster = config.getCurrentCluster()
+  if (cluster === null) return malformed('has no cluster of the name in its context')
+  const user = config.getCurrentUser()
+  if (user === null) return malformed('has no user of the name in its context')
+  if (!URL.canParse(cluster.server)) return malformed('has a server that is no URL')
+  adaptPlugin(user, cluster, dirname(path))
+  const tokenFile = findTokenFile(document, user.name)
+  return {
+    config,
+    cluster,
+    server: new URL(cluster.server),
+    user,
+    tokenFile: tokenFile === undefined ? undefined : resolve(dirname(path), tokenFile),
+  }
+}
+
+function findTokenFile(document: unknown, userName: string): string | undefined {
+  const users = isRecord(document) && Array.isArray(document.users) ? document.users : []
+  const entry: unknown = users.find((candidate) => isRecord(candidate) && candidate.name === userName)
+  const user = isRecord(entry) && isRecord(entry.user) ? entry.user : {}
+  return typeof user.tokenFile === 'string' && user.tokenFile !== '' ? user.tokenFile : undefined
+}
+
+function adaptPlugin(user: MutableUser, cluster: Cluster, directory: string): void {
+  const exec: unknown = user.exec
+  if (!isRecord(exec) || typeof exec.command !== 'string') return
+  const details = { server: cluster.server, 'certificate-authority-data': cluster.caData, 'tls-server-name': cluster.tlsServerName }
+  const info = {
+    apiVersion: exec.apiVersion,
+    kind: 'ExecCredential',
+    spec: { interactive: false, ...(exec.provideClusterInfo === true ? { cluster: details } : {}) },
+  }
+  const env: unknown[] = [
+    ...(Array.isArray(exec.env) ? exec.env : []),
+    { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) },
+    // The agent's line to systemd is not the plugin's: an undefined value takes it out.
+    { name: 'NOTIFY_SOCKET', value: undefined },
+  ]
+  user.exec = { ...exec, env, command: exec.command.includes('/') ? resolve(directory, exec.command) : exec.command }
+}
+
+function findMissingFile({ cluster, user, tokenFile }: ParsedKubeconfig): string | undefined {
+  for (const file of [cluster.caFile, user.certFile, user.keyFile, tokenFile]) {
+    if (file === undefined || file === null || file === '') continue
+    try {
+      accessSync(file, constants.R_OK)
+    } catch (error) {
+      return `${file}, which cannot be read: ${errorCode(error)}`
+    }
+  }
+  return undefined
+}
+
+function createCredentials(parsed: ParsedKubeconfig, nowMs: () => number): Credentials {
+  const { config, cluster, server, user, tokenFile } = parsed
+  let remembered: { readonly outcome: AccessOutcome; readonly untilMs: number } | undefined
+  let underWay: Promise<AccessOutcome> | undefined
+
+  const ask = async (): Promise<AccessOutcome> => {
+    try {
+      if (tokenFile !== undefined) user.token = readFileSync(tokenFile, 'utf8').trim()
+      const options: RequestOptions = {}
+      await config.applyToHTTPSOptions(options)
+      return { ok: true, access: toAccess(options, cluster.proxyUrl) }
+    } catch (error) {
+      return { ok: false, detail: describeFailure(error, user) }
+    }
+  }
+  return {
+    server,
+    async access() {
+      if (user.exec === undefined || user.exec === null) return ask()
+      if (remembered !== undefined && nowMs() < remembered.untilMs) return remembered.outcome
+      // A plugin that hangs must not be started again and again.
+      underWay ??= ask().finally(() => {
+        underWay = undefined
+      })
+      const outcome = await underWay
+      if (outcome.ok) remembered = { outcome, untilMs: nowMs() + PLUGIN_MEMORY_MS }
+      return outcome
+    },
+    nodeName() {
+      const pem = user.certFile ? readFileSync(user.certFile, 'utf8') : Buffer.from(user.certData ?? '', 'base64').toString()
+      return findNodeName(pem)
+    },
+    authorityHashes() {
+      const pem = cluster.caFile ? readFileSync(cluster.caFile, 'utf8') : Buffer.from(cluster.caData ?? '', 'base64').toString()
+      return hashCertificates(pem)
+    },
+  }
+}
+
+/** `CN=system:node:NAME`, node authorization, "Overview" in the Kubernetes documentation. */
+function findNodeName(pem: string): string | undefined {
+  try {
+    return /^CN=system:node:(\S+)$/m.exec(new X509Certificate(pem).subject)?.[1]
+  } catch {
+    // No certificate, or one that cannot be parsed: it says so when it is used.
+    return undefined
+  }
+}
+
+function toAccess(options: RequestOptions, proxyUrl: string | undefined): Access {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(options.headers ?? {})) headers[name] = String(value)
+  if (typeof options.auth === 'string') headers.Authorization = `Basic ${Buffer.from(options.auth).toString('base64')}`
+  return {
+    headers,
+    tls: {
+      ca: pemOf(options.ca),
+      cert: pemOf(options.cert),
+      key: pemOf(options.key),
+      servername: options.servername,
+      rejectUnauthorized: options.rejectUnauthorized ?? true,
+    },
+    proxyAgent: proxyUrl ? (options.agent as Agent) : undefined,
+  }
+}
+
+function pemOf(material: unknown): string | undefined {
+  return material === undefined || material === null ? undefined : String(material)
+}
+
+/** Names files and programs, never what they said. */
+function describeFailure(error: unknown, user: User): string {
+  const path = isRecord(error) && typeof error.path === 'string' ? `${error.path}: ` : ''
+  // The bundle's stubs: their text is ours.
+  if (isRecord(error) && error.code === 'ERR_NOT_IN_THIS_BUILD')
+    return `the kubeconfig's credentials cannot be used: ${String(error.message)}`
+  const command: unknown = isRecord(user.exec) ? user.exec.command : undefined
+  if (typeof command === 'string' && path === '')
+    return `the kubeconfig's exec plugin ${command} gave no credential; run it by hand to see why`
+  return `the kubeconfig's credentials cannot be used: ${path}${errorCode(error)}`
+}
+
+function errorCode(error: unknown): string {
+  if (isRecord(error) && typeof error.code === 'string') return error.code
+  return error instanceof Error ? error.name : 'unknown error'
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

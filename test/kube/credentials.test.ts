@@ -1,0 +1,142 @@
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { kubeconfigWith } from '../../demo/api-server/kubeconfig.ts'
+import { createAuthority, issueCertificate } from '../../demo/api-server/x509.ts'
+import type { Access, Credentials } from '../../src/kube/access.ts'
+import { hashCertificates } from '../../src/kube/certificate-hashes.ts'
+import { readKubeconfig } from '../../src/kube/credentials.ts'
+
+const authority = createAuthority('kubernetes')
+const client = issueCertificate(authority, { commonName: 'c', organizations: [] }, { kind: 'client' })
+const write = (directory: string, user: readonly string[]) => {
+  const path = join(directory, 'kubelet.conf')
+  writeFileSync(path, kubeconfigWith('https://127.0.0.1:6443', authority.certificate, user))
+  return path
+}
+const read = (path: string, nowMs = () => 0) => readKubeconfig(path, nowMs)
+
+function credentialsOf(path: string, nowMs = () => 0): Credentials {
+  const reading = read(path, nowMs)
+  if (reading.kind !== 'ok') throw new Error(reading.detail)
+  return reading.credentials
+}
+
+async function accessOf(credentials: Credentials): Promise<Access> {
+  const outcome = await credentials.access()
+  if (!outcome.ok) throw new Error(outcome.detail)
+  return outcome.access
+}
+
+t.test('certificates inside the file', async (t) => {
+  const base64 = (pem: string) => Buffer.from(pem).toString('base64')
+  const path = write(t.testdir({}), [`client-certificate-data: ${base64(client.certificate)}`, `client-key-data: ${base64(client.key)}`])
+  const credentials = credentialsOf(path)
+  t.equal(credentials.server.href, 'https://127.0.0.1:6443/')
+  t.same(credentials.authorityHashes(), hashCertificates(authority.certificate))
+  t.match(await accessOf(credentials), {
+    tls: { ca: authority.certificate, cert: client.certificate, key: client.key, rejectUnauthorized: true },
+  })
+})
+
+t.test('the node that a client certificate is for', (t) => {
+  const nodeOf = (commonName: string) => {
+    const { certificate, key } = issueCertificate(authority, { commonName, organizations: ['system:nodes'] }, { kind: 'client' })
+    const directory = t.testdir({ 'client.pem': certificate + key })
+    return credentialsOf(write(directory, ['client-certificate: client.pem', 'client-key: client.pem'])).nodeName()
+  }
+  t.equal(nodeOf('system:node:worker-1.example.com'), 'worker-1.example.com')
+  t.equal(nodeOf('kubernetes-admin'), undefined)
+  t.equal(credentialsOf(write(t.testdir({}), ['token: x'])).nodeName(), undefined)
+  t.end()
+})
+
+t.test('certificate files are read afresh each time, relative to the kubeconfig', async (t) => {
+  const directory = t.testdir({ 'client.pem': client.certificate + client.key })
+  const credentials = credentialsOf(write(directory, ['client-certificate: client.pem', 'client-key: client.pem']))
+  t.equal((await accessOf(credentials)).tls.cert, client.certificate + client.key)
+  writeFileSync(join(directory, 'client.pem'), 'rotated')
+  t.equal((await accessOf(credentials)).tls.cert, 'rotated')
+})
+
+t.test('a token, and a token file that is replaced', async (t) => {
+  const directory = t.testdir({ token: 'one\n' })
+  t.equal((await accessOf(credentialsOf(write(directory, ['token: plain'])))).headers.Authorization, 'Bearer plain')
+  const credentials = credentialsOf(write(directory, ['tokenFile: token']))
+  t.equal((await accessOf(credentials)).headers.Authorization, 'Bearer one')
+  writeFileSync(join(directory, 'token'), 'two\n')
+  t.equal((await accessOf(credentials)).headers.Authorization, 'Bearer two')
+})
+
+t.test('a kubeconfig that cannot be used is a value, and is not quoted', (t) => {
+  const directory = t.testdir({ 'empty.conf': '', 'broken.conf': 'users:\n- user: {token: sEcReT, a: "', 'list.conf': '- sEcReT' })
+  t.equal(read(join(directory, 'no.conf')).kind, 'absent')
+  t.equal(read(directory).kind, 'unreadable')
+  for (const name of ['empty.conf', 'broken.conf', 'list.conf']) {
+    const reading = read(join(directory, name))
+    t.match(reading, { kind: 'malformed' }, name)
+    t.notMatch(JSON.stringify(reading), /sEcReT/)
+  }
+  const path = write(directory, ['client-certificate: /nope/client.pem', 'client-key: /nope/client.pem', 'token: sEcReT'])
+  t.match(read(path), { kind: 'incomplete', detail: /\/nope\/client.pem.*ENOENT/ })
+  const good = readFileSync(write(directory, ['token: sEcReT']), 'utf8')
+  for (const [from, to] of [
+    ['current-context: default', 'current-context: other'],
+    ['cluster: kubernetes\n', 'cluster: other\n'],
+    ['    user: default', '    user: other'],
+    ['https://127.0.0.1:6443', 'sEcReT'],
+    ['- name: kubernetes', '- name: ""'],
+  ] as const) {
+    writeFileSync(path, good.replace(from, to))
+    t.match(read(path), { kind: 'malformed' }, to)
+    t.notMatch(JSON.stringify(read(path)), /sEcReT/)
+  }
+  t.end()
+})
+
+const PLUGIN = `#!/bin/sh
+echo run >> "$COUNT"
+[ -z "$NOTIFY_SOCKET" ] || exit 3
+case "$KUBERNETES_EXEC_INFO" in *ExecCredential*) ;; *) exit 4 ;; esac
+printf '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","status":{"token":"%s-%s"}}' "$1" "$EXTRA"
+`
+const PLUGIN_USER = [
+  'exec:',
+  '  apiVersion: client.authentication.k8s.io/v1',
+  '  command: ./plugin',
+  '  args: [sEcReT]',
+  '  env: [{name: EXTRA, value: x}]',
+]
+
+t.test('an exec plugin gives a token, is remembered for a while and asked by one at a time', async (t) => {
+  const directory = t.testdir({ plugin: PLUGIN })
+  chmodSync(join(directory, 'plugin'), 0o755)
+  process.env.COUNT = join(directory, 'count')
+  process.env.NOTIFY_SOCKET = '/run/systemd/notify'
+  t.teardown(() => {
+    delete process.env.COUNT
+    delete process.env.NOTIFY_SOCKET
+  })
+  const runs = () => (existsSync(join(directory, 'count')) ? readFileSync(join(directory, 'count'), 'utf8').split('\n').length - 1 : 0)
+  let nowMs = 0
+  const credentials = credentialsOf(write(directory, PLUGIN_USER), () => nowMs)
+  const all = await Promise.all([accessOf(credentials), accessOf(credentials), accessOf(credentials)])
+  for (const access of all) t.equal(access.headers.Authorization, 'Bearer sEcReT-x')
+  await accessOf(credentials)
+  t.equal(runs(), 1)
+  nowMs = 31_000
+  await accessOf(credentials)
+  t.equal(runs(), 2)
+})
+
+t.test('a plugin that fails says so without what it printed', async (t) => {
+  for (const script of ['echo sEcReT >&2; exit 1', 'echo sEcReT', 'echo "{}"']) {
+    const directory = t.testdir({ plugin: `#!/bin/sh\n${script}\n` })
+    chmodSync(join(directory, 'plugin'), 0o755)
+    const outcome = await credentialsOf(write(directory, PLUGIN_USER)).access()
+    t.match(outcome, { ok: false, detail: /plugin .*\/plugin/ }, script)
+    t.notMatch(JSON.stringify(outcome), /sEcReT/)
+  }
+  const none = await credentialsOf(write(t.testdir({}), PLUGIN_USER)).access()
+  t.match(none, { ok: false, detail: /\/plugin: ENOENT/ })
+})
