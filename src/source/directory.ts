@@ -1,0 +1,173 @@
+/**
+ * Assignments from a directory of manifests, for machines without an API server. A file counts once its bytes have been the same for a
+ * moment: the first half of a YAML file is often valid YAML, and could mean local. Writers that rename a finished file into place avoid
+ * the question. While anything is being written, what was wanted before stands.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { Desired } from '../agent/model.ts'
+import type { AssignmentSource, Files, Log } from '../agent/ports.ts'
+import type { SourceCounters } from './cluster.ts'
+import { type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
+import type { Pace } from './object-watch.ts'
+
+export interface DirectorySourceDeps {
+  readonly path: string
+  readonly nodeName: string
+  readonly files: Pick<Files, 'list' | 'read' | 'stat'>
+  readonly parse: ParseDocuments
+  /** Calls back whenever something may have changed, and every so often. */
+  readonly watch: (path: string, onChange: () => void) => { close(): Promise<void> }
+  readonly pace: Pick<Pace, 'nowMs' | 'sleep'>
+  readonly log: Log
+  readonly counters: Pick<SourceCounters, 'synced'>
+  readonly settleMs?: number
+}
+
+const SETTLE_MS = 300
+/** A timer may fire a little early. */
+const SETTLE_SLACK_MS = 20
+const MANIFEST_NAME = /^[^.].*\.(ya?ml|json)$/i
+
+interface TrackedFile {
+  readonly manifest: ManifestFile
+  /** The bytes that `manifest` was read from; undefined: none yet. */
+  readonly bytes: Buffer | undefined
+  /** Other bytes, seen since then. */
+  readonly settling: { readonly bytes: Buffer; readonly sinceMs: number } | undefined
+  readonly identity: string
+}
+
+export class DirectorySource implements AssignmentSource {
+  readonly #deps: DirectorySourceDeps
+  readonly #stopper = new AbortController()
+  #tracked = new Map<string, TrackedFile>()
+  #desired: Desired
+  #onChange: () => void = () => {}
+  #watch: { close(): Promise<void> } | undefined
+  #resting: Promise<void> | undefined
+  #said = ''
+
+  constructor(deps: DirectorySourceDeps) {
+    this.#deps = deps
+    this.#desired = { kind: 'unknown', detail: `manifests in ${deps.path} have not been read yet` }
+  }
+
+  desired(): Desired {
+    return this.#desired
+  }
+
+  start(onChange: () => void): void {
+    this.#onChange = onChange
+    this.#watch = this.#deps.watch(this.#deps.path, () => this.#look())
+    this.#look()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopper.abort()
+    await this.#watch?.close()
+    await this.#resting
+  }
+
+  #look(): void {
+    if (this.#stopper.signal.aborted) return
+    const { path, nodeName, counters } = this.#deps
+    const names = this.#list()
+    if (typeof names === 'string') {
+      this.#tracked.clear()
+      this.#conclude({ kind: 'unknown', detail: names }, [names])
+      return
+    }
+    this.#tracked = new Map(names.flatMap((name) => [this.#track(name)].filter((file) => file !== undefined).map((file) => [name, file])))
+    const files = [...this.#tracked.values()]
+    if (files.some(({ settling }) => settling !== undefined)) {
+      this.#lookAgain()
+      return
+    }
+    counters.synced()
+    const manifests = files.map(({ manifest }) => manifest)
+    const desired = resolveManifests(manifests, nodeName)
+    const problems = manifests.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${path}/${name}: ${problem}`]))
+    this.#conclude(desired, desired.kind === 'unknown' ? [...problems, desired.detail] : problems)
+  }
+
+  /** A text: why there is nothing to list. */
+  #list(): string[] | string {
+    const { path, files } = this.#deps
+    try {
+      return files.list(path)?.filter((name) => MANIFEST_NAME.test(name)) ?? `the directory of manifests ${path} does not exist`
+    } catch (error) {
+      return `the directory of manifests ${path} cannot be read: ${messageOf(error)}`
+    }
+  }
+
+  /** undefined: it is gone. */
+  #track(name: string): TrackedFile | undefined {
+    const { path, files, pace, settleMs = SETTLE_MS } = this.#deps
+    const before = this.#tracked.get(name)
+    const file = `${path}/${name}`
+    let identity: string
+    let bytes: Buffer
+    try {
+      const facts = files.stat(file)
+      if (facts === undefined || facts.kind === 'directory') return undefined
+      // What a symbolic link points to changes without it.
+      identity = facts.kind === 'file' ? facts.identity : ''
+      if (before?.settling === undefined && identity !== '' && identity === before?.identity) return before
+      const read = files.read(file)
+      if (read === undefined) return undefined
+      bytes = read
+    } catch (error) {
+      const manifest = { name, objects: before?.manifest.objects, problem: messageOf(error) }
+      return { manifest, bytes: before?.bytes, settling: undefined, identity: '' }
+    }
+    if (before?.bytes?.equals(bytes)) return { ...before, identity, settling: undefined }
+    const nowMs = pace.nowMs()
+    const manifest = before?.manifest ?? { name, objects: undefined, problem: 'it is being written' }
+    const settling = before?.settling?.bytes.equals(bytes) ? before.settling : { bytes, sinceMs: nowMs }
+    if (nowMs - settling.sinceMs < settleMs) return { manifest, bytes: before?.bytes, settling, identity }
+    return { manifest: this.#parse(name, bytes, manifest.objects), bytes, settling: undefined, identity }
+  }
+
+  #parse(name: string, bytes: Buffer, before: ManifestFile['objects']): ManifestFile {
+    const reading = readManifest(bytes.toString('utf8'), this.#deps.parse)
+    return reading.kind === 'good'
+      ? { name, objects: reading.objects, problem: undefined }
+      : { name, objects: before, problem: reading.detail }
+  }
+
+  #lookAgain(): void {
+    const { pace, settleMs = SETTLE_MS } = this.#deps
+    this.#resting ??= pace.sleep(settleMs + SETTLE_SLACK_MS, this.#stopper.signal).then(() => {
+      this.#resting = undefined
+      this.#look()
+    })
+  }
+
+  #conclude(desired: Desired, problems: readonly string[]): void {
+    const { log } = this.#deps
+    const said = problems.join('; ')
+    if (said !== this.#said && said !== '') log.warn(`manifests are not all usable, what was wanted before stands: ${said}`)
+    this.#said = said
+    if (isDeepStrictEqual(desired, this.#desired)) return
+    const before = this.#desired
+    this.#desired = desired
+    if (!isDeepStrictEqual(assignedIn(before), assignedIn(desired)))
+      log.info('Node.Spec.ConfigSource was updated', { desired: summaryOf(desired) })
+    else if (desired.kind === 'config-map') log.info('assigned ConfigMap was updated', { desired: summaryOf(desired) })
+    this.#onChange()
+  }
+}
+
+function assignedIn(desired: Desired): unknown {
+  return desired.kind === 'config-map' ? desired.ref : desired.kind
+}
+
+function summaryOf(desired: Desired): unknown {
+  if (desired.kind !== 'config-map') return desired
+  const { object } = desired
+  return { ...desired.ref, object: object.kind === 'found' ? { uid: object.uid, resourceVersion: object.resourceVersion } : object }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,43 @@
+/** The few fields of a Kubernetes object that a source of assignments looks at, read from JSON that may be anything. Pure. */
+import type { ConfigMapData, ConfigMapView } from '../agent/model.ts'
+
+export type Json = Readonly<Record<string, unknown>>
+
+export interface ObjectIdentity {
+  readonly name: string
+  readonly namespace: string
+  readonly uid: string
+  readonly resourceVersion: string
+}
+
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** undefined: not an object of an API server's. Missing parts are empty. */
+export function identityOf(object: unknown): ObjectIdentity | undefined {
+  if (!isJson(object) || !isJson(object.metadata)) return undefined
+  const { name, namespace, uid, resourceVersion } = object.metadata
+  if (typeof name !== 'string' || name === '') return undefined
+  return { name, namespace: textOf(namespace), uid: textOf(uid), resourceVersion: textOf(resourceVersion) }
+}
+
+/** undefined: not text to text. No `data` at all is no keys. */
+export function dataOf(configMap: Json): ConfigMapData | undefined {
+  const { data } = configMap
+  if (data === undefined || data === null) return {}
+  return isJson(data) && Object.values(data).every((value) => typeof value === 'string') ? (data as ConfigMapData) : undefined
+}
+
+export function viewConfigMap(configMap: unknown): ConfigMapView {
+  const identity = identityOf(configMap)
+  const data = isJson(configMap) ? dataOf(configMap) : undefined
+  if (identity === undefined || identity.uid === '' || identity.resourceVersion === '')
+    return { kind: 'unavailable', reason: 'malformed', detail: 'the ConfigMap has no uid or no resourceVersion' }
+  if (data === undefined) return { kind: 'unavailable', reason: 'malformed', detail: 'data of the ConfigMap is not text by key' }
+  return { kind: 'found', uid: identity.uid, resourceVersion: identity.resourceVersion, data }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,134 @@
+/**
+ * What to ask the API server next about one object, and when: list, then watch from there; when that is not allowed, get and watch; when
+ * watching is not allowed either, poll. As client-go's `Reflector` does it, but for one object, and it never gives up. Pure: outcomes in,
+ * the next request out. `object-watch.ts` carries it out and sees to it that requests are at least a second apart.
+ */
+import type { KubeRefusal } from '../agent/ports.ts'
+
+export interface ReflectState {
+  readonly reads: 'list' | 'get'
+  /** Watching is forbidden: read again and again. */
+  readonly polling: boolean
+  /** Where a watch goes on. undefined: read first. Empty: from whatever is there. */
+  readonly resourceVersion: string | undefined
+  /** In a row; only a watch (or a poll) that works ends the row, so that a list that works before a watch that fails is no way out. */
+  readonly failures: number
+  /** Answers of 403 in a row. */
+  readonly forbidden: number
+  /** A watch can lose an event and never know: read again then. */
+  readonly resyncAtMs: number
+  /** When a forbidden watch is tried again: someone may have granted it. */
+  readonly watchAgainAtMs: number
+}
+
+export type Ask = { readonly kind: 'list' } | { readonly kind: 'get' } | WatchAsk
+export interface WatchAsk {
+  readonly kind: 'watch'
+  readonly resourceVersion: string
+  readonly timeoutSeconds: number
+}
+
+export type Failure = KubeRefusal | { readonly kind: 'unreachable'; readonly detail: string }
+export type ReadEnd = { readonly kind: 'read'; readonly resourceVersion: string } | Failure
+/** `resourceVersion`: the last one seen on the watch. */
+export type WatchEnd = { readonly end: { readonly kind: 'ended' } | Failure; readonly resourceVersion: string; readonly livedMs: number }
+
+export interface Next {
+  readonly state: ReflectState
+  readonly waitMs: number
+  /** The next request completes this one (a list and its watch): it need not keep the distance. */
+  readonly adjoining: boolean
+  /** Set when whoever wants the object should know that it cannot be had. */
+  readonly report: 'forbidden' | 'unreachable' | undefined
+}
+
+export interface Dice {
+  readonly nowMs: number
+  /** In [0, 1). */
+  readonly random: () => number
+}
+
+const MINUTE_MS = 60_000
+export const POLL_MS = MINUTE_MS
+const BACKOFF_CAP_MS = MINUTE_MS
+/** A server that asks for more is not believed. */
+const RETRY_AFTER_CAP_MS = 60 * MINUTE_MS
+/** A watch that lived this long did work, however it ended. */
+const WORKING_WATCH_MS = 10_000
+/** Right after an assignment a 403 may be an authorizer that has not heard of it yet. */
+const FORBIDDEN_TRIES = 3
+const SHORTEST_WATCH_MS = 30_000
+
+export const INITIAL: ReflectState = {
+  reads: 'list',
+  polling: false,
+  resourceVersion: undefined,
+  failures: 0,
+  forbidden: 0,
+  resyncAtMs: 0,
+  watchAgainAtMs: 0,
+}
+
+export function nextAsk(state: ReflectState, dice: Dice): Ask {
+  const untilResyncMs = state.resyncAtMs - dice.nowMs
+  if (state.resourceVersion === undefined || untilResyncMs < SHORTEST_WATCH_MS) return { kind: state.reads }
+  const timeoutMs = Math.min(between(5 * MINUTE_MS, 10 * MINUTE_MS, dice), untilResyncMs)
+  return { kind: 'watch', resourceVersion: state.resourceVersion, timeoutSeconds: Math.ceil(timeoutMs / 1000) }
+}
+
+/** Transitions: read, then watch, or a pause and the next poll; refused with 403, the other way to read; failed, again later. */
+export function afterRead(state: ReflectState, end: ReadEnd, dice: Dice): Next {
+  if (end.kind !== 'read') {
+    if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, forbidden: 0 }, end, dice, 'unreachable')
+    const forbidden = state.forbidden + 1
+    const reads = state.reads === 'list' ? 'get' : 'list'
+    return retry(
+      { ...state, resourceVersion: undefined, reads, forbidden },
+      end,
+      dice,
+      forbidden > FORBIDDEN_TRIES ? 'forbidden' : undefined,
+    )
+  }
+  const resyncAtMs = dice.nowMs + between(15 * MINUTE_MS, 30 * MINUTE_MS, dice)
+  const read: ReflectState = { ...state, resyncAtMs, resourceVersion: end.resourceVersion, forbidden: 0 }
+  if (!state.polling) return { state: read, waitMs: 0, adjoining: state.failures === 0, report: undefined }
+  if (dice.nowMs < state.watchAgainAtMs) {
+    const waitMs = between(0.75 * POLL_MS, 1.25 * POLL_MS, dice)
+    return { state: { ...read, resourceVersion: undefined, failures: 0 }, waitMs, adjoining: false, report: undefined }
+  }
+  const probing = { ...read, polling: false, failures: 0, forbidden: FORBIDDEN_TRIES - 1 }
+  return { state: probing, waitMs: 0, adjoining: false, report: undefined }
+}
+
+/** Transitions: ended in good order, watch on from there; refused with 403 for good, poll; anything else, read again. */
+export function afterWatch(state: ReflectState, { end, resourceVersion, livedMs }: WatchEnd, dice: Dice): Next {
+  const worked = livedMs >= WORKING_WATCH_MS
+  const failures = worked ? 0 : state.failures
+  if (end.kind === 'ended') {
+    const state_ = { ...state, resourceVersion, failures, forbidden: 0 }
+    return worked ? { state: state_, waitMs: 0, adjoining: false, report: undefined } : retry(state_, undefined, dice, undefined)
+  }
+  if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, failures, forbidden: 0 }, end, dice, undefined)
+  const forbidden = state.forbidden + 1
+  if (forbidden < FORBIDDEN_TRIES) return retry({ ...state, resourceVersion, failures, forbidden }, end, dice, undefined)
+  const watchAgainAtMs = dice.nowMs + between(10 * MINUTE_MS, 20 * MINUTE_MS, dice)
+  const polling = { ...state, polling: true, resourceVersion: undefined, failures: 0, forbidden: 0, watchAgainAtMs }
+  return { state: polling, waitMs: 0, adjoining: false, report: undefined }
+}
+
+function retry(state: ReflectState, failure: Failure | undefined, dice: Dice, report: Next['report']): Next {
+  const failures = state.failures + 1
+  const ceilingMs = Math.min(BACKOFF_CAP_MS, 1000 * 2 ** Math.min(failures, 16))
+  const asked = failure?.kind === 'refused' ? (failure.retryAfterMs ?? 0) : 0
+  // A fleet that is told the same Retry-After must not come back in one instant.
+  const heldMs = Math.min(asked, RETRY_AFTER_CAP_MS) * (1 + 0.2 * dice.random())
+  return { state: { ...state, failures }, waitMs: Math.max(dice.random() * ceilingMs, heldMs), adjoining: false, report }
+}
+
+function isForbidden(end: Failure): boolean {
+  return end.kind === 'refused' && end.status === 403
+}
+
+function between(low: number, high: number, { random }: Dice): number {
+  return low + random() * (high - low)
+}

@@ -1,0 +1,142 @@
+import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { kubeconfigWith } from '../../demo/api-server/kubeconfig.ts'
+import { nodeIdentity } from '../../demo/api-server/request.ts'
+import type { ApiServer } from '../../demo/api-server/server.ts'
+import { assertNoSecrets, assertPaced, NODE, putConfigMap, putNode, startWorld, until } from './world.ts'
+
+const IDENTITY = nodeIdentity(NODE)
+
+function assign(server: ApiServer): void {
+  putNode(server, 'one')
+  putConfigMap(server, 'one', 'a')
+}
+
+/** As kubelet does: both in one file, replaced by a rename. */
+function writePair(path: string, server: ApiServer): string {
+  const { certificate, key } = server.issueCertificate(IDENTITY)
+  writeFileSync(`${path}.new`, certificate + key, { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+  return key
+}
+
+t.test('a kubeconfig that comes later, as after TLS bootstrap', async (t) => {
+  const world = await startWorld(t, { kubeconfig: () => undefined })
+  const { server, source, lines, kubeconfigPath } = world
+  assign(server)
+  source.start(() => {})
+  await until(() => lines.length > 0, 'said')
+  const began = world.nowMs()
+  await until(() => world.nowMs() - began > 600_000, 'ten minutes')
+  t.equal(world.seen(), 'unknown')
+  t.equal(lines.length, 1, 'said once')
+  t.equal(server.requests.length, 0)
+  const pem = join(dirname(kubeconfigPath), 'client.pem')
+  writeFileSync(kubeconfigPath, kubeconfigWith(server.url, server.caPem, [`client-certificate: ${pem}`, `client-key: ${pem}`]))
+  await until(() => lines.length === 2, 'the certificate is still missing')
+  writePair(pem, server)
+  await until(() => world.seen() === 'one=a', 'found')
+})
+
+t.test('a client certificate that is rotated on disk is used for new connections, idle ones are not used again', async (t) => {
+  const world = await startWorld(t, {
+    kubeconfig: (server) => kubeconfigWith(server.url, server.caPem, ['client-certificate: client.pem', 'client-key: client.pem']),
+  })
+  const { server, source, api } = world
+  const pem = join(dirname(world.kubeconfigPath), 'client.pem')
+  const secrets = [writePair(pem, server)]
+  assign(server)
+  source.start(() => {})
+  await until(() => world.seen() === 'one=a', 'found')
+  await until(() => server.requests.filter(({ verb }) => verb === 'watch').length === 2, 'watched')
+  const ask = async () => {
+    const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${NODE}` })
+    t.equal(answer.kind, 'ok')
+    return server.requests.at(-1)?.certificate
+  }
+  const before = await ask()
+  t.equal(await ask(), before)
+  secrets.push(writePair(pem, server))
+  const after = await ask()
+  t.not(after, before)
+  putConfigMap(server, 'one', 'b')
+  await until(() => world.seen() === 'one=b', 'open watches go on')
+  server.disconnectAll()
+  const count = server.requests.length
+  await until(() => server.requests.slice(count).filter(({ verb }) => verb === 'watch').length >= 2, 'watched again')
+  for (const { certificate } of server.requests.slice(count)) t.equal(certificate, after)
+  assertNoSecrets(t, world, secrets)
+})
+
+t.test('a token file that is replaced', async (t) => {
+  const tokens: string[] = []
+  const world = await startWorld(t, { kubeconfig: (server) => kubeconfigWith(server.url, server.caPem, ['tokenFile: token']) })
+  const { server, source } = world
+  const replace = () => {
+    const token = server.issueToken(IDENTITY)
+    tokens.push(token)
+    writeFileSync(join(dirname(world.kubeconfigPath), 'token'), `${token}\n`)
+  }
+  replace()
+  assign(server)
+  source.start(() => {})
+  await until(() => world.seen() === 'one=a', 'found')
+  server.revokeToken(tokens[0] ?? '')
+  server.disconnectAll()
+  await until(() => world.lines.some((line) => line.includes('401')), 'refused')
+  replace()
+  putConfigMap(server, 'one', 'b')
+  await until(() => world.seen() === 'one=b', 'found')
+  assertPaced(t, world)
+  assertNoSecrets(t, world, tokens)
+})
+
+t.test('an exec plugin is asked again when its token is refused', async (t) => {
+  const user = ['exec:', '  apiVersion: client.authentication.k8s.io/v1', '  command: ./plugin', '  interactiveMode: Never']
+  const world = await startWorld(t, { kubeconfig: (server) => kubeconfigWith(server.url, server.caPem, user) })
+  const { server, source } = world
+  const directory = dirname(world.kubeconfigPath)
+  const tokens: string[] = []
+  const replace = () => {
+    const token = server.issueToken(IDENTITY)
+    tokens.push(token)
+    const status = { token, expirationTimestamp: new Date(Date.now() + 3600_000).toISOString() }
+    const credential = JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status })
+    writeFileSync(join(directory, 'plugin'), `#!/bin/sh\necho run >> ${directory}/runs\necho '${credential}'\n`)
+    chmodSync(join(directory, 'plugin'), 0o755)
+  }
+  const runs = () => (existsSync(join(directory, 'runs')) ? readFileSync(join(directory, 'runs'), 'utf8').split('\n').length - 1 : 0)
+  replace()
+  assign(server)
+  source.start(() => {})
+  await until(() => world.seen() === 'one=a', 'found')
+  t.equal(runs(), 1)
+  replace()
+  server.revokeToken(tokens[0] ?? '')
+  server.disconnectAll()
+  putConfigMap(server, 'one', 'b')
+  await until(() => world.seen() === 'one=b', 'found')
+  t.ok(runs() >= 2)
+  assertNoSecrets(t, world, tokens)
+})
+
+t.test('an exec plugin that hangs is started once, and stopping does not wait for it', async (t) => {
+  const user = ['exec:', '  apiVersion: client.authentication.k8s.io/v1', '  command: ./plugin', '  interactiveMode: Never']
+  const world = await startWorld(t, {
+    kubeconfig: (server) => kubeconfigWith(server.url, server.caPem, user),
+    inactivityMs: 50,
+    requestTimeoutMs: 50,
+  })
+  const directory = dirname(world.kubeconfigPath)
+  const script = `#!/bin/sh\necho run >> ${directory}/runs\nfor i in $(seq 100); do [ -e ${directory}/end ] || sleep 0.1; done\necho > ${directory}/over\n`
+  writeFileSync(join(directory, 'plugin'), script)
+  chmodSync(join(directory, 'plugin'), 0o755)
+  world.source.start(() => {})
+  await until(() => world.calls.length > 5 && existsSync(join(directory, 'runs')), 'tries')
+  t.equal(readFileSync(join(directory, 'runs'), 'utf8'), 'run\n')
+  t.match(world.source.desired(), { kind: 'unknown', detail: /no answer in 50 ms/ })
+  await world.source.stop()
+  writeFileSync(join(directory, 'end'), '')
+  await until(() => existsSync(join(directory, 'over')), 'the plugin is gone')
+})

@@ -1,0 +1,101 @@
+import t from 'tap'
+import { errorEvent, type Fault, refusal } from '../../demo/api-server/reply.ts'
+import type { ApiRequest } from '../../demo/api-server/request.ts'
+import { assertNoSecrets, assertPaced, putConfigMap, putNode, startWorld, until } from './world.ts'
+
+const html: Fault = { kind: 'answer', status: 200, headers: { 'content-type': 'text/html' }, body: '<html>log in</html>' }
+const onWatch = (fault: Fault) => (request: ApiRequest) => (request.verb === 'watch' ? fault : undefined)
+const onRead = (fault: Fault) => (request: ApiRequest) => (request.verb === 'watch' ? undefined : fault)
+const always = (fault: Fault) => () => fault
+
+/** Limits are short so that what hangs is given up within the test. */
+const LIMITS = { inactivityMs: 250, requestTimeoutMs: 250 }
+
+const FAULTS: Readonly<Record<string, (request: ApiRequest) => Fault | undefined>> = {
+  'a server that takes requests and never answers': always({ kind: 'hang' }),
+  'watches that are taken and never answered': onWatch({ kind: 'hang' }),
+  'watches that fall silent without closing': onWatch({ kind: 'stall', afterBytes: 20 }),
+  'reads that fall silent in the middle': onRead({ kind: 'stall', afterBytes: 20 }),
+  'connections broken before the answer': always({ kind: 'disconnect' }),
+  'watches broken in the middle of a line': onWatch({ kind: 'cut', afterBytes: 30 }),
+  'reads broken in the middle': onRead({ kind: 'cut', afterBytes: 30 }),
+  'watches that end at once': onWatch({ kind: 'end', afterMs: 1 }),
+  '410 as a status': onWatch(refusal(410, 'Expired')),
+  '410 as an ERROR event': onWatch(errorEvent(410, 'Expired')),
+  '500 as an ERROR event': onWatch(errorEvent(500, 'InternalError')),
+  '400': always(refusal(400, 'BadRequest')),
+  '401': always(refusal(401, 'Unauthorized')),
+  '403': always(refusal(403, 'Forbidden')),
+  '403 on reads': onRead(refusal(403, 'Forbidden')),
+  '404 on watches': onWatch(refusal(404, 'NotFound')),
+  '429 with seconds': always(refusal(429, 'TooManyRequests', { 'retry-after': '2' })),
+  '429 on watches': onWatch(refusal(429, 'TooManyRequests', { 'retry-after': '2' })),
+  '503 with a date': always(refusal(503, 'ServiceUnavailable', { 'retry-after': new Date(Date.now() + 5000).toUTCString() })),
+  '500': always(refusal(500, 'InternalError')),
+  '504 of a proxy': always({ kind: 'answer', status: 504, headers: { 'content-type': 'text/html' }, body: '<html>' }),
+  'a redirect': always({ kind: 'answer', status: 302, headers: { location: 'https://example.invalid/' } }),
+  'garbage before the events': onWatch({ kind: 'garbage', text: '{"type":"ADDED","object\n' }),
+  'garbage instead of events': onWatch({ kind: 'answer', status: 200, body: 'nothing of use\n' }),
+  'events without objects': onWatch({ kind: 'answer', status: 200, body: '{"type":"MODIFIED","object":{}}\n' }),
+  'garbage in answers to reads': onRead({ kind: 'garbage', text: 'nothing of use' }),
+  'JSON that is no list': onRead({ kind: 'answer', status: 200, body: '[]' }),
+  'a log-in page instead of watches': onWatch(html),
+  'a log-in page instead of anything': always(html),
+  'a wrong content type': always({ kind: 'content-type', value: 'text/plain' }),
+}
+
+for (const [name, fault] of Object.entries(FAULTS)) {
+  t.test(`${name}: from the start`, async (t) => {
+    const world = await startWorld(t, LIMITS)
+    const { server, source, calls } = world
+    putNode(server, 'one')
+    putConfigMap(server, 'one', 'a')
+    server.fault = fault
+    source.start(() => {})
+    await until(() => calls.length >= 8, 'several tries')
+    t.not(world.seen(), 'local')
+    server.fault = undefined
+    await until(() => world.seen() === 'one=a', 'what is assigned is found')
+    putConfigMap(server, 'one', 'b')
+    await until(() => world.seen() === 'one=b', 'and followed')
+    assertPaced(t, world)
+    assertNoSecrets(t, world, [])
+  })
+
+  t.test(`${name}: while all was well`, async (t) => {
+    const world = await startWorld(t, LIMITS)
+    const { server, source, calls } = world
+    putNode(server, 'one')
+    putConfigMap(server, 'one', 'a')
+    source.start(() => {})
+    await until(() => world.seen() === 'one=a' && server.requests.filter(({ verb }) => verb === 'watch').length === 2, 'all is well')
+    let broken = true
+    server.fault = (request) => (broken ? fault(request) : undefined)
+    server.disconnectAll()
+    putConfigMap(server, 'one', 'b')
+    const before = calls.length
+    await until(() => calls.length >= before + 8, 'several tries')
+    t.match(world.seen(), /^one=[ab]$/, 'what was known stands')
+    broken = false
+    server.disconnectAll()
+    await until(() => world.seen() === 'one=b', 'what changed meanwhile is found')
+    putNode(server, undefined)
+    await until(() => world.seen() === 'local', 'and followed')
+    assertPaced(t, world)
+    assertNoSecrets(t, world, [])
+  })
+}
+
+t.test('slow bytes are no fault', async (t) => {
+  const world = await startWorld(t, { ...LIMITS, requestTimeoutMs: 10_000 })
+  const { server, source, calls } = world
+  putNode(server, 'one')
+  putConfigMap(server, 'one', 'a')
+  server.fault = () => ({ kind: 'slow', bytes: 40, everyMs: 5 })
+  source.start(() => {})
+  await until(() => world.seen() === 'one=a', 'found')
+  putConfigMap(server, 'one', 'b')
+  await until(() => world.seen() === 'one=b', 'followed')
+  t.ok(calls.length <= 6, 'without starting over')
+  assertPaced(t, world)
+})

@@ -1,0 +1,152 @@
+/**
+ * The agent's source of assignments over real HTTPS against the test API server, with time that is skipped instead of slept: a pause of a
+ * minute passes at once, while what really happens on the wire takes as long as it takes.
+ */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { nodeIdentity } from '../../demo/api-server/request.ts'
+import { type ApiServer, type ApiServerOptions, startApiServer } from '../../demo/api-server/server.ts'
+import type { Desired } from '../../src/agent/model.ts'
+import type { KubeApi, Log } from '../../src/agent/ports.ts'
+import { readKubeconfig } from '../../src/kube/credentials.ts'
+import { HttpsKubeApi } from '../../src/kube/kube-api.ts'
+import { KubeconfigFile } from '../../src/kube/kubeconfig.ts'
+import { ClusterSource } from '../../src/source/cluster.ts'
+import type { Pace } from '../../src/source/object-watch.ts'
+
+export const NODE = 'n1'
+export const NAMESPACE = 'kube-system'
+export const WAIT_MS = 20_000
+/** Less what it may take this process from the look at the clock to the request. */
+const SECOND_MS = 950
+
+/** A request as the agent starts it. */
+export interface Call {
+  readonly atMs: number
+  readonly object: string
+  readonly verb: 'list' | 'get' | 'watch'
+  readonly query: Readonly<Record<string, string>>
+}
+
+export interface World {
+  readonly server: ApiServer
+  readonly source: ClusterSource
+  readonly api: HttpsKubeApi
+  readonly calls: Call[]
+  readonly lines: string[]
+  readonly counts: { reconnects: number; synced: number }
+  readonly kubeconfigPath: string
+  readonly nowMs: () => number
+  /** resourceVersion of what was found, or what there is instead. */
+  seen(): string
+}
+
+export interface WorldOptions {
+  readonly server?: ApiServerOptions
+  /** undefined: the node's, with certificates inside. */
+  readonly kubeconfig?: (server: ApiServer) => string | undefined
+  readonly inactivityMs?: number
+  readonly requestTimeoutMs?: number
+}
+
+export async function startWorld(t: Test, options: WorldOptions = {}): Promise<World> {
+  let skippedMs = 0
+  const nowMs = (): number => performance.now() + skippedMs
+  const sleep: Pace['sleep'] = async (ms, signal) => {
+    await new Promise((resolve) => setTimeout(resolve, 1))
+    if (!signal.aborted) skippedMs += ms
+  }
+  const pace: Pace = { nowMs, random: Math.random, sleep }
+  const server = await startApiServer({ now: nowMs, ...options.server })
+  const kubeconfigPath = join(t.testdir({}), 'kubelet.conf')
+  const text = options.kubeconfig === undefined ? server.kubeconfig(nodeIdentity(NODE)) : options.kubeconfig(server)
+  if (text !== undefined) writeFileSync(kubeconfigPath, text, { mode: 0o600 })
+
+  const lines: string[] = []
+  const say = (message: string, fields?: object): void => void lines.push(`${message} ${JSON.stringify(fields ?? {})}`)
+  const log: Log = { debug: say, info: say, warn: say, error: say }
+  const kubeconfig = new KubeconfigFile(kubeconfigPath, (path) => readKubeconfig(path, () => performance.now()), log)
+  const api = new HttpsKubeApi(kubeconfig, { userAgent: 'test', wallMs: Date.now })
+  const calls: Call[] = []
+  const counts = { reconnects: 0, synced: 0 }
+  const source = new ClusterSource({
+    nodeName: NODE,
+    api: recorded(api, calls, nowMs),
+    pace,
+    log,
+    counters: {
+      watchReconnected: () => void counts.reconnects++,
+      synced: () => void counts.synced++,
+    },
+    ready: (signal) => kubeconfig.ready(sleep, signal),
+    limits: { inactivityMs: options.inactivityMs ?? 5000, requestTimeoutMs: options.requestTimeoutMs ?? 5000 },
+  })
+  t.teardown(async () => {
+    await source.stop()
+    await server.stop().catch(() => {})
+  })
+  return { server, source, api, calls, lines, counts, kubeconfigPath, nowMs, seen: () => describe(source.desired()) }
+}
+
+function recorded(api: KubeApi, calls: Call[], nowMs: () => number): KubeApi {
+  return {
+    request(request) {
+      const single = request.path.endsWith(`/${NODE}`) || /\/configmaps\/[^/]+$/.test(request.path)
+      const { query = {} } = request
+      calls.push({ atMs: nowMs(), object: objectOf(request.path, query), verb: single ? 'get' : 'list', query })
+      return api.request(request)
+    },
+    watch(request) {
+      calls.push({ atMs: nowMs(), object: objectOf(request.path, request.query), verb: 'watch', query: request.query })
+      return api.watch(request)
+    },
+  }
+}
+
+function objectOf(path: string, query: Readonly<Record<string, string>>): string {
+  const selected = query.fieldSelector?.replace('metadata.name=', '/') ?? ''
+  return `${path}${selected}`
+}
+
+function describe(desired: Desired): string {
+  if (desired.kind !== 'config-map') return desired.kind
+  return desired.object.kind === 'found' ? `${desired.ref.name}=${desired.object.data.kubelet}` : JSON.stringify(desired.object)
+}
+
+export function putNode(server: ApiServer, configMapName: string | undefined): void {
+  const configMap = { namespace: NAMESPACE, name: configMapName, kubeletConfigKey: 'kubelet' }
+  server.objects.put({ kind: 'Node', metadata: { name: NODE }, spec: configMapName === undefined ? {} : { configSource: { configMap } } })
+}
+
+export function putConfigMap(server: ApiServer, name: string, text: string): void {
+  server.objects.put({ kind: 'ConfigMap', metadata: { name, namespace: NAMESPACE }, data: { kubelet: text } })
+}
+
+export async function until(condition: () => boolean, what: string): Promise<void> {
+  const deadline = performance.now() + WAIT_MS
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`it did not happen within ${WAIT_MS} ms: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+}
+
+/** No two requests about one object start within a second, save a read and its watch, and those only while all is well. */
+export function assertPaced(t: Test, world: World): void {
+  for (const object of new Set(world.calls.map((call) => call.object))) {
+    const calls = world.calls.filter((call) => call.object === object)
+    calls.forEach((call, i) => {
+      const [before, previous] = [calls[i - 2], calls[i - 1]]
+      if (previous === undefined || call.atMs - previous.atMs >= SECOND_MS) return
+      const pair = previous.verb !== 'watch' && call.verb === 'watch' && (before === undefined || previous.atMs - before.atMs >= 10_000)
+      if (!pair) t.fail(`${object}: ${call.verb} ${Math.round(call.atMs - previous.atMs)} ms after ${previous.verb}`)
+    })
+    const arrived = world.server.requests.filter(({ path, query }) => objectOf(path, Object.fromEntries(query)) === object).length
+    t.ok(arrived <= calls.length, `nothing repeats requests about ${object} behind our back`)
+  }
+}
+
+export function assertNoSecrets(t: Test, world: World, secrets: readonly string[]): void {
+  const said = `${world.lines.join('\n')}\n${JSON.stringify(world.source.desired())}`
+  for (const secret of ['PRIVATE KEY', 'BEGIN CERTIFICATE', 'Bearer', ...secrets]) t.notOk(said.includes(secret), 'no secret is said')
+}

@@ -1,0 +1,87 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { parseDocuments } from '../../src/kubelet/yaml.ts'
+import { type ManifestFile, readManifest, resolveManifests, withVersion } from '../../src/source/manifests.ts'
+
+const NODE = `apiVersion: v1
+kind: Node
+metadata:
+  name: n1
+spec:
+  configSource:
+    configMap: {namespace: kube-system, name: cfg, kubeletConfigKey: kubelet}
+`
+const PLAIN_NODE = 'apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n'
+const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: kube-system, name: cfg}\ndata: {kubelet: "a: 1"}\n'
+
+function file(name: string, text: string): ManifestFile {
+  const reading = readManifest(text, parseDocuments)
+  return reading.kind === 'good'
+    ? { name, objects: reading.objects, problem: undefined }
+    : { name, objects: undefined, problem: reading.detail }
+}
+const resolve = (...texts: string[]) =>
+  resolveManifests(
+    texts.map((text, i) => file(`${i}.yaml`, text)),
+    'n1',
+  )
+
+t.test('a Node and the ConfigMap it names, in one file or in several', (t) => {
+  const desired = resolve(`${NODE}---\n${CONFIG_MAP}`)
+  t.same(resolve(CONFIG_MAP, NODE), desired)
+  t.same(resolve(JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [] }), NODE, CONFIG_MAP), desired)
+  t.match(desired, {
+    kind: 'config-map',
+    ref: { namespace: 'kube-system', name: 'cfg', kubeletConfigKey: 'kubelet' },
+    object: { kind: 'found', data: { kubelet: 'a: 1' }, resourceVersion: /^[0-9a-f]{16}$/ },
+  })
+  t.match(desired, { object: { uid: /^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/ } })
+  t.end()
+})
+
+t.test('a Node without configSource is local; other objects and other nodes do not matter', (t) => {
+  t.same(resolve(PLAIN_NODE, 'apiVersion: v1\nkind: Secret\nmetadata: {name: n1}\n', NODE.replace('n1', 'n2')), { kind: 'local' })
+  t.equal(resolve(NODE.replace('n1', 'n2')).kind, 'unknown')
+  t.equal(resolve().kind, 'unknown')
+  t.end()
+})
+
+t.test('what is ambiguous or does not parse is never local', (t) => {
+  t.equal(resolve(PLAIN_NODE, PLAIN_NODE).kind, 'unknown')
+  t.equal(resolve(PLAIN_NODE, NODE).kind, 'unknown')
+  t.match(resolve(NODE, CONFIG_MAP, CONFIG_MAP), { object: { kind: 'unavailable', reason: 'malformed', detail: /1\.yaml, 2\.yaml/ } })
+  t.match(resolve(PLAIN_NODE, 'a: [1'), { kind: 'unknown', detail: /1\.yaml/ })
+  t.match(resolve(NODE, 'a: [1'), { object: { kind: 'unavailable', reason: 'malformed' } })
+  t.match(resolve(NODE), { object: { kind: 'unavailable', reason: 'not-found' } })
+  for (const text of ['just text', 'metadata: {}', 'apiVersion: v1\nkind: Node\n', CONFIG_MAP.replace('"a: 1"', '7')])
+    t.equal(readManifest(text, parseDocuments).kind, 'bad', text)
+  t.end()
+})
+
+t.test('a file that was good and no longer parses counts with what it held', (t) => {
+  const broken = { ...file('node.yaml', NODE), problem: 'line 1' }
+  t.match(resolveManifests([broken, file('cfg.yaml', CONFIG_MAP)], 'n1'), { kind: 'config-map', object: { kind: 'found' } })
+  t.end()
+})
+
+t.test('uid and resourceVersion are kept where given, else the one follows the name and the other the data', (t) => {
+  const versionOf = (metadata: object, data: object) =>
+    withVersion({ kind: 'ConfigMap', metadata, data }).metadata as Record<string, string>
+  const named = { namespace: 'a', name: 'b' }
+  t.match(versionOf({ ...named, uid: 'u', resourceVersion: '5' }, {}), { uid: 'u', resourceVersion: '5' })
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.string()), fc.dictionary(fc.string(), fc.string()), (one, other) => {
+      const a = versionOf(named, one)
+      const reordered = Object.fromEntries(Object.entries(one).reverse())
+      const b = versionOf(named, other)
+      const same = JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort())
+      return (
+        a.uid === b.uid &&
+        a.resourceVersion === versionOf(named, reordered).resourceVersion &&
+        (a.resourceVersion === b.resourceVersion) === same
+      )
+    }),
+  )
+  t.not(versionOf({ name: 'b' }, {}).uid, versionOf(named, {}).uid)
+  t.end()
+})
