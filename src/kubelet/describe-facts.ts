@@ -1,0 +1,24 @@
+/** What is known of this machine, and how it reads in one line. Pure: `node-facts.ts` finds it out. */
+export interface NodeFacts {
+  readonly memoryBytes: number
+  readonly memoryAvailableBytes: number
+  readonly swapBytes: number
+  readonly cpus: number
+  /** As Node.js calls it: `x64`, `arm64`. */
+  readonly architecture: string
+  /** PRETTY_NAME of os-release, as in `Debian GNU/Linux 12 (bookworm)`. */
+  readonly os: string
+  readonly kernel: string
+}
+
+export type NodeFactsResult = { readonly ok: true; readonly facts: NodeFacts } | { readonly ok: false; readonly detail: string }
+
+/** One line, as in `Debian GNU/Linux 12, kernel 6.1.0, 4 CPUs (x64), 15.6 GiB memory, no swap`. */
+export function describeFacts({ os, kernel, cpus, architecture, memoryBytes, swapBytes }: NodeFacts): string {
+  const swap = swapBytes === 0 ? 'no swap' : `${gibibytes(swapBytes)} swap`
+  return `${os}, kernel ${kernel}, ${cpus} ${cpus === 1 ? 'CPU' : 'CPUs'} (${architecture}), ${gibibytes(memoryBytes)} memory, ${swap}`
+}
+
+function gibibytes(bytes: number): string {
+  return `${(bytes / 2 ** 30).toFixed(1)} GiB`
+}

@@ -1,0 +1,28 @@
+/**
+ * Where to look at kubelet's health, out of its decoded config. Pure. Defaults: `SetDefaults_KubeletConfiguration`,
+ * pkg/kubelet/apis/config/v1beta1/defaults.go, the same from 1.20 to 1.36.
+ */
+import type { HealthTarget } from '../agent/ports.ts'
+
+export const DEFAULT_HEALTHZ: HealthTarget = { host: '127.0.0.1', port: 10248 }
+
+/** undefined: this config turns the health port off. Flags are not looked at. */
+export function findHealthTarget(config: Readonly<Record<string, unknown>>): HealthTarget | undefined {
+  const { healthzPort, healthzBindAddress } = config
+  const port = typeof healthzPort === 'number' ? healthzPort : DEFAULT_HEALTHZ.port
+  if (port === 0) return undefined
+  return { host: reachableAddress(typeof healthzBindAddress === 'string' ? healthzBindAddress : ''), port }
+}
+
+/** An address to connect to for one that is listened on: all addresses means loopback, too. */
+export function reachableAddress(bindAddress: string): string {
+  switch (bindAddress) {
+    case '':
+    case '0.0.0.0':
+      return DEFAULT_HEALTHZ.host
+    case '::':
+      return '::1'
+    default:
+      return bindAddress
+  }
+}

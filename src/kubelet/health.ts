@@ -1,0 +1,49 @@
+/**
+ * The probe of kubelet's `/healthz` and of the container runtime's socket. It never throws and never waits longer than its limit: a server that accepts
+ * and then says nothing is not healthy.
+ */
+import { get } from 'node:http'
+import { connect } from 'node:net'
+import type { HealthProbe, HealthTarget } from '../agent/ports.ts'
+
+export class NetworkHealthProbe implements HealthProbe {
+  readonly #timeoutMs: number
+
+  constructor(timeoutMs = 2000) {
+    this.#timeoutMs = timeoutMs
+  }
+
+  healthz({ host, port }: HealthTarget): Promise<{ ok: boolean; detail: string }> {
+    const late = AbortSignal.timeout(this.#timeoutMs)
+    return new Promise((resolve) => {
+      const fail = (detail: string) =>
+        resolve({ ok: false, detail: late.aborted ? `no answer within ${this.#timeoutMs / 1000} s` : detail })
+      // A connection of its own each time: a kept one may be to a kubelet that has been replaced since.
+      const request = get({ host, port, path: '/healthz', agent: false, signal: late }, (response) => {
+        const { statusCode } = response
+        response.on('error', (error) => fail(error.message))
+        response.on('end', () => resolve({ ok: statusCode === 200, detail: statusCode === 200 ? 'ok' : `HTTP ${statusCode}` }))
+        response.resume()
+      })
+      request.on('error', (error) => fail(describe(error)))
+    })
+  }
+
+  socketAccepts(path: string): Promise<boolean> {
+    return new Promise((resolve) => {
+      const socket = connect({ path })
+      const answer = (accepted: boolean) => {
+        clearTimeout(timer)
+        socket.destroy()
+        resolve(accepted)
+      }
+      const timer = setTimeout(() => answer(false), this.#timeoutMs)
+      socket.on('connect', () => answer(true))
+      socket.on('error', () => answer(false))
+    })
+  }
+}
+
+function describe(error: Error): string {
+  return 'code' in error && error.code === 'ECONNREFUSED' ? 'connection refused' : error.message
+}
