@@ -1,0 +1,84 @@
+/**
+ * Activation through kubelet.env: the file names the checkpoint that kubelet starts with next, and no file means local. The fallback's file is
+ * written beforehand beside it, so that falling back is one rename, or one unlink, and works on a full disk. It never touches a file that
+ * kubeadm or the administrator owns.
+ */
+import { join } from 'node:path'
+import type { ConfigMapSource, ConfigSource } from '../agent/model.ts'
+import type { ActivationState, Files, ReadyWiring } from '../agent/ports.ts'
+import { checkDirectory, checkSource, layoutOf } from '../checkpoint/names.ts'
+import { readEnvFile, renderEnvFile } from './env-file.ts'
+
+export type EnvWiring = Extract<ReadyWiring, { activation: 'env' }>
+
+/** Read by systemd, and by people who want to know what kubelet will start with. */
+const MODE = 0o644
+
+export class EnvActivation {
+  readonly #files: Files
+  readonly #envFile: string
+  readonly #stagedFile: string
+  readonly #pathOf: (source: ConfigMapSource) => string
+
+  /** It is looked at every few seconds and changes rarely. */
+  #lastRead: { readonly text: string; readonly configArgs: string; readonly state: ActivationState } | undefined
+
+  constructor(files: Files, dynamicConfigDir: string, envFile: string) {
+    const check = checkDirectory(dynamicConfigDir)
+    if (!check.ok)
+      throw Object.assign(new Error(`--dynamic-config-dir cannot be written to ${envFile}: ${check.detail}`), { code: check.reason })
+    const layout = layoutOf(dynamicConfigDir)
+    this.#files = files
+    this.#envFile = envFile
+    this.#stagedFile = `${envFile}.fallback`
+    this.#pathOf = ({ uid, resourceVersion, kubeletConfigKey }) => join(layout.checkpoint(uid, resourceVersion), kubeletConfigKey)
+  }
+
+  read(wiring: EnvWiring): ActivationState {
+    const bytes = this.#files.read(this.#envFile)
+    if (bytes === undefined) return { kind: 'local', since: undefined }
+    const text = bytes.toString()
+    if (this.#lastRead?.text === text && this.#lastRead.configArgs === wiring.configArgs) return this.#lastRead.state
+    const state = this.#parse(text, wiring)
+    this.#lastRead = { text, configArgs: wiring.configArgs, state }
+    return state
+  }
+
+  #parse(text: string, wiring: EnvWiring): ActivationState {
+    const reading = readEnvFile(text, wiring.configArgs, this.#pathOf)
+    if (!reading.ok) return { kind: 'unknown', detail: `${this.#envFile} ${reading.detail}` }
+    const check = checkSource(reading.source)
+    if (!check.ok) return { kind: 'unknown', detail: `${this.#envFile}: ${check.detail}` }
+    return { kind: 'checkpoint', source: reading.source, since: undefined }
+  }
+
+  stage(fallback: ConfigSource, wiring: EnvWiring): void {
+    if (fallback === 'local') this.#files.remove(this.#stagedFile)
+    else this.#write(this.#stagedFile, this.#render(fallback, wiring))
+  }
+
+  activate(target: ConfigSource, wiring: EnvWiring): void {
+    if (target === 'local') {
+      this.#files.remove(this.#envFile)
+      return
+    }
+    const wanted = this.#render(target, wiring)
+    if (this.#holds(this.#envFile, wanted)) return
+    if (this.#holds(this.#stagedFile, wanted)) this.#files.rename(this.#stagedFile, this.#envFile)
+    else this.#write(this.#envFile, wanted)
+  }
+
+  #render(source: ConfigMapSource, wiring: EnvWiring): string {
+    const check = checkSource(source)
+    if (!check.ok) throw Object.assign(new Error(`cannot write ${this.#envFile}: ${check.detail}`), { code: check.reason })
+    return renderEnvFile(source, this.#pathOf(source), wiring.configArgs)
+  }
+
+  #write(path: string, text: string): void {
+    if (!this.#holds(path, text)) this.#files.replace(path, text, { mode: MODE })
+  }
+
+  #holds(path: string, text: string): boolean {
+    return this.#files.read(path)?.equals(Buffer.from(text)) === true
+  }
+}

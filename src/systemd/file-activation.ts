@@ -1,0 +1,221 @@
+/**
+ * Activation by replacing the config file that the unit spells out. The original is kept in the dynamic config directory and put back, byte for
+ * byte, for local; whatever somebody else puts in its place becomes the new original. Every replacement is one rename of a complete file with the
+ * owner, mode and SELinux context of what it replaces, and what to fall back to, local included, lies ready beside it: falling back works on
+ * a full disk. Relative paths in a config mean another directory here than in its checkpoint.
+ *
+ * Crash at any point: the file is complete, and its content is known to the record, or was the original's. The order therefore is: keep the
+ * original, record what is meant, rename, stamp.
+ */
+import { createHash } from 'node:crypto'
+import { basename, dirname, join } from 'node:path'
+import type { ConfigMapSource, ConfigSource, ContentHash } from '../agent/model.ts'
+import type { ActivationState, Clock, FileFacts, Files, ReadyWiring } from '../agent/ports.ts'
+import { checkSource, layoutOf } from '../checkpoint/names.ts'
+import type { FileOwnership } from './file-ownership.ts'
+import {
+  findMeaning,
+  means,
+  type OriginalRecord,
+  type Placed,
+  parseRecord,
+  recordStaged,
+  recordTarget,
+  renderRecord,
+} from './original-record.ts'
+import { ReplacementStamps } from './replacement-stamps.ts'
+
+export type FileWiring = Extract<ReadyWiring, { activation: 'file' }>
+
+export interface FileActivationOptions {
+  readonly files: Files
+  readonly ownership: FileOwnership
+  readonly clock: Clock
+  readonly dynamicConfigDir: string
+  readonly runtimeDir: string
+}
+
+/** A file that somebody else changed this short a time ago may still be being written. */
+const SETTLED_MS = 2000
+/** Earlier originals are kept, too: whoever overwrote one may want it back. */
+const KEPT_ORIGINALS = 5
+
+export class FileActivation {
+  readonly #files: Files
+  readonly #ownership: FileOwnership
+  readonly #clock: Clock
+  readonly #stamps: ReplacementStamps
+  readonly #keptDir: string
+  readonly #dynamicConfigDir: string
+
+  constructor({ files, ownership, clock, dynamicConfigDir, runtimeDir }: FileActivationOptions) {
+    this.#files = files
+    this.#ownership = ownership
+    this.#clock = clock
+    this.#stamps = new ReplacementStamps(files, join(runtimeDir, 'config-file.json'), clock)
+    this.#keptDir = join(dynamicConfigDir, 'local')
+    this.#dynamicConfigDir = dynamicConfigDir
+  }
+
+  read({ configPath }: FileWiring): ActivationState {
+    const record = this.#record(configPath)
+    if (record === 'damaged') return { kind: 'unknown', detail: this.#damage(configPath) }
+    const bytes = this.#files.read(configPath)
+    if (bytes === undefined) return { kind: 'unknown', detail: `${configPath} does not exist` }
+    const hash = hashOf(bytes)
+    const since = this.#stamps.since(hash)
+    const source = record === undefined ? 'local' : (findMeaning(record, hash)?.source ?? 'local')
+    return source === 'local' ? { kind: 'local', since } : { kind: 'checkpoint', source, since }
+  }
+
+  stage(fallback: ConfigSource, { configPath }: FileWiring): void {
+    const { record, inPlace } = this.#keepOriginal(configPath)
+    const wanted = this.#load(fallback, record)
+    // Local always lies ready: it is what remains when the fallback fails as well.
+    this.#prepare(readyPath(configPath, 'local'), this.#load('local', record).bytes, record)
+    if (fallback !== 'local') this.#prepare(readyPath(configPath, 'fallback'), wanted.bytes, record)
+    this.#save(recordStaged(record, wanted.placed, inPlace))
+  }
+
+  activate(target: ConfigSource, { configPath }: FileWiring): void {
+    if (target === 'local' && this.#record(configPath) === undefined) return
+    const { record, inPlace } = this.#keepOriginal(configPath)
+    const { bytes, placed } = this.#load(target, record)
+    this.#meanToPlace(recordTarget(record, placed, inPlace), record, placed)
+    if (inPlace === placed.hash) return
+    const ready = ['local', 'fallback'] as const
+    const staged = ready.map((kind) => readyPath(configPath, kind)).find((path) => this.#isReady(path, bytes, record))
+    const from = staged ?? this.#write(configPath, bytes, record)
+    if (inPlace !== undefined) this.#stamps.since(inPlace)
+    this.#files.rename(from, configPath)
+    this.#stamps.stamp(placed.hash)
+    if (target === 'local') this.#files.remove(readyPath(configPath, 'fallback'))
+  }
+
+  /** On a full disk nothing can be recorded; but a staged fallback has been. */
+  #meanToPlace(wanted: OriginalRecord, known: OriginalRecord, placed: Placed): void {
+    try {
+      this.#save(wanted)
+    } catch (cause) {
+      if (!means(known, placed)) throw cause
+    }
+  }
+
+  /** Makes sure that what is in place is either ours, or kept. */
+  #keepOriginal(configPath: string): { record: OriginalRecord; inPlace: ContentHash | undefined } {
+    const record = this.#record(configPath)
+    if (record === 'damaged') throw failure('record-damaged', this.#damage(configPath))
+    const facts = this.#files.stat(configPath)
+    if (facts !== undefined && facts.kind !== 'file')
+      throw failure('no-file', `${configPath} is no regular file: name the file itself in --config`)
+    const bytes = facts && this.#files.read(configPath)
+    if (facts === undefined || bytes === undefined) {
+      if (record === undefined) throw failure('no-file', `${configPath} does not exist, so there is nothing to replace or put back`)
+      return { record, inPlace: undefined }
+    }
+    const inPlace = hashOf(bytes)
+    if (record !== undefined && findMeaning(record, inPlace) !== undefined) return { record, inPlace }
+    const ageMs = this.#clock.now().wallMs - facts.mtimeMs
+    if (record !== undefined && ageMs >= 0 && ageMs < SETTLED_MS)
+      throw failure('unsettled', `${configPath} was changed just now, by somebody else`)
+    return { record: this.#keep(configPath, bytes, inPlace, facts), inPlace }
+  }
+
+  #keep(configPath: string, bytes: Buffer, hash: ContentHash, { mode, uid, gid }: FileFacts): OriginalRecord {
+    const directory = this.#directory(configPath)
+    this.#files.makeDirectory(directory)
+    this.#files.replace(join(directory, hash), bytes)
+    const original = { hash, mode: mode & 0o7777, uid, gid }
+    const record = { configPath, original, target: undefined, fallback: undefined, before: undefined }
+    this.#save(record)
+    const originals = (this.#files.list(directory) ?? []).filter((name) => /^[0-9a-f]{64}$/.test(name) && name !== hash)
+    const keptAtMs = (name: string) => this.#files.stat(join(directory, name))?.mtimeMs ?? 0
+    const old = originals.sort((a, b) => keptAtMs(b) - keptAtMs(a)).slice(KEPT_ORIGINALS - 1)
+    for (const name of old) this.#files.remove(join(directory, name))
+    return record
+  }
+
+  #load(source: ConfigSource, record: OriginalRecord): { bytes: Buffer; placed: Placed } {
+    const path = source === 'local' ? join(this.#directory(record.configPath), record.original.hash) : this.#checkpointPath(source)
+    const bytes = this.#files.read(path)
+    if (bytes === undefined) throw failure('missing', `${path} does not exist, so it cannot be put in the place of ${record.configPath}`)
+    const hash = hashOf(bytes)
+    if (source === 'local' && hash !== record.original.hash) {
+      throw failure(
+        'original-damaged',
+        `${path}, the kept original of ${record.configPath}, is damaged: put a good config at ${record.configPath}`,
+      )
+    }
+    return { bytes, placed: { source, hash } }
+  }
+
+  #checkpointPath(source: ConfigMapSource): string {
+    const check = checkSource(source)
+    if (!check.ok) throw failure(check.reason, check.detail)
+    return join(layoutOf(this.#dynamicConfigDir).checkpoint(source.uid, source.resourceVersion), source.kubeletConfigKey)
+  }
+
+  /** A file that lies ready got its name last, so that it is never without its owner and context. */
+  #prepare(path: string, bytes: Buffer, record: OriginalRecord): void {
+    if (!this.#isReady(path, bytes, record)) this.#files.rename(this.#write(record.configPath, bytes, record), path)
+  }
+
+  #isReady(path: string, bytes: Buffer, record: OriginalRecord): boolean {
+    const found = this.#files.stat(path)
+    const { mode, uid, gid } = this.#attributes(record)
+    if (found === undefined || (found.mode & 0o7777) !== mode || found.uid !== uid || found.gid !== gid) return false
+    return this.#files.read(path)?.equals(bytes) === true
+  }
+
+  #write(configPath: string, bytes: Buffer, record: OriginalRecord): string {
+    const path = readyPath(configPath, 'new')
+    const { mode, uid, gid } = this.#attributes(record)
+    this.#files.replace(path, bytes, { mode })
+    const exists = this.#files.stat(configPath) !== undefined
+    this.#ownership.give(path, { uid, gid }, exists ? configPath : dirname(configPath))
+    return path
+  }
+
+  /** Of what is in place now, so that a chmod of the administrator lasts; the original's where there is nothing. */
+  #attributes({ configPath, original }: OriginalRecord): { mode: number; uid: number; gid: number } {
+    const facts = this.#files.stat(configPath)
+    return facts === undefined ? original : { mode: facts.mode & 0o7777, uid: facts.uid, gid: facts.gid }
+  }
+
+  #record(configPath: string): OriginalRecord | 'damaged' | undefined {
+    const text = this.#files.read(this.#recordPath(configPath))?.toString()
+    return text === undefined ? undefined : (parseRecord(text) ?? 'damaged')
+  }
+
+  #save(record: OriginalRecord): void {
+    const path = this.#recordPath(record.configPath)
+    const text = renderRecord(record)
+    if (this.#files.read(path)?.toString() !== text) this.#files.replace(path, text)
+  }
+
+  /** One directory a config file: a unit that is changed to name another one must not lose the original of the first. */
+  #directory(configPath: string): string {
+    return join(this.#keptDir, hashOf(Buffer.from(configPath)).slice(0, 16))
+  }
+
+  #recordPath(configPath: string): string {
+    return join(this.#directory(configPath), 'record.json')
+  }
+
+  #damage(configPath: string): string {
+    return `${this.#recordPath(configPath)} is damaged, so nobody knows whether ${configPath} is the original: put the original there and remove the record`
+  }
+}
+
+/** Beside the file, so that a rename puts it in place; hidden, so that nothing takes it for a config. */
+function readyPath(configPath: string, kind: 'local' | 'fallback' | 'new'): string {
+  return join(dirname(configPath), `.${basename(configPath)}.kubelet-cfg-agent-${kind}`)
+}
+
+function hashOf(bytes: Buffer): ContentHash {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+function failure(code: string, detail: string): Error & { code: string } {
+  return Object.assign(new Error(detail), { code })
+}

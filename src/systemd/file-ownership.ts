@@ -1,0 +1,27 @@
+/**
+ * Owner and SELinux context of a file, which replacing it must not change. The context is copied with chcon(1), since Node.js has no extended
+ * attributes, and only where the kernel has SELinux at all.
+ */
+import { execFileSync } from 'node:child_process'
+import { chownSync, existsSync } from 'node:fs'
+
+export interface FileOwnership {
+  /** Gives `path` this owner, and the security context that `like` has. */
+  give(path: string, owner: { readonly uid: number; readonly gid: number }, like: string): void
+}
+
+export class SystemFileOwnership implements FileOwnership {
+  readonly #chcon: string
+  readonly #selinux: string
+
+  constructor(chcon = '/usr/bin/chcon', selinux = '/sys/fs/selinux') {
+    this.#chcon = chcon
+    this.#selinux = selinux
+  }
+
+  give(path: string, owner: { readonly uid: number; readonly gid: number }, like: string): void {
+    // The owner of a new file is the agent. Without CAP_CHOWN even giving it to whom it belongs already is refused on some systems.
+    if (owner.uid !== process.geteuid?.() || owner.gid !== process.getegid?.()) chownSync(path, owner.uid, owner.gid)
+    if (existsSync(this.#selinux)) execFileSync(this.#chcon, [`--reference=${like}`, '--', path], { timeout: 10_000, stdio: 'pipe' })
+  }
+}

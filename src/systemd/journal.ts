@@ -1,0 +1,75 @@
+/**
+ * The log: one fact a line on stdout, written before the call returns. Under systemd a line is `<6>{"level":"info","msg":"...",...}`: journald
+ * takes the priority and the time, so `journalctl -u kubelet-cfg-agent -p warning` works, and `grep` finds the words upstream used in `msg`.
+ * Elsewhere JSON with the time, or text for a terminal. The one module that imports pino; no transports, whose worker costs 8 MB.
+ */
+import { pino } from 'pino'
+import type { Log } from '../agent/ports.ts'
+import { type PlainFields, plainFields, plainText } from './log-fields.ts'
+import { type Level, type LogFormat, SYSLOG_PRIORITY, terminalLine } from './log-format.ts'
+
+export interface LogOptions {
+  readonly level: Level
+  readonly format: LogFormat
+  /** For a terminal only. */
+  readonly colours?: boolean
+  /** Default: stdout. */
+  readonly destination?: { write(text: string): unknown }
+  readonly wallMs?: () => number
+}
+/** The level can change while the agent runs (SIGHUP). */
+export interface LeveledLog extends Log {
+  setLevel(level: Level): void
+}
+
+export function createLog(options: LogOptions): LeveledLog {
+  const { format, colours = false, destination = openStdout(), wallMs = Date.now } = options
+  if (format === 'terminal') {
+    return levelled(options.level, (level, message, fields) => {
+      destination.write(terminalLine(level, message, fields, wallMs(), colours))
+    })
+  }
+  let prefix = ''
+  const logger = pino(
+    {
+      // Levels are filtered here, so that fields are not made plain in vain.
+      level: 'debug',
+      base: null,
+      timestamp: format === 'journal' ? false : () => `,"time":"${new Date(wallMs()).toISOString()}"`,
+      formatters: { level: (level) => ({ level }) },
+      // Ours are plain already.
+      serializers: { err: (value: unknown) => value },
+    },
+    { write: (line: string) => destination.write(prefix + line) },
+  )
+  return levelled(options.level, (level, message, fields) => {
+    prefix = format === 'journal' ? `<${SYSLOG_PRIORITY[level]}>` : ''
+    // In the object and not as pino's message, which comes last: a person reads from the left.
+    logger[level]({ msg: message, ...fields })
+  })
+}
+
+function levelled(initial: Level, write: (level: Level, message: string, fields: PlainFields) => void): LeveledLog {
+  let threshold = SYSLOG_PRIORITY[initial]
+  const at =
+    (level: Level) =>
+    (message: string, fields: PlainFields = {}) => {
+      if (SYSLOG_PRIORITY[level] <= threshold) write(level, plainText(message), plainFields(fields))
+    }
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    setLevel: (level) => {
+      threshold = SYSLOG_PRIORITY[level]
+    },
+  }
+}
+
+function openStdout(): { write(text: string): unknown } {
+  const stdout = pino.destination({ dest: 1, sync: true })
+  // journald can be restarted under us, and a reader can go away: the agent goes on without a log.
+  stdout.on('error', () => {})
+  return stdout
+}

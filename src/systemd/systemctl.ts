@@ -1,0 +1,198 @@
+/**
+ * Kubelet's unit under the real systemd, through the `systemctl` command and /proc. It never waits for a job, never starts a unit that a
+ * person stopped, and believes nothing of a process before systemd has named it twice: just after a start /proc/PID/cmdline can still be that of
+ * systemd's own child. The command runs with an argument list, a time limit and an environment of its own, so that neither a shell nor
+ * the agent's NOTIFY_SOCKET gets in between.
+ */
+import { type ExecFileException, execFile } from 'node:child_process'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { basename, join, posix } from 'node:path'
+import type { KubeletProcess, UnitActivity, UnitState } from '../agent/model.ts'
+import type { CommandOutcome, Unit } from '../agent/ports.ts'
+import { asArguments, flagValue } from './flags.ts'
+import { chooseVerb, classifyActivity, summarizeState } from './unit-activity.ts'
+import { parseUnitProperties, UNIT_PROPERTIES, type UnitProperties } from './unit-properties.ts'
+import { type ActivationChoice, describeKubelet, type KubeletFacts, type UnitDefinition } from './wiring.ts'
+
+export interface SystemctlOptions {
+  /** Path of the command. */
+  readonly systemctl: string
+  readonly unit: string
+  readonly envFile: string
+  readonly activation: ActivationChoice
+  readonly dynamicConfigDir: string
+  readonly procRoot?: string
+  readonly timeoutMs?: number
+}
+
+export const DROP_IN_NAME = '90-kubelet-cfg-agent.conf'
+/** systemd.unit(5), "System Unit Search Path", as far as drop-ins go. */
+const UNIT_DIRECTORIES = [
+  '/etc/systemd/system',
+  '/run/systemd/system',
+  '/usr/local/lib/systemd/system',
+  '/usr/lib/systemd/system',
+  '/lib/systemd/system',
+]
+const UNIT_NAME = /^[A-Za-z0-9:_.\\][A-Za-z0-9:_.\\@-]{0,240}\.service$/
+const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8', SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' }
+
+/** A process of which both systemd and its own command line say that it is kubelet's. */
+interface KnownProcess {
+  readonly kind: 'known'
+  readonly invocationId: string
+  readonly pid: number
+  readonly command: readonly string[]
+}
+type FoundProcess = KnownProcess | Extract<KubeletProcess, { kind: 'none' | 'unknown' }>
+type Answer = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly output: string; readonly detail: string }
+
+export class Systemctl implements Unit {
+  readonly #options: Required<SystemctlOptions>
+  /** What a process was started with never changes, so one look at each is enough. */
+  #known: KnownProcess | undefined
+  #wasRunning = false
+
+  constructor(options: SystemctlOptions) {
+    if (!UNIT_NAME.test(options.unit)) throw Object.assign(new Error(`${options.unit} is no name of a service unit`), { code: 'unit-name' })
+    this.#options = { procRoot: '/proc', timeoutMs: 10_000, ...options }
+  }
+
+  async observe(): Promise<UnitState> {
+    const shown = await this.#show()
+    if (typeof shown === 'string') return { kind: 'unknown', detail: shown }
+    const process = await this.#findProcess(shown)
+    const activity = await this.#findActivity(shown)
+    this.#wasRunning = activity === 'running'
+    return {
+      kind: 'known',
+      activity,
+      summary: summarizeState(shown),
+      invocationId: shown.invocationId,
+      nRestarts: shown.nRestarts,
+      startedAtUs: shown.startedAtUs,
+      process: process.kind === 'known' ? this.#describeProcess(process) : process,
+      ...this.#describeKubelet(shown, process.kind === 'known' ? process.command : undefined),
+    }
+  }
+
+  async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
+    const { unit } = this.#options
+    // Asking again costs time, and no unit gets from running to given up in a moment.
+    const verb = chooseVerb(activity, this.#wasRunning ? activity : await this.#show())
+    // Zeroes NRestarts and the start limit. Where it fails, the restart may still do: exits are counted against a baseline anyway.
+    const reset = await this.#run(['reset-failed', unit])
+    const answer = await this.#run([verb, '--no-block', unit])
+    if (answer.ok) return { ok: true }
+    return { ok: false, detail: reset.ok ? answer.detail : `${answer.detail} (before that, ${reset.detail})` }
+  }
+
+  async #show(): Promise<UnitProperties | string> {
+    const answer = await this.#run(['show', '-p', UNIT_PROPERTIES.join(','), this.#options.unit])
+    if (!answer.ok) return answer.detail
+    return parseUnitProperties(answer.output) ?? `systemctl show ${this.#options.unit} did not answer what was asked`
+  }
+
+  async #findProcess(shown: UnitProperties): Promise<FoundProcess> {
+    const { mainPid: pid, invocationId, exec } = shown
+    if (pid === 0) return { kind: 'none' }
+    if (this.#known?.pid === pid && this.#known.invocationId === invocationId) return this.#known
+    const command = this.#readCommand(pid)
+    if (command === undefined)
+      return { kind: 'unknown', detail: `process ${pid} of ${this.#options.unit} has no command line: it starts or ends` }
+    if (command[0] !== exec?.path && command[0] !== exec?.words[0]) {
+      return {
+        kind: 'unknown',
+        detail: `process ${pid} is ${command[0]}, not ${exec?.path}: it is only starting, or ExecStart is a wrapper`,
+      }
+    }
+    const again = await this.#show()
+    if (typeof again === 'string') return { kind: 'unknown', detail: again }
+    if (again.mainPid !== pid || again.invocationId !== invocationId)
+      return { kind: 'unknown', detail: `${this.#options.unit} is just being restarted` }
+    this.#known = { kind: 'known', pid, invocationId, command }
+    return this.#known
+  }
+
+  #readCommand(pid: number): string[] | undefined {
+    const text = readText(join(this.#options.procRoot, String(pid), 'cmdline'))
+    return text ? text.replace(/\0$/, '').split('\0') : undefined
+  }
+
+  #describeProcess({ pid, command }: KnownProcess): KubeletProcess {
+    const configPath = flagValue(asArguments(command), 'config')
+    const inside = configPath === undefined ? '' : posix.relative(join(this.#options.dynamicConfigDir, 'checkpoints'), configPath)
+    const [uid, resourceVersion, key, ...deeper] = inside.split('/')
+    if (uid && uid !== '..' && resourceVersion && key && deeper.length === 0) return { kind: 'checkpoint', pid, uid, resourceVersion, key }
+    return { kind: 'other', pid, configPath }
+  }
+
+  /** A system on its way down stops everything, kubelet too: that is nobody's failure. Asked only where it could be mistaken for one. */
+  async #findActivity(shown: UnitProperties): Promise<UnitActivity> {
+    const activity = classifyActivity(shown)
+    if (activity === 'running' || activity === 'stopping' || activity === 'not-found') return activity
+    const { output } = await this.#run(['is-system-running'])
+    return output.trim() === 'stopping' ? 'stopping' : activity
+  }
+
+  #describeKubelet(shown: UnitProperties, command: readonly string[] | undefined): KubeletFacts {
+    const { exec } = shown
+    if (exec === undefined) {
+      const detail = `${this.#options.unit} has no command: ${shown.loadState}`
+      const wiring = { kind: 'broken', reason: 'no-config-argument', detail } as const
+      return { wiring, localConfigPath: undefined, runtimeEndpoint: undefined, healthzFlags: {}, kubeletIdentity: 'none' }
+    }
+    const definition: UnitDefinition = {
+      path: exec.path,
+      words: exec.words,
+      environment: shown.environment,
+      environmentFiles: shown.environmentFiles.map(({ path }) => ({ path, text: readText(path) })),
+      needDaemonReload: shown.needDaemonReload,
+      dropIn: this.#findDropIn(shown.dropInPaths),
+      binaryIdentity: identifyBinary(exec.path),
+    }
+    return describeKubelet(definition, this.#options.envFile, this.#options.activation, command)
+  }
+
+  #findDropIn(loaded: readonly string[]): UnitDefinition['dropIn'] {
+    if (loaded.some((path) => basename(path) === DROP_IN_NAME)) return 'loaded'
+    return UNIT_DIRECTORIES.some((directory) => existsSync(join(directory, `${this.#options.unit}.d`, DROP_IN_NAME))) ? 'on-disk' : 'absent'
+  }
+
+  /** Never rejects. */
+  #run(parameters: readonly string[]): Promise<Answer> {
+    const { systemctl, timeoutMs } = this.#options
+    const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 1 << 20, env: ENVIRONMENT } as const
+    return new Promise((resolve) => {
+      execFile(systemctl, [...parameters], limits, (error, output, complaint) => {
+        if (error === null) resolve({ ok: true, output })
+        else resolve({ ok: false, output, detail: `systemctl ${parameters[0]}: ${describeFailure(error, complaint, timeoutMs)}` })
+      })
+    })
+  }
+}
+
+function describeFailure(error: ExecFileException, complaint: string, timeoutMs: number): string {
+  if (error.killed) return `no answer within ${timeoutMs / 1000} s`
+  const said = complaint.trim().slice(0, 500)
+  return said === '' ? (typeof error.code === 'number' ? `exit code ${error.code}` : error.message) : said
+}
+
+/** undefined: not there, or not to be read; for an environment file systemd makes the same of both, if it is optional. */
+function readText(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** Without the device number, which can be another one after a reboot. Links are followed: an upgrade may just move one. */
+function identifyBinary(path: string): string {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
+    return [ino, size, mtimeNs, ctimeNs].join(':')
+  } catch {
+    return 'missing'
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * systemd's state machine of a service with `Restart=always`, as far as kubelet's unit goes: what the fake unit and the simulated systemd have in common. It
+ * reads no clock and starts no process; both are the caller's. Transitions as measured with systemd 252: what zeroes NRestarts and what keeps it, what a
+ * command does in which state.
+ */
+
+export type MachineState = 'inactive' | 'running' | 'stopping' | 'auto-restart' | 'failed'
+export type ExitResult = 'success' | 'exit-code' | 'signal' | 'timeout'
+export type MachineVerb = 'start' | 'stop' | 'restart' | 'try-restart' | 'reset-failed'
+
+/** What systemctl shows of them. */
+export const SHOWN_STATE = {
+  inactive: { activeState: 'inactive', subState: 'dead' },
+  running: { activeState: 'active', subState: 'running' },
+  stopping: { activeState: 'deactivating', subState: 'stop-sigterm' },
+  'auto-restart': { activeState: 'activating', subState: 'auto-restart' },
+  failed: { activeState: 'failed', subState: 'failed' },
+} as const
+
+export interface MachineOptions {
+  readonly restartUs: number
+  /** undefined: no limit, as kubeadm's unit has it. */
+  readonly startLimit?: { readonly burst: number; readonly intervalUs: number } | undefined
+  /** Called when a process is to be started. */
+  spawn(): void
+  /** Called when the process is to be asked to end; its end is then told by `exited`. */
+  terminate(): void
+  newInvocationId(): string
+}
+
+export class UnitMachine {
+  readonly #options: MachineOptions
+  #state: MachineState = 'inactive'
+  #result: ExitResult | 'start-limit-hit' = 'success'
+  #nRestarts = 0
+  #invocationId = ''
+  #startedAtUs = 0
+  #restartAtUs: number | undefined
+  #startAfterStop = false
+  #starts: { beganUs: number; count: number } | undefined
+
+  constructor(options: MachineOptions) {
+    this.#options = options
+  }
+
+  get state(): MachineState {
+    return this.#state
+  }
+  get result(): string {
+    return this.#result
+  }
+  get nRestarts(): number {
+    return this.#nRestarts
+  }
+  get invocationId(): string {
+    return this.#invocationId
+  }
+  get startedAtUs(): number {
+    return this.#startedAtUs
+  }
+  /** When `onTimer` is due. */
+  get timerUs(): number | undefined {
+    return this.#restartAtUs
+  }
+
+  /** undefined: taken. Otherwise what systemctl would complain of. */
+  command(verb: MachineVerb, nowUs: number): string | undefined {
+    switch (verb) {
+      case 'start':
+        return this.#start(nowUs)
+      case 'stop':
+        this.#stop()
+        return undefined
+      case 'restart':
+        return this.#state === 'inactive' || this.#state === 'failed' ? this.#start(nowUs) : this.#restart(nowUs)
+      case 'try-restart':
+        return this.#state === 'inactive' || this.#state === 'failed' ? undefined : this.#restart(nowUs)
+      case 'reset-failed':
+        this.#nRestarts = 0
+        this.#starts = undefined
+        if (this.#state === 'failed') this.#state = 'inactive'
+        if (this.#state !== 'running') this.#result = 'success'
+        return undefined
+    }
+  }
+
+  exited(result: ExitResult, nowUs: number): void {
+    if (this.#state === 'stopping') {
+      this.#state = result === 'timeout' ? 'failed' : 'inactive'
+      this.#result = result === 'timeout' ? 'timeout' : 'success'
+      if (this.#startAfterStop) this.#run(nowUs, 'by hand')
+      this.#startAfterStop = false
+    } else if (this.#state === 'running') {
+      this.#state = 'auto-restart'
+      this.#result = result
+      this.#restartAtUs = nowUs + this.#options.restartUs
+    }
+  }
+
+  onTimer(nowUs: number): void {
+    if (this.#restartAtUs === undefined || nowUs < this.#restartAtUs) return
+    const before = this.#result
+    if (this.#run(nowUs, 'automatically') !== undefined) this.#result = before
+  }
+
+  #start(nowUs: number): string | undefined {
+    if (this.#state === 'stopping') this.#startAfterStop = true
+    // A unit that waits for its automatic restart goes on waiting.
+    return this.#state === 'inactive' || this.#state === 'failed' ? this.#run(nowUs, 'by hand') : undefined
+  }
+
+  #stop(): void {
+    if (this.#state === 'auto-restart') {
+      this.#state = 'inactive'
+      this.#restartAtUs = undefined
+    }
+    this.#startAfterStop = false
+    if (this.#state !== 'running') return
+    this.#state = 'stopping'
+    this.#options.terminate()
+  }
+
+  #restart(nowUs: number): string | undefined {
+    if (this.#state === 'auto-restart') return this.#run(nowUs, 'out of auto-restart')
+    this.#startAfterStop = true
+    if (this.#state !== 'running') return undefined
+    this.#state = 'stopping'
+    this.#options.terminate()
+    return undefined
+  }
+
+  #run(nowUs: number, how: 'by hand' | 'automatically' | 'out of auto-restart'): string | undefined {
+    this.#restartAtUs = undefined
+    if (!this.#mayStart(nowUs)) {
+      this.#state = 'failed'
+      this.#result = 'start-limit-hit'
+      return 'start of the service was attempted too often'
+    }
+    if (how === 'by hand') this.#nRestarts = 0
+    if (how === 'automatically') this.#nRestarts += 1
+    this.#state = 'running'
+    this.#result = 'success'
+    this.#invocationId = this.#options.newInvocationId()
+    this.#startedAtUs = nowUs
+    this.#options.spawn()
+    return undefined
+  }
+
+  /** `ratelimit_below()`: so many starts in an interval that begins with the first. */
+  #mayStart(nowUs: number): boolean {
+    const { startLimit } = this.#options
+    if (startLimit === undefined) return true
+    if (this.#starts === undefined || this.#starts.beganUs + startLimit.intervalUs < nowUs) this.#starts = { beganUs: nowUs, count: 0 }
+    this.#starts.count += 1
+    return this.#starts.count <= startLimit.burst
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Reads what `systemctl show` prints of a service. Pure: it asks nothing and judges nothing. The format is that of systemd 252
+ * (`print_property()` in src/systemctl/systemctl-show.c). `argv[]` in it is joined by single spaces without quoting, so a word of ExecStart with a
+ * space in it shows as two.
+ */
+
+/** What is asked of systemd. */
+export const UNIT_PROPERTIES = [
+  'LoadState',
+  'ActiveState',
+  'SubState',
+  'Result',
+  'MainPID',
+  'InvocationID',
+  'NRestarts',
+  'ExecMainStartTimestampMonotonic',
+  'ExecStart',
+  'Environment',
+  'EnvironmentFiles',
+  'DropInPaths',
+  'NeedDaemonReload',
+] as const
+type PropertyName = (typeof UNIT_PROPERTIES)[number]
+
+export interface UnitProperties {
+  readonly loadState: string
+  readonly activeState: string
+  readonly subState: string
+  readonly result: string
+  /** 0: no main process. */
+  readonly mainPid: number
+  /** Empty when the unit has never run, or has been forgotten since. */
+  readonly invocationId: string
+  readonly nRestarts: number
+  readonly startedAtUs: number
+  /** undefined: a unit that does not exist, or has no command. */
+  readonly exec: { readonly path: string; readonly words: readonly string[] } | undefined
+  readonly environment: ReadonlyMap<string, string>
+  readonly environmentFiles: readonly { readonly path: string; readonly optional: boolean }[]
+  readonly dropInPaths: readonly string[]
+  readonly needDaemonReload: boolean
+}
+
+/** undefined: this is no answer to a question for UNIT_PROPERTIES. */
+export function parseUnitProperties(output: string): UnitProperties | undefined {
+  const values = collectValues(output)
+  const first = (name: PropertyName) => values.get(name)?.[0]
+  const activeState = first('ActiveState')
+  const loadState = first('LoadState')
+  const mainPid = parseCount(first('MainPID'))
+  const nRestarts = parseCount(first('NRestarts'))
+  const startedAtUs = parseCount(first('ExecMainStartTimestampMonotonic'))
+  if (!activeState || !loadState || mainPid === undefined || nRestarts === undefined || startedAtUs === undefined) return undefined
+  return {
+    loadState,
+    activeState,
+    subState: first('SubState') ?? '',
+    result: first('Result') ?? '',
+    mainPid,
+    invocationId: first('InvocationID') ?? '',
+    nRestarts,
+    startedAtUs,
+    exec: parseExec(first('ExecStart') ?? ''),
+    environment: parseEnvironment(first('Environment') ?? ''),
+    environmentFiles: (values.get('EnvironmentFiles') ?? []).flatMap(parseEnvironmentFileEntry),
+    dropInPaths: (first('DropInPaths') ?? '').split(' ').filter((path) => path !== ''),
+    needDaemonReload: first('NeedDaemonReload') === 'yes',
+  }
+}
+
+/** A property can come more than once. A line that names none belongs to the one before: an argument may hold a line break. */
+function collectValues(output: string): Map<PropertyName, string[]> {
+  const values = new Map<PropertyName, string[]>()
+  let last: string[] | undefined
+  for (const line of output.replace(/\n$/, '').split('\n')) {
+    const name = UNIT_PROPERTIES.find((property) => line.startsWith(`${property}=`))
+    if (name !== undefined) {
+      last = values.get(name) ?? []
+      last.push(line.slice(name.length + 1))
+      values.set(name, last)
+    } else if (last !== undefined) last.push(`${last.pop() ?? ''}\n${line}`)
+  }
+  return values
+}
+
+function parseCount(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
+}
+
+function parseExec(text: string): UnitProperties['exec'] {
+  const match = /^\{ path=(.*?) ; argv\[\]=(.*) ; ignore_errors=(?:yes|no) ; start_time=/s.exec(text)
+  const [, path, argv] = match ?? []
+  return path === undefined || argv === undefined ? undefined : { path, words: argv.split(' ').filter((word) => word !== '') }
+}
+
+function parseEnvironmentFileEntry(text: string): { path: string; optional: boolean }[] {
+  const [, path, optional] = /^(.*) \(ignore_errors=(yes|no)\)$/.exec(text) ?? []
+  return path === undefined ? [] : [{ path, optional: optional === 'yes' }]
+}
+
+/** Assignments, each quoted whole where it needs to be: `"A=b c"`, or `$'A=b\tc'` in later versions. */
+function parseEnvironment(text: string): Map<string, string> {
+  const variables = new Map<string, string>()
+  for (const [word] of text.matchAll(/"(?:[^"\\]|\\.)*"|\$'(?:[^'\\]|\\.)*'|\S+/gs)) {
+    const assignment = word.startsWith('"')
+      ? decodeEscapes(word.slice(1, -1))
+      : word.startsWith("$'")
+        ? decodeEscapes(word.slice(2, -1))
+        : word
+    const equals = assignment.indexOf('=')
+    if (equals > 0) variables.set(assignment.slice(0, equals), assignment.slice(equals + 1))
+  }
+  return variables
+}
+
+const CONTROL_CHARACTERS: Readonly<Record<string, string>> = { a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', s: ' ' }
+
+/** The escapes of C (`cdecodeEscapes()`); before anything else a backslash only quotes. Numbers are bytes, and bytes are UTF-8. */
+function decodeEscapes(text: string): string {
+  const parts = [...text.matchAll(/\\x([0-9a-fA-F]{2})|\\([0-7]{3})|\\(.)|[^\\]+/gs)].map(([all, hex, octal, char]) => {
+    if (hex !== undefined) return Buffer.from([Number.parseInt(hex, 16)])
+    if (octal !== undefined) return Buffer.from([Number.parseInt(octal, 8)])
+    return Buffer.from(char === undefined ? all : (CONTROL_CHARACTERS[char] ?? char))
+  })
+  return Buffer.concat(parts).toString()
+}

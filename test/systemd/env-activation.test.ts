@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { ConfigSource } from '../../src/agent/model.ts'
+import { sameSource } from '../../src/agent/sources.ts'
+import { EnvActivation, type EnvWiring } from '../../src/systemd/env-activation.ts'
+import { readEnvFile, renderEnvFile } from '../../src/systemd/env-file.ts'
+import { parseEnvironmentFile } from '../../src/systemd/environment-file.ts'
+import { joinWords, splitWords } from '../../src/systemd/words.ts'
+import { crashEverywhere, DIRECTORY, pathOf, sourceOf, worldWith } from './disk.ts'
+
+const A = sourceOf('101')
+const B = sourceOf('102')
+const ENV_FILE = `${DIRECTORY}/kubelet.env`
+const WIRING: EnvWiring = { kind: 'ready', activation: 'env', configArgs: '--config=/var/lib/kubelet/config.yaml' }
+const fresh = () => {
+  const world = worldWith(A, B)
+  return { ...world, activation: new EnvActivation(world.files, DIRECTORY, ENV_FILE) }
+}
+
+t.test('kubelet.env is this, byte for byte', async (t) => {
+  const { activation, files } = fresh()
+  t.strictSame(activation.read(WIRING), { kind: 'local', since: undefined })
+  activation.activate(A, WIRING)
+  t.equal(
+    files.read(ENV_FILE)?.toString(),
+    `# Written by kubelet-cfg-agent: what kubelet starts with next. Without this file it starts with its local config.
+# source: {"namespace":"kube-system","name":"my-node-config","uid":"u-1","resourceVersion":"101","kubeletConfigKey":"kubelet"}
+KUBELET_CONFIG_ARGS="--config=/var/lib/kubelet-cfg-agent/checkpoints/u-1/101/kubelet"
+`,
+  )
+  t.strictSame(activation.read(WIRING), { kind: 'checkpoint', source: A, since: undefined })
+  activation.activate('local', WIRING)
+  t.equal(files.read(ENV_FILE), undefined)
+})
+
+t.test("the unit's other arguments are kept, whatever they are", async () => {
+  const word = fc.string({ unit: fc.oneof(fc.constantFrom(...'"\'\\$`# \n'), fc.string({ minLength: 1, maxLength: 1 })) })
+  const others = fc.array(word.filter((text) => !text.startsWith('--config')))
+  fc.assert(
+    fc.property(others, others, fc.constantFrom(['--config=/x'], ['--config', '/x'], []), (before, after, flag) => {
+      const configArgs = joinWords([...before, ...flag, ...after])
+      const text = renderEnvFile(A, pathOf(A), configArgs)
+      const words = splitWords(parseEnvironmentFile(text).get('KUBELET_CONFIG_ARGS') ?? '')
+      const kept = JSON.stringify(words.slice(1)) === JSON.stringify([...before, ...after])
+      return kept && words[0] === `--config=${pathOf(A)}` && readEnvFile(text, configArgs, pathOf).ok
+    }),
+  )
+})
+
+t.test('what was not written for this unit and this checkpoint is unknown', async (t) => {
+  const { activation, files } = fresh()
+  const good = renderEnvFile(A, pathOf(A), WIRING.configArgs)
+  const cases: [what: string, text: string][] = [
+    ['empty', ''],
+    ['without its source', good.replace(/^# source.*\n/m, '')],
+    ['of another path', good.replace('101/kubelet"', '102/kubelet"')],
+    ['with another variable', `${good}LD_PRELOAD=/evil.so\n`],
+    ['without ours', good.replace(/^KUBELET.*\n/m, '')],
+    ['with a source that is none', good.replace(/\{.*\}/, '{"uid": 1}')],
+    ['with a source that cannot be read', good.replace(/\{.*\}/, '{]}')],
+    ['that leads out of the directory', renderEnvFile({ ...A, uid: '..' }, pathOf({ ...A, uid: '..' }), WIRING.configArgs)],
+    ['of a unit with other arguments', renderEnvFile(A, pathOf(A), '--config=/x --config-dir=/d')],
+  ]
+  for (const [what, text] of cases) {
+    files.replace(ENV_FILE, text)
+    t.match(activation.read(WIRING), { kind: 'unknown', detail: ENV_FILE }, what)
+  }
+  files.replace(ENV_FILE, `# a comment of ours that changed\n${good}`)
+  t.match(activation.read(WIRING), { kind: 'checkpoint' })
+  t.throws(() => activation.activate({ ...A, uid: '../..' }, WIRING), { code: 'unsafe-character' })
+  t.throws(() => new EnvActivation(files, '/var/lib/with space', ENV_FILE), { code: 'unsafe-character' })
+})
+
+t.test('a full disk does not keep a node from falling back', async (t) => {
+  const { activation, files, disk } = fresh()
+  activation.stage('local', WIRING)
+  activation.activate(A, WIRING)
+  activation.stage(A, WIRING)
+  activation.activate(B, WIRING)
+  disk.full = true
+  activation.activate(A, WIRING)
+  t.match(activation.read(WIRING), { kind: 'checkpoint', source: A })
+  t.throws(() => activation.activate(B, WIRING), { code: 'ENOSPC' })
+  t.match(activation.read(WIRING), { kind: 'checkpoint', source: A }, 'and what cannot be written changes nothing')
+  activation.activate('local', WIRING)
+  t.equal(files.read(ENV_FILE), undefined)
+})
+
+t.test('nothing is written that is there already', async (t) => {
+  const { activation, disk } = fresh()
+  activation.stage(A, WIRING)
+  activation.activate(B, WIRING)
+  let steps = 0
+  disk.onStep = () => {
+    steps++
+  }
+  activation.stage(A, WIRING)
+  activation.activate(B, WIRING)
+  t.equal(steps, 0)
+})
+
+t.test('crash anywhere: kubelet starts with the old or the new, and doing it again ends in the new', async (t) => {
+  const moves: [from: ConfigSource, fallback: ConfigSource, to: ConfigSource][] = [
+    ['local', 'local', A],
+    [A, A, B],
+    [B, 'local', A],
+    [A, A, 'local'],
+  ]
+  for (const [from, fallback, to] of moves) {
+    for (const powerLoss of [false, true]) {
+      const move = ({ activation }: ReturnType<typeof fresh>) => {
+        activation.stage(fallback, WIRING)
+        activation.activate(to, WIRING)
+      }
+      const start = () => {
+        const world = fresh()
+        world.activation.activate(from, WIRING)
+        return world
+      }
+      const points = crashEverywhere(start, move, (world, where) => {
+        if (powerLoss) world.disk.powerLoss(() => 0)
+        else world.disk.restart()
+        const known = [from, to].some((source) => sameSource(source, stateOf(world)))
+        t.ok(known, `after a crash ${where}`)
+        move(world)
+        t.strictSame(stateOf(world), to)
+      })
+      t.ok(points >= 2)
+    }
+  }
+  function stateOf({ activation }: ReturnType<typeof fresh>): ConfigSource {
+    const state = activation.read(WIRING)
+    if (state.kind === 'unknown') throw new Error(state.detail)
+    return state.kind === 'checkpoint' ? state.source : 'local'
+  }
+})

@@ -1,0 +1,285 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { ConfigSource } from '../../src/agent/model.ts'
+import { FileActivation, type FileWiring } from '../../src/systemd/file-activation.ts'
+import { SystemFileOwnership } from '../../src/systemd/file-ownership.ts'
+import { findMeaning, parseRecord } from '../../src/systemd/original-record.ts'
+import { bytesOf, CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, sourceOf, worldWith } from './disk.ts'
+
+const A = sourceOf('101')
+const B = sourceOf('102')
+const WIRING: FileWiring = { kind: 'ready', activation: 'file', configPath: CONFIG }
+const fresh = () => {
+  const world = worldWith(A, B)
+  const given: string[] = []
+  const ownership = { give: (path: string) => given.push(path) }
+  const start = () => new FileActivation({ ...world, ownership, dynamicConfigDir: DIRECTORY, runtimeDir: '/run/kubelet-cfg-agent' })
+  return { ...world, given, start, activation: start(), text: () => world.files.read(CONFIG)?.toString() }
+}
+type World = ReturnType<typeof fresh>
+const stateOf = (activation: FileActivation) => {
+  const state = activation.read(WIRING)
+  return state.kind === 'checkpoint' ? state.source : state.kind
+}
+const textOf = (source: ConfigSource) => (source === 'local' ? ORIGINAL : bytesOf(source))
+const siblings = ({ files }: World) => files.list('/etc/kubernetes/kubelet')
+
+t.test('puts a checkpoint in the place of the file, and the original back', async (t) => {
+  const world = fresh()
+  const { activation, text } = world
+  t.strictSame(activation.read(WIRING), { kind: 'local', since: undefined }, 'untouched')
+  activation.stage('local', WIRING)
+  activation.activate(A, WIRING)
+  t.equal(text(), bytesOf(A))
+  t.match(activation.read(WIRING), { kind: 'checkpoint', source: A, since: { bootId: 'boot-1', monotonicUs: 50e6 } })
+  activation.stage(A, WIRING)
+  activation.activate(B, WIRING)
+  t.equal(text(), bytesOf(B))
+  t.strictSame(siblings(world), [
+    '.kubelet-config.json.kubelet-cfg-agent-fallback',
+    '.kubelet-config.json.kubelet-cfg-agent-local',
+    'kubelet-config.json',
+  ])
+  world.time.monotonicUs = 70e6
+  activation.activate('local', WIRING)
+  t.equal(text(), ORIGINAL)
+  t.strictSame(activation.read(WIRING), { kind: 'local', since: { bootId: 'boot-1', monotonicUs: 70e6 } })
+  t.strictSame(siblings(world), ['kubelet-config.json'], 'and leaves nothing behind')
+})
+
+t.test('local where nothing was ever replaced does nothing', async (t) => {
+  const world = fresh()
+  world.activation.activate('local', WIRING)
+  t.equal(world.files.list(`${DIRECTORY}/local`), undefined)
+})
+
+t.test('a restarted agent knows all of it', async (t) => {
+  const world = fresh()
+  world.activation.stage('local', WIRING)
+  world.activation.activate(A, WIRING)
+  world.time.monotonicUs = 90e6
+  t.match(world.start().read(WIRING), { source: A, since: { monotonicUs: 50e6 } })
+  world.time.bootId = 'boot-2'
+  t.match(world.start().read(WIRING), { source: A, since: undefined }, 'after a reboot every kubelet started with it')
+})
+
+t.test('a version of the same content is told apart, and not put in place again', async (t) => {
+  const world = fresh()
+  const again = sourceOf('103')
+  world.disk.plant(`${DIRECTORY}/checkpoints/u-1/103/kubelet`, bytesOf(A))
+  const sameAsLocal = sourceOf('104')
+  world.disk.plant(`${DIRECTORY}/checkpoints/u-1/104/kubelet`, ORIGINAL)
+  world.activation.activate(A, WIRING)
+  world.time.monotonicUs = 60e6
+  world.activation.stage(A, WIRING)
+  world.activation.activate(again, WIRING)
+  t.match(world.activation.read(WIRING), { source: again, since: { monotonicUs: 50e6 } })
+  world.activation.activate(sameAsLocal, WIRING)
+  t.strictSame(stateOf(world.activation), sameAsLocal)
+  world.activation.activate('local', WIRING)
+  t.equal(stateOf(world.activation), 'local')
+})
+
+t.test('what somebody else puts there becomes the new local, once it has settled', async (t) => {
+  const world = fresh()
+  const { activation, disk, time, files } = world
+  activation.stage('local', WIRING)
+  activation.activate(A, WIRING)
+  activation.read(WIRING)
+  time.monotonicUs = 60e6
+  disk.plant(CONFIG, 'half a conf')
+  t.match(activation.read(WIRING), { kind: 'local', since: { monotonicUs: 60e6 } })
+  t.throws(() => activation.activate(B, WIRING), { code: 'unsettled' })
+  time.wallMs += 3000
+  disk.plant(CONFIG, 'a new config')
+  time.wallMs += 3000
+  activation.activate(B, WIRING)
+  t.equal(world.text(), bytesOf(B))
+  activation.activate('local', WIRING)
+  t.equal(world.text(), 'a new config')
+  const [kept = ''] = files.list(`${DIRECTORY}/local`) ?? []
+  t.equal(files.list(`${DIRECTORY}/local/${kept}`)?.length, 3, 'and the first original is still kept')
+})
+
+t.test('a full disk does not keep a node from falling back, and further to local', async (t) => {
+  const { activation, text, disk, start } = fresh()
+  activation.stage('local', WIRING)
+  activation.activate(A, WIRING)
+  activation.stage(A, WIRING)
+  activation.activate(B, WIRING)
+  disk.full = true
+  activation.activate(A, WIRING)
+  t.equal(text(), bytesOf(A))
+  t.strictSame(stateOf(start()), A)
+  t.throws(() => activation.activate(B, WIRING), { code: 'ENOSPC' })
+  activation.activate('local', WIRING)
+  t.equal(text(), ORIGINAL)
+  t.equal(stateOf(start()), 'local')
+})
+
+t.test('damage and missing files', async (t) => {
+  const { activation, disk, files, text } = fresh()
+  activation.stage('local', WIRING)
+  activation.activate(A, WIRING)
+  const [directory = ''] = files.list(`${DIRECTORY}/local`) ?? []
+  const recordPath = `${DIRECTORY}/local/${directory}/record.json`
+  const record = files.read(recordPath) ?? ''
+  t.throws(() => activation.activate(sourceOf('999'), WIRING), { code: 'missing' })
+  t.throws(() => activation.activate(sourceOf('../..'), WIRING), { code: 'unsafe-character' })
+
+  files.remove(CONFIG)
+  t.match(activation.read(WIRING), { kind: 'unknown', detail: 'does not exist' })
+  activation.activate('local', WIRING)
+  t.equal(text(), ORIGINAL, 'a file that somebody removed comes back')
+
+  for (const damage of ['', '{}', '{"configPath":"x","original":{"hash":"y"}}']) {
+    disk.plant(recordPath, damage)
+    t.match(activation.read(WIRING), { kind: 'unknown', detail: recordPath })
+    t.throws(() => activation.activate(A, WIRING), { code: 'record-damaged' })
+  }
+  disk.plant(recordPath, record)
+  activation.activate(A, WIRING)
+  const hash = parseRecord(record.toString())?.original.hash
+  disk.plant(`${DIRECTORY}/local/${directory}/${hash}`, 'not the original')
+  t.throws(() => activation.activate('local', WIRING), { code: 'original-damaged' })
+  t.throws(
+    () =>
+      activation.activate('local', { ...WIRING, configPath: '/etc/none' }) ??
+      activation.activate(A, { ...WIRING, configPath: '/etc/none' }),
+    { code: 'no-file' },
+  )
+})
+
+t.test('crash anywhere: the file is whole, the original is not lost, and going on ends where it would have', async (t) => {
+  type Move = [fallback: ConfigSource | undefined, to: ConfigSource]
+  const paths: Move[][] = [
+    [['local', A]],
+    [
+      ['local', A],
+      [A, B],
+    ],
+    [
+      ['local', A],
+      [A, B],
+      [undefined, A],
+    ],
+    [
+      ['local', A],
+      [undefined, 'local'],
+    ],
+  ]
+  for (const path of paths) {
+    const carryOut = (activation: FileActivation, [fallback, to]: Move) => {
+      if (fallback !== undefined) activation.stage(fallback, WIRING)
+      activation.activate(to, WIRING)
+    }
+    const last: Move = path.at(-1) ?? [undefined, 'local']
+    const start = () => {
+      const world = fresh()
+      for (const move of path.slice(0, -1)) carryOut(world.activation, move)
+      world.time.wallMs += 60_000
+      return world
+    }
+    const [, from = 'local'] = path.at(-2) ?? []
+    for (const random of [undefined, () => 0, () => 0.9]) {
+      const check = (world: World, where: string) => {
+        if (random === undefined) world.disk.restart()
+        else world.disk.powerLoss(random)
+        t.ok(
+          [from, last[1]].some((source) => textOf(source) === world.text()),
+          `after a crash ${where}: ${world.text()}`,
+        )
+        const activation = world.start()
+        const state = stateOf(activation)
+        t.ok(
+          [from, last[1]].some((source) => JSON.stringify(source) === JSON.stringify(state)),
+          'it is known what it is',
+        )
+        carryOut(activation, last)
+        t.strictSame(stateOf(activation), last[1])
+        activation.activate('local', WIRING)
+        t.equal(world.text(), ORIGINAL)
+      }
+      t.ok(crashEverywhere(start, ({ activation }) => carryOut(activation, last), check) >= 4)
+    }
+  }
+})
+
+t.test('a crash between the replacement and its stamp counts from when it is found', async (t) => {
+  const world = fresh()
+  world.activation.read(WIRING)
+  world.activation.stage('local', WIRING)
+  world.disk.onStep = ({ kind, path }, phase) => {
+    if (kind === 'rename' && phase === 'after' && path.endsWith('agent-new')) throw new Error('crash')
+  }
+  t.throws(() => world.activation.activate(A, WIRING))
+  world.disk.onStep = undefined
+  world.disk.restart()
+  world.time.monotonicUs = 80e6
+  t.match(world.start().read(WIRING), { source: A, since: { monotonicUs: 80e6 } })
+})
+
+t.test('a file that lies ready has had its owner given', async (t) => {
+  const world = fresh()
+  world.activation.stage('local', WIRING)
+  t.strictSame(world.given, ['/etc/kubernetes/kubelet/.kubelet-config.json.kubelet-cfg-agent-new'])
+})
+
+t.test('mode, owner and links on a real disk', async (t) => {
+  const { NodeDisk } = await import('../../src/checkpoint/node-disk.ts')
+  const { DurableFiles } = await import('../../src/checkpoint/files.ts')
+  // As in the agent's own unit: it must not narrow the mode that the file has.
+  const umask = process.umask(0o077)
+  t.teardown(() => process.umask(umask))
+  const root = mkdtempSync(join(t.testdir(), 'file-activation-'))
+  const configPath = join(root, 'config.json')
+  const wiring: FileWiring = { kind: 'ready', activation: 'file', configPath }
+  writeFileSync(configPath, ORIGINAL)
+  chmodSync(configPath, 0o644)
+  const files = new DurableFiles(new NodeDisk())
+  files.makeDirectory(join(root, 'state/checkpoints/u-1/101'))
+  files.replace(join(root, 'state/checkpoints/u-1/101/kubelet'), bytesOf(A))
+  const chcon = join(root, 'chcon')
+  writeFileSync(chcon, `#!/bin/sh\necho "$@" >> ${root}/chcon.log\n`, { mode: 0o755 })
+  const activation = new FileActivation({
+    files,
+    ownership: new SystemFileOwnership(chcon, root),
+    clock: { now: () => ({ bootId: 'b', monotonicUs: 1, wallMs: Date.now() }) },
+    dynamicConfigDir: join(root, 'state'),
+    runtimeDir: root,
+  })
+  activation.stage('local', wiring)
+  activation.activate(A, wiring)
+  t.equal(readFileSync(configPath, 'utf8'), bytesOf(A))
+  t.equal(statSync(configPath).mode & 0o777, 0o644)
+  t.equal(
+    readFileSync(join(root, 'chcon.log'), 'utf8').split('\n')[0],
+    `--reference=${configPath} -- ${join(root, '.config.json.kubelet-cfg-agent-new')}`,
+  )
+  chmodSync(configPath, 0o600)
+  activation.activate('local', wiring)
+  t.equal(readFileSync(configPath, 'utf8'), ORIGINAL)
+  t.equal(statSync(configPath).mode & 0o777, 0o600, 'a later chmod lasts')
+
+  const link = join(root, 'link.json')
+  symlinkSync(configPath, link)
+  t.match(activation.read({ ...wiring, configPath: link }), { kind: 'local' })
+  t.throws(() => activation.activate(A, { ...wiring, configPath: link }), { code: 'no-file' })
+  t.ok(existsSync(link))
+})
+
+t.test('what a content means, where two have the same', async (t) => {
+  const hash = 'a'.repeat(64)
+  const record = {
+    configPath: CONFIG,
+    original: { hash, mode: 0, uid: 0, gid: 0 },
+    target: undefined,
+    fallback: undefined,
+    before: undefined,
+  }
+  t.equal(findMeaning(record, hash)?.source, 'local')
+  t.strictSame(findMeaning({ ...record, before: { source: A, hash } }, hash)?.source, A)
+  t.strictSame(findMeaning({ ...record, before: { source: A, hash }, fallback: { source: B, hash } }, hash)?.source, B)
+  t.equal(findMeaning(record, 'other'), undefined)
+})

@@ -1,0 +1,159 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { Systemctl } from '../../src/systemd/systemctl.ts'
+
+const ANSWER = `LoadState=loaded
+ActiveState=active
+SubState=running
+Result=success
+MainPID=77
+InvocationID=aaaa
+NRestarts=0
+ExecMainStartTimestampMonotonic=5
+ExecStart={ path=/usr/bin/kubelet ; argv[]=/usr/bin/kubelet $KUBELET_CONFIG_ARGS ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }
+Environment=KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml
+EnvironmentFiles=/d/kubelet.env (ignore_errors=yes)
+DropInPaths=
+NeedDaemonReload=no
+`
+
+/** A systemctl that is a shell script, and a /proc with one process in it. */
+function world(t: Test, script: string, cmdline = '/usr/bin/kubelet\0--config\0/d/checkpoints/u/7/kubelet\0') {
+  const dir = t.testdir({ proc: { 77: { cmdline } }, answer: ANSWER })
+  const systemctl = join(dir, 'systemctl')
+  writeFileSync(systemctl, `#!/bin/sh\ncd ${dir}\necho "$*" >> calls\n${script}\n`, { mode: 0o755 })
+  const options = { systemctl, unit: 'kubelet.service', envFile: '/d/kubelet.env', activation: 'auto', dynamicConfigDir: '/d' } as const
+  const calls = () => readFileSync(join(dir, 'calls'), 'utf8').trim().split('\n')
+  return { unit: new Systemctl({ ...options, procRoot: join(dir, 'proc'), timeoutMs: 2000 }), calls, dir }
+}
+
+t.test('a process is looked at twice when it is new, and then remembered', async (t) => {
+  const { unit, calls } = world(t, 'cat answer')
+  const expected = { activity: 'running', process: { kind: 'checkpoint', pid: 77, uid: 'u', resourceVersion: '7', key: 'kubelet' } }
+  t.match(await unit.observe(), expected)
+  t.equal(calls().length, 2)
+  t.match(await unit.observe(), expected)
+  t.equal(calls().length, 3, 'idle costs one call each time')
+})
+
+t.test('nothing is believed of a process that systemd does not name twice', async (t) => {
+  const { unit } = world(t, `sed "s/aaaa/$(wc -l < calls)/" answer`)
+  t.match(await unit.observe(), { process: { kind: 'unknown', detail: 'just being restarted' } })
+})
+
+t.test('nor of one that is not kubelet yet', async (t) => {
+  for (const [cmdline, detail] of [
+    ['(kubelet)\0', 'process 77 is (kubelet), not /usr/bin/kubelet'],
+    ['', 'no command line'],
+  ] as const) {
+    t.match(await world(t, 'cat answer', cmdline).unit.observe(), { process: { kind: 'unknown', detail } })
+  }
+  t.match(await world(t, 'sed s/77/78/ answer').unit.observe(), { process: { kind: 'unknown', detail: 'process 78' } })
+})
+
+t.test('which files are checkpoints', async (t) => {
+  for (const [path, kind] of [
+    ['/d/checkpoints/u/7/kubelet', 'checkpoint'],
+    ['/d//checkpoints/u/./7/kubelet', 'checkpoint'],
+    ['/d/checkpoints/u/7', 'other'],
+    ['/d/checkpoints/u/7/a/b', 'other'],
+    ['/d/checkpoints/../u/7/kubelet', 'other'],
+    ['/var/lib/kubelet/config.yaml', 'other'],
+  ] as const) {
+    t.match(await world(t, 'cat answer', `/usr/bin/kubelet\0--config=${path}\0`).unit.observe(), { process: { kind } }, path)
+  }
+  t.match(await world(t, 'cat answer', '/usr/bin/kubelet\0').unit.observe(), { process: { kind: 'other', configPath: undefined } })
+})
+
+t.test('a systemctl that fails, hangs or talks nonsense makes the unit unknown', async (t) => {
+  t.match(await world(t, 'echo Failed to connect to bus >&2; exit 1').unit.observe(), {
+    kind: 'unknown',
+    detail: 'systemctl show: Failed to connect to bus',
+  })
+  t.match(await world(t, 'exit 3').unit.observe(), { kind: 'unknown', detail: 'exit code 3' })
+  t.match(await world(t, 'echo hello').unit.observe(), { kind: 'unknown', detail: 'did not answer what was asked' })
+  t.match(await world(t, 'head -c 3000000 /dev/zero').unit.observe(), { kind: 'unknown', detail: 'maxBuffer' })
+  const missing = new Systemctl({
+    systemctl: '/no/systemctl',
+    unit: 'k.service',
+    envFile: '/e',
+    activation: 'auto',
+    dynamicConfigDir: '/d',
+  })
+  t.match(await missing.observe(), { kind: 'unknown', detail: 'ENOENT' })
+  t.match(await world(t, 'exec sleep 60').unit.observe(), { kind: 'unknown', detail: 'no answer within 2 s' })
+})
+
+t.test('a unit that does not exist', async (t) => {
+  const script = `printf 'LoadState=not-found\\nActiveState=inactive\\nSubState=dead\\nMainPID=0\\nNRestarts=0\\nExecMainStartTimestampMonotonic=0\\n'`
+  t.match(await world(t, script).unit.observe(), { activity: 'not-found', wiring: { kind: 'broken' }, process: { kind: 'none' } })
+})
+
+t.test('whether the system goes down is asked only where kubelet does not run', async (t) => {
+  const stopped = `case $1 in show) sed 's/=active/=inactive/; s/=running/=dead/; s/=77/=0/' answer;; *) echo stopping; exit 1;; esac`
+  const { unit, calls } = world(t, stopped)
+  t.match(await unit.observe(), { activity: 'stopping' })
+  t.equal(calls().at(-1), 'is-system-running')
+})
+
+t.test('restart: the commands, in order', async (t) => {
+  const states = {
+    running: 's/x/x/',
+    failed: 's/=active/=failed/; s/=running/=failed/',
+    stopped: 's/=active/=inactive/; s/=running/=dead/',
+  }
+  const cases = [
+    ['other', 'running', 'try-restart'],
+    ['failed', 'running', 'try-restart'],
+    ['other', 'failed', 'start'],
+    ['failed', 'failed', 'start'],
+    ['other', 'stopped', 'try-restart'],
+    ['failed', 'stopped', 'start'],
+  ] as const
+  for (const [activity, state, verb] of cases) {
+    const { unit, calls } = world(t, `[ $1 = show ] && sed '${states[state]}' answer; true`)
+    t.strictSame(await unit.restart(activity), { ok: true })
+    t.strictSame(
+      calls().slice(1),
+      ['reset-failed kubelet.service', `${verb} --no-block kubelet.service`],
+      `${state}, taken for ${activity}`,
+    )
+  }
+  const denied = world(t, 'echo "Access denied" >&2; exit 4')
+  t.match(await denied.unit.restart('other'), {
+    ok: false,
+    detail: 'systemctl try-restart: Access denied (before that, systemctl reset-failed: Access denied)',
+  })
+  const half = world(t, '[ $1 != reset-failed ]')
+  t.strictSame(await half.unit.restart('other'), { ok: true }, 'a count that could not be zeroed is no reason not to restart')
+})
+
+t.test('what the agent has in its environment does not reach the command', async (t) => {
+  const { unit, dir } = world(t, 'env > environment; cat answer')
+  process.env.NOTIFY_SOCKET = '/run/systemd/notify'
+  t.teardown(() => delete process.env.NOTIFY_SOCKET)
+  await unit.observe()
+  t.notMatch(readFileSync(join(dir, 'environment'), 'utf8'), 'NOTIFY_SOCKET')
+})
+
+t.test('names that are none of a service', async (t) => {
+  for (const unit of [
+    '',
+    '-p',
+    '--help',
+    'kubelet',
+    'kubelet.socket',
+    'a b.service',
+    'x;y.service',
+    '../x.service',
+    `${'x'.repeat(300)}.service`,
+  ]) {
+    t.throws(
+      () => new Systemctl({ systemctl: '/s', unit, envFile: '/e', activation: 'auto', dynamicConfigDir: '/d' }),
+      { code: 'unit-name' },
+      unit,
+    )
+  }
+  t.ok(new Systemctl({ systemctl: '/s', unit: 'snap.kubelet@a\\x2d.service', envFile: '/e', activation: 'auto', dynamicConfigDir: '/d' }))
+})

@@ -1,0 +1,107 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax is that of systemd
+import t from 'tap'
+import { classifyActivity, summarizeState } from '../../src/systemd/unit-activity.ts'
+import { parseUnitProperties } from '../../src/systemd/unit-properties.ts'
+
+/** What systemctl 252 printed of a kubeadm-like unit. */
+const RUNNING = `MainPID=96
+Result=success
+NRestarts=2
+ExecMainStartTimestampMonotonic=1928168460
+ExecStart={ path=/usr/bin/kubelet ; argv[]=/usr/bin/kubelet $KUBELET_CONFIG_ARGS \${KUBELET_EXTRA_ARGS} sp ace q"x ; ignore_errors=no ; start_time=[Sat 2026-11-21 09:34:07 UTC] ; stop_time=[n/a] ; pid=96 ; code=(null) ; status=0/0 }
+Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/b.conf --kubeconfig=/k.conf" KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml "ODD=a \\"quoted\\" \\\\ back 'single' \\$x" PLAIN=1 "TAB=a\\tb" "NL=a\\nb"
+EnvironmentFiles=/var/lib/kubelet/kubeadm-flags.env (ignore_errors=yes)
+EnvironmentFiles=/etc/with (odd) name (ignore_errors=no)
+LoadState=loaded
+ActiveState=active
+SubState=running
+DropInPaths=/etc/systemd/system/kubelet.service.d/10-kubeadm.conf /etc/systemd/system/kubelet.service.d/90-kubelet-cfg-agent.conf
+NeedDaemonReload=yes
+InvocationID=627648421f254ac98c4dd4e2686a14c2
+`
+const NOT_FOUND = `MainPID=0
+Result=success
+NRestarts=0
+ExecMainStartTimestampMonotonic=0
+Environment=
+LoadState=not-found
+ActiveState=inactive
+SubState=dead
+DropInPaths=
+NeedDaemonReload=no
+InvocationID=
+`
+
+t.test('reads a running unit', async (t) => {
+  const unit = parseUnitProperties(RUNNING)
+  t.match(unit, {
+    mainPid: 96,
+    nRestarts: 2,
+    startedAtUs: 1928168460,
+    invocationId: '627648421f254ac98c4dd4e2686a14c2',
+    needDaemonReload: true,
+  })
+  t.strictSame(unit?.exec, {
+    path: '/usr/bin/kubelet',
+    words: ['/usr/bin/kubelet', '$KUBELET_CONFIG_ARGS', '${KUBELET_EXTRA_ARGS}', 'sp', 'ace', 'q"x'],
+  })
+  t.equal(unit?.environment.get('KUBELET_KUBECONFIG_ARGS'), '--bootstrap-kubeconfig=/b.conf --kubeconfig=/k.conf')
+  t.equal(unit?.environment.get('KUBELET_CONFIG_ARGS'), '--config=/var/lib/kubelet/config.yaml')
+  t.equal(unit?.environment.get('ODD'), `a "quoted" \\ back 'single' $x`)
+  t.equal(unit?.environment.get('TAB'), 'a\tb')
+  t.equal(unit?.environment.get('NL'), 'a\nb')
+  t.strictSame(unit?.environmentFiles, [
+    { path: '/var/lib/kubelet/kubeadm-flags.env', optional: true },
+    { path: '/etc/with (odd) name', optional: false },
+  ])
+  t.equal(unit?.dropInPaths.length, 2)
+})
+
+t.test('reads the quoting of later versions, and bytes', async (t) => {
+  const unit = parseUnitProperties(RUNNING.replace(/^Environment=.*$/m, () => `Environment=$'A=b\\tc \\'d\\'' "B=\\303\\244\\x21" C=ä`))
+  t.strictSame(
+    [...(unit?.environment ?? [])],
+    [
+      ['A', "b\tc 'd'"],
+      ['B', 'ä!'],
+      ['C', 'ä'],
+    ],
+  )
+})
+
+t.test('a line break in an argument belongs to the argument', async (t) => {
+  const unit = parseUnitProperties(RUNNING.replace('sp ace', '--a=1\nMore=2'))
+  t.strictSame(unit?.exec?.words.slice(3), ['--a=1\nMore=2', 'q"x'])
+  t.equal(unit?.mainPid, 96)
+})
+
+t.test('reads a unit that does not exist, and refuses what is no answer', async (t) => {
+  t.match(parseUnitProperties(NOT_FOUND), { loadState: 'not-found', exec: undefined, invocationId: '', environmentFiles: [] })
+  for (const text of ['', 'nonsense', NOT_FOUND.replace('MainPID=0', 'MainPID=x'), NOT_FOUND.replace(/ActiveState.*\n/, '')])
+    t.equal(parseUnitProperties(text), undefined)
+})
+
+t.test('names what a state means', async (t) => {
+  const cases = [
+    ['loaded active running success 7', 'running', 'active (running)'],
+    ['loaded active start-post success 0', 'starting', 'active (start-post)'],
+    ['loaded activating start success 7', 'starting', 'activating (start)'],
+    ['loaded activating auto-restart exit-code 0', 'auto-restart', 'activating (auto-restart, exit-code)'],
+    ['loaded failed failed-before-auto-restart exit-code 0', 'auto-restart', 'failed (failed-before-auto-restart, exit-code)'],
+    ['loaded activating auto-restart-queued signal 0', 'auto-restart', 'activating (auto-restart-queued, signal)'],
+    ['loaded deactivating stop-sigterm success 7', 'stopping', 'deactivating (stop-sigterm)'],
+    ['loaded inactive dead success 0', 'stopped', 'inactive (dead)'],
+    ['masked inactive dead success 0', 'stopped', 'inactive (dead)'],
+    ['loaded failed failed timeout 0', 'stopped', 'failed (timeout)'],
+    ['loaded failed failed start-limit-hit 0', 'failed', 'failed (start-limit-hit)'],
+    ['loaded maintenance x success 0', 'failed', 'maintenance (x)'],
+    ['not-found inactive dead success 0', 'not-found', 'inactive (dead)'],
+    ['not-found active running success 7', 'running', 'active (running)'],
+  ] as const
+  for (const [text, activity, summary] of cases) {
+    const [loadState = '', activeState = '', subState = '', result = '', mainPid] = text.split(' ')
+    const unit = { loadState, activeState, subState, result, mainPid: Number(mainPid) }
+    t.equal(classifyActivity(unit), activity, text)
+    t.equal(summarizeState(unit), summary)
+  }
+})

@@ -1,0 +1,126 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax is that of systemd
+import t from 'tap'
+import { describeKubelet, type UnitDefinition } from '../../src/systemd/wiring.ts'
+
+const ENV_FILE = '/var/lib/kubelet-cfg-agent/kubelet.env'
+const OURS = `KUBELET_CONFIG_ARGS="--config=/var/lib/kubelet-cfg-agent/checkpoints/u/1/kubelet"\n`
+
+const KUBEADM: UnitDefinition = {
+  path: '/usr/bin/kubelet',
+  words: ['/usr/bin/kubelet', '$KUBELET_KUBECONFIG_ARGS', '$KUBELET_CONFIG_ARGS', '$KUBELET_KUBEADM_ARGS', '$KUBELET_EXTRA_ARGS'],
+  environment: new Map([
+    ['KUBELET_KUBECONFIG_ARGS', '--kubeconfig=/etc/kubernetes/kubelet.conf'],
+    ['KUBELET_CONFIG_ARGS', '--config=/var/lib/kubelet/config.yaml'],
+  ]),
+  environmentFiles: [
+    { path: '/var/lib/kubelet/kubeadm-flags.env', text: 'KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/c.sock"\n' },
+    { path: '/etc/default/kubelet', text: undefined },
+    { path: ENV_FILE, text: OURS },
+  ],
+  needDaemonReload: false,
+  dropIn: 'loaded',
+  binaryIdentity: '1:2:3',
+}
+/** EKS. */
+const SPELLED_OUT: UnitDefinition = {
+  ...KUBEADM,
+  words: ['/usr/bin/kubelet', '--config', '/etc/kubernetes/kubelet/kubelet-config.json', '$KUBELET_ARGS'],
+  environment: new Map([['KUBELET_ARGS', '--v=2 --healthz-port=10300 --healthz-bind-address=0.0.0.0']]),
+  environmentFiles: [],
+  dropIn: 'absent',
+}
+const describe = (unit: UnitDefinition, choice: 'auto' | 'env' | 'file' = 'auto', command?: string[]) =>
+  describeKubelet(unit, ENV_FILE, choice, command)
+const withFiles = (...files: [path: string, text: string | undefined][]) => ({
+  ...KUBEADM,
+  environmentFiles: files.map(([path, text]) => ({ path, text })),
+})
+const withWords = (...words: string[]) => ({ ...KUBEADM, words: ['/usr/bin/kubelet', ...words] })
+
+t.test("kubeadm's unit takes its config through kubelet.env", async (t) => {
+  t.match(describe(KUBEADM), {
+    wiring: { kind: 'ready', activation: 'env', configArgs: '--config=/var/lib/kubelet/config.yaml' },
+    localConfigPath: '/var/lib/kubelet/config.yaml',
+    runtimeEndpoint: 'unix:///run/c.sock',
+    healthzFlags: {},
+  })
+  t.match(describe(withWords('${KUBELET_CONFIG_ARGS}')).wiring, { activation: 'env' })
+})
+
+t.test("the unit's own arguments can come from a file before ours, and hold more", async (t) => {
+  const args = '--config=/c --config-dir="/with space"'
+  const unit = withFiles(['/etc/default/kubelet', `KUBELET_CONFIG_ARGS='${args}'`], [ENV_FILE, OURS])
+  t.match(describe(unit), { wiring: { activation: 'env', configArgs: args }, localConfigPath: '/c' })
+})
+
+t.test('a unit that spells --config out has that file replaced', async (t) => {
+  t.match(describe(SPELLED_OUT), {
+    wiring: { kind: 'ready', activation: 'file', configPath: '/etc/kubernetes/kubelet/kubelet-config.json' },
+    localConfigPath: '/etc/kubernetes/kubelet/kubelet-config.json',
+    healthzFlags: { port: 10300, address: '127.0.0.1' },
+  })
+  const variable = withWords('$KUBELET_KUBEADM_ARGS', '$MY_ARGS')
+  const unit = { ...variable, environment: new Map([['MY_ARGS', '--config=/my.yaml']]) }
+  t.match(describe(unit).wiring, { activation: 'file', configPath: '/my.yaml' }, 'or holds it in a variable of another name')
+})
+
+t.test('says what is broken', async (t) => {
+  const cases: [what: string, unit: UnitDefinition, reason: string, names: string][] = [
+    ['no drop-in', { ...withFiles(), dropIn: 'absent' }, 'drop-in-missing', ENV_FILE],
+    ['not reloaded', { ...withFiles(), dropIn: 'on-disk' }, 'daemon-reload-needed', 'daemon-reload'],
+    ['changed on disk', { ...withFiles(), dropIn: 'absent', needDaemonReload: true }, 'daemon-reload-needed', 'daemon-reload'],
+    ['cleared', { ...withFiles(), dropIn: 'loaded' }, 'overridden', 'clears'],
+    ['later file', withFiles([ENV_FILE, OURS], ['/etc/later', 'KUBELET_CONFIG_ARGS=']), 'overridden', '/etc/later'],
+    [
+      'later variable',
+      withFiles(['/f', 'KUBELET_EXTRA_ARGS="--config /x"'], [ENV_FILE, OURS]),
+      'flag-wins',
+      '$KUBELET_EXTRA_ARGS holds --config=/x',
+    ],
+    ['later flag', withWords('$KUBELET_CONFIG_ARGS', '--config=/y'), 'flag-wins', 'ExecStart holds --config=/y'],
+    ['no argument', withWords('--v=2'), 'no-config-argument', '--config'],
+    ['relative', withWords('--config=kubelet.yaml'), 'no-config-argument', 'kubelet.yaml'],
+    ['DKC', withWords('$KUBELET_CONFIG_ARGS', '--dynamic-config-dir=/var/lib/dkc'), 'dynamic-config-dir', '/var/lib/dkc'],
+  ]
+  for (const [what, unit, reason, names] of cases) {
+    const { wiring } = describe(unit)
+    t.match(wiring, { kind: 'broken', reason }, what)
+    t.match(wiring.kind === 'broken' && wiring.detail, names, what)
+  }
+})
+
+t.test('what comes before ours does no harm', async (t) => {
+  t.match(describe(withFiles(['/f', OURS], [ENV_FILE, OURS])).wiring, { kind: 'ready' })
+  t.match(describe(withWords('--config=/early', '$KUBELET_CONFIG_ARGS')).wiring, { kind: 'ready' })
+  t.match(describe(withWords('--dynamic-config-dir=', '$KUBELET_CONFIG_ARGS')).wiring, { kind: 'ready' }, 'an empty one is none')
+  t.match(describe(withFiles([`/var/lib//kubelet-cfg-agent/./kubelet.env`, OURS])).wiring, { kind: 'ready' })
+})
+
+t.test('a process that still runs with --dynamic-config-dir counts', async (t) => {
+  const command = ['/usr/bin/kubelet', '--dynamic-config-dir', '/d', '--healthz-port=1']
+  t.match(describe(KUBEADM, 'auto', command), {
+    wiring: { reason: 'dynamic-config-dir' },
+    healthzFlags: { port: 1 },
+    runtimeEndpoint: undefined,
+  })
+})
+
+t.test('a kind that was asked for is honoured, or said to be impossible', async (t) => {
+  t.match(describe({ ...KUBEADM, environmentFiles: [] }, 'file').wiring, { activation: 'file', configPath: '/var/lib/kubelet/config.yaml' })
+  t.match(describe(KUBEADM, 'file').wiring, { reason: 'overridden', detail: ENV_FILE }, 'kubelet.env of before is in the way')
+  t.match(describe(SPELLED_OUT, 'env').wiring, { reason: 'no-config-argument', detail: 'KUBELET_CONFIG_ARGS' })
+})
+
+t.test('the identity of kubelet changes with all that makes its flags, and not with kubelet.env', async (t) => {
+  const identity = (unit: UnitDefinition) => describe(unit).kubeletIdentity
+  const same = identity(KUBEADM)
+  t.equal(identity({ ...KUBEADM, environmentFiles: KUBEADM.environmentFiles.filter(({ path }) => path !== ENV_FILE) }), same)
+  t.equal(identity({ ...KUBEADM, needDaemonReload: true }), same)
+  for (const other of [
+    { ...KUBEADM, binaryIdentity: 'upgraded' },
+    withWords('--v=2'),
+    { ...KUBEADM, environment: new Map() },
+    withFiles(['/var/lib/kubelet/kubeadm-flags.env', 'KUBELET_KUBEADM_ARGS=--v=4']),
+  ])
+    t.not(identity(other), same)
+})
