@@ -1,0 +1,30 @@
+/**
+ * How long a version takes from first being seen to a kubelet that is healthy on it: the figure people judge the agent by. Pure fold over
+ * the snapshots of one agent's life. Only changes are timed: not what an agent finds at its start, and not a new version of the content
+ * that already runs.
+ */
+import type { Snapshot } from '../agent/model.ts'
+
+export interface ApplyTimer {
+  /** What is desired, content included: `undefined` before anything was seen. */
+  readonly wanted: string | undefined
+  /** CLOCK_MONOTONIC. undefined: not being timed. */
+  readonly sinceUs: number | undefined
+}
+
+export const NOT_TIMED: ApplyTimer = { wanted: undefined, sinceUs: undefined }
+
+export function timeApply(timer: ApplyTimer, snapshot: Snapshot): { readonly timer: ApplyTimer; readonly appliedSeconds?: number } {
+  const { now, running, health } = snapshot
+  const content = snapshot.desired.kind === 'local' ? 'local' : snapshot.desiredContent
+  if (content === undefined) return { timer }
+  const runs = running.kind === 'known' && running.content === content
+  if (timer.wanted !== content) {
+    const isChange = timer.wanted !== undefined && !runs
+    return { timer: { wanted: content, sinceUs: isChange ? now.monotonicUs : undefined } }
+  }
+  if (timer.sinceUs === undefined || !runs) return { timer }
+  const isHealthy = health?.subject === running.key && health.invocationId === running.invocationId && health.healthySinceUs !== undefined
+  if (!isHealthy) return { timer }
+  return { timer: { wanted: content, sinceUs: undefined }, appliedSeconds: (now.monotonicUs - timer.sinceUs) / 1e6 }
+}

@@ -1,0 +1,116 @@
+/**
+ * Sends transitions as Events, oldest first. The queue is the history itself after a cursor on disk, so nothing is lost over a
+ * restart of the agent or an outage of the API, and an event sent twice is one event, since its name comes from the transition.
+ * Where the queue grows too long, the oldest are dropped, and how many is said.
+ */
+import { dirname, join } from 'node:path'
+import type { Transition } from '../agent/model.ts'
+import type { Files, KubeRefusal } from '../agent/ports.ts'
+import { EVENT_NAMESPACE, eventOf } from './events.ts'
+import type { Work } from './lane.ts'
+import { Pace } from './pace.ts'
+import type { WorkOptions } from './status-work.ts'
+
+export interface EventWorkOptions extends WorkOptions {
+  readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace'>
+  /** The dynamic config directory. */
+  readonly directory: string
+  readonly history: { after(atNs: string): readonly Transition[] }
+  /** Events that wait at most. Less than the history holds. */
+  readonly queueLimit?: number
+}
+
+const DEFAULT_QUEUE_LIMIT = 500
+
+export class EventWork implements Work {
+  readonly #options: EventWorkOptions
+  readonly #pace: Pace
+  readonly #cursorPath: string
+  #cursor: string | undefined
+  #queue: readonly Transition[] = []
+  #stale = true
+
+  constructor(options: EventWorkOptions) {
+    this.#options = options
+    this.#pace = new Pace(options.clock, options.random)
+    this.#cursorPath = join(options.directory, 'meta', 'events-published')
+  }
+
+  /** The history has something new. */
+  refresh(): void {
+    this.#stale = true
+  }
+
+  dueInMs(): number | undefined {
+    if (this.#stale) this.#reload()
+    return this.#queue.length === 0 ? undefined : this.#pace.dueInMs()
+  }
+
+  async attempt(): Promise<void> {
+    const { api, nodeName, log } = this.#options
+    const transition = this.#queue[0]
+    if (transition === undefined) return
+    const path = `/api/v1/namespaces/${EVENT_NAMESPACE}/events`
+    const body = eventOf(transition, nodeName)
+    const answer = await api.request({ method: 'POST', path, body, contentType: 'application/json' })
+    if (answer.kind === 'unreachable') return this.#retryLater('unreachable', answer.detail)
+    if (answer.kind === 'refused' && !isFinal(answer))
+      return this.#retryLater(`${answer.status} ${answer.reason}`, answer.detail, answer.retryAfterMs)
+    if (answer.kind === 'refused' && answer.status !== 409) {
+      const { status, reason, detail } = answer
+      log.warn('the API server refused an event, which is dropped', {
+        event: body?.metadata.name,
+        reason: body?.reason,
+        failure: `${status} ${reason}`,
+        detail,
+      })
+    }
+    this.#pace.succeeded()
+    this.#queue = this.#queue.slice(1)
+    this.#advance(transition.atNs)
+  }
+
+  #reload(): void {
+    const { history, nodeName, log, queueLimit = DEFAULT_QUEUE_LIMIT } = this.#options
+    this.#cursor ??= this.#readCursor()
+    const queue = history.after(this.#cursor).filter((transition) => eventOf(transition, nodeName) !== undefined)
+    const dropped = queue.slice(0, Math.max(0, queue.length - queueLimit))
+    this.#queue = queue.slice(dropped.length)
+    this.#stale = false
+    const last = dropped.at(-1)
+    if (last === undefined) return
+    log.warn('too many events wait for the API server; the oldest were dropped', { dropped: dropped.length, waiting: this.#queue.length })
+    this.#advance(last.atNs)
+  }
+
+  #retryLater(failure: string, detail: string, retryAfterMs?: number): void {
+    const isNew = this.#pace.failed(failure, retryAfterMs)
+    if (isNew) this.#options.log.warn('an event could not be sent; it is tried again', { failure, detail, waiting: this.#queue.length })
+  }
+
+  /** A cursor that is lost means that all of the history is sent again: the server knows by name what it still has. */
+  #readCursor(): string {
+    try {
+      const text = this.#options.files.read(this.#cursorPath)?.toString().trim() ?? ''
+      return /^\d{1,19}$/.test(text) ? text : '0'
+    } catch (error) {
+      this.#options.log.warn('the record of the events that were sent could not be read; they are sent again', { error })
+      return '0'
+    }
+  }
+
+  #advance(atNs: string): void {
+    this.#cursor = atNs
+    try {
+      this.#options.files.makeDirectory(dirname(this.#cursorPath))
+      this.#options.files.replace(this.#cursorPath, `${atNs}\n`)
+    } catch (error) {
+      this.#options.log.debug('the record of the events that were sent could not be written', { error })
+    }
+  }
+}
+
+/** Done (409: it is there already), or never to be taken. A server in trouble, a full queue, expired credentials or rights that are not there yet are worth waiting for. */
+function isFinal({ status }: KubeRefusal): boolean {
+  return status >= 400 && status < 500 && ![401, 403, 404, 408, 429].includes(status)
+}

@@ -1,0 +1,77 @@
+/**
+ * A transition as a Kubernetes Event. Pure, and the name follows from the transition, so that sending one twice makes one event.
+ * Upstream: `makeEvent` and `KubeletConfigChangedEventReason` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig`; only the component
+ * differs, since it is the agent that speaks.
+ */
+import type { Transition } from '../agent/model.ts'
+import { instantOfNs } from './history-lines.ts'
+import { promotedMessage, rejectedMessage, restartingMessage, rolledBackMessage } from './texts.ts'
+
+export const EVENT_NAMESPACE = 'default'
+const COMPONENT = 'kubelet-cfg-agent'
+/** Newer servers refuse longer ones (`NoteLengthLimit`), in bytes. */
+const MESSAGE_BYTES = 1024
+
+export interface NodeEvent {
+  readonly apiVersion: 'v1'
+  readonly kind: 'Event'
+  readonly metadata: { readonly name: string; readonly namespace: string }
+  readonly involvedObject: { readonly kind: 'Node'; readonly name: string; readonly uid: string }
+  readonly type: 'Normal' | 'Warning'
+  readonly reason: EventReason
+  readonly message: string
+  readonly source: { readonly component: string; readonly host: string }
+  readonly firstTimestamp: string
+  readonly lastTimestamp: string
+  readonly count: 1
+}
+export type EventReason = 'KubeletConfigChanged' | 'KubeletConfigRejected' | 'KubeletConfigRolledBack' | 'KubeletConfigPromoted'
+
+/** undefined: this transition makes no event. */
+export function eventOf(transition: Transition, nodeName: string): NodeEvent | undefined {
+  const story = tell(transition)
+  if (story === undefined) return undefined
+  // metav1.Time has whole seconds.
+  const timestamp = `${instantOfNs(transition.atNs).toISOString().slice(0, 19)}Z`
+  return {
+    apiVersion: 'v1',
+    kind: 'Event',
+    metadata: { name: `${nodeName}.${BigInt(transition.atNs).toString(16)}`, namespace: EVENT_NAMESPACE },
+    // The name as the uid looks strange, but is what kubelet does, and `kubectl describe node` looks for it.
+    involvedObject: { kind: 'Node', name: nodeName, uid: nodeName },
+    type: story.type,
+    reason: story.reason,
+    message: cutToBytes(story.message, MESSAGE_BYTES),
+    source: { component: COMPONENT, host: nodeName },
+    firstTimestamp: timestamp,
+    lastTimestamp: timestamp,
+    count: 1,
+  }
+}
+
+function tell({ kind, from, to, why }: Transition): Pick<NodeEvent, 'type' | 'reason' | 'message'> | undefined {
+  switch (kind) {
+    case 'restarting':
+      return { type: 'Normal', reason: 'KubeletConfigChanged', message: restartingMessage(to) }
+    case 'rejected':
+      return { type: 'Warning', reason: 'KubeletConfigRejected', message: rejectedMessage(from, why) }
+    case 'rolled-back':
+      return { type: 'Warning', reason: 'KubeletConfigRolledBack', message: rolledBackMessage(from, to, why) }
+    case 'promoted':
+      return { type: 'Normal', reason: 'KubeletConfigPromoted', message: promotedMessage(to) }
+    case 'assigned':
+    case 'retrying':
+    case 'set-aside':
+      return undefined
+  }
+}
+
+/** Cuts between characters, not within one. */
+function cutToBytes(text: string, limit: number): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= limit) return text
+  const ellipsis = '...'
+  let end = limit - ellipsis.length
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
+  return bytes.subarray(0, end).toString() + ellipsis
+}

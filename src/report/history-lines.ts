@@ -1,0 +1,98 @@
+/**
+ * The text of `history.jsonl`: one transition a line, oldest first, `atNs` strictly increasing. Pure. Reading forgives: a line torn by
+ * a crash, garbage, and lines that a failed append wrote twice are skipped and counted, never an error.
+ */
+import type { ConfigSource, Transition, TransitionKind } from '../agent/model.ts'
+import { sameSource } from '../agent/sources.ts'
+
+export interface HistoryReading {
+  readonly transitions: readonly Transition[]
+  /** Lines that could not be understood. */
+  readonly skipped: number
+}
+
+/** What a preflight says can be long; the log has all of it. */
+const WHY_CHARACTERS = 1000
+
+/** A mapped type, so that a new kind cannot be forgotten here. */
+const KINDS: Readonly<Record<TransitionKind, true>> = {
+  assigned: true,
+  restarting: true,
+  promoted: true,
+  rejected: true,
+  'rolled-back': true,
+  retrying: true,
+  'set-aside': true,
+}
+
+export function formatLine({ atNs, kind, from, to, why }: Transition): string {
+  return `${JSON.stringify({ atNs, kind, from, to, why: why.slice(0, WHY_CHARACTERS) })}\n`
+}
+
+export function parseHistory(text: string): HistoryReading {
+  const transitions: Transition[] = []
+  let skipped = 0
+  let lastNs = -1n
+  for (const line of text.split('\n')) {
+    if (line === '') continue
+    const transition = parseLine(line)
+    if (transition === undefined || BigInt(transition.atNs) <= lastNs) {
+      skipped += 1
+      continue
+    }
+    lastNs = BigInt(transition.atNs)
+    transitions.push(transition)
+  }
+  return { transitions, skipped }
+}
+
+function parseLine(line: string): Transition | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  const { atNs, kind, from, to, why } = value as Readonly<Record<string, unknown>>
+  // 19 digits reach the year 2286; more are beyond what a Date can show.
+  if (typeof atNs !== 'string' || !/^\d{1,19}$/.test(atNs) || typeof why !== 'string') return undefined
+  if (!isKind(kind) || !isSourceOrAbsent(from) || !isSourceOrAbsent(to)) return undefined
+  return { atNs, kind, from, to, why }
+}
+
+function isKind(kind: unknown): kind is TransitionKind {
+  return typeof kind === 'string' && Object.hasOwn(KINDS, kind)
+}
+
+function isSourceOrAbsent(source: unknown): source is ConfigSource | undefined {
+  if (source === undefined || source === 'local') return true
+  if (typeof source !== 'object' || source === null) return false
+  const fields = source as Readonly<Record<string, unknown>>
+  return ['namespace', 'name', 'kubeletConfigKey', 'uid', 'resourceVersion'].every((field) => typeof fields[field] === 'string')
+}
+
+/** The wall clock names a transition, but may jump backwards: then the last name is counted on from. */
+export function nextAtNs(last: Transition | undefined, wallMs: number): string {
+  const wallNs = BigInt(Math.max(0, Math.floor(wallMs))) * 1_000_000n
+  const lastNs = last === undefined ? -1n : BigInt(last.atNs)
+  return String(wallNs > lastNs ? wallNs : lastNs + 1n)
+}
+
+/**
+ * A transition is appended before its effect, so a crash or an error between the two appends it again. `why` may tell of durations, so
+ * it says something new only where no source does.
+ */
+export function isRepeat(last: Transition | undefined, next: Omit<Transition, 'atNs'>): boolean {
+  if (last === undefined || last.kind !== next.kind) return false
+  if (last.from === undefined && last.to === undefined && last.why !== next.why.slice(0, WHY_CHARACTERS)) return false
+  return sameOrAbsent(last.from, next.from) && sameOrAbsent(last.to, next.to)
+}
+
+function sameOrAbsent(a: ConfigSource | undefined, b: ConfigSource | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : sameSource(a, b)
+}
+
+export function instantOfNs(atNs: string): Date {
+  return new Date(Number(BigInt(atNs) / 1_000_000n))
+}

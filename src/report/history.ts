@@ -1,0 +1,122 @@
+/**
+ * `history.jsonl` in the dynamic config directory: every transition, the newest thousand or so of them. It informs and decides nothing:
+ * it never throws, and a disk that is full only delays it (what could not be written is kept in memory and goes with the next append).
+ */
+import { join } from 'node:path'
+import type { Transition } from '../agent/model.ts'
+import type { Clock, Files, History, Log } from '../agent/ports.ts'
+import { formatLine, type HistoryReading, isRepeat, nextAtNs, parseHistory } from './history-lines.ts'
+
+const DEFAULT_LIMIT = 1000
+
+export interface HistoryOptions {
+  readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace' | 'append'>
+  /** The dynamic config directory. */
+  readonly directory: string
+  readonly clock: Clock
+  readonly log: Log
+  /** Transitions kept; a quarter more before the file is compacted. */
+  readonly limit?: number
+  /** There is something new to publish. Called synchronously. */
+  readonly onAppend?: () => void
+}
+
+export function historyPath(directory: string): string {
+  return join(directory, 'history.jsonl')
+}
+
+/** For the command line: what is on disk, whether an agent runs or not. Throws what `files.read` throws. */
+export function readHistory(files: Pick<Files, 'read'>, directory: string): HistoryReading {
+  return parseHistory(files.read(historyPath(directory))?.toString() ?? '')
+}
+
+export class FileHistory implements History {
+  readonly #options: HistoryOptions
+  readonly #limit: number
+  #unwritten: Transition[] = []
+  #tail: Tail | undefined
+  readonly #said = new Map<Verb, string>()
+
+  constructor(options: HistoryOptions) {
+    this.#options = options
+    this.#limit = options.limit ?? DEFAULT_LIMIT
+  }
+
+  append(transition: Omit<Transition, 'atNs'>): void {
+    const tail = this.#readTail()
+    const last = this.#unwritten.at(-1) ?? tail?.last
+    if (isRepeat(last, transition)) return
+    this.#unwritten.push({ ...transition, atNs: nextAtNs(last, this.#options.clock.now().wallMs) })
+    this.#unwritten = this.#unwritten.slice(-this.#limit)
+    if (tail !== undefined) this.#write(tail)
+    this.#options.onAppend?.()
+  }
+
+  /** Every transition later than `atNs`, oldest first, those that could not be written yet included. */
+  after(atNs: string): readonly Transition[] {
+    return [...(this.#read()?.transitions ?? []), ...this.#unwritten].filter((transition) => BigInt(transition.atNs) > BigInt(atNs))
+  }
+
+  #write(tail: Tail): void {
+    const { files, directory } = this.#options
+    const path = historyPath(directory)
+    const text = this.#unwritten.map(formatLine).join('')
+    const last = this.#unwritten.at(-1)
+    const lines = tail.lines + this.#unwritten.length
+    this.#attempt('written', () => {
+      // An append that fails half-way leaves a tail nobody knows.
+      this.#tail = undefined
+      if (lines > this.#limit * 1.25) {
+        const kept = [...readHistory(files, directory).transitions, ...this.#unwritten].slice(-this.#limit)
+        files.replace(path, kept.map(formatLine).join(''))
+        this.#tail = { last, lines: kept.length, torn: false }
+      } else {
+        files.makeDirectory(directory)
+        files.append(path, tail.torn ? `\n${text}` : text)
+        this.#tail = { last, lines, torn: false }
+      }
+      this.#unwritten = []
+    })
+  }
+
+  /** Read once, and again after a failure. undefined: cannot be read, so nothing is written either. */
+  #readTail(): Tail | undefined {
+    if (this.#tail !== undefined) return this.#tail
+    this.#attempt('read', () => {
+      const text = this.#options.files.read(historyPath(this.#options.directory))?.toString() ?? ''
+      const { transitions, skipped } = parseHistory(text)
+      if (skipped > 0) this.#options.log.warn('history has lines that cannot be understood; they are skipped', { skipped })
+      this.#tail = { last: transitions.at(-1), lines: transitions.length + skipped, torn: text !== '' && !text.endsWith('\n') }
+    })
+    return this.#tail
+  }
+
+  #read(): HistoryReading | undefined {
+    let reading: HistoryReading | undefined
+    this.#attempt('read', () => {
+      reading = readHistory(this.#options.files, this.#options.directory)
+    })
+    return reading
+  }
+
+  /** Says a failure once, until it changes or ends. */
+  #attempt(verb: Verb, work: () => void): void {
+    try {
+      work()
+      this.#said.delete(verb)
+    } catch (error) {
+      const failure = String(error)
+      if (this.#said.get(verb) !== failure) this.#options.log.warn(`history could not be ${verb}; it is tried again`, { error })
+      this.#said.set(verb, failure)
+    }
+  }
+}
+
+type Verb = 'read' | 'written'
+
+interface Tail {
+  readonly last: Transition | undefined
+  readonly lines: number
+  /** The last line has no end: what is appended must not be glued to it. */
+  readonly torn: boolean
+}

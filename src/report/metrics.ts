@@ -1,0 +1,160 @@
+/**
+ * The metrics, in a registry of their own: upstream's four gauges under their old names (Kubernetes 1.20 `pkg/kubelet/metrics`), and the
+ * agent's. The one module that imports prom-client; import it late, where metrics are wanted. Not its default metrics: their event-loop
+ * monitor costs more CPU than the agent.
+ */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { ConfigSource, FailureReason } from '../agent/model.ts'
+import type { Counters } from './counters.ts'
+import type { ConfigStatus } from './status.ts'
+import { sourcePath } from './texts.ts'
+
+const SOURCE_LABELS = ['node_config_source', 'node_config_uid', 'node_config_resource_version', 'node_config_kubelet_key'] as const
+type SourceGauge = Gauge<(typeof SOURCE_LABELS)[number]>
+
+const ROLLBACK_REASONS: readonly FailureReason[] = ['crash-loop', 'start-deadline', 'ill-health', 'requested']
+/** From a change that needs no wait to one that waits its turn in a spread, in a slow cluster. */
+const APPLY_BUCKETS_S = [0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800]
+
+export class Metrics implements Counters {
+  readonly #registry = new Registry()
+  readonly #assigned = this.#sourceGauge(
+    'kubelet_node_config_assigned',
+    "The node's understanding of intended config. The count is always 1.",
+  )
+  readonly #active = this.#sourceGauge('kubelet_node_config_active', 'The config source the node is actively using. The count is always 1.')
+  readonly #lastKnownGood = this.#sourceGauge(
+    'kubelet_node_config_last_known_good',
+    'The config source the node will fall back to when it encounters certain errors. The count is always 1.',
+  )
+  readonly #error = this.#gauge(
+    'kubelet_node_config_error',
+    'This metric is true (1) if the node is experiencing a configuration-related error, false (0) otherwise.',
+  )
+  readonly #applyTime = new Histogram({
+    name: 'kubelet_cfg_agent_apply_duration_seconds',
+    help: 'Time from first seeing a config to a kubelet that is healthy on it.',
+    buckets: APPLY_BUCKETS_S,
+    registers: [this.#registry],
+  })
+  readonly #restarts = this.#counter('kubelet_cfg_agent_kubelet_restarts_total', 'Restarts of kubelet that the agent asked for.')
+  readonly #rollbacks = new Counter({
+    name: 'kubelet_cfg_agent_rollbacks_total',
+    help: 'Configs given up because kubelet failed on them or a person said so, by reason.',
+    labelNames: ['reason'],
+    registers: [this.#registry],
+  })
+  readonly #rejected = this.#counter('kubelet_cfg_agent_rejected_configs_total', 'Configs refused before a restart.')
+  readonly #reconnects = this.#counter('kubelet_cfg_agent_watch_reconnects_total', 'Watches of the API server that had to be opened anew.')
+  readonly #lastSync = this.#gauge(
+    'kubelet_cfg_agent_last_successful_sync_timestamp_seconds',
+    'When the assignment was last read from its source, in seconds since 1970; 0 if never.',
+  )
+  readonly #trialRemaining = this.#gauge(
+    'kubelet_cfg_agent_trial_remaining_seconds',
+    'Time until the config on trial becomes last-known-good; 0 if none is on trial.',
+  )
+
+  constructor(build: { readonly version: string }) {
+    for (const reason of ROLLBACK_REASONS) this.#rollbacks.inc({ reason }, 0)
+    const info = new Gauge({
+      name: 'kubelet_cfg_agent_build_info',
+      help: 'The version of the agent and of its Node.js. The count is always 1.',
+      labelNames: ['version', 'nodejs_version'],
+      registers: [this.#registry],
+    })
+    info.set({ version: build.version, nodejs_version: process.versions.node }, 1)
+    addProcessMetrics(this.#registry)
+  }
+
+  /** After each pass of the loop. What the status does not know keeps its series. */
+  report(status: ConfigStatus, trialRemainingSeconds: number): void {
+    replaceSource(this.#assigned, status.assigned)
+    replaceSource(this.#active, status.active)
+    replaceSource(this.#lastKnownGood, status.lastKnownGood)
+    this.#error.set(status.error === '' ? 0 : 1)
+    this.#trialRemaining.set(trialRemainingSeconds)
+  }
+
+  applied(seconds: number): void {
+    this.#applyTime.observe(seconds)
+  }
+
+  restarted(): void {
+    this.#restarts.inc()
+  }
+
+  rolledBack(reason: FailureReason): void {
+    this.#rollbacks.inc({ reason })
+  }
+
+  rejected(): void {
+    this.#rejected.inc()
+  }
+
+  watchReconnected(): void {
+    this.#reconnects.inc()
+  }
+
+  synced(wallMs: number): void {
+    this.#lastSync.set(wallMs / 1000)
+  }
+
+  /** The exposition in Prometheus' text format. */
+  async render(): Promise<{ readonly contentType: string; readonly body: string }> {
+    return { contentType: this.#registry.contentType, body: await this.#registry.metrics() }
+  }
+
+  #counter(name: string, help: string): Counter {
+    return new Counter({ name, help, registers: [this.#registry] })
+  }
+
+  #gauge(name: string, help: string): Gauge {
+    return new Gauge({ name, help, registers: [this.#registry] })
+  }
+
+  #sourceGauge(name: string, help: string): SourceGauge {
+    return new Gauge({ name, help, labelNames: SOURCE_LABELS, registers: [this.#registry] })
+  }
+}
+
+/** One series at a time: the old one goes. */
+function replaceSource(gauge: SourceGauge, source: ConfigSource | undefined): void {
+  if (source === undefined) return
+  const version = source === 'local' ? { uid: '', resourceVersion: '', kubeletConfigKey: '' } : source
+  gauge.reset()
+  gauge.set(
+    {
+      node_config_source: sourcePath(source),
+      node_config_uid: version.uid,
+      node_config_resource_version: version.resourceVersion,
+      node_config_kubelet_key: version.kubeletConfigKey,
+    },
+    1,
+  )
+}
+
+/** The usual names; read only when somebody asks. */
+function addProcessMetrics(registry: Registry): void {
+  const registers = [registry]
+  new Gauge({
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory size in bytes.',
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss())
+    },
+  })
+  new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'Total user and system CPU time spent in seconds.',
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage()
+      this.reset()
+      this.inc((user + system) / 1e6)
+    },
+  })
+  const start = new Gauge({ name: 'process_start_time_seconds', help: 'Start time of the process since unix epoch in seconds.', registers })
+  start.set(performance.timeOrigin / 1000)
+}

@@ -1,0 +1,91 @@
+/**
+ * `Node.status.config` on the wire: our status as a merge patch, and the server's answer read back. Pure. Upstream: `NodeConfigStatus`
+ * in `k8s.io/api/core/v1`; merge patch: RFC 7386, where null removes a field, so that a node back on local config reaches `{}`.
+ */
+import type { ConfigMapSource, ConfigSource } from '../agent/model.ts'
+import { sameSource } from '../agent/sources.ts'
+import type { ConfigStatus } from './status.ts'
+
+/** As the API shows it: an absent source is local. */
+export interface NodeConfigStatus {
+  readonly assigned?: WireSource
+  readonly active?: WireSource
+  readonly lastKnownGood?: WireSource
+  readonly error?: string
+}
+interface WireSource {
+  readonly configMap: ConfigMapSource
+}
+type NodeConfigPatch = { readonly [field in keyof NodeConfigStatus]: NodeConfigStatus[field] | null }
+
+/** What is not known is left out, and so stays as it is. */
+export function patchOf(status: ConfigStatus): NodeConfigPatch {
+  return {
+    ...(status.assigned && { assigned: wireSource(status.assigned) }),
+    ...(status.active && { active: wireSource(status.active) }),
+    ...(status.lastKnownGood && { lastKnownGood: wireSource(status.lastKnownGood) }),
+    error: status.error === '' ? null : status.error,
+  }
+}
+
+/** For people: the same shape, with what is not known left out. */
+export function nodeConfigOf(status: ConfigStatus): NodeConfigStatus {
+  return Object.fromEntries(Object.entries(patchOf(status)).filter(([, value]) => value !== null))
+}
+
+function wireSource(source: ConfigSource): WireSource | null {
+  if (source === 'local') return null
+  // Spelled out, so that nothing else a source may carry gets out.
+  const { kubeletConfigKey, name, namespace, resourceVersion, uid } = source
+  return { configMap: { kubeletConfigKey, name, namespace, resourceVersion, uid } }
+}
+
+/** `absent`: the object has no `status.config`, as with a server that drops it. */
+export function readNodeConfig(node: unknown): ConfigStatus | 'absent' {
+  return readConfig(member(member(node, 'status'), 'config'))
+}
+
+export function readConfig(config: unknown): ConfigStatus | 'absent' {
+  if (config === undefined || config === null) return 'absent'
+  const error = member(config, 'error')
+  return {
+    assigned: readSource(member(config, 'assigned')),
+    active: readSource(member(config, 'active')),
+    lastKnownGood: readSource(member(config, 'lastKnownGood')),
+    error: typeof error === 'string' ? error : '',
+  }
+}
+
+/** undefined: there is something, and it is no source we know. */
+function readSource(source: unknown): ConfigSource | undefined {
+  if (source === undefined || source === null) return 'local'
+  const configMap = member(source, 'configMap')
+  const [namespace, name, kubeletConfigKey, uid, resourceVersion] = ['namespace', 'name', 'kubeletConfigKey', 'uid', 'resourceVersion'].map(
+    (field) => member(configMap, field),
+  )
+  if (typeof namespace !== 'string' || typeof name !== 'string' || typeof kubeletConfigKey !== 'string') return undefined
+  if (typeof uid !== 'string' || typeof resourceVersion !== 'string') return undefined
+  return { namespace, name, kubeletConfigKey, uid, resourceVersion }
+}
+
+/** Whether the server already shows everything that we know. */
+export function shows(server: ConfigStatus, ours: ConfigStatus): boolean {
+  return (
+    server.error === ours.error &&
+    agrees(server.assigned, ours.assigned) &&
+    agrees(server.active, ours.active) &&
+    agrees(server.lastKnownGood, ours.lastKnownGood)
+  )
+}
+
+function agrees(theirs: ConfigSource | undefined, ours: ConfigSource | undefined): boolean {
+  return ours === undefined || (theirs !== undefined && sameSource(theirs, ours))
+}
+
+export function sameStatus(a: ConfigStatus, b: ConfigStatus): boolean {
+  return shows(a, b) && shows(b, a)
+}
+
+function member(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[key] : undefined
+}

@@ -1,0 +1,62 @@
+/**
+ * How often one kind of request may be made: never more than one a second; after failures exponentially less often with full jitter, so
+ * that a fleet whose API server comes back does not ask in one instant; never sooner than the server said (Retry-After, RFC 9110).
+ */
+import type { Clock } from '../agent/ports.ts'
+
+export const SPACING_MS = 1000
+const BACKOFF_CAP_MS = 60_000
+/** A server that asks for more than this is not believed. */
+const RETRY_AFTER_CAP_MS = 3600_000
+
+/** `failures`: how many in a row, from 1. `random`: in [0, 1). */
+export function backoffMs(failures: number, random: number, retryAfterMs = 0): number {
+  const ceilingMs = Math.min(BACKOFF_CAP_MS, SPACING_MS * 2 ** Math.min(failures, 30))
+  return Math.max(SPACING_MS, random * ceilingMs, Math.min(retryAfterMs, RETRY_AFTER_CAP_MS))
+}
+
+export class Pace {
+  readonly #clock: Clock
+  readonly #random: () => number
+  #notBeforeMs = Number.NEGATIVE_INFINITY
+  #failures = 0
+  #lastFailure = ''
+
+  constructor(clock: Clock, random: () => number) {
+    this.#clock = clock
+    this.#random = random
+  }
+
+  nowMs(): number {
+    return this.#clock.now().monotonicUs / 1000
+  }
+
+  dueInMs(): number {
+    return Math.max(0, this.#notBeforeMs - this.nowMs())
+  }
+
+  succeeded(): void {
+    this.#failures = 0
+    this.#lastFailure = ''
+    this.hold(SPACING_MS)
+  }
+
+  /** Answers whether this failure is a new one, worth a line in the log. */
+  failed(failure: string, retryAfterMs?: number): boolean {
+    this.#failures += 1
+    this.hold(backoffMs(this.#failures, this.#random(), retryAfterMs))
+    const isNew = failure !== this.#lastFailure
+    this.#lastFailure = failure
+    return isNew
+  }
+
+  /** Nothing for so long. */
+  hold(ms: number): void {
+    this.#notBeforeMs = Math.max(this.#notBeforeMs, this.nowMs() + ms)
+  }
+
+  /** What was waited for has come: only the spacing is left. */
+  release(): void {
+    this.#notBeforeMs = Math.min(this.#notBeforeMs, this.nowMs() + SPACING_MS)
+  }
+}

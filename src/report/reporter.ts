@@ -1,0 +1,95 @@
+/**
+ * What a pass of the loop tells the world: the Node status and the gauges when the agent comes to rest, the counters when it acts, and a log
+ * line whenever what it waits for has changed. Holds what was said last; decides nothing.
+ */
+import type { PassObserver } from '../agent/loop.ts'
+import type { Snapshot } from '../agent/model.ts'
+import type { Clock, Log } from '../agent/ports.ts'
+import type { Phase, Step, Wait } from '../agent/step.ts'
+import { measureTrial } from '../agent/trial.ts'
+import { NOT_TIMED, timeApply } from './apply-time.ts'
+import type { Counters } from './counters.ts'
+import type { ProbeResult } from './server.ts'
+import { type ConfigStatus, describeStatus } from './status.ts'
+
+export interface ReporterOptions {
+  readonly clock: Clock
+  readonly log: Log
+  readonly counters: Counters
+  readonly publish: (status: ConfigStatus, trialRemainingSeconds: number) => void
+}
+
+/** The loop looks at least every quarter of a minute, and one look may wait for systemd and kubelet for some ten seconds. */
+const LONGEST_TURN_US = 120e6
+
+export class Reporter implements PassObserver {
+  readonly #options: ReporterOptions
+  #applyTimer = NOT_TIMED
+  #said = ''
+  #turnedAtUs: number
+  #known = false
+
+  constructor(options: ReporterOptions) {
+    this.#options = options
+    this.#turnedAtUs = options.clock.now().monotonicUs
+  }
+
+  decided(snapshot: Snapshot, step: Step): void {
+    const { counters, publish } = this.#options
+    this.#turnedAtUs = snapshot.now.monotonicUs
+    this.#known = snapshot.desired.kind !== 'unknown'
+    const { timer, appliedSeconds } = timeApply(this.#applyTimer, snapshot)
+    this.#applyTimer = timer
+    if (appliedSeconds !== undefined) counters.applied(appliedSeconds)
+    if (step.kind === 'restart') counters.restarted()
+    if (step.kind === 'condemn') counters.rolledBack(step.verdict.reason)
+    if (step.kind !== 'wait') return
+    this.#sayPhase(step)
+    publish(describeStatus(snapshot, step.phase), trialRemainingSeconds(snapshot))
+  }
+
+  isAlive(): ProbeResult {
+    const stalledUs = this.#options.clock.now().monotonicUs - this.#turnedAtUs
+    return stalledUs < LONGEST_TURN_US
+      ? { ok: true, detail: 'ok' }
+      : { ok: false, detail: `the loop has not turned for ${Math.round(stalledUs / 1e6)} s` }
+  }
+
+  isReady(): ProbeResult {
+    return this.#known ? { ok: true, detail: 'ok' } : { ok: false, detail: 'what is assigned to this node is not known yet' }
+  }
+
+  #sayPhase({ phase, detail }: Wait): void {
+    const said = `${phase}: ${detail}`
+    if (said === this.#said) return
+    this.#said = said
+    if (isTrouble(phase)) this.#options.log.warn(said)
+    else this.#options.log.info(said)
+  }
+}
+
+function trialRemainingSeconds(snapshot: Snapshot): number {
+  const { running } = snapshot
+  if (running.kind !== 'known' || running.content === 'local' || running.key === snapshot.proven) return 0
+  return (measureTrial(snapshot, running.key)?.remainingUs ?? snapshot.policy.trialUs) / 1e6
+}
+
+function isTrouble(phase: Phase): boolean {
+  switch (phase) {
+    case 'settled':
+    case 'in-trial':
+    case 'spread':
+    case 'restarting':
+    case 'paused':
+      return false
+    case 'fallen-back':
+    case 'kubelet-stopped':
+    case 'runtime-down':
+    case 'restart-limit':
+    case 'ineffective':
+    case 'blocked':
+    case 'node-at-fault':
+    case 'unknown':
+      return true
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * HTTP for Prometheus and for probes: `/metrics`, `/healthz` (the loop turns), `/readyz` (and it knows what is wanted). Read only, no
+ * state, bounded in time and connections. The agent's job does not depend on it: an address that is in use is a warning, and tried again.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Log } from '../agent/ports.ts'
+import { formatListenAddress, type ListenAddress } from './listen-address.ts'
+
+export interface ReportServerOptions {
+  readonly address: ListenAddress
+  readonly render: () => Promise<{ readonly contentType: string; readonly body: string }>
+  readonly isAlive: () => ProbeResult
+  readonly isReady: () => ProbeResult
+  readonly log: Log
+  readonly retryMs?: number
+}
+/** The detail is for whoever asks: `ok`, or what is wrong. */
+export interface ProbeResult {
+  readonly ok: boolean
+  readonly detail: string
+}
+
+const RETRY_MS = 30_000
+const REQUEST_TIMEOUT_MS = 10_000
+const MAX_CONNECTIONS = 32
+
+export class ReportServer {
+  readonly #options: ReportServerOptions
+  readonly #server: Server
+  #retry: NodeJS.Timeout | undefined
+  #warned = false
+
+  constructor(options: ReportServerOptions) {
+    this.#options = options
+    const limits = { headersTimeout: REQUEST_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: REQUEST_TIMEOUT_MS }
+    this.#server = createServer({ ...limits, connectionsCheckingInterval: REQUEST_TIMEOUT_MS }, (request, response) => {
+      void this.#answer(request, response)
+    })
+    this.#server.maxConnections = MAX_CONNECTIONS
+    this.#server.on('error', (error) => this.#listenLater(error))
+    this.#server.on('listening', () => {
+      this.#warned = false
+      this.#options.log.info('serving metrics', { address: formatListenAddress(this.boundTo ?? this.#options.address) })
+    })
+  }
+
+  /** Returns at once. */
+  start(): void {
+    const { host, port } = this.#options.address
+    this.#server.listen(host === '' ? { port } : { host, port })
+  }
+
+  async stop(): Promise<void> {
+    clearTimeout(this.#retry)
+    if (!this.#server.listening) return
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve())
+      this.#server.closeAllConnections()
+    })
+  }
+
+  /** undefined while it does not listen. */
+  get boundTo(): ListenAddress | undefined {
+    const bound = this.#server.address() as AddressInfo | null
+    return bound === null ? undefined : { host: bound.address, port: bound.port }
+  }
+
+  #listenLater(error: Error): void {
+    const address = formatListenAddress(this.#options.address)
+    if (!this.#warned) this.#options.log.warn('metrics cannot be served; it is tried again', { address, error })
+    this.#warned = true
+    clearTimeout(this.#retry)
+    this.#retry = setTimeout(() => this.start(), this.#options.retryMs ?? RETRY_MS)
+    this.#retry.unref()
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { isAlive, isReady, render, log } = this.#options
+    const path = (request.url ?? '').split('?')[0]
+    const pages: Readonly<Record<string, () => Promise<Page>>> = {
+      '/metrics': async () => ({ status: 200, ...(await render()) }),
+      '/healthz': async () => probePage(isAlive()),
+      '/readyz': async () => probePage(isReady()),
+    }
+    try {
+      const page = path !== undefined && Object.hasOwn(pages, path) ? pages[path] : undefined
+      if (page === undefined) return send(request, response, { status: 404, ...plain('not found') })
+      if (request.method !== 'GET' && request.method !== 'HEAD') {
+        response.setHeader('Allow', 'GET, HEAD')
+        return send(request, response, { status: 405, ...plain('only GET and HEAD') })
+      }
+      send(request, response, await page())
+    } catch (error) {
+      log.error('a request for metrics or health could not be answered', { path, error })
+      send(request, response, { status: 500, ...plain('internal error, see the log') })
+    }
+  }
+}
+
+interface Page {
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+}
+
+function probePage({ ok, detail }: ProbeResult): Page {
+  return { status: ok ? 200 : 503, ...plain(detail) }
+}
+
+function plain(text: string): Omit<Page, 'status'> {
+  return { contentType: 'text/plain; charset=utf-8', body: `${text}\n` }
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, contentType, body }: Page): void {
+  response.writeHead(status, {
+    'Content-Type': contentType,
+    'Content-Length': Buffer.byteLength(body),
+    'X-Content-Type-Options': 'nosniff',
+  })
+  response.end(request.method === 'HEAD' ? undefined : body)
+}

@@ -1,0 +1,173 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { FakeDisk } from '../../src/checkpoint/fake-disk.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { EventWork } from '../../src/report/event-work.ts'
+import { FileHistory } from '../../src/report/history.ts'
+import { Lane } from '../../src/report/lane.ts'
+import { source } from './build.ts'
+import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
+
+function fresh(queueLimit?: number) {
+  const time = new FakeTime()
+  const api = new FakeApi(() => time.nowMs)
+  const log = new FakeLog()
+  const disk = new FakeDisk(() => time.wallMs)
+  const files = new DurableFiles(disk)
+  const open = () => {
+    const bell: { ring?: () => void } = {}
+    const history = new FileHistory({ files, directory: '/d', clock: time.clock, log, onAppend: () => bell.ring?.() })
+    const options = { api, nodeName: 'node-1', clock: time.clock, log, random: () => 1, files, directory: '/d', history }
+    const work = new EventWork({ ...options, ...(queueLimit !== undefined && { queueLimit }) })
+    const lane = new Lane(work, time.sleep, log)
+    bell.ring = () => {
+      work.refresh()
+      lane.ring()
+    }
+    lane.start()
+    let version = 0
+    const restart = () => {
+      version += 1
+      history.append({ kind: 'restarting', from: 'local', to: source(String(version)), why: '' })
+    }
+    return { history, lane, restart }
+  }
+  const sent = () => [...api.events.values()].map((event) => /ResourceVersion: (\d+)/.exec((event as { message: string }).message)?.[1])
+  return { time, api, log, disk, files, open, sent }
+}
+
+t.test('each transition that makes an event is sent, oldest first, at most one a second', async (t) => {
+  const { time, api, open, sent } = fresh()
+  const { history, restart } = open()
+  restart()
+  history.append({ kind: 'assigned', from: 'local', to: source(), why: '' })
+  restart()
+  restart()
+  await time.advance(2000)
+  t.same(sent(), ['1', '2', '3'])
+  t.same(
+    api.requests.map(({ path, atMs }) => [path, atMs]),
+    [0, 1000, 2000].map((atMs) => ['/api/v1/namespaces/default/events', atMs]),
+  )
+})
+
+t.test('nothing is lost over an outage or a restart of the agent, and nothing is sent twice', async (t) => {
+  const { time, api, log, open, sent } = fresh()
+  const first = open()
+  first.restart()
+  await time.advance(5000)
+  api.fault = () => ({ kind: 'unreachable', detail: 'ECONNREFUSED' })
+  first.restart()
+  await time.advance(3600_000)
+  t.same(log.said('warn').length, 1)
+  await first.lane.stop()
+  first.restart()
+  api.fault = () => undefined
+  open()
+  await time.advance(5000)
+  t.same(sent(), ['1', '2', '3'])
+  t.equal(api.requests.filter(({ atMs }) => atMs > 3_600_000).length > 0, true)
+  open()
+  const { length } = api.requests
+  await time.advance(60_000)
+  t.equal(api.requests.length, length, 'the cursor is on disk')
+})
+
+t.test('where the cursor is lost, the names keep the events from being doubled', async (t) => {
+  const { time, api, log, files, open, sent } = fresh()
+  const { restart, lane } = open()
+  restart()
+  restart()
+  await time.advance(5000)
+  await lane.stop()
+  files.replace('/d/meta/events-published', 'garbage')
+  open()
+  await time.advance(5000)
+  t.same(sent(), ['1', '2'])
+  t.equal(api.requests.length, 4)
+  t.same(log.said('warn'), [], 'which is nothing to speak of')
+})
+
+t.test('a server that says no is believed, and the next event goes out; a server in trouble is waited for', async (t) => {
+  for (const status of [400, 413, 422]) {
+    const { time, api, log, open, sent } = fresh()
+    const answers = [refusal(status, 'No')]
+    api.fault = () => answers.shift()
+    const { restart } = open()
+    restart()
+    restart()
+    await time.advance(5000)
+    t.same(sent(), ['2'], String(status))
+    t.match(log.said('warn'), [/dropped/])
+  }
+  for (const status of [401, 403, 404, 408, 429, 500, 503]) {
+    const { time, api, open, sent } = fresh()
+    const answers = [refusal(status, 'Later', 7000)]
+    api.fault = () => answers.shift()
+    const { restart } = open()
+    restart()
+    restart()
+    await time.advance(6999)
+    t.same(sent(), [], String(status))
+    await time.advance(2000)
+    t.same(sent(), ['1', '2'], String(status))
+  }
+})
+
+t.test('a queue that grows too long loses its oldest, and says how many', async (t) => {
+  const { time, api, log, open, sent } = fresh(3)
+  api.fault = () => ({ kind: 'unreachable', detail: '' })
+  const { restart } = open()
+  for (let count = 0; count < 5; count += 1) {
+    restart()
+    await time.advance(10)
+  }
+  api.fault = () => undefined
+  await time.advance(60_000)
+  t.same(sent(), ['3', '4', '5'])
+  const dropped = log.lines.filter(({ message }) => message.includes('oldest were dropped')).map(({ fields }) => fields.dropped)
+  t.equal(
+    dropped.reduce((sum: number, count) => sum + Number(count), 0),
+    2,
+  )
+})
+
+t.test('a full disk does not keep events from being sent once', async (t) => {
+  const { time, api, disk, open, sent } = fresh()
+  const { restart } = open()
+  restart()
+  await time.advance(2000)
+  disk.full = true
+  restart()
+  restart()
+  await time.advance(60_000)
+  t.same(sent(), ['1', '2', '3'])
+  t.equal(api.requests.length, 3)
+})
+
+t.test('every event arrives exactly once and in order, whatever the server and the agent do', async (t) => {
+  const faults = fc.constantFrom(undefined, { kind: 'unreachable', detail: '' } as const, refusal(500), refusal(429, '', 2000))
+  const move = fc.oneof(fc.constant('append' as const), fc.constant('reopen' as const), fc.nat(30_000), fc.record({ fault: faults }))
+  const property = fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
+    const { time, api, open, sent } = fresh()
+    let agent = open()
+    let appended = 0
+    for (const step of moves) {
+      if (step === 'append') {
+        appended += 1
+        agent.history.append({ kind: 'restarting', from: 'local', to: source(String(appended)), why: '' })
+      } else if (step === 'reopen') {
+        await agent.lane.stop()
+        agent = open()
+      } else if (typeof step === 'number') await time.advance(step)
+      else api.fault = () => step.fault
+    }
+    api.fault = () => undefined
+    await time.advance(3600_000)
+    t.same(
+      sent(),
+      Array.from({ length: appended }, (_, index) => String(index + 1)),
+    )
+  })
+  await fc.assert(property, { numRuns: 60 })
+})

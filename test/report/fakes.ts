@@ -1,0 +1,110 @@
+/** Time that passes when told, a log that remembers, and an API server that answers as scripted and keeps one Node's status. */
+import type { Clock, KubeAnswer, KubeApi, KubeRequest, Log } from '../../src/agent/ports.ts'
+import type { Sleep } from '../../src/report/lane.ts'
+
+const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+export class FakeTime {
+  #nowMs = 0
+  #sleepers: { readonly atMs: number; readonly wake: () => void }[] = []
+  wallMs = 1_700_000_000_000
+
+  readonly clock: Clock = { now: () => ({ bootId: 'b1', monotonicUs: this.#nowMs * 1000, wallMs: this.wallMs }) }
+
+  readonly sleep: Sleep = (ms, signal) =>
+    new Promise((resolve) => {
+      const sleeper = { atMs: this.#nowMs + ms, wake: resolve }
+      this.#sleepers.push(sleeper)
+      signal.addEventListener('abort', () => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper)
+        resolve()
+      })
+    })
+
+  get nowMs(): number {
+    return this.#nowMs
+  }
+
+  get sleepers(): number {
+    return this.#sleepers.length
+  }
+
+  /** Everything that is due in this time happens, in its order. */
+  async advance(ms: number): Promise<void> {
+    const endMs = this.#nowMs + ms
+    await tick()
+    for (;;) {
+      const next = this.#sleepers.filter(({ atMs }) => atMs <= endMs).sort((a, b) => a.atMs - b.atMs)[0]
+      if (next === undefined) break
+      this.#nowMs = Math.max(this.#nowMs, next.atMs)
+      this.wallMs += 1
+      this.#sleepers = this.#sleepers.filter((other) => other !== next)
+      next.wake()
+      await tick()
+    }
+    this.#nowMs = endMs
+  }
+}
+
+export class FakeLog implements Log {
+  readonly lines: { readonly level: string; readonly message: string; readonly fields: Readonly<Record<string, unknown>> }[] = []
+  debug = this.#at('debug')
+  info = this.#at('info')
+  warn = this.#at('warn')
+  error = this.#at('error')
+
+  said(level: string): string[] {
+    return this.lines.filter((line) => line.level === level).map(({ message }) => message)
+  }
+
+  #at(level: string) {
+    return (message: string, fields: Readonly<Record<string, unknown>> = {}) => {
+      this.lines.push({ level, message, fields })
+    }
+  }
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+export class FakeApi implements KubeApi {
+  readonly requests: (KubeRequest & { readonly atMs: number })[] = []
+  /** Asked first; undefined: the server does its work. */
+  fault: (request: KubeRequest) => KubeAnswer | undefined = () => undefined
+  dropsConfig = false
+  config: unknown
+  readonly events = new Map<string, unknown>()
+  readonly #nowMs: () => number
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  async request(request: KubeRequest): Promise<KubeAnswer> {
+    this.requests.push({ ...request, atMs: this.#nowMs() })
+    const fault = this.fault(request)
+    if (fault !== undefined) return fault
+    if (request.method === 'POST') return this.#create(request.body as { metadata: { name: string } })
+    const patch = (request.body as { status: { config: Json } }).status.config
+    if (!this.dropsConfig) this.config = merge(this.config as Json | undefined, patch)
+    return { kind: 'ok', object: { metadata: { uid: 'node-uid' }, status: { ...(this.config !== undefined && { config: this.config }) } } }
+  }
+
+  async watch(): Promise<never> {
+    throw new Error('the publisher does not watch')
+  }
+
+  #create(event: { metadata: { name: string } }): KubeAnswer {
+    if (this.events.has(event.metadata.name)) return refusal(409, 'AlreadyExists')
+    this.events.set(event.metadata.name, event)
+    return { kind: 'ok', object: event }
+  }
+}
+
+export function refusal(status: number, reason = '', retryAfterMs?: number): KubeAnswer {
+  return { kind: 'refused', status, reason, detail: reason, retryAfterMs }
+}
+
+/** RFC 7386, one level deep, which is all that this patch needs. */
+function merge(old: Json | undefined, patch: Json): Json {
+  return Object.fromEntries(Object.entries({ ...old, ...patch }).filter(([, value]) => value !== null))
+}

@@ -1,0 +1,83 @@
+import t from 'tap'
+import { Publisher } from '../../src/report/publisher.ts'
+import { source, transition } from './build.ts'
+import { FakeApi, FakeLog, FakeTime } from './fakes.ts'
+
+function fresh() {
+  const time = new FakeTime()
+  const api = new FakeApi(() => time.nowMs)
+  const log = new FakeLog()
+  const written = new Map<string, string>()
+  const files = {
+    read: (path: string) => (written.has(path) ? Buffer.from(written.get(path) ?? '') : undefined),
+    makeDirectory: () => {},
+    replace: (path: string, text: Uint8Array | string) => written.set(path, String(text)),
+  }
+  const transitions = [transition()]
+  const history = { after: (atNs: string) => transitions.filter((each) => BigInt(each.atNs) > BigInt(atNs)) }
+  const options = { api, nodeName: 'node-1', clock: time.clock, sleep: time.sleep, random: () => 1, log, files, directory: '/d', history }
+  return { time, api, log, publisher: new Publisher(options) }
+}
+const STATUS = { active: source(), assigned: source(), lastKnownGood: 'local', error: '' } as const
+
+t.test('status and events go their own ways: one that waits does not hold up the other', async (t) => {
+  const { time, api, publisher } = fresh()
+  api.fault = ({ method }) => (method === 'PATCH' ? { kind: 'unreachable', detail: '' } : undefined)
+  publisher.start()
+  publisher.publish(STATUS)
+  await time.advance(1000)
+  t.equal(api.events.size, 1)
+  t.equal(api.config, undefined)
+  api.fault = () => undefined
+  await time.advance(5000)
+  t.ok(api.config)
+})
+
+t.test('stop sends what is due, waits for no retry, and leaves no timer', async (t) => {
+  const { time, api, publisher } = fresh()
+  publisher.start()
+  publisher.publish(STATUS)
+  await publisher.stop()
+  t.ok(api.config)
+  t.equal(api.events.size, 1)
+  t.equal(time.sleepers, 0)
+  const away = fresh()
+  away.api.fault = () => ({ kind: 'unreachable', detail: '' })
+  away.publisher.start()
+  away.publisher.publish(STATUS)
+  await away.time.advance(1000)
+  await away.publisher.stop()
+  t.equal(away.time.sleepers, 0)
+})
+
+t.test('stop does not wait for a server that hangs', async (t) => {
+  const { time, api, publisher } = fresh()
+  api.request = () => new Promise(() => {})
+  publisher.start()
+  publisher.publish(STATUS)
+  await time.advance(10)
+  let stopped = false
+  const stopping = publisher.stop(500).then(() => {
+    stopped = true
+  })
+  await time.advance(499)
+  t.notOk(stopped)
+  await time.advance(1)
+  await stopping
+  t.ok(stopped)
+})
+
+t.test('a bug in reporting is said, does not spin and does not end reporting', async (t) => {
+  const { time, api, log, publisher } = fresh()
+  const { request } = api
+  api.request = async () => {
+    throw new TypeError('bug')
+  }
+  publisher.start()
+  publisher.publish(STATUS)
+  await time.advance(59_000)
+  t.equal(log.said('error').length, 2, 'one a lane')
+  api.request = request
+  await time.advance(60_000)
+  t.ok(api.config)
+})

@@ -1,0 +1,89 @@
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import type { ListenAddress } from '../../src/report/listen-address.ts'
+import { ReportServer } from '../../src/report/server.ts'
+import { FakeLog } from './fakes.ts'
+
+const LOOPBACK = { host: '127.0.0.1', port: 0 }
+
+async function eventually<T>(look: () => T | undefined): Promise<T> {
+  for (;;) {
+    const found = look()
+    if (found !== undefined) return found
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+async function serve(t: Test, address: ListenAddress = LOOPBACK) {
+  const log = new FakeLog()
+  const state = { alive: true, ready: false, render: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'metric 1\n' }) }
+  const server = new ReportServer({
+    address,
+    log,
+    render: () => state.render(),
+    isAlive: () => ({ ok: state.alive, detail: state.alive ? 'ok' : 'the loop stands still' }),
+    isReady: () => ({ ok: state.ready, detail: state.ready ? 'ok' : 'the assignment is not known' }),
+    retryMs: 10,
+  })
+  t.teardown(() => server.stop())
+  server.start()
+  return { server, log, state }
+}
+
+async function ask({ host, port }: ListenAddress, path: string, method = 'GET') {
+  const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
+    request({ host, port, path, method, agent: false }, resolve).on('error', reject).end()
+  })
+  return { status: response.statusCode, headers: response.headers, body: await text(response) }
+}
+
+t.test('pages', async (t) => {
+  const { server, state, log } = await serve(t)
+  const address = await eventually(() => server.boundTo)
+  t.match(await ask(address, '/metrics'), { status: 200, body: 'metric 1\n', headers: { 'content-type': 'text/plain; version=0.0.4' } })
+  t.match(await ask(address, '/metrics?name[]=x'), { status: 200 })
+  t.match(await ask(address, '/metrics', 'HEAD'), { status: 200, body: '', headers: { 'content-length': '9' } })
+  t.match(await ask(address, '/healthz'), { status: 200, body: 'ok\n' })
+  t.match(await ask(address, '/readyz'), { status: 503, body: 'the assignment is not known\n' })
+  Object.assign(state, { alive: false, ready: true })
+  t.match(await ask(address, '/healthz'), { status: 503, body: 'the loop stands still\n' })
+  t.match(await ask(address, '/readyz'), { status: 200 })
+  for (const path of ['/', '/metrics/', '/toString', '/__proto__', '//']) t.match(await ask(address, path), { status: 404 }, path)
+  t.match(await ask(address, '/metrics', 'POST'), { status: 405, headers: { allow: 'GET, HEAD' } })
+  state.render = async () => {
+    throw new Error('secret detail')
+  }
+  const failed = await ask(address, '/metrics')
+  t.equal(failed.status, 500)
+  t.notMatch(failed.body, 'secret')
+  t.equal(log.said('error').length, 1)
+})
+
+t.test('an address in use is a warning, said once, and taken when it is free', async (t) => {
+  const first = await serve(t)
+  const address = await eventually(() => first.server.boundTo)
+  const second = await serve(t, address)
+  await eventually(() => second.log.said('warn')[0])
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  t.equal(second.log.said('warn').length, 1)
+  t.equal(second.server.boundTo, undefined)
+  await first.server.stop()
+  await eventually(() => second.server.boundTo)
+  t.match(await ask(address, '/healthz'), { status: 200 })
+  t.match(second.log.said('info'), ['serving metrics'])
+})
+
+t.test('stop ends idle and half-open connections, and a retry that is due', async (t) => {
+  const { server } = await serve(t)
+  const address = await eventually(() => server.boundTo)
+  const socket = connect(address.port, address.host)
+  await new Promise((resolve) => socket.write('GET /metr', resolve))
+  await server.stop()
+  t.equal(server.boundTo, undefined)
+  await new Promise((resolve) => (socket.closed ? resolve(undefined) : socket.on('close', resolve).on('error', () => {})))
+  const never = await serve(t, { host: '192.0.2.1', port: 1 })
+  await eventually(() => never.log.said('warn')[0])
+  await never.server.stop()
+})
