@@ -1,0 +1,132 @@
+/**
+ * What a command of the command line is, and what it is given of the world. A command is data and one function; `program.ts` turns the
+ * data into a parser and into help. Commands touch neither files nor systemd themselves, so that fakes can stand in for both.
+ */
+
+import type { ContentHash, Snapshot } from '../agent/model.ts'
+import type { Activation, OperatorRequests, Unit } from '../agent/ports.ts'
+import type { Origins, Resolution } from '../agent/resolve-settings.ts'
+import { choiceKind, type Kind } from '../agent/setting-kinds.ts'
+import type { Settings } from '../agent/settings.ts'
+import type { NodeFactsResult } from '../kubelet/describe-facts.ts'
+import type { HistoryReading } from '../report/history-lines.ts'
+import type { PathNeed, PathRight } from './rights.ts'
+import type { Terminal } from './terminal.ts'
+
+export const EXIT = { fine: 0, failed: 1, usage: 2 } as const
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+export type Command = PlainCommand | NodeCommand | RunCommand
+
+/** Needs nothing of the node, not even valid settings. */
+export interface PlainCommand extends CommandText {
+  readonly takes: 'nothing'
+  execute(terminal: Terminal, build: BuildInfo): ExitCode
+}
+
+/** Looks at the node, or leaves a request on it. Takes the flags that say where things are. */
+export interface NodeCommand extends CommandText {
+  readonly takes: 'node'
+  execute(context: CommandContext, options: OptionValues): Promise<ExitCode>
+}
+
+/** The agent itself. Takes every flag. */
+export interface RunCommand extends CommandText {
+  readonly takes: 'all'
+  execute(start: AgentStart, runAgent: RunAgent): Promise<ExitCode>
+}
+
+interface CommandText {
+  readonly name: string
+  /** Heading in the list of commands. */
+  readonly group: 'The agent' | 'Look' | 'Ask'
+  /** One line, for the list of commands. */
+  readonly summary: string
+  readonly description: string
+  readonly options: readonly CommandOption[]
+  /** Arguments after the command's name, and what they do. */
+  readonly examples: readonly (readonly [string, string])[]
+}
+
+/** An option of one command, besides settings. */
+export interface CommandOption {
+  /** `output` for `--output`. */
+  readonly name: string
+  readonly short?: string
+  readonly kind: Kind<string> | Kind<number>
+  readonly initial: string
+  readonly help: string
+}
+/** By name; every option has a value, which its kind has accepted. */
+export type OptionValues = Readonly<Record<string, string>>
+
+export const OUTPUT: CommandOption = {
+  name: 'output',
+  short: 'o',
+  kind: choiceKind('table', 'json'),
+  initial: 'table',
+  help: 'for people, or for programs',
+}
+
+export interface BuildInfo {
+  readonly version: string
+  /** As in `node 24.1.0, linux/x64`. */
+  readonly platform: string
+}
+
+/** What `run` starts the agent with. */
+export interface AgentStart {
+  readonly settings: Settings
+  readonly origins: Origins
+  /** The same flags with the environment and the config file of now: for SIGHUP. */
+  reread(): Resolution
+}
+export type RunAgent = (start: AgentStart) => Promise<ExitCode>
+
+/** The node as a command sees it. Nothing here takes the lock; nothing but `ask` changes anything. */
+export interface CommandContext {
+  readonly settings: Settings
+  readonly terminal: Terminal
+  /** The agent's own look around, over stores that only read, and with nothing known of what the cluster wants. */
+  observe(): Promise<Snapshot>
+  readonly unit: Pick<Unit, 'observe'>
+  readonly activation: Pick<Activation, 'read'>
+  readonly requests: Pick<OperatorRequests, 'read'>
+  readonly ask: OperatorAsks
+  readonly history: HistoryReader
+  agent(): AgentPresence
+  rights(needs: readonly PathNeed[]): readonly PathRight[]
+  /** Of this process. */
+  readonly uid: number
+  nodeFacts(): Promise<NodeFactsResult>
+}
+
+/** The writing half of OperatorRequests. Durable when it returns. */
+export interface OperatorAsks {
+  requestHold(hold: 'paused' | 'local'): void
+  clearHold(): void
+  requestRollback(content: ContentHash): void
+  requestRetry(): void
+}
+
+export interface HistoryReader {
+  read(): HistoryReading
+}
+
+/** Whether an agent holds the directory's lock. */
+export type AgentPresence =
+  | { readonly kind: 'running'; readonly pid: number | undefined }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'unknown'; readonly detail: string }
+
+/** When a request takes effect. */
+export function describeReach(agent: AgentPresence): string {
+  switch (agent.kind) {
+    case 'running':
+      return `The running agent${agent.pid === undefined ? '' : ` (pid ${agent.pid})`} takes this up at once.`
+    case 'absent':
+      return 'No agent is running: this applies when it starts next.'
+    case 'unknown':
+      return `Whether an agent is running cannot be told (${agent.detail}): this applies at once, or when it starts next.`
+  }
+}

@@ -1,0 +1,46 @@
+/** The parts of the help that a parser does not know: examples, where else settings come from, exit codes. Pure text. */
+import { fileKey, flagName, showInitial, variableName } from '../agent/setting-names.ts'
+import { SETTINGS, type SettingName } from '../agent/settings.ts'
+import { type Command, type CommandOption, EXIT } from './command.ts'
+
+export const PROGRAM = 'kubelet-cfg-agent'
+
+const EXIT_CODES = `Exit codes: ${EXIT.fine} fine, ${EXIT.failed} failed, ${EXIT.usage} wrong flags or settings.\n`
+
+export const PROGRAM_NOTES = `
+First steps:
+  ${PROGRAM} check     can the agent do its work here?
+  ${PROGRAM} status    what runs, what should, and how its trial stands
+
+${EXIT_CODES}`
+
+const SETTINGS_NOTE = `Each setting is also read from the environment (${flagName('kubeletUnit')} as ${variableName('kubeletUnit')})
+and from the config file (as ${fileKey('kubeletUnit')}); flags win over the environment, and that over the file.
+`
+
+/** Where everything is, for a command that does not spell its flags out. */
+const PLACES_NOTE = `Finds the agent's files and kubelet's unit by the agent's own settings: flags, environment or
+config file, as ${PROGRAM} run --help explains them.
+`
+
+const NOTES: Readonly<Record<Command['takes'], readonly string[]>> = { nothing: [], node: [PLACES_NOTE], all: [SETTINGS_NOTE] }
+
+export function notesOn({ examples, takes }: Command): string {
+  const width = Math.max(...examples.map(([example]) => example.length))
+  const lines = examples.map(([example, effect]) => `  ${PROGRAM} ${example.padEnd(width)}    ${effect}\n`)
+  const paragraphs = [...(lines.length === 0 ? [] : [`Examples:\n${lines.join('')}`]), ...NOTES[takes], EXIT_CODES]
+  return `\n${paragraphs.join('\n')}`
+}
+
+export function describeOption({ help, kind, initial }: CommandOption): string {
+  return describe(help, kind.choices, initial)
+}
+
+export function describeSetting(property: SettingName): string {
+  const { help, kind, initialNote } = SETTINGS[property]
+  return kind.placeholder === undefined ? help : describe(help, kind.choices, initialNote ?? showInitial(property))
+}
+
+function describe(help: string, choices: readonly string[] | undefined, initial: string): string {
+  return `${help} (${choices === undefined ? '' : `${choices.join(', ')}; `}default: ${initial})`
+}

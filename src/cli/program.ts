@@ -1,0 +1,115 @@
+/**
+ * The command line: turns the commands and the table of settings into a parser and its help. The one module that imports commander.
+ * Unknown flags are not left to commander, whose first complaint is its last: `invoke.ts` collects every problem before it speaks.
+ */
+import { CommanderError, Option, Command as Parser } from 'commander'
+import { flagName } from '../agent/setting-names.ts'
+import { SETTING_GROUPS, SETTINGS, type SettingName } from '../agent/settings.ts'
+import { checkCommand } from './check.ts'
+import { type Command, type CommandOption, EXIT, type ExitCode } from './command.ts'
+import { describeOption, describeSetting, notesOn, PROGRAM, PROGRAM_NOTES } from './help-notes.ts'
+import { historyCommand } from './history.ts'
+import { describeWrongStart, invoke, type ProgramWorld, settingsOf } from './invoke.ts'
+import { pauseCommand } from './pause.ts'
+import { resetCommand } from './reset.ts'
+import { resumeCommand } from './resume.ts'
+import { retryCommand } from './retry.ts'
+import { rollbackCommand } from './rollback.ts'
+import { runCommand } from './run.ts'
+import { statusCommand } from './status.ts'
+import type { Terminal } from './terminal.ts'
+import { versionCommand } from './version.ts'
+
+/** In the order of the help. */
+export const COMMANDS: readonly Command[] = [
+  runCommand,
+  statusCommand,
+  historyCommand,
+  checkCommand,
+  versionCommand,
+  pauseCommand,
+  resumeCommand,
+  rollbackCommand,
+  retryCommand,
+  resetCommand,
+]
+
+/** @param args without the program's own name */
+export async function runProgram(args: readonly string[], world: ProgramWorld): Promise<ExitCode> {
+  const wrongStart = describeWrongStart(args[0], ['help', ...COMMANDS.map(({ name }) => name)])
+  if (wrongStart !== undefined) {
+    world.terminal.err(`${PROGRAM}: ${wrongStart}\n${PROGRAM} --help lists the commands\n`)
+    return EXIT.usage
+  }
+  let exitCode: ExitCode = EXIT.fine
+  const parser = buildParser(world.terminal, world.build.version)
+  for (const command of COMMANDS) {
+    const subparser = addCommand(parser, command)
+    subparser.action(async () => {
+      exitCode = await invoke(command, { given: subparser.opts(), rest: subparser.args }, world)
+    })
+  }
+  try {
+    await parser.parseAsync(args, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    return error.exitCode === 0 ? EXIT.fine : EXIT.usage
+  }
+  return exitCode
+}
+
+function buildParser(terminal: Terminal, version: string): Parser {
+  const width = () => terminal.width ?? 100
+  return new Parser(PROGRAM)
+    .description('Changes the configuration of this kubelet through the Kubernetes API, and rolls back what fails.')
+    .usage('<command> [flags]')
+    .version(`${PROGRAM} ${version}`, '--version', 'print the version')
+    .helpOption('-h, --help', 'this help, or that of a command')
+    .addHelpCommand(new Parser('help').argument('[command]').helpOption(false).description('the help of a command').helpGroup('Look:'))
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .configureOutput({
+      writeOut: (text) => terminal.out(text),
+      writeErr: (text) => terminal.err(text),
+      outputError: (text, write) => write(`${PROGRAM}: ${text.replace(/^error: /, '')}`),
+      getOutHelpWidth: width,
+      getErrHelpWidth: width,
+    })
+    .exitOverride()
+    .addHelpText('after', PROGRAM_NOTES)
+}
+
+function addCommand(program: Parser, command: Command): Parser {
+  const parser = program
+    .command(command.name)
+    .summary(command.summary)
+    .description(command.description)
+    .helpGroup(`${command.group}:`)
+    .usage('[flags]')
+    .showHelpAfterError(`${PROGRAM} ${command.name} --help lists the flags`)
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .addHelpText('after', notesOn(command))
+  for (const option of command.options) parser.addOption(parserOption(option))
+  const properties = settingsOf(command)
+  for (const group of SETTING_GROUPS) {
+    for (const property of properties) {
+      if (SETTINGS[property].group !== group) continue
+      // Only run spells its flags out; elsewhere they would bury the two lines that matter.
+      parser.addOption(
+        parserFlag(property)
+          .helpGroup(`${group}:`)
+          .hideHelp(command.takes !== 'all'),
+      )
+    }
+  }
+  return parser
+}
+
+function parserOption(option: CommandOption): Option {
+  const short = option.short === undefined ? '' : `-${option.short}, `
+  return new Option(`${short}--${option.name} ${option.kind.placeholder ?? ''}`.trimEnd(), describeOption(option))
+}
+
+function parserFlag(property: SettingName): Option {
+  return new Option(`${flagName(property)} ${SETTINGS[property].kind.placeholder ?? ''}`.trimEnd(), describeSetting(property))
+}

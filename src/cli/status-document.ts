@@ -1,0 +1,163 @@
+/**
+ * What `status -o json` prints: the state of the node as one document. Fields are added, never renamed or removed; a consumer ignores
+ * what it does not know. Durations are whole seconds, times RFC 3339. Pure.
+ */
+
+import { SECOND_US } from '../agent/durations.ts'
+import type { ConfigSource, FailureReason, HeldSource, Snapshot, UnitActivity, Verdict, Wiring, WiringProblem } from '../agent/model.ts'
+import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
+import { sameSource } from '../agent/sources.ts'
+import { describeStatus } from '../report/status.ts'
+import type { AgentPresence } from './command.ts'
+import type { Explanation } from './explain.ts'
+
+export interface StatusDocument {
+  readonly apiVersion: typeof CONFIG_API_VERSION
+  readonly kind: 'AgentStatus'
+  readonly node: string
+  /** `running`: null where it cannot be told. */
+  readonly agent: { readonly running: boolean | null; readonly pid?: number }
+  readonly unit: { readonly activity: UnitActivity | 'unknown'; readonly detail: string }
+  readonly wiring: WiringDocument
+  readonly hold: 'none' | 'paused' | 'local'
+  /** Asked for and not carried out yet. */
+  readonly requests: readonly ('rollback' | 'retry')[]
+  /** Where the agent stands; `due`: it has something to do. */
+  readonly phase: Explanation['phase']
+  readonly detail: string
+  readonly assigned: SourceDocument
+  readonly active: SourceDocument
+  readonly nextStart: SourceDocument
+  readonly lastKnownGood: SourceDocument
+  readonly previous: SourceDocument
+  /** What should be active: `assigned`, unless that failed. */
+  readonly target: SourceDocument
+  readonly trial: { readonly remainingSeconds: number; readonly durationSeconds: number } | null
+  /** Of a wait that ends by itself (phases `spread` and `restart-limit`). */
+  readonly waitRemainingSeconds: number | null
+  readonly restarts: { readonly lastHour: number; readonly fallbacksLastHour: number; readonly limitPerHour: number }
+  readonly verdicts: readonly VerdictDocument[]
+  /** As in `Node.status.config.error`; null: none. What only the running agent knows (an API outage) is not in it. */
+  readonly error: string | null
+}
+
+export type SourceDocument =
+  | { readonly kind: 'local' }
+  | {
+      readonly kind: 'configMap'
+      readonly namespace: string
+      readonly name: string
+      readonly kubeletConfigKey: string
+      readonly uid: string
+      readonly resourceVersion: string
+      /** `missing`: there is no whole checkpoint of it on disk. Absent where that was not looked up. */
+      readonly checkpoint?: 'present' | 'missing'
+    }
+  /** No kubelet process. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unknown'; readonly detail: string }
+
+export type WiringDocument =
+  | { readonly state: 'ready'; readonly activation: 'env' | 'file' }
+  | { readonly state: 'broken'; readonly reason: WiringProblem; readonly detail: string }
+  | { readonly state: 'unknown'; readonly detail: string }
+
+export interface VerdictDocument {
+  readonly source: SourceDocument
+  readonly state: Verdict['state']
+  readonly reason: FailureReason
+  readonly detail: string
+  readonly at: string
+}
+
+export function documentStatus(snapshot: Snapshot, explanation: Explanation, agent: AgentPresence): StatusDocument {
+  const { unit, assigned, nextStart, requests, policy } = snapshot
+  const { target, phase, trialRemainingUs, waitRemainingUs } = explanation
+  const status = describeStatus(snapshot, phase === 'due' ? undefined : phase)
+  return {
+    apiVersion: CONFIG_API_VERSION,
+    kind: 'AgentStatus',
+    node: snapshot.nodeName,
+    agent: documentAgent(agent),
+    unit: unit.kind === 'known' ? { activity: unit.activity, detail: unit.summary } : { activity: 'unknown', detail: unit.detail },
+    wiring: unit.kind === 'known' ? documentWiring(unit.wiring) : { state: 'unknown', detail: unit.detail },
+    hold: requests.hold,
+    requests: [...(requests.rollback === undefined ? [] : ['rollback' as const]), ...(requests.retry ? ['retry' as const] : [])],
+    phase,
+    detail: explanation.detail,
+    assigned:
+      assigned.kind === 'source' ? documentHeld({ source: assigned.source, content: snapshot.assignedContent }) : unknown(assigned.detail),
+    active: documentActive(snapshot, status.active),
+    nextStart: nextStart.kind === 'known' ? documentHeld(nextStart.held) : unknown(nextStart.detail),
+    lastKnownGood: documentHeld(snapshot.lastKnownGood),
+    previous: documentHeld(snapshot.previous),
+    target: target === undefined ? unknown(explanation.detail) : documentHeld(target),
+    trial:
+      trialRemainingUs === undefined ? null : { remainingSeconds: seconds(trialRemainingUs), durationSeconds: seconds(policy.trialUs) },
+    waitRemainingSeconds: waitRemainingUs === undefined ? null : seconds(waitRemainingUs),
+    restarts: countRestarts(snapshot),
+    verdicts: [...snapshot.verdicts.values()].sort((a, b) => a.atWallMs - b.atWallMs).map(documentVerdict),
+    error: status.error === '' ? null : status.error,
+  }
+}
+
+export function documentSource(source: ConfigSource): SourceDocument {
+  if (source === 'local') return { kind: 'local' }
+  const { namespace, name, kubeletConfigKey, uid, resourceVersion } = source
+  return { kind: 'configMap', namespace, name, kubeletConfigKey, uid, resourceVersion }
+}
+
+function documentHeld({ source, content }: HeldSource): SourceDocument {
+  const document = documentSource(source)
+  return document.kind === 'configMap' ? { ...document, checkpoint: content === undefined ? 'missing' : 'present' } : document
+}
+
+function documentActive(snapshot: Snapshot, active: ConfigSource | undefined): SourceDocument {
+  const { running, nextStart, unit } = snapshot
+  if (running.kind === 'none') return { kind: 'none' }
+  if (running.kind === 'unknown') return unknown(running.detail)
+  if (active !== undefined) {
+    return nextStart.kind === 'known' && sameSource(nextStart.held.source, active) ? documentHeld(nextStart.held) : documentSource(active)
+  }
+  const process = unit.kind === 'known' ? unit.process : undefined
+  if (process?.kind === 'checkpoint') return unknown(`a checkpoint that no record names: ${process.uid}/${process.resourceVersion}`)
+  if (process?.kind === 'other' && process.configPath !== undefined) return unknown(process.configPath)
+  return unknown('neither the local config nor a checkpoint')
+}
+
+function documentAgent(agent: AgentPresence): StatusDocument['agent'] {
+  switch (agent.kind) {
+    case 'running':
+      return agent.pid === undefined ? { running: true } : { running: true, pid: agent.pid }
+    case 'absent':
+      return { running: false }
+    case 'unknown':
+      return { running: null }
+  }
+}
+
+function documentWiring(wiring: Wiring): WiringDocument {
+  if (wiring.kind === 'ready') return { state: 'ready', activation: wiring.activation }
+  return { state: 'broken', reason: wiring.reason, detail: wiring.detail }
+}
+
+function documentVerdict({ source, state, reason, detail, atWallMs }: Verdict): VerdictDocument {
+  return { source: documentSource(source), state, reason, detail, at: new Date(atWallMs).toISOString() }
+}
+
+const HOUR_US = 3600 * SECOND_US
+
+function countRestarts({ restarts, now, policy }: Snapshot): StatusDocument['restarts'] {
+  const lastHour = restarts.filter((record) => record.bootId === now.bootId && now.monotonicUs - record.atUs < HOUR_US)
+  const fallbacks = lastHour.filter((record) => record.fallback)
+  return { lastHour: lastHour.length - fallbacks.length, fallbacksLastHour: fallbacks.length, limitPerHour: policy.restartsPerHour }
+}
+
+function unknown(detail: string): SourceDocument {
+  return { kind: 'unknown', detail }
+}
+
+/** Rounded up: what is not over never reads 0. */
+function seconds(us: number): number {
+  return Math.ceil(us / SECOND_US)
+}

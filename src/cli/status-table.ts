@@ -1,0 +1,110 @@
+/** What `status` prints for people: the document of `status -o json` as aligned lines, with what is not the case left out. Pure. */
+import { formatDuration, SECOND_US } from '../agent/durations.ts'
+import type { SourceDocument, StatusDocument } from './status-document.ts'
+import { alignColumns, type Cell, type Tone } from './terminal.ts'
+
+export function renderStatus(status: StatusDocument, color: boolean): string {
+  const lines = [...alignColumns(listFacts(status), color), '', ...alignColumns(listSources(status), color)]
+  if (status.verdicts.length > 0) lines.push('', ...alignColumns(listVerdicts(status), color))
+  return `${lines.join('\n')}\n`
+}
+
+function listFacts(status: StatusDocument): Cell[][] {
+  const { unit, wiring, agent, restarts, trial, waitRemainingSeconds } = status
+  const rows: Cell[][] = [
+    ['Node', status.node],
+    ['Agent', describeAgent(agent)],
+    ['Kubelet', tone(`${unit.activity}: ${unit.detail}`, unit.activity === 'running' ? 'plain' : 'warning')],
+    ['State', tone(`${status.phase}: ${status.detail}`, toneOfPhase(status.phase))],
+  ]
+  if (trial !== null) rows.push(['Trial', `${duration(trial.remainingSeconds)} left of ${duration(trial.durationSeconds)}`])
+  if (waitRemainingSeconds !== null) rows.push(['Waits', `${duration(waitRemainingSeconds)} more`])
+  if (status.hold !== 'none') rows.push(['Hold', tone(describeHold(status.hold), 'warning')])
+  if (status.requests.length > 0) rows.push(['Requested', tone(status.requests.join(', '), 'warning')])
+  if (wiring.state !== 'ready') {
+    rows.push(['Wiring', tone(wiring.state === 'broken' ? `${wiring.reason}: ${wiring.detail}` : wiring.detail, 'bad')])
+  }
+  const fallbacks = restarts.fallbacksLastHour === 0 ? '' : `, and ${restarts.fallbacksLastHour} to fall back`
+  rows.push(['Restarts', `${restarts.lastHour} of at most ${restarts.limitPerHour} in the last hour${fallbacks}`])
+  rows.push(['Error', status.error === null ? tone('none known here', 'faint') : tone(status.error, 'bad')])
+  return rows
+}
+
+function listSources(status: StatusDocument): Cell[][] {
+  const header: Cell[] = ['', 'SOURCE', 'VERSION', 'UID'].map((text) => tone(text, 'strong'))
+  return [
+    header,
+    ['Assigned', ...describe(status.assigned)],
+    ['Active', ...describe(status.active)],
+    ['Next start', ...describe(status.nextStart)],
+    ['Last known good', ...describe(status.lastKnownGood)],
+    ['Previous', ...describe(status.previous)],
+  ]
+}
+
+function listVerdicts({ verdicts }: StatusDocument): Cell[][] {
+  const header: Cell[] = ['VERDICT', 'SOURCE', 'VERSION', 'SINCE', 'WHY'].map((text) => tone(text, 'strong'))
+  const rows = verdicts.map(({ state, source, at, reason, detail }): Cell[] => {
+    const [name = '', version = ''] = describe(source)
+    return [tone(state, state === 'provisional' ? 'warning' : 'bad'), name, version, `${at.slice(0, 19)}Z`, `${reason}: ${detail}`]
+  })
+  return [header, ...rows]
+}
+
+/** Source, version, uid. */
+function describe(source: SourceDocument): Cell[] {
+  switch (source.kind) {
+    case 'local':
+      return ['local']
+    case 'none':
+      return [tone('none: no kubelet process', 'faint')]
+    case 'unknown':
+      return [tone(`unknown: ${source.detail}`, 'warning')]
+    case 'configMap': {
+      const name = `${source.namespace}/${source.name}:${source.kubeletConfigKey}`
+      const missing = source.checkpoint === 'missing' ? [tone('checkpoint missing', 'bad')] : []
+      return [name, source.resourceVersion, source.uid, ...missing]
+    }
+  }
+}
+
+function describeAgent({ running, pid }: StatusDocument['agent']): Cell {
+  if (running === null) return tone('cannot be told', 'warning')
+  if (!running) return tone('not running', 'warning')
+  return pid === undefined ? 'running' : `running (pid ${pid})`
+}
+
+function describeHold(hold: 'paused' | 'local'): string {
+  return hold === 'paused' ? 'paused: nothing is activated or restarted until resume' : 'local: held on the local config until resume'
+}
+
+function toneOfPhase(phase: StatusDocument['phase']): Tone {
+  switch (phase) {
+    case 'settled':
+      return 'good'
+    case 'due':
+    case 'in-trial':
+    case 'restarting':
+    case 'spread':
+      return 'plain'
+    case 'fallen-back':
+    case 'paused':
+    case 'kubelet-stopped':
+    case 'runtime-down':
+    case 'restart-limit':
+    case 'unknown':
+      return 'warning'
+    case 'ineffective':
+    case 'blocked':
+    case 'node-at-fault':
+      return 'bad'
+  }
+}
+
+function tone(text: string, tone: Tone): Cell {
+  return { text, tone }
+}
+
+function duration(seconds: number): string {
+  return formatDuration(seconds * SECOND_US)
+}

@@ -1,0 +1,52 @@
+/**
+ * Text for a terminal: columns that line up, colours where they are wanted, and nothing that could steer the terminal. Much of what is
+ * shown was written by others (a ConfigMap, kubelet's last words), so control characters never get through. Pure.
+ *
+ * Colours: https://no-color.org.
+ */
+
+/** Where a command writes. */
+export interface Terminal {
+  out(text: string): void
+  err(text: string): void
+  readonly color: boolean
+  /** Columns; undefined: unknown, or no terminal. */
+  readonly width: number | undefined
+}
+
+export type Tone = 'plain' | 'strong' | 'faint' | 'good' | 'warning' | 'bad'
+
+/** A cell of a table. A bare string is plain. */
+export type Cell = string | { readonly text: string; readonly tone: Tone }
+
+const CODES: Readonly<Record<Tone, string>> = { plain: '', strong: '1', faint: '2', good: '32', warning: '33', bad: '31' }
+
+/** Rows as lines, each column as wide as the widest cell that another one follows; no white space at the end of a line. */
+export function alignColumns(rows: readonly (readonly Cell[])[], color: boolean): string[] {
+  const widths: number[] = []
+  for (const row of rows) {
+    for (const [column, cell] of row.slice(0, -1).entries()) widths[column] = Math.max(widths[column] ?? 0, plainText(cell).length)
+  }
+  return rows.map((row) => {
+    const last = row.findLastIndex((cell) => plainText(cell) !== '')
+    const cells = row.slice(0, last + 1).map((cell, column) => {
+      const padding = column === last ? '' : ' '.repeat((widths[column] ?? 0) - plainText(cell).length + 2)
+      return paint(cell, color) + padding
+    })
+    return cells.join('')
+  })
+}
+
+export function paint(cell: Cell, color: boolean): string {
+  const code = typeof cell === 'string' ? '' : CODES[cell.tone]
+  return color && code !== '' ? `\u001b[${code}m${plainText(cell)}\u001b[0m` : plainText(cell)
+}
+
+/** One line without control characters. */
+export function plainText(cell: Cell): string {
+  return (typeof cell === 'string' ? cell : cell.text).replace(/\s*[\r\n]+\s*/g, ' ').replace(/\p{Cc}/gu, '?')
+}
+
+export function wantsColor(isTty: boolean, env: Readonly<Record<string, string | undefined>>): boolean {
+  return isTty && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb'
+}

@@ -1,0 +1,377 @@
+/**
+ * The composition root: the only place where adapters meet. From here down everything is handed what it needs; nothing reaches for the
+ * environment, the clock or the disk by itself. What is needed rarely (YAML, metrics, node facts) is loaded when it is.
+ */
+import { existsSync, fstatSync, readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { setTimeout as after } from 'node:timers/promises'
+import { Loop, runLoop, Waker } from './agent/loop.ts'
+import { type Eyes, observe } from './agent/observe.ts'
+import type { AssignmentSource, Clock, Files, KubeApi, Log } from './agent/ports.ts'
+import { rereadSettings } from './agent/reread-settings.ts'
+import { configPath } from './agent/resolve-settings.ts'
+import type { Settings } from './agent/settings.ts'
+import { toPolicy } from './agent/settings.ts'
+import { adoptKubeletStore, findKubeletStore } from './checkpoint/adopt.ts'
+import { FileAsks } from './checkpoint/ask.ts'
+import { compareBinding, readBinding, setForeignStateAside, writeBinding } from './checkpoint/binding.ts'
+import { FileCheckpoints } from './checkpoint/checkpoints.ts'
+import { contentHash } from './checkpoint/content.ts'
+import type { Disk } from './checkpoint/disk.ts'
+import { DurableFiles } from './checkpoint/files.ts'
+import { findLockHolder, takeLock } from './checkpoint/lock.ts'
+import { type Layout, layoutOf } from './checkpoint/names.ts'
+import { NodeDisk } from './checkpoint/node-disk.ts'
+import { ReadOnlyDisk } from './checkpoint/read-only-disk.ts'
+import { FileRecords } from './checkpoint/records.ts'
+import { FileRequests } from './checkpoint/requests.ts'
+import { FileRuntimeRecords } from './checkpoint/runtime-records.ts'
+import type { OnSetAside } from './checkpoint/set-aside.ts'
+import { gatherFindings, logFindings } from './cli/check.ts'
+import { type AgentStart, type CommandContext, EXIT, type ExitCode } from './cli/command.ts'
+import { type ParseYaml, readConfigFile } from './cli/config-file.ts'
+import { runProgram } from './cli/program.ts'
+import { readRights } from './cli/rights.ts'
+import { wantsColor } from './cli/terminal.ts'
+import { readKubeconfig } from './kube/credentials.ts'
+import { HttpsKubeApi } from './kube/kube-api.ts'
+import { KubeconfigFile } from './kube/kubeconfig.ts'
+import { ConfigFileFacts } from './kubelet/config-file.ts'
+import { NetworkHealthProbe } from './kubelet/health.ts'
+import { StagedPreflight } from './kubelet/preflight.ts'
+import { type Counters, countRejections, NO_COUNTERS } from './report/counters.ts'
+import { FileHistory, readHistory } from './report/history.ts'
+import { Publisher } from './report/publisher.ts'
+import { Reporter } from './report/reporter.ts'
+import { ReportServer } from './report/server.ts'
+import type { ConfigStatus } from './report/status.ts'
+import { ClusterSource } from './source/cluster.ts'
+import { DirectorySource } from './source/directory.ts'
+import { watchDirectory } from './source/watch-directory.ts'
+import { UnitActivation } from './systemd/activation.ts'
+import { EnvActivation } from './systemd/env-activation.ts'
+import { FileActivation } from './systemd/file-activation.ts'
+import { SystemFileOwnership } from './systemd/file-ownership.ts'
+import { createLog, type LeveledLog } from './systemd/journal.ts'
+import { chooseFormat } from './systemd/log-format.ts'
+import { Systemctl } from './systemd/systemctl.ts'
+
+/** Set by the build; run from source there is none. */
+declare const KUBELET_CFG_AGENT_VERSION: string | undefined
+const VERSION = typeof KUBELET_CFG_AGENT_VERSION === 'string' ? KUBELET_CFG_AGENT_VERSION : '0.0.0-dev'
+/** SIGTERM has to end the agent within 2 s: half for the pass under way, half for reports. */
+const STOP_LIMIT_MS = 900
+const REBIND_MS = 60_000
+
+const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+const clock: Clock = {
+  now: () => ({ bootId, monotonicUs: Number(process.hrtime.bigint() / 1000n), wallMs: Date.now() }),
+}
+const sleep = async (ms: number, signal: AbortSignal) => {
+  await after(ms, undefined, { signal }).catch(() => {})
+}
+const pace = { nowMs: () => clock.now().monotonicUs / 1000, random: Math.random, sleep }
+
+/** What looks at and works on one node's state; over a read-only disk it only looks. */
+function openStores(settings: Settings, disk: Disk, log: Log, onSetAside: OnSetAside) {
+  const files = new DurableFiles(disk)
+  const layout = layoutOf(settings.dynamicConfigDir)
+  const { dynamicConfigDir, envFile, runtimeDir, systemctl, kubeletUnit, activation } = settings
+  return {
+    files,
+    layout,
+    checkpoints: new FileCheckpoints(files, layout, onSetAside),
+    records: new FileRecords({ files, layout, log, onSetAside }),
+    runtime: new FileRuntimeRecords(files, runtimeDir, log),
+    requests: new FileRequests(files, layout, log),
+    unit: new Systemctl({ systemctl, unit: kubeletUnit, envFile, activation, dynamicConfigDir }),
+    activation: new UnitActivation(
+      new EnvActivation(files, dynamicConfigDir, envFile),
+      new FileActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, runtimeDir }),
+    ),
+    configFacts: new ConfigFileFacts(files),
+    // Looks that wait for a hanging kubelet must not lie so far apart that each passes for an outage of the agent.
+    probe: new NetworkHealthProbe(Math.min(2000, Math.ceil(settings.toleranceUs / 4000))),
+    contentOf: contentHash,
+    defaultRuntimeSocket: findRuntimeSocket,
+    clock,
+  }
+}
+
+/** The node as the commands see it: they look without changing anything, and leave requests. */
+function openNode(settings: Settings): CommandContext {
+  const stores = openStores(settings, new ReadOnlyDisk(new NodeDisk()), SILENT, () => {})
+  const eyes: Eyes = {
+    ...stores,
+    nodeName: findNodeName(settings, stores.files),
+    policy: () => toPolicy(settings),
+    assignment: { desired: () => ({ kind: 'unknown', detail: 'only the running agent asks the cluster' }) },
+    accepted: new Set(),
+  }
+  return {
+    settings,
+    terminal,
+    observe: () => observe(eyes, []),
+    unit: stores.unit,
+    activation: stores.activation,
+    requests: stores.requests,
+    ask: new FileAsks(new DurableFiles(new NodeDisk()), stores.layout),
+    history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
+    agent: () => findLockHolder(stores.layout.lock),
+    rights: readRights,
+    uid: process.getuid?.() ?? 0,
+    nodeFacts: async () => (await import('./kubelet/node-facts.ts')).readNodeFacts(),
+  }
+}
+
+const RUNTIME_SOCKETS = ['/run/containerd/containerd.sock', '/run/crio/crio.sock']
+let runtimeSocket: string | undefined
+
+/** Once seen, it counts even while it is gone: a runtime that ends takes its socket along. */
+function findRuntimeSocket(): string | undefined {
+  runtimeSocket ??= RUNTIME_SOCKETS.find((path) => existsSync(path))
+  return runtimeSocket
+}
+
+/** The host name is a guess (it can be `localhost` early at boot), so whom the state belongs to is believed before it. */
+function findNodeName(settings: Settings, files: Files): string {
+  if (settings.nodeName !== undefined) return settings.nodeName
+  const reading = settings.manifestDir === undefined ? readKubeconfig(settings.kubeconfig, Date.now) : undefined
+  const named = reading?.kind === 'ok' ? reading.credentials.nodeName() : undefined
+  // kubelet names its node like this too (`GetHostname`, pkg/util/node/node.go).
+  return named ?? readBinding(files, layoutOf(settings.dynamicConfigDir))?.nodeName ?? hostname().trim().toLowerCase()
+}
+
+async function runAgent({ settings, reread }: AgentStart): Promise<ExitCode> {
+  const log = openLog(settings)
+  const stop = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal))
+  log.info(`kubelet-cfg-agent ${VERSION} starting`, { pid: process.pid })
+  const files = new DurableFiles(new NodeDisk())
+  const { lock: lockPath } = layoutOf(settings.dynamicConfigDir)
+  files.makeDirectory(settings.dynamicConfigDir)
+  const taken = takeLock(lockPath, process.pid)
+  if (!taken.ok) {
+    log.error(taken.detail)
+    return EXIT.failed
+  }
+  while (!stop.signal.aborted) {
+    const why = await liveOn(settings, reread, log, stop.signal)
+    if (!stop.signal.aborted) log.warn(`beginning anew: ${why}`)
+  }
+  log.info('stopped; kubelet runs on as it is', { signal: String(stop.signal.reason) })
+  taken.lock.release()
+  return EXIT.fine
+}
+
+/** From opening the state of this node to the end of the agent, or until that state proves to be another's. Resolves with why it ended. */
+async function liveOn(settings: Settings, reread: AgentStart['reread'], log: LeveledLog, stop: AbortSignal): Promise<string> {
+  const over = new AbortController()
+  stop.addEventListener('abort', () => over.abort(stop.reason), { once: true })
+  const waker = new Waker()
+  const kubeconfig = new KubeconfigFile(settings.kubeconfig, (path) => readKubeconfig(path, Date.now), log)
+  const sayAside: OnSetAside = ({ path, to, why }) => log.error(`set aside ${path} as ${to}: ${why}`)
+  const stores = openStores(settings, new NodeDisk(), log, sayAside)
+  const { files, layout, checkpoints } = stores
+  settleFiles(files, layout, log)
+  const nodeName = findNodeName(settings, files)
+
+  /**
+   * Whether the state here is this node's. Asked at the start and ever again, since a certificate authority that is rotated shares one
+   * certificate with the set before it, and none with the set before that.
+   */
+  const isOurs = (): boolean => {
+    try {
+      const reading = settings.manifestDir === undefined ? kubeconfig.current() : undefined
+      if (reading !== undefined && reading.kind !== 'ok') return true
+      const binding = { nodeName, caHashes: reading === undefined ? [] : reading.credentials.authorityHashes() }
+      if (compareBinding(readBinding(files, layout), binding) === 'foreign') return false
+      writeBinding(files, layout, binding)
+    } catch (error) {
+      log.warn('whose state this is could not be read or written down; tried again', { error })
+    }
+    return true
+  }
+  if (!isOurs()) setForeignStateAside(files, layout, [settings.envFile, `${settings.envFile}.fallback`], sayAside)
+  if (settings.adopt) {
+    const { checkpoints: count, remarks } = adoptKubeletStore(files, checkpoints, layout)
+    if (count > 0) log.info(`adopted ${count} checkpoints that kubelet left`)
+    for (const remark of remarks) log.warn(remark)
+  } else if (findKubeletStore(files, layout) !== undefined) {
+    log.warn(`${settings.dynamicConfigDir} holds what kubelet's own dynamic configuration left; start with --adopt to take it over`)
+  }
+  isOurs()
+
+  const { counters, report, isReady, isAlive, stopServing } = await openMetrics(settings, log)
+  const api: KubeApi | undefined =
+    settings.manifestDir === undefined
+      ? new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}`, wallMs: Date.now })
+      : undefined
+  let historyAppended = () => {}
+  const history = new FileHistory({ files, directory: settings.dynamicConfigDir, clock, log, onAppend: () => historyAppended() })
+  const publisher =
+    api && new Publisher({ api, nodeName, clock, log, random: Math.random, files, directory: settings.dynamicConfigDir, history, sleep })
+  if (publisher !== undefined) historyAppended = () => publisher.historyAppended()
+
+  let live = settings
+  const assignment: AssignmentSource =
+    api === undefined
+      ? await openManifests(settings, nodeName, files, counters, log)
+      : new ClusterSource({
+          nodeName,
+          api,
+          pace,
+          log,
+          counters: { watchReconnected: () => counters.watchReconnected(), synced: () => counters.synced(Date.now()) },
+          onNode: (uid, config) => publisher?.nodeObserved(uid, config),
+          ready: async (signal) => {
+            await kubeconfig.ready(sleep, signal)
+            // A kubeconfig that came later may say who this node is.
+            if (findNodeName(settings, files) !== nodeName) over.abort('the kubeconfig names another node')
+            else if (!isOurs()) over.abort('the kubeconfig is of another cluster')
+            else publisher?.start()
+          },
+        })
+  const reporter = new Reporter({
+    clock,
+    log,
+    counters,
+    publish: (status, trialRemainingSeconds) => {
+      publisher?.publish(status)
+      report(status, trialRemainingSeconds)
+    },
+  })
+  isReady.now = () => reporter.isReady()
+  isAlive.now = () => reporter.isAlive()
+
+  const accepted = new Set<string>()
+  const loop = new Loop({
+    eyes: { ...stores, nodeName, policy: () => toPolicy(live), assignment, accepted },
+    hands: { ...stores, preflight: new StagedPreflight(), history: countRejections(history, counters), log, accepted },
+    observer: reporter,
+    log,
+  })
+  const reload = async () => {
+    await loadYaml()
+    live = rereadSettings(live, reread, log)
+    waker.wake()
+  }
+  const onHangUp = () => void reload().catch((error: unknown) => log.error('settings not reread', { error }))
+  process.on('SIGHUP', onHangUp)
+  const rebinding = setInterval(() => {
+    if (!isOurs()) over.abort('the kubeconfig is of another cluster')
+  }, REBIND_MS)
+  try {
+    files.makeDirectory(layout.requests)
+  } catch (error) {
+    log.warn('requests cannot be taken yet', { error })
+  }
+  const requests = watchDirectory(layout.requests, () => waker.wake())
+  assignment.start(() => waker.wake())
+  const checked = checkSelf(settings, stores, log).catch((error: unknown) => log.warn('the agent could not check itself', { error }))
+  try {
+    await untilOver(runLoop(loop, waker, clock, over.signal), over.signal)
+  } finally {
+    clearInterval(rebinding)
+    process.off('SIGHUP', onHangUp)
+    await Promise.race([
+      Promise.all([assignment.stop(), publisher?.stop(STOP_LIMIT_MS), requests.close(), stopServing(), checked]),
+      after(STOP_LIMIT_MS, undefined, { ref: false }),
+    ])
+  }
+  return String(over.signal.reason)
+}
+
+/** Only what is the agent's own: the directory may be shared (`--adopt`), and other programs' files begin with dots, too. */
+function settleFiles(files: DurableFiles, layout: Layout, log: Log): void {
+  try {
+    files.settle(layout.directory, false)
+    for (const path of [layout.meta, layout.checkpoints, layout.requests]) files.settle(path)
+  } catch (error) {
+    log.warn('what a crash may have left unfinished could not be cleared away', { error })
+  }
+}
+
+/** A pass may wait for systemd or kubelet; what it does to files it does in one go, so that it may be left at any wait. */
+async function untilOver(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const limit = new Promise<void>((resolve) => signal.addEventListener('abort', () => setTimeout(resolve, STOP_LIMIT_MS), { once: true }))
+  await Promise.race([work, limit])
+}
+
+async function openManifests(settings: Settings, nodeName: string, files: Files, counters: Counters, log: Log): Promise<AssignmentSource> {
+  const { parseDocuments } = await import('./kubelet/yaml.ts')
+  return new DirectorySource({
+    path: settings.manifestDir ?? '',
+    nodeName,
+    files,
+    parse: parseDocuments,
+    watch: watchDirectory,
+    pace,
+    log,
+    counters: { synced: () => counters.synced(Date.now()) },
+  })
+}
+
+/** Metrics cost memory that only an open address is worth. */
+async function openMetrics(settings: Settings, log: Log) {
+  const notYet = () => ({ ok: false, detail: 'starting' })
+  const isReady = { now: notYet as Reporter['isReady'] }
+  const isAlive = { now: notYet as Reporter['isAlive'] }
+  if (settings.metricsAddress === undefined) {
+    return { counters: NO_COUNTERS, report: (_status: ConfigStatus, _seconds: number) => {}, isReady, isAlive, stopServing: async () => {} }
+  }
+  const { Metrics } = await import('./report/metrics.ts')
+  const metrics = new Metrics({ version: VERSION })
+  const server = new ReportServer({
+    address: settings.metricsAddress,
+    render: () => metrics.render(),
+    isAlive: () => isAlive.now(),
+    isReady: () => isReady.now(),
+    log,
+  })
+  server.start()
+  const report = (status: ConfigStatus, trialRemainingSeconds: number) => metrics.report(status, trialRemainingSeconds)
+  return { counters: metrics as Counters, report, isReady, isAlive, stopServing: async () => server.stop() }
+}
+
+async function checkSelf(settings: Settings, { unit, activation }: ReturnType<typeof openStores>, log: Log): Promise<void> {
+  const nodeFacts = async () => (await import('./kubelet/node-facts.ts')).readNodeFacts()
+  const uid = process.getuid?.() ?? 0
+  logFindings(await gatherFindings({ settings, unit, activation, rights: readRights, uid, nodeFacts }), log)
+}
+
+function openLog(settings: Settings): LeveledLog {
+  const { dev, ino } = fstatSync(1)
+  const chosen = chooseFormat(process.env.JOURNAL_STREAM, { isTTY: process.stdout.isTTY, dev, ino })
+  const format = { auto: chosen, json: chosen === 'journal' ? 'journal' : 'json', text: 'terminal' } as const
+  return createLog({ level: settings.logLevel, format: format[settings.logFormat], colours: wantsColor(process.stdout.isTTY, process.env) })
+}
+
+const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+const terminal = {
+  out: (text: string) => void process.stdout.write(text),
+  err: (text: string) => void process.stderr.write(text),
+  color: wantsColor(process.stdout.isTTY, process.env),
+  width: process.stdout.columns ?? 80,
+}
+// A reader that has seen enough (`| head`) is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+
+let parseYaml: ParseYaml = () => ({ ok: false, detail: 'it appeared while the agent was starting: start again' })
+
+/** The parser costs time and memory that only a settings file is worth. */
+async function loadYaml(): Promise<void> {
+  parseYaml = (await import('./kubelet/yaml.ts')).parseDocument
+}
+
+const args = process.argv.slice(2)
+if (args.some((arg) => arg.startsWith('--config')) || existsSync(configPath({}, process.env))) await loadYaml()
+const code = await runProgram(args, {
+  build: { version: VERSION, platform: `node ${process.versions.node}, ${process.platform}/${process.arch}` },
+  terminal,
+  env: () => process.env,
+  readConfigFile: (path) => readConfigFile(path, (text) => parseYaml(text)),
+  openNode,
+  runAgent,
+})
+process.exit(code)

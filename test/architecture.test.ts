@@ -1,0 +1,233 @@
+/**
+ * The shape of the code, read from its imports: pure modules import only pure modules, an adapter never imports another, each library has
+ * one module. A module is pure if nothing it does depends on anything but its arguments; every other one is an adapter.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, join, relative, resolve } from 'node:path'
+import t from 'tap'
+import ts from 'typescript'
+
+const SRC = resolve(import.meta.dirname, '../src')
+const MOST_LINES = 320
+/** One function that names every part of the agent once. */
+const MOST_LINES_OF_COMPOSITION = 400
+
+/** Where adapters meet: the only place that may import more than one. */
+const COMPOSITION = ['main.ts']
+
+/** Must stay pure, whatever becomes of the others: all that decides. */
+const PURE_FOR_EVER = [
+  'agent/cadence.ts',
+  'agent/durations.ts',
+  'agent/health-record.ts',
+  'agent/model.ts',
+  'agent/nearest.ts',
+  'agent/next-step.ts',
+  'agent/ports.ts',
+  'agent/prunable.ts',
+  'agent/resolve-settings.ts',
+  'agent/restarts.ts',
+  'agent/setting-changes.ts',
+  'agent/setting-kinds.ts',
+  'agent/settings.ts',
+  'agent/sources.ts',
+  'agent/spread.ts',
+  'agent/step.ts',
+  'agent/target.ts',
+  'agent/trial-key.ts',
+  'agent/trial.ts',
+  'checkpoint/content.ts',
+  'checkpoint/names.ts',
+  'checkpoint/serialize.ts',
+  'kubelet/decode.ts',
+  'kubelet/validate.ts',
+  'report/events.ts',
+  'report/status.ts',
+  'report/texts.ts',
+  'source/desired.ts',
+  'systemd/environment-file.ts',
+  'systemd/flags.ts',
+  'systemd/unit-activity.ts',
+  'systemd/unit-machine.ts',
+  'systemd/unit-properties.ts',
+  'systemd/wiring.ts',
+  'systemd/words.ts',
+]
+
+/** Builtins that compute and do nothing else. */
+const PURE_BUILTINS = ['assert', 'buffer', 'crypto', 'path', 'path/posix', 'querystring', 'string_decoder', 'url', 'util']
+/** Libraries that compute and do nothing else. */
+const PURE_PACKAGES = ['yaml']
+/** Globals that read a clock, chance or the process, or reach outside. */
+const IMPURE_GLOBALS = ['performance', 'process', 'console', 'fetch', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask']
+const IMPURE_MEMBERS = ['Date.now', 'Math.random']
+const IMPURE_CRYPTO = ['randomBytes', 'randomUUID', 'randomInt', 'getRandomValues', 'randomFillSync']
+
+interface Import {
+  readonly specifier: string
+  /** Erased by the compiler: a type is no dependency on what the module does. */
+  readonly typeOnly: boolean
+}
+
+interface Module {
+  readonly name: string
+  readonly text: string
+  readonly imports: readonly Import[]
+  /** Why it is no pure module; empty for one. */
+  readonly impurities: readonly string[]
+}
+
+function readModule(path: string): Module {
+  const text = readFileSync(path, 'utf8')
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  const imports = findImports(file)
+  return { name: relative(SRC, path), text, imports, impurities: [...impureImports(imports), ...impureWords(file)] }
+}
+
+function findImports(file: ts.SourceFile): Import[] {
+  const found: Import[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+      found.push({ specifier: node.moduleSpecifier.text, typeOnly: importsTypesOnly(node) })
+    } else if (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined && ts.isStringLiteral(node.moduleSpecifier)) {
+      found.push({ specifier: node.moduleSpecifier.text, typeOnly: node.isTypeOnly })
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const [specifier] = node.arguments
+      if (specifier !== undefined && ts.isStringLiteral(specifier)) found.push({ specifier: specifier.text, typeOnly: false })
+    } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal)) {
+      found.push({ specifier: node.argument.literal.text, typeOnly: true })
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  return found
+}
+
+function importsTypesOnly({ importClause: clause }: ts.ImportDeclaration): boolean {
+  if (clause === undefined) return false
+  if (clause.isTypeOnly) return true
+  const names = clause.namedBindings
+  return (
+    clause.name === undefined && names !== undefined && ts.isNamedImports(names) && names.elements.every((element) => element.isTypeOnly)
+  )
+}
+
+function impureImports(imports: readonly Import[]): string[] {
+  const outside = imports.filter(({ specifier, typeOnly }) => !typeOnly && !specifier.startsWith('.')).map(({ specifier }) => specifier)
+  return outside
+    .filter(
+      (specifier) =>
+        !PURE_PACKAGES.includes(specifier) && !(isBuiltin(specifier) && PURE_BUILTINS.includes(specifier.replace(/^node:/, ''))),
+    )
+    .map((name) => `imports ${name}`)
+}
+
+function impureWords(file: ts.SourceFile): string[] {
+  const declared = new Set<string>()
+  const used: string[] = []
+  const visit = (node: ts.Node): void => {
+    if (isDeclarationName(node)) declared.add(node.text)
+    else if (ts.isPropertyAccessExpression(node) && IMPURE_MEMBERS.includes(node.getText())) used.push(node.getText())
+    else if (ts.isNewExpression(node) && node.expression.getText() === 'Date' && !node.arguments?.length) used.push('new Date()')
+    else if (ts.isIdentifier(node) && isReference(node) && [...IMPURE_GLOBALS, ...IMPURE_CRYPTO].includes(node.text)) used.push(node.text)
+    ts.forEachChild(node, visit)
+  }
+  visit(file)
+  // An imported setTimeout counts by its module; a parameter named process is just a name.
+  return [...new Set(used)].filter((name) => IMPURE_CRYPTO.includes(name) || !declared.has(name)).map((name) => `mentions ${name}`)
+}
+
+function isDeclarationName(node: ts.Node): node is ts.Identifier {
+  const { parent } = node
+  if (!ts.isIdentifier(node) || parent === undefined) return false
+  const declares =
+    ts.isVariableDeclaration(parent) || ts.isParameter(parent) || ts.isBindingElement(parent) || ts.isFunctionDeclaration(parent)
+  return declares && parent.name === node
+}
+
+/** Not the name of a property, a member or a type. */
+function isReference(node: ts.Identifier): boolean {
+  const { parent } = node
+  if (ts.isPropertyAccessExpression(parent)) return parent.expression === node
+  if (ts.isPropertyAssignment(parent)) return parent.initializer === node
+  return (
+    ts.isExpression(parent) || ts.isVariableDeclaration(parent) || ts.isReturnStatement(parent) || ts.isShorthandPropertyAssignment(parent)
+  )
+}
+
+function isBuiltin(specifier: string): boolean {
+  return specifier.startsWith('node:') || builtinModules.includes(specifier)
+}
+
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/')
+}
+
+const MODULES: ReadonlyMap<string, Module> = new Map(
+  readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .sort()
+    .map((name) => [name, readModule(join(SRC, name))]),
+)
+
+/** Modules of ours whose code this one runs. */
+function ownImports(module: Module): string[] {
+  return module.imports
+    .filter(({ specifier, typeOnly }) => !typeOnly && specifier.startsWith('.'))
+    .map(({ specifier }) => relative(SRC, resolve(dirname(join(SRC, module.name)), specifier)))
+}
+
+const isPure = (name: string) => MODULES.get(name)?.impurities.length === 0
+const why = (name: string) => MODULES.get(name)?.impurities.join(', ')
+const each = [...MODULES.values()]
+
+t.test('what is imported exists', async (t) => {
+  for (const module of each) {
+    for (const name of ownImports(module)) t.ok(MODULES.has(name), `${module.name} imports ${name}`)
+  }
+})
+
+t.test('what decides is pure', async (t) => {
+  for (const name of PURE_FOR_EVER) t.ok(isPure(name), `${name} ${MODULES.has(name) ? why(name) : 'does not exist'}`)
+})
+
+t.test('pure modules import only pure modules', async (t) => {
+  for (const module of each.filter(({ name }) => isPure(name) && !COMPOSITION.includes(name))) {
+    const broken = ownImports(module).filter((name) => !isPure(name))
+    t.same(broken, [], `${module.name}: ${broken.map((name) => `${name} ${why(name)}`).join('; ')}`)
+  }
+})
+
+t.test('an adapter never imports another', async (t) => {
+  for (const module of each.filter(({ name }) => !isPure(name) && !COMPOSITION.includes(name))) {
+    const others = ownImports(module).filter((name) => !isPure(name))
+    t.same(others, [], `${module.name} (${why(module.name)}): ${others.map((name) => `${name} ${why(name)}`).join('; ')}`)
+  }
+})
+
+t.test('each library is known to one module', async (t) => {
+  const users = new Map<string, Set<string>>()
+  for (const module of each) {
+    for (const { specifier } of module.imports) {
+      if (specifier.startsWith('.') || isBuiltin(specifier)) continue
+      const name = packageOf(specifier)
+      users.set(name, (users.get(name) ?? new Set()).add(module.name))
+    }
+  }
+  for (const [library, modules] of users) t.equal(modules.size, 1, `${library}: ${[...modules].join(', ')}`)
+})
+
+t.test('every module opens with a paragraph that says what it is', async (t) => {
+  for (const { name, text } of each) t.match(text, /^(#!.*\n)?\/\*\*/, name)
+})
+
+t.test(`no module is longer than ${MOST_LINES} lines`, async (t) => {
+  for (const { name, text } of each) {
+    const lines = text.trimEnd().split('\n').length
+    t.ok(lines <= (COMPOSITION.includes(name) ? MOST_LINES_OF_COMPOSITION : MOST_LINES), `${name}: ${lines}`)
+  }
+})

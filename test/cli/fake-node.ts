@@ -1,0 +1,82 @@
+/** A node for commands to look at: a snapshot, and ears for what is written and asked for. */
+import type { Hold, Snapshot } from '../../src/agent/model.ts'
+import type { AgentPresence, Command, CommandContext } from '../../src/cli/command.ts'
+import type { NodeFactsResult } from '../../src/kubelet/describe-facts.ts'
+import type { HistoryReading } from '../../src/report/history-lines.ts'
+import { defaults } from '../agent/settled-settings.ts'
+import { snapshot } from '../report/build.ts'
+
+export interface FakeNode {
+  readonly context: CommandContext
+  /** Requests that were written, as in `hold paused`. */
+  readonly asked: string[]
+  out(): string
+  err(): string
+}
+
+export interface FakeNodeFields {
+  readonly snapshot?: Snapshot
+  readonly hold?: Hold
+  readonly agent?: AgentPresence
+  readonly history?: HistoryReading
+  readonly color?: boolean
+  readonly uid?: number
+  readonly context?: Partial<CommandContext>
+}
+
+export const machine: NodeFactsResult = {
+  ok: true,
+  facts: {
+    memoryBytes: 16 * 2 ** 30,
+    memoryAvailableBytes: 12 * 2 ** 30,
+    swapBytes: 0,
+    cpus: 4,
+    architecture: 'x64',
+    os: 'Debian GNU/Linux 12 (bookworm)',
+    kernel: '6.1.0',
+  },
+}
+
+export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
+  const asked: string[] = []
+  const written = { out: '', err: '' }
+  const base = fields.snapshot ?? snapshot()
+  const seen = { ...base, requests: { ...base.requests, hold: fields.hold ?? base.requests.hold } }
+  const context: CommandContext = {
+    settings: defaults,
+    terminal: {
+      out: (text) => {
+        written.out += text
+      },
+      err: (text) => {
+        written.err += text
+      },
+      color: fields.color ?? false,
+      width: undefined,
+    },
+    observe: async () => seen,
+    unit: { observe: async () => seen.unit },
+    activation: { read: () => ({ kind: 'local', since: undefined }) },
+    requests: { read: () => seen.requests },
+    ask: {
+      requestHold: (hold) => void asked.push(`hold ${hold}`),
+      clearHold: () => void asked.push('no hold'),
+      requestRollback: (content) => void asked.push(`roll back ${content}`),
+      requestRetry: () => void asked.push('retry'),
+    },
+    history: { read: () => fields.history ?? { transitions: [], skipped: 0 } },
+    agent: () => fields.agent ?? { kind: 'running', pid: 812 },
+    rights: (needs) => needs.map((need) => ({ ...need, state: 'granted', detail: '' })),
+    uid: fields.uid ?? 0,
+    nodeFacts: async () => machine,
+    ...fields.context,
+  }
+  return { context, asked, out: () => written.out, err: () => written.err }
+}
+
+/** Runs a command with its options' defaults, but for those given. */
+export async function execute(command: Command, node: FakeNode, options: Readonly<Record<string, string>> = {}): Promise<number> {
+  if (command.takes !== 'node') throw new Error(`${command.name} looks at no node`)
+  const initial = Object.fromEntries(command.options.map(({ name, initial }) => [name, initial]))
+  return command.execute(node.context, { ...initial, ...options })
+}

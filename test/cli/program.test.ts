@@ -1,0 +1,113 @@
+import t from 'tap'
+import type { ConfigFile } from '../../src/agent/resolve-settings.ts'
+import type { AgentStart, CommandContext } from '../../src/cli/command.ts'
+import type { ProgramWorld } from '../../src/cli/invoke.ts'
+import { COMMANDS, runProgram } from '../../src/cli/program.ts'
+import { fakeNode } from './fake-node.ts'
+
+async function run(args: string, fields: Partial<ProgramWorld> & { node?: CommandContext } = {}) {
+  const node = fakeNode()
+  const code = await runProgram(args.split(' ').filter(Boolean), {
+    build: { version: '1.2.3', platform: 'node 24.0.0, linux/x64' },
+    terminal: node.context.terminal,
+    env: () => ({}),
+    readConfigFile: (path) => ({ kind: 'absent', path }),
+    openNode: () => fields.node ?? node.context,
+    runAgent: async () => 0,
+    ...fields,
+  })
+  return { code, out: node.out(), err: node.err() }
+}
+
+t.test('help', async (t) => {
+  t.matchSnapshot((await run('--help')).out, 'of the program')
+  for (const { name } of COMMANDS) {
+    const help = await run(`${name} --help`)
+    t.match(help, { code: 0, err: '' })
+    t.matchSnapshot(help.out, `of ${name}`)
+    t.equal((await run(`help ${name}`)).out, help.out, `help ${name}`)
+  }
+})
+
+t.test('no command at all is wrong usage, and shows the help', async (t) => {
+  t.match(await run(''), { code: 2, out: '', err: 'Usage: kubelet-cfg-agent <command>' })
+})
+
+t.test('version', async (t) => {
+  t.same(await run('version'), { code: 0, out: 'kubelet-cfg-agent 1.2.3 (node 24.0.0, linux/x64)\n', err: '' })
+  t.same(await run('--version'), { code: 0, out: 'kubelet-cfg-agent 1.2.3\n', err: '' })
+  const badFile: ConfigFile = { kind: 'unreadable', path: '/x', detail: '' }
+  t.equal((await run('version', { readConfigFile: () => badFile })).code, 0, 'needs no settings')
+})
+
+t.test('what is unknown, with the nearest known', async (t) => {
+  const cases = {
+    stats: 'stats: unknown command; the nearest known one is status',
+    '--versoin': '--versoin: unknown flag; the nearest known one is --version',
+    '--spread 5m run': '--spread: flags stand after the command, as in kubelet-cfg-agent run --spread',
+    'run --trail-duration 5m': '--trail-duration: unknown flag; the nearest known one is --trial-duration',
+    'run --trail-duration=5m': '--trail-duration: unknown flag; the nearest known one is --trial-duration',
+    'status --out json': '--out: unknown flag; the nearest known one is --output',
+    'status --spread 5m': '--spread: only the command run takes this flag',
+    'status now': 'now: unexpected argument',
+    'status -o yaml': '--output: "yaml" is none of table, json',
+    'history -n 0': '--limit: 0 is out of range: from 1 to 1000000',
+    'run --kubeconfig': "option '--kubeconfig <path>' argument missing",
+  }
+  for (const [args, message] of Object.entries(cases)) {
+    const result = await run(args)
+    t.match(result, { code: 2, out: '' }, args)
+    t.ok(result.err.includes(message), `${args}: ${result.err}`)
+  }
+})
+
+t.test('every problem at once', async (t) => {
+  const file: ConfigFile = { kind: 'document', path: '/c.yaml', value: { apiVersion: 'v1', trialDuraton: '1m' } }
+  const result = await run('run --config /c.yaml --crash-limt 1 --crash-limit 0 extra --spread 5', {
+    env: () => ({ KUBELET_CFG_AGENT_LOGLEVEL: 'info' }),
+    readConfigFile: () => file,
+  })
+  t.equal(result.code, 2)
+  t.matchSnapshot(result.err)
+})
+
+t.test('run hands the settings to the agent, and its exit code back', async (t) => {
+  let started: AgentStart | undefined
+  let limit = '4'
+  const result = await run('run --trial-duration 30s --adopt', {
+    env: () => ({ KUBELET_CFG_AGENT_CRASH_LIMIT: limit }),
+    runAgent: async (start) => {
+      started = start
+      return 1
+    },
+  })
+  t.equal(result.code, 1)
+  t.match(started, { settings: { trialUs: 30e6, adopt: true, crashLimit: 4 }, origins: { trialUs: 'flag', crashLimit: 'environment' } })
+  limit = '5'
+  t.match(started?.reread(), { ok: true, settings: { trialUs: 30e6, crashLimit: 5 } }, 'a reread keeps the flags')
+  limit = 'many'
+  t.match(started?.reread(), { ok: false, problems: ['KUBELET_CFG_AGENT_CRASH_LIMIT: "many" is no whole number'] })
+})
+
+t.test('commands get the node that the settings describe', async (t) => {
+  const node = fakeNode()
+  let opened: string | undefined
+  const result = await run('pause --dynamic-config-dir /d', {
+    openNode: (settings) => {
+      opened = settings.dynamicConfigDir
+      return node.context
+    },
+  })
+  t.equal(result.code, 0)
+  t.equal(opened, '/d')
+  t.same(node.asked, ['hold paused'])
+})
+
+t.test('what went wrong is said, and a bug shows its stack', async (t) => {
+  const failing = (error: Error) => run('pause', { openNode: () => Promise.reject(error) })
+  const denied = Object.assign(new Error('cannot write /d/requests/hold'), { code: 'EACCES' })
+  t.same(await failing(denied), { code: 1, out: '', err: 'kubelet-cfg-agent pause: cannot write /d/requests/hold; or run this as root\n' })
+  const wrapped = new Error('cannot write', { cause: Object.assign(new Error('x'), { code: 'ENOSPC' }) })
+  t.match((await failing(wrapped)).err, /pause: cannot write\n$/)
+  t.match(await failing(new TypeError('undefined is no object')), { code: 1, err: /TypeError: undefined is no object\n.*at /s })
+})

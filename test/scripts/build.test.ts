@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { kubeconfigWith } from '../../demo/api-server/kubeconfig.ts'
+import { ADMIN } from '../../demo/api-server/request.ts'
+import { startApiServer } from '../../demo/api-server/server.ts'
+
+const run = promisify(execFile)
+const kube = resolve('src/kube')
+
+/** Asks the API server one thing with the kubeconfig it is given, and prints the answer. */
+const ENTRY = `
+import { HttpsKubeApi } from '${kube}/kube-api.ts'
+import { KubeconfigFile } from '${kube}/kubeconfig.ts'
+import { readKubeconfig } from '${kube}/credentials.ts'
+const say = (text) => console.error(text)
+const log = { debug: say, info: say, warn: say, error: say }
+const kubeconfig = new KubeconfigFile(process.argv[2], (path) => readKubeconfig(path, () => performance.now()), log)
+const api = new HttpsKubeApi(kubeconfig, { userAgent: 'bundle', wallMs: Date.now })
+const answer = await api.request({ method: 'GET', path: '/api/v1/nodes/n1' })
+const late = await import('./late.ts')
+console.log(JSON.stringify({ kind: answer.kind, detail: answer.detail, late: late.LATE, version: KUBELET_CFG_AGENT_VERSION }))
+`
+
+t.test('the bundle', { timeout: 90_000 }, async (t) => {
+  const server = await startApiServer()
+  t.teardown(() => server.stop())
+  server.objects.put({ kind: 'Node', metadata: { name: 'n1' } })
+  const directory = t.testdir({ 'entry.ts': ENTRY, 'late.ts': "export const LATE = 'late'\n" })
+  const outdir = join(directory, 'out')
+  await run(process.execPath, ['scripts/build.mjs', join(directory, 'entry.ts'), outdir])
+  const main = join(outdir, 'kubelet-cfg-agent.mjs')
+  const ask = async (user: readonly string[], change = (text: string) => text): Promise<{ kind: string; detail?: string }> => {
+    const kubeconfig = join(directory, 'kubeconfig')
+    writeFileSync(kubeconfig, change(kubeconfigWith(server.url, server.caPem, user)))
+    return JSON.parse((await run(main, [kubeconfig], { cwd: directory })).stdout)
+  }
+
+  t.test('is an executable with source maps, and small', async (t) => {
+    t.equal(statSync(main).mode & 0o777, 0o755)
+    t.match(readFileSync(main, 'utf8').split('\n')[0], /^#!/)
+    t.ok(readdirSync(outdir).includes('kubelet-cfg-agent.mjs.map'))
+    t.ok(statSync(main).size < 400 * 1024, 'client-node with all it brings would be 4 MB')
+    t.equal(readdirSync(join(outdir, 'lib')).filter((name) => name.endsWith('.mjs')).length > 0, true, 'what is loaded late is apart')
+  })
+
+  t.test('authenticates with certificates, tokens, token files and exec plugins', async (t) => {
+    const { certificate, key } = server.issueCertificate(ADMIN)
+    const token = server.issueToken(ADMIN)
+    writeFileSync(join(directory, 'client.pem'), certificate + key)
+    writeFileSync(join(directory, 'token'), token)
+    const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token } }
+    writeFileSync(join(directory, 'plugin'), `#!/bin/sh\necho '${JSON.stringify(credential)}'\n`)
+    chmodSync(join(directory, 'plugin'), 0o755)
+    const base64 = (text: string) => Buffer.from(text).toString('base64')
+    for (const user of [
+      ['client-certificate: client.pem', 'client-key: client.pem'],
+      [`client-certificate-data: ${base64(certificate)}`, `client-key-data: ${base64(key)}`],
+      [`token: ${token}`],
+      ['tokenFile: token'],
+      ['exec:', '  apiVersion: client.authentication.k8s.io/v1', '  command: ./plugin'],
+    ])
+      t.match(await ask(user), { kind: 'ok', late: 'late', version: /^\d/ }, user[0] ?? '')
+  })
+
+  t.test('what was left out says so when it would be needed', async (t) => {
+    const socks = (text: string) => text.replace('    server:', '    proxy-url: socks5://127.0.0.1:1\n    server:')
+    t.match(await ask(['token: x'], socks), { kind: 'unreachable', detail: /SOCKS proxy.* not in this build/ })
+    const oidc = [
+      'auth-provider:',
+      '  name: oidc',
+      '  config: {idp-issuer-url: "https://x", client-id: y, refresh-token: sEcReT, id-token: e30.eyJleHAiOjF9.c}',
+    ]
+    const answer = await ask(oidc)
+    t.match(answer, { kind: 'unreachable', detail: /oidc.* not in this build/ })
+    t.notMatch(JSON.stringify(answer), /sEcReT/)
+  })
+})
