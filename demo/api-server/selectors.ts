@@ -1,0 +1,26 @@
+/** Field and label selectors: comma-separated `path=value`, `path==value` and `path!=value`. Pure. */
+import { isJsonObject, type KubeObject } from './objects.ts'
+
+export type Selector = (object: KubeObject) => boolean
+
+export function parseSelectors(query: URLSearchParams): Selector {
+  const fields = parseTerms(query.get('fieldSelector') ?? '')
+  const labels = parseTerms(query.get('labelSelector') ?? '')
+  return (object) =>
+    fields.every(({ path, equal, value }) => (String(readPath(object, path.split('.')) ?? '') === value) === equal) &&
+    labels.every(({ path, equal, value }) => (String(readPath(object, ['metadata', 'labels', path]) ?? '') === value) === equal)
+}
+
+function parseTerms(text: string): { path: string; equal: boolean; value: string }[] {
+  return text
+    .split(',')
+    .filter((term) => term !== '')
+    .map((term) => {
+      const [, path = term, operator = '=', value = ''] = /^([^!=]+)(!=|==?)(.*)$/.exec(term) ?? []
+      return { path, equal: operator !== '!=', value }
+    })
+}
+
+function readPath(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, field) => (isJsonObject(at) ? at[field] : undefined), value)
+}

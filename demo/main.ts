@@ -1,0 +1,87 @@
+/**
+ * The demo, the README's first command: the real agent between an embedded API server and a simulated kubelet under a simulated systemd, with
+ * neither root nor cluster nor network. It plays a story and exits with 0, or with 1 and the reason; with --keep it leaves its world to play with.
+ */
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { prepareToPlay } from './keep.ts'
+import { openStage, type Stage } from './stage.ts'
+import { assignConfig, GOOD, meetNode, playStory } from './story.ts'
+import { Timeline } from './timeline.ts'
+
+const USAGE = `npm start               plays the story, in less than a minute
+npm start -- --keep     plays its first act and leaves the world running, with commands to try
+`
+/** Of the agent's log, when something goes wrong. */
+const TAIL = 20
+/** As a shell counts it: 128 and SIGINT. */
+const INTERRUPTED = 130
+
+const { values } = parseArgs({
+  options: {
+    keep: { type: 'boolean', default: false },
+    agent: { type: 'string', default: 'dist/kubelet-cfg-agent.mjs' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+process.exit(await main())
+
+async function main(): Promise<number> {
+  if (values.help) {
+    process.stdout.write(USAGE)
+    return 0
+  }
+  const program = resolve(values.agent)
+  if (process.platform !== 'linux') return fail('the agent works on systemd and /proc: the demo needs Linux')
+  if (!existsSync(program)) return fail(`${program} does not exist: npm run build makes it`)
+
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      stop.abort(signal)
+      // Who asks twice does not want to wait.
+      process.once(signal, () => process.exit(INTERRUPTED))
+    })
+  }
+  process.stdout.on('error', () => stop.abort('EPIPE'))
+  return play(program, stop.signal)
+}
+
+async function play(program: string, stop: AbortSignal): Promise<number> {
+  const colours = process.stdout.isTTY === true && process.env.NO_COLOR === undefined
+  const timeline = new Timeline({ write: (text) => process.stdout.write(text), colours, nowMs: () => performance.now() })
+  let stage: Stage
+  try {
+    stage = await openStage(program, timeline, stop)
+  } catch (error) {
+    return fail(`its world could not be set up: ${error instanceof Error ? error.message : error}`)
+  }
+  try {
+    await (values.keep ? keepWorld(stage, program, stop) : playStory(stage))
+    if (!values.keep)
+      timeline.write(`\nEvery act came true, in ${timeline.elapsedSeconds.toFixed(0)} s. To play with this world: npm start -- --keep`)
+    return 0
+  } catch (error) {
+    if (stop.aborted) return INTERRUPTED
+    const tail = stage.world.agent.tail(TAIL).join('\n')
+    return fail(`${error instanceof Error ? error.message : error}\nThe end of the agent's log:\n${tail}`)
+  } finally {
+    await stage.world.close()
+    if (stop.aborted) timeline.write('\nStopped; its processes and its directory are gone.')
+  }
+}
+
+async function keepWorld(stage: Stage, program: string, stop: AbortSignal): Promise<void> {
+  await meetNode(stage)
+  await assignConfig(stage)
+  stage.timeline.write(prepareToPlay(stage.world, GOOD, program))
+  const stopped = new Promise<void>((done) => (stop.aborted ? done() : stop.addEventListener('abort', () => done())))
+  await Promise.race([stopped, stage.world.agent.exited])
+  if (!stop.aborted) throw new Error(`the agent ended (${stage.world.agent.end})`)
+}
+
+function fail(why: string): number {
+  process.stderr.write(`\nThe demo failed: ${why}\n`)
+  return 1
+}

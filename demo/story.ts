@@ -1,0 +1,121 @@
+/**
+ * The story: six acts, each of which ends when what it promises is true, and fails when it is not within its limit. Nothing waits for a
+ * fixed time.
+ */
+import { LOAD_ERROR } from '../src/report/texts.ts'
+import { BROKEN_CONFIG, crashingConfig, podsConfig } from './configs.ts'
+import { nameSource } from './narrate.ts'
+import type { Stage } from './stage.ts'
+import type { Timeline } from './timeline.ts'
+import { drawTree } from './tree.ts'
+import { LOCAL_PODS, NODE, TRIAL_SECONDS, type World } from './world.ts'
+
+export const GOOD = 'node-config'
+const RISKY = 'risky-config'
+
+export async function playStory(stage: Stage): Promise<void> {
+  await meetNode(stage)
+  await assignConfig(stage)
+  await editInPlace(stage)
+  await breakSyntax(stage)
+  const crashing = await assignCrashing(stage)
+  await loseApiServer(stage)
+  await removeAssignment(stage)
+  if (stage.promoted.has(crashing)) throw new Error(`${crashing} crashed kubelet, and was promoted`)
+}
+
+export async function meetNode({ world, timeline, ...stage }: Stage): Promise<void> {
+  await stage.until('the agent has checked itself', () => world.agent.has('"drop-in: '))
+  await stage.until('the agent knows that nothing is assigned', () => world.agent.has('"settled: local"'))
+  await stage.until('kubelet runs the config it was provisioned with', () => runs(world, LOCAL_PODS))
+  tellConfigz(timeline, world, LOCAL_PODS)
+}
+
+export async function assignConfig({ world, timeline, person, ...stage }: Stage): Promise<void> {
+  timeline.act('Assign a config: checkpoint, restart, trial, promotion')
+  const version = await person.createConfigMap(GOOD, podsConfig(world.healthzPort, 64))
+  await person.assign(GOOD)
+  await stage.until('kubelet runs the new config', () => runs(world, 64))
+  tellConfigz(timeline, world, 64)
+  await stage.until('the trial is passed', () => isPromoted(world, `${GOOD}@${version}`))
+  timeline.show(`On disk, now that the trial of ${TRIAL_SECONDS} s is passed:`, drawTree(world.stateDir))
+}
+
+async function editInPlace({ world, timeline, person, ...stage }: Stage): Promise<void> {
+  timeline.act('Edit it in place: a new checkpoint under the same UID')
+  const version = await person.editConfigMap(GOOD, podsConfig(world.healthzPort, 50))
+  await stage.until('kubelet runs the edit', () => runs(world, 50))
+  await stage.until('the trial is passed', () => isPromoted(world, `${GOOD}@${version}`))
+}
+
+async function breakSyntax({ world, timeline, person, warnings, ...stage }: Stage): Promise<void> {
+  timeline.act('Break its syntax: refused before any restart')
+  const { pid } = world.systemd
+  await person.editConfigMap(GOOD, BROKEN_CONFIG)
+  await stage.until('the Node says so', () => errorOf(world) === LOAD_ERROR)
+  await stage.until('an event says why', () => warnings.includes('KubeletConfigRejected'))
+  await stage.until('kubelet runs on', async () => world.systemd.pid === pid && (await runs(world, 50)))
+  timeline.say('kubelet', `is still process ${pid}, with maxPods 50`)
+  timeline.show('On disk, the broken version is assigned; what kubelet starts with is not:', drawTree(world.stateDir))
+}
+
+/** @returns the version that must never be promoted */
+async function assignCrashing({ world, timeline, person, warnings, ...stage }: Stage): Promise<string> {
+  timeline.act('Assign one that validates and then kills kubelet: rolled back')
+  const version = await person.createConfigMap(RISKY, crashingConfig(world.healthzPort))
+  await person.assign(RISKY)
+  await stage.until('the Node says so', () => /crash-looped; rolled back to last-known-good/.test(errorOf(world)))
+  await stage.until('an event says why', () => warnings.includes('KubeletConfigRolledBack'))
+  await stage.until('kubelet runs the last-known-good', () => runs(world, 50))
+  tellConfigz(timeline, world, 50)
+  await stage.until('the verdict is confirmed', () => world.agent.has('verdict confirmed'))
+  timeline.show('On disk, after the fall back; this version is not tried again:', drawTree(world.stateDir))
+  return `${RISKY}@${version}`
+}
+
+async function loseApiServer({ world, timeline, person, ...stage }: Stage): Promise<void> {
+  timeline.act('Take the API server away: kubelet runs on. Bring it back: the next edit is picked up')
+  const { pid } = world.systemd
+  await world.api.stop()
+  timeline.say('api', 'stops')
+  await stage.until('the agent notices', () => world.agent.has(`/api/v1/nodes/${NODE} cannot be followed`))
+  const repaired = podsConfig(world.healthzPort, 80)
+  await person.editConfigMap(RISKY, repaired).then(
+    () => Promise.reject(new Error('the API server is away, and answers')),
+    (error: unknown) => timeline.say('you', `${error instanceof Error ? error.message : error}`, true),
+  )
+  await stage.until('kubelet runs on', async () => world.systemd.pid === pid && (await runs(world, 50)))
+  timeline.say('kubelet', `is still process ${pid}, with maxPods 50`)
+  await world.api.start()
+  timeline.say('api', 'is back')
+  const version = await person.editConfigMap(RISKY, repaired)
+  await stage.until('kubelet runs the edit', () => runs(world, 80))
+  await stage.until('the trial is passed', () => isPromoted(world, `${RISKY}@${version}`))
+}
+
+async function removeAssignment({ world, timeline, person, ...stage }: Stage): Promise<void> {
+  timeline.act('Remove the assignment: back to what the node was provisioned with')
+  await person.assign(undefined)
+  await stage.until('kubelet runs its local config', () => runs(world, LOCAL_PODS))
+  tellConfigz(timeline, world, LOCAL_PODS)
+  await stage.until('the Node shows an empty status.config', () => JSON.stringify(world.configOnNode()) === '{}')
+  timeline.show('On disk, with no kubelet.env any more:', drawTree(world.stateDir))
+}
+
+async function runs(world: World, maxPods: number): Promise<boolean> {
+  return (await world.configz())?.maxPods === maxPods
+}
+
+function tellConfigz(timeline: Timeline, { healthzPort }: World, maxPods: number): void {
+  timeline.say('you', `curl -s localhost:${healthzPort}/configz | jq .kubeletconfig.maxPods   # answers ${maxPods}`)
+}
+
+function isPromoted(world: World, source: string): boolean {
+  const status = world.status()
+  return status !== 'absent' && nameSource(status.lastKnownGood) === source && status.error === ''
+}
+
+function errorOf(world: World): string {
+  const status = world.status()
+  return status === 'absent' ? '' : status.error
+}

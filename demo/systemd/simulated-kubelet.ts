@@ -1,0 +1,78 @@
+/**
+ * A kubelet that does nothing but take its config the way the real one does: it loads, decodes and validates it, fails as the real one fails, crashes a little
+ * later on what the real one crashes on, and otherwise serves /healthz and /configz. It ends with its supervisor.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { decodeConfig, type KubeletConfig } from '../../src/kubelet/decode.ts'
+import { findHealthTarget } from '../../src/kubelet/health-target.ts'
+import { validateConfig } from '../../src/kubelet/validate.ts'
+import { parseDocument } from '../../src/kubelet/yaml.ts'
+import { asArguments, flagValue } from '../../src/systemd/flags.ts'
+
+const CRASH_AFTER_MS = 200
+const HEALTHY_AFTER_MS = 200
+
+process.stdin.on('end', () => process.exit(0)).resume()
+process.on('SIGTERM', () => process.exit(0))
+
+const flags = asArguments(process.argv.slice(2))
+const configPath = flagValue(flags, 'config')
+console.error(`I Starting kubelet with --config=${configPath}`)
+const config = loadConfig()
+setTimeout(() => crashIfItMust(config), CRASH_AFTER_MS)
+checkRuntime(flagValue(flags, 'container-runtime-endpoint') ?? config.containerRuntimeEndpoint)
+serve(config)
+
+function loadConfig(): KubeletConfig {
+  if (configPath === undefined) return {}
+  let text = ''
+  try {
+    text = readFileSync(configPath, 'utf8')
+  } catch (error) {
+    die(`failed to load Kubelet config file ${configPath}, error failed to read kubelet config file "${configPath}", error: ${error}`)
+  }
+  const decoded = decodeConfig(text, parseDocument)
+  if (!decoded.ok) return die(`failed to load Kubelet config file ${configPath}, error failed to decode: ${decoded.detail}`)
+  const problems = validateConfig(decoded.config)
+  return problems.length === 0 ? decoded.config : die(`invalid configuration: ${problems.join(', ')}`)
+}
+
+/** Passes validation, and kills the real one when it sets up its cgroups. */
+function crashIfItMust({ cgroupRoot, cgroupsPerQOS }: KubeletConfig): void {
+  if (cgroupsPerQOS === false || typeof cgroupRoot !== 'string' || cgroupRoot === '' || existsSync(`/sys/fs/cgroup${cgroupRoot}`)) return
+  die(`Failed to start ContainerManager invalid configuration: cgroup-root ["${cgroupRoot.slice(1)}"] doesn't exist`)
+}
+
+function checkRuntime(endpoint: unknown): void {
+  if (typeof endpoint !== 'string' || !endpoint.startsWith('unix://')) return
+  const socket = connect({ path: endpoint.slice('unix://'.length) }, () => socket.destroy())
+  socket.on('error', (error) =>
+    die(`failed to run Kubelet: failed to create kubelet: get remote runtime typed version failed: ${error.message}`),
+  )
+}
+
+function serve(served: KubeletConfig): void {
+  const target = findHealthTarget(served)
+  if (target === undefined) return
+  const startedAt = performance.now()
+  const server = createServer(({ url }, response) => {
+    const healthy = performance.now() - startedAt >= HEALTHY_AFTER_MS
+    if (url === '/healthz') response.writeHead(healthy ? 200 : 500).end(healthy ? 'ok' : 'not yet')
+    else if (url === '/configz')
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ kubeletconfig: served }))
+    else response.writeHead(404).end()
+  })
+  // The real one logs this and tries again every 5 s.
+  server.on('error', (error) => {
+    console.error(`E Starting healthz server failed: ${error.message}`)
+    setTimeout(() => server.listen(target.port, target.host), 1000)
+  })
+  server.listen(target.port, target.host)
+}
+
+function die(message: string): never {
+  console.error(`F ${message}`)
+  process.exit(255)
+}

@@ -1,0 +1,60 @@
+/** The unit of a simulated kubelet, in the two shapes that real ones have, and how systemctl shows it. */
+import type { UnitMachine } from '../../src/systemd/unit-machine.ts'
+import { SHOWN_STATE } from '../../src/systemd/unit-machine.ts'
+import { UNIT_PROPERTIES } from '../../src/systemd/unit-properties.ts'
+
+export interface SimulatedUnit {
+  readonly name: string
+  /** Of ExecStart: what it calls itself, and what the variables in it are put into. Nothing need be there. */
+  readonly path: string
+  readonly words: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+  readonly environmentFiles: readonly string[]
+  readonly dropIns: readonly string[]
+}
+
+/** As kubeadm has it, with our drop-in after its own. */
+export function kubeadmUnit(paths: { readonly localConfig: string; readonly envFile: string; readonly flagsFile?: string }): SimulatedUnit {
+  const directory = '/etc/systemd/system/kubelet.service.d'
+  return {
+    name: 'kubelet.service',
+    path: '/usr/bin/kubelet',
+    words: ['/usr/bin/kubelet', '$KUBELET_KUBECONFIG_ARGS', '$KUBELET_CONFIG_ARGS', '$KUBELET_KUBEADM_ARGS', '$KUBELET_EXTRA_ARGS'],
+    environment: {
+      KUBELET_KUBECONFIG_ARGS: '--kubeconfig=/etc/kubernetes/kubelet.conf',
+      KUBELET_CONFIG_ARGS: `--config=${paths.localConfig}`,
+    },
+    environmentFiles: [...(paths.flagsFile === undefined ? [] : [paths.flagsFile]), paths.envFile],
+    dropIns: [`${directory}/10-kubeadm.conf`, `${directory}/90-kubelet-cfg-agent.conf`],
+  }
+}
+
+/** As some cloud providers' images have it. */
+export function spelledOutUnit(paths: { readonly localConfig: string }): SimulatedUnit {
+  const words = ['/usr/bin/kubelet', '--config', paths.localConfig, '$KUBELET_ARGS']
+  return { name: 'kubelet.service', path: '/usr/bin/kubelet', words, environment: {}, environmentFiles: [], dropIns: [] }
+}
+
+/** Quoted where the real one quotes. */
+export function showUnit(unit: SimulatedUnit, machine: UnitMachine, mainPid: number): string {
+  const { activeState, subState } = SHOWN_STATE[machine.state]
+  const assignments = Object.entries(unit.environment).map(([name, value]) => `${name}=${value}`)
+  const lines: Readonly<Record<(typeof UNIT_PROPERTIES)[number], readonly (string | number)[]>> = {
+    LoadState: ['loaded'],
+    ActiveState: [activeState],
+    SubState: [subState],
+    Result: [machine.result],
+    MainPID: [mainPid],
+    InvocationID: [machine.invocationId],
+    NRestarts: [machine.nRestarts],
+    ExecMainStartTimestampMonotonic: [machine.startedAtUs],
+    ExecStart: [
+      `{ path=${unit.path} ; argv[]=${unit.words.join(' ')} ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=${mainPid} ; code=(null) ; status=0/0 }`,
+    ],
+    Environment: [assignments.map((one) => (/[\s"'\\`$]/.test(one) ? `"${one.replace(/["\\`$]/g, '\\$&')}"` : one)).join(' ')],
+    EnvironmentFiles: unit.environmentFiles.map((path) => `${path} (ignore_errors=yes)`),
+    DropInPaths: [unit.dropIns.join(' ')],
+    NeedDaemonReload: ['no'],
+  }
+  return UNIT_PROPERTIES.flatMap((name) => lines[name].map((value) => `${name}=${value}\n`)).join('')
+}

@@ -1,0 +1,98 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t, { type Test } from 'tap'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const LIMIT_MS = 100_000
+
+/** Not a fixture directory: the agent wants a plain path, and wherever this repository is need not be one. */
+function makeDirectory(t: Test): string {
+  const directory = mkdtempSync(join(tmpdir(), 'demo-test-'))
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+const built = makeDirectory(t)
+const program = join(built, 'kubelet-cfg-agent.mjs')
+const build = spawnSync(process.execPath, ['scripts/build.mjs', 'src/main.ts', built], { cwd: ROOT, env: {}, encoding: 'utf8' })
+t.equal(build.status, 0, build.stderr)
+
+/** Plays the demo in an environment of its own; It is interrupted once what it has printed says so. */
+function play(t: Test, args: readonly string[], isTimeToStop: (text: string) => boolean = () => false) {
+  const directory = makeDirectory(t)
+  const env = { PATH: process.env.PATH, TMPDIR: directory }
+  const child = spawn(process.execPath, ['--import', 'tsx', 'demo/main.ts', ...args], { cwd: ROOT, env, timeout: LIMIT_MS })
+  let text = ''
+  let isStopped = false
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (more: string) => {
+      text += more
+      if (!isStopped && isTimeToStop(text)) isStopped = child.kill('SIGINT')
+    })
+  }
+  return new Promise<{ code: number | null; text: string; left: string[] }>((resolve) => {
+    child.once('close', (code) => resolve({ code, text, left: readdirSync(directory).filter((name) => name.startsWith('kubelet-demo-')) }))
+  })
+}
+
+t.test('every act comes true', async (t) => {
+  const { code, text, left } = await play(t, ['--agent', program])
+  t.equal(code, 0, text)
+  t.strictSame(left, [], 'nothing is left behind')
+  const story = [
+    /agent +settled: local/,
+    /^1\. /m,
+    /you +kubectl patch node worker-1/,
+    /agent +activated node-config@\d+/,
+    /kubelet +Starting kubelet with --config=state\/checkpoints\/\w+\/\d+\/kubelet/,
+    /agent +updated last-known-good config to node-config@/,
+    /^2\. /m,
+    /agent +updated last-known-good config to node-config@/,
+    /^3\. /m,
+    /KubeletConfigRejected: .*it opens with { but is not JSON/,
+    /error: failed to load config, see Kubelet log for details/,
+    /kubelet +is still process \d+, with maxPods 50/,
+    /\d+\/kubelet +{0xdeadbeef}/,
+    /^4\. /m,
+    /kubelet +Failed to start ContainerManager/,
+    /agent +config failed, rolling back from risky-config@\d+ to node-config@\d+: kubelet exited 3 times/,
+    /error: failed to run config: kubelet crash-looped; rolled back to last-known-good/,
+    /agent +verdict confirmed/,
+    /^5\. /m,
+    /api +stops/,
+    /kubelet +is still process \d+, with maxPods 50/,
+    /agent +updated last-known-good config to risky-config@/,
+    /^6\. /m,
+    /status +status.config is {}/,
+    /^Every act came true, in \d+ s/m,
+  ]
+  let rest = text
+  for (const beat of story) {
+    const found = beat.exec(rest)
+    t.ok(found, `the story has ${beat}`)
+    rest = rest.slice((found?.index ?? 0) + (found?.[0].length ?? 0))
+  }
+  t.match(text, 'KubeletConfigRolledBack')
+  t.notMatch(text, /cannot be (read|told|served)|not a function|undefined/, 'and the agent finds nothing wrong with itself')
+  t.notMatch(text, '\u001b', 'without colours where nobody sees them')
+})
+
+t.test('a demo that is interrupted leaves nothing behind', async (t) => {
+  const { code, text, left } = await play(t, ['--keep', '--agent', program], (said) => said.includes('settled: local'))
+  t.equal(code, 130, text)
+  t.match(text, 'its processes and its directory are gone')
+  t.strictSame(left, [])
+})
+
+t.test('an act that does not come true says why', async (t) => {
+  const broken = join(makeDirectory(t), 'agent.mjs')
+  writeFileSync(broken, "console.error('no such thing as an agent')\nprocess.exit(3)\n")
+  const { code, text, left } = await play(t, ['--agent', broken])
+  t.equal(code, 1)
+  t.match(text, 'The demo failed: the agent ended (exit code 3) before it came true that the agent has checked itself')
+  t.match(text, 'no such thing as an agent', 'the agent is quoted')
+  t.strictSame(left, [])
+})
