@@ -1,0 +1,179 @@
+/**
+ * The invariants of the design, asserted from outside: over what is on the simulated disk, what kubelet runs and what it was asked to do.
+ * Each throws an Error that says which one was broken and how.
+ */
+import assert from 'node:assert/strict'
+import type { Snapshot } from '../../src/agent/model.ts'
+import type { Step } from '../../src/agent/step.ts'
+import { layoutOf } from '../../src/checkpoint/names.ts'
+import { parseSource } from '../../src/checkpoint/serialize.ts'
+import { describeStatus } from '../../src/report/status.ts'
+import { POLICY } from './sim-agent.ts'
+import { behaviourOf, type SimProcess } from './sim-unit.ts'
+import { DIRECTORY, type SimWorld } from './sim-world.ts'
+
+/** The slowest way back: never healthy until the start deadline, then once more with last-known-good and previous, and a start. */
+const FALLBACK_BUDGET_US = 3 * POLICY.startDeadlineUs + 30e6
+
+export class Invariants {
+  readonly #world: SimWorld
+  readonly #layout = layoutOf(DIRECTORY)
+  #checkpoints = new Map<string, string>()
+  #seenOperations = -1
+  #lastKnownGood = ''
+  /** Texts that ran healthily for a whole trial without a break. */
+  readonly #proven = new Set<string>()
+  #restarts: { atUs: number; boot: string; fallback: boolean }[] = []
+  #lastRestartWasFallback = false
+  #badSinceUs: number | undefined
+  #lastStep: Step | undefined
+
+  constructor(world: SimWorld) {
+    this.#world = world
+    world.checkRestart.push(() => this.#checkRestart())
+  }
+
+  /** The agent decided: what it is about to do is checked when it does it. */
+  decided(snapshot: Snapshot, step: Step): void {
+    this.#lastStep = step
+    if (step.kind === 'restart') this.#lastRestartWasFallback = step.record.fallback
+    this.#checkStatus(snapshot, step)
+  }
+
+  /** After every step, and after every change of the world. */
+  check(): void {
+    this.#noteProven()
+    this.#checkFallback()
+    if (this.#seenOperations === this.#world.operations) return
+    this.#seenOperations = this.#world.operations
+    this.#checkImmutable()
+    this.#checkEnvFile()
+    this.#checkLastKnownGood()
+  }
+
+  /** A new boot, or an agent that was away: the budget starts when somebody is there to act. */
+  excuse(): void {
+    this.#badSinceUs = undefined
+  }
+
+  /** 1. A file under checkpoints/ never changes once its directory has its final name. */
+  #checkImmutable(): void {
+    const now = new Map<string, string>()
+    const { files } = this.#world
+    for (const uid of files.list(this.#layout.checkpoints) ?? []) {
+      for (const version of files.list(this.#layout.checkpointsOf(uid)) ?? []) {
+        const directory = `${this.#layout.checkpointsOf(uid)}/${version}`
+        for (const key of files.list(directory) ?? []) now.set(`${directory}/${key}`, files.read(`${directory}/${key}`)?.toString() ?? '')
+      }
+    }
+    for (const [path, text] of this.#checkpoints) {
+      const found = now.get(path)
+      if (found === undefined || found === text) continue
+      assert(path.includes('~') || [...now.keys()].some((other) => other.includes('~set-aside')), `invariant 1: ${path} changed`)
+    }
+    this.#checkpoints = now
+  }
+
+  /** 2. kubelet.env is absent or names an existing checkpoint that passed preflight. */
+  #checkEnvFile(): void {
+    const path = this.#world.nextConfigPath()
+    if (path === undefined) return
+    const text = this.#world.files.read(path)?.toString()
+    // A crash between the two renames of a replacement (the same version with other content): the next agent mends it before it rests.
+    if (text === undefined && this.#world.nowUs <= this.#world.agentFromUs && this.#wasSetAside(path)) return
+    assert(text !== undefined, `invariant 2: kubelet.env names ${path}, which does not exist`)
+    assert(
+      !['syntax-error', 'invalid'].includes(behaviourOf(text)),
+      `invariant 2: kubelet.env names ${path}, which preflight refuses: ${text}`,
+    )
+  }
+
+  #wasSetAside(path: string): boolean {
+    const [uid = '', version = ''] = path.split('/').slice(-3)
+    return (this.#world.files.list(this.#layout.checkpointsOf(uid)) ?? []).some((name) => name.startsWith(`${version}~set-aside`))
+  }
+
+  /** 3. LKG is local or a source that passed a whole trial. */
+  #checkLastKnownGood(): void {
+    const bytes = this.#world.files.read(this.#layout.record('last-known-good'))
+    const found = bytes?.toString() ?? ''
+    if (found === this.#lastKnownGood) return
+    this.#lastKnownGood = found
+    const parsed = parseSource(Buffer.from(found))
+    assert(parsed.ok, `invariant 3: last-known-good is torn: ${found}`)
+    if (parsed.source === 'local') return
+    const { uid, resourceVersion, kubeletConfigKey } = parsed.source
+    const text = this.#world.files.read(`${this.#layout.checkpoint(uid, resourceVersion)}/${kubeletConfigKey}`)?.toString()
+    assert(text !== undefined && this.#proven.has(text), `invariant 3: promoted without a whole trial: ${text}`)
+  }
+
+  #noteProven(): void {
+    const { process } = this.#world.unit
+    if (process !== undefined && healthyForUs(process, this.#world.nowUs) >= POLICY.trialUs) this.#proven.add(process.text)
+  }
+
+  /** 5. kubelet is restarted only when what it would start with differs from what it runs; never paused, stopped, or endlessly. */
+  #checkRestart(): void {
+    const { unit, files } = this.#world
+    const { bootId, monotonicUs } = this.#world.now()
+    assert(this.#lastStep?.kind === 'restart', 'invariant 5: a restart that was not decided')
+    const hold = files.read(`${this.#layout.requests}/hold`)?.toString() ?? ''
+    assert(!hold.includes('paused'), 'invariant 5: restart while paused')
+    assert(unit.activity !== 'stopped' || this.#lastStep.record.failed, 'invariant 5: restart of a kubelet that a person stopped')
+    const next = this.#world.nextConfigPath()
+    const nextText = next === undefined ? 'local' : files.read(next)?.toString()
+    const runs = unit.process?.configPath.startsWith(this.#layout.checkpoints) ? unit.process.text : unit.process && 'local'
+    assert(nextText !== runs, `invariant 5: restart although kubelet runs just that: ${runs}`)
+    this.#restarts.push({ atUs: monotonicUs, boot: bootId, fallback: this.#lastRestartWasFallback })
+    this.#restarts = this.#restarts.filter(({ atUs, boot }) => boot === bootId && monotonicUs - atUs < 3600e6)
+    const own = this.#restarts.filter(({ fallback }) => !fallback).length
+    // One more for a crash between the command and its record is impossible: the record comes first.
+    assert(own <= POLICY.restartsPerHour, `invariant 5: ${own} restarts within an hour`)
+    assert(
+      this.#restarts.length <= 5 * POLICY.restartsPerHour,
+      `invariant 5: ${this.#restarts.length} restarts within an hour, fallbacks included`,
+    )
+  }
+
+  /** 6. A failing config leaves the node on LKG, previous or local within the fallback budget. */
+  #checkFallback(): void {
+    const { unit, nowUs, files } = this.#world
+    const paused = (files.read(`${this.#layout.requests}/hold`)?.toString() ?? '').includes('paused')
+    const excused = paused || !unit.isNodeWell() || unit.activity === 'stopped' || nowUs < this.#world.agentFromUs
+    const { process } = unit
+    // A kubelet that is still within a start that will succeed is not failing.
+    const bad = !unit.isHealthy() && !(process !== undefined && process.healthyFromUs < process.exitsAtUs && process.healthyFromUs >= nowUs)
+    if (!bad || excused) {
+      this.#badSinceUs = undefined
+      return
+    }
+    this.#badSinceUs ??= nowUs
+    const badForUs = nowUs - this.#badSinceUs
+    assert(
+      badForUs <= FALLBACK_BUDGET_US,
+      `invariant 6: kubelet (${unit.activity}) has been failing for ${Math.round(badForUs / 1e6)} s: ${process?.text}`,
+    )
+  }
+
+  /** 8. Nothing is published that was not true. */
+  #checkStatus(snapshot: Snapshot, step: Step): void {
+    const status = describeStatus(snapshot, step.kind === 'wait' ? step.phase : undefined)
+    const { process } = this.#world.unit
+    if (status.active === undefined || process === undefined) return
+    // By name; after a restored etcd the same name may have other bytes than the process was started with.
+    if (status.active !== 'local' && process.configPath.includes(`/${status.active.uid}/${status.active.resourceVersion}/`)) return
+    const named =
+      status.active === 'local'
+        ? 'local'
+        : this.#world.files
+            .read(`${this.#layout.checkpoint(status.active.uid, status.active.resourceVersion)}/${status.active.kubeletConfigKey}`)
+            ?.toString()
+    const runs = process.configPath.startsWith(this.#layout.checkpoints) ? process.text : 'local'
+    assert(named === undefined || named === runs, `invariant 8: status says ${named}, kubelet runs ${runs}`)
+  }
+}
+
+function healthyForUs(process: SimProcess, nowUs: number): number {
+  if (nowUs < process.healthyFromUs || nowUs >= process.unhealthyFromUs) return 0
+  return nowUs - Math.max(process.startedAtUs, process.healthyFromUs)
+}

@@ -1,0 +1,53 @@
+/** `npm run sim -- [--seed N] [--seeds N] [--from N] [--crashes]`: runs schedules by seed; a single seed tells its story. */
+import { parseArgs } from 'node:util'
+import { runSchedule } from './run.ts'
+import { makeSchedule } from './schedule.ts'
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    seeds: { type: 'string', default: '2000' },
+    from: { type: 'string', default: '1' },
+    crashes: { type: 'boolean', default: false },
+  },
+})
+const log = (level: string) => (message: string, fields?: object) =>
+  console.log(`      ${level} ${message}`, fields === undefined ? '' : JSON.stringify(fields))
+const loud = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
+
+async function runSeed(seed: number, single: boolean): Promise<number> {
+  const schedule = makeSchedule(seed)
+  const tell = { log: loud, onEvent: (event: object, atUs: number) => console.log(`${Math.round(atUs / 1e6)} s: ${JSON.stringify(event)}`) }
+  const calm = await runSchedule(schedule, single ? tell : {})
+  if (!values.crashes) return 1
+  for (let operation = 1; operation <= calm.operations; operation += 1) {
+    for (const phase of ['before', 'after'] as const) {
+      try {
+        await runSchedule(schedule, { crash: { operation, phase, powerLoss: operation % 2 === 0 } })
+      } catch (error) {
+        throw new Error(`crash ${phase} operation ${operation}`, { cause: error })
+      }
+    }
+  }
+  return 1 + 2 * calm.operations
+}
+
+const from = Number(values.seed ?? values.from)
+const count = values.seed === undefined ? Number(values.seeds) : 1
+const startedAt = performance.now()
+let runs = 0
+let failed = 0
+for (let seed = from; seed < from + count; seed += 1) {
+  try {
+    runs += await runSeed(seed, values.seed !== undefined && !values.crashes)
+  } catch (error) {
+    failed += 1
+    console.log(
+      `seed ${seed} failed:`,
+      error instanceof Error ? `${error.message}${error.cause instanceof Error ? `: ${error.cause.message}` : ''}` : error,
+    )
+    if (values.seed !== undefined) console.log(error)
+  }
+}
+console.log(`${runs} runs, ${failed} of ${count} seeds failed, ${Math.round(performance.now() - startedAt)} ms`)
+process.exitCode = failed === 0 ? 0 : 1

@@ -1,0 +1,132 @@
+/**
+ * What happens to a simulated node, and when: data, made from a seed. Times are seconds since the previous event, from instants to hours,
+ * so that events meet every phase of the agent.
+ */
+import { type Random, seededRandom } from './random.ts'
+
+/** How a config turns out on a kubelet that starts with it. The first two never get past preflight. */
+export type Behaviour =
+  | 'syntax-error'
+  | 'invalid'
+  | 'good'
+  | 'slow-start'
+  | 'crash-at-start'
+  | 'crash-later'
+  | 'never-healthy'
+  | 'loses-health'
+  | 'fails-after-promotion'
+  /** Good until kubelet is upgraded. */
+  | 'good-until-upgrade'
+
+export type WorldEvent =
+  | { readonly kind: 'assign'; readonly name: string }
+  | { readonly kind: 'unassign' }
+  | { readonly kind: 'assign-nothing-known' }
+  /** Creates the ConfigMap where there is none. */
+  | { readonly kind: 'edit'; readonly name: string; readonly behaviour: Behaviour }
+  | { readonly kind: 'touch-metadata'; readonly name: string }
+  | { readonly kind: 'delete-config-map'; readonly name: string }
+  | { readonly kind: 'restore-etcd'; readonly name: string; readonly behaviour: Behaviour }
+  | { readonly kind: 'recreate-node' }
+  | { readonly kind: 'api-down'; readonly seconds: number }
+  | { readonly kind: 'lose-events'; readonly seconds: number }
+  | { readonly kind: 'disk-full'; readonly seconds: number }
+  | { readonly kind: 'disk-error'; readonly fault: 'EIO' | 'short-write'; readonly operations: number }
+  | { readonly kind: 'runtime-down'; readonly seconds: number }
+  | { readonly kind: 'node-fault'; readonly seconds: number }
+  | { readonly kind: 'restart-agent'; readonly afterSeconds: number }
+  | { readonly kind: 'kill-kubelet' }
+  | { readonly kind: 'restart-kubelet' }
+  | { readonly kind: 'stop-kubelet'; readonly seconds: number }
+  | { readonly kind: 'upgrade-kubelet' }
+  | { readonly kind: 'reboot' }
+  | { readonly kind: 'power-loss' }
+  | { readonly kind: 'clock-jump'; readonly seconds: number }
+  | { readonly kind: 'pause'; readonly seconds: number }
+  | { readonly kind: 'reset'; readonly seconds: number }
+  | { readonly kind: 'rollback' }
+  | { readonly kind: 'retry' }
+  | { readonly kind: 'damage-assigned' }
+
+export interface Timed {
+  readonly afterSeconds: number
+  readonly event: WorldEvent
+}
+
+export interface Schedule {
+  readonly seed: number
+  readonly events: readonly Timed[]
+}
+
+const NAMES = ['red', 'blue'] as const
+const BEHAVIOURS: readonly [Behaviour, ...Behaviour[]] = [
+  'good',
+  'good',
+  'good',
+  'good',
+  'syntax-error',
+  'invalid',
+  'slow-start',
+  'crash-at-start',
+  'crash-later',
+  'never-healthy',
+  'loses-health',
+  'fails-after-promotion',
+  'good-until-upgrade',
+]
+
+export function makeSchedule(seed: number): Schedule {
+  const random = seededRandom(seed)
+  const events: Timed[] = [
+    { afterSeconds: 0, event: { kind: 'edit', name: 'red', behaviour: 'good' } },
+    { afterSeconds: 1, event: { kind: 'assign', name: 'red' } },
+  ]
+  const count = random.between(2, 9)
+  for (let index = 0; index < count; index += 1) events.push({ afterSeconds: makePause(random), event: makeEvent(random) })
+  return { seed, events }
+}
+
+function makePause(random: Random): number {
+  return random.pick([0, random.between(1, 15), random.between(15, 60), random.between(60, 300), random.between(300, 2000)])
+}
+
+function makeEvent(random: Random): WorldEvent {
+  const name = random.pick(NAMES)
+  const edit: WorldEvent = { kind: 'edit', name, behaviour: random.pick(BEHAVIOURS) }
+  const seconds = random.pick([random.between(1, 15), random.between(15, 100), random.between(100, 1000)])
+  return random.pick<WorldEvent>([
+    edit,
+    edit,
+    edit,
+    edit,
+    edit,
+    edit,
+    { kind: 'assign', name },
+    { kind: 'assign', name },
+    { kind: 'unassign' },
+    { kind: 'assign-nothing-known' },
+    { kind: 'touch-metadata', name },
+    { kind: 'delete-config-map', name },
+    { kind: 'restore-etcd', name, behaviour: random.pick(BEHAVIOURS) },
+    { kind: 'recreate-node' },
+    { kind: 'api-down', seconds },
+    { kind: 'lose-events', seconds },
+    { kind: 'disk-full', seconds },
+    { kind: 'disk-error', fault: random.pick(['EIO', 'short-write'] as const), operations: random.between(1, 20) },
+    { kind: 'runtime-down', seconds },
+    { kind: 'node-fault', seconds },
+    { kind: 'restart-agent', afterSeconds: random.between(0, 100) },
+    { kind: 'kill-kubelet' },
+    { kind: 'restart-kubelet' },
+    { kind: 'stop-kubelet', seconds },
+    { kind: 'upgrade-kubelet' },
+    { kind: 'reboot' },
+    { kind: 'power-loss' },
+    { kind: 'clock-jump', seconds: random.between(-100_000, 100_000) },
+    { kind: 'pause', seconds },
+    { kind: 'reset', seconds },
+    { kind: 'rollback' },
+    { kind: 'retry' },
+    { kind: 'damage-assigned' },
+  ])
+}

@@ -1,0 +1,79 @@
+/** The whole agent over a simulated node: the real stores, activation and loop; preflight judges by what the config says of itself. */
+import type { PassObserver } from '../../src/agent/loop.ts'
+import { Loop } from '../../src/agent/loop.ts'
+import type { Policy } from '../../src/agent/model.ts'
+import type { Log, Preflight } from '../../src/agent/ports.ts'
+import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
+import { contentHash } from '../../src/checkpoint/content.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { layoutOf } from '../../src/checkpoint/names.ts'
+import { FileRecords } from '../../src/checkpoint/records.ts'
+import { FileRequests } from '../../src/checkpoint/requests.ts'
+import { FileHistory } from '../../src/report/history.ts'
+import { EnvActivation } from '../../src/systemd/env-activation.ts'
+import { behaviourOf } from './sim-unit.ts'
+import { DIRECTORY, ENV_FILE, type SimWorld } from './sim-world.ts'
+
+/** Shorter than the defaults in proportion: what takes fewer looks takes less time to simulate. */
+export const POLICY: Policy = {
+  trialUs: 100e6,
+  startDeadlineUs: 40e6,
+  toleranceUs: 15e6,
+  crashLimit: 3,
+  spreadUs: 30e6,
+  restartsPerHour: 6,
+  keepCheckpoints: 3,
+}
+
+/** A judge as exact as kubelet's own binary. */
+const PREFLIGHT: Preflight = {
+  async check({ data, source }) {
+    const text = data[source.kubeletConfigKey]
+    const behaviour = text === undefined ? 'syntax-error' : behaviourOf(text)
+    if (behaviour === 'syntax-error') return { kind: 'refused', reason: 'load', detail: 'does not parse' }
+    if (behaviour === 'invalid') return { kind: 'refused', reason: 'validate', detail: 'kubeAPIQPS is negative' }
+    return { kind: 'accepted', remarks: [] }
+  },
+}
+
+export function startAgent(world: SimWorld, observer: PassObserver, log: Log): Loop {
+  world.disk.restart()
+  const files = new DurableFiles(world.disk)
+  const layout = layoutOf(DIRECTORY)
+  const clock = { now: () => world.now() }
+  files.makeDirectory(DIRECTORY)
+  files.settle(DIRECTORY)
+  const accepted = new Set<string>()
+  const onSetAside = (what: unknown) => log.error('set aside', { what })
+  const env = new EnvActivation(files, DIRECTORY, ENV_FILE)
+  const activation = {
+    read: (wiring: Parameters<typeof env.read>[0]) => env.read(wiring),
+    stage: (...parts: Parameters<typeof env.stage>) => env.stage(...parts),
+    activate: (...parts: Parameters<typeof env.activate>) => env.activate(...parts),
+  } as never
+  const shared = {
+    clock,
+    checkpoints: new FileCheckpoints(files, layout, onSetAside),
+    records: new FileRecords({ files, layout, log, onSetAside }),
+    runtime: world.runtime,
+    requests: new FileRequests(files, layout, log),
+    unit: world.unit,
+    activation,
+    defaultRuntimeSocket: () => undefined,
+    accepted,
+  }
+  return new Loop({
+    eyes: {
+      ...shared,
+      nodeName: 'node-1',
+      policy: () => POLICY,
+      assignment: world.cluster,
+      configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
+      probe: world.unit,
+      contentOf: contentHash,
+    },
+    hands: { ...shared, preflight: PREFLIGHT, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
+    observer,
+    log,
+  })
+}

@@ -1,0 +1,158 @@
+/**
+ * The API server of the simulation, seen through a watch that is late, loses and repeats events: what the agent's source knows is a
+ * copy, delivered some time after the change, or at the next slow resync.
+ */
+import type { ConfigMapView, Desired } from '../../src/agent/model.ts'
+import type { AssignmentSource } from '../../src/agent/ports.ts'
+import { readAssignment } from '../../src/source/desired.ts'
+import type { Random } from './random.ts'
+
+interface SimConfigMap {
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly data: Readonly<Record<string, string>>
+}
+
+export const KEY = 'kubelet'
+const RESYNC_US = 20 * 60e6
+
+/** What a client holds: the Node's spec, and the ConfigMap it names. */
+interface View {
+  readonly node: unknown
+  readonly configMaps: ReadonlyMap<string, SimConfigMap>
+}
+
+export class SimCluster implements AssignmentSource {
+  readonly #random: Random
+  #node: { metadata: { name: string }; spec: { configSource?: unknown } } | undefined = { metadata: { name: 'node-1' }, spec: {} }
+  readonly #configMaps = new Map<string, SimConfigMap>()
+  #versions = 100
+  #uids = 0
+  #downUntilUs = 0
+  #lossyUntilUs = 0
+  #deliverAtUs: number | undefined
+  #resyncAtUs = RESYNC_US
+  #view: View | undefined
+
+  constructor(random: Random) {
+    this.#random = random
+  }
+
+  desired(): Desired {
+    if (this.#view === undefined) return { kind: 'unknown', detail: 'not asked yet' }
+    return this.#resolve(this.#view)
+  }
+
+  /** What a client with no delay would see: the truth that the agent has to end up with. */
+  truth(): Desired {
+    return this.#resolve({ node: this.#node, configMaps: this.#configMaps })
+  }
+
+  start(): void {}
+  async stop(): Promise<void> {}
+
+  isUp(nowUs: number): boolean {
+    return nowUs >= this.#downUntilUs
+  }
+
+  /** A new agent knows nothing yet. */
+  forget(nowUs: number): void {
+    this.#view = undefined
+    this.#deliverAtUs = nowUs + this.#random.between(0, 2e6)
+  }
+
+  goDown(nowUs: number, seconds: number): void {
+    this.#downUntilUs = nowUs + seconds * 1e6
+    this.#deliverAtUs = this.#downUntilUs + this.#random.between(0, 60e6)
+  }
+
+  loseEvents(nowUs: number, seconds: number): void {
+    this.#lossyUntilUs = nowUs + seconds * 1e6
+  }
+
+  assign(name: string | undefined, nowUs: number): void {
+    const configMap = { name, namespace: 'kube-system', kubeletConfigKey: KEY }
+    this.#node = { metadata: { name: 'node-1' }, spec: name === undefined ? {} : { configSource: { configMap } } }
+    this.#changed(nowUs)
+  }
+
+  assignNothingKnown(nowUs: number): void {
+    this.#node = { metadata: { name: 'node-1' }, spec: { configSource: {} } }
+    this.#changed(nowUs)
+  }
+
+  recreateNode(nowUs: number): void {
+    this.#node = { metadata: { name: 'node-1' }, spec: {} }
+    this.#changed(nowUs)
+  }
+
+  edit(name: string, text: string, nowUs: number): void {
+    this.#versions += 1
+    const uid = this.#configMaps.get(name)?.uid ?? this.#newUid()
+    this.#configMaps.set(name, { uid, resourceVersion: String(this.#versions), data: { [KEY]: text } })
+    this.#changed(nowUs)
+  }
+
+  touchMetadata(name: string, nowUs: number): void {
+    const found = this.#configMaps.get(name)
+    if (found === undefined) return
+    this.#versions += 1
+    this.#configMaps.set(name, { ...found, resourceVersion: String(this.#versions) })
+    this.#changed(nowUs)
+  }
+
+  /** The same uid and version, with other content. */
+  restoreEtcd(name: string, text: string, nowUs: number): void {
+    const found = this.#configMaps.get(name)
+    if (found === undefined) return
+    this.#configMaps.set(name, { ...found, data: { [KEY]: text } })
+    this.#changed(nowUs)
+  }
+
+  delete(name: string, nowUs: number): void {
+    this.#configMaps.delete(name)
+    this.#changed(nowUs)
+  }
+
+  /** When something would reach the agent next. */
+  nextUs(): number {
+    return Math.min(this.#deliverAtUs ?? Number.POSITIVE_INFINITY, Math.max(this.#resyncAtUs, this.#downUntilUs))
+  }
+
+  /** @returns whether the agent's view was refreshed. */
+  advanceTo(nowUs: number): boolean {
+    if (nowUs < this.nextUs() || !this.isUp(nowUs)) return false
+    this.#deliverAtUs = undefined
+    this.#resyncAtUs = nowUs + RESYNC_US
+    this.#view = { node: structuredClone(this.#node), configMaps: new Map(this.#configMaps) }
+    return true
+  }
+
+  /** After a reboot the clock starts again. */
+  rebase(nowUs: number): void {
+    this.#downUntilUs = 0
+    this.#lossyUntilUs = 0
+    this.#resyncAtUs = nowUs + RESYNC_US
+    this.forget(nowUs)
+  }
+
+  #changed(nowUs: number): void {
+    if (nowUs < this.#lossyUntilUs) return
+    const delayUs = this.#random.between(0, 3e6)
+    this.#deliverAtUs = Math.max(nowUs, this.#downUntilUs) + delayUs
+  }
+
+  #resolve(view: View): Desired {
+    const assignment = readAssignment(view.node)
+    if (assignment.kind !== 'config-map') return assignment
+    const found = view.configMaps.get(assignment.ref.name)
+    const object: ConfigMapView =
+      found === undefined ? { kind: 'unavailable', reason: 'not-found', detail: 'not found' } : { kind: 'found', ...found }
+    return { kind: 'config-map', ref: assignment.ref, object }
+  }
+
+  #newUid(): string {
+    this.#uids += 1
+    return `00000000-0000-4000-8000-${String(this.#uids).padStart(12, '0')}`
+  }
+}

@@ -1,0 +1,230 @@
+/**
+ * kubelet and systemd of the simulation: a kubelet that behaves as its config says, restarted by systemd after RestartSec, stopped, killed,
+ * upgraded and rebooted by the schedule. What it starts with it reads from kubelet.env, as the real unit does.
+ */
+import type { KubeletProcess, UnitState } from '../../src/agent/model.ts'
+import type { CommandOutcome, HealthProbe, Unit } from '../../src/agent/ports.ts'
+import type { Behaviour } from './schedule.ts'
+
+/** Of a config text: the sim's configs say how they behave in a comment. */
+export function behaviourOf(text: string): Behaviour {
+  return (/^# behaviour: (\S+)/m.exec(text)?.[1] ?? 'good') as Behaviour
+}
+
+export function configText(behaviour: Behaviour, serial: number): string {
+  const head = `# behaviour: ${behaviour}\n# serial: ${serial}\napiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n`
+  if (behaviour === 'syntax-error') return `# behaviour: ${behaviour}\n{0xdeadbeef}${serial}`
+  return behaviour === 'invalid' ? `${head}kubeAPIQPS: -1\n` : head
+}
+
+export interface SimProcess {
+  readonly configPath: string
+  readonly text: string
+  readonly startedAtUs: number
+  readonly healthyFromUs: number
+  readonly unhealthyFromUs: number
+  readonly exitsAtUs: number
+}
+
+const RESTART_SEC_US = 10e6
+const NEVER = Number.POSITIVE_INFINITY
+const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
+
+export interface SimUnitWorld {
+  nowUs(): number
+  /** The config path that kubelet.env gives, or undefined for the local one. */
+  nextConfigPath(): string | undefined
+  readText(path: string): string | undefined
+  /** systemd stops trying after this many automatic restarts. */
+  readonly startLimit: number
+  readonly checkpointsDir: string
+  /** Before the effect: the simulation counts commands, and may crash here. */
+  onRestart(): void
+  onCommand(): void
+}
+
+export class SimUnit implements Unit, HealthProbe {
+  readonly #world: SimUnitWorld
+  #activity: 'running' | 'auto-restart' | 'stopped' | 'failed' = 'stopped'
+  #process: SimProcess | undefined
+  #startAtUs: number | undefined
+  #invocations = 0
+  #nRestarts = 0
+  #version = 1
+  #runtimeDownUntilUs = 0
+  #faultUntilUs = 0
+  lastStartedAtUs = 0
+
+  constructor(world: SimUnitWorld) {
+    this.#world = world
+    this.#start()
+  }
+
+  get process(): SimProcess | undefined {
+    return this.#process
+  }
+
+  get activity(): string {
+    return this.#activity
+  }
+
+  isNodeWell(): boolean {
+    const now = this.#world.nowUs()
+    return now >= this.#runtimeDownUntilUs && now >= this.#faultUntilUs
+  }
+
+  isHealthy(): boolean {
+    const now = this.#world.nowUs()
+    return this.#process !== undefined && now >= this.#process.healthyFromUs && now < this.#process.unhealthyFromUs
+  }
+
+  get version(): number {
+    return this.#version
+  }
+
+  async observe(): Promise<UnitState> {
+    return {
+      kind: 'known',
+      activity: this.#activity,
+      summary: this.#activity,
+      invocationId: `invocation-${this.#invocations}`,
+      nRestarts: this.#nRestarts,
+      startedAtUs: this.lastStartedAtUs,
+      kubeletIdentity: `kubelet-${this.#version}`,
+      process: this.#describeProcess(),
+      localConfigPath: LOCAL_PATH,
+      runtimeEndpoint: 'unix:///run/containerd/containerd.sock',
+      healthzFlags: {},
+      wiring: { kind: 'ready', activation: 'env', configArgs: `--config=${LOCAL_PATH}` },
+    }
+  }
+
+  async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
+    this.#world.onRestart()
+    this.#nRestarts = 0
+    // `reset-failed` first, and then, as a command of its own, `start` or `try-restart`.
+    if (this.#activity === 'failed') this.#activity = 'stopped'
+    this.#world.onCommand()
+    if (this.#activity === 'stopped' && activity === 'other') return { ok: true }
+    this.#start()
+    return { ok: true }
+  }
+
+  async healthz(): Promise<{ ok: boolean; detail: string }> {
+    return this.isHealthy() ? { ok: true, detail: 'ok' } : { ok: false, detail: 'connection refused' }
+  }
+
+  async socketAccepts(): Promise<boolean> {
+    return this.#world.nowUs() >= this.#runtimeDownUntilUs
+  }
+
+  nextUs(): number {
+    return Math.min(this.#process?.exitsAtUs ?? NEVER, this.#startAtUs ?? NEVER)
+  }
+
+  advance(): void {
+    const now = this.#world.nowUs()
+    if (this.#process !== undefined && now >= this.#process.exitsAtUs) this.exit()
+    if (this.#startAtUs !== undefined && now >= this.#startAtUs) {
+      this.#nRestarts += 1
+      this.#start()
+    }
+  }
+
+  /** The process dies, whatever killed it. */
+  exit(): void {
+    if (this.#process === undefined) return
+    this.#process = undefined
+    // A node that is broken for long would end here too, and then wait for a person; the schedules have none for that.
+    const givenUp = this.#nRestarts >= this.#world.startLimit && this.isNodeWell()
+    this.#activity = givenUp ? 'failed' : 'auto-restart'
+    this.#startAtUs = givenUp ? undefined : this.#world.nowUs() + RESTART_SEC_US
+  }
+
+  stopByPerson(): void {
+    this.#process = undefined
+    this.#startAtUs = undefined
+    this.#activity = 'stopped'
+  }
+
+  startByPerson(): void {
+    if (this.#activity === 'running') return
+    this.#nRestarts = 0
+    this.#start()
+  }
+
+  restartByPerson(): void {
+    this.#nRestarts = 0
+    this.#start()
+  }
+
+  upgrade(): void {
+    this.#version += 1
+    if (this.#activity !== 'stopped') this.restartByPerson()
+  }
+
+  runtimeDown(seconds: number): void {
+    this.#runtimeDownUntilUs = this.#world.nowUs() + seconds * 1e6
+  }
+
+  /** The node itself is broken: whatever kubelet is started with, it dies. */
+  nodeFault(seconds: number): void {
+    this.#faultUntilUs = this.#world.nowUs() + seconds * 1e6
+    this.exit()
+  }
+
+  boot(): void {
+    this.#runtimeDownUntilUs = 0
+    this.#faultUntilUs = 0
+    this.#nRestarts = 0
+    this.#start()
+  }
+
+  #start(): void {
+    const startedAtUs = this.#world.nowUs()
+    this.#invocations += 1
+    this.#startAtUs = undefined
+    this.#activity = 'running'
+    this.lastStartedAtUs = startedAtUs
+    const configPath = this.#world.nextConfigPath() ?? LOCAL_PATH
+    const text = configPath === LOCAL_PATH ? configText('good', 0) : this.#world.readText(configPath)
+    this.#process = { configPath, text: text ?? '', startedAtUs, ...this.#fate(text, startedAtUs) }
+  }
+
+  #fate(text: string | undefined, at: number): Pick<SimProcess, 'healthyFromUs' | 'unhealthyFromUs' | 'exitsAtUs'> {
+    const dies = (afterUs: number) => ({ healthyFromUs: NEVER, unhealthyFromUs: NEVER, exitsAtUs: at + afterUs })
+    if (text === undefined || !this.isNodeWell()) return dies(1.5e6)
+    const behaviour = behaviourOf(text)
+    switch (behaviour) {
+      case 'syntax-error':
+      case 'invalid':
+        return dies(0.2e6)
+      case 'crash-at-start':
+        return dies(1e6)
+      case 'good-until-upgrade':
+        return this.#version > 1 ? dies(1e6) : { healthyFromUs: at + 4e6, unhealthyFromUs: NEVER, exitsAtUs: NEVER }
+      case 'good':
+        return { healthyFromUs: at + 4e6, unhealthyFromUs: NEVER, exitsAtUs: NEVER }
+      case 'slow-start':
+        return { healthyFromUs: at + 30e6, unhealthyFromUs: NEVER, exitsAtUs: NEVER }
+      case 'crash-later':
+        return { healthyFromUs: at + 4e6, unhealthyFromUs: NEVER, exitsAtUs: at + 20e6 }
+      case 'never-healthy':
+        return { healthyFromUs: NEVER, unhealthyFromUs: NEVER, exitsAtUs: NEVER }
+      case 'loses-health':
+        return { healthyFromUs: at + 4e6, unhealthyFromUs: at + 60e6, exitsAtUs: NEVER }
+      case 'fails-after-promotion':
+        return { healthyFromUs: at + 4e6, unhealthyFromUs: at + 400e6, exitsAtUs: NEVER }
+    }
+  }
+
+  #describeProcess(): KubeletProcess {
+    if (this.#process === undefined) return { kind: 'none' }
+    const { configPath } = this.#process
+    const [uid, resourceVersion, key] = configPath.startsWith(this.#world.checkpointsDir)
+      ? configPath.slice(this.#world.checkpointsDir.length + 1).split('/')
+      : []
+    if (uid === undefined || resourceVersion === undefined || key === undefined) return { kind: 'other', pid: 1, configPath }
+    return { kind: 'checkpoint', pid: 1, uid, resourceVersion, key }
+  }
+}
