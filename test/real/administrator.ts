@@ -1,0 +1,146 @@
+/**
+ * The administrator of the cluster, who has kubectl and nothing else: changes ConfigMaps and assignments, and reads what the node says of
+ * itself. Each method is one real kubectl command. ConfigMaps are in kube-system, as the documentation has them, under names that begin
+ * with the node's, so that one cluster does for all tests.
+ */
+import { strict as assert } from 'node:assert'
+import type { ControlPlane } from './lab/control-plane.ts'
+import { eventually } from './lab/eventually.ts'
+import type { Source } from './records.ts'
+
+/** `status.config` with what is local left out, as the API shows it. */
+export interface ExpectedStatus {
+  readonly assigned?: Source
+  readonly active?: Source
+  readonly lastKnownGood?: Source
+  readonly error?: string
+}
+
+export interface NodeEvent {
+  readonly metadata: { readonly name: string; readonly namespace: string }
+  readonly involvedObject: { readonly kind: string; readonly name: string; readonly uid: string }
+  readonly type: string
+  readonly reason: string
+  readonly message: string
+  readonly source: { readonly component: string; readonly host: string }
+  readonly count: number
+}
+
+const NAMESPACE = 'kube-system'
+const inNamespace = ['-n', NAMESPACE]
+
+export class Administrator {
+  readonly #plane: ControlPlane
+  readonly #node: string
+
+  constructor(plane: ControlPlane, node: string) {
+    this.#plane = plane
+    this.#node = node
+  }
+
+  /** Its key is `kubelet` where `data` is a text. */
+  async createConfigMap(name: string, data: string | Readonly<Record<string, string>>): Promise<Source> {
+    const files = typeof data === 'string' ? { kubelet: data } : data
+    const literals = Object.entries(files).map(([key, text]) => `--from-literal=${key}=${text}`)
+    await this.kubectl(...inNamespace, 'create', 'configmap', this.nameOf(name), ...literals)
+    return this.source(name)
+  }
+
+  /** Any object, from a manifest on standard input. */
+  async create(object: object): Promise<void> {
+    await this.#plane.kubectl(['create', '-f', '-'], { input: JSON.stringify(object) })
+  }
+
+  /** In place. */
+  async editConfigMap(name: string, text: string): Promise<Source> {
+    await this.kubectl(
+      ...inNamespace,
+      'patch',
+      'configmap',
+      this.nameOf(name),
+      '--type=merge',
+      '-p',
+      JSON.stringify({ data: { kubelet: text } }),
+    )
+    return this.source(name)
+  }
+
+  async labelConfigMap(name: string, label: string): Promise<Source> {
+    await this.kubectl(...inNamespace, 'label', 'configmap', this.nameOf(name), label)
+    return this.source(name)
+  }
+
+  async deleteConfigMap(name: string): Promise<void> {
+    await this.kubectl(...inNamespace, 'delete', 'configmap', this.nameOf(name))
+  }
+
+  /** As it is now. */
+  async source(name: string, kubeletConfigKey = 'kubelet'): Promise<Source> {
+    const { metadata } = JSON.parse(await this.kubectl(...inNamespace, 'get', 'configmap', this.nameOf(name), '-o', 'json'))
+    return { kubeletConfigKey, name: metadata.name, namespace: NAMESPACE, resourceVersion: metadata.resourceVersion, uid: metadata.uid }
+  }
+
+  async assign(name: string, kubeletConfigKey = 'kubelet'): Promise<void> {
+    await this.patchSpec({ configSource: { configMap: { name: this.nameOf(name), namespace: NAMESPACE, kubeletConfigKey } } })
+  }
+
+  async unassign(): Promise<void> {
+    await this.patchSpec({ configSource: null })
+  }
+
+  async patchSpec(spec: object): Promise<void> {
+    await this.kubectl('patch', 'node', this.#node, '-p', JSON.stringify({ spec }))
+  }
+
+  /** `status.config` of the Node; undefined: there is none. */
+  async status(): Promise<unknown> {
+    const node = JSON.parse(await this.kubectl('get', 'node', this.#node, '-o', 'json'))
+    return node.status.config
+  }
+
+  /** Waits until the Node says just this of itself. */
+  async untilStatus({ assigned, active, lastKnownGood, error }: ExpectedStatus, timeoutMs = 60_000): Promise<void> {
+    const expected = {
+      ...(assigned && { assigned: { configMap: assigned } }),
+      ...(active && { active: { configMap: active } }),
+      ...(lastKnownGood && { lastKnownGood: { configMap: lastKnownGood } }),
+      ...(error !== undefined && { error }),
+    }
+    const probe = async (): Promise<true> => {
+      assert.deepEqual(await this.status(), expected)
+      return true
+    }
+    await eventually(probe, { what: 'the Node shows this status', timeoutMs, intervalMs: 250 })
+  }
+
+  /** Those about the Node, in the order of their names, which is that of time. */
+  async events(): Promise<NodeEvent[]> {
+    const about = `involvedObject.kind=Node,involvedObject.name=${this.#node}`
+    const { items } = JSON.parse(await this.kubectl('-n', 'default', 'get', 'events', '--field-selector', about, '-o', 'json'))
+    const events: NodeEvent[] = items
+    return events.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+  }
+
+  /** Waits until there are just these, as `Reason: message`. */
+  async untilEvents(...expected: readonly string[]): Promise<NodeEvent[]> {
+    return eventually(
+      async () => {
+        const events = await this.events()
+        assert.deepEqual(
+          events.map(({ reason, message }) => `${reason}: ${message}`),
+          expected,
+        )
+        return events
+      },
+      { what: 'these events are there', timeoutMs: 60_000, intervalMs: 250 },
+    )
+  }
+
+  nameOf(configMap: string): string {
+    return `${this.#node}-${configMap}`
+  }
+
+  kubectl(...args: readonly string[]): Promise<string> {
+    return this.#plane.kubectl(args)
+  }
+}

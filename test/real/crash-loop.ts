@@ -1,0 +1,122 @@
+/**
+ * The config that bricks Dynamic Kubelet Configuration: it validates, and kubelet crashes on it at start. Kubelet 1.20 crash-looped for ever,
+ * promoted the config all the same, and never saw that it was taken back. Deadlines and kubelet's RestartSec are the defaults here.
+ */
+import { strict as assert } from 'node:assert'
+import type { Administrator } from './administrator.ts'
+import { assignNew, promoteGood } from './assign.ts'
+import type { ControlPlane } from './lab/control-plane.ts'
+import { eventually } from './lab/eventually.ts'
+import { scenario } from './lab/runner.ts'
+import { type Machine, withMachine } from './machine.ts'
+import { assignedBytes, labels } from './records.ts'
+
+const RESTART_SEC_MS = 10_000
+const BUDGET_MS = 90_000
+const ERROR = 'failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details'
+
+export function addCrashLoopScenarios(plane: ControlPlane, program: string): void {
+  scenario('crash loop: rolled back to last-known-good, and never promoted', (step) =>
+    withMachine(
+      plane,
+      program,
+      { name: 'crash', restartSecMs: RESTART_SEC_MS, settings: { trialDuration: '5s' } },
+      async (machine, admin) => {
+        machine.agent.start()
+        const good = await step('a good one is promoted', () => promoteGood(machine, admin))
+        const assignedAt = performance.now()
+        const crashing = await step('assign one that crashes kubelet', () => assignNew(admin, 'crash', machine.crashingConfig()))
+        await step('kubelet is in its loop', () => untilCrashed(machine))
+        await step(`within ${BUDGET_MS / 1000} s the node is back on last-known-good`, async () => {
+          await machine.untilRuns(51, BUDGET_MS)
+          const tookMs = performance.now() - assignedAt
+          assert(tookMs < BUDGET_MS, `it took ${tookMs} ms`)
+          console.log(`    after ${(tookMs / 1000).toFixed(1)} s`)
+        })
+        await step('and says why', async () => {
+          await admin.untilStatus({ assigned: crashing, active: good, lastKnownGood: good, error: ERROR })
+          const events = (await admin.events()).filter(({ reason }) => reason === 'KubeletConfigRolledBack')
+          const [event] = events
+          assert.equal(events.length, 1)
+          assert.equal(event?.type, 'Warning')
+          assert(
+            event?.message.startsWith(`Kubelet config rolled back from ${labels(crashing)} to ${labels(good)}: kubelet exited `),
+            event?.message,
+          )
+        })
+        await step('it stays there for more than a trial, with the crash loop on record', async () => {
+          // The verdict becomes final when last-known-good has been healthy for that long.
+          await machine.agent.untilSays(/^verdict confirmed/)
+          assert.equal(machine.read('meta', 'last-known-good'), assignedBytes(good))
+          assert.equal(machine.restarts(), 3)
+          assert.deepEqual(promotions(machine), [good.resourceVersion])
+        })
+        await step('after a restart of the agent as well', async () => {
+          await machine.agent.stop()
+          machine.agent.start()
+          await machine.agent.untilSays(/^fallen-back: /, 2)
+          assert.equal(machine.restarts(), 3)
+        })
+        await step('kubectl takes the assignment back, and it works', async () => {
+          await admin.unassign()
+          await admin.untilStatus({})
+          await machine.untilRuns(undefined)
+          assert.deepEqual(promotions(machine), [good.resourceVersion])
+        })
+      },
+    ),
+  )
+
+  scenario('crash loop: taken back while kubelet crashes', (step) =>
+    withMachine(plane, program, { name: 'taken-back', restartSecMs: RESTART_SEC_MS }, async (machine, admin) => {
+      machine.agent.start()
+      await admin.untilStatus({})
+      await step('assign one that crashes kubelet', async () => {
+        await assignNew(admin, 'crash', machine.crashingConfig())
+        await untilCrashed(machine)
+      })
+      await step('take it back: kubelet is on local again, sooner than systemd would start it', async () => {
+        const askedAt = performance.now()
+        await admin.unassign()
+        await admin.untilStatus({})
+        await eventually(() => machine.isHealthy(), { what: 'kubelet is healthy' })
+        assert(performance.now() - askedAt < RESTART_SEC_MS, 'it was left to systemd')
+        assert.deepEqual(promotions(machine), [])
+      })
+    }),
+  )
+
+  scenario('crash loop: corrected in the cluster', (step) =>
+    withMachine(plane, program, { name: 'corrected' }, async (machine, admin) => {
+      machine.agent.start()
+      await step('one that crashes kubelet is rolled back to local', async () => {
+        const crashing = await assignNew(admin, 'config', machine.crashingConfig())
+        await admin.untilStatus({ assigned: crashing, error: ERROR.replace('last-known-good', 'local config') })
+      })
+      await step('corrected in place, it is used and promoted', async () => {
+        const corrected = await admin.editConfigMap('config', machine.config('maxPods: 68'))
+        await admin.untilStatus({ assigned: corrected, active: corrected, lastKnownGood: corrected })
+      })
+      await step('the same content under another name is not tried again', () => triesNoContentTwice(machine, admin))
+    }),
+  )
+}
+
+/** A verdict is on content: a new object with it changes nothing. */
+async function triesNoContentTwice(machine: Machine, admin: Administrator): Promise<void> {
+  const good = await admin.source('config')
+  const before = machine.restarts()
+  const again = await assignNew(admin, 'again', machine.crashingConfig())
+  await admin.untilStatus({ assigned: again, active: good, lastKnownGood: good, error: ERROR })
+  assert.equal(machine.restarts(), before)
+}
+
+async function untilCrashed(machine: Machine): Promise<void> {
+  await eventually(() => machine.kubelet.state === 'auto-restart', { what: 'kubelet waits for its restart', intervalMs: 20 })
+}
+
+/** Versions that became last-known-good. */
+function promotions(machine: Machine): (string | undefined)[] {
+  const promoted = machine.history().filter(({ kind }) => kind === 'promoted')
+  return promoted.map(({ to }) => (typeof to === 'object' ? to.resourceVersion : to))
+}

@@ -1,0 +1,138 @@
+/**
+ * A real control plane for one test: etcd and kube-apiserver on loopback, with certificates of its own, the authorizers and the
+ * admission plugin that limit a node's identity on a real cluster, and a temporary directory that holds all of it and goes with it.
+ * No controller manager and no scheduler run; nodes are made by hand, as kubelet would register them.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { cp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Binaries, ensureBinaries } from './build.ts'
+import { createAuthority, createSigningKey, issueCertificate } from './certificates.ts'
+import { eventually } from './eventually.ts'
+import { type Cluster, type NodeIdentity, writeAdminKubeconfig, writeNodeIdentity } from './identities.ts'
+import { onProcessEnd, run } from './processes.ts'
+import { type ApiserverOptions, createServers, type Servers } from './servers.ts'
+
+export interface ControlPlane {
+  /** `https://127.0.0.1:PORT`; it stays the same when the server is stopped and started. */
+  readonly server: string
+  readonly directory: string
+  readonly caFile: string
+  readonly adminKubeconfig: string
+  readonly binaries: Binaries
+  /** The kubeconfig of a node's own identity, `system:node:NAME`, made at the first call; the certificate is a file on disk. */
+  nodeKubeconfig(name: string): Promise<string>
+  /** Puts a new client certificate in the place that the node's kubeconfig names. */
+  rotateNodeCertificate(name: string, options?: { readonly validMs?: number }): Promise<void>
+  /** Runs kubectl, as the administrator unless told otherwise, and returns what it printed. Throws a `CommandError` if it fails. */
+  kubectl(args: readonly string[], options?: { readonly input?: string; readonly kubeconfig?: string }): Promise<string>
+  createNode(name: string): Promise<void>
+  /** Lets all nodes use one ConfigMap by RBAC: what a cluster needs whose Node authorizer knows nothing of `configSource`. */
+  grantNodesConfigMap(namespace: string, name: string, verbs?: readonly string[]): Promise<void>
+  /** Ends the API server; clients are refused. */
+  stopApiserver(): Promise<void>
+  /** Starts it again, with the same address and data. */
+  startApiserver(): Promise<void>
+  /** Connections stay open but nothing answers, until `thawApiserver`. */
+  freezeApiserver(): void
+  thawApiserver(): void
+  /** Copies the data as it is now; both servers are down meanwhile. Returns a name for `restoreEtcd`. */
+  saveEtcd(): Promise<string>
+  /** Goes back to that data, as an administrator who restores a backup does: versions are handed out a second time. */
+  restoreEtcd(saved: string): Promise<void>
+  /** Ends everything and removes the directory. */
+  stop(): Promise<void>
+}
+
+/** Starts one and waits until it is ready; leaves nothing behind if that fails. */
+export async function startControlPlane(options: ApiserverOptions = {}): Promise<ControlPlane> {
+  const binaries = await ensureBinaries()
+  const directory = mkdtempSync(join(tmpdir(), 'kubelet-cfg-agent-lab-'))
+  const forget = onProcessEnd(() => rmSync(directory, { recursive: true, force: true }))
+  const removeDirectory = async (): Promise<void> => {
+    await rm(directory, { recursive: true, force: true })
+    forget()
+  }
+  const servers = await createServers(binaries, directory, options)
+  try {
+    const [cluster] = await Promise.all([createCluster(directory, servers.url), servers.startEtcd()])
+    const [adminKubeconfig] = await Promise.all([writeAdminKubeconfig(cluster), servers.startApiserver()])
+    const plane = assemble(cluster, adminKubeconfig, binaries, servers, removeDirectory)
+    // Ready is said before these are there.
+    const namespaces = ['namespace', 'default', 'kube-system', 'kube-node-lease']
+    await eventually(() => plane.kubectl(['get', ...namespaces]), { what: 'the system namespaces exist' })
+    return plane
+  } catch (error) {
+    await servers.stop()
+    await removeDirectory()
+    throw error
+  }
+}
+
+async function createCluster(directory: string, server: string): Promise<Cluster> {
+  const authority = await createAuthority(directory)
+  await issueCertificate(authority, join(directory, 'server'), { subject: '/CN=kube-apiserver', usage: 'serverAuth' })
+  await createSigningKey(join(directory, 'service-account.key'))
+  return { directory, server, authority }
+}
+
+function assemble(
+  cluster: Cluster,
+  adminKubeconfig: string,
+  binaries: Binaries,
+  servers: Servers,
+  removeDirectory: () => Promise<void>,
+): ControlPlane {
+  const { directory } = cluster
+  const nodes = new Map<string, Promise<NodeIdentity>>()
+  const identityOf = (name: string): Promise<NodeIdentity> => {
+    const identity = nodes.get(name) ?? writeNodeIdentity(cluster, name)
+    nodes.set(name, identity)
+    return identity
+  }
+  const kubectl: ControlPlane['kubectl'] = async (args, { input, kubeconfig = adminKubeconfig } = {}) => {
+    const own = ['--kubeconfig', kubeconfig, '--cache-dir', join(directory, 'kubectl-cache')]
+    return (await run(binaries.kubectl, [...own, ...args], input === undefined ? {} : { input })).stdout
+  }
+  const create = async (object: object): Promise<void> => void (await kubectl(['create', '-f', '-'], { input: JSON.stringify(object) }))
+  return {
+    server: cluster.server,
+    directory,
+    caFile: cluster.authority.certificateFile,
+    adminKubeconfig,
+    binaries,
+    nodeKubeconfig: async (name) => (await identityOf(name)).kubeconfig,
+    rotateNodeCertificate: async (name, options) => (await identityOf(name)).rotate(options),
+    kubectl,
+    createNode: (name) => create({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { 'kubernetes.io/hostname': name } } }),
+    async grantNodesConfigMap(namespace, name, verbs = ['get', 'list', 'watch']) {
+      const apiVersion = 'rbac.authorization.k8s.io/v1'
+      const apiGroup = 'rbac.authorization.k8s.io'
+      const metadata = { namespace, name: `nodes-read-${name}` }
+      const rules = [{ apiGroups: [''], resources: ['configmaps'], resourceNames: [name], verbs }]
+      await create({ apiVersion, kind: 'Role', metadata, rules })
+      const roleRef = { apiGroup, kind: 'Role', name: metadata.name }
+      const subjects = [{ apiGroup, kind: 'Group', name: 'system:nodes' }]
+      await create({ apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects })
+    },
+    stopApiserver: () => servers.stopApiserver(),
+    startApiserver: () => servers.startApiserver(),
+    freezeApiserver: () => servers.signalApiserver('SIGSTOP'),
+    thawApiserver: () => servers.signalApiserver('SIGCONT'),
+    async saveEtcd() {
+      const saved = join(directory, `etcd-saved-${Date.now()}`)
+      await servers.whileDown((data) => cp(data, saved, { recursive: true }))
+      return saved
+    },
+    restoreEtcd: (saved) =>
+      servers.whileDown(async (data) => {
+        await rm(data, { recursive: true })
+        await cp(saved, data, { recursive: true })
+      }),
+    async stop() {
+      await servers.stop()
+      await removeDirectory()
+    },
+  }
+}

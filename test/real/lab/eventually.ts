@@ -1,0 +1,27 @@
+/** The one way in which a test against real processes waits: for a condition, with a deadline, never for a time. */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/**
+ * Polls until `probe` returns something other than undefined or false, and returns that. An exception counts as "not yet"; the
+ * last one is the cause when time runs out.
+ */
+export async function eventually<T>(
+  probe: () => Promise<T | undefined | false> | T | undefined | false,
+  options: { readonly what: string; readonly timeoutMs?: number; readonly intervalMs?: number },
+): Promise<T> {
+  const timeoutMs = options.timeoutMs ?? 30_000
+  const startedAt = performance.now()
+  let last: unknown
+  while (performance.now() - startedAt < timeoutMs) {
+    try {
+      const value = await probe()
+      if (value !== undefined && value !== false) return value
+      last = undefined
+    } catch (error) {
+      last = error
+    }
+    await sleep(options.intervalMs ?? 100)
+  }
+  const why = last === undefined ? '' : `: ${last instanceof Error ? last.message : String(last)}`
+  throw new Error(`not within ${timeoutMs} ms: ${options.what}${why}`, { cause: last })
+}

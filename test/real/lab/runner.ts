@@ -1,0 +1,80 @@
+/**
+ * Runs scenarios one after another and tells a person what happens: each step with the time it took, every failure with its
+ * reason, and the count at the end. A failed scenario does not hide the ones after it.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** Runs and times one step; its value is the step's. */
+export type Step = <T>(what: string, act: () => Promise<T> | T) => Promise<T>
+
+interface Scenario {
+  readonly name: string
+  readonly play: (step: Step) => Promise<void>
+  readonly timeoutMs: number
+}
+
+const scenarios: Scenario[] = []
+
+/** Adds a scenario to what `runScenarios` runs. */
+export function scenario(name: string, play: (step: Step) => Promise<void>, options: { timeoutMs?: number } = {}): void {
+  scenarios.push({ name, play, timeoutMs: options.timeoutMs ?? 300_000 })
+}
+
+/** Runs the scenarios whose name contains every one of `words`, ends with the line `N passed, N failed`, and exits. */
+export async function runScenarios(words: readonly string[] = process.argv.slice(2)): Promise<never> {
+  const failed: string[] = []
+  let passed = 0
+  for (const each of scenarios.filter(({ name }) => words.every((word) => name.includes(word)))) {
+    console.log(`\n# ${each.name}`)
+    const startedAt = performance.now()
+    try {
+      await withDeadline(each)
+      passed += 1
+      console.log(`  ok (${elapsed(startedAt)})`)
+    } catch (error) {
+      failed.push(each.name)
+      console.log(`  FAILED (${elapsed(startedAt)})\n${indent(explain(error))}`)
+    }
+  }
+  console.log(failed.length === 0 ? '' : `\nFailed:\n${indent(failed.join('\n'))}\n`)
+  console.log(`${passed} passed, ${failed.length} failed`)
+  // Exits at once, so that what a scenario out of time left waiting cannot hold the run. Having run nothing is no success.
+  process.exit(failed.length > 0 || passed === 0 ? 1 : 0)
+}
+
+async function withDeadline({ play, timeoutMs }: Scenario): Promise<void> {
+  const over = new AbortController()
+  const deadline = sleep(timeoutMs, undefined, { signal: over.signal }).then(() => {
+    throw new Error(`the scenario took longer than ${timeoutMs} ms`)
+  })
+  try {
+    await Promise.race([play(printedStep), deadline])
+  } finally {
+    deadline.catch(() => {})
+    over.abort()
+  }
+}
+
+const printedStep: Step = async (what, act) => {
+  const startedAt = performance.now()
+  try {
+    const value = await act()
+    console.log(`  - ${what} (${elapsed(startedAt)})`)
+    return value
+  } catch (error) {
+    console.log(`  ! ${what} (${elapsed(startedAt)})`)
+    throw error
+  }
+}
+
+function elapsed(startedAt: number): string {
+  return `${((performance.now() - startedAt) / 1000).toFixed(2)} s`
+}
+
+function explain(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, '    ')
+}

@@ -1,0 +1,142 @@
+/**
+ * The two processes of the control plane, etcd and kube-apiserver, and their command lines. Knows when each is ready, and says with
+ * the end of its log why one is not.
+ */
+import { readFileSync } from 'node:fs'
+import { type ClientRequest, get as getHttp, type IncomingMessage } from 'node:http'
+import { get as getHttps } from 'node:https'
+import { join } from 'node:path'
+import type { Binaries } from './build.ts'
+import { eventually } from './eventually.ts'
+import { findFreePort } from './ports.ts'
+import { type Daemon, startDaemon, tailOf } from './processes.ts'
+
+export interface ApiserverOptions {
+  /** The gate DynamicKubeletConfig. false: `configSource` is dropped, as by 1.26 and later. Default: true. */
+  readonly dynamicKubeletConfig?: boolean
+  /** Default: Node and RBAC. */
+  readonly authorizationModes?: readonly ('Node' | 'RBAC' | 'AlwaysAllow')[]
+  /** Added to kube-apiserver's command line. */
+  readonly apiserverFlags?: readonly string[]
+}
+
+export interface Servers {
+  readonly url: string
+  startEtcd(): Promise<void>
+  /** Needs the certificates in the directory, and etcd. */
+  startApiserver(): Promise<void>
+  stopApiserver(): Promise<void>
+  signalApiserver(signal: 'SIGSTOP' | 'SIGCONT'): void
+  /** Does `work` on etcd's data directory while both are down. */
+  whileDown(work: (dataDirectory: string) => Promise<void>): Promise<void>
+  stop(): Promise<void>
+}
+
+const readyMs = 60_000
+/** kube-apiserver lets open watches go on for a minute; a test does not wait for that. */
+const graceMs = 2_000
+
+export async function createServers(binaries: Binaries, directory: string, options: ApiserverOptions): Promise<Servers> {
+  const etcdUrl = `http://127.0.0.1:${await findFreePort()}`
+  const apiserverPort = await findFreePort()
+  const url = `https://127.0.0.1:${apiserverPort}`
+  const dataDirectory = join(directory, 'etcd')
+  let etcd: Daemon | undefined
+  let apiserver: Daemon | undefined
+
+  const startEtcd = async (): Promise<void> => {
+    etcd = startDaemon('etcd', binaries.etcd, etcdFlags(dataDirectory, etcdUrl), join(directory, 'etcd.log'))
+    await untilReady(etcd, () => answersOk((done) => getHttp(`${etcdUrl}/health`, done)))
+  }
+  const startApiserver = async (): Promise<void> => {
+    const flags = apiserverFlags(directory, etcdUrl, apiserverPort, options)
+    apiserver = startDaemon('kube-apiserver', binaries.kubeApiserver, flags, join(directory, 'kube-apiserver.log'))
+    const ca = readFileSync(join(directory, 'ca.crt'))
+    await untilReady(apiserver, () => answersOk((done) => getHttps(`${url}/readyz`, { ca, agent: false }, done)))
+  }
+  const stopApiserver = async (): Promise<void> => apiserver?.stop(graceMs)
+  return {
+    url,
+    startEtcd,
+    startApiserver,
+    stopApiserver,
+    signalApiserver: (signal) => apiserver?.signal(signal),
+    async whileDown(work) {
+      await stopApiserver()
+      await etcd?.stop()
+      await work(dataDirectory)
+      await startEtcd()
+      await startApiserver()
+    },
+    async stop() {
+      await Promise.all([apiserver?.stop(0), etcd?.stop(0)])
+    },
+  }
+}
+
+function etcdFlags(dataDirectory: string, url: string): string[] {
+  return [
+    '--data-dir',
+    dataDirectory,
+    ...['--listen-client-urls', url, '--advertise-client-urls', url],
+    // It has no peers; 0 takes any port, on loopback rather than on its default of all addresses.
+    ...['--listen-peer-urls', 'http://127.0.0.1:0'],
+    // It elects itself after one election timeout, which is a second by default.
+    ...['--heartbeat-interval', '20', '--election-timeout', '100'],
+  ]
+}
+
+function apiserverFlags(directory: string, etcdUrl: string, port: number, options: ApiserverOptions): string[] {
+  const file = (...names: string[]): string => join(directory, ...names)
+  return [
+    `--etcd-servers=${etcdUrl}`,
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    // Loopback may not be announced in an Endpoints object, and nobody here looks for one.
+    '--advertise-address=127.0.0.1',
+    '--endpoint-reconciler-type=none',
+    `--cert-dir=${file('apiserver')}`,
+    `--tls-cert-file=${file('server', 'tls.crt')}`,
+    `--tls-private-key-file=${file('server', 'tls.key')}`,
+    `--client-ca-file=${file('ca.crt')}`,
+    `--service-account-key-file=${file('service-account.key')}`,
+    `--service-account-signing-key-file=${file('service-account.key')}`,
+    '--service-account-issuer=https://kubernetes.default.svc',
+    '--service-cluster-ip-range=10.96.0.0/16',
+    `--authorization-mode=${(options.authorizationModes ?? ['Node', 'RBAC']).join(',')}`,
+    '--enable-admission-plugins=NodeRestriction',
+    // No controller manager makes the accounts that it asks for.
+    '--disable-admission-plugins=ServiceAccount',
+    `--feature-gates=DynamicKubeletConfig=${options.dynamicKubeletConfig ?? true}`,
+    ...(options.apiserverFlags ?? []),
+  ]
+}
+
+async function untilReady(daemon: Daemon, isReady: () => Promise<boolean>): Promise<void> {
+  try {
+    const outcome = await eventually(async () => daemon.ended() ?? ((await isReady()) ? 'ready' : undefined), {
+      what: `${daemon.name} answers`,
+      timeoutMs: readyMs,
+      intervalMs: 50,
+    })
+    if (outcome !== 'ready') throw new Error(`it ended: ${outcome}`)
+  } catch (cause) {
+    await daemon.stop(0)
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`${daemon.name} did not start: ${why}\n--- end of its log\n${tailOf(daemon.logFile)}`, { cause })
+  }
+}
+
+type Get = (done: (response: IncomingMessage) => void) => ClientRequest
+
+/** Whether the answer to one request is 200. */
+function answersOk(send: Get): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = send((response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    request.setTimeout(2_000, () => request.destroy())
+    request.once('error', () => resolve(false))
+  })
+}

@@ -1,0 +1,30 @@
+/**
+ * The agent as it is shipped, on a real kube-apiserver 1.20.2, driven by real kubectl commands: `npm run test:real`, or with words to run
+ * only the scenarios that have them in their name. Prints each step with the time it took, and ends with `N passed, N failed`. Whatever
+ * it started ends with it.
+ */
+import { buildAgent } from './agent.ts'
+import { addCommandLineScenarios } from './command-line.ts'
+import { addCrashLoopScenarios } from './crash-loop.ts'
+import { addEditScenarios } from './edits.ts'
+import { addHostileScenarios } from './hostile.ts'
+import { addInterruptionScenarios } from './interruptions.ts'
+import { addKubeletTroubleScenarios } from './kubelet-trouble.ts'
+import { startControlPlane } from './lab/control-plane.ts'
+import { runScenarios } from './lab/runner.ts'
+import { addModernServerScenarios } from './modern-server.ts'
+import { addOutageScenarios } from './outage.ts'
+import { addTransitionScenarios } from './transitions.ts'
+
+const plane = await startControlPlane()
+const program = await buildAgent(plane.directory)
+addTransitionScenarios(plane, program)
+addEditScenarios(plane, program)
+addCrashLoopScenarios(plane, program)
+addKubeletTroubleScenarios(plane, program)
+addCommandLineScenarios(plane, program)
+addHostileScenarios(plane, program)
+addInterruptionScenarios(plane, program)
+addOutageScenarios(plane, program)
+addModernServerScenarios(program)
+await runScenarios()
