@@ -1,0 +1,66 @@
+/** Starts what is measured: the agent as it is shipped, bundled; and beside it the bare scripts. Both under an empty environment but for PATH. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { monotonicUs } from './processes.ts'
+import { NODE } from './world/objects.ts'
+import type { WorldPaths } from './world/protocol.ts'
+
+const BUNDLE = fileURLToPath(new URL('../dist/kubelet-cfg-agent.mjs', import.meta.url))
+const FSYNC_COUNTER = fileURLToPath(new URL('./floor/count-fsyncs.mjs', import.meta.url))
+
+export interface Started {
+  readonly pid: number
+  /** Before the process was made, CLOCK_MONOTONIC. */
+  readonly startedAtUs: number
+  stop(): Promise<void>
+}
+
+export interface AgentOptions {
+  readonly flags?: readonly string[]
+  /** Where each fsync is written down. */
+  readonly fsyncLog?: string
+}
+
+/** With its defaults, but for what the benchmark's world needs. */
+export function startAgent(paths: WorldPaths, { flags = [], fsyncLog }: AgentOptions = {}): Started {
+  mkdirSync(paths.stateDir, { recursive: true })
+  const settings = {
+    kubeconfig: paths.kubeconfig,
+    'node-name': NODE,
+    'dynamic-config-dir': paths.stateDir,
+    'runtime-dir': paths.runtimeDir,
+    'kubelet-env-file': paths.envFile,
+    systemctl: paths.systemctl,
+    // Not the default's port, which an agent that really runs here may have.
+    'metrics-address': '127.0.0.1:0',
+    spread: '0s',
+    'restarts-per-hour': '60',
+  }
+  const given = Object.entries(settings).map(([name, value]) => `--${name}=${value}`)
+  const loaded = fsyncLog === undefined ? [] : ['--import', FSYNC_COUNTER]
+  return start([...loaded, BUNDLE, 'run', ...given, ...flags], join(paths.stateDir, '..', 'agent.log'), fsyncLog)
+}
+
+/** @param script of bench/floor. */
+export function startFloor(script: string, args: readonly string[] = []): Started {
+  return start([fileURLToPath(new URL(`./floor/${script}`, import.meta.url)), ...args])
+}
+
+function start(args: readonly string[], logFile = '/dev/null', descriptor3 = '/dev/null'): Started {
+  const log = openSync(logFile, 'a')
+  const third = openSync(descriptor3, 'a')
+  const startedAtUs = monotonicUs()
+  const child = spawn(process.execPath, args, { env: { PATH: process.env.PATH }, stdio: ['ignore', log, log, third] })
+  for (const opened of [log, third]) closeSync(opened)
+  if (child.pid === undefined) throw new Error(`${args[0]} could not be started`)
+  return { pid: child.pid, startedAtUs, stop: () => stop(child) }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGTERM')
+  await gone
+}

@@ -1,0 +1,48 @@
+/**
+ * CPU of the agent and of the commands it starts on a node where nothing happens: the config has passed its trial, looks come at their usual pace, and systemctl costs
+ * what the real one does.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { startAgent, startFloor } from '../agent.ts'
+import { monotonicUs, readCpuTime } from '../processes.ts'
+import { openWorld } from '../world/client.ts'
+import type { Measured } from './figure.ts'
+
+/** Measured of systemd 252's. */
+const SYSTEMCTL_US = 4400
+const SETTLING_MS = 40_000
+const LIMIT_PERCENT = 0.1
+
+export async function measureIdle(seconds: number): Promise<Measured> {
+  const world = await openWorld(SYSTEMCTL_US)
+  const agent = startAgent(world.paths, { flags: ['--trial-duration=1s'] })
+  const floor = startFloor('idle.mjs')
+  try {
+    await world.active()
+    await pause(SETTLING_MS)
+    const before = { agent: readCpuTime(agent.pid), floor: readCpuTime(floor.pid), atUs: monotonicUs() }
+    await pause(seconds * 1000)
+    const after = { agent: readCpuTime(agent.pid), floor: readCpuTime(floor.pid), atUs: monotonicUs() }
+    const elapsedMs = (after.atUs - before.atUs) / 1000
+    const ownMs = after.agent.ownMs - before.agent.ownMs
+    const childrenMs = after.agent.childrenMs - before.agent.childrenMs
+    const percent = (100 * (ownMs + childrenMs)) / elapsedMs
+    return {
+      figures: [
+        {
+          name: 'CPU while idle, with children',
+          unit: '% of a core',
+          agent: percent,
+          floor: (100 * (after.floor.ownMs - before.floor.ownMs)) / elapsedMs,
+          result: `${percent.toFixed(3)} %`,
+          target: `< ${LIMIT_PERCENT} %`,
+          met: percent < LIMIT_PERCENT,
+        },
+      ],
+      details: { seconds, ownMs, childrenMs },
+    }
+  } finally {
+    await Promise.all([agent.stop(), floor.stop()])
+    await world.close()
+  }
+}

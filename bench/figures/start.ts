@@ -1,0 +1,43 @@
+/** From the start of the process to the first watch that the API server sees, beside a bare script that makes the same two requests. */
+import { rmSync } from 'node:fs'
+import { startAgent, startFloor } from '../agent.ts'
+import { median, percentile } from '../statistics.ts'
+import { openWorld } from '../world/client.ts'
+import { NODE } from '../world/objects.ts'
+import type { Measured } from './figure.ts'
+
+const LIMIT_MS = 250
+
+export async function measureStart(runs: number): Promise<Measured> {
+  const world = await openWorld()
+  try {
+    const { paths } = world
+    const times = { agent: [] as number[], floor: [] as number[] }
+    for (let i = 0; i < runs; i++) {
+      const agent = startAgent(paths)
+      times.agent.push(((await world.firstWatch(NODE)) - agent.startedAtUs) / 1000)
+      await agent.stop()
+      rmSync(paths.stateDir, { recursive: true, force: true })
+      const floor = startFloor('watch.mjs', [paths.tlsDir, paths.url, 'floor-node'])
+      times.floor.push(((await world.firstWatch('floor-node')) - floor.startedAtUs) / 1000)
+      await floor.stop()
+    }
+    const differenceMs = median(times.agent) - median(times.floor)
+    return {
+      figures: [
+        {
+          name: 'start to first watch, p50',
+          unit: 'ms',
+          agent: median(times.agent),
+          floor: median(times.floor),
+          result: `+ ${differenceMs.toFixed(0)} ms`,
+          target: `<= + ${LIMIT_MS} ms`,
+          met: differenceMs <= LIMIT_MS,
+        },
+      ],
+      details: { runs, p90: { agent: percentile(times.agent, 90), floor: percentile(times.floor, 90) }, ...times },
+    }
+  } finally {
+    await world.close()
+  }
+}

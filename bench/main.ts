@@ -1,0 +1,55 @@
+/**
+ * `npm run bench -- [--quick] [--minutes N] [--only apply,memory,start,idle]`: what the agent costs, each figure beside a floor measured in the same run. Measures
+ * the bundle in dist/. Prints a table and writes everything to bench/results/latest.json. A missed target is no failure of the run.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import { measureApply } from './figures/apply.ts'
+import type { Measured } from './figures/figure.ts'
+import { measureIdle } from './figures/idle.ts'
+import { measureMemory, QUICK_PLAN, slowPlan } from './figures/memory.ts'
+import { measureStart } from './figures/start.ts'
+import { renderTable } from './table.ts'
+
+/** As measured with systemd 252; see `systemctl show` in docs. */
+const REAL_SYSTEMCTL_MS = 4
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    minutes: { type: 'string', default: '30' },
+    only: { type: 'string', default: 'start,apply,idle,memory' },
+  },
+})
+const { quick } = values
+const minutes = Number(values.minutes)
+if (!(minutes > 0)) throw new Error(`--minutes ${values.minutes}: a number of minutes is wanted`)
+
+const MEASUREMENTS: Readonly<Record<string, () => Promise<Measured>>> = {
+  start: () => measureStart(quick ? 10 : 30),
+  apply: async () => merge([await measureApply(quick ? 40 : 300, 0), await measureApply(quick ? 20 : 100, REAL_SYSTEMCTL_MS)]),
+  idle: () => measureIdle(quick ? 60 : 180),
+  memory: () => measureMemory(quick ? QUICK_PLAN : slowPlan(minutes)),
+}
+
+const wanted = values.only.split(',')
+const unknown = wanted.filter((name) => !(name in MEASUREMENTS))
+if (unknown.length > 0) throw new Error(`--only ${unknown.join(',')}: there is ${Object.keys(MEASUREMENTS).join(', ')}`)
+
+const measured: Record<string, Measured> = {}
+for (const name of wanted) {
+  process.stderr.write(`measuring ${name} (load ${loadavg()[0]?.toFixed(1)}) ...\n`)
+  const result = await MEASUREMENTS[name]?.()
+  if (result !== undefined) measured[name] = result
+}
+const figures = Object.values(measured).flatMap((one) => one.figures)
+const run = { at: new Date().toISOString(), node: process.version, quick, load: loadavg(), figures, measured }
+const results = new URL('./results/', import.meta.url)
+mkdirSync(results, { recursive: true })
+writeFileSync(new URL('latest.json', results), `${JSON.stringify(run, undefined, 2)}\n`)
+process.stdout.write(`\nNode.js ${process.version}, load ${loadavg()[0]?.toFixed(1)}\n${renderTable(figures)}`)
+
+function merge(parts: readonly Measured[]): Measured {
+  return { figures: parts.flatMap((part) => part.figures), details: { parts: parts.map(({ details }) => details) } }
+}

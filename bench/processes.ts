@@ -1,0 +1,39 @@
+/** What a process has used, out of /proc: proc_pid_status(5), proc_pid_stat(5). */
+import { readFileSync } from 'node:fs'
+
+export interface Memory {
+  readonly rssKb: number
+  /** Without pages of files, which others may share. */
+  readonly anonymousKb: number
+}
+
+export function readMemory(pid: number): Memory {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const field = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1])
+  return { rssKb: field('VmRSS'), anonymousKb: field('RssAnon') }
+}
+
+export interface CpuTime {
+  readonly ownMs: number
+  /** Of children that have ended and were waited for. */
+  readonly childrenMs: number
+}
+
+/** USER_HZ, the same on every Linux that Node.js runs on. */
+const TICK_MS = 10
+
+export function readCpuTime(pid: number): CpuTime {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // After the command, which may hold anything: state is field 3, utime 14.
+  const fields = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
+  const [utime = 0, stime = 0, cutime = 0, cstime = 0] = fields.slice(11)
+  return { ownMs: (utime + stime) * TICK_MS, childrenMs: (cutime + cstime) * TICK_MS }
+}
+
+/** CLOCK_MONOTONIC, as everybody here has it. */
+export function monotonicUs(): number {
+  return Number(process.hrtime.bigint() / 1000n)
+}

@@ -1,0 +1,121 @@
+/**
+ * Kubelet's unit of the benchmark: systemd's state machine over processes that do nothing, and `systemctl` as a program that costs next to nothing (see
+ * stand-in.c), so that what is measured is the agent. kubelet's health is answered from here.
+ */
+import { type ChildProcess, type ExecFileSyncOptions, execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createServer as createHealthServer } from 'node:http'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { kubeadmUnit, type SimulatedUnit, showUnit } from '../../demo/systemd/unit-file.ts'
+import { parseEnvironmentFile } from '../../src/systemd/environment-file.ts'
+import { UnitMachine } from '../../src/systemd/unit-machine.ts'
+import { expandArguments } from '../../src/systemd/words.ts'
+import { monotonicUs } from '../processes.ts'
+
+export interface BenchUnit {
+  readonly systemctl: string
+  readonly healthzPort: number
+  /** The moment the command that asks for the next restart of this unit was started, CLOCK_MONOTONIC. Kubelet is new by then. */
+  restarted(unit: string): Promise<number>
+  close(): void
+}
+
+/** @param costUs CPU that each question to systemctl burns. */
+export async function startUnit(dir: string, envFile: string, costUs: number): Promise<BenchUnit> {
+  mkdirSync(dir, { recursive: true })
+  const systemctl = join(dir, 'systemctl')
+  const kubelet = join(dir, 'kubelet')
+  compile(systemctl)
+  copyFileSync(systemctl, kubelet)
+  if (costUs > 0) writeFileSync(join(dir, 'cost-us'), `${costUs}\n`)
+  const health = createHealthServer((_, response) => response.end('ok')).listen(0, '127.0.0.1')
+  await new Promise((resolve) => health.once('listening', resolve))
+  const healthzPort = (health.address() as AddressInfo).port
+
+  const localConfig = join(dir, 'local.json')
+  const local = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', healthzPort }
+  writeFileSync(localConfig, JSON.stringify(local))
+  const kubeadm = kubeadmUnit({ localConfig, envFile })
+  const unit: SimulatedUnit = { ...kubeadm, path: kubelet, words: [kubelet, ...kubeadm.words.slice(1)] }
+
+  let child: ChildProcess | undefined
+  const machine: UnitMachine = new UnitMachine({
+    restartUs: 10e6,
+    newInvocationId: () => randomBytes(16).toString('hex'),
+    spawn() {
+      const started = spawn(kubelet, commandOf(unit), { stdio: 'ignore' })
+      child = started
+      started.once('exit', () => {
+        if (child === started) machine.exited('signal', monotonicUs())
+      })
+      show()
+    },
+    terminate: () => void child?.kill('SIGKILL'),
+  })
+  const show = (): void => {
+    const path = join(dir, 'show.txt')
+    writeFileSync(`${path}.new`, showUnit(unit, machine, child?.pid ?? 0))
+    renameSync(`${path}.new`, path)
+  }
+
+  const waiting = new Map<string, (startedUs: number) => void>()
+  const settle = (name: string, startedUs: number): void => {
+    waiting.get(name)?.(startedUs)
+    waiting.delete(name)
+  }
+  const commands = createServer((socket: Socket) => {
+    socket.on('error', () => socket.destroy())
+    socket.once('data', (line) => {
+      const [, name = '', startedNs = ''] = line.toString().trim().split(' ')
+      const startedUs = Number(startedNs) / 1000
+      if (name !== unit.name) {
+        socket.end('.')
+        settle(name, startedUs)
+        return
+      }
+      child?.once('exit', () => {
+        socket.end('.')
+        settle(name, startedUs)
+      })
+      machine.command('try-restart', monotonicUs())
+    })
+  }).listen(join(dir, 'systemd.sock'))
+  machine.command('start', monotonicUs())
+
+  return {
+    systemctl,
+    healthzPort,
+    restarted: (name) => new Promise((resolve) => waiting.set(name, resolve)),
+    close() {
+      machine.command('stop', monotonicUs())
+      child?.kill('SIGKILL')
+      commands.close()
+      health.close()
+    },
+  }
+}
+
+function commandOf({ words, environment, environmentFiles }: SimulatedUnit): string[] {
+  const files = environmentFiles.flatMap((path) => {
+    try {
+      return [...parseEnvironmentFile(readFileSync(path, 'utf8'))]
+    } catch {
+      return []
+    }
+  })
+  return expandArguments(words.slice(1), new Map([...Object.entries(environment), ...files])).map(({ text }) => text)
+}
+
+function compile(to: string): void {
+  const source = fileURLToPath(new URL('./stand-in.c', import.meta.url))
+  const options: ExecFileSyncOptions = { stdio: ['ignore', 'ignore', 'pipe'] }
+  try {
+    // Without a dynamic linker at work it starts in half the time.
+    execFileSync('cc', ['-O2', '-static', '-o', to, source], options)
+  } catch {
+    execFileSync('cc', ['-O2', '-o', to, source], options)
+  }
+}
