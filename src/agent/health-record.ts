@@ -38,7 +38,9 @@ export function recordSample(
   const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
   const condition = judgeSample(sample, started, runsSubject)
   const newExits = gap || condition === 'excused' || same?.started !== true ? 0 : countExits(same.lastNRestarts, unit.nRestarts)
-  const healthySinceUs = condition === 'healthy' ? ((gap ? undefined : same?.healthySinceUs) ?? nowUs) : undefined
+  // The health of one process says nothing of the next, even where both looked healthy at two looks in a row.
+  const healthyBeforeUs = gap || !sameProcess ? undefined : same.healthySinceUs
+  const healthySinceUs = condition === 'healthy' ? (healthyBeforeUs ?? nowUs) : undefined
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, unit.startedAtUs) >= policy.trialUs
 
   return {
@@ -49,6 +51,7 @@ export function recordSample(
     started,
     invocationId: unit.invocationId,
     wasHealthy: condition === 'healthy' || (sameProcess && same.wasHealthy),
+    everHealthy: condition === 'healthy' || same?.everHealthy === true,
     healthySinceUs,
     unhealthySinceUs: condition === 'ill' ? ((gap ? undefined : same?.unhealthySinceUs) ?? nowUs) : undefined,
     lastSampleUs: nowUs,
@@ -68,7 +71,7 @@ export function forgetIllness(record: HealthRecord): HealthRecord {
 
 /** Marks that a restart was asked for: from now on kubelet's exits and silence are the subject's. */
 export function expectStart(record: HealthRecord | undefined): HealthRecord | undefined {
-  return record && { ...record, started: true, unhealthySinceUs: undefined }
+  return record && { ...record, started: true, everHealthy: false, unhealthySinceUs: undefined }
 }
 
 export interface Failure {

@@ -188,6 +188,8 @@ export interface HealthRecord {
   readonly invocationId: string
   /** The process of this InvocationID has been healthy at least once. */
   readonly wasHealthy: boolean
+  /** A process with the subject's content has been healthy since the subject changed or a restart was asked for. */
+  readonly everHealthy: boolean
   readonly healthySinceUs: number | undefined
   readonly unhealthySinceUs: number | undefined
   readonly lastSampleUs: number

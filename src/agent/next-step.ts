@@ -14,9 +14,11 @@ import { decideRestart, lastRunSource } from './restarts.ts'
 import { describeSource, sameRef, sameSource } from './sources.ts'
 import { decideTurn, type Turn } from './spread.ts'
 import { aboutOf, type Phase, type Step, type Wait } from './step.ts'
-import { type Candidate, chooseTarget, type KnownUnit, listCandidates, nextAfter, type Target } from './target.ts'
+import { type Candidate, chooseTarget, findWanted, type KnownUnit, listCandidates, nextAfter, type Target } from './target.ts'
 import { describeTrial, isSteady, measureTrial } from './trial.ts'
 import { trialKey } from './trial-key.ts'
+
+const ASSIGNED_DAMAGED = 'meta/assigned was damaged, and the assignment has not been read anew'
 
 export function nextStep(snapshot: Snapshot): Step {
   const rooms = askRooms(snapshot)
@@ -43,7 +45,7 @@ function* askRooms(snapshot: Snapshot): Generator<Step | undefined, Wait, undefi
     yield condemnFailure(snapshot, unit, target)
   }
   yield followAssignment(snapshot)
-  if (target === undefined) return wait(snapshot, 'unknown', 'meta/assigned was damaged, and the assignment has not been read anew')
+  if (target === undefined) return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
   yield forgetLostFallback(snapshot)
   yield learnFromFallback(snapshot, unit, target)
   yield promote(snapshot, target)
@@ -90,23 +92,26 @@ function followAssignment(snapshot: Snapshot): Step | undefined {
       const { ref, object } = desired
       if (object.kind !== 'found') return undefined
       const source = { ...ref, uid: object.uid, resourceVersion: object.resourceVersion }
-      if (assigned !== undefined && sameSource(assigned, source)) return keepAssigned(snapshot, source, object.data)
+      const known = assigned !== undefined && sameSource(assigned, source)
+      // No content: its checkpoint is gone or damaged, and the cluster still has it.
+      if (known && snapshot.assignedContent !== undefined && snapshot.assignedContent === snapshot.desiredContent) return undefined
       const inPlace = assigned !== undefined && assigned !== 'local' && sameRef(assigned, source)
-      return { kind: 'assign', source, data: object.data, inPlace }
+      return judgeReplacement(snapshot, source, object.data, { kind: 'assign', source, data: object.data, inPlace })
     }
   }
 }
 
-/** The assigned version, once more: nothing to do, unless its bytes differ. */
-function keepAssigned(snapshot: Snapshot, source: ConfigMapSource, data: ConfigMapData): Step | undefined {
-  const { unit, desiredContent, assignedContent, nextStart } = snapshot
-  if (assignedContent === desiredContent || desiredContent === undefined) return undefined
-  const assign: Step = { kind: 'assign', source, data, inPlace: true }
-  // The checkpoint is gone or damaged: the cluster still has it.
-  if (assignedContent === undefined) return assign
-  // A restored etcd handed the version out again with other content. Kubelet may start from this checkpoint at any time, so judge first.
+/**
+ * A restored etcd can hand a version out again with other content. Kubelet may start at any time from a checkpoint that its next start
+ * names: nothing may be in it that was not judged first.
+ */
+function judgeReplacement(snapshot: Snapshot, source: ConfigMapSource, data: ConfigMapData, assign: Step): Step | undefined {
+  const { unit, desiredContent, nextStart, checkpoints } = snapshot
+  if (!checkpoints.some(({ uid, resourceVersion }) => uid === source.uid && resourceVersion === source.resourceVersion)) return assign
   if (unit.kind !== 'known' || nextStart.kind !== 'known') return undefined
-  if (!sameSource(nextStart.held.source, source)) return assign
+  const { held } = nextStart
+  if (!sameSource(held.source, source) || held.content === undefined || desiredContent === undefined) return assign
+  if (held.content === desiredContent) return assign
   const key = trialKey(desiredContent, unit.kubeletIdentity)
   if (snapshot.verdicts.has(key)) return undefined
   return snapshot.accepted.has(key) ? assign : { kind: 'preflight', source, key, data }
@@ -117,10 +122,9 @@ function keepAssigned(snapshot: Snapshot, source: ConfigMapSource, data: ConfigM
  * that cannot be had (a full disk), kubelet must not be left in a crash loop.
  */
 function condemnFailure(snapshot: Snapshot, unit: KnownUnit, target: Target): Step | undefined {
-  const { health, nextStart, assigned } = snapshot
+  const { health, nextStart } = snapshot
   if (snapshot.requests.hold === 'paused' || unit.wiring.kind === 'broken' || target.atFault) return undefined
-  if (assigned.kind === 'source' && assigned.source === 'local') return undefined
-  if (nextStart.kind !== 'known') return undefined
+  if (nextStart.kind !== 'known' || findWanted(snapshot)?.source === 'local') return undefined
   const failed = asCandidate(nextStart.held, unit)
   if (failed.content !== target.content && !isOutOfReach(snapshot, target)) return undefined
   if (health?.subject !== failed.key || snapshot.verdicts.has(failed.key)) return undefined
@@ -158,7 +162,9 @@ function learnFromFallback(snapshot: Snapshot, unit: KnownUnit, target: Target):
 /** Unless the cluster still has it: what is assigned is downloaded again. */
 function forgetLostFallback(snapshot: Snapshot): Step | undefined {
   const { assigned } = snapshot
-  const lost = (held: HeldSource) => held.content === undefined && !(assigned.kind === 'source' && sameSource(assigned.source, held.source))
+  // Nobody knows what is assigned: it may be just that.
+  if (assigned.kind === 'damaged') return undefined
+  const lost = (held: HeldSource) => held.content === undefined && !sameSource(assigned.source, held.source)
   if (lost(snapshot.lastKnownGood)) return { kind: 'forget-fallback', record: 'last-known-good', source: snapshot.lastKnownGood.source }
   if (lost(snapshot.previous)) return { kind: 'forget-fallback', record: 'previous', source: snapshot.previous.source }
   return undefined
@@ -278,7 +284,7 @@ function restOn(snapshot: Snapshot, target: Target): Wait {
     case 'in-trial':
       return wait(snapshot, phase, describeTrial(snapshot, target), trial?.endsAtUs)
     case 'fallen-back':
-      return wait(snapshot, phase, `${what} runs in place of what is assigned`)
+      return wait(snapshot, phase, snapshot.assigned.kind === 'damaged' ? ASSIGNED_DAMAGED : `${what} runs in place of what is assigned`)
     case 'node-at-fault':
       return wait(snapshot, phase, `every config failed, so the node is at fault; resting on ${what}`)
     default:

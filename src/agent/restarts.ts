@@ -80,12 +80,18 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   return { kind: 'restart', record }
 }
 
-/** Where nothing is assigned, and kubelet runs or ran nothing of ours, what it does is none of our business. */
-function isAdministrators({ running, health, restarts }: Snapshot, target: Target): boolean {
+/**
+ * Where nothing is assigned, and kubelet runs or ran nothing of ours, what it does is none of our business. But a way back to local that
+ * the agent asked for is its own to see through: only once kubelet has been healthy there is it the administrator's again.
+ */
+function isAdministrators({ running, health, restarts, now }: Snapshot, target: Target): boolean {
   if (target.source !== 'local' || target.fallback) return false
   if (running.kind === 'known') return running.content.startsWith('other:')
   const last = health?.lastProcess?.content
-  return last === LOCAL_CONTENT || (last === undefined && restarts.length === 0)
+  if (health === undefined || last === undefined) return restarts.length === 0
+  const asked = restarts.at(-1)
+  const underWay = asked?.bootId === now.bootId && asked.target === target.key && health.subject === target.key && !health.everHealthy
+  return last === LOCAL_CONTENT && !underWay
 }
 
 /** Records worth keeping: this boot's, of the last hour, and always the last one. */

@@ -22,11 +22,21 @@ export interface Target extends Candidate {
   readonly atFault: boolean
 }
 
-/** Assigned first, then the fallbacks; each content once; what has no checkpoint is left out. undefined: what is assigned is unknown. */
+/**
+ * What the others are fallbacks for: what is assigned. Where that record was lost, and until the cluster has said it anew, what kubelet
+ * starts with next, which was wanted when that was last known: a kubelet that fails meanwhile must be left no longer than any other.
+ * undefined: neither is known.
+ */
+export function findWanted({ assigned, assignedContent, nextStart }: Snapshot): HeldSource | undefined {
+  if (assigned.kind === 'source') return { source: assigned.source, content: assignedContent }
+  return nextStart.kind === 'known' ? nextStart.held : undefined
+}
+
+/** What is wanted first, then the fallbacks; each content once; what has no checkpoint is left out. undefined: what is wanted is unknown. */
 export function listCandidates(snapshot: Snapshot, unit: KnownUnit): readonly Candidate[] | undefined {
-  if (snapshot.assigned.kind === 'damaged') return undefined
-  const assigned: HeldSource = { source: snapshot.assigned.source, content: snapshot.assignedContent }
-  const order = assigned.source === 'local' ? [assigned] : [assigned, snapshot.lastKnownGood, snapshot.previous, LOCAL]
+  const wanted = findWanted(snapshot)
+  if (wanted === undefined) return undefined
+  const order = wanted.source === 'local' ? [wanted] : [wanted, snapshot.lastKnownGood, snapshot.previous, LOCAL]
   const candidates: Candidate[] = []
   for (const { source, content } of order) {
     if (content === undefined || candidates.some((known) => known.content === content)) continue
@@ -39,10 +49,12 @@ export function listCandidates(snapshot: Snapshot, unit: KnownUnit): readonly Ca
 export function chooseTarget(snapshot: Snapshot, unit: KnownUnit): Target | undefined {
   const candidates = listCandidates(snapshot, unit)
   const [first] = candidates ?? []
-  if (candidates === undefined || first === undefined || snapshot.assigned.kind === 'damaged') return undefined
+  if (candidates === undefined || first === undefined) return undefined
+  const { assigned } = snapshot
   // There is nothing else to run, whatever was held against it.
-  if (snapshot.assigned.source === 'local') return { ...first, fallback: false, atFault: false }
-  const isFallback = (candidate: Candidate) => candidate.content !== snapshot.assignedContent
+  if (findWanted(snapshot)?.source === 'local') return { ...first, fallback: false, atFault: false }
+  // What is not known to be assigned stands in for it, and is not promoted.
+  const isFallback = (candidate: Candidate) => assigned.kind === 'damaged' || candidate.content !== snapshot.assignedContent
   const free = candidates.find((candidate) => candidate.verdict === undefined)
   if (free !== undefined) return { ...free, fallback: isFallback(free), atFault: false }
   // Rest on the best fallback that was never proved bad: a provisional verdict is what a broken node gives to every config.

@@ -40,6 +40,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   started: isFlag,
   invocationId: isText,
   wasHealthy: isFlag,
+  everHealthy: isFlag,
   healthySinceUs: optional(isNumber),
   unhealthySinceUs: optional(isNumber),
   lastSampleUs: isNumber,

@@ -86,6 +86,7 @@ export class FileRecords implements Records {
   }
 
   verdicts(): ReadonlyMap<TrialKey, Verdict> {
+    this.#writeVerdicts()
     if (this.#unwritten !== undefined) return this.#unwritten
     const identity = this.#files.stat(this.#layout.verdicts)?.identity
     if (identity === undefined) return new Map()
@@ -112,7 +113,7 @@ export class FileRecords implements Records {
     this.#writeVerdicts()
   }
 
-  /** A full disk must not keep the agent from acting on a verdict: it is written when something can be written again. */
+  /** A full disk must not keep the agent from acting on a verdict: each look at the verdicts tries again to write them. */
   #writeVerdicts(): void {
     if (this.#unwritten === undefined) return
     try {

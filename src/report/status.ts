@@ -81,7 +81,9 @@ function findRunError(snapshot: Snapshot, active: ConfigSource | undefined, phas
   const { assigned, assignedContent } = snapshot
   if (assigned.kind === 'damaged' || assigned.source === 'local') return undefined
   if (assignedContent === undefined) return texts.LOAD_ERROR
-  const verdict = findVerdict(snapshot, assignedContent)
+  // After a restored etcd, the version that is assigned may have been refused with the content it has now.
+  const { desiredContent = assignedContent } = snapshot
+  const verdict = findVerdict(snapshot, assignedContent) ?? findVerdict(snapshot, desiredContent)
   if (verdict === undefined) return undefined
   if (phase === 'node-at-fault' && verdict.state === 'provisional') return texts.NODE_AT_FAULT_ERROR
   return texts.failureError(verdict.reason, findRefuge(snapshot, active, assigned.source))

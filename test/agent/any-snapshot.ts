@@ -89,6 +89,7 @@ const health = fc.record({
   kubelet,
   started: fc.boolean(),
   wasHealthy: fc.boolean(),
+  everHealthy: fc.boolean(),
   invocationId: invocation,
   state: fc.constantFrom('healthy', 'ill', 'neither'),
   sinceAgo: ago,
@@ -225,7 +226,7 @@ function buildRunning(of: Facts, bytesOf: (one: ConfigSource) => string): Runnin
 
 function buildHealth(of: NonNullable<Facts['health']>, bytesOf: (one: ConfigSource) => string, nRestarts: number): HealthRecord {
   const sinceUs = NOW_US - of.sinceAgo
-  const { lastProcess, started, wasHealthy, invocationId, exits, bootId } = of
+  const { lastProcess, started, wasHealthy, everHealthy, invocationId, exits, bootId } = of
   return {
     bootId,
     subject: trialKey(bytesOf(of.subject), of.kubelet),
@@ -234,6 +235,7 @@ function buildHealth(of: NonNullable<Facts['health']>, bytesOf: (one: ConfigSour
     started,
     invocationId,
     wasHealthy,
+    everHealthy,
     healthySinceUs: of.state === 'healthy' ? sinceUs : undefined,
     unhealthySinceUs: of.state === 'ill' ? sinceUs : undefined,
     lastSampleUs: NOW_US - of.lastAgo,

@@ -75,6 +75,18 @@ function loop(exits: number, firstInvocation = 1): Look[] {
   ]).flat()
 }
 
+t.test('the health of one process says nothing of the next', async (t) => {
+  const next = { ...healthy(), unit: { ...(healthy().unit ?? unit()), invocationId: 'i-next' } }
+  t.match(follow([healthy(), next]), { healthySinceUs: NOW_US + SECOND_US, everHealthy: true })
+})
+
+t.test('once healthy, until another restart is asked for', async (t) => {
+  t.match(follow([ill()]), { everHealthy: false })
+  const record = follow([healthy(), ill()])
+  t.match(record, { everHealthy: true })
+  t.match(expectStart(record), { everHealthy: false, started: true })
+})
+
 t.test('health is counted from its first look, and ends at once', async (t) => {
   const record = follow(times(3, healthy()))
   t.match(record, { healthySinceUs: NOW_US, unhealthySinceUs: undefined, wasHealthy: true, starts: 1, exits: 0 })

@@ -171,6 +171,15 @@ t.test('the same version once more', async (t) => {
     t.match(decide({ ...restored, ...refused }), { kind: 'wait', phase: 'settled' })
   })
 
+  t.test('whatever was assigned: kubelet starts from it', async (t) => {
+    const damaged = { assigned: { kind: 'damaged', detail: 'garbage' }, assignedContent: undefined } as const
+    for (const before of [damaged, assignedTo(B), assignedTo('local')]) {
+      t.match(decide({ ...restored, ...before }), { kind: 'preflight', source: A, data: dataOf(A) })
+      const refused = judged(verdict(A, 'refused', { key: `${other}@kubelet-v1` }))
+      t.not(decide({ ...restored, ...before, ...refused }).kind, 'assign')
+    }
+  })
+
   t.test('nothing starts from it: saved at once, and judged before it is activated', async (t) => {
     t.match(decide({ ...restored, ...startsWith(B), ...runs(B) }), { kind: 'assign', source: A })
   })
@@ -428,7 +437,16 @@ t.test('damage', async (t) => {
   const damaged = { assigned: { kind: 'damaged', detail: 'garbage' }, assignedContent: undefined } as const
   t.match(decide(damaged), { kind: 'assign', source: A }, 'the cluster says it anew')
   t.match(decide({ ...damaged, ...wants('local') }), { kind: 'reset-to-local', from: undefined })
-  t.match(decide({ ...damaged, desired: { kind: 'unknown', detail: '' } }), { kind: 'wait', phase: 'unknown' }, 'unknown is not local')
+  const untold = { ...damaged, desired: { kind: 'unknown', detail: '' } } as const
+  t.match(decide(untold), { kind: 'wait', phase: 'fallen-back', detail: /was damaged/ }, 'unknown is not local')
+  t.match(decide({ ...untold, nextStart: { kind: 'unknown', detail: '' } }), { kind: 'wait', phase: 'unknown', detail: /was damaged/ })
+  t.match(decide({ ...untold, lastKnownGood: lost(A) }), { kind: 'wait' }, 'a lost fallback may be what is assigned')
+  const failing = { ...untold, ...startsWith(B), ...crashing(B), ...accepts(A, B) }
+  t.match(decide(failing), { kind: 'condemn', verdict: { key: keyOf(B) }, next: A }, 'what fails is left all the same')
+  t.match(decide({ ...failing, ...judged(verdict(B, 'provisional')) }), { kind: 'activate', target: A })
+  t.match(decide({ ...untold, ...startsWith('local'), ...crashing('local') }), { kind: 'wait' }, 'but local has nothing to go to')
+  const rested = { ...untold, ...startsWith(B), ...runs(B), health: health(B), proven: keyOf(B) }
+  t.match(decide(rested), { kind: 'wait', phase: 'fallen-back' }, 'and nothing is promoted')
 
   t.match(decide({ lastKnownGood: lost(C) }), { kind: 'forget-fallback', record: 'last-known-good', source: C })
   t.match(decide({ previous: lost(C) }), { kind: 'forget-fallback', record: 'previous', source: C })

@@ -94,6 +94,7 @@ t.test('assign: the same version with other content', async (t) => {
   world.disk.full = false
   await carryOut(world, again)
   t.same(world.checkpoints.data(A.uid, A.resourceVersion), { kubelet: 'other bytes' })
+  t.match({ lkg: world.record('last-known-good'), proven: world.records.proven() }, { lkg: 'local', proven: undefined })
 })
 
 t.test('preflight', async (t) => {

@@ -5,6 +5,7 @@ import { decideRestart, keepRestarts, lastRunSource, runningSource } from '../..
 import type { KnownUnit, Target } from '../../src/agent/target.ts'
 import {
   A,
+  assignedTo,
   B,
   BOOT,
   contentOf,
@@ -80,6 +81,19 @@ t.test('the last process ran this already, and systemd starts it again by itself
   const facts = { health: health(B, { lastProcess: health(B).lastProcess }) }
   t.match(decide({ ...facts, ...runsNothing('auto-restart') }), { kind: 'not-due' })
   t.match(decide({ ...facts, ...runsNothing('failed') }), { kind: 'restart' }, 'which it does not where it gave up')
+})
+
+t.test('local is the administrator’s, but the way there is the agent’s', async (t) => {
+  const local: Target = { source: 'local', content: 'local', key: keyOf('local'), verdict: undefined, fallback: false, atFault: false }
+  const given = (everHealthy: boolean, restarts: Snapshot['restarts']) => {
+    const sick = health('local', { everHealthy, healthySinceUs: undefined, subjectSinceUs: NOW_US - 2 * MINUTE_US })
+    return decide({ ...assignedTo('local'), ...startsWith('local'), ...runsNothing('failed'), health: sick, restarts }, local)
+  }
+  const asked = restartTo('local', { atUs: NOW_US - MINUTE_US })
+  t.match(given(false, [asked]), { kind: 'restart', record: { failed: true } }, 'never healthy since the agent brought it there')
+  t.match(given(true, [asked]), { kind: 'not-due' }, 'it was healthy there')
+  t.match(given(false, []), { kind: 'not-due' }, 'the agent did not bring it there')
+  t.match(given(false, [{ ...asked, bootId: 'boot-0' }]), { kind: 'not-due' }, 'nor in this boot')
 })
 
 t.test('a container runtime that refuses would keep kubelet from coming back', async (t) => {

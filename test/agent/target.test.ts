@@ -14,6 +14,7 @@ import {
   keyOf,
   lost,
   snapshot,
+  startsWith,
   UPGRADED_KUBELET,
   unit,
   verdict,
@@ -56,7 +57,10 @@ t.test('each content once, and what has no checkpoint not at all', async (t) => 
   t.same(list({ lastKnownGood: lost(A) }), [B, C, 'local'])
   t.same(list({ ...assignedTo(B), assignedContent: undefined }), [A, C, 'local'])
   t.same(list(assignedTo('local')), ['local'], 'local needs no fallback')
-  t.equal(list({ assigned: { kind: 'damaged', detail: '' } }), undefined)
+  const damaged = { assigned: { kind: 'damaged', detail: '' } } as const
+  t.same(list({ ...damaged, ...startsWith(B) }), [B, A, C, 'local'], 'where the record is lost, what kubelet starts with next')
+  t.same(list({ ...damaged, ...startsWith('local') }), ['local'])
+  t.equal(list({ ...damaged, nextStart: { kind: 'unknown', detail: '' } }), undefined)
 })
 
 t.test('when everything failed the node rests on last-known-good', async (t) => {

@@ -14,6 +14,7 @@ const HEALTH: HealthRecord = {
   started: true,
   invocationId: 'invocation',
   wasHealthy: true,
+  everHealthy: true,
   healthySinceUs: 2.5,
   unhealthySinceUs: undefined,
   lastSampleUs: 3,

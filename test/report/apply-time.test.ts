@@ -16,7 +16,16 @@ const healthy = (of: Snapshot): Snapshot => {
     exits: 0,
     lastNRestarts: 0,
   }
-  const rest = { started: true, starts: 1, subjectSinceUs: 0, wasHealthy: true, lastProcess: undefined, lastDetail: '', excused: false }
+  const rest = {
+    started: true,
+    starts: 1,
+    subjectSinceUs: 0,
+    wasHealthy: true,
+    everHealthy: true,
+    lastProcess: undefined,
+    lastDetail: '',
+    excused: false,
+  }
   return { ...of, health: { ...health, ...rest } }
 }
 

@@ -55,6 +55,9 @@ export async function runSchedule(schedule: Schedule, options: RunOptions = {}):
   }
   await run.liveFor(CALM_US)
   while (world.isDisturbed()) await run.liveFor(CALM_US)
+  // The looks of a settled agent were left out: here is the last of them.
+  world.woken = true
+  await run.liveFor(1e6)
   return settle(world, schedule)
 }
 
@@ -83,7 +86,8 @@ class Run {
       const from = world.nowUs
       const worldUs = Math.min(from + leftUs, world.nextUs())
       // A settled agent looks and finds nothing: those looks are left out, which also leaves gaps in its samples.
-      const next = this.#agent === undefined || this.#restful ? worldUs : Math.min(worldUs, this.#wakeAtUs)
+      // The simulated clock ticks in whole microseconds: with fractions, what is left of a pause may be too little to add to the time.
+      const next = Math.ceil(this.#agent === undefined || this.#restful ? worldUs : Math.min(worldUs, this.#wakeAtUs))
       leftUs -= Math.max(0, next - from)
       world.advanceTo(Math.max(next, from))
       this.#invariants.check()
@@ -144,8 +148,8 @@ class Run {
     return calm && this.#world.nowUs - since > 3 * POLICY.toleranceUs && step.phase !== 'in-trial' && step.phase !== 'restart-limit'
   }
 
-  /** An operator at the node's command line; works on the same disk, but is no agent that crashes. */
-  #ask(request: 'rollback' | 'retry' | 'resume' | 'paused' | 'local'): void {
+  /** An operator at the node's command line; works on the same disk, but is no agent that crashes. Returns whether the command succeeded. */
+  #ask(request: 'rollback' | 'retry' | 'resume' | 'paused' | 'local'): boolean {
     const { onStep } = this.#world.disk
     this.#world.disk.onStep = undefined
     try {
@@ -156,13 +160,15 @@ class Run {
       else if (request === 'resume') asks.clearHold()
       else if (request === 'rollback') {
         const [uid, resourceVersion, kubeletConfigKey] = this.#world.nextConfigPath()?.split('/').slice(-3) ?? []
-        if (uid === undefined || resourceVersion === undefined || kubeletConfigKey === undefined) return
+        if (uid === undefined || resourceVersion === undefined || kubeletConfigKey === undefined) return true
         const content = new FileCheckpoints(files, layout, () => {}).content({ uid, resourceVersion, kubeletConfigKey })
         if (content !== undefined) asks.requestRollback(content)
       } else asks.requestHold(request)
+      return true
     } catch (error) {
       // A full disk: the operator is told so, and nothing was asked.
       if (!(error instanceof Error && 'code' in error)) throw error
+      return false
     } finally {
       this.#world.disk.onStep = onStep
     }

@@ -55,10 +55,10 @@ export class SimCluster implements AssignmentSource {
     return nowUs >= this.#downUntilUs
   }
 
-  /** A new agent knows nothing yet. */
+  /** A new agent knows nothing yet, and learns nothing from a server that is down. */
   forget(nowUs: number): void {
     this.#view = undefined
-    this.#deliverAtUs = nowUs + this.#random.between(0, 2e6)
+    this.#deliverAtUs = Math.max(nowUs, this.#downUntilUs) + this.#random.between(0, 2e6)
   }
 
   goDown(nowUs: number, seconds: number): void {

@@ -27,6 +27,7 @@ export interface SimProcess {
 }
 
 const RESTART_SEC_US = 10e6
+const PERSON_COMES_AFTER_US = 60e6
 const NEVER = Number.POSITIVE_INFINITY
 const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
 
@@ -48,6 +49,10 @@ export class SimUnit implements Unit, HealthProbe {
   #activity: 'running' | 'auto-restart' | 'stopped' | 'failed' = 'stopped'
   #process: SimProcess | undefined
   #startAtUs: number | undefined
+  /** The administrator starts a unit that systemd gave up with the local config, once the agent has brought it there. */
+  #personAtUs: number | undefined
+  /** On the local config, since the agent asked for a restart last. */
+  #wasHealthy = false
   #invocations = 0
   #nRestarts = 0
   #version = 1
@@ -102,6 +107,7 @@ export class SimUnit implements Unit, HealthProbe {
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
     this.#world.onRestart()
     this.#nRestarts = 0
+    this.#wasHealthy = false
     // `reset-failed` first, and then, as a command of its own, `start` or `try-restart`.
     if (this.#activity === 'failed') this.#activity = 'stopped'
     this.#world.onCommand()
@@ -119,7 +125,7 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   nextUs(): number {
-    return Math.min(this.#process?.exitsAtUs ?? NEVER, this.#startAtUs ?? NEVER)
+    return Math.min(this.#process?.exitsAtUs ?? NEVER, this.#startAtUs ?? NEVER, this.#personAtUs ?? NEVER)
   }
 
   advance(): void {
@@ -129,21 +135,26 @@ export class SimUnit implements Unit, HealthProbe {
       this.#nRestarts += 1
       this.#start()
     }
+    if (this.#personAtUs !== undefined && now >= this.#personAtUs) this.startByPerson()
   }
 
   /** The process dies, whatever killed it. */
   exit(): void {
     if (this.#process === undefined) return
+    const isLocal = this.#process.configPath === LOCAL_PATH
+    this.#wasHealthy = isLocal && (this.#wasHealthy || this.#world.nowUs() >= this.#process.healthyFromUs)
     this.#process = undefined
     // A node that is broken for long would end here too, and then wait for a person; the schedules have none for that.
     const givenUp = this.#nRestarts >= this.#world.startLimit && this.isNodeWell()
     this.#activity = givenUp ? 'failed' : 'auto-restart'
     this.#startAtUs = givenUp ? undefined : this.#world.nowUs() + RESTART_SEC_US
+    this.#personAtUs = givenUp && this.#wasHealthy ? this.#world.nowUs() + PERSON_COMES_AFTER_US : undefined
   }
 
   stopByPerson(): void {
     this.#process = undefined
     this.#startAtUs = undefined
+    this.#personAtUs = undefined
     this.#activity = 'stopped'
   }
 
@@ -184,6 +195,7 @@ export class SimUnit implements Unit, HealthProbe {
     const startedAtUs = this.#world.nowUs()
     this.#invocations += 1
     this.#startAtUs = undefined
+    this.#personAtUs = undefined
     this.#activity = 'running'
     this.lastStartedAtUs = startedAtUs
     const configPath = this.#world.nextConfigPath() ?? LOCAL_PATH

@@ -215,16 +215,19 @@ export class SimWorld {
     }
   }
 
-  /** What the command line would write; set by the runner, which knows the requests' format. */
-  onRequest: ((request: 'rollback' | 'retry' | 'resume' | 'paused' | 'local') => void) | undefined
+  /** What the command line would write; set by the runner, which knows the requests' format. Returns whether it could. */
+  onRequest: ((request: 'rollback' | 'retry' | 'resume' | 'paused' | 'local') => boolean) | undefined
 
   #hold(hold: 'paused' | 'local', seconds: number): void {
     this.onRequest?.(hold)
     this.woken = true
-    this.#after(seconds, () => {
-      this.onRequest?.('resume')
-      this.woken = true
-    })
+    this.#after(seconds, () => this.#resume())
+  }
+
+  /** Whoever holds a node gives up no sooner than it is released: an error of the command line is read, and the command repeated. */
+  #resume(): void {
+    this.woken = true
+    if (this.onRequest?.('resume') === false) this.#after(60, () => this.#resume())
   }
 
   #after(seconds: number, act: () => void): void {
