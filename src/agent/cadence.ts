@@ -24,6 +24,7 @@ function wantedUs(snapshot: Snapshot, phase: Phase): number {
       return young || health?.healthySinceUs === undefined ? CLOSE_US : TRIAL_US
     }
     case 'settled':
+    case 'unknown':
       return health === undefined || health.unhealthySinceUs !== undefined ? CLOSE_US : SETTLED_US
     case 'node-at-fault':
     case 'runtime-down':
@@ -34,7 +35,6 @@ function wantedUs(snapshot: Snapshot, phase: Phase): number {
     case 'restart-limit':
     case 'ineffective':
     case 'blocked':
-    case 'unknown':
       return SETTLED_US
   }
 }

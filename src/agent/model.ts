@@ -279,6 +279,8 @@ export interface Snapshot {
   readonly desired: Desired
   /** Content of what is desired, when its object was found. */
   readonly desiredContent: ContentHash | undefined
+  /** Content that the checkpoint of this version has on disk: another one after a restored etcd. undefined: there is none, or it is not whole. */
+  readonly storedContent: ContentHash | undefined
   readonly requests: Requests
   readonly assigned: RecordState
   readonly assignedContent: ContentHash | undefined

@@ -11,10 +11,10 @@ import type { ConfigMapData, ConfigMapSource, Desired, HealthRecord, HeldSource,
 import type { ReadyWiring } from './ports.ts'
 import { choosePrunable } from './prunable.ts'
 import { decideRestart, lastRunSource } from './restarts.ts'
-import { describeSource, sameRef, sameSource } from './sources.ts'
+import { describeSource, sameRef, sameSource, sameVersion } from './sources.ts'
 import { decideTurn, type Turn } from './spread.ts'
 import { aboutOf, type Phase, type Step, type Wait } from './step.ts'
-import { type Candidate, chooseTarget, findWanted, type KnownUnit, listCandidates, nextAfter, type Target } from './target.ts'
+import { type Candidate, chooseTarget, isLocalWanted, type KnownUnit, listCandidates, nextAfter, type Target } from './target.ts'
 import { describeTrial, isSteady, measureTrial } from './trial.ts'
 import { trialKey } from './trial-key.ts'
 
@@ -106,12 +106,12 @@ function followAssignment(snapshot: Snapshot): Step | undefined {
  * names: nothing may be in it that was not judged first.
  */
 function judgeReplacement(snapshot: Snapshot, source: ConfigMapSource, data: ConfigMapData, assign: Step): Step | undefined {
-  const { unit, desiredContent, nextStart, checkpoints } = snapshot
-  if (!checkpoints.some(({ uid, resourceVersion }) => uid === source.uid && resourceVersion === source.resourceVersion)) return assign
+  const { unit, desiredContent, storedContent, nextStart } = snapshot
+  if (storedContent === desiredContent || desiredContent === undefined) return assign
+  if (nextStart.kind === 'known' && !sameVersion(nextStart.held.source, source)) return assign
+  // Nothing is there, and nobody knows whether kubelet starts from it: it cannot be a version that kubelet ever started from.
+  if (nextStart.kind === 'unknown' && storedContent === undefined) return assign
   if (unit.kind !== 'known' || nextStart.kind !== 'known') return undefined
-  const { held } = nextStart
-  if (!sameSource(held.source, source) || held.content === undefined || desiredContent === undefined) return assign
-  if (held.content === desiredContent) return assign
   const key = trialKey(desiredContent, unit.kubeletIdentity)
   if (snapshot.verdicts.has(key)) return undefined
   return snapshot.accepted.has(key) ? assign : { kind: 'preflight', source, key, data }
@@ -124,7 +124,7 @@ function judgeReplacement(snapshot: Snapshot, source: ConfigMapSource, data: Con
 function condemnFailure(snapshot: Snapshot, unit: KnownUnit, target: Target): Step | undefined {
   const { health, nextStart } = snapshot
   if (snapshot.requests.hold === 'paused' || unit.wiring.kind === 'broken' || target.atFault) return undefined
-  if (nextStart.kind !== 'known' || findWanted(snapshot)?.source === 'local') return undefined
+  if (nextStart.kind !== 'known' || isLocalWanted(snapshot)) return undefined
   const failed = asCandidate(nextStart.held, unit)
   if (failed.content !== target.content && !isOutOfReach(snapshot, target)) return undefined
   if (health?.subject !== failed.key || snapshot.verdicts.has(failed.key)) return undefined
@@ -144,7 +144,6 @@ function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
 function learnFromFallback(snapshot: Snapshot, unit: KnownUnit, target: Target): Step | undefined {
   if (!isSteady(snapshot, target.key)) return undefined
   const candidates = listCandidates(snapshot, unit) ?? []
-  const provisional = candidates.flatMap(({ verdict }) => (verdict?.state === 'provisional' ? [verdict] : []))
   if (target.fallback && !target.atFault) {
     // Guilty is what this one stands in for. Local never is: its file is the administrator's, and may have been changed since.
     const before = candidates.slice(
@@ -154,6 +153,9 @@ function learnFromFallback(snapshot: Snapshot, unit: KnownUnit, target: Target):
     const guilty = before.flatMap(({ verdict, source }) => (verdict?.state === 'provisional' && source !== 'local' ? [verdict] : []))
     return guilty.length === 0 ? undefined : { kind: 'confirm', verdicts: guilty }
   }
+  // Where the node was at fault, it was so for every config: also for one that is assigned, and nobody knows so at the moment.
+  const suspects = target.atFault ? [...snapshot.verdicts.values()] : candidates.flatMap(({ verdict }) => verdict ?? [])
+  const provisional = suspects.filter(({ state }) => state === 'provisional')
   if (provisional.length === 0) return undefined
   const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
   return { kind: 'forgive', keys: provisional.map(({ key }) => key), asked: false, why }
@@ -277,6 +279,7 @@ function judgeHealth(snapshot: Snapshot, health: HealthRecord, unit: KnownUnit):
 
 /** The target runs, or is what systemd keeps starting. */
 function restOn(snapshot: Snapshot, target: Target): Wait {
+  if (snapshot.assigned.kind === 'damaged') return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
   const phase = restingPhase(snapshot, target)
   const trial = measureTrial(snapshot, target.key)
   const what = describeSource(target.source)
@@ -284,7 +287,7 @@ function restOn(snapshot: Snapshot, target: Target): Wait {
     case 'in-trial':
       return wait(snapshot, phase, describeTrial(snapshot, target), trial?.endsAtUs)
     case 'fallen-back':
-      return wait(snapshot, phase, snapshot.assigned.kind === 'damaged' ? ASSIGNED_DAMAGED : `${what} runs in place of what is assigned`)
+      return wait(snapshot, phase, `${what} runs in place of what is assigned`)
     case 'node-at-fault':
       return wait(snapshot, phase, `every config failed, so the node is at fault; resting on ${what}`)
     default:

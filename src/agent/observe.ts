@@ -1,6 +1,6 @@
 /**
  * The look around: reads everything that matters and returns it as one Snapshot. Truth is read, not remembered; what cannot be read is
- * unknown. The only thing it writes is the health record, into which each look is folded.
+ * unknown. It writes the health record, into which each look is folded, and otherwise nothing but what an earlier pass could not.
  */
 import { forgetIllness, recordSample } from './health-record.ts'
 import type {
@@ -100,6 +100,7 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
     policy,
     desired,
     desiredContent: contentOfDesired(eyes, desired),
+    storedContent: findStored(desired, checkpoints),
     requests,
     assigned,
     assignedContent: assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined,
@@ -127,6 +128,12 @@ function contentOf(source: ConfigSource, checkpoints: Checkpoints): ContentHash 
 function contentOfDesired(eyes: Eyes, desired: Desired): ContentHash | undefined {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return undefined
   return eyes.contentOf(desired.object.data, desired.ref.kubeletConfigKey)
+}
+
+function findStored(desired: Desired, checkpoints: Checkpoints): ContentHash | undefined {
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return undefined
+  const { uid, resourceVersion } = desired.object
+  return checkpoints.content({ uid, resourceVersion, kubeletConfigKey: desired.ref.kubeletConfigKey })
 }
 
 /** A fallback that has no checkpoint, or whose record was damaged, is local: it cannot be downloaded again. The records say so aloud. */

@@ -7,7 +7,7 @@ import { expectStart } from './health-record.ts'
 import type { ConfigSource, Snapshot, TrialKey } from './model.ts'
 import type { Activation, Checkpoints, Clock, History, Log, OperatorRequests, Preflight, Records, RuntimeRecords, Unit } from './ports.ts'
 import { keepRestarts } from './restarts.ts'
-import { describeSource, sameSource } from './sources.ts'
+import { describeSource, sameVersion } from './sources.ts'
 import type { Step, StepOf } from './step.ts'
 
 /** Everything the agent can touch. */
@@ -66,9 +66,9 @@ const EXECUTORS: Executors = {
     else {
       // What was proven were the other bytes: no fallback may name these before their trial.
       const { lastKnownGood, previous } = snapshot
-      const fallback = sameSource(previous.source, source) ? 'local' : previous.source
+      const fallback = sameVersion(previous.source, source) ? 'local' : previous.source
       if (fallback !== previous.source) records.write('previous', fallback)
-      if (sameSource(lastKnownGood.source, source)) {
+      if (sameVersion(lastKnownGood.source, source)) {
         records.writeProven(undefined)
         records.write('last-known-good', fallback)
       }

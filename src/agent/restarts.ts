@@ -40,7 +40,7 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   if (unit.activity === 'running' && running.kind !== 'known') return underWay(now.monotonicUs, 'kubelet has just been started')
 
   const failed = unit.activity === 'failed' || halfStarted
-  if (isAdministrators(snapshot, target)) return { kind: 'not-due' }
+  if (isAdministrators(snapshot, unit, target)) return { kind: 'not-due' }
   // No process, and the last one already ran this: systemd's own restarts are enough, unless it gave up.
   if (running.kind === 'none' && !failed && health?.lastProcess?.content === target.content) return { kind: 'not-due' }
   if (asked !== undefined && !halfStarted) {
@@ -82,15 +82,17 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
 
 /**
  * Where nothing is assigned, and kubelet runs or ran nothing of ours, what it does is none of our business. But a way back to local that
- * the agent asked for is its own to see through: only once kubelet has been healthy there is it the administrator's again.
+ * the agent asked for is its own to see through: once kubelet has been healthy there, or has been started there once more in vain, it is
+ * the administrator's again.
  */
-function isAdministrators({ running, health, restarts, now }: Snapshot, target: Target): boolean {
+function isAdministrators({ running, health, restarts, now }: Snapshot, unit: KnownUnit, target: Target): boolean {
   if (target.source !== 'local' || target.fallback) return false
   if (running.kind === 'known') return running.content.startsWith('other:')
   const last = health?.lastProcess?.content
   if (health === undefined || last === undefined) return restarts.length === 0
-  const asked = restarts.at(-1)
-  const underWay = asked?.bootId === now.bootId && asked.target === target.key && health.subject === target.key && !health.everHealthy
+  const own = restarts.at(-1)
+  const isOwn = own?.bootId === now.bootId && own.target === target.key && !(own.failed && own.invocationBefore !== unit.invocationId)
+  const underWay = isOwn && health.subject === target.key && !health.everHealthy
   return last === LOCAL_CONTENT && !underWay
 }
 

@@ -13,6 +13,11 @@ export function sameSource(a: ConfigSource, b: ConfigSource): boolean {
   return sameRef(a, b) && a.uid === b.uid && a.resourceVersion === b.resourceVersion
 }
 
+/** The same checkpoint, whichever of its keys kubelet reads. */
+export function sameVersion(a: ConfigSource, b: ConfigSource): boolean {
+  return a !== 'local' && b !== 'local' && a.uid === b.uid && a.resourceVersion === b.resourceVersion
+}
+
 /** For the log and for people: `local`, or `kube-system/my-config:kubelet@212`. */
 export function describeSource(source: ConfigSource): string {
   if (source === 'local') return 'local'

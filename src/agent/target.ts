@@ -16,7 +16,7 @@ export interface Candidate {
 }
 
 export interface Target extends Candidate {
-  /** It is not what is assigned. */
+  /** It is not what is assigned, or nobody knows what that is. */
   readonly fallback: boolean
   /** Everything else failed too: this is where the node rests, and nothing is judged or restarted any more. */
   readonly atFault: boolean
@@ -24,19 +24,27 @@ export interface Target extends Candidate {
 
 /**
  * What the others are fallbacks for: what is assigned. Where that record was lost, and until the cluster has said it anew, what kubelet
- * starts with next, which was wanted when that was last known: a kubelet that fails meanwhile must be left no longer than any other.
- * undefined: neither is known.
+ * starts with next stands in: a kubelet that fails meanwhile must be left no longer than any other. undefined: neither is known.
  */
-export function findWanted({ assigned, assignedContent, nextStart }: Snapshot): HeldSource | undefined {
+function findWanted({ assigned, assignedContent, nextStart }: Snapshot): HeldSource | undefined {
   if (assigned.kind === 'source') return { source: assigned.source, content: assignedContent }
   return nextStart.kind === 'known' ? nextStart.held : undefined
+}
+
+/** Local needs no fallback. Where it only stands in, it may be one itself: what else failed, or what else there is to go to, tells. */
+export function isLocalWanted(snapshot: Snapshot): boolean {
+  if (findWanted(snapshot)?.source !== 'local') return false
+  if (snapshot.assigned.kind === 'source') return true
+  const { lastKnownGood, previous, verdicts } = snapshot
+  const isFallback = [...verdicts.values()].some(({ state }) => state === 'provisional')
+  return lastKnownGood.source === 'local' && previous.source === 'local' && !isFallback
 }
 
 /** What is wanted first, then the fallbacks; each content once; what has no checkpoint is left out. undefined: what is wanted is unknown. */
 export function listCandidates(snapshot: Snapshot, unit: KnownUnit): readonly Candidate[] | undefined {
   const wanted = findWanted(snapshot)
   if (wanted === undefined) return undefined
-  const order = wanted.source === 'local' ? [wanted] : [wanted, snapshot.lastKnownGood, snapshot.previous, LOCAL]
+  const order = isLocalWanted(snapshot) ? [wanted] : [wanted, snapshot.lastKnownGood, snapshot.previous, LOCAL]
   const candidates: Candidate[] = []
   for (const { source, content } of order) {
     if (content === undefined || candidates.some((known) => known.content === content)) continue
@@ -50,11 +58,10 @@ export function chooseTarget(snapshot: Snapshot, unit: KnownUnit): Target | unde
   const candidates = listCandidates(snapshot, unit)
   const [first] = candidates ?? []
   if (candidates === undefined || first === undefined) return undefined
-  const { assigned } = snapshot
   // There is nothing else to run, whatever was held against it.
-  if (findWanted(snapshot)?.source === 'local') return { ...first, fallback: false, atFault: false }
-  // What is not known to be assigned stands in for it, and is not promoted.
-  const isFallback = (candidate: Candidate) => assigned.kind === 'damaged' || candidate.content !== snapshot.assignedContent
+  if (isLocalWanted(snapshot)) return { ...first, fallback: false, atFault: false }
+  // So is everything while nobody knows what is assigned: nothing is promoted then.
+  const isFallback = (candidate: Candidate) => candidate.content !== snapshot.assignedContent
   const free = candidates.find((candidate) => candidate.verdict === undefined)
   if (free !== undefined) return { ...free, fallback: isFallback(free), atFault: false }
   // Rest on the best fallback that was never proved bad: a provisional verdict is what a broken node gives to every config.

@@ -121,7 +121,7 @@ export class FileRecords implements Records {
       this.#unwritten = undefined
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
-      this.#sayOnce(`verdicts are kept in memory until they can be written: ${cause.message}`)
+      this.#sayOnce(`verdicts are kept in memory until they can be written: ${cause.message}`, `verdicts ${cause.code}`)
     }
   }
 
@@ -175,9 +175,10 @@ export class FileRecords implements Records {
     }
   }
 
-  #sayOnce(text: string): void {
-    if (this.#said.has(text)) return
-    this.#said.add(text)
+  /** @param fact what it comes to, where the text has figures in it that may differ each time */
+  #sayOnce(text: string, fact = text): void {
+    if (this.#said.has(fact)) return
+    this.#said.add(fact)
     this.#log.error(text)
   }
 }

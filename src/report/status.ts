@@ -82,8 +82,9 @@ function findRunError(snapshot: Snapshot, active: ConfigSource | undefined, phas
   if (assigned.kind === 'damaged' || assigned.source === 'local') return undefined
   if (assignedContent === undefined) return texts.LOAD_ERROR
   // After a restored etcd, the version that is assigned may have been refused with the content it has now.
-  const { desiredContent = assignedContent } = snapshot
-  const verdict = findVerdict(snapshot, assignedContent) ?? findVerdict(snapshot, desiredContent)
+  const wanted = resolveDesired(snapshot.desired)
+  const anew = wanted !== undefined && sameSource(wanted, assigned.source) ? snapshot.desiredContent : undefined
+  const verdict = findVerdict(snapshot, assignedContent) ?? (anew === undefined ? undefined : findVerdict(snapshot, anew))
   if (verdict === undefined) return undefined
   if (phase === 'node-at-fault' && verdict.state === 'provisional') return texts.NODE_AT_FAULT_ERROR
   return texts.failureError(verdict.reason, findRefuge(snapshot, active, assigned.source))

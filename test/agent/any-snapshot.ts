@@ -109,6 +109,7 @@ const facts = fc.record({
   next: fc.oneof({ weight: 5, arbitrary: source }, fc.constant('unknown' as const)),
   process: fc.oneof({ weight: 4, arbitrary: source }, fc.constantFrom('none' as const, 'unknown' as const, 'other' as const)),
   lostVersions: fc.subarray(CONFIG_MAPS, { maxLength: 2 }),
+  stored: fc.option(fc.constantFrom(...CONFIG_MAPS)),
   proven: fc.option(fc.tuple(source, kubelet)),
   verdicts: fc.array(fc.tuple(source, kubelet, fc.constantFrom<Verdict['state']>('refused', 'provisional', 'confirmed')), { maxLength: 5 }),
   accepted: fc.subarray(CONFIG_MAPS),
@@ -159,6 +160,7 @@ function buildSnapshot(of: Facts): Snapshot {
   return snapshot({
     desired: of.desired,
     desiredContent: wanted === undefined ? undefined : bytesOf(CONFIG_MAPS.find((one) => sameSource(one, wanted)) ?? B),
+    storedContent: of.stored === null ? undefined : bytesOf(of.stored),
     requests: {
       hold: of.hold,
       rollback: of.rollback === null ? undefined : { content: bytesOf(of.rollback) },
@@ -277,7 +279,8 @@ function applyStep(before: Snapshot, step: Step, refuses: (key: string) => boole
         before.nextStart.kind === 'known' ? { kind: 'known', held: renew(before.nextStart.held) } : before.nextStart
       const records = { lastKnownGood: renew(before.lastKnownGood), previous: renew(before.previous), nextStart }
       const spread = step.inPlace ? { bootId: BOOT, source: step.source, sinceUs: NOW_US } : before.spread
-      return { ...before, ...records, spread, assigned: { kind: 'source', source: step.source }, assignedContent: content }
+      const stored = { assignedContent: content, storedContent: content }
+      return { ...before, ...records, ...stored, spread, assigned: { kind: 'source', source: step.source } }
     }
     case 'reset-to-local': {
       const local = hold('local')

@@ -142,7 +142,10 @@ t.test('what is wanted', async (t) => {
 t.test('the same version once more', async (t) => {
   const other = 'other bytes'
   t.test('its checkpoint is gone: saved again', async (t) => {
-    t.match(decide({ ...assignedTo(A), assignedContent: undefined }), { kind: 'assign', source: A })
+    const gone = { ...assignedTo(A), assignedContent: undefined, storedContent: undefined }
+    t.match(decide(gone), { kind: 'assign', source: A })
+    const other = { ...gone, desiredContent: 'other bytes', nextStart: { kind: 'known', held: lost(A) } } as const
+    t.match(decide(other), { kind: 'preflight', data: dataOf(A) }, 'but with other content not unjudged, where kubelet starts from it')
   })
 
   const restored = { ...wants(A, other) }
@@ -177,7 +180,11 @@ t.test('the same version once more', async (t) => {
       t.match(decide({ ...restored, ...before }), { kind: 'preflight', source: A, data: dataOf(A) })
       const refused = judged(verdict(A, 'refused', { key: `${other}@kubelet-v1` }))
       t.not(decide({ ...restored, ...before, ...refused }).kind, 'assign')
+      const same = { ...wants(A), ...before, unit: unit({ wiring: { kind: 'broken', reason: 'overridden', detail: '' } }) } as const
+      t.match(decide({ ...same, nextStart: { kind: 'unknown', detail: '' } }), { kind: 'assign' }, 'what differs in nothing needs no judge')
     }
+    const otherKey = { ...A, kubeletConfigKey: 'other' }
+    t.match(decide({ ...wants(otherKey, other) }), { kind: 'preflight', source: otherKey }, 'nor does it matter which of its keys')
   })
 
   t.test('nothing starts from it: saved at once, and judged before it is activated', async (t) => {
@@ -438,15 +445,22 @@ t.test('damage', async (t) => {
   t.match(decide(damaged), { kind: 'assign', source: A }, 'the cluster says it anew')
   t.match(decide({ ...damaged, ...wants('local') }), { kind: 'reset-to-local', from: undefined })
   const untold = { ...damaged, desired: { kind: 'unknown', detail: '' } } as const
-  t.match(decide(untold), { kind: 'wait', phase: 'fallen-back', detail: /was damaged/ }, 'unknown is not local')
+  t.match(decide(untold), { kind: 'wait', phase: 'unknown', detail: /was damaged/ }, 'unknown is not local')
   t.match(decide({ ...untold, nextStart: { kind: 'unknown', detail: '' } }), { kind: 'wait', phase: 'unknown', detail: /was damaged/ })
   t.match(decide({ ...untold, lastKnownGood: lost(A) }), { kind: 'wait' }, 'a lost fallback may be what is assigned')
   const failing = { ...untold, ...startsWith(B), ...crashing(B), ...accepts(A, B) }
   t.match(decide(failing), { kind: 'condemn', verdict: { key: keyOf(B) }, next: A }, 'what fails is left all the same')
   t.match(decide({ ...failing, ...judged(verdict(B, 'provisional')) }), { kind: 'activate', target: A })
-  t.match(decide({ ...untold, ...startsWith('local'), ...crashing('local') }), { kind: 'wait' }, 'but local has nothing to go to')
   const rested = { ...untold, ...startsWith(B), ...runs(B), health: health(B), proven: keyOf(B) }
-  t.match(decide(rested), { kind: 'wait', phase: 'fallen-back' }, 'and nothing is promoted')
+  t.match(decide(rested), { kind: 'wait', phase: 'unknown' }, 'and nothing is promoted')
+
+  const localFails = { ...untold, ...startsWith('local'), ...crashing('local') }
+  t.match(decide(localFails), { kind: 'condemn', next: A }, 'local may be a fallback that fails')
+  const all = judged(...[A, B, 'local' as const].map((source) => verdict(source, 'provisional')))
+  t.match(decide({ ...localFails, ...all }), { kind: 'activate', target: A }, 'and where everything failed, the node was at fault')
+  t.match(decide({ ...untold, ...all }), { kind: 'forgive', keys: [keyOf(A), keyOf(B), keyOf('local')] }, 'for every config, known or not')
+  const nothingElse = { lastKnownGood: hold('local'), previous: hold('local') }
+  t.match(decide({ ...localFails, ...nothingElse }), { kind: 'wait' }, 'but where there never was another, it is the administrator’s')
 
   t.match(decide({ lastKnownGood: lost(C) }), { kind: 'forget-fallback', record: 'last-known-good', source: C })
   t.match(decide({ previous: lost(C) }), { kind: 'forget-fallback', record: 'previous', source: C })

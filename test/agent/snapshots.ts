@@ -81,10 +81,10 @@ type Piece = Partial<Snapshot>
 
 /** What the cluster wants, its object found. */
 export function wants(source: ConfigSource, content: ContentHash = contentOf(source)): Piece & { desired: Desired } {
-  if (source === 'local') return { desired: { kind: 'local' }, desiredContent: undefined }
+  if (source === 'local') return { desired: { kind: 'local' }, desiredContent: undefined, storedContent: undefined }
   const { uid, resourceVersion, ...ref } = source
   const object = { kind: 'found', uid, resourceVersion, data: dataOf(source) } as const
-  return { desired: { kind: 'config-map', ref, object }, desiredContent: content }
+  return { desired: { kind: 'config-map', ref, object }, desiredContent: content, storedContent: contentOf(source) }
 }
 
 export function assignedTo(source: ConfigSource, content: ContentHash | undefined = contentOf(source)): Piece {
@@ -201,6 +201,7 @@ export function snapshot(facts: Piece = {}): Snapshot {
     policy: POLICY,
     desired: wants(A).desired,
     desiredContent: contentOf(A),
+    storedContent: contentOf(A),
     requests: { hold: 'none', rollback: undefined, retry: false },
     assigned: { kind: 'source', source: A },
     assignedContent: contentOf(A),
@@ -215,7 +216,7 @@ export function snapshot(facts: Piece = {}): Snapshot {
     runtimeUp: undefined,
     restarts: [],
     spread: undefined,
-    checkpoints: [{ uid: A.uid, resourceVersion: A.resourceVersion, savedAtMs: 0 }],
+    checkpoints: [],
     troubles: [],
     ...runs(A),
     health: health(A),

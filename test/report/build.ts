@@ -57,6 +57,7 @@ export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
     },
     desired: { kind: 'local' },
     desiredContent: undefined,
+    storedContent: undefined,
     requests: { hold: 'none', rollback: undefined, retry: false },
     assigned: { kind: 'source', source: 'local' },
     assignedContent: LOCAL.content,

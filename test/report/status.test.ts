@@ -98,6 +98,9 @@ t.test('what is wrong with the assigned config', async (t) => {
   t.equal(error({ verdicts: verdictOn('content-200', { state: 'provisional' }) }, 'node-at-fault'), texts.NODE_AT_FAULT_ERROR)
   t.match(error({ verdicts: verdictOn('content-200', { state: 'confirmed' }) }, 'node-at-fault'), 'crash-looped')
   t.equal(error({ verdicts: verdictOn('content-100') }), '', 'a verdict on something else is none on this')
+  const refused = { verdicts: verdictOn('new bytes', { reason: 'load', state: 'refused' }), desiredContent: 'new bytes' } as const
+  t.match(error({ ...refused, desired: found(next) }), 'failed to load config', 'the assigned version, after a restored etcd')
+  t.equal(error({ ...refused, desired: found(good) }, 'settled'), '', 'but not another version that is on its way')
   t.equal(error({ verdicts: verdictOn('content-200'), unit: unit({ kubeletIdentity: 'kubelet-2' }) }), '', 'nor is one of another kubelet')
   t.match(
     error({ verdicts: verdictOn('content-200'), unit: { kind: 'unknown', detail: '' } }),
