@@ -219,14 +219,6 @@ t.test('a Node that is deleted and registered anew while nobody looks', async (t
   t.equal(lines.filter((line) => line.includes('registered anew without a configSource')).length, 1)
 })
 
-t.test('a configSource that was wrong before the agent started is said', async (t) => {
-  const world = await startWorld(t)
-  world.server.objects.put({ kind: 'Node', metadata: { name: NODE }, spec: { configSource: { configMap: { namespace: 'A B' } } } })
-  world.source.start(() => {})
-  await until(() => world.seen() === 'invalid', 'read')
-  t.equal(world.lines.filter((line) => line.startsWith('failed to sync: invalid NodeConfigSource, configMap.namespace')).length, 1)
-})
-
 t.test('the ConfigMap is edited, deleted, made again, and its metadata edited', async (t) => {
   const world = await startWatching(t)
   const { server, source, lines } = world
