@@ -19,6 +19,7 @@ import { FileCheckpoints } from './checkpoint/checkpoints.ts'
 import { contentHash } from './checkpoint/content.ts'
 import type { Disk } from './checkpoint/disk.ts'
 import { DurableFiles } from './checkpoint/files.ts'
+import { LastingFaults } from './checkpoint/lasting-faults.ts'
 import { findLockHolder, takeLock } from './checkpoint/lock.ts'
 import { type Layout, layoutOf } from './checkpoint/names.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'
@@ -77,11 +78,12 @@ function openStores(settings: Settings, disk: Disk, log: Log, onSetAside: OnSetA
   const files = new DurableFiles(disk)
   const layout = layoutOf(settings.dynamicConfigDir)
   const { dynamicConfigDir, envFile, runtimeDir, systemctl, kubeletUnit, activation } = settings
+  const faults = new LastingFaults(clock, log)
   return {
     files,
     layout,
-    checkpoints: new FileCheckpoints(files, layout, onSetAside),
-    records: new FileRecords({ files, layout, log, onSetAside }),
+    checkpoints: new FileCheckpoints(files, layout, onSetAside, faults),
+    records: new FileRecords({ files, layout, log, onSetAside, faults }),
     runtime: new FileRuntimeRecords(files, runtimeDir, log),
     requests: new FileRequests(files, layout, log),
     unit: new Systemctl({ systemctl, unit: kubeletUnit, envFile, activation, dynamicConfigDir }),

@@ -80,6 +80,8 @@ export interface HeldSource {
   readonly source: ConfigSource
   /** undefined: the checkpoint is missing or incomplete. Local always has content. */
   readonly content: ContentHash | undefined
+  /** It is not known to be lost: the disk does not give it up. It cannot be used, but nothing is written down for it. */
+  readonly unreadable?: boolean
 }
 
 /** What an operator asked for on the node: files under `requests/`. */

@@ -166,7 +166,7 @@ function forgetLostFallback(snapshot: Snapshot): Step | undefined {
   const { assigned } = snapshot
   // Nobody knows what is assigned: it may be just that.
   if (assigned.kind === 'damaged') return undefined
-  const lost = (held: HeldSource) => held.content === undefined && !sameSource(assigned.source, held.source)
+  const lost = (held: HeldSource) => held.content === undefined && held.unreadable !== true && !sameSource(assigned.source, held.source)
   if (lost(snapshot.lastKnownGood)) return { kind: 'forget-fallback', record: 'last-known-good', source: snapshot.lastKnownGood.source }
   if (lost(snapshot.previous)) return { kind: 'forget-fallback', record: 'previous', source: snapshot.previous.source }
   return undefined

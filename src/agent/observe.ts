@@ -140,7 +140,8 @@ function findStored(desired: Desired, checkpoints: Checkpoints): ContentHash | u
 function holdFallback(records: Records, checkpoints: Checkpoints, name: 'last-known-good' | 'previous'): HeldSource {
   const record = records.read(name)
   if (record.kind === 'damaged' || record.source === 'local') return LOCAL
-  return { source: record.source, content: checkpoints.content(record.source) }
+  const content = checkpoints.content(record.source)
+  return { source: record.source, content, unreadable: checkpoints.isUnreadable(record.source) }
 }
 
 function readActivation(eyes: Eyes, unit: UnitState): ActivationState {

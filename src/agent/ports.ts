@@ -154,8 +154,10 @@ export interface Checkpoints {
   save(uid: string, resourceVersion: string, data: ConfigMapData): void
   /** The same version with other content: what was there is kept under a name that says it was set aside. Durable when it returns. */
   replace(uid: string, resourceVersion: string, data: ConfigMapData, why: string): void
-  /** undefined: missing or incomplete. Every file's bytes and the key go in. */
+  /** undefined: missing, incomplete, or unreadable for good. Every file's bytes and the key go in. Throws where it cannot be read just now. */
   content(file: CheckpointFile): ContentHash | undefined
+  /** It has no content because the disk has not given it up for a while, as of the last look: whether it is lost nobody knows. */
+  isUnreadable(file: CheckpointFile): boolean
   /** undefined: no such checkpoint. */
   data(uid: string, resourceVersion: string): ConfigMapData | undefined
   list(): CheckpointInfo[]

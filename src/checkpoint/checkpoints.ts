@@ -10,6 +10,7 @@ import type { CheckpointFile, Checkpoints } from '../agent/ports.ts'
 import { contentHash, filesOf, hashFiles } from './content.ts'
 import type { TreeFiles } from './disk.ts'
 import { FileError, isDamage } from './file-error.ts'
+import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout, NameCheck } from './names.ts'
 import { checkData, checkFile, checkKey, checkVersion } from './names.ts'
 import type { OnSetAside } from './set-aside.ts'
@@ -39,13 +40,15 @@ export class FileCheckpoints implements Checkpoints {
   readonly #files: TreeFiles
   readonly #layout: Layout
   readonly #onSetAside: OnSetAside
+  readonly #faults: LastingFaults
   /** By path, as long as no file there changes its identity: hashing every checkpoint at every look would cost too much. */
   readonly #hashes = new Map<string, CachedHashes>()
 
-  constructor(files: TreeFiles, layout: Layout, onSetAside: OnSetAside) {
+  constructor(files: TreeFiles, layout: Layout, onSetAside: OnSetAside, faults: LastingFaults) {
     this.#files = files
     this.#layout = layout
     this.#onSetAside = onSetAside
+    this.#faults = faults
   }
 
   save(uid: string, resourceVersion: string, data: ConfigMapData): void {
@@ -88,6 +91,10 @@ export class FileCheckpoints implements Checkpoints {
   content(file: CheckpointFile): ContentHash | undefined {
     if (!checkFile(file).ok) return undefined
     return this.#hash(this.#layout.checkpoint(file.uid, file.resourceVersion), file.kubeletConfigKey)
+  }
+
+  isUnreadable(file: CheckpointFile): boolean {
+    return checkFile(file).ok && this.#faults.isLasting(this.#layout.checkpoint(file.uid, file.resourceVersion))
   }
 
   data(uid: string, resourceVersion: string): ConfigMapData | undefined {
@@ -145,9 +152,11 @@ export class FileCheckpoints implements Checkpoints {
 
   #hash(path: string, key: string): ContentHash | undefined {
     try {
-      return this.#hashReadable(path, key)
+      const hash = this.#hashReadable(path, key)
+      this.#faults.worked(path)
+      return hash
     } catch (cause) {
-      if (isDamage(cause)) return undefined
+      if (isDamage(cause) || this.#faults.hasLasted(path, cause)) return undefined
       throw cause
     }
   }

@@ -21,6 +21,8 @@ export class FakeDisk implements Disk {
   onStep: ((step: FakeStep, phase: 'before' | 'after') => void) | undefined
   /** Asked at each step. */
   faultOf: ((step: FakeStep) => FakeFault | undefined) | undefined
+  /** Asked at each read of a file or a directory. */
+  readFaultOf: ((path: string) => 'EIO' | 'EACCES' | undefined) | undefined
   /** Nothing can be written or created; renames and removals work. */
   full = false
 
@@ -37,12 +39,14 @@ export class FakeDisk implements Disk {
   }
 
   read(path: string): Buffer {
+    this.#refuseRead(path)
     const node = this.#existing(path)
     if (node.kind === 'directory') throw failure('EISDIR', path)
     return Buffer.from(node.bytes)
   }
 
   list(path: string): string[] {
+    this.#refuseRead(path)
     return [...this.#directory(path).entries.keys()]
   }
 
@@ -157,6 +161,11 @@ export class FakeDisk implements Disk {
     this.#step('unlink', path, () => {
       this.#change(node, [{ directory: this.#directory(dirname(path)), name: basename(path), node: undefined }])
     })
+  }
+
+  #refuseRead(path: string): void {
+    const fault = this.readFaultOf?.(path)
+    if (fault !== undefined) throw failure(fault, path)
   }
 
   #step(kind: FakeStep['kind'], path: string, action: (fault: FakeFault | undefined) => void): void {

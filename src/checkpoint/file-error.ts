@@ -21,9 +21,9 @@ export function errnoOf(cause: unknown): string | undefined {
   return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
 }
 
-/** What is there cannot be read, now or later: as good as garbage. Anything else (rights, too many open files) may pass and is no reason to give up a file. */
+/** What is there is not what belongs there. Anything else (a failing disk, rights, too many open files) says nothing of the file: see LastingFaults. */
 export function isDamage(cause: unknown): cause is FileError {
-  return cause instanceof FileError && (cause.code === 'EIO' || cause.code === 'EISDIR' || cause.code === 'ENOTDIR')
+  return cause instanceof FileError && (cause.code === 'EISDIR' || cause.code === 'ENOTDIR')
 }
 
 const OTHER_ADVICE = 'it will be tried again; if it lasts, look at the file system'

@@ -11,6 +11,7 @@ import type { Files, Log, RecordName, Records } from '../agent/ports.ts'
 import { FileError, isDamage } from './file-error.ts'
 import type { Check } from './json-shape.ts'
 import { listOf, parseJson } from './json-shape.ts'
+import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './names.ts'
 import { checkSource } from './names.ts'
 import { isProven, isVerdict } from './record-shapes.ts'
@@ -37,6 +38,7 @@ export interface RecordsOptions {
   readonly layout: Layout
   readonly log: Log
   readonly onSetAside: OnSetAside
+  readonly faults: LastingFaults
 }
 
 export class FileRecords implements Records {
@@ -44,17 +46,19 @@ export class FileRecords implements Records {
   readonly #layout: Layout
   readonly #log: Log
   readonly #onSetAside: OnSetAside
+  readonly #faults: LastingFaults
   /** Verdicts as last read, as long as their file keeps its identity. */
   #read: { readonly identity: string; readonly verdicts: ReadonlyMap<TrialKey, Verdict> } | undefined
   /** Verdicts that could not be written yet: what counts until they can. */
   #unwritten: ReadonlyMap<TrialKey, Verdict> | undefined
   readonly #said = new Set<string>()
 
-  constructor({ files, layout, log, onSetAside }: RecordsOptions) {
+  constructor({ files, layout, log, onSetAside, faults }: RecordsOptions) {
     this.#files = files
     this.#layout = layout
     this.#log = log
     this.#onSetAside = onSetAside
+    this.#faults = faults
   }
 
   read(name: RecordName): RecordState {
@@ -152,9 +156,10 @@ export class FileRecords implements Records {
   #load<T>(path: string, parse: (bytes: Buffer) => T): T | Damaged | undefined {
     try {
       const bytes = this.#files.read(path)
+      this.#faults.worked(path)
       return bytes && parse(bytes)
     } catch (cause) {
-      if (isDamage(cause)) return { ok: false, detail: cause.message }
+      if (isDamage(cause) || this.#faults.hasLasted(path, cause)) return { ok: false, detail: messageOf(cause) }
       throw cause
     }
   }
@@ -181,4 +186,8 @@ export class FileRecords implements Records {
     this.#said.add(fact)
     this.#log.error(text)
   }
+}
+
+function messageOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause)
 }

@@ -4,12 +4,17 @@
  * sexagesimal numbers; of two equal keys the last one counts.
  */
 import {
+  Composer,
+  CST,
   type Document,
   type DocumentOptions,
+  isScalar,
+  Lexer,
+  LineCounter,
   type ParseOptions,
-  parseAllDocuments,
-  parseDocument as parseOne,
+  Parser,
   type SchemaOptions,
+  visit,
 } from 'yaml'
 
 export interface YamlDocument {
@@ -25,8 +30,14 @@ export interface YamlFailure {
 
 /** A ConfigMap has at most 1 MiB; a file of manifests may hold a few of them. */
 const LONGEST = 4 << 20
+/** Of one anchor, those within it counted again each time. */
 const MOST_ALIASES = 100
+/** Of all anchors: to find what each means, the library looks at every other. */
+const MOST_ALIASES_IN_ALL = 1000
 const DEEPEST = 100
+/** The document itself and a scalar come on top. */
+const TALLEST_STACK = DEEPEST + 2
+const TOO_DEEP = `nested more than ${DEEPEST} deep`
 /** `is_printable` of YAML 1.1, turned round. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNPRINTABLE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
@@ -35,29 +46,60 @@ const OTHER_TYPES = /^tag:yaml\.org,2002:(timestamp|binary|omap|pairs|set)$/
 const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
   version: '1.1',
   customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || !(OTHER_TYPES.test(tag.tag) || tag.format === 'TIME')),
-  // What it would print, nobody reads; and of several documents the first one counts.
+  // What it would print, nobody reads.
   logLevel: 'silent',
+  // The library compares each key with every other: a minute for a ConfigMap of short ones. See findEqualKeys.
+  uniqueKeys: false,
 }
 
 /** The first document of a text; of an empty text, null. */
 export function parseDocument(text: string): ({ readonly ok: true } & YamlDocument) | YamlFailure {
-  const refusal = refuse(text)
-  if (refusal !== undefined) return { ok: false, detail: refusal }
-  const read = readDocument(parseOne(text, OPTIONS))
-  return typeof read === 'string' ? { ok: false, detail: read } : { ok: true, ...read }
+  for (const read of readAll(text)) return typeof read === 'string' ? { ok: false, detail: read } : { ok: true, ...read }
+  return { ok: true, value: null, remarks: [] }
 }
 
 /** All documents of a text that say anything. One that is wrong makes the whole wrong: nobody knows where it ends. */
 export function parseDocuments(text: string): { readonly ok: true; readonly documents: readonly YamlDocument[] } | YamlFailure {
-  const refusal = refuse(text)
-  if (refusal !== undefined) return { ok: false, detail: refusal }
   const documents: YamlDocument[] = []
-  for (const document of parseAllDocuments(text, OPTIONS)) {
-    const read = readDocument(document)
+  for (const read of readAll(text)) {
     if (typeof read === 'string') return { ok: false, detail: read }
     if (read.value !== null) documents.push(read)
   }
   return { ok: true, documents }
+}
+
+/** A text in place of a document: why there is none, and then nothing follows. */
+function* readAll(text: string): Generator<YamlDocument | string> {
+  const refusal = refuse(text)
+  if (refusal !== undefined) return yield refusal
+  const lines = new LineCounter()
+  lines.addNewLine(0)
+  try {
+    for (const document of new Composer(OPTIONS).compose(parseBounded(text, lines))) yield readDocument(document, lines)
+  } catch (error) {
+    if (!(error instanceof CostlyText)) throw error
+    yield error.message
+  }
+}
+
+class CostlyText extends Error {}
+
+/**
+ * The parser keeps its own stack; whatever reads its tokens goes down the call stack with each level, and the call stack has an end. So what is too deep never
+ * gets there.
+ */
+function* parseBounded(text: string, lines: LineCounter): Generator<CST.Token> {
+  const parser = new Parser(lines.addNewLine)
+  let aliases = 0
+  let before = ''
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme)
+    if (parser.stack.length > TALLEST_STACK) throw new CostlyText(`${TOO_DEEP}${placeAt(lines, parser.offset)}`)
+    if (lexeme.startsWith('*') && before !== CST.SCALAR) aliases += 1
+    if (aliases > MOST_ALIASES_IN_ALL) throw new CostlyText(`more than ${MOST_ALIASES_IN_ALL} aliases${placeAt(lines, parser.offset)}`)
+    before = lexeme
+  }
+  yield* parser.end()
 }
 
 function refuse(text: string): string | undefined {
@@ -68,22 +110,40 @@ function refuse(text: string): string | undefined {
     : `control characters are not allowed (at line ${text.slice(0, unprintable.index).split('\n').length})`
 }
 
-function readDocument(document: Document): YamlDocument | string {
-  const [equalKeys, errors] = [true, false].map((equal) => document.errors.filter(({ code }) => (code === 'DUPLICATE_KEY') === equal))
-  const error = errors?.[0]
-  if (error !== undefined) return firstLine(error.message)
+function readDocument(document: Document, lines: LineCounter): YamlDocument | string {
+  const [error] = document.errors
+  if (error !== undefined) return `${firstLine(error.message)}${placeAt(lines, error.pos[0])}`
   const value = toValue(document)
   if (typeof value === 'string') return value
-  const remarks = (equalKeys ?? []).map(
-    ({ linePos }) => `the same key again at line ${linePos?.[0].line}, column ${linePos?.[0].col}: the last one counts`,
-  )
+  const remarks = findEqualKeys(document).map((offset) => `the same key again${placeAt(lines, offset)}: the last one counts`)
   return { value: value.value, remarks }
+}
+
+/** Where keys stand that their object has had before. */
+function findEqualKeys(document: Document): number[] {
+  const offsets: number[] = []
+  visit(document, {
+    Map: (_, { items }) => {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        if (!isScalar(key)) continue
+        if (seen.has(key.value)) offsets.push(key.range?.[0] ?? 0)
+        seen.add(key.value)
+      }
+    },
+  })
+  return offsets.sort((a, b) => a - b)
+}
+
+function placeAt(lines: LineCounter, offset: number): string {
+  const { line, col } = lines.linePos(offset)
+  return ` at line ${line}, column ${col}`
 }
 
 function toValue(document: Document): { readonly value: unknown } | string {
   try {
     const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES })
-    return isDeep(value, DEEPEST) ? `nested more than ${DEEPEST} deep, or within itself` : { value }
+    return isDeep(value, DEEPEST) ? `${TOO_DEEP}, or within itself` : { value }
   } catch (error) {
     // Aliases that lead nowhere, and those that multiply, show only here.
     if (error instanceof Error) return firstLine(error.message)
@@ -96,7 +156,7 @@ function isDeep(value: unknown, left: number): boolean {
   return left === 0 || Object.values(value).some((inner) => isDeep(inner, left - 1))
 }
 
-/** Below it the library shows the text around. */
+/** Below it some errors of the library show the text around. */
 function firstLine(message: string): string {
   return (message.split('\n')[0] ?? '').replace(/:$/, '')
 }

@@ -1,12 +1,12 @@
 /**
  * Assignments from the cluster: follows this node's Node object and the one ConfigMap it names. While the server is away, what it said
- * last stands; before it has said anything, the answer is unknown. Log lines are upstream's where upstream had one
- * (pkg/kubelet/kubeletconfig/watch.go and checkpoint/download.go of 1.20).
+ * last stands; before it has said anything, the answer is unknown.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapRef, ConfigMapView, Desired } from '../agent/model.ts'
 import type { AssignmentSource, KubeApi, Log } from '../agent/ports.ts'
 import { sourcePath } from '../report/texts.ts'
+import { sayAssignment, sayConfigMap } from './assignment-lines.ts'
 import { type Assignment, readAssignment } from './desired.ts'
 import { viewConfigMap } from './kube-object.ts'
 import {
@@ -121,7 +121,7 @@ export class ClusterSource implements AssignmentSource {
         this.#nodeUid = view.identity.uid
         this.#deps.onNode?.(view.identity.uid, findStatusConfig(view.object))
         if (JSON.stringify(assignment) === JSON.stringify(this.#assignment)) return
-        if (this.#assignment !== undefined) log.info('Node.Spec.ConfigSource was updated', { assignment })
+        sayAssignment(log, this.#assignment, assignment)
         this.#assign(assignment)
       }
     }
@@ -159,10 +159,7 @@ export class ClusterSource implements AssignmentSource {
     const now = toConfigMapView(before, view)
     if (isSameView(before, now)) return
     followed.view = now
-    if (before.kind === 'found' && now.kind === 'found') log.info('assigned ConfigMap was updated', { path: followed.path })
-    if (before.kind === 'found' && view.kind === 'absent') log.warn('assigned ConfigMap was deleted', { path: followed.path })
-    if (now.kind === 'found') log.info(`successfully downloaded ${followed.path}, UID: ${now.uid}, ResourceVersion: ${now.resourceVersion}`)
-    if (now.kind === 'unavailable') log.error(`failed to download ${followed.path}: ${now.detail}`, { reason: now.reason })
+    sayConfigMap(log, followed.path, before, now)
     this.#onChange()
   }
 

@@ -4,9 +4,12 @@
  * the question. While anything is being written, what was wanted before stands.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { Desired } from '../agent/model.ts'
+import type { ConfigMapView, Desired } from '../agent/model.ts'
 import type { AssignmentSource, Files, Log } from '../agent/ports.ts'
+import { sourcePath } from '../report/texts.ts'
+import { sayAssignment, sayConfigMap } from './assignment-lines.ts'
 import type { SourceCounters } from './cluster.ts'
+import type { Assignment } from './desired.ts'
 import { type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
 import type { Pace } from './object-watch.ts'
 
@@ -42,6 +45,7 @@ export class DirectorySource implements AssignmentSource {
   readonly #stopper = new AbortController()
   #tracked = new Map<string, TrackedFile>()
   #desired: Desired
+  #known: KnownDesired | undefined
   #onChange: () => void = () => {}
   #watch: { close(): Promise<void> } | undefined
   #resting: Promise<void> | undefined
@@ -149,23 +153,28 @@ export class DirectorySource implements AssignmentSource {
     if (said !== this.#said && said !== '') log.warn(`manifests are not all usable, what was wanted before stands: ${said}`)
     this.#said = said
     if (isDeepStrictEqual(desired, this.#desired)) return
-    const before = this.#desired
     this.#desired = desired
-    if (!isDeepStrictEqual(assignedIn(before), assignedIn(desired)))
-      log.info('Node.Spec.ConfigSource was updated', { desired: summaryOf(desired) })
-    else if (desired.kind === 'config-map') log.info('assigned ConfigMap was updated', { desired: summaryOf(desired) })
+    if (desired.kind !== 'unknown') this.#say(desired)
     this.#onChange()
+  }
+
+  /** Against what was known last: that it was unknown in between, as while a file is replaced, is no change of what is wanted. */
+  #say(desired: KnownDesired): void {
+    const { log } = this.#deps
+    const before = this.#known
+    this.#known = desired
+    const moved = before === undefined || !isDeepStrictEqual(assignmentOf(before), assignmentOf(desired))
+    if (moved) sayAssignment(log, before && assignmentOf(before), assignmentOf(desired))
+    if (desired.kind !== 'config-map') return
+    const objectBefore: ConfigMapView = !moved && before.kind === 'config-map' ? before.object : { kind: 'pending' }
+    if (!isDeepStrictEqual(objectBefore, desired.object)) sayConfigMap(log, sourcePath(desired.ref), objectBefore, desired.object)
   }
 }
 
-function assignedIn(desired: Desired): unknown {
-  return desired.kind === 'config-map' ? desired.ref : desired.kind
-}
+type KnownDesired = Exclude<Desired, { kind: 'unknown' }>
 
-function summaryOf(desired: Desired): unknown {
-  if (desired.kind !== 'config-map') return desired
-  const { object } = desired
-  return { ...desired.ref, object: object.kind === 'found' ? { uid: object.uid, resourceVersion: object.resourceVersion } : object }
+function assignmentOf(desired: KnownDesired): Assignment {
+  return desired.kind === 'config-map' ? { kind: 'config-map', ref: desired.ref } : desired
 }
 
 function messageOf(error: unknown): string {

@@ -18,6 +18,7 @@ import {
   type WatchAsk,
   type WatchEnd,
 } from './reflect.ts'
+import { WatchTrouble } from './watch-trouble.ts'
 
 export interface WatchedObject {
   /** `/api/v1/nodes`. */
@@ -80,7 +81,7 @@ export async function watchObject(
   gate: RequestGate,
   signal: AbortSignal,
 ): Promise<void> {
-  const what = `${watched.collection}/${watched.name}`
+  const trouble = new WatchTrouble(log, `${watched.collection}/${watched.name}`)
   const roll = (): Dice => ({ nowMs: pace.nowMs(), random: pace.random })
   let next: Next = { state: INITIAL, waitMs: 0, adjoining: false, report: undefined }
   let watches = 0
@@ -95,32 +96,23 @@ export async function watchObject(
     gate.lastMs = pace.nowMs()
     if (ask.kind === 'watch') {
       if (watches++ > 0) observer.onReconnect()
-      const ended = await watchOnce(api, watched, ask, observer, limits, pace, signal)
+      const ended = await watchOnce(api, watched, ask, observer, trouble, limits, pace, signal)
       if (signal.aborted) return
-      log.debug(`watch of ${what} is over`, { end: ended.end, livedMs: ended.livedMs })
       next = afterWatch(state, ended, roll())
-      if (next.state.polling && !state.polling) log.warn(`watching ${what} is forbidden: reading it every minute instead`)
-      if (ended.end.kind !== 'ended') sayTrouble(log, what, ended.end, next.state.failures)
+      trouble.watchEnded(ended, next)
     } else {
       const read = await readOnce(api, watched, ask, limits, signal)
       if (signal.aborted) return
       next = afterRead(state, read.end, roll())
+      trouble.readEnded(read.end, next)
       if (read.end.kind === 'read') {
-        if (state.failures > 1) log.info(`${what} can be read again`)
         observer.onSynced()
         if (read.view !== undefined) observer.onView(read.view)
-      } else {
-        sayTrouble(log, what, read.end, next.state.failures)
-        if (next.report !== undefined) observer.onView({ kind: 'failed', reason: next.report, detail: read.end.detail })
+      } else if (next.report !== undefined) {
+        observer.onView({ kind: 'failed', reason: next.report, detail: read.end.detail })
       }
     }
   }
-}
-
-/** One broken connection is everyday; two failures in a row are said, once. */
-function sayTrouble(log: Log, what: string, { detail }: Failure, failures: number): void {
-  if (failures === 2) log.warn(`${what} cannot be followed: ${detail}; trying again, at least once a minute`)
-  else log.debug(`${what}: ${detail}`, { failures })
 }
 
 interface Read {
@@ -162,6 +154,7 @@ async function watchOnce(
   { collection, name }: WatchedObject,
   ask: WatchAsk,
   observer: WatchObserver,
+  trouble: WatchTrouble,
   limits: WatchLimits,
   pace: Pace,
   signal: AbortSignal,
@@ -199,6 +192,7 @@ async function watchOnce(
       }
       resourceVersion = version
       observer.onSynced()
+      trouble.heard(pace.nowMs() - startedMs)
       const identity = identityOf(object)
       if (identity?.name !== name) return
       if (type === 'DELETED') observer.onView({ kind: 'absent' })

@@ -53,7 +53,6 @@ export const POLL_MS = MINUTE_MS
 const BACKOFF_CAP_MS = MINUTE_MS
 /** A server that asks for more is not believed. */
 const RETRY_AFTER_CAP_MS = 60 * MINUTE_MS
-/** A watch that lived this long did work, however it ended. */
 const WORKING_WATCH_MS = 10_000
 /** Right after an assignment a 403 may be an authorizer that has not heard of it yet. */
 const FORBIDDEN_TRIES = 3
@@ -102,7 +101,7 @@ export function afterRead(state: ReflectState, end: ReadEnd, dice: Dice): Next {
 
 /** Transitions: ended in good order, watch on from there; refused with 403 for good, poll; anything else, read again. */
 export function afterWatch(state: ReflectState, { end, resourceVersion, livedMs }: WatchEnd, dice: Dice): Next {
-  const worked = livedMs >= WORKING_WATCH_MS
+  const worked = isWorking(livedMs)
   const failures = worked ? 0 : state.failures
   if (end.kind === 'ended') {
     const state_ = { ...state, resourceVersion, failures, forbidden: 0 }
@@ -116,6 +115,11 @@ export function afterWatch(state: ReflectState, { end, resourceVersion, livedMs 
   return { state: polling, waitMs: 0, adjoining: false, report: undefined }
 }
 
+/** A watch that lived this long did work, however it ended. */
+export function isWorking(livedMs: number): boolean {
+  return livedMs >= WORKING_WATCH_MS
+}
+
 function retry(state: ReflectState, failure: Failure | undefined, dice: Dice, report: Next['report']): Next {
   const failures = state.failures + 1
   const ceilingMs = Math.min(BACKOFF_CAP_MS, 1000 * 2 ** Math.min(failures, 16))
@@ -125,7 +129,7 @@ function retry(state: ReflectState, failure: Failure | undefined, dice: Dice, re
   return { state: { ...state, failures }, waitMs: Math.max(dice.random() * ceilingMs, heldMs), adjoining: false, report }
 }
 
-function isForbidden(end: Failure): boolean {
+export function isForbidden(end: Failure): boolean {
   return end.kind === 'refused' && end.status === 403
 }
 

@@ -61,6 +61,15 @@ export class Systemctl implements Unit {
   async observe(): Promise<UnitState> {
     const shown = await this.#show()
     if (typeof shown === 'string') return { kind: 'unknown', detail: shown }
+    const { exec } = shown
+    const binaryIdentity = exec === undefined ? '' : identifyBinary(exec.path)
+    if (binaryIdentity === undefined) {
+      // A package upgrade takes it away for a moment. It is neither another kubelet, on which every config would get another try, nor any config's fault.
+      return {
+        kind: 'unknown',
+        detail: `${this.#options.unit} starts ${exec?.path}, which does not exist: it is being replaced, or install it`,
+      }
+    }
     const process = await this.#findProcess(shown)
     const activity = await this.#findActivity(shown)
     this.#wasRunning = activity === 'running'
@@ -72,7 +81,7 @@ export class Systemctl implements Unit {
       nRestarts: shown.nRestarts,
       startedAtUs: shown.startedAtUs,
       process: process.kind === 'known' ? this.#describeProcess(process) : process,
-      ...this.#describeKubelet(shown, process.kind === 'known' ? process.command : undefined),
+      ...this.#describeKubelet(shown, binaryIdentity, process.kind === 'known' ? process.command : undefined),
     }
   }
 
@@ -135,7 +144,7 @@ export class Systemctl implements Unit {
     return output.trim() === 'stopping' ? 'stopping' : activity
   }
 
-  #describeKubelet(shown: UnitProperties, command: readonly string[] | undefined): KubeletFacts {
+  #describeKubelet(shown: UnitProperties, binaryIdentity: string, command: readonly string[] | undefined): KubeletFacts {
     const { exec } = shown
     if (exec === undefined) {
       const detail = `${this.#options.unit} has no command: ${shown.loadState}`
@@ -149,7 +158,7 @@ export class Systemctl implements Unit {
       environmentFiles: shown.environmentFiles.map(({ path }) => ({ path, text: readText(path) })),
       needDaemonReload: shown.needDaemonReload,
       dropIn: this.#findDropIn(shown.dropInPaths),
-      binaryIdentity: identifyBinary(exec.path),
+      binaryIdentity,
     }
     return describeKubelet(definition, this.#options.envFile, this.#options.activation, command)
   }
@@ -187,12 +196,14 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** Without the device number, which can be another one after a reboot. Links are followed: an upgrade may just move one. */
-function identifyBinary(path: string): string {
+/** undefined: not there. Without the device number, which can be another one after a reboot. Links are followed: an upgrade may just move one. */
+function identifyBinary(path: string): string | undefined {
   try {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
     return [ino, size, mtimeNs, ctimeNs].join(':')
-  } catch {
-    return 'missing'
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    // What the agent may not look at, it may not look at tomorrow either: always the same kubelet.
+    return code === 'EACCES' || code === 'EPERM' ? 'not to be looked at' : undefined
   }
 }

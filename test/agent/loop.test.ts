@@ -306,6 +306,30 @@ t.test('what cannot be read changes nothing', async (t) => {
   t.equal(world.log.said.filter((line) => line.includes('cannot be read')).length, 1, 'said once')
 })
 
+t.test('a failure of the disk that passes costs no fallback', async (t) => {
+  const world = await promoted(A, B)
+  world.disk.readFaultOf = (path) => (path.includes('/checkpoints/') || path.includes('/meta/') ? 'EIO' : undefined)
+  const wait = await world.run(20 * SECOND_US)
+  t.match(wait, { phase: 'unknown', detail: /EIO/ })
+  world.disk.readFaultOf = undefined
+  await world.run(MINUTE_US)
+  t.same([world.record('assigned'), world.record('last-known-good'), world.record('previous')], [B, B, A])
+  t.equal(world.restartsAskedAtUs.length, 2)
+})
+
+t.test('a fallback that stays unreadable blinds nobody, and is not written off', async (t) => {
+  const world = await promoted(A)
+  world.disk.readFaultOf = (path) => (path.endsWith(`/${A.uid}/${A.resourceVersion}`) ? 'EIO' : undefined)
+  world.behave(B, CRASHES)
+  world.want(B)
+  await world.run(3 * MINUTE_US)
+  await runsAndStaysOn(t, world, 'local')
+  t.same(world.record('last-known-good'), A)
+  world.disk.readFaultOf = undefined
+  await world.run(MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+})
+
 t.test('Waker', async (t) => {
   const clock = { now: () => ({ bootId: 'b', monotonicUs: 0, wallMs: 0 }) }
   t.test('a wake while nobody sleeps is remembered, once', async () => {

@@ -33,6 +33,7 @@ function open(scene: Scene) {
     checkpoints: {
       content: ({ uid, resourceVersion }) => CHECKPOINTS.get(`${uid}/${resourceVersion}`),
       path: ({ uid, resourceVersion, kubeletConfigKey }) => `/c/${uid}/${resourceVersion}/${kubeletConfigKey}`,
+      isUnreadable: () => false,
       data: () => undefined,
       list: () => [],
       save: () => {},

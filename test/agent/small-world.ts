@@ -26,6 +26,7 @@ import { layoutOf } from '../../src/checkpoint/names.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake-unit.ts'
+import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { dataOf, KUBELET, POLICY, READY, SECOND_US, textOf } from './snapshots.ts'
 
@@ -78,8 +79,9 @@ export class SmallWorld {
     this.disk.faultOf = (step) => (this.diskFails(step) ? 'ENOSPC' : undefined)
     this.#files = new DurableFiles(this.disk)
     this.#files.makeDirectory(DIRECTORY)
-    this.checkpoints = new FileCheckpoints(this.#files, LAYOUT, () => {})
-    this.records = new FileRecords({ files: this.#files, layout: LAYOUT, log: this.log, onSetAside: () => {} })
+    const faults = faultsOver(() => this.nowUs, this.log)
+    this.checkpoints = new FileCheckpoints(this.#files, LAYOUT, () => {}, faults)
+    this.records = new FileRecords({ files: this.#files, layout: LAYOUT, log: this.log, onSetAside: () => {}, faults })
     this.unit = new FakeUnit(
       {
         startWith: () => this.#nextConfigPath(),

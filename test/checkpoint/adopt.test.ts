@@ -8,6 +8,7 @@ import { layoutOf } from '../../src/checkpoint/names.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { serializeSource } from '../../src/checkpoint/serialize.ts'
 import { crashEverywhere, ROOT } from './crash.ts'
+import { faultsOver } from './faults.ts'
 import { silentLog } from './silent-log.ts'
 
 const layout = layoutOf(ROOT)
@@ -24,8 +25,8 @@ function plantStore(disk: FakeDisk): void {
 }
 
 function open(disk = new FakeDisk(() => 0), files = new DurableFiles(disk)) {
-  const checkpoints = new FileCheckpoints(files, layout, () => undefined)
-  const records = new FileRecords({ files, layout, log: silentLog(), onSetAside: () => undefined })
+  const checkpoints = new FileCheckpoints(files, layout, () => undefined, faultsOver())
+  const records = new FileRecords({ files, layout, log: silentLog(), onSetAside: () => undefined, faults: faultsOver() })
   return { disk, files, checkpoints, records, adopt: () => adoptKubeletStore(files, checkpoints, layout) }
 }
 

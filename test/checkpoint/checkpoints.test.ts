@@ -14,6 +14,8 @@ import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
 import type { SetAside } from '../../src/checkpoint/set-aside.ts'
 import { anyData, anyKey, anyName } from './arbitraries.ts'
 import { crashEverywhere, ROOT } from './crash.ts'
+import { faultsOver } from './faults.ts'
+import { silentLog } from './silent-log.ts'
 
 const DATA = { kubelet: 'kind: KubeletConfiguration\n', other: 'x' }
 const FILE = { uid: 'u', resourceVersion: '212', kubeletConfigKey: 'kubelet' }
@@ -30,8 +32,8 @@ function open() {
   return { disk, files, aside, checkpoints: storeOf(files, (what) => aside.push(what)) }
 }
 
-function storeOf(files: TreeFiles, onSetAside: (what: SetAside) => void = () => undefined) {
-  return new FileCheckpoints(files, layoutOf(ROOT), onSetAside)
+function storeOf(files: TreeFiles, onSetAside: (what: SetAside) => void = () => undefined, faults = faultsOver()) {
+  return new FileCheckpoints(files, layoutOf(ROOT), onSetAside, faults)
 }
 
 t.test('save unpacks every key; the content is that of the data', (t) => {
@@ -229,7 +231,7 @@ t.test('a crash anywhere in remove or replace leaves the checkpoint whole or abs
 t.test('on a real disk', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'checkpoints-'))
   t.teardown(() => rmSync(root, { recursive: true }))
-  const checkpoints = new FileCheckpoints(new DurableFiles(new NodeDisk()), layoutOf(root), () => undefined)
+  const checkpoints = new FileCheckpoints(new DurableFiles(new NodeDisk()), layoutOf(root), () => undefined, faultsOver())
   const key = 'k'.repeat(253)
   checkpoints.save('u'.repeat(200), '212', { [key]: 'x'.repeat(100_000) })
   t.equal(
@@ -238,5 +240,31 @@ t.test('on a real disk', (t) => {
   )
   checkpoints.replace('u'.repeat(200), '212', {}, 'x')
   t.same(checkpoints.data('u'.repeat(200), '212'), {})
+  t.end()
+})
+
+t.test('what cannot be read just now is no missing checkpoint; what stays unreadable is, but not one that is lost', (t) => {
+  const { disk, files } = open()
+  const log = silentLog()
+  let nowUs = 0
+  const faults = faultsOver(() => nowUs, log)
+  storeOf(files).save('u', '212', DATA)
+  const file = { uid: 'u', resourceVersion: '212', kubeletConfigKey: 'kubelet' }
+  const checkpoints = storeOf(files, () => t.fail('set aside'), faults)
+  for (const fault of ['EACCES', 'EIO'] as const) {
+    disk.readFaultOf = (path) => (path === `${PATH}/other` ? fault : undefined)
+    t.throws(() => checkpoints.content(file), { code: fault })
+    t.throws(() => checkpoints.save('u', '212', { other: 'data' }), { code: fault }, 'nor one to replace')
+  }
+  nowUs += 31e6
+  t.notOk(checkpoints.isUnreadable(file))
+  t.equal(checkpoints.content(file), undefined)
+  t.ok(checkpoints.isUnreadable(file))
+  checkpoints.content(file)
+  t.match(log.said, [/u\/212 stays unreadable, going on without it/])
+  t.equal(log.said.length, 1, 'said once')
+  disk.readFaultOf = undefined
+  t.equal(checkpoints.content(file), contentHash(DATA, 'kubelet'))
+  t.notOk(checkpoints.isUnreadable(file))
   t.end()
 })

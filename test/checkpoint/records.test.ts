@@ -10,6 +10,7 @@ import { FileRecords } from '../../src/checkpoint/records.ts'
 import { serializeSource } from '../../src/checkpoint/serialize.ts'
 import type { SetAside } from '../../src/checkpoint/set-aside.ts'
 import { crashEverywhere, ROOT } from './crash.ts'
+import { faultsOver } from './faults.ts'
 import { silentLog } from './silent-log.ts'
 
 const NAMES: RecordName[] = ['assigned', 'last-known-good', 'previous']
@@ -23,11 +24,11 @@ function verdict(key: string, state: Verdict['state'] = 'provisional'): Verdict 
   return { key, state, reason: 'crash-loop', detail: 'exit 255', source: source('1'), atWallMs: 5 }
 }
 
-function open(disk = new FakeDisk(() => 0)) {
+function open(disk = new FakeDisk(() => 0), faults = faultsOver()) {
   const files = new DurableFiles(disk)
   const aside: SetAside[] = []
   const log = silentLog()
-  const records = new FileRecords({ files, layout: layoutOf(ROOT), log, onSetAside: (what) => aside.push(what) })
+  const records = new FileRecords({ files, layout: layoutOf(ROOT), log, onSetAside: (what) => aside.push(what), faults })
   return { disk, files, aside, log, records }
 }
 
@@ -138,7 +139,13 @@ t.test('a command that only looks changes nothing', (t) => {
   disk.plant(`${META}/assigned`, 'garbage')
   disk.plant(`${META}/verdicts`, 'garbage')
   const files = new DurableFiles(new ReadOnlyDisk(disk))
-  const records = new FileRecords({ files, layout: layoutOf(ROOT), log: silentLog(), onSetAside: () => t.fail('set aside') })
+  const records = new FileRecords({
+    files,
+    layout: layoutOf(ROOT),
+    log: silentLog(),
+    onSetAside: () => t.fail('set aside'),
+    faults: faultsOver(),
+  })
   t.equal(
     stepsOf(disk, () => {
       t.match(records.read('assigned'), { kind: 'damaged' })
@@ -214,7 +221,7 @@ t.test('a crash anywhere leaves the old record or the new one, never a torn or l
       `${where}: ${JSON.stringify(found)}`,
     )
   const recordsOf = (files: DurableFiles) =>
-    new FileRecords({ files, layout: layoutOf(ROOT), log: silentLog(), onSetAside: ({ why }) => assert.fail(why) })
+    new FileRecords({ files, layout: layoutOf(ROOT), log: silentLog(), onSetAside: ({ why }) => assert.fail(why), faults: faultsOver() })
   const crashes = crashEverywhere({
     prepare: (files) => {
       const records = recordsOf(files)
@@ -248,12 +255,40 @@ t.test('a crash anywhere leaves the old record or the new one, never a torn or l
 
 t.test('a crash while a damaged assigned is set aside never makes it local', (t) => {
   const recordsOf = (files: DurableFiles) =>
-    new FileRecords({ files, layout: layoutOf(ROOT), log: silentLog(), onSetAside: () => undefined })
+    new FileRecords({ files, layout: layoutOf(ROOT), log: silentLog(), onSetAside: () => undefined, faults: faultsOver() })
   crashEverywhere({
     prepare: (_files, disk) => disk.plant(`${META}/assigned`, 'garbage'),
     act: (files) => void recordsOf(files).read('assigned'),
     check: (files, where) => assert.equal(recordsOf(files).read('assigned').kind, 'damaged', where),
   })
   t.pass('damaged throughout')
+  t.end()
+})
+
+t.test('what cannot be read is unknown, and damaged only if that lasts', (t) => {
+  const disk = new FakeDisk(() => 0)
+  let nowUs = 0
+  const { aside, records } = open(
+    disk,
+    faultsOver(() => nowUs),
+  )
+  for (const name of NAMES) records.write(name, source('1'))
+  records.writeVerdict(verdict('k'))
+  for (const fault of ['EIO', 'EACCES'] as const) {
+    disk.readFaultOf = () => fault
+    for (const name of NAMES) t.throws(() => records.read(name), { code: fault })
+    t.throws(() => records.proven(), { code: fault })
+  }
+  disk.readFaultOf = undefined
+  for (const name of NAMES) t.same(records.read(name), { kind: 'source', source: source('1') })
+  nowUs += 60e6
+  disk.readFaultOf = (path) => (path.endsWith('assigned') ? 'EIO' : undefined)
+  t.throws(() => records.read('assigned'), { code: 'EIO' }, 'time begins with the first failure')
+  nowUs += 29e6
+  t.throws(() => records.read('assigned'), { code: 'EIO' })
+  t.equal(aside.length, 0)
+  nowUs += 2e6
+  t.match(records.read('assigned'), { kind: 'damaged' })
+  t.equal(aside.length, 1)
   t.end()
 })

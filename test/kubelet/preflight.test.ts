@@ -47,6 +47,10 @@ t.test('JSON as deep as somebody likes', async (t) => {
     reason: 'load',
     detail: 'it is nested more than 10000 deep',
   })
+  t.match(await judge(whole('"KubeletConfiguration"', `${'['.repeat(500_000)}${']'.repeat(500_000)}`)), {
+    detail: 'it is nested more than 10000 deep',
+  })
+  t.match(await judge(`{"extra": ${'['.repeat(1_000_000)}`), { reason: 'load', detail: 'it opens with { but is not JSON' })
   t.match(await judge(whole(nest(9_000), '1')), { reason: 'load', detail: 'kind is no text, not KubeletConfiguration' })
 })
 

@@ -60,9 +60,44 @@ t.test('a text cannot cost more than it should', async (t) => {
   )
   t.match(readDetail('a: &x\n  b: *x\n'), 'within itself')
   t.match(readDetail(`a: ${'['.repeat(150)}${']'.repeat(150)}`), 'deep')
-  t.type(readDetail('['.repeat(20_000)), 'string')
-  t.type(readDetail('- '.repeat(20_000)), 'string')
   t.match(readDetail('x'.repeat((4 << 20) + 1)), '4 MiB')
+})
+
+t.test('depth is refused before anything goes down it', async (t) => {
+  const deep = 100_000
+  const indented = (levels: number) => Array.from({ length: levels }, (_, level) => `${' '.repeat(level)}a:\n`).join('')
+  for (const [name, text] of Object.entries({
+    'flow sequences': `a: ${'['.repeat(deep)}${']'.repeat(deep)}`,
+    'flow sequences left open': '['.repeat(deep),
+    'flow maps': `${'{a: '.repeat(deep)}1${'}'.repeat(deep)}`,
+    'pairs within flow sequences': `${'[a: '.repeat(deep)}1${']'.repeat(deep)}`,
+    'block sequences': `${'- '.repeat(deep)}x`,
+    'keys within keys': `${'? '.repeat(deep)}x`,
+    'block maps': indented(2_000),
+    'the second document': `a: 1\n---\n${'['.repeat(deep)}`,
+  })) {
+    const documents = parseDocuments(text)
+    t.match(documents.ok ? 'accepted' : documents.detail, /^nested more than 100 deep at line \d+, column \d+$/, name)
+  }
+  t.equal(readDetail(`a: ${'['.repeat(99)}${']'.repeat(99)}`), undefined)
+  t.equal(readDetail(`${indented(99)}${' '.repeat(99)}a: 1\n`), undefined)
+  t.match(readDetail(`a: ${'['.repeat(100)}${']'.repeat(100)}`), 'nested more than 100 deep')
+  t.match(readDetail(indented(101)), 'nested more than 100 deep')
+})
+
+t.test('many names in a text cost no more than as many others', async (t) => {
+  const each = (count: number, line: (index: number) => string) => Array.from({ length: count }, (_, index) => line(index)).join('')
+  const costMs = (text: string) => {
+    const before = process.cpuUsage()
+    parseDocument(text)
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1000
+  }
+  // Compared with one another: half a minute and more, where each name is compared with every other.
+  const plain = costMs(each(60_000, (index) => `- key${index}\n`))
+  t.ok(costMs(each(60_000, (index) => `key${index}: 1\n`)) < plain * 10 + 1_000, 'keys')
+  t.match(readDetail(`${each(1_001, (index) => `- &a${index} x\n`)}${each(1_001, (index) => `- *a${index}\n`)}`), 'more than 1000 aliases')
+  t.equal(readDetail(each(1_001, () => '- "*a"\n- |\n  *a\n')), undefined, 'a text that opens with a star is no alias')
 })
 
 t.test('several documents', async (t) => {

@@ -15,6 +15,7 @@ import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/names.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
+import { faultsOver } from '../checkpoint/faults.ts'
 import { Invariants } from './invariants.ts'
 import type { Schedule, WorldEvent } from './schedule.ts'
 import { POLICY, startAgent } from './sim-agent.ts'
@@ -119,7 +120,9 @@ class Run {
       world.woken = false
       for (let passes = 0; ; passes += 1) {
         assert(passes < MOST_PASSES_IN_A_ROW, 'livelock: the agent never waits')
+        world.agentActs = true
         const step = await this.#agent.pass()
+        world.agentActs = false
         if (world.agentDead) return
         this.#invariants.check()
         if (step.kind === 'wait') {
@@ -130,6 +133,7 @@ class Run {
         }
       }
     } catch (error) {
+      world.agentActs = false
       if (error instanceof Crash) return
       // A start that the disk does not let through: systemd tries again.
       if (this.#agent !== undefined || !(error instanceof FileError)) throw error
@@ -161,7 +165,7 @@ class Run {
       else if (request === 'rollback') {
         const [uid, resourceVersion, kubeletConfigKey] = this.#world.nextConfigPath()?.split('/').slice(-3) ?? []
         if (uid === undefined || resourceVersion === undefined || kubeletConfigKey === undefined) return true
-        const content = new FileCheckpoints(files, layout, () => {}).content({ uid, resourceVersion, kubeletConfigKey })
+        const content = new FileCheckpoints(files, layout, () => {}, faultsOver()).content({ uid, resourceVersion, kubeletConfigKey })
         if (content !== undefined) asks.requestRollback(content)
       } else asks.requestHold(request)
       return true
@@ -220,6 +224,12 @@ function settle(world: SimWorld, schedule: Schedule): Settled {
 }
 
 function isCondemned(world: SimWorld, text: string): boolean {
-  const records = new FileRecords({ files: world.files, layout: layoutOf(DIRECTORY), log: SILENT, onSetAside: () => {} })
+  const records = new FileRecords({
+    files: world.files,
+    layout: layoutOf(DIRECTORY),
+    log: SILENT,
+    onSetAside: () => {},
+    faults: faultsOver(),
+  })
   return records.verdicts().has(trialKey(contentHash({ [KEY]: text }, KEY), `kubelet-${world.unit.version}`))
 }

@@ -32,6 +32,8 @@ export type WorldEvent =
   | { readonly kind: 'lose-events'; readonly seconds: number }
   | { readonly kind: 'disk-full'; readonly seconds: number }
   | { readonly kind: 'disk-error'; readonly fault: 'EIO' | 'short-write'; readonly operations: number }
+  /** Reads that fail once; the agent looks again. */
+  | { readonly kind: 'read-error'; readonly reads: number }
   | { readonly kind: 'runtime-down'; readonly seconds: number }
   | { readonly kind: 'node-fault'; readonly seconds: number }
   | { readonly kind: 'restart-agent'; readonly afterSeconds: number }
@@ -113,6 +115,7 @@ function makeEvent(random: Random): WorldEvent {
     { kind: 'lose-events', seconds },
     { kind: 'disk-full', seconds },
     { kind: 'disk-error', fault: random.pick(['EIO', 'short-write'] as const), operations: random.between(1, 20) },
+    { kind: 'read-error', reads: random.between(1, 20) },
     { kind: 'runtime-down', seconds },
     { kind: 'node-fault', seconds },
     { kind: 'restart-agent', afterSeconds: random.between(0, 100) },

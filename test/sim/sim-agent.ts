@@ -6,6 +6,7 @@ import type { Log, Preflight } from '../../src/agent/ports.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { LastingFaults } from '../../src/checkpoint/lasting-faults.ts'
 import { layoutOf } from '../../src/checkpoint/names.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { FileRequests } from '../../src/checkpoint/requests.ts'
@@ -41,6 +42,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
   const files = new DurableFiles(world.disk)
   const layout = layoutOf(DIRECTORY)
   const clock = { now: () => world.now() }
+  const faults = new LastingFaults(clock, log)
   files.makeDirectory(DIRECTORY)
   files.settle(DIRECTORY)
   const accepted = new Set<string>()
@@ -53,8 +55,8 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
   } as never
   const shared = {
     clock,
-    checkpoints: new FileCheckpoints(files, layout, onSetAside),
-    records: new FileRecords({ files, layout, log, onSetAside }),
+    checkpoints: new FileCheckpoints(files, layout, onSetAside, faults),
+    records: new FileRecords({ files, layout, log, onSetAside, faults }),
     runtime: world.runtime,
     requests: new FileRequests(files, layout, log),
     unit: world.unit,

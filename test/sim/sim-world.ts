@@ -45,6 +45,9 @@ export class SimWorld {
   #wallMs = Date.UTC(2021, 0, 1)
   #later: Later[] = []
   #serial = 0
+  /** Only what the agent reads can fail: whoever checks on it sees what is there. */
+  agentActs = false
+  #readFaults = 0
   #faults: { readonly fault: 'EIO' | 'short-write'; left: number } | undefined
   operations = 0
   crashAt: CrashPoint | undefined
@@ -63,6 +66,7 @@ export class SimWorld {
     this.files = new DurableFiles(this.disk)
     this.disk.onStep = (_step, phase) => this.#operate(phase)
     this.disk.faultOf = () => this.#nextFault()
+    this.disk.readFaultOf = () => (this.agentActs && this.#failsToRead() ? 'EIO' : undefined)
     this.unit = new SimUnit({
       nowUs: () => this.#monotonicUs,
       nextConfigPath: () => this.nextConfigPath(),
@@ -159,6 +163,12 @@ export class SimWorld {
         this.#faults = { fault: event.fault, left: event.operations }
         this.#after(600, () => {
           this.#faults = undefined
+        })
+        return
+      case 'read-error':
+        this.#readFaults = event.reads
+        this.#after(600, () => {
+          this.#readFaults = 0
         })
         return
       case 'runtime-down':
@@ -274,6 +284,12 @@ export class SimWorld {
     if (!this.powerLost) return
     this.powerLost = false
     this.#losePower()
+  }
+
+  #failsToRead(): boolean {
+    if (this.#readFaults === 0 || this.random.chance(0.5)) return false
+    this.#readFaults -= 1
+    return true
   }
 
   #nextFault(): 'EIO' | 'short-write' | undefined {

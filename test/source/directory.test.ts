@@ -182,3 +182,31 @@ t.test('it stops', async (t) => {
   await stopped
   t.equal(source.desired().kind, 'unknown')
 })
+
+t.test('what changes is said as of a cluster, and being unknown for a while is no change', async (t) => {
+  const { write, remove, pass, lines } = setUp()
+  const said = async () => {
+    await pass(400)
+    return lines.splice(0).filter((line) => !line.startsWith('manifests are not all usable'))
+  }
+  const PATH = '/api/v1/namespaces/kube-system/configmaps/cfg'
+  write('node.yaml', ASSIGNED)
+  t.match(await said(), [`failed to download ${PATH}: no manifest of ConfigMap kube-system/cfg`], 'the first assignment is no update')
+  write('cfg.yaml', configMap('a'))
+  t.match(await said(), [`successfully downloaded ${PATH}, UID: `])
+  write('cfg.yaml', configMap('b'))
+  t.match(await said(), ['assigned ConfigMap was updated', 'successfully downloaded'])
+  remove('node.yaml')
+  t.same(await said(), [])
+  write('node.yaml', ASSIGNED)
+  t.same(await said(), [])
+  remove('cfg.yaml')
+  t.match(await said(), ['assigned ConfigMap was deleted', 'failed to download'])
+  write('node.yaml', LOCAL)
+  t.same(await said(), ['Node.Spec.ConfigSource was updated'])
+  write('node.yaml', node('  configSource: {}\n'))
+  t.match(await said(), [
+    'Node.Spec.ConfigSource was updated',
+    /^failed to sync: invalid NodeConfigSource.* what was assigned before stands$/,
+  ])
+})

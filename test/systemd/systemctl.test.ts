@@ -1,8 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Systemctl } from '../../src/systemd/systemctl.ts'
 
+/** Anything that is there. */
+const KUBELET = '/bin/sh'
 const ANSWER = `LoadState=loaded
 ActiveState=active
 SubState=running
@@ -11,7 +13,7 @@ MainPID=77
 InvocationID=aaaa
 NRestarts=0
 ExecMainStartTimestampMonotonic=5
-ExecStart={ path=/usr/bin/kubelet ; argv[]=/usr/bin/kubelet $KUBELET_CONFIG_ARGS ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }
+ExecStart={ path=${KUBELET} ; argv[]=${KUBELET} $KUBELET_CONFIG_ARGS ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }
 Environment=KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml
 EnvironmentFiles=/d/kubelet.env (ignore_errors=yes)
 DropInPaths=
@@ -19,7 +21,7 @@ NeedDaemonReload=no
 `
 
 /** A systemctl that is a shell script, and a /proc with one process in it. */
-function world(t: Test, script: string, cmdline = '/usr/bin/kubelet\0--config\0/d/checkpoints/u/7/kubelet\0') {
+function world(t: Test, script: string, cmdline = `${KUBELET}\0--config\0/d/checkpoints/u/7/kubelet\0`) {
   const dir = t.testdir({ proc: { 77: { cmdline } }, answer: ANSWER })
   const systemctl = join(dir, 'systemctl')
   writeFileSync(systemctl, `#!/bin/sh\ncd ${dir}\necho "$*" >> calls\n${script}\n`, { mode: 0o755 })
@@ -44,7 +46,7 @@ t.test('nothing is believed of a process that systemd does not name twice', asyn
 
 t.test('nor of one that is not kubelet yet', async (t) => {
   for (const [cmdline, detail] of [
-    ['(kubelet)\0', 'process 77 is (kubelet), not /usr/bin/kubelet'],
+    ['(kubelet)\0', `process 77 is (kubelet), not ${KUBELET}`],
     ['', 'no command line'],
   ] as const) {
     t.match(await world(t, 'cat answer', cmdline).unit.observe(), { process: { kind: 'unknown', detail } })
@@ -61,9 +63,27 @@ t.test('which files are checkpoints', async (t) => {
     ['/d/checkpoints/../u/7/kubelet', 'other'],
     ['/var/lib/kubelet/config.yaml', 'other'],
   ] as const) {
-    t.match(await world(t, 'cat answer', `/usr/bin/kubelet\0--config=${path}\0`).unit.observe(), { process: { kind } }, path)
+    t.match(await world(t, 'cat answer', `${KUBELET}\0--config=${path}\0`).unit.observe(), { process: { kind } }, path)
   }
-  t.match(await world(t, 'cat answer', '/usr/bin/kubelet\0').unit.observe(), { process: { kind: 'other', configPath: undefined } })
+  t.match(await world(t, 'cat answer', `${KUBELET}\0`).unit.observe(), { process: { kind: 'other', configPath: undefined } })
+})
+
+t.test('while the binary is missing nothing is known, and then it is another kubelet', async (t) => {
+  const { unit, dir } = world(t, 'cat answer', 'kubelet\0')
+  const binary = join(dir, 'kubelet')
+  writeFileSync(binary, 'one')
+  writeFileSync(join(dir, 'answer'), ANSWER.replaceAll(KUBELET, binary))
+  writeFileSync(join(dir, 'proc/77/cmdline'), `${binary}\0`)
+  const identity = async () => {
+    const state = await unit.observe()
+    return state.kind === 'known' ? state.kubeletIdentity : state.detail
+  }
+  const before = await identity()
+  rmSync(binary)
+  t.equal(await identity(), `kubelet.service starts ${binary}, which does not exist: it is being replaced, or install it`)
+  writeFileSync(binary, 'the other')
+  t.not(await identity(), before)
+  t.match(await identity(), /^[0-9a-f]{64}$/)
 })
 
 t.test('a systemctl that fails, hangs or talks nonsense makes the unit unknown', async (t) => {

@@ -43,7 +43,7 @@ function hashOfInputs(): string {
 }
 
 function cacheDirectory(): string {
-  const { KUBELET_CFG_AGENT_CACHE: own, XDG_CACHE_HOME: user } = process.env
+  const { KCA_LAB_CACHE: own, XDG_CACHE_HOME: user } = process.env
   return own || join(user || join(homedir(), '.cache'), 'kubelet-cfg-agent')
 }
 

@@ -1,0 +1,8 @@
+import type { Log } from '../../src/agent/ports.ts'
+import { LastingFaults } from '../../src/checkpoint/lasting-faults.ts'
+import { silentLog } from './silent-log.ts'
+
+/** Without a time that passes, no fault is ever lasting. */
+export function faultsOver(nowUs: () => number = () => 0, log: Log = silentLog()): LastingFaults {
+  return new LastingFaults({ now: () => ({ bootId: 'b', monotonicUs: nowUs(), wallMs: 0 }) }, log)
+}
