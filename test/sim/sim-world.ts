@@ -281,6 +281,8 @@ export class SimWorld {
   /** The crash took the machine with it: carried out by the runner, once the agent's stack is gone. */
   powerLost = false
   finishCrash(): void {
+    // Others go on using the disk that the agent died on.
+    this.disk.restart()
     if (!this.powerLost) return
     this.powerLost = false
     this.#losePower()
