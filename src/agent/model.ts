@@ -209,6 +209,8 @@ export interface SeenProcess {
   readonly invocationId: string
   readonly content: ContentHash
   readonly kubeletIdentity: string
+  /** As the records called it when it was first seen: they move on before it ends. undefined: they did not know it. */
+  readonly source?: ConfigSource | undefined
 }
 
 /** A restart of kubelet that was asked for: recorded before it is asked. Kept in /run: a reboot restarts kubelet anyway. */

@@ -91,8 +91,13 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
   const runtimeUp = well || unit.kind === 'unknown' ? undefined : await probeRuntime(eyes, unit, lastKnownGood.source)
   const now = eyes.clock.now()
   const requests = eyes.requests.read()
-  const health = foldHealth(eyes, before, { at, unit, running, healthz, runtimeUp }, nextStart, policy, requests.hold === 'paused')
   const assigned = records.read('assigned')
+  const assignedContent = assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined
+  const held: HeldSource[] = [LOCAL, lastKnownGood, previous]
+  if (nextStart.kind === 'known') held.unshift(nextStart.held)
+  if (assigned.kind === 'source') held.push({ source: assigned.source, content: assignedContent })
+  const sample = { at, unit, running, healthz, runtimeUp }
+  const health = foldHealth(eyes, before, sample, nextStart, policy, requests.hold === 'paused', held)
   const desired = eyes.assignment.desired()
   return {
     now,
@@ -103,7 +108,7 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
     storedContent: findStored(desired, checkpoints),
     requests,
     assigned,
-    assignedContent: assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined,
+    assignedContent,
     lastKnownGood,
     previous,
     proven: records.proven(),
@@ -141,7 +146,8 @@ function holdFallback(records: Records, checkpoints: Checkpoints, name: 'last-kn
   const record = records.read(name)
   if (record.kind === 'damaged' || record.source === 'local') return LOCAL
   const content = checkpoints.content(record.source)
-  return { source: record.source, content, unreadable: checkpoints.isUnreadable(record.source) }
+  const held = { source: record.source, content }
+  return content === undefined && checkpoints.isUnreadable(record.source) ? { ...held, unreadable: true } : held
 }
 
 function readActivation(eyes: Eyes, unit: UnitState): ActivationState {
@@ -242,11 +248,21 @@ function foldHealth(
   nextStart: NextStart,
   policy: Policy,
   paused: boolean,
+  held: readonly HeldSource[],
 ): HealthRecord | undefined {
   if (sample.unit.kind === 'unknown' || nextStart.kind === 'unknown' || nextStart.held.content === undefined) return before
   const subject = trialKey(nextStart.held.content, sample.unit.kubeletIdentity)
   const after = recordSample(before, sample, subject, policy)
-  const kept = after !== undefined && paused ? forgetIllness(after) : after
+  const named = after && nameProcess(after, held)
+  const kept = named !== undefined && paused ? forgetIllness(named) : named
   if (kept !== undefined) eyes.runtime.writeHealth(kept)
   return kept
+}
+
+/** Once: the records may have moved on by the time somebody asks what this was. */
+function nameProcess(health: HealthRecord, held: readonly HeldSource[]): HealthRecord {
+  const { lastProcess } = health
+  if (lastProcess === undefined || lastProcess.source !== undefined) return health
+  const source = held.find(({ content }) => content === lastProcess.content)?.source
+  return source === undefined ? health : { ...health, lastProcess: { ...lastProcess, source } }
 }

@@ -2,7 +2,8 @@
  * Whether kubelet has to be restarted: only when what it would start with next differs in content from what it runs, once per target,
  * at most so often an hour. What a restart led to is observed, never assumed. Pure.
  */
-import { type ConfigSource, type ContentHash, LOCAL_CONTENT, type RestartRecord, type Snapshot } from './model.ts'
+import { type ConfigMapSource, type ConfigSource, type ContentHash, LOCAL_CONTENT, type RestartRecord, type Snapshot } from './model.ts'
+import { resolveDesired } from './sources.ts'
 import type { KnownUnit, Target } from './target.ts'
 
 export type RestartDecision =
@@ -102,9 +103,27 @@ export function keepRestarts(records: readonly RestartRecord[], now: { bootId: s
   return thisBoot.filter((record, index) => index === thisBoot.length - 1 || now.monotonicUs - record.atUs < HOUR_US)
 }
 
-/** What runs, as a source, where the records know it. */
+/** What runs, as a source. Where the records have moved on, the process still names its checkpoint, whose uid belongs to one ConfigMap. */
 export function runningSource(snapshot: Snapshot): ConfigSource | undefined {
-  return snapshot.running.kind === 'known' ? findSource(snapshot, snapshot.running.content) : undefined
+  if (snapshot.running.kind !== 'known') return undefined
+  const recorded = findSource(snapshot, snapshot.running.content)
+  if (recorded !== undefined || snapshot.unit.kind !== 'known' || snapshot.unit.process.kind !== 'checkpoint') return recorded
+  const { uid, resourceVersion, key } = snapshot.unit.process
+  const named = listNamedSources(snapshot).find((known) => known.uid === uid)
+  return named && { namespace: named.namespace, name: named.name, kubeletConfigKey: key, uid, resourceVersion }
+}
+
+function listNamedSources(snapshot: Snapshot): readonly ConfigMapSource[] {
+  const { assigned, lastKnownGood, previous, nextStart, desired, verdicts } = snapshot
+  const recorded = [
+    assigned.kind === 'source' ? assigned.source : 'local',
+    lastKnownGood.source,
+    previous.source,
+    nextStart.kind === 'known' ? nextStart.held.source : 'local',
+    resolveDesired(desired) ?? 'local',
+    ...[...verdicts.values()].map(({ source }) => source),
+  ]
+  return recorded.filter((source) => source !== 'local')
 }
 
 /** The same, and what ran last where nothing does. */
@@ -117,7 +136,9 @@ function findSource(snapshot: Snapshot, content: ContentHash): ConfigSource | un
   if (content === LOCAL_CONTENT) return 'local'
   const assigned = snapshot.assigned.kind === 'source' ? [{ source: snapshot.assigned.source, content: snapshot.assignedContent }] : []
   const next = snapshot.nextStart.kind === 'known' ? [snapshot.nextStart.held] : []
-  return [...next, ...assigned, snapshot.lastKnownGood, snapshot.previous].find((held) => held.content === content)?.source
+  const { lastProcess } = snapshot.health ?? {}
+  const seen = lastProcess?.source === undefined ? [] : [{ source: lastProcess.source, content: lastProcess.content }]
+  return [...next, ...assigned, snapshot.lastKnownGood, snapshot.previous, ...seen].find((held) => held.content === content)?.source
 }
 
 function underWay(nowUs: number, detail: string): RestartDecision {

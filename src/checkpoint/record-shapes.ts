@@ -47,7 +47,9 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   excused: isFlag,
   exits: isNumber,
   lastNRestarts: isNumber,
-  lastProcess: optional(shape<SeenProcess>({ invocationId: isText, content: isText, kubeletIdentity: isText })),
+  lastProcess: optional(
+    shape<SeenProcess>({ invocationId: isText, content: isText, kubeletIdentity: isText, source: optional(isConfigSource) }),
+  ),
   lastDetail: isText,
 })
 

@@ -6,9 +6,9 @@
  * The order of errors is upstream's (`status.SetErrorOverride`): what keeps the agent from following the cluster comes before what is
  * wrong with the assigned config.
  */
-import type { ConfigSource, ContentHash, Desired, Snapshot, Verdict } from '../agent/model.ts'
+import type { ConfigSource, ContentHash, Snapshot, Verdict } from '../agent/model.ts'
 import { runningSource } from '../agent/restarts.ts'
-import { sameSource } from '../agent/sources.ts'
+import { resolveDesired, sameSource } from '../agent/sources.ts'
 import type { Phase } from '../agent/step.ts'
 import { trialKey } from '../agent/trial-key.ts'
 import * as texts from './texts.ts'
@@ -29,7 +29,7 @@ export function describeStatus(snapshot: Snapshot, phase: Phase | undefined): Co
     const error = texts.wiringError('dynamic-config-dir')
     return { active: undefined, assigned: undefined, lastKnownGood: undefined, error }
   }
-  const active = findActive(snapshot)
+  const active = runningSource(snapshot)
   const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined
   const error = findSyncError(snapshot) ?? findRunError(snapshot, active, phase) ?? findObstacle(snapshot, active, phase) ?? ''
   return { active, assigned, lastKnownGood: snapshot.lastKnownGood.source, error }
@@ -37,36 +37,6 @@ export function describeStatus(snapshot: Snapshot, phase: Phase | undefined): Co
 
 function isForeign({ unit }: Snapshot): boolean {
   return unit.kind === 'known' && unit.wiring.kind === 'broken' && unit.wiring.reason === 'dynamic-config-dir'
-}
-
-/** The records know most of what can run. Where they have moved on, the process still names its checkpoint, whose uid belongs to one ConfigMap. */
-function findActive(snapshot: Snapshot): ConfigSource | undefined {
-  const source = runningSource(snapshot)
-  if (source !== undefined || snapshot.unit.kind !== 'known') return source
-  const started = snapshot.unit.process
-  if (started.kind !== 'checkpoint') return undefined
-  const { uid, resourceVersion, key } = started
-  const named = listNamedSources(snapshot).find((known) => known.uid === uid)
-  return named && { namespace: named.namespace, name: named.name, kubeletConfigKey: key, uid, resourceVersion }
-}
-
-function listNamedSources(snapshot: Snapshot): readonly Exclude<ConfigSource, 'local'>[] {
-  const { assigned, lastKnownGood, previous, nextStart, desired } = snapshot
-  return [
-    assigned.kind === 'source' ? assigned.source : 'local',
-    lastKnownGood.source,
-    previous.source,
-    nextStart.kind === 'known' ? nextStart.held.source : 'local',
-    resolveDesired(desired) ?? 'local',
-  ].filter((source) => source !== 'local')
-}
-
-/** undefined: the cluster has not said, or what it said has no version to name. */
-function resolveDesired(desired: Desired): ConfigSource | undefined {
-  if (desired.kind === 'local') return 'local'
-  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return undefined
-  const { uid, resourceVersion } = desired.object
-  return { ...desired.ref, uid, resourceVersion }
 }
 
 function findSyncError({ desired, troubles, assigned }: Snapshot): string | undefined {

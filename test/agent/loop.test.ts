@@ -35,6 +35,14 @@ t.test('a good config is assigned, runs, passes its trial and is promoted', asyn
   t.equal(world.restartsAskedAtUs.length, 1)
 })
 
+t.test('the way back to local says what it leaves, though no record names it any more', async (t) => {
+  const world = await promoted(A)
+  world.want('local')
+  await world.run(MINUTE_US)
+  await runsAndStaysOn(t, world, 'local')
+  t.same(told(world).slice(3), ['assigned a@1 -> local', 'restarting a@1 -> local'])
+})
+
 t.test('a crash loop ends on last-known-good within 90 s and is never promoted', async (t) => {
   const world = await promoted(A)
   world.behave(B, CRASHES)

@@ -74,7 +74,7 @@ t.test('every act comes true', async (t) => {
     t.ok(found, `the story has ${beat}`)
     rest = rest.slice((found?.index ?? 0) + (found?.[0].length ?? 0))
   }
-  // Events and status are published side by side: which of them is seen first, nobody knows.
+  // The status and the event of one refusal are two requests: either may come first.
   t.match(text, /KubeletConfigRejected: .*it opens with { but is not JSON/)
   t.match(text, 'KubeletConfigRolledBack')
   t.notMatch(text, /cannot be (read|told|served)|not a function|undefined/, 'and the agent finds nothing wrong with itself')
