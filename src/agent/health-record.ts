@@ -41,6 +41,9 @@ export function recordSample(
   // The health of one process says nothing of the next, even where both looked healthy at two looks in a row.
   const healthyBeforeUs = gap || !sameProcess ? undefined : same.healthySinceUs
   const healthySinceUs = condition === 'healthy' ? (healthyBeforeUs ?? nowUs) : undefined
+  // A person who starts kubelet anew gives it its time again; systemd, which counts its own restarts, does not.
+  const startedAnew = same !== undefined && !sameProcess && newExits === 0
+  const illBeforeUs = gap || startedAnew ? undefined : same?.unhealthySinceUs
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, unit.startedAtUs) >= policy.trialUs
 
   return {
@@ -53,7 +56,7 @@ export function recordSample(
     wasHealthy: condition === 'healthy' || (sameProcess && same.wasHealthy),
     everHealthy: condition === 'healthy' || same?.everHealthy === true,
     healthySinceUs,
-    unhealthySinceUs: condition === 'ill' ? ((gap ? undefined : same?.unhealthySinceUs) ?? nowUs) : undefined,
+    unhealthySinceUs: condition === 'ill' ? (illBeforeUs ?? nowUs) : undefined,
     lastSampleUs: nowUs,
     excused: isDown(unit.activity) && (sample.runtimeUp === false || (sameProcess && same.excused)),
     // A config that once ran for a whole trial without a break starts with a clean slate: three crashes in a year are no crash loop.

@@ -80,6 +80,12 @@ t.test('the health of one process says nothing of the next', async (t) => {
   t.match(follow([healthy(), next]), { healthySinceUs: NOW_US + SECOND_US, everHealthy: true })
 })
 
+t.test('a person who restarts kubelet gives it its time again, systemd does not', async (t) => {
+  const slow = follow([ill(), ill()])
+  t.match(follow([ill(A, 'i-2')], slow), { unhealthySinceUs: slow.lastSampleUs + SECOND_US })
+  t.match(follow([ill(A, 'i-2', 1)], slow), { unhealthySinceUs: NOW_US })
+})
+
 t.test('once healthy, until another restart is asked for', async (t) => {
   t.match(follow([ill()]), { everHealthy: false })
   const record = follow([healthy(), ill()])
