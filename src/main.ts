@@ -2,7 +2,7 @@
  * The composition root: the only place where adapters meet. From here down everything is handed what it needs; nothing reaches for the
  * environment, the clock or the disk by itself. What is needed rarely (YAML, metrics, node facts) is loaded when it is.
  */
-import { existsSync, fstatSync, readFileSync } from 'node:fs'
+import { existsSync, fstatSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { setTimeout as after } from 'node:timers/promises'
 import { Loop, runLoop, Waker } from './agent/loop.ts'
@@ -50,6 +50,7 @@ import { ClusterSource } from './source/cluster.ts'
 import { DirectorySource } from './source/directory.ts'
 import { watchDirectory } from './source/watch-directory.ts'
 import { UnitActivation } from './systemd/activation.ts'
+import { BootClock } from './systemd/boot-clock.ts'
 import { EnvActivation } from './systemd/env-activation.ts'
 import { FileActivation } from './systemd/file-activation.ts'
 import { SystemFileOwnership } from './systemd/file-ownership.ts'
@@ -64,10 +65,7 @@ const VERSION = typeof KUBELET_CFG_AGENT_VERSION === 'string' ? KUBELET_CFG_AGEN
 const STOP_LIMIT_MS = 900
 const REBIND_MS = 60_000
 
-const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-const clock: Clock = {
-  now: () => ({ bootId, monotonicUs: Number(process.hrtime.bigint() / 1000n), wallMs: Date.now() }),
-}
+const clock: Clock = new BootClock()
 const sleep = async (ms: number, signal: AbortSignal) => {
   await after(ms, undefined, { signal }).catch(() => {})
 }

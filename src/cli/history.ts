@@ -41,7 +41,8 @@ export interface HistoryDocument {
 async function showHistory({ history, terminal }: CommandContext, options: OptionValues): Promise<ExitCode> {
   const reading = history.read()
   const transitions = reading.transitions.slice(-Number(options.limit))
-  if (reading.skipped > 0) terminal.err(`${reading.skipped} lines of the history cannot be read and are left out\n`)
+  if (reading.skipped === 1) terminal.err('a line of the history cannot be read and is left out\n')
+  if (reading.skipped > 1) terminal.err(`${reading.skipped} lines of the history cannot be read and are left out\n`)
   if (options.output === 'json') terminal.out(`${JSON.stringify(documentHistory(transitions), null, 2)}\n`)
   else terminal.out(renderHistory(transitions, terminal.color))
   return EXIT.fine

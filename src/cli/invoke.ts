@@ -108,7 +108,7 @@ function describeStrays(command: Command, rest: readonly string[]): string[] {
   for (const argument of rest) {
     const flag = argument.replace(/=.*$/s, '')
     const isFlag = argument.startsWith('-') && argument.length > 1
-    if (isFlag) problems.push(describeUnknownFlag(flag, known))
+    if (isFlag) problems.push(known.includes(flag) ? `${flag}: it is a switch, and takes no value` : describeUnknownFlag(flag, known))
     // After an unknown flag, this is most likely its value, and no second mistake.
     else if (!afterUnknownFlag) problems.push(`${argument}: unexpected argument`)
     afterUnknownFlag = isFlag && flag === argument

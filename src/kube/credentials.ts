@@ -62,6 +62,11 @@ function parseKubeconfig(path: string, text: string): ParsedKubeconfig | Kubecon
   const user = config.getCurrentUser()
   if (user === null) return malformed('has no user of the name in its context')
   if (!URL.canParse(cluster.server)) return malformed('has a server that is no URL')
+  const { protocol } = new URL(cluster.server)
+  if (protocol !== 'https:' && protocol !== 'http:') return malformed('has a server that is not https://')
+  // client-node refuses it, too, but only at the first request, and without saying why.
+  if (protocol === 'http:' && !cluster.skipTLSVerify)
+    return malformed('has a server of http://, which would send credentials in the clear: use https://')
   adaptPlugin(user, cluster, dirname(path))
   const tokenFile = findTokenFile(document, user.name)
   return {

@@ -47,7 +47,8 @@ export class KubeconfigFile {
     if (problem === this.#said) return
     this.#said = problem
     if (reading.kind === 'ok') this.#log.info(`kubeconfig ${this.#path} is there, going on`)
-    else this.#log.warn(`${reading.detail}: waiting for it`)
+    else if (reading.kind === 'absent' || reading.kind === 'incomplete') this.#log.warn(`${reading.detail}: waiting for it`)
+    else this.#log.warn(`${reading.detail}: mend it, it is read again and again`)
   }
 }
 

@@ -79,12 +79,14 @@ function plainValue(value: unknown, depth: number): unknown {
 /** No stack: for an expected failure it is noise. A bug keeps it, since there it is the only lead. */
 function plainError(error: Error, depth: number): PlainFields {
   const { name, message, stack, cause, ...own } = error
+  // A message that quotes its cause has said it.
+  const isTold = error.cause instanceof Error && error.cause.message !== '' && error.message.includes(error.cause.message)
   const isBug = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
   return {
     message: plainText(error.name === 'Error' ? error.message : `${error.name}: ${error.message}`),
     ...plainObject(own, depth),
     ...(isBug && error.stack !== undefined && { stack: plainText(error.stack) }),
-    ...(error.cause !== undefined && { cause: plainValue(error.cause, depth + 1) }),
+    ...(error.cause !== undefined && !isTold && { cause: plainValue(error.cause, depth + 1) }),
   }
 }
 

@@ -158,6 +158,7 @@ export class Systemctl implements Unit {
       environmentFiles: shown.environmentFiles.map(({ path }) => ({ path, text: readText(path) })),
       needDaemonReload: shown.needDaemonReload,
       dropIn: this.#findDropIn(shown.dropInPaths),
+      dropInNames: shown.dropInPaths.filter((path) => basename(path) === DROP_IN_NAME).flatMap(readEnvironmentFiles),
       binaryIdentity,
     }
     return describeKubelet(definition, this.#options.envFile, this.#options.activation, command)
@@ -194,6 +195,12 @@ function readText(path: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** What a drop-in names, without the `-` that makes it optional. */
+function readEnvironmentFiles(path: string): string[] {
+  const named = [...(readText(path) ?? '').matchAll(/^[ \t]*EnvironmentFile[ \t]*=[ \t]*-?(\S.*?)[ \t]*$/gm)]
+  return named.flatMap(([, file]) => (file === undefined ? [] : [file]))
 }
 
 /** undefined: not there. Without the device number, which can be another one after a reboot. Links are followed: an upgrade may just move one. */

@@ -24,6 +24,8 @@ export interface UnitDefinition {
   readonly needDaemonReload: boolean
   /** Our drop-in: taken up by systemd, only on disk, or nowhere. */
   readonly dropIn: 'loaded' | 'on-disk' | 'absent'
+  /** What our drop-in, as loaded, names in EnvironmentFile=. */
+  readonly dropInNames: readonly string[]
   /** Something that changes with kubelet's binary and with nothing else. */
   readonly binaryIdentity: string
 }
@@ -90,8 +92,12 @@ function findEnvWiring(unit: UnitDefinition, envFile: string, command: readonly 
 
 function explainMissingFile(unit: UnitDefinition, envFile: string): Wiring {
   switch (unit.dropIn) {
-    case 'loaded':
+    case 'loaded': {
+      const [other] = unit.dropInNames
+      if (other !== undefined && !unit.dropInNames.some((path) => isOurs(path, envFile)))
+        return broken('drop-in-missing', `the drop-in names ${other}, not ${envFile}: make the two the same`)
       return broken('overridden', `a later drop-in clears EnvironmentFile=, and with it ${envFile}`)
+    }
     case 'on-disk':
       return broken('daemon-reload-needed', 'the drop-in is installed, but systemd has not read it: run systemctl daemon-reload')
     case 'absent':

@@ -34,7 +34,8 @@ t.test('the limit keeps the latest', async (t) => {
 })
 
 t.test('lines that cannot be read are mentioned', async (t) => {
-  t.match((await history({}, 3)).err, '3 lines of the history cannot be read')
+  t.match((await history({}, 3)).err, '3 lines of the history cannot be read and are left out')
+  t.match((await history({}, 1)).err, 'a line of the history cannot be read and is left out')
 })
 
 t.test('nothing yet', async (t) => {

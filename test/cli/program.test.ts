@@ -47,6 +47,7 @@ t.test('what is unknown, with the nearest known', async (t) => {
     '--spread 5m run': '--spread: flags stand after the command, as in kubelet-cfg-agent run --spread',
     'run --trail-duration 5m': '--trail-duration: unknown flag; the nearest known one is --trial-duration',
     'run --trail-duration=5m': '--trail-duration: unknown flag; the nearest known one is --trial-duration',
+    'run --adopt=maybe': '--adopt: it is a switch, and takes no value',
     'status --out json': '--out: unknown flag; the nearest known one is --output',
     'status --spread 5m': '--spread: only the command run takes this flag',
     'status now': 'now: unexpected argument',

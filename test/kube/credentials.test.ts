@@ -85,6 +85,8 @@ t.test('a kubeconfig that cannot be used is a value, and is not quoted', (t) => 
     ['cluster: kubernetes\n', 'cluster: other\n'],
     ['    user: default', '    user: other'],
     ['https://127.0.0.1:6443', 'sEcReT'],
+    ['https://127.0.0.1:6443', 'http://sEcReT'],
+    ['https://127.0.0.1:6443', 'ftp://sEcReT'],
     ['- name: kubernetes', '- name: ""'],
   ] as const) {
     writeFileSync(path, good.replace(from, to))

@@ -39,6 +39,13 @@ t.test('says once that it waits, and once that it goes on', async (t) => {
   t.match(said, [/does not exist yet/, /going on/])
 })
 
+t.test('what somebody has to mend is not waited for', async (t) => {
+  const { file, said, setAnswer } = setUp(join(t.testdir({}), 'kubelet.conf'))
+  setAnswer({ kind: 'malformed', detail: 'kubeconfig is not valid YAML' })
+  file.current()
+  t.same(said, ['kubeconfig is not valid YAML: mend it, it is read again and again'])
+})
+
 t.test('waiting can be given up', async (t) => {
   const { file } = setUp('/nope')
   const stopper = new AbortController()

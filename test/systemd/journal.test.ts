@@ -55,8 +55,10 @@ t.test('an error comes with its causes and codes, without a stack unless it is a
       { level: 'warn', msg: 'm', err: expected },
     ],
   )
+  log.error('m', { error: new Error('cannot write f: no space left on device; free some', { cause: disk }) })
+  t.same(JSON.parse(lines[2]?.slice(3) ?? '').error, { message: 'cannot write f: no space left on device; free some' }, 'and nothing twice')
   log.error('m', { error: new TypeError('x is undefined') })
-  t.match(JSON.parse(lines[2]?.slice(3) ?? ''), { error: { message: 'TypeError: x is undefined', stack: /journal\.test/ } })
+  t.match(JSON.parse(lines[3]?.slice(3) ?? ''), { error: { message: 'TypeError: x is undefined', stack: /journal\.test/ } })
 })
 
 t.test('what looks like a secret does not get out, wherever it stands', async (t) => {

@@ -68,6 +68,17 @@ t.test('which files are checkpoints', async (t) => {
   t.match(await world(t, 'cat answer', `${KUBELET}\0`).unit.observe(), { process: { kind: 'other', configPath: undefined } })
 })
 
+t.test('a drop-in that names another file is said to', async (t) => {
+  const { unit, dir } = world(t, 'cat answer')
+  const dropIn = join(dir, '90-kubelet-cfg-agent.conf')
+  writeFileSync(dropIn, '[Service]\n# EnvironmentFile=/d/kubelet.env\nEnvironmentFile = -/old/kubelet.env\n')
+  writeFileSync(
+    join(dir, 'answer'),
+    ANSWER.replace('/d/kubelet.env (', '/old/kubelet.env (').replace('DropInPaths=', `DropInPaths=${dropIn}`),
+  )
+  t.match(await unit.observe(), { wiring: { reason: 'drop-in-missing', detail: 'the drop-in names /old/kubelet.env, not /d/kubelet.env' } })
+})
+
 t.test('while the binary is missing nothing is known, and then it is another kubelet', async (t) => {
   const { unit, dir } = world(t, 'cat answer', 'kubelet\0')
   const binary = join(dir, 'kubelet')

@@ -19,6 +19,7 @@ const KUBEADM: UnitDefinition = {
   ],
   needDaemonReload: false,
   dropIn: 'loaded',
+  dropInNames: [ENV_FILE],
   binaryIdentity: '1:2:3',
 }
 /** EKS. */
@@ -70,6 +71,7 @@ t.test('says what is broken', async (t) => {
     ['not reloaded', { ...withFiles(), dropIn: 'on-disk' }, 'daemon-reload-needed', 'daemon-reload'],
     ['changed on disk', { ...withFiles(), dropIn: 'absent', needDaemonReload: true }, 'daemon-reload-needed', 'daemon-reload'],
     ['cleared', { ...withFiles(), dropIn: 'loaded' }, 'overridden', 'clears'],
+    ['another file', { ...withFiles(['/other.env', OURS]), dropInNames: ['/other.env'] }, 'drop-in-missing', 'names /other.env, not'],
     ['later file', withFiles([ENV_FILE, OURS], ['/etc/later', 'KUBELET_CONFIG_ARGS=']), 'overridden', '/etc/later'],
     [
       'later variable',
