@@ -2,6 +2,7 @@
  * Whether kubelet has to be restarted: only when what it would start with next differs in content from what it runs, once per target,
  * at most so often an hour. What a restart led to is observed, never assumed. Pure.
  */
+import { HOUR_US } from './durations.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, LOCAL_CONTENT, type RestartRecord, type Snapshot } from './model.ts'
 import { resolveDesired } from './sources.ts'
 import type { KnownUnit, Target } from './target.ts'
@@ -18,7 +19,6 @@ export type RestartDecision =
   | { readonly kind: 'ineffective'; readonly detail: string }
   | { readonly kind: 'limit'; readonly untilUs: number }
 
-const HOUR_US = 3600e6
 /** A restart that systemd would not take is asked for again after this. */
 const ASK_AGAIN_US = 60e6
 

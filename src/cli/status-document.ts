@@ -3,7 +3,7 @@
  * what it does not know. Durations are whole seconds, times RFC 3339. Pure.
  */
 
-import { SECOND_US } from '../agent/durations.ts'
+import { HOUR_US, SECOND_US } from '../agent/durations.ts'
 import type { ConfigSource, FailureReason, HeldSource, Snapshot, UnitActivity, Verdict, Wiring, WiringProblem } from '../agent/model.ts'
 import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
 import { sameSource } from '../agent/sources.ts'
@@ -144,8 +144,6 @@ function documentWiring(wiring: Wiring): WiringDocument {
 function documentVerdict({ source, state, reason, detail, atWallMs }: Verdict): VerdictDocument {
   return { source: documentSource(source), state, reason, detail, at: new Date(atWallMs).toISOString() }
 }
-
-const HOUR_US = 3600 * SECOND_US
 
 function countRestarts({ restarts, now, policy }: Snapshot): StatusDocument['restarts'] {
   const lastHour = restarts.filter((record) => record.bootId === now.bootId && now.monotonicUs - record.atUs < HOUR_US)
