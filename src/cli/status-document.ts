@@ -6,6 +6,7 @@
 import { HOUR_US, SECOND_US } from '../agent/durations.ts'
 import type { ConfigSource, FailureReason, HeldSource, Snapshot, UnitActivity, Verdict, Wiring, WiringProblem } from '../agent/model.ts'
 import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
+import { countsForLimit } from '../agent/restarts.ts'
 import { sameSource } from '../agent/sources.ts'
 import { describeStatus } from '../report/status.ts'
 import type { AgentPresence } from './command.ts'
@@ -148,7 +149,7 @@ function documentVerdict({ source, state, reason, detail, atWallMs }: Verdict): 
 function countRestarts({ restarts, now, policy }: Snapshot): StatusDocument['restarts'] {
   const lastHour = restarts.filter((record) => record.bootId === now.bootId && now.monotonicUs - record.atUs < HOUR_US)
   const fallbacks = lastHour.filter((record) => record.fallback)
-  return { lastHour: lastHour.length - fallbacks.length, fallbacksLastHour: fallbacks.length, limitPerHour: policy.restartsPerHour }
+  return { lastHour: lastHour.filter(countsForLimit).length, fallbacksLastHour: fallbacks.length, limitPerHour: policy.restartsPerHour }
 }
 
 function unknown(detail: string): SourceDocument {
