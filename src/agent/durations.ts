@@ -53,8 +53,3 @@ export function formatDuration(us: number): string {
   }
   return parts.length === 0 ? '0s' : parts.join('')
 }
-
-/** For people: whole seconds, rounded up, so that a wait that is not over never reads 0s. */
-export function formatSeconds(us: number): string {
-  return formatDuration(Math.ceil(us / SECOND_US) * SECOND_US)
-}

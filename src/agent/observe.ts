@@ -2,6 +2,7 @@
  * The look around: reads everything that matters and returns it as one Snapshot. Truth is read, not remembered; what cannot be read is
  * unknown. It writes the health record, into which each look is folded, and otherwise nothing but what an earlier pass could not.
  */
+import { DEFAULT_HEALTHZ } from '../kubelet/health-target.ts'
 import { forgetIllness, recordSample } from './health-record.ts'
 import type {
   ConfigSource,
@@ -216,9 +217,6 @@ async function findHealthTarget(eyes: Eyes, unit: KnownUnit): Promise<HealthTarg
   if (port === undefined || port === 0) return undefined
   return { host: unit.healthzFlags.address ?? fromFile?.host ?? DEFAULT_HEALTHZ.host, port }
 }
-
-/** `SetDefaults_KubeletConfiguration`, pkg/kubelet/apis/config/v1beta1/defaults.go. */
-const DEFAULT_HEALTHZ: HealthTarget = { host: '127.0.0.1', port: 10248 }
 
 function runningConfigPath(checkpoints: Checkpoints, unit: KnownUnit): string | undefined {
   const { process } = unit

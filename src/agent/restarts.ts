@@ -1,7 +1,8 @@
 /**
  * Whether kubelet has to be restarted: only when what it would start with next differs in content from what it runs, once per target,
- * at most so often an hour. What a restart led to is observed, never assumed. Pure.
+ * at most so often an hour; and started, ever more slowly, where systemd gave it up. What a restart led to is observed, never assumed. Pure.
  */
+import { HOUR_US } from './durations.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, LOCAL_CONTENT, type RestartRecord, type Snapshot } from './model.ts'
 import { resolveDesired } from './sources.ts'
 import type { KnownUnit, Target } from './target.ts'
@@ -18,7 +19,9 @@ export type RestartDecision =
   | { readonly kind: 'ineffective'; readonly detail: string }
   | { readonly kind: 'limit'; readonly untilUs: number }
 
-const HOUR_US = 3600e6
+/** Between starts of a unit that systemd keeps giving up: doubled each time within the hour. */
+const START_AGAIN_US = 15e6
+const START_AGAIN_AT_MOST_US = 300e6
 /** A restart that systemd would not take is asked for again after this. */
 const ASK_AGAIN_US = 60e6
 
@@ -64,8 +67,12 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   if ((running.kind === 'known' || failed) && snapshot.runtimeUp === false) return { kind: 'runtime-down' }
   // Falling back is exempt; starting what systemd gave up, again and again, is no falling back.
   const exempt = target.fallback && !target.atFault && asked === undefined
-  if (!exempt) {
-    const spent = thisBoot.filter((record) => !record.fallback && record.outcome?.ok !== false && now.monotonicUs - record.atUs < HOUR_US)
+  if (!exempt && failed) {
+    // A start that was cut short is finished, and is no other one.
+    const untilUs = halfStarted ? 0 : startAgainUs(thisBoot, now.monotonicUs)
+    if (now.monotonicUs < untilUs) return { kind: 'under-way', untilUs, detail: 'systemd gave kubelet up: it is started again in a while' }
+  } else if (!exempt) {
+    const spent = thisBoot.filter((record) => countsForLimit(record) && now.monotonicUs - record.atUs < HOUR_US)
     const oldest = spent[0]
     if (oldest !== undefined && spent.length >= policy.restartsPerHour) return { kind: 'limit', untilUs: oldest.atUs + HOUR_US }
   }
@@ -79,6 +86,17 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
     outcome: undefined,
   }
   return { kind: 'restart', record }
+}
+
+/** The hourly limit spares a kubelet that runs. Where none does, waiting for an hour would be the harm: starts of it only get slower. */
+export function countsForLimit({ fallback, failed, outcome }: RestartRecord): boolean {
+  return !fallback && !failed && outcome?.ok !== false
+}
+
+function startAgainUs(thisBoot: readonly RestartRecord[], nowUs: number): number {
+  const starts = thisBoot.filter((record) => record.failed && !record.fallback && nowUs - record.atUs < HOUR_US)
+  const last = starts.at(-1)
+  return last === undefined ? 0 : last.atUs + Math.min(START_AGAIN_AT_MOST_US, START_AGAIN_US * 2 ** (starts.length - 1))
 }
 
 /**

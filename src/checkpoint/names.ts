@@ -4,7 +4,7 @@
  *
  * Rules: `validation.IsConfigMapKey` in k8s.io/apimachinery for keys; systemd.exec(5), EnvironmentFile=, for the directory.
  */
-import { isAbsolute, join, normalize, relative } from 'node:path'
+import { isAbsolute, join, normalize } from 'node:path'
 import type { ConfigMapData, ConfigMapSource } from '../agent/model.ts'
 import type { CheckpointFile, RecordName } from '../agent/ports.ts'
 
@@ -94,14 +94,6 @@ export function layoutOf(directory: string): Layout {
     requests: join(directory, 'requests'),
     lock: join(directory, 'lock'),
   }
-}
-
-/** The inverse of the layout: which checkpoint's file a path is. undefined: none of ours. */
-export function checkpointFileAt(layout: Layout, path: string): CheckpointFile | undefined {
-  const [uid, resourceVersion, kubeletConfigKey, ...deeper] = relative(layout.checkpoints, path).split('/')
-  if (uid === undefined || resourceVersion === undefined || kubeletConfigKey === undefined || deeper.length > 0) return undefined
-  const file = { uid, resourceVersion, kubeletConfigKey }
-  return checkFile(file).ok ? file : undefined
 }
 
 function checkName(what: string, name: string, longest: number): NameCheck {

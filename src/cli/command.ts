@@ -5,7 +5,7 @@
 
 import type { ContentHash, Snapshot } from '../agent/model.ts'
 import type { Activation, OperatorRequests, Unit } from '../agent/ports.ts'
-import type { Origins, Resolution } from '../agent/resolve-settings.ts'
+import type { Resolution } from '../agent/resolve-settings.ts'
 import { choiceKind, type Kind } from '../agent/setting-kinds.ts'
 import type { Settings } from '../agent/settings.ts'
 import type { NodeFactsResult } from '../kubelet/describe-facts.ts'
@@ -77,7 +77,6 @@ export interface BuildInfo {
 /** What `run` starts the agent with. */
 export interface AgentStart {
   readonly settings: Settings
-  readonly origins: Origins
   /** The same flags with the environment and the config file of now: for SIGHUP. */
   reread(): Resolution
 }

@@ -48,8 +48,8 @@ export async function invoke(command: Command, line: ParsedLine, world: ProgramW
     const resolution = resolve(flags, world)
     if (!resolution.ok) return complain(world.terminal, command, [...problems, ...resolution.problems])
     if (problems.length > 0) return complain(world.terminal, command, problems)
-    const { settings, origins } = resolution
-    if (command.takes === 'all') return await command.execute({ settings, origins, reread: () => resolve(flags, world) }, world.runAgent)
+    const { settings } = resolution
+    if (command.takes === 'all') return await command.execute({ settings, reread: () => resolve(flags, world) }, world.runAgent)
     return await command.execute(await world.openNode(settings), options)
   } catch (error) {
     world.terminal.err(`${PROGRAM} ${command.name}: ${describeError(error)}\n`)

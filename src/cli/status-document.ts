@@ -3,9 +3,10 @@
  * what it does not know. Durations are whole seconds, times RFC 3339. Pure.
  */
 
-import { SECOND_US } from '../agent/durations.ts'
+import { HOUR_US, SECOND_US } from '../agent/durations.ts'
 import type { ConfigSource, FailureReason, HeldSource, Snapshot, UnitActivity, Verdict, Wiring, WiringProblem } from '../agent/model.ts'
 import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
+import { countsForLimit } from '../agent/restarts.ts'
 import { sameSource } from '../agent/sources.ts'
 import { describeStatus } from '../report/status.ts'
 import type { AgentPresence } from './command.ts'
@@ -145,12 +146,10 @@ function documentVerdict({ source, state, reason, detail, atWallMs }: Verdict): 
   return { source: documentSource(source), state, reason, detail, at: new Date(atWallMs).toISOString() }
 }
 
-const HOUR_US = 3600 * SECOND_US
-
 function countRestarts({ restarts, now, policy }: Snapshot): StatusDocument['restarts'] {
   const lastHour = restarts.filter((record) => record.bootId === now.bootId && now.monotonicUs - record.atUs < HOUR_US)
   const fallbacks = lastHour.filter((record) => record.fallback)
-  return { lastHour: lastHour.length - fallbacks.length, fallbacksLastHour: fallbacks.length, limitPerHour: policy.restartsPerHour }
+  return { lastHour: lastHour.filter(countsForLimit).length, fallbacksLastHour: fallbacks.length, limitPerHour: policy.restartsPerHour }
 }
 
 function unknown(detail: string): SourceDocument {

@@ -2,6 +2,7 @@
  * What an answer of an API server means: its Status object, its Retry-After, the certificates it is trusted by. Pure.
  * Rules: `metav1.Status` of k8s.io/apimachinery; RFC 9110, 10.2.3.
  */
+import { isObject } from '../agent/is-object.ts'
 import type { KubeRefusal } from '../agent/ports.ts'
 
 export interface AnswerHeaders {
@@ -62,8 +63,4 @@ function readRetryAfterMs(headers: AnswerHeaders, wallMs: number): number | unde
   const at = Date.parse(text)
   const serverNow = Date.parse(headers.date ?? '')
   return Number.isNaN(at) ? undefined : Math.max(0, at - (Number.isNaN(serverNow) ? wallMs : serverNow))
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }

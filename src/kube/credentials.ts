@@ -11,6 +11,7 @@ import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
 import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node'
 import { load as parseYaml, YAMLException } from 'js-yaml'
+import { isObject } from '../agent/is-object.ts'
 import type { Access, AccessOutcome, Credentials, KubeconfigProblem, KubeconfigReading } from './access.ts'
 import { hashCertificates } from './certificate-hashes.ts'
 
@@ -79,15 +80,15 @@ function parseKubeconfig(path: string, text: string): ParsedKubeconfig | Kubecon
 }
 
 function findTokenFile(document: unknown, userName: string): string | undefined {
-  const users = isRecord(document) && Array.isArray(document.users) ? document.users : []
-  const entry: unknown = users.find((candidate) => isRecord(candidate) && candidate.name === userName)
-  const user = isRecord(entry) && isRecord(entry.user) ? entry.user : {}
+  const users = isObject(document) && Array.isArray(document.users) ? document.users : []
+  const entry: unknown = users.find((candidate) => isObject(candidate) && candidate.name === userName)
+  const user = isObject(entry) && isObject(entry.user) ? entry.user : {}
   return typeof user.tokenFile === 'string' && user.tokenFile !== '' ? user.tokenFile : undefined
 }
 
 function adaptPlugin(user: MutableUser, cluster: Cluster, directory: string): void {
   const exec: unknown = user.exec
-  if (!isRecord(exec) || typeof exec.command !== 'string') return
+  if (!isObject(exec) || typeof exec.command !== 'string') return
   const details = { server: cluster.server, 'certificate-authority-data': cluster.caData, 'tls-server-name': cluster.tlsServerName }
   const info = {
     apiVersion: exec.apiVersion,
@@ -187,21 +188,17 @@ function pemOf(material: unknown): string | undefined {
 
 /** Names files and programs, never what they said. */
 function describeFailure(error: unknown, user: User): string {
-  const path = isRecord(error) && typeof error.path === 'string' ? `${error.path}: ` : ''
+  const path = isObject(error) && typeof error.path === 'string' ? `${error.path}: ` : ''
   // The bundle's stubs: their text is ours.
-  if (isRecord(error) && error.code === 'ERR_NOT_IN_THIS_BUILD')
+  if (isObject(error) && error.code === 'ERR_NOT_IN_THIS_BUILD')
     return `the kubeconfig's credentials cannot be used: ${String(error.message)}`
-  const command: unknown = isRecord(user.exec) ? user.exec.command : undefined
+  const command: unknown = isObject(user.exec) ? user.exec.command : undefined
   if (typeof command === 'string' && path === '')
     return `the kubeconfig's exec plugin ${command} gave no credential; run it by hand to see why`
   return `the kubeconfig's credentials cannot be used: ${path}${errorCode(error)}`
 }
 
 function errorCode(error: unknown): string {
-  if (isRecord(error) && typeof error.code === 'string') return error.code
+  if (isObject(error) && typeof error.code === 'string') return error.code
   return error instanceof Error ? error.name : 'unknown error'
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }

@@ -2,6 +2,7 @@
  * Whether a value can go into a field of that type. Pure. A wrong JSON type is what kubelet fails to load on; null stands for "not set", as Go's
  * encoding/json has it.
  */
+import { isObject } from '../agent/is-object.ts'
 import type { FieldType } from './fields.ts'
 
 interface TypeRule {
@@ -12,7 +13,6 @@ interface TypeRule {
 const isString = (value: unknown): value is string => typeof value === 'string'
 const isBoolean = (value: unknown) => typeof value === 'boolean'
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isInteger = (value: unknown, bits: 32 | 64) => isNumber(value) && Number.isInteger(value) && Math.abs(value) <= 2 ** (bits - 1)
 const isInt32 = (value: unknown) => isInteger(value, 32) && value !== 2 ** 31
 /** `time.ParseDuration`. */

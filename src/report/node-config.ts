@@ -28,11 +28,6 @@ export function patchOf(status: ConfigStatus): NodeConfigPatch {
   }
 }
 
-/** For people: the same shape, with what is not known left out. */
-export function nodeConfigOf(status: ConfigStatus): NodeConfigStatus {
-  return Object.fromEntries(Object.entries(patchOf(status)).filter(([, value]) => value !== null))
-}
-
 function wireSource(source: ConfigSource): WireSource | null {
   if (source === 'local') return null
   // Spelled out, so that nothing else a source may carry gets out.

@@ -3,17 +3,9 @@
  * that a fleet whose API server comes back does not ask in one instant; never sooner than the server said (Retry-After, RFC 9110).
  */
 import type { Clock } from '../agent/ports.ts'
+import { backoffMs } from '../kube/backoff.ts'
 
 export const SPACING_MS = 1000
-const BACKOFF_CAP_MS = 60_000
-/** A server that asks for more than this is not believed. */
-const RETRY_AFTER_CAP_MS = 3600_000
-
-/** `failures`: how many in a row, from 1. `random`: in [0, 1). */
-export function backoffMs(failures: number, random: number, retryAfterMs = 0): number {
-  const ceilingMs = Math.min(BACKOFF_CAP_MS, SPACING_MS * 2 ** Math.min(failures, 30))
-  return Math.max(SPACING_MS, random * ceilingMs, Math.min(retryAfterMs, RETRY_AFTER_CAP_MS))
-}
 
 export class Pace {
   readonly #clock: Clock
@@ -44,7 +36,7 @@ export class Pace {
   /** Answers whether this failure is a new one, worth a line in the log. */
   failed(failure: string, retryAfterMs?: number): boolean {
     this.#failures += 1
-    this.hold(backoffMs(this.#failures, this.#random(), retryAfterMs))
+    this.hold(Math.max(SPACING_MS, backoffMs(this.#failures, this.#random, retryAfterMs)))
     const isNew = failure !== this.#lastFailure
     this.#lastFailure = failure
     return isNew

@@ -69,11 +69,6 @@ export class ClusterSource implements AssignmentSource {
     return { kind: 'config-map', ref: assignment.ref, object: this.#configMap?.view ?? { kind: 'pending' } }
   }
 
-  /** Of the Node as last seen; undefined: not seen yet. */
-  nodeUid(): string | undefined {
-    return this.#nodeUid
-  }
-
   start(onChange: () => void): void {
     this.#onChange = onChange
     this.#run(async () => {

@@ -3,6 +3,7 @@
  * pkg/apis/core/validation of 1.20) and refused in upstream's words (`NewRemoteConfigSource`, pkg/kubelet/kubeletconfig/checkpoint/
  * download.go). Names that pass here are safe as path segments. Pure.
  */
+import { isObject } from '../agent/is-object.ts'
 import type { ConfigMapRef } from '../agent/model.ts'
 import { ALL_NIL_SUBFIELDS_ERROR } from '../report/texts.ts'
 
@@ -53,8 +54,4 @@ function invalid(what: string): Assignment {
 
 function quote(value: unknown): string {
   return (JSON.stringify(value) ?? 'undefined').slice(0, 80)
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

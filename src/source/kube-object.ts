@@ -1,7 +1,6 @@
 /** The few fields of a Kubernetes object that a source of assignments looks at, read from JSON that may be anything. Pure. */
+import { isObject, type JsonObject } from '../agent/is-object.ts'
 import type { ConfigMapData, ConfigMapView } from '../agent/model.ts'
-
-export type Json = Readonly<Record<string, unknown>>
 
 export interface ObjectIdentity {
   readonly name: string
@@ -10,28 +9,24 @@ export interface ObjectIdentity {
   readonly resourceVersion: string
 }
 
-export function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** undefined: not an object of an API server's. Missing parts are empty. */
 export function identityOf(object: unknown): ObjectIdentity | undefined {
-  if (!isJson(object) || !isJson(object.metadata)) return undefined
+  if (!isObject(object) || !isObject(object.metadata)) return undefined
   const { name, namespace, uid, resourceVersion } = object.metadata
   if (typeof name !== 'string' || name === '') return undefined
   return { name, namespace: textOf(namespace), uid: textOf(uid), resourceVersion: textOf(resourceVersion) }
 }
 
 /** undefined: not text to text. No `data` at all is no keys. */
-export function dataOf(configMap: Json): ConfigMapData | undefined {
+export function dataOf(configMap: JsonObject): ConfigMapData | undefined {
   const { data } = configMap
   if (data === undefined || data === null) return {}
-  return isJson(data) && Object.values(data).every((value) => typeof value === 'string') ? (data as ConfigMapData) : undefined
+  return isObject(data) && Object.values(data).every((value) => typeof value === 'string') ? (data as ConfigMapData) : undefined
 }
 
 export function viewConfigMap(configMap: unknown): ConfigMapView {
   const identity = identityOf(configMap)
-  const data = isJson(configMap) ? dataOf(configMap) : undefined
+  const data = isObject(configMap) ? dataOf(configMap) : undefined
   if (identity === undefined || identity.uid === '' || identity.resourceVersion === '')
     return { kind: 'unavailable', reason: 'malformed', detail: 'the ConfigMap has no uid or no resourceVersion' }
   if (data === undefined) return { kind: 'unavailable', reason: 'malformed', detail: 'data of the ConfigMap is not text by key' }

@@ -3,31 +3,34 @@
  * parse, or two files that both speak for one object, never mean local. Pure.
  */
 import { createHash } from 'node:crypto'
+import { isObject, type JsonObject } from '../agent/is-object.ts'
 import type { ConfigMapView, Desired } from '../agent/model.ts'
 import { readAssignment } from './desired.ts'
-import { dataOf, identityOf, isJson, type Json, viewConfigMap } from './kube-object.ts'
+import { dataOf, identityOf, viewConfigMap } from './kube-object.ts'
 
 /** Every document of a text of YAML (or JSON); `detail` says where it is wrong, without quoting it. */
 export type ParseDocuments = (
   text: string,
 ) => { readonly ok: true; readonly documents: readonly { readonly value: unknown }[] } | { readonly ok: false; readonly detail: string }
 
-export type FileReading = { readonly kind: 'good'; readonly objects: readonly Json[] } | { readonly kind: 'bad'; readonly detail: string }
+export type FileReading =
+  | { readonly kind: 'good'; readonly objects: readonly JsonObject[] }
+  | { readonly kind: 'bad'; readonly detail: string }
 
 /** What is known of one file. `bad` with `objects`: it was good before, and that stands. */
 export interface ManifestFile {
   readonly name: string
-  readonly objects: readonly Json[] | undefined
+  readonly objects: readonly JsonObject[] | undefined
   readonly problem: string | undefined
 }
 
 export function readManifest(text: string, parse: ParseDocuments): FileReading {
   const parsed = parse(text)
   if (!parsed.ok) return { kind: 'bad', detail: parsed.detail }
-  const objects: Json[] = []
+  const objects: JsonObject[] = []
   for (const document of parsed.documents.flatMap(({ value }) => unfoldList(value))) {
     if (document === null || document === undefined) continue
-    if (!isJson(document) || typeof document.kind !== 'string') return { kind: 'bad', detail: 'a document has no kind' }
+    if (!isObject(document) || typeof document.kind !== 'string') return { kind: 'bad', detail: 'a document has no kind' }
     if (document.apiVersion !== 'v1' || (document.kind !== 'Node' && document.kind !== 'ConfigMap')) continue
     const identity = identityOf(document)
     if (identity === undefined) return { kind: 'bad', detail: `a ${document.kind} has no metadata.name` }
@@ -72,9 +75,9 @@ function findConfigMap(files: readonly ManifestFile[], { namespace, name }: { na
 }
 
 /** As an API server would have given them: a uid that stays with the name, a version that changes with the content. */
-export function withVersion(configMap: Json): Json {
+export function withVersion(configMap: JsonObject): JsonObject {
   const { name = '', namespace = '', uid = '', resourceVersion = '' } = identityOf(configMap) ?? {}
-  const metadata = isJson(configMap.metadata) ? configMap.metadata : {}
+  const metadata = isObject(configMap.metadata) ? configMap.metadata : {}
   return {
     ...configMap,
     metadata: {
@@ -87,7 +90,7 @@ export function withVersion(configMap: Json): Json {
 
 interface Found {
   readonly file: string
-  readonly object: Json
+  readonly object: JsonObject
 }
 
 function findObjects(files: readonly ManifestFile[], kind: string, namespace: string, name: string): Found[] {
@@ -103,7 +106,7 @@ function findObjects(files: readonly ManifestFile[], kind: string, namespace: st
 }
 
 function unfoldList(document: unknown): unknown[] {
-  return isJson(document) && document.kind === 'List' && Array.isArray(document.items) ? document.items : [document]
+  return isObject(document) && document.kind === 'List' && Array.isArray(document.items) ? document.items : [document]
 }
 
 function namesOf(found: readonly Found[]): string {

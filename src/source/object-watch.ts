@@ -2,9 +2,10 @@
  * Follows one object of the API server for as long as it is wanted: carries out what `reflect.ts` decides, over the KubeApi port. No two
  * requests start less than a second apart, save a list and the watch that belongs to it. It never gives up and never throws.
  */
+import { isObject, type JsonObject } from '../agent/is-object.ts'
 import type { KubeAnswer, KubeApi, Log } from '../agent/ports.ts'
 import { readErrorEvent } from '../kube/answer.ts'
-import { identityOf, isJson, type Json, type ObjectIdentity } from './kube-object.ts'
+import { identityOf, type ObjectIdentity } from './kube-object.ts'
 import {
   type Ask,
   afterRead,
@@ -27,7 +28,7 @@ export interface WatchedObject {
 }
 
 export type ObjectView =
-  | { readonly kind: 'found'; readonly object: Json; readonly identity: ObjectIdentity }
+  | { readonly kind: 'found'; readonly object: JsonObject; readonly identity: ObjectIdentity }
   | { readonly kind: 'absent' }
   /** It cannot be read; what was known of it may still stand. */
   | { readonly kind: 'failed'; readonly reason: 'forbidden' | 'unreachable'; readonly detail: string }
@@ -128,7 +129,7 @@ async function readOnce(api: KubeApi, watched: WatchedObject, ask: Ask, limits: 
     if (answer.kind === 'refused' && answer.status === 404) return { end: { kind: 'read', resourceVersion: '' }, view: { kind: 'absent' } }
     if (answer.kind !== 'ok') return { end: answer }
     const identity = identityOf(answer.object)
-    if (identity?.name !== name || !isJson(answer.object)) return { end: malformed(`the answer to a get of ${name} is not that object`) }
+    if (identity?.name !== name || !isObject(answer.object)) return { end: malformed(`the answer to a get of ${name} is not that object`) }
     return { end: { kind: 'read', resourceVersion: identity.resourceVersion }, view: { kind: 'found', object: answer.object, identity } }
   }
   const query = { fieldSelector: `metadata.name=${name}` }
@@ -137,14 +138,14 @@ async function readOnce(api: KubeApi, watched: WatchedObject, ask: Ask, limits: 
 }
 
 function readList(list: unknown, name: string): Read {
-  if (!isJson(list) || !isJson(list.metadata) || typeof list.metadata.resourceVersion !== 'string')
+  if (!isObject(list) || !isObject(list.metadata) || typeof list.metadata.resourceVersion !== 'string')
     return { end: malformed('the answer is no list') }
   // An empty list of a Go server is null.
   const items: readonly unknown[] = Array.isArray(list.items) ? list.items : []
   const end = { kind: 'read', resourceVersion: list.metadata.resourceVersion } as const
   for (const object of items) {
     const identity = identityOf(object)
-    if (identity?.name === name && isJson(object)) return { end, view: { kind: 'found', object, identity } }
+    if (identity?.name === name && isObject(object)) return { end, view: { kind: 'found', object, identity } }
   }
   return { end, view: { kind: 'absent' } }
 }
@@ -186,7 +187,7 @@ async function watchOnce(
         return
       }
       const version = versionOf(object)
-      if (version === undefined || !isJson(object)) {
+      if (version === undefined || !isObject(object)) {
         fail(malformed(`a ${type} event without a resourceVersion`))
         return
       }
@@ -205,7 +206,7 @@ async function watchOnce(
 
 /** A bookmark has no name, only a version. */
 function versionOf(object: unknown): string | undefined {
-  const version = isJson(object) && isJson(object.metadata) ? object.metadata.resourceVersion : undefined
+  const version = isObject(object) && isObject(object.metadata) ? object.metadata.resourceVersion : undefined
   return typeof version === 'string' && version !== '' ? version : undefined
 }
 

@@ -4,6 +4,7 @@
  * the next request out. `object-watch.ts` carries it out and sees to it that requests are at least a second apart.
  */
 import type { KubeRefusal } from '../agent/ports.ts'
+import { backoffMs } from '../kube/backoff.ts'
 
 export interface ReflectState {
   readonly reads: 'list' | 'get'
@@ -50,9 +51,6 @@ export interface Dice {
 
 const MINUTE_MS = 60_000
 export const POLL_MS = MINUTE_MS
-const BACKOFF_CAP_MS = MINUTE_MS
-/** A server that asks for more is not believed. */
-const RETRY_AFTER_CAP_MS = 60 * MINUTE_MS
 const WORKING_WATCH_MS = 10_000
 /** Right after an assignment a 403 may be an authorizer that has not heard of it yet. */
 const FORBIDDEN_TRIES = 3
@@ -122,11 +120,8 @@ export function isWorking(livedMs: number): boolean {
 
 function retry(state: ReflectState, failure: Failure | undefined, dice: Dice, report: Next['report']): Next {
   const failures = state.failures + 1
-  const ceilingMs = Math.min(BACKOFF_CAP_MS, 1000 * 2 ** Math.min(failures, 16))
-  const asked = failure?.kind === 'refused' ? (failure.retryAfterMs ?? 0) : 0
-  // A fleet that is told the same Retry-After must not come back in one instant.
-  const heldMs = Math.min(asked, RETRY_AFTER_CAP_MS) * (1 + 0.2 * dice.random())
-  return { state: { ...state, failures }, waitMs: Math.max(dice.random() * ceilingMs, heldMs), adjoining: false, report }
+  const waitMs = backoffMs(failures, dice.random, failure?.kind === 'refused' ? failure.retryAfterMs : undefined)
+  return { state: { ...state, failures }, waitMs, adjoining: false, report }
 }
 
 export function isForbidden(end: Failure): boolean {

@@ -160,6 +160,26 @@ t.test('at most so many an hour', async (t) => {
   t.match(decide({ ...runs(A), restarts: refused }), { kind: 'restart' }, 'nor does what systemd never took')
 })
 
+t.test('what systemd gave up is started again ever more slowly, but not left down for an hour', async (t) => {
+  const spent = Array.from({ length: POLICY.restartsPerHour }, (_, index) => restartTo(GOOD, { atUs: NOW_US - (50 - index) * MINUTE_US }))
+  const giveUp = (restarts: Snapshot['restarts']) => decide({ ...runsNothing('failed'), restarts })
+  t.match(giveUp(spent), { kind: 'restart', record: { failed: true } }, 'whatever was done to a kubelet that ran')
+  const starts = (count: number, lastAtUs: number) =>
+    Array.from({ length: count }, (_, index) =>
+      restartTo(B, { failed: true, invocationBefore: 'another', atUs: lastAtUs - (count - 1 - index) * SECOND_US }),
+    )
+  for (const [count, pauseUs] of [
+    [1, 15 * SECOND_US],
+    [2, 30 * SECOND_US],
+    [4, 2 * MINUTE_US],
+    [12, 5 * MINUTE_US],
+  ] as const) {
+    t.match(giveUp(starts(count, NOW_US - pauseUs + 1)), { kind: 'under-way', untilUs: NOW_US + 1 }, `${count} starts`)
+    t.match(giveUp(starts(count, NOW_US - pauseUs)), { kind: 'restart', record: { failed: true } }, `${count} starts`)
+  }
+  t.match(decide({ ...runs(A), restarts: starts(12, NOW_US - MINUTE_US) }), { kind: 'restart' }, 'and it costs no restart of one that runs')
+})
+
 t.test('whatever is recorded', async () => {
   const activity = fc.constantFrom<UnitActivity>('running', 'auto-restart', 'failed', 'stopped', 'starting', 'stopping', 'not-found')
   const record = fc.record({

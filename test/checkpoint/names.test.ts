@@ -3,7 +3,7 @@ import { join, normalize } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import type { NameRefusal } from '../../src/checkpoint/names.ts'
-import { checkData, checkDirectory, checkKey, checkpointFileAt, checkSource, checkVersion, layoutOf } from '../../src/checkpoint/names.ts'
+import { checkData, checkDirectory, checkKey, checkSource, checkVersion, layoutOf } from '../../src/checkpoint/names.ts'
 import { anyFile, anySource } from './arbitraries.ts'
 
 function reasonOf(check: ReturnType<typeof checkKey>): NameRefusal | 'ok' {
@@ -82,12 +82,12 @@ t.test('the directory must be one that an EnvironmentFile can hold', (t) => {
   t.end()
 })
 
-t.test('whatever a name is, the file of one that was accepted lies where it belongs, and is found again', (t) => {
+t.test('whatever a name is, the file of one that was accepted lies where it belongs', (t) => {
   const layout = layoutOf('/dynamic')
   fc.assert(
     fc.property(anyFile, (file) => {
       const path = join(layout.checkpoint(file.uid, file.resourceVersion), file.kubeletConfigKey)
-      assert.deepEqual(checkpointFileAt(layout, path), file)
+      assert.deepEqual(path.split('/'), ['', 'dynamic', 'checkpoints', file.uid, file.resourceVersion, file.kubeletConfigKey])
     }),
   )
   fc.assert(
@@ -98,14 +98,6 @@ t.test('whatever a name is, the file of one that was accepted lies where it belo
       assert.equal(path.split('/').length, 6)
     }),
   )
-  for (const path of [
-    '/dynamic/checkpoints/u/1',
-    '/dynamic/checkpoints/u/1/k/x',
-    '/dynamic/checkpoints/../1/k',
-    '/etc/k',
-    '/dynamic/x/u/1/k',
-  ])
-    t.equal(checkpointFileAt(layout, path), undefined, path)
   t.end()
 })
 

@@ -109,7 +109,7 @@ t.test('a server that says no is believed, and the next event goes out; a server
     restart()
     await time.advance(6999)
     t.same(sent(), [], String(status))
-    await time.advance(2000)
+    await time.advance(3000)
     t.same(sent(), ['1', '2'], String(status))
   }
 })

@@ -23,7 +23,7 @@ export class Invariants {
   #lastKnownGood = ''
   /** Texts that ran healthily for a whole trial without a break. */
   readonly #proven = new Set<string>()
-  #restarts: { atUs: number; boot: string; fallback: boolean }[] = []
+  #restarts: { atUs: number; boot: string; fallback: boolean; failed: boolean }[] = []
   #lastRestartWasFallback = false
   #badSinceUs: number | undefined
   #lastStep: Step | undefined
@@ -124,9 +124,12 @@ export class Invariants {
     const nextText = next === undefined ? 'local' : files.read(next)?.toString()
     const runs = unit.process?.configPath.startsWith(this.#layout.checkpoints) ? unit.process.text : unit.process && 'local'
     assert(nextText !== runs, `invariant 5: restart although kubelet runs just that: ${runs}`)
-    this.#restarts.push({ atUs: monotonicUs, boot: bootId, fallback: this.#lastRestartWasFallback })
+    this.#restarts.push({ atUs: monotonicUs, boot: bootId, fallback: this.#lastRestartWasFallback, failed: this.#lastStep.record.failed })
     this.#restarts = this.#restarts.filter(({ atUs, boot }) => boot === bootId && monotonicUs - atUs < 3600e6)
-    const own = this.#restarts.filter(({ fallback }) => !fallback).length
+    const own = this.#restarts.filter(({ fallback, failed }) => !fallback && !failed).length
+    const starts = this.#restarts.filter(({ fallback, failed }) => !fallback && failed).map(({ atUs }) => atUs)
+    // At most every five minutes in the long run, after a few that come faster.
+    assert(starts.length <= 18, `invariant 5: ${starts.length} starts of a kubelet that was given up within an hour`)
     // One more for a crash between the command and its record is impossible: the record comes first.
     assert(own <= POLICY.restartsPerHour, `invariant 5: ${own} restarts within an hour`)
     assert(

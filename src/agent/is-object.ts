@@ -1,0 +1,7 @@
+/** A JSON object among values that may be anything. Pure. */
+
+export type JsonObject = Readonly<Record<string, unknown>>
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
