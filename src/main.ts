@@ -28,7 +28,7 @@ import { FileRequests } from './checkpoint/requests.ts'
 import { FileRuntimeRecords } from './checkpoint/runtime-records.ts'
 import type { OnSetAside } from './checkpoint/set-aside.ts'
 import { gatherFindings, logFindings } from './cli/check.ts'
-import { type AgentStart, type CommandContext, EXIT, type ExitCode } from './cli/command.ts'
+import { type AgentStart, type CommandContext, EXIT, type ExitCode, type TakeOver } from './cli/command.ts'
 import { type ParseYaml, readConfigFile } from './cli/config-file.ts'
 import { runProgram } from './cli/program.ts'
 import { readRights } from './cli/rights.ts'
@@ -39,6 +39,7 @@ import { KubeconfigFile } from './kube/kubeconfig.ts'
 import { ConfigFileFacts } from './kubelet/config-file.ts'
 import { NetworkHealthProbe } from './kubelet/health.ts'
 import { StagedPreflight } from './kubelet/preflight.ts'
+import { findRuntimeSocket } from './kubelet/runtime-socket.ts'
 import { type Counters, countRejections, NO_COUNTERS } from './report/counters.ts'
 import { FileHistory, readHistory } from './report/history.ts'
 import { Publisher } from './report/publisher.ts'
@@ -120,6 +121,7 @@ function openNode(settings: Settings): CommandContext {
     activation: stores.activation,
     requests: stores.requests,
     ask: new FileAsks(new DurableFiles(new NodeDisk()), stores.layout),
+    takeOver: () => takeOver(settings, stores.layout),
     history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
     agent: () => findLockHolder(stores.layout.lock),
     rights: readRights,
@@ -128,13 +130,11 @@ function openNode(settings: Settings): CommandContext {
   }
 }
 
-const RUNTIME_SOCKETS = ['/run/containerd/containerd.sock', '/run/crio/crio.sock']
-let runtimeSocket: string | undefined
-
-/** Once seen, it counts even while it is gone: a runtime that ends takes its socket along. */
-function findRuntimeSocket(): string | undefined {
-  runtimeSocket ??= RUNTIME_SOCKETS.find((path) => existsSync(path))
-  return runtimeSocket
+function takeOver(settings: Settings, { directory, lock: lockPath }: Layout): TakeOver {
+  if (!existsSync(directory)) return { kind: 'untouched' }
+  const taken = takeLock(lockPath, process.pid)
+  if (!taken.ok) return { kind: 'refused', detail: taken.detail }
+  return { kind: 'taken', activation: openStores(settings, new NodeDisk(), SILENT, () => {}).activation, end: taken.lock.release }
 }
 
 /** The host name is a guess (it can be `localhost` early at boot), so whom the state belongs to is believed before it. */
