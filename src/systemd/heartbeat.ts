@@ -13,8 +13,9 @@ import { describeTurn } from './status-line.ts'
 /** Together with the loop's own pace this is less than a third of the unit's WatchdogSec: two messages in a row may be lost. */
 const BEATS_PER_WATCHDOG = 4
 const DEFAULT_BEAT_US = 60e6
-/** A message costs a child process, 4 ms of CPU. */
-const STATUS_PAUSE_US = 5e6
+/** A message costs a child process, 4 ms of CPU: what changes is said at once, but only so often. */
+const BURST = 3
+const BURST_US = 15e6
 
 export interface HeartbeatOptions {
   readonly clock: Clock
@@ -29,7 +30,9 @@ export class Heartbeat implements Pick<PassObserver, 'turned'> {
   readonly beatUs: number
   /** undefined: it has not come to rest yet. */
   #status: string | undefined
-  #told: { readonly status: string | undefined; readonly atUs: number } | undefined
+  #told: string | undefined
+  /** When it was told, the latest last. */
+  #toldAtUs: readonly number[] = []
   #stopping = false
 
   constructor(options: HeartbeatOptions) {
@@ -43,7 +46,8 @@ export class Heartbeat implements Pick<PassObserver, 'turned'> {
     if (step.kind === 'wait') this.#status = describeTurn(step, snapshot)
     const nowUs = this.#options.clock.now().monotonicUs
     if (!this.#isDue(nowUs)) return
-    this.#told = { status: this.#status, atUs: nowUs }
+    this.#told = this.#status
+    this.#toldAtUs = [...this.#toldAtUs, nowUs].slice(-BURST)
     this.#options.send({ READY: '1', WATCHDOG: '1', STATUS: this.#status ?? 'starting' })
   }
 
@@ -54,8 +58,8 @@ export class Heartbeat implements Pick<PassObserver, 'turned'> {
   }
 
   #isDue(nowUs: number): boolean {
-    if (this.#told === undefined || (this.#told.status === undefined && this.#status !== undefined)) return true
-    const sinceUs = nowUs - this.#told.atUs
-    return sinceUs >= this.beatUs || (this.#status !== this.#told.status && sinceUs >= STATUS_PAUSE_US)
+    const lastUs = this.#toldAtUs.at(-1)
+    if (lastUs === undefined || nowUs - lastUs >= this.beatUs) return true
+    return this.#status !== this.#told && this.#toldAtUs.filter((atUs) => nowUs - atUs < BURST_US).length < BURST
   }
 }
