@@ -41,7 +41,7 @@ function node(t: Test, activation: 'env' | 'file') {
     'InvocationID=',
     'NRestarts=0',
     'ExecMainStartTimestampMonotonic=0',
-    `ExecStart={ path=/usr/bin/kubelet ; argv[]=/usr/bin/kubelet ${command} ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }`,
+    `ExecStart={ path=${process.execPath} ; argv[]=${process.execPath} ${command} ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=0 ; code=(null) ; status=0/0 }`,
     `Environment=KUBELET_CONFIG_ARGS=--config=${configPath}`,
     ...(activation === 'env' ? [`EnvironmentFiles=${envFile} (ignore_errors=yes)`] : []),
     'DropInPaths=',
