@@ -18,6 +18,8 @@ import { type Candidate, chooseTarget, isLocalWanted, type KnownUnit, listCandid
 import { describeTrial, isSteady, measureTrial } from './trial.ts'
 import { trialKey } from './trial-key.ts'
 
+/** How long a node rests before its configs are tried again. */
+const REST_IN_TRIALS = 3
 const ASSIGNED_DAMAGED = 'meta/assigned was damaged, and the assignment has not been read anew'
 
 export function nextStep(snapshot: Snapshot): Step {
@@ -48,6 +50,7 @@ function* askRooms(snapshot: Snapshot): Generator<Step | undefined, Wait, undefi
   if (target === undefined) return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
   yield forgetLostFallback(snapshot)
   yield learnFromFallback(snapshot, unit, target)
+  yield leaveRest(snapshot, target)
   yield promote(snapshot, target)
   const rest = yield* runTarget(snapshot, unit, target)
   yield prune(snapshot)
@@ -158,6 +161,18 @@ function learnFromFallback(snapshot: Snapshot, unit: KnownUnit, target: Target):
   const provisional = suspects.filter(({ state }) => state === 'provisional')
   if (provisional.length === 0) return undefined
   const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
+  return { kind: 'forgive', keys: provisional.map(({ key }) => key), asked: false, why }
+}
+
+/**
+ * Where every config failed, the node rests on last-known-good until kubelet is healthy. If that has gone bad itself (a kubelet upgrade while the
+ * node was at fault), it never will be: so now and then all are tried again.
+ */
+function leaveRest({ health, now, policy, requests, runtimeUp, verdicts }: Snapshot, target: Target): Step | undefined {
+  if (!target.atFault || requests.hold === 'paused' || runtimeUp === false || health?.subject !== target.key) return undefined
+  if (now.monotonicUs - health.subjectSinceUs < REST_IN_TRIALS * policy.trialUs) return undefined
+  const provisional = [...verdicts.values()].filter(({ state }) => state === 'provisional')
+  const why = 'every config has failed, and nothing has changed for long: all are tried again'
   return { kind: 'forgive', keys: provisional.map(({ key }) => key), asked: false, why }
 }
 

@@ -369,6 +369,15 @@ t.test('the node is at fault', async (t) => {
   t.match(nextStep(fallenBack(resting)), { kind: 'wait', phase: 'node-at-fault' }, 'nothing is judged or restarted')
   t.match(nextStep(fallenBack({ ...resting, ...startsWith('local') })), { kind: 'activate', target: A }, 'it rests on last-known-good')
 
+  t.test('but not for ever: last-known-good may have gone bad itself', async (t) => {
+    const since = (agoUs: number) => ({ ...resting, ...crashing(A, { exits: 50, subjectSinceUs: NOW_US - agoUs }) })
+    t.match(nextStep(fallenBack(since(3 * POLICY.trialUs - 1))), { kind: 'wait', phase: 'node-at-fault' })
+    const long = since(3 * POLICY.trialUs)
+    t.match(nextStep(fallenBack(long)), { kind: 'forgive', keys: [keyOf(B), keyOf(A), keyOf('local')], asked: false })
+    const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
+    for (const not of [paused, { runtimeUp: false }]) t.match(nextStep(fallenBack({ ...long, ...not })), { kind: 'wait' })
+  })
+
   t.test('and nothing that happened meanwhile is charged to the config that comes out of it', async (t) => {
     const well = { ...runs(A), health: health(A, { healthySinceUs: NOW_US - 2 * MINUTE_US, exits: 50 }) }
     const forgiven = carryOut(fallenBack({ ...all, ...well }), nextStep(fallenBack({ ...all, ...well })), () => false)

@@ -14,6 +14,7 @@ import { DIRECTORY, type SimWorld } from './sim-world.ts'
 
 /** The slowest way back: never healthy until the start deadline, then once more with last-known-good and previous, and a start. */
 const FALLBACK_BUDGET_US = 3 * POLICY.startDeadlineUs + 30e6
+const REST_US = 3 * POLICY.trialUs
 
 export class Invariants {
   readonly #world: SimWorld
@@ -26,6 +27,8 @@ export class Invariants {
   #restarts: { atUs: number; boot: string; fallback: boolean; failed: boolean }[] = []
   #lastRestartWasFallback = false
   #badSinceUs: number | undefined
+  /** Everything failed, and the agent rests: it may take until it tries again. */
+  #rested = false
   #lastStep: Step | undefined
 
   constructor(world: SimWorld) {
@@ -148,12 +151,14 @@ export class Invariants {
     const bad = !unit.isHealthy() && !(process !== undefined && process.healthyFromUs < process.exitsAtUs && process.healthyFromUs >= nowUs)
     if (!bad || excused) {
       this.#badSinceUs = undefined
+      this.#rested = false
       return
     }
+    this.#rested ||= this.#lastStep?.kind === 'wait' && this.#lastStep.phase === 'node-at-fault'
     this.#badSinceUs ??= nowUs
     const badForUs = nowUs - this.#badSinceUs
     assert(
-      badForUs <= FALLBACK_BUDGET_US,
+      badForUs <= FALLBACK_BUDGET_US + (this.#rested ? REST_US : 0),
       `invariant 6: kubelet (${unit.activity}) has been failing for ${Math.round(badForUs / 1e6)} s: ${process?.text}`,
     )
   }
