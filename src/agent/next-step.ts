@@ -50,7 +50,7 @@ function* askRooms(snapshot: Snapshot): Generator<Step | undefined, Wait, undefi
   if (target === undefined) return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
   yield forgetLostFallback(snapshot)
   yield learnFromFallback(snapshot, unit, target)
-  yield leaveRest(snapshot, target)
+  yield leaveRest(snapshot, unit, target)
   yield promote(snapshot, target)
   const rest = yield* runTarget(snapshot, unit, target)
   yield prune(snapshot)
@@ -168,10 +168,13 @@ function learnFromFallback(snapshot: Snapshot, unit: KnownUnit, target: Target):
  * Where every config failed, the node rests on last-known-good until kubelet is healthy. If that has gone bad itself (a kubelet upgrade while the
  * node was at fault), it never will be: so now and then all are tried again.
  */
-function leaveRest({ health, now, policy, requests, runtimeUp, verdicts }: Snapshot, target: Target): Step | undefined {
+function leaveRest(snapshot: Snapshot, unit: KnownUnit, target: Target): Step | undefined {
+  const { health, now, policy, requests, runtimeUp } = snapshot
   if (!target.atFault || requests.hold === 'paused' || runtimeUp === false || health?.subject !== target.key) return undefined
   if (now.monotonicUs - health.subjectSinceUs < REST_IN_TRIALS * policy.trialUs) return undefined
-  const provisional = [...verdicts.values()].filter(({ state }) => state === 'provisional')
+  const provisional = (listCandidates(snapshot, unit) ?? []).filter(({ verdict }) => verdict?.state === 'provisional')
+  // Where there is nothing but what runs anyway, resting is all there is.
+  if (provisional.every(({ key }) => key === target.key)) return undefined
   const why = 'every config has failed, and nothing has changed for long: all are tried again'
   return { kind: 'forgive', keys: provisional.map(({ key }) => key), asked: false, why }
 }

@@ -112,11 +112,24 @@ t.test('when everything fails the node rests, and when kubelet is well again wha
   world.unit.kill()
   t.equal((await world.run(20 * MINUTE_US)).phase, 'node-at-fault')
   const asked = world.restartsAskedAtUs.length
-  await world.run(60 * MINUTE_US)
+  await world.run(20 * MINUTE_US)
   t.equal(world.restartsAskedAtUs.length, asked, 'no more restarts')
+  await world.run(60 * MINUTE_US)
+  const more = world.restartsAskedAtUs.length - asked
+  t.ok(more > 0 && more <= 2 * 3, `all are tried again every half hour, and no more than that: ${more} restarts`)
   for (const source of [A, C, 'local'] as const) world.behave(source, WELL)
   t.equal((await world.run(30 * MINUTE_US)).phase, 'settled')
   await runsAndStaysOn(t, world, A)
+})
+
+t.test('a last-known-good that went bad while the node was at fault is left, too', async (t) => {
+  const world = await promoted(A)
+  for (const source of [A, 'local'] as const) world.behave(source, CRASHES)
+  world.unit.kill()
+  t.equal((await world.run(20 * MINUTE_US)).phase, 'node-at-fault')
+  world.behave('local', WELL)
+  t.equal((await world.run(60 * MINUTE_US)).phase, 'fallen-back')
+  await runsAndStaysOn(t, world, 'local')
 })
 
 t.test('what happened while the node was at fault is not held against the config that comes out of it', async (t) => {

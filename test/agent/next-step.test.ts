@@ -365,7 +365,11 @@ t.test('what a fallback teaches', async (t) => {
 
 t.test('the node is at fault', async (t) => {
   const all = judged(verdict(B, 'provisional'), verdict(A, 'provisional'), verdict('local', 'provisional'))
-  const resting = { ...all, ...crashing(A, { exits: 50 }), restarts: [restartTo(A, { fallback: true })] }
+  const resting = {
+    ...all,
+    ...crashing(A, { exits: 50, subjectSinceUs: NOW_US - MINUTE_US }),
+    restarts: [restartTo(A, { fallback: true })],
+  }
   t.match(nextStep(fallenBack(resting)), { kind: 'wait', phase: 'node-at-fault' }, 'nothing is judged or restarted')
   t.match(nextStep(fallenBack({ ...resting, ...startsWith('local') })), { kind: 'activate', target: A }, 'it rests on last-known-good')
 
