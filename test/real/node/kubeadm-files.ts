@@ -54,7 +54,7 @@ export async function writeNodeFiles(plane: ControlPlane, root: string, name: st
   const config = kubeletConfig(ports)
   const files: Record<string, string> = {
     '/etc/hostname': `${name}\n`,
-    '/etc/hosts': '127.0.0.1 localhost\n',
+    '/etc/hosts': `127.0.0.1 localhost\n127.0.1.1 ${name}\n`,
     '/etc/kubernetes/kubelet.conf': stringify(identity),
     '/etc/kubernetes/pki/ca.crt': await readFile(plane.caFile, 'utf8'),
     [CURRENT_PEM]: pem,

@@ -4,7 +4,7 @@
  */
 import { strict as assert } from 'node:assert'
 import { existsSync, readFileSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { get } from 'node:https'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
@@ -12,7 +12,7 @@ import { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { findFreePort } from '../lab/ports.ts'
-import { CommandError, type CommandOutput, onProcessEnd } from '../lab/processes.ts'
+import { CommandError, type CommandOutput } from '../lab/processes.ts'
 import { type HistoryLine, readHistory } from '../records.ts'
 import { bootContainer, type Container } from './container.ts'
 import { installAgent } from './install-agent.ts'
@@ -29,6 +29,8 @@ export interface NodeOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** Default: in a directory. */
   readonly storage?: 'directory' | 'image'
+  /** The dynamic config directory is a file system of its own, of this size. */
+  readonly stateMiB?: number
   /** Default: installed before the work begins. */
   readonly agent?: 'installed' | 'absent'
 }
@@ -36,6 +38,8 @@ export interface NodeOptions {
 const AGENT = 'kubelet-cfg-agent'
 const STATE = '/var/lib/kubelet-cfg-agent'
 const IMAGE_MIB = 1_200
+/** sd-messages(3): SD_MESSAGE_UNIT_STARTED. */
+const STARTED = '39f53479d3a045ac8e11786248231fbf'
 
 export class Node {
   readonly name: string
@@ -43,7 +47,8 @@ export class Node {
   readonly program: string
   readonly #plane: ControlPlane
   readonly #root: NodeRoot
-  readonly #storage: Storage
+  /** Its root, and what is mounted on it. */
+  readonly #storage: readonly [Storage, ...Storage[]]
   readonly #ports: NodePorts
   readonly #unit: UnitKind
   #container: Container | undefined
@@ -53,7 +58,7 @@ export class Node {
     program: string,
     { name, unit = 'kubeadm' }: NodeOptions,
     root: NodeRoot,
-    storage: Storage,
+    storage: readonly [Storage, ...Storage[]],
     ports: NodePorts,
   ) {
     this.name = name
@@ -67,22 +72,25 @@ export class Node {
 
   /** Not booted yet. */
   static async create(plane: ControlPlane, program: string, options: NodeOptions): Promise<Node> {
-    const { name, unit = 'kubeadm', settings = {}, storage: kind = 'directory' } = options
+    const { name, unit = 'kubeadm', settings = {}, storage: kind = 'directory', stateMiB } = options
     const root = await ensureNodeRoot()
     const home = join(plane.directory, 'real-nodes', name)
     const ports = { kubelet: await findFreePort(), healthz: await findFreePort() }
     const plain = await createDirectory(root, home)
     await writeNodeFiles(plane, plain.directory, name, unit, ports)
     await enable(plain.directory, 'kubelet.service', unit === 'kubeadm' ? '/lib/systemd/system' : '/etc/systemd/system')
-    const own = { METRICS_ADDRESS: `127.0.0.1:${await findFreePort()}`, ...settings }
-    const variables = Object.entries(own).map(([key, value]) => `Environment=KUBELET_CFG_AGENT_${key}=${value}`)
+    const effective = { METRICS_ADDRESS: `127.0.0.1:${await findFreePort()}`, ...settings }
+    const variables = Object.entries(effective).map(([key, value]) => `Environment=KUBELET_CFG_AGENT_${key}=${value}`)
     const dropIns = join(plain.directory, `etc/systemd/system/${AGENT}.service.d`)
     await mkdir(dropIns, { recursive: true })
     await writeFile(join(dropIns, 'lab.conf'), `[Service]\n${variables.join('\n')}\n`)
-    if (kind === 'directory') return new Node(plane, program, options, root, plain, ports)
-    const image = await Image.create(root, join(home, 'image'), plain.directory, IMAGE_MIB)
-    await plain.remove()
-    return new Node(plane, program, options, root, image, ports)
+    if (kind === 'image') {
+      const disk = await Image.create(root, join(home, 'disk.img'), join(home, 'disk'), IMAGE_MIB, plain.directory)
+      await plain.remove()
+      return new Node(plane, program, options, root, [disk], ports)
+    }
+    const own = stateMiB === undefined ? [] : [await Image.create(root, join(home, 'state.img'), join(plain.directory, STATE), stateMiB)]
+    return new Node(plane, program, options, root, [plain, ...own], ports)
   }
 
   async boot(): Promise<void> {
@@ -93,8 +101,9 @@ export class Node {
       // What is bound needs something to be bound on.
       if (!existsSync(this.host(inside))) await writeFile(this.host(inside), '')
     }
-    const logFile = join(this.#storage.directory, '..', `${this.name}.console.log`)
-    this.#container = await bootContainer(this.#root, { name: this.name, directory: this.#storage.directory, binds, logFile })
+    const [{ directory }] = this.#storage
+    const logFile = `${directory}.console.log`
+    this.#container = await bootContainer(this.#root, { name: this.name, directory, binds, logFile })
   }
 
   /** As a person who reboots it. */
@@ -106,8 +115,9 @@ export class Node {
   /** It stops at one moment, and comes up with what was on its disk. */
   async losePower(): Promise<void> {
     await this.#running().pullThePlug()
-    assert(this.#storage instanceof Image, 'only a node on an image can lose its power')
-    await this.#storage.losePower()
+    const [disk] = this.#storage
+    assert(disk instanceof Image, 'only a node on an image can lose its power')
+    await disk.losePower()
     await this.boot()
   }
 
@@ -222,14 +232,19 @@ export class Node {
     return existsSync(path) ? readFileSync(path, 'utf8') : undefined
   }
 
-  /** Restarts of kubelet that the agent asked for. */
   history(): HistoryLine[] {
     return readHistory(this.read('history.jsonl'))
   }
 
   /** Where a file of the node is seen from outside. */
   host(...inside: readonly string[]): string {
-    return join(this.#storage.directory, ...inside)
+    return join(this.#storage[0].directory, ...inside)
+  }
+
+  /** How often kubelet was started since the node was made. */
+  async kubeletStarts(): Promise<number> {
+    const { stdout } = await this.exec('journalctl', '--no-pager', '--output=cat', 'UNIT=kubelet.service', `MESSAGE_ID=${STARTED}`)
+    return stdout.split('\n').filter((line) => line !== '').length
   }
 
   get localConfig(): string {
@@ -254,7 +269,7 @@ export class Node {
       await this.#container?.pullThePlug()
     } finally {
       this.#container = undefined
-      await this.#storage.remove()
+      for (const storage of [...this.#storage].reverse()) await storage.remove()
     }
   }
 
@@ -266,7 +281,6 @@ export class Node {
 
 /** As `systemctl enable` does, before there is a systemd to do it. */
 async function enable(root: string, unit: string, where: string): Promise<void> {
-  const { symlink } = await import('node:fs/promises')
   const wants = join(root, 'etc/systemd/system/multi-user.target.wants')
   await mkdir(wants, { recursive: true })
   await symlink(join(where, unit), join(wants, unit))

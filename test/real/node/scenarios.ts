@@ -1,7 +1,15 @@
 /** Everything that is shown on a real systemd with a real kubelet. */
 import type { ControlPlane } from '../lab/control-plane.ts'
+import { addCrashLoopScenarios } from './crash-loop.ts'
+import { addFullDiskScenarios } from './full-disk.ts'
+import { addRebootScenarios } from './reboot.ts'
+import { addSpelledOutScenarios } from './spelled-out.ts'
 import { addWorkflowScenarios } from './workflow.ts'
 
 export function addNodeScenarios(plane: ControlPlane, program: string): void {
   addWorkflowScenarios(plane, program)
+  addCrashLoopScenarios(plane, program)
+  addRebootScenarios(plane, program)
+  addSpelledOutScenarios(plane, program)
+  addFullDiskScenarios(plane, program)
 }

@@ -27,17 +27,18 @@ export class Image implements Storage {
   readonly #file: string
   #unmountLater: (() => void) | undefined
 
-  private constructor(home: string) {
-    this.directory = join(home, 'root')
-    this.#file = join(home, 'disk.img')
+  private constructor(file: string, directory: string) {
+    this.#file = file
+    this.directory = directory
   }
 
-  /** Holds what `contents` holds, and is mounted. */
-  static async create(root: NodeRoot, home: string, contents: string, sizeMiB: number): Promise<Image> {
-    const image = new Image(home)
-    await mkdir(image.directory, { recursive: true })
-    const [file, ...args] = root.tool('mke2fs', '-q', '-t', 'ext4', '-d', contents, image.#file, `${sizeMiB}M`)
-    await run(file, args, { timeoutMs: 300_000 })
+  /** Holds what `contents` holds, and is mounted on `directory`. Root has no more space on it than anybody else. */
+  static async create(root: NodeRoot, file: string, directory: string, sizeMiB: number, contents?: string): Promise<Image> {
+    const image = new Image(file, directory)
+    await mkdir(directory, { recursive: true })
+    const filled = contents === undefined ? [] : ['-d', contents]
+    const [program, ...args] = root.tool('mke2fs', '-q', '-t', 'ext4', '-m', '0', ...filled, file, `${sizeMiB}M`)
+    await run(program, args, { timeoutMs: 300_000 })
     await image.#mount()
     return image
   }
