@@ -27,6 +27,8 @@ export interface NodeOptions {
   readonly unit?: UnitKind
   /** Of the agent, by the names of its variables without their prefix: `TRIAL_DURATION`. Left out, it is the default. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Lines for the section [Service] of the agent's unit. */
+  readonly agentService?: readonly string[]
   /** Default: in a directory. */
   readonly storage?: 'directory' | 'image'
   /** The dynamic config directory is a file system of its own, of this size. */
@@ -72,7 +74,7 @@ export class Node {
 
   /** Not booted yet. */
   static async create(plane: ControlPlane, program: string, options: NodeOptions): Promise<Node> {
-    const { name, unit = 'kubeadm', settings = {}, storage: kind = 'directory', stateMiB } = options
+    const { name, unit = 'kubeadm', settings = {}, storage: kind = 'directory', stateMiB, agentService = [] } = options
     const root = await ensureNodeRoot()
     const home = join(plane.directory, 'real-nodes', name)
     const ports = { kubelet: await findFreePort(), healthz: await findFreePort() }
@@ -83,7 +85,7 @@ export class Node {
     const variables = Object.entries(effective).map(([key, value]) => `Environment=KUBELET_CFG_AGENT_${key}=${value}`)
     const dropIns = join(plain.directory, `etc/systemd/system/${AGENT}.service.d`)
     await mkdir(dropIns, { recursive: true })
-    await writeFile(join(dropIns, 'lab.conf'), `[Service]\n${variables.join('\n')}\n`)
+    await writeFile(join(dropIns, 'lab.conf'), `[Service]\n${[...variables, ...agentService].join('\n')}\n`)
     if (kind === 'image') {
       const disk = await Image.create(root, join(home, 'disk.img'), join(home, 'disk'), IMAGE_MIB, plain.directory)
       await plain.remove()

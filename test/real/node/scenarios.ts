@@ -2,8 +2,11 @@
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
 import { addFullDiskScenarios } from './full-disk.ts'
+import { addInterruptionScenarios } from './interruptions.ts'
+import { addNodeOutageScenarios } from './outage.ts'
 import { addRebootScenarios } from './reboot.ts'
 import { addSpelledOutScenarios } from './spelled-out.ts'
+import { addNodeTransitionScenarios } from './transitions.ts'
 import { addWorkflowScenarios } from './workflow.ts'
 
 export function addNodeScenarios(plane: ControlPlane, program: string): void {
@@ -12,4 +15,7 @@ export function addNodeScenarios(plane: ControlPlane, program: string): void {
   addRebootScenarios(plane, program)
   addSpelledOutScenarios(plane, program)
   addFullDiskScenarios(plane, program)
+  addNodeOutageScenarios(plane, program)
+  addNodeTransitionScenarios(plane, program)
+  addInterruptionScenarios(plane, program)
 }
