@@ -20,6 +20,11 @@ export type RestartDecision =
 const HOUR_US = 3600e6
 /** A restart that systemd would not take is asked for again after this. */
 const ASK_AGAIN_US = 60e6
+/**
+ * One without an answer, after this: the agent died before it had it, and perhaps before it asked. Were it still on its way, systemd would merge
+ * the two.
+ */
+const LOST_US = 10e6
 
 export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Target): RestartDecision {
   const { running, now, policy } = snapshot
@@ -52,7 +57,7 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
       }
     }
     if (startedSince && !failed) return { kind: 'not-due' }
-    const askAgainUs = asked.atUs + (asked.outcome?.ok === false ? ASK_AGAIN_US : policy.startDeadlineUs)
+    const askAgainUs = asked.atUs + (asked.outcome === undefined ? LOST_US : asked.outcome.ok ? policy.startDeadlineUs : ASK_AGAIN_US)
     if (!startedSince && now.monotonicUs < askAgainUs)
       return {
         kind: 'under-way',
@@ -62,7 +67,7 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   }
   if ((running.kind === 'known' || failed) && snapshot.runtimeUp === false) return { kind: 'runtime-down' }
   // Falling back is exempt; starting what systemd gave up, again and again, is no falling back.
-  const exempt = target.fallback && !target.atFault && asked === undefined
+  const exempt = target.fallback && !target.atFault && asked?.outcome === undefined
   if (!exempt) {
     const spent = thisBoot.filter((record) => !record.fallback && record.outcome?.ok !== false && now.monotonicUs - record.atUs < HOUR_US)
     const oldest = spent[0]
