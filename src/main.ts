@@ -28,7 +28,7 @@ import { FileRequests } from './checkpoint/requests.ts'
 import { FileRuntimeRecords } from './checkpoint/runtime-records.ts'
 import type { OnSetAside } from './checkpoint/set-aside.ts'
 import { gatherFindings, logFindings } from './cli/check.ts'
-import { type AgentStart, type CommandContext, EXIT, type ExitCode } from './cli/command.ts'
+import { type AgentStart, type CommandContext, EXIT, type ExitCode, type TakeOver } from './cli/command.ts'
 import { type ParseYaml, readConfigFile } from './cli/config-file.ts'
 import { runProgram } from './cli/program.ts'
 import { readRights } from './cli/rights.ts'
@@ -39,6 +39,7 @@ import { KubeconfigFile } from './kube/kubeconfig.ts'
 import { ConfigFileFacts } from './kubelet/config-file.ts'
 import { NetworkHealthProbe } from './kubelet/health.ts'
 import { StagedPreflight } from './kubelet/preflight.ts'
+import { findRuntimeSocket } from './kubelet/runtime-socket.ts'
 import { type Counters, countRejections, NO_COUNTERS } from './report/counters.ts'
 import { FileHistory, readHistory } from './report/history.ts'
 import { Publisher } from './report/publisher.ts'
@@ -52,8 +53,10 @@ import { UnitActivation } from './systemd/activation.ts'
 import { EnvActivation } from './systemd/env-activation.ts'
 import { FileActivation } from './systemd/file-activation.ts'
 import { SystemFileOwnership } from './systemd/file-ownership.ts'
+import { Heartbeat } from './systemd/heartbeat.ts'
 import { createLog, type LeveledLog } from './systemd/journal.ts'
 import { chooseFormat } from './systemd/log-format.ts'
+import { Notifier, takeSupervision } from './systemd/notify.ts'
 import { Systemctl } from './systemd/systemctl.ts'
 
 /** Set by the build; run from source there is none. */
@@ -63,6 +66,8 @@ const VERSION = typeof KUBELET_CFG_AGENT_VERSION === 'string' ? KUBELET_CFG_AGEN
 const STOP_LIMIT_MS = 900
 const REBIND_MS = 60_000
 
+/** Before anything else is started, so that nothing else inherits it. */
+const supervision = takeSupervision(process.env, process.pid)
 const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
 const clock: Clock = {
   now: () => ({ bootId, monotonicUs: Number(process.hrtime.bigint() / 1000n), wallMs: Date.now() }),
@@ -116,6 +121,7 @@ function openNode(settings: Settings): CommandContext {
     activation: stores.activation,
     requests: stores.requests,
     ask: new FileAsks(new DurableFiles(new NodeDisk()), stores.layout),
+    takeOver: () => takeOver(settings, stores.layout),
     history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
     agent: () => findLockHolder(stores.layout.lock),
     rights: readRights,
@@ -124,13 +130,11 @@ function openNode(settings: Settings): CommandContext {
   }
 }
 
-const RUNTIME_SOCKETS = ['/run/containerd/containerd.sock', '/run/crio/crio.sock']
-let runtimeSocket: string | undefined
-
-/** Once seen, it counts even while it is gone: a runtime that ends takes its socket along. */
-function findRuntimeSocket(): string | undefined {
-  runtimeSocket ??= RUNTIME_SOCKETS.find((path) => existsSync(path))
-  return runtimeSocket
+function takeOver(settings: Settings, { directory, lock: lockPath }: Layout): TakeOver {
+  if (!existsSync(directory)) return { kind: 'untouched' }
+  const taken = takeLock(lockPath, process.pid)
+  if (!taken.ok) return { kind: 'refused', detail: taken.detail }
+  return { kind: 'taken', activation: openStores(settings, new NodeDisk(), SILENT, () => {}).activation, end: taken.lock.release }
 }
 
 /** The host name is a guess (it can be `localhost` early at boot), so whom the state belongs to is believed before it. */
@@ -142,11 +146,15 @@ function findNodeName(settings: Settings, files: Files): string {
   return named ?? readBinding(files, layoutOf(settings.dynamicConfigDir))?.nodeName ?? hostname().trim().toLowerCase()
 }
 
-async function runAgent({ settings, reread }: AgentStart): Promise<ExitCode> {
+async function runAgent(start: AgentStart): Promise<ExitCode> {
+  const { settings } = start
   const log = openLog(settings)
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal))
   log.info(`kubelet-cfg-agent ${VERSION} starting`, { pid: process.pid })
+  const notifier = new Notifier({ socket: supervision.socket, log })
+  const heartbeat = new Heartbeat({ clock, watchdogUs: supervision.watchdogUs, send: (message) => notifier.send(message) })
+  stop.signal.addEventListener('abort', () => heartbeat.stopping(), { once: true })
   const files = new DurableFiles(new NodeDisk())
   const { lock: lockPath } = layoutOf(settings.dynamicConfigDir)
   files.makeDirectory(settings.dynamicConfigDir)
@@ -156,16 +164,17 @@ async function runAgent({ settings, reread }: AgentStart): Promise<ExitCode> {
     return EXIT.failed
   }
   while (!stop.signal.aborted) {
-    const why = await liveOn(settings, reread, log, stop.signal)
+    const why = await liveOn(start, heartbeat, log, stop.signal)
     if (!stop.signal.aborted) log.warn(`beginning anew: ${why}`)
   }
   log.info('stopped; kubelet runs on as it is', { signal: String(stop.signal.reason) })
   taken.lock.release()
+  await Promise.race([notifier.settled(), after(STOP_LIMIT_MS / 4, undefined, { ref: false })])
   return EXIT.fine
 }
 
 /** From opening the state of this node to the end of the agent, or until that state proves to be another's. Resolves with why it ended. */
-async function liveOn(settings: Settings, reread: AgentStart['reread'], log: LeveledLog, stop: AbortSignal): Promise<string> {
+async function liveOn({ settings, reread }: AgentStart, heartbeat: Heartbeat, log: LeveledLog, stop: AbortSignal): Promise<string> {
   const over = new AbortController()
   stop.addEventListener('abort', () => over.abort(stop.reason), { once: true })
   const waker = new Waker()
@@ -223,6 +232,7 @@ async function liveOn(settings: Settings, reread: AgentStart['reread'], log: Lev
           pace,
           log,
           counters: { watchReconnected: () => counters.watchReconnected(), synced: () => counters.synced(Date.now()) },
+          obstacle: () => kubeconfig.problem(),
           onNode: (uid, config) => publisher?.nodeObserved(uid, config),
           ready: async (signal) => {
             await kubeconfig.ready(sleep, signal)
@@ -248,7 +258,7 @@ async function liveOn(settings: Settings, reread: AgentStart['reread'], log: Lev
   const loop = new Loop({
     eyes: { ...stores, nodeName, policy: () => toPolicy(live), assignment, accepted },
     hands: { ...stores, preflight: new StagedPreflight(), history: countRejections(history, counters), log, accepted },
-    observer: reporter,
+    observer: { decided: (...seen) => reporter.decided(...seen), turned: (...seen) => heartbeat.turned(...seen) },
     log,
   })
   const reload = async () => {
@@ -270,7 +280,7 @@ async function liveOn(settings: Settings, reread: AgentStart['reread'], log: Lev
   assignment.start(() => waker.wake())
   const checked = checkSelf(settings, stores, log).catch((error: unknown) => log.warn('the agent could not check itself', { error }))
   try {
-    await untilOver(runLoop(loop, waker, clock, over.signal), over.signal)
+    await untilOver(runLoop(loop, waker, clock, over.signal, heartbeat.beatUs), over.signal)
   } finally {
     clearInterval(rebinding)
     process.off('SIGHUP', onHangUp)

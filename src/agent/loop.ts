@@ -12,6 +12,8 @@ import { aboutOf, type Step, type Wait } from './step.ts'
 /** What others may see of a pass: reports, metrics, the simulation's invariants. Must not throw. */
 export interface PassObserver {
   decided(snapshot: Snapshot, step: Step): void
+  /** The pass is over, whatever became of its step; a pass that hangs never is. `snapshot`: undefined where nothing could be seen. */
+  turned?(step: Step, snapshot: Snapshot | undefined): void
 }
 
 const FIRST_RETRY_US = 1e6
@@ -42,7 +44,12 @@ export class Loop {
   /** One look and at most one step. */
   async pass(): Promise<Step> {
     const snapshot = await this.#look()
-    if (snapshot === undefined) return this.#waitBlind()
+    const step = snapshot === undefined ? this.#waitBlind() : await this.#decide(snapshot)
+    this.#observer.turned?.(step, snapshot)
+    return step
+  }
+
+  async #decide(snapshot: Snapshot): Promise<Step> {
     const step = nextStep(snapshot)
     this.#observer.decided(snapshot, step)
     if (step.kind !== 'wait') await this.#try(step, snapshot)
@@ -140,9 +147,16 @@ export class Waker {
 /** setTimeout takes no more than 2^31 - 1 ms. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-export async function runLoop(loop: Loop, waker: Waker, clock: Clock, signal: AbortSignal): Promise<void> {
+/** `longestSleepUs`: how often the loop has to turn for others' sake. */
+export async function runLoop(
+  loop: Loop,
+  waker: Waker,
+  clock: Clock,
+  signal: AbortSignal,
+  longestSleepUs = Number.POSITIVE_INFINITY,
+): Promise<void> {
   while (!signal.aborted) {
     const wait = await loop.settle(signal)
-    if (wait !== undefined) await waker.sleepUntil(wait.untilUs, clock, signal)
+    if (wait !== undefined) await waker.sleepUntil(Math.min(wait.untilUs, clock.now().monotonicUs + longestSleepUs), clock, signal)
   }
 }

@@ -201,6 +201,11 @@ function attempt<T>(tried: FileAction, path: string, action: () => T): T {
   } catch (cause) {
     // An error without an errno is none of the disk's: it passes as it is.
     if (cause instanceof FileError || errnoOf(cause) === undefined) throw cause
-    throw new FileError(tried, path, errnoOf(cause) ?? '', cause instanceof Error ? cause.message : String(cause), cause)
+    throw new FileError(tried, path, errnoOf(cause) ?? '', describeCause(cause), cause)
   }
+}
+
+/** Without the call and its path, which Node.js appends: the path is named already, and that of a temporary file is another one each time. */
+function describeCause(cause: unknown): string {
+  return (cause instanceof Error ? cause.message : String(cause)).replace(/, \w+ '.*$/s, '')
 }

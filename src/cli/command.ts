@@ -39,7 +39,7 @@ export interface RunCommand extends CommandText {
 interface CommandText {
   readonly name: string
   /** Heading in the list of commands. */
-  readonly group: 'The agent' | 'Look' | 'Ask'
+  readonly group: 'The agent' | 'Look' | 'Ask' | 'Remove'
   /** One line, for the list of commands. */
   readonly summary: string
   readonly description: string
@@ -83,7 +83,7 @@ export interface AgentStart {
 }
 export type RunAgent = (start: AgentStart) => Promise<ExitCode>
 
-/** The node as a command sees it. Nothing here takes the lock; nothing but `ask` changes anything. */
+/** The node as a command sees it. Nothing but `ask` and `takeOver` changes anything. */
 export interface CommandContext {
   readonly settings: Settings
   readonly terminal: Terminal
@@ -93,6 +93,8 @@ export interface CommandContext {
   readonly activation: Pick<Activation, 'read'>
   readonly requests: Pick<OperatorRequests, 'read'>
   readonly ask: OperatorAsks
+  /** For `release` alone. */
+  takeOver(): TakeOver
   readonly history: HistoryReader
   agent(): AgentPresence
   rights(needs: readonly PathNeed[]): readonly PathRight[]
@@ -108,6 +110,14 @@ export interface OperatorAsks {
   requestRollback(content: ContentHash): void
   requestRetry(): void
 }
+
+/** The node without an agent: the lock is held, so that none starts meanwhile, and what kubelet starts with next may be changed. */
+export type TakeOver =
+  | { readonly kind: 'taken'; readonly activation: Pick<Activation, 'activate'>; end(): void }
+  /** An agent runs, or whether one does cannot be told. */
+  | { readonly kind: 'refused'; readonly detail: string }
+  /** No agent ever wrote anything here. */
+  | { readonly kind: 'untouched' }
 
 export interface HistoryReader {
   read(): HistoryReading

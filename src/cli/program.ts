@@ -11,6 +11,7 @@ import { describeOption, describeSetting, notesOn, PROGRAM, PROGRAM_NOTES } from
 import { historyCommand } from './history.ts'
 import { describeWrongStart, invoke, type ProgramWorld, settingsOf } from './invoke.ts'
 import { pauseCommand } from './pause.ts'
+import { releaseCommand } from './release.ts'
 import { resetCommand } from './reset.ts'
 import { resumeCommand } from './resume.ts'
 import { retryCommand } from './retry.ts'
@@ -32,6 +33,7 @@ export const COMMANDS: readonly Command[] = [
   rollbackCommand,
   retryCommand,
   resetCommand,
+  releaseCommand,
 ]
 
 /** @param args without the program's own name */

@@ -32,6 +32,11 @@ export class KubeconfigFile {
     return reading
   }
 
+  /** What keeps it from being used, as last seen; undefined: nothing. */
+  problem(): string | undefined {
+    return this.#said === '' ? undefined : this.#said
+  }
+
   /** The server did not accept what we have: read it again, ask the plugin again. */
   forget(): void {
     this.#reading = undefined

@@ -36,6 +36,8 @@ export interface ClusterSourceDeps {
   readonly onNode?: (uid: string, statusConfig: unknown) => void
   /** Resolves once requests make sense (there is a kubeconfig), or when the signal aborts. */
   readonly ready?: (signal: AbortSignal) => Promise<void>
+  /** What keeps requests from making sense; undefined: nothing. */
+  readonly obstacle?: () => string | undefined
   readonly limits?: WatchLimits
 }
 
@@ -64,7 +66,7 @@ export class ClusterSource implements AssignmentSource {
 
   desired(): Desired {
     const assignment = this.#assignment
-    if (assignment === undefined) return { kind: 'unknown', detail: this.#unknown }
+    if (assignment === undefined) return { kind: 'unknown', detail: this.#deps.obstacle?.() ?? this.#unknown }
     if (assignment.kind !== 'config-map') return assignment
     return { kind: 'config-map', ref: assignment.ref, object: this.#configMap?.view ?? { kind: 'pending' } }
   }

@@ -1,9 +1,10 @@
 /**
  * Owner and SELinux context of a file, which replacing it must not change. The context is copied with chcon(1), since Node.js has no extended
- * attributes, and only where the kernel has SELinux at all.
+ * attributes, and only where SELinux is on.
  */
 import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync } from 'node:fs'
+import { join } from 'node:path'
 
 export interface FileOwnership {
   /** Gives `path` this owner, and the security context that `like` has. */
@@ -22,6 +23,11 @@ export class SystemFileOwnership implements FileOwnership {
   give(path: string, owner: { readonly uid: number; readonly gid: number }, like: string): void {
     // The owner of a new file is the agent. Without CAP_CHOWN even giving it to whom it belongs already is refused on some systems.
     if (owner.uid !== process.geteuid?.() || owner.gid !== process.getegid?.()) chownSync(path, owner.uid, owner.gid)
-    if (existsSync(this.#selinux)) execFileSync(this.#chcon, [`--reference=${like}`, '--', path], { timeout: 10_000, stdio: 'pipe' })
+    if (this.#hasSelinux()) execFileSync(this.#chcon, [`--reference=${like}`, '--', path], { timeout: 10_000, stdio: 'pipe' })
+  }
+
+  /** A container has the directory without the file system that belongs there, and no contexts. */
+  #hasSelinux(): boolean {
+    return existsSync(join(this.#selinux, 'enforce'))
   }
 }

@@ -80,6 +80,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
       synced: () => void counts.synced++,
     },
     ready: (signal) => kubeconfig.ready(sleep, signal),
+    obstacle: () => kubeconfig.problem(),
     limits: { inactivityMs: options.inactivityMs ?? 5000, requestTimeoutMs: options.requestTimeoutMs ?? 5000 },
   })
   t.teardown(async () => {

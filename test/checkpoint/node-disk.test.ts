@@ -76,3 +76,21 @@ t.test('a disk that is really full', { skip }, (t) => {
   t.equal(files.stat(`${root}/d`), undefined)
   t.end()
 })
+
+t.test('an error reads the same each time, whatever its temporary file was called', (t) => {
+  const files = new DurableFiles(new NodeDisk())
+  const root = newRoot()
+  writeFileSync(join(root, 'file'), '')
+  const path = join(root, 'file', 'below')
+  const messages = [1, 2].map(() => {
+    try {
+      files.replace(path, 'new')
+      return 'no error'
+    } catch (error) {
+      return String(error)
+    }
+  })
+  t.match(messages[0], `cannot write ${path}: ENOTDIR: not a directory; `)
+  t.equal(messages[1], messages[0])
+  t.end()
+})

@@ -1,5 +1,6 @@
 /** A node for commands to look at: a snapshot, and ears for what is written and asked for. */
 import type { Hold, Snapshot } from '../../src/agent/model.ts'
+import { describeSource } from '../../src/agent/sources.ts'
 import type { AgentPresence, Command, CommandContext } from '../../src/cli/command.ts'
 import type { NodeFactsResult } from '../../src/kubelet/describe-facts.ts'
 import type { HistoryReading } from '../../src/report/history-lines.ts'
@@ -64,6 +65,11 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
       requestRollback: (content) => void asked.push(`roll back ${content}`),
       requestRetry: () => void asked.push('retry'),
     },
+    takeOver: () => ({
+      kind: 'taken',
+      activation: { activate: (target) => void asked.push(`activate ${describeSource(target)}`) },
+      end: () => void asked.push('end'),
+    }),
     history: { read: () => fields.history ?? { transitions: [], skipped: 0 } },
     agent: () => fields.agent ?? { kind: 'running', pid: 812 },
     rights: (needs) => needs.map((need) => ({ ...need, state: 'granted', detail: '' })),

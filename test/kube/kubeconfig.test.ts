@@ -37,6 +37,11 @@ t.test('says once that it waits, and once that it goes on', async (t) => {
   t.equal(sleeps, 5)
   t.equal(said.length, 2)
   t.match(said, [/does not exist yet/, /going on/])
+  t.equal(file.problem(), undefined)
+  setAnswer({ kind: 'absent', detail: 'gone again' })
+  file.forget()
+  file.current()
+  t.equal(file.problem(), 'gone again')
 })
 
 t.test('waiting can be given up', async (t) => {

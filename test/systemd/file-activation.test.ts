@@ -242,9 +242,14 @@ t.test('mode, owner and links on a real disk', async (t) => {
   files.replace(join(root, 'state/checkpoints/u-1/101/kubelet'), bytesOf(A))
   const chcon = join(root, 'chcon')
   writeFileSync(chcon, `#!/bin/sh\necho "$@" >> ${root}/chcon.log\n`, { mode: 0o755 })
+  const selinux = join(root, 'selinux')
+  files.makeDirectory(selinux)
+  new SystemFileOwnership(chcon, selinux).give(configPath, { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }, configPath)
+  t.notOk(existsSync(join(root, 'chcon.log')), 'an empty directory is no SELinux: a container has one')
+  writeFileSync(join(selinux, 'enforce'), '1')
   const activation = new FileActivation({
     files,
-    ownership: new SystemFileOwnership(chcon, root),
+    ownership: new SystemFileOwnership(chcon, selinux),
     clock: { now: () => ({ bootId: 'b', monotonicUs: 1, wallMs: Date.now() }) },
     dynamicConfigDir: join(root, 'state'),
     runtimeDir: root,

@@ -83,6 +83,28 @@ Exit codes: 0 fine, 1 failed, 2 wrong flags or settings.
 
 `
 
+exports[`test/cli/program.test.ts > TAP > help > of release 1`] = `
+Usage: kubelet-cfg-agent release [flags]
+
+Run this when the agent has been stopped for good. Where kubelet would start next with a config that
+has not passed its trial, last-known-good takes its place. A config file that the agent replaced
+gets its original back. Kubelet is not restarted. Packages do this by themselves when they are
+removed, and not when they are upgraded.
+
+Options:
+  -h, --help  this help, or that of a command
+
+Examples:
+  kubelet-cfg-agent release    after systemctl disable --now kubelet-cfg-agent
+
+Finds the agent's files and kubelet's unit by the agent's own settings: flags, environment or
+config file, as kubelet-cfg-agent run --help explains them.
+
+Exit codes: 0 fine, 1 failed, 2 wrong flags or settings.
+
+
+`
+
 exports[`test/cli/program.test.ts > TAP > help > of reset 1`] = `
 Usage: kubelet-cfg-agent reset [flags]
 
@@ -286,6 +308,9 @@ Ask:
   rollback    give up the config that kubelet starts with next
   retry       forget failures and try what is assigned again
   reset       go to the local config and stay there until resume
+
+Remove:
+  release     leave kubelet a safe next start, before the agent is removed
 
 First steps:
   kubelet-cfg-agent check     can the agent do its work here?

@@ -1,0 +1,90 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { Notifier, takeSupervision } from '../../src/systemd/notify.ts'
+
+t.test('what systemd put into the environment is taken out of it', async (t) => {
+  const env = { PATH: '/bin', NOTIFY_SOCKET: '/run/systemd/notify', WATCHDOG_USEC: '180000000', WATCHDOG_PID: '42' }
+  t.same(takeSupervision(env, 42), { socket: '/run/systemd/notify', watchdogUs: 180e6 })
+  t.same(env, { PATH: '/bin' })
+  t.same(takeSupervision({}, 42), { socket: undefined, watchdogUs: undefined })
+})
+
+t.test('a watchdog counts only if it is meant for this process', async (t) => {
+  const cases: [Record<string, string>, number | undefined][] = [
+    [{ WATCHDOG_USEC: '3000000' }, 3e6],
+    [{ WATCHDOG_USEC: '3000000', WATCHDOG_PID: '42' }, 3e6],
+    [{ WATCHDOG_USEC: '3000000', WATCHDOG_PID: '41' }, undefined],
+    [{ WATCHDOG_USEC: '0' }, undefined],
+    [{ WATCHDOG_USEC: 'infinity' }, undefined],
+    [{ WATCHDOG_USEC: '' }, undefined],
+  ]
+  for (const [env, watchdogUs] of cases) t.same(takeSupervision({ ...env }, 42), { socket: undefined, watchdogUs }, JSON.stringify(env))
+})
+
+/** A systemd-notify that is a shell script. */
+function world(t: Test, script: string, socket: string | undefined = '/run/socket', timeoutMs = 10_000) {
+  const directory = t.testdir()
+  const command = join(directory, 'systemd-notify')
+  writeFileSync(command, `#!/bin/sh\ncd ${directory}\n${script}\n`, { mode: 0o755 })
+  const said: string[] = []
+  const note = (message: string) => void said.push(message)
+  const log = { debug: note, info: note, warn: note, error: note }
+  const calls = () => (existsSync(join(directory, 'calls')) ? readFileSync(join(directory, 'calls'), 'utf8').trim().split('\n') : [])
+  return { notifier: new Notifier({ socket, log, command, timeoutMs }), calls, said, directory }
+}
+
+t.test('one argument for each variable, and the socket for nobody but the child', async (t) => {
+  const { notifier, calls } = world(t, 'for each; do echo "$each" >> calls; done; echo "$NOTIFY_SOCKET" >> calls')
+  notifier.send({ READY: '1', STATUS: 'settled: kube-system/a:kubelet@1' })
+  await notifier.settled()
+  t.same(calls(), ['READY=1', 'STATUS=settled: kube-system/a:kubelet@1', '/run/socket'])
+  t.equal(process.env.NOTIFY_SOCKET, undefined)
+})
+
+t.test('without a socket nothing is started', async (t) => {
+  const said: string[] = []
+  const note = (message: string) => void said.push(message)
+  const notifier = new Notifier({ socket: undefined, log: { debug: note, info: note, warn: note, error: note }, command: '/none' })
+  notifier.send({ READY: '1' })
+  await notifier.settled()
+  t.same(said, [], 'a program that does not exist would be said')
+})
+
+t.test('one child at a time; what comes meanwhile is one message with the latest of each', async (t) => {
+  const { notifier, calls } = world(t, 'echo "$*" >> calls; true')
+  notifier.send({ READY: '1', STATUS: 'one' })
+  notifier.send({ WATCHDOG: '1', STATUS: 'two' })
+  notifier.send({ STATUS: 'three' })
+  await notifier.settled()
+  t.same(calls(), ['READY=1 STATUS=one', 'WATCHDOG=1 STATUS=three'])
+})
+
+t.test('a failure is said once, and once that it is over', async (t) => {
+  const { notifier, said, directory } = world(t, 'if [ ! -e well ]; then echo "no such socket" >&2; exit 1; fi')
+  for (let count = 0; count < 3; count++) {
+    notifier.send({ WATCHDOG: '1' })
+    await notifier.settled()
+  }
+  t.same(said, ['systemd could not be told that the agent works: no such socket'])
+  writeFileSync(join(directory, 'well'), '')
+  notifier.send({ WATCHDOG: '1' })
+  await notifier.settled()
+  t.same(said.slice(1), ['systemd can be told again that the agent works'])
+})
+
+t.test('a child that hangs is ended, and the next one tried', async (t) => {
+  const { notifier, said } = world(t, 'exec sleep 60', '/run/socket', 50)
+  notifier.send({ WATCHDOG: '1' })
+  await notifier.settled()
+  t.same(said, ['systemd could not be told that the agent works: no answer within 0.05 s'])
+})
+
+t.test('no such program is said, and stops nothing', async (t) => {
+  const said: string[] = []
+  const log = { debug() {}, info() {}, warn: (message: string) => void said.push(message), error() {} }
+  const notifier = new Notifier({ socket: '/run/socket', log, command: '/does/not/exist' })
+  notifier.send({ READY: '1' })
+  await notifier.settled()
+  t.match(said, [/could not be told .*ENOENT/])
+})
