@@ -40,9 +40,10 @@ export class ControlGroup {
   async remove(): Promise<void> {
     if (hasSystemd) return
     const groups = HIERARCHIES.map((hierarchy) => join(hierarchy, this.#name)).filter((group) => existsSync(group))
-    await eventually(() => groups.map(removeTree).length > 0, { what: `the control group ${this.#name} is empty`, timeoutMs: 10_000 }).catch(
-      (error: unknown) => console.log(`    left behind: ${error instanceof Error ? error.message : error}`),
-    )
+    await eventually(() => groups.map(removeTree).length > 0, {
+      what: `the control group ${this.#name} is empty`,
+      timeoutMs: 10_000,
+    }).catch((error: unknown) => console.log(`    left behind: ${error instanceof Error ? error.message : error}`))
   }
 }
 

@@ -5,6 +5,7 @@
 import { strict as assert } from 'node:assert'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse } from 'yaml'
 import type { Random } from '../../sim/random.ts'
 import type { Administrator } from '../administrator.ts'
 import { eventually } from '../lab/eventually.ts'
@@ -28,7 +29,6 @@ export class Changes {
   readonly #texts = new Map<string, string>()
   #count = 0
   #assigned = false
-  #maxPods = 110
 
   constructor(node: Node, admin: Administrator, random: Random) {
     this.#node = node
@@ -40,24 +40,17 @@ export class Changes {
     return this.#count
   }
 
-  /** Of the config that kubelet has to run; 110 is local's. */
-  get maxPods(): number {
-    return this.#maxPods
-  }
-
   /** Makes the next change; returns a probe for the Node's status that it has to lead to. */
   async next(kind: Kind = this.#draw()): Promise<(status: ConfigStatus) => void> {
     this.#count += 1
     if (kind === 'unassign') {
       await this.#admin.unassign()
       this.#assigned = false
-      this.#maxPods = 110
       return (status) => assert.deepEqual(status, {})
     }
     const refused = kind === 'refused'
     const maxPods = 200 + this.#count
     const source = await this.#write(this.#node.config(refused ? { maxPods, kubeAPIQPS: -1 } : { maxPods }))
-    if (!refused) this.#maxPods = maxPods
     return (status) => {
       assert.deepEqual(status.assigned?.configMap, source)
       assert.equal(status.error, refused ? VALIDATE_ERROR : undefined)
@@ -66,12 +59,20 @@ export class Changes {
     }
   }
 
-  async settle(expected: (status: ConfigStatus) => void, timeoutMs = 90_000): Promise<void> {
+  /** Waits for that; returns the status. */
+  async settle(expected: (status: ConfigStatus) => void, timeoutMs = 90_000): Promise<ConfigStatus> {
     const probe = async () => {
-      expected((await this.#admin.status()) as ConfigStatus)
-      return true
+      const status = (await this.#admin.status()) as ConfigStatus
+      expected(status)
+      return status
     }
-    await eventually(probe, { what: `change ${this.#count} settles`, timeoutMs, intervalMs: 100 })
+    return eventually(probe, { what: `change ${this.#count} settles`, timeoutMs, intervalMs: 100 })
+  }
+
+  /** Waits until the kubelet that runs says that it runs what the status calls active. */
+  async runs({ active }: ConfigStatus): Promise<void> {
+    const text = active === undefined ? undefined : this.#texts.get(versionOf(active.configMap))
+    await this.#node.untilRuns(text === undefined ? 110 : parse(text).maxPods)
   }
 
   /** Nothing on disk is torn: no record was set aside, and each checkpoint holds what its ConfigMap held. */
@@ -96,9 +97,13 @@ export class Changes {
 
   async #write(text: string): Promise<Source> {
     const source = await (this.#count === 1 ? this.#admin.createConfigMap('config', text) : this.#admin.editConfigMap('config', text))
-    this.#texts.set(join(source.uid, source.resourceVersion), text)
+    this.#texts.set(versionOf(source), text)
     if (!this.#assigned) await this.#admin.assign('config')
     this.#assigned = true
     return source
   }
+}
+
+function versionOf({ uid, resourceVersion }: Source): string {
+  return join(uid, resourceVersion)
 }

@@ -31,7 +31,8 @@ export interface Container {
 
 const BOOT_MS = 60_000
 const NAMESPACES = ['-m', '-u', '-i', '-p', '-r', '-w']
-const ENVIRONMENT = ['env', '-i', 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', 'LANG=C.UTF-8']
+const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+const ENVIRONMENT = ['env', '-i', `PATH=${PATH}`, 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive']
 
 /** Returns when systemd has started everything. */
 export async function bootContainer(root: NodeRoot, { name, directory, binds, logFile }: ContainerOptions): Promise<Container> {

@@ -40,7 +40,10 @@ export function addCrashLoopScenarios(plane: ControlPlane, program: string): voi
       await step('the journal warns of it, and of nothing else before', async () => {
         const [first] = (await node.journal()).filter(({ priority }) => priority <= 4)
         assert.match(first?.msg ?? '', /rolling back/)
-        assert.equal((first?.fields.source as { uid?: string } | undefined)?.uid ?? (first?.fields.from as { uid?: string })?.uid, crashing.uid)
+        assert.equal(
+          (first?.fields.source as { uid?: string } | undefined)?.uid ?? (first?.fields.from as { uid?: string })?.uid,
+          crashing.uid,
+        )
       })
       await step('once that has proved healthy the verdict is final, and nothing was promoted', async () => {
         await node.untilSays(/^verdict confirmed/)

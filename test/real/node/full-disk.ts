@@ -14,7 +14,7 @@ const FILLER = '/var/lib/kubelet-cfg-agent/filler'
 
 export function addFullDiskScenarios(plane: ControlPlane, program: string): void {
   scenario('node: the disk under the state directory is full', (step) =>
-    withNode(plane, program, { name: 'full', settings: { TRIAL_DURATION: '1s' }, stateMiB: 8 }, async (node, admin) => {
+    withNode(plane, program, { name: 'full', settings: { TRIAL_DURATION: '1s', CRASH_LIMIT: '2' }, stateMiB: 8 }, async (node, admin) => {
       const good = await step('a good one is promoted', () => promoteGood(node, admin))
       const before = await node.kubeletProcess()
       await step('the disk is filled', () => fill(node))

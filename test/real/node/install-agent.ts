@@ -9,6 +9,7 @@ import type { Node } from './node.ts'
 const ROOT = join(import.meta.dirname, '../../..')
 const UNITS = join(ROOT, 'systemd')
 const DEBIAN_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
+const RPM_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64' }
 
 /** Whatever the way, the agent is enabled and started, and kubelet goes on as it was. */
 export async function installAgent(node: Node): Promise<void> {
@@ -19,20 +20,28 @@ export async function installAgent(node: Node): Promise<void> {
 
 /** The package for this machine; undefined: none was built. */
 export async function findDeb(): Promise<string | undefined> {
-  const suffix = `_${DEBIAN_ARCHITECTURES[process.arch]}.deb`
+  return findPackage(`_${DEBIAN_ARCHITECTURES[process.arch]}.deb`)
+}
+
+export async function findRpm(): Promise<string | undefined> {
+  return findPackage(`.${RPM_ARCHITECTURES[process.arch]}.rpm`)
+}
+
+async function findPackage(suffix: string): Promise<string | undefined> {
   for (const directory of [join(ROOT, 'dist/packages'), join(ROOT, 'dist')]) {
     const names = await readdir(directory).catch(() => [])
-    const found = names.find((name) => name.startsWith('kubelet-cfg-agent_') && name.endsWith(suffix))
+    const found = names.find((name) => name.startsWith('kubelet-cfg-agent') && name.endsWith(suffix))
     if (found !== undefined) return join(directory, found)
   }
   return undefined
 }
 
-export async function installDeb(node: Node, deb: string): Promise<void> {
+/** Returns what apt said. */
+export async function installDeb(node: Node, deb: string): Promise<string> {
   const inside = `/root/${basename(deb)}`
   await copyFile(deb, node.host(inside))
   // Lists are not needed: all it depends on is there.
-  await node.exec('apt-get', 'install', '--yes', '--no-install-recommends', '--allow-downgrades', inside)
+  return (await node.exec('apt-get', 'install', '--yes', '--no-install-recommends', inside)).stdout
 }
 
 async function installByHand(node: Node): Promise<void> {

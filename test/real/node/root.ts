@@ -23,11 +23,11 @@ export interface NodeRoot {
 const recipe = {
   version: 1,
   suite: 'bookworm',
-  // What a node has, and with systemd-container and e2fsprogs what makes one. iptables is missing on purpose: kubelet would
+  // What a node has, and with systemd-container and e2fsprogs what makes one; rpm is for its package. iptables is missing on purpose: kubelet would
   // write its chains into the network that a node shares with the machine.
   include: [
     ...['systemd', 'systemd-sysv', 'dbus', 'ca-certificates', 'iproute2', 'procps', 'util-linux', 'mount', 'openssl'],
-    ...['containerd', 'runc', 'systemd-container', 'e2fsprogs'],
+    ...['containerd', 'runc', 'systemd-container', 'e2fsprogs', 'rpm'],
   ],
   // They would manage that network too.
   mask: ['systemd-networkd.service', 'systemd-networkd.socket', 'systemd-resolved.service', 'apt-daily.timer', 'apt-daily-upgrade.timer'],
@@ -37,7 +37,10 @@ const recipe = {
 /** Makes it if need be; later calls return at once. `report` hears what takes time. */
 export async function ensureNodeRoot(report: (line: string) => void = console.log): Promise<NodeRoot> {
   if (process.getuid?.() !== 0) throw new Error('a node with a real systemd needs root: run the tests as root')
-  const key = createHash('sha256').update(JSON.stringify({ recipe, architecture: process.arch })).digest('hex').slice(0, 16)
+  const key = createHash('sha256')
+    .update(JSON.stringify({ recipe, architecture: process.arch }))
+    .digest('hex')
+    .slice(0, 16)
   const cache = cacheDirectory()
   const tree = join(cache, `node-${key}`)
   await mkdir(cache, { recursive: true })

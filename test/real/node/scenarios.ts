@@ -4,12 +4,13 @@ import { addCrashLoopScenarios } from './crash-loop.ts'
 import { addFullDiskScenarios } from './full-disk.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
 import { addNodeOutageScenarios } from './outage.ts'
+import { addPackageScenarios } from './packages.ts'
 import { addRebootScenarios } from './reboot.ts'
 import { addSpelledOutScenarios } from './spelled-out.ts'
 import { addNodeTransitionScenarios } from './transitions.ts'
 import { addWorkflowScenarios } from './workflow.ts'
 
-export function addNodeScenarios(plane: ControlPlane, program: string): void {
+export async function addNodeScenarios(plane: ControlPlane, program: string): Promise<void> {
   addWorkflowScenarios(plane, program)
   addCrashLoopScenarios(plane, program)
   addRebootScenarios(plane, program)
@@ -17,5 +18,6 @@ export function addNodeScenarios(plane: ControlPlane, program: string): void {
   addFullDiskScenarios(plane, program)
   addNodeOutageScenarios(plane, program)
   addNodeTransitionScenarios(plane, program)
+  await addPackageScenarios(plane, program)
   addInterruptionScenarios(plane, program)
 }

@@ -10,7 +10,13 @@ import { type Node, withNode } from './node.ts'
 const ERROR = 'failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details'
 
 export function addSpelledOutScenarios(plane: ControlPlane, program: string): void {
-  const options = { name: 'spelled-out', unit: 'spelled-out', settings: { TRIAL_DURATION: '1s', CRASH_LIMIT: '1' } } as const
+  const options = {
+    name: 'spelled-out',
+    unit: 'spelled-out',
+    settings: { TRIAL_DURATION: '1s', CRASH_LIMIT: '1' },
+    // As the unit's comment asks for.
+    agentService: ['ReadWritePaths=/etc/kubernetes/kubelet'],
+  } as const
   scenario('node: a unit that spells --config out', (step) =>
     withNode(plane, program, options, async (node, admin) => {
       const original = await look(node)

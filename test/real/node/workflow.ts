@@ -130,7 +130,10 @@ function inOrder(lines: readonly JournalLine[], wanted: readonly string[]): void
   let from = 0
   for (const text of wanted) {
     const found = lines.findIndex(({ msg }, index) => index >= from && msg.startsWith(text))
-    assert(found >= 0, `the journal has, after its line ${from}, no line ${JSON.stringify(text)}:\n${lines.map(({ msg }) => msg).join('\n')}`)
+    assert(
+      found >= 0,
+      `the journal has, after its line ${from}, no line ${JSON.stringify(text)}:\n${lines.map(({ msg }) => msg).join('\n')}`,
+    )
     from = found + 1
   }
 }
