@@ -5,6 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../lab/eventually.ts'
+import { onProcessEnd } from '../lab/processes.ts'
 
 /** In the hybrid layout systemd's own hierarchy and the unified one count; with cgroup v2 alone there is just the latter. */
 const HIERARCHIES = ['/sys/fs/cgroup/systemd', '/sys/fs/cgroup/unified', '/sys/fs/cgroup'].filter((path) =>
@@ -15,6 +16,7 @@ export const hasSystemd = existsSync('/run/systemd/system')
 
 export class ControlGroup {
   readonly #name: string
+  #removeLater: (() => void) | undefined
 
   constructor(name: string) {
     this.#name = name
@@ -23,6 +25,8 @@ export class ControlGroup {
   /** What `start` spawns begins in the group: this process is there while it forks, and then back. */
   run<T>(start: () => T): T {
     if (hasSystemd) return start()
+    // Before what is started: that is ended first, then.
+    this.#removeLater = onProcessEnd(() => this.#removeNow())
     const homes = HIERARCHIES.map((hierarchy) => join(hierarchy, homeIn(hierarchy)))
     const groups = HIERARCHIES.map((hierarchy) => join(hierarchy, this.#name))
     for (const group of groups) {
@@ -39,11 +43,26 @@ export class ControlGroup {
   /** When nothing is left in it. */
   async remove(): Promise<void> {
     if (hasSystemd) return
-    const groups = HIERARCHIES.map((hierarchy) => join(hierarchy, this.#name)).filter((group) => existsSync(group))
-    await eventually(() => groups.map(removeTree).length > 0, {
-      what: `the control group ${this.#name} is empty`,
-      timeoutMs: 10_000,
-    }).catch((error: unknown) => console.log(`    left behind: ${error instanceof Error ? error.message : error}`))
+    await eventually(() => this.#isRemoved(), { what: `the control group ${this.#name} is empty`, timeoutMs: 10_000, intervalMs: 20 })
+    this.#removeLater?.()
+  }
+
+  /** While this process ends nothing asynchronous happens any more; the last processes of the group may take a moment. */
+  #removeNow(): void {
+    const pause = new Int32Array(new SharedArrayBuffer(4))
+    for (let attempt = 0; attempt < 100; attempt += 1) {
+      try {
+        if (this.#isRemoved()) return
+      } catch {
+        Atomics.wait(pause, 0, 0, 50)
+      }
+    }
+  }
+
+  /** Throws as long as a process is in it. */
+  #isRemoved(): boolean {
+    for (const hierarchy of HIERARCHIES) removeTree(join(hierarchy, this.#name))
+    return true
   }
 }
 

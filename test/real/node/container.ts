@@ -5,7 +5,16 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../lab/eventually.ts'
-import { CommandError, type CommandOptions, type CommandOutput, type Daemon, run, startDaemon, tailOf } from '../lab/processes.ts'
+import {
+  CommandError,
+  type CommandOptions,
+  type CommandOutput,
+  type Daemon,
+  onProcessEnd,
+  run,
+  startDaemon,
+  tailOf,
+} from '../lab/processes.ts'
 import { ControlGroup, hasSystemd } from './cgroup.ts'
 import type { NodeRoot } from './root.ts'
 
@@ -42,14 +51,15 @@ export async function bootContainer(root: NodeRoot, { name, directory, binds, lo
   const mounts = ['--bind=/dev/kmsg', ...Object.entries(binds).map(([inside, outside]) => `--bind-ro=${outside}:${inside}`)]
   const [file, ...args] = root.tool('systemd-nspawn', ...options, '--capability=all', ...mounts, '--console=pipe', '-b')
   const daemon = group.run(() => startDaemon(`the machine ${name}`, file, args, logFile))
+  let container: Booted | undefined
   try {
     const pid = await eventually(() => firstProcess(daemon), { what: `${name} has a PID 1`, timeoutMs: BOOT_MS, intervalMs: 50 })
-    const container = new Booted(daemon, pid, group)
-    await eventually(() => container.isUp(), { what: `${name} has booted`, timeoutMs: BOOT_MS })
-    return container
+    const booted = new Booted(daemon, pid, group)
+    container = booted
+    await eventually(() => booted.isUp(), { what: `${name} has booted`, timeoutMs: BOOT_MS })
+    return booted
   } catch (cause) {
-    await daemon.stop(0)
-    await group.remove()
+    await (container?.pullThePlug() ?? daemon.stop(0))
     throw new Error(`${name} did not boot\n--- end of its console\n${tailOf(logFile)}`, { cause })
   }
 }
@@ -58,11 +68,14 @@ class Booted implements Container {
   readonly #daemon: Daemon
   readonly #pid: number
   readonly #group: ControlGroup
+  readonly #forget: () => void
 
   constructor(daemon: Daemon, pid: number, group: ControlGroup) {
     this.#daemon = daemon
     this.#pid = pid
     this.#group = group
+    // It outlives a systemd-nspawn that is killed.
+    this.#forget = onProcessEnd(() => this.#kill())
   }
 
   exec(file: string, args: readonly string[], options?: CommandOptions): Promise<CommandOutput> {
@@ -86,13 +99,19 @@ class Booted implements Container {
   }
 
   async pullThePlug(): Promise<void> {
-    if (existsSync(`/proc/${this.#pid}`) && this.#daemon.ended() === undefined) process.kill(this.#pid, 'SIGKILL')
+    this.#kill()
     await this.#daemon.stop(10_000)
     await this.#gone()
   }
 
+  /** Not a process that came after it under the same id: it cannot end without systemd-nspawn ending. */
+  #kill(): void {
+    if (this.#daemon.ended() === undefined && existsSync(`/proc/${this.#pid}`)) process.kill(this.#pid, 'SIGKILL')
+  }
+
   async #gone(): Promise<void> {
     await eventually(() => !existsSync(`/proc/${this.#pid}`), { what: 'its processes have ended', intervalMs: 20 })
+    this.#forget()
     await this.#group.remove()
   }
 }

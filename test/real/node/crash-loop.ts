@@ -37,12 +37,14 @@ export function addCrashLoopScenarios(plane: ControlPlane, program: string): voi
         const expected = `Kubelet config rolled back from ${labels(crashing)} to ${labels(good)}: kubelet exited 3 times`
         assert(events[0]?.message.startsWith(expected), events[0]?.message)
       })
-      await step('the journal warns of it, and of nothing else before', async () => {
+      await step('the journal has it as an error, with its fields, and nothing worse than information before', async () => {
         const [first] = (await node.journal()).filter(({ priority }) => priority <= 4)
-        assert.match(first?.msg ?? '', /rolling back/)
-        assert.equal(
-          (first?.fields.source as { uid?: string } | undefined)?.uid ?? (first?.fields.from as { uid?: string })?.uid,
-          crashing.uid,
+        assert.match(first?.msg ?? '', /^config failed, rolling back from kube-system\/crash-crashing:kubelet@/)
+        assert.equal(first?.priority, 3)
+        const { source, next, reason, detail } = first?.fields ?? {}
+        assert.deepEqual(
+          { source, next, reason, detail },
+          { source: crashing, next: good, reason: 'crash-loop', detail: 'kubelet exited 3 times' },
         )
       })
       await step('once that has proved healthy the verdict is final, and nothing was promoted', async () => {
