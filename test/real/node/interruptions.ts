@@ -96,9 +96,9 @@ export function addInterruptionScenarios(plane: ControlPlane, program: string): 
   )
 }
 
-/** Half of the moments within the first instants, when most happens, and half within the time in which kubelet starts. */
+/** Half of the moments within the first instants, when most happens, and half a little later, when kubelet starts. */
 async function momentAfterChange(random: Random): Promise<void> {
-  await sleep(random.chance(0.5) ? random.between(0, 700) : random.between(0, 3_000))
+  await sleep(random.chance(0.5) ? random.between(0, 700) : random.between(0, 1_500))
 }
 
 async function killAt(node: Node, random: Random): Promise<void> {

@@ -8,11 +8,11 @@ import { promoteGood } from './assign.ts'
 import { withNode } from './node.ts'
 
 /** In proportion to the ten minutes of a default trial this is more than the two minutes of an outage. */
-const OUTAGE_MS = 20_000
+const OUTAGE_MS = 15_000
 
 export function addNodeOutageScenarios(plane: ControlPlane, program: string): void {
   scenario('node: the API server is away during a trial, and etcd is restored', (step) =>
-    withNode(plane, program, { name: 'outage-node', settings: { TRIAL_DURATION: '10s', SPREAD: '0s' } }, async (node, admin) => {
+    withNode(plane, program, { name: 'outage-node', settings: { TRIAL_DURATION: '6s', SPREAD: '0s' } }, async (node, admin) => {
       const good = await step('a good one is promoted', () => promoteGood(node, admin))
       const saved = await step('etcd is backed up', () => plane.saveEtcd())
       const edited = await step('an edit is on trial', async () => {
