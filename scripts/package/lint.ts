@@ -5,7 +5,7 @@ import { CONFIG_PAGE } from './man.ts'
 import { run } from './tools.ts'
 
 export async function lintDebs(debs: readonly string[]): Promise<void> {
-  await run('lintian', ['--allow-root', '--no-tag-display-limit', '--fail-on', 'error,warning', ...debs])
+  await run('lintian', ['--allow-root', '--tag-display-limit', '0', '--fail-on', 'error,warning', ...debs])
 }
 
 export async function lintRpms(rpms: readonly string[]): Promise<void> {

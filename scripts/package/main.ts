@@ -1,12 +1,13 @@
 /**
  * `npm run package`: deb and rpm for every architecture, with a bill of materials each, into dist/. Fails if anything is not as it must be:
  * too big, incomplete, or with a word of lintian or rpmlint against it. With `--check` it builds everything a second time, elsewhere and in
- * another environment, and compares the bytes.
+ * another environment, and compares the bytes. With `--only amd64.deb` (or `aarch64.rpm`) it builds just that one, which is quicker.
  */
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import { ARCHITECTURES } from './architectures.ts'
+import { parseArgs } from 'node:util'
+import { ARCHITECTURES, type Architecture } from './architectures.ts'
 import { buildDeb } from './deb.ts'
 import { inspectDeb, inspectRpm } from './inspect.ts'
 import { lintDebs, lintManPages, lintRpms, lintScripts } from './lint.ts'
@@ -20,8 +21,8 @@ const DIST = 'dist'
 const WORK = join(DIST, 'package')
 
 async function main(args: readonly string[]): Promise<void> {
-  const unknown = args.find((argument) => argument !== '--check')
-  if (unknown !== undefined) throw new Error(`${unknown}: unknown argument; --check builds twice and compares`)
+  const { values } = parseArgs({ args: [...args], options: { check: { type: 'boolean', default: false }, only: { type: 'string' } } })
+  const wanted = choose(values.only)
   await requireTools()
   const project = await readProject()
   if (project.dirty) console.log('The tree is not what was committed: the same commit will give other bytes.')
@@ -30,18 +31,32 @@ async function main(args: readonly string[]): Promise<void> {
   )
   await Promise.all(fetched.map(checkNeeds))
   // The same depth each: the source maps name sources relative to it.
-  const files = await timed('built', () => build(project, fetched, join(WORK, 'first')))
+  const files = await timed('built', () => build(project, fetched, wanted, join(WORK, 'first')))
   await timed('inspected and checked', () => check(files, join(WORK, 'first')))
-  if (args.includes('--check')) {
-    const again = await timed('built again', () => inAnotherEnvironment(() => build(project, fetched, join(WORK, 'again'))))
+  if (values.check) {
+    const again = await timed('built again', () => inAnotherEnvironment(() => build(project, fetched, wanted, join(WORK, 'again'))))
     await compare(files, again)
   }
   await publish(files)
   for (const name of ['first', 'again']) await rm(join(WORK, name), { recursive: true, force: true })
 }
 
+type Format = 'deb' | 'rpm'
+type Wanted = ReadonlyMap<Architecture, readonly Format[]>
+
+function choose(only: string | undefined): Wanted {
+  const formats: readonly Format[] = ['deb', 'rpm']
+  const wanted = ARCHITECTURES.map(
+    (each) => [each, formats.filter((format) => only === undefined || only === `${each[format]}.${format}`)] as const,
+  )
+  const chosen = new Map(wanted.filter(([, some]) => some.length > 0))
+  const names = ARCHITECTURES.flatMap((each) => formats.map((format) => `${each[format]}.${format}`))
+  if (chosen.size === 0) throw new Error(`--only ${only}: is none of ${names.join(', ')}`)
+  return chosen
+}
+
 /** @returns the packages and the bills of materials */
-async function build(project: Project, fetched: readonly Fetched[], work: string): Promise<string[]> {
+async function build(project: Project, fetched: readonly Fetched[], wanted: Wanted, work: string): Promise<string[]> {
   await rm(work, { recursive: true, force: true })
   await mkdir(work, { recursive: true })
   const agent = join(work, 'agent')
@@ -49,31 +64,36 @@ async function build(project: Project, fetched: readonly Fetched[], work: string
   await run(process.execPath, ['scripts/build.mjs', 'src/main.ts', agent, metafile])
   const components = await readComponents(metafile)
   const runtimes = await describeRuntimes(fetched)
-  const built = ARCHITECTURES.map(async (architecture, index) => {
+  const built = [...wanted].map(async ([architecture, formats]) => {
+    const index = ARCHITECTURES.indexOf(architecture)
     const [binary, runtime] = [fetched[index], runtimes[index]]
     if (binary === undefined || runtime === undefined) throw new Error(`there is no Node.js for ${architecture.deb}`)
     const payload = join(work, `payload-${architecture.deb}`)
     await layOut(payload, { project, architecture, agent, components, fetched: binary, runtime })
     const directory = join(work, architecture.deb)
-    const deb = await buildDeb(payload, directory, architecture, project)
-    const rpm = await buildRpm(payload, directory, architecture, project)
-    const bill = deb.replace(/\.deb$/, '.cdx.json')
+    await mkdir(directory)
+    const files: string[] = []
+    if (formats.includes('deb')) files.push(await buildDeb(payload, directory, architecture, project))
+    if (formats.includes('rpm')) files.push(await buildRpm(payload, directory, architecture, project))
+    const bill = join(directory, `${project.name}_${project.version}_${architecture.deb}.cdx.json`)
     await copyFile(join(payload, 'doc/sbom.cdx.json'), bill)
-    return [deb, rpm, bill]
+    return [...files, bill]
   })
   return (await Promise.all(built)).flat()
 }
 
 async function check(files: readonly string[], work: string): Promise<void> {
-  const [debs, rpms] = ['.deb', '.rpm'].map((end) => files.filter((file) => file.endsWith(end)))
-  for (const [index, architecture] of ARCHITECTURES.entries()) {
-    await inspectDeb(debs?.[index] ?? '', join(work, `inspect-${architecture.deb}`), architecture)
-    await inspectRpm(rpms?.[index] ?? '')
-    await lintManPages(join(work, `payload-${architecture.deb}`))
+  const debs = files.filter((file) => file.endsWith('.deb'))
+  const rpms = files.filter((file) => file.endsWith('.rpm'))
+  for (const architecture of ARCHITECTURES) {
+    const deb = debs.find((file) => file.endsWith(`_${architecture.deb}.deb`))
+    if (deb !== undefined) await inspectDeb(deb, join(work, `inspect-${architecture.deb}`), architecture)
   }
+  for (const rpm of rpms) await inspectRpm(rpm)
+  for (const name of await readdir(work)) if (name.startsWith('payload-')) await lintManPages(join(work, name))
   await lintScripts()
-  await lintDebs(debs ?? [])
-  await lintRpms(rpms ?? [])
+  if (debs.length > 0) await lintDebs(debs)
+  if (rpms.length > 0) await lintRpms(rpms)
 }
 
 /** What must not show in a package: who builds it, where, when, in which language, and with which umask. */

@@ -38,6 +38,7 @@ export async function layOut(
     await writeFile(at(path), text)
   }
   await cp(agent, at('lib'), { recursive: true })
+  await withoutInterpreter(at('lib'))
   await strip(fetched, architecture, at('lib/node'))
   await cp('packaging/common/before-removal', at('lib/before-removal'))
   await cp('packaging/common/kubelet-cfg-agent', at('bin/kubelet-cfg-agent'))
@@ -54,6 +55,15 @@ export async function layOut(
   await write('doc/sbom.cdx.json', sbom({ ...project, architecture: architecture.deb, components, runtime }))
   await cp('deploy', at('doc/examples'), { recursive: true })
   await settle(directory, epoch)
+}
+
+/** Here the launcher says which Node.js runs the bundle. Its lines stay where the source maps have them. */
+async function withoutInterpreter(directory: string): Promise<void> {
+  for (const name of await readdir(directory, { recursive: true })) {
+    if (!name.endsWith('.mjs')) continue
+    const path = join(directory, name)
+    await writeFile(path, (await readFile(path, 'utf8')).replace(/^#!.*/, '// Started by /usr/bin/kubelet-cfg-agent'))
+  }
 }
 
 /** The components of a bundle, from esbuild's account of it, each with what its own package says. */

@@ -35,7 +35,7 @@ export async function fetchRuntime(cpu: string, directory: string): Promise<Fetc
   }
   const home = join(directory, 'node_modules', npmName)
   const licenceText = await readFile(join(home, 'LICENSE'), 'utf8').catch((cause: unknown) => {
-    throw new Error(`npm ci did not install ${npmName} on a machine of another architecture: use npm 10.4 or later`, { cause })
+    throw new Error(`npm ci did not install ${npmName} on a machine of another architecture: use npm 10.8 or later`, { cause })
   })
   return { binary: join(home, 'bin/node'), npmName, version, integrity, licenceText }
 }

@@ -18,6 +18,15 @@ t.test('each knows every command and every flag', async (t) => {
   }
 })
 
+t.test('one flag takes the same values wherever it is taken, as bash relies on', async (t) => {
+  const seen = new Map<string, unknown>()
+  for (const row of COMMAND_ROWS.flatMap(({ flags }) => flags)) {
+    const { flag, short, value } = row
+    if (seen.has(flag)) t.strictSame({ short, value }, seen.get(flag), flag)
+    seen.set(flag, { short, value })
+  }
+})
+
 for (const shell of Object.keys(FILES) as (keyof typeof FILES)[]) {
   t.test(`${shell} can read it`, skipWithout(shell), async (t) => {
     const directory = t.testdir({ completion: FILES[shell] })
