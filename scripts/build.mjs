@@ -1,19 +1,20 @@
 #!/usr/bin/env node
 /**
- * Bundles the agent: `node scripts/build.mjs [entry] [outdir]`, by default src/main.ts to dist/kubelet-cfg-agent.mjs.
+ * Bundles the agent: `node scripts/build.mjs [entry] [outdir] [metafile]`, by default src/main.ts to dist/kubelet-cfg-agent.mjs. The metafile is
+ * esbuild's account of what went in.
  *
  * What is loaded is what the agent weighs on a node, for ever: @kubernetes/client-node brings every type of the Kubernetes API (some
  * 3 MB of source), an HTTP client, OpenID and SOCKS, of which the agent uses the kubeconfig alone. So only that module of it is taken,
  * and what it would load besides is replaced by stubs that say so when they are ever called; with the other libraries alike. What the
  * agent itself imports with `import()` (yaml, metrics, node facts) becomes a file of its own and is loaded when it is needed.
  */
-import { chmodSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 
 const NAME = 'kubelet-cfg-agent'
-const [entry = 'src/main.ts', outdir = 'dist'] = process.argv.slice(2)
+const [entry = 'src/main.ts', outdir = 'dist', metafilePath] = process.argv.slice(2)
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const require = createRequire(import.meta.url)
 const clientNode = dirname(require.resolve('@kubernetes/client-node'))
@@ -74,7 +75,9 @@ function exactly(module) {
   return new RegExp(`^${module.replace(/[.]/g, '\\.')}$`)
 }
 
-rmSync(outdir, { recursive: true, force: true })
+// Only what this writes: packages lie beside it.
+for (const written of [`${NAME}.mjs`, `${NAME}.mjs.map`, `${NAME}.mjs.LEGAL.txt`, 'lib'])
+  rmSync(join(outdir, written), { recursive: true, force: true })
 const { metafile } = await build({
   entryPoints: [{ in: entry, out: NAME }],
   outdir,
@@ -106,6 +109,7 @@ const { metafile } = await build({
 })
 const main = join(outdir, `${NAME}.mjs`)
 chmodSync(main, 0o755)
+if (metafilePath !== undefined) writeFileSync(metafilePath, JSON.stringify(metafile))
 
 const heavy = Object.keys(metafile.inputs).filter((input) =>
   /client-node\/dist\/gen\/|node_modules\/(node-fetch|openid-client|tr46|ws|@opentelemetry)\//.test(input),

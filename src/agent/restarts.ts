@@ -24,6 +24,11 @@ const START_AGAIN_US = 15e6
 const START_AGAIN_AT_MOST_US = 300e6
 /** A restart that systemd would not take is asked for again after this. */
 const ASK_AGAIN_US = 60e6
+/**
+ * One without an answer, after this: the agent died before it had it, and perhaps before it asked. Were it still on its way, systemd would merge
+ * the two.
+ */
+const LOST_US = 10e6
 
 export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Target): RestartDecision {
   const { running, now, policy } = snapshot
@@ -56,7 +61,7 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
       }
     }
     if (startedSince && !failed) return { kind: 'not-due' }
-    const askAgainUs = asked.atUs + (asked.outcome?.ok === false ? ASK_AGAIN_US : policy.startDeadlineUs)
+    const askAgainUs = asked.atUs + (asked.outcome === undefined ? LOST_US : asked.outcome.ok ? policy.startDeadlineUs : ASK_AGAIN_US)
     if (!startedSince && now.monotonicUs < askAgainUs)
       return {
         kind: 'under-way',
@@ -66,7 +71,7 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   }
   if ((running.kind === 'known' || failed) && snapshot.runtimeUp === false) return { kind: 'runtime-down' }
   // Falling back is exempt; starting what systemd gave up, again and again, is no falling back.
-  const exempt = target.fallback && !target.atFault && asked === undefined
+  const exempt = target.fallback && !target.atFault && asked?.outcome === undefined
   if (!exempt && failed) {
     // A start that was cut short is finished, and is no other one.
     const untilUs = halfStarted ? 0 : startAgainUs(thisBoot, now.monotonicUs)

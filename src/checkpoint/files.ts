@@ -76,11 +76,21 @@ export class DurableFiles implements TreeFiles {
         }
         this.#disk.rename(unfinished, path)
       } catch (cause) {
+        if (exists && aside !== undefined) this.#restore(path, aside)
         this.#discard(unfinished)
         throw cause
       }
       this.#sync(dirname(path))
     })
+  }
+
+  /** What was set aside for something that could not take its place. Where this fails too, the next try makes it good. */
+  #restore(path: string, aside: string): void {
+    try {
+      if (this.#disk.stat(path) === undefined && this.#disk.stat(aside) !== undefined) this.#disk.rename(aside, path)
+    } catch {
+      // The error that led here says more.
+    }
   }
 
   rename(from: string, to: string): void {

@@ -121,6 +121,17 @@ t.test('once per target', async (t) => {
     t.match(decide({ ...runs(A), ...since, restarts: [{ ...refused, atUs: NOW_US - MINUTE_US }] }), { kind: 'restart' })
   })
 
+  t.test('the agent died before systemd answered, and perhaps before it asked: again soon', async (t) => {
+    const lost = { ...asked, outcome: undefined }
+    const aMomentAgo = { ...runs(A), ...since, restarts: [lost] }
+    t.match(decide(aMomentAgo), { kind: 'under-way', untilUs: asked.atUs + 10 * SECOND_US })
+    const subjectSinceUs = NOW_US - 20 * SECOND_US
+    const longer = { ...runs(A), health: { ...since.health, subjectSinceUs } }
+    const restarts = [{ ...lost, atUs: NOW_US - 10 * SECOND_US }]
+    t.match(decide({ ...longer, restarts }), { kind: 'restart', record: { fallback: false } })
+    t.match(decide({ ...longer, restarts }, { ...TARGET, fallback: true }), { record: { fallback: true } }, 'falling back stays exempt')
+  })
+
   t.test('a process that was started since still runs something else: never again', async (t) => {
     const ineffective = { ...runs(A, { invocationId: 'invocation-2' }), ...since, restarts: [asked] }
     t.match(decide(ineffective), { kind: 'ineffective', detail: /another config/ })

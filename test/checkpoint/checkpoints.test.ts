@@ -147,6 +147,22 @@ t.test('files where directories belong are no checkpoints, and stop nothing but 
   t.end()
 })
 
+t.test('a replacement that fails halfway is taken back', (t) => {
+  const { disk, aside, checkpoints } = open()
+  checkpoints.save('u', '212', { kubelet: 'a' })
+  let renames = 0
+  disk.faultOf = (step) => {
+    renames += Number(step.kind === 'rename')
+    return step.kind === 'rename' && renames === 2 ? 'EIO' : undefined
+  }
+  t.throws(() => checkpoints.replace('u', '212', { kubelet: 'b' }, 'restored etcd'), { code: 'EIO' })
+  t.same(checkpoints.data('u', '212'), { kubelet: 'a' })
+  t.same(aside, [])
+  checkpoints.replace('u', '212', { kubelet: 'b' }, 'restored etcd')
+  t.same(checkpoints.data('u', '212'), { kubelet: 'b' })
+  t.end()
+})
+
 t.test('what is set aside is kept, and is no checkpoint any more', (t) => {
   const { files, aside, checkpoints } = open()
   for (let round = 0; round < 7; round += 1) {

@@ -113,12 +113,13 @@ export class Administrator {
     await eventually(probe, { what: 'the Node shows this status', timeoutMs, intervalMs: 250 })
   }
 
-  /** Those about the Node, in the order of their names, which is that of time. */
+  /** The agent's about the Node, in the order of their names, which is that of time. A real kubelet has its own. */
   async events(): Promise<NodeEvent[]> {
     const about = `involvedObject.kind=Node,involvedObject.name=${this.#node}`
     const { items } = JSON.parse(await this.kubectl('-n', 'default', 'get', 'events', '--field-selector', about, '-o', 'json'))
     const events: NodeEvent[] = items
-    return events.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
+    const ours = events.filter(({ source }) => source.component === 'kubelet-cfg-agent')
+    return ours.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
   }
 
   /** Waits until there are just these, as `Reason: message`. */

@@ -1,6 +1,7 @@
 /**
  * The agent as it is shipped, on a real kube-apiserver 1.20.2, driven by real kubectl commands: `npm run test:real`, or with words to run
- * only the scenarios that have them in their name. Prints each step with the time it took, and ends with `N passed, N failed`. Whatever
+ * only the scenarios that have them in their name (`npm run test:real -- node: reboot`). Those called `node:` have a real systemd and a real kubelet
+ * too; the others a simulated one, and they take less time. Prints each step with the time it took, and ends with `N passed, N failed`. Whatever
  * it started ends with it.
  */
 import { buildAgent } from './agent.ts'
@@ -13,6 +14,7 @@ import { addKubeletTroubleScenarios } from './kubelet-trouble.ts'
 import { startControlPlane } from './lab/control-plane.ts'
 import { runScenarios } from './lab/runner.ts'
 import { addModernServerScenarios } from './modern-server.ts'
+import { addNodeScenarios } from './node/scenarios.ts'
 import { addOutageScenarios } from './outage.ts'
 import { addTransitionScenarios } from './transitions.ts'
 
@@ -27,4 +29,5 @@ addHostileScenarios(plane, program)
 addInterruptionScenarios(plane, program)
 addOutageScenarios(plane, program)
 addModernServerScenarios(program)
+await addNodeScenarios(plane, program)
 await runScenarios()

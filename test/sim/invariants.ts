@@ -83,7 +83,9 @@ export class Invariants {
     if (path === undefined) return
     const text = this.#world.files.read(path)?.toString()
     // A crash between the two renames of a replacement (the same version with other content): the next agent mends it before it rests.
-    if (text === undefined && this.#world.nowUs <= this.#world.agentFromUs && this.#wasSetAside(path)) return
+    // Nor can one that failed halfway be taken back on a disk that fails.
+    const cutShort = this.#world.nowUs <= this.#world.agentFromUs || this.#world.diskFails
+    if (text === undefined && cutShort && this.#wasSetAside(path)) return
     assert(text !== undefined, `invariant 2: kubelet.env names ${path}, which does not exist`)
     assert(
       !['syntax-error', 'invalid'].includes(behaviourOf(text)),

@@ -115,6 +115,10 @@ export class SimWorld {
     if (this.cluster.advanceTo(us)) this.woken = true
   }
 
+  get diskFails(): boolean {
+    return this.#faults !== undefined
+  }
+
   /** Whether something that was switched off comes back by itself. */
   isDisturbed(): boolean {
     return this.#later.length > 0

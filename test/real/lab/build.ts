@@ -42,7 +42,8 @@ function hashOfInputs(): string {
   return createHash('sha256').update(JSON.stringify(recipe)).digest('hex').slice(0, 16)
 }
 
-function cacheDirectory(): string {
+/** Outside the checkout. */
+export function cacheDirectory(): string {
   const { KCA_LAB_CACHE: own, XDG_CACHE_HOME: user } = process.env
   return own || join(user || join(homedir(), '.cache'), 'kubelet-cfg-agent')
 }

@@ -73,6 +73,9 @@ export async function startControlPlane(options: ApiserverOptions = {}): Promise
 async function createCluster(directory: string, server: string): Promise<Cluster> {
   const authority = await createAuthority(directory)
   await issueCertificate(authority, join(directory, 'server'), { subject: '/CN=kube-apiserver', usage: 'serverAuth' })
+  // With which it asks a real kubelet, when somebody asks for a Node's `proxy/configz`.
+  const toKubelet = { subject: '/O=system:masters/CN=kube-apiserver-kubelet-client', usage: 'clientAuth' } as const
+  await issueCertificate(authority, join(directory, 'kubelet-client'), toKubelet)
   await createSigningKey(join(directory, 'service-account.key'))
   return { directory, server, authority }
 }

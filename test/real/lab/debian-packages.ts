@@ -15,6 +15,8 @@ export interface DebianPackages {
   unpack(packages: readonly string[], root: string): Promise<void>
   /** Downloads a source package, `name=version`, and returns the path of its upstream tarball. */
   fetchSource(source: string): Promise<string>
+  /** The line of a sources.list that names the mirror and the keyring. */
+  readonly sourceLine: string
 }
 
 /** Fetches the lists of bookworm into `scratch`. */
@@ -43,6 +45,7 @@ export async function openDebianPackages(scratch: string): Promise<DebianPackage
   }
   await apt(scratch, 'update')
   return {
+    sourceLine: `deb ${where}`,
     async unpack(packages, root) {
       const downloads = join(scratch, 'deb')
       await apt(downloads, 'download', ...packages)

@@ -1,0 +1,15 @@
+/** The architectures that are built, as each of the tools calls them. Pure. */
+
+export interface Architecture {
+  readonly deb: string
+  readonly rpm: string
+  /** npm's and Node's own name. */
+  readonly cpu: string
+  /** Prefix of binutils. */
+  readonly triplet: string
+}
+
+export const ARCHITECTURES: readonly Architecture[] = [
+  { deb: 'amd64', rpm: 'x86_64', cpu: 'x64', triplet: 'x86_64-linux-gnu' },
+  { deb: 'arm64', rpm: 'aarch64', cpu: 'arm64', triplet: 'aarch64-linux-gnu' },
+]

@@ -1,0 +1,173 @@
+/**
+ * Completion for bash, zsh and fish, from the table of the command line. Each is one plain file without a helper of its own: none of
+ * them runs the program. Pure.
+ */
+import { PROGRAM } from '../../src/cli/help-notes.ts'
+import { COMMAND_ROWS, type CommandRow, type FlagRow, HELP_FLAG, VERSION_FLAG } from './surface.ts'
+
+const FUNCTION = `_${PROGRAM.replaceAll('-', '_')}`
+const HELP_COMMAND = { name: 'help', summary: 'the help of a command' }
+const NAMES = [...COMMAND_ROWS.map(({ name }) => name), HELP_COMMAND.name]
+
+const spellings = ({ short, flag }: FlagRow) => (short === undefined ? [flag] : [short, flag])
+const flagsOf = ({ flags }: CommandRow) => [...flags, HELP_FLAG]
+
+/** One flag means one thing wherever it is taken, so bash may ask for its values without knowing the command. */
+function distinctFlags(): FlagRow[] {
+  return [...new Map(COMMAND_ROWS.flatMap(({ flags }) => flags).map((row) => [row.flag, row])).values()]
+}
+
+export function bashCompletion(): string {
+  const values = distinctFlags().flatMap((row) => {
+    const reply = bashReply(row)
+    return reply === undefined ? [] : [`    ${spellings(row).join(' | ')}) ${reply} ;;`]
+  })
+  const commands = COMMAND_ROWS.map((row) => `    ${row.name}) words='${flagsOf(row).flatMap(spellings).join(' ')}' ;;`)
+  return `# bash completion for ${PROGRAM}
+${FUNCTION}() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} words=
+  COMPREPLY=()
+  # --flag=value comes as three words.
+  if [[ $cur == = ]]; then
+    cur=
+  elif [[ $prev == = ]]; then
+    prev=\${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  if ((COMP_CWORD == 1)); then
+    mapfile -t COMPREPLY < <(compgen -W '${[...NAMES, ...spellings(HELP_FLAG), ...spellings(VERSION_FLAG)].join(' ')}' -- "$cur")
+    return
+  fi
+  case $prev in
+${values.join('\n')}
+  esac
+  case \${COMP_WORDS[1]} in
+    help) words='${NAMES.join(' ')}' ;;
+${commands.join('\n')}
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
+}
+complete -F ${FUNCTION} ${PROGRAM}
+`
+}
+
+/** What fills COMPREPLY after a flag; undefined: the flag takes no value. */
+function bashReply({ value }: FlagRow): string | undefined {
+  switch (value.kind) {
+    case 'none':
+      return undefined
+    case 'choice':
+      return `mapfile -t COMPREPLY < <(compgen -W '${value.choices.join(' ')}' -- "$cur") && return`
+    case 'file':
+      return 'compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur") && return'
+    case 'directory':
+      return 'compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -d -- "$cur") && return'
+    case 'free':
+      return 'return'
+  }
+}
+
+export function zshCompletion(): string {
+  const name = `_${PROGRAM}`
+  const described = [...COMMAND_ROWS, HELP_COMMAND].map((row) => `        ${zshQuote(`${row.name}:${row.summary}`)}`)
+  const cases = COMMAND_ROWS.map((row) => {
+    const specs = flagsOf(row).flatMap(zshSpecs)
+    return `        ${row.name})\n          _arguments \\\n${specs.map((spec) => `            ${spec}`).join(' \\\n')}\n          ;;`
+  })
+  return `#compdef ${PROGRAM}
+# zsh completion for ${PROGRAM}
+${name}() {
+  local context state state_descr line
+  typeset -A opt_args
+  _arguments -C \\
+${[HELP_FLAG, VERSION_FLAG]
+  .flatMap(zshSpecs)
+  .map((spec) => `    ${spec} \\\n`)
+  .join('')}    '1:command:->command' \\
+    '*::argument:->argument'
+  case $state in
+    command)
+      local -a commands=(
+${described.join('\n')}
+      )
+      _describe command commands
+      ;;
+    argument)
+      case $words[1] in
+        help)
+          _values command ${NAMES.join(' ')}
+          ;;
+${cases.join('\n')}
+      esac
+      ;;
+  esac
+}
+${name} "$@"
+`
+}
+
+function zshSpecs(row: FlagRow): string[] {
+  const help = row.help.replace(/[[\]\\]/g, '\\$&')
+  return spellings(row).map((spelling) => {
+    const takes = row.value.kind === 'none' ? '' : spelling.startsWith('--') ? '=' : '+'
+    return zshQuote(`${spelling}${takes}[${help}]${zshAction(row)}`)
+  })
+}
+
+function zshAction({ value, placeholder }: FlagRow): string {
+  const what = (placeholder ?? '').replace(/[<>]/g, '').replaceAll(':', '\\:')
+  switch (value.kind) {
+    case 'none':
+      return ''
+    case 'choice':
+      return `:${what}:(${value.choices.join(' ')})`
+    case 'file':
+      return `:${what}:_files`
+    case 'directory':
+      return `:${what}:_files -/`
+    case 'free':
+      return `:${what}: `
+  }
+}
+
+function zshQuote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+export function fishCompletion(): string {
+  const lines = [
+    `# fish completion for ${PROGRAM}`,
+    `complete -c ${PROGRAM} -f`,
+    ...[HELP_FLAG, VERSION_FLAG].map((row) => fishFlag('__fish_use_subcommand', row)),
+    ...[...COMMAND_ROWS, HELP_COMMAND].map(
+      ({ name, summary }) => `complete -c ${PROGRAM} -n __fish_use_subcommand -a ${name} -d ${fishQuote(summary)}`,
+    ),
+    `complete -c ${PROGRAM} -n '__fish_seen_subcommand_from help' -a '${NAMES.join(' ')}'`,
+    ...COMMAND_ROWS.flatMap((row) => flagsOf(row).map((flag) => fishFlag(`'__fish_seen_subcommand_from ${row.name}'`, flag))),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function fishFlag(condition: string, row: FlagRow): string {
+  const short = row.short === undefined ? '' : ` -s ${row.short.slice(1)}`
+  return `complete -c ${PROGRAM} -n ${condition}${short} -l ${row.flag.slice(2)}${fishAction(row)} -d ${fishQuote(row.help)}`
+}
+
+function fishAction({ value }: FlagRow): string {
+  switch (value.kind) {
+    case 'none':
+      return ''
+    case 'choice':
+      return ` -x -a '${value.choices.join(' ')}'`
+    case 'file':
+      return ' -r -F'
+    case 'directory':
+      return " -x -a '(__fish_complete_directories)'"
+    case 'free':
+      return ' -x'
+  }
+}
+
+/** In single quotes, fish knows two escapes. */
+function fishQuote(text: string): string {
+  return `'${text.replace(/[\\']/g, '\\$&')}'`
+}

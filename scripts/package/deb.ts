@@ -1,0 +1,38 @@
+/** A deb from a payload, by debhelper: packaging/deb is its debian/ directory, completed with what only a build knows. */
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Architecture } from './architectures.ts'
+import { debianDate, type Project } from './project.ts'
+import { run } from './tools.ts'
+
+/** @returns the path of the deb */
+export async function buildDeb(payload: string, directory: string, architecture: Architecture, project: Project): Promise<string> {
+  const { name, version, maintainer, epoch } = project
+  const source = join(directory, 'source')
+  const debian = join(source, 'debian')
+  await cp(payload, source, { recursive: true, preserveTimestamps: true })
+  await cp('packaging/deb', debian, { recursive: true })
+  const control = await readFile(join(debian, 'control'), 'utf8')
+  await writeFile(
+    join(debian, 'control'),
+    control.replace('@MAINTAINER@', () => maintainer),
+  )
+  await writeFile(join(debian, 'changelog'), debianChangelog(project))
+  // debhelper wants the unit here: it writes the maintainer scripts' part about it.
+  await cp(join(source, 'systemd', `${name}.service`), join(debian, `${name}.service`))
+  const env = {
+    ...process.env,
+    SOURCE_DATE_EPOCH: String(epoch),
+    DEB_BUILD_OPTIONS: 'nocheck noautodbgsym',
+    DEB_BUILD_MAINT_OPTIONS: '',
+  }
+  // -d: nothing is compiled, so a machine of another architecture needs no compiler for this one.
+  await run('dpkg-buildpackage', ['--build=binary', '-us', '-uc', '-d', `--host-arch=${architecture.deb}`], { cwd: source, env })
+  await rm(source, { recursive: true })
+  return join(directory, `${name}_${version}_${architecture.deb}.deb`)
+}
+
+/** The history is git's; a package's changelog says which version this is and when it was made. */
+export function debianChangelog({ name, version, maintainer, epoch }: Pick<Project, 'name' | 'version' | 'maintainer' | 'epoch'>): string {
+  return `${name} (${version}) unstable; urgency=medium\n\n  * Version ${version}.\n\n -- ${maintainer}  ${debianDate(epoch)}\n`
+}

@@ -1,0 +1,35 @@
+/** The licences of everything in the packages that is not ours, as one text: a list first, then every licence in full, each text once. Pure. */
+import type { Component, Runtime } from './components.ts'
+
+export function licencesText(components: readonly Component[], runtime: Runtime): string {
+  const all = [...components, runtime]
+  const rows = all.map(({ name, version, licence, homepage }) =>
+    `${`${name} ${version}`.padEnd(40)} ${licence.padEnd(14)} ${homepage ?? ''}`.trimEnd(),
+  )
+  const texts = new Map<string, string[]>()
+  for (const { name, version, licenceText } of components) {
+    const text = normal(licenceText)
+    texts.set(text, [...(texts.get(text) ?? []), `${name} ${version}`])
+  }
+  const sections = [...texts].map(([text, names]) => `${RULE}\n${names.join(', ')}\n${RULE}\n\n${text}`)
+  return `What kubelet-cfg-agent is distributed with, and under which licences.
+The agent itself is under Apache-2.0. Of each library, only what it uses is inside.
+
+${rows.join('\n')}
+
+${sections.join('\n')}
+${RULE}
+${runtime.name} ${runtime.version}, with the libraries that it holds
+${RULE}
+
+${normal(runtime.licenceText)}`
+}
+
+const RULE = '='.repeat(80)
+
+function normal(text: string): string {
+  return `${text
+    .replace(/\r\n?/g, '\n')
+    .replace(/[ \t]+$/gm, '')
+    .trim()}\n`
+}

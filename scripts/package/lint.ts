@@ -1,0 +1,34 @@
+/** What the distributions' own checkers say: any error and any warning ends the build. What is passed over stands with its reason in packaging/. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CONFIG_PAGE } from './man.ts'
+import { run } from './tools.ts'
+
+export async function lintDebs(debs: readonly string[]): Promise<void> {
+  await run('lintian', ['--allow-root', '--tag-display-limit', '0', '--fail-on', 'error,warning', ...debs])
+}
+
+export async function lintRpms(rpms: readonly string[]): Promise<void> {
+  const output = await run('rpmlint', ['--config', 'packaging/rpm/rpmlint.toml', ...rpms], { accept: [64, 65, 66] })
+  // Warnings alone leave its exit code at 0.
+  if (!/ 0 errors, 0 warnings/.test(output)) throw new Error(`rpmlint:\n${output}`)
+}
+
+export async function lintScripts(): Promise<void> {
+  const common = (await readdir('packaging/common')).map((name) => join('packaging/common', name))
+  await run('shellcheck', [...common, 'packaging/deb/prerm', 'packaging/deb/postrm'])
+  const spec = await readFile('packaging/rpm/kubelet-cfg-agent.spec', 'utf8')
+  if (/systemctl[^\n]*restart[^\n]* kubelet(\.service)?\s/.test(spec)) throw new Error('the spec restarts kubelet')
+}
+
+/** man(1) says nothing of a page that it can set without doubt. */
+export async function lintManPages(payload: string): Promise<void> {
+  for (const name of ['kubelet-cfg-agent.8', `${CONFIG_PAGE}.5`]) {
+    const path = join(payload, 'man', name)
+    const output = await run('man', ['--warnings', '--encoding=UTF-8', '--local-file', '--ditroff', '--troff-device=utf8', path], {
+      env: { ...process.env, LC_ALL: 'C.UTF-8', MANROFFSEQ: '' },
+    })
+    const warnings = output.split('\n').filter((line) => /warning|error/i.test(line) && line.includes('<standard input>'))
+    if (warnings.length > 0) throw new Error(`${path}: ${warnings.join('\n')}`)
+  }
+}

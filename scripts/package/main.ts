@@ -1,0 +1,151 @@
+/**
+ * `npm run package`: deb and rpm for every architecture, with a bill of materials each, into dist/. Fails if anything is not as it must be:
+ * too big, incomplete, or with a word of lintian or rpmlint against it. With `--check` it builds everything a second time, elsewhere and in
+ * another environment, and compares the bytes. With `--only amd64.deb` (or `aarch64.rpm`) it builds just that one, which is quicker.
+ */
+import { createHash } from 'node:crypto'
+import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { ARCHITECTURES, type Architecture } from './architectures.ts'
+import { buildDeb } from './deb.ts'
+import { inspectDeb, inspectRpm } from './inspect.ts'
+import { lintDebs, lintManPages, lintRpms, lintScripts } from './lint.ts'
+import { layOut, readComponents } from './payload.ts'
+import { type Project, readProject } from './project.ts'
+import { buildRpm } from './rpm.ts'
+import { checkNeeds, describeRuntimes, type Fetched, fetchRuntime } from './runtime.ts'
+import { requireTools, run } from './tools.ts'
+
+const DIST = 'dist'
+const WORK = join(DIST, 'package')
+
+async function main(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({ args: [...args], options: { check: { type: 'boolean', default: false }, only: { type: 'string' } } })
+  const wanted = choose(values.only)
+  await requireTools()
+  const project = await readProject()
+  if (project.dirty) console.log('The tree is not what was committed: the same commit will give other bytes.')
+  const fetched = await timed('Node.js fetched', () =>
+    Promise.all(ARCHITECTURES.map(({ cpu }) => fetchRuntime(cpu, resolve(WORK, `runtime-${cpu}`)))),
+  )
+  await Promise.all(fetched.map(checkNeeds))
+  // The same depth each: the source maps name sources relative to it.
+  const files = await timed('built', () => build(project, fetched, wanted, join(WORK, 'first')))
+  await timed('inspected and checked', () => check(files, join(WORK, 'first')))
+  if (values.check) {
+    const again = await timed('built again', () => inAnotherEnvironment(() => build(project, fetched, wanted, join(WORK, 'again'))))
+    await compare(files, again)
+  }
+  await publish(files)
+  for (const name of ['first', 'again']) await rm(join(WORK, name), { recursive: true, force: true })
+}
+
+type Format = 'deb' | 'rpm'
+type Wanted = ReadonlyMap<Architecture, readonly Format[]>
+
+function choose(only: string | undefined): Wanted {
+  const formats: readonly Format[] = ['deb', 'rpm']
+  const wanted = ARCHITECTURES.map(
+    (each) => [each, formats.filter((format) => only === undefined || only === `${each[format]}.${format}`)] as const,
+  )
+  const chosen = new Map(wanted.filter(([, some]) => some.length > 0))
+  const names = ARCHITECTURES.flatMap((each) => formats.map((format) => `${each[format]}.${format}`))
+  if (chosen.size === 0) throw new Error(`--only ${only}: is none of ${names.join(', ')}`)
+  return chosen
+}
+
+/** @returns the packages and the bills of materials */
+async function build(project: Project, fetched: readonly Fetched[], wanted: Wanted, work: string): Promise<string[]> {
+  await rm(work, { recursive: true, force: true })
+  await mkdir(work, { recursive: true })
+  const agent = join(work, 'agent')
+  const metafile = join(work, 'metafile.json')
+  await run(process.execPath, ['scripts/build.mjs', 'src/main.ts', agent, metafile])
+  const components = await readComponents(metafile)
+  const runtimes = await describeRuntimes(fetched)
+  const built = [...wanted].map(async ([architecture, formats]) => {
+    const index = ARCHITECTURES.indexOf(architecture)
+    const [binary, runtime] = [fetched[index], runtimes[index]]
+    if (binary === undefined || runtime === undefined) throw new Error(`there is no Node.js for ${architecture.deb}`)
+    const payload = join(work, `payload-${architecture.deb}`)
+    await layOut(payload, { project, architecture, agent, components, fetched: binary, runtime })
+    const directory = join(work, architecture.deb)
+    await mkdir(directory)
+    const files: string[] = []
+    if (formats.includes('deb')) files.push(await buildDeb(payload, directory, architecture, project))
+    if (formats.includes('rpm')) files.push(await buildRpm(payload, directory, architecture, project))
+    const bill = join(directory, `${project.name}_${project.version}_${architecture.deb}.cdx.json`)
+    await copyFile(join(payload, 'doc/sbom.cdx.json'), bill)
+    return [...files, bill]
+  })
+  return (await Promise.all(built)).flat()
+}
+
+async function check(files: readonly string[], work: string): Promise<void> {
+  const debs = files.filter((file) => file.endsWith('.deb'))
+  const rpms = files.filter((file) => file.endsWith('.rpm'))
+  for (const architecture of ARCHITECTURES) {
+    const deb = debs.find((file) => file.endsWith(`_${architecture.deb}.deb`))
+    if (deb !== undefined) await inspectDeb(deb, join(work, `inspect-${architecture.deb}`), architecture)
+  }
+  for (const rpm of rpms) await inspectRpm(rpm)
+  for (const name of await readdir(work)) if (name.startsWith('payload-')) await lintManPages(join(work, name))
+  await lintScripts()
+  if (debs.length > 0) await lintDebs(debs)
+  if (rpms.length > 0) await lintRpms(rpms)
+}
+
+/** What must not show in a package: who builds it, where, when, in which language, and with which umask. */
+async function inAnotherEnvironment<T>(work: () => Promise<T>): Promise<T> {
+  const before = { ...process.env }
+  const umask = process.umask(0o027)
+  Object.assign(process.env, { TZ: 'Pacific/Kiritimati', LC_ALL: 'C.UTF-8', LANG: 'C.UTF-8', USER: 'somebody', LOGNAME: 'somebody' })
+  try {
+    return await work()
+  } finally {
+    process.umask(umask)
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
+    Object.assign(process.env, before)
+  }
+}
+
+async function compare(first: readonly string[], again: readonly string[]): Promise<void> {
+  for (const [index, path] of first.entries()) {
+    const other = again[index] ?? ''
+    if ((await digest(path)) !== (await digest(other)))
+      throw new Error(`${path} and ${other} are not the same: the build is not reproducible`)
+  }
+  console.log(`${first.length} files built twice, the same bytes each time`)
+}
+
+async function publish(files: readonly string[]): Promise<void> {
+  for (const name of await readdir(DIST)) if (/\.(deb|rpm|cdx\.json)$|^SHA256SUMS$/.test(name)) await rm(join(DIST, name))
+  const sums: string[] = []
+  for (const file of [...files].sort()) {
+    const target = join(DIST, basename(file))
+    await copyFile(file, target)
+    const { size } = await stat(target)
+    sums.push(`${await digest(target)}  ${basename(file)}\n`)
+    console.log(`${target}\t${size < 1e6 ? `${Math.ceil(size / 1e3)} kB` : `${(size / 1e6).toFixed(1)} MB`}`)
+  }
+  await writeFile(join(DIST, 'SHA256SUMS'), sums.join(''))
+}
+
+async function digest(path: string): Promise<string> {
+  return createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex')
+}
+
+async function timed<T>(what: string, work: () => Promise<T>): Promise<T> {
+  const startedMs = performance.now()
+  const result = await work()
+  console.log(`${what} in ${Math.round((performance.now() - startedMs) / 1000)} s`)
+  return result
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+})

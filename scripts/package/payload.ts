@@ -1,0 +1,93 @@
+/**
+ * What is installed, laid out once an architecture: deb and rpm only put it into their places. Every file has one time, the commit's, and a mode
+ * that does not depend on who builds.
+ */
+import { chmod, cp, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Architecture } from './architectures.ts'
+import { bashCompletion, fishCompletion, zshCompletion } from './completion.ts'
+import { bundledPackages, type Component, type Metafile, type Runtime, readComponent } from './components.ts'
+import { defaultConfigFile, defaultEnvironmentFile } from './default-config.ts'
+import { licencesText } from './licences.ts'
+import { CONFIG_PAGE, configPage, programPage } from './man.ts'
+import { isoDay, type Project } from './project.ts'
+import { type Fetched, strip } from './runtime.ts'
+import { sbom } from './sbom.ts'
+
+export interface PayloadInput {
+  readonly project: Project
+  readonly architecture: Architecture
+  /** Where the bundle is. */
+  readonly agent: string
+  readonly components: readonly Component[]
+  readonly fetched: Fetched
+  readonly runtime: Runtime
+}
+
+const EXECUTABLES = ['bin/kubelet-cfg-agent', 'lib/node', 'lib/before-removal']
+
+export async function layOut(
+  directory: string,
+  { project, architecture, agent, components, fetched, runtime }: PayloadInput,
+): Promise<void> {
+  const { name, version, epoch } = project
+  const edition = { version, date: isoDay(epoch) }
+  const at = (path: string) => join(directory, path)
+  const write = async (path: string, text: string) => {
+    await mkdir(dirname(at(path)), { recursive: true })
+    await writeFile(at(path), text)
+  }
+  await cp(agent, at('lib'), { recursive: true })
+  await withoutInterpreter(at('lib'))
+  await strip(fetched, architecture, at('lib/node'))
+  await cp('packaging/common/before-removal', at('lib/before-removal'))
+  await cp('packaging/common/kubelet-cfg-agent', at('bin/kubelet-cfg-agent'))
+  await cp('systemd', at('systemd'), { recursive: true })
+  await write('etc/config.yaml', defaultConfigFile())
+  await write(`etc/default/${name}`, defaultEnvironmentFile())
+  await write(`man/${name}.8`, programPage(edition))
+  await write(`man/${CONFIG_PAGE}.5`, configPage(edition))
+  await write(`completion/${name}`, bashCompletion())
+  await write(`completion/_${name}`, zshCompletion())
+  await write(`completion/${name}.fish`, fishCompletion())
+  await cp('LICENSE', at('doc/LICENSE'))
+  await write('doc/THIRD-PARTY-LICENCES', licencesText(components, runtime))
+  await write('doc/sbom.cdx.json', sbom({ ...project, architecture: architecture.deb, components, runtime }))
+  await cp('deploy', at('doc/examples'), { recursive: true })
+  await settle(directory, epoch)
+}
+
+/** Here the launcher says which Node.js runs the bundle. Its lines stay where the source maps have them. */
+async function withoutInterpreter(directory: string): Promise<void> {
+  for (const name of await readdir(directory, { recursive: true })) {
+    if (!name.endsWith('.mjs')) continue
+    const path = join(directory, name)
+    await writeFile(path, (await readFile(path, 'utf8')).replace(/^#!.*/, '// Started by /usr/bin/kubelet-cfg-agent'))
+  }
+}
+
+/** The components of a bundle, from esbuild's account of it, each with what its own package says. */
+export async function readComponents(metafilePath: string): Promise<Component[]> {
+  const metafile = JSON.parse(await readFile(metafilePath, 'utf8')) as Metafile
+  const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, { integrity?: string }> }
+  return Promise.all(
+    bundledPackages(metafile).map(async (directory) => {
+      const licence = (await readdir(directory)).find((file) => /^(licen[cs]e|copying)(\.\w+)?$/i.test(file))
+      return readComponent(directory, {
+        manifest: JSON.parse(await readFile(join(directory, 'package.json'), 'utf8')),
+        licenceText: licence === undefined ? undefined : await readFile(join(directory, licence), 'utf8'),
+        integrity: packages[directory]?.integrity,
+      })
+    }),
+  )
+}
+
+async function settle(directory: string, epoch: number): Promise<void> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name)
+    const executable = entry.isDirectory() || EXECUTABLES.some((each) => path === join(directory, each))
+    await chmod(path, executable ? 0o755 : 0o644)
+    await utimes(path, epoch, epoch)
+  }
+}

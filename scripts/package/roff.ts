@@ -1,0 +1,75 @@
+/** The little of man(7) that our pages are written in, escaped, so that no text can become a request. Pure. */
+
+export interface PageHead {
+  readonly name: string
+  readonly section: number
+  /** ISO, the day alone. */
+  readonly date: string
+  /** Foot of the page. */
+  readonly source: string
+  readonly manual: string
+}
+
+export function page(head: PageHead, ...parts: readonly string[]): string {
+  const title = [head.name.toUpperCase(), String(head.section), head.date, head.source, head.manual].map((text) => `"${escapeText(text)}"`)
+  return `.TH ${title.join(' ')}\n.nh\n.ad l\n${parts.join('')}`
+}
+
+export function section(title: string, ...parts: readonly string[]): string {
+  return `.SH ${quoted(title.toUpperCase())}\n${parts.join('')}`
+}
+
+export function subsection(title: string, ...parts: readonly string[]): string {
+  return `.SS ${quoted(title)}\n${parts.join('')}`
+}
+
+export function paragraph(text: string): string {
+  return `.PP\n${line(inline(text))}\n`
+}
+
+/** A term and what it means. The term is set as given: `bold` and `italic` escape. */
+export function term(head: string, ...paragraphs: readonly string[]): string {
+  const [first = '', ...others] = paragraphs
+  const more = others.map((text) => `.IP\n${line(inline(text))}\n`).join('')
+  return `.TP\n${line(head)}\n${line(inline(first))}\n${more}`
+}
+
+export function example(lines: readonly string[]): string {
+  return `.PP\n.RS 4\n.nf\n${lines.map((each) => line(escapeText(each))).join('\n')}\n.fi\n.RE\n`
+}
+
+export function bold(text: string): string {
+  return `\\fB${escapeText(text)}\\fP`
+}
+
+export function italic(text: string): string {
+  return `\\fI${escapeText(text)}\\fP`
+}
+
+/** Text as it is, but `code` in backquotes is set bold. */
+export function inline(text: string): string {
+  return text
+    .split('`')
+    .map((part, index) => (index % 2 === 1 ? bold(part) : escapeText(part)))
+    .join('')
+}
+
+export function escapeText(text: string): string {
+  return text
+    .replaceAll('\\', '\\(rs')
+    .replaceAll('-', '\\-')
+    .replaceAll("'", '\\(aq')
+    .replaceAll('`', '\\(ga')
+    .replaceAll('"', '\\(dq')
+    .replaceAll('~', '\\(ti')
+    .replaceAll('^', '\\(ha')
+}
+
+/** A line that begins with a dot would be a request. (Quotes are escaped.) */
+function line(text: string): string {
+  return text.startsWith('.') ? `\\&${text}` : text
+}
+
+function quoted(text: string): string {
+  return `"${escapeText(text)}"`
+}

@@ -1,0 +1,24 @@
+/** An rpm from a payload, by rpmbuild and the spec in packaging/rpm. */
+import { resolve } from 'node:path'
+import type { Architecture } from './architectures.ts'
+import { type Project, rpmDate } from './project.ts'
+import { run } from './tools.ts'
+
+/** @returns the path of the rpm */
+export async function buildRpm(payload: string, directory: string, architecture: Architecture, project: Project): Promise<string> {
+  const { name, version, maintainer, epoch } = project
+  const top = resolve(directory)
+  const macros = {
+    _topdir: top,
+    _rpmdir: top,
+    _rpmfilename: `${name}-%{version}-%{release}.%{_arch}.rpm`,
+    payload: resolve(payload),
+    the_version: version,
+    maintainer,
+    changelog_date: rpmDate(epoch),
+  }
+  const defines = Object.entries(macros).flatMap(([macro, value]) => ['--define', `${macro} ${value}`])
+  const env = { ...process.env, SOURCE_DATE_EPOCH: String(epoch) }
+  await run('rpmbuild', ['-bb', '--target', `${architecture.rpm}-linux`, ...defines, `packaging/rpm/${name}.spec`], { env })
+  return `${top}/${name}-${version}-1.${architecture.rpm}.rpm`
+}

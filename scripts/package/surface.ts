@@ -1,0 +1,120 @@
+/**
+ * The command line as a table: what the parser is built from (the commands and the settings), in the form that man page and completion are
+ * written from. Nothing is said twice: a command or a setting that is added shows up in all of them. Pure.
+ */
+import { fileKey, flagName, showInitial, variableName } from '../../src/agent/setting-names.ts'
+import { SETTING_GROUPS, SETTING_NAMES, SETTINGS, type SettingGroup, type SettingName } from '../../src/agent/settings.ts'
+import { describeOption, describeSetting } from '../../src/cli/help-notes.ts'
+import { settingsOf } from '../../src/cli/invoke.ts'
+import { COMMANDS } from '../../src/cli/program.ts'
+
+/** What stands after a flag. */
+export type FlagValue =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'choice'; readonly choices: readonly string[] }
+  | { readonly kind: 'file' }
+  | { readonly kind: 'directory' }
+  /** Something that nobody can guess; shown as it stands in the help. */
+  | { readonly kind: 'free' }
+
+export interface FlagRow {
+  /** As in `--output`. */
+  readonly flag: string
+  /** As in `-o`. */
+  readonly short: string | undefined
+  /** As in `<duration>`. */
+  readonly placeholder: string | undefined
+  readonly value: FlagValue
+  readonly help: string
+  /** undefined: an option of the command's own, and no setting. */
+  readonly setting: SettingName | undefined
+}
+
+export interface CommandRow {
+  readonly name: string
+  readonly group: string
+  readonly summary: string
+  readonly description: string
+  readonly flags: readonly FlagRow[]
+  readonly examples: readonly (readonly [string, string])[]
+}
+
+export interface SettingRow {
+  readonly group: SettingGroup
+  readonly property: SettingName
+  readonly flag: string
+  readonly variable: string
+  /** undefined: the setting that says where the config file is has no key in it. */
+  readonly key: string | undefined
+  readonly help: string
+  /** As a person would write it; empty for none. */
+  readonly initial: string
+  readonly initialNote: string | undefined
+  readonly placeholder: string | undefined
+  readonly choices: readonly string[] | undefined
+  readonly changes: 'live' | 'restart'
+}
+
+export const HELP_FLAG: FlagRow = row({ flag: '--help', short: '-h', help: 'this help, or that of a command' })
+export const VERSION_FLAG: FlagRow = row({ flag: '--version', help: 'print the version' })
+
+/** In the order of the help. The parser brings `help` by itself. */
+export const COMMAND_ROWS: readonly CommandRow[] = COMMANDS.map((command) => ({
+  name: command.name,
+  group: command.group,
+  summary: command.summary,
+  description: command.description,
+  examples: command.examples,
+  flags: [
+    ...command.options.map((option) =>
+      row({
+        flag: `--${option.name}`,
+        short: option.short === undefined ? undefined : `-${option.short}`,
+        placeholder: option.kind.placeholder,
+        value: flagValue(option.name, option.kind),
+        help: describeOption(option),
+      }),
+    ),
+    ...inGroups(settingsOf(command)).map((property) =>
+      row({
+        flag: flagName(property),
+        placeholder: SETTINGS[property].kind.placeholder,
+        value: flagValue(SETTINGS[property].name, SETTINGS[property].kind),
+        help: describeSetting(property),
+        setting: property,
+      }),
+    ),
+  ],
+}))
+
+export const SETTING_ROWS: readonly SettingRow[] = inGroups(SETTING_NAMES).map((property) => {
+  const { group, help, kind, initialNote, changes } = SETTINGS[property]
+  return {
+    group,
+    property,
+    flag: flagName(property),
+    variable: variableName(property),
+    key: property === 'config' ? undefined : fileKey(property),
+    help,
+    initial: showInitial(property),
+    initialNote,
+    placeholder: kind.placeholder,
+    choices: kind.choices,
+    changes,
+  }
+})
+
+function row(given: Partial<FlagRow> & Pick<FlagRow, 'flag' | 'help'>): FlagRow {
+  return { short: undefined, placeholder: undefined, value: { kind: 'none' }, setting: undefined, ...given }
+}
+
+function inGroups(properties: readonly SettingName[]): SettingName[] {
+  return SETTING_GROUPS.flatMap((group) => properties.filter((property) => SETTINGS[property].group === group))
+}
+
+function flagValue(name: string, kind: { readonly placeholder: string | undefined; readonly choices?: readonly string[] }): FlagValue {
+  if (kind.placeholder === undefined) return { kind: 'none' }
+  if (kind.choices !== undefined) return { kind: 'choice', choices: kind.choices }
+  if (kind.placeholder === '<path>') return { kind: name.endsWith('-dir') ? 'directory' : 'file' }
+  return { kind: 'free' }
+}

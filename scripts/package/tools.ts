@@ -1,0 +1,64 @@
+/** The programs that packages are built with: which there must be, which Debian package has each, and how they are run. */
+import { execFile } from 'node:child_process'
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+
+/** Program to Debian package. */
+export const TOOLS: Readonly<Record<string, string>> = {
+  npm: 'npm',
+  git: 'git',
+  'dpkg-buildpackage': 'dpkg-dev',
+  dh: 'debhelper',
+  rpmbuild: 'rpm',
+  lintian: 'lintian',
+  rpmlint: 'rpmlint',
+  shellcheck: 'shellcheck',
+  man: 'man-db',
+  'x86_64-linux-gnu-strip': 'binutils-x86-64-linux-gnu',
+  'aarch64-linux-gnu-strip': 'binutils-aarch64-linux-gnu',
+  readelf: 'binutils',
+}
+
+export async function requireTools(): Promise<void> {
+  const directories = (process.env.PATH ?? '').split(delimiter)
+  const missing: string[] = []
+  for (const tool of Object.keys(TOOLS)) {
+    const found = await Promise.all(directories.map((directory) => isExecutable(join(directory, tool))))
+    if (!found.includes(true)) missing.push(tool)
+  }
+  if (missing.length === 0) return
+  const packages = [...new Set(missing.map((tool) => TOOLS[tool]))].join(' ')
+  throw new Error(`not found: ${missing.join(', ')}; on Debian 12: apt-get install --no-install-recommends ${packages}`)
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export interface RunOptions {
+  readonly cwd?: string
+  readonly env?: NodeJS.ProcessEnv
+  /** Exit codes besides 0 that are an answer and no failure. */
+  readonly accept?: readonly number[]
+}
+
+/** Standard output and error together, as they came. Throws with the end of them if the program fails. */
+export function run(file: string, args: readonly string[], { cwd, env = process.env, accept = [] }: RunOptions = {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const limits = { timeout: 15 * 60_000, maxBuffer: 64 * 1024 * 1024 }
+    execFile(file, [...args], { ...limits, env, ...(cwd === undefined ? {} : { cwd }) }, (error, stdout, stderr) => {
+      const output = stdout + stderr
+      if (error === null || (typeof error.code === 'number' && accept.includes(error.code))) return resolve(output)
+      const tail = output.trimEnd().split('\n').slice(-40).join('\n')
+      reject(
+        new Error(`${file} ${args.join(' ')}: ${error.killed ? 'took too long' : `exit code ${error.code}`}\n${tail}`, { cause: error }),
+      )
+    })
+  })
+}

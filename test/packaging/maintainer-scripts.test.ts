@@ -1,0 +1,152 @@
+/** The scripts that a package manager runs, in a root of their own. What they do with systemd is debhelper's, or is tried on a real machine. */
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import t from 'tap'
+import type { ConfigMapSource } from '../../src/agent/model.ts'
+import { renderRecord } from '../../src/systemd/original-record.ts'
+
+const STATE = 'var/lib/kubelet-cfg-agent'
+const CONFIG = '/etc/kubernetes/kubelet.yaml'
+const RELEASED = '#!/bin/sh\necho "asked to $*"\n'
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+const source: ConfigMapSource = { namespace: 'kube-system', name: 'c', kubeletConfigKey: 'kubelet', uid: 'u1', resourceVersion: '7' }
+
+function machine(t: { testdir(content?: Record<string, string>): string }, files: Readonly<Record<string, string>>): string {
+  const root = t.testdir({})
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  if (existsSync(join(root, 'usr/bin/kubelet-cfg-agent'))) chmodSync(join(root, 'usr/bin/kubelet-cfg-agent'), 0o755)
+  return root
+}
+
+function runScript(script: string, root: string, ...args: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync('sh', [resolve('packaging', script), ...args], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, DPKG_ROOT: root },
+  })
+  return { status, output: stdout + stderr }
+}
+
+const listing = (root: string) =>
+  existsSync(join(root, STATE))
+    ? readdirSync(join(root, STATE), { recursive: true, withFileTypes: true })
+        .filter((entry) => !entry.isDirectory())
+        .map(({ parentPath, name }) => join(parentPath, name).slice(join(root, STATE).length + 1))
+        .sort()
+    : undefined
+
+/** A node whose unit spells its config file out, which holds `inPlace` now. */
+function replaced(inPlace: string, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const original = { hash: hashOf('original'), mode: 0o644, uid: 0, gid: 0 }
+  const target = { source, hash: hashOf('replacement') }
+  const record = renderRecord({ configPath: CONFIG, original, target, fallback: undefined, before: undefined })
+  return {
+    'usr/bin/kubelet-cfg-agent': RELEASED,
+    [`${STATE}/local/0123456789abcdef/record.json`]: record,
+    [`${STATE}/local/0123456789abcdef/${original.hash}`]: 'original',
+    [CONFIG]: inPlace,
+    ...more,
+  }
+}
+
+t.test('before removal', async (t) => {
+  t.test('takes back what is on trial, keeps the state and says what comes', async (t) => {
+    const root = machine(t, { 'usr/bin/kubelet-cfg-agent': RELEASED, [`${STATE}/meta/assigned`]: 'x', [`${STATE}/kubelet.env`]: 'y' })
+    const { status, output } = runScript('common/before-removal', root)
+    t.equal(status, 0)
+    t.match(output, /^asked to release\n/)
+    t.match(output, /its next start uses its local config/)
+    t.same(listing(root), ['kubelet.env', 'meta/assigned'])
+  })
+
+  t.test('does nothing on a machine without state', async (t) => {
+    t.same(runScript('common/before-removal', machine(t, { 'usr/bin/kubelet-cfg-agent': RELEASED })), { status: 0, output: '' })
+  })
+
+  t.test('goes on when that fails, and says so', async (t) => {
+    const root = machine(t, { 'usr/bin/kubelet-cfg-agent': '#!/bin/sh\nexit 1\n', [`${STATE}/meta/assigned`]: 'x' })
+    const { status, output } = runScript('common/before-removal', root)
+    t.equal(status, 0)
+    t.match(output, /kubelet's next start was left as it is/)
+  })
+})
+
+t.test('purge', async (t) => {
+  const state = {
+    [`${STATE}/meta/assigned`]: 'x',
+    [`${STATE}/kubelet.env`]: 'y',
+    [`${STATE}/.hidden`]: 'z',
+    [`${STATE}/checkpoints/u1/7/kubelet`]: 'seven',
+    [`${STATE}/checkpoints/u1/8/kubelet`]: 'eight',
+    [`${STATE}/checkpoints/u2/9/kubelet`]: 'nine',
+    [`${STATE}/checkpoints/..new-u3/1/kubelet`]: 'unfinished',
+    'run/kubelet-cfg-agent/health': 'h',
+  }
+
+  t.test('deletes the state', async (t) => {
+    const root = machine(t, { ...state, 'proc/1/cmdline': '/sbin/init\0' })
+    t.same(runScript('deb/postrm', root, 'purge'), { status: 0, output: '' })
+    t.equal(existsSync(join(root, STATE)), false)
+    t.equal(existsSync(join(root, 'run/kubelet-cfg-agent')), false)
+  })
+
+  for (const [spelled, config] of Object.entries({
+    '--config=PATH': `--config=/${STATE}/checkpoints/u1/7/kubelet`,
+    '--config PATH': `--config\0/${STATE}/checkpoints/u1/7/kubelet`,
+  })) {
+    t.test(`keeps the checkpoint that a kubelet runs, given as ${spelled}`, async (t) => {
+      const root = machine(t, { ...state, 'proc/4242/cmdline': `/usr/bin/kubelet\0--v=2\0${config}\0--node-ip=\0` })
+      const { status, output } = runScript('deb/postrm', root, 'purge')
+      t.equal(status, 0)
+      t.same(listing(root), ['checkpoints/u1/7/kubelet'])
+      t.match(output, /checkpoints\/u1\/7, which is kept/)
+    })
+  }
+
+  t.test('keeps an original that is not back in its place', async (t) => {
+    const root = machine(t, { ...state, ...replaced('by hand') })
+    const { status, output } = runScript('deb/postrm', root, 'purge')
+    t.equal(status, 0)
+    t.equal(listing(root)?.length, 2)
+    t.match(output, /local\/0123456789abcdef is kept/)
+  })
+
+  t.test('and not one that is, with what lay ready beside it', async (t) => {
+    const ready = Object.fromEntries(['local', 'fallback'].map((name) => [`/etc/kubernetes/.kubelet.yaml.kubelet-cfg-agent-${name}`, 'x']))
+    const root = machine(t, { ...state, ...replaced('original'), ...ready })
+    t.same(runScript('deb/postrm', root, 'purge'), { status: 0, output: '' })
+    t.equal(existsSync(join(root, STATE)), false)
+    t.same(readdirSync(join(root, 'etc/kubernetes')), ['kubelet.yaml'])
+  })
+
+  t.test('removal alone, and an upgrade, delete nothing', async (t) => {
+    for (const how of ['remove', 'upgrade', 'abort-install', 'disappear']) {
+      const root = machine(t, state)
+      t.same(runScript('deb/postrm', root, how), { status: 0, output: '' })
+      t.equal(listing(root)?.length, 7, how)
+    }
+  })
+})
+
+t.test('the launcher', async (t) => {
+  const home = t.testdir({ node: '#!/bin/sh\nenv\nprintf "<%s>\\n" "$@"\n' })
+  chmodSync(join(home, 'node'), 0o755)
+  const launcher = join(home, 'launcher')
+  writeFileSync(launcher, readFileSync('packaging/common/kubelet-cfg-agent', 'utf8').replaceAll('/usr/lib/kubelet-cfg-agent', home))
+  const env = {
+    PATH: process.env.PATH,
+    NODE_OPTIONS: '--require /tmp/x.js',
+    NODE_TLS_REJECT_UNAUTHORIZED: '0',
+    KUBELET_CFG_AGENT_SPREAD: '1s',
+  }
+  const { stdout, status } = spawnSync('sh', [launcher, 'status', '--config', '/a b'], { encoding: 'utf8', env })
+  t.equal(status, 0)
+  t.notMatch(stdout, /^NODE_/m, 'nothing that steers Node.js comes through')
+  t.match(stdout, /^KUBELET_CFG_AGENT_SPREAD=1s$/m)
+  t.match(stdout, `<${home}/kubelet-cfg-agent.mjs>\n<status>\n<--config>\n</a b>\n`)
+})

@@ -1,0 +1,64 @@
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { configPage, programPage } from '../../scripts/package/man.ts'
+import { example, paragraph, term } from '../../scripts/package/roff.ts'
+import { COMMAND_ROWS, SETTING_ROWS } from '../../scripts/package/surface.ts'
+import { SETTING_NAMES } from '../../src/agent/settings.ts'
+import { COMMANDS } from '../../src/cli/program.ts'
+
+const EDITION = { version: '1.2.3', date: '2026-11-21' }
+const PAGES = { 'kubelet-cfg-agent.8': programPage(EDITION), 'kubelet-cfg-agent-config.5': configPage(EDITION) }
+
+/** What stands in a page, without the escapes. */
+const plain = (page: string) =>
+  page
+    .replace(/\\f[BIP]/g, '')
+    .replaceAll('\\-', '-')
+    .replace(/\\\((..)/g, (_, name: string) => ({ aq: "'", dq: '"', rs: '\\', ga: '`' })[name] ?? name)
+
+t.test('the table holds every command and every setting', async (t) => {
+  t.same(
+    COMMAND_ROWS.map(({ name }) => name),
+    COMMANDS.map(({ name }) => name),
+  )
+  t.same(SETTING_ROWS.map(({ property }) => property).sort(), [...SETTING_NAMES].sort())
+})
+
+t.test('kubelet-cfg-agent(8) has every command with its description, options and examples, and every flag', async (t) => {
+  const text = plain(PAGES['kubelet-cfg-agent.8'])
+  for (const { name, description, flags, examples } of COMMAND_ROWS) {
+    t.match(text, new RegExp(`^${name}( \\[flags\\])?\\n`, 'm'), name)
+    t.ok(text.includes(description), `the description of ${name}`)
+    for (const { flag } of flags) t.ok(text.includes(flag), `${flag} of ${name}`)
+    for (const [line] of examples) t.ok(text.includes(`kubelet-cfg-agent ${line}`), line)
+  }
+})
+
+t.test('kubelet-cfg-agent-config(5) has every setting by each of its names, and its default', async (t) => {
+  const text = plain(PAGES['kubelet-cfg-agent-config.5'])
+  for (const { key, flag, variable, initial, initialNote } of SETTING_ROWS) {
+    if (key !== undefined) t.ok(text.includes(`\n${key}: `), key)
+    t.ok(text.includes(flag), flag)
+    t.ok(text.includes(variable), variable)
+    t.ok(text.includes(`Default: ${initialNote ?? initial}.`), `the default of ${flag}`)
+  }
+})
+
+t.test('no text becomes a request or an escape', async (t) => {
+  t.equal(paragraph('.so /etc/passwd'), '.PP\n\\&.so /etc/passwd\n')
+  t.equal(paragraph("'tis a \\fB trap"), '.PP\n\\(aqtis a \\(rsfB trap\n')
+  t.equal(term('.x', '.y'), '.TP\n\\&.x\n\\&.y\n')
+  t.match(example(['.z']), /\n\\&\.z\n/)
+})
+
+const hasMan = spawnSync('man', ['--version']).status === 0
+t.test('man sets both without a warning', { skip: hasMan ? false : 'there is no man here' }, async (t) => {
+  const directory = t.testdir(PAGES)
+  for (const name of Object.keys(PAGES)) {
+    const args = ['--warnings', '--encoding=UTF-8', '--local-file', join(directory, name)]
+    const { stdout, stderr } = spawnSync('man', args, { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C.UTF-8', MANWIDTH: '100' } })
+    t.equal(stderr, '', name)
+    t.match(stdout, /EXIT STATUS|SETTINGS/, name)
+  }
+})

@@ -1,0 +1,113 @@
+/** What debian/ and the spec are written by hand for, held to what the rest of the project says. */
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import t from 'tap'
+import { parse, parseAllDocuments } from 'yaml'
+import { ARCHITECTURES } from '../../scripts/package/architectures.ts'
+import { debianChangelog } from '../../scripts/package/deb.ts'
+import { unmetNeeds } from '../../scripts/package/elf.ts'
+import { debianDate, isoDay, rpmDate } from '../../scripts/package/project.ts'
+import { StagedPreflight } from '../../src/kubelet/preflight.ts'
+import { parseDocuments } from '../../src/kubelet/yaml.ts'
+import { readManifest, resolveManifests } from '../../src/source/manifests.ts'
+
+const read = (path: string) => readFileSync(path, 'utf8')
+
+t.test('one Node.js is pinned, a release of 24, by its hash and without a host', async (t) => {
+  const { packages } = JSON.parse(read('packaging/node/package-lock.json')) as {
+    packages: Record<string, { version: string; integrity: string }>
+  }
+  const pins = ARCHITECTURES.map(({ cpu }) => packages[`node_modules/node-linux-${cpu}`])
+  t.equal(pins.length, 2)
+  for (const pin of pins) {
+    t.match(pin, { version: /^24\./, integrity: /^sha512-/ })
+    t.equal(pin?.version, pins[0]?.version)
+  }
+  t.notMatch(read('packaging/node/package-lock.json'), /https?:/)
+})
+
+t.test('control, spec and unit agree', async (t) => {
+  const control = read('packaging/deb/control')
+  const spec = read('packaging/rpm/kubelet-cfg-agent.spec')
+  t.match(control, `Architecture: ${ARCHITECTURES.map(({ deb }) => deb).join(' ')}\n`)
+  t.match(spec, `ExclusiveArch: ${ARCHITECTURES.map(({ rpm }) => rpm).join(' ')}\n`)
+  const unit = read('systemd/kubelet-cfg-agent.service')
+  for (const path of ['/etc/default', '/etc/sysconfig']) t.match(unit, `EnvironmentFile=-${path}/kubelet-cfg-agent\n`)
+  t.match(unit, 'ExecStart=/usr/bin/kubelet-cfg-agent run\n')
+})
+
+t.test('scripts are plain sh', async (t) => {
+  for (const path of ['common/kubelet-cfg-agent', 'common/before-removal', 'deb/prerm', 'deb/postrm']) {
+    t.match(read(`packaging/${path}`), /^#!\/bin\/sh\n/, path)
+    execFileSync('sh', ['-n', `packaging/${path}`])
+  }
+})
+
+t.test('every override states a reason', async (t) => {
+  const lines = read('packaging/deb/lintian-overrides').trim().split('\n')
+  for (const [index, line] of lines.entries()) if (!line.startsWith('#')) t.match(lines[index - 1], /^# ./, line)
+  const filters = read('packaging/rpm/rpmlint.toml').split('\n')
+  for (const [index, line] of filters.entries()) if (line.startsWith("  '")) t.match(filters[index - 1], /^ {2}# ./, line)
+})
+
+t.test('dates as each format writes them', async (t) => {
+  const epoch = Date.UTC(2026, 10, 1, 7, 5, 9) / 1000
+  t.equal(debianDate(epoch), 'Sun, 01 Nov 2026 07:05:09 +0000')
+  t.equal(rpmDate(epoch), 'Sun Nov 01 2026')
+  t.equal(isoDay(epoch), '2026-11-01')
+  t.equal(
+    debianChangelog({ name: 'x', version: '1.2.3', maintainer: 'A B <c@d.example>', epoch }),
+    'x (1.2.3) unstable; urgency=medium\n\n  * Version 1.2.3.\n\n -- A B <c@d.example>  Sun, 01 Nov 2026 07:05:09 +0000\n',
+  )
+})
+
+t.test('a binary that needs more than control promises is found out', async (t) => {
+  const control = read('packaging/deb/control')
+  const needs = (...libraries: string[]) => libraries.map((name) => ` 0x01 (NEEDED)  Shared library: [${name}]\n`).join('')
+  const versions = (...names: string[]) => names.map((name) => `  0x0010:   Name: ${name}  Flags: none  Version: 20\n`).join('')
+  t.same(unmetNeeds(needs('libc.so.6', 'libstdc++.so.6'), versions('GLIBC_2.2.5', 'GLIBC_2.28', 'GLIBCXX_3.4.9'), control), [])
+  t.same(unmetNeeds(needs('libc.so.6', 'libatomic.so.1'), versions('GLIBC_2.34', 'GLIBCXX_3.4.30'), control), [
+    'libatomic.so.1',
+    'GLIBC_2.34',
+    'GLIBCXX_3.4.30',
+  ])
+  t.same(unmetNeeds(needs('libc.so.6'), '', control.replace('libc6 (>= 2.28)', 'libc6')), ['libc.so.6'])
+  t.match(unmetNeeds('', '', control), [/not understood/])
+})
+
+t.test('the examples: a directory of manifests assigns a config that preflight accepts', async (t) => {
+  const files = ['deploy/manifests/node.yaml', 'deploy/node-config.yaml'].map((name) => {
+    const reading = readManifest(read(name), parseDocuments)
+    return {
+      name,
+      objects: reading.kind === 'good' ? reading.objects : undefined,
+      problem: reading.kind === 'bad' ? reading.detail : undefined,
+    }
+  })
+  const desired = resolveManifests(files, 'worker-1')
+  t.match(desired, { kind: 'config-map', object: { kind: 'found' } })
+  const { data } = parse(read('deploy/node-config.yaml')) as { data: Record<string, string> }
+  const source = { namespace: 'kube-system', name: 'node-config', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '1' }
+  t.strictSame(await new StagedPreflight().check({ source, data }), { kind: 'accepted', remarks: [] })
+})
+
+t.test('the examples: the patch assigns what the manifest does, and back', async (t) => {
+  const { spec } = parse(read('deploy/manifests/node.yaml')) as { spec: unknown }
+  t.strictSame(parse(read('deploy/assign.yaml')), { spec })
+  t.strictSame(parse(read('deploy/unassign.yaml')), { spec: { configSource: null } })
+})
+
+t.test('the examples: RBAC of the agent is what it asks for', async (t) => {
+  const rules = parseAllDocuments(read('deploy/rbac/agent.yaml')).flatMap((document) => {
+    const { kind, rules } = document.toJS() as { kind: string; rules: { resources: string[]; verbs: string[] }[] }
+    return rules.map(({ resources, verbs }) => `${kind} ${resources.join()} ${verbs.join()}`)
+  })
+  t.strictSame(rules, [
+    'ClusterRole nodes get,list,watch',
+    'ClusterRole nodes/status patch',
+    'Role configmaps get,list,watch',
+    'Role events create',
+  ])
+  for (const name of readdirSync('deploy', { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.yaml')))
+    t.match(read(`deploy/${name}`), /^# /, `${name} says what it is for`)
+})

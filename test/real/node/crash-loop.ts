@@ -1,0 +1,84 @@
+/**
+ * The config that bricks nodes: it validates, and the real kubelet dies of it at each start. With Dynamic Kubelet Configuration that was for ever. Deadlines,
+ * limits and kubelet's RestartSec are the defaults; only the trial that makes the last-known-good is short.
+ */
+import { strict as assert } from 'node:assert'
+import type { ControlPlane } from '../lab/control-plane.ts'
+import { eventually } from '../lab/eventually.ts'
+import { scenario } from '../lab/runner.ts'
+import { labels } from '../records.ts'
+import { assignNew, promoteGood } from './assign.ts'
+import { CRASHING } from './kubeadm-files.ts'
+import { type Node, withNode } from './node.ts'
+
+const BUDGET_MS = 90_000
+const SETTINGS = { TRIAL_DURATION: '2s' }
+const errorOf = (fallback: string): string =>
+  `failed to run config: kubelet crash-looped; rolled back to ${fallback}, see kubelet-cfg-agent log for details`
+
+export function addCrashLoopScenarios(plane: ControlPlane, program: string): void {
+  scenario('node: a config that crashes kubelet is rolled back', (step) =>
+    withNode(plane, program, { name: 'crash', settings: SETTINGS }, async (node, admin) => {
+      const good = await step('a good one is promoted', () => promoteGood(node, admin))
+      const startedAt = performance.now()
+      const crashing = await step('assign one that crashes kubelet', () => assignNew(node, admin, 'crashing', CRASHING))
+      await step('kubelet is in its loop', () => untilInLoop(node))
+      await step(`within ${BUDGET_MS / 1000} s it runs on last-known-good`, async () => {
+        await admin.untilStatus({ assigned: crashing, active: good, lastKnownGood: good, error: errorOf('last-known-good') }, BUDGET_MS)
+        await node.untilRuns(51)
+        const tookMs = performance.now() - startedAt
+        assert(tookMs < BUDGET_MS, `it took ${tookMs} ms`)
+        console.log(`    after ${(tookMs / 1000).toFixed(1)} s`)
+      })
+      await step('the event says why', async () => {
+        const events = (await admin.events()).filter(({ reason }) => reason === 'KubeletConfigRolledBack')
+        assert.equal(events.length, 1)
+        assert.equal(events[0]?.type, 'Warning')
+        const expected = `Kubelet config rolled back from ${labels(crashing)} to ${labels(good)}: kubelet exited 3 times`
+        assert(events[0]?.message.startsWith(expected), events[0]?.message)
+      })
+      await step('the journal has it as an error, with its fields, and nothing worse than information before', async () => {
+        const [first] = (await node.journal()).filter(({ priority }) => priority <= 4)
+        assert.match(first?.msg ?? '', /^config failed, rolling back from kube-system\/crash-crashing:kubelet@/)
+        assert.equal(first?.priority, 3)
+        const { source, next, reason, detail } = first?.fields ?? {}
+        assert.deepEqual(
+          { source, next, reason, detail },
+          { source: crashing, next: good, reason: 'crash-loop', detail: 'kubelet exited 3 times' },
+        )
+      })
+      await step('once that has proved healthy the verdict is final, and nothing was promoted', async () => {
+        await node.untilSays(/^verdict confirmed/)
+        assert.equal(node.history().filter(({ kind }) => kind === 'promoted').length, 1)
+        const starts = await node.kubeletStarts()
+        // Boot, the good one, three of the crashing one, and the good one again.
+        assert.equal(starts, 6)
+      })
+      await step('kubectl takes the assignment back, and it works', async () => {
+        await admin.unassign()
+        await admin.untilStatus({})
+        await node.untilRuns(110)
+      })
+    }),
+  )
+
+  scenario('node: a config that crashes kubelet is taken back while it crashes', (step) =>
+    withNode(plane, program, { name: 'taken-back', settings: SETTINGS }, async (node, admin) => {
+      await step('assign one that crashes kubelet', async () => {
+        await assignNew(node, admin, 'crashing', CRASHING)
+        await untilInLoop(node)
+      })
+      await step('kubectl takes the assignment back: kubelet runs on its local config', async () => {
+        await admin.unassign()
+        await admin.untilStatus({})
+        await node.untilRuns(110)
+        assert.equal(node.read('kubelet.env'), undefined)
+      })
+    }),
+  )
+}
+
+async function untilInLoop(node: Node): Promise<void> {
+  const probe = async () => (await node.show('kubelet', 'SubState')).SubState === 'auto-restart'
+  await eventually(probe, { what: 'kubelet waits for its restart', intervalMs: 50 })
+}

@@ -1,0 +1,145 @@
+/**
+ * What kubeadm and Debian's packages put on a node, written into its root before it boots: kubelet's unit with its drop-in, its flags, its local config
+ * and the node's identity. And the little that a container needs to be a node: `LAB_CONFIG`, and kernel settings that look as kubelet wants
+ * them, since it may not write those of the machine that runs the tests.
+ */
+import { chmod, mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { stringify } from 'yaml'
+import type { ControlPlane } from '../lab/control-plane.ts'
+
+export type UnitKind = 'kubeadm' | 'spelled-out'
+
+export interface NodePorts {
+  readonly kubelet: number
+  readonly healthz: number
+}
+
+/** Where kubelet's local config is. */
+export const LOCAL_CONFIG: Readonly<Record<UnitKind, string>> = {
+  kubeadm: '/var/lib/kubelet/config.yaml',
+  'spelled-out': '/etc/kubernetes/kubelet/kubelet-config.json',
+}
+
+/** As `kubeadm init` writes it, with what a container cannot give left out. `changes` are on top. */
+export function kubeletConfig(ports: NodePorts, changes: object = {}): object {
+  return {
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    authentication: { anonymous: { enabled: false }, webhook: { enabled: true }, x509: { clientCAFile: '/etc/kubernetes/pki/ca.crt' } },
+    authorization: { mode: 'Webhook' },
+    clusterDNS: ['10.96.0.10'],
+    clusterDomain: 'cluster.local',
+    rotateCertificates: true,
+    staticPodPath: '/etc/kubernetes/manifests',
+    port: ports.kubelet,
+    healthzPort: ports.healthz,
+    cgroupsPerQOS: false,
+    enforceNodeAllocatable: [],
+    failSwapOn: false,
+    evictionHard: { 'memory.available': '1Mi', 'nodefs.available': '1Mi', 'imagefs.available': '1Mi' },
+    ...changes,
+  }
+}
+
+/** Passes validation, and kills kubelet when it sets up its cgroups. */
+export const CRASHING = { cgroupsPerQOS: true, enforceNodeAllocatable: [], cgroupRoot: '/nope' }
+
+export async function writeNodeFiles(plane: ControlPlane, root: string, name: string, unit: UnitKind, ports: NodePorts): Promise<void> {
+  const kubeconfig = await plane.nodeKubeconfig(name)
+  const identity = JSON.parse(await readFile(kubeconfig, 'utf8'))
+  const { user } = identity.users[0]
+  const pem = await readFile(await realpath(user['client-certificate']), 'utf8')
+  identity.users[0].user = { 'client-certificate': CURRENT_PEM, 'client-key': CURRENT_PEM }
+  const config = kubeletConfig(ports)
+  const files: Record<string, string> = {
+    '/etc/hostname': `${name}\n`,
+    '/etc/hosts': `127.0.0.1 localhost\n127.0.1.1 ${name}\n`,
+    '/etc/kubernetes/kubelet.conf': stringify(identity),
+    '/etc/kubernetes/pki/ca.crt': await readFile(plane.caFile, 'utf8'),
+    [CURRENT_PEM]: pem,
+    [LOCAL_CONFIG[unit]]: unit === 'kubeadm' ? stringify(config) : `${JSON.stringify(config, null, 4)}\n`,
+    ...(unit === 'kubeadm' ? kubeadmUnit(name) : spelledOutUnit(name)),
+    ...labFiles(),
+  }
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), text)
+  }
+  for (const secret of ['/etc/kubernetes/kubelet.conf', CURRENT_PEM]) await chmod(join(root, secret), 0o600)
+  await mkdir(join(root, '/etc/kubernetes/manifests'), { recursive: true })
+}
+
+const CURRENT_PEM = '/var/lib/kubelet/pki/kubelet-client-current.pem'
+
+const runtimeFlags = (name: string): string =>
+  `--container-runtime=remote --container-runtime-endpoint=unix:///run/containerd/containerd.sock --hostname-override=${name}`
+
+/** Upstream's `cmd/kubepkg/templates/latest/deb/kubelet` of 1.20. */
+function kubeletService(execStart: string): string {
+  return `[Unit]
+Description=kubelet: The Kubernetes Node Agent
+Documentation=https://kubernetes.io/docs/home/
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+ExecStart=${execStart}
+Restart=always
+StartLimitInterval=0
+RestartSec=10
+
+[Install]
+WantedBy=multi-user.target
+`
+}
+
+function kubeadmUnit(name: string): Record<string, string> {
+  return {
+    '/lib/systemd/system/kubelet.service': kubeletService('/usr/bin/kubelet'),
+    '/etc/systemd/system/kubelet.service.d/10-kubeadm.conf': `# Note: This dropin only works with kubeadm and kubelet v1.11+
+[Service]
+Environment="KUBELET_KUBECONFIG_ARGS=--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf"
+Environment="KUBELET_CONFIG_ARGS=--config=${LOCAL_CONFIG.kubeadm}"
+# This is a file that "kubeadm init" and "kubeadm join" generates at runtime, populating the KUBELET_KUBEADM_ARGS variable dynamically
+EnvironmentFile=-/var/lib/kubelet/kubeadm-flags.env
+# This is a file that the user can use for overrides of the kubelet args as a last resort. Preferably, the user should use
+# the .NodeRegistration.KubeletExtraArgs object in the configuration files instead. KUBELET_EXTRA_ARGS should be sourced from this file.
+EnvironmentFile=-/etc/default/kubelet
+ExecStart=
+ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS
+`,
+    '/var/lib/kubelet/kubeadm-flags.env': `KUBELET_KUBEADM_ARGS="${runtimeFlags(name)}"\n`,
+  }
+}
+
+/** As images of cloud providers have it. */
+function spelledOutUnit(name: string): Record<string, string> {
+  const config = `--config ${LOCAL_CONFIG['spelled-out']} --kubeconfig /etc/kubernetes/kubelet.conf`
+  return { '/etc/systemd/system/kubelet.service': kubeletService(`/usr/bin/kubelet ${config} ${runtimeFlags(name)}`) }
+}
+
+/** What kubelet sets at its start, if it is not so. */
+const KERNEL_SETTINGS = {
+  'vm/overcommit_memory': 1,
+  'vm/panic_on_oom': 0,
+  'kernel/panic': 10,
+  'kernel/panic_on_oops': 1,
+  'kernel/keys/root_maxkeys': 1_000_000,
+  'kernel/keys/root_maxbytes': 25_000_000,
+}
+
+function labFiles(): Record<string, string> {
+  const settings = Object.entries(KERNEL_SETTINGS).map(([name, value]) => ({ name, value, file: `/etc/lab/${name.replaceAll('/', '.')}` }))
+  const mounts = settings.map(({ name, file }) => `ExecStart=/usr/bin/mount --bind ${file} /proc/sys/${name}`)
+  return {
+    ...Object.fromEntries(settings.map(({ file, value }) => [file, `${value}\n`])),
+    '/etc/systemd/system/lab-kernel-settings.service': [
+      '[Unit]\nBefore=kubelet.service\n',
+      `[Service]\nType=oneshot\nRemainAfterExit=yes\n${mounts.join('\n')}\n`,
+    ].join('\n'),
+    // A kubelet that starts before its runtime exits once and waits 10 s: each boot of a test would take that long.
+    '/etc/systemd/system/containerd.service.d/lab.conf':
+      '[Unit]\nRequires=lab-kernel-settings.service\nAfter=lab-kernel-settings.service\nBefore=kubelet.service\n',
+  }
+}

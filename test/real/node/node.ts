@@ -1,0 +1,310 @@
+/**
+ * A node as kubeadm leaves it: a real systemd, containerd, a real kubelet that registers itself with the real API server, and, once installed, the agent
+ * as its unit runs it. Tests act on it as an operator would, by kubectl, systemctl and journalctl.
+ */
+import { strict as assert } from 'node:assert'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { get } from 'node:https'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { Administrator } from '../administrator.ts'
+import type { ControlPlane } from '../lab/control-plane.ts'
+import { eventually } from '../lab/eventually.ts'
+import { findFreePort } from '../lab/ports.ts'
+import { CommandError, type CommandOutput } from '../lab/processes.ts'
+import { type HistoryLine, readHistory } from '../records.ts'
+import { bootContainer, type Container } from './container.ts'
+import { installAgent } from './install-agent.ts'
+import { type JournalLine, parseJournal } from './journal.ts'
+import { kubeletConfig, LOCAL_CONFIG, type NodePorts, type UnitKind, writeNodeFiles } from './kubeadm-files.ts'
+import { ensureNodeRoot, type NodeRoot } from './root.ts'
+import { createDirectory, Image, type Storage } from './storage.ts'
+
+export interface NodeOptions {
+  readonly name: string
+  /** Default: kubeadm's. */
+  readonly unit?: UnitKind
+  /** Of the agent, by the names of its variables without their prefix: `TRIAL_DURATION`. Left out, it is the default. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** Lines for the section [Service] of the agent's unit. */
+  readonly agentService?: readonly string[]
+  /** Default: in a directory. */
+  readonly storage?: 'directory' | 'image'
+  /** The dynamic config directory is a file system of its own, of this size. */
+  readonly stateMiB?: number
+  /** Default: installed before the work begins. */
+  readonly agent?: 'installed' | 'absent'
+}
+
+const AGENT = 'kubelet-cfg-agent'
+const STATE = '/var/lib/kubelet-cfg-agent'
+const IMAGE_MIB = 1_200
+/** sd-messages(3): SD_MESSAGE_UNIT_STARTED. */
+const STARTED = '39f53479d3a045ac8e11786248231fbf'
+
+export class Node {
+  readonly name: string
+  /** The bundle that was built for this run. */
+  readonly program: string
+  readonly #plane: ControlPlane
+  readonly #root: NodeRoot
+  /** Its root, and what is mounted on it. */
+  readonly #storage: readonly [Storage, ...Storage[]]
+  readonly #ports: NodePorts
+  readonly #unit: UnitKind
+  #container: Container | undefined
+
+  private constructor(
+    plane: ControlPlane,
+    program: string,
+    { name, unit = 'kubeadm' }: NodeOptions,
+    root: NodeRoot,
+    storage: readonly [Storage, ...Storage[]],
+    ports: NodePorts,
+  ) {
+    this.name = name
+    this.program = program
+    this.#plane = plane
+    this.#root = root
+    this.#storage = storage
+    this.#ports = ports
+    this.#unit = unit
+  }
+
+  /** Not booted yet. */
+  static async create(plane: ControlPlane, program: string, options: NodeOptions): Promise<Node> {
+    const { name, unit = 'kubeadm', settings = {}, storage: kind = 'directory', stateMiB, agentService = [] } = options
+    const root = await ensureNodeRoot()
+    const home = join(plane.directory, 'real-nodes', name)
+    const ports = { kubelet: await findFreePort(), healthz: await findFreePort() }
+    const plain = await createDirectory(root, home)
+    await writeNodeFiles(plane, plain.directory, name, unit, ports)
+    await enable(plain.directory, 'kubelet.service', unit === 'kubeadm' ? '/lib/systemd/system' : '/etc/systemd/system')
+    const effective = { METRICS_ADDRESS: `127.0.0.1:${await findFreePort()}`, ...settings }
+    const variables = Object.entries(effective).map(([key, value]) => `Environment=KUBELET_CFG_AGENT_${key}=${value}`)
+    const dropIns = join(plain.directory, `etc/systemd/system/${AGENT}.service.d`)
+    await mkdir(dropIns, { recursive: true })
+    await writeFile(join(dropIns, 'lab.conf'), `[Service]\n${[...variables, ...agentService].join('\n')}\n`)
+    if (kind === 'image') {
+      const disk = await Image.create(root, join(home, 'disk.img'), join(home, 'disk'), IMAGE_MIB, plain.directory)
+      await plain.remove()
+      return new Node(plane, program, options, root, [disk], ports)
+    }
+    const own = stateMiB === undefined ? [] : [await Image.create(root, join(home, 'state.img'), join(plain.directory, STATE), stateMiB)]
+    return new Node(plane, program, options, root, [plain, ...own], ports)
+  }
+
+  async boot(): Promise<void> {
+    const { kubelet } = this.#plane.binaries
+    if (kubelet === undefined) throw new Error('KUBEBUILDER_ASSETS has no kubelet: put one of version 1.20 there, or unset it')
+    const binds = { '/usr/bin/kubelet': kubelet, '/usr/local/bin/node': process.execPath }
+    for (const inside of Object.keys(binds)) {
+      // What is bound needs something to be bound on.
+      if (!existsSync(this.host(inside))) await writeFile(this.host(inside), '')
+    }
+    const [{ directory }] = this.#storage
+    const logFile = `${directory}.console.log`
+    this.#container = await bootContainer(this.#root, { name: this.name, directory, binds, logFile })
+  }
+
+  /** As a person who reboots it. */
+  async reboot(): Promise<void> {
+    await this.#running().powerOff()
+    await this.boot()
+  }
+
+  /** It stops at one moment, and comes up with what was on its disk. */
+  async losePower(): Promise<void> {
+    await this.#running().pullThePlug()
+    const [disk] = this.#storage
+    assert(disk instanceof Image, 'only a node on an image can lose its power')
+    await disk.losePower()
+    await this.boot()
+  }
+
+  /** Runs a command on it; throws a `CommandError` if it fails. */
+  exec(file: string, ...args: readonly string[]): Promise<CommandOutput> {
+    return this.#running().exec(file, args, { timeoutMs: 120_000 })
+  }
+
+  systemctl(...args: readonly string[]): Promise<CommandOutput> {
+    return this.exec('systemctl', ...args)
+  }
+
+  /** One of the agent's commands, as a person on the node gives it. */
+  command(...args: readonly string[]): Promise<CommandOutput> {
+    return this.exec(AGENT, ...args)
+  }
+
+  /** Properties of a unit. */
+  async show<Name extends string>(unit: string, ...names: readonly Name[]): Promise<Readonly<Record<Name, string>>> {
+    const { stdout } = await this.systemctl('show', unit, ...names.map((name) => `--property=${name}`))
+    const lines = stdout.trimEnd().split('\n')
+    return Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)])) as Readonly<
+      Record<Name, string>
+    >
+  }
+
+  /** Tells one kubelet from the next; a restart changes it. */
+  async kubeletProcess(): Promise<string> {
+    const { InvocationID, MainPID } = await this.show('kubelet', 'InvocationID', 'MainPID')
+    return `${InvocationID} ${MainPID}`
+  }
+
+  /** What the real kubelet says it runs with, asked as the documentation has it: through the API server. */
+  async configz(): Promise<Readonly<Record<string, unknown>>> {
+    const text = await this.#plane.kubectl(['get', '--raw', `/api/v1/nodes/${this.name}/proxy/configz`])
+    return JSON.parse(text).kubeletconfig
+  }
+
+  /** The same, asked of kubelet itself: while the API server is away. */
+  configzDirect(): Promise<Readonly<Record<string, unknown>>> {
+    const identity = (file: string): Buffer => readFileSync(join(this.#plane.directory, 'kubelet-client', file))
+    const options = { cert: identity('tls.crt'), key: identity('tls.key'), rejectUnauthorized: false, agent: false, timeout: 5_000 }
+    return new Promise((resolve, reject) => {
+      const request = get(`https://127.0.0.1:${this.#ports.kubelet}/configz`, options, (response) => {
+        let text = ''
+        response.setEncoding('utf8')
+        response.on('data', (part) => {
+          text += part
+        })
+        response.on('end', () => {
+          if (response.statusCode === 200) resolve(JSON.parse(text).kubeletconfig)
+          else reject(new Error(`/configz answers ${response.statusCode}: ${text}`))
+        })
+        response.on('error', reject)
+      })
+      request.on('timeout', () => request.destroy(new Error('/configz does not answer')))
+      request.on('error', reject)
+    })
+  }
+
+  /** Waits until the kubelet that runs says it runs with that; 110 is what it has of itself. */
+  async untilRuns(maxPods: number, timeoutMs = 60_000): Promise<void> {
+    const probe = async () => {
+      const config = await this.configzDirect()
+      if (config.maxPods !== maxPods) throw new Error(`it says ${config.maxPods}`)
+      return true
+    }
+    await eventually(probe, { what: `kubelet of ${this.name} runs with maxPods ${maxPods}`, timeoutMs })
+  }
+
+  async untilReady(timeoutMs = 60_000): Promise<void> {
+    const probe = async () => {
+      const { status } = JSON.parse(await this.#plane.kubectl(['get', 'node', this.name, '-o', 'json']))
+      // Without a network plugin it never says True: that it says something is that kubelet is there.
+      return status.conditions.some(({ type }: { type: string }) => type === 'Ready')
+    }
+    await eventually(probe, { what: `kubelet of ${this.name} has registered its Node`, timeoutMs })
+    await this.untilHealthy(timeoutMs)
+  }
+
+  async untilHealthy(timeoutMs = 60_000): Promise<void> {
+    const probe = async () => (await fetch(`http://127.0.0.1:${this.#ports.healthz}/healthz`)).ok
+    await eventually(probe, { what: `kubelet of ${this.name} is healthy`, timeoutMs })
+  }
+
+  /** A whole KubeletConfiguration that this node's kubelet runs on, with `changes` on top. */
+  config(changes: object = {}): string {
+    return stringify(kubeletConfig(this.#ports, changes))
+  }
+
+  /** What the agent has written into the journal since the node was made, as journalctl tells it. */
+  async journal(unit = AGENT): Promise<JournalLine[]> {
+    const { stdout } = await this.exec('journalctl', '--no-pager', '--output=json', `_SYSTEMD_UNIT=${unit}.service`)
+    return parseJournal(stdout)
+  }
+
+  async untilSays(pattern: RegExp, times = 1, timeoutMs = 60_000): Promise<void> {
+    await eventually(async () => (await this.timesSaid(pattern)) >= times, {
+      what: `the journal has ${pattern} (${times})`,
+      timeoutMs,
+      intervalMs: 250,
+    })
+  }
+
+  async timesSaid(pattern: RegExp): Promise<number> {
+    return (await this.journal()).filter(({ msg }) => pattern.test(msg)).length
+  }
+
+  /** A file of the dynamic config directory; undefined: there is none. */
+  read(...names: readonly string[]): string | undefined {
+    const path = this.host(STATE, ...names)
+    return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+  }
+
+  history(): HistoryLine[] {
+    return readHistory(this.read('history.jsonl'))
+  }
+
+  /** Where a file of the node is seen from outside. */
+  host(...inside: readonly string[]): string {
+    return join(this.#storage[0].directory, ...inside)
+  }
+
+  /** How often kubelet was started since the node was made. */
+  async kubeletStarts(): Promise<number> {
+    const { stdout } = await this.exec('journalctl', '--no-pager', '--output=cat', 'UNIT=kubelet.service', `MESSAGE_ID=${STARTED}`)
+    return stdout.split('\n').filter((line) => line !== '').length
+  }
+
+  get localConfig(): string {
+    return LOCAL_CONFIG[this.#unit]
+  }
+
+  /** For a person who wants to know why a test failed. */
+  async describe(): Promise<string> {
+    const journal = async (unit: string, lines: number): Promise<string> => {
+      const args = ['--no-pager', '--output=short-precise', '--unit', unit, '--lines', String(lines)]
+      return this.exec('journalctl', ...args).then(
+        ({ stdout }) => `--- ${this.name}: journal of ${unit}\n${stdout}`,
+        (error: unknown) => `--- ${this.name}: journal of ${unit}: ${error instanceof CommandError ? error.stderr : error}`,
+      )
+    }
+    if (this.#container === undefined) return `--- ${this.name}: not booted`
+    return [await journal(AGENT, 40), await journal('kubelet', 25)].join('\n')
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#container?.pullThePlug()
+    } finally {
+      this.#container = undefined
+      for (const storage of [...this.#storage].reverse()) await storage.remove()
+    }
+  }
+
+  #running(): Container {
+    assert(this.#container !== undefined, 'the node has not been booted')
+    return this.#container
+  }
+}
+
+/** As `systemctl enable` does, before there is a systemd to do it. */
+async function enable(root: string, unit: string, where: string): Promise<void> {
+  const wants = join(root, 'etc/systemd/system/multi-user.target.wants')
+  await mkdir(wants, { recursive: true })
+  await symlink(join(where, unit), join(wants, unit))
+}
+
+/** Gives `work` a booted node whose kubelet is healthy, and ends all of it, whatever happens. */
+export async function withNode(
+  plane: ControlPlane,
+  program: string,
+  options: NodeOptions,
+  work: (node: Node, admin: Administrator) => Promise<void>,
+): Promise<void> {
+  const node = await Node.create(plane, program, options)
+  try {
+    await node.boot()
+    await node.untilReady()
+    if (options.agent !== 'absent') await installAgent(node)
+    await work(node, new Administrator(plane, options.name))
+  } catch (error) {
+    console.log((await node.describe()).replace(/^/gm, '    '))
+    throw error
+  } finally {
+    await node.close()
+  }
+}

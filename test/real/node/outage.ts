@@ -1,0 +1,49 @@
+/** The API server is away while a trial runs, and what comes back is a backup of the cluster from before it. */
+import { strict as assert } from 'node:assert'
+import type { ControlPlane } from '../lab/control-plane.ts'
+import { eventually } from '../lab/eventually.ts'
+import { scenario } from '../lab/runner.ts'
+import { assignedBytes } from '../records.ts'
+import { promoteGood } from './assign.ts'
+import { withNode } from './node.ts'
+
+/** In proportion to the ten minutes of a default trial this is more than the two minutes of an outage. */
+const OUTAGE_MS = 15_000
+
+export function addNodeOutageScenarios(plane: ControlPlane, program: string): void {
+  scenario('node: the API server is away during a trial, and etcd is restored', (step) =>
+    withNode(plane, program, { name: 'outage-node', settings: { TRIAL_DURATION: '6s', SPREAD: '0s' } }, async (node, admin) => {
+      const good = await step('a good one is promoted', () => promoteGood(node, admin))
+      const saved = await step('etcd is backed up', () => plane.saveEtcd())
+      const edited = await step('an edit is on trial', async () => {
+        const source = await admin.editConfigMap('good', node.config({ maxPods: 61 }))
+        await admin.untilStatus({ assigned: source, active: source, lastKnownGood: good })
+        await node.untilRuns(61)
+        return source
+      })
+      const kubelet = await node.kubeletProcess()
+      await step(`the API server is away for ${OUTAGE_MS / 1000} s: the trial passes`, async () => {
+        const startedAt = performance.now()
+        await plane.stopApiserver()
+        await eventually(() => node.read('meta', 'last-known-good') === assignedBytes(edited), { what: 'it is promoted on disk' })
+        await eventually(() => performance.now() - startedAt > OUTAGE_MS, { what: 'the outage is over' })
+        assert.equal(await node.kubeletProcess(), kubelet)
+      })
+      await step('it is back: the status catches up', async () => {
+        await plane.startApiserver()
+        await admin.untilStatus({ assigned: edited, active: edited, lastKnownGood: edited }, 90_000)
+        assert.equal(await node.kubeletProcess(), kubelet)
+      })
+      await step('etcd is restored: the node goes back with the cluster', async () => {
+        await plane.restoreEtcd(saved)
+        await node.untilRuns(51, 90_000)
+        await admin.untilStatus({ assigned: good, active: good, lastKnownGood: good }, 90_000)
+      })
+      await step('and follows it again', async () => {
+        const last = await admin.editConfigMap('good', node.config({ maxPods: 71 }))
+        await node.untilRuns(71, 90_000)
+        await admin.untilStatus({ assigned: last, active: last, lastKnownGood: last }, 90_000)
+      })
+    }),
+  )
+}

@@ -1,0 +1,135 @@
+/**
+ * The packages on a node: installed, upgraded in the middle of a trial, removed, installed again and purged, and kubelet's process is the same through each
+ * of it. Only where `npm run package` has made them.
+ */
+import { strict as assert } from 'node:assert'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { Administrator } from '../administrator.ts'
+import type { ControlPlane } from '../lab/control-plane.ts'
+import { run } from '../lab/processes.ts'
+import { scenario } from '../lab/runner.ts'
+import type { Source } from '../records.ts'
+import { assignNew, promoteGood } from './assign.ts'
+import { findDeb, findRpm, installDeb } from './install-agent.ts'
+import { type Node, withNode } from './node.ts'
+
+const AGENT = 'kubelet-cfg-agent'
+
+export async function addPackageScenarios(plane: ControlPlane, program: string): Promise<void> {
+  const [deb, rpm] = [await findDeb(), await findRpm()]
+  if (deb === undefined) console.log('no deb in dist: the agent is installed by hand, and the scenarios of the packages are left out')
+  if (deb !== undefined) addDebScenario(plane, program, deb)
+  if (rpm !== undefined) addRpmScenario(plane, program, rpm)
+}
+
+function addDebScenario(plane: ControlPlane, program: string, deb: string): void {
+  const options = { name: 'deb', settings: { TRIAL_DURATION: '10s' }, agent: 'absent' } as const
+  scenario('node: the deb is upgraded, removed, installed again and purged', (step) =>
+    withNode(plane, program, options, async (node, admin) => {
+      const previous = await step('a package of an earlier version is made', () => withVersion(plane, deb, '0.0.1'))
+      await step('it is installed: enabled, running, and kubelet goes on', () =>
+        keepingKubelet(node, async () => {
+          await installDeb(node, previous)
+          await admin.untilStatus({})
+          assert.deepEqual(await node.show(AGENT, 'ActiveState', 'UnitFileState'), { ActiveState: 'active', UnitFileState: 'enabled' })
+        }),
+      )
+      const good = await step('a good one is promoted', () => promoteGood(node, admin))
+      const next = await step('another one is on trial', () => onTrial(node, admin, 'next', 61, good))
+      await step('upgraded: another agent, which resumes the trial, and kubelet goes on', () =>
+        keepingKubelet(node, async () => {
+          const before = await node.show(AGENT, 'MainPID')
+          await installDeb(node, deb)
+          assert.notDeepEqual(await node.show(AGENT, 'MainPID'), before)
+          await admin.untilStatus({ assigned: next, active: next, lastKnownGood: next })
+        }),
+      )
+      const last = await step('a third one is on trial', () => onTrial(node, admin, 'last', 71, next))
+      await step('removed: kubelet goes on, and the state stays', () =>
+        keepingKubelet(node, async () => {
+          const { stdout } = await node.exec('apt-get', 'remove', '--yes', AGENT)
+          assert.match(stdout, /its next start uses its local config/)
+          assert.match(node.read('meta', 'assigned') ?? '', new RegExp(last.uid))
+          // What is on trial is not what kubelet starts with when nobody watches it.
+          assert.doesNotMatch(node.read('kubelet.env') ?? '', new RegExp(last.uid))
+          const { DropInPaths, NeedDaemonReload } = await node.show('kubelet', 'DropInPaths', 'NeedDaemonReload')
+          assert.doesNotMatch(DropInPaths, /kubelet-cfg-agent/)
+          assert.equal(NeedDaemonReload, 'no')
+        }),
+      )
+      await step("kubelet's next start uses its local config", async () => {
+        await node.systemctl('restart', 'kubelet')
+        await node.untilRuns(110)
+      })
+      await step('installed again: it takes up what is assigned', async () => {
+        await installDeb(node, deb)
+        await admin.untilStatus({ assigned: last, active: last, lastKnownGood: last })
+        await node.untilRuns(71)
+      })
+      await step('purged: kubelet goes on, and what it runs is all that is left', () =>
+        keepingKubelet(node, async () => {
+          await node.exec('apt-get', 'purge', '--yes', AGENT)
+          assert.match(node.read('checkpoints', last.uid, last.resourceVersion, 'kubelet') ?? '', /maxPods: 71/)
+          for (const gone of ['kubelet.env', 'history.jsonl', 'meta/assigned']) assert.equal(node.read(gone), undefined)
+          assert.equal(node.read('checkpoints', good.uid, good.resourceVersion, 'kubelet'), undefined)
+        }),
+      )
+      await step("and kubelet's next start uses its local config", async () => {
+        await node.systemctl('restart', 'kubelet')
+        await node.untilRuns(110)
+      })
+    }),
+  )
+}
+
+function addRpmScenario(plane: ControlPlane, program: string, rpm: string): void {
+  const options = { name: 'rpm', settings: { TRIAL_DURATION: '1s' }, agent: 'absent' } as const
+  scenario('node: the rpm is installed and erased', (step) =>
+    withNode(plane, program, options, async (node, admin) => {
+      const inside = `/root/${basename(rpm)}`
+      await copyFile(rpm, node.host(inside))
+      await step('installed, with its scriptlets: enabled, running, and kubelet goes on', () =>
+        keepingKubelet(node, async () => {
+          // What it requires is there, but not in a database of rpm's.
+          await node.exec('rpm', '--install', '--nodeps', inside)
+          await admin.untilStatus({})
+          assert.deepEqual(await node.show(AGENT, 'ActiveState', 'UnitFileState'), { ActiveState: 'active', UnitFileState: 'enabled' })
+        }),
+      )
+      await step('it does its work', () => promoteGood(node, admin))
+      await step('erased: kubelet goes on, and its next start uses its local config', async () => {
+        await keepingKubelet(node, async () => {
+          await node.exec('rpm', '--erase', '--nodeps', AGENT)
+          assert.equal((await node.show(AGENT, 'ActiveState')).ActiveState, 'inactive')
+        })
+        await node.systemctl('restart', 'kubelet')
+        await node.untilRuns(110)
+      })
+    }),
+  )
+}
+
+async function onTrial(node: Node, admin: Administrator, name: string, maxPods: number, lastKnownGood: Source): Promise<Source> {
+  const source = await assignNew(node, admin, name, { maxPods })
+  await admin.untilStatus({ assigned: source, active: source, lastKnownGood })
+  await node.untilRuns(maxPods)
+  return source
+}
+
+async function keepingKubelet(node: Node, work: () => Promise<void>): Promise<void> {
+  const before = await node.kubeletProcess()
+  await work()
+  assert.equal(await node.kubeletProcess(), before)
+}
+
+/** The same files and scripts under another version. */
+async function withVersion(plane: ControlPlane, deb: string, version: string): Promise<string> {
+  const directory = join(plane.directory, 'previous-deb')
+  await run('dpkg-deb', ['--raw-extract', deb, directory], { timeoutMs: 120_000 })
+  const control = join(directory, 'DEBIAN/control')
+  await writeFile(control, (await readFile(control, 'utf8')).replace(/^Version: .*$/m, `Version: ${version}`))
+  const made = join(plane.directory, basename(deb).replace(/_[^_]+_/, `_${version}_`))
+  await run('dpkg-deb', ['--build', '-Zgzip', '-z1', directory, made], { timeoutMs: 120_000 })
+  return made
+}

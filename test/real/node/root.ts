@@ -1,0 +1,91 @@
+/**
+ * The root file system of the lab's nodes: Debian 12 with systemd and containerd, made once by mmdebstrap(1) into a cache outside the checkout.
+ * systemd-nspawn and mke2fs come out of it as well, run by its own loader with its own libraries, so that the machine that runs the
+ * tests needs none of them installed and runs no containerd of theirs. By itself it prepares the cache: `node --import tsx
+ * test/real/node/root.ts`.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { cacheDirectory } from '../lab/build.ts'
+import { openDebianPackages } from '../lab/debian-packages.ts'
+import { withLock } from '../lab/lock.ts'
+import { run } from '../lab/processes.ts'
+
+export interface NodeRoot {
+  /** Never changed: nodes run on copies of it. */
+  readonly tree: string
+  /** The command line of one of its programs, for the machine that runs the tests. */
+  tool(name: 'systemd-nspawn' | 'mke2fs', ...args: readonly string[]): [string, ...string[]]
+}
+
+const recipe = {
+  version: 1,
+  suite: 'bookworm',
+  // What a node has, and with systemd-container and e2fsprogs what makes one; rpm is for its package. iptables is missing on purpose: kubelet would
+  // write its chains into the network that a node shares with the machine.
+  include: [
+    ...['systemd', 'systemd-sysv', 'dbus', 'ca-certificates', 'iproute2', 'procps', 'util-linux', 'mount', 'openssl'],
+    ...['containerd', 'runc', 'systemd-container', 'e2fsprogs', 'rpm'],
+  ],
+  // They would manage that network too.
+  mask: ['systemd-networkd.service', 'systemd-networkd.socket', 'systemd-resolved.service', 'apt-daily.timer', 'apt-daily-upgrade.timer'],
+  drop: ['usr/share/locale', 'usr/share/man', 'usr/share/doc', 'etc/dpkg/dpkg.cfg.d/99mmdebstrap'],
+} as const
+
+/** Makes it if need be; later calls return at once. `report` hears what takes time. */
+export async function ensureNodeRoot(report: (line: string) => void = console.log): Promise<NodeRoot> {
+  if (process.getuid?.() !== 0) throw new Error('a node with a real systemd needs root: run the tests as root')
+  const key = createHash('sha256')
+    .update(JSON.stringify({ recipe, architecture: process.arch }))
+    .digest('hex')
+    .slice(0, 16)
+  const cache = cacheDirectory()
+  const tree = join(cache, `node-${key}`)
+  await mkdir(cache, { recursive: true })
+  if (!existsSync(tree)) {
+    await withLock(join(cache, 'node.lock'), async () => {
+      if (!existsSync(tree)) await makeTree(tree, report)
+    })
+  }
+  return { tree, tool: (name, ...args) => [loaderOf(tree), '--library-path', librariesOf(tree), join(tree, PROGRAMS[name]), ...args] }
+}
+
+const PROGRAMS = { 'systemd-nspawn': 'usr/bin/systemd-nspawn', mke2fs: 'usr/sbin/mke2fs' } as const
+const LOADERS: Readonly<Record<string, string>> = { x64: 'ld-linux-x86-64.so.2', arm64: 'ld-linux-aarch64.so.1' }
+const TRIPLETS: Readonly<Record<string, string>> = { x64: 'x86_64-linux-gnu', arm64: 'aarch64-linux-gnu' }
+
+function loaderOf(tree: string): string {
+  return join(tree, 'usr/lib', TRIPLETS[process.arch] ?? '', LOADERS[process.arch] ?? '')
+}
+
+function librariesOf(tree: string): string {
+  const libraries = join(tree, 'usr/lib', TRIPLETS[process.arch] ?? '')
+  return `${libraries}:${join(libraries, 'systemd')}`
+}
+
+/** Beside its place, which it takes whole at the end. */
+async function makeTree(destination: string, report: (line: string) => void): Promise<void> {
+  const work = `${destination}.making`
+  const tree = join(work, 'tree')
+  await rm(work, { recursive: true, force: true })
+  await mkdir(work, { recursive: true })
+  report(`making the root of a node in ${destination}: this takes a minute, once`)
+  const packages = await openDebianPackages(join(work, 'apt'))
+  await packages.unpack(['mmdebstrap'], join(work, 'tools'))
+  const script = join(work, 'tools/usr/bin/mmdebstrap')
+  const options = ['--quiet', '--mode=root', '--variant=minbase', `--include=${recipe.include.join(',')}`, '--format=directory']
+  // Its scratch directories may lie where the user _apt cannot look.
+  await run('perl', [script, ...options, '--aptopt=APT::Sandbox::User "root"', recipe.suite, tree, packages.sourceLine], {
+    timeoutMs: 20 * 60_000,
+  })
+  for (const name of recipe.mask) await symlink('/dev/null', join(tree, 'etc/systemd/system', name))
+  for (const name of recipe.drop) await rm(join(tree, name), { recursive: true, force: true })
+  // Filled: an empty one would make systemd take each boot for the first.
+  await writeFile(join(tree, 'etc/machine-id'), '0123456789abcdef0123456789abcdef\n')
+  await rename(tree, destination)
+  await rm(work, { recursive: true })
+}
+
+if (import.meta.filename === process.argv[1]) console.log((await ensureNodeRoot()).tree)

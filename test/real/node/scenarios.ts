@@ -1,0 +1,23 @@
+/** Everything that is shown on a real systemd with a real kubelet. */
+import type { ControlPlane } from '../lab/control-plane.ts'
+import { addCrashLoopScenarios } from './crash-loop.ts'
+import { addFullDiskScenarios } from './full-disk.ts'
+import { addInterruptionScenarios } from './interruptions.ts'
+import { addNodeOutageScenarios } from './outage.ts'
+import { addPackageScenarios } from './packages.ts'
+import { addRebootScenarios } from './reboot.ts'
+import { addSpelledOutScenarios } from './spelled-out.ts'
+import { addNodeTransitionScenarios } from './transitions.ts'
+import { addWorkflowScenarios } from './workflow.ts'
+
+export async function addNodeScenarios(plane: ControlPlane, program: string): Promise<void> {
+  addWorkflowScenarios(plane, program)
+  addCrashLoopScenarios(plane, program)
+  addRebootScenarios(plane, program)
+  addSpelledOutScenarios(plane, program)
+  addFullDiskScenarios(plane, program)
+  addNodeOutageScenarios(plane, program)
+  addNodeTransitionScenarios(plane, program)
+  await addPackageScenarios(plane, program)
+  addInterruptionScenarios(plane, program)
+}

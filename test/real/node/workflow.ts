@@ -1,0 +1,139 @@
+/**
+ * The workflow of the documentation of Dynamic Kubelet Configuration, from beginning to end: what is asserted each time is what the real kubelet says
+ * that it runs with. And what a person reads meanwhile in the journal.
+ */
+import { strict as assert } from 'node:assert'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Administrator } from '../administrator.ts'
+import type { ControlPlane } from '../lab/control-plane.ts'
+import { scenario } from '../lab/runner.ts'
+import { labels, type Source } from '../records.ts'
+import { installAgent } from './install-agent.ts'
+import type { JournalLine } from './journal.ts'
+import { withNode } from './node.ts'
+
+const NAMESPACE = 'kube-system'
+
+export function addWorkflowScenarios(plane: ControlPlane, program: string): void {
+  const options = { name: 'workflow', settings: { TRIAL_DURATION: '5s', SPREAD: '0s' }, agent: 'absent' } as const
+  scenario('node: the workflow of the documentation', (step) =>
+    withNode(plane, program, options, async (node, admin) => {
+      const file = join(plane.directory, 'workflow.json')
+      const before = await node.configz()
+      await step('installing the agent restarts no kubelet', async () => {
+        const process = await node.kubeletProcess()
+        await installAgent(node)
+        await admin.untilStatus({})
+        assert.equal(await node.kubeletProcess(), process)
+      })
+      await step('the command that checks a node finds nothing wrong', () => node.command('check'))
+      await step('/configz of kubelet becomes a file, with one line changed', async () => {
+        assert.equal(before.maxPods, 110)
+        const head = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
+        // An empty list is left out of /configz, and then the default holds, which a container cannot have.
+        await writeFile(file, JSON.stringify({ ...before, ...head, enforceNodeAllocatable: [], maxPods: 51 }, null, 2))
+      })
+      const first = await step('the file becomes a ConfigMap, named after its content', () => createConfigMap(admin, file))
+      await step('the Node is patched: kubelet runs just that', async () => {
+        await assign(admin, first)
+        await admin.untilStatus({ assigned: first, active: first })
+        await node.untilRuns(51)
+        assert.deepEqual(await node.configz(), { ...before, maxPods: 51 })
+      })
+      await step('after the trial it is last-known-good, without a restart', async () => {
+        const process = await node.kubeletProcess()
+        await admin.untilStatus({ assigned: first, active: first, lastKnownGood: first })
+        assert.equal(await node.kubeletProcess(), process)
+      })
+      const edited = await step('the ConfigMap is edited in place: kubelet runs the edit', async () => {
+        const data = { kubelet: JSON.stringify({ ...JSON.parse(await configOf(admin, first)), maxPods: 61 }) }
+        await admin.kubectl('-n', NAMESPACE, 'patch', 'configmap', first.name, '--type=merge', '-p', JSON.stringify({ data }))
+        const source = await readSource(admin, first.name)
+        await admin.untilStatus({ assigned: source, active: source, lastKnownGood: source })
+        assert.deepEqual(await node.configz(), { ...before, maxPods: 61 })
+        return source
+      })
+      const labelled = await step('a label on it restarts nothing', async () => {
+        const process = await node.kubeletProcess()
+        await admin.kubectl('-n', NAMESPACE, 'label', 'configmap', first.name, 'seen=yes')
+        const source = await readSource(admin, first.name)
+        await admin.untilStatus({ assigned: source, active: source, lastKnownGood: source })
+        assert.equal(await node.kubeletProcess(), process)
+        return source
+      })
+      await step('configSource is removed: kubelet runs what it was provisioned with', async () => {
+        await admin.unassign()
+        await admin.untilStatus({})
+        await node.untilRuns(110)
+        assert.deepEqual(await node.configz(), before)
+      })
+      await step('the events tell it', () =>
+        admin.untilEvents(
+          `KubeletConfigChanged: Kubelet restarting to use ${labels(first)}`,
+          `KubeletConfigPromoted: Kubelet config promoted to last-known-good: ${labels(first)}`,
+          `KubeletConfigChanged: Kubelet restarting to use ${labels(edited)}`,
+          `KubeletConfigPromoted: Kubelet config promoted to last-known-good: ${labels(edited)}`,
+          `KubeletConfigPromoted: Kubelet config promoted to last-known-good: ${labels(labelled)}`,
+          'KubeletConfigChanged: Kubelet restarting to use local config',
+        ),
+      )
+      await step('so does the journal, a line a fact', async () => tellsTheStory(await node.journal(), first))
+    }),
+  )
+}
+
+/** As an operator does it: one `kubectl create configmap --append-hash`. */
+async function createConfigMap(admin: Administrator, file: string): Promise<Source> {
+  const create = ['create', 'configmap', 'my-node-config', `--from-file=kubelet=${file}`, '--append-hash', '-o', 'json']
+  const { metadata } = JSON.parse(await admin.kubectl('-n', NAMESPACE, ...create))
+  assert.match(metadata.name, /^my-node-config-[a-z0-9]+$/)
+  return readSource(admin, metadata.name)
+}
+
+async function assign(admin: Administrator, { name, namespace, kubeletConfigKey }: Source): Promise<void> {
+  await admin.patchSpec({ configSource: { configMap: { name, namespace, kubeletConfigKey } } })
+}
+
+async function readSource(admin: Administrator, name: string): Promise<Source> {
+  const { metadata } = JSON.parse(await admin.kubectl('-n', NAMESPACE, 'get', 'configmap', name, '-o', 'json'))
+  return { kubeletConfigKey: 'kubelet', name, namespace: NAMESPACE, resourceVersion: metadata.resourceVersion, uid: metadata.uid }
+}
+
+async function configOf(admin: Administrator, { name }: Source): Promise<string> {
+  return JSON.parse(await admin.kubectl('-n', NAMESPACE, 'get', 'configmap', name, '-o', 'json')).data.kubelet
+}
+
+/** Each line is one JSON object whose level is its priority, and what people search for is there, in its order. */
+function tellsTheStory(lines: readonly JournalLine[], first: Source): void {
+  for (const { text, level, priority } of lines) {
+    assert.doesNotMatch(text, /\n/)
+    assert.equal(PRIORITIES[level], priority, text)
+  }
+  const path = `/api/v1/namespaces/${NAMESPACE}/configmaps/${first.name}`
+  const version = `UID: ${first.uid}, ResourceVersion: ${first.resourceVersion}`
+  inOrder(lines, [
+    'Node.Spec.ConfigSource was updated',
+    `attempting to download ${path}`,
+    `successfully downloaded ${path}, ${version}`,
+    'Node.Spec.ConfigSource is non-empty, will checkpoint source and update config if necessary',
+    'updating Node.Status.Config',
+    `updated last-known-good config to ${path}, ${version}`,
+    'assigned ConfigMap was updated',
+    'Node.Spec.ConfigSource is empty, will reset assigned and last-known-good to defaults',
+  ])
+}
+
+const PRIORITIES: Readonly<Record<string, number>> = { debug: 7, info: 6, warn: 4, error: 3 }
+
+function inOrder(lines: readonly JournalLine[], wanted: readonly string[]): void {
+  let from = 0
+  for (const text of wanted) {
+    const found = lines.findIndex(({ msg }, index) => index >= from && msg.startsWith(text))
+    assert(
+      found >= 0,
+      `the journal has, after its line ${from}, no line ${JSON.stringify(text)}:\n${lines.map(({ msg }) => msg).join('\n')}`,
+    )
+    from = found + 1
+  }
+}
