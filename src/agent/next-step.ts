@@ -6,12 +6,13 @@
  * failed lately is passed over until its time comes, so that a full disk cannot keep a node from falling back.
  */
 import { cadenceUs } from './cadence.ts'
+import { followAssignment } from './follow-assignment.ts'
 import { type Failure, findFailure } from './health-record.ts'
-import type { ConfigMapData, ConfigMapSource, Desired, HealthRecord, HeldSource, Snapshot, Verdict } from './model.ts'
+import type { HealthRecord, HeldSource, Snapshot, Verdict } from './model.ts'
 import type { ReadyWiring } from './ports.ts'
 import { choosePrunable } from './prunable.ts'
 import { decideRestart, lastRunSource } from './restarts.ts'
-import { describeSource, sameRef, sameSource, sameVersion } from './sources.ts'
+import { describeSource, sameSource } from './sources.ts'
 import { decideTurn, type Turn } from './spread.ts'
 import { aboutOf, type Phase, type Step, type Wait } from './step.ts'
 import { type Candidate, chooseTarget, isLocalWanted, type KnownUnit, listCandidates, nextAfter, type Target } from './target.ts'
@@ -77,47 +78,6 @@ function answerRequests(snapshot: Snapshot, unit: KnownUnit, target: Target): St
     atWallMs: snapshot.now.wallMs,
   }
   return { kind: 'condemn', verdict, next: nextAfter(snapshot, unit, target)?.source, asked: true }
-}
-
-/** What the cluster wants, whatever state kubelet is in. Anything but a clear answer changes nothing. */
-function followAssignment(snapshot: Snapshot): Step | undefined {
-  const desired: Desired = snapshot.requests.hold === 'local' ? { kind: 'local' } : snapshot.desired
-  const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined
-  switch (desired.kind) {
-    case 'unknown':
-    case 'invalid':
-      return undefined
-    case 'local': {
-      const reset = assigned === 'local' && snapshot.lastKnownGood.source === 'local' && snapshot.previous.source === 'local'
-      return reset ? undefined : { kind: 'reset-to-local', from: assigned }
-    }
-    case 'config-map': {
-      const { ref, object } = desired
-      if (object.kind !== 'found') return undefined
-      const source = { ...ref, uid: object.uid, resourceVersion: object.resourceVersion }
-      const known = assigned !== undefined && sameSource(assigned, source)
-      // No content: its checkpoint is gone or damaged, and the cluster still has it.
-      if (known && snapshot.assignedContent !== undefined && snapshot.assignedContent === snapshot.desiredContent) return undefined
-      const inPlace = assigned !== undefined && assigned !== 'local' && sameRef(assigned, source)
-      return judgeReplacement(snapshot, source, object.data, { kind: 'assign', source, data: object.data, inPlace })
-    }
-  }
-}
-
-/**
- * A restored etcd can hand a version out again with other content. Kubelet may start at any time from a checkpoint that its next start
- * names: nothing may be in it that was not judged first.
- */
-function judgeReplacement(snapshot: Snapshot, source: ConfigMapSource, data: ConfigMapData, assign: Step): Step | undefined {
-  const { unit, desiredContent, storedContent, nextStart } = snapshot
-  if (storedContent === desiredContent || desiredContent === undefined) return assign
-  if (nextStart.kind === 'known' && !sameVersion(nextStart.held.source, source)) return assign
-  // Nothing is there, and nobody knows whether kubelet starts from it: it cannot be a version that kubelet ever started from.
-  if (nextStart.kind === 'unknown' && storedContent === undefined) return assign
-  if (unit.kind !== 'known' || nextStart.kind !== 'known') return undefined
-  const key = trialKey(desiredContent, unit.kubeletIdentity)
-  if (snapshot.verdicts.has(key)) return undefined
-  return snapshot.accepted.has(key) ? assign : { kind: 'preflight', source, key, data }
 }
 
 /**
