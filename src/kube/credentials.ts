@@ -5,7 +5,7 @@
  * client-node, and js-yaml, with which client-node reads the same file.
  */
 import { X509Certificate } from 'node:crypto'
-import { accessSync, constants, readFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import type { Agent } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
@@ -86,6 +86,9 @@ function findTokenFile(document: unknown, userName: string): string | undefined 
   return typeof user.tokenFile === 'string' && user.tokenFile !== '' ? user.tokenFile : undefined
 }
 
+/** client-node waits for a plugin for as long as it takes. This ends it, so that one that hangs once does not cut the node off for good. */
+const PLUGIN_LIMIT = ['timeout', '--kill-after=5', '60']
+
 function adaptPlugin(user: MutableUser, cluster: Cluster, directory: string): void {
   const exec: unknown = user.exec
   if (!isObject(exec) || typeof exec.command !== 'string') return
@@ -101,7 +104,9 @@ function adaptPlugin(user: MutableUser, cluster: Cluster, directory: string): vo
     // The agent's line to systemd is not the plugin's: an undefined value takes it out.
     { name: 'NOTIFY_SOCKET', value: undefined },
   ]
-  user.exec = { ...exec, env, command: exec.command.includes('/') ? resolve(directory, exec.command) : exec.command }
+  const plugin = exec.command.includes('/') ? resolve(directory, exec.command) : exec.command
+  const [command, ...limit] = PLUGIN_LIMIT
+  user.exec = { ...exec, env, command, args: [...limit, plugin, ...(Array.isArray(exec.args) ? exec.args : [])] }
 }
 
 function findMissingFile({ cluster, user, tokenFile }: ParsedKubeconfig): string | undefined {
@@ -192,9 +197,12 @@ function describeFailure(error: unknown, user: User): string {
   // The bundle's stubs: their text is ours.
   if (isObject(error) && error.code === 'ERR_NOT_IN_THIS_BUILD')
     return `the kubeconfig's credentials cannot be used: ${String(error.message)}`
-  const command: unknown = isObject(user.exec) ? user.exec.command : undefined
-  if (typeof command === 'string' && path === '')
-    return `the kubeconfig's exec plugin ${command} gave no credential; run it by hand to see why`
+  const args: unknown = isObject(user.exec) ? user.exec.args : undefined
+  const plugin: unknown = Array.isArray(args) ? args[PLUGIN_LIMIT.length - 1] : undefined
+  if (typeof plugin === 'string' && plugin.includes('/') && !existsSync(plugin))
+    return `the kubeconfig's exec plugin ${plugin} does not exist`
+  if (typeof plugin === 'string' && path === '')
+    return `the kubeconfig's exec plugin ${plugin} gave no credential; run it by hand to see why (the service has no home directories and no capabilities)`
   return `the kubeconfig's credentials cannot be used: ${path}${errorCode(error)}`
 }
 

@@ -11,6 +11,19 @@ export interface FileOwnership {
   give(path: string, owner: { readonly uid: number; readonly gid: number }, like: string): void
 }
 
+/** Without CAP_CHOWN, which the agent's unit leaves out, the kernel refuses: that is for the administrator to settle. */
+function chown(path: string, { uid, gid }: { readonly uid: number; readonly gid: number }, like: string): void {
+  try {
+    chownSync(path, uid, gid)
+  } catch (cause) {
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'EPERM')) throw cause
+    const remedy = 'give it to root:root, or the service CapabilityBoundingSet=CAP_CHOWN and SystemCallFilter=@chown in a drop-in'
+    throw Object.assign(new Error(`${like} belongs to ${uid}:${gid}, which the agent may not give files to: ${remedy}`, { cause }), {
+      code: 'EPERM',
+    })
+  }
+}
+
 export class SystemFileOwnership implements FileOwnership {
   readonly #chcon: string
   readonly #selinux: string
@@ -22,7 +35,7 @@ export class SystemFileOwnership implements FileOwnership {
 
   give(path: string, owner: { readonly uid: number; readonly gid: number }, like: string): void {
     // The owner of a new file is the agent. Without CAP_CHOWN even giving it to whom it belongs already is refused on some systems.
-    if (owner.uid !== process.geteuid?.() || owner.gid !== process.getegid?.()) chownSync(path, owner.uid, owner.gid)
+    if (owner.uid !== process.geteuid?.() || owner.gid !== process.getegid?.()) chown(path, owner, like)
     if (this.#hasSelinux()) execFileSync(this.#chcon, [`--reference=${like}`, '--', path], { timeout: 10_000, stdio: 'pipe' })
   }
 

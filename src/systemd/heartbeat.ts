@@ -10,8 +10,11 @@ import type { Clock } from '../agent/ports.ts'
 import type { Step } from '../agent/step.ts'
 import { describeTurn } from './status-line.ts'
 
-/** Together with the loop's own pace this is less than a third of the unit's WatchdogSec: two messages in a row may be lost. */
-const BEATS_PER_WATCHDOG = 4
+/**
+ * The loop's own pace, where the unit has its WatchdogSec=3min. systemd before 246 drops a message whose sender is gone before it is looked at, and
+ * without capabilities a sender cannot lend the message the agent's name: there a good part of them are lost.
+ */
+const BEATS_PER_WATCHDOG = 12
 const DEFAULT_BEAT_US = 60e6
 /** A message costs a child process, 4 ms of CPU: what changes is said at once, but only so often. */
 const BURST = 3

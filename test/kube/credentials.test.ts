@@ -131,6 +131,17 @@ t.test('an exec plugin gives a token, is remembered for a while and asked by one
   t.equal(runs(), 2)
 })
 
+t.test('a plugin that hangs is ended, and is asked again', async (t) => {
+  const directory = t.testdir({ plugin: `#!/bin/sh\ntr '\\0' ' ' < /proc/$PPID/cmdline > "$COUNT"\nexit 1\n` })
+  chmodSync(join(directory, 'plugin'), 0o755)
+  process.env.COUNT = join(directory, 'parent')
+  t.teardown(() => {
+    delete process.env.COUNT
+  })
+  await credentialsOf(write(directory, PLUGIN_USER)).access()
+  t.match(readFileSync(join(directory, 'parent'), 'utf8'), /^timeout --kill-after=5 60 .*\/plugin sEcReT/, 'within a minute')
+})
+
 t.test('a plugin that fails says so without what it printed', async (t) => {
   for (const script of ['echo sEcReT >&2; exit 1', 'echo sEcReT', 'echo "{}"']) {
     const directory = t.testdir({ plugin: `#!/bin/sh\n${script}\n` })
@@ -140,5 +151,5 @@ t.test('a plugin that fails says so without what it printed', async (t) => {
     t.notMatch(JSON.stringify(outcome), /sEcReT/)
   }
   const none = await credentialsOf(write(t.testdir({}), PLUGIN_USER)).access()
-  t.match(none, { ok: false, detail: /\/plugin: ENOENT/ })
+  t.match(none, { ok: false, detail: /\/plugin does not exist/ })
 })

@@ -64,6 +64,23 @@ t.test('before removal', async (t) => {
     t.same(listing(root), ['kubelet.env', 'meta/assigned'])
   })
 
+  t.test('looks where the service did', async (t) => {
+    const root = machine(t, {
+      'usr/bin/kubelet-cfg-agent': '#!/bin/sh\necho "in $KUBELET_CFG_AGENT_DYNAMIC_CONFIG_DIR"\n',
+      'etc/default/kubelet-cfg-agent': 'KUBELET_CFG_AGENT_DYNAMIC_CONFIG_DIR=/data/agent\n',
+      [`${STATE}/meta/assigned`]: 'x',
+    })
+    const { output } = runScript('common/before-removal', root)
+    t.match(output, /^in \/data\/agent\n/)
+  })
+
+  t.test('goes on where those settings are no shell script', async (t) => {
+    const files = { 'usr/bin/kubelet-cfg-agent': RELEASED, 'etc/default/kubelet-cfg-agent': 'A="(\n', [`${STATE}/meta/assigned`]: 'x' }
+    const { status, output } = runScript('common/before-removal', machine(t, files))
+    t.equal(status, 0)
+    t.match(output, /kubelet's next start was left as it is/)
+  })
+
   t.test('does nothing on a machine without state', async (t) => {
     t.same(runScript('common/before-removal', machine(t, { 'usr/bin/kubelet-cfg-agent': RELEASED })), { status: 0, output: '' })
   })
