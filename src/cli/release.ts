@@ -30,9 +30,14 @@ async function release({ terminal, takeOver, observe }: CommandContext): Promise
   if (hold.kind === 'refused') return refuse(hold.detail)
   try {
     const decision = chooseRelease(await observe())
+    if (decision.kind === 'activate') hold.activation.activate(decision.target, decision.wiring)
+    // Of a unit that is gone or names another file today, too: it may name this one again when nobody is there any more.
+    for (const configPath of hold.activation.replacedFiles()) {
+      hold.activation.activate('local', { kind: 'ready', activation: 'file', configPath })
+      terminal.out(`${plainText(configPath)} has its original again.\n`)
+    }
     if (decision.kind === 'unknown')
       return refuse(`what kubelet starts with next cannot be told, and was left as it is: ${decision.detail}`)
-    if (decision.kind === 'activate') hold.activation.activate(decision.target, decision.wiring)
     terminal.out(`${plainText(describe(decision))}\nKubelet was not restarted.\n`)
     return EXIT.fine
   } finally {

@@ -24,6 +24,11 @@ export class UnitActivation implements Activation {
     }
   }
 
+  /** See FileActivation. */
+  replacedFiles(): readonly string[] {
+    return this.#file.replacedFiles()
+  }
+
   stage(fallback: ConfigSource, wiring: ReadyWiring): void {
     if (wiring.activation === 'env') this.#env.stage(fallback, wiring)
     else this.#file.stage(fallback, wiring)

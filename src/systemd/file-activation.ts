@@ -182,6 +182,16 @@ export class FileActivation {
     return facts === undefined ? original : { mode: facts.mode & 0o7777, uid: facts.uid, gid: facts.gid }
   }
 
+  /** Config files that hold something of the agent's now, whatever kubelet's unit says today. */
+  replacedFiles(): readonly string[] {
+    return (this.#files.list(this.#keptDir) ?? []).flatMap((name) => {
+      const record = parseRecord(this.#files.read(join(this.#keptDir, name, 'record.json'))?.toString() ?? '')
+      const bytes = record && this.#files.read(record.configPath)
+      const meaning = record && bytes && findMeaning(record, hashOf(bytes))
+      return record === undefined || meaning === undefined || meaning.source === 'local' ? [] : [record.configPath]
+    })
+  }
+
   #record(configPath: string): OriginalRecord | 'damaged' | undefined {
     const text = this.#files.read(this.#recordPath(configPath))?.toString()
     return text === undefined ? undefined : (parseRecord(text) ?? 'damaged')

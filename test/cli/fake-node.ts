@@ -67,7 +67,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     },
     takeOver: () => ({
       kind: 'taken',
-      activation: { activate: (target) => void asked.push(`activate ${describeSource(target)}`) },
+      activation: { activate: (target) => void asked.push(`activate ${describeSource(target)}`), replacedFiles: () => [] },
       end: () => void asked.push('end'),
     }),
     history: { read: () => fields.history ?? { transitions: [], skipped: 0 } },

@@ -79,7 +79,9 @@ function node(t: Test, activation: 'env' | 'file') {
       execFile(process.execPath, args, { timeout: 60_000 }, (error, out, err) => done({ code: error?.code ?? 0, out, err }))
     })
   const calls = () => (existsSync(join(root, 'calls')) ? new Set(readFileSync(join(root, 'calls'), 'utf8').trim().split('\n')) : new Set())
-  return { release, activate, calls, layout, directory, envFile, configPath, checkpoints }
+  /** kubelet's package was removed first. */
+  const forgetUnit = () => writeFileSync(systemctl, '#!/bin/sh\necho LoadState=not-found\n', { mode: 0o755 })
+  return { release, activate, forgetUnit, calls, layout, directory, envFile, configPath, checkpoints }
 }
 
 t.test('kubelet.env names last-known-good afterwards, and nothing was restarted', async (t) => {
@@ -97,6 +99,14 @@ t.test('the original of a replaced file is back', async (t) => {
   activate(TRIED)
   t.equal(readFileSync(configPath, 'utf8'), 'version: 2')
   t.match(await release(), { code: 0, out: /next start uses local/, err: '' })
+  t.equal(readFileSync(configPath, 'utf8'), ORIGINAL)
+})
+
+t.test('and so it is where the unit does not name that file any more', async (t) => {
+  const { release, activate, configPath, forgetUnit } = node(t, 'file')
+  activate(TRIED)
+  forgetUnit()
+  t.match(await release(), { out: /config\.json has its original again\./ })
   t.equal(readFileSync(configPath, 'utf8'), ORIGINAL)
 })
 

@@ -53,6 +53,7 @@ t.test('a failure lets go of the directory', async (t) => {
       activate: () => {
         throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
       },
+      replacedFiles: () => [],
     },
     end: () => void asked.push('end'),
   })
