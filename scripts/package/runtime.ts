@@ -60,7 +60,9 @@ export async function strip({ binary }: Fetched, { triplet }: Architecture, targ
 export async function describeRuntimes(fetched: readonly Fetched[]): Promise<Runtime[]> {
   const own = fetched.find(({ npmName }) => npmName === `node-linux-${process.arch}`)
   if (own === undefined) throw new Error(`packages cannot be built on ${process.arch}: what is inside Node.js is asked of Node.js itself`)
-  const parts = JSON.parse(await run(own.binary, ['-p', 'JSON.stringify(process.versions)'], { env: {} })) as Record<string, string>
+  const answer = JSON.parse(await run(own.binary, ['-p', 'JSON.stringify(process.versions)'], { env: {} })) as Record<string, string>
+  // Numbers of interfaces, and no parts.
+  const { modules: _abi, napi: _api, ...parts } = answer
   for (const { npmName, version } of fetched) {
     if (parts.node !== version)
       throw new Error(`${npmName} ${version} is not the Node.js ${parts.node} that ${own.npmName} holds: pin one version`)
