@@ -18,7 +18,7 @@ const errorOf = (fallback: string): string =>
 
 export function addCrashLoopScenarios(plane: ControlPlane, program: string): void {
   scenario('node: a config that crashes kubelet is rolled back', (step) =>
-    withNode(plane, program, { name: 'crash', settings: SETTINGS }, async (node, admin) => {
+    withNode(plane, program, { name: 'crash-node', settings: SETTINGS }, async (node, admin) => {
       const good = await step('a good one is promoted', () => promoteGood(node, admin))
       const startedAt = performance.now()
       const crashing = await step('assign one that crashes kubelet', () => assignNew(node, admin, 'crashing', CRASHING))
@@ -39,7 +39,7 @@ export function addCrashLoopScenarios(plane: ControlPlane, program: string): voi
       })
       await step('the journal has it as an error, with its fields, and nothing worse than information before', async () => {
         const [first] = (await node.journal()).filter(({ priority }) => priority <= 4)
-        assert.match(first?.msg ?? '', /^config failed, rolling back from kube-system\/crash-crashing:kubelet@/)
+        assert.match(first?.msg ?? '', /^config failed, rolling back from kube-system\/crash-node-crashing:kubelet@/)
         assert.equal(first?.priority, 3)
         const { source, next, reason, detail } = first?.fields ?? {}
         assert.deepEqual(
@@ -63,7 +63,7 @@ export function addCrashLoopScenarios(plane: ControlPlane, program: string): voi
   )
 
   scenario('node: a config that crashes kubelet is taken back while it crashes', (step) =>
-    withNode(plane, program, { name: 'taken-back', settings: SETTINGS }, async (node, admin) => {
+    withNode(plane, program, { name: 'taken-back-node', settings: SETTINGS }, async (node, admin) => {
       await step('assign one that crashes kubelet', async () => {
         await assignNew(node, admin, 'crashing', CRASHING)
         await untilInLoop(node)

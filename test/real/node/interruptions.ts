@@ -16,7 +16,7 @@ const ERROR = 'failed to run config: kubelet crash-looped; rolled back to last-k
 
 export function addInterruptionScenarios(plane: ControlPlane, program: string): void {
   const settings = { TRIAL_DURATION: '1s', SPREAD: '0s', RESTARTS_PER_HOUR: '60', CRASH_LIMIT: '2' }
-  const killed = { name: 'killed', settings, agentService: ['RestartSec=100ms'] }
+  const killed = { name: 'killed-node', settings, agentService: ['RestartSec=100ms'] }
   scenario(
     `node: the agent is killed at random moments through ${KILLED_CHANGES} changes`,
     (step) =>
