@@ -212,7 +212,7 @@ export const SETTINGS: { readonly [P in SettingName]: Setting<Settings[P]> } = {
     kind: countKind(1, 60),
     initial: 6,
     ...liveForRun,
-    help: 'at most so many restarts of kubelet; falling back is exempt',
+    help: 'at most so many restarts of a kubelet that runs; falling back is exempt',
   },
   metricsAddress: {
     ...{

@@ -233,8 +233,8 @@ Trial and rollback:
                                  3)
   --spread <duration>            nodes take an in-place edit at different moments within this time;
                                  0s: all at once (default: 2m)
-  --restarts-per-hour <number>   at most so many restarts of kubelet; falling back is exempt
-                                 (default: 6)
+  --restarts-per-hour <number>   at most so many restarts of a kubelet that runs; falling back is
+                                 exempt (default: 6)
 
 Reports:
   --metrics-address <host:port>  where /metrics, /healthz and /readyz are served; empty: nowhere
