@@ -77,7 +77,10 @@ export class Node {
     const { name, unit = 'kubeadm', settings = {}, storage: kind = 'directory', stateMiB, agentService = [] } = options
     // Kubelet 1.20 panics where its Node is there already and was not made by a kubelet.
     const { items } = JSON.parse(await plane.kubectl(['get', 'nodes', '-o', 'json']))
-    assert(!items.some((node: { metadata: { name: string } }) => node.metadata.name === name), `another scenario has a Node ${name} already`)
+    assert(
+      !items.some((node: { metadata: { name: string } }) => node.metadata.name === name),
+      `another scenario has a Node ${name} already`,
+    )
     const root = await ensureNodeRoot()
     const home = join(plane.directory, 'real-nodes', name)
     const ports = { kubelet: await findFreePort(), healthz: await findFreePort() }
