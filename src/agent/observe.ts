@@ -34,7 +34,7 @@ import type {
   RuntimeRecords,
   Unit,
 } from './ports.ts'
-import { LOCAL } from './sources.ts'
+import { LOCAL, resolveDesired } from './sources.ts'
 import type { KnownUnit } from './target.ts'
 import { trialKey } from './trial-key.ts'
 
@@ -137,9 +137,8 @@ function contentOfDesired(eyes: Eyes, desired: Desired): ContentHash | undefined
 }
 
 function findStored(desired: Desired, checkpoints: Checkpoints): ContentHash | undefined {
-  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return undefined
-  const { uid, resourceVersion } = desired.object
-  return checkpoints.content({ uid, resourceVersion, kubeletConfigKey: desired.ref.kubeletConfigKey })
+  const source = resolveDesired(desired)
+  return source === undefined || source === 'local' ? undefined : checkpoints.content(source)
 }
 
 /** A fallback that has no checkpoint, or whose record was damaged, is local: it cannot be downloaded again. The records say so aloud. */

@@ -3,20 +3,10 @@
  * Chance, crashes and the API server are not here: test/sim has those.
  */
 import { Loop } from '../../src/agent/loop.ts'
-import type {
-  ConfigMapData,
-  ConfigSource,
-  Desired,
-  HealthRecord,
-  Policy,
-  RestartRecord,
-  Snapshot,
-  SpreadRecord,
-  Transition,
-} from '../../src/agent/model.ts'
+import type { ConfigMapData, ConfigSource, Desired, Policy, Snapshot, Transition } from '../../src/agent/model.ts'
 import type { Eyes } from '../../src/agent/observe.ts'
 import type { Hands } from '../../src/agent/perform.ts'
-import type { CommandOutcome, PreflightResult, RecordName, RuntimeRecords } from '../../src/agent/ports.ts'
+import type { CommandOutcome, PreflightResult, RecordName } from '../../src/agent/ports.ts'
 import type { Step, Wait } from '../../src/agent/step.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
@@ -28,6 +18,7 @@ import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake-unit.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
+import { createRuntime } from './memory-runtime.ts'
 import { dataOf, KUBELET, POLICY, READY, SECOND_US, textOf } from './snapshots.ts'
 
 const DIRECTORY = '/state'
@@ -252,25 +243,5 @@ export class SmallWorld {
 
   #read(path: string): string | undefined {
     return this.#files.read(path)?.toString()
-  }
-}
-
-function createRuntime(): RuntimeRecords {
-  let health: HealthRecord | undefined
-  let restarts: readonly RestartRecord[] = []
-  let spread: SpreadRecord | undefined
-  return {
-    health: () => health,
-    writeHealth: (record) => {
-      health = record
-    },
-    restarts: () => restarts,
-    writeRestarts: (records) => {
-      restarts = records
-    },
-    spread: () => spread,
-    writeSpread: (record) => {
-      spread = record
-    },
   }
 }

@@ -3,11 +3,12 @@
  * is counted, so that the same run can be repeated with a crash at any one of those operations.
  */
 
-import type { HealthRecord, Instant, RestartRecord, SpreadRecord } from '../../src/agent/model.ts'
+import type { Instant } from '../../src/agent/model.ts'
 import type { RuntimeRecords } from '../../src/agent/ports.ts'
 import { FakeDisk } from '../../src/checkpoint/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/names.ts'
+import { createRuntime } from '../agent/memory-runtime.ts'
 import { type Random, seededRandom } from './random.ts'
 import type { WorldEvent } from './schedule.ts'
 import { SimCluster } from './sim-cluster.ts'
@@ -302,25 +303,5 @@ export class SimWorld {
     if (this.#faults === undefined || this.#faults.left === 0 || this.random.chance(0.5)) return undefined
     this.#faults.left -= 1
     return this.#faults.fault
-  }
-}
-
-function createRuntime(): RuntimeRecords {
-  let health: HealthRecord | undefined
-  let restarts: readonly RestartRecord[] = []
-  let spread: SpreadRecord | undefined
-  return {
-    health: () => health,
-    writeHealth: (record) => {
-      health = record
-    },
-    restarts: () => restarts,
-    writeRestarts: (records) => {
-      restarts = records
-    },
-    spread: () => spread,
-    writeSpread: (record) => {
-      spread = record
-    },
   }
 }
