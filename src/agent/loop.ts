@@ -19,6 +19,8 @@ export interface PassObserver {
 const FIRST_RETRY_US = 1e6
 const LAST_RETRY_US = 60e6
 const BLIND_US = 5e6
+/** For how long a settled kubelet is only glanced at: systemd itself is asked at least so often. */
+const GLANCES_US = 60e6
 /** What was seen of kubelet so lately is as good as new: on a busy node a look alone takes as long. */
 const FRESH_US = 100e3
 
@@ -31,6 +33,8 @@ export class Loop {
   readonly #troubles = new Map<string, Trouble & { readonly pauseUs: number }>()
   /** Of this round of passes: between them only files change. */
   #kubelet: KubeletLook | undefined
+  /** The last whole look, if it left nothing to do and nothing to watch closely. */
+  #settled: KubeletLook | undefined
   /** Why the last look failed. */
   #blind: string | undefined
 
@@ -43,7 +47,8 @@ export class Loop {
 
   /** One look and at most one step. */
   async pass(): Promise<Step> {
-    const snapshot = await this.#look()
+    const glanced = await this.#glance()
+    const snapshot = glanced ?? (await this.#look(() => this.#lookAtKubelet()))
     const step = snapshot === undefined ? this.#waitBlind() : await this.#decide(snapshot)
     this.#observer.turned?.(step, snapshot)
     return step
@@ -54,8 +59,23 @@ export class Loop {
     this.#observer.decided(snapshot, step)
     if (step.kind !== 'wait') await this.#try(step, snapshot)
     else this.#forgetObsolete(snapshot.now.monotonicUs)
+    if (!isSettled(step, snapshot)) this.#settled = undefined
+    else if (this.#kubelet !== undefined) this.#settled = this.#kubelet
     if (step.kind === 'wait' || step.kind === 'restart') this.#kubelet = undefined
     return step
+  }
+
+  /**
+   * A kubelet that has settled is asked for its health alone, as long as its process is the same: the command that asks systemd takes more CPU
+   * than all the rest of a look. What is done is decided on a whole look, never on this one. undefined: a whole look is due.
+   */
+  async #glance(): Promise<Snapshot | undefined> {
+    const seen = this.#settled
+    if (seen === undefined || this.#kubelet !== undefined) return undefined
+    const isOld = this.#eyes.clock.now().monotonicUs - seen.at.monotonicUs >= GLANCES_US
+    if (isOld || !this.#eyes.unit.stillRuns(seen.unit)) return undefined
+    const snapshot = await this.#look(() => lookAtKubelet(this.#eyes, seen.unit))
+    return snapshot !== undefined && isSettled(nextStep(snapshot), snapshot) ? snapshot : undefined
   }
 
   /** Passes until there is nothing left to do but wait. */
@@ -68,9 +88,9 @@ export class Loop {
   }
 
   /** A file that cannot be read (a broken disk) leaves nothing to decide on, and so nothing changes. */
-  async #look(): Promise<Snapshot | undefined> {
+  async #look(lookAtKubelet: () => Promise<KubeletLook>): Promise<Snapshot | undefined> {
     try {
-      const snapshot = await observe(this.#eyes, [...this.#troubles.values()], await this.#lookAtKubelet())
+      const snapshot = await observe(this.#eyes, [...this.#troubles.values()], await lookAtKubelet())
       this.#blind = undefined
       return snapshot
     } catch (error) {
@@ -112,6 +132,10 @@ export class Loop {
   #forgetObsolete(nowUs: number): void {
     for (const [key, { retryAtUs }] of this.#troubles) if (nowUs >= retryAtUs) this.#troubles.delete(key)
   }
+}
+
+function isSettled(step: Step, { health }: Snapshot): boolean {
+  return step.kind === 'wait' && step.phase === 'settled' && health !== undefined && health.unhealthySinceUs === undefined
 }
 
 /** Wakes a sleeper; wakes while nobody sleeps are remembered as one. */

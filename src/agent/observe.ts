@@ -48,7 +48,7 @@ export interface Eyes {
   readonly records: Records
   readonly runtime: RuntimeRecords
   readonly requests: Pick<OperatorRequests, 'read'>
-  readonly unit: Pick<Unit, 'observe'>
+  readonly unit: Pick<Unit, 'observe' | 'stillRuns'>
   readonly activation: Pick<Activation, 'read'>
   readonly configFacts: ConfigFacts
   readonly probe: HealthProbe
@@ -66,8 +66,9 @@ export interface KubeletLook {
   readonly healthz: HealthSample['healthz']
 }
 
-export async function lookAtKubelet(eyes: Eyes): Promise<KubeletLook> {
-  const unit = await eyes.unit.observe()
+/** @param known what systemd said of it a moment ago; without it, systemd is asked now. */
+export async function lookAtKubelet(eyes: Eyes, known?: UnitState): Promise<KubeletLook> {
+  const unit = known ?? (await eyes.unit.observe())
   const target = unit.kind === 'known' ? await findHealthTarget(eyes, unit) : undefined
   const healthz = target === undefined ? undefined : await eyes.probe.healthz(target)
   return { at: eyes.clock.now(), unit, healthz }

@@ -76,6 +76,8 @@ export type CommandOutcome = { readonly ok: true } | { readonly ok: false; reado
 /** Kubelet's unit under systemd. */
 export interface Unit {
   observe(): Promise<UnitState>
+  /** Whether the process of that look still runs, without asking systemd. false: it does not, or that cannot be told. */
+  stillRuns(seen: UnitState): boolean
   /**
    * Asks systemd, without waiting, to run kubelet anew: `reset-failed`, then `try-restart` (or `start` where the unit is failed).
    * Never starts what a person stopped.

@@ -65,6 +65,10 @@ export class FakeUnit implements Unit {
     return { kind: 'known', activity, ...facts, ...this.#options.facts() }
   }
 
+  stillRuns(seen: UnitState): boolean {
+    return seen.kind === 'known' && this.#process !== undefined && seen.invocationId === this.#machine.invocationId
+  }
+
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
     const verb = chooseVerb(activity, this.#show())
     this.#command('reset-failed')

@@ -42,6 +42,8 @@ interface KnownProcess {
   readonly kind: 'known'
   readonly invocationId: string
   readonly pid: number
+  /** Field 22 of /proc/PID/stat: together with the pid it names a process for good. Empty: not to be read. */
+  readonly startTime: string
   readonly command: readonly string[]
 }
 type FoundProcess = KnownProcess | Extract<KubeletProcess, { kind: 'none' | 'unknown' }>
@@ -85,6 +87,12 @@ export class Systemctl implements Unit {
     }
   }
 
+  stillRuns(seen: UnitState): boolean {
+    const known = this.#known
+    if (seen.kind === 'unknown' || known === undefined || known.startTime === '' || seen.invocationId !== known.invocationId) return false
+    return this.#readStartTime(known.pid) === known.startTime
+  }
+
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
     const { unit } = this.#options
     // Asking again costs time, and no unit gets from running to given up in a moment.
@@ -119,13 +127,20 @@ export class Systemctl implements Unit {
     if (typeof again === 'string') return { kind: 'unknown', detail: again }
     if (again.mainPid !== pid || again.invocationId !== invocationId)
       return { kind: 'unknown', detail: `${this.#options.unit} is just being restarted` }
-    this.#known = { kind: 'known', pid, invocationId, command }
+    this.#known = { kind: 'known', pid, invocationId, startTime: this.#readStartTime(pid), command }
     return this.#known
   }
 
   #readCommand(pid: number): string[] | undefined {
     const text = readText(join(this.#options.procRoot, String(pid), 'cmdline'))
     return text ? text.replace(/\0$/, '').split('\0') : undefined
+  }
+
+  /** Of a process that is no zombie; otherwise empty. proc_pid_stat(5): before the state there is a name, which may hold anything. */
+  #readStartTime(pid: number): string {
+    const text = readText(join(this.#options.procRoot, String(pid), 'stat')) ?? ''
+    const [state = 'X', ...fields] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+    return /[ZXx]/.test(state) ? '' : (fields[18] ?? '')
   }
 
   #describeProcess({ pid, command }: KnownProcess): KubeletProcess {

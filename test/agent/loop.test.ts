@@ -375,3 +375,40 @@ t.test('Waker', async (t) => {
     await waker.sleepUntil(Number.POSITIVE_INFINITY, clock, end.signal)
   })
 })
+
+t.test('of a kubelet that has settled, systemd is asked once a minute', async (t) => {
+  const world = await promoted(A)
+  const before = world.looksAtSystemd
+  await world.run(10 * MINUTE_US)
+  const asked = world.looksAtSystemd - before
+  t.ok(9 <= asked && asked <= 11, `${asked} times in 10 minutes`)
+})
+
+t.test('and at once when its process is another', async (t) => {
+  const world = await promoted(A)
+  world.unit.kill()
+  world.advance(12 * SECOND_US)
+  const before = world.looksAtSystemd
+  await world.settle()
+  t.equal(world.looksAtSystemd - before, 1)
+  t.match(world.runtime.health(), { exits: 1 })
+})
+
+t.test('and at every look while it is ill', async (t) => {
+  const world = new SmallWorld()
+  world.behave(A, { healthyAfterUs: 0, illAfterUs: 30 * MINUTE_US })
+  await promote(world, A)
+  for (let look = 0; world.runtime.health()?.unhealthySinceUs === undefined && look < 200; look += 1) await world.run(10 * SECOND_US)
+  const before = world.looksAtSystemd
+  await world.run(10 * SECOND_US)
+  t.ok(world.looksAtSystemd - before >= 9)
+})
+
+t.test('nothing is done on the word of a glance', async (t) => {
+  const world = await promoted(A)
+  world.want(B)
+  const before = world.looksAtSystemd
+  await world.run(5 * SECOND_US)
+  t.ok(world.looksAtSystemd > before)
+  await runsAndStaysOn(t, world, B)
+})

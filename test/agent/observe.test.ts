@@ -63,7 +63,7 @@ function open(scene: Scene) {
       writeSpread: () => {},
     },
     requests: { read: () => ({ hold: 'none', rollback: undefined, retry: false }) },
-    unit: { observe: async () => scene.unit ?? running(CHECKPOINT_A) },
+    unit: { observe: async () => scene.unit ?? running(CHECKPOINT_A), stillRuns: () => false },
     activation: { read: () => scene.activation ?? ACTIVATED_A },
     configFacts: {
       of: async (path) => {

@@ -43,6 +43,7 @@ export class SmallWorld {
   requests: Snapshot['requests'] = { hold: 'none', rollback: undefined, retry: false }
   kubeletIdentity = KUBELET
   runtimeUp = true
+  looksAtSystemd = 0
   preflight: (data: ConfigMapData) => PreflightResult = () => ({ kind: 'accepted', remarks: [] })
   /** Replaces what systemd would answer. */
   systemctl: (() => CommandOutcome) | undefined
@@ -172,7 +173,13 @@ export class SmallWorld {
       records: this.records,
       runtime: this.runtime,
       requests: { read: () => this.requests },
-      unit: this.unit,
+      unit: {
+        observe: async () => {
+          this.looksAtSystemd += 1
+          return this.unit.observe()
+        },
+        stillRuns: (seen) => this.unit.stillRuns(seen),
+      },
       activation: this.#activation,
       configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
       probe: {

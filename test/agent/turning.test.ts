@@ -55,7 +55,7 @@ t.test('each turn beats while the loop turns, and none after an executor that ha
 t.test('nor while systemd or kubelet does not answer', async (t) => {
   const world = new SmallWorld()
   let hangs = false
-  const unit = { observe: () => (hangs ? never : world.unit.observe()) }
+  const unit = { observe: () => (hangs ? never : world.unit.observe()), stillRuns: () => false }
   const { loop, sent } = beatingLoop(world, { eyes: { unit } })
   await loop.settle(new AbortController().signal)
   t.equal(sent.length, 1)

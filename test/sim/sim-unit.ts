@@ -104,6 +104,10 @@ export class SimUnit implements Unit, HealthProbe {
     }
   }
 
+  stillRuns(seen: UnitState): boolean {
+    return this.#process !== undefined && seen.kind === 'known' && seen.invocationId === `invocation-${this.#invocations}`
+  }
+
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
     this.#world.onRestart()
     this.#nRestarts = 0

@@ -39,6 +39,28 @@ t.test('a process is looked at twice when it is new, and then remembered', async
   t.equal(calls().length, 3, 'idle costs one call each time')
 })
 
+t.test('whether a process still runs, /proc tells: the same pid, started at the same time, and no zombie', async (t) => {
+  const { unit, calls, dir } = world(t, 'cat answer')
+  const stat = (state: string, started: string) => {
+    const fields = Array.from({ length: 18 }, () => '1').join(' ')
+    writeFileSync(join(dir, 'proc/77/stat'), `77 (a ) b) ${state} ${fields} ${started} 2 3`)
+  }
+  stat('S', '4711')
+  const seen = await unit.observe()
+  const asked = calls().length
+  t.equal(unit.stillRuns(seen), true)
+  stat('R', '4711')
+  t.equal(unit.stillRuns(seen), true)
+  stat('S', '4712')
+  t.equal(unit.stillRuns(seen), false, 'the pid was given to another')
+  stat('Z', '4711')
+  t.equal(unit.stillRuns(seen), false)
+  rmSync(join(dir, 'proc/77/stat'))
+  t.equal(unit.stillRuns(seen), false)
+  t.equal(calls().length, asked, 'systemd was not asked')
+  t.equal(unit.stillRuns({ kind: 'unknown', detail: '' }), false)
+})
+
 t.test('nothing is believed of a process that systemd does not name twice', async (t) => {
   const { unit } = world(t, `sed "s/aaaa/$(wc -l < calls)/" answer`)
   t.match(await unit.observe(), { process: { kind: 'unknown', detail: 'just being restarted' } })

@@ -29,6 +29,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     t.ok(unit.startedAtUs > 0)
     t.match(unit.process, { configPath: unit.localConfigPath })
     t.strictSame(await world.unit.observe(), unit, 'looking again shows the same')
+    t.equal(world.unit.stillRuns(unit), true)
   })
 
   t.test('kubelet that is killed comes back, and is counted', async (t) => {
@@ -38,10 +39,14 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     world.person.kill()
     const between = await world.until('it waits', ({ activity }) => activity === 'auto-restart')
     t.match(between, { process: { kind: 'none' }, nRestarts: 0, invocationId: before.invocationId })
+    t.equal(world.unit.stillRuns(before), false)
+    t.equal(world.unit.stillRuns(between), false)
     const after = await world.until('it is back', startedAfter(before))
     t.match(after, { nRestarts: 1, process: { kind: 'checkpoint', uid: 'u', resourceVersion: '7', key: 'kubelet' } })
     t.ok(after.startedAtUs > before.startedAtUs)
     t.equal(after.kubeletIdentity, before.kubeletIdentity)
+    t.equal(world.unit.stillRuns(after), true)
+    t.equal(world.unit.stillRuns(before), false, 'another process runs')
   })
 
   t.test('restart runs what is activated, and counts from zero', async (t) => {
