@@ -5,7 +5,7 @@
 import { existsSync, fstatSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { setTimeout as after } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
+import { keepHeapSmall } from './agent/heap.ts'
 import { Loop, runLoop, Waker } from './agent/loop.ts'
 import { type Eyes, observe } from './agent/observe.ts'
 import type { AssignmentSource, Clock, Files, KubeApi, Log } from './agent/ports.ts'
@@ -69,9 +69,6 @@ const VERSION = typeof KUBELET_CFG_AGENT_VERSION === 'string' ? KUBELET_CFG_AGEN
 const STOP_LIMIT_MS = 900
 const REBIND_MS = 60_000
 
-// For each event the garbage of one; V8 would let its nursery grow to 32 MiB before it looks for it. Read at each growth, so it may be set here.
-setFlagsFromString('--semi-space-growth-factor=1')
-
 /** Before anything else is started, so that nothing else inherits it. */
 const supervision = takeSupervision(process.env, process.pid)
 const clock: Clock = new BootClock()
@@ -115,7 +112,9 @@ function openNode(settings: Settings): CommandContext {
     nodeName: findNodeName(settings, stores.files),
     policy: () => toPolicy(settings),
     assignment: { desired: () => ({ kind: 'unknown', detail: 'only the running agent asks the cluster' }) },
-    accepted: new Set(),
+    accepted: new Map(),
+    preflight: undefined,
+    drain: { isDrained: async () => undefined },
   }
   return {
     settings,
@@ -151,6 +150,7 @@ function findNodeName(settings: Settings, files: Files): string {
 }
 
 async function runAgent(start: AgentStart): Promise<ExitCode> {
+  keepHeapSmall()
   const { settings } = start
   const log = openLog(settings)
   const stop = new AbortController()
@@ -258,10 +258,12 @@ async function liveOn({ settings, reread }: AgentStart, heartbeat: Heartbeat, lo
   isReady.now = () => reporter.isReady()
   isAlive.now = () => reporter.isAlive()
 
-  const accepted = new Set<string>()
+  const accepted = new Map()
+  const preflight = new StagedPreflight()
+  const drain = { isDrained: async () => undefined }
   const loop = new Loop({
-    eyes: { ...stores, nodeName, policy: () => toPolicy(live), assignment, accepted },
-    hands: { ...stores, preflight: new StagedPreflight(), history: countRejections(history, counters), log, accepted },
+    eyes: { ...stores, nodeName, policy: () => toPolicy(live), assignment, accepted, preflight, drain },
+    hands: { ...stores, preflight, history: countRejections(history, counters), log, accepted },
     observer: { decided: (...seen) => reporter.decided(...seen), turned: (...seen) => heartbeat.turned(...seen) },
     log,
   })

@@ -29,6 +29,8 @@ function wantedUs(snapshot: Snapshot, phase: Phase): number {
     case 'node-at-fault':
     case 'runtime-down':
       return TRIAL_US
+    case 'preflight':
+    case 'drain':
     case 'spread':
     case 'paused':
     case 'kubelet-stopped':

@@ -42,5 +42,6 @@ function judgeReplacement(snapshot: Snapshot, source: ConfigMapSource, data: Con
   if (unit.kind !== 'known' || nextStart.kind !== 'known') return undefined
   const key = trialKey(desiredContent, unit.kubeletIdentity)
   if (snapshot.verdicts.has(key)) return undefined
-  return snapshot.accepted.has(key) ? assign : { kind: 'preflight', source, key, data }
+  if (snapshot.judging.has(key)) return undefined
+  return snapshot.accepted.has(key) ? assign : { kind: 'preflight', source, key, data, fallback: false }
 }

@@ -64,6 +64,14 @@ export interface Verdict {
   readonly detail: string
   readonly source: ConfigSource
   readonly atWallMs: number
+  /** Of a refusal: what else it rests on (`Snapshot.basis`). Where that has changed, preflight is asked again. */
+  readonly basis?: string | undefined
+}
+
+/** That preflight has accepted a content on this kubelet, as a change from what runs. */
+export interface Acceptance {
+  /** Fields that may change on a drained node only. */
+  readonly drain: readonly string[]
 }
 
 /** `load` and `validate` are preflight's; the rest are a running kubelet's. */
@@ -293,8 +301,13 @@ export interface Snapshot {
   /** The content and kubelet for which the last-known-good was proved by a whole trial. */
   readonly proven: TrialKey | undefined
   readonly verdicts: ReadonlyMap<TrialKey, Verdict>
-  /** Contents that preflight has accepted on this kubelet. */
-  readonly accepted: ReadonlySet<TrialKey>
+  readonly accepted: ReadonlyMap<TrialKey, Acceptance>
+  /** What preflight is still at. */
+  readonly judging: ReadonlySet<TrialKey>
+  /** What a judgement rests on besides content and kubelet: the settings of preflight, and the time. undefined: nobody here can judge. */
+  readonly basis: string | undefined
+  /** Whether nothing but what belongs to the node is left on it. undefined: not asked, or not to be told. */
+  readonly drained: boolean | undefined
   readonly unit: UnitState
   readonly nextStart: NextStart
   readonly running: Running

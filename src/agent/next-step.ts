@@ -52,6 +52,7 @@ function* askRooms(snapshot: Snapshot): Generator<Step | undefined, Wait, undefi
   yield forgetLostFallback(snapshot)
   yield learnFromFallback(snapshot, unit, target)
   yield leaveRest(snapshot, unit, target)
+  yield judgeAgain(snapshot, unit)
   yield promote(snapshot, target)
   const rest = yield* runTarget(snapshot, unit, target)
   yield prune(snapshot)
@@ -139,6 +140,18 @@ function leaveRest(snapshot: Snapshot, unit: KnownUnit, target: Target): Step | 
   return { kind: 'forgive', keys: provisional.map(({ key }) => key), asked: false, why }
 }
 
+/**
+ * What a refusal rests on may have changed while the config has not: a file that was missing, a setting of the agent. Until preflight says
+ * otherwise the verdict stays.
+ */
+function judgeAgain(snapshot: Snapshot, unit: KnownUnit): Step | undefined {
+  const { basis, judging } = snapshot
+  const [wanted] = listCandidates(snapshot, unit) ?? []
+  if (basis === undefined || wanted === undefined || wanted.source === 'local' || wanted.verdict?.state !== 'refused') return undefined
+  if (wanted.verdict.basis === basis || judging.has(wanted.key)) return undefined
+  return { kind: 'preflight', source: wanted.source, key: wanted.key, data: undefined, fallback: false }
+}
+
 /** Unless the cluster still has it: what is assigned is downloaded again. */
 function forgetLostFallback(snapshot: Snapshot): Step | undefined {
   const { assigned } = snapshot
@@ -177,29 +190,37 @@ function* runTarget(snapshot: Snapshot, unit: KnownUnit, target: Target): Genera
   if (wiring.kind === 'broken') return wait(snapshot, runs ? restingPhase(snapshot, target) : 'blocked', wiring.detail)
   if (snapshot.requests.hold === 'paused' && !(activated && runs)) return wait(snapshot, 'paused', `paused on the node; wanted is ${what}`)
   const unjudged = runs || target.source === 'local' || snapshot.accepted.has(target.key) ? undefined : target.source
-  if (unjudged !== undefined) yield { kind: 'preflight', source: unjudged, key: target.key, data: undefined }
+  if (unjudged !== undefined && !target.fallback && snapshot.judging.has(target.key))
+    return yield* leaveFailure(snapshot, unit, target, wiring, 'preflight', `${what} is being checked before kubelet gets it`)
+  if (unjudged !== undefined) yield { kind: 'preflight', source: unjudged, key: target.key, data: undefined, fallback: target.fallback }
   // A fallback has run before: where preflight cannot be carried out, that has to do.
   if (unjudged !== undefined && !target.fallback)
-    return yield* leaveFailure(snapshot, unit, target, wiring, `preflight of ${what} could not be carried out`)
+    return yield* leaveFailure(snapshot, unit, target, wiring, 'unknown', `preflight of ${what} could not be carried out`)
   if (activated) return yield* restartInto(snapshot, unit, target)
 
+  const drain = target.fallback || snapshot.drained === true ? [] : (snapshot.accepted.get(target.key)?.drain ?? [])
+  if (drain.length > 0) {
+    const why = `${what} waits until the node is drained: it changes ${drain.join(', ')}`
+    return yield* leaveFailure(snapshot, unit, target, wiring, 'drain', why)
+  }
   const turn = decideActivationTurn(snapshot, unit, target)
   if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits its turn to use ${what}`, turn.atUs)
   const fallback = target.fallback || target.source === 'local' ? undefined : (nextAfter(snapshot, unit, target)?.source ?? 'local')
   yield { kind: 'activate', target: target.source, fallback, wiring }
-  return yield* leaveFailure(snapshot, unit, target, wiring, `${what} could not be activated`)
+  return yield* leaveFailure(snapshot, unit, target, wiring, 'unknown', `${what} could not be activated`)
 }
 
-/** The target is out of reach for now (a full disk). What was condemned must be left all the same, for whatever can be had. */
+/** The target is out of reach for now (a full disk, a judge that takes long). What was condemned must be left all the same, for whatever can be had. */
 function* leaveFailure(
   snapshot: Snapshot,
   unit: KnownUnit,
   target: Target,
   wiring: ReadyWiring,
+  phase: Phase,
   why: string,
 ): Generator<Step, Wait, undefined> {
   const { nextStart, running, verdicts, health } = snapshot
-  if (nextStart.kind === 'unknown') return wait(snapshot, 'unknown', why)
+  if (nextStart.kind === 'unknown') return wait(snapshot, phase, why)
   const next = asCandidate(nextStart.held, unit)
   if (verdicts.has(next.key)) {
     const others = (listCandidates(snapshot, unit) ?? []).filter((candidate) => candidate.verdict === undefined)
@@ -209,7 +230,7 @@ function* leaveFailure(
   }
   const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
   const leaves = content !== undefined && verdicts.has(trialKey(content, unit.kubeletIdentity))
-  if (!leaves && !target.fallback) return wait(snapshot, 'unknown', why)
+  if (!leaves && !target.fallback) return wait(snapshot, phase, why)
   // `perform` leaves local behind where a fallback could not be written.
   return yield* restartInto(snapshot, unit, { ...target, ...next, fallback: true })
 }

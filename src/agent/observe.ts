@@ -3,8 +3,10 @@
  * unknown. It writes the health record, into which each look is folded, and otherwise nothing but what an earlier pass could not.
  */
 import { DEFAULT_HEALTHZ } from '../kubelet/health-target.ts'
+import { runningConfigPath } from './base.ts'
 import { forgetIllness, recordSample } from './health-record.ts'
 import type {
+  Acceptance,
   ConfigSource,
   ContentHash,
   Desired,
@@ -16,6 +18,7 @@ import type {
   Policy,
   Running,
   Snapshot,
+  TrialKey,
   Trouble,
   UnitState,
 } from './model.ts'
@@ -27,9 +30,11 @@ import type {
   Checkpoints,
   Clock,
   ConfigFacts,
+  DrainProbe,
   HealthProbe,
   HealthTarget,
   OperatorRequests,
+  Preflight,
   Records,
   RuntimeRecords,
   Unit,
@@ -37,6 +42,8 @@ import type {
 import { LOCAL, resolveDesired } from './sources.ts'
 import type { KnownUnit } from './target.ts'
 import { trialKey } from './trial-key.ts'
+
+const NOTHING: ReadonlySet<TrialKey> = new Set()
 
 /** Everything the agent can look at. */
 export interface Eyes {
@@ -54,7 +61,10 @@ export interface Eyes {
   readonly probe: HealthProbe
   /** Content of an object as a checkpoint of it would have. */
   readonly contentOf: (data: Readonly<Record<string, string>>, key: string) => ContentHash
-  readonly accepted: ReadonlySet<string>
+  readonly accepted: ReadonlyMap<TrialKey, Acceptance>
+  /** undefined: nobody here can judge. */
+  readonly preflight: Pick<Preflight, 'basis' | 'pending'> | undefined
+  readonly drain: DrainProbe
   /** The socket of the runtime that this node seems to have, where neither flag nor config names one. */
   readonly defaultRuntimeSocket: () => string | undefined
 }
@@ -101,6 +111,9 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
   const sample = { at, unit, running, healthz, runtimeUp }
   const health = foldHealth(eyes, before, sample, nextStart, policy, requests.hold === 'paused', held)
   const desired = eyes.assignment.desired()
+  // Asked only where something waits for it.
+  const waits = [...eyes.accepted.values()].some(({ drain }) => drain.length > 0)
+  const drained = waits ? await eyes.drain.isDrained() : undefined
   return {
     now,
     nodeName: eyes.nodeName,
@@ -116,6 +129,9 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
     proven: records.proven(),
     verdicts: records.verdicts(),
     accepted: eyes.accepted,
+    judging: eyes.preflight?.pending() ?? NOTHING,
+    basis: eyes.preflight?.basis(),
+    drained,
     unit,
     nextStart,
     running,
@@ -216,12 +232,6 @@ async function findHealthTarget(eyes: Eyes, unit: KnownUnit): Promise<HealthTarg
   const port = unit.healthzFlags.port ?? fromFile?.port
   if (port === undefined || port === 0) return undefined
   return { host: unit.healthzFlags.address ?? fromFile?.host ?? DEFAULT_HEALTHZ.host, port }
-}
-
-function runningConfigPath(checkpoints: Checkpoints, unit: KnownUnit): string | undefined {
-  const { process } = unit
-  if (process.kind === 'checkpoint') return checkpoints.path({ ...process, kubeletConfigKey: process.key })
-  return process.kind === 'other' ? process.configPath : undefined
 }
 
 /**

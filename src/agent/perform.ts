@@ -3,8 +3,9 @@
  * then the effect. An executor throws when the effect did not happen; the loop tries again later.
  */
 import { restartingMessage, sourcePath } from '../report/texts.ts'
+import { findBasePath } from './base.ts'
 import { expectStart } from './health-record.ts'
-import type { ConfigSource, Snapshot, TrialKey } from './model.ts'
+import type { Acceptance, ConfigSource, Snapshot, TrialKey } from './model.ts'
 import type { Activation, Checkpoints, Clock, History, Log, OperatorRequests, Preflight, Records, RuntimeRecords, Unit } from './ports.ts'
 import { keepRestarts } from './restarts.ts'
 import { describeSource, sameVersion } from './sources.ts'
@@ -22,8 +23,8 @@ export interface Hands {
   readonly preflight: Preflight
   readonly history: History
   readonly log: Log
-  /** What preflight has accepted since the agent started: a cache, filled again when it is lost. */
-  readonly accepted: Set<TrialKey>
+  /** A cache, filled again when it is lost. */
+  readonly accepted: Map<TrialKey, Acceptance>
 }
 
 export type Action = Exclude<Step, { kind: 'wait' }>
@@ -111,19 +112,38 @@ const EXECUTORS: Executors = {
     }
   },
 
-  async preflight({ preflight, checkpoints, records, history, log, accepted, clock }, { source, key, data }) {
+  async preflight({ preflight, checkpoints, records, history, log, accepted, clock }, { source, key, data, fallback }, snapshot) {
     const files = data ?? checkpoints.data(source.uid, source.resourceVersion)
     if (files === undefined)
       throw new Error(`the checkpoint of ${describeSource(source)} cannot be read; it is downloaded again if the cluster has it`)
-    const result = await preflight.check({ source, data: files })
-    if (result.kind === 'accepted') {
-      for (const remark of result.remarks) log.warn(remark, { source })
-      accepted.add(key)
-      return
+    const { unit } = snapshot
+    if (unit.kind === 'unknown') throw new Error(`which kubelet ${describeSource(source)} is for cannot be told: ${unit.detail}`)
+    const before = records.verdicts().get(key)
+    // Of the same moment as the judgement: one that is overtaken is asked for again.
+    const basis = preflight.basis()
+    const result = await preflight.check({ source, data: files, key, fallback, unit, basePath: findBasePath(checkpoints, unit, snapshot) })
+    switch (result.kind) {
+      case 'pending':
+        return
+      case 'accepted':
+        for (const remark of result.remarks) log.warn(remark, { source })
+        accepted.set(key, { drain: result.drain })
+        if (before?.state !== 'refused') return
+        history.append({ kind: 'retrying', from: undefined, to: source, why: 'preflight accepts what it had refused' })
+        log.info('preflight accepts what it had refused', { source })
+        records.removeVerdict(key)
+        return
+      case 'refused': {
+        const { reason, detail } = result
+        accepted.delete(key)
+        // The same refusal again is no news.
+        if (before?.state !== 'refused' || before.detail !== detail) {
+          history.append({ kind: 'rejected', from: source, to: undefined, why: detail })
+          log.error(`failed to ${reason} config: ${detail}`, { source })
+        }
+        records.writeVerdict({ key, state: 'refused', reason, detail, source, atWallMs: clock.now().wallMs, basis })
+      }
     }
-    history.append({ kind: 'rejected', from: source, to: undefined, why: result.detail })
-    log.error(`failed to ${result.reason} config: ${result.detail}`, { source })
-    records.writeVerdict({ key, state: 'refused', reason: result.reason, detail: result.detail, source, atWallMs: clock.now().wallMs })
   },
 
   activate({ activation, log }, { target, fallback, wiring }) {
@@ -138,7 +158,9 @@ const EXECUTORS: Executors = {
     log.info(`activated ${describeSource(target)}: kubelet uses it at its next start`, { source: target })
   },
 
-  async restart({ unit, runtime, history, log, clock }, { record, from, to }, snapshot) {
+  async restart({ unit, runtime, history, log, clock, accepted }, { record, from, to }, snapshot) {
+    // From what runs afterwards, every other config is another change.
+    for (const key of accepted.keys()) if (key !== record.target) accepted.delete(key)
     const records = keepRestarts(snapshot.restarts, clock.now())
     history.append({ kind: 'restarting', from, to, why: record.fallback ? 'falling back' : 'what is wanted has changed' })
     runtime.writeRestarts([...records, record])

@@ -132,15 +132,35 @@ export interface ConfigFacts {
 
 /** The judge before a restart. */
 export interface Preflight {
+  /** `pending`: it takes long, and goes on; asked again when it is over, this gives the answer. */
   check(candidate: Candidate): Promise<PreflightResult>
+  /** What it is still at. */
+  pending(): ReadonlySet<TrialKey>
+  /** See `Snapshot.basis`. */
+  basis(): string
 }
 export interface Candidate {
   readonly source: Exclude<ConfigSource, 'local'>
   readonly data: Readonly<Record<string, string>>
+  readonly key: TrialKey
+  /** It has run before, and kubelet waits for it: only what takes no time is asked. */
+  readonly fallback: boolean
+  readonly unit: KnownUnitState
+  /** Path of the config that runs, from which this is a change. undefined: none is known. */
+  readonly basePath: string | undefined
 }
+export type KnownUnitState = Extract<UnitState, { kind: 'known' }>
 export type PreflightResult =
-  | { readonly kind: 'accepted'; readonly remarks: readonly string[] }
+  /** `drain`: fields that change and may do so on a drained node only. */
+  | { readonly kind: 'accepted'; readonly remarks: readonly string[]; readonly drain: readonly string[] }
   | { readonly kind: 'refused'; readonly reason: 'load' | 'validate'; readonly detail: string }
+  | { readonly kind: 'pending' }
+
+/** Whether the node is drained: asked only while a change waits for it. */
+export interface DrainProbe {
+  /** undefined: it cannot be told. */
+  isDrained(): Promise<boolean | undefined>
+}
 
 /** Structured log; one line a fact. `fields` never carry a secret. */
 export interface Log {

@@ -18,7 +18,14 @@ export type Step =
   | { readonly kind: 'condemn'; readonly verdict: Verdict; readonly next: ConfigSource | undefined; readonly asked: boolean }
   | { readonly kind: 'confirm'; readonly verdicts: readonly Verdict[] }
   /** `data`: judged before it is on disk; undefined: the checkpoint's. */
-  | { readonly kind: 'preflight'; readonly source: ConfigMapSource; readonly key: TrialKey; readonly data: ConfigMapData | undefined }
+  | {
+      readonly kind: 'preflight'
+      readonly source: ConfigMapSource
+      readonly key: TrialKey
+      readonly data: ConfigMapData | undefined
+      /** It is to take the place of what failed. */
+      readonly fallback: boolean
+    }
   /** Make `target` what kubelet starts with next. `fallback`: where to go if it fails; undefined when this is itself a fallback. */
   | { readonly kind: 'activate'; readonly target: ConfigSource; readonly fallback: ConfigSource | undefined; readonly wiring: ReadyWiring }
   | {
@@ -51,6 +58,10 @@ export type Phase =
   | 'in-trial'
   /** A fallback runs because what is assigned was refused or failed. */
   | 'fallen-back'
+  /** What is wanted is being judged. */
+  | 'preflight'
+  /** What changes may change on a drained node only. */
+  | 'drain'
   /** An in-place edit waits for this node's turn. */
   | 'spread'
   | 'paused'

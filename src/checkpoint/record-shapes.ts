@@ -28,6 +28,7 @@ export const isVerdict: Check<Verdict> = shape<Verdict>({
   detail: isText,
   source: isConfigSource,
   atWallMs: isNumber,
+  basis: optional(isText),
 })
 
 export const isProven: Check<{ readonly key: TrialKey }> = shape<{ readonly key: TrialKey }>({ key: isText })

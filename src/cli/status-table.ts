@@ -85,9 +85,11 @@ function toneOfPhase(phase: StatusDocument['phase']): Tone {
     case 'due':
     case 'in-trial':
     case 'restarting':
+    case 'preflight':
     case 'spread':
       return 'plain'
     case 'fallen-back':
+    case 'drain':
     case 'paused':
     case 'kubelet-stopped':
     case 'runtime-down':

@@ -7,7 +7,7 @@ import type { Candidate, Preflight, PreflightResult } from '../agent/ports.ts'
 import { decodeConfig, looksLikeJson, type YamlParser } from './decode.ts'
 import { validateConfig } from './validate.ts'
 
-export type Stage = (candidate: Candidate) => Promise<PreflightResult>
+export type Stage = (candidate: Pick<Candidate, 'source' | 'data'>) => Promise<PreflightResult>
 
 /** The first refusal counts; remarks of all stages add up. */
 export class StagedPreflight implements Preflight {
@@ -17,18 +17,26 @@ export class StagedPreflight implements Preflight {
     this.#stages = stages
   }
 
-  async check(candidate: Candidate): Promise<PreflightResult> {
+  async check(candidate: Pick<Candidate, 'source' | 'data'>): Promise<PreflightResult> {
     const remarks: string[] = []
     for (const stage of this.#stages) {
       const result = await stage(candidate)
-      if (result.kind === 'refused') return result
+      if (result.kind !== 'accepted') return result
       remarks.push(...result.remarks)
     }
-    return { kind: 'accepted', remarks }
+    return { kind: 'accepted', remarks, drain: [] }
+  }
+
+  pending(): ReadonlySet<string> {
+    return new Set()
+  }
+
+  basis(): string {
+    return ''
   }
 }
 
-export async function decodeAndCheck({ source, data }: Candidate): Promise<PreflightResult> {
+export async function decodeAndCheck({ source, data }: Pick<Candidate, 'source' | 'data'>): Promise<PreflightResult> {
   const key = source.kubeletConfigKey
   const text = Object.hasOwn(data, key) ? data[key] : undefined
   if (text === undefined) return { kind: 'refused', reason: 'load', detail: `the ConfigMap has no key ${key}; it has ${listKeys(data)}` }
@@ -36,7 +44,7 @@ export async function decodeAndCheck({ source, data }: Candidate): Promise<Prefl
   if (!decoded.ok) return { kind: 'refused', reason: 'load', detail: decoded.detail }
   const problems = validateConfig(decoded.config)
   if (problems.length > 0) return { kind: 'refused', reason: 'validate', detail: `invalid configuration: ${problems.join('; ')}` }
-  return { kind: 'accepted', remarks: decoded.remarks }
+  return { kind: 'accepted', remarks: decoded.remarks, drain: [] }
 }
 
 /** The parser costs memory that only YAML is worth. */

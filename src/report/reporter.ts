@@ -78,10 +78,12 @@ function isTrouble(phase: Phase): boolean {
   switch (phase) {
     case 'settled':
     case 'in-trial':
+    case 'preflight':
     case 'spread':
     case 'restarting':
     case 'paused':
       return false
+    case 'drain':
     case 'fallen-back':
     case 'kubelet-stopped':
     case 'runtime-down':

@@ -113,6 +113,8 @@ const facts = fc.record({
   proven: fc.option(fc.tuple(source, kubelet)),
   verdicts: fc.array(fc.tuple(source, kubelet, fc.constantFrom<Verdict['state']>('refused', 'provisional', 'confirmed')), { maxLength: 5 }),
   accepted: fc.subarray(CONFIG_MAPS),
+  judging: fc.subarray(CONFIG_MAPS),
+  basis: fc.constantFrom(undefined, 'now'),
   unitKnown: fc.oneof({ weight: 9, arbitrary: fc.constant(true) }, fc.constant(false)),
   activity,
   wiring,
@@ -172,7 +174,10 @@ function buildSnapshot(of: Facts): Snapshot {
     previous: held(of.previous),
     proven: of.proven === null ? undefined : trialKey(bytesOf(of.proven[0]), of.proven[1]),
     verdicts: new Map(verdicts.map((each) => [each.key, each])),
-    accepted: new Set(of.accepted.map((one) => trialKey(bytesOf(one), of.kubelet))),
+    accepted: new Map(of.accepted.map((one) => [trialKey(bytesOf(one), of.kubelet), { drain: [] }])),
+    judging: new Set(of.judging.map((one) => trialKey(bytesOf(one), of.kubelet))),
+    basis: of.basis,
+    drained: undefined,
     unit: unitState,
     nextStart,
     running: buildRunning(of, bytesOf),
@@ -291,8 +296,9 @@ function applyStep(before: Snapshot, step: Step, refuses: (key: string) => boole
     case 'confirm':
       return { ...before, verdicts: judge(...step.verdicts.map((one) => ({ ...one, state: 'confirmed' as const }))) }
     case 'preflight': {
-      if (!refuses(step.key)) return { ...before, accepted: new Set([...before.accepted, step.key]) }
-      return { ...before, verdicts: judge(verdict(step.source, 'refused', { key: step.key })) }
+      if (refuses(step.key)) return { ...before, verdicts: judge(verdict(step.source, 'refused', { key: step.key, basis: before.basis })) }
+      const verdicts = new Map([...before.verdicts].filter(([key, { state }]) => key !== step.key || state !== 'refused'))
+      return { ...before, verdicts, accepted: new Map([...before.accepted, [step.key, { drain: [] }]]) }
     }
     case 'activate':
       return { ...before, nextStart: { kind: 'known', held: holdIn(before, step.target) } }

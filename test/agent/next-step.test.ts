@@ -66,16 +66,45 @@ t.test('a settled node waits', async (t) => {
 })
 
 t.test('from a new assignment to the restart, one step at a time', async (t) => {
-  const fresh = { ...LOCAL_EVERYWHERE, ...wants(A), accepted: new Set<string>() }
+  const fresh = { ...LOCAL_EVERYWHERE, ...wants(A), accepted: new Map() }
   t.same(decide(fresh), { kind: 'assign', source: A, data: dataOf(A), inPlace: false })
   const assigned = { ...fresh, ...assignedTo(A) }
-  t.same(decide(assigned), { kind: 'preflight', source: A, key: keyOf(A), data: undefined })
+  t.same(decide(assigned), { kind: 'preflight', source: A, key: keyOf(A), data: undefined, fallback: false })
   const accepted = { ...assigned, ...accepts(A) }
   t.match(decide(accepted), { kind: 'activate', target: A, fallback: 'local' })
   const activated = { ...accepted, ...startsWith(A), health: health(A, { started: false, healthySinceUs: undefined }) }
   t.match(decide(activated), { kind: 'restart', from: 'local', to: A, record: { target: keyOf(A), fallback: false, failed: false } })
   const asked = restartTo(A, { atUs: NOW_US, invocationBefore: INVOCATION })
   t.match(decide({ ...activated, health: health(A, { subjectSinceUs: NOW_US }), restarts: [asked] }), { kind: 'wait', phase: 'restarting' })
+})
+
+t.test('a judgement that takes long is waited for, while all else goes on', async (t) => {
+  const assigned = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), accepted: new Map() }
+  const judging = { ...assigned, judging: new Set([keyOf(A)]) }
+  t.match(decide(judging), { kind: 'wait', phase: 'preflight' })
+  t.match(decide({ ...judging, ...accepts(A) }), { kind: 'activate', target: A }, 'it was accepted before')
+  const failed = { ...crashing(B), ...startsWith(B), ...assignedTo(B), judging: new Set([keyOf(B)]) }
+  t.match(decide(failed), { kind: 'condemn' }, 'a kubelet that fails meanwhile is rolled back')
+  const back = { ...failed, ...wants(B), ...judged(verdict(B, 'provisional')), accepted: new Map(), judging: new Set([keyOf(A)]) }
+  t.match(decide(back), { kind: 'preflight', source: A, fallback: true }, 'a fallback does not wait: it is judged by what takes no time')
+})
+
+t.test('what may change on a drained node only waits for that', async (t) => {
+  const wanted = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), accepted: new Map([[keyOf(A), { drain: ['cgroupDriver'] }]]) }
+  t.match(decide(wanted), { kind: 'wait', phase: 'drain', detail: /waits until the node is drained: it changes cgroupDriver/ })
+  t.match(decide({ ...wanted, drained: false }), { phase: 'drain' })
+  t.match(decide({ ...wanted, drained: true }), { kind: 'activate', target: A })
+  t.match(decide({ ...wanted, ...startsWith(A) }), { kind: 'restart', to: A }, 'once it is activated, nothing holds it')
+})
+
+t.test('a refusal is judged anew when what it rests on has changed', async (t) => {
+  const refused = { ...wants(B), ...assignedTo(B), ...judged(verdict(B, 'refused', { basis: 'then' })) }
+  t.match(decide({ ...refused, basis: 'then' }), { kind: 'wait', phase: 'fallen-back' })
+  t.match(decide({ ...refused, basis: 'now' }), { kind: 'preflight', source: B, fallback: false })
+  t.match(decide({ ...refused, basis: 'now', judging: new Set([keyOf(B)]) }), { kind: 'wait', phase: 'fallen-back' })
+  t.match(decide({ ...refused, basis: undefined }), { kind: 'wait' }, 'whoever cannot judge does not')
+  const failed = { ...wants(B), ...assignedTo(B), ...judged(verdict(B, 'confirmed')), basis: 'now' }
+  t.match(decide(failed), { kind: 'wait' }, 'but not what kubelet failed on')
 })
 
 t.test('the fallback that is made ready is the best that is left', async (t) => {
@@ -151,19 +180,26 @@ t.test('the same version once more', async (t) => {
   const restored = { ...wants(A, other) }
   t.test('with other content, as after a restored etcd: judged first, since kubelet may start from it at any time', async (t) => {
     t.match(decide(restored), { kind: 'preflight', source: A, key: `${other}@kubelet-v1`, data: dataOf(A) })
-    t.match(decide({ ...restored, accepted: new Set([`${other}@kubelet-v1`]) }), { kind: 'assign', source: A, inPlace: true })
+    t.match(decide({ ...restored, accepted: new Map([[`${other}@kubelet-v1`, { drain: [] }]]) }), {
+      kind: 'assign',
+      source: A,
+      inPlace: true,
+    })
   })
 
   t.test('while nobody knows what kubelet starts with: not now', async (t) => {
     const accepted = {
       ...restored,
-      accepted: new Set([keyOf(A), `${other}@kubelet-v1`]),
+      accepted: new Map([
+        [keyOf(A), { drain: [] }],
+        [`${other}@kubelet-v1`, { drain: [] }],
+      ]),
       nextStart: { kind: 'unknown', detail: '' },
     } as const
     t.not(decide({ ...accepted, unit: { kind: 'unknown', detail: 'bus' } }).kind, 'assign', 'systemd does not answer')
     const wiring = { kind: 'broken', reason: 'daemon-reload-needed', detail: '' } as const
     t.not(
-      decide({ ...accepted, accepted: new Set([keyOf(A)]), unit: unit({ wiring }) }).kind,
+      decide({ ...accepted, accepted: new Map([[keyOf(A), { drain: [] }]]), unit: unit({ wiring }) }).kind,
       'assign',
       'the unit may read kubelet.env or not',
     )
@@ -207,7 +243,7 @@ t.test('the spread', async (t) => {
   t.match(decide({ ...edited, spread: { ...spread, sinceUs: sinceUs - SECOND_US } }), { kind: 'activate', target: A_EDITED })
   t.match(decide({ ...edited, spread: undefined }), { kind: 'activate' }, 'a change of the node’s own assignment')
   t.not(decide({ ...edited, ...crashing(A) }).kind, 'wait', 'what runs fails: its successor cannot come too soon')
-  t.match(decide({ ...edited, accepted: new Set([keyOf(A)]) }), { kind: 'preflight' }, 'it is judged while it waits')
+  t.match(decide({ ...edited, accepted: new Map([[keyOf(A), { drain: [] }]]) }), { kind: 'preflight' }, 'it is judged while it waits')
   const same = contentOf(A)
   t.match(decide({ ...edited, ...wants(A_EDITED, same), ...assignedTo(A_EDITED, same) }), { kind: 'activate' }, 'nothing to restart')
 })
@@ -497,7 +533,7 @@ t.test('a step that failed is left alone for a while', async (t) => {
       t.match(nextStep(inTrial({ ...condemned, ...failed(step) })), { kind: 'activate', target: A }, step)
     }
     t.match(nextStep(inTrial({ ...condemned, ...failed('activate') })), { kind: 'activate', target: A }, 'nor does another activation')
-    const unjudged = { ...condemned, accepted: new Set<string>(), ...failed('preflight', 10 * SECOND_US, describeSource(A)) }
+    const unjudged = { ...condemned, accepted: new Map(), ...failed('preflight', 10 * SECOND_US, describeSource(A)) }
     t.match(nextStep(inTrial(unjudged)), { kind: 'activate', target: A }, 'nor a preflight that cannot be carried out')
   })
 
@@ -628,10 +664,10 @@ t.test('whatever can be read', async (t) => {
   t.test('and leave kubelet to start with what is assigned, or with what it falls back to', async () => {
     fc.assert(
       fc.property(anySnapshot, (start) => {
-        let seen: Snapshot = { ...start, troubles: [] }
+        let seen: Snapshot = { ...start, judging: new Set(), troubles: [] }
         let step = nextStep(seen)
         for (; step.kind !== 'wait'; step = nextStep(seen)) seen = carryOut(seen, step, () => false)
-        const held = ['unknown', 'blocked', 'paused', 'spread', 'restarting'].includes(step.phase)
+        const held = ['unknown', 'blocked', 'paused', 'preflight', 'spread', 'restarting'].includes(step.phase)
         if (held || seen.unit.kind === 'unknown' || seen.unit.wiring.kind === 'broken' || seen.assigned.kind === 'damaged') return true
         if (seen.nextStart.kind === 'unknown') return false
         const key = `${seen.assignedContent}@${seen.unit.kubeletIdentity}`

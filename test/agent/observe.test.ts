@@ -83,7 +83,9 @@ function open(scene: Scene) {
     },
     contentOf: (data, key) => `content of ${key} in ${Object.keys(data)}`,
     defaultRuntimeSocket: () => undefined,
-    accepted: new Set(),
+    accepted: new Map(),
+    preflight: undefined,
+    drain: { isDrained: async () => undefined },
   }
   return { look: () => observe(eyes, []), looked, written: () => written }
 }

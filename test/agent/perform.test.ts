@@ -29,7 +29,7 @@ t.test('every step done twice leaves what it leaves when done once', async (t) =
     { kind: 'reset-to-local', from: A },
     { kind: 'condemn', verdict: verdict(B, 'provisional'), next: A, asked: true },
     { kind: 'confirm', verdicts: [verdict(B, 'provisional')] },
-    { kind: 'preflight', source: B, key: keyOf(B), data: undefined },
+    { kind: 'preflight', source: B, key: keyOf(B), data: undefined, fallback: false },
     ACTIVATE_B,
     { kind: 'prove', key: keyOf(B) },
     { kind: 'promote', target: hold(B), previous: A },
@@ -98,10 +98,10 @@ t.test('assign: the same version with other content', async (t) => {
 })
 
 t.test('preflight', async (t) => {
-  const step = { kind: 'preflight', source: B, key: keyOf(B), data: undefined } as const
+  const step = { kind: 'preflight', source: B, key: keyOf(B), data: undefined, fallback: false } as const
   t.test('accepted: remembered', async (t) => {
     const world = settled()
-    world.preflight = (data) => ({ kind: 'accepted', remarks: [`saw ${data.kubelet}`] })
+    world.preflight = (data) => ({ kind: 'accepted', drain: [], remarks: [`saw ${data.kubelet}`] })
     await carryOut(world, step)
     t.ok(world.hands().accepted.has(keyOf(B)))
     t.ok(world.log.said.includes('saw b@1'), 'the checkpoint was judged')
@@ -113,6 +113,32 @@ t.test('preflight', async (t) => {
     t.match(world.records.verdicts().get(keyOf(B)), { state: 'refused', reason: 'validate', source: B })
     t.match(world.history, [{ kind: 'rejected', from: B, why: 'kubeAPIQPS is negative' }])
     t.notOk(world.hands().accepted.has(keyOf(B)))
+  })
+  t.test('refused again: no news', async (t) => {
+    const world = settled()
+    world.preflight = () => ({ kind: 'refused', reason: 'validate', detail: 'no such file' })
+    await carryOut(world, { ...step, data: dataOf(B) })
+    world.basis = 'later'
+    await carryOut(world, { ...step, data: dataOf(B) })
+    t.equal(world.history.length, 1)
+    t.match(world.records.verdicts().get(keyOf(B)), { state: 'refused', basis: 'later' })
+  })
+  t.test('accepted after a refusal: the verdict goes, and history says so', async (t) => {
+    const world = settled()
+    world.preflight = () => ({ kind: 'refused', reason: 'validate', detail: 'no such file' })
+    await carryOut(world, { ...step, data: dataOf(B) })
+    world.preflight = () => ({ kind: 'accepted', remarks: [], drain: ['cgroupDriver'] })
+    await carryOut(world, { ...step, data: dataOf(B) })
+    t.notOk(world.records.verdicts().has(keyOf(B)))
+    t.match(world.history.at(-1), { kind: 'retrying', to: B })
+    t.strictSame(world.hands().accepted.get(keyOf(B)), { drain: ['cgroupDriver'] })
+  })
+  t.test('pending: nothing is remembered yet', async (t) => {
+    const world = settled()
+    world.preflight = () => ({ kind: 'pending' })
+    await carryOut(world, step)
+    t.notOk(world.hands().accepted.has(keyOf(B)))
+    t.equal(world.records.verdicts().size, 0)
   })
   t.test('no checkpoint: an error that says so', async (t) => {
     await t.rejects(carryOut(new SmallWorld(), step), /cannot be read; it is downloaded again/)

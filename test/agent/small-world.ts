@@ -3,10 +3,10 @@
  * Chance, crashes and the API server are not here: test/sim has those.
  */
 import { Loop } from '../../src/agent/loop.ts'
-import type { ConfigMapData, ConfigSource, Desired, Policy, Snapshot, Transition } from '../../src/agent/model.ts'
+import type { Acceptance, ConfigMapData, ConfigSource, Desired, Policy, Snapshot, Transition } from '../../src/agent/model.ts'
 import type { Eyes } from '../../src/agent/observe.ts'
 import type { Hands } from '../../src/agent/perform.ts'
-import type { CommandOutcome, PreflightResult, RecordName } from '../../src/agent/ports.ts'
+import type { CommandOutcome, Preflight, PreflightResult, RecordName } from '../../src/agent/ports.ts'
 import type { Step, Wait } from '../../src/agent/step.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
@@ -44,7 +44,10 @@ export class SmallWorld {
   kubeletIdentity = KUBELET
   runtimeUp = true
   looksAtSystemd = 0
-  preflight: (data: ConfigMapData) => PreflightResult = () => ({ kind: 'accepted', remarks: [] })
+  drained: boolean | undefined
+  basis = 'basis'
+  readonly judging = new Set<string>()
+  preflight: (data: ConfigMapData) => PreflightResult = () => ({ kind: 'accepted', remarks: [], drain: [] })
   /** Replaces what systemd would answer. */
   systemctl: (() => CommandOutcome) | undefined
   /** Each step of the disk that it names fails. */
@@ -63,7 +66,7 @@ export class SmallWorld {
   readonly unit: FakeUnit
   readonly #files: DurableFiles
   readonly #behaviours = new Map<string, KubeletBehaviour>()
-  readonly #accepted = new Set<string>()
+  readonly #accepted = new Map<string, Acceptance>()
   #loop: Loop
 
   constructor({ restartUs, startLimit }: WorldOptions = {}) {
@@ -189,6 +192,8 @@ export class SmallWorld {
       contentOf: contentHash,
       defaultRuntimeSocket: () => undefined,
       accepted: this.#accepted,
+      preflight: this.#preflight,
+      drain: { isDrained: async () => this.drained },
     }
   }
 
@@ -210,11 +215,17 @@ export class SmallWorld {
         },
       },
       activation: this.#activation,
-      preflight: { check: async ({ data }) => this.preflight(data) },
+      preflight: this.#preflight,
       history: { append: (line) => void this.history.push(line) },
       log: this.log,
       accepted: this.#accepted,
     }
+  }
+
+  readonly #preflight: Preflight = {
+    check: async ({ data }) => this.preflight(data),
+    pending: () => this.judging,
+    basis: () => this.basis,
   }
 
   readonly #clock = { now: () => ({ bootId: 'boot-1', monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) }

@@ -171,7 +171,7 @@ export function judged(...verdicts: readonly Verdict[]): Piece {
 }
 
 export function accepts(...sources: readonly ConfigSource[]): Piece {
-  return { accepted: new Set(sources.map((source) => keyOf(source))) }
+  return { accepted: new Map(sources.map((source) => [keyOf(source), { drain: [] }])) }
 }
 
 export function restartTo(source: ConfigSource, facts: Partial<RestartRecord> = {}): RestartRecord {
@@ -209,7 +209,10 @@ export function snapshot(facts: Piece = {}): Snapshot {
     previous: hold('local'),
     proven: keyOf(A),
     verdicts: new Map(),
-    accepted: new Set([keyOf(A)]),
+    accepted: new Map([[keyOf(A), { drain: [] }]]),
+    judging: new Set(),
+    basis: undefined,
+    drained: undefined,
     unit: unit(),
     nextStart: { kind: 'known', held: hold(A) },
     running: { kind: 'none' },

@@ -36,7 +36,9 @@ async function drain(): Promise<void> {
 
 t.test('each turn beats while the loop turns, and none after an executor that hangs', async (t) => {
   const world = new SmallWorld()
-  const { loop, sent, turned } = beatingLoop(world, { hands: { preflight: { check: () => never } } })
+  const { loop, sent, turned } = beatingLoop(world, {
+    hands: { preflight: { check: () => never, pending: () => new Set(), basis: () => '' } },
+  })
   for (let look = 0; look < 4; look++) {
     await loop.settle(new AbortController().signal)
     world.advance(15 * SECOND_US)

@@ -10,7 +10,7 @@ const source = { namespace: 'kube-system', name: 'c', kubeletConfigKey: 'kubelet
 const judge = (text: string) => new StagedPreflight().check({ source, data: { kubelet: text } })
 
 t.test('the transition table', async (t) => {
-  t.strictSame(await judge(HEAD), { kind: 'accepted', remarks: [] })
+  t.strictSame(await judge(HEAD), { kind: 'accepted', remarks: [], drain: [] })
   t.match(await judge('{0xdeadbeef}'), { kind: 'refused', reason: 'load', detail: 'it opens with { but is not JSON' })
   t.match(await judge(`${HEAD}kubeAPIQPS: -1\n`), {
     kind: 'refused',
@@ -33,7 +33,7 @@ t.test('YAML and JSON', async (t) => {
     port: 10250,
     evictionHard: null,
   }
-  t.strictSame(await judge(JSON.stringify(config, undefined, '\t')), { kind: 'accepted', remarks: [] })
+  t.strictSame(await judge(JSON.stringify(config, undefined, '\t')), { kind: 'accepted', remarks: [], drain: [] })
   t.match(await judge(`${HEAD}port: 1\nport: 2\n`), { kind: 'accepted', remarks: [/line 4, column 1/] })
   t.match(await judge(`  {"kind": "KubeletConfiguration",}`), { reason: 'load' })
 })
@@ -142,12 +142,13 @@ t.test('later stages are asked only about what earlier ones accept', async (t) =
     decodeAndCheck,
     async (candidate) => {
       asked.push(Object.keys(candidate.data).join())
-      return { kind: 'accepted', remarks: ['deep'] }
+      return { kind: 'accepted', remarks: ['deep'], drain: [] }
     },
   ])
   t.strictSame(await preflight.check({ source, data: { kubelet: `${HEAD}x: 1` } }), {
     kind: 'accepted',
     remarks: ['unknown field "x": kubelet ignores it', 'deep'],
+    drain: [],
   })
   t.match(await preflight.check({ source, data: {} }), { kind: 'refused', detail: 'it has none' })
   t.equal(asked.length, 1)

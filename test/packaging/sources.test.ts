@@ -88,7 +88,7 @@ t.test('the examples: a directory of manifests assigns a config that preflight a
   t.match(desired, { kind: 'config-map', object: { kind: 'found' } })
   const { data } = parse(read('deploy/node-config.yaml')) as { data: Record<string, string> }
   const source = { namespace: 'kube-system', name: 'node-config', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '1' }
-  t.strictSame(await new StagedPreflight().check({ source, data }), { kind: 'accepted', remarks: [] })
+  t.strictSame(await new StagedPreflight().check({ source, data }), { kind: 'accepted', remarks: [], drain: [] })
 })
 
 t.test('the examples: the patch assigns what the manifest does, and back', async (t) => {

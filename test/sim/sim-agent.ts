@@ -1,8 +1,8 @@
 /** The whole agent over a simulated node: the real stores, activation and loop; preflight judges by what the config says of itself. */
 import type { PassObserver } from '../../src/agent/loop.ts'
 import { Loop } from '../../src/agent/loop.ts'
-import type { Policy } from '../../src/agent/model.ts'
-import type { Log, Preflight } from '../../src/agent/ports.ts'
+import type { Acceptance, Policy, TrialKey } from '../../src/agent/model.ts'
+import type { Candidate, Log, Preflight, PreflightResult } from '../../src/agent/ports.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
@@ -26,15 +26,33 @@ export const POLICY: Policy = {
   keepCheckpoints: 3,
 }
 
-/** A judge as exact as kubelet's own binary. */
-const PREFLIGHT: Preflight = {
-  async check({ data, source }) {
+/** As exact as kubelet's own binary, and for some configs as slow. A fallback has no time for that. */
+class SimPreflight implements Preflight {
+  readonly #nowUs: () => number
+  readonly #answerAtUs = new Map<TrialKey, number>()
+
+  constructor(nowUs: () => number) {
+    this.#nowUs = nowUs
+  }
+
+  async check({ data, source, key, fallback }: Candidate): Promise<PreflightResult> {
     const text = data[source.kubeletConfigKey]
+    if (!fallback && !this.#answerAtUs.has(key)) this.#answerAtUs.set(key, this.#nowUs() + ((text?.length ?? 0) % 3) * 3e6)
+    if (!fallback && this.pending().has(key)) return { kind: 'pending' }
+    this.#answerAtUs.delete(key)
     const behaviour = text === undefined ? 'syntax-error' : behaviourOf(text)
     if (behaviour === 'syntax-error') return { kind: 'refused', reason: 'load', detail: 'does not parse' }
     if (behaviour === 'invalid') return { kind: 'refused', reason: 'validate', detail: 'kubeAPIQPS is negative' }
-    return { kind: 'accepted', remarks: [] }
-  },
+    return { kind: 'accepted', remarks: [], drain: [] }
+  }
+
+  pending(): ReadonlySet<TrialKey> {
+    return new Set([...this.#answerAtUs].filter(([, atUs]) => atUs > this.#nowUs()).map(([key]) => key))
+  }
+
+  basis(): string {
+    return String(Math.floor(this.#nowUs() / 60e6))
+  }
 }
 
 export function startAgent(world: SimWorld, observer: PassObserver, log: Log): Loop {
@@ -45,7 +63,8 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
   const faults = new LastingFaults(clock, log)
   files.makeDirectory(DIRECTORY)
   files.settle(DIRECTORY)
-  const accepted = new Set<string>()
+  const accepted = new Map<TrialKey, Acceptance>()
+  const preflight = new SimPreflight(() => world.now().monotonicUs)
   const onSetAside = (what: unknown) => log.error('set aside', { what })
   const env = new EnvActivation(files, DIRECTORY, ENV_FILE)
   const activation = {
@@ -73,8 +92,10 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
       probe: world.unit,
       contentOf: contentHash,
+      preflight,
+      drain: { isDrained: async () => undefined },
     },
-    hands: { ...shared, preflight: PREFLIGHT, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
+    hands: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
     observer,
     log,
   })
