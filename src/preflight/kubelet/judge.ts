@@ -4,10 +4,10 @@
  * touched. Nothing of a probe outlives it: its files are in a directory of its own, and the unit is stopped whenever it is not seen to end.
  */
 import { execFile } from 'node:child_process'
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { checkData } from '../../checkpoint/names.ts'
-import { parseVersion } from '../kubelet-version.ts'
+import type { KubeletVersion } from '../kubelet-version.ts'
 import { classify, type Probe } from './classify.ts'
 import type { Judge, JudgeRequest, KubeletJudgement, VersionAnswer } from './judgement.ts'
 import { isPlainPath, placesIn, UNREACHABLE_KUBECONFIG } from './places.ts'
@@ -17,6 +17,8 @@ import { LIMITS, type SandboxLimits, sandboxArguments } from './sandbox.ts'
 import { readSandboxEnd } from './sandbox-end.ts'
 
 export interface JudgeOptions {
+  /** Of a kubelet's binary. */
+  version(binary: string): Promise<VersionAnswer>
   /** Paths of the commands. */
   readonly systemdRun: string
   readonly systemctl: string
@@ -35,7 +37,6 @@ const DIRECT_ENVIRONMENT = { PATH, LANG: 'C.UTF-8', GOMAXPROCS: '2' }
 /** A kubelet that does not speak much says some 50 KB. */
 const MOST_OUTPUT = 1 << 20
 const COMMAND_MS = 10_000
-const ELF = Buffer.from('\x7fELF', 'latin1')
 
 interface Run {
   readonly stdout: string
@@ -48,12 +49,10 @@ interface RunLimits {
   readonly environment: NodeJS.ProcessEnv
   readonly signal?: AbortSignal
 }
-type KnownVersion = Extract<VersionAnswer, { ok: true }>['version']
 
 export class KubeletJudge implements Judge {
   readonly #options: Required<JudgeOptions>
   readonly #remembered = new RememberedJudgements()
-  readonly #versions = new Map<string, VersionAnswer>()
   #swept = false
 
   constructor(options: JudgeOptions) {
@@ -68,34 +67,8 @@ export class KubeletJudge implements Judge {
     }
   }
 
-  async version(binary: string): Promise<VersionAnswer> {
-    try {
-      return await this.#askVersion(binary)
-    } catch (error) {
-      return { ok: false, detail: error instanceof Error ? error.message : String(error) }
-    }
-  }
-
   forget(): void {
     this.#remembered.forget()
-  }
-
-  async #askVersion(binary: string): Promise<VersionAnswer> {
-    const identity = identifyBinary(binary)
-    if (identity === undefined) return { ok: false, detail: `there is no kubelet at ${binary}` }
-    const known = this.#versions.get(identity)
-    if (known !== undefined) return known
-    // A script would be free to start a kubelet with other arguments.
-    if (!isProgram(binary)) return { ok: false, detail: `${binary} is no program itself, so what it starts cannot be asked` }
-    const { stdout, broken } = await run(binary, ['--version'], { timeoutMs: COMMAND_MS, environment: DIRECT_ENVIRONMENT })
-    const said = stdout.trim().split('\n', 1)[0]?.slice(0, 100) ?? ''
-    if (broken !== undefined || said === '') return { ok: false, detail: `${binary} --version: ${broken ?? 'no answer'}` }
-    const version = said.startsWith('Kubernetes ') ? parseVersion(said) : undefined
-    const answer: VersionAnswer =
-      version === undefined ? { ok: false, detail: `${binary} is no kubelet by itself: it calls itself ${said}` } : { ok: true, version }
-    if (this.#versions.size >= 16) this.#versions.clear()
-    this.#versions.set(identity, answer)
-    return answer
   }
 
   async #judge(request: JudgeRequest): Promise<KubeletJudgement> {
@@ -105,19 +78,17 @@ export class KubeletJudge implements Judge {
     const names = checkData(files)
     if (!names.ok) return unjudged(names.detail)
     if (!isPlainPath(this.#options.directory)) return unjudged(`${this.#options.directory} cannot be written in a property of a unit`)
-    const identity = identifyBinary(binary)
-    if (identity === undefined) return unjudged(`there is no kubelet at ${binary}`)
-    const question = questionOf(request, identity)
+    const asked = await this.#options.version(binary)
+    if (!asked.ok) return unjudged(asked.detail)
+    const question = questionOf(request, asked.identity)
     const known = this.#remembered.recall(question)
     if (known !== undefined) return known
-    const version = await this.version(binary)
-    if (!version.ok) return unjudged(version.detail)
-    const judgement = await this.#probe(request, version.version)
+    const judgement = await this.#probe(request, asked.version)
     this.#remembered.remember(question, judgement)
     return judgement
   }
 
-  async #probe(request: JudgeRequest, version: KnownVersion): Promise<KubeletJudgement> {
+  async #probe(request: JudgeRequest, version: KubeletVersion): Promise<KubeletJudgement> {
     const { stage, key, flags, binary } = request
     this.#sweep()
     mkdirSync(this.#options.directory, { recursive: true, mode: 0o700 })
@@ -204,21 +175,4 @@ function describeEnd(error: Error & { code?: unknown; killed?: boolean; signal?:
   if (error.code === 'ABORT_ERR') return 'it was called off'
   if (error.killed === true) return `no end within ${timeoutMs / 1000} s`
   return typeof error.code === 'string' ? `${error.code}` : `signal ${error.signal}`
-}
-
-/** undefined: no such file. An upgrade is another one, even at the same path. */
-function identifyBinary(path: string): string | undefined {
-  const facts = statSync(path, { bigint: true, throwIfNoEntry: false })
-  if (facts === undefined || !facts.isFile()) return undefined
-  return [path, facts.dev, facts.ino, facts.size, facts.mtimeNs, facts.ctimeNs].join(':')
-}
-
-function isProgram(path: string): boolean {
-  const file = openSync(path, 'r')
-  try {
-    const head = Buffer.alloc(ELF.length)
-    return readSync(file, head) === head.length && head.equals(ELF)
-  } finally {
-    closeSync(file)
-  }
 }

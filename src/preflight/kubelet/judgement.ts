@@ -34,13 +34,14 @@ export interface JudgeRequest {
 export interface Judge {
   /** Never rejects. An answer is remembered for the same files, kubelet, flags and stage; that nothing could be told is not. */
   judge(request: JudgeRequest): Promise<KubeletJudgement>
-  /** What a binary says that it is; remembered. Never rejects. */
-  version(binary: string): Promise<VersionAnswer>
   /** What a person has changed on the node may change the answers. */
   forget(): void
 }
 
-export type VersionAnswer = { readonly ok: true; readonly version: KubeletVersion } | { readonly ok: false; readonly detail: string }
+/** `identity` changes with the binary, and with nothing else. */
+export type VersionAnswer =
+  | { readonly ok: true; readonly version: KubeletVersion; readonly identity: string }
+  | { readonly ok: false; readonly detail: string }
 
 /** Where a probe finds its files: all below `directory`, which is its own. */
 export interface ProbePlaces {

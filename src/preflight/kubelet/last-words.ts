@@ -21,7 +21,7 @@ interface Entry {
   /** undefined: not written by klog in its own format. */
   readonly severity: string | undefined
   readonly text: string
-  /** A trace comes after it: it was the last. */
+  /** It was the last one in JSON, and there is a trace: that may have come by the other stream. */
   readonly fatal: boolean
 }
 
@@ -36,10 +36,11 @@ function splitEntries(output: string): Entry[] {
       entries.push({ severity: undefined, lines: [line] })
     else last.lines.push(line)
   }
+  const lastOfJson = entries.findLastIndex(({ lines }) => lines[0]?.startsWith('{"'))
   return entries.map(({ severity, lines }, at) => ({
     severity,
     text: lines.join('\n').trimEnd(),
-    fatal: entries[at + 1]?.lines[0]?.startsWith('goroutine 1 [') === true,
+    fatal: at === lastOfJson && entries.slice(at).some((later) => later.lines[0]?.startsWith('goroutine 1 [')),
   }))
 }
 

@@ -51,6 +51,7 @@ t.test('the messages of all versions', async (t) => {
     `Error: unrecognized feature gate: NoSuchGate\n${END}`,
     `{"ts":1,"msg":"Version"}\n{"ts":1,"caller":"app/run.go:74","msg":"command failed","err":"unrecognized feature gate: NoSuchGate"}\n${END}`,
     `{"ts":1,"msg":"unrecognized feature gate: NoSuchGate\\n","v":0}\n${TRACE}${END}`,
+    `{"ts":1,"msg":"unrecognized feature gate: NoSuchGate\\n","v":0}\n\nRunning as unit: x.service\n${TRACE}${END}`,
   ])
     t.strictSame(judge(output), refused, output)
 })

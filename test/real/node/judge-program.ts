@@ -3,6 +3,7 @@
  * came of each, with the time it took, as JSON.
  */
 import { readFileSync } from 'node:fs'
+import { KubeletBinaries } from '../../../src/preflight/kubelet/binaries.ts'
 import { KubeletJudge } from '../../../src/preflight/kubelet/judge.ts'
 import type { JudgeRequest, KubeletJudgement } from '../../../src/preflight/kubelet/judgement.ts'
 
@@ -17,7 +18,14 @@ export interface Answer {
 }
 
 const { directory, direct, requests }: Questions = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'))
-const judge = new KubeletJudge({ systemdRun: '/usr/bin/systemd-run', systemctl: '/usr/bin/systemctl', directory, direct })
+const binaries = new KubeletBinaries()
+const judge = new KubeletJudge({
+  version: (binary) => binaries.version(binary),
+  systemdRun: '/usr/bin/systemd-run',
+  systemctl: '/usr/bin/systemctl',
+  directory,
+  direct,
+})
 const answers: Answer[] = []
 for (const request of requests) {
   const startedAt = performance.now()
