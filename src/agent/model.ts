@@ -30,7 +30,6 @@ export type ConfigMapView =
   | { readonly kind: 'pending' }
   | { readonly kind: 'found'; readonly uid: string; readonly resourceVersion: string; readonly data: ConfigMapData }
   | { readonly kind: 'unavailable'; readonly reason: UnavailableReason; readonly detail: string }
-
 export type UnavailableReason = 'not-found' | 'forbidden' | 'unreachable' | 'malformed'
 
 /** What the cluster (or the directory of manifests) wants of this node. `unknown` never means local. */
@@ -117,6 +116,8 @@ export type UnitState =
       /** Identity of kubelet's binary and of everything in the unit that makes its flags, our own file left out. */
       readonly kubeletIdentity: string
       readonly process: KubeletProcess
+      /** Kubelet's program, and its arguments without its own name: the process', or else what the unit would start without us. */
+      readonly command: { readonly path: string; readonly words: readonly string[] } | undefined
       /** The config file kubelet was provisioned with: `--config` of the unit without us. undefined: it has none. */
       readonly localConfigPath: string | undefined
       /** `--container-runtime-endpoint`, where a flag gives it. */

@@ -164,7 +164,14 @@ export class Systemctl implements Unit {
     if (exec === undefined) {
       const detail = `${this.#options.unit} has no command: ${shown.loadState}`
       const wiring = { kind: 'broken', reason: 'no-config-argument', detail } as const
-      return { wiring, localConfigPath: undefined, runtimeEndpoint: undefined, healthzFlags: {}, kubeletIdentity: 'none' }
+      return {
+        wiring,
+        localConfigPath: undefined,
+        runtimeEndpoint: undefined,
+        healthzFlags: {},
+        kubeletIdentity: 'none',
+        command: undefined,
+      }
     }
     const definition: UnitDefinition = {
       path: exec.path,

@@ -34,7 +34,7 @@ export type ActivationChoice = 'auto' | 'env' | 'file'
 
 export type KubeletFacts = Pick<
   Extract<UnitState, { kind: 'known' }>,
-  'wiring' | 'localConfigPath' | 'runtimeEndpoint' | 'healthzFlags' | 'kubeletIdentity'
+  'wiring' | 'localConfigPath' | 'runtimeEndpoint' | 'healthzFlags' | 'kubeletIdentity' | 'command'
 >
 
 /**
@@ -55,6 +55,7 @@ export function describeKubelet(
     runtimeEndpoint: flagValue(inForce, 'container-runtime-endpoint'),
     healthzFlags: findHealthzFlags(inForce),
     kubeletIdentity: identifyKubelet(unit, envFile),
+    command: { path: unit.path, words: inForce.slice(1).map(({ text }) => text) },
   }
 }
 

@@ -87,6 +87,7 @@ export class SmallWorld {
           runtimeEndpoint: 'unix:///run/runtime.sock',
           healthzFlags: {},
           kubeletIdentity: this.kubeletIdentity,
+          command: { path: '/usr/bin/kubelet', words: [`--config=${LOCAL_PATH}`] },
         }),
         checkpointsDir: LAYOUT.checkpoints,
         ...(restartUs === undefined ? {} : { restartUs }),

@@ -133,6 +133,7 @@ export function unit(facts: Partial<KnownUnit> = {}): KnownUnit {
     localConfigPath: '/var/lib/kubelet/config.yaml',
     runtimeEndpoint: undefined,
     healthzFlags: {},
+    command: undefined,
     wiring: READY,
     ...facts,
   }

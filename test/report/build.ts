@@ -36,6 +36,7 @@ export function unit(fields: Partial<KnownUnit> = {}): KnownUnit {
     localConfigPath: '/var/lib/kubelet/config.yaml',
     runtimeEndpoint: undefined,
     healthzFlags: {},
+    command: undefined,
     wiring: { kind: 'ready', activation: 'env', configArgs: '--config=/var/lib/kubelet/config.yaml' },
     ...fields,
   }

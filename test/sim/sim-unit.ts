@@ -100,6 +100,7 @@ export class SimUnit implements Unit, HealthProbe {
       localConfigPath: LOCAL_PATH,
       runtimeEndpoint: 'unix:///run/containerd/containerd.sock',
       healthzFlags: {},
+      command: { path: '/usr/bin/kubelet', words: [`--config=${LOCAL_PATH}`] },
       wiring: { kind: 'ready', activation: 'env', configArgs: `--config=${LOCAL_PATH}` },
     }
   }

@@ -10,6 +10,7 @@ const FACTS: KubeletFacts = {
   runtimeEndpoint: undefined,
   healthzFlags: {},
   kubeletIdentity: 'k1',
+  command: { path: '/usr/bin/kubelet', words: [`--config=${LOCAL}`] },
 }
 
 function world({ startLimit = false, onCommand = (_: string, __: 'before' | 'after') => {} } = {}) {

@@ -28,6 +28,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     t.not(unit.invocationId, '')
     t.ok(unit.startedAtUs > 0)
     t.match(unit.process, { configPath: unit.localConfigPath })
+    t.equal(unit.command?.words.includes(`--config=${unit.localConfigPath}`), true)
     t.strictSame(await world.unit.observe(), unit, 'looking again shows the same')
     t.equal(world.unit.stillRuns(unit), true)
   })

@@ -65,6 +65,19 @@ t.test('a unit that spells --config out has that file replaced', async (t) => {
   t.match(describe(unit).wiring, { activation: 'file', configPath: '/my.yaml' }, 'or holds it in a variable of another name')
 })
 
+t.test('what runs kubelet: its process, or else the unit without us', async (t) => {
+  t.strictSame(describe(KUBEADM).command, {
+    path: '/usr/bin/kubelet',
+    words: [
+      '--kubeconfig=/etc/kubernetes/kubelet.conf',
+      '--config=/var/lib/kubelet/config.yaml',
+      '--container-runtime-endpoint=unix:///run/c.sock',
+    ],
+  })
+  const running = ['kubelet', '--config', '/var/lib/kubelet-cfg-agent/checkpoints/u/1/kubelet', '--v=2']
+  t.strictSame(describe(KUBEADM, 'auto', running).command, { path: '/usr/bin/kubelet', words: running.slice(1) })
+})
+
 t.test('says what is broken', async (t) => {
   const cases: [what: string, unit: UnitDefinition, reason: string, names: string][] = [
     ['no drop-in', { ...withFiles(), dropIn: 'absent' }, 'drop-in-missing', ENV_FILE],

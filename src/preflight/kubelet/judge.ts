@@ -1,0 +1,178 @@
+/**
+ * Asks a kubelet's own binary what it thinks of a config, in a transient unit that systemd puts into a sandbox. It never lets a kubelet out of the sandbox further than
+ * to its kubeconfig: only one that a person named is run directly, where there is no systemd, and only for the stage that ends before anything is
+ * touched. Nothing of a probe outlives it: its files are in a directory of its own, and the unit is stopped whenever it is not seen to end.
+ */
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { checkData } from '../../checkpoint/names.ts'
+import type { KubeletVersion } from '../kubelet-version.ts'
+import { classify, type Probe } from './classify.ts'
+import type { Judge, JudgeRequest, KubeletJudgement, VersionAnswer } from './judgement.ts'
+import { isPlainPath, placesIn, UNREACHABLE_KUBECONFIG } from './places.ts'
+import { probeFlags } from './probe-flags.ts'
+import { questionOf, RememberedJudgements } from './remembered.ts'
+import { LIMITS, type SandboxLimits, sandboxArguments } from './sandbox.ts'
+import { readSandboxEnd } from './sandbox-end.ts'
+
+export interface JudgeOptions {
+  /** Of a kubelet's binary. */
+  version(binary: string): Promise<VersionAnswer>
+  /** Paths of the commands. */
+  readonly systemdRun: string
+  readonly systemctl: string
+  /** Of the probes' files: one that other processes see at the same path, so none in a private /tmp. */
+  readonly directory: string
+  /** A person named the kubelet: where systemd-run cannot be used, it is run directly as far as that is safe. */
+  readonly direct: boolean
+  readonly limits?: SandboxLimits
+  /** What systemd-run may take longer than its command. */
+  readonly graceMs?: number
+}
+
+const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
+const ENVIRONMENT = { PATH, LANG: 'C.UTF-8', SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' }
+const DIRECT_ENVIRONMENT = { PATH, LANG: 'C.UTF-8', GOMAXPROCS: '2' }
+/** A kubelet that does not speak much says some 50 KB. */
+const MOST_OUTPUT = 1 << 20
+const COMMAND_MS = 10_000
+
+interface Run {
+  readonly stdout: string
+  readonly stderr: string
+  /** Why it was not seen to end by itself. */
+  readonly broken: string | undefined
+}
+interface RunLimits {
+  readonly timeoutMs: number
+  readonly environment: NodeJS.ProcessEnv
+  readonly signal?: AbortSignal
+}
+
+export class KubeletJudge implements Judge {
+  readonly #options: Required<JudgeOptions>
+  readonly #remembered = new RememberedJudgements()
+  #swept = false
+
+  constructor(options: JudgeOptions) {
+    this.#options = { limits: LIMITS, graceMs: 5_000, ...options }
+  }
+
+  async judge(request: JudgeRequest): Promise<KubeletJudgement> {
+    try {
+      return await this.#judge(request)
+    } catch (error) {
+      return unjudged(`the probe's files: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+
+  forget(): void {
+    this.#remembered.forget()
+  }
+
+  async #judge(request: JudgeRequest): Promise<KubeletJudgement> {
+    const { binary, files, key } = request
+    if (!Object.hasOwn(files, key))
+      return { kind: 'refused', reason: 'load', words: `there is no key ${key.slice(0, 253)} in the ConfigMap` }
+    const names = checkData(files)
+    if (!names.ok) return unjudged(names.detail)
+    if (!isPlainPath(this.#options.directory)) return unjudged(`${this.#options.directory} cannot be written in a property of a unit`)
+    const asked = await this.#options.version(binary)
+    if (!asked.ok) return unjudged(asked.detail)
+    const question = questionOf(request, asked.identity)
+    const known = this.#remembered.recall(question)
+    if (known !== undefined) return known
+    const judgement = await this.#probe(request, asked.version)
+    this.#remembered.remember(question, judgement)
+    return judgement
+  }
+
+  async #probe(request: JudgeRequest, version: KubeletVersion): Promise<KubeletJudgement> {
+    const { stage, key, flags, binary } = request
+    this.#sweep()
+    mkdirSync(this.#options.directory, { recursive: true, mode: 0o700 })
+    const directory = mkdtempSync(join(this.#options.directory, `judge-${process.pid}-`))
+    try {
+      const places = placesIn(directory, key, stage)
+      const probe: Probe = { stage, places, flags, version }
+      for (const folder of [places.candidate, places.scratch]) mkdirSync(folder, { mode: 0o700 })
+      for (const [name, text] of Object.entries(request.files)) writeFileSync(join(places.candidate, name), text, { mode: 0o600 })
+      if (stage === 'deep') writeFileSync(places.kubeconfig, UNREACHABLE_KUBECONFIG, { mode: 0o600 })
+      return await this.#runProbe([binary, ...probeFlags(flags, stage, places, version)], probe, request.signal)
+    } finally {
+      rmSync(directory, { recursive: true, force: true })
+    }
+  }
+
+  async #runProbe(command: readonly string[], probe: Probe, signal: AbortSignal): Promise<KubeletJudgement> {
+    const { stage, places } = probe
+    const { limits, graceMs, systemdRun, direct } = this.#options
+    const unit = `kubelet-cfg-agent-${basename(places.directory)}.service`
+    const timeoutMs = limits.seconds[stage] * 1000 + graceMs
+    const args = sandboxArguments(unit, stage, places.scratch, command, limits)
+    const inside = await run(systemdRun, args, { timeoutMs, environment: ENVIRONMENT, signal })
+    const end = readSandboxEnd(inside.stderr)
+    if (inside.broken !== undefined) {
+      await this.#stop(unit)
+      if (end.kind !== 'not-started') return unjudged(`kubelet was broken off: ${inside.broken}`)
+    }
+    switch (end.kind) {
+      case 'ended':
+        return classify(`${inside.stdout}\n${inside.stderr}`, probe)
+      case 'broken-off':
+        return unjudged(`kubelet was broken off: ${end.detail}`)
+      case 'not-started': {
+        const why = `systemd-run cannot be used: ${inside.broken ?? end.detail}`
+        if (!direct || signal.aborted) return unjudged(why)
+        if (stage !== 'load') return unjudged(`${why}; without its sandbox this stage is not safe`)
+        return this.#runDirectly(command, probe, signal)
+      }
+    }
+  }
+
+  async #runDirectly([binary = '', ...args]: readonly string[], probe: Probe, signal: AbortSignal): Promise<KubeletJudgement> {
+    const timeoutMs = this.#options.limits.seconds.load * 1000
+    const { stdout, stderr, broken } = await run(binary, args, { timeoutMs, environment: DIRECT_ENVIRONMENT, signal })
+    return broken === undefined ? classify(`${stdout}\n${stderr}`, probe) : unjudged(`kubelet was broken off: ${broken}`)
+  }
+
+  async #stop(unit: string): Promise<void> {
+    await run(this.#options.systemctl, ['stop', unit], { timeoutMs: COMMAND_MS, environment: ENVIRONMENT })
+  }
+
+  /** What processes that have ended before their probes left behind. */
+  #sweep(): void {
+    if (this.#swept || !existsSync('/proc/self')) return
+    this.#swept = true
+    const names = existsSync(this.#options.directory) ? readdirSync(this.#options.directory) : []
+    for (const name of names) {
+      const [, pid] = /^judge-(\d+)-\w+$/.exec(name) ?? []
+      if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(this.#options.directory, name), { recursive: true, force: true })
+    }
+  }
+}
+
+function unjudged(detail: string): KubeletJudgement {
+  return { kind: 'unjudged', detail }
+}
+
+/** Never rejects. Whatever status it ends with, it has ended by itself. */
+function run(file: string, args: readonly string[], { timeoutMs, environment, signal }: RunLimits): Promise<Run> {
+  return new Promise((resolve) => {
+    const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: MOST_OUTPUT, env: environment, cwd: '/', signal } as const
+    const child = execFile(file, [...args], options, (error, stdout, stderr) => {
+      const broken = error === null || typeof error.code === 'number' ? undefined : describeEnd(error, timeoutMs)
+      resolve({ stdout, stderr, broken })
+    })
+    child.stdin?.on('error', () => {})
+    child.stdin?.end()
+  })
+}
+
+function describeEnd(error: Error & { code?: unknown; killed?: boolean; signal?: unknown }, timeoutMs: number): string {
+  if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `it said more than ${MOST_OUTPUT >> 20} MiB`
+  if (error.code === 'ABORT_ERR') return 'it was called off'
+  if (error.killed === true) return `no end within ${timeoutMs / 1000} s`
+  return typeof error.code === 'string' ? `${error.code}` : `signal ${error.signal}`
+}

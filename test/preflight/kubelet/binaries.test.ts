@@ -1,0 +1,25 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { KubeletBinaries } from '../../../src/preflight/kubelet/binaries.ts'
+
+const binaries = new KubeletBinaries()
+
+t.test('what is no kubelet', async (t) => {
+  const directory = t.testdir({ empty: '', short: 'E' })
+  const script = join(directory, 'kubelet')
+  writeFileSync(script, `#!/bin/sh\necho Kubernetes v1.20.2\ntouch ${directory}/ran\n`, { mode: 0o755 })
+  mkdirSync(join(directory, 'folder'))
+  for (const [path, detail] of [
+    [join(directory, 'missing'), 'there is no kubelet at'],
+    [join(directory, 'folder'), 'there is no kubelet at'],
+    [join(directory, 'empty'), 'is no program but may start one'],
+    [join(directory, 'short'), 'is no program but may start one'],
+    [script, 'is no program but may start one'],
+    // A program, which has something else to say.
+    [process.execPath, `is no kubelet by itself: asked for its version it says "${process.version}"`],
+    ['/proc/1/mem', /./],
+  ] as const)
+    t.match(await binaries.version(path), { ok: false, detail }, path)
+  t.match(await new KubeletBinaries().version(join(directory, 'ran')), { ok: false }, 'the script was not run')
+})

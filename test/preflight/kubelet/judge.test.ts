@@ -1,0 +1,203 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { KubeletJudge } from '../../../src/preflight/kubelet/judge.ts'
+import type { JudgeRequest, JudgeStage } from '../../../src/preflight/kubelet/judgement.ts'
+
+const VERSION = { ok: true, version: { major: 1, minor: 20, patch: 2 }, identity: 'k1' } as const
+/** What kubelet says at its end, in the sandbox. */
+const END = 'echo "Finished with result: exit-code" >&2; echo "Main processes terminated with: code=exited/status=255" >&2; exit 255'
+/** Takes the probe's flags out of the arguments, as $config, $kubeconfig and so on, and says what kubelet says. */
+const PROBE = `
+for word; do case $word in
+  --config=*) config=\${word#--config=};;
+  --kubeconfig=*) kubeconfig=\${word#--kubeconfig=};;
+  --container-runtime-endpoint=unix://*) socket=\${word#--container-runtime-endpoint=unix://};;
+  --unit=*) echo "Running as unit: \${word#--unit=}" >&2;;
+esac; done
+fatal() { echo "F1121 20:44:19.976746      82 server.go:269] $*" >&2; }
+`
+
+interface WorldOptions {
+  readonly direct?: boolean
+  /** A script, instead of nothing. */
+  readonly kubelet?: string
+  readonly systemctl?: string
+}
+
+/** A systemd-run and a systemctl that are shell scripts. */
+function world(t: Test, systemdRun: string, { direct = false, kubelet = 'exit 1', systemctl = '' }: WorldOptions = {}) {
+  const dir = t.testdir({ run: {} })
+  const script = (name: string, text: string) => {
+    writeFileSync(join(dir, name), `#!/bin/sh\ndir=${dir}\necho "$*" >> $dir/${name}.calls\n${text}\n`)
+    chmodSync(join(dir, name), 0o755)
+    return join(dir, name)
+  }
+  const binary = script('kubelet', `${PROBE}\n${kubelet}`)
+  const judge = new KubeletJudge({
+    version: async () => VERSION,
+    systemdRun: script('systemd-run', `${PROBE}\n${systemdRun}`),
+    systemctl: script('systemctl', systemctl),
+    directory: join(dir, 'run'),
+    direct,
+    limits: { memoryMiB: 100, seconds: { load: 1, deep: 1 } },
+    graceMs: 0,
+  })
+  const calls = (name: string): string[] => {
+    const path = join(dir, `${name}.calls`)
+    return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : []
+  }
+  const ask = (changes: Partial<JudgeRequest> = {}) =>
+    judge.judge({
+      binary,
+      flags: ['--hostname-override=n'],
+      files: { kubelet: 'kind: KubeletConfiguration', 'ca.crt': 'pem' },
+      key: 'kubelet',
+      stage: 'load',
+      signal: new AbortController().signal,
+      ...changes,
+    })
+  const left = () => readdirSync(join(dir, 'run'))
+  return { judge, ask, calls, left, dir }
+}
+
+const ACCEPT: Record<JudgeStage, string> = {
+  load: `fatal "failed to run Kubelet: invalid kubeconfig: stat $kubeconfig: no such file or directory"; ${END}`,
+  deep: `fatal "failed to run Kubelet: failed to create kubelet: dial unix $socket"; ${END}`,
+}
+
+t.test('accepted, and asked once', async (t) => {
+  for (const stage of ['load', 'deep'] as const) {
+    const { ask, calls, left, judge } = world(t, ACCEPT[stage])
+    t.match(await ask({ stage }), { kind: 'accepted' })
+    t.match(await ask({ stage }), { kind: 'accepted' })
+    t.equal(calls('systemd-run').length, 1, 'the second answer is remembered')
+    judge.forget()
+    await ask({ stage })
+    t.equal(calls('systemd-run').length, 2)
+    t.strictSame(left(), [])
+    t.strictSame(calls('systemctl'), [], 'what ends by itself is not stopped')
+  }
+})
+
+t.test('refused, in the words of kubelet', async (t) => {
+  const { ask, left } = world(t, `fatal "failed to load Kubelet config file $config, error failed to decode: why"; ${END}`)
+  t.strictSame(await ask(), {
+    kind: 'refused',
+    reason: 'load',
+    words: 'failed to load Kubelet config file kubelet, error failed to decode: why',
+  })
+  t.strictSame(left(), [])
+})
+
+t.test('the files lie in one folder of their own, for root alone', async (t) => {
+  const look = `cd $(dirname $config); ls -l > $dir/listing; cat kubelet ca.crt > $dir/texts; ls -ld . .. ../scratch > $dir/folders; cat $kubeconfig > $dir/kubeconfig`
+  const { ask, dir } = world(t, `${look}; ${ACCEPT.deep}`)
+  t.match(await ask({ stage: 'deep' }), { kind: 'accepted' })
+  const read = (name: string) => readFileSync(join(dir, name), 'utf8')
+  t.equal(read('texts'), 'kind: KubeletConfigurationpem')
+  t.equal(read('listing').match(/^-rw------- .* (?:kubelet|ca\.crt)$/gm)?.length, 2, read('listing'))
+  t.equal(read('folders').match(/^drwx------/gm)?.length, 3, read('folders'))
+  t.match(JSON.parse(read('kubeconfig')), { kind: 'Config' })
+})
+
+t.test('a probe that takes too long is stopped by its name', async (t) => {
+  const { ask, calls, left } = world(t, 'exec sleep 60')
+  t.match(await ask(), { kind: 'unjudged', detail: 'no end within 1 s' })
+  const [unit] = /kubelet-cfg-agent-judge-\d+-\w+\.service/.exec(calls('systemd-run')[0] ?? '') ?? []
+  t.strictSame(calls('systemctl'), [`stop ${unit}`])
+  t.strictSame(left(), [])
+  await ask()
+  t.equal(calls('systemd-run').length, 2, 'and asked again')
+})
+
+t.test('a probe that is called off', async (t) => {
+  const { ask, calls, left } = world(t, 'exec sleep 60')
+  const off = new AbortController()
+  const asked = ask({ signal: off.signal })
+  setImmediate(() => off.abort())
+  t.match(await asked, { kind: 'unjudged', detail: 'it was called off' })
+  t.equal(calls('systemctl').length, 1)
+  t.match(await ask({ signal: off.signal }), { kind: 'unjudged', detail: 'it was called off' })
+  t.strictSame(left(), [])
+})
+
+t.test('a probe that says too much', async (t) => {
+  for (const stream of ['1', '2']) {
+    const { ask, calls } = world(t, `head -c 3000000 /dev/zero | tr '\\0' x >&${stream}; ${ACCEPT.load}`)
+    t.match(await ask(), { kind: 'unjudged', detail: 'it said more than 1 MiB' })
+    t.equal(calls('systemctl').length, 1)
+  }
+})
+
+t.test('a probe that systemd ends', async (t) => {
+  for (const [result, detail] of [
+    ['oom-kill', 'it took more memory than it may'],
+    ['timeout', 'it did not end in time'],
+    ['signal', 'it was ended (signal)'],
+  ]) {
+    const { ask } = world(t, `fatal "invalid configuration: so far"; echo "Finished with result: ${result}" >&2; exit 1`)
+    t.match(await ask(), { kind: 'unjudged', detail })
+  }
+})
+
+t.test('a systemd-run that cannot be used', async (t) => {
+  const refusing = 'exec 2>&1; exit 1'
+  const without = (options: WorldOptions) => {
+    const made = world(t, refusing, options)
+    writeFileSync(join(made.dir, 'systemd-run'), '#!/bin/sh\necho "Failed to connect to bus: No such file or directory" >&2\nexit 1\n')
+    return made
+  }
+  const kubelet = ACCEPT.load
+  t.match(await without({ kubelet }).ask(), {
+    kind: 'unjudged',
+    detail: 'systemd-run cannot be used: Failed to connect to bus: No such file or directory',
+  })
+  const named = without({ direct: true, kubelet })
+  t.match(await named.ask(), { kind: 'accepted' }, 'a kubelet that a person named is run directly')
+  t.match(named.calls('kubelet')[0], /^--hostname-override=n --config=/)
+  t.match(await named.ask({ stage: 'deep' }), { kind: 'unjudged', detail: 'not safe' })
+  t.equal(named.calls('kubelet').length, 1, 'but not beyond its kubeconfig')
+  t.strictSame(named.left(), [])
+  const refused = without({ direct: true, kubelet: 'fatal "invalid configuration: x"; exit 255' })
+  t.match(await refused.ask(), { kind: 'refused', words: 'invalid configuration: x' })
+  const hanging = without({ direct: true, kubelet: 'exec sleep 60' })
+  t.match(await hanging.ask(), { kind: 'unjudged', detail: 'no end within 1 s' })
+})
+
+t.test('no systemd-run, no kubelet', async (t) => {
+  const { dir } = world(t, '')
+  const nowhere = { version: async () => VERSION, systemdRun: '/no/systemd-run', systemctl: '/no/systemctl', directory: dir, direct: false }
+  const request = { binary: '/k', flags: [], files: { k: '' }, key: 'k', stage: 'load', signal: new AbortController().signal } as const
+  t.match(await new KubeletJudge(nowhere).judge(request), { kind: 'unjudged', detail: 'systemd-run cannot be used: ENOENT' })
+  const version = async () => ({ ok: false, detail: 'there is no kubelet at /k' }) as const
+  t.strictSame(await new KubeletJudge({ ...nowhere, version }).judge(request), { kind: 'unjudged', detail: 'there is no kubelet at /k' })
+  t.match(await new KubeletJudge({ ...nowhere, directory: '/no:where' }).judge(request), { kind: 'unjudged', detail: 'cannot be written' })
+  t.match(await new KubeletJudge({ ...nowhere, directory: join(dir, 'kubelet', 'no') }).judge(request), {
+    kind: 'unjudged',
+    detail: "the probe's files: ",
+  })
+})
+
+t.test('what is asked of files that cannot be', async (t) => {
+  const { ask, calls } = world(t, ACCEPT.load)
+  t.match(await ask({ key: 'other' }), { kind: 'refused', reason: 'load', words: 'there is no key other in the ConfigMap' })
+  t.match(await ask({ key: 'toString' }), { kind: 'refused', reason: 'load' })
+  t.match(await ask({ key: '../x', files: { '../x': '' } }), { kind: 'unjudged' })
+  t.strictSame(calls('systemd-run'), [])
+})
+
+t.test('what a process left that is gone is cleared away, and no other', async (t) => {
+  const { ask, left, dir } = world(t, ACCEPT.load)
+  for (const name of [`judge-4194399-abc`, `judge-${process.ppid}-abc`, 'health']) mkdirSync(join(dir, 'run', name))
+  await ask()
+  t.strictSame(left(), ['health', `judge-${process.ppid}-abc`])
+})
+
+t.test('what the agent has in its environment does not reach a probe', async (t) => {
+  const { ask, dir } = world(t, `env > $dir/environment; ${ACCEPT.load}`)
+  process.env.NOTIFY_SOCKET = '/run/systemd/notify'
+  t.teardown(() => delete process.env.NOTIFY_SOCKET)
+  await ask()
+  t.notMatch(readFileSync(join(dir, 'environment'), 'utf8'), 'NOTIFY_SOCKET')
+})

@@ -1,0 +1,109 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { placesIn } from '../../../src/preflight/kubelet/places.ts'
+import { probeFlags } from '../../../src/preflight/kubelet/probe-flags.ts'
+
+const LOAD = placesIn('/run/d', 'kubelet', 'load')
+const DEEP = placesIn('/run/d', 'kubelet', 'deep')
+const load = (...flags: string[]) => probeFlags(flags, 'load', LOAD, { minor: 20 })
+const OURS_LOAD = [
+  '--config=/run/d/candidate/kubelet',
+  '--kubeconfig=/run/d/scratch/no-kubeconfig',
+  '--root-dir=/run/d/scratch/root',
+  '--cert-dir=/run/d/scratch/pki',
+  '--v=0',
+]
+
+t.test("kubeadm's flags", async (t) => {
+  const flags = [
+    '--bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf',
+    '--kubeconfig=/etc/kubernetes/kubelet.conf',
+    '--config=/var/lib/kubelet/config.yaml',
+    '--container-runtime=remote',
+    '--container-runtime-endpoint=unix:///run/containerd/containerd.sock',
+    '--hostname-override=node',
+  ]
+  t.strictSame(load(...flags), [
+    '--container-runtime=remote',
+    '--container-runtime-endpoint=unix:///run/containerd/containerd.sock',
+    '--hostname-override=node',
+    ...OURS_LOAD,
+  ])
+  t.strictSame(probeFlags(flags, 'deep', DEEP, { minor: 20 }), [
+    '--hostname-override=node',
+    '--config=/run/d/candidate/kubelet',
+    '--kubeconfig=/run/d/kubeconfig',
+    '--root-dir=/run/d/scratch/root',
+    '--cert-dir=/run/d/scratch/pki',
+    '--v=0',
+    '--container-runtime-endpoint=unix:///run/d/scratch/no-runtime.sock',
+    '--container-runtime=remote',
+  ])
+  t.notOk(
+    probeFlags(flags, 'deep', DEEP, { minor: 27 }).some((flag) => flag.startsWith('--container-runtime=')),
+    '1.27 does not know it',
+  )
+})
+
+t.test('however a flag is written', async (t) => {
+  for (const written of [
+    ['--root-dir=/x'],
+    ['--root-dir', '/x'],
+    ['--root_dir=/x'],
+    ['--root_dir', '/x'],
+    ['--root-dir='],
+    ['-v=9'],
+    ['-v9'],
+    ['-v', '9'],
+    ['--v', '9'],
+    ['--logtostderr'],
+    ['--logtostderr=false'],
+    ['--exit-on-lock-contention', '--lock-file', '/l'],
+    ['--dynamic-config-dir=/d'],
+    ['--cloud_provider', 'aws', '--cloud-config=/c'],
+  ])
+    t.strictSame(
+      load('--max-pods=3', ...written, '--node-labels', 'a=b'),
+      ['--max-pods=3', '--node-labels', 'a=b', ...OURS_LOAD],
+      written.join(' '),
+    )
+})
+
+t.test('what decides beside the config stays', async (t) => {
+  const kept = [
+    '--feature-gates=A=true',
+    '--config-dir=/etc/kubelet.d',
+    '--hostname-override',
+    'x',
+    '--register-node=true',
+    '--cloud-provider=external',
+    '--fail-swap-on',
+    '--version=false',
+    '--vmodul=x',
+    '-h',
+  ]
+  t.strictSame(load(...kept), [...kept, ...OURS_LOAD])
+  t.strictSame(load('--cloud-provider', 'external'), ['--cloud-provider=external', ...OURS_LOAD])
+})
+
+t.test('whatever the flags are, the last ones are ours and nobody is named that could be reached', async (t) => {
+  const flag = fc.oneof(
+    fc
+      .constantFrom('--config', '--kubeconfig', '--bootstrap-kubeconfig', '--root-dir', '--container-runtime-endpoint', '--cert_dir')
+      .chain((name) =>
+        fc.oneof(
+          fc.string().map((value) => [`${name}=${value}`]),
+          fc.stringMatching(/^[a-z/.]+$/).map((value) => [name, value]),
+        ),
+      ),
+    fc.stringMatching(/^--x[a-z-]*=[a-z]*$/).map((text) => [text]),
+  )
+  fc.assert(
+    fc.property(fc.array(flag), (flags) => {
+      const made = probeFlags(flags.flat(), 'deep', DEEP, { minor: 30 })
+      const ours = probeFlags([], 'deep', DEEP, { minor: 30 })
+      const others = flags.flat().filter((text) => text.startsWith('--x'))
+      t.strictSame(made, [...others, ...ours])
+    }),
+  )
+})
