@@ -26,11 +26,11 @@ export function defaultEnvironmentFile(): string {
 ${lines.join('')}`
 }
 
-function describeKey({ key, help, initial, initialNote, choices, changes }: SettingRow): string[] {
+function describeKey({ key, help, initial, initialNote, choices, list, changes }: SettingRow): string[] {
   if (key === undefined) return []
   const note = initialNote === undefined ? '' : `; default: ${initialNote}`
   const among = choices === undefined ? '' : ` (${choices.join(', ')})`
-  return [`\n# ${help}${among}${note}${changes === 'live' ? ' *' : ''}\n#${key}: ${scalar(initial)}\n`]
+  return [`\n# ${help}${among}${note}${changes === 'live' ? ' *' : ''}\n#${key}: ${list ? `[${initial}]` : scalar(initial)}\n`]
 }
 
 /** YAML reads what is plain to us as something else only if it is empty or has a colon. */

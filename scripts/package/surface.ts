@@ -52,6 +52,7 @@ export interface SettingRow {
   readonly initialNote: string | undefined
   readonly placeholder: string | undefined
   readonly choices: readonly string[] | undefined
+  readonly list: boolean
   readonly changes: 'live' | 'restart'
 }
 
@@ -100,6 +101,7 @@ export const SETTING_ROWS: readonly SettingRow[] = inGroups(SETTING_NAMES).map((
     initialNote,
     placeholder: kind.placeholder,
     choices: kind.choices,
+    list: kind.list === true,
     changes,
   }
 })

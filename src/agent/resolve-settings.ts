@@ -121,7 +121,11 @@ function readFileValues(file: ConfigFile, flags: Flags, env: Environment, proble
     const property = settable.find((name) => fileKey(name) === key)
     if (property === undefined) problems.push(`${where}: unknown key${nearestOf(key, settable.map(fileKey))}`)
     else if (isScalar(value)) values.set(property, { text: String(value), origin: 'file', where })
-    else problems.push(`${where}: ${value === null ? 'has no value: give one, or leave the line out' : 'has to be a single value'}`)
+    else if (SETTINGS[property].kind.list === true && Array.isArray(value)) {
+      if (value.every((one) => isScalar(one) && !String(one).includes(',')))
+        values.set(property, { text: value.join(','), origin: 'file', where })
+      else problems.push(`${where}: has to be a list of single values without commas`)
+    } else problems.push(`${where}: ${value === null ? 'has no value: give one, or leave the line out' : 'has to be a single value'}`)
   }
   return values
 }

@@ -27,5 +27,6 @@ export function changedSettings(before: Settings, after: Settings): ChangedSetti
 
 /** The running agent's settings after a reread: the live ones new, the others as they were. */
 export function applyLive(running: Settings, reread: Settings): Settings {
-  return { ...running, ...toPolicy(reread), logLevel: reread.logLevel }
+  const { changePolicy, allowChanges, denyChanges, requireDrain, unknownFields, logLevel } = reread
+  return { ...running, ...toPolicy(reread), changePolicy, allowChanges, denyChanges, requireDrain, unknownFields, logLevel }
 }

@@ -6,6 +6,7 @@
  * node names the DNS subdomain of RFC 1123, as Kubernetes requires of object names.
  */
 import { posix } from 'node:path'
+import { checkPattern } from '../preflight/policy/patterns.ts'
 import { formatListenAddress, type ListenAddress, parseListenAddress } from '../report/listen-address.ts'
 import { formatDuration, parseDuration } from './durations.ts'
 
@@ -17,6 +18,8 @@ export interface Kind<T> {
   readonly choices?: readonly string[]
   /** Empty text means "none". Other kinds refuse it. */
   readonly optional?: true
+  /** The config file may have a YAML list in place of text with commas. */
+  readonly list?: true
   parse(text: string): Parsed<T>
   /** The text that `parse` reads back to the same value. */
   show(value: T): string
@@ -116,6 +119,22 @@ export const listenAddressKind: Kind<ListenAddress> = {
     return parsed.ok ? accept(parsed.address) : refuse(parsed.detail)
   },
   show: formatListenAddress,
+}
+
+/** Fields and risk classes of kubelet's config, with commas between. */
+export const changePatternsKind: Kind<readonly string[]> = {
+  placeholder: '<list>',
+  optional: true,
+  list: true,
+  parse(text) {
+    const patterns = text === '' ? [] : text.split(',').map((pattern) => pattern.trim())
+    for (const pattern of patterns) {
+      const check = checkPattern(pattern)
+      if (!check.ok) return refuse(pattern === '' ? 'has nothing between two commas, or at an end' : check.detail)
+    }
+    return accept(patterns)
+  },
+  show: (patterns) => patterns.join(','),
 }
 
 /** Empty text means none. */

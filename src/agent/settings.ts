@@ -3,10 +3,13 @@
  * name becomes a flag, a variable and a key is in `setting-names.ts`; which of them wins in `resolve-settings.ts`. Pure: reads
  * neither files nor environment.
  */
+
+import type { BasePolicy, ChangePolicy } from '../preflight/policy/check-policy.ts'
 import type { ListenAddress } from '../report/listen-address.ts'
 import { HOUR_US, MINUTE_US, SECOND_US } from './durations.ts'
 import type { Policy } from './model.ts'
 import {
+  changePatternsKind,
   choiceKind,
   countKind,
   durationKind,
@@ -35,6 +38,11 @@ export interface Settings extends Policy {
   readonly kubeletUnit: string
   readonly activation: 'auto' | 'env' | 'file'
   readonly systemctl: string
+  readonly changePolicy: BasePolicy
+  readonly allowChanges: readonly string[]
+  readonly denyChanges: readonly string[]
+  readonly requireDrain: readonly string[]
+  readonly unknownFields: 'warn' | 'refuse'
   /** undefined: off. */
   readonly metricsAddress: ListenAddress | undefined
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
@@ -58,10 +66,10 @@ export interface Setting<T> {
   readonly changes: 'live' | 'restart'
 }
 
-export const SETTING_GROUPS = ['Where assignments come from', 'On disk', 'Kubelet', 'Trial and rollback', 'Reports'] as const
+export const SETTING_GROUPS = ['Where assignments come from', 'On disk', 'Kubelet', 'Preflight', 'Trial and rollback', 'Reports'] as const
 export type SettingGroup = (typeof SETTING_GROUPS)[number]
 
-const [SOURCES, DISK, KUBELET, TRIAL, REPORTS] = SETTING_GROUPS
+const [SOURCES, DISK, KUBELET, PREFLIGHT, TRIAL, REPORTS] = SETTING_GROUPS
 const forAll = { commands: 'all', changes: 'restart' } as const
 const forRun = { commands: 'run', changes: 'restart' } as const
 const liveForRun = { commands: 'run', changes: 'live' } as const
@@ -166,6 +174,49 @@ export const SETTINGS: { readonly [P in SettingName]: Setting<Settings[P]> } = {
     ...forAll,
     help: 'for unusual systems that keep systemctl elsewhere',
   },
+  changePolicy: {
+    name: 'change-policy',
+    group: PREFLIGHT,
+    kind: choiceKind('open', 'guarded'),
+    initial: 'open',
+    ...liveForRun,
+    help: "which changes of kubelet's config a live node takes: any, or none that can hand the node over, cut it off, or need a reboot",
+  },
+  allowChanges: {
+    name: 'allow-changes',
+    group: PREFLIGHT,
+    kind: changePatternsKind,
+    initial: [],
+    ...liveForRun,
+    initialNote: 'none',
+    help: 'exceptions from change-policy: fields, as in maxPods or authentication.*, and risks, as in class:reboot',
+  },
+  denyChanges: {
+    name: 'deny-changes',
+    group: PREFLIGHT,
+    kind: changePatternsKind,
+    initial: [],
+    ...liveForRun,
+    initialNote: 'none',
+    help: 'fields and risks that never change on this node, whatever else allows them',
+  },
+  requireDrain: {
+    name: 'require-drain',
+    group: PREFLIGHT,
+    kind: changePatternsKind,
+    initial: [],
+    ...liveForRun,
+    initialNote: 'none',
+    help: 'fields and risks that the node has to be drained for',
+  },
+  unknownFields: {
+    name: 'unknown-fields',
+    group: PREFLIGHT,
+    kind: choiceKind('warn', 'refuse'),
+    initial: 'warn',
+    ...liveForRun,
+    help: 'what becomes of a config with fields that this kubelet does not know and would ignore',
+  },
   trialUs: {
     name: 'trial-duration',
     group: TRIAL,
@@ -247,4 +298,8 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]
 export function toPolicy(settings: Settings): Policy {
   const { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, keepCheckpoints } = settings
   return { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, keepCheckpoints }
+}
+
+export function toChangePolicy({ changePolicy, allowChanges, denyChanges, requireDrain }: Settings): ChangePolicy {
+  return { base: changePolicy, allow: allowChanges, deny: denyChanges, requireDrain }
 }

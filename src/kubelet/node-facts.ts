@@ -1,5 +1,5 @@
 /**
- * What this machine is: memory, swap, CPUs, operating system, kernel. For people and for remarks on a config, never for a decision.
+ * What this machine is: memory, swap, CPUs, operating system, kernel. For people, and for preflight, which holds what a config reserves against it.
  *
  * The one module that imports systeminformation, and late, since it costs memory. Only `mem()` is called, which reads /proc/meminfo. Its
  * `osInfo()` and `cpu()` answer with a dozen child processes (`dmesg`, `lscpu`, `dmidecode`, and `hostname -f`, which waits for

@@ -72,6 +72,17 @@ t.test('a YAML number, boolean or string will do', async (t) => {
   t.equal(value('metricsAddress', { file: file({ metricsAddress: '' }) }), undefined, 'empty: off')
 })
 
+t.test('a list, or text with commas', async (t) => {
+  t.same(value('allowChanges', { file: file({ allowChanges: ['maxPods', 'class:drain'] }) }), ['maxPods', 'class:drain'])
+  t.same(value('allowChanges', { file: file({ allowChanges: 'maxPods,class:drain' }) }), ['maxPods', 'class:drain'])
+  t.same(value('denyChanges', { env: { KUBELET_CFG_AGENT_DENY_CHANGES: 'port' }, file: file({ denyChanges: ['tls*'] }) }), ['port'])
+  t.same(value('requireDrain', { file: file({ requireDrain: [] }) }), [])
+  for (const requireDrain of [[['port']], [null], ['port,address'], {}])
+    t.match(problems({ file: file({ requireDrain }) }), [/requireDrain: has to be a/], JSON.stringify(requireDrain))
+  t.match(problems({ file: file({ crashLimit: [3] }) }), [/crashLimit: has to be a single value/])
+  t.match(problems({ flags: { denyChanges: 'class:rebot' } }), ['--deny-changes: "class:rebot" is no risk class'])
+})
+
 t.test('an unknown name says which is nearest', async (t) => {
   t.same(problems({ env: { KUBELET_CFG_AGENT_TRAIL_DURATION: '1m' } }), [
     'KUBELET_CFG_AGENT_TRAIL_DURATION: unknown variable; the nearest known one is KUBELET_CFG_AGENT_TRIAL_DURATION',

@@ -22,3 +22,16 @@ t.test('limits and log level change live, the rest waits for a restart', async (
 t.test('the same settings have not changed', async (t) => {
   t.same(changedSettings(defaults, { ...defaults }), { live: [], restart: [] })
 })
+
+t.test('every live setting is taken', async (t) => {
+  const after = {
+    ...defaults,
+    changePolicy: 'guarded',
+    allowChanges: ['port'],
+    denyChanges: ['class:reboot'],
+    requireDrain: ['class:drain'],
+  } as const
+  const applied = applyLive(defaults, { ...after, unknownFields: 'refuse' })
+  t.match(applied, { ...after, unknownFields: 'refuse' })
+  t.same(changedSettings(defaults, after).restart, [])
+})

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import {
+  changePatternsKind,
   choiceKind,
   countKind,
   durationKind,
@@ -90,9 +91,19 @@ t.test('optional: empty means none', async (t) => {
   t.match(read(optional(nodeNameKind), 'A'), 'no node name')
 })
 
+t.test('lists of changes', async (t) => {
+  t.same(read(changePatternsKind, ''), [])
+  t.same(read(changePatternsKind, 'maxPods, class:reboot,tls*'), ['maxPods', 'class:reboot', 'tls*'])
+  t.match(read(changePatternsKind, 'maxPods,'), 'nothing between two commas, or at an end')
+  t.match(read(changePatternsKind, 'maxPod'), 'the nearest is maxPods')
+  t.match(read(changePatternsKind, 'class:rebot'), 'the nearest is class:reboot')
+  t.equal(changePatternsKind.show(['maxPods', 'port']), 'maxPods,port')
+})
+
 t.test('no refusal carries a control character to the terminal', async () => {
   const kinds: Kind<unknown>[] = [
     countKind(1, 2),
+    changePatternsKind,
     choiceKind('a'),
     switchKind,
     pathKind,

@@ -18,6 +18,11 @@ exports[`test/agent/settings.test.ts > TAP > the table, as users see it > must m
 --kubelet-unit  KUBELET_CFG_AGENT_KUBELET_UNIT  kubeletUnit  kubelet.service  Kubelet  all  restart
 --activation  KUBELET_CFG_AGENT_ACTIVATION  activation  auto  Kubelet  all  restart
 --systemctl  KUBELET_CFG_AGENT_SYSTEMCTL  systemctl  /usr/bin/systemctl  Kubelet  all  restart
+--change-policy  KUBELET_CFG_AGENT_CHANGE_POLICY  changePolicy  open  Preflight  run  live
+--allow-changes  KUBELET_CFG_AGENT_ALLOW_CHANGES  allowChanges  (none)  Preflight  run  live
+--deny-changes  KUBELET_CFG_AGENT_DENY_CHANGES  denyChanges  (none)  Preflight  run  live
+--require-drain  KUBELET_CFG_AGENT_REQUIRE_DRAIN  requireDrain  (none)  Preflight  run  live
+--unknown-fields  KUBELET_CFG_AGENT_UNKNOWN_FIELDS  unknownFields  warn  Preflight  run  live
 --trial-duration  KUBELET_CFG_AGENT_TRIAL_DURATION  trialDuration  10m  Trial and rollback  run  live
 --start-deadline  KUBELET_CFG_AGENT_START_DEADLINE  startDeadline  2m  Trial and rollback  run  live
 --health-tolerance  KUBELET_CFG_AGENT_HEALTH_TOLERANCE  healthTolerance  1m  Trial and rollback  run  live

@@ -222,6 +222,19 @@ Kubelet:
   --systemctl <path>             for unusual systems that keep systemctl elsewhere (default:
                                  /usr/bin/systemctl)
 
+Preflight:
+  --change-policy <choice>       which changes of kubelet's config a live node takes: any, or none
+                                 that can hand the node over, cut it off, or need a reboot (open,
+                                 guarded; default: open)
+  --allow-changes <list>         exceptions from change-policy: fields, as in maxPods or
+                                 authentication.*, and risks, as in class:reboot (default: none)
+  --deny-changes <list>          fields and risks that never change on this node, whatever else
+                                 allows them (default: none)
+  --require-drain <list>         fields and risks that the node has to be drained for (default:
+                                 none)
+  --unknown-fields <choice>      what becomes of a config with fields that this kubelet does not
+                                 know and would ignore (warn, refuse; default: warn)
+
 Trial and rollback:
   --trial-duration <duration>    uninterrupted healthy running time after which a config becomes
                                  last-known-good (default: 10m)

@@ -1,0 +1,71 @@
+/**
+ * Whether the kubelet that runs has the config that was meant, by what it says of itself at /configz. Pure. What kubelet turns into something else before it
+ * answers is no difference: defaults, relative paths, CPUs that reservedSystemCPUs takes over. Rules: `initConfigz` and `getReservedCPUs`,
+ * cmd/kubelet/app/server.go; `KubeletConfigurationPathRefs`, pkg/kubelet/apis/config/helpers.go.
+ */
+import { posix } from 'node:path'
+import { isObject } from '../../agent/is-object.ts'
+import type { KubeletConfig } from '../../kubelet/decode.ts'
+import type { FieldPath } from '../finding.ts'
+import type { KubeletVersion } from '../kubelet-version.ts'
+import type { Change, Side } from './change.ts'
+import { compareConfigs } from './compare.ts'
+import { type KubeletFlags, NO_FLAGS } from './kubelet-flags.ts'
+import { overridingFlag } from './overridden.ts'
+
+export interface Difference {
+  readonly path: FieldPath
+  readonly meant: Side | undefined
+  readonly running: Side | undefined
+  /** As in `--max-pods`. undefined: nothing is known that would explain it. */
+  readonly because: string | undefined
+}
+
+export type Comparison =
+  | { readonly ok: true; readonly differences: readonly Difference[] }
+  | { readonly ok: false; readonly detail: string }
+
+/** `configz`: the JSON that kubelet answered with. */
+export function checkSame(
+  meant: KubeletConfig,
+  configz: unknown,
+  version: KubeletVersion | undefined,
+  flags: KubeletFlags = NO_FLAGS,
+): Comparison {
+  const running = isObject(configz) ? configz.kubeletconfig : undefined
+  if (!isObject(running)) return { ok: false, detail: "kubelet's /configz says nothing of kubeletconfig" }
+  const differences = compareConfigs(meant, running, version)
+    .filter((change) => change.risk !== 'none' && !isKubeletsOwnDoing(change, meant))
+    .map(({ path, before, after }) => ({ path, meant: before, running: after, because: explain(path, flags, version) }))
+  return { ok: true, differences }
+}
+
+function explain(path: FieldPath, flags: KubeletFlags, version: KubeletVersion | undefined): string | undefined {
+  const flag = overridingFlag(path, flags)
+  if (flag !== undefined) return `--${flag}`
+  // KubeletCgroupDriverFromCRI, alpha in 1.28.
+  const asksRuntime = version === undefined || version.minor >= 28
+  if (path[0] === 'cgroupDriver' && asksRuntime) return 'the container runtime, which kubelet asks for its cgroup driver'
+  return flags.has('config-dir') ? '--config-dir' : undefined
+}
+
+/** What `KubeletConfigurationPathRefs` resolves against the folder of the config. */
+export const RELATIVE_PATHS: ReadonlySet<string> = new Set([
+  'staticPodPath',
+  'authentication.x509.clientCAFile',
+  'tlsCertFile',
+  'tlsPrivateKeyFile',
+  'resolvConf',
+  'volumePluginDir',
+  'podLogsDir',
+])
+
+function isKubeletsOwnDoing({ path, before, after }: Change, meant: KubeletConfig): boolean {
+  const name = path.join('.')
+  if (name === 'systemReserved.cpu' || name === 'kubeReserved.cpu') return Boolean(meant.reservedSystemCPUs)
+  if (typeof before?.value !== 'string' || typeof after?.value !== 'string') return false
+  if (!RELATIVE_PATHS.has(name) || before.value.startsWith('/') || !after.value.startsWith('/')) return false
+  // How far up it leads, only the folder tells.
+  const plain = posix.normalize(before.value).replace(/^(\.\.\/)+/, '')
+  return posix.normalize(after.value).endsWith(`/${plain}`)
+}

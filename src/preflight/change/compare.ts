@@ -1,0 +1,97 @@
+/**
+ * What really changes between two configs for a kubelet of some version: both with their defaults, durations and quantities by what they mean, maps key by
+ * key, lists as a whole. Pure. Fields that the version does not know are compared too, and marked as without effect. Values that could be secrets are not
+ * passed on: headers of staticPodURL, credentials within it, and whatever stands in fields that nobody knows.
+ */
+import { isObject } from '../../agent/is-object.ts'
+import type { KubeletConfig } from '../../kubelet/decode.ts'
+import type { FieldPath } from '../finding.ts'
+import type { KubeletVersion } from '../kubelet-version.ts'
+import { type Change, HIDDEN, type Side } from './change.ts'
+import { type Effective, effectiveConfig, isKnownIn } from './effective.ts'
+import { type FieldRow, ROWS } from './field-rows.ts'
+import { isSameValue } from './same-value.ts'
+
+/** In the order of the table of fields; what has no effect comes last. */
+export function compareConfigs(before: KubeletConfig, after: KubeletConfig, version: KubeletVersion | undefined): Change[] {
+  const [left, right] = [effectiveConfig(before, version), effectiveConfig(after, version)]
+  const known = [...ROWS].flatMap(([name, row]) => compareField(name.split('.'), row, left.get(name), right.get(name)))
+  return [...known, ...compareUnknown(before, after, version)]
+}
+
+function compareField(path: FieldPath, row: FieldRow, before: Effective | undefined, after: Effective | undefined): Change[] {
+  if (!isMap(before) || !isMap(after) || (before === undefined && after === undefined)) {
+    return isSameValue(before?.value, after?.value, row.measure)
+      ? []
+      : [{ path, before: toSide(path, before), after: toSide(path, after), risk: row.risk }]
+  }
+  const keys = new Set([...keysOf(before), ...keysOf(after)])
+  return [...keys].flatMap((key) => {
+    const [left, right] = [entryOf(before, key), entryOf(after, key)]
+    if (isSameValue(left?.value, right?.value, row.measure)) return []
+    const place = [...path, key]
+    return [{ path: place, before: toSide(place, left), after: toSide(place, right), risk: row.risk }]
+  })
+}
+
+/** Nothing is like an empty map: what appears, appears key by key. */
+function isMap(side: Effective | undefined): boolean {
+  return side === undefined || isObject(side.value)
+}
+
+function keysOf(side: Effective | undefined): string[] {
+  return isObject(side?.value) ? Object.keys(side.value) : []
+}
+
+function entryOf(side: Effective | undefined, key: string): Effective | undefined {
+  if (side === undefined || !isObject(side.value) || !Object.hasOwn(side.value, key)) return undefined
+  // In a Go map of strings null is the empty text.
+  return { value: side.value[key] ?? '', isDefault: side.isDefault }
+}
+
+function toSide([field]: FieldPath, side: Effective | undefined): Side | undefined {
+  if (side === undefined) return undefined
+  if (field === 'staticPodURLHeader') return { ...side, value: HIDDEN }
+  return field === 'staticPodURL' ? { ...side, value: withoutCredentials(side.value) } : side
+}
+
+function withoutCredentials(url: unknown): string {
+  const [, scheme, place] = /^(\w+:\/\/)(?:[^/@]*@)?([^?#@]*)/.exec(String(url)) ?? []
+  return scheme === undefined ? HIDDEN : `${scheme}${place}`
+}
+
+function compareUnknown(before: KubeletConfig, after: KubeletConfig, version: KubeletVersion | undefined): Change[] {
+  const [left, right] = [findUnknown(before, version), findUnknown(after, version)]
+  const names = new Set([...left.keys(), ...right.keys()])
+  return [...names].flatMap((name): Change[] => {
+    const [was, is] = [left.get(name), right.get(name)]
+    if (isSameValue(was?.value, is?.value, undefined)) return []
+    const hidden = (one: unknown) => (one === undefined ? undefined : { value: HIDDEN, isDefault: false })
+    return [{ path: (was ?? is)?.path ?? [], before: hidden(was), after: hidden(is), risk: 'none' }]
+  })
+}
+
+interface Unknown {
+  readonly path: readonly string[]
+  readonly value: unknown
+}
+
+/** Names that lead to rows: `authentication`, `authentication.x509`. */
+const BRANCHES: ReadonlySet<string> = new Set(
+  [...ROWS.keys()].flatMap((name) => [...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index))),
+)
+
+function findUnknown(config: KubeletConfig, version: KubeletVersion | undefined): Map<string, Unknown> {
+  const found = new Map<string, Unknown>()
+  const visit = (value: unknown, path: readonly string[]): void => {
+    const name = path.join('.')
+    // A key with a dot in it is no way down.
+    const row = path.at(-1)?.includes('.') === true ? undefined : ROWS.get(name)
+    if (row !== undefined && isKnownIn(row, version)) return
+    if (isObject(value) && (name === '' || BRANCHES.has(name))) {
+      for (const key of Object.keys(value)) if (name !== '' || (key !== 'apiVersion' && key !== 'kind')) visit(value[key], [...path, key])
+    } else if (value !== null && value !== undefined && !BRANCHES.has(name)) found.set(JSON.stringify(path), { path, value })
+  }
+  visit(config, [])
+  return found
+}

@@ -1,0 +1,87 @@
+/**
+ * What every field comes to in a kubelet of some version: what the config says, or its default there. Pure. It knows nothing of flags. Rules:
+ * `SetDefaults_KubeletConfiguration`, pkg/kubelet/apis/config/v1beta1/defaults.go; null and, where the field is no pointer upstream, zero mean "not set";
+ * what this version does not know is dropped.
+ */
+import { isObject } from '../../agent/is-object.ts'
+import type { KubeletConfig } from '../../kubelet/decode.ts'
+import { parseGoDuration } from '../go-duration.ts'
+import type { KubeletVersion } from '../kubelet-version.ts'
+import { type FieldRow, ROWS } from './field-rows.ts'
+
+export interface Effective {
+  readonly value: unknown
+  readonly isDefault: boolean
+}
+
+/** By the name of the row. Fields that are neither set nor have a default are not in it. */
+export type EffectiveConfig = ReadonlyMap<string, Effective>
+
+/** Where the version is not known: what the newest one does. */
+const NEWEST_MINOR = 36
+
+export function effectiveConfig(config: KubeletConfig, version: KubeletVersion | undefined): EffectiveConfig {
+  const minor = version?.minor ?? NEWEST_MINOR
+  const effective = new Map<string, Effective>()
+  for (const [name, row] of ROWS) {
+    if (!isKnownIn(row, version)) continue
+    const set = readSet(config, name, row, minor)
+    if (set !== undefined) effective.set(name, { value: set, isDefault: false })
+    else {
+      const value = row.initial?.findLast(([since]) => since <= minor)?.[1]
+      if (value !== undefined) effective.set(name, { value, isDefault: true })
+    }
+  }
+  fillDependent(effective, minor)
+  return effective
+}
+
+export function isKnownIn({ since = 0, until = Number.POSITIVE_INFINITY }: FieldRow, version: KubeletVersion | undefined): boolean {
+  return version === undefined || (since <= version.minor && version.minor < until)
+}
+
+/** undefined: not set, as kubelet sees it. */
+function readSet(config: KubeletConfig, name: string, row: FieldRow, minor: number): unknown {
+  let value: unknown = config
+  for (const step of name.split('.')) value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined
+  if (value === undefined || value === null) return undefined
+  const zeroCounts = row.zeroSince !== undefined && row.zeroSince <= minor
+  if (!zeroCounts && isZero(value, row)) return undefined
+  return name === 'podPidsLimit' && typeof value === 'number' && value < 0 ? -1 : value
+}
+
+function isZero(value: unknown, row: FieldRow): boolean {
+  if (Array.isArray(value)) return value.length === 0
+  if (isObject(value)) return Object.keys(value).length === 0
+  if (typeof value === 'string') return value === '' || (row.measure === 'duration' && parseGoDuration(value) === 0n)
+  return value === 0 || value === false
+}
+
+/** Defaults that hang on other fields. */
+function fillDependent(effective: Map<string, Effective>, minor: number): void {
+  const fill = (name: string, value: unknown) => {
+    if (!effective.has(name) && value !== undefined) effective.set(name, { value, isDefault: true })
+  }
+  const update = effective.get('nodeStatusUpdateFrequency')
+  fill('nodeStatusReportFrequency', update?.isDefault === false ? update.value : '5m')
+  const parallel = effective.get('maxParallelImagePulls')?.value
+  fill('serializeImagePulls', !(typeof parallel === 'number' && parallel > 1))
+  if (isGateOn(effective, 'KubeletCrashLoopBackOffMax', 32, 35, minor)) fill('crashLoopBackOff.maxContainerRestartPeriod', '300s')
+  if (isGateOn(effective, 'KubeletEnsureSecretPulledImages', 33, 35, minor))
+    fill('imagePullCredentialsVerificationPolicy', 'NeverVerifyPreloadedImages')
+  mergeEviction(effective, minor)
+}
+
+/** From 1.33 on: defaults for the signals that the map does not have. */
+function mergeEviction(effective: Map<string, Effective>, minor: number): void {
+  const hard = effective.get('evictionHard')
+  if (effective.get('mergeDefaultEvictionSettings')?.value !== true || !isObject(hard?.value)) return
+  const initial = ROWS.get('evictionHard')?.initial?.findLast(([since]) => since <= minor)?.[1]
+  effective.set('evictionHard', { value: { ...(isObject(initial) ? initial : {}), ...hard.value }, isDefault: hard.isDefault })
+}
+
+function isGateOn(effective: EffectiveConfig, gate: string, knownSince: number, onSince: number, minor: number): boolean {
+  const gates = effective.get('featureGates')?.value
+  const set = isObject(gates) ? gates[gate] : undefined
+  return minor >= knownSince && (typeof set === 'boolean' ? set : minor >= onSince)
+}

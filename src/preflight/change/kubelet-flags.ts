@@ -1,0 +1,42 @@
+/**
+ * Kubelet's own flags, out of its command line. Pure. Rules of github.com/spf13/pflag as kubelet uses it: `--name=value` or `--name value`, a boolean only
+ * as `--name` or `--name=value`, `_` counts as `-` (`WordSepNormalizeFunc`), `--` ends them.
+ */
+import { FIELD_TYPES, isFieldName } from '../../kubelet/fields.ts'
+import { ROWS } from './field-rows.ts'
+
+/** Name without dashes in front, and every value in order: the last one wins, but maps and lists add up. */
+export type KubeletFlags = ReadonlyMap<string, readonly string[]>
+
+export const NO_FLAGS: KubeletFlags = new Map()
+
+type Arity = 'switch' | 'value'
+
+const BY_FLAG: ReadonlyMap<string, Arity> = new Map(
+  [...ROWS].flatMap(([name, { flag, type }]) => {
+    if (flag === undefined) return []
+    const kind = type ?? (isFieldName(name) ? FIELD_TYPES[name] : undefined)
+    return [[flag, kind === 'boolean' ? 'switch' : 'value'] as const]
+  }),
+)
+
+/** `args`: without the program itself. */
+export function collectFlags(args: readonly string[]): KubeletFlags {
+  const flags = new Map<string, string[]>()
+  const add = (name: string, value: string) => flags.set(name, [...(flags.get(name) ?? []), value])
+  for (let at = 0; at < args.length; at++) {
+    const [, dashes, spelled = '', equals, value = ''] = /^(--?)([^=-][^=]*)(=?)(.*)$/s.exec(args[at] ?? '') ?? []
+    if (args[at] === '--') break
+    if (dashes === undefined) continue
+    const name = spelled.replaceAll('_', '-')
+    const next = args[at + 1]
+    // Of a flag that nobody here knows, what follows is its value unless it looks like the next one.
+    const takesNext = BY_FLAG.get(name) === 'value' || (!BY_FLAG.has(name) && next !== undefined && !next.startsWith('-'))
+    if (equals === '=') add(name, value)
+    else if (takesNext && next !== undefined) {
+      add(name, next)
+      at++
+    } else add(name, 'true')
+  }
+  return flags
+}

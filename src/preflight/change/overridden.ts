@@ -1,0 +1,41 @@
+/**
+ * Changes that come to nothing because a flag of kubelet wins over the field. Pure. Rule: `kubeletConfigFlagPrecedence`, cmd/kubelet/app/server.go: flags are
+ * parsed once more over the config; of `featureGates` only the gates that the flag names.
+ */
+import type { ConfigDocument } from '../document.ts'
+import { formatPath } from '../field-path.ts'
+import type { FieldPath, Finding } from '../finding.ts'
+import { type Change, rowAt } from './change.ts'
+import type { KubeletFlags } from './kubelet-flags.ts'
+import { locateNearest } from './locate.ts'
+
+export function findOverridden(changes: readonly Change[], flags: KubeletFlags, document?: Pick<ConfigDocument, 'locate'>): Finding[] {
+  const findings = new Map<string, Finding>()
+  for (const { path, risk } of changes) {
+    const flag = risk === 'none' ? undefined : overridingFlag(path, flags)
+    if (flag === undefined) continue
+    const field = flag === 'feature-gates' ? path : path.slice(0, rowAt(path)?.name.split('.').length)
+    const name = formatPath(field)
+    if (findings.has(name)) continue
+    findings.set(name, {
+      rule: 'change/overridden-by-flag',
+      severity: 'warn',
+      reason: 'validate',
+      path: field,
+      position: locateNearest(document, field),
+      problem: `${name} changes to no effect: kubelet is started with --${flag}, which wins`,
+      advice: `take --${flag} out of kubelet's flags, or leave ${name} as it is`,
+    })
+  }
+  return [...findings.values()]
+}
+
+/** Without dashes. undefined: none does. */
+export function overridingFlag(path: FieldPath, flags: KubeletFlags): string | undefined {
+  const flag = rowAt(path)?.row.flag
+  const given = flag === undefined ? undefined : flags.get(flag)
+  if (flag === undefined || given === undefined) return undefined
+  if (flag !== 'feature-gates') return flag
+  const named = given.flatMap((one) => one.split(',')).map((one) => one.split('=')[0]?.trim())
+  return path.length < 2 || named.includes(String(path[1])) ? flag : undefined
+}

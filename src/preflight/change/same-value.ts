@@ -1,0 +1,36 @@
+/**
+ * Whether two values mean the same to kubelet: `60s` and `1m`, `1Gi` and `1024Mi`, maps whatever their order. Pure: each value is brought to one spelling,
+ * and spellings are compared. Text that does not measure what its field asks for stays as it is.
+ */
+import { isObject } from '../../agent/is-object.ts'
+import { parseGoDuration } from '../go-duration.ts'
+import { parseQuantity } from '../quantity.ts'
+import type { FieldRow } from './field-rows.ts'
+
+export function isSameValue(a: unknown, b: unknown, measure: FieldRow['measure']): boolean {
+  return a === b || spell(a, measure) === spell(b, measure)
+}
+
+function spell(value: unknown, measure: FieldRow['measure']): string {
+  if (Array.isArray(value)) return `[${value.map((one) => spell(one, measure)).join()}]`
+  if (isObject(value)) {
+    const names = Object.keys(value).sort()
+    return `{${names.map((name) => `${JSON.stringify(name)}:${spell(value[name], measure)}`).join()}}`
+  }
+  const measured = measure === undefined ? undefined : spellMeasure(value, measure)
+  return measured ?? JSON.stringify(value) ?? 'undefined'
+}
+
+function spellMeasure(value: unknown, measure: 'duration' | 'quantity'): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined
+  // logging.flushFrequency was a number of nanoseconds at first, and may be one still.
+  if (measure === 'duration') return typeof value === 'number' ? `${value} ns` : withUnit(parseGoDuration(value), 'ns')
+  const percentage = typeof value === 'string' ? /^([+-]?[\d.]+)%$/.exec(value)?.[1] : undefined
+  if (percentage !== undefined) return `${Number(percentage)} %`
+  const parsed = parseQuantity(String(value))
+  return parsed.ok ? withUnit(parsed.nanos, '') : undefined
+}
+
+function withUnit(count: bigint | undefined, unit: string): string | undefined {
+  return count === undefined ? undefined : `${count} ${unit}`
+}

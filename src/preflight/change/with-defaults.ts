@@ -1,0 +1,27 @@
+/** A config as a kubelet of some version has it: defaults filled in, what it does not know left out. Pure. The rules are in `effective.ts`. */
+import type { KubeletConfig } from '../../kubelet/decode.ts'
+import type { KubeletVersion } from '../kubelet-version.ts'
+import { effectiveConfig } from './effective.ts'
+
+type Tree = { [name: string]: unknown }
+
+export function withDefaults(config: KubeletConfig, version: KubeletVersion | undefined): KubeletConfig {
+  const whole: Tree = {}
+  const branches = new Map<string, Tree>([['', whole]])
+  for (const name of ['apiVersion', 'kind']) if (Object.hasOwn(config, name)) whole[name] = config[name]
+  for (const [name, { value }] of effectiveConfig(config, version)) {
+    const at = name.lastIndexOf('.')
+    branchOf(branches, name.slice(0, Math.max(at, 0)))[name.slice(at + 1)] = value
+  }
+  return whole
+}
+
+function branchOf(branches: Map<string, Tree>, name: string): Tree {
+  const known = branches.get(name)
+  if (known !== undefined) return known
+  const branch: Tree = {}
+  const at = name.lastIndexOf('.')
+  branchOf(branches, name.slice(0, Math.max(at, 0)))[name.slice(at + 1)] = branch
+  branches.set(name, branch)
+  return branch
+}

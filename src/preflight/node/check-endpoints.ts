@@ -1,0 +1,83 @@
+/**
+ * Ports and sockets that the candidate names: taken by somebody else, or answered by nobody. Pure. Rules: `startKubelet` and `PreInitRuntimeService`,
+ * cmd/kubelet/app/server.go and pkg/kubelet/kubelet.go: kubelet ends where it cannot listen, except on its health port, and without a container runtime.
+ * A port that the running kubelet has is its own, even where the kernel does not tell whose it is.
+ */
+import type { Complaint, NodeView } from './node-view.ts'
+import type { Listener, Surroundings } from './surroundings.ts'
+
+export function checkEndpoints(view: NodeView, found: Surroundings): Complaint[] {
+  return [...checkPorts(view, found), ...checkRuntime(view, found)]
+}
+
+type PortField = 'port' | 'readOnlyPort' | 'healthzPort'
+type AddressField = 'address' | 'healthzBindAddress'
+const PORTS: readonly (readonly [PortField, AddressField])[] = [
+  ['port', 'address'],
+  ['readOnlyPort', 'address'],
+  ['healthzPort', 'healthzBindAddress'],
+]
+
+function checkPorts(view: NodeView, { listeners }: Surroundings): Complaint[] {
+  const own = new Set(PORTS.map(([at]) => view.running(at)))
+  return PORTS.flatMap(([at, addressAt]): Complaint[] => {
+    const port = view.number(at) ?? 0
+    const address = view.text(addressAt)
+    if (port === 0 || address === undefined || listeners === undefined || (at === 'port' && !view.is('enableServer'))) return []
+    const taken = listeners.filter((listener) => listener.port === port && meets(listener.address, address))
+    const foreign =
+      taken.find(({ owner }) => owner === 'other') ?? (own.has(port) ? undefined : taken.find(({ owner }) => owner === 'unknown'))
+    if (foreign === undefined) return []
+    // [::] may be for IPv6 alone, which the kernel does not tell here.
+    const certain = foreign.owner === 'other' && !(isIpv6(foreign.address) && !isIpv6(address))
+    const effect = at === 'healthzPort' ? 'kubelet is not asked for its health there' : 'kubelet does not start'
+    return [
+      {
+        rule: 'node/port',
+        severity: certain && at !== 'healthzPort' ? 'refuse' : 'warn',
+        at,
+        problem: `${view.called(at)} ${port} is taken by ${foreign.owner === 'other' ? 'another process' : 'some process'}: ${effect}`,
+        advice: 'choose a free port, or end what listens there',
+      },
+    ]
+  })
+}
+
+function meets(a: string, b: string): boolean {
+  return a === b || isAny(a) || isAny(b)
+}
+
+function isAny(address: string): boolean {
+  return address === '0.0.0.0' || address === '::'
+}
+
+function isIpv6(address: Listener['address']): boolean {
+  return address.includes(':')
+}
+
+/** The sockets that tell: the one that the candidate wants. undefined: it is no Unix socket, or none that the candidate decides. */
+export function runtimeSocket(view: NodeView): string | undefined {
+  // Before 1.27 only a flag could name it, so no candidate changes it.
+  if (view.minor === undefined || view.minor < 27) return undefined
+  const endpoint = view.text('containerRuntimeEndpoint')
+  const path = endpoint?.replace(/^unix:\/\//, '')
+  return path?.startsWith('/') === true && /^[\x21-\x7e]{1,107}$/.test(path) ? path : undefined
+}
+
+function checkRuntime(view: NodeView, { sockets }: Surroundings): Complaint[] {
+  const socket = runtimeSocket(view)
+  const state = socket === undefined ? undefined : sockets.get(socket)
+  if (socket === undefined || state === undefined || state === 'accepts') return []
+  const before = view.running('containerRuntimeEndpoint')
+  // A runtime that is down for a while is no fault of the config; one that never was there is.
+  const moves = before !== undefined && before !== view.value('containerRuntimeEndpoint')
+  return [
+    {
+      rule: 'node/runtime-endpoint',
+      severity: moves ? 'refuse' : 'warn',
+      at: 'containerRuntimeEndpoint',
+      problem: `${view.called('containerRuntimeEndpoint')}: ${state === 'missing' ? `there is no socket ${socket}` : `nobody answers at ${socket}`}; without a container runtime kubelet does not start`,
+      advice: moves ? 'start that container runtime first, or name the one that runs' : 'see whether the container runtime is up',
+    },
+  ]
+}

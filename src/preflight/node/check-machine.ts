@@ -1,0 +1,122 @@
+/**
+ * Kernel, swap and cgroups against the candidate. Pure. Rules: `NewContainerManager` and `setupKernelTunables`, pkg/kubelet/cm/container_manager_linux.go;
+ * `enforceNodeAllocatableCgroups`, node_container_manager_linux.go; names of cgroups as in cgroup_manager_linux.go: kubelet looks for a slice with the
+ * systemd driver and for the path as it stands with the other, and here either will do.
+ */
+import type { RowName } from '../change/field-rows.ts'
+import type { Complaint, NodeView } from './node-view.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export function checkMachine(view: NodeView, found: Surroundings): Complaint[] {
+  return [...checkSwap(view, found), ...checkCgroups(view, found), ...checkKernel(view, found)]
+}
+
+function checkSwap(view: NodeView, { swapBytes, cgroupVersion }: Surroundings): Complaint[] {
+  const complaints: Complaint[] = []
+  if (view.is('failSwapOn') && swapBytes !== undefined && swapBytes > 0) {
+    complaints.push({
+      rule: 'node/swap',
+      severity: 'refuse',
+      at: 'failSwapOn',
+      problem: `${view.called('failSwapOn')} is true${view.isDefault('failSwapOn') ? ' by default' : ''}, and swap is on: kubelet does not start`,
+      advice: 'turn swap off, or set failSwapOn to false',
+    })
+  }
+  if (view.value('memorySwap.swapBehavior') === 'LimitedSwap' && cgroupVersion === 1 && view.gate('NodeSwap') !== false) {
+    // NodeSwap is on from 1.30; what older kubelets did of it changed from one to the next.
+    const certain = view.minor !== undefined && view.minor >= 30
+    complaints.push({
+      rule: 'node/swap',
+      severity: certain ? 'refuse' : 'warn',
+      at: 'memorySwap.swapBehavior',
+      problem: `LimitedSwap needs cgroup v2, and this machine has v1${certain ? ': kubelet does not start' : ''}`,
+      advice: 'set swapBehavior to NoSwap, or boot the machine with cgroup v2',
+    })
+  }
+  return complaints
+}
+
+function checkCgroups(view: NodeView, found: Surroundings): Complaint[] {
+  const complaints = missingCgroups(view, found)
+  if (found.cgroupVersion === 1 && view.is('failCgroupV1')) {
+    complaints.push({
+      rule: 'node/cgroup',
+      severity: 'refuse',
+      at: 'failCgroupV1',
+      problem: `failCgroupV1 is true${view.isDefault('failCgroupV1') ? ' by default' : ''}, and this machine has cgroup v1: kubelet does not start`,
+      advice: 'set failCgroupV1 to false, or boot the machine with cgroup v2',
+    })
+  }
+  // From 1.28 on kubelet may ask the container runtime instead (KubeletCgroupDriverFromCRI). What always was so has proved itself.
+  const isNews = !view.isDefault('cgroupDriver') || view.running('cgroupDriver') === 'systemd'
+  if (found.cgroupVersion === 2 && view.value('cgroupDriver') === 'cgroupfs' && isNews && view.minor !== undefined && view.minor < 28) {
+    complaints.push({
+      rule: 'node/cgroup',
+      severity: 'warn',
+      at: 'cgroupDriver',
+      problem: 'cgroupDriver is cgroupfs on cgroup v2, where systemd manages the same cgroups',
+      advice: 'set cgroupDriver to systemd, here and in the container runtime, with the node drained',
+    })
+  }
+  return complaints
+}
+
+/** Fields that name a cgroup which has to exist, when it has to. */
+export function requiredCgroups(view: NodeView): { readonly at: RowName; readonly spellings: readonly string[] }[] {
+  const enforced = view.texts('enforceNodeAllocatable')
+  const rows: readonly (readonly [RowName, boolean])[] = [
+    ['cgroupRoot', view.is('cgroupsPerQOS')],
+    ['systemReservedCgroup', enforced.some((one) => one.startsWith('system-reserved'))],
+    ['kubeReservedCgroup', enforced.some((one) => one.startsWith('kube-reserved'))],
+  ]
+  return rows.flatMap(([at, required]) => {
+    const name = required ? view.text(at) : undefined
+    const parts = name?.split('/').filter((part) => part !== '') ?? []
+    return parts.length === 0 || parts.some((part) => part === '..' || part === '.') ? [] : [{ at, spellings: spellCgroup(parts) }]
+  })
+}
+
+/** `a/b`: as it stands, and as systemd nests slices, `a.slice/a-b.slice`. */
+function spellCgroup(parts: readonly string[]): string[] {
+  const plain = parts.map((part) => part.replace(/\.slice$/, ''))
+  const slices = (words: readonly string[]) => words.map((_, at) => `${words.slice(0, at + 1).join('-')}.slice`).join('/')
+  return [...new Set([parts.join('/'), slices(plain), slices((plain.at(-1) ?? '').split('-'))])]
+}
+
+function missingCgroups(view: NodeView, { cgroups }: Surroundings): Complaint[] {
+  return requiredCgroups(view)
+    .filter(({ spellings }) => spellings.every((name) => cgroups.get(name) === false))
+    .map(({ at }) => ({
+      rule: 'node/cgroup',
+      severity: 'refuse',
+      at,
+      problem: `${view.called(at)} names a cgroup that does not exist: kubelet does not start`,
+      advice: 'create the cgroup first, or name one that exists',
+    }))
+}
+
+/** What kubelet sets by itself, unless it is told to leave the kernel alone: then it only compares. */
+export const KERNEL_SETTINGS: ReadonlyMap<string, number> = new Map([
+  ['vm.overcommit_memory', 1],
+  ['vm.panic_on_oom', 0],
+  ['kernel.panic', 10],
+  ['kernel.panic_on_oops', 1],
+  ['kernel.keys.root_maxkeys', 1_000_000],
+  ['kernel.keys.root_maxbytes', 25_000_000],
+])
+
+function checkKernel(view: NodeView, { sysctls }: Surroundings): Complaint[] {
+  if (!view.is('protectKernelDefaults')) return []
+  const other = [...KERNEL_SETTINGS].filter(([name, wanted]) => sysctls.has(name) && sysctls.get(name) !== wanted)
+  if (other.length === 0) return []
+  const list = other.map(([name, wanted]) => `${name} is ${sysctls.get(name)} and not ${wanted}`).join(', ')
+  return [
+    {
+      rule: 'node/kernel',
+      severity: 'refuse',
+      at: 'protectKernelDefaults',
+      problem: `${view.called('protectKernelDefaults')} is true, and ${list}: kubelet does not start`,
+      advice: `set them in sysctl.d(5): ${other.map(([name, wanted]) => `${name} = ${wanted}`).join(', ')}`,
+    },
+  ]
+}

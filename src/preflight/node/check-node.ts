@@ -1,0 +1,54 @@
+/**
+ * A candidate against the node it is for. Pure: `findNeeds` says what to find out, and for this candidate alone; somebody finds it out; `checkNode` judges.
+ * It refuses only what certainly stops this kubelet or takes the node away. What is not known is no reason for anything.
+ */
+import type { KubeletConfig } from '../../kubelet/decode.ts'
+import type { ConfigDocument } from '../document.ts'
+import type { Finding } from '../finding.ts'
+import { checkEndpoints, runtimeSocket } from './check-endpoints.ts'
+import { checkFiles, filesToFind } from './check-files.ts'
+import { checkMachine, KERNEL_SETTINGS, requiredCgroups } from './check-machine.ts'
+import { checkReservations } from './check-reservations.ts'
+import { checkStates } from './check-states.ts'
+import { stateFile, usesCpuManager, usesMemoryManager } from './managers.ts'
+import { type NodeOptions, NodeView, toFinding } from './node-view.ts'
+import type { SurroundingNeeds, Surroundings } from './surroundings.ts'
+
+export function findNeeds(config: KubeletConfig, options: NodeOptions): SurroundingNeeds {
+  const view = new NodeView(config, options)
+  const socket = runtimeSocket(view)
+  const states = [
+    usesCpuManager(view) ? stateFile(view, 'cpu_manager_state') : undefined,
+    usesMemoryManager(view) !== 'no' ? stateFile(view, 'memory_manager_state') : undefined,
+  ]
+  return {
+    memory: true,
+    topology: needsTopology(view),
+    cgroups: [...new Set(requiredCgroups(view).flatMap(({ spellings }) => spellings))],
+    paths: filesToFind(view),
+    sockets: socket === undefined ? [] : [socket],
+    texts: states.filter((file) => file !== undefined),
+    listeners: (['port', 'readOnlyPort', 'healthzPort'] as const).some((field) => (view.number(field) ?? 0) > 0),
+    kubeletPid: options.kubeletPid,
+    sysctls: view.is('protectKernelDefaults') ? [...KERNEL_SETTINGS.keys()] : [],
+  }
+}
+
+function needsTopology(view: NodeView): boolean {
+  const reserved = (['systemReserved', 'kubeReserved'] as const).some((field) => Object.hasOwn(view.map(field), 'cpu'))
+  const isStatic = view.value('cpuManagerPolicy') === 'static' || view.value('memoryManagerPolicy') === 'Static'
+  return reserved || isStatic || view.text('reservedSystemCPUs') !== undefined
+}
+
+export function checkNode(
+  config: KubeletConfig,
+  document: Pick<ConfigDocument, 'locate'>,
+  surroundings: Surroundings,
+  options: NodeOptions,
+): Finding[] {
+  const view = new NodeView(config, options)
+  const complaints = [checkReservations, checkMachine, checkFiles, checkEndpoints, checkStates].flatMap((check) =>
+    check(view, surroundings),
+  )
+  return complaints.map((complaint) => toFinding(complaint, document))
+}

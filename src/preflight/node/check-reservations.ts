@@ -1,0 +1,168 @@
+/**
+ * What is kept back for system and kubelet, against what the machine has. Pure. Rules: `validateNodeAllocatable`, `GetNodeAllocatableReservation` and
+ * `hardEvictionReservation`, pkg/kubelet/cm; `getReservedCPUs`, cmd/kubelet/app/server.go; `NewManager` and `validateReservedMemory` of pkg/kubelet/cm/cpumanager
+ * and memorymanager. Kubelet starts with a reservation of everything, but a node without anything to give is no node.
+ */
+import { isObject } from '../../agent/is-object.ts'
+import { NANOS, parseQuantity } from '../quantity.ts'
+import { formatCpuSet, parseCpuSet } from './cpu-set.ts'
+import { usesCpuManager, usesMemoryManager } from './managers.ts'
+import type { Complaint, NodeView } from './node-view.ts'
+import type { Surroundings } from './surroundings.ts'
+
+export function checkReservations(view: NodeView, found: Surroundings): Complaint[] {
+  return [
+    ...checkMemory(view, found),
+    ...checkCpu(view, found),
+    ...checkCpuSet(view, found),
+    ...checkStatic(view),
+    ...checkReservedMemory(view, found),
+  ]
+}
+
+/** Below this share of the machine for pods a warning is due. */
+const SCARCE_PERCENT = 10n
+
+function checkMemory(view: NodeView, { memoryBytes }: Surroundings): Complaint[] {
+  const reserved = reservedMemory(view, memoryBytes)
+  if (memoryBytes === undefined || reserved === undefined) return []
+  const whole = BigInt(memoryBytes) * NANOS
+  if (reserved.nanos * 100n < whole * (100n - SCARCE_PERCENT)) return []
+  const sum = `systemReserved, kubeReserved and evictionHard keep back ${mebibytes(reserved.nanos)} of ${mebibytes(whole)} memory`
+  const complaint = { rule: 'node/reserved-memory', at: largest(view, 'memory'), advice: 'reserve less, or give the machine more' } as const
+  if (reserved.nanos > whole) return [{ ...complaint, severity: 'refuse', problem: `${sum}: kubelet does not start on more than there is` }]
+  if (reserved.nanos === whole) return [{ ...complaint, severity: 'refuse', problem: `${sum}: nothing is left for pods` }]
+  return [{ ...complaint, severity: 'warn', problem: `${sum}: hardly anything is left for pods` }]
+}
+
+function checkCpu(view: NodeView, { onlineCpus, presentCpus }: Surroundings): Complaint[] {
+  const reserved = reservedCpu(view)
+  if (view.text('reservedSystemCPUs') !== undefined || reserved === undefined || onlineCpus === undefined || presentCpus === undefined)
+    return []
+  if (reserved < BigInt(onlineCpus.size) * NANOS) return []
+  const sum = `systemReserved and kubeReserved keep back ${Number(reserved / (NANOS / 1000n)) / 1000} of ${onlineCpus.size} CPUs`
+  return [
+    {
+      rule: 'node/reserved-cpu',
+      severity: reserved >= BigInt(presentCpus.size) * NANOS ? 'refuse' : 'warn',
+      at: largest(view, 'cpu'),
+      problem:
+        reserved > BigInt(onlineCpus.size) * NANOS
+          ? `${sum}: kubelet does not start on more than there is`
+          : `${sum}: none is left for pods`,
+      advice: 'reserve less',
+    },
+  ]
+}
+
+function checkCpuSet(view: NodeView, { onlineCpus, presentCpus }: Surroundings): Complaint[] {
+  const reserved = parseCpuSet(view.text('reservedSystemCPUs') ?? '')
+  if (reserved === undefined || reserved.size === 0 || onlineCpus === undefined || presentCpus === undefined) return []
+  const complaint = {
+    rule: 'node/cpuset',
+    at: 'reservedSystemCPUs',
+    advice: `name some of the CPUs ${formatCpuSet(onlineCpus)}, and not all`,
+  } as const
+  const name = view.called('reservedSystemCPUs')
+  if (Math.max(...reserved) >= presentCpus.size)
+    return [{ ...complaint, severity: 'refuse', problem: `${name} has CPUs that this machine does not: kubelet does not start` }]
+  if (reserved.size >= presentCpus.size)
+    return [{ ...complaint, severity: 'refuse', problem: `${name} has every CPU: none is left for pods` }]
+  const offline = new Set([...reserved].filter((cpu) => !onlineCpus.has(cpu)))
+  return offline.size === 0
+    ? []
+    : [{ ...complaint, severity: 'warn', problem: `${name} has CPUs that are offline: ${formatCpuSet(offline)}` }]
+}
+
+/** Without a word on CPUs the static policy has nothing to keep for everybody else, and kubelet does not start. */
+function checkStatic(view: NodeView): Complaint[] {
+  if (view.value('cpuManagerPolicy') !== 'static' || !usesCpuManager(view)) return []
+  if (view.text('reservedSystemCPUs') !== undefined || view.isUnknown('reservedSystemCPUs') || reservedCpu(view) !== 0n) return []
+  return [
+    {
+      rule: 'node/static-policy',
+      severity: 'refuse',
+      at: 'cpuManagerPolicy',
+      problem: `${view.called('cpuManagerPolicy')} is static, and no CPU is reserved: kubelet does not start`,
+      advice: 'set cpu in systemReserved or kubeReserved, or reservedSystemCPUs',
+    },
+  ]
+}
+
+/** The memory of NUMA nodes has to add up to what is reserved in all, to the byte. */
+function checkReservedMemory(view: NodeView, { memoryBytes, numaNodes }: Surroundings): Complaint[] {
+  const usage = usesMemoryManager(view)
+  if (view.value('memoryManagerPolicy') !== 'Static' || usage === 'no' || view.isUnknown('reservedMemory')) return []
+  const complaint = { rule: 'node/static-policy', at: 'reservedMemory', severity: usage === 'yes' ? 'refuse' : 'warn' } as const
+  const reservations = listReservations(view)
+  const strange = reservations.find(({ numaNode }) => numaNodes !== undefined && !numaNodes.has(numaNode))
+  if (strange !== undefined && numaNodes !== undefined) {
+    const problem = `reservedMemory is for NUMA node ${strange.numaNode}, which this machine does not have: kubelet does not start`
+    return [{ ...complaint, problem, advice: `name NUMA nodes of ${formatCpuSet(numaNodes)}` }]
+  }
+  const reserved = reservedMemory(view, memoryBytes)
+  const total = sumOf(reservations.map(({ limits }) => limits.memory ?? 0n))
+  if (reserved === undefined || total === reserved.nanos) return []
+  const problem = `reservedMemory adds up to ${mebibytes(total)}, systemReserved, kubeReserved and evictionHard to ${mebibytes(reserved.nanos)}: kubelet does not start unless they are equal`
+  return [{ ...complaint, severity: reserved.exact ? complaint.severity : 'warn', problem, advice: 'make the sums equal' }]
+}
+
+export interface MemoryReservation {
+  readonly numaNode: number
+  /** In billionths. */
+  readonly limits: Readonly<Record<string, bigint | undefined>>
+}
+
+export function listReservations(view: NodeView): MemoryReservation[] {
+  const value = view.value('reservedMemory')
+  return (Array.isArray(value) ? value : []).filter(isObject).map(({ numaNode, limits }) => ({
+    numaNode: typeof numaNode === 'number' ? numaNode : 0,
+    limits: Object.fromEntries(
+      Object.entries(isObject(limits) ? limits : {}).map(([name, text]) => {
+        const parsed = parseQuantity(String(text))
+        return [name, parsed.ok ? parsed.nanos : undefined]
+      }),
+    ),
+  }))
+}
+
+/** `exact`: kubelet computes shares of the memory with 32 bits, and may be some bytes off. undefined: unknown. */
+function reservedMemory(view: NodeView, memoryBytes: number | undefined): { readonly nanos: bigint; readonly exact: boolean } | undefined {
+  const eviction =
+    view.flag('experimental-allocatable-ignore-eviction') === 'true' ? { nanos: 0n, exact: true } : evictionMemory(view, memoryBytes)
+  const [system, kube] = [view.quantity('systemReserved', 'memory'), view.quantity('kubeReserved', 'memory')]
+  if (eviction === undefined || system === undefined || kube === undefined) return undefined
+  return { nanos: system + kube + eviction.nanos, exact: eviction.exact }
+}
+
+function evictionMemory(view: NodeView, memoryBytes: number | undefined): { readonly nanos: bigint; readonly exact: boolean } | undefined {
+  const threshold = view.map('evictionHard')['memory.available']
+  const share = typeof threshold === 'string' ? /^([\d.]+)%$/.exec(threshold)?.[1] : undefined
+  if (share === undefined) {
+    const nanos = view.quantity('evictionHard', 'memory.available')
+    return nanos === undefined ? undefined : { nanos, exact: true }
+  }
+  // These two turn the signal off.
+  if (threshold === '0%' || threshold === '100%') return { nanos: 0n, exact: true }
+  const bytes = ((memoryBytes ?? Number.NaN) * Number(share)) / 100
+  return Number.isFinite(bytes) ? { nanos: BigInt(Math.floor(bytes)) * NANOS, exact: false } : undefined
+}
+
+export function reservedCpu(view: NodeView): bigint | undefined {
+  const [system, kube] = [view.quantity('systemReserved', 'cpu'), view.quantity('kubeReserved', 'cpu')]
+  return system === undefined || kube === undefined ? undefined : system + kube
+}
+
+function largest(view: NodeView, resource: string): 'systemReserved' | 'kubeReserved' | 'evictionHard' {
+  const [system, kube] = [view.quantity('systemReserved', resource) ?? 0n, view.quantity('kubeReserved', resource) ?? 0n]
+  if (system === 0n && kube === 0n) return 'evictionHard'
+  return system >= kube ? 'systemReserved' : 'kubeReserved'
+}
+
+function sumOf(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((sum, amount) => sum + amount, 0n)
+}
+
+function mebibytes(nanos: bigint): string {
+  return `${(Number(nanos / NANOS) / 2 ** 20).toFixed(0)} MiB`
+}

@@ -1,0 +1,136 @@
+/**
+ * A candidate as the kubelet of this node will have it: its flags on top, defaults below. Pure; what the rules about the node read and write. A field that a
+ * flag sets to something nobody here can tell is unknown, and reads as if it were not there.
+ */
+import { posix } from 'node:path'
+import { isObject } from '../../agent/is-object.ts'
+import type { KubeletConfig } from '../../kubelet/decode.ts'
+import { type EffectiveConfig, effectiveConfig } from '../change/effective.ts'
+import { ROWS, type RowName } from '../change/field-rows.ts'
+import type { KubeletFlags } from '../change/kubelet-flags.ts'
+import { locateNearest } from '../change/locate.ts'
+import { overlayFlags } from '../change/overlay-flags.ts'
+import type { ConfigDocument } from '../document.ts'
+import type { FieldPath, Finding, Severity } from '../finding.ts'
+import type { KubeletVersion } from '../kubelet-version.ts'
+import { parseQuantity } from '../quantity.ts'
+
+export interface NodeOptions {
+  readonly version: KubeletVersion | undefined
+  readonly flags: KubeletFlags
+  /** The folder that kubelet finds the config in, absolute, and the names of the files that will be there: relative paths lead to them. */
+  readonly folder: string
+  readonly files: readonly string[]
+  /** What the running kubelet was started with. undefined: unknown. */
+  readonly running?: KubeletConfig | undefined
+  readonly kubeletPid?: number | undefined
+}
+
+export class NodeView {
+  readonly options: NodeOptions
+  readonly minor: number | undefined
+  readonly #effective: EffectiveConfig
+  readonly #unknown: ReadonlySet<string>
+  readonly #running: EffectiveConfig | undefined
+
+  constructor(config: KubeletConfig, options: NodeOptions) {
+    const { config: overlaid, unknown } = overlayFlags(config, options.flags, options.version)
+    this.options = options
+    this.minor = options.version?.minor
+    this.#effective = effectiveConfig(overlaid, options.version)
+    this.#unknown = unknown
+    const { running, flags, version } = options
+    this.#running = running && effectiveConfig(overlayFlags(running, flags, version).config, version)
+  }
+
+  /** What the running kubelet has. undefined: unknown, or not set. */
+  running(name: RowName): unknown {
+    return this.#running?.get(name)?.value
+  }
+
+  /** A flag has it, and says what nobody here can tell. */
+  isUnknown(name: RowName): boolean {
+    return this.#unknown.has(name)
+  }
+
+  isDefault(name: RowName): boolean {
+    return this.#effective.get(name)?.isDefault !== false
+  }
+
+  value(name: RowName): unknown {
+    return this.isUnknown(name) ? undefined : this.#effective.get(name)?.value
+  }
+
+  /** undefined: unknown, not set or empty. */
+  text(name: RowName): string | undefined {
+    const value = this.value(name)
+    return typeof value === 'string' && value !== '' ? value : undefined
+  }
+
+  number(name: RowName): number | undefined {
+    const value = this.value(name)
+    return typeof value === 'number' ? value : undefined
+  }
+
+  is(name: RowName): boolean {
+    return this.value(name) === true
+  }
+
+  texts(name: RowName): readonly string[] {
+    const value = this.value(name)
+    return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+  }
+
+  map(name: RowName): Readonly<Record<string, unknown>> {
+    const value = this.value(name)
+    return isObject(value) ? value : {}
+  }
+
+  /** In billionths; 0 where nothing is set. undefined: unknown, or no quantity. */
+  quantity(name: RowName, key: string): bigint | undefined {
+    if (this.isUnknown(name)) return undefined
+    const value = this.map(name)[key]
+    if (value === undefined || value === null) return 0n
+    const parsed = parseQuantity(String(value))
+    return parsed.ok ? parsed.nanos : undefined
+  }
+
+  /** What the config and the flags say of a feature gate, where they do. */
+  gate(name: string): boolean | undefined {
+    const value = this.map('featureGates')[name]
+    return typeof value === 'boolean' ? value : undefined
+  }
+
+  flag(name: string): string | undefined {
+    return this.options.flags.get(name)?.at(-1)
+  }
+
+  /** How kubelet calls the field here: as in `port`, or `port (by --port)`. */
+  called(name: RowName): string {
+    const flag = ROWS.get(name)?.flag
+    return flag !== undefined && this.options.flags.has(flag) ? `${name} (by --${flag})` : name
+  }
+
+  /** Where a path of the config leads. undefined: a relative one of a flag, which starts where kubelet was started. */
+  resolve(name: RowName): string | undefined {
+    const path = this.text(name)
+    if (path === undefined || path.startsWith('/')) return path
+    const flag = ROWS.get(name)?.flag
+    return flag !== undefined && this.options.flags.has(flag) ? undefined : posix.join(this.options.folder, path)
+  }
+}
+
+export interface Complaint {
+  readonly rule: `node/${string}`
+  readonly severity: Severity
+  readonly at: RowName
+  /** Below the field. */
+  readonly key?: string
+  readonly problem: string
+  readonly advice: string
+}
+
+export function toFinding({ rule, severity, at, key, problem, advice }: Complaint, document: Pick<ConfigDocument, 'locate'>): Finding {
+  const path: FieldPath = [...at.split('.'), ...(key === undefined ? [] : [key])]
+  return { rule, severity, reason: 'validate', path, position: locateNearest(document, path), problem, advice }
+}

@@ -1,0 +1,162 @@
+/**
+ * Finds out about this node what a candidate needs, and no more. It never throws and never takes longer than its limit: what is not known by then stays
+ * unknown, and so does what the agent's own sandbox hides from it. It changes nothing, starts nothing, and connects to nothing but the sockets it is told.
+ */
+import { readdir, readFile, readlink, stat } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { posix } from 'node:path'
+import type { NodeFactsResult } from '../../kubelet/describe-facts.ts'
+import { parseCpuSet } from './cpu-set.ts'
+import { type ListeningSocket, parseListeners } from './proc-net.ts'
+import { type Listener, NOTHING_KNOWN, type PathState, type SocketState, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
+
+export interface SurroundingSources {
+  /** Memory and swap. */
+  facts(): Promise<NodeFactsResult>
+  /** Where /proc, /sys and everything else is: `/`, but for tests. */
+  readonly root?: string
+}
+
+export async function readSurroundings(needs: SurroundingNeeds, limitMs: number, sources: SurroundingSources): Promise<Surroundings> {
+  const found = { ...NOTHING_KNOWN }
+  const limit = new AbortController()
+  const late = new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, limitMs)
+    limit.signal.addEventListener('abort', () => clearTimeout(timer))
+  })
+  // A part that fails has found nothing out.
+  const parts = listParts(needs, limitMs, sources).map((part) => part.then((facts) => void Object.assign(found, facts)).catch(() => {}))
+  await Promise.race([Promise.all(parts), late])
+  limit.abort()
+  // A copy: what comes late must not change what has been judged.
+  return { ...found }
+}
+
+function listParts(needs: SurroundingNeeds, limitMs: number, sources: SurroundingSources): Promise<Partial<Surroundings>>[] {
+  const world = new Machine(sources.root ?? '/')
+  return [
+    ...(needs.memory ? [readMemory(sources)] : []),
+    ...(needs.topology ? [world.topology()] : []),
+    ...(needs.cgroups === undefined ? [] : [world.cgroups(needs.cgroups)]),
+    ...(needs.listeners ? [world.listeners(needs.kubeletPid).then((listeners) => ({ listeners }))] : []),
+    collect(needs.paths, (path) => world.path(path)).then((paths) => ({ paths })),
+    collect(needs.texts, (path) => world.text(path)).then((texts) => ({ texts })),
+    collect(needs.sysctls, (name) => world.sysctl(name)).then((sysctls) => ({ sysctls })),
+    collect(needs.sockets, (path) => askSocket(world.at(path), limitMs)).then((sockets) => ({ sockets })),
+  ]
+}
+
+async function readMemory({ facts }: SurroundingSources): Promise<Partial<Surroundings>> {
+  const result = await facts()
+  return result.ok ? { memoryBytes: result.facts.memoryBytes, swapBytes: result.facts.swapBytes } : {}
+}
+
+/** Without those of which nothing was found out. */
+async function collect<T>(names: readonly string[], find: (name: string) => Promise<T | undefined>): Promise<ReadonlyMap<string, T>> {
+  const pairs = await Promise.all(names.map(async (name) => [name, await find(name).catch(() => undefined)] as const))
+  const known = new Map<string, T>()
+  for (const [name, value] of pairs) if (value !== undefined) known.set(name, value)
+  return known
+}
+
+/** systemd.exec(5): ProtectHome=, PrivateTmp= and PrivateDevices= put something empty in their place. */
+const HIDDEN_FROM_US = ['/home', '/root', '/run/user', '/tmp', '/var/tmp', '/dev']
+const LONGEST_TEXT = 16 << 20
+
+class Machine {
+  readonly #root: string
+
+  constructor(root: string) {
+    this.#root = root
+  }
+
+  at(path: string): string {
+    return posix.join(this.#root, path)
+  }
+
+  async path(path: string): Promise<PathState | undefined> {
+    try {
+      const facts = await stat(this.at(path))
+      return facts.isFile() ? 'file' : facts.isDirectory() ? 'directory' : 'other'
+    } catch (error) {
+      return isAbsence(error) && !HIDDEN_FROM_US.some((hidden) => path === hidden || path.startsWith(`${hidden}/`)) ? 'missing' : undefined
+    }
+  }
+
+  async text(path: string): Promise<string | null | undefined> {
+    try {
+      const { size } = await stat(this.at(path))
+      return size > LONGEST_TEXT ? undefined : await readFile(this.at(path), 'utf8')
+    } catch (error) {
+      return isAbsence(error) ? null : undefined
+    }
+  }
+
+  async sysctl(name: string): Promise<number | undefined> {
+    const text = (await readFile(this.at(`/proc/sys/${name.replaceAll('.', '/')}`), 'utf8')).trim()
+    return /^-?\d{1,15}$/.test(text) ? Number(text) : undefined
+  }
+
+  async topology(): Promise<Partial<Surroundings>> {
+    const set = async (path: string) => parseCpuSet(await readFile(this.at(path), 'utf8').catch(() => 'unknown'))
+    const [onlineCpus, presentCpus, numaNodes] = await Promise.all([
+      set('/sys/devices/system/cpu/online'),
+      set('/sys/devices/system/cpu/present'),
+      set('/sys/devices/system/node/online'),
+    ])
+    return { onlineCpus, presentCpus, numaNodes }
+  }
+
+  /** cgroups(7): only a v2 hierarchy has this file; in v1 each controller is a hierarchy of its own. */
+  async cgroups(names: readonly string[]): Promise<Partial<Surroundings>> {
+    const isV2 = (await this.path('/sys/fs/cgroup/cgroup.controllers')) === 'file'
+    const hierarchies = isV2 ? [''] : ['cpu', 'memory']
+    const states = await Promise.all(hierarchies.map((one) => this.path(`/sys/fs/cgroup/${one}`)))
+    if (!states.every((state) => state === 'directory')) return {}
+    const exists = async (name: string) => {
+      const there = await Promise.all(hierarchies.map((one) => this.path(`/sys/fs/cgroup/${one}/${name}`)))
+      if (there.includes('missing')) return false
+      return there.every((state) => state === 'directory') ? true : undefined
+    }
+    return { cgroupVersion: isV2 ? 2 : 1, cgroups: await collect(names, exists) }
+  }
+
+  async listeners(kubeletPid: number | undefined): Promise<readonly Listener[]> {
+    // A kernel without IPv6 has no second file.
+    const tables = [readFile(this.at('/proc/net/tcp'), 'utf8'), readFile(this.at('/proc/net/tcp6'), 'utf8').catch(() => '')]
+    const sockets = (await Promise.all(tables)).flatMap(parseListeners)
+    const own = kubeletPid === undefined ? undefined : await this.#socketsOf(kubeletPid).catch(() => undefined)
+    const ownerOf = ({ inode }: ListeningSocket) => (own === undefined ? 'unknown' : own.has(inode) ? 'kubelet' : 'other')
+    return sockets.map((socket) => ({ address: socket.address, port: socket.port, owner: ownerOf(socket) }))
+  }
+
+  /** By inode. Needs a capability that the agent does not have as a service: then the owner is unknown. */
+  async #socketsOf(pid: number): Promise<ReadonlySet<string>> {
+    const folder = this.at(`/proc/${pid}/fd`)
+    const links = await Promise.all((await readdir(folder)).map((fd) => readlink(posix.join(folder, fd)).catch(() => '')))
+    return new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []))
+  }
+}
+
+/** undefined: nobody knows, as where the path is not ours to look at. */
+function askSocket(path: string, limitMs: number): Promise<SocketState | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect({ path })
+    const answer = (state: SocketState | undefined) => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(state)
+    }
+    const timer = setTimeout(() => answer(undefined), limitMs)
+    socket.on('connect', () => answer('accepts'))
+    socket.on('error', (error) => answer(codeOf(error) === 'ECONNREFUSED' ? 'refuses' : isAbsence(error) ? 'missing' : undefined))
+  })
+}
+
+function isAbsence(error: unknown): boolean {
+  return ['ENOENT', 'ENOTDIR'].includes(codeOf(error))
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}

@@ -1,0 +1,72 @@
+/**
+ * Which changes a line of a policy means: a field by its path with dots (and all that is within it), with `*` for any run of characters, or `class:reboot` for
+ * all of a risk. Pure. A pattern that can mean nothing is refused, and the nearest that can is named.
+ */
+import { nearest } from '../../agent/nearest.ts'
+import { FIELD_TYPES } from '../../kubelet/fields.ts'
+import type { Change } from '../change/change.ts'
+import { FIELD_ROWS, ROWS } from '../change/field-rows.ts'
+import { isRiskClass, RISKS } from '../change/risk-classes.ts'
+import type { FieldPath } from '../finding.ts'
+
+export type PatternCheck = { readonly ok: true } | { readonly ok: false; readonly detail: string }
+
+const CLASS = 'class:'
+const LONGEST = 200
+
+/** Every path that leads to a row: `authentication`, `authentication.x509`, `authentication.x509.clientCAFile`. */
+const PLACES: ReadonlySet<string> = new Set(
+  Object.keys(FIELD_ROWS).flatMap((name) => [...[...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index)), name]),
+)
+/** Fields whose keys are the user's own. */
+const MAPS: ReadonlySet<string> = new Set(
+  Object.entries(FIELD_TYPES).flatMap(([name, type]) => (ROWS.has(name) && type.endsWith('-map') ? [name] : [])),
+)
+
+export function checkPattern(text: string): PatternCheck {
+  if (text.length > LONGEST) return { ok: false, detail: `longer than ${LONGEST} characters` }
+  if (text.startsWith(CLASS)) {
+    const name = text.slice(CLASS.length)
+    return isRiskClass(name) ? { ok: true } : refuse('risk class', name, Object.keys(RISKS), CLASS)
+  }
+  if (!/^[\w*./-]+$/.test(text)) return { ok: false, detail: `"${text}" is no path of a field, such as authentication.x509 or tls*` }
+  const meansSome = text.includes('*') ? [...PLACES].some((place) => isLike(text, place)) : PLACES.has(text)
+  return meansSome || isWithinMap(text) ? { ok: true } : refuse('field', text, [...PLACES], '')
+}
+
+export function matchesPattern(text: string, { path, risk }: Pick<Change, 'path' | 'risk'>): boolean {
+  return text.startsWith(CLASS) ? risk === text.slice(CLASS.length) : matchesPath(text, path)
+}
+
+function matchesPath(text: string, path: FieldPath): boolean {
+  let place = ''
+  return path.some((step) => {
+    place = place === '' ? String(step) : `${place}.${step}`
+    return isLike(text, place)
+  })
+}
+
+/** Each part between stars at its first place, which is as good as any later one: no backtracking, whatever the pattern. */
+function isLike(pattern: string, text: string): boolean {
+  const [first = '', ...rest] = pattern.split('*')
+  const last = rest.pop()
+  if (last === undefined) return text === first
+  if (!text.startsWith(first) || text.length < first.length + last.length || !text.endsWith(last)) return false
+  const end = text.length - last.length
+  let at = first.length
+  return rest.every((part) => {
+    const found = text.indexOf(part, at)
+    at = found + part.length
+    return found >= 0 && at <= end
+  })
+}
+
+function isWithinMap(text: string): boolean {
+  const [field = '', ...key] = text.split('.')
+  return MAPS.has(field) && key.join('.') !== ''
+}
+
+function refuse(what: string, name: string, known: readonly string[], prefix: string): PatternCheck {
+  const suggestion = nearest(name, known)
+  return { ok: false, detail: `"${prefix}${name}" is no ${what} of kubelet's config; the nearest is ${prefix}${suggestion ?? ''}` }
+}

@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { checkSame } from '../../../src/preflight/change/check-same.ts'
+import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
+import { withDefaults } from '../../../src/preflight/change/with-defaults.ts'
+import { formatPath } from '../../../src/preflight/field-path.ts'
+import { anyConfig, anyVersion, v } from './configs.ts'
+
+function differences(meant: object, running: object, args: readonly string[] = [], minor = 20): string[] {
+  const same = checkSame({ ...meant }, { kubeletconfig: running }, v(minor), collectFlags(args))
+  return same.ok
+    ? same.differences.map(({ path, because }) => `${formatPath(path)}${because === undefined ? '' : ` (${because})`}`)
+    : [same.detail]
+}
+
+t.test('what runs is what was meant', async (t) => {
+  t.same(differences({ maxPods: 5, syncFrequency: '60s' }, { maxPods: 5, syncFrequency: '1m0s' }), [])
+  t.same(
+    differences({ authentication: { x509: { clientCAFile: 'ca.crt' } } }, { authentication: { x509: { clientCAFile: '/v/c/ca.crt' } } }),
+    [],
+  )
+  t.same(differences({ resolvConf: '../../r.conf' }, { resolvConf: '/v/r.conf' }), [])
+  t.same(
+    differences({ reservedSystemCPUs: '0', kubeReserved: { cpu: '1' } }, { reservedSystemCPUs: '0', systemReserved: { cpu: '1' } }),
+    [],
+  )
+})
+
+t.test('what is not, and which flag explains it', async (t) => {
+  t.same(differences({ maxPods: 5, port: 1 }, { maxPods: 7, port: 2 }, ['--max-pods=7']), ['port', 'maxPods (--max-pods)'])
+  t.same(differences({ cgroupDriver: 'cgroupfs' }, { cgroupDriver: 'systemd' }, [], 31), [
+    'cgroupDriver (the container runtime, which kubelet asks for its cgroup driver)',
+  ])
+  t.same(differences({ maxPods: 5 }, {}, ['--config-dir=/x'], 30), ['maxPods (--config-dir)'])
+  t.same(differences({ tlsCertFile: '/a' }, { tlsCertFile: '/b/a' }), ['tlsCertFile'], 'an absolute path is no other')
+})
+
+t.test('an answer that is none', async (t) => {
+  for (const configz of [undefined, null, [], {}, { kubeletconfig: 1 }, 'x']) t.equal(checkSame({}, configz, v(20)).ok, false)
+})
+
+t.test('a kubelet that fills in its defaults runs what was meant', async () => {
+  fc.assert(
+    fc.property(anyConfig, anyVersion, (config, version) => {
+      const same = checkSame(config, { kubeletconfig: withDefaults(config, version) }, version)
+      return same.ok && same.differences.length === 0
+    }),
+  )
+})

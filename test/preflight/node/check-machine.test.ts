@@ -1,0 +1,53 @@
+import t from 'tap'
+import { optionsOf, verdicts } from './node-options.ts'
+
+t.test('swap', async (t) => {
+  t.same(verdicts({}, { swapBytes: 1 }), ['refuse node/swap failSwapOn'], 'by default')
+  t.same(verdicts({ failSwapOn: false }, { swapBytes: 1 }), [])
+  t.same(verdicts({}, { swapBytes: 1 }, optionsOf(30, ['--fail-swap-on=false'])), [])
+  t.same(verdicts({}, { swapBytes: undefined }), [])
+  const limited = { memorySwap: { swapBehavior: 'LimitedSwap' } }
+  t.same(verdicts(limited, { cgroupVersion: 1 }), ['refuse node/swap memorySwap.swapBehavior'])
+  t.same(verdicts(limited, { cgroupVersion: 1 }, optionsOf(25)), ['warn node/swap memorySwap.swapBehavior'])
+  t.same(verdicts(limited, { cgroupVersion: 2 }), [])
+})
+
+t.test('cgroup v1', async (t) => {
+  t.same(verdicts({}, { cgroupVersion: 1 }, optionsOf(35)), ['refuse node/cgroup failCgroupV1'], 'by default, from 1.35 on')
+  t.same(verdicts({}, { cgroupVersion: 1 }, optionsOf(34)), [])
+  t.same(verdicts({ failCgroupV1: true }, { cgroupVersion: 1 }, optionsOf(31)), ['refuse node/cgroup failCgroupV1'])
+  t.same(verdicts({ failCgroupV1: true }, { cgroupVersion: 1 }, optionsOf(20)), [], 'no field of 1.20')
+  t.same(verdicts({ failCgroupV1: true }, { cgroupVersion: undefined }, optionsOf(31)), [])
+})
+
+t.test('two who manage the same cgroups', async (t) => {
+  const warned = ['warn node/cgroup cgroupDriver']
+  t.same(verdicts({ cgroupDriver: 'cgroupfs' }, {}, optionsOf(22)), warned)
+  t.same(verdicts({}, {}, optionsOf(22, [], { running: { cgroupDriver: 'systemd' } })), warned, 'forgotten')
+  t.same(verdicts({}, {}, optionsOf(22)), [], 'nobody asked for it')
+  t.same(verdicts({ cgroupDriver: 'cgroupfs' }, {}, optionsOf(31)), [])
+  t.same(verdicts({ cgroupDriver: 'systemd' }, {}, optionsOf(22)), [])
+})
+
+t.test('cgroups that have to exist', async (t) => {
+  const none = new Map(['nope', 'nope.slice'].map((name) => [name, false] as const))
+  const brick = { cgroupsPerQOS: true, enforceNodeAllocatable: [], cgroupRoot: '/nope' }
+  t.same(verdicts(brick, { cgroups: none }, optionsOf(30)), ['refuse node/cgroup cgroupRoot'])
+  t.same(verdicts(brick, { cgroups: new Map([...none, ['nope.slice', true]]) }), [], 'as a slice it does')
+  t.same(verdicts(brick, { cgroups: new Map() }), [], 'nobody knows')
+  t.same(verdicts({ ...brick, cgroupsPerQOS: false }, { cgroups: none }), [], 'not looked at')
+  t.same(verdicts({ cgroupRoot: '/' }), [])
+  const enforced = { enforceNodeAllocatable: ['pods', 'kube-reserved'], kubeReservedCgroup: '/nope', kubeReserved: { cpu: '1' } }
+  t.same(verdicts(enforced, { cgroups: none }), ['refuse node/cgroup kubeReservedCgroup'])
+  t.same(verdicts({ ...enforced, enforceNodeAllocatable: ['pods'] }, { cgroups: none }), [])
+})
+
+t.test('the kernel, where kubelet must not set it', async (t) => {
+  const sysctls = new Map([
+    ['vm.overcommit_memory', 0],
+    ['kernel.panic', 10],
+  ])
+  t.same(verdicts({ protectKernelDefaults: true }, { sysctls }), ['refuse node/kernel protectKernelDefaults'])
+  t.same(verdicts({}, { sysctls }), [])
+  t.same(verdicts({ protectKernelDefaults: true }, { sysctls: new Map([['kernel.panic', 10]]) }), [], 'the rest is unknown')
+})

@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { GIBIBYTE, optionsOf, verdicts } from './node-options.ts'
+
+t.test('memory', async (t) => {
+  t.same(verdicts({ kubeReserved: { memory: '9Gi' } }), ['refuse node/reserved-memory kubeReserved'])
+  t.same(
+    verdicts({ kubeReserved: { memory: '8092Mi' } }),
+    ['refuse node/reserved-memory kubeReserved'],
+    'with 100 Mi for eviction it is all',
+  )
+  t.same(verdicts({ kubeReserved: { memory: '4Gi' }, systemReserved: { memory: '3.5Gi' } }), ['warn node/reserved-memory kubeReserved'])
+  t.same(verdicts({ kubeReserved: { memory: '4Gi' } }), [])
+  t.same(verdicts({ evictionHard: { 'memory.available': '95%' } }), ['warn node/reserved-memory evictionHard'])
+  t.same(verdicts({ evictionHard: { 'memory.available': '100%' } }), [], 'which turns it off')
+  t.same(verdicts({ evictionHard: {}, kubeReserved: { memory: '8Gi' } }), ['refuse node/reserved-memory kubeReserved'])
+  t.same(verdicts({ kubeReserved: { memory: 'banana' } }), [], 'others say that')
+  t.same(verdicts({}, {}, optionsOf(30, ['--kube-reserved=memory=9Gi'])), ['refuse node/reserved-memory kubeReserved'], 'flags count')
+  t.same(verdicts({ kubeReserved: { memory: '9Gi' } }, {}, optionsOf(30, ['--kube-reserved=memory=1Gi'])), [], 'and win')
+  t.same(verdicts({ kubeReserved: { memory: '8Gi' } }, { memoryBytes: undefined }), [])
+})
+
+t.test('more reserved is never less refused', async () => {
+  const mebibytes = fc.integer({ min: 0, max: 20_000 })
+  const rank = (memory: number) => ['warn', 'refuse'].indexOf(verdicts({ kubeReserved: { memory: `${memory}Mi` } })[0]?.split(' ')[0] ?? '')
+  fc.assert(fc.property(mebibytes, mebibytes, (a, b) => a <= b === rank(a) <= rank(b) || rank(a) === rank(b)))
+  fc.assert(fc.property(mebibytes, (memory) => (rank(memory) === 1) === memory + 100 >= 8192))
+})
+
+t.test('CPUs', async (t) => {
+  t.same(verdicts({ kubeReserved: { cpu: '4' } }), ['refuse node/reserved-cpu kubeReserved'])
+  t.same(verdicts({ kubeReserved: { cpu: '2' }, systemReserved: { cpu: '2500m' } }), ['refuse node/reserved-cpu systemReserved'])
+  t.same(verdicts({ kubeReserved: { cpu: '3999m' } }), [])
+  t.same(
+    verdicts({ kubeReserved: { cpu: '3' } }, { onlineCpus: new Set([0, 1]) }),
+    ['warn node/reserved-cpu kubeReserved'],
+    'two are offline',
+  )
+  t.same(verdicts({ kubeReserved: { cpu: '9' }, reservedSystemCPUs: '0' }), [], 'reservedSystemCPUs takes its place')
+})
+
+t.test('sets of CPUs', async (t) => {
+  t.same(verdicts({ reservedSystemCPUs: '0-1' }), [])
+  t.same(verdicts({ reservedSystemCPUs: '0,4' }), ['refuse node/cpuset reservedSystemCPUs'])
+  t.same(verdicts({ reservedSystemCPUs: '0-3' }), ['refuse node/cpuset reservedSystemCPUs'])
+  t.same(verdicts({ reservedSystemCPUs: '3' }, { onlineCpus: new Set([0, 1]) }), ['warn node/cpuset reservedSystemCPUs'])
+  t.same(verdicts({ reservedSystemCPUs: 'x' }), [], 'others say that')
+})
+
+t.test('the static policy needs something to keep', async (t) => {
+  t.same(verdicts({ cpuManagerPolicy: 'static' }), ['refuse node/static-policy cpuManagerPolicy'])
+  t.same(verdicts({ cpuManagerPolicy: 'static', kubeReserved: { cpu: '1m' } }), [])
+  t.same(verdicts({ cpuManagerPolicy: 'static', reservedSystemCPUs: '0' }), [])
+  t.same(verdicts({ cpuManagerPolicy: 'static', featureGates: { CPUManager: false } }, {}, optionsOf(20)), [])
+  t.same(verdicts({ cpuManagerPolicy: 'static' }, {}, optionsOf(30, ['--system-reserved=cpu=1'])), [])
+})
+
+t.test('memory of NUMA nodes has to add up', async (t) => {
+  const config = (limits: object, numaNode = 0) => ({
+    memoryManagerPolicy: 'Static',
+    kubeReserved: { memory: '924Mi' },
+    reservedMemory: [{ numaNode, limits }],
+  })
+  t.same(verdicts(config({ memory: '1Gi' })), [], '924 and 100 for eviction')
+  t.same(verdicts(config({ memory: '2Gi' })), ['refuse node/static-policy reservedMemory'])
+  t.same(verdicts(config({ memory: '1Gi' }, 1)), ['refuse node/static-policy reservedMemory'], 'there is no such node')
+  t.same(verdicts(config({ memory: '2Gi' }), {}, { ...optionsOf(30), version: undefined }), ['warn node/static-policy reservedMemory'])
+  t.same(verdicts(config({ memory: '2Gi' }), {}, optionsOf(20)), [], 'no field of 1.20')
+  t.same(verdicts(config({ memory: '2Gi' }), {}, optionsOf(21)), [], 'off in 1.21')
+  t.same(
+    verdicts({ ...config({ memory: '2Gi' }), evictionHard: { 'memory.available': '10%' } }, { memoryBytes: 8 * GIBIBYTE }),
+    ['warn node/static-policy reservedMemory'],
+    'a share is not computed to the byte',
+  )
+})

@@ -1,0 +1,32 @@
+/** A node for tests: what its kubelet is like, and a shorthand for what the checks say of a config there. */
+import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
+import { checkNode } from '../../../src/preflight/node/check-node.ts'
+import type { NodeOptions } from '../../../src/preflight/node/node-view.ts'
+import { NOTHING_KNOWN, type Surroundings } from '../../../src/preflight/node/surroundings.ts'
+import { v } from '../change/configs.ts'
+
+export const GIBIBYTE = 2 ** 30
+export const NOWHERE = { locate: () => undefined }
+
+export function optionsOf(minor: number, args: readonly string[] = [], more: Partial<NodeOptions> = {}): NodeOptions {
+  return { version: v(minor), flags: collectFlags(args), folder: '/var/lib/x/checkpoints/u/1', files: ['kubelet', 'ca.crt'], ...more }
+}
+
+/** A healthy machine: 4 CPUs, 8 GiB, no swap, cgroup v2. */
+export const MACHINE: Surroundings = {
+  ...NOTHING_KNOWN,
+  memoryBytes: 8 * GIBIBYTE,
+  swapBytes: 0,
+  onlineCpus: new Set([0, 1, 2, 3]),
+  presentCpus: new Set([0, 1, 2, 3]),
+  numaNodes: new Set([0]),
+  cgroupVersion: 2,
+  listeners: [],
+}
+
+/** As in `refuse node/swap failSwapOn`. */
+export function verdicts(config: object, found: Partial<Surroundings> = {}, options: NodeOptions = optionsOf(30)): string[] {
+  return checkNode({ ...config }, NOWHERE, { ...MACHINE, ...found }, options).map(
+    ({ severity, rule, path }) => `${severity} ${rule} ${path.join('.')}`,
+  )
+}

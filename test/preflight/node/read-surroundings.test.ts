@@ -1,0 +1,125 @@
+import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import t from 'tap'
+import { readNodeFacts } from '../../../src/kubelet/node-facts.ts'
+import { findNeeds } from '../../../src/preflight/node/check-node.ts'
+import { readSurroundings, type SurroundingSources } from '../../../src/preflight/node/read-surroundings.ts'
+import type { SurroundingNeeds } from '../../../src/preflight/node/surroundings.ts'
+import { optionsOf } from './node-options.ts'
+
+const NO_NEEDS: SurroundingNeeds = {
+  memory: false,
+  topology: false,
+  cgroups: undefined,
+  paths: [],
+  sockets: [],
+  texts: [],
+  listeners: false,
+  kubeletPid: undefined,
+  sysctls: [],
+}
+const noFacts = async () => ({ ok: false, detail: 'not asked' }) as const
+
+function read(needs: Partial<SurroundingNeeds>, sources: Partial<SurroundingSources> = {}, limitMs = 10_000) {
+  return readSurroundings({ ...NO_NEEDS, ...needs }, limitMs, { facts: noFacts, ...sources })
+}
+
+t.test('nothing is asked that nobody needs', async (t) => {
+  let asked = 0
+  const facts = async () => {
+    asked++
+    return noFacts()
+  }
+  const found = await read({}, { facts })
+  t.equal(asked, 0)
+  t.match(found, { memoryBytes: undefined, onlineCpus: undefined, cgroupVersion: undefined, listeners: undefined })
+})
+
+t.test('a made-up machine', async (t) => {
+  const line = '0: 00000000:280A 00000000:0000 0A 0:0 00:0 0 0 0 4242 1 0'
+  const root = t.testdir({
+    proc: {
+      sys: { vm: { overcommit_memory: '1\n', panic_on_oom: 'x\n' } },
+      net: { tcp: `head\n${line}\n${line.replace('280A', '280B').replace('4242', '4343')}` },
+      7: { fd: { 0: t.fixture('symlink', 'socket:[4242]'), 1: t.fixture('symlink', '/dev/null') } },
+    },
+    sys: {
+      devices: { system: { cpu: { online: '0-2\n', present: '0-3\n' }, node: { online: '0\n' } } },
+      fs: { cgroup: { cpu: { there: {} }, memory: { there: {}, half: {} } } },
+    },
+    etc: { file: 'x', folder: {} },
+    state: '{"policyName":"none"}',
+  })
+  const found = await read(
+    {
+      topology: true,
+      cgroups: ['there', 'half', 'nope'],
+      listeners: true,
+      kubeletPid: 7,
+      sysctls: ['vm.overcommit_memory', 'vm.panic_on_oom', 'kernel.panic'],
+      paths: ['/etc/file', '/etc/folder', '/etc/nope', '/etc/file/x', '/home/nope', '/tmp/nope'],
+      texts: ['/state', '/nope', '/etc/folder'],
+      sockets: ['/nope.sock'],
+    },
+    { root },
+  )
+  t.same(found.onlineCpus, new Set([0, 1, 2]))
+  t.same(found.presentCpus, new Set([0, 1, 2, 3]))
+  t.equal(found.cgroupVersion, 1)
+  t.same(Object.fromEntries(found.cgroups), { there: true, half: false, nope: false })
+  t.same(found.listeners, [
+    { address: '0.0.0.0', port: 10250, owner: 'kubelet' },
+    { address: '0.0.0.0', port: 10251, owner: 'other' },
+  ])
+  t.same(Object.fromEntries(found.sysctls), { 'vm.overcommit_memory': 1 })
+  t.same(Object.fromEntries(found.paths), {
+    '/etc/file': 'file',
+    '/etc/folder': 'directory',
+    '/etc/nope': 'missing',
+    '/etc/file/x': 'missing',
+  })
+  t.same(Object.fromEntries(found.texts), { '/state': '{"policyName":"none"}', '/nope': null })
+  t.same(Object.fromEntries(found.sockets), { '/nope.sock': 'missing' })
+})
+
+t.test('cgroup v2', async (t) => {
+  const root = t.testdir({ sys: { fs: { cgroup: { 'cgroup.controllers': 'cpu memory', there: {} } } } })
+  const found = await read({ cgroups: ['there', 'nope'] }, { root })
+  t.equal(found.cgroupVersion, 2)
+  t.same(Object.fromEntries(found.cgroups), { there: true, nope: false })
+  t.equal((await read({ cgroups: [] }, { root: t.testdirName.replace(/$/, '/nope') })).cgroupVersion, undefined)
+})
+
+t.test('a kubelet whose sockets are not ours to see', async (t) => {
+  const root = t.testdir({ proc: { net: { tcp: '0: 00000000:280A 00000000:0000 0A 0:0 00:0 0 0 0 1 1 0' } } })
+  t.match((await read({ listeners: true, kubeletPid: 7 }, { root })).listeners, [{ owner: 'unknown' }])
+  t.match((await read({ listeners: true }, { root })).listeners, [{ owner: 'unknown' }])
+})
+
+t.test('sockets', async (t) => {
+  const root = t.testdir({})
+  mkdirSync(join(root, 'run'))
+  const path = join(root, 'run/s')
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(path, resolve))
+  t.same([...(await read({ sockets: ['/run/s'] }, { root })).sockets], [['/run/s', 'accepts']])
+  await new Promise((resolve) => server.close(resolve))
+  t.same([...(await read({ sockets: ['/run/s'] }, { root })).sockets], [['/run/s', 'missing']])
+})
+
+t.test('what takes too long, or fails, stays unknown', async (t) => {
+  const stuck = await read({ memory: true, paths: ['/'] }, { facts: () => new Promise<never>(() => {}) }, 200)
+  t.equal(stuck.memoryBytes, undefined)
+  t.same([...stuck.paths], [['/', 'directory']], 'the rest is there')
+  const broken = await read({ memory: true }, { facts: () => Promise.reject(new Error('no')) })
+  t.equal(broken.memoryBytes, undefined)
+})
+
+t.test('this machine', async (t) => {
+  const needs = findNeeds({ protectKernelDefaults: true, reservedSystemCPUs: '0' }, optionsOf(30))
+  const found = await readSurroundings(needs, 10_000, { facts: () => readNodeFacts(10_000) })
+  t.ok((found.memoryBytes ?? 0) > 2 ** 20)
+  t.ok(found.onlineCpus === undefined || found.onlineCpus.size > 0)
+  t.ok(found.listeners !== undefined)
+})

@@ -1,0 +1,164 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { Change } from '../../../src/preflight/change/change.ts'
+import { compareConfigs } from '../../../src/preflight/change/compare.ts'
+import { FIELD_ROWS } from '../../../src/preflight/change/field-rows.ts'
+import { formatPath } from '../../../src/preflight/field-path.ts'
+import { type ChangePolicy, checkPolicy, GUARDED } from '../../../src/preflight/policy/check-policy.ts'
+import { checkPattern, matchesPattern } from '../../../src/preflight/policy/patterns.ts'
+import { v } from '../change/configs.ts'
+
+const OPEN: ChangePolicy = { base: 'open', allow: [], deny: [], requireDrain: [] }
+const GUARD: ChangePolicy = { ...OPEN, base: 'guarded' }
+
+function denied(after: object, policy: Partial<ChangePolicy>, before: object = {}): string[] {
+  const { findings } = checkPolicy(compareConfigs({ ...before }, { ...after }, v(20)), { ...OPEN, ...policy })
+  return findings.map(({ rule, path }) => `${rule} ${formatPath(path)}`)
+}
+
+t.test('guarded refuses what hands the node over or cuts it off', async (t) => {
+  const changes: Record<string, unknown> = {
+    staticPodPath: '/tmp/pods',
+    staticPodURL: 'http://elsewhere/',
+    authentication: { anonymous: { enabled: true } },
+    authorization: { mode: 'AlwaysAllow' },
+    tlsCertFile: '/x',
+    tlsMinVersion: 'VersionTLS10',
+    address: '127.0.0.1',
+    port: 10251,
+    providerID: 'x://y',
+    cgroupRoot: '/x',
+    cgroupDriver: 'systemd',
+    contentType: 'application/json',
+  }
+  for (const [field, value] of Object.entries(changes)) {
+    t.match(denied({ [field]: value }, { base: 'guarded' }), [/^policy\/guarded /], field)
+    t.same(denied({ [field]: value }, {}), [], `${field}: open to all`)
+  }
+  t.same(denied({ maxPods: 50, port: 10250, healthzPort: 1 }, { base: 'guarded' }), [], 'neither the rest, nor what only looks changed')
+})
+
+t.test('deny before allow before base', async (t) => {
+  const after = { port: 1, address: '::', maxPods: 1 }
+  t.same(denied(after, { base: 'guarded' }), ['policy/guarded address', 'policy/guarded port'])
+  t.same(denied(after, { base: 'guarded', allow: ['port'] }), ['policy/guarded address'])
+  t.same(denied(after, { base: 'guarded', allow: ['port', 'address'], deny: ['x*', 'p*'] }), ['policy/deny[1] port'])
+  t.same(denied(after, { deny: ['class:pod-admission'] }), ['policy/deny[0] maxPods'])
+})
+
+t.test('what has to be drained for', async (t) => {
+  const changes = compareConfigs({}, { clusterDNS: ['1.1.1.1'], maxPods: 1, featureGates: { A: true } }, v(20))
+  const { requiresDrain } = checkPolicy(changes, { ...OPEN, requireDrain: ['class:drain', 'featureGates'], deny: [] })
+  t.same(requiresDrain, [['clusterDNS'], ['featureGates', 'A']])
+  t.same(checkPolicy(changes, { ...OPEN, requireDrain: ['*'], deny: ['clusterDNS'] }).requiresDrain.length, 2, 'not for what is denied')
+})
+
+t.test('a finding says which rule, where and what to do', async (t) => {
+  const [change] = compareConfigs({}, { authentication: { anonymous: { enabled: true } } }, v(20))
+  if (change === undefined) return t.fail('no change')
+  const document = { locate: (path: readonly unknown[]) => (path.length === 1 ? { line: 3, column: 1 } : undefined) }
+  const [finding] = checkPolicy([change], GUARD, document).findings
+  t.match(finding, { severity: 'refuse', reason: 'validate', position: { line: 3, column: 1 }, rule: 'policy/guarded' })
+  t.match(finding?.problem, /^authentication\.anonymous\.enabled must not change on this node/)
+})
+
+t.test('patterns', async (t) => {
+  const fine = [
+    'maxPods',
+    'tls*',
+    'authentication',
+    'authentication.*.enabled',
+    'featureGates.Foo',
+    'evictionHard.memory.available',
+    'class:reboot',
+    '*',
+  ]
+  for (const text of [...fine, ...GUARDED]) t.same(checkPattern(text), { ok: true }, text)
+  t.same(checkPattern('maxPod'), { ok: false, detail: '"maxPod" is no field of kubelet\'s config; the nearest is maxPods' })
+  t.same(checkPattern('class:rebot'), {
+    ok: false,
+    detail: '"class:rebot" is no risk class of kubelet\'s config; the nearest is class:reboot',
+  })
+  for (const bad of ['', 'maxPods.x', 'authentication.x', 'ssl*', 'max pods', 'featureGates.', 'class:', 'a\u001b', 'a'.repeat(300)])
+    t.equal(checkPattern(bad).ok, false, bad)
+  t.ok(matchesPattern('evictionHard.memory.available', { path: ['evictionHard', 'memory.available'], risk: 'evictions' }))
+  t.ok(matchesPattern('auth*', { path: ['authentication', 'x509', 'clientCAFile'], risk: 'server-clients' }), 'and all within it')
+  t.notOk(matchesPattern('port', { path: ['readOnlyPort'], risk: 'server-clients' }), 'as a whole')
+  t.notOk(matchesPattern('a.b', { path: ['axb'], risk: 'none' }), 'a dot is a dot')
+})
+
+t.test('stars stand for whatever there is', async () => {
+  const part = fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 4 })
+  const like = (pattern: string, text: string) => matchesPattern(pattern, { path: [text], risk: 'none' })
+  fc.assert(
+    fc.property(
+      fc.array(part, { minLength: 1, maxLength: 5 }),
+      fc.array(part, { minLength: 4, maxLength: 4 }),
+      part,
+      (parts, filling, other) => {
+        const text = parts.map((one, at) => (at === 0 ? one : `${filling[at - 1] ?? ''}${one}`)).join('')
+        const expression = new RegExp(`^${parts.map((one) => one.replaceAll('.', '\\.')).join('.*')}$`)
+        return like(parts.join('*'), text) && like(parts.join('*'), other) === expression.test(other)
+      },
+    ),
+  )
+})
+
+const pattern = fc.oneof(
+  fc.constantFrom(...Object.keys(FIELD_ROWS)),
+  fc.constantFrom('*', 'tls*', 'authentication', '*Port', 'class:reboot', 'class:drain', 'class:server-clients', 'a*'),
+)
+const patterns = fc.array(pattern, { maxLength: 4 })
+const policy: fc.Arbitrary<ChangePolicy> = fc.record({
+  base: fc.constantFrom('open' as const, 'guarded' as const),
+  allow: patterns,
+  deny: patterns,
+  requireDrain: patterns,
+})
+const change: fc.Arbitrary<Change> = fc.constantFrom(...Object.entries(FIELD_ROWS)).map(([name, { risk }]) => ({
+  path: name.split('.'),
+  before: undefined,
+  after: undefined,
+  risk,
+}))
+const isDenied = (one: Change, by: ChangePolicy) => checkPolicy([one], by).findings.length > 0
+
+t.test('precedence, for whatever policy', async () => {
+  const hits = (list: readonly string[], one: Change) => list.some((text) => matchesPattern(text, one))
+  fc.assert(
+    fc.property(change, policy, (one, by) => {
+      const expected = hits(by.deny, one) || (by.base === 'guarded' && hits(GUARDED, one) && !hits(by.allow, one))
+      return isDenied(one, by) === expected
+    }),
+  )
+})
+
+t.test('more deny never allows, more allow never denies, guarded is never wider than open', async () => {
+  fc.assert(
+    fc.property(change, policy, pattern, (one, by, more) => {
+      const stricter = !isDenied(one, by) || isDenied(one, { ...by, deny: [...by.deny, more] })
+      const wider = isDenied(one, by) || !isDenied(one, { ...by, allow: [...by.allow, more] })
+      return stricter && wider && (!isDenied(one, { ...by, base: 'open' }) || isDenied(one, { ...by, base: 'guarded' }))
+    }),
+  )
+})
+
+t.test('each change on its own, whatever the order', async (t) => {
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 5 }), policy, (changes, by) => {
+      const whole = checkPolicy(changes, by)
+      const single = changes.map((one) => checkPolicy([one], by))
+      t.same(
+        whole.findings,
+        single.flatMap(({ findings }) => findings),
+      )
+      t.same(
+        whole.requiresDrain,
+        single.flatMap(({ requiresDrain }) => requiresDrain),
+      )
+      const reversed = checkPolicy(changes.toReversed(), { ...by, allow: by.allow.toReversed() })
+      return reversed.findings.length === whole.findings.length
+    }),
+    { numRuns: 50 },
+  )
+})
