@@ -1,22 +1,27 @@
 /**
  * A KubeletConfiguration out of a text, as kubelet decodes it: strict about JSON types, lenient about fields it does not know. Pure: the YAML parser is
  * passed in, so that it need not be loaded for JSON. Rules: `DecodeKubeletConfiguration`, pkg/kubelet/kubeletconfig/util/codec; what opens with `{` is JSON
- * and nothing else (`IsJSONBuffer`, k8s.io/apimachinery).
+ * and nothing else (`GuessJSONStream`, k8s.io/apimachinery), but behind a comment, a `---` or a byte order mark it is YAML, which has comments and
+ * trailing commas. Types are those of the fields that every kubelet since 1.20 has; of newer ones an older kubelet does not mind.
  */
 
-import { misfit } from './field-types.ts'
-import { FIELD_TYPES, isFieldName } from './fields.ts'
+import { isObject } from '../agent/is-object.ts'
+import { formatPath } from '../preflight/field-path.ts'
+import { findMisfits, type Misfit } from './field-types.ts'
+import { FIELDS, type Field, type Fields, isFieldName } from './fields.ts'
+import { layOut, mayHoldUnlikeIntegers, parseJson } from './json.ts'
 
 export const API_VERSION = 'kubelet.config.k8s.io/v1beta1'
 export const KIND = 'KubeletConfiguration'
 
-/** Where kubelet's decoder gives up (`maxDepth`, github.com/json-iterator/go). */
-const DEEPEST = 10_000
+/** How much of a text upstream looks at to tell JSON. */
+const PEEKED = 2048
+const OPENS_LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/
 
 export type Decoded =
   | { readonly ok: true; readonly config: KubeletConfig; readonly remarks: readonly string[] }
   | { readonly ok: false; readonly detail: string }
-/** By field name; every known field has the type of its row in FIELD_TYPES, or is null. */
+/** By field name; every field that 1.20 knows has the type of its row in FIELDS, or is null. */
 export type KubeletConfig = Readonly<Record<string, unknown>>
 
 export type YamlParser = (
@@ -24,19 +29,18 @@ export type YamlParser = (
 ) => { readonly ok: true; readonly value: unknown; readonly remarks: readonly string[] } | { readonly ok: false; readonly detail: string }
 
 export function looksLikeJson(text: string): boolean {
-  return text.trimStart().startsWith('{')
+  return OPENS_LIKE_JSON.test(text.slice(0, PEEKED))
 }
 
 export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {
   if (text.trim() === '') return { ok: false, detail: 'it is empty' }
-  const parsed = looksLikeJson(text) ? parseJson(text) : parseYaml(text)
-  if (!parsed.ok) return parsed
-  const { value } = parsed
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { ok: false, detail: 'it is no object' }
-  const config = value as KubeletConfig
-  const problem = checkKind(config) ?? checkTypes(config)
-  if (problem !== undefined) return { ok: false, detail: problem }
-  const unknown = Object.keys(config).filter((name) => name !== 'apiVersion' && name !== 'kind' && !isFieldName(name))
+  const isJson = looksLikeJson(text)
+  const parsed = isJson ? { remarks: [], ...parseJson(text) } : parseYaml(text)
+  if (!parsed.ok) return { ok: false, detail: parsed.detail }
+  const problem = findProblem(parsed.value, isJson ? text : undefined)
+  if (problem !== undefined) return { ok: false, detail: problem.detail }
+  const config = isObject(parsed.value) ? parsed.value : {}
+  const unknown = Object.keys(config).filter((name) => !isKindKey(name) && !isFieldName(name))
   return {
     ok: true,
     config,
@@ -44,38 +48,60 @@ export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {
   }
 }
 
-function checkKind({ apiVersion, kind }: KubeletConfig): string | undefined {
-  if (kind !== KIND) return `kind is ${describe(kind)}, not ${KIND}`
-  return apiVersion === API_VERSION ? undefined : `apiVersion is ${describe(apiVersion)}, not ${API_VERSION}`
+/** Why kubelet would not decode this value, and where. `json`: the text that it was written in, if that was JSON. */
+export function findProblem(
+  value: unknown,
+  json: string | undefined,
+): { readonly detail: string; readonly path: Misfit['path'] } | undefined {
+  if (!isObject(value)) return { detail: 'it is no object', path: [] }
+  const kind = checkKind(value)
+  if (kind !== undefined) return kind
+  const [first, ...others] = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findUnlikeIntegers(json))]
+  if (first === undefined) return undefined
+  return { detail: [first, ...others.slice(0, 9)].map(describeMisfit).join('; '), path: first.path }
 }
 
-function checkTypes(config: KubeletConfig): string | undefined {
-  for (const [name, value] of Object.entries(config)) {
-    const wanted = isFieldName(name) ? misfit(FIELD_TYPES[name], value) : undefined
-    if (wanted !== undefined) return `${name} must be ${wanted}`
-  }
-  return undefined
+/** Of upper and lower case in these two keys kubelet makes no difference (`SimpleMetaFactory`, by encoding/json); of several the last one counts. */
+function checkKind(config: KubeletConfig): { detail: string; path: Misfit['path'] } | undefined {
+  const last = (name: string): readonly [key: string, value: unknown] | undefined =>
+    Object.entries(config).findLast(([key, value]) => fold(key) === name && value !== null)
+  const [kindKey, kind] = last('kind') ?? ['kind', undefined]
+  if (kind !== KIND) return { detail: `kind is ${describe(kind)}, not ${KIND}`, path: [kindKey] }
+  const [versionKey, apiVersion] = last('apiversion') ?? ['apiVersion', undefined]
+  return apiVersion === API_VERSION
+    ? undefined
+    : { detail: `apiVersion is ${describe(apiVersion)}, not ${API_VERSION}`, path: [versionKey] }
 }
 
-function parseJson(text: string): ReturnType<YamlParser> {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    // The error of the engine quotes the text.
-    return { ok: false, detail: 'it opens with { but is not JSON' }
-  }
-  return isDeep(value) ? { ok: false, detail: `it is nested more than ${DEEPEST} deep` } : { ok: true, value, remarks: [] }
+function isKindKey(name: string): boolean {
+  return ['kind', 'apiversion'].includes(fold(name))
 }
 
-/** Level by level: the stack has an end, too. */
-function isDeep(value: unknown): boolean {
-  let level = [value]
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > DEEPEST) return true
-    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []))
+function fold(key: string): string {
+  return key.toUpperCase().toLowerCase()
+}
+
+function findUnlikeIntegers(json: string): Misfit[] {
+  if (!mayHoldUnlikeIntegers(json)) return []
+  return layOut(json).unlikeIntegers.flatMap((path) =>
+    /^u?int\d/.test(findField(path)?.type ?? '') ? [{ path, wanted: 'an integer, written as one' }] : [],
+  )
+}
+
+/** The field of a path of keys and indices. */
+export function findField(path: Misfit['path']): Field | undefined {
+  let fields: Fields | undefined = FIELDS
+  let field: Field | undefined
+  for (const step of path) {
+    if (typeof step === 'number') continue
+    field = fields !== undefined && Object.hasOwn(fields, step) ? fields[step] : undefined
+    fields = field?.fields
   }
-  return false
+  return field
+}
+
+export function describeMisfit({ path, wanted }: Misfit): string {
+  return `${formatPath(path)} must be ${wanted}`
 }
 
 function describe(value: unknown): string {

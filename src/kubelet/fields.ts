@@ -1,17 +1,37 @@
 /**
- * Every top-level field of KubeletConfiguration and the JSON type it takes. Data only. Source: staging/src/k8s.io/kubelet/config/v1beta1/types.go,
- * all versions from 1.20 to 1.36 and 1.37 so far, in the order of the file: none of these fields has ever been removed, and one version's new field
- * is another one's unknown field, which it ignores.
+ * Every field of KubeletConfiguration: the JSON type it takes, and the minor version of kubelet that brought it or lost it. Data only. Source:
+ * staging/src/k8s.io/kubelet/config/v1beta1/types.go, all versions from 1.20 to 1.36 and 1.37 so far, in the order of the file. No top-level field has
+ * ever been removed; to a kubelet older than its field a key is unknown, and ignored whatever is in it.
  */
+import {
+  AUTHENTICATION,
+  AUTHORIZATION,
+  CRASH_LOOP,
+  LOGGING,
+  MEMORY_SWAP,
+  RESERVED_MEMORY,
+  SHUTDOWN_BY_PRIORITY,
+  TAINT,
+  TRACING,
+  USER_NAMESPACES,
+} from './nested-fields.ts'
 
 export type FieldType =
   | 'string'
   | 'boolean'
   | 'int32'
   | 'int64'
+  | 'uint32'
   | 'number'
-  /** Go's: `1m30s`. */
+  /** Go's: `1m30s`. Where kubelet has no pointer, its decoder takes null for an empty one, and fails. */
   | 'duration'
+  | 'nullable-duration'
+  /** A number of nanoseconds; from 1.28 a duration as well. */
+  | 'nanoseconds'
+  /** `100Mi`, or a number. */
+  | 'quantity'
+  /** RFC 3339. */
+  | 'time'
   | 'object'
   | 'objects'
   | 'strings'
@@ -19,138 +39,158 @@ export type FieldType =
   | 'string-map'
   | 'boolean-map'
   | 'strings-map'
+  | 'quantity-map'
 
-export const FIELD_TYPES = {
-  enableServer: 'boolean',
-  staticPodPath: 'string',
-  podLogsDir: 'string',
-  syncFrequency: 'duration',
-  fileCheckFrequency: 'duration',
-  httpCheckFrequency: 'duration',
-  staticPodURL: 'string',
-  staticPodURLHeader: 'strings-map',
-  address: 'string',
-  port: 'int32',
-  readOnlyPort: 'int32',
-  tlsCertFile: 'string',
-  tlsPrivateKeyFile: 'string',
-  tlsCipherSuites: 'strings',
-  tlsCurvePreferences: 'int32s',
-  tlsMinVersion: 'string',
-  rotateCertificates: 'boolean',
-  serverTLSBootstrap: 'boolean',
-  authentication: 'object',
-  authorization: 'object',
-  registryPullQPS: 'int32',
-  registryBurst: 'int32',
-  imagePullCredentialsVerificationPolicy: 'string',
-  preloadedImagesVerificationAllowlist: 'strings',
-  eventRecordQPS: 'int32',
-  eventBurst: 'int32',
-  enableDebuggingHandlers: 'boolean',
-  enableContentionProfiling: 'boolean',
-  healthzPort: 'int32',
-  healthzBindAddress: 'string',
-  oomScoreAdj: 'int32',
-  clusterDomain: 'string',
-  clusterDNS: 'strings',
-  streamingConnectionIdleTimeout: 'duration',
-  nodeStatusUpdateFrequency: 'duration',
-  nodeStatusReportFrequency: 'duration',
-  nodeLeaseDurationSeconds: 'int32',
-  imageMinimumGCAge: 'duration',
-  imageMaximumGCAge: 'duration',
-  imageGCHighThresholdPercent: 'int32',
-  imageGCLowThresholdPercent: 'int32',
-  volumeStatsAggPeriod: 'duration',
-  kubeletCgroups: 'string',
-  systemCgroups: 'string',
-  cgroupRoot: 'string',
-  cgroupsPerQOS: 'boolean',
-  cgroupDriver: 'string',
-  cpuManagerPolicy: 'string',
-  singleProcessOOMKill: 'boolean',
-  cpuManagerPolicyOptions: 'string-map',
-  cpuManagerReconcilePeriod: 'duration',
-  memoryManagerPolicy: 'string',
-  topologyManagerPolicy: 'string',
-  topologyManagerScope: 'string',
-  topologyManagerPolicyOptions: 'string-map',
-  qosReserved: 'string-map',
-  runtimeRequestTimeout: 'duration',
-  hairpinMode: 'string',
-  maxPods: 'int32',
-  podCIDR: 'string',
-  podPidsLimit: 'int64',
-  resolvConf: 'string',
-  runOnce: 'boolean',
-  cpuCFSQuota: 'boolean',
-  cpuCFSQuotaPeriod: 'duration',
-  nodeStatusMaxImages: 'int32',
-  maxOpenFiles: 'int64',
-  contentType: 'string',
-  kubeAPIQPS: 'int32',
-  kubeAPIBurst: 'int32',
-  serializeImagePulls: 'boolean',
-  maxParallelImagePulls: 'int32',
-  evictionHard: 'string-map',
-  evictionSoft: 'string-map',
-  evictionSoftGracePeriod: 'string-map',
-  evictionPressureTransitionPeriod: 'duration',
-  evictionMaxPodGracePeriod: 'int32',
-  evictionMinimumReclaim: 'string-map',
-  mergeDefaultEvictionSettings: 'boolean',
-  podsPerCore: 'int32',
-  enableControllerAttachDetach: 'boolean',
-  protectKernelDefaults: 'boolean',
-  makeIPTablesUtilChains: 'boolean',
-  iptablesMasqueradeBit: 'int32',
-  iptablesDropBit: 'int32',
-  featureGates: 'boolean-map',
-  failSwapOn: 'boolean',
-  memorySwap: 'object',
-  containerLogMaxSize: 'string',
-  containerLogMaxFiles: 'int32',
-  containerLogMaxWorkers: 'int32',
-  containerLogMonitorInterval: 'duration',
-  configMapAndSecretChangeDetectionStrategy: 'string',
-  systemReserved: 'string-map',
-  kubeReserved: 'string-map',
-  reservedSystemCPUs: 'string',
-  showHiddenMetricsForVersion: 'string',
-  systemReservedCgroup: 'string',
-  kubeReservedCgroup: 'string',
-  enforceNodeAllocatable: 'strings',
-  allowedUnsafeSysctls: 'strings',
-  defaultPodSysctls: 'string-map',
-  volumePluginDir: 'string',
-  providerID: 'string',
-  kernelMemcgNotification: 'boolean',
-  logging: 'object',
-  enableSystemLogHandler: 'boolean',
-  enableSystemLogQuery: 'boolean',
-  shutdownGracePeriod: 'duration',
-  shutdownGracePeriodCriticalPods: 'duration',
-  shutdownGracePeriodByPodPriority: 'objects',
-  crashLoopBackOff: 'object',
-  reservedMemory: 'objects',
-  enableProfilingHandler: 'boolean',
-  enableDebugFlagsHandler: 'boolean',
-  seccompDefault: 'boolean',
-  memoryThrottlingFactor: 'number',
-  memoryReservationPolicy: 'string',
-  registerWithTaints: 'objects',
-  registerNode: 'boolean',
-  tracing: 'object',
-  localStorageCapacityIsolation: 'boolean',
-  containerRuntimeEndpoint: 'string',
-  imageServiceEndpoint: 'string',
-  failCgroupV1: 'boolean',
-  userNamespaces: 'object',
-} as const satisfies Readonly<Record<string, FieldType>>
+export interface Field {
+  readonly type: FieldType
+  /** The minor of 1.x. Left out: 1.20 has it. */
+  readonly since?: number
+  /** The minor of 1.x that does not know it any more. */
+  readonly gone?: number
+  /** Of an object, or of each object of a list. */
+  readonly fields?: Fields
+}
+export type Fields = Readonly<Record<string, Field>>
 
-export type FieldName = keyof typeof FIELD_TYPES
+/** The oldest minor of 1.x that this table tells anything of. */
+export const OLDEST_MINOR = 20
+
+export const FIELDS = {
+  enableServer: { type: 'boolean' },
+  staticPodPath: { type: 'string' },
+  podLogsDir: { type: 'string', since: 30 },
+  syncFrequency: { type: 'duration' },
+  fileCheckFrequency: { type: 'duration' },
+  httpCheckFrequency: { type: 'duration' },
+  staticPodURL: { type: 'string' },
+  staticPodURLHeader: { type: 'strings-map' },
+  address: { type: 'string' },
+  port: { type: 'int32' },
+  readOnlyPort: { type: 'int32' },
+  tlsCertFile: { type: 'string' },
+  tlsPrivateKeyFile: { type: 'string' },
+  tlsCipherSuites: { type: 'strings' },
+  tlsCurvePreferences: { type: 'int32s', since: 36 },
+  tlsMinVersion: { type: 'string' },
+  rotateCertificates: { type: 'boolean' },
+  serverTLSBootstrap: { type: 'boolean' },
+  authentication: { type: 'object', fields: AUTHENTICATION },
+  authorization: { type: 'object', fields: AUTHORIZATION },
+  registryPullQPS: { type: 'int32' },
+  registryBurst: { type: 'int32' },
+  imagePullCredentialsVerificationPolicy: { type: 'string', since: 33 },
+  preloadedImagesVerificationAllowlist: { type: 'strings', since: 33 },
+  eventRecordQPS: { type: 'int32' },
+  eventBurst: { type: 'int32' },
+  enableDebuggingHandlers: { type: 'boolean' },
+  enableContentionProfiling: { type: 'boolean' },
+  healthzPort: { type: 'int32' },
+  healthzBindAddress: { type: 'string' },
+  oomScoreAdj: { type: 'int32' },
+  clusterDomain: { type: 'string' },
+  clusterDNS: { type: 'strings' },
+  streamingConnectionIdleTimeout: { type: 'duration' },
+  nodeStatusUpdateFrequency: { type: 'duration' },
+  nodeStatusReportFrequency: { type: 'duration' },
+  nodeLeaseDurationSeconds: { type: 'int32' },
+  imageMinimumGCAge: { type: 'duration' },
+  imageMaximumGCAge: { type: 'duration', since: 29 },
+  imageGCHighThresholdPercent: { type: 'int32' },
+  imageGCLowThresholdPercent: { type: 'int32' },
+  volumeStatsAggPeriod: { type: 'duration' },
+  kubeletCgroups: { type: 'string' },
+  systemCgroups: { type: 'string' },
+  cgroupRoot: { type: 'string' },
+  cgroupsPerQOS: { type: 'boolean' },
+  cgroupDriver: { type: 'string' },
+  cpuManagerPolicy: { type: 'string' },
+  singleProcessOOMKill: { type: 'boolean', since: 32 },
+  cpuManagerPolicyOptions: { type: 'string-map', since: 22 },
+  cpuManagerReconcilePeriod: { type: 'duration' },
+  memoryManagerPolicy: { type: 'string', since: 21 },
+  topologyManagerPolicy: { type: 'string' },
+  topologyManagerScope: { type: 'string' },
+  topologyManagerPolicyOptions: { type: 'string-map', since: 26 },
+  qosReserved: { type: 'string-map' },
+  runtimeRequestTimeout: { type: 'duration' },
+  hairpinMode: { type: 'string' },
+  maxPods: { type: 'int32' },
+  podCIDR: { type: 'string' },
+  podPidsLimit: { type: 'int64' },
+  resolvConf: { type: 'string' },
+  runOnce: { type: 'boolean' },
+  cpuCFSQuota: { type: 'boolean' },
+  cpuCFSQuotaPeriod: { type: 'nullable-duration' },
+  nodeStatusMaxImages: { type: 'int32' },
+  maxOpenFiles: { type: 'int64' },
+  contentType: { type: 'string' },
+  kubeAPIQPS: { type: 'int32' },
+  kubeAPIBurst: { type: 'int32' },
+  serializeImagePulls: { type: 'boolean' },
+  maxParallelImagePulls: { type: 'int32', since: 27 },
+  evictionHard: { type: 'string-map' },
+  evictionSoft: { type: 'string-map' },
+  evictionSoftGracePeriod: { type: 'string-map' },
+  evictionPressureTransitionPeriod: { type: 'duration' },
+  evictionMaxPodGracePeriod: { type: 'int32' },
+  evictionMinimumReclaim: { type: 'string-map' },
+  mergeDefaultEvictionSettings: { type: 'boolean', since: 33 },
+  podsPerCore: { type: 'int32' },
+  enableControllerAttachDetach: { type: 'boolean' },
+  protectKernelDefaults: { type: 'boolean' },
+  makeIPTablesUtilChains: { type: 'boolean' },
+  iptablesMasqueradeBit: { type: 'int32' },
+  iptablesDropBit: { type: 'int32' },
+  featureGates: { type: 'boolean-map' },
+  failSwapOn: { type: 'boolean' },
+  memorySwap: { type: 'object', since: 22, fields: MEMORY_SWAP },
+  containerLogMaxSize: { type: 'string' },
+  containerLogMaxFiles: { type: 'int32' },
+  containerLogMaxWorkers: { type: 'int32', since: 30 },
+  containerLogMonitorInterval: { type: 'nullable-duration', since: 30 },
+  configMapAndSecretChangeDetectionStrategy: { type: 'string' },
+  systemReserved: { type: 'string-map' },
+  kubeReserved: { type: 'string-map' },
+  reservedSystemCPUs: { type: 'string' },
+  showHiddenMetricsForVersion: { type: 'string' },
+  systemReservedCgroup: { type: 'string' },
+  kubeReservedCgroup: { type: 'string' },
+  enforceNodeAllocatable: { type: 'strings' },
+  allowedUnsafeSysctls: { type: 'strings' },
+  defaultPodSysctls: { type: 'string-map', since: 37 },
+  volumePluginDir: { type: 'string' },
+  providerID: { type: 'string' },
+  kernelMemcgNotification: { type: 'boolean' },
+  logging: { type: 'object', fields: LOGGING },
+  enableSystemLogHandler: { type: 'boolean' },
+  enableSystemLogQuery: { type: 'boolean', since: 27 },
+  shutdownGracePeriod: { type: 'duration' },
+  shutdownGracePeriodCriticalPods: { type: 'duration' },
+  shutdownGracePeriodByPodPriority: { type: 'objects', since: 23, fields: SHUTDOWN_BY_PRIORITY },
+  crashLoopBackOff: { type: 'object', since: 32, fields: CRASH_LOOP },
+  reservedMemory: { type: 'objects', since: 21, fields: RESERVED_MEMORY },
+  enableProfilingHandler: { type: 'boolean', since: 21 },
+  enableDebugFlagsHandler: { type: 'boolean', since: 21 },
+  seccompDefault: { type: 'boolean', since: 22 },
+  memoryThrottlingFactor: { type: 'number', since: 22 },
+  memoryReservationPolicy: { type: 'string', since: 36 },
+  registerWithTaints: { type: 'objects', since: 23, fields: TAINT },
+  registerNode: { type: 'boolean', since: 23 },
+  tracing: { type: 'object', since: 25, fields: TRACING },
+  localStorageCapacityIsolation: { type: 'boolean', since: 25 },
+  containerRuntimeEndpoint: { type: 'string', since: 27 },
+  imageServiceEndpoint: { type: 'string', since: 27 },
+  failCgroupV1: { type: 'boolean', since: 31 },
+  userNamespaces: { type: 'object', since: 33, fields: USER_NAMESPACES },
+} as const satisfies Fields
+
+export type FieldName = keyof typeof FIELDS
 
 export function isFieldName(name: string): name is FieldName {
-  return Object.hasOwn(FIELD_TYPES, name)
+  return Object.hasOwn(FIELDS, name)
+}
+
+/** Whether kubelet 1.`minor` knows a field; undefined asks for one that all do. */
+export function isKnown({ since = OLDEST_MINOR, gone = Number.POSITIVE_INFINITY }: Field, minor: number | undefined): boolean {
+  return minor === undefined ? since === OLDEST_MINOR && gone === Number.POSITIVE_INFINITY : since <= minor && minor < gone
 }

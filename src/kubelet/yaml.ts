@@ -1,32 +1,52 @@
 /**
  * YAML as kubelet reads it: the one module that imports `yaml`, loaded late by whoever needs it, since it costs memory. It never throws for a text
  * that is wrong, and bounds what a text can cost. Rules: sigs.k8s.io/yaml, that is gopkg.in/yaml.v2: YAML 1.1, but neither timestamps nor
- * sexagesimal numbers; of two equal keys the last one counts.
+ * sexagesimal numbers; of two equal keys the last one counts; and what cannot become JSON is an error.
  */
 import {
   Composer,
   CST,
   type Document,
   type DocumentOptions,
+  isAlias,
+  isCollection,
+  isMap,
+  isNode,
   isScalar,
+  isSeq,
   Lexer,
   LineCounter,
+  type Pair,
   type ParseOptions,
   Parser,
+  type ScalarTag,
   type SchemaOptions,
-  visit,
+  type YAMLMap,
 } from 'yaml'
+import { readGoNumber } from './yaml-number.ts'
 
 export interface YamlDocument {
   readonly value: unknown
   /** What kubelet takes without a word, and people want to hear of: equal keys. */
   readonly remarks: readonly string[]
 }
+/** Both from 1. */
+export interface YamlPlace {
+  readonly line: number
+  readonly column: number
+}
+export interface LocatedYaml extends YamlDocument {
+  readonly repeated: readonly { readonly path: YamlPath; readonly position: YamlPlace }[]
+  /** Where the key of this path stands, or the item of a list. */
+  locate(path: YamlPath): YamlPlace | undefined
+}
 export interface YamlFailure {
   readonly ok: false
   /** With line and column where they are known; never with the text itself, which may hold a secret. */
   readonly detail: string
+  readonly position: YamlPlace | undefined
 }
+type YamlPath = readonly (string | number)[]
 
 /** A ConfigMap has at most 1 MiB; a file of manifests may hold a few of them. */
 const LONGEST = 4 << 20
@@ -43,9 +63,16 @@ const TOO_DEEP = `nested more than ${DEEPEST} deep`
 const UNPRINTABLE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
 const OTHER_TYPES = /^tag:yaml\.org,2002:(timestamp|binary|omap|pairs|set)$/
 
+const NUMBER: ScalarTag = {
+  tag: 'tag:yaml.org,2002:int',
+  default: true,
+  test: /^[-+.\d]/,
+  resolve: (text): number | string => readGoNumber(text) ?? text,
+}
+
 const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
   version: '1.1',
-  customTags: (tags) => tags.filter((tag) => typeof tag === 'string' || !(OTHER_TYPES.test(tag.tag) || tag.format === 'TIME')),
+  customTags: (tags) => [...tags.filter((tag) => typeof tag === 'string' || !(OTHER_TYPES.test(tag.tag) || isOtherNumber(tag))), NUMBER],
   // What it would print, nobody reads.
   logLevel: 'silent',
   // The library compares each key with every other: a minute for a ConfigMap of short ones. See findEqualKeys.
@@ -54,22 +81,28 @@ const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
 
 /** The first document of a text; of an empty text, null. */
 export function parseDocument(text: string): ({ readonly ok: true } & YamlDocument) | YamlFailure {
-  for (const read of readAll(text)) return typeof read === 'string' ? { ok: false, detail: read } : { ok: true, ...read }
-  return { ok: true, value: null, remarks: [] }
+  const read = parseLocated(text)
+  return read.ok ? { ok: true, value: read.value, remarks: read.remarks } : read
+}
+
+/** The same, with the places where things stand. They are looked up when they are asked for. */
+export function parseLocated(text: string): ({ readonly ok: true } & LocatedYaml) | YamlFailure {
+  for (const read of readAll(text)) return read
+  return { ok: true, value: null, remarks: [], repeated: [], locate: () => undefined }
 }
 
 /** All documents of a text that say anything. One that is wrong makes the whole wrong: nobody knows where it ends. */
 export function parseDocuments(text: string): { readonly ok: true; readonly documents: readonly YamlDocument[] } | YamlFailure {
   const documents: YamlDocument[] = []
   for (const read of readAll(text)) {
-    if (typeof read === 'string') return { ok: false, detail: read }
-    if (read.value !== null) documents.push(read)
+    if (!read.ok) return read
+    if (read.value !== null) documents.push({ value: read.value, remarks: read.remarks })
   }
   return { ok: true, documents }
 }
 
-/** A text in place of a document: why there is none, and then nothing follows. */
-function* readAll(text: string): Generator<YamlDocument | string> {
+/** After a failure nothing follows. */
+function* readAll(text: string): Generator<({ readonly ok: true } & LocatedYaml) | YamlFailure> {
   const refusal = refuse(text)
   if (refusal !== undefined) return yield refusal
   const lines = new LineCounter()
@@ -78,11 +111,18 @@ function* readAll(text: string): Generator<YamlDocument | string> {
     for (const document of new Composer(OPTIONS).compose(parseBounded(text, lines))) yield readDocument(document, lines)
   } catch (error) {
     if (!(error instanceof CostlyText)) throw error
-    yield error.message
+    yield failAt(error.message, lines, error.offset)
   }
 }
 
-class CostlyText extends Error {}
+class CostlyText extends Error {
+  readonly offset: number
+
+  constructor(message: string, offset: number) {
+    super(message)
+    this.offset = offset
+  }
+}
 
 /**
  * The parser keeps its own stack; whatever reads its tokens goes down the call stack with each level, and the call stack has an end. So what is too deep never
@@ -94,50 +134,140 @@ function* parseBounded(text: string, lines: LineCounter): Generator<CST.Token> {
   let before = ''
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme)
-    if (parser.stack.length > TALLEST_STACK) throw new CostlyText(`${TOO_DEEP}${placeAt(lines, parser.offset)}`)
+    if (parser.stack.length > TALLEST_STACK) throw new CostlyText(TOO_DEEP, parser.offset)
     if (lexeme.startsWith('*') && before !== CST.SCALAR) aliases += 1
-    if (aliases > MOST_ALIASES_IN_ALL) throw new CostlyText(`more than ${MOST_ALIASES_IN_ALL} aliases${placeAt(lines, parser.offset)}`)
+    if (aliases > MOST_ALIASES_IN_ALL) throw new CostlyText(`more than ${MOST_ALIASES_IN_ALL} aliases`, parser.offset)
     before = lexeme
   }
   yield* parser.end()
 }
 
-function refuse(text: string): string | undefined {
-  if (text.length > LONGEST) return `longer than ${LONGEST >> 20} MiB`
+function refuse(text: string): YamlFailure | undefined {
+  if (text.length > LONGEST) return { ok: false, detail: `longer than ${LONGEST >> 20} MiB`, position: undefined }
   const unprintable = UNPRINTABLE.exec(text)
-  return unprintable === null
-    ? undefined
-    : `control characters are not allowed (at line ${text.slice(0, unprintable.index).split('\n').length})`
+  if (unprintable === null) return undefined
+  const before = text.slice(0, unprintable.index)
+  const line = before.split('\n').length
+  const position = { line, column: before.length - before.lastIndexOf('\n') }
+  return { ok: false, detail: `control characters are not allowed (at line ${line})`, position }
 }
 
-function readDocument(document: Document, lines: LineCounter): YamlDocument | string {
+function readDocument(document: Document, lines: LineCounter): ({ readonly ok: true } & LocatedYaml) | YamlFailure {
   const [error] = document.errors
-  if (error !== undefined) return `${firstLine(error.message)}${placeAt(lines, error.pos[0])}`
+  if (error !== undefined) return failAt(firstLine(error.message), lines, error.pos[0])
+  const { yaml } = document.directives ?? {}
+  if (yaml?.explicit === true && yaml.version !== '1.1') return failAt('only %YAML 1.1 is read', lines, 0)
+  const keys = findKeys(document)
+  const [wrong] = keys.wrong
+  if (wrong !== undefined) return failAt(wrong.why, lines, wrong.offset)
   const value = toValue(document)
-  if (typeof value === 'string') return value
-  const remarks = findEqualKeys(document).map((offset) => `the same key again${placeAt(lines, offset)}: the last one counts`)
-  return { value: value.value, remarks }
+  if (typeof value === 'string') return { ok: false, detail: value, position: undefined }
+  const repeated = keys.repeated.map(({ path, offset }) => ({ path, position: findPlace(lines, offset) }))
+  const remarks = keys.repeated.map(({ offset }) => `the same key again${placeAt(lines, offset)}: the last one counts`)
+  return {
+    ok: true,
+    value: value.value,
+    remarks,
+    repeated,
+    locate: (path) => {
+      const offset = findOffset(document, path)
+      return offset === undefined ? undefined : findPlace(lines, offset)
+    },
+  }
 }
 
-/** Where keys stand that their object has had before. */
-function findEqualKeys(document: Document): number[] {
-  const offsets: number[] = []
-  visit(document, {
-    Map: (_, { items }) => {
-      const seen = new Set<unknown>()
-      for (const { key } of items) {
-        if (!isScalar(key)) continue
-        if (seen.has(key.value)) offsets.push(key.range?.[0] ?? 0)
-        seen.add(key.value)
-      }
-    },
-  })
-  return offsets.sort((a, b) => a - b)
+interface Keys {
+  /** That their object has had before. */
+  readonly repeated: { path: YamlPath; offset: number }[]
+  /** That cannot be the key of a JSON object, and values that JSON has no word for. */
+  readonly wrong: { why: string; offset: number }[]
+}
+
+function findKeys(document: Document): Keys {
+  const keys: Keys = { repeated: [], wrong: [] }
+  collectKeys(document.contents, [], keys)
+  keys.repeated.sort((a, b) => a.offset - b.offset)
+  return keys
+}
+
+function collectKeys(node: unknown, path: YamlPath, keys: Keys): void {
+  if (isSeq(node)) {
+    for (const [index, item] of node.items.entries()) collectKeys(item, [...path, index], keys)
+    return
+  }
+  if (isScalar(node)) {
+    if (typeof node.value === 'number' && !Number.isFinite(node.value))
+      keys.wrong.push({ why: 'JSON has no such number', offset: offsetOf(node) })
+    return
+  }
+  if (!isMap(node)) return
+  const seen = new Set<string>()
+  for (const { key, value } of node.items) {
+    const isNull = key === null || (isScalar(key) && key.value === null)
+    if (isNull || isCollection(key)) keys.wrong.push({ why: 'no text, so that it cannot be a key', offset: offsetOf(key) })
+    const name = nameOf(key)
+    if (seen.has(name)) keys.repeated.push({ path: [...path, name], offset: offsetOf(key) })
+    seen.add(name)
+    collectKeys(value, [...path, name], keys)
+  }
+}
+
+function findOffset(document: Document, path: YamlPath): number | undefined {
+  let node: unknown = document.contents
+  let offset: number | undefined
+  for (const step of path) {
+    const inner = isAlias(node) ? node.resolve(document) : node
+    if (typeof step === 'number') {
+      if (!isSeq(inner)) return undefined
+      node = inner.items[step]
+      offset = isNode(node) ? offsetOf(node) : undefined
+    } else {
+      const pair = isMap(inner) ? findPair(document, inner, step) : undefined
+      if (pair === undefined) return undefined
+      node = pair.value
+      offset = offsetOf(pair.key)
+    }
+    if (offset === undefined) return undefined
+  }
+  return offset
+}
+
+/** Of equal keys the last, then what is merged in. */
+function findPair(document: Document, map: YAMLMap, name: string): Pair | undefined {
+  const own = map.items.findLast(({ key }) => nameOf(key) === name)
+  if (own !== undefined) return own
+  for (const { key, value } of map.items) {
+    if (nameOf(key) !== '<<') continue
+    const source = isAlias(value) ? value.resolve(document) : value
+    for (const each of isSeq(source) ? source.items : [source]) {
+      const merged = isAlias(each) ? each.resolve(document) : each
+      const found = isMap(merged) && merged !== map ? merged.items.findLast((pair) => nameOf(pair.key) === name) : undefined
+      if (found !== undefined) return found
+    }
+  }
+  return undefined
+}
+
+function nameOf(key: unknown): string {
+  return String(isScalar(key) ? key.value : key)
+}
+
+function offsetOf(node: unknown): number {
+  return isNode(node) ? (node.range?.[0] ?? 0) : 0
+}
+
+function findPlace(lines: LineCounter, offset: number): YamlPlace {
+  const { line, col } = lines.linePos(offset)
+  return { line, column: col }
 }
 
 function placeAt(lines: LineCounter, offset: number): string {
-  const { line, col } = lines.linePos(offset)
-  return ` at line ${line}, column ${col}`
+  const { line, column } = findPlace(lines, offset)
+  return ` at line ${line}, column ${column}`
+}
+
+function failAt(detail: string, lines: LineCounter, offset: number): YamlFailure {
+  return { ok: false, detail: `${detail}${placeAt(lines, offset)}`, position: findPlace(lines, offset) }
 }
 
 function toValue(document: Document): { readonly value: unknown } | string {
@@ -159,4 +289,9 @@ function isDeep(value: unknown, left: number): boolean {
 /** Below it some errors of the library show the text around. */
 function firstLine(message: string): string {
   return (message.split('\n')[0] ?? '').replace(/:$/, '')
+}
+
+/** Those of the library, but for infinity and what is no number. */
+function isOtherNumber({ tag, test }: { readonly tag: string; readonly test?: RegExp }): boolean {
+  return /:(int|float)$/.test(tag) && test?.test('.inf') !== true
 }

@@ -4,7 +4,7 @@ import type { FieldPath, Position } from './finding.ts'
 
 export interface ConfigDocument {
   readonly text: string
-  /** Top-level fields have the JSON types that kubelet wants. */
+  /** Fields that every kubelet since 1.20 has are of the JSON types that it wants, at every depth; of newer ones `checkFields` says. */
   readonly config: KubeletConfig
   /** Where the key of this path stands (of a list's item: the item). undefined: there is no such place. */
   locate(path: FieldPath): Position | undefined

@@ -1,0 +1,96 @@
+/**
+ * What is wrong with the fields of a candidate: keys that kubelet drops, types it cannot load, values that its validation refuses or that end it at its start. Pure.
+ * It refuses only what a kubelet of this version would: for one of no known version, what all would. Rules and their sources: `fields/`.
+ */
+import { findMisfits } from '../kubelet/field-types.ts'
+import { FIELDS } from '../kubelet/fields.ts'
+import type { ConfigDocument } from './document.ts'
+import { formatPath } from './field-path.ts'
+import { checkAtStart } from './fields/at-start.ts'
+import { checkGates } from './fields/check-gates.ts'
+import { checkChoices } from './fields/choices.ts'
+import { type Complaint, describeRange, type Subject, weigh } from './fields/complaint.ts'
+import { checkCross } from './fields/cross.ts'
+import { findGateState } from './fields/gate-stages.ts'
+import { checkNewFields } from './fields/new-fields.ts'
+import { checkQuotaPeriod, checkRanges } from './fields/ranges.ts'
+import { checkKeys, MOST_KEYS } from './fields/unknown-keys.ts'
+import type { FieldPath, Finding, Position } from './finding.ts'
+import type { KubeletVersion } from './kubelet-version.ts'
+
+export interface FieldOptions {
+  /** undefined: nobody knows. */
+  readonly version: KubeletVersion | undefined
+  /** What becomes of keys that kubelet would drop. */
+  readonly unknownKeys: 'warn' | 'refuse'
+}
+
+const MOST_FINDINGS = 500
+
+/** In the order of the text. */
+export function checkFields(document: ConfigDocument, options: FieldOptions): Finding[] {
+  const { config } = document
+  const { version, unknownKeys } = options
+  const subject: Subject = { config, version, gate: (name) => findGateState(name, config, version?.minor) }
+  const complaints = [...checkKeys(config, version, unknownKeys), ...checkTypes(subject), ...checkGates(subject), ...listRules(subject)]
+  const findings = complaints.slice(0, MOST_FINDINGS).flatMap((complaint) => judge(complaint, document, version))
+  return [...findings, ...listRepeated(document, unknownKeys)].sort((a, b) => compare(a.position, b.position))
+}
+
+/** What validation and start say, in their own order as far as possible. */
+export function listRules(subject: Subject): Complaint[] {
+  return [
+    ...checkRanges(subject),
+    ...checkQuotaPeriod(subject),
+    ...checkChoices(subject),
+    ...checkCross(subject),
+    ...checkNewFields(subject),
+    ...checkAtStart(subject),
+  ]
+}
+
+/** Of the fields that came after 1.20: the others are why a document could not be read. */
+function checkTypes({ config, version }: Subject): Complaint[] {
+  const newest = Number.POSITIVE_INFINITY
+  return findMisfits(config, FIELDS, version?.minor ?? newest).map(({ path, wanted }) => ({
+    rule: 'type',
+    path,
+    problem: `${formatPath(path)} must be ${wanted}`,
+    reason: 'load',
+    unsure: version === undefined,
+  }))
+}
+
+function judge(complaint: Complaint, document: ConfigDocument, version: KubeletVersion | undefined): Finding[] {
+  const severity = weigh(complaint, version?.minor)
+  if (severity === undefined) return []
+  const { rule, path, reason = 'validate', problem, advice } = complaint
+  const range = version === undefined ? describeRange(complaint) : ''
+  return [{ rule: `fields/${rule}`, severity, reason, path, position: locate(document, path), problem: `${problem}${range}`, advice }]
+}
+
+/** Of what is not there, what it would be in. */
+function locate(document: ConfigDocument, path: FieldPath): Position | undefined {
+  for (let length = path.length; length > 0; length -= 1) {
+    const position = document.locate(path.slice(0, length))
+    if (position !== undefined) return position
+  }
+  return undefined
+}
+
+function listRepeated({ repeated }: ConfigDocument, severity: Finding['severity']): Finding[] {
+  return repeated.slice(0, MOST_KEYS).map(({ path, position }) => ({
+    rule: 'fields/repeated-key',
+    severity,
+    reason: 'load',
+    path,
+    position,
+    problem: `the same key again: ${formatPath(path).slice(0, 200)}; the last one counts`,
+    advice: 'keep one of them',
+  }))
+}
+
+function compare(a: Position | undefined, b: Position | undefined): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined)
+  return a.line - b.line || a.column - b.column
+}

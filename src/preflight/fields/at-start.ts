@@ -1,0 +1,151 @@
+/**
+ * What passes kubelet's validation and ends it all the same, while it starts: reservations and eviction thresholds that it cannot read. Pure. Sources, of 1.20 to
+ * 1.36: `parseResourceList` (cmd/kubelet/app/server.go), `ParseQOSReserved` (pkg/kubelet/cm), `ParseThresholdConfig` (pkg/kubelet/eviction/helpers.go).
+ */
+import { isObject } from '../../agent/is-object.ts'
+import { nearest } from '../../agent/nearest.ts'
+import { parseDuration } from '../../kubelet/duration.ts'
+import { parseQuantity } from '../../kubelet/quantity.ts'
+import type { Complaint, Subject } from './complaint.ts'
+import { textOf } from './values.ts'
+
+export function checkAtStart({ config, gate }: Subject): Complaint[] {
+  return [
+    ...['systemReserved', 'kubeReserved'].flatMap((field) => checkReserved(field, textMap(config[field]))),
+    ...checkQosReserved(textMap(config.qosReserved), gate),
+    ...['evictionHard', 'evictionSoft'].flatMap((field) => checkThresholds(field, textMap(config[field]))),
+    ...checkGracePeriods(textMap(config.evictionSoft), textMap(config.evictionSoftGracePeriod)),
+    ...checkReclaims(textMap(config.evictionMinimumReclaim)),
+  ]
+}
+
+const RESERVABLE = ['cpu', 'memory', 'ephemeral-storage', 'pid']
+
+function checkReserved(field: string, reserved: TextMap): Complaint[] {
+  return reserved.flatMap(([resource, amount]): Complaint[] => {
+    const path = [field, resource]
+    if (!RESERVABLE.includes(resource))
+      return [{ rule: 'value', path, problem: `cannot reserve ${quote(resource)} resource`, advice: adviseNearest(resource, RESERVABLE) }]
+    const quantity = parseQuantity(amount)
+    if (quantity === undefined)
+      return [{ rule: 'value', path, problem: `failed to parse quantity ${quote(amount)} for ${quote(resource)} resource` }]
+    return quantity < 0 ? [{ rule: 'value', path, problem: `resource quantity for ${quote(resource)} cannot be negative: ${amount}` }] : []
+  })
+}
+
+function checkQosReserved(reserved: TextMap, gate: Subject['gate']): Complaint[] {
+  return reserved.flatMap(([resource, percent]): Complaint[] => {
+    const path = ['qosReserved', resource]
+    if (resource !== 'memory')
+      return [
+        {
+          rule: 'value',
+          path,
+          problem: `reserve for resource ${quote(resource)} is not supported: only memory`,
+          severity: severityOf(gate),
+        },
+      ]
+    const value = readPercent(percent)
+    if (value !== undefined && value >= 0 && value <= 100) return []
+    return [{ rule: 'value', path, problem: `qosReserved.memory must be a percentage between 0% and 100%`, severity: severityOf(gate) }]
+  })
+}
+
+const severityOf = (gate: Subject['gate']) => (gate('QOSReserved') === true ? 'refuse' : 'warn')
+
+const SIGNALS = [
+  'memory.available',
+  'nodefs.available',
+  'nodefs.inodesFree',
+  'imagefs.available',
+  'imagefs.inodesFree',
+  'allocatableMemory.available',
+  'pid.available',
+]
+/** Known later. */
+const NEW_SIGNALS: Readonly<Record<string, number>> = { 'containerfs.available': 29, 'containerfs.inodesFree': 29 }
+
+function checkThresholds(field: string, thresholds: TextMap): Complaint[] {
+  return thresholds.flatMap(([signal, amount]): Complaint[] => {
+    const path = [field, signal]
+    const known = checkSignal(path, signal)
+    return known.length > 0 && NEW_SIGNALS[signal] === undefined ? known : [...known, ...checkAmount(path, amount, 'threshold')]
+  })
+}
+
+function checkSignal(path: Complaint['path'], signal: string): Complaint[] {
+  if (SIGNALS.includes(signal)) return []
+  const since = Object.hasOwn(NEW_SIGNALS, signal) ? NEW_SIGNALS[signal] : undefined
+  const advice = adviseNearest(signal, [...SIGNALS, ...Object.keys(NEW_SIGNALS)])
+  return [
+    {
+      rule: 'value',
+      path,
+      problem: `unsupported eviction signal ${quote(signal)}`,
+      advice,
+      ...(since === undefined ? {} : { to: since - 1 }),
+    },
+  ]
+}
+
+function checkAmount(path: Complaint['path'], amount: string, kind: 'threshold' | 'reclaim'): Complaint[] {
+  const complain = (problem: string): Complaint[] => [{ rule: 'value', path, problem }]
+  if (amount.endsWith('%')) {
+    const percent = readPercent(amount)
+    if (percent === undefined) return complain(`eviction ${kind} ${quote(amount)} is no percentage`)
+    if (percent < 0) return complain(`eviction percentage ${kind} must be >= 0%: ${amount}`)
+    return percent > 100 ? complain(`eviction percentage ${kind} must be <= 100%: ${amount}`) : []
+  }
+  const quantity = parseQuantity(amount)
+  if (quantity === undefined) return complain(`eviction ${kind} ${quote(amount)} is no quantity and no percentage`)
+  if (kind === 'threshold') return quantity > 0 ? [] : complain(`eviction threshold must be positive: ${amount}`)
+  return quantity < 0 ? complain(`negative eviction minimum reclaim specified: ${amount}`) : []
+}
+
+function checkGracePeriods(soft: TextMap, periods: TextMap): Complaint[] {
+  const complaints: Complaint[] = periods.flatMap(([signal, period]): Complaint[] => {
+    const path = ['evictionSoftGracePeriod', signal]
+    const unknown = checkSignal(path, signal)
+    if (unknown.length > 0) return unknown
+    const lengthNs = parseDuration(period)
+    if (lengthNs === undefined)
+      return [{ rule: 'value', path, problem: `eviction grace period ${quote(period)} is no duration such as "1m30s"` }]
+    return lengthNs < 0n
+      ? [{ rule: 'value', path, problem: `invalid eviction grace period specified: ${period}, must be a positive value` }]
+      : []
+  })
+  for (const [signal, amount] of soft) {
+    if (!SIGNALS.includes(signal) || periods.some(([other]) => other === signal) || ['0%', '100%'].includes(amount)) continue
+    const problem = `grace period must be specified for the soft eviction threshold ${signal}`
+    complaints.push({ rule: 'cross', path: ['evictionSoft', signal], problem, advice: `add evictionSoftGracePeriod["${signal}"]` })
+  }
+  return complaints
+}
+
+function checkReclaims(reclaims: TextMap): Complaint[] {
+  return reclaims.flatMap(([signal, amount]) => {
+    const path = ['evictionMinimumReclaim', signal]
+    return [...checkSignal(path, signal), ...checkAmount(path, amount, 'reclaim')]
+  })
+}
+
+/** `parsePercentage`: what Go reads as a number, before a percent sign. */
+function readPercent(text: string): number | undefined {
+  const [, number] = /^([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)%$/.exec(text) ?? []
+  return number === undefined ? undefined : Number(number)
+}
+
+type TextMap = readonly (readonly [key: string, value: string])[]
+
+/** null stands for an empty text. */
+function textMap(value: unknown): TextMap {
+  return isObject(value) ? Object.entries(value).map(([key, text]) => [key, textOf(text)] as const) : []
+}
+
+function adviseNearest(name: string, known: readonly string[]): string | undefined {
+  return name.length > 80 ? undefined : `the nearest is ${quote(nearest(name, known) ?? '')}`
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
+}

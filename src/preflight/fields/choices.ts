@@ -1,0 +1,92 @@
+/**
+ * Which words a field takes, where it takes not just any: some are checked in validation, others only where kubelet starts what they choose. Pure. Sources, of
+ * 1.20 to 1.36: pkg/kubelet/apis/config/validation/validation.go; for what is known only at the start, `NewMainKubelet` and `BuildAuthz` (cmd/kubelet/app),
+ * the managers' `NewManager` (pkg/kubelet/cm), `TLSVersion` and `TLSCipherSuites` (k8s.io/component-base/cli/flag).
+ */
+import { nearest } from '../../agent/nearest.ts'
+import type { FieldPath } from '../finding.ts'
+import type { Complaint, Subject } from './complaint.ts'
+import { CIPHER_SUITES, TLS_VERSIONS } from './tls-names.ts'
+import { textOf, textsOf } from './values.ts'
+
+interface Choice {
+  readonly path: readonly string[]
+  readonly flag?: string
+  readonly words: readonly string[]
+  readonly from?: number
+  /** Named by a gate that turns the field on; off, nobody looks at it. */
+  readonly gate?: string
+}
+
+/** The last minor of 1.x whose cipher suites are known. */
+const LAST_LISTED = 36
+
+/** An empty word always stands for the default. */
+const CHOICES: readonly Choice[] = [
+  { path: ['hairpinMode'], flag: '--hairpin-mode', words: ['promiscuous-bridge', 'hairpin-veth', 'none'] },
+  { path: ['topologyManagerPolicy'], flag: '--topology-manager-policy', words: ['none', 'best-effort', 'restricted', 'single-numa-node'] },
+  { path: ['topologyManagerScope'], flag: '--topology-manager-scope', words: ['container', 'pod'] },
+  { path: ['tlsMinVersion'], flag: '--tls-min-version', words: TLS_VERSIONS },
+  { path: ['authorization', 'mode'], flag: '--authorization-mode', words: ['AlwaysAllow', 'Webhook'] },
+  { path: ['configMapAndSecretChangeDetectionStrategy'], words: ['Watch', 'Cache', 'Get'] },
+  { path: ['cpuManagerPolicy'], flag: '--cpu-manager-policy', words: ['none', 'static'], gate: 'CPUManager' },
+  { path: ['memoryManagerPolicy'], flag: '--memory-manager-policy', words: ['None', 'Static'], gate: 'MemoryManager', from: 21 },
+  { path: ['logging', 'format'], flag: '--logging-format', words: ['text', 'json'] },
+  { path: ['memoryReservationPolicy'], words: ['None', 'TieredReservation'], from: 36 },
+]
+
+export function checkChoices({ config, gate, version }: Subject): Complaint[] {
+  const complaints = CHOICES.flatMap((choice): Complaint[] => {
+    const word = textOf(lookUp(config, choice.path))
+    if (word === '' || choice.words.includes(word)) return []
+    const isOn = choice.gate === undefined ? true : gate(choice.gate)
+    if (isOn === false) return []
+    const label = choice.flag === undefined ? choice.path.join('.') : `${choice.path.join('.')} (${choice.flag})`
+    return [
+      complain(
+        choice.path,
+        `${label} ${quote(word)} must be one of: ${choice.words.map(quote).join(', ')}`,
+        word,
+        choice,
+        isOn === undefined,
+      ),
+    ]
+  })
+  return [...complaints, ...checkCipherSuites(textsOf(config.tlsCipherSuites) ?? [], version)]
+}
+
+function complain(path: FieldPath, problem: string, word: string, { words, from }: Choice, unsure: boolean): Complaint {
+  const advice = `the nearest is ${quote(nearest(word, words) ?? '')}`
+  return { rule: 'value', path, problem, advice, unsure, ...(from === undefined ? {} : { from }) }
+}
+
+function checkCipherSuites(suites: readonly string[], version: Subject['version']): Complaint[] {
+  // A later Go may have more of them.
+  const isListed = version !== undefined && version.minor <= LAST_LISTED
+
+  return suites.flatMap((suite, index): Complaint[] => {
+    if (Object.hasOwn(CIPHER_SUITES, suite)) return []
+    const advice = `the nearest is ${quote(nearest(suite, Object.keys(CIPHER_SUITES)) ?? '')}`
+    const unsure = !isListed && /^TLS_[A-Z0-9_]{3,80}$/.test(suite)
+    return [
+      {
+        rule: 'value',
+        path: ['tlsCipherSuites', index],
+        problem: `Cipher suite ${quote(suite)} not supported or doesn't exist`,
+        advice,
+        unsure,
+      },
+    ]
+  })
+}
+
+function lookUp(config: Readonly<Record<string, unknown>>, path: readonly string[]): unknown {
+  let value: unknown = config
+  for (const step of path)
+    value = typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? Reflect.get(value, step) : undefined
+  return value
+}
+
+function quote(word: string): string {
+  return JSON.stringify(word.length > 80 ? `${word.slice(0, 80)}…` : word)
+}

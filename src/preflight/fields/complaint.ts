@@ -1,0 +1,52 @@
+/**
+ * What a rule about fields says of a config before it is known how much that weighs: which kubelets the rule belongs to, and whether it is sure of what it
+ * takes for granted. Pure.
+ */
+import type { KubeletConfig } from '../../kubelet/decode.ts'
+import { OLDEST_MINOR } from '../../kubelet/fields.ts'
+import type { FieldPath, Finding, Severity } from '../finding.ts'
+import type { KubeletVersion } from '../kubelet-version.ts'
+
+export interface Complaint {
+  /** The part behind `fields/`. */
+  readonly rule: string
+  readonly path: FieldPath
+  readonly problem: string
+  readonly advice?: string | undefined
+  readonly reason?: Finding['reason']
+  /** The first minor of 1.x whose kubelet complains; left out: all do. */
+  readonly from?: number
+  /** The last one. */
+  readonly to?: number
+  /** `warn`: kubelet takes it. Left out: it refuses. */
+  readonly severity?: Severity
+  /** Set where something that nobody can know decides, as `AllAlpha` does of gates: never more than a warning. */
+  readonly unsure?: boolean
+}
+
+/** What rules look at. */
+export interface Subject {
+  /** With what flags say instead. */
+  readonly config: KubeletConfig
+  /** undefined: nobody knows which kubelet it is for. */
+  readonly version: KubeletVersion | undefined
+  /** Whether a feature gate is on; undefined: nobody can tell. */
+  readonly gate: (name: string) => boolean | undefined
+}
+
+/** undefined: no concern of this kubelet. Without a version only what holds for all refuses. */
+export function weigh(
+  { from = OLDEST_MINOR, to, severity = 'refuse', unsure = false }: Complaint,
+  minor: number | undefined,
+): Severity | undefined {
+  if (minor !== undefined && (minor < from || minor > (to ?? minor))) return undefined
+  if (severity !== 'refuse') return severity
+  const holdsForAll = from <= OLDEST_MINOR && to === undefined
+  return unsure || (minor === undefined && !holdsForAll) ? 'warn' : 'refuse'
+}
+
+/** Which kubelets a rule belongs to, in words; of all of them none. */
+export function describeRange({ from = OLDEST_MINOR, to }: Complaint): string {
+  if (from > OLDEST_MINOR) return to === undefined ? ` (kubelet 1.${from} and later)` : ` (kubelet 1.${from} to 1.${to})`
+  return to === undefined ? '' : ` (kubelet up to 1.${to})`
+}

@@ -1,0 +1,242 @@
+/**
+ * Rules about fields that depend on others, or on feature gates. Pure. Source: pkg/kubelet/apis/config/validation/validation.go of 1.20 to 1.36; messages in
+ * the manner of 1.20.
+ */
+import type { Complaint, Subject } from './complaint.ts'
+import { parseCpuSet } from './cpu-set.ts'
+import { durationOf, isOn, listOf, numberOf, SECOND_NS, textOf, textsOf } from './values.ts'
+
+export function checkCross(subject: Subject): Complaint[] {
+  return [
+    ...checkImageCollection(subject),
+    ...checkServerCertificate(subject),
+    ...checkTopology(subject),
+    ...checkShutdown(subject),
+    ...checkSwap(subject),
+    ...checkEnforcement(subject),
+    ...checkReservedCpus(subject),
+    ...checkImagePulls(subject),
+    ...checkLogQuery(subject),
+    ...checkRunOnce(subject),
+    ...checkHiddenMetrics(subject),
+  ]
+}
+
+function checkImageCollection({ config, gate }: Subject): Complaint[] {
+  const high = numberOf(config.imageGCHighThresholdPercent, 85)
+  const low = numberOf(config.imageGCLowThresholdPercent, 80)
+  const complaints: Complaint[] = []
+  if (low >= high) {
+    const field = config.imageGCLowThresholdPercent === undefined ? 'imageGCHighThresholdPercent' : 'imageGCLowThresholdPercent'
+    const problem = `imageGCLowThresholdPercent (--image-gc-low-threshold) ${low} must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) ${high}`
+    complaints.push({ rule: 'cross', path: [field], problem })
+  }
+  const greatest = durationOf(config.imageMaximumGCAge, 0n)
+  const path = ['imageMaximumGCAge']
+  if (greatest !== 0n && gate('ImageMaximumGCAge') === false) {
+    complaints.push({ rule: 'cross', path, problem: 'ImageMaximumGCAge feature gate is required for imageMaximumGCAge', from: 29 })
+  }
+  // 0 stands for the default in both.
+  const least = durationOf(config.imageMinimumGCAge, 0n) || 120n * SECOND_NS
+  if (greatest > 0n && greatest <= least) {
+    complaints.push({
+      rule: 'cross',
+      path,
+      problem: 'imageMaximumGCAge must be greater than imageMinimumGCAge (2m where it is not set)',
+      from: 29,
+    })
+  }
+  return complaints
+}
+
+function checkServerCertificate({ config, gate }: Subject): Complaint[] {
+  if (config.serverTLSBootstrap !== true || gate('RotateKubeletServerCertificate') !== false) return []
+  return [
+    {
+      rule: 'cross',
+      path: ['serverTLSBootstrap'],
+      problem: 'serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate',
+    },
+  ]
+}
+
+function checkTopology({ config, gate }: Subject): Complaint[] {
+  if (gate('TopologyManager') !== false) return []
+  return [
+    { field: 'topologyManagerPolicy', initial: 'none' },
+    { field: 'topologyManagerScope', initial: 'container' },
+  ].flatMap(({ field, initial }): Complaint[] => {
+    const word = textOf(config[field])
+    if (word === '' || word === initial) return []
+    return [{ rule: 'cross', path: [field], problem: `${field} ${JSON.stringify(word)} requires feature gate TopologyManager`, to: 26 }]
+  })
+}
+
+function checkShutdown({ config, gate }: Subject): Complaint[] {
+  const periods = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'].map((field) => ({
+    field,
+    lengthNs: durationOf(config[field], 0n),
+  }))
+  const wholeNs = durationOf(config.shutdownGracePeriod, 0n)
+  const criticalNs = durationOf(config.shutdownGracePeriodCriticalPods, 0n)
+  const isOnHere = gate('GracefulNodeShutdown')
+  const unsure = isOnHere === undefined
+  const complaints: Complaint[] = []
+  if (isOnHere === false) {
+    const set = periods.find(({ lengthNs }) => lengthNs > 0n)
+    const problem = 'specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown'
+    if (set !== undefined) complaints.push({ rule: 'cross', path: [set.field], problem })
+  } else {
+    if (criticalNs > wholeNs) {
+      const field = config.shutdownGracePeriodCriticalPods === undefined ? 'shutdownGracePeriod' : 'shutdownGracePeriodCriticalPods'
+      complaints.push({
+        rule: 'cross',
+        path: [field],
+        problem: 'shutdownGracePeriodCriticalPods must be <= shutdownGracePeriod',
+        unsure: unsure && criticalNs <= 0n,
+      })
+    }
+    for (const { field, lengthNs } of periods) {
+      if (lengthNs === 0n || lengthNs >= SECOND_NS) continue
+      complaints.push({
+        rule: 'range',
+        path: [field],
+        problem: `${field} must be either zero or otherwise >= 1 sec`,
+        unsure: unsure && lengthNs < 0n,
+      })
+    }
+  }
+  return [...complaints, ...checkPriorities(config.shutdownGracePeriodByPodPriority, wholeNs > 0n || criticalNs > 0n, gate)]
+}
+
+function checkPriorities(value: unknown, isShutdownSet: boolean, gate: Subject['gate']): Complaint[] {
+  if (listOf(value).length === 0) return []
+  const path = ['shutdownGracePeriodByPodPriority']
+  const needed = 'GracefulNodeShutdownBasedOnPodPriority'
+  const isOnHere = gate(needed)
+  if (isOnHere === false)
+    return [{ rule: 'cross', path, problem: `specifying shutdownGracePeriodByPodPriority requires feature gate ${needed}`, from: 23 }]
+  if (!isShutdownSet) return []
+  return [
+    {
+      rule: 'cross',
+      path,
+      problem: 'cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time',
+      from: 23,
+    },
+  ]
+}
+
+function checkSwap({ config, gate }: Subject): Complaint[] {
+  const { memorySwap } = config
+  const behavior =
+    typeof memorySwap === 'object' && memorySwap !== null && 'swapBehavior' in memorySwap ? textOf(memorySwap.swapBehavior) : ''
+  if (behavior === '') return []
+  const path = ['memorySwap', 'swapBehavior']
+  const isOnHere = gate('NodeSwap')
+  if (isOnHere === false) {
+    return [{ rule: 'cross', path, problem: 'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled', from: 22 }]
+  }
+  const complain = (words: readonly string[], range: Pick<Complaint, 'from' | 'to'>): Complaint[] =>
+    words.includes(behavior)
+      ? []
+      : [
+          {
+            rule: 'value',
+            path,
+            problem: `memorySwap.swapBehavior ${JSON.stringify(behavior.slice(0, 80))} must be one of: "", ${words.join(', ')}`,
+            unsure: isOnHere === undefined,
+            ...range,
+          },
+        ]
+  return [...complain(['LimitedSwap', 'UnlimitedSwap'], { from: 22, to: 29 }), ...complain(['NoSwap', 'LimitedSwap'], { from: 30 })]
+}
+
+const FIELD = 'enforceNodeAllocatable (--enforce-node-allocatable)'
+const CGROUP_OF = { 'system-reserved': 'systemReservedCgroup', 'kube-reserved': 'kubeReservedCgroup' } as const
+
+function checkEnforcement({ config }: Subject): Complaint[] {
+  const enforced = textsOf(config.enforceNodeAllocatable) ?? ['pods']
+  const complaints: Complaint[] = []
+  const complain = (problem: string, more: Partial<Complaint> = {}) =>
+    complaints.push({ rule: 'cross', path: ['enforceNodeAllocatable'], problem, ...more })
+  if (textOf(config.systemCgroups) !== '' && textOf(config.cgroupRoot) === '') {
+    complain('systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified', { path: ['systemCgroups'] })
+  }
+  if (!isOn(config.cgroupsPerQOS, true) && enforced.length > 0) {
+    const onlyNone = enforced.every((one) => one === 'none')
+    complain(`${FIELD} is not supported unless cgroupsPerQOS (--cgroups-per-qos) is set to true`, {
+      path: ['cgroupsPerQOS'],
+      advice: 'set enforceNodeAllocatable to []',
+      ...(onlyNone ? { to: 30 } : {}),
+    })
+  }
+  if (enforced.includes('none') && enforced.length > 1)
+    complain(`${FIELD} may not contain additional enforcements when "none" is specified`)
+  for (const [index, one] of enforced.entries()) {
+    const path = config.enforceNodeAllocatable === undefined ? ['enforceNodeAllocatable'] : ['enforceNodeAllocatable', index]
+    if (enforced.indexOf(one) !== index) complain(`${FIELD} has ${JSON.stringify(one.slice(0, 80))} twice`, { path, from: 31 })
+    const plain = one.replace(/-compressible$/, '')
+    const cgroup = plain === 'system-reserved' || plain === 'kube-reserved' ? CGROUP_OF[plain] : undefined
+    if (cgroup === undefined ? !['pods', 'none'].includes(one) : false)
+      complain(`option ${JSON.stringify(one.slice(0, 80))} specified for ${FIELD} is not valid`, { path, rule: 'value' })
+    if (cgroup !== undefined && plain !== one) {
+      complain(`option ${JSON.stringify(one)} specified for ${FIELD} is not valid before 1.32`, { path, rule: 'value', to: 31 })
+      if (enforced.includes(plain)) complain(`${FIELD} may not contain both ${plain} and ${one}`, { path, from: 32 })
+    }
+    if (cgroup !== undefined && textOf(config[cgroup]) === '')
+      complain(`${cgroup} must be specified when ${JSON.stringify(one)} is in ${FIELD}`, { path })
+  }
+  return complaints
+}
+
+function checkReservedCpus({ config }: Subject): Complaint[] {
+  const text = textOf(config.reservedSystemCPUs)
+  if (text === '') return []
+  const path = ['reservedSystemCPUs']
+  const complaints: Complaint[] = []
+  if (textOf(config.systemReservedCgroup) !== '' || textOf(config.kubeReservedCgroup) !== '') {
+    complaints.push({
+      rule: 'cross',
+      path,
+      problem: "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup or kubeReservedCgroup",
+    })
+  }
+  const cpus = parseCpuSet(text)
+  if (cpus.ok) return complaints
+  const problem = `unable to parse reservedSystemCPUs (--reserved-cpus): ${cpus.detail}`
+  if (!cpus.tolerated) return [...complaints, { rule: 'value', path, problem }]
+  return [...complaints, { rule: 'value', path, problem, to: 26, severity: 'warn' }, { rule: 'value', path, problem, from: 27 }]
+}
+
+function checkImagePulls({ config }: Subject): Complaint[] {
+  if (numberOf(config.maxParallelImagePulls, 1) <= 1 || config.serializeImagePulls !== true) return []
+  const problem = 'maxParallelImagePulls cannot be larger than 1 unless serializeImagePulls (--serialize-image-pulls) is set to false'
+  return [{ rule: 'cross', path: ['maxParallelImagePulls'], problem, from: 27 }]
+}
+
+function checkLogQuery({ config, gate }: Subject): Complaint[] {
+  if (config.enableSystemLogQuery !== true) return []
+  const path = ['enableSystemLogQuery']
+  const complaints: Complaint[] = []
+  if (gate('NodeLogQuery') === false)
+    complaints.push({ rule: 'cross', path, problem: 'NodeLogQuery feature gate is required for enableSystemLogQuery', from: 27 })
+  if (!isOn(config.enableSystemLogHandler, true))
+    complaints.push({ rule: 'cross', path, problem: 'enableSystemLogHandler is required for enableSystemLogQuery', from: 27 })
+  return complaints
+}
+
+function checkRunOnce({ config }: Subject): Complaint[] {
+  return config.runOnce === true
+    ? [{ rule: 'gone', path: ['runOnce'], problem: 'runOnce is no longer supported by kubelet 1.32', from: 32 }]
+    : []
+}
+
+function checkHiddenMetrics({ config, version }: Subject): Complaint[] {
+  const wanted = textOf(config.showHiddenMetricsForVersion)
+  if (wanted === '') return []
+  const previous = version === undefined ? undefined : `${version.major}.${version.minor - 1}`
+  if (wanted === previous || (previous === undefined && /^\d+\.\d+$/.test(wanted))) return []
+  const problem = `showHiddenMetricsForVersion must be omitted or have the value '${previous ?? 'MAJOR.MINOR'}': only the previous minor version is allowed`
+  return [{ rule: 'value', path: ['showHiddenMetricsForVersion'], problem }]
+}

@@ -1,0 +1,166 @@
+/** Rules about fields that came after 1.20, and are rarely used. Pure. Source: pkg/kubelet/apis/config/validation of 1.21 to 1.36. */
+import { isObject } from '../../agent/is-object.ts'
+import { parseQuantity } from '../../kubelet/quantity.ts'
+import type { Complaint, Subject } from './complaint.ts'
+import { durationOf, listOf, SECOND_NS, textOf } from './values.ts'
+
+export function checkNewFields(subject: Subject): Complaint[] {
+  const { config } = subject
+  return [
+    ...checkReservedMemory(config.reservedMemory),
+    ...checkTaints(config.registerWithTaints),
+    ...checkTracing(subject),
+    ...checkCrashLoop(subject),
+    ...checkUserNamespaces(config.userNamespaces),
+    ...checkImageCredentials(subject),
+    ...checkLogsDirectory(config.podLogsDir),
+  ]
+}
+
+function checkReservedMemory(value: unknown): Complaint[] {
+  const seen = new Set<string>()
+  return listOf(value).flatMap((item, index) => {
+    const limits = isObject(item) && isObject(item.limits) ? Object.entries(item.limits) : []
+    const node = isObject(item) && typeof item.numaNode === 'number' ? item.numaNode : 0
+    return limits.flatMap(([resource, amount]): Complaint[] => {
+      const path = ['reservedMemory', index, 'limits', resource]
+      const complaints: Complaint[] = []
+      const complain = (problem: string) => complaints.push({ rule: 'value', path, problem, from: 21 })
+      if (resource !== 'memory' && !resource.startsWith('hugepages-'))
+        complain(`the limit type ${JSON.stringify(resource.slice(0, 80))} for NUMA node ${node} is not allowed, only memory or hugepages-*`)
+      if (!(sizeOf(amount) > 0))
+        complain(`reserved memory may not be zero for NUMA node ${node} and resource ${JSON.stringify(resource.slice(0, 80))}`)
+      const key = `${node} ${resource}`
+      if (seen.has(key))
+        complain(`the reserved memory has a duplicate value for NUMA node ${node} and resource ${JSON.stringify(resource.slice(0, 80))}`)
+      seen.add(key)
+      return complaints
+    })
+  })
+}
+
+function sizeOf(amount: unknown): number {
+  if (typeof amount === 'number') return amount
+  // What is no quantity at all is a matter of its type.
+  return typeof amount === 'string' ? (parseQuantity(amount) ?? 1) : 0
+}
+
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
+const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+
+/** `CheckTaintValidation`, pkg/util/taints: labels' rules for key and value. */
+function checkTaints(value: unknown): Complaint[] {
+  return listOf(value).flatMap((item, index): Complaint[] => {
+    if (!isObject(item)) return []
+    const path = ['registerWithTaints', index]
+    const [key, text, effect] = [item.key, item.value, item.effect].map(textOf)
+    const complaints: Complaint[] = []
+    const complain = (problem: string) => complaints.push({ rule: 'value', path, problem: `invalid taint: ${problem}`, from: 23 })
+    if (!isQualifiedName(key ?? '')) complain('its key is no qualified name')
+    if (text !== undefined && text !== '' && !NAME.test(text)) complain('its value is no label value')
+    if (effect !== undefined && effect !== '' && !EFFECTS.includes(effect)) complain(`its effect must be one of ${EFFECTS.join(', ')}`)
+    if (typeof item.timeAdded === 'string') complain('timeAdded must not be set')
+    return complaints
+  })
+}
+
+function isQualifiedName(key: string): boolean {
+  const parts = key.split('/')
+  const name = parts.pop() ?? ''
+  const [prefix, ...others] = parts
+  return NAME.test(name) && others.length === 0 && (prefix === undefined || (prefix.length <= 253 && PREFIX.test(prefix)))
+}
+
+function checkTracing({ config: { tracing }, gate }: Subject): Complaint[] {
+  if (!isObject(tracing)) return []
+  const complaints: Complaint[] = []
+  if (gate('KubeletTracing') === false) {
+    complaints.push({
+      rule: 'cross',
+      path: ['tracing'],
+      problem: 'tracing configuration is set, but the KubeletTracing feature gate is off',
+      from: 25,
+      to: 33,
+    })
+    return complaints
+  }
+  const { samplingRatePerMillion: rate } = tracing
+  if (typeof rate === 'number' && (rate < 0 || rate > 1_000_000)) {
+    const problem = 'tracing.samplingRatePerMillion must be between 0 and 1000000'
+    complaints.push({ rule: 'range', path: ['tracing', 'samplingRatePerMillion'], problem, from: 25 })
+  }
+  return complaints
+}
+
+function checkCrashLoop({ config: { crashLoopBackOff }, gate }: Subject): Complaint[] {
+  const period = isObject(crashLoopBackOff) ? crashLoopBackOff.maxContainerRestartPeriod : undefined
+  if (typeof period !== 'string') return []
+  const path = ['crashLoopBackOff', 'maxContainerRestartPeriod']
+  if (gate('KubeletCrashLoopBackOffMax') === false) {
+    return [
+      {
+        rule: 'cross',
+        path,
+        problem: 'FeatureGate KubeletCrashLoopBackOffMax not enabled, crashLoopBackOff.maxContainerRestartPeriod must not be set',
+        from: 32,
+      },
+    ]
+  }
+  const lengthNs = durationOf(period, SECOND_NS)
+  if (SECOND_NS <= lengthNs && lengthNs <= 300n * SECOND_NS) return []
+  return [{ rule: 'range', path, problem: 'crashLoopBackOff.maxContainerRestartPeriod must be between 1s and 300s', from: 32 }]
+}
+
+function checkUserNamespaces(value: unknown): Complaint[] {
+  const ids = isObject(value) ? value.idsPerPod : undefined
+  if (typeof ids !== 'number' || (ids >= 65536 && ids % 65536 === 0 && ids <= 4294967295)) return []
+  return [
+    {
+      rule: 'range',
+      path: ['userNamespaces', 'idsPerPod'],
+      problem: 'userNamespaces.idsPerPod must be a multiple of 65536, and at most 4294967295',
+      from: 33,
+    },
+  ]
+}
+
+const POLICIES = ['NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify']
+
+function checkImageCredentials({ config, gate }: Subject): Complaint[] {
+  const policy = textOf(config.imagePullCredentialsVerificationPolicy)
+  const hasList = listOf(config.preloadedImagesVerificationAllowlist).length > 0
+  const policyPath = ['imagePullCredentialsVerificationPolicy']
+  const listPath = ['preloadedImagesVerificationAllowlist']
+  if (gate('KubeletEnsureSecretPulledImages') === false) {
+    const paths = [...(policy === '' ? [] : [policyPath]), ...(hasList ? [listPath] : [])]
+    return paths.map((path) => ({
+      rule: 'cross',
+      path,
+      problem: `${path.join()} must not be set if KubeletEnsureSecretPulledImages feature gate is not enabled`,
+      from: 33,
+    }))
+  }
+  const complaints: Complaint[] = []
+  if (policy !== '' && !POLICIES.includes(policy)) {
+    complaints.push({
+      rule: 'value',
+      path: policyPath,
+      problem: `imagePullCredentialsVerificationPolicy must be one of: ${POLICIES.join(', ')}`,
+      from: 33,
+    })
+  }
+  if (hasList && policy !== 'NeverVerifyAllowlistedImages') {
+    const problem = 'preloadedImagesVerificationAllowlist needs imagePullCredentialsVerificationPolicy NeverVerifyAllowlistedImages'
+    complaints.push({ rule: 'cross', path: listPath, problem, from: 33 })
+  }
+  return complaints
+}
+
+function checkLogsDirectory(value: unknown): Complaint[] {
+  const path = textOf(value)
+  const isNormal = path.startsWith('/') && !/\/(\.\.?)?(\/|$)/.test(path.slice(0, -1)) && (path === '/' || !path.endsWith('/'))
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII has them
+  if (path === '' || (isNormal && /^[\x00-\x7f]*$/.test(path))) return []
+  return [{ rule: 'value', path: ['podLogsDir'], problem: 'podLogsDir must be an absolute, normalised path of ASCII characters', from: 30 }]
+}

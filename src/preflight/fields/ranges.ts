@@ -1,0 +1,108 @@
+/**
+ * Between which limits the numbers and durations of a config have to be, each for itself. Pure. Source: pkg/kubelet/apis/config/validation/validation.go of
+ * 1.20 to 1.36; messages in the manner of 1.20. 0 stands within all limits where kubelet takes it for "not set" (`SetDefaults_KubeletConfiguration`).
+ */
+import { parseDuration } from '../../kubelet/duration.ts'
+import type { FieldName } from '../../kubelet/fields.ts'
+import type { Complaint, Subject } from './complaint.ts'
+import { MILLISECOND_NS, SECOND_NS } from './values.ts'
+
+interface Range {
+  readonly flag?: string
+  readonly min: number
+  readonly max?: number
+  readonly from?: number
+}
+
+const PORT = { min: 0, max: 65535 }
+const COUNT = { min: 0 }
+const BIT = { min: 0, max: 31 }
+const PERCENT = { min: 0, max: 100 }
+
+const RANGES: Partial<Readonly<Record<FieldName, Range>>> = {
+  nodeLeaseDurationSeconds: COUNT,
+  eventBurst: { flag: '--event-burst', ...COUNT },
+  eventRecordQPS: { flag: '--event-qps', ...COUNT },
+  healthzPort: { flag: '--healthz-port', ...PORT },
+  imageGCHighThresholdPercent: { flag: '--image-gc-high-threshold', ...PERCENT },
+  imageGCLowThresholdPercent: { flag: '--image-gc-low-threshold', ...PERCENT },
+  iptablesDropBit: { flag: '--iptables-drop-bit', ...BIT },
+  iptablesMasqueradeBit: { flag: '--iptables-masquerade-bit', ...BIT },
+  kubeAPIBurst: { flag: '--kube-api-burst', ...COUNT },
+  kubeAPIQPS: { flag: '--kube-api-qps', ...COUNT },
+  nodeStatusMaxImages: { flag: '--node-status-max-images', min: -1 },
+  maxOpenFiles: { flag: '--max-open-files', ...COUNT },
+  maxPods: { flag: '--max-pods', ...COUNT },
+  oomScoreAdj: { flag: '--oom-score-adj', min: -1000, max: 1000 },
+  podsPerCore: { flag: '--pods-per-core', ...COUNT },
+  port: { flag: '--port', ...PORT },
+  readOnlyPort: { flag: '--read-only-port', ...PORT },
+  registryBurst: { flag: '--registry-burst', ...COUNT },
+  registryPullQPS: { flag: '--registry-qps', ...COUNT },
+  maxParallelImagePulls: { min: 1, from: 27 },
+  containerLogMaxWorkers: { min: 1, from: 30 },
+  containerLogMaxFiles: { min: 2, from: 33 },
+}
+
+interface Period {
+  readonly minNs: bigint
+  readonly called: string
+  readonly from: number
+}
+
+const PERIODS: Partial<Readonly<Record<FieldName, Period>>> = {
+  imageMinimumGCAge: { minNs: 0n, called: 'must not be negative', from: 36 },
+  imageMaximumGCAge: { minNs: 0n, called: 'must not be negative', from: 29 },
+  containerLogMonitorInterval: { minNs: 3n * SECOND_NS, called: 'must be 3s or longer', from: 30 },
+}
+
+export function checkRanges({ config }: Subject): Complaint[] {
+  return [
+    ...Object.entries(RANGES).flatMap(([field, range]) => checkNumber(field, config[field], range)),
+    ...Object.entries(PERIODS).flatMap(([field, period]) => checkPeriod(field, config[field], period)),
+    ...checkFactor(config.memoryThrottlingFactor),
+  ]
+}
+
+function checkNumber(field: string, value: unknown, { flag, min, max, from }: Range): Complaint[] {
+  if (typeof value !== 'number' || (min <= value && value <= (max ?? value))) return []
+  const label = flag === undefined ? field : `${field} (${flag})`
+  const limits =
+    max !== undefined
+      ? `must be between ${min} and ${max}, inclusive`
+      : min === 0
+        ? 'must not be a negative number'
+        : `must be ${min} or greater`
+  return [{ rule: 'range', path: [field], problem: `${label} ${value} ${limits}`, ...(from === undefined ? {} : { from }) }]
+}
+
+function checkPeriod(field: string, value: unknown, { minNs, called, from }: Period): Complaint[] {
+  if (typeof value !== 'string' || (parseDuration(value) ?? minNs) >= minNs) return []
+  return [{ rule: 'range', path: [field], problem: `${field} ${value} ${called}`, from }]
+}
+
+function checkFactor(factor: unknown): Complaint[] {
+  if (typeof factor !== 'number' || (0 < factor && factor <= 1)) return []
+  const problem = `memoryThrottlingFactor ${factor} must be greater than 0 and less than or equal to 1.0`
+  return [{ rule: 'range', path: ['memoryThrottlingFactor'], problem, from: 22 }]
+}
+
+/** Not 100 ms needs a gate; what is beyond these limits no kubelet takes, with or without it. */
+export function checkQuotaPeriod({ config, version, gate }: Subject): Complaint[] {
+  const value = config.cpuCFSQuotaPeriod
+  const periodNs = typeof value === 'string' ? parseDuration(value) : undefined
+  if (periodNs === undefined || periodNs === 100n * MILLISECOND_NS) return []
+  const path = ['cpuCFSQuotaPeriod']
+  const label = `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) ${value}`
+  const isOn = gate('CustomCPUCFSQuotaPeriod')
+  if (isOn === false) {
+    const advice = 'leave it out, or switch the feature gate CustomCPUCFSQuotaPeriod on'
+    return [{ rule: 'cross', path, problem: `${label} requires feature gate CustomCPUCFSQuotaPeriod`, advice }]
+  }
+  const complain = (least: string, range: Pick<Complaint, 'from' | 'to'>): Complaint[] => [
+    { rule: 'range', path, problem: `${label} must be between ${least} and 1sec, inclusive`, ...range },
+  ]
+  if (periodNs < 1000n || periodNs > SECOND_NS) return complain(version === undefined || version.minor < 26 ? '1usec' : '1ms', {})
+  if (periodNs < MILLISECOND_NS) return complain('1ms', { from: 26 })
+  return []
+}

@@ -1,0 +1,56 @@
+/**
+ * A candidate out of its text: what kubelet decodes it to, and where everything stands. It takes exactly what `kubelet/decode.ts` takes, whose rules it uses.
+ * Pure; the YAML library is loaded only for a text that is no JSON.
+ */
+import { isObject } from '../agent/is-object.ts'
+import { findProblem, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
+import { findOffset, type JsonLayout, layOut, parseJson } from '../kubelet/json.ts'
+import type { ConfigDocument } from './document.ts'
+import type { Position } from './finding.ts'
+
+export type DocumentResult =
+  | { readonly ok: true; readonly document: ConfigDocument }
+  | { readonly ok: false; readonly detail: string; readonly position: Position | undefined }
+
+export async function readDocument(text: string): Promise<DocumentResult> {
+  if (text.trim() === '') return { ok: false, detail: 'it is empty', position: undefined }
+  return looksLikeJson(text) ? readJson(text) : readYaml(text)
+}
+
+async function readYaml(text: string): Promise<DocumentResult> {
+  const { parseLocated } = await import('../kubelet/yaml.ts')
+  const parsed = parseLocated(text)
+  if (!parsed.ok) return { ok: false, detail: parsed.detail, position: parsed.position }
+  const { value, locate, repeated } = parsed
+  const problem = findProblem(value, undefined)
+  if (problem !== undefined) return { ok: false, detail: problem.detail, position: locate(problem.path) }
+  return { ok: true, document: { text, config: asConfig(value), locate, repeated } }
+}
+
+function readJson(text: string): DocumentResult {
+  const parsed = parseJson(text)
+  if (!parsed.ok) {
+    const position = parsed.offset === undefined ? undefined : placeOf(text, parsed.offset)
+    return { ok: false, detail: parsed.detail, position }
+  }
+  const problem = findProblem(parsed.value, text)
+  const layout = layOut(text)
+  const locate: ConfigDocument['locate'] = (path) => locateIn(text, layout, path)
+  if (problem !== undefined) return { ok: false, detail: problem.detail, position: locate(problem.path) }
+  const repeated = layout.repeated.map(({ path, offset }) => ({ path, position: placeOf(text, offset) }))
+  return { ok: true, document: { text, config: asConfig(parsed.value), locate, repeated } }
+}
+
+function locateIn(text: string, layout: JsonLayout, path: readonly (string | number)[]): Position | undefined {
+  const offset = path.length === 0 ? undefined : findOffset(layout, path)
+  return offset === undefined ? undefined : placeOf(text, offset)
+}
+
+function placeOf(text: string, offset: number): Position {
+  const before = text.slice(0, offset)
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
+}
+
+function asConfig(value: unknown): KubeletConfig {
+  return isObject(value) ? value : {}
+}
