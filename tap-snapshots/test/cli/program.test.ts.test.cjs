@@ -302,6 +302,9 @@ Look:
   version     print the version
   help        the help of a command
 
+Judge:
+  validate    would kubelet take this config?
+
 Ask:
   pause       activate and restart nothing until resume
   resume      end pause and reset
@@ -317,6 +320,44 @@ First steps:
   kubelet-cfg-agent status    what runs, what should, and how its trial stands
 
 Exit codes: 0 fine, 1 failed, 2 wrong flags or settings.
+
+
+`
+
+exports[`test/cli/program.test.ts > TAP > help > of validate 1`] = `
+Usage: kubelet-cfg-agent validate FILE|-|configmap/NAME [flags]
+
+Judges a KubeletConfiguration with every part of preflight that applies here, and shows what is
+wrong, where, and what to do. On a node its kubelet and its hardware count; elsewhere, as for a
+repository of configs, the fields alone. What was asked for by name (a kubelet, the deep stage) has
+to judge, or the config counts as not judged.
+
+Arguments:
+  FILE|-|configmap/NAME        a file, - for standard input, or a ConfigMap in the cluster:
+                               configmap/NAME, configmap/NAMESPACE/NAME; with :KEY where that is not
+                               kubelet
+
+Options:
+  --kubelet <path>             judge with this kubelet, as before an upgrade
+  --kubelet-version <version>  judge for a kubelet of this version, as in 1.28; by default that of
+                               this machine's kubelet
+  --deep                       also start kubelet in a sandbox, for what it rejects only then; takes
+                               seconds
+  --strict                     refuse keys that kubelet does not know
+  -o, --output <choice>        for people, for programs, or for systems that show findings beside
+                               the source (table, json, sarif; default: table)
+  -h, --help                   this help, or that of a command
+
+Examples:
+  kubelet-cfg-agent validate kubelet.yaml                                             before it becomes a ConfigMap
+  kubelet-cfg-agent validate configmap/my-node-config                                 what is in the cluster, in kube-system
+  kubelet-cfg-agent validate --strict --kubelet-version 1.28 -o sarif kubelet.yaml    in CI, without a kubelet
+  kubelet-cfg-agent validate --kubelet /opt/1.30/kubelet kubelet.yaml                 before an upgrade
+
+Finds the agent's files and kubelet's unit by the agent's own settings: flags, environment or
+config file, as kubelet-cfg-agent run --help explains them.
+
+Exit codes: 0 accepted, 1 refused, 2 cannot judge, or wrong arguments, flags or settings.
 
 
 `
