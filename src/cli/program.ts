@@ -7,10 +7,13 @@ import { flagName } from '../agent/setting-names.ts'
 import { SETTING_GROUPS, SETTINGS, type SettingName } from '../agent/settings.ts'
 import { checkCommand } from './check.ts'
 import { type Command, type CommandOption, EXIT, type ExitCode } from './command.ts'
+import { diffCommand } from './diff.ts'
+import { generateCommand } from './generate.ts'
 import { describeOption, describeSetting, notesOn, PROGRAM, PROGRAM_NOTES, usageOf } from './help-notes.ts'
 import { historyCommand } from './history.ts'
 import { describeWrongStart, invoke, type ProgramWorld, settingsOf } from './invoke.ts'
 import { pauseCommand } from './pause.ts'
+import { planCommand } from './plan.ts'
 import { releaseCommand } from './release.ts'
 import { resetCommand } from './reset.ts'
 import { resumeCommand } from './resume.ts'
@@ -30,6 +33,9 @@ export const COMMANDS: readonly Command[] = [
   checkCommand,
   versionCommand,
   validateCommand,
+  diffCommand,
+  planCommand,
+  generateCommand,
   pauseCommand,
   resumeCommand,
   rollbackCommand,

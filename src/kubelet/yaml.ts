@@ -14,6 +14,7 @@ import {
   type ParseOptions,
   Parser,
   type SchemaOptions,
+  stringify,
   visit,
 } from 'yaml'
 
@@ -159,4 +160,9 @@ function isDeep(value: unknown, left: number): boolean {
 /** Below it some errors of the library show the text around. */
 function firstLine(message: string): string {
   return (message.split('\n')[0] ?? '').replace(/:$/, '')
+}
+
+/** JSON values as YAML that every reader of YAML 1.1 or 1.2 takes for the same: in doubt, a text is quoted. Long texts are not folded. */
+export function formatDocument(value: unknown): string {
+  return stringify(value, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false })
 }
