@@ -118,11 +118,13 @@ function apply(snapshot: Snapshot, step: Exclude<Step, Wait>, judge: (key: Trial
 }
 
 function assign(snapshot: Snapshot, { source, inPlace }: StepOf<'assign'>): Snapshot {
-  const { now, policy, desiredContent, storedContent, previous, lastKnownGood, checkpoints } = snapshot
+  const { now, policy, desiredContent, storedContent, previous, lastKnownGood, checkpoints, nextStart } = snapshot
   const replaces = storedContent !== undefined && storedContent !== desiredContent
   const fallback = replaces && sameVersion(previous.source, source) ? LOCAL : previous
   const lost = replaces && sameVersion(lastKnownGood.source, source)
   const sinceUs = inPlace ? now.monotonicUs : now.monotonicUs - policy.spreadUs
+  // A version that was given out again with other content: whatever names it, holds that from now on.
+  const renewed = nextStart.kind === 'known' && sameVersion(nextStart.held.source, source) && replaces
   const { uid, resourceVersion } = source
   const isSaved = checkpoints.some((checkpoint) => checkpoint.uid === uid && checkpoint.resourceVersion === resourceVersion)
   return {
@@ -130,6 +132,7 @@ function assign(snapshot: Snapshot, { source, inPlace }: StepOf<'assign'>): Snap
     assigned: { kind: 'source', source },
     assignedContent: desiredContent,
     storedContent: desiredContent,
+    nextStart: renewed ? { kind: 'known', held: { source: nextStart.held.source, content: desiredContent } } : nextStart,
     previous: fallback,
     lastKnownGood: lost ? fallback : lastKnownGood,
     proven: lost ? undefined : snapshot.proven,

@@ -4,6 +4,7 @@
  *
  * Rules: pkg/kubelet/apis/config, and `configz.InstallHandler` in k8s.io/component-base, which leaves kind and apiVersion out.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { isObject, type JsonObject } from '../agent/is-object.ts'
 import { switchKind } from '../agent/setting-kinds.ts'
 import { API_VERSION, decodeConfig, KIND } from '../kubelet/decode.ts'
@@ -101,8 +102,16 @@ async function convert(configz: Configz): Promise<Generated> {
   const whole = { ...head, ...config, ...head }
   const checked = decodeConfig(JSON.stringify(whole), () => ({ ok: false, detail: 'not read as YAML' }))
   if (!checked.ok) return { ok: false, detail: `kubelet answered with what it would not read: ${checked.detail}` }
-  const { formatDocument } = await import('../kubelet/yaml.ts')
-  return { ok: true, text: formatDocument(whole), config: whole }
+  return { ok: true, text: await spell(whole), config: whole }
+}
+
+/** As YAML, for people to go on with. What YAML cannot spell so that it reads the same again (a key such as <<) is left as JSON, which kubelet takes as well. */
+async function spell(config: JsonObject): Promise<string> {
+  const { formatDocument, parseDocument } = await import('../kubelet/yaml.ts')
+  const text = formatDocument(config)
+  const again = parseDocument(text)
+  const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+  return again.ok && isDeepStrictEqual(plain(again.value), plain(config)) ? text : `${JSON.stringify(config, null, 2)}\n`
 }
 
 async function copyActive(context: CommandContext): Promise<Generated> {

@@ -66,7 +66,7 @@ export interface PlanFacts {
 
 export function documentPlan({ snapshot, agent, foresight, report, compared }: PlanFacts): PlanDocument {
   const { unit, assigned, requests } = snapshot
-  const { steps, rest } = foresight
+  const { steps, rest, end } = foresight
   const restart = steps.find(({ step }) => step.kind === 'restart')
   return {
     apiVersion: CONFIG_API_VERSION,
@@ -82,7 +82,7 @@ export function documentPlan({ snapshot, agent, foresight, report, compared }: P
         : { kind: 'unknown', detail: assigned.detail },
     active: documentActive(snapshot, describeStatus(snapshot, undefined).active),
     lastKnownGood: documentHeld(snapshot.lastKnownGood),
-    steps: steps.map(documentStep),
+    steps: steps.map((foreseen) => documentStep(foreseen, end)),
     rest: { phase: rest.phase, detail: rest.detail },
     restart: { due: restart !== undefined, afterSeconds: restart === undefined ? null : seconds(restart.afterUs) },
     preflight: report === undefined ? null : documentReport(report.name, report.report),
@@ -91,8 +91,14 @@ export function documentPlan({ snapshot, agent, foresight, report, compared }: P
   }
 }
 
-function documentStep({ step, afterUs }: ForeseenStep): StepDocument {
-  return { step: step.kind, detail: step.kind === 'wait' ? step.detail : describeStep(step), afterSeconds: seconds(afterUs) }
+function documentStep({ step, afterUs }: ForeseenStep, end: Snapshot): StepDocument {
+  return { step: step.kind, detail: describeForeseen(step, end), afterSeconds: seconds(afterUs) }
+}
+
+function describeForeseen(step: Step, { verdicts }: Snapshot): string {
+  if (step.kind === 'wait') return step.detail
+  if (step.kind !== 'preflight') return describeStep(step)
+  return `${describeStep(step)}: ${verdicts.has(step.key) ? 'refused' : 'accepted'}`
 }
 
 function documentDesired(desired: Desired): SourceDocument {

@@ -10,7 +10,8 @@ import { alignColumns, type Cell, paint } from './terminal.ts'
 export function renderPlan(facts: PlanFacts, text: string | undefined, look: ReportLook): string {
   const plan = documentPlan(facts)
   const { color } = look
-  const lines = [...alignColumns(listFacts(plan), color), '', ...renderSteps(plan, color)]
+  const { trialUs } = facts.snapshot.policy
+  const lines = [...alignColumns(listFacts(plan), color), '', ...renderSteps(plan, trialUs, color)]
   if (facts.report !== undefined) {
     const { name, report } = facts.report
     lines.push('', heading(`Preflight of ${name}: ${report.outcome}`, color), '')
@@ -33,13 +34,16 @@ function listFacts(plan: PlanDocument): Cell[][] {
   return plan.hold === 'none' ? rows : [...rows, ['Hold', { text: `${plan.hold}, until resume`, tone: 'warning' }]]
 }
 
-function renderSteps({ steps, rest, restart }: PlanDocument, color: boolean): string[] {
+function renderSteps({ steps, rest, restart }: PlanDocument, trialUs: number, color: boolean): string[] {
   const rows = steps.map(({ detail, afterSeconds }, index): Cell[] => [`${index + 1}`, describeTime(afterSeconds), detail])
   const end: Cell[] = ['', steps.length === 0 ? 'now' : 'then', { text: `${rest.phase}: ${rest.detail}`, tone: toneOfPhase(rest.phase) }]
   return [
     heading(steps.length === 0 ? 'The agent would do nothing.' : 'The agent would, if all goes well:', color),
     ...alignColumns([...rows, end], color),
     describeRestart(restart),
+    ...(restart.due && rest.phase === 'in-trial'
+      ? [`It becomes last-known-good after ${formatDuration(trialUs)} of healthy running.`]
+      : []),
   ]
 }
 

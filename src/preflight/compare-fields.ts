@@ -1,6 +1,6 @@
 /**
- * Which fields of two configs differ, value by value: maps key by key, lists as a whole, null as "not set". Pure. It knows no defaults and no spellings of
- * one value, and of the risk only what holds for all: kubelet reads its config when it starts.
+ * Which fields of two configs differ, value by value: maps key by key, lists as a whole, null and an empty map as "not set". Pure. It knows no defaults
+ * and no spellings of one value, and of the risk only what holds for all: kubelet reads its config when it starts.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { isObject } from '../agent/is-object.ts'
@@ -19,10 +19,9 @@ function* walk(path: FieldPath, before: unknown, after: unknown): Generator<Conf
   const from = before ?? undefined
   const to = after ?? undefined
   const [field] = path
-  const isMap = path.length === 0 || (isObject(from) && isObject(to) && field !== SECRET)
-  if (isMap && isObject(from) && isObject(to)) {
-    for (const key of [...new Set([...Object.keys(from), ...Object.keys(to)])].sort())
-      yield* walk([...path, key], own(from, key), own(to, key))
+  if (field !== SECRET && [from, to].every((value) => value === undefined || isObject(value))) {
+    const keys = new Set([from, to].flatMap((map) => (isObject(map) ? Object.keys(map) : [])))
+    for (const key of [...keys].sort()) yield* walk([...path, key], own(from, key), own(to, key))
     return
   }
   if (isDeepStrictEqual(from, to)) return
@@ -30,6 +29,6 @@ function* walk(path: FieldPath, before: unknown, after: unknown): Generator<Conf
   yield { path, before: show(from), after: show(to), risk: 'restart', meaning: 'kubelet is restarted', policy: undefined }
 }
 
-function own(object: Readonly<Record<string, unknown>>, key: string): unknown {
-  return Object.hasOwn(object, key) ? object[key] : undefined
+function own(map: unknown, key: string): unknown {
+  return isObject(map) && Object.hasOwn(map, key) ? map[key] : undefined
 }

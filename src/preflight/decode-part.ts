@@ -36,7 +36,8 @@ export const decodePart: InspectPart = {
       )
     const findings = [...invalid, ...repeated, ...unknown]
     const refuses = findings.some(({ severity }) => severity === 'refuse')
-    const detail = refuses ? 'read, but not as it should be' : `read: ${keys.length} fields are set, and within the rules of every version`
+    const count = keys.length === 1 ? '1 field is' : `${keys.length} fields are`
+    const detail = refuses ? 'read, but not as it should be' : `read: ${count} set, and within the rules of every version`
     return { outcome: refuses ? 'refused' : 'accepted', detail, findings }
   },
 }

@@ -21,14 +21,9 @@ function decide(parts: readonly PartResult[], findings: readonly Finding[], dema
 
 const RANK: Readonly<Record<Severity, number>> = { refuse: 0, warn: 1, info: 2 }
 
-/** The most severe first, then those of the whole document, then in the order of the text, then those of fields that are not there. Each once. */
+/** The most severe first, then those of the whole document, then in the order of the text, then those of fields that are not there. Each once, as severe as anybody has it. */
 function sortFindings(findings: readonly Finding[]): Finding[] {
-  const seen = new Set<string>()
-  const once = findings.filter(({ rule, path, position, problem }) => {
-    const identity = JSON.stringify([rule, path, position?.line, position?.column, problem])
-    return !seen.has(identity) && seen.add(identity) !== undefined
-  })
-  return once.sort(
+  const sorted = [...findings].sort(
     (a, b) =>
       RANK[a.severity] - RANK[b.severity] ||
       placeOf(a) - placeOf(b) ||
@@ -38,6 +33,11 @@ function sortFindings(findings: readonly Finding[]): Finding[] {
       compareTexts(a.rule, b.rule) ||
       compareTexts(a.problem, b.problem),
   )
+  const seen = new Set<string>()
+  return sorted.filter(({ rule, path, position, problem }) => {
+    const identity = JSON.stringify([rule, path, position?.line, position?.column, problem])
+    return !seen.has(identity) && seen.add(identity) !== undefined
+  })
 }
 
 function placeOf({ position, path }: Finding): number {
