@@ -42,6 +42,7 @@ const PURE_FOR_EVER = [
   'cli/candidate.ts',
   'cli/changes-text.ts',
   'cli/foresee.ts',
+  'cli/manifest-text.ts',
   'cli/plan-document.ts',
   'cli/plan-text.ts',
   'cli/report-document.ts',

@@ -1,6 +1,7 @@
 /**
- * What a command is to look at: a file, standard input, or a key of a ConfigMap in the cluster. Pure but for the reading that is passed in. What cannot be a
- * ConfigMap's text (too long, not UTF-8) is refused here already: kubectl would not take it, or put it where no kubelet looks.
+ * What a command is to look at: a file (the config, or the manifest of a ConfigMap), standard input, or a key of a ConfigMap in the cluster. Pure but for the
+ * reading that is passed in. What cannot be a ConfigMap's text (too long, not UTF-8) is refused here already: kubectl would not take it, or put it where no
+ * kubelet looks.
  */
 import { isUtf8 } from 'node:buffer'
 import { editDistance } from '../agent/nearest.ts'
@@ -11,6 +12,7 @@ import type { InspectedConfig } from '../preflight/inspection.ts'
 import { askConfigMap } from '../source/ask-once.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../source/desired.ts'
 import type { CommandContext } from './command.ts'
+import { type Place, readManifestText } from './manifest-text.ts'
 
 export type CandidateName =
   | { readonly kind: 'stdin' }
@@ -18,7 +20,8 @@ export type CandidateName =
   | { readonly kind: 'config-map'; readonly namespace: string; readonly name: string; readonly key: string }
 
 export type LoadedCandidate =
-  | { readonly kind: 'loaded'; readonly config: InspectedConfig; readonly text: string }
+  /** `shown`: what people look at, and where in it a place of the config stands: a manifest has more in it than the config. */
+  | { readonly kind: 'loaded'; readonly config: InspectedConfig; readonly shown: { readonly text: string; readonly place: Place } }
   /** No kubelet will ever see it like this. */
   | { readonly kind: 'refused'; readonly name: string; readonly report: Report }
   /** It could not be had. */
@@ -98,7 +101,7 @@ async function readText(
   }
 }
 
-function decodeText(shown: string, bytes: Buffer): LoadedCandidate {
+async function decodeText(shown: string, bytes: Buffer): Promise<LoadedCandidate> {
   if (!isUtf8(bytes)) {
     const before = bytes.subarray(0, findInvalid(bytes)).toString('utf8').split('\n')
     const position = { line: before.length, column: (before.at(-1) ?? '').length + 1 }
@@ -106,7 +109,19 @@ function decodeText(shown: string, bytes: Buffer): LoadedCandidate {
     return { kind: 'refused', name: shown, report: refuseUnread('source/encoding', 'it is not valid UTF-8', position, advice) }
   }
   const text = bytes.toString('utf8')
-  return { kind: 'loaded', config: { name: shown, files: { [KEY]: text }, key: KEY }, text }
+  const manifest = await readManifestText(text)
+  switch (manifest.kind) {
+    case 'none':
+      return { kind: 'loaded', config: { name: shown, files: { [KEY]: text }, key: KEY }, shown: { text, place: asIs } }
+    case 'unclear':
+      return { kind: 'failed', detail: `${shown}: ${manifest.detail}` }
+    case 'found':
+      return {
+        kind: 'loaded',
+        config: { name: shown, files: manifest.data, key: manifest.key },
+        shown: { text, place: manifest.place },
+      }
+  }
 }
 
 /** Where what was read is no longer what it says when written again. */
@@ -126,8 +141,10 @@ async function fetchText(
   if (view.kind === 'unavailable') return { kind: 'failed', detail: `${shown}: ${view.detail}` }
   const text = Object.hasOwn(view.data, key) ? view.data[key] : undefined
   const config = { name: shown, files: view.data, key }
-  return { kind: 'loaded', config, text: text ?? '' }
+  return { kind: 'loaded', config, shown: { text: text ?? '', place: asIs } }
 }
+
+const asIs: Place = (position) => position
 
 function describeCode(code: string): string {
   switch (code) {

@@ -102,8 +102,11 @@ async function loadText(named: string, context: CommandContext): Promise<ConfigT
       return { ok: false, detail: loaded.detail }
     case 'refused':
       return { ok: false, detail: `${loaded.name}: ${loaded.report.findings.map(({ problem }) => problem).join('; ')}` }
-    case 'loaded':
-      return { ok: true, name: loaded.config.name, text: loaded.text }
+    case 'loaded': {
+      const { name, files, key } = loaded.config
+      const text = Object.hasOwn(files, key) ? files[key] : undefined
+      return text === undefined ? { ok: false, detail: `${name}: there is no such key` } : { ok: true, name, text }
+    }
   }
 }
 

@@ -10,7 +10,7 @@ export const CANDIDATE: CommandArgument = {
   name: 'candidate',
   kind: candidateKind,
   required: true,
-  help: 'a file, - for standard input, or a ConfigMap in the cluster: configmap/NAME, configmap/NAMESPACE/NAME; with :KEY where that is not kubelet',
+  help: 'a file (a config, or the manifest of a ConfigMap), - for standard input, or a ConfigMap in the cluster: configmap/NAME, configmap/NAMESPACE/NAME; with :KEY where that is not kubelet',
 }
 
 /** Unlike a setting's, it may be relative: a person names it. */

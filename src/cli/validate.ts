@@ -4,9 +4,19 @@
  */
 import { choiceKind, switchKind } from '../agent/setting-kinds.ts'
 import type { Report } from '../preflight/finding.ts'
+import type { InspectOptions } from '../preflight/inspection.ts'
 import { loadCandidate } from './candidate.ts'
-import { type CommandContext, type CommandOption, EXIT, type ExitCode, type NodeCommand, type OptionValues } from './command.ts'
+import {
+  type ArgumentValues,
+  type CommandContext,
+  type CommandOption,
+  EXIT,
+  type ExitCode,
+  type NodeCommand,
+  type OptionValues,
+} from './command.ts'
 import { CANDIDATE, fileOption, isNode, KUBELET_VERSION, readText, readVersion } from './judging.ts'
+import type { Place } from './manifest-text.ts'
 import { documentReport } from './report-document.ts'
 import { renderReport } from './report-text.ts'
 import { renderSarif } from './sarif.ts'
@@ -26,7 +36,7 @@ export const validateCommand: NodeCommand = {
   group: 'Judge',
   summary: 'would kubelet take this config?',
   description:
-    'Judges a KubeletConfiguration with every part of preflight that applies here, and shows what is wrong, where, and what to do. On a node its ' +
+    'Judges a KubeletConfiguration, alone or in the manifest of a ConfigMap, with every part of preflight that applies here, and shows what is wrong, where, and what to do. On a node its ' +
     'kubelet and its hardware count; elsewhere, as for a repository of configs, the fields alone. What was asked for by name ' +
     '(a kubelet, the deep stage) has to judge, or the config counts as not judged.',
   arguments: [CANDIDATE],
@@ -54,30 +64,40 @@ export const validateCommand: NodeCommand = {
 
 const EXITS: Readonly<Record<Report['outcome'], ExitCode>> = { accepted: EXIT.fine, refused: EXIT.failed, unjudged: EXIT.usage }
 
-async function validate(
-  context: CommandContext,
-  options: OptionValues,
-  { candidate = '' }: Readonly<Record<string, string | undefined>>,
-): Promise<ExitCode> {
+async function validate(context: CommandContext, options: OptionValues, { candidate = '' }: ArgumentValues): Promise<ExitCode> {
   const { terminal } = context
   const loaded = await loadCandidate(candidate, context)
-  if (loaded.kind === 'failed') {
-    terminal.err(`kubelet-cfg-agent validate: ${plainText(loaded.detail)}\n`)
-    return EXIT.usage
+  switch (loaded.kind) {
+    case 'failed':
+      terminal.err(`kubelet-cfg-agent validate: ${plainText(loaded.detail)}\n`)
+      return EXIT.usage
+    case 'refused':
+      terminal.out(render(options.output, loaded.name, undefined, loaded.report, context))
+      return EXITS[loaded.report.outcome]
+    case 'loaded': {
+      const { config, shown } = loaded
+      const node = isNode(await context.unit.observe())
+      const report = placeFindings(await context.inspect(config, readInspectOptions(options, node)), shown.place)
+      terminal.out(render(options.output, config.name, shown.text, report, context))
+      return EXITS[report.outcome]
+    }
   }
-  const report =
-    loaded.kind === 'refused'
-      ? loaded.report
-      : await context.inspect(loaded.config, {
-          kubelet: readText(options, 'kubelet'),
-          version: readVersion(options),
-          unknownKeys: options.strict === 'true' ? 'refuse' : undefined,
-          deep: options.deep === 'true',
-          node: isNode(await context.unit.observe()),
-        })
-  const name = loaded.kind === 'refused' ? loaded.name : loaded.config.name
-  terminal.out(render(options.output, name, loaded.kind === 'loaded' ? loaded.text : undefined, report, context))
-  return EXITS[report.outcome]
+}
+
+function readInspectOptions(options: OptionValues, node: boolean): InspectOptions {
+  return {
+    kubelet: readText(options, 'kubelet'),
+    version: readVersion(options),
+    unknownKeys: options.strict === 'true' ? 'refuse' : undefined,
+    deep: options.deep === 'true',
+    node,
+  }
+}
+
+/** In the file that people have before them. */
+function placeFindings(report: Report, place: Place): Report {
+  const findings = report.findings.map((finding) => ({ ...finding, position: finding.position && place(finding.position) }))
+  return { ...report, findings }
 }
 
 function render(

@@ -15,13 +15,19 @@ export const decodePart: InspectPart = {
   async judge(text, _config, { unknownKeys = 'warn' }) {
     const decoded = decodeConfig(text, await loadParser(text))
     if (!decoded.ok) {
-      const finding = { ...about('fields/load', 'load', decoded.detail), position: findPlace(decoded.detail) }
+      const finding = { ...about('fields/load', 'load', withoutPlace(decoded.detail)), position: findPlace(decoded.detail) }
       return { outcome: 'refused', detail: 'kubelet could not read it', findings: [finding] }
     }
     const invalid = validateConfig(decoded.config).map((problem) => about('fields/value', 'validate', problem))
     const repeated = decoded.remarks
       .filter((remark) => !remark.startsWith('unknown field'))
-      .map((remark): Finding => ({ ...about('fields/repeated-key', 'load', remark), severity: 'warn', position: findPlace(remark) }))
+      .map(
+        (remark): Finding => ({
+          ...about('fields/repeated-key', 'load', withoutPlace(remark)),
+          severity: 'warn',
+          position: findPlace(remark),
+        }),
+      )
     const keys = Object.keys(decoded.config).filter((name) => name !== 'apiVersion' && name !== 'kind')
     const unknown = keys
       .filter((name) => !isFieldName(name))
@@ -47,8 +53,14 @@ function about(rule: string, reason: Finding['reason'], problem: string): Findin
 }
 
 /** As the parser words it. */
+const PLACE = / ?\(?at line (\d+)(?:, column (\d+))?\)?/
+
+function withoutPlace(detail: string): string {
+  return detail.replace(PLACE, '')
+}
+
 function findPlace(detail: string): Position | undefined {
-  const [, line, column = '1'] = /\bat line (\d+)(?:, column (\d+))?/.exec(detail) ?? []
+  const [, line, column = '1'] = PLACE.exec(detail) ?? []
   return line === undefined ? undefined : { line: Number(line), column: Number(column) }
 }
 

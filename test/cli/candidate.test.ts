@@ -59,12 +59,12 @@ t.test('whatever is asked of the API server stays in its path', async (t) => {
 
 t.test('a file and standard input', async (t) => {
   const file = await load('x.yaml', Buffer.from('text'))
-  t.same(file, {
-    loaded: { kind: 'loaded', config: { name: 'x.yaml', files: { kubelet: 'text' }, key: 'kubelet' }, text: 'text' },
+  t.match(file, {
+    loaded: { kind: 'loaded', config: { name: 'x.yaml', files: { kubelet: 'text' }, key: 'kubelet' }, shown: { text: 'text' } },
     asked: ['x.yaml 1048576'],
   })
   const stdin = await load('-', Buffer.from(''))
-  t.match(stdin, { loaded: { kind: 'loaded', config: { name: '<stdin>' }, text: '' }, asked: ['undefined 1048576'] })
+  t.match(stdin, { loaded: { kind: 'loaded', config: { name: '<stdin>' }, shown: { text: '' } }, asked: ['undefined 1048576'] })
 })
 
 t.test('what no ConfigMap can hold is refused', async (t) => {
@@ -80,7 +80,11 @@ t.test('what no ConfigMap can hold is refused', async (t) => {
   })
   t.match(await encoded([0x61, 0xc3]), { kind: 'refused', report: { findings: [{ position: { line: 1, column: 2 } }] } }, 'cut short')
   t.match(await encoded([0xef, 0xbf, 0xbd]), { kind: 'loaded' }, 'U+FFFD itself is fine')
-  t.match(await encoded([0x00, 0x01]), { kind: 'loaded', text: '\u0000\u0001' }, 'binary that is UTF-8 is for the parser to refuse')
+  t.match(
+    await encoded([0x00, 0x01]),
+    { kind: 'loaded', shown: { text: '\u0000\u0001' } },
+    'binary that is UTF-8 is for the parser to refuse',
+  )
 })
 
 t.test('what cannot be had', async (t) => {
@@ -95,13 +99,13 @@ t.test('a ConfigMap', async (t) => {
   const data = { kubelet: 'text', other: 'more' }
   const object = { kind: 'ConfigMap', metadata: { name: 'x', namespace: 'kube-system', uid: 'u', resourceVersion: '1' }, data }
   const ask = async (text: string, answer: KubeAnswer) => load(text, Buffer.from(''), answer)
-  t.same(await ask('configmap/x', { kind: 'ok', object }), {
-    loaded: { kind: 'loaded', config: { name: 'configmap/kube-system/x:kubelet', files: data, key: 'kubelet' }, text: 'text' },
+  t.match(await ask('configmap/x', { kind: 'ok', object }), {
+    loaded: { kind: 'loaded', config: { name: 'configmap/kube-system/x:kubelet', files: data, key: 'kubelet' }, shown: { text: 'text' } },
     asked: ['/api/v1/namespaces/kube-system/configmaps/x'],
   })
   t.match(
     (await ask('configmap/x:gone', { kind: 'ok', object })).loaded,
-    { kind: 'loaded', text: '', config: { key: 'gone' } },
+    { kind: 'loaded', shown: { text: '' }, config: { key: 'gone' } },
     'preflight says so',
   )
   t.match((await ask('configmap/x', { kind: 'ok', object: { data: 5 } })).loaded, { kind: 'failed' })

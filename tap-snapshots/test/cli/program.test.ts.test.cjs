@@ -48,9 +48,9 @@ order, spelling and comments do not count. Without an argument the other one is 
 assigns to this node.
 
 Arguments:
-  FILE|-|configmap/NAME        a file, - for standard input, or a ConfigMap in the cluster:
-                               configmap/NAME, configmap/NAMESPACE/NAME; with :KEY where that is not
-                               kubelet
+  FILE|-|configmap/NAME        a file (a config, or the manifest of a ConfigMap), - for standard
+                               input, or a ConfigMap in the cluster: configmap/NAME,
+                               configmap/NAMESPACE/NAME; with :KEY where that is not kubelet
 
 Options:
   --against <path>             compare with this (a file, or configmap/NAME) and not with what runs
@@ -410,15 +410,15 @@ Exit codes: 0 fine, 1 failed, 2 wrong flags or settings.
 exports[`test/cli/program.test.ts > TAP > help > of validate 1`] = `
 Usage: kubelet-cfg-agent validate FILE|-|configmap/NAME [flags]
 
-Judges a KubeletConfiguration with every part of preflight that applies here, and shows what is
-wrong, where, and what to do. On a node its kubelet and its hardware count; elsewhere, as for a
-repository of configs, the fields alone. What was asked for by name (a kubelet, the deep stage) has
-to judge, or the config counts as not judged.
+Judges a KubeletConfiguration, alone or in the manifest of a ConfigMap, with every part of preflight
+that applies here, and shows what is wrong, where, and what to do. On a node its kubelet and its
+hardware count; elsewhere, as for a repository of configs, the fields alone. What was asked for by
+name (a kubelet, the deep stage) has to judge, or the config counts as not judged.
 
 Arguments:
-  FILE|-|configmap/NAME        a file, - for standard input, or a ConfigMap in the cluster:
-                               configmap/NAME, configmap/NAMESPACE/NAME; with :KEY where that is not
-                               kubelet
+  FILE|-|configmap/NAME        a file (a config, or the manifest of a ConfigMap), - for standard
+                               input, or a ConfigMap in the cluster: configmap/NAME,
+                               configmap/NAMESPACE/NAME; with :KEY where that is not kubelet
 
 Options:
   --kubelet <path>             judge with this kubelet, as before an upgrade

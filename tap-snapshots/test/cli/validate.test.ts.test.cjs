@@ -19,7 +19,7 @@ exports[`test/cli/validate.test.ts > TAP > what people see > in colour 1`] = `
 [2m     | [0m[1m^~~~~~[0m
      = the nearest known name is maxPods
 
-[1mx:6:1:[0m [33mwarning:[0m the same key again at line 6, column 1: the last one counts [2m[fields/repeated-key][0m
+[1mx:6:1:[0m [33mwarning:[0m the same key again: the last one counts [2m[fields/repeated-key][0m
 [2m   6 | [0mmaxPods: 65
 [2m     | [0m[1m^~~~~~~[0m
 
@@ -29,7 +29,7 @@ x: [31mrefused[0m: 1 error, 2 warnings
 `
 
 exports[`test/cli/validate.test.ts > TAP > what people see > no YAML 1`] = `
-kubelet.yaml:2:1: error: Flow sequence in block collection must be sufficiently indented and end with a ] at line 2, column 1 [fields/load]
+kubelet.yaml:2:1: error: Flow sequence in block collection must be sufficiently indented and end with a ] [fields/load]
    2 |
      | ^
 
@@ -46,7 +46,7 @@ kubelet.yaml:3:1: warning: maxPod: no kubelet knows this field: it is ignored [f
      | ^~~~~~
      = the nearest known name is maxPods
 
-kubelet.yaml:6:1: warning: the same key again at line 6, column 1: the last one counts [fields/repeated-key]
+kubelet.yaml:6:1: warning: the same key again: the last one counts [fields/repeated-key]
    6 | maxPods: 65
      | ^~~~~~~
 
@@ -104,7 +104,7 @@ exports[`test/cli/validate.test.ts > TAP > what programs see > must match snapsh
         "line": 6,
         "column": 1
       },
-      "problem": "the same key again at line 6, column 1: the last one counts",
+      "problem": "the same key again: the last one counts",
       "advice": null
     }
   ]
