@@ -24,7 +24,15 @@ import {
   seconds,
 } from './status-document.ts'
 
-export interface PlanDocument {
+/** If everything goes well; a running agent begins at once. */
+export interface Course {
+  readonly steps: readonly StepDocument[]
+  /** Where it would come to rest. */
+  readonly rest: { readonly phase: Phase; readonly detail: string }
+  readonly restart: { readonly due: boolean; readonly afterSeconds: number | null }
+}
+
+export interface PlanDocument extends Course {
   readonly apiVersion: typeof CONFIG_API_VERSION
   readonly kind: 'Plan'
   readonly node: string
@@ -36,11 +44,8 @@ export interface PlanDocument {
   readonly assigned: SourceDocument
   readonly active: SourceDocument
   readonly lastKnownGood: SourceDocument
-  /** If everything goes well; a running agent begins at once. */
-  readonly steps: readonly StepDocument[]
-  /** Where it would come to rest. */
-  readonly rest: { readonly phase: Phase; readonly detail: string }
-  readonly restart: { readonly due: boolean; readonly afterSeconds: number | null }
+  /** Where the node is paused or held on its local config; null: it is not. */
+  readonly afterResume: Course | null
   /** Of what is wanted; null: there is nothing to check. */
   readonly preflight: ReportDocument | null
   /** From what runs to what is wanted; null: it cannot be told, and `changesDetail` says why. */
@@ -60,14 +65,13 @@ export interface PlanFacts {
   readonly snapshot: Snapshot
   readonly agent: AgentPresence
   readonly foresight: Foresight
+  readonly afterResume: Foresight | undefined
   readonly report: { readonly name: string; readonly report: Report } | undefined
   readonly compared: Compared
 }
 
-export function documentPlan({ snapshot, agent, foresight, report, compared }: PlanFacts): PlanDocument {
+export function documentPlan({ snapshot, agent, foresight, afterResume, report, compared }: PlanFacts): PlanDocument {
   const { unit, assigned, requests } = snapshot
-  const { steps, rest, end } = foresight
-  const restart = steps.find(({ step }) => step.kind === 'restart')
   return {
     apiVersion: CONFIG_API_VERSION,
     kind: 'Plan',
@@ -82,12 +86,20 @@ export function documentPlan({ snapshot, agent, foresight, report, compared }: P
         : { kind: 'unknown', detail: assigned.detail },
     active: documentActive(snapshot, describeStatus(snapshot, undefined).active),
     lastKnownGood: documentHeld(snapshot.lastKnownGood),
-    steps: steps.map((foreseen) => documentStep(foreseen, end)),
-    rest: { phase: rest.phase, detail: rest.detail },
-    restart: { due: restart !== undefined, afterSeconds: restart === undefined ? null : seconds(restart.afterUs) },
+    ...documentCourse(foresight),
+    afterResume: afterResume === undefined ? null : documentCourse(afterResume),
     preflight: report === undefined ? null : documentReport(report.name, report.report),
     changes: compared.ok ? compared.changes.map(documentChange) : null,
     changesDetail: compared.ok ? null : compared.detail,
+  }
+}
+
+function documentCourse({ steps, rest, end }: Foresight): Course {
+  const restart = steps.find(({ step }) => step.kind === 'restart')
+  return {
+    steps: steps.map((foreseen) => documentStep(foreseen, end)),
+    rest: { phase: rest.phase, detail: rest.detail },
+    restart: { due: restart !== undefined, afterSeconds: restart === undefined ? null : seconds(restart.afterUs) },
   }
 }
 

@@ -1,7 +1,7 @@
 /** What `plan` prints for people. Pure. */
 import { formatDuration, SECOND_US } from '../agent/durations.ts'
 import { renderChanges } from './changes-text.ts'
-import { documentPlan, type PlanDocument, type PlanFacts } from './plan-document.ts'
+import { type Course, documentPlan, type PlanDocument, type PlanFacts } from './plan-document.ts'
 import { type ReportLook, renderFindings, renderParts } from './report-text.ts'
 import { describeAgent, describeDocument, toneOfPhase } from './status-table.ts'
 import { alignColumns, type Cell, paint } from './terminal.ts'
@@ -11,7 +11,8 @@ export function renderPlan(facts: PlanFacts, text: string | undefined, look: Rep
   const plan = documentPlan(facts)
   const { color } = look
   const { trialUs } = facts.snapshot.policy
-  const lines = [...alignColumns(listFacts(plan), color), '', ...renderSteps(plan, trialUs, color)]
+  const lines = [...alignColumns(listFacts(plan), color), '', ...renderCourse('The agent would', plan, trialUs, color)]
+  if (plan.afterResume !== null) lines.push('', ...renderCourse('After resume, it would', plan.afterResume, trialUs, color))
   if (facts.report !== undefined) {
     const { name, report } = facts.report
     lines.push('', heading(`Preflight of ${name}: ${report.outcome}`, color), '')
@@ -34,11 +35,11 @@ function listFacts(plan: PlanDocument): Cell[][] {
   return plan.hold === 'none' ? rows : [...rows, ['Hold', { text: `${plan.hold}, until resume`, tone: 'warning' }]]
 }
 
-function renderSteps({ steps, rest, restart }: PlanDocument, trialUs: number, color: boolean): string[] {
+function renderCourse(who: string, { steps, rest, restart }: Course, trialUs: number, color: boolean): string[] {
   const rows = steps.map(({ detail, afterSeconds }, index): Cell[] => [`${index + 1}`, describeTime(afterSeconds), detail])
   const end: Cell[] = ['', steps.length === 0 ? 'now' : 'then', { text: `${rest.phase}: ${rest.detail}`, tone: toneOfPhase(rest.phase) }]
   return [
-    heading(steps.length === 0 ? 'The agent would do nothing.' : 'The agent would, if all goes well:', color),
+    heading(steps.length === 0 ? `${who} do nothing.` : `${who}, if all goes well:`, color),
     ...alignColumns([...rows, end], color),
     describeRestart(restart),
     ...(restart.due && rest.phase === 'in-trial'
@@ -47,7 +48,7 @@ function renderSteps({ steps, rest, restart }: PlanDocument, trialUs: number, co
   ]
 }
 
-function describeRestart({ due, afterSeconds }: PlanDocument['restart']): string {
+function describeRestart({ due, afterSeconds }: Course['restart']): string {
   if (!due) return 'Kubelet is not restarted.'
   return afterSeconds === null || afterSeconds === 0
     ? 'Kubelet is restarted at once.'

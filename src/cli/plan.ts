@@ -35,10 +35,13 @@ async function plan(context: CommandContext, options: OptionValues): Promise<Exi
   const snapshot = await context.observe(desired)
   const wanted = findDesired(desired, snapshot, context)
   const report = await inspectDesired(desired, context)
+  const judge = (key: TrialKey) => findRefusal(key, snapshot, report?.report)
+  const { hold } = snapshot.requests
   const facts: PlanFacts = {
     snapshot,
     agent: context.agent(),
-    foresight: foresee(snapshot, (key) => findRefusal(key, snapshot, report?.report)),
+    foresight: foresee(snapshot, judge),
+    afterResume: hold === 'none' ? undefined : foresee({ ...snapshot, requests: { ...snapshot.requests, hold: 'none' } }, judge),
     report,
     compared: await compareTexts(readActiveConfig(snapshot, context), wanted, (from, to) => context.compare(from, to, undefined)),
   }

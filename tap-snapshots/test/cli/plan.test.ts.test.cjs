@@ -213,6 +213,16 @@ The agent would, if all goes well:
    then  paused: paused on the node; wanted is kube-system/my-node-config:kubelet@200
 Kubelet is not restarted.
 
+After resume, it would, if all goes well:
+1  now     assign kube-system/my-node-config:kubelet@200
+2  now     check kube-system/my-node-config:kubelet@200: accepted
+3  now     waits its turn to use kube-system/my-node-config:kubelet@200
+4  in 44s  make kube-system/my-node-config:kubelet@200 what kubelet starts with
+5  in 44s  restart kubelet to use kube-system/my-node-config:kubelet@200
+   then    in-trial: trial of kube-system/my-node-config:kubelet@200
+Kubelet is restarted in 44s.
+It becomes last-known-good after 10m of healthy running.
+
 Preflight of configmap/kube-system/my-node-config:kubelet: accepted
 
 fields  accepted  read: 1 field is set, and within the rules of every version
@@ -343,6 +353,7 @@ exports[`test/cli/plan.test.ts > TAP > what programs see > must match snapshot 1
     "due": true,
     "afterSeconds": 216
   },
+  "afterResume": null,
   "preflight": {
     "apiVersion": "kubelet-cfg-agent.io/v1alpha1",
     "kind": "ValidationReport",
