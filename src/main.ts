@@ -1,36 +1,25 @@
 /**
- * The composition root: the only place where adapters meet. From here down everything is handed what it needs; nothing reaches for the
- * environment, the clock or the disk by itself. What is needed rarely (YAML, metrics, node facts) is loaded when it is.
+ * The composition root: the only place where adapters meet, together with `main-stores.ts` and, for the commands, `main-commands.ts`. From here down
+ * everything is handed what it needs; nothing reaches for the environment, the clock or the disk by itself. What is needed rarely (YAML, metrics, node facts) is loaded when it is.
  */
 import { existsSync, fstatSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { setTimeout as after } from 'node:timers/promises'
 import { keepHeapSmall } from './agent/heap.ts'
 import { Loop, runLoop, Waker } from './agent/loop.ts'
-import { type Eyes, observe } from './agent/observe.ts'
 import type { AssignmentSource, Clock, Files, KubeApi, Log } from './agent/ports.ts'
 import { rereadSettings } from './agent/reread-settings.ts'
 import { configPath } from './agent/resolve-settings.ts'
 import type { Settings } from './agent/settings.ts'
 import { toPolicy } from './agent/settings.ts'
 import { adoptKubeletStore, findKubeletStore } from './checkpoint/adopt.ts'
-import { FileAsks } from './checkpoint/ask.ts'
 import { compareBinding, readBinding, setForeignStateAside, writeBinding } from './checkpoint/binding.ts'
-import { FileCheckpoints } from './checkpoint/checkpoints.ts'
-import { contentHash } from './checkpoint/content.ts'
-import type { Disk } from './checkpoint/disk.ts'
 import { DurableFiles } from './checkpoint/files.ts'
-import { LastingFaults } from './checkpoint/lasting-faults.ts'
-import { findLockHolder, takeLock } from './checkpoint/lock.ts'
+import { takeLock } from './checkpoint/lock.ts'
 import { type Layout, layoutOf } from './checkpoint/names.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'
-import { ReadOnlyDisk } from './checkpoint/read-only-disk.ts'
-import { FileRecords } from './checkpoint/records.ts'
-import { FileRequests } from './checkpoint/requests.ts'
-import { FileRuntimeRecords } from './checkpoint/runtime-records.ts'
 import type { OnSetAside } from './checkpoint/set-aside.ts'
 import { gatherFindings, logFindings } from './cli/check.ts'
-import { type AgentStart, type CommandContext, EXIT, type ExitCode, type TakeOver } from './cli/command.ts'
+import { type AgentStart, EXIT, type ExitCode } from './cli/command.ts'
 import { type ParseYaml, readConfigFile } from './cli/config-file.ts'
 import { runProgram } from './cli/program.ts'
 import { readRights } from './cli/rights.ts'
@@ -38,12 +27,10 @@ import { wantsColor } from './cli/terminal.ts'
 import { readKubeconfig } from './kube/credentials.ts'
 import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
-import { ConfigFileFacts } from './kubelet/config-file.ts'
-import { NetworkHealthProbe } from './kubelet/health.ts'
 import { StagedPreflight } from './kubelet/preflight.ts'
-import { findRuntimeSocket } from './kubelet/runtime-socket.ts'
+import { findNodeName, openStores, type Stores } from './main-stores.ts'
 import { type Counters, countRejections, NO_COUNTERS } from './report/counters.ts'
-import { FileHistory, readHistory } from './report/history.ts'
+import { FileHistory } from './report/history.ts'
 import { Publisher } from './report/publisher.ts'
 import { Reporter } from './report/reporter.ts'
 import { ReportServer } from './report/server.ts'
@@ -51,16 +38,11 @@ import type { ConfigStatus } from './report/status.ts'
 import { ClusterSource } from './source/cluster.ts'
 import { DirectorySource } from './source/directory.ts'
 import { watchDirectory } from './source/watch-directory.ts'
-import { UnitActivation } from './systemd/activation.ts'
 import { BootClock } from './systemd/boot-clock.ts'
-import { EnvActivation } from './systemd/env-activation.ts'
-import { FileActivation } from './systemd/file-activation.ts'
-import { SystemFileOwnership } from './systemd/file-ownership.ts'
 import { Heartbeat } from './systemd/heartbeat.ts'
 import { createLog, type LeveledLog } from './systemd/journal.ts'
 import { chooseFormat } from './systemd/log-format.ts'
 import { Notifier, takeSupervision } from './systemd/notify.ts'
-import { Systemctl } from './systemd/systemctl.ts'
 
 /** Set by the build; run from source there is none. */
 declare const KUBELET_CFG_AGENT_VERSION: string | undefined
@@ -76,78 +58,6 @@ const sleep = async (ms: number, signal: AbortSignal) => {
   await after(ms, undefined, { signal }).catch(() => {})
 }
 const pace = { nowMs: () => clock.now().monotonicUs / 1000, random: Math.random, sleep }
-
-/** What looks at and works on one node's state; over a read-only disk it only looks. */
-function openStores(settings: Settings, disk: Disk, log: Log, onSetAside: OnSetAside) {
-  const files = new DurableFiles(disk)
-  const layout = layoutOf(settings.dynamicConfigDir)
-  const { dynamicConfigDir, envFile, runtimeDir, systemctl, kubeletUnit, activation } = settings
-  const faults = new LastingFaults(clock, log)
-  return {
-    files,
-    layout,
-    checkpoints: new FileCheckpoints(files, layout, onSetAside, faults),
-    records: new FileRecords({ files, layout, log, onSetAside, faults }),
-    runtime: new FileRuntimeRecords(files, runtimeDir, log),
-    requests: new FileRequests(files, layout, log),
-    unit: new Systemctl({ systemctl, unit: kubeletUnit, envFile, activation, dynamicConfigDir }),
-    activation: new UnitActivation(
-      new EnvActivation(files, dynamicConfigDir, envFile),
-      new FileActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, runtimeDir }),
-    ),
-    configFacts: new ConfigFileFacts(files),
-    // Looks that wait for a hanging kubelet must not lie so far apart that each passes for an outage of the agent.
-    probe: new NetworkHealthProbe(Math.min(2000, Math.ceil(settings.toleranceUs / 4000))),
-    contentOf: contentHash,
-    defaultRuntimeSocket: findRuntimeSocket,
-    clock,
-  }
-}
-
-/** The node as the commands see it: they look without changing anything, and leave requests. */
-function openNode(settings: Settings): CommandContext {
-  const stores = openStores(settings, new ReadOnlyDisk(new NodeDisk()), SILENT, () => {})
-  const eyes: Eyes = {
-    ...stores,
-    nodeName: findNodeName(settings, stores.files),
-    policy: () => toPolicy(settings),
-    assignment: { desired: () => ({ kind: 'unknown', detail: 'only the running agent asks the cluster' }) },
-    accepted: new Map(),
-    preflight: undefined,
-    drain: { isDrained: async () => undefined },
-  }
-  return {
-    settings,
-    terminal,
-    observe: () => observe(eyes, []),
-    unit: stores.unit,
-    activation: stores.activation,
-    requests: stores.requests,
-    ask: new FileAsks(new DurableFiles(new NodeDisk()), stores.layout),
-    takeOver: () => takeOver(settings, stores.layout),
-    history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
-    agent: () => findLockHolder(stores.layout.lock),
-    rights: readRights,
-    uid: process.getuid?.() ?? 0,
-    nodeFacts: async () => (await import('./kubelet/node-facts.ts')).readNodeFacts(),
-  }
-}
-
-function takeOver(settings: Settings, { directory, lock: lockPath }: Layout): TakeOver {
-  if (!existsSync(directory)) return { kind: 'untouched' }
-  const taken = takeLock(lockPath, process.pid)
-  if (!taken.ok) return { kind: 'refused', detail: taken.detail }
-  return { kind: 'taken', activation: openStores(settings, new NodeDisk(), SILENT, () => {}).activation, end: taken.lock.release }
-}
-
-/** The host name is a guess (it can be `localhost` early at boot), so whom the state belongs to is believed before it. */
-function findNodeName(settings: Settings, files: Files): string {
-  if (settings.nodeName !== undefined) return settings.nodeName
-  const reading = settings.manifestDir === undefined ? readKubeconfig(settings.kubeconfig, Date.now) : undefined
-  const named = reading?.kind === 'ok' ? reading.credentials.nodeName() : undefined
-  // kubelet names its node like this too (`GetHostname`, pkg/util/node/node.go).
-  return named ?? readBinding(files, layoutOf(settings.dynamicConfigDir))?.nodeName ?? hostname().trim().toLowerCase()
-}
 
 async function runAgent(start: AgentStart): Promise<ExitCode> {
   keepHeapSmall()
@@ -184,7 +94,7 @@ async function liveOn({ settings, reread }: AgentStart, heartbeat: Heartbeat, lo
   const waker = new Waker()
   const kubeconfig = new KubeconfigFile(settings.kubeconfig, (path) => readKubeconfig(path, Date.now), log)
   const sayAside: OnSetAside = ({ path, to, why }) => log.error(`set aside ${path} as ${to}: ${why}`)
-  const stores = openStores(settings, new NodeDisk(), log, sayAside)
+  const stores = openStores(settings, new NodeDisk(), clock, log, sayAside)
   const { files, layout, checkpoints } = stores
   settleFiles(files, layout, log)
   const nodeName = findNodeName(settings, files)
@@ -350,7 +260,7 @@ async function openMetrics(settings: Settings, log: Log) {
   return { counters: metrics as Counters, report, isReady, isAlive, stopServing: async () => server.stop() }
 }
 
-async function checkSelf(settings: Settings, { unit, activation }: ReturnType<typeof openStores>, log: Log): Promise<void> {
+async function checkSelf(settings: Settings, { unit, activation }: Stores, log: Log): Promise<void> {
   const nodeFacts = async () => (await import('./kubelet/node-facts.ts')).readNodeFacts()
   const uid = process.getuid?.() ?? 0
   logFindings(await gatherFindings({ settings, unit, activation, rights: readRights, uid, nodeFacts }), log)
@@ -363,7 +273,6 @@ function openLog(settings: Settings): LeveledLog {
   return createLog({ level: settings.logLevel, format: format[settings.logFormat], colours: wantsColor(process.stdout.isTTY, process.env) })
 }
 
-const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const terminal = {
   out: (text: string) => void process.stdout.write(text),
   err: (text: string) => void process.stderr.write(text),
@@ -387,7 +296,8 @@ const code = await runProgram(args, {
   terminal,
   env: () => process.env,
   readConfigFile: (path) => readConfigFile(path, (text) => parseYaml(text)),
-  openNode,
+  // Judging and comparing are nothing that the agent should carry around.
+  openNode: async (settings) => (await import('./main-commands.ts')).openNode(settings, { clock, terminal, version: VERSION }),
   runAgent,
 })
 process.exit(code)

@@ -12,16 +12,40 @@ const NAMES = [...COMMAND_ROWS.map(({ name }) => name), HELP_COMMAND.name]
 const spellings = ({ short, flag }: FlagRow) => (short === undefined ? [flag] : [short, flag])
 const flagsOf = ({ flags }: CommandRow) => [...flags, HELP_FLAG]
 
-/** One flag means one thing wherever it is taken, so bash may ask for its values without knowing the command. */
-function distinctFlags(): FlagRow[] {
-  return [...new Map(COMMAND_ROWS.flatMap(({ flags }) => flags).map((row) => [row.flag, row])).values()]
+/** For bash: which words take which values. Most flags mean one thing wherever they are taken; where one does not, it goes by the command. */
+function listValues(): { readonly pattern: string; readonly row: FlagRow }[] {
+  const byFlag = new Map<string, { readonly command: string; readonly row: FlagRow }[]>()
+  for (const { name, flags } of COMMAND_ROWS) {
+    for (const row of flags) byFlag.set(row.flag, [...(byFlag.get(row.flag) ?? []), { command: name, row }])
+  }
+  return [...byFlag.values()].flatMap((uses) => {
+    const kinds = new Set(uses.map(({ row }) => JSON.stringify(row.value)))
+    const [first] = uses
+    if (first === undefined) return []
+    if (kinds.size === 1)
+      return [
+        {
+          pattern: spellings(first.row)
+            .map((spelling) => `*:${spelling}`)
+            .join(' | '),
+          row: first.row,
+        },
+      ]
+    return uses.map(({ command, row }) => ({
+      pattern: spellings(row)
+        .map((spelling) => `${command}:${spelling}`)
+        .join(' | '),
+      row,
+    }))
+  })
 }
 
 export function bashCompletion(): string {
-  const values = distinctFlags().flatMap((row) => {
+  const values = listValues().flatMap(({ pattern, row }) => {
     const reply = bashReply(row)
-    return reply === undefined ? [] : [`    ${spellings(row).join(' | ')}) ${reply} ;;`]
+    return reply === undefined ? [] : [`    ${pattern}) ${reply} ;;`]
   })
+  const withFiles = COMMAND_ROWS.filter((row) => row.arguments.length > 0).map(({ name }) => name)
   const commands = COMMAND_ROWS.map((row) => `    ${row.name}) words='${flagsOf(row).flatMap(spellings).join(' ')}' ;;`)
   return `# bash completion for ${PROGRAM}
 ${FUNCTION}() {
@@ -37,13 +61,18 @@ ${FUNCTION}() {
     mapfile -t COMPREPLY < <(compgen -W '${[...NAMES, ...spellings(HELP_FLAG), ...spellings(VERSION_FLAG)].join(' ')}' -- "$cur")
     return
   fi
-  case $prev in
+  case \${COMP_WORDS[1]}:$prev in
 ${values.join('\n')}
   esac
   case \${COMP_WORDS[1]} in
     help) words='${NAMES.join(' ')}' ;;
 ${commands.join('\n')}
   esac
+  if [[ $cur != -* ]]; then
+    case \${COMP_WORDS[1]} in
+      ${withFiles.join(' | ')}) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- "$cur") && return ;;
+    esac
+  fi
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
 }
 complete -F ${FUNCTION} ${PROGRAM}
@@ -70,7 +99,10 @@ export function zshCompletion(): string {
   const name = `_${PROGRAM}`
   const described = [...COMMAND_ROWS, HELP_COMMAND].map((row) => `        ${zshQuote(`${row.name}:${row.summary}`)}`)
   const cases = COMMAND_ROWS.map((row) => {
-    const specs = flagsOf(row).flatMap(zshSpecs)
+    const operands = row.arguments.map(({ placeholder, required }, index) =>
+      zshQuote(`${index + 1}:${required ? '' : ':'}${placeholder}:_files`),
+    )
+    const specs = [...flagsOf(row).flatMap(zshSpecs), ...operands]
     return `        ${row.name})\n          _arguments \\\n${specs.map((spec) => `            ${spec}`).join(' \\\n')}\n          ;;`
   })
   return `#compdef ${PROGRAM}
@@ -142,6 +174,9 @@ export function fishCompletion(): string {
       ({ name, summary }) => `complete -c ${PROGRAM} -n __fish_use_subcommand -a ${name} -d ${fishQuote(summary)}`,
     ),
     `complete -c ${PROGRAM} -n '__fish_seen_subcommand_from help' -a '${NAMES.join(' ')}'`,
+    ...COMMAND_ROWS.filter((row) => row.arguments.length > 0).map(
+      ({ name }) => `complete -c ${PROGRAM} -n '__fish_seen_subcommand_from ${name}' -F`,
+    ),
     ...COMMAND_ROWS.flatMap((row) => flagsOf(row).map((flag) => fishFlag(`'__fish_seen_subcommand_from ${row.name}'`, flag))),
   ]
   return `${lines.join('\n')}\n`

@@ -60,6 +60,7 @@ export function programPage(edition: Edition): string {
       term(bold(String(EXIT.fine)), 'Fine.'),
       term(bold(String(EXIT.failed)), 'Failed; the message says what to do.'),
       term(bold(String(EXIT.usage)), 'Wrong flags or settings; all of them are named.'),
+      paragraph('The commands that judge or compare say with 1 what they found, and with 2 that they could not tell: see each of them.'),
     ),
     section(
       'Files',
@@ -119,11 +120,18 @@ function groupsOf(rows: readonly CommandRow[]): [string, CommandRow[]][] {
   return names.map((name) => [name, rows.filter(({ group }) => group === name)])
 }
 
-function describeCommand({ name, description, flags, examples }: CommandRow): string {
+function describeCommand({ name, description, arguments: taken, flags, examples, exits }: CommandRow): string {
   const own = flags.filter(({ setting }) => setting === undefined)
   const options = own.map((flag) => `${spell(flag)}: ${flag.help}.`)
+  const operands = taken.map(({ placeholder, help }) => `\`${placeholder}\`: ${help}.`)
+  const codes = exits.length === 0 ? [] : [`Exits with ${exits.map(([code, meaning]) => `${code}: ${meaning}`).join('; ')}.`]
+  const words = [
+    name,
+    ...taken.map(({ placeholder, required }) => (required ? placeholder : `[${placeholder}]`)),
+    ...(own.length === 0 ? [] : ['[flags]']),
+  ]
   const shown = examples.map(([line, effect]) => `\`${PROGRAM} ${line}\`: ${effect}.`)
-  return term(bold(`${name}${own.length === 0 ? '' : ' [flags]'}`), description, ...options, ...shown)
+  return term(bold(words.join(' ')), description, ...operands, ...options, ...codes, ...shown)
 }
 
 /** In backquotes, for a paragraph. */

@@ -30,8 +30,19 @@ export interface FlagRow {
   readonly setting: SettingName | undefined
 }
 
+export interface ArgumentRow {
+  /** As in `FILE|-|configmap/NAME`. */
+  readonly placeholder: string
+  readonly required: boolean
+  readonly help: string
+}
+
 export interface CommandRow {
   readonly name: string
+  /** In their order. Any of them may be a file. */
+  readonly arguments: readonly ArgumentRow[]
+  /** What its exit codes say, where they say more than everywhere. */
+  readonly exits: readonly (readonly [string, string])[]
   readonly group: string
   readonly summary: string
   readonly description: string
@@ -66,6 +77,8 @@ export const COMMAND_ROWS: readonly CommandRow[] = COMMANDS.map((command) => ({
   summary: command.summary,
   description: command.description,
   examples: command.examples,
+  arguments: (command.arguments ?? []).map(({ kind, required, help }) => ({ placeholder: kind.placeholder, required, help })),
+  exits: Object.entries(command.exits ?? {}),
   flags: [
     ...command.options.map((option) =>
       row({

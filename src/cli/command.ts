@@ -3,13 +3,15 @@
  * data into a parser and into help. Commands touch neither files nor systemd themselves, so that fakes can stand in for both.
  */
 
-import type { ContentHash, Snapshot } from '../agent/model.ts'
-import type { Activation, OperatorRequests, Unit } from '../agent/ports.ts'
+import type { ContentHash, Desired, Snapshot } from '../agent/model.ts'
+import type { Activation, Checkpoints, Files, KubeApi, OperatorRequests, Unit } from '../agent/ports.ts'
 import type { Resolution } from '../agent/resolve-settings.ts'
 import { choiceKind, type Kind } from '../agent/setting-kinds.ts'
 import type { Settings } from '../agent/settings.ts'
 import type { NodeFactsResult } from '../kubelet/describe-facts.ts'
+import type { Compare, Inspect } from '../preflight/inspection.ts'
 import type { HistoryReading } from '../report/history-lines.ts'
+import type { InputReading } from './read-input.ts'
 import type { PathNeed, PathRight } from './rights.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -27,7 +29,7 @@ export interface PlainCommand extends CommandText {
 /** Looks at the node, or leaves a request on it. Takes the flags that say where things are. */
 export interface NodeCommand extends CommandText {
   readonly takes: 'node'
-  execute(context: CommandContext, options: OptionValues): Promise<ExitCode>
+  execute(context: CommandContext, options: OptionValues, args: ArgumentValues): Promise<ExitCode>
 }
 
 /** The agent itself. Takes every flag. */
@@ -39,12 +41,16 @@ export interface RunCommand extends CommandText {
 interface CommandText {
   readonly name: string
   /** Heading in the list of commands. */
-  readonly group: 'The agent' | 'Look' | 'Ask' | 'Remove'
+  readonly group: 'The agent' | 'Look' | 'Judge' | 'Ask' | 'Remove'
   /** One line, for the list of commands. */
   readonly summary: string
   readonly description: string
+  /** In their order; absent: it takes none. Those that may be left out come last. */
+  readonly arguments?: readonly CommandArgument[]
   readonly options: readonly CommandOption[]
-  /** Arguments after the command's name, and what they do. */
+  /** What its exit codes say, where 1 is an answer and no failure: then whatever goes wrong is 2. */
+  readonly exits?: Readonly<Record<ExitCode, string>>
+  /** What stands after the command's name, and what it does. */
   readonly examples: readonly (readonly [string, string])[]
 }
 
@@ -53,12 +59,22 @@ export interface CommandOption {
   /** `output` for `--output`. */
   readonly name: string
   readonly short?: string
-  readonly kind: Kind<string> | Kind<number>
+  readonly kind: Kind<string> | Kind<number> | Kind<boolean>
   readonly initial: string
   readonly help: string
 }
 /** By name; every option has a value, which its kind has accepted. */
 export type OptionValues = Readonly<Record<string, string>>
+
+/** What stands after the command's name, besides options. Its placeholder is what people see of it. */
+export interface CommandArgument {
+  readonly name: string
+  readonly kind: Kind<string> & { readonly placeholder: string }
+  readonly required: boolean
+  readonly help: string
+}
+/** By name; undefined: it was left out. */
+export type ArgumentValues = Readonly<Record<string, string | undefined>>
 
 export const OUTPUT: CommandOption = {
   name: 'output',
@@ -86,8 +102,20 @@ export type RunAgent = (start: AgentStart) => Promise<ExitCode>
 export interface CommandContext {
   readonly settings: Settings
   readonly terminal: Terminal
-  /** The agent's own look around, over stores that only read, and with nothing known of what the cluster wants. */
-  observe(): Promise<Snapshot>
+  /** The agent's own look around, over stores that only read. Nothing is known of what the cluster wants but what is passed in. */
+  observe(desired?: Desired): Promise<Snapshot>
+  /** Asks the cluster (or the directory of manifests) once. */
+  askDesired(): Promise<Desired>
+  readonly api: Pick<KubeApi, 'request'>
+  nodeName(): string
+  readonly checkpoints: Pick<Checkpoints, 'data'>
+  readonly files: Pick<Files, 'read'>
+  /** @param path undefined: standard input */
+  readInput(path: string | undefined, limitBytes: number): Promise<InputReading>
+  readonly inspect: Inspect
+  readonly compare: Compare
+  /** Of this program. */
+  readonly version: string
   readonly unit: Pick<Unit, 'observe'>
   readonly activation: Pick<Activation, 'read'>
   readonly requests: Pick<OperatorRequests, 'read'>

@@ -55,7 +55,8 @@ function findEnd(snapshot: Snapshot, phase: Phase, target: Target): number | und
   return undefined
 }
 
-function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
+/** What a step does, as in `what the agent would do: ...`. */
+export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
   switch (step.kind) {
     case 'forgive':
       return `drop what is held against ${step.keys.length === 1 ? 'a config' : 'configs'}: ${step.why}`

@@ -5,7 +5,8 @@ import { type Command, type CommandOption, EXIT } from './command.ts'
 
 export const PROGRAM = 'kubelet-cfg-agent'
 
-const EXIT_CODES = `Exit codes: ${EXIT.fine} fine, ${EXIT.failed} failed, ${EXIT.usage} wrong flags or settings.\n`
+const EXITS: NonNullable<Command['exits']> = { [EXIT.fine]: 'fine', [EXIT.failed]: 'failed', [EXIT.usage]: 'wrong flags or settings' }
+const EXIT_CODES = listExits(EXITS)
 
 export const PROGRAM_NOTES = `
 First steps:
@@ -25,15 +26,30 @@ config file, as ${PROGRAM} run --help explains them.
 
 const NOTES: Readonly<Record<Command['takes'], readonly string[]>> = { nothing: [], node: [PLACES_NOTE], all: [SETTINGS_NOTE] }
 
-export function notesOn({ examples, takes }: Command): string {
+function listExits(exits: NonNullable<Command['exits']>): string {
+  const codes = [EXIT.fine, EXIT.failed, EXIT.usage].map((code) => `${code} ${exits[code]}`)
+  return `Exit codes: ${codes.join(', ')}.\n`
+}
+
+/** How it is called: the placeholders of its arguments, and that it takes flags. */
+export function usageOf(command: Command): string {
+  const spelled = (command.arguments ?? []).map(({ kind, required }) => (required ? kind.placeholder : `[${kind.placeholder}]`))
+  return [...spelled, '[flags]'].join(' ')
+}
+
+export function notesOn({ examples, takes, exits }: Command): string {
   const width = Math.max(...examples.map(([example]) => example.length))
   const lines = examples.map(([example, effect]) => `  ${PROGRAM} ${example.padEnd(width)}    ${effect}\n`)
-  const paragraphs = [...(lines.length === 0 ? [] : [`Examples:\n${lines.join('')}`]), ...NOTES[takes], EXIT_CODES]
+  const paragraphs = [
+    ...(lines.length === 0 ? [] : [`Examples:\n${lines.join('')}`]),
+    ...NOTES[takes],
+    exits === undefined ? EXIT_CODES : listExits(exits),
+  ]
   return `\n${paragraphs.join('\n')}`
 }
 
 export function describeOption({ help, kind, initial }: CommandOption): string {
-  return describe(help, kind.choices, initial)
+  return kind.placeholder === undefined || initial === '' ? help : describe(help, kind.choices, initial)
 }
 
 export function describeSetting(property: SettingName): string {

@@ -14,7 +14,16 @@ import {
 } from '../agent/resolve-settings.ts'
 import { fileKey, flagName } from '../agent/setting-names.ts'
 import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../agent/settings.ts'
-import { type BuildInfo, type Command, type CommandContext, EXIT, type ExitCode, type OptionValues, type RunAgent } from './command.ts'
+import {
+  type ArgumentValues,
+  type BuildInfo,
+  type Command,
+  type CommandContext,
+  EXIT,
+  type ExitCode,
+  type OptionValues,
+  type RunAgent,
+} from './command.ts'
 import { PROGRAM } from './help-notes.ts'
 import { plainText, type Terminal } from './terminal.ts'
 
@@ -39,7 +48,9 @@ export interface ParsedLine {
 
 export async function invoke(command: Command, line: ParsedLine, world: ProgramWorld): Promise<ExitCode> {
   const { options, problems: badOptions } = readOptions(command, line)
-  const problems = [...describeStrays(command, line.rest), ...badOptions]
+  const { operands, strays } = sortRest(command, line.rest)
+  const { args, problems: badArguments } = readArguments(command, operands, strays.length > 0)
+  const problems = [...strays, ...badArguments, ...badOptions]
   const flags = readFlags(command, line)
   try {
     if (command.takes === 'nothing') {
@@ -50,10 +61,10 @@ export async function invoke(command: Command, line: ParsedLine, world: ProgramW
     if (problems.length > 0) return complain(world.terminal, command, problems)
     const { settings } = resolution
     if (command.takes === 'all') return await command.execute({ settings, reread: () => resolve(flags, world) }, world.runAgent)
-    return await command.execute(await world.openNode(settings), options)
+    return await command.execute(await world.openNode(settings), options, args)
   } catch (error) {
     world.terminal.err(`${PROGRAM} ${command.name}: ${describeError(error)}\n`)
-    return EXIT.failed
+    return command.exits === undefined ? EXIT.failed : EXIT.usage
   }
 }
 
@@ -93,7 +104,7 @@ function readOptions(command: Command, { given }: ParsedLine): { options: Option
   const options: Record<string, string> = {}
   const problems: string[] = []
   for (const { name, kind, initial } of command.options) {
-    const text = String(given[name] ?? initial)
+    const text = String(given[camelCase(name)] ?? initial)
     const parsed = kind.parse(text)
     if (!parsed.ok) problems.push(`--${name}: ${parsed.detail}`)
     options[name] = text
@@ -101,24 +112,50 @@ function readOptions(command: Command, { given }: ParsedLine): { options: Option
   return { options, problems }
 }
 
-function describeStrays(command: Command, rest: readonly string[]): string[] {
+/** As the parser names options: `kubeletVersion` for `--kubelet-version`. */
+function camelCase(name: string): string {
+  return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** @param unsure an unknown flag may have taken an argument for its value */
+function readArguments(command: Command, operands: readonly string[], unsure: boolean): { args: ArgumentValues; problems: string[] } {
+  const taken = command.arguments ?? []
+  const args: Record<string, string> = {}
+  const problems = operands.slice(taken.length).map((argument) => `${argument}: unexpected argument`)
+  for (const [index, { name, kind, required }] of taken.entries()) {
+    const text = operands[index]
+    if (text === undefined) {
+      if (required && !unsure) problems.push(`${kind.placeholder}: it is missing`)
+      continue
+    }
+    const parsed = kind.parse(text)
+    if (!parsed.ok) problems.push(parsed.detail)
+    args[name] = text
+  }
+  return { args, problems }
+}
+
+/** Arguments, and what is wrong with the flags among what the parser left. */
+function sortRest(command: Command, rest: readonly string[]): { operands: string[]; strays: string[] } {
   const known = [...command.options.map(({ name }) => `--${name}`), ...settingsOf(command).map(flagName), '--help']
-  const problems: string[] = []
+  const operands: string[] = []
+  const strays: string[] = []
   let afterUnknownFlag = false
   for (const argument of rest) {
     const flag = argument.replace(/=.*$/s, '')
     const isFlag = argument.startsWith('-') && argument.length > 1
-    if (isFlag) problems.push(known.includes(flag) ? `${flag}: it is a switch, and takes no value` : describeUnknownFlag(flag, known))
+    if (isFlag) strays.push(known.includes(flag) ? `${flag}: it is a switch, and takes no value` : describeUnknownFlag(flag, known))
     // After an unknown flag, this is most likely its value, and no second mistake.
-    else if (!afterUnknownFlag) problems.push(`${argument}: unexpected argument`)
+    else if (!afterUnknownFlag) operands.push(argument)
     afterUnknownFlag = isFlag && flag === argument
   }
-  return problems
+  return { operands, strays }
 }
 
 function complain(terminal: Terminal, command: Command, problems: readonly string[]): ExitCode {
   const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
-  terminal.err(`${PROGRAM} ${command.name}: ${count} with flags and settings:\n`)
+  const taken = command.arguments === undefined ? 'flags and settings' : 'arguments, flags and settings'
+  terminal.err(`${PROGRAM} ${command.name}: ${count} with ${taken}:\n`)
   for (const problem of problems) terminal.err(`  ${plainText(problem)}\n`)
   terminal.err(`${PROGRAM} ${command.name} --help lists the flags\n`)
   return EXIT.usage

@@ -2,15 +2,18 @@
  * The command line: turns the commands and the table of settings into a parser and its help. The one module that imports commander.
  * Unknown flags are not left to commander, whose first complaint is its last: `invoke.ts` collects every problem before it speaks.
  */
-import { CommanderError, Option, Command as Parser } from 'commander'
+import { Argument, CommanderError, Option, Command as Parser } from 'commander'
 import { flagName } from '../agent/setting-names.ts'
 import { SETTING_GROUPS, SETTINGS, type SettingName } from '../agent/settings.ts'
 import { checkCommand } from './check.ts'
 import { type Command, type CommandOption, EXIT, type ExitCode } from './command.ts'
-import { describeOption, describeSetting, notesOn, PROGRAM, PROGRAM_NOTES } from './help-notes.ts'
+import { diffCommand } from './diff.ts'
+import { generateCommand } from './generate.ts'
+import { describeOption, describeSetting, notesOn, PROGRAM, PROGRAM_NOTES, usageOf } from './help-notes.ts'
 import { historyCommand } from './history.ts'
 import { describeWrongStart, invoke, type ProgramWorld, settingsOf } from './invoke.ts'
 import { pauseCommand } from './pause.ts'
+import { planCommand } from './plan.ts'
 import { releaseCommand } from './release.ts'
 import { resetCommand } from './reset.ts'
 import { resumeCommand } from './resume.ts'
@@ -19,6 +22,7 @@ import { rollbackCommand } from './rollback.ts'
 import { runCommand } from './run.ts'
 import { statusCommand } from './status.ts'
 import type { Terminal } from './terminal.ts'
+import { validateCommand } from './validate.ts'
 import { versionCommand } from './version.ts'
 
 /** In the order of the help. */
@@ -28,6 +32,10 @@ export const COMMANDS: readonly Command[] = [
   historyCommand,
   checkCommand,
   versionCommand,
+  validateCommand,
+  diffCommand,
+  planCommand,
+  generateCommand,
   pauseCommand,
   resumeCommand,
   rollbackCommand,
@@ -86,11 +94,13 @@ function addCommand(program: Parser, command: Command): Parser {
     .summary(command.summary)
     .description(command.description)
     .helpGroup(`${command.group}:`)
-    .usage('[flags]')
+    .usage(usageOf(command))
     .showHelpAfterError(`${PROGRAM} ${command.name} --help lists the flags`)
     .allowUnknownOption()
     .allowExcessArguments()
     .addHelpText('after', notesOn(command))
+  // None is required here: what is missing is said together with whatever else is wrong.
+  for (const { kind, help } of command.arguments ?? []) parser.addArgument(new Argument(`[${kind.placeholder}]`, help))
   for (const option of command.options) parser.addOption(parserOption(option))
   const properties = settingsOf(command)
   for (const group of SETTING_GROUPS) {

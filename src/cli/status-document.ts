@@ -108,12 +108,12 @@ export function documentSource(source: ConfigSource): SourceDocument {
   return { kind: 'configMap', namespace, name, kubeletConfigKey, uid, resourceVersion }
 }
 
-function documentHeld({ source, content }: HeldSource): SourceDocument {
+export function documentHeld({ source, content }: HeldSource): SourceDocument {
   const document = documentSource(source)
   return document.kind === 'configMap' ? { ...document, checkpoint: content === undefined ? 'missing' : 'present' } : document
 }
 
-function documentActive(snapshot: Snapshot, active: ConfigSource | undefined): SourceDocument {
+export function documentActive(snapshot: Snapshot, active: ConfigSource | undefined): SourceDocument {
   const { running, nextStart, unit } = snapshot
   if (running.kind === 'none') return { kind: 'none' }
   if (running.kind === 'unknown') return unknown(running.detail)
@@ -126,7 +126,7 @@ function documentActive(snapshot: Snapshot, active: ConfigSource | undefined): S
   return unknown('neither the local config nor a checkpoint')
 }
 
-function documentAgent(agent: AgentPresence): StatusDocument['agent'] {
+export function documentAgent(agent: AgentPresence): StatusDocument['agent'] {
   switch (agent.kind) {
     case 'running':
       return agent.pid === undefined ? { running: true } : { running: true, pid: agent.pid }
@@ -157,6 +157,6 @@ function unknown(detail: string): SourceDocument {
 }
 
 /** Rounded up: what is not over never reads 0. */
-function seconds(us: number): number {
+export function seconds(us: number): number {
   return Math.ceil(us / SECOND_US)
 }

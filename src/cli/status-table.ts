@@ -34,25 +34,25 @@ function listSources(status: StatusDocument): Cell[][] {
   const header: Cell[] = ['', 'SOURCE', 'VERSION', 'UID'].map((text) => tone(text, 'strong'))
   return [
     header,
-    ['Assigned', ...describe(status.assigned)],
-    ['Active', ...describe(status.active)],
-    ['Next start', ...describe(status.nextStart)],
-    ['Last known good', ...describe(status.lastKnownGood)],
-    ['Previous', ...describe(status.previous)],
+    ['Assigned', ...describeDocument(status.assigned)],
+    ['Active', ...describeDocument(status.active)],
+    ['Next start', ...describeDocument(status.nextStart)],
+    ['Last known good', ...describeDocument(status.lastKnownGood)],
+    ['Previous', ...describeDocument(status.previous)],
   ]
 }
 
 function listVerdicts({ verdicts }: StatusDocument): Cell[][] {
   const header: Cell[] = ['VERDICT', 'SOURCE', 'VERSION', 'SINCE', 'WHY'].map((text) => tone(text, 'strong'))
   const rows = verdicts.map(({ state, source, at, reason, detail }): Cell[] => {
-    const [name = '', version = ''] = describe(source)
+    const [name = '', version = ''] = describeDocument(source)
     return [tone(state, state === 'provisional' ? 'warning' : 'bad'), name, version, `${at.slice(0, 19)}Z`, `${reason}: ${detail}`]
   })
   return [header, ...rows]
 }
 
 /** Source, version, uid. */
-function describe(source: SourceDocument): Cell[] {
+export function describeDocument(source: SourceDocument): Cell[] {
   switch (source.kind) {
     case 'local':
       return ['local']
@@ -68,7 +68,7 @@ function describe(source: SourceDocument): Cell[] {
   }
 }
 
-function describeAgent({ running, pid }: StatusDocument['agent']): Cell {
+export function describeAgent({ running, pid }: StatusDocument['agent']): Cell {
   if (running === null) return tone('cannot be told', 'warning')
   if (!running) return tone('not running', 'warning')
   return pid === undefined ? 'running' : `running (pid ${pid})`
@@ -78,7 +78,7 @@ function describeHold(hold: 'paused' | 'local'): string {
   return hold === 'paused' ? 'paused: nothing is activated or restarted until resume' : 'local: held on the local config until resume'
 }
 
-function toneOfPhase(phase: StatusDocument['phase']): Tone {
+export function toneOfPhase(phase: StatusDocument['phase']): Tone {
   switch (phase) {
     case 'settled':
       return 'good'

@@ -42,9 +42,12 @@ export function paint(cell: Cell, color: boolean): string {
   return color && code !== '' ? `\u001b[${code}m${plainText(cell)}\u001b[0m` : plainText(cell)
 }
 
+/** Control characters, and what turns the direction of writing round, so that a text reads as another. */
+const STEERING = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
 /** One line without control characters. */
 export function plainText(cell: Cell): string {
-  return (typeof cell === 'string' ? cell : cell.text).replace(/\s*[\r\n]+\s*/g, ' ').replace(/\p{Cc}/gu, '?')
+  return (typeof cell === 'string' ? cell : cell.text).replace(/\s*[\r\n]+\s*/g, ' ').replace(STEERING, '?')
 }
 
 export function wantsColor(isTty: boolean, env: Readonly<Record<string, string | undefined>>): boolean {

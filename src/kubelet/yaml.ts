@@ -21,6 +21,7 @@ import {
   Parser,
   type ScalarTag,
   type SchemaOptions,
+  stringify,
   type YAMLMap,
 } from 'yaml'
 import { readGoNumber } from './yaml-number.ts'
@@ -294,4 +295,9 @@ function firstLine(message: string): string {
 /** Those of the library, but for infinity and what is no number. */
 function isOtherNumber({ tag, test }: { readonly tag: string; readonly test?: RegExp }): boolean {
   return /:(int|float)$/.test(tag) && test?.test('.inf') !== true
+}
+
+/** JSON values as YAML that every reader of YAML 1.1 or 1.2 takes for the same: in doubt, a text is quoted. Long texts are not folded. */
+export function formatDocument(value: unknown): string {
+  return stringify(value, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false })
 }

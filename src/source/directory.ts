@@ -10,7 +10,7 @@ import { sourcePath } from '../report/texts.ts'
 import { sayAssignment, sayConfigMap } from './assignment-lines.ts'
 import type { SourceCounters } from './cluster.ts'
 import type { Assignment } from './desired.ts'
-import { type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
+import { isManifestName, type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
 import type { Pace } from './object-watch.ts'
 
 export interface DirectorySourceDeps {
@@ -29,7 +29,6 @@ export interface DirectorySourceDeps {
 const SETTLE_MS = 300
 /** A timer may fire a little early. */
 const SETTLE_SLACK_MS = 20
-const MANIFEST_NAME = /^[^.].*\.(ya?ml|json)$/i
 
 interface TrackedFile {
   readonly manifest: ManifestFile
@@ -98,7 +97,7 @@ export class DirectorySource implements AssignmentSource {
   #list(): string[] | string {
     const { path, files } = this.#deps
     try {
-      return files.list(path)?.filter((name) => MANIFEST_NAME.test(name)) ?? `the directory of manifests ${path} does not exist`
+      return files.list(path)?.filter(isManifestName) ?? `the directory of manifests ${path} does not exist`
     } catch (error) {
       return `the directory of manifests ${path} cannot be read: ${messageOf(error)}`
     }

@@ -24,6 +24,10 @@ export interface ManifestFile {
   readonly problem: string | undefined
 }
 
+export function isManifestName(name: string): boolean {
+  return /^[^.].*\.(ya?ml|json)$/i.test(name)
+}
+
 export function readManifest(text: string, parse: ParseDocuments): FileReading {
   const parsed = parse(text)
   if (!parsed.ok) return { kind: 'bad', detail: parsed.detail }

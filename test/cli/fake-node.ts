@@ -1,8 +1,11 @@
 /** A node for commands to look at: a snapshot, and ears for what is written and asked for. */
 import type { Hold, Snapshot } from '../../src/agent/model.ts'
 import { describeSource } from '../../src/agent/sources.ts'
-import type { AgentPresence, Command, CommandContext } from '../../src/cli/command.ts'
+import type { AgentPresence, ArgumentValues, Command, CommandContext } from '../../src/cli/command.ts'
 import type { NodeFactsResult } from '../../src/kubelet/describe-facts.ts'
+import { compareFields } from '../../src/preflight/compare-fields.ts'
+import { decodePart } from '../../src/preflight/decode-part.ts'
+import { inspectWith } from '../../src/preflight/inspect.ts'
 import type { HistoryReading } from '../../src/report/history-lines.ts'
 import { defaults } from '../agent/settled-settings.ts'
 import { snapshot } from '../report/build.ts'
@@ -55,7 +58,16 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
       color: fields.color ?? false,
       width: undefined,
     },
-    observe: async () => seen,
+    observe: async (desired) => (desired === undefined ? seen : { ...seen, desired }),
+    askDesired: async () => base.desired,
+    api: { request: async ({ path }) => ({ kind: 'unreachable', detail: `${path}: nobody is there` }) },
+    nodeName: () => 'node-1',
+    checkpoints: { data: () => undefined },
+    files: { read: () => undefined },
+    readInput: async () => ({ kind: 'unreadable', code: 'ENOENT' }),
+    inspect: inspectWith([decodePart]),
+    compare: async (before, after) => compareFields(before, after),
+    version: '1.2.3',
     unit: { observe: async () => seen.unit },
     activation: { read: () => ({ kind: 'local', since: undefined }) },
     requests: { read: () => seen.requests },
@@ -81,8 +93,13 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
 }
 
 /** Runs a command with its options' defaults, but for those given. */
-export async function execute(command: Command, node: FakeNode, options: Readonly<Record<string, string>> = {}): Promise<number> {
+export async function execute(
+  command: Command,
+  node: FakeNode,
+  options: Readonly<Record<string, string>> = {},
+  args: ArgumentValues = {},
+): Promise<number> {
   if (command.takes !== 'node') throw new Error(`${command.name} looks at no node`)
   const initial = Object.fromEntries(command.options.map(({ name, initial }) => [name, initial]))
-  return command.execute(node.context, { ...initial, ...options })
+  return command.execute(node.context, { ...initial, ...options }, args)
 }

@@ -62,6 +62,37 @@ t.test('what is unknown, with the nearest known', async (t) => {
   }
 })
 
+t.test('arguments', async (t) => {
+  const node = fakeNode({ context: { readInput: async (path) => ({ kind: 'unreadable', code: `read ${path}` }) } })
+  t.match(await run('validate kubelet.yaml', { node: node.context }), { code: 2 })
+  t.match(node.err(), 'kubelet.yaml cannot be read: read kubelet.yaml')
+  const cases = {
+    validate: 'FILE|-|configmap/NAME: it is missing',
+    'validate a b c': 'b: unexpected argument',
+    'validate --strcit a': '--strcit: unknown flag; the nearest known one is --strict',
+    'validate --strict=yes a': '--strict: it is a switch, and takes no value',
+    'validate confgmap/x': 'did you mean configmap/x?',
+    'validate --kubelet-version new a': '--kubelet-version: "new" is no version of kubelet',
+    'validate -o yaml a': '--output: "yaml" is none of table, json, sarif',
+    'diff --against configmap/ a': '--against: configmap/: "" is no name of a ConfigMap',
+    'generate now': 'now: unexpected argument',
+  }
+  for (const [args, message] of Object.entries(cases)) {
+    const result = await run(args)
+    t.match(result, { code: 2, out: '' }, args)
+    t.ok(result.err.includes(message), `${args}: ${result.err}`)
+  }
+  const unsure = await run('validate --strcit a')
+  t.notMatch(unsure.err, /missing|unexpected/, 'whether the flag takes the argument, nobody knows')
+})
+
+t.test('where 1 is an answer, whatever goes wrong is 2', async (t) => {
+  const failing = (args: string) => run(args, { openNode: () => Promise.reject(new TypeError('a bug')) })
+  t.match(await failing('validate x'), { code: 2, err: /TypeError: a bug/ })
+  t.match(await failing('diff'), { code: 2 })
+  t.match(await failing('plan'), { code: 1 })
+})
+
 t.test('every problem at once', async (t) => {
   const file: ConfigFile = { kind: 'document', path: '/c.yaml', value: { apiVersion: 'v1', trialDuraton: '1m' } }
   const result = await run('run --config /c.yaml --crash-limt 1 --crash-limit 0 extra --spread 5', {

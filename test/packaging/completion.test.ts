@@ -18,15 +18,6 @@ t.test('each knows every command and every flag', async (t) => {
   }
 })
 
-t.test('one flag takes the same values wherever it is taken, as bash relies on', async (t) => {
-  const seen = new Map<string, unknown>()
-  for (const row of COMMAND_ROWS.flatMap(({ flags }) => flags)) {
-    const { flag, short, value } = row
-    if (seen.has(flag)) t.strictSame({ short, value }, seen.get(flag), flag)
-    seen.set(flag, { short, value })
-  }
-})
-
 for (const shell of Object.keys(FILES) as (keyof typeof FILES)[]) {
   t.test(`${shell} can read it`, skipWithout(shell), async (t) => {
     const directory = t.testdir({ completion: FILES[shell] })
@@ -50,6 +41,9 @@ t.test('in bash', skipWithout('bash'), async (t) => {
   t.same(complete('status', '--trial'), [], 'a flag of another command')
   t.same(complete('status', '-o', ''), ['table', 'json'])
   t.same(complete('status', '--output', 'j'), ['json'])
+  t.same(complete('validate', '-o', ''), ['table', 'json', 'sarif'], 'the same flag, with more to choose from')
+  t.same(complete('validate', 'kube'), ['kubelet.conf'])
+  t.same(complete('validate', '--str'), ['--strict'])
   t.same(complete('run', '--log-level', '=', 'w'), ['warn'], 'bash takes --log-level=w for three words')
   t.same(complete('run', '--log-level', '='), ['debug', 'info', 'warn', 'error'])
   t.same(complete('run', '--trial-duration', ''), [], 'nobody can guess a duration')

@@ -27,8 +27,9 @@ t.test('the table holds every command and every setting', async (t) => {
 
 t.test('kubelet-cfg-agent(8) has every command with its description, options and examples, and every flag', async (t) => {
   const text = plain(PAGES['kubelet-cfg-agent.8'])
-  for (const { name, description, flags, examples } of COMMAND_ROWS) {
-    t.match(text, new RegExp(`^${name}( \\[flags\\])?\\n`, 'm'), name)
+  for (const { name, arguments: taken, description, flags, examples } of COMMAND_ROWS) {
+    t.match(text, new RegExp(`^${name}( [^\\n]*)?( \\[flags\\])?\\n`, 'm'), name)
+    for (const { placeholder, help } of taken) t.ok(text.includes(`${placeholder}: ${help}`), `${placeholder} of ${name}`)
     t.ok(text.includes(description), `the description of ${name}`)
     for (const { flag } of flags) t.ok(text.includes(flag), `${flag} of ${name}`)
     for (const [line] of examples) t.ok(text.includes(`kubelet-cfg-agent ${line}`), line)

@@ -3,7 +3,7 @@
  * all of a risk. Pure. A pattern that can mean nothing is refused, and the nearest that can is named.
  */
 import { nearest } from '../../agent/nearest.ts'
-import { FIELD_TYPES } from '../../kubelet/fields.ts'
+import { FIELDS } from '../../kubelet/fields.ts'
 import type { Change } from '../change/change.ts'
 import { FIELD_ROWS, ROWS } from '../change/field-rows.ts'
 import { isRiskClass, RISKS } from '../change/risk-classes.ts'
@@ -20,7 +20,7 @@ const PLACES: ReadonlySet<string> = new Set(
 )
 /** Fields whose keys are the user's own. */
 const MAPS: ReadonlySet<string> = new Set(
-  Object.entries(FIELD_TYPES).flatMap(([name, type]) => (ROWS.has(name) && type.endsWith('-map') ? [name] : [])),
+  Object.entries(FIELDS).flatMap(([name, { type }]) => (ROWS.has(name) && type.endsWith('-map') ? [name] : [])),
 )
 
 export function checkPattern(text: string): PatternCheck {

@@ -40,6 +40,63 @@ Exit codes: 0 fine, 1 failed, 2 wrong flags or settings.
 
 `
 
+exports[`test/cli/program.test.ts > TAP > help > of diff 1`] = `
+Usage: kubelet-cfg-agent diff [FILE|-|configmap/NAME] [flags]
+
+Compares the config that runs on this node with another one, field by field and not line by line:
+order, spelling and comments do not count. Without an argument the other one is what the cluster
+assigns to this node.
+
+Arguments:
+  FILE|-|configmap/NAME        a file (a config, or the manifest of a ConfigMap), - for standard
+                               input, or a ConfigMap in the cluster: configmap/NAME,
+                               configmap/NAMESPACE/NAME; with :KEY where that is not kubelet
+
+Options:
+  --against <path>             compare with this (a file, or configmap/NAME) and not with what runs
+  --kubelet-version <version>  judge for a kubelet of this version, as in 1.28; by default that of
+                               this machine's kubelet
+  -o, --output <choice>        for people, or for programs (table, json; default: table)
+  -h, --help                   this help, or that of a command
+
+Examples:
+  kubelet-cfg-agent diff                                what the cluster has for this node
+  kubelet-cfg-agent diff kubelet.yaml                   before it becomes a ConfigMap
+  kubelet-cfg-agent diff --against old.yaml new.yaml    anywhere, without a node
+
+Finds the agent's files and kubelet's unit by the agent's own settings: flags, environment or
+config file, as kubelet-cfg-agent run --help explains them.
+
+Exit codes: 0 no difference, 1 they differ, 2 cannot tell, or wrong arguments, flags or settings.
+
+
+`
+
+exports[`test/cli/program.test.ts > TAP > help > of generate 1`] = `
+Usage: kubelet-cfg-agent generate [flags]
+
+Prints what kubelet runs with, flags and defaults included, as a KubeletConfiguration: the first
+version of a ConfigMap. Asks kubelet through the API server, for which the node's own kubeconfig has
+no right: name an administrator's with --kubeconfig, or give the answer with --from-file.
+
+Options:
+  --from-file <path>  the answer of /configz in this file, or in standard input (-), and ask nobody
+  --offline           the config file that runs, as it is on disk: without flags and defaults
+  -h, --help          this help, or that of a command
+
+Examples:
+  kubelet-cfg-agent generate --kubeconfig /root/.kube/config > kubelet.yaml    as an administrator, with this node's name
+  kubelet-cfg-agent generate --from-file configz.json > kubelet.yaml           from kubectl get --raw /api/v1/nodes/NODE/proxy/configz
+  kubelet-cfg-agent generate --offline > kubelet.yaml                          without an API server
+
+Finds the agent's files and kubelet's unit by the agent's own settings: flags, environment or
+config file, as kubelet-cfg-agent run --help explains them.
+
+Exit codes: 0 fine, 1 failed, 2 wrong flags or settings.
+
+
+`
+
 exports[`test/cli/program.test.ts > TAP > help > of history 1`] = `
 Usage: kubelet-cfg-agent history [flags]
 
@@ -74,6 +131,29 @@ Options:
 
 Examples:
   kubelet-cfg-agent pause    before work on this node
+
+Finds the agent's files and kubelet's unit by the agent's own settings: flags, environment or
+config file, as kubelet-cfg-agent run --help explains them.
+
+Exit codes: 0 fine, 1 failed, 2 wrong flags or settings.
+
+
+`
+
+exports[`test/cli/program.test.ts > TAP > help > of plan 1`] = `
+Usage: kubelet-cfg-agent plan [flags]
+
+Asks the cluster (or the directory of manifests) once what it wants of this node, checks that as the
+agent would, and shows each step up to where the agent would wait, whether and when kubelet is
+restarted, and what changes with it. Nothing is written, and a running agent does not notice.
+
+Options:
+  -o, --output <choice>  for people, or for programs (table, json; default: table)
+  -h, --help             this help, or that of a command
+
+Examples:
+  kubelet-cfg-agent plan                            before resume, or before the agent is started
+  kubelet-cfg-agent plan -o json | jq '.restart'    whether and when kubelet is restarted
 
 Finds the agent's files and kubelet's unit by the agent's own settings: flags, environment or
 config file, as kubelet-cfg-agent run --help explains them.
@@ -315,6 +395,12 @@ Look:
   version     print the version
   help        the help of a command
 
+Judge:
+  validate    would kubelet take this config?
+  diff        what a config would change, and at what risk
+  plan        what the agent would do now and why, without doing it
+  generate    this node's config as a file for a ConfigMap
+
 Ask:
   pause       activate and restart nothing until resume
   resume      end pause and reset
@@ -330,6 +416,44 @@ First steps:
   kubelet-cfg-agent status    what runs, what should, and how its trial stands
 
 Exit codes: 0 fine, 1 failed, 2 wrong flags or settings.
+
+
+`
+
+exports[`test/cli/program.test.ts > TAP > help > of validate 1`] = `
+Usage: kubelet-cfg-agent validate FILE|-|configmap/NAME [flags]
+
+Judges a KubeletConfiguration, alone or in the manifest of a ConfigMap, with every part of preflight
+that applies here, and shows what is wrong, where, and what to do. On a node its kubelet and its
+hardware count; elsewhere, as for a repository of configs, the fields alone. What was asked for by
+name (a kubelet, the deep stage) has to judge, or the config counts as not judged.
+
+Arguments:
+  FILE|-|configmap/NAME        a file (a config, or the manifest of a ConfigMap), - for standard
+                               input, or a ConfigMap in the cluster: configmap/NAME,
+                               configmap/NAMESPACE/NAME; with :KEY where that is not kubelet
+
+Options:
+  --kubelet <path>             judge with this kubelet, as before an upgrade
+  --kubelet-version <version>  judge for a kubelet of this version, as in 1.28; by default that of
+                               this machine's kubelet
+  --deep                       also start kubelet in a sandbox, for what it rejects only then; takes
+                               seconds
+  --strict                     refuse keys that kubelet does not know
+  -o, --output <choice>        for people, for programs, or for systems that show findings beside
+                               the source (table, json, sarif; default: table)
+  -h, --help                   this help, or that of a command
+
+Examples:
+  kubelet-cfg-agent validate kubelet.yaml                                             before it becomes a ConfigMap
+  kubelet-cfg-agent validate configmap/my-node-config                                 what is in the cluster, in kube-system
+  kubelet-cfg-agent validate --strict --kubelet-version 1.28 -o sarif kubelet.yaml    in CI, without a kubelet
+  kubelet-cfg-agent validate --kubelet /opt/1.30/kubelet kubelet.yaml                 before an upgrade
+
+Finds the agent's files and kubelet's unit by the agent's own settings: flags, environment or
+config file, as kubelet-cfg-agent run --help explains them.
+
+Exit codes: 0 accepted, 1 refused, 2 cannot judge, or wrong arguments, flags or settings.
 
 
 `

@@ -1,7 +1,7 @@
 /** Configs out of thin air, of fields that exist, for properties of comparing them. */
 import fc from 'fast-check'
 import type { KubeletConfig } from '../../../src/kubelet/decode.ts'
-import { FIELD_TYPES, type FieldType } from '../../../src/kubelet/fields.ts'
+import { FIELDS, type FieldType } from '../../../src/kubelet/fields.ts'
 import type { KubeletVersion } from '../../../src/preflight/kubelet-version.ts'
 
 const text = fc.constantFrom('', 'none', 'static', '/etc/x', '1Gi', '1024Mi', '10%', '0,1')
@@ -16,6 +16,12 @@ const VALUES: Readonly<Record<FieldType, fc.Arbitrary<unknown>>> = {
   int64: fc.constantFrom(0, 1, -1, -5, 4096),
   number: fc.constantFrom(0, 0.8, 0.9),
   duration,
+  'nullable-duration': duration,
+  uint32: fc.constantFrom(0, 1),
+  nanoseconds: duration,
+  quantity: text,
+  time: text,
+  'quantity-map': fc.dictionary(key, text, { maxKeys: 3 }),
   object: json,
   objects: fc.array(json, { maxLength: 2 }),
   strings: fc.array(text, { maxLength: 2 }),
@@ -37,8 +43,8 @@ const authentication = fc.record(
 
 const field: fc.Arbitrary<readonly [string, unknown]> = fc.oneof(
   fc
-    .constantFrom(...Object.entries(FIELD_TYPES))
-    .chain(([name, type]) => fc.oneof(VALUES[type], fc.constant(null)).map((value) => [name, value] as const)),
+    .constantFrom(...Object.entries(FIELDS))
+    .chain(([name, { type }]) => fc.oneof(VALUES[type], fc.constant(null)).map((value) => [name, value] as const)),
   authentication.map((value) => ['authentication', value] as const),
   fc.tuple(fc.constantFrom('maxPod', 'x'), text),
 )

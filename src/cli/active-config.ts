@@ -1,0 +1,60 @@
+/**
+ * The text of the config that runs on this node, from disk. Pure but for the reading that is passed in. What cannot be told is not guessed: a file that was
+ * replaced since kubelet started says nothing of what runs.
+ */
+import type { ConfigMapSource, ConfigSource, Snapshot } from '../agent/model.ts'
+import { describeSource } from '../agent/sources.ts'
+import type { KnownUnit } from '../agent/target.ts'
+import { describeStatus } from '../report/status.ts'
+import type { CommandContext } from './command.ts'
+
+export type ConfigText =
+  | { readonly ok: true; readonly name: string; readonly text: string }
+  | { readonly ok: false; readonly detail: string }
+
+type Readers = Pick<CommandContext, 'checkpoints' | 'files'>
+
+/** Where no kubelet runs: what it starts with next. */
+export function readActiveConfig(snapshot: Snapshot, readers: Readers): ConfigText {
+  const { unit, running, nextStart } = snapshot
+  if (unit.kind === 'unknown') return { ok: false, detail: unit.detail }
+  if (running.kind === 'none') {
+    return nextStart.kind === 'known'
+      ? readConfigOf(nextStart.held.source, snapshot, unit, readers)
+      : { ok: false, detail: nextStart.detail }
+  }
+  const active = describeStatus(snapshot, undefined).active
+  if (active !== undefined) return readConfigOf(active, snapshot, unit, readers)
+  const { process } = unit
+  if (process.kind === 'other' && process.configPath !== undefined && !isReplaced(unit)) return readFile(process.configPath, readers)
+  return { ok: false, detail: 'what kubelet runs is neither its local config nor a checkpoint' }
+}
+
+export function readConfigOf(source: ConfigSource, snapshot: Snapshot, unit: KnownUnit, readers: Readers): ConfigText {
+  if (source !== 'local') return readCheckpoint(source, readers)
+  if (unit.localConfigPath === undefined) return { ok: false, detail: 'kubelet was given no config file of its own' }
+  const { nextStart } = snapshot
+  const inPlace = !isReplaced(unit) || (nextStart.kind === 'known' && nextStart.held.source === 'local')
+  if (!inPlace) return { ok: false, detail: `${unit.localConfigPath} has been replaced by what kubelet starts with next` }
+  return readFile(unit.localConfigPath, readers)
+}
+
+function isReplaced({ wiring }: KnownUnit): boolean {
+  return wiring.kind === 'ready' && wiring.activation === 'file'
+}
+
+function readCheckpoint(source: ConfigMapSource, { checkpoints }: Readers): ConfigText {
+  const name = describeSource(source)
+  const data = checkpoints.data(source.uid, source.resourceVersion)
+  const text = data !== undefined && Object.hasOwn(data, source.kubeletConfigKey) ? data[source.kubeletConfigKey] : undefined
+  return text === undefined ? { ok: false, detail: `the checkpoint of ${name} is gone` } : { ok: true, name, text }
+}
+
+function readFile(path: string, { files }: Readers): ConfigText {
+  try {
+    const bytes = files.read(path)
+    return bytes === undefined ? { ok: false, detail: `${path} does not exist` } : { ok: true, name: path, text: bytes.toString('utf8') }
+  } catch (error) {
+    return { ok: false, detail: error instanceof Error ? error.message : String(error) }
+  }
+}

@@ -1,0 +1,162 @@
+/**
+ * What a command is to look at: a file (the config, or the manifest of a ConfigMap), standard input, or a key of a ConfigMap in the cluster. Pure but for the
+ * reading that is passed in. What cannot be a ConfigMap's text (too long, not UTF-8) is refused here already: kubectl would not take it, or put it where no
+ * kubelet looks.
+ */
+import { isUtf8 } from 'node:buffer'
+import { editDistance } from '../agent/nearest.ts'
+import type { Kind } from '../agent/setting-kinds.ts'
+import type { Report } from '../preflight/finding.ts'
+import { refuseUnread } from '../preflight/inspect.ts'
+import type { InspectedConfig } from '../preflight/inspection.ts'
+import { askConfigMap } from '../source/ask-once.ts'
+import { isConfigMapKey, isNamespace, isObjectName } from '../source/desired.ts'
+import type { CommandContext } from './command.ts'
+import { type Place, readManifestText } from './manifest-text.ts'
+
+export type CandidateName =
+  | { readonly kind: 'stdin' }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'config-map'; readonly namespace: string; readonly name: string; readonly key: string }
+
+export type LoadedCandidate =
+  /** `shown`: what people look at, and where in it a place of the config stands: a manifest has more in it than the config. */
+  | { readonly kind: 'loaded'; readonly config: InspectedConfig; readonly shown: { readonly text: string; readonly place: Place } }
+  /** No kubelet will ever see it like this. */
+  | { readonly kind: 'refused'; readonly name: string; readonly report: Report }
+  /** It could not be had. */
+  | { readonly kind: 'failed'; readonly detail: string }
+
+/** `MaxSecretSize` of k8s.io/api/core/v1, which is a ConfigMap's limit, too: all its values together. */
+export const LONGEST_BYTES = 1024 * 1024
+/** As the documentation has it, and as the agent's RBAC grants. */
+const NAMESPACE = 'kube-system'
+const KEY = 'kubelet'
+const PREFIXES = ['configmap', 'configmaps', 'cm']
+
+export const candidateKind: Kind<string> & { readonly placeholder: string } = {
+  placeholder: 'FILE|-|configmap/NAME',
+  parse(text) {
+    const name = parseCandidate(text)
+    return typeof name === 'string' ? { ok: false, detail: name.replace(/\p{Cc}/gu, '?') } : { ok: true, value: text }
+  },
+  show: (text) => text,
+}
+
+/** A text: what is wrong with it. */
+export function parseCandidate(text: string): CandidateName | string {
+  if (text === '') return 'FILE|-|configmap/NAME: it is empty'
+  if (text === '-') return { kind: 'stdin' }
+  const [, prefix = '', rest = ''] = /^([a-zA-Z-]+)\/(.*)$/s.exec(text) ?? []
+  if (PREFIXES.includes(prefix)) return parseConfigMap(text, rest)
+  const isTypo = prefix !== '' && editDistance(prefix.toLowerCase(), 'configmap') <= 2
+  return isTypo ? `${text}: did you mean configmap/${rest}? A file of that name is ./${text}` : { kind: 'file', path: text }
+}
+
+function parseConfigMap(text: string, rest: string): CandidateName | string {
+  const [path = '', key = KEY, ...more] = rest.split(':')
+  const [namespace, name] = path.includes('/') ? splitAtSlash(path) : [NAMESPACE, path]
+  if (more.length > 0) return `${text}: write configmap/NAME, configmap/NAMESPACE/NAME, and :KEY after it where it is not ${KEY}`
+  if (!isNamespace(namespace)) return `${text}: "${namespace}" is no namespace`
+  if (!isObjectName(name)) return `${text}: "${name}" is no name of a ConfigMap`
+  if (!isConfigMapKey(key)) return `${text}: "${key}" is no key of a ConfigMap`
+  return { kind: 'config-map', namespace, name, key }
+}
+
+function splitAtSlash(path: string): [string, string] {
+  const slash = path.indexOf('/')
+  return [path.slice(0, slash), path.slice(slash + 1)]
+}
+
+export async function loadCandidate(text: string, context: Pick<CommandContext, 'readInput' | 'api'>): Promise<LoadedCandidate> {
+  const name = parseCandidate(text)
+  if (typeof name === 'string') return { kind: 'failed', detail: name }
+  switch (name.kind) {
+    case 'stdin':
+      return readText('<stdin>', undefined, context)
+    case 'file':
+      return readText(name.path, name.path, context)
+    case 'config-map':
+      return fetchText(name, context)
+  }
+}
+
+async function readText(
+  shown: string,
+  path: string | undefined,
+  { readInput }: Pick<CommandContext, 'readInput'>,
+): Promise<LoadedCandidate> {
+  const reading = await readInput(path, LONGEST_BYTES)
+  switch (reading.kind) {
+    case 'unreadable':
+      return { kind: 'failed', detail: `${shown} ${describeCode(reading.code)}` }
+    case 'too-large':
+      return {
+        kind: 'refused',
+        name: shown,
+        report: refuseUnread('source/too-large', `more than ${LONGEST_BYTES} bytes, which is all that a ConfigMap holds`),
+      }
+    case 'read':
+      return decodeText(shown, reading.bytes)
+  }
+}
+
+async function decodeText(shown: string, bytes: Buffer): Promise<LoadedCandidate> {
+  if (!isUtf8(bytes)) {
+    const before = bytes.subarray(0, findInvalid(bytes)).toString('utf8').split('\n')
+    const position = { line: before.length, column: (before.at(-1) ?? '').length + 1 }
+    const advice = 'kubectl puts such a file under binaryData, where no kubelet looks: save it as UTF-8'
+    return { kind: 'refused', name: shown, report: refuseUnread('source/encoding', 'it is not valid UTF-8', position, advice) }
+  }
+  const text = bytes.toString('utf8')
+  const manifest = await readManifestText(text)
+  switch (manifest.kind) {
+    case 'none':
+      return { kind: 'loaded', config: { name: shown, files: { [KEY]: text }, key: KEY }, shown: { text, place: asIs } }
+    case 'unclear':
+      return { kind: 'failed', detail: `${shown}: ${manifest.detail}` }
+    case 'found':
+      return {
+        kind: 'loaded',
+        config: { name: shown, files: manifest.data, key: manifest.key },
+        shown: { text, place: manifest.place },
+      }
+  }
+}
+
+/** Where what was read is no longer what it says when written again. */
+function findInvalid(bytes: Buffer): number {
+  const again = Buffer.from(bytes.toString('utf8'))
+  const differs = bytes.findIndex((byte, index) => byte !== again[index])
+  return differs < 0 ? bytes.length : differs
+}
+
+async function fetchText(
+  { namespace, name, key }: Extract<CandidateName, { kind: 'config-map' }>,
+  { api }: Pick<CommandContext, 'api'>,
+): Promise<LoadedCandidate> {
+  const shown = `configmap/${namespace}/${name}:${key}`
+  const view = await askConfigMap(api, { namespace, name })
+  if (view.kind === 'pending') return { kind: 'failed', detail: `${shown}: there was no answer` }
+  if (view.kind === 'unavailable') return { kind: 'failed', detail: `${shown}: ${view.detail}` }
+  const text = Object.hasOwn(view.data, key) ? view.data[key] : undefined
+  const config = { name: shown, files: view.data, key }
+  return { kind: 'loaded', config, shown: { text: text ?? '', place: asIs } }
+}
+
+const asIs: Place = (position) => position
+
+function describeCode(code: string): string {
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'does not exist'
+    case 'EISDIR':
+      return 'is a directory: name a file in it'
+    case 'EACCES':
+    case 'EPERM':
+      return 'cannot be read: permission denied'
+    default:
+      return `cannot be read: ${code}`
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * What the agent would do from here on, step by step, if everything goes well: the decision that the agent runs on, asked again after each step for the node
+ * as that step would leave it. Pure. It ends where the agent would wait for something that only time or kubelet can tell; a wait that ends by itself
+ * (a turn in a spread, the hourly limit) is passed through.
+ */
+import type { ConfigSource, ContentHash, HeldSource, Snapshot, TrialKey, Verdict } from '../agent/model.ts'
+import { LOCAL_CONTENT } from '../agent/model.ts'
+import { nextStep } from '../agent/next-step.ts'
+import { LOCAL, sameSource, sameVersion } from '../agent/sources.ts'
+import type { Step, StepOf, Wait } from '../agent/step.ts'
+import { trialKey } from '../agent/trial-key.ts'
+import { explain } from './explain.ts'
+
+export interface ForeseenStep {
+  readonly step: Step
+  /** From now. */
+  readonly afterUs: number
+}
+
+export interface Foresight {
+  /** Waits among them are passed through. */
+  readonly steps: readonly ForeseenStep[]
+  /** Where the agent comes to rest. */
+  readonly rest: Wait
+  readonly end: Snapshot
+}
+
+/** More would be a circle. */
+const MOST_STEPS = 40
+
+/** @param judge what preflight says of a content on this kubelet; undefined: it accepts it */
+export function foresee(start: Snapshot, judge: (key: TrialKey) => Verdict | undefined): Foresight {
+  const steps: ForeseenStep[] = []
+  let snapshot = start
+  for (let count = 0; count < MOST_STEPS; count += 1) {
+    const step = nextStep(snapshot)
+    const afterUs = snapshot.now.monotonicUs - start.now.monotonicUs
+    if (step.kind === 'wait') {
+      const { waitRemainingUs } = explain(snapshot)
+      if (waitRemainingUs === undefined || waitRemainingUs === 0) return { steps, rest: step, end: snapshot }
+      steps.push({ step, afterUs })
+      snapshot = passTime(snapshot, waitRemainingUs)
+    } else {
+      steps.push({ step, afterUs })
+      snapshot = apply(snapshot, step, judge)
+    }
+  }
+  const rest: Wait = { kind: 'wait', phase: 'unknown', detail: 'this goes on and on', untilUs: snapshot.now.monotonicUs }
+  return { steps, rest, end: snapshot }
+}
+
+/** Kubelet's health stays what it was last seen to be. */
+function passTime(snapshot: Snapshot, us: number): Snapshot {
+  const { now, health } = snapshot
+  const monotonicUs = now.monotonicUs + us
+  return {
+    ...snapshot,
+    now: { ...now, monotonicUs, wallMs: now.wallMs + us / 1000 },
+    health: health && { ...health, lastSampleUs: health.lastSampleUs + us },
+  }
+}
+
+/** As `perform` does it, on paper. */
+function apply(snapshot: Snapshot, step: Exclude<Step, Wait>, judge: (key: TrialKey) => Verdict | undefined): Snapshot {
+  const { requests, verdicts } = snapshot
+  switch (step.kind) {
+    case 'forgive': {
+      const kept = [...verdicts].filter(([key]) => !step.keys.includes(key))
+      const health = snapshot.health && { ...snapshot.health, exits: 0 }
+      return { ...snapshot, verdicts: new Map(kept), health, requests: step.asked ? { ...requests, retry: false } : requests }
+    }
+    case 'drop-rollback':
+      return { ...snapshot, requests: { ...requests, rollback: undefined } }
+    case 'assign':
+      return assign(snapshot, step)
+    case 'reset-to-local':
+      return {
+        ...snapshot,
+        assigned: { kind: 'source', source: 'local' },
+        assignedContent: LOCAL_CONTENT,
+        lastKnownGood: LOCAL,
+        previous: LOCAL,
+        proven: undefined,
+      }
+    case 'condemn':
+      return {
+        ...withVerdicts(snapshot, [step.verdict]),
+        requests: step.asked ? { ...requests, rollback: undefined } : requests,
+      }
+    case 'confirm':
+      return withVerdicts(
+        snapshot,
+        step.verdicts.map((verdict) => ({ ...verdict, state: 'confirmed' })),
+      )
+    case 'preflight': {
+      const verdict = judge(step.key)
+      return verdict === undefined
+        ? { ...snapshot, accepted: new Map([...snapshot.accepted, [step.key, { drain: [] }]]) }
+        : withVerdicts(snapshot, [verdict])
+    }
+    case 'activate':
+      return { ...snapshot, nextStart: { kind: 'known', held: { source: step.target, content: contentOf(snapshot, step.target) } } }
+    case 'restart':
+      return restart(snapshot, step)
+    case 'prove':
+      return { ...snapshot, proven: step.key }
+    case 'promote': {
+      const { target, previous } = step
+      return { ...snapshot, lastKnownGood: target, previous: previous === undefined ? snapshot.previous : snapshot.lastKnownGood }
+    }
+    case 'forget-fallback':
+      return step.record === 'previous' ? { ...snapshot, previous: LOCAL } : { ...snapshot, lastKnownGood: LOCAL, proven: undefined }
+    case 'prune': {
+      const gone = new Set(step.checkpoints)
+      return { ...snapshot, checkpoints: snapshot.checkpoints.filter((checkpoint) => !gone.has(checkpoint)) }
+    }
+  }
+}
+
+function assign(snapshot: Snapshot, { source, inPlace }: StepOf<'assign'>): Snapshot {
+  const { now, policy, desiredContent, storedContent, previous, lastKnownGood, checkpoints, nextStart } = snapshot
+  const replaces = storedContent !== undefined && storedContent !== desiredContent
+  const fallback = replaces && sameVersion(previous.source, source) ? LOCAL : previous
+  const lost = replaces && sameVersion(lastKnownGood.source, source)
+  const sinceUs = inPlace ? now.monotonicUs : now.monotonicUs - policy.spreadUs
+  // A version that was given out again with other content: whatever names it, holds that from now on.
+  const renewed = nextStart.kind === 'known' && sameVersion(nextStart.held.source, source) && replaces
+  const { uid, resourceVersion } = source
+  const isSaved = checkpoints.some((checkpoint) => checkpoint.uid === uid && checkpoint.resourceVersion === resourceVersion)
+  return {
+    ...snapshot,
+    assigned: { kind: 'source', source },
+    assignedContent: desiredContent,
+    storedContent: desiredContent,
+    nextStart: renewed ? { kind: 'known', held: { source: nextStart.held.source, content: desiredContent } } : nextStart,
+    previous: fallback,
+    lastKnownGood: lost ? fallback : lastKnownGood,
+    proven: lost ? undefined : snapshot.proven,
+    spread: inPlace || snapshot.spread !== undefined ? { bootId: now.bootId, source, sinceUs } : undefined,
+    checkpoints: isSaved ? checkpoints : [...checkpoints, { uid, resourceVersion, savedAtMs: now.wallMs }],
+  }
+}
+
+/** Kubelet comes up with what it starts with next; whether it stays healthy, nobody knows. */
+function restart(snapshot: Snapshot, { record }: StepOf<'restart'>): Snapshot {
+  const { unit, nextStart, now, restarts } = snapshot
+  if (unit.kind !== 'known' || nextStart.kind !== 'known' || nextStart.held.content === undefined) return snapshot
+  const { content } = nextStart.held
+  const invocationId = `after ${unit.invocationId}`
+  const startedAtUs = now.monotonicUs
+  return {
+    ...snapshot,
+    unit: { ...unit, activity: 'running', summary: 'active (running)', invocationId, startedAtUs },
+    running: { kind: 'known', content, key: trialKey(content, unit.kubeletIdentity), startedAtUs, invocationId },
+    restarts: [...restarts, { ...record, outcome: { ok: true, detail: '' } }],
+    health: undefined,
+  }
+}
+
+function withVerdicts(snapshot: Snapshot, added: readonly Verdict[]): Snapshot {
+  return { ...snapshot, verdicts: new Map([...snapshot.verdicts, ...added.map((verdict) => [verdict.key, verdict] as const)]) }
+}
+
+function contentOf(snapshot: Snapshot, source: ConfigSource): ContentHash | undefined {
+  if (source === 'local') return LOCAL_CONTENT
+  const { assigned, assignedContent, lastKnownGood, previous, nextStart } = snapshot
+  const held: HeldSource[] = [lastKnownGood, previous]
+  if (assigned.kind === 'source') held.unshift({ source: assigned.source, content: assignedContent })
+  if (nextStart.kind === 'known') held.push(nextStart.held)
+  return held.find((one) => sameSource(one.source, source))?.content
+}

@@ -1,0 +1,131 @@
+/**
+ * What `plan -o json` prints: what is wanted, what preflight says of it, what would change, and the steps the agent would take. Fields are added, never renamed
+ * or removed. Pure.
+ */
+import type { Desired, Snapshot, UnitActivity } from '../agent/model.ts'
+import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
+import { resolveDesired } from '../agent/sources.ts'
+import type { Phase, Step } from '../agent/step.ts'
+import type { Report } from '../preflight/finding.ts'
+import { describeStatus } from '../report/status.ts'
+import { type ChangeDocument, documentChange } from './changes-text.ts'
+import type { AgentPresence } from './command.ts'
+import type { Compared } from './diff.ts'
+import { describeStep } from './explain.ts'
+import type { ForeseenStep, Foresight } from './foresee.ts'
+import { documentReport, type ReportDocument } from './report-document.ts'
+import {
+  documentActive,
+  documentAgent,
+  documentHeld,
+  documentSource,
+  type SourceDocument,
+  type StatusDocument,
+  seconds,
+} from './status-document.ts'
+
+/** If everything goes well; a running agent begins at once. */
+export interface Course {
+  readonly steps: readonly StepDocument[]
+  /** Where it would come to rest. */
+  readonly rest: { readonly phase: Phase; readonly detail: string }
+  readonly restart: { readonly due: boolean; readonly afterSeconds: number | null }
+}
+
+export interface PlanDocument extends Course {
+  readonly apiVersion: typeof CONFIG_API_VERSION
+  readonly kind: 'Plan'
+  readonly node: string
+  readonly agent: StatusDocument['agent']
+  readonly unit: { readonly activity: UnitActivity | 'unknown'; readonly detail: string }
+  readonly hold: 'none' | 'paused' | 'local'
+  /** What the cluster, or the directory of manifests, wants of this node. */
+  readonly wanted: SourceDocument
+  readonly assigned: SourceDocument
+  readonly active: SourceDocument
+  readonly lastKnownGood: SourceDocument
+  /** Where the node is paused or held on its local config; null: it is not. */
+  readonly afterResume: Course | null
+  /** Of what is wanted; null: there is nothing to check. */
+  readonly preflight: ReportDocument | null
+  /** From what runs to what is wanted; null: it cannot be told, and `changesDetail` says why. */
+  readonly changes: readonly ChangeDocument[] | null
+  readonly changesDetail: string | null
+}
+
+export interface StepDocument {
+  /** As in `assign`, `preflight`, `activate`, `restart`; `wait` for one that ends by itself. */
+  readonly step: Step['kind']
+  readonly detail: string
+  /** From now. */
+  readonly afterSeconds: number
+}
+
+export interface PlanFacts {
+  readonly snapshot: Snapshot
+  readonly agent: AgentPresence
+  readonly foresight: Foresight
+  readonly afterResume: Foresight | undefined
+  readonly report: { readonly name: string; readonly report: Report } | undefined
+  readonly compared: Compared
+}
+
+export function documentPlan({ snapshot, agent, foresight, afterResume, report, compared }: PlanFacts): PlanDocument {
+  const { unit, assigned, requests } = snapshot
+  return {
+    apiVersion: CONFIG_API_VERSION,
+    kind: 'Plan',
+    node: snapshot.nodeName,
+    agent: documentAgent(agent),
+    unit: unit.kind === 'known' ? { activity: unit.activity, detail: unit.summary } : { activity: 'unknown', detail: unit.detail },
+    hold: requests.hold,
+    wanted: documentDesired(snapshot.desired),
+    assigned:
+      assigned.kind === 'source'
+        ? documentHeld({ source: assigned.source, content: snapshot.assignedContent })
+        : { kind: 'unknown', detail: assigned.detail },
+    active: documentActive(snapshot, describeStatus(snapshot, undefined).active),
+    lastKnownGood: documentHeld(snapshot.lastKnownGood),
+    ...documentCourse(foresight),
+    afterResume: afterResume === undefined ? null : documentCourse(afterResume),
+    preflight: report === undefined ? null : documentReport(report.name, report.report),
+    changes: compared.ok ? compared.changes.map(documentChange) : null,
+    changesDetail: compared.ok ? null : compared.detail,
+  }
+}
+
+function documentCourse({ steps, rest, end }: Foresight): Course {
+  const restart = steps.find(({ step }) => step.kind === 'restart')
+  return {
+    steps: steps.map((foreseen) => documentStep(foreseen, end)),
+    rest: { phase: rest.phase, detail: rest.detail },
+    restart: { due: restart !== undefined, afterSeconds: restart === undefined ? null : seconds(restart.afterUs) },
+  }
+}
+
+function documentStep({ step, afterUs }: ForeseenStep, end: Snapshot): StepDocument {
+  return { step: step.kind, detail: describeForeseen(step, end), afterSeconds: seconds(afterUs) }
+}
+
+function describeForeseen(step: Step, { verdicts }: Snapshot): string {
+  if (step.kind === 'wait') return step.detail
+  if (step.kind !== 'preflight') return describeStep(step)
+  return `${describeStep(step)}: ${verdicts.has(step.key) ? 'refused' : 'accepted'}`
+}
+
+function documentDesired(desired: Desired): SourceDocument {
+  const source = resolveDesired(desired)
+  if (source !== undefined) return documentSource(source)
+  switch (desired.kind) {
+    case 'unknown':
+    case 'invalid':
+      return { kind: 'unknown', detail: desired.detail }
+    case 'local':
+      return { kind: 'local' }
+    case 'config-map': {
+      const { ref, object } = desired
+      const why = object.kind === 'unavailable' ? object.detail : 'not asked yet'
+      return { kind: 'unknown', detail: `${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}: ${why}` }
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/** Reads what a command is to judge: a file (a pipe counts) or standard input, never more of it than can be of use. */
+import { createReadStream } from 'node:fs'
+
+export type InputReading =
+  | { readonly kind: 'read'; readonly bytes: Buffer }
+  /** It goes on beyond the limit. */
+  | { readonly kind: 'too-large' }
+  | { readonly kind: 'unreadable'; readonly code: string }
+
+/** @param path undefined: standard input */
+export async function readInput(
+  path: string | undefined,
+  limitBytes: number,
+  stdin: AsyncIterable<Buffer | string> = process.stdin,
+): Promise<InputReading> {
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of path === undefined ? stdin : createReadStream(path)) {
+      const bytes = Buffer.from(chunk)
+      length += bytes.length
+      if (length > limitBytes) return { kind: 'too-large' }
+      chunks.push(bytes)
+    }
+  } catch (error) {
+    return { kind: 'unreadable', code: error instanceof Error && 'code' in error ? String(error.code) : String(error) }
+  }
+  return { kind: 'read', bytes: Buffer.concat(chunks) }
+}

@@ -1,0 +1,36 @@
+/**
+ * What `validate -o json` prints: a report as one document. Fields are added, never renamed or removed. It holds nothing of the config's text. Pure.
+ */
+import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
+import { formatPath } from '../preflight/field-path.ts'
+import type { FieldPath, Finding, PartResult, Position, Report } from '../preflight/finding.ts'
+
+export interface ReportDocument {
+  readonly apiVersion: typeof CONFIG_API_VERSION
+  readonly kind: 'ValidationReport'
+  /** As it was named, or as it would be. */
+  readonly candidate: string
+  readonly outcome: Report['outcome']
+  readonly parts: readonly PartResult[]
+  readonly findings: readonly FindingDocument[]
+}
+
+export interface FindingDocument {
+  readonly rule: string
+  readonly severity: Finding['severity']
+  readonly reason: Finding['reason']
+  /** Empty: the document as a whole. */
+  readonly path: string
+  readonly steps: FieldPath
+  readonly position: Position | null
+  readonly problem: string
+  readonly advice: string | null
+}
+
+export function documentReport(candidate: string, { outcome, parts, findings }: Report): ReportDocument {
+  return { apiVersion: CONFIG_API_VERSION, kind: 'ValidationReport', candidate, outcome, parts, findings: findings.map(documentFinding) }
+}
+
+export function documentFinding({ rule, severity, reason, path, position, problem, advice }: Finding): FindingDocument {
+  return { rule, severity, reason, path: formatPath(path), steps: path, position: position ?? null, problem, advice: advice ?? null }
+}

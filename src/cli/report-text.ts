@@ -1,0 +1,71 @@
+/**
+ * What `validate` prints for people: findings as compilers print them (`file:line:column: severity: ...`, which editors understand), then a line
+ * for each part, then the outcome. Pure.
+ */
+import { formatPath } from '../preflight/field-path.ts'
+import type { Finding, PartResult, Report, Severity } from '../preflight/finding.ts'
+import { readSource, type Source, showSource } from './source-line.ts'
+import { alignColumns, type Cell, paint, plainText, type Tone } from './terminal.ts'
+
+export interface ReportLook {
+  readonly color: boolean
+  readonly width: number
+}
+
+/** @param text what was judged; undefined: it could not be read, and no line of it is shown */
+export function renderReport(name: string, text: string | undefined, report: Report, look: ReportLook): string {
+  const findings = renderFindings(name, text, report.findings, look)
+  return `${[...findings, ...renderParts(report.parts, look.color), renderOutcome(name, report, look.color)].join('\n')}\n`
+}
+
+/** Nobody reads more of them. */
+const MOST_FINDINGS = 100
+
+const WORDS: Readonly<Record<Severity, { readonly text: string; readonly tone: Tone }>> = {
+  refuse: { text: 'error', tone: 'bad' },
+  warn: { text: 'warning', tone: 'warning' },
+  info: { text: 'note', tone: 'faint' },
+}
+
+/** Each with an empty line after it. */
+export function renderFindings(name: string, text: string | undefined, findings: readonly Finding[], look: ReportLook): string[] {
+  const source = text === undefined ? undefined : readSource(text)
+  const shown = findings.slice(0, MOST_FINDINGS).flatMap((finding) => [...renderFinding(name, source, finding, look), ''])
+  return findings.length > MOST_FINDINGS ? [...shown, `and ${findings.length - MOST_FINDINGS} more, which -o json lists`, ''] : shown
+}
+
+function renderFinding(name: string, text: Source | undefined, finding: Finding, { color, width }: ReportLook): string[] {
+  const { position, path, problem, advice, rule, severity } = finding
+  const place = position === undefined ? name : `${name}:${position.line}:${position.column}`
+  const about = path.length === 0 ? problem : `${formatPath(path)}: ${problem}`
+  const head = [
+    paint({ text: `${place}:`, tone: 'strong' }, color),
+    paint({ ...WORDS[severity], text: `${WORDS[severity].text}:` }, color),
+    plainText(about),
+    paint({ text: `[${rule}]`, tone: 'faint' }, color),
+  ].join(' ')
+  const source = position === undefined || text === undefined ? [] : showSource(text, position, width, color)
+  return [head, ...source, ...(advice === undefined ? [] : [`     = ${plainText(advice)}`])]
+}
+
+const OUTCOMES: Readonly<Record<PartResult['outcome'], { readonly text: string; readonly tone: Tone }>> = {
+  accepted: { text: 'accepted', tone: 'good' },
+  refused: { text: 'refused', tone: 'bad' },
+  unjudged: { text: 'cannot judge', tone: 'warning' },
+}
+
+export function renderParts(parts: readonly PartResult[], color: boolean): string[] {
+  return alignColumns(
+    parts.map(({ part, outcome, detail }): Cell[] => [part, OUTCOMES[outcome], detail]),
+    color,
+  )
+}
+
+function renderOutcome(name: string, { outcome, findings }: Report, color: boolean): string {
+  const counts = (['refuse', 'warn', 'info'] as const).flatMap((severity) => {
+    const count = findings.filter((finding) => finding.severity === severity).length
+    return count === 0 ? [] : [`${count} ${WORDS[severity].text}${count === 1 ? '' : 's'}`]
+  })
+  const said = counts.length === 0 ? '' : `: ${counts.join(', ')}`
+  return `${plainText(name)}: ${paint(OUTCOMES[outcome], color)}${said}`
+}

@@ -1,0 +1,75 @@
+/**
+ * A report as SARIF, which code-scanning systems read. Pure. It holds nothing of the config's text. A result without a place in the text is
+ * shown at its beginning, since such systems drop results that have no line. Rules: Static Analysis Results Interchange Format 2.1.0 (OASIS).
+ */
+import { formatPath } from '../preflight/field-path.ts'
+import type { Finding, PartResult, Report, Severity } from '../preflight/finding.ts'
+import { PROGRAM } from './help-notes.ts'
+
+export const SARIF_SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
+
+const LEVELS: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = { refuse: 'error', warn: 'warning', info: 'note' }
+
+export function renderSarif(name: string, report: Report, version: string): string {
+  const ruleIds = [...new Set(report.findings.map(({ rule }) => rule))].sort()
+  const unjudged = report.parts.filter(({ outcome }) => outcome === 'unjudged')
+  const run = {
+    tool: { driver: { name: PROGRAM, semanticVersion: version, rules: ruleIds.map((id) => describeRule(id, report.findings)) } },
+    // What could not judge has not run.
+    invocations: [{ executionSuccessful: report.outcome !== 'unjudged', toolExecutionNotifications: unjudged.map(notify) }],
+    columnKind: 'utf16CodeUnits',
+    results: report.findings.map((finding) => describeResult(name, finding, ruleIds.indexOf(finding.rule))),
+    properties: { outcome: report.outcome },
+  }
+  return `${JSON.stringify({ $schema: SARIF_SCHEMA, version: '2.1.0', runs: [run] }, null, 2)}\n`
+}
+
+function describeRule(id: string, findings: readonly Finding[]) {
+  const worst = findings.some((finding) => finding.rule === id && finding.severity === 'refuse')
+    ? 'refuse'
+    : (findings.find((finding) => finding.rule === id)?.severity ?? 'warn')
+  const [part = '', what = ''] = id.split('/')
+  return {
+    id,
+    name: id.replace(/(^|[-/])([a-z])/g, (_, _before, letter: string) => letter.toUpperCase()).replace(/[^A-Za-z0-9]/g, ''),
+    shortDescription: { text: `${part}: ${what.replaceAll('-', ' ')}`.trim() },
+    defaultConfiguration: { level: LEVELS[worst] },
+  }
+}
+
+function describeResult(name: string, { rule, severity, path, position, problem, advice }: Finding, ruleIndex: number) {
+  const said = path.length === 0 ? problem : `${formatPath(path)}: ${problem}`
+  return {
+    ruleId: rule,
+    ruleIndex,
+    level: LEVELS[severity],
+    message: { text: advice === undefined ? said : `${said}. ${capitalise(advice)}.` },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: toUri(name) },
+          region: { startLine: position?.line ?? 1, startColumn: position?.column ?? 1 },
+        },
+        ...(path.length === 0 ? {} : { logicalLocations: [{ fullyQualifiedName: formatPath(path), kind: 'member' }] }),
+      },
+    ],
+  }
+}
+
+function notify({ part, detail }: PartResult) {
+  return { level: 'note', message: { text: `${part} could not judge: ${detail}` } }
+}
+
+/** Relative to where the program was started, which for such systems is the root of the repository. */
+function toUri(name: string): string {
+  const path = name
+    .split('/')
+    .map(encodeURIComponent)
+    .join('/')
+    .replace(/^(\.\/)+/, '')
+  return name.startsWith('/') ? `file://${path}` : path
+}
+
+function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,91 @@
+/**
+ * The composition of the commands: the node as they see it. They look without changing anything, and leave requests; only `release` may take the node over.
+ * Loaded for a command, and never by the agent.
+ */
+import { existsSync } from 'node:fs'
+import { type Eyes, observe } from './agent/observe.ts'
+import type { Clock, Log } from './agent/ports.ts'
+import { type Settings, toPolicy } from './agent/settings.ts'
+import { FileAsks } from './checkpoint/ask.ts'
+import { DurableFiles } from './checkpoint/files.ts'
+import { findLockHolder, takeLock } from './checkpoint/lock.ts'
+import type { Layout } from './checkpoint/names.ts'
+import { NodeDisk } from './checkpoint/node-disk.ts'
+import { ReadOnlyDisk } from './checkpoint/read-only-disk.ts'
+import type { CommandContext, TakeOver } from './cli/command.ts'
+import { readInput } from './cli/read-input.ts'
+import { readRights } from './cli/rights.ts'
+import type { Terminal } from './cli/terminal.ts'
+import { readKubeconfig } from './kube/credentials.ts'
+import { HttpsKubeApi } from './kube/kube-api.ts'
+import { KubeconfigFile } from './kube/kubeconfig.ts'
+import { findNodeName, openStores } from './main-stores.ts'
+import { compareFields } from './preflight/compare-fields.ts'
+import { decodePart } from './preflight/decode-part.ts'
+import { inspectWith } from './preflight/inspect.ts'
+import { readHistory } from './report/history.ts'
+import { askAssignment, askManifests } from './source/ask-once.ts'
+
+export interface CommandWorld {
+  readonly clock: Clock
+  readonly terminal: Terminal
+  readonly version: string
+}
+
+const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+export function openNode(settings: Settings, { clock, terminal, version }: CommandWorld): CommandContext {
+  const stores = openStores(settings, new ReadOnlyDisk(new NodeDisk()), clock, SILENT, () => {})
+  const kubeconfig = new KubeconfigFile(settings.kubeconfig, (path) => readKubeconfig(path, Date.now), SILENT)
+  const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}`, wallMs: Date.now })
+  const nodeName = () => findNodeName(settings, stores.files)
+  const eyes = (desired: Eyes['assignment']['desired']): Eyes => ({
+    ...stores,
+    nodeName: nodeName(),
+    policy: () => toPolicy(settings),
+    assignment: { desired },
+    accepted: new Map(),
+    preflight: undefined,
+    drain: { isDrained: async () => undefined },
+  })
+  return {
+    settings,
+    terminal,
+    version,
+    observe: (desired = { kind: 'unknown', detail: 'only the running agent asks the cluster' }) =>
+      observe(
+        eyes(() => desired),
+        [],
+      ),
+    askDesired: async () => {
+      if (settings.manifestDir === undefined) return askAssignment(api, nodeName())
+      const { parseDocuments } = await import('./kubelet/yaml.ts')
+      return askManifests(settings.manifestDir, nodeName(), stores.files, parseDocuments)
+    },
+    api,
+    nodeName,
+    checkpoints: stores.checkpoints,
+    files: stores.files,
+    readInput,
+    inspect: inspectWith([decodePart]),
+    compare: async (before, after) => compareFields(before, after),
+    unit: stores.unit,
+    activation: stores.activation,
+    requests: stores.requests,
+    ask: new FileAsks(new DurableFiles(new NodeDisk()), stores.layout),
+    takeOver: () => takeOver(settings, stores.layout, clock),
+    history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
+    agent: () => findLockHolder(stores.layout.lock),
+    rights: readRights,
+    uid: process.getuid?.() ?? 0,
+    nodeFacts: async () => (await import('./kubelet/node-facts.ts')).readNodeFacts(),
+  }
+}
+
+function takeOver(settings: Settings, { directory, lock: lockPath }: Layout, clock: Clock): TakeOver {
+  if (!existsSync(directory)) return { kind: 'untouched' }
+  const taken = takeLock(lockPath, process.pid)
+  if (!taken.ok) return { kind: 'refused', detail: taken.detail }
+  const { activation } = openStores(settings, new NodeDisk(), clock, SILENT, () => {})
+  return { kind: 'taken', activation, end: taken.lock.release }
+}

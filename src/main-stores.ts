@@ -1,0 +1,64 @@
+/**
+ * The second part of the composition: what looks at and works on one node's state, for the agent and for the commands alike. Over a read-only disk it
+ * only looks.
+ */
+import { hostname } from 'node:os'
+import type { Clock, Files, Log } from './agent/ports.ts'
+import type { Settings } from './agent/settings.ts'
+import { readBinding } from './checkpoint/binding.ts'
+import { FileCheckpoints } from './checkpoint/checkpoints.ts'
+import { contentHash } from './checkpoint/content.ts'
+import type { Disk } from './checkpoint/disk.ts'
+import { DurableFiles } from './checkpoint/files.ts'
+import { LastingFaults } from './checkpoint/lasting-faults.ts'
+import { layoutOf } from './checkpoint/names.ts'
+import { FileRecords } from './checkpoint/records.ts'
+import { FileRequests } from './checkpoint/requests.ts'
+import { FileRuntimeRecords } from './checkpoint/runtime-records.ts'
+import type { OnSetAside } from './checkpoint/set-aside.ts'
+import { readKubeconfig } from './kube/credentials.ts'
+import { ConfigFileFacts } from './kubelet/config-file.ts'
+import { NetworkHealthProbe } from './kubelet/health.ts'
+import { findRuntimeSocket } from './kubelet/runtime-socket.ts'
+import { UnitActivation } from './systemd/activation.ts'
+import { EnvActivation } from './systemd/env-activation.ts'
+import { FileActivation } from './systemd/file-activation.ts'
+import { SystemFileOwnership } from './systemd/file-ownership.ts'
+import { Systemctl } from './systemd/systemctl.ts'
+
+export type Stores = ReturnType<typeof openStores>
+
+export function openStores(settings: Settings, disk: Disk, clock: Clock, log: Log, onSetAside: OnSetAside) {
+  const files = new DurableFiles(disk)
+  const layout = layoutOf(settings.dynamicConfigDir)
+  const { dynamicConfigDir, envFile, runtimeDir, systemctl, kubeletUnit, activation } = settings
+  const faults = new LastingFaults(clock, log)
+  return {
+    files,
+    layout,
+    checkpoints: new FileCheckpoints(files, layout, onSetAside, faults),
+    records: new FileRecords({ files, layout, log, onSetAside, faults }),
+    runtime: new FileRuntimeRecords(files, runtimeDir, log),
+    requests: new FileRequests(files, layout, log),
+    unit: new Systemctl({ systemctl, unit: kubeletUnit, envFile, activation, dynamicConfigDir }),
+    activation: new UnitActivation(
+      new EnvActivation(files, dynamicConfigDir, envFile),
+      new FileActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, runtimeDir }),
+    ),
+    configFacts: new ConfigFileFacts(files),
+    // Looks that wait for a hanging kubelet must not lie so far apart that each passes for an outage of the agent.
+    probe: new NetworkHealthProbe(Math.min(2000, Math.ceil(settings.toleranceUs / 4000))),
+    contentOf: contentHash,
+    defaultRuntimeSocket: findRuntimeSocket,
+    clock,
+  }
+}
+
+/** The host name is a guess (it can be `localhost` early at boot), so whom the state belongs to is believed before it. */
+export function findNodeName(settings: Settings, files: Files): string {
+  if (settings.nodeName !== undefined) return settings.nodeName
+  const reading = settings.manifestDir === undefined ? readKubeconfig(settings.kubeconfig, Date.now) : undefined
+  const named = reading?.kind === 'ok' ? reading.credentials.nodeName() : undefined
+  // kubelet names its node like this too (`GetHostname`, pkg/util/node/node.go).
+  return named ?? readBinding(files, layoutOf(settings.dynamicConfigDir))?.nodeName ?? hostname().trim().toLowerCase()
+}

@@ -1,0 +1,58 @@
+/**
+ * One look at what is assigned, for those who do not follow it: a Node and the ConfigMap it names from the API server, or all manifests of a directory.
+ * The same readers decide as for the agent, which watches. Pure but for the ports that are passed in.
+ */
+import type { ConfigMapRef, ConfigMapView, Desired } from '../agent/model.ts'
+import type { Files, KubeAnswer, KubeApi } from '../agent/ports.ts'
+import { sourcePath } from '../report/texts.ts'
+import { readAssignment } from './desired.ts'
+import { viewConfigMap } from './kube-object.ts'
+import { isManifestName, type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
+
+type Asker = Pick<KubeApi, 'request'>
+
+export async function askAssignment(api: Asker, nodeName: string): Promise<Desired> {
+  const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}` })
+  if (answer.kind === 'refused' && answer.status === 404)
+    return { kind: 'unknown', detail: `Node ${nodeName} does not exist in the cluster` }
+  if (answer.kind !== 'ok') return { kind: 'unknown', detail: `Node ${nodeName} cannot be read: ${answer.detail}` }
+  const assignment = readAssignment(answer.object)
+  return assignment.kind === 'config-map' ? { ...assignment, object: await askConfigMap(api, assignment.ref) } : assignment
+}
+
+export async function askConfigMap(api: Asker, ref: Pick<ConfigMapRef, 'namespace' | 'name'>): Promise<ConfigMapView> {
+  const answer = await api.request({ method: 'GET', path: sourcePath(ref) })
+  if (answer.kind === 'ok') return viewConfigMap(answer.object)
+  return {
+    kind: 'unavailable',
+    reason: reasonOf(answer),
+    detail: answer.kind === 'refused' && answer.status === 404 ? 'it does not exist' : answer.detail,
+  }
+}
+
+function reasonOf(answer: Exclude<KubeAnswer, { kind: 'ok' }>): 'not-found' | 'forbidden' | 'unreachable' {
+  if (answer.kind === 'unreachable') return 'unreachable'
+  if (answer.status === 404) return 'not-found'
+  return answer.status === 401 || answer.status === 403 ? 'forbidden' : 'unreachable'
+}
+
+/** A file that is being written right now is read as it is: nothing is decided by this look. */
+export function askManifests(path: string, nodeName: string, files: Pick<Files, 'list' | 'read' | 'stat'>, parse: ParseDocuments): Desired {
+  try {
+    const names = files.list(path)
+    if (names === undefined) return { kind: 'unknown', detail: `the directory of manifests ${path} does not exist` }
+    const manifests = names.filter(isManifestName).flatMap((name) => readOne(path, name, files, parse))
+    return resolveManifests(manifests, nodeName)
+  } catch (error) {
+    return { kind: 'unknown', detail: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function readOne(path: string, name: string, files: Pick<Files, 'read' | 'stat'>, parse: ParseDocuments): ManifestFile[] {
+  const file = `${path}/${name}`
+  const bytes = files.stat(file)?.kind === 'directory' ? undefined : files.read(file)
+  if (bytes === undefined) return []
+  const reading = readManifest(bytes.toString('utf8'), parse)
+  const problem = reading.kind === 'good' ? undefined : reading.detail
+  return [{ name, objects: reading.kind === 'good' ? reading.objects : undefined, problem }]
+}

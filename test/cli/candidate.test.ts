@@ -1,0 +1,122 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { KubeAnswer } from '../../src/agent/ports.ts'
+import { candidateKind, loadCandidate, parseCandidate } from '../../src/cli/candidate.ts'
+import type { InputReading } from '../../src/cli/read-input.ts'
+
+function load(text: string, reading: InputReading | Buffer, answer?: KubeAnswer) {
+  const asked: string[] = []
+  const loaded = loadCandidate(text, {
+    readInput: async (path, limit) => {
+      asked.push(`${path} ${limit}`)
+      return Buffer.isBuffer(reading) ? { kind: 'read', bytes: reading } : reading
+    },
+    api: {
+      request: async ({ path }) => {
+        asked.push(path)
+        return answer ?? { kind: 'unreachable', detail: 'nobody' }
+      },
+    },
+  })
+  return loaded.then((one) => ({ loaded: one, asked }))
+}
+
+t.test('what a name stands for', async (t) => {
+  const map = (namespace: string, name: string, key: string) => ({ kind: 'config-map', namespace, name, key })
+  t.same(parseCandidate('-'), { kind: 'stdin' })
+  for (const path of ['kubelet.yaml', '/etc/kubelet.yaml', './configmap/x', 'conf/x', 'configs/x.yaml', 'a:b'])
+    t.same(parseCandidate(path), { kind: 'file', path })
+  t.same(parseCandidate('configmap/x'), map('kube-system', 'x', 'kubelet'))
+  t.same(parseCandidate('cm/x'), map('kube-system', 'x', 'kubelet'))
+  t.same(parseCandidate('configmaps/ns/x.y:key.yaml'), map('ns', 'x.y', 'key.yaml'))
+})
+
+t.test('what is wrong with one', async (t) => {
+  const cases = {
+    '': 'it is empty',
+    'confgmap/x': 'did you mean configmap/x? A file of that name is ./confgmap/x',
+    'ConfigMap/x': 'did you mean configmap/x?',
+    'configmap/': 'is no name of a ConfigMap',
+    'configmap/../x': 'is no namespace',
+    'configmap/a/b/c': 'is no name of a ConfigMap',
+    'configmap/x:..': 'is no key',
+    'configmap/x:a:b': 'write configmap/NAME',
+    'configmap/x?y': 'is no name',
+  }
+  for (const [text, problem] of Object.entries(cases))
+    t.match(candidateKind.parse(text), { ok: false, detail: new RegExp(problem.replaceAll('?', '\\?')) }, text)
+  t.notMatch(candidateKind.parse('configmap/\u001b[2J'), { detail: /\p{Cc}/u })
+})
+
+t.test('whatever is asked of the API server stays in its path', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: fc.constantFrom('.', '/', '%', '?', '#', 'a', ':', '\n', '\\') }), async (text) => {
+      const { asked } = await load(`configmap/${text}`, Buffer.from(''))
+      for (const path of asked) t.match(path, /^\/api\/v1\/namespaces\/[a-z.-]+\/configmaps\/[a-z.-]+$/)
+    }),
+  )
+})
+
+t.test('a file and standard input', async (t) => {
+  const file = await load('x.yaml', Buffer.from('text'))
+  t.match(file, {
+    loaded: { kind: 'loaded', config: { name: 'x.yaml', files: { kubelet: 'text' }, key: 'kubelet' }, shown: { text: 'text' } },
+    asked: ['x.yaml 1048576'],
+  })
+  const stdin = await load('-', Buffer.from(''))
+  t.match(stdin, { loaded: { kind: 'loaded', config: { name: '<stdin>' }, shown: { text: '' } }, asked: ['undefined 1048576'] })
+})
+
+t.test('what no ConfigMap can hold is refused', async (t) => {
+  t.match((await load('x', { kind: 'too-large' })).loaded, {
+    kind: 'refused',
+    name: 'x',
+    report: { outcome: 'refused', findings: [{ rule: 'source/too-large' }] },
+  })
+  const encoded = (bytes: readonly number[]) => load('x', Buffer.from(bytes)).then(({ loaded }) => loaded)
+  t.match(await encoded([0x61, 0x0a, 0x62, 0xff]), {
+    kind: 'refused',
+    report: { findings: [{ rule: 'source/encoding', position: { line: 2, column: 2 } }] },
+  })
+  t.match(await encoded([0x61, 0xc3]), { kind: 'refused', report: { findings: [{ position: { line: 1, column: 2 } }] } }, 'cut short')
+  t.match(await encoded([0xef, 0xbf, 0xbd]), { kind: 'loaded' }, 'U+FFFD itself is fine')
+  t.match(
+    await encoded([0x00, 0x01]),
+    { kind: 'loaded', shown: { text: '\u0000\u0001' } },
+    'binary that is UTF-8 is for the parser to refuse',
+  )
+})
+
+t.test('what cannot be had', async (t) => {
+  const detail = async (code: string) => (await load('x', { kind: 'unreadable', code })).loaded
+  t.same(await detail('ENOENT'), { kind: 'failed', detail: 'x does not exist' })
+  t.match(await detail('EISDIR'), { detail: /is a directory/ })
+  t.match(await detail('EACCES'), { detail: /permission denied/ })
+  t.match(await detail('EIO'), { detail: /EIO/ })
+})
+
+t.test('a ConfigMap', async (t) => {
+  const data = { kubelet: 'text', other: 'more' }
+  const object = { kind: 'ConfigMap', metadata: { name: 'x', namespace: 'kube-system', uid: 'u', resourceVersion: '1' }, data }
+  const ask = async (text: string, answer: KubeAnswer) => load(text, Buffer.from(''), answer)
+  t.match(await ask('configmap/x', { kind: 'ok', object }), {
+    loaded: { kind: 'loaded', config: { name: 'configmap/kube-system/x:kubelet', files: data, key: 'kubelet' }, shown: { text: 'text' } },
+    asked: ['/api/v1/namespaces/kube-system/configmaps/x'],
+  })
+  t.match(
+    (await ask('configmap/x:gone', { kind: 'ok', object })).loaded,
+    { kind: 'loaded', shown: { text: '' }, config: { key: 'gone' } },
+    'preflight says so',
+  )
+  t.match((await ask('configmap/x', { kind: 'ok', object: { data: 5 } })).loaded, { kind: 'failed' })
+  const refused = (status: number): KubeAnswer => ({
+    kind: 'refused',
+    status,
+    reason: '',
+    detail: `${status}: no`,
+    retryAfterMs: undefined,
+  })
+  t.match((await ask('configmap/x', refused(404))).loaded, { kind: 'failed', detail: 'configmap/kube-system/x:kubelet: it does not exist' })
+  t.match((await ask('configmap/x', refused(403))).loaded, { kind: 'failed', detail: /403: no/ })
+  t.match((await ask('configmap/x', { kind: 'unreachable', detail: 'nobody' })).loaded, { kind: 'failed', detail: /nobody/ })
+})

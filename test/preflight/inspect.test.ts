@@ -1,0 +1,50 @@
+import t from 'tap'
+import { inspectWith } from '../../src/preflight/inspect.ts'
+import type { InspectOptions, InspectPart, PartReport } from '../../src/preflight/inspection.ts'
+
+const options: InspectOptions = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: false, node: false }
+const config = { name: 'x.yaml', files: { kubelet: 'text' }, key: 'kubelet' }
+const part = (name: string, report: PartReport | undefined): InspectPart => ({ name, judge: async () => report })
+const accepts: PartReport = { outcome: 'accepted', detail: 'read', findings: [] }
+
+t.test('every part gets the text, and is heard in its turn', async (t) => {
+  const texts: string[] = []
+  const listening: InspectPart = {
+    name: 'fields',
+    judge: async (text) => {
+      texts.push(text)
+      return accepts
+    },
+  }
+  const report = await inspectWith([listening, part('node', { ...accepts, outcome: 'unjudged' })])(config, options)
+  t.same(texts, ['text'])
+  t.same(
+    report.parts.map(({ part, outcome }) => `${part} ${outcome}`),
+    ['fields accepted', 'node unjudged'],
+  )
+  t.equal(report.outcome, 'accepted')
+})
+
+t.test('who has no business with it is not mentioned', async (t) => {
+  const report = await inspectWith([part('fields', accepts), part('node', undefined)])(config, options)
+  t.same(
+    report.parts.map(({ part }) => part),
+    ['fields'],
+  )
+})
+
+t.test('a key that is not there is refused, and no name of an object is one', async (t) => {
+  for (const key of ['other', 'toString', '__proto__']) {
+    const report = await inspectWith([part('fields', accepts)])({ ...config, key }, options)
+    t.match(report, { outcome: 'refused', findings: [{ rule: 'source/missing-key', problem: `there is no key ${key}; there is kubelet` }] })
+  }
+})
+
+t.test('a kubelet that was named, and a long look that was asked for, have to come to something', async (t) => {
+  const outcome = async (fields: Partial<InspectOptions>, ...parts: readonly InspectPart[]) =>
+    (await inspectWith([part('fields', accepts), ...parts])(config, { ...options, ...fields })).outcome
+  t.equal(await outcome({ kubelet: '/opt/kubelet' }), 'unjudged')
+  t.equal(await outcome({ kubelet: '/opt/kubelet' }, part('kubelet', accepts)), 'accepted')
+  t.equal(await outcome({ deep: true }, part('kubelet', accepts)), 'unjudged')
+  t.equal(await outcome({ deep: true }, part('kubelet', accepts), part('kubelet-start', accepts)), 'accepted')
+})

@@ -1,0 +1,84 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { Finding, PartResult, Report } from '../../src/preflight/finding.ts'
+import { assembleReport } from '../../src/preflight/report.ts'
+
+const part = (name: string, outcome: PartResult['outcome']): PartResult => ({ part: name, outcome, detail: '' })
+
+function finding(fields: Partial<Finding> = {}): Finding {
+  return {
+    rule: 'fields/x',
+    severity: 'warn',
+    reason: 'load',
+    path: ['x'],
+    position: undefined,
+    problem: 'p',
+    advice: undefined,
+    ...fields,
+  }
+}
+
+t.test('what it comes to', async (t) => {
+  const cases: readonly (readonly [string, PartResult[], Finding[], Report['outcome']])[] = [
+    ['nobody said anything', [], [], 'unjudged'],
+    ['the fields were read', [part('fields', 'accepted')], [], 'accepted'],
+    ['a warning is no refusal', [part('fields', 'accepted')], [finding()], 'accepted'],
+    ['a finding refuses', [part('fields', 'accepted')], [finding({ severity: 'refuse' })], 'refused'],
+    ['a part refuses, without a finding', [part('fields', 'accepted'), part('kubelet', 'refused')], [], 'refused'],
+    ['kubelet could not tell', [part('fields', 'accepted'), part('kubelet', 'unjudged')], [], 'accepted'],
+    ['only kubelet could', [part('fields', 'unjudged'), part('kubelet', 'accepted')], [], 'accepted'],
+    ['nothing is wrong with the node, and nobody read the config', [part('node', 'accepted'), part('change', 'accepted')], [], 'unjudged'],
+  ]
+  for (const [name, parts, findings, outcome] of cases) t.equal(assembleReport(parts, findings).outcome, outcome, name)
+})
+
+t.test('who was asked for by name has to speak', async (t) => {
+  const outcome = (kubelet: PartResult['outcome']) =>
+    assembleReport([part('fields', 'accepted'), part('kubelet', kubelet)], [], ['kubelet']).outcome
+  t.equal(outcome('accepted'), 'accepted')
+  t.equal(outcome('unjudged'), 'unjudged')
+  t.equal(outcome('refused'), 'refused')
+  t.equal(assembleReport([part('fields', 'accepted')], [], ['kubelet']).outcome, 'unjudged')
+})
+
+t.test('the order: the most severe, the whole, the text, what is not there', async (t) => {
+  const at = (line: number, column: number) => ({ line, column })
+  const findings = [
+    finding({ problem: 'missing', path: ['b'] }),
+    finding({ problem: 'second', position: at(2, 1) }),
+    finding({ problem: 'whole', path: [] }),
+    finding({ problem: 'first', position: at(1, 9) }),
+    finding({ problem: 'note', severity: 'info', position: at(1, 1) }),
+    finding({ problem: 'refused', severity: 'refuse', position: at(9, 9) }),
+    finding({ problem: 'before', position: at(1, 2) }),
+  ]
+  const order = assembleReport([], findings).findings.map(({ problem }) => problem)
+  t.same(order, ['refused', 'whole', 'before', 'first', 'second', 'missing', 'note'])
+})
+
+t.test('the order does not depend on who spoke first, and nothing is said twice', async (t) => {
+  const anyFinding = fc.record({
+    rule: fc.constantFrom('fields/a', 'node/b'),
+    severity: fc.constantFrom('refuse', 'warn', 'info'),
+    reason: fc.constant('load' as const),
+    path: fc.array(fc.oneof(fc.constantFrom('a', 'b'), fc.nat(2)), { maxLength: 2 }),
+    position: fc.option(fc.record({ line: fc.integer({ min: 1, max: 3 }), column: fc.integer({ min: 1, max: 3 }) }), { nil: undefined }),
+    problem: fc.constantFrom('p', 'q'),
+    advice: fc.constant(undefined),
+  }) satisfies fc.Arbitrary<Finding>
+  const shuffled = fc
+    .array(anyFinding)
+    .chain((findings) => fc.tuple(fc.constant(findings), fc.shuffledSubarray(findings, { minLength: findings.length })))
+  fc.assert(
+    fc.property(shuffled, ([findings, others]) => {
+      const sorted = assembleReport([], findings).findings
+      t.same(assembleReport([], others).findings, sorted)
+      t.equal(new Set(sorted.map((one) => JSON.stringify(withoutSeverity(one)))).size, sorted.length)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+function withoutSeverity({ severity: _, ...rest }: Finding) {
+  return rest
+}

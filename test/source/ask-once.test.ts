@@ -1,0 +1,90 @@
+import t from 'tap'
+import type { KubeAnswer } from '../../src/agent/ports.ts'
+import { parseDocuments } from '../../src/kubelet/yaml.ts'
+import { askAssignment, askConfigMap, askManifests } from '../../src/source/ask-once.ts'
+
+const REF = { namespace: 'kube-system', name: 'c', kubeletConfigKey: 'kubelet' }
+const NODE = { kind: 'Node', metadata: { name: 'n1', uid: 'u' }, spec: { configSource: { configMap: REF } } }
+const CONFIG_MAP = {
+  kind: 'ConfigMap',
+  metadata: { name: 'c', namespace: 'kube-system', uid: 'u2', resourceVersion: '7' },
+  data: { kubelet: 'x' },
+}
+const refused = (status: number): KubeAnswer => ({ kind: 'refused', status, reason: '', detail: `${status}: no`, retryAfterMs: undefined })
+
+const api = (answers: Readonly<Record<string, KubeAnswer>>) => ({
+  request: async ({ path }: { path: string }): Promise<KubeAnswer> => answers[path] ?? refused(404),
+})
+const NODE_PATH = '/api/v1/nodes/n1'
+const MAP_PATH = '/api/v1/namespaces/kube-system/configmaps/c'
+
+t.test('a Node and its ConfigMap', async (t) => {
+  const answers = { [NODE_PATH]: { kind: 'ok', object: NODE }, [MAP_PATH]: { kind: 'ok', object: CONFIG_MAP } } as const
+  t.same(await askAssignment(api(answers), 'n1'), {
+    kind: 'config-map',
+    ref: REF,
+    object: { kind: 'found', uid: 'u2', resourceVersion: '7', data: { kubelet: 'x' } },
+  })
+})
+
+t.test('a Node that names none, or names it wrongly', async (t) => {
+  const of = (object: unknown) => askAssignment(api({ [NODE_PATH]: { kind: 'ok', object } }), 'n1')
+  t.same(await of({ ...NODE, spec: {} }), { kind: 'local' })
+  t.match(await of({ ...NODE, spec: { configSource: {} } }), { kind: 'invalid' })
+  t.match(await of(NODE), { kind: 'config-map', object: { kind: 'unavailable', reason: 'not-found' } })
+})
+
+t.test('what is not known is never local', async (t) => {
+  t.same(await askAssignment(api({}), 'n1'), { kind: 'unknown', detail: 'Node n1 does not exist in the cluster' })
+  t.match(await askAssignment(api({ [NODE_PATH]: refused(403) }), 'n1'), { kind: 'unknown', detail: /403: no/ })
+  t.match(await askAssignment(api({ [NODE_PATH]: { kind: 'unreachable', detail: 'nobody' } }), 'n1'), { kind: 'unknown', detail: /nobody/ })
+})
+
+t.test('why a ConfigMap cannot be had', async (t) => {
+  const reason = async (answer: KubeAnswer) => {
+    const view = await askConfigMap(api({ [MAP_PATH]: answer }), REF)
+    return view.kind === 'unavailable' ? view.reason : view.kind
+  }
+  t.equal(await reason(refused(404)), 'not-found')
+  t.equal(await reason(refused(403)), 'forbidden')
+  t.equal(await reason(refused(401)), 'forbidden')
+  t.equal(await reason(refused(500)), 'unreachable')
+  t.equal(await reason({ kind: 'unreachable', detail: '' }), 'unreachable')
+  t.equal(await reason({ kind: 'ok', object: {} }), 'malformed')
+})
+
+t.test('a directory of manifests', async (t) => {
+  const facts = { mode: 0o644, uid: 0, gid: 0, size: 1, mtimeMs: 0, identity: 'i' }
+  const ask = (entries: Readonly<Record<string, string | undefined>>) =>
+    askManifests(
+      '/m',
+      'n1',
+      {
+        list: () => Object.keys(entries),
+        stat: (path) => ({ ...facts, kind: entries[path.slice(3)] === undefined ? 'directory' : 'file' }),
+        read: (path) => Buffer.from(entries[path.slice(3)] ?? ''),
+      },
+      parseDocuments,
+    )
+  const manifests = {
+    'node.yaml': JSON.stringify(NODE),
+    'map.json': JSON.stringify(CONFIG_MAP),
+    'a.yaml': undefined,
+    'README.md': '[',
+    '.x.yaml': '[',
+  }
+  const node = { ...NODE, apiVersion: 'v1' }
+  const all = { ...manifests, 'node.yaml': JSON.stringify(node), 'map.json': JSON.stringify({ ...CONFIG_MAP, apiVersion: 'v1' }) }
+  t.match(ask(all), { kind: 'config-map', ref: REF, object: { kind: 'found', data: { kubelet: 'x' } } })
+  t.match(ask({ ...all, 'node.yaml': '[' }), { kind: 'unknown', detail: /node\.yaml cannot be read/ })
+  t.match(ask({}), { kind: 'unknown' })
+  const none = { list: () => undefined, stat: () => undefined, read: () => undefined }
+  t.match(askManifests('/m', 'n1', none, parseDocuments), { kind: 'unknown', detail: /does not exist/ })
+  const failing = {
+    ...none,
+    list: () => {
+      throw new Error('EIO: no')
+    },
+  }
+  t.match(askManifests('/m', 'n1', failing, parseDocuments), { kind: 'unknown', detail: /EIO/ })
+})
