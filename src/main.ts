@@ -296,7 +296,7 @@ const code = await runProgram(args, {
   terminal,
   env: () => process.env,
   readConfigFile: (path) => readConfigFile(path, (text) => parseYaml(text)),
-  // Judging and comparing are nothing that the agent should carry around.
+  // What only the commands need is loaded for them.
   openNode: async (settings) => (await import('./main-commands.ts')).openNode(settings, { clock, terminal, version: VERSION }),
   runAgent,
 })

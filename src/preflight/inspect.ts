@@ -16,7 +16,12 @@ export function inspectWith(parts: readonly InspectPart[]): Inspect {
       results.push({ part: name, outcome: report.outcome, detail: report.detail })
       findings.push(...report.findings)
     }
-    return assembleReport(results, findings, listDemanded(options))
+    const demanded = listDemanded(options)
+    for (const name of demanded) {
+      if (!results.some(({ part }) => part === name))
+        results.push({ part: name, outcome: 'unjudged', detail: 'it was asked for, and cannot judge here' })
+    }
+    return assembleReport(results, findings, demanded)
   }
 }
 

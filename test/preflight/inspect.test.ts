@@ -44,6 +44,12 @@ t.test('a kubelet that was named, and a long look that was asked for, have to co
   const outcome = async (fields: Partial<InspectOptions>, ...parts: readonly InspectPart[]) =>
     (await inspectWith([part('fields', accepts), ...parts])(config, { ...options, ...fields })).outcome
   t.equal(await outcome({ kubelet: '/opt/kubelet' }), 'unjudged')
+  const silent = await inspectWith([part('fields', accepts)])(config, { ...options, deep: true })
+  t.match(
+    silent.parts,
+    [{ part: 'fields' }, { part: 'kubelet-start', outcome: 'unjudged', detail: /asked for/ }],
+    'and the report says who did not',
+  )
   t.equal(await outcome({ kubelet: '/opt/kubelet' }, part('kubelet', accepts)), 'accepted')
   t.equal(await outcome({ deep: true }, part('kubelet', accepts)), 'unjudged')
   t.equal(await outcome({ deep: true }, part('kubelet', accepts), part('kubelet-start', accepts)), 'accepted')
