@@ -19,10 +19,8 @@ import type { Terminal } from './cli/terminal.ts'
 import { readKubeconfig } from './kube/credentials.ts'
 import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
+import { openPreflight } from './main-preflight.ts'
 import { findNodeName, openStores } from './main-stores.ts'
-import { compareFields } from './preflight/compare-fields.ts'
-import { decodePart } from './preflight/decode-part.ts'
-import { inspectWith } from './preflight/inspect.ts'
 import { readHistory } from './report/history.ts'
 import { askAssignment, askManifests } from './source/ask-once.ts'
 
@@ -39,6 +37,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
   const kubeconfig = new KubeconfigFile(settings.kubeconfig, (path) => readKubeconfig(path, Date.now), SILENT)
   const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}`, wallMs: Date.now })
   const nodeName = () => findNodeName(settings, stores.files)
+  const preflight = openPreflight({ settings: () => settings, stores, signal: new AbortController().signal })
   const eyes = (desired: Eyes['assignment']['desired']): Eyes => ({
     ...stores,
     nodeName: nodeName(),
@@ -67,8 +66,8 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
     checkpoints: stores.checkpoints,
     files: stores.files,
     readInput,
-    inspect: inspectWith([decodePart]),
-    compare: async (before, after) => compareFields(before, after),
+    inspect: preflight.inspect,
+    compare: preflight.compare,
     unit: stores.unit,
     activation: stores.activation,
     requests: stores.requests,

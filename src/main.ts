@@ -6,11 +6,12 @@ import { existsSync, fstatSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'
 import { keepHeapSmall } from './agent/heap.ts'
 import { Loop, runLoop, Waker } from './agent/loop.ts'
-import type { AssignmentSource, Clock, Files, KubeApi, Log } from './agent/ports.ts'
+import type { Acceptance, TrialKey } from './agent/model.ts'
+import type { AssignmentSource, Clock, DrainProbe, Files, KubeApi, Log } from './agent/ports.ts'
 import { rereadSettings } from './agent/reread-settings.ts'
 import { configPath } from './agent/resolve-settings.ts'
 import type { Settings } from './agent/settings.ts'
-import { toPolicy } from './agent/settings.ts'
+import { toChangePolicy, toPolicy } from './agent/settings.ts'
 import { adoptKubeletStore, findKubeletStore } from './checkpoint/adopt.ts'
 import { compareBinding, readBinding, setForeignStateAside, writeBinding } from './checkpoint/binding.ts'
 import { DurableFiles } from './checkpoint/files.ts'
@@ -27,8 +28,10 @@ import { wantsColor } from './cli/terminal.ts'
 import { readKubeconfig } from './kube/credentials.ts'
 import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
-import { StagedPreflight } from './kubelet/preflight.ts'
+import { decodeAndCheck } from './kubelet/preflight.ts'
 import { findNodeName, openStores, type Stores } from './main-stores.ts'
+import { AgentPreflight } from './preflight/agent-preflight.ts'
+import { EffectCheck } from './preflight/effect-check.ts'
 import { type Counters, countRejections, NO_COUNTERS } from './report/counters.ts'
 import { FileHistory } from './report/history.ts'
 import { Publisher } from './report/publisher.ts'
@@ -37,6 +40,7 @@ import { ReportServer } from './report/server.ts'
 import type { ConfigStatus } from './report/status.ts'
 import { ClusterSource } from './source/cluster.ts'
 import { DirectorySource } from './source/directory.ts'
+import { NodeDrain } from './source/drain.ts'
 import { watchDirectory } from './source/watch-directory.ts'
 import { BootClock } from './systemd/boot-clock.ts'
 import { Heartbeat } from './systemd/heartbeat.ts'
@@ -168,18 +172,44 @@ async function liveOn({ settings, reread }: AgentStart, heartbeat: Heartbeat, lo
   isReady.now = () => reporter.isReady()
   isAlive.now = () => reporter.isAlive()
 
-  const accepted = new Map()
-  const preflight = new StagedPreflight()
-  const drain = { isDrained: async () => undefined }
+  const accepted = new Map<TrialKey, Acceptance>()
+  const judges = lazily(async () =>
+    (await import('./main-preflight.ts')).openPreflight({ settings: () => live, stores, signal: over.signal }),
+  )
+  const preflight = new AgentPreflight({
+    inspect: async (candidate) => (await judges()).judgeCandidate(candidate),
+    decode: decodeAndCheck,
+    settings: () => [toChangePolicy(live), live.preflight, live.unknownFields],
+    forget: () => void judges().then(({ forget }) => forget()),
+    onDone: () => waker.wake(),
+    clock,
+    sleep: (ms) => after(ms, undefined, { ref: false }),
+  })
+  const drain: DrainProbe = api === undefined ? { isDrained: async () => undefined } : new NodeDrain(api, nodeName, clock)
+  const effect =
+    api &&
+    new EffectCheck({
+      ask: () => api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}/proxy/configz` }),
+      compare: async (...seen) => (await judges()).compareRunning(...seen),
+      log,
+      clock,
+    })
   const loop = new Loop({
     eyes: { ...stores, nodeName, policy: () => toPolicy(live), assignment, accepted, preflight, drain },
     hands: { ...stores, preflight, history: countRejections(history, counters), log, accepted },
-    observer: { decided: (...seen) => reporter.decided(...seen), turned: (...seen) => heartbeat.turned(...seen) },
+    observer: {
+      decided: (snapshot, step) => {
+        reporter.decided(snapshot, step)
+        effect?.decided(snapshot)
+      },
+      turned: (...seen) => heartbeat.turned(...seen),
+    },
     log,
   })
   const reload = async () => {
     await loadYaml()
     live = rereadSettings(live, reread, log)
+    accepted.clear()
     waker.wake()
   }
   const onHangUp = () => void reload().catch((error: unknown) => log.error('settings not reread', { error }))
@@ -206,6 +236,14 @@ async function liveOn({ settings, reread }: AgentStart, heartbeat: Heartbeat, lo
     ])
   }
   return String(over.signal.reason)
+}
+
+function lazily<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
 }
 
 /** Only what is the agent's own: the directory may be shared (`--adopt`), and other programs' files begin with dots, too. */

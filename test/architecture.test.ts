@@ -105,8 +105,6 @@ const PURE_FOR_EVER = [
   'preflight/fields/ranges.ts',
   'preflight/fields/unknown-keys.ts',
   'preflight/read-document.ts',
-  'preflight/compare-fields.ts',
-  'preflight/decode-part.ts',
   'preflight/field-path.ts',
   'preflight/inspect.ts',
   'preflight/inspection.ts',

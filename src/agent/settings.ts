@@ -43,6 +43,7 @@ export interface Settings extends Policy {
   readonly denyChanges: readonly string[]
   readonly requireDrain: readonly string[]
   readonly unknownFields: 'warn' | 'refuse'
+  readonly preflight: 'rules' | 'load' | 'start'
   /** undefined: off. */
   readonly metricsAddress: ListenAddress | undefined
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
@@ -208,6 +209,14 @@ export const SETTINGS: { readonly [P in SettingName]: Setting<Settings[P]> } = {
     ...liveForRun,
     initialNote: 'none',
     help: 'fields and risks that the node has to be drained for',
+  },
+  preflight: {
+    name: 'preflight',
+    group: PREFLIGHT,
+    kind: choiceKind('rules', 'load', 'start'),
+    initial: 'start',
+    ...liveForRun,
+    help: "how far a config is checked before kubelet gets it: by the agent's own rules, by kubelet loading it in a sandbox too, or by kubelet starting there",
   },
   unknownFields: {
     name: 'unknown-fields',

@@ -1,28 +1,57 @@
 /** Asks every part about one candidate and adds up what they say. Pure but for what the parts do: a list of them is passed in. */
 import type { Finding, PartResult, Report } from './finding.ts'
-import type { Inspect, InspectOptions, InspectPart } from './inspection.ts'
+import type { Inspect, InspectedConfig, InspectOptions, InspectPart, Recipient, Subject } from './inspection.ts'
+import { readDocument } from './read-document.ts'
 import { assembleReport } from './report.ts'
 
-export function inspectWith(parts: readonly InspectPart[]): Inspect {
+/** @param address finds out whom a config is for */
+export function inspectWith(
+  parts: readonly InspectPart[],
+  address: (config: InspectedConfig, options: InspectOptions) => Promise<Recipient>,
+): Inspect {
   return async (config, options) => {
     const { files, key } = config
     const text = Object.hasOwn(files, key) ? files[key] : undefined
     if (text === undefined) return refuseUnread('source/missing-key', `there is no key ${key}; there is ${listKeys(Object.keys(files))}`)
-    const results: PartResult[] = []
-    const findings: Finding[] = []
-    const answers = await Promise.all(parts.map(async ({ name, judge }) => ({ name, report: await judge(text, config, options) })))
-    for (const { name, report } of answers) {
-      if (report === undefined) continue
-      results.push({ part: name, outcome: report.outcome, detail: report.detail })
-      findings.push(...report.findings)
-    }
+    const read = await readDocument(text)
+    if (!read.ok) return refuseUnread('fields/load', read.detail, read.position)
+    const subject = { ...(await address(config, options)), config, document: read.document, options }
+    const quick = await ask(
+      parts.filter(({ slow }) => !slow),
+      subject,
+    )
+    const slow = isRefused(quick)
+      ? NOTHING
+      : await ask(
+          parts.filter((part) => part.slow),
+          subject,
+        )
+    const results = [...quick.results, ...slow.results]
     const demanded = listDemanded(options)
-    for (const name of demanded) {
-      if (!results.some(({ part }) => part === name))
-        results.push({ part: name, outcome: 'unjudged', detail: 'it was asked for, and cannot judge here' })
+    for (const part of demanded) {
+      if (!results.some((result) => result.part === part))
+        results.push({ part, outcome: 'unjudged', detail: 'it was asked for, and cannot judge here' })
     }
-    return assembleReport(results, findings, demanded)
+    return assembleReport(results, [...quick.findings, ...slow.findings], demanded)
   }
+}
+
+interface Answers {
+  readonly results: readonly PartResult[]
+  readonly findings: readonly Finding[]
+}
+const NOTHING: Answers = { results: [], findings: [] }
+
+async function ask(parts: readonly InspectPart[], subject: Subject): Promise<Answers> {
+  const answers = await Promise.all(parts.map(async (part) => ({ part: part.name, report: await part.judge(subject) })))
+  const results = answers.flatMap(({ part, report }) =>
+    report === undefined ? [] : [{ part, outcome: report.outcome, detail: report.detail }],
+  )
+  return { results, findings: answers.flatMap(({ report }) => report?.findings ?? []) }
+}
+
+function isRefused({ results, findings }: Answers): boolean {
+  return results.some(({ outcome }) => outcome === 'refused') || findings.some(({ severity }) => severity === 'refuse')
 }
 
 /** The report on what no part gets to see. */

@@ -4,6 +4,7 @@
  */
 import type { ConfigMapData } from '../agent/model.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'
+import type { ConfigDocument } from './document.ts'
 import type { FieldPath, Finding, PartResult, Report } from './finding.ts'
 import type { KubeletVersion } from './kubelet-version.ts'
 
@@ -31,11 +32,46 @@ export interface InspectOptions {
 
 export type Inspect = (config: InspectedConfig, options: InspectOptions) => Promise<Report>
 
+/** The kubelet that a config is for. */
+export interface KubeletToAsk {
+  readonly binary: string
+  /** Its real arguments, without its own name. */
+  readonly flags: readonly string[]
+}
+
+/** The node that a config is for. */
+export interface NodeToAsk {
+  readonly flags: readonly string[]
+  /** The folder that kubelet finds the config in: relative paths lead from there. */
+  readonly folder: string
+  /** What runs there now. undefined: that is not known. */
+  readonly running: KubeletConfig | undefined
+  readonly kubeletPid: number | undefined
+}
+
+/** Whom a config is for, as far as that is known. */
+export interface Recipient {
+  readonly kubelet: KubeletToAsk | undefined
+  readonly version: KubeletVersion | undefined
+  /** undefined: the config is for no node in particular. */
+  readonly node: NodeToAsk | undefined
+  readonly unknownKeys: 'warn' | 'refuse'
+}
+
+/** What a part is asked about. */
+export interface Subject extends Recipient {
+  readonly config: InspectedConfig
+  readonly document: ConfigDocument
+  readonly options: InspectOptions
+}
+
 /** One part: `kubelet`, `kubelet-start` (the deep stage), `fields`, `node`, `change`. */
 export interface InspectPart {
   readonly name: string
+  /** It takes seconds, and is asked only about what the others let pass. */
+  readonly slow: boolean
   /** undefined: it has no business with what was asked, and is not mentioned. */
-  judge(text: string, config: InspectedConfig, options: InspectOptions): Promise<PartReport | undefined>
+  judge(subject: Subject): Promise<PartReport | undefined>
 }
 export interface PartReport {
   readonly outcome: PartResult['outcome']

@@ -3,12 +3,22 @@ import type { Hold, Snapshot } from '../../src/agent/model.ts'
 import { describeSource } from '../../src/agent/sources.ts'
 import type { AgentPresence, ArgumentValues, Command, CommandContext } from '../../src/cli/command.ts'
 import type { NodeFactsResult } from '../../src/kubelet/describe-facts.ts'
-import { compareFields } from '../../src/preflight/compare-fields.ts'
-import { decodePart } from '../../src/preflight/decode-part.ts'
+import { describeChanges } from '../../src/preflight/describe-changes.ts'
 import { inspectWith } from '../../src/preflight/inspect.ts'
+import { NOTHING_KNOWN } from '../../src/preflight/node/surroundings.ts'
+import { listParts } from '../../src/preflight/parts.ts'
 import type { HistoryReading } from '../../src/report/history-lines.ts'
 import { defaults } from '../agent/settled-settings.ts'
 import { snapshot } from '../report/build.ts'
+
+const OPEN = { base: 'open', allow: [], deny: [], requireDrain: [] } as const
+/** A machine of which nothing is known, and without a kubelet. */
+const PARTS = listParts({
+  surroundings: async () => NOTHING_KNOWN,
+  policy: () => OPEN,
+  judge: { judge: async () => ({ kind: 'unjudged', detail: 'there is no kubelet' }), forget: () => {} },
+  signal: new AbortController().signal,
+})
 
 export interface FakeNode {
   readonly context: CommandContext
@@ -65,8 +75,13 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     checkpoints: { data: () => undefined },
     files: { read: () => undefined },
     readInput: async () => ({ kind: 'unreadable', code: 'ENOENT' }),
-    inspect: inspectWith([decodePart]),
-    compare: async (before, after) => compareFields(before, after),
+    inspect: inspectWith(PARTS, async (_, { version, unknownKeys = 'warn' }) => ({
+      kubelet: undefined,
+      version,
+      node: undefined,
+      unknownKeys,
+    })),
+    compare: async (before, after, version) => describeChanges(before, after, version, OPEN),
     version: '1.2.3',
     unit: { observe: async () => seen.unit },
     activation: { read: () => ({ kind: 'local', since: undefined }) },

@@ -1,23 +1,31 @@
 import t from 'tap'
 import { inspectWith } from '../../src/preflight/inspect.ts'
-import type { InspectOptions, InspectPart, PartReport } from '../../src/preflight/inspection.ts'
+import type { InspectOptions, InspectPart, PartReport, Recipient } from '../../src/preflight/inspection.ts'
 
 const options: InspectOptions = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: false, node: false }
-const config = { name: 'x.yaml', files: { kubelet: 'text' }, key: 'kubelet' }
-const part = (name: string, report: PartReport | undefined): InspectPart => ({ name, judge: async () => report })
+const TEXT = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
+const config = { name: 'x.yaml', files: { kubelet: TEXT }, key: 'kubelet' }
+const NOBODY: Recipient = { kubelet: undefined, version: undefined, node: undefined, unknownKeys: 'warn' }
+const inspectBy = (...parts: readonly InspectPart[]) => inspectWith(parts, async () => NOBODY)
+const part = (name: string, report: PartReport | undefined): InspectPart => ({
+  name,
+  slow: name === 'kubelet-start',
+  judge: async () => report,
+})
 const accepts: PartReport = { outcome: 'accepted', detail: 'read', findings: [] }
 
 t.test('every part gets the text, and is heard in its turn', async (t) => {
   const texts: string[] = []
   const listening: InspectPart = {
     name: 'fields',
-    judge: async (text) => {
-      texts.push(text)
+    slow: false,
+    judge: async ({ document }) => {
+      texts.push(document.text)
       return accepts
     },
   }
-  const report = await inspectWith([listening, part('node', { ...accepts, outcome: 'unjudged' })])(config, options)
-  t.same(texts, ['text'])
+  const report = await inspectBy(listening, part('node', { ...accepts, outcome: 'unjudged' }))(config, options)
+  t.same(texts, [TEXT])
   t.same(
     report.parts.map(({ part, outcome }) => `${part} ${outcome}`),
     ['fields accepted', 'node unjudged'],
@@ -26,7 +34,7 @@ t.test('every part gets the text, and is heard in its turn', async (t) => {
 })
 
 t.test('who has no business with it is not mentioned', async (t) => {
-  const report = await inspectWith([part('fields', accepts), part('node', undefined)])(config, options)
+  const report = await inspectBy(part('fields', accepts), part('node', undefined))(config, options)
   t.same(
     report.parts.map(({ part }) => part),
     ['fields'],
@@ -35,16 +43,16 @@ t.test('who has no business with it is not mentioned', async (t) => {
 
 t.test('a key that is not there is refused, and no name of an object is one', async (t) => {
   for (const key of ['other', 'toString', '__proto__']) {
-    const report = await inspectWith([part('fields', accepts)])({ ...config, key }, options)
+    const report = await inspectBy(part('fields', accepts))({ ...config, key }, options)
     t.match(report, { outcome: 'refused', findings: [{ rule: 'source/missing-key', problem: `there is no key ${key}; there is kubelet` }] })
   }
 })
 
 t.test('a kubelet that was named, and a long look that was asked for, have to come to something', async (t) => {
   const outcome = async (fields: Partial<InspectOptions>, ...parts: readonly InspectPart[]) =>
-    (await inspectWith([part('fields', accepts), ...parts])(config, { ...options, ...fields })).outcome
+    (await inspectBy(part('fields', accepts), ...parts)(config, { ...options, ...fields })).outcome
   t.equal(await outcome({ kubelet: '/opt/kubelet' }), 'unjudged')
-  const silent = await inspectWith([part('fields', accepts)])(config, { ...options, deep: true })
+  const silent = await inspectBy(part('fields', accepts))(config, { ...options, deep: true })
   t.match(
     silent.parts,
     [{ part: 'fields' }, { part: 'kubelet-start', outcome: 'unjudged', detail: /asked for/ }],
@@ -53,4 +61,19 @@ t.test('a kubelet that was named, and a long look that was asked for, have to co
   t.equal(await outcome({ kubelet: '/opt/kubelet' }, part('kubelet', accepts)), 'accepted')
   t.equal(await outcome({ deep: true }, part('kubelet', accepts)), 'unjudged')
   t.equal(await outcome({ deep: true }, part('kubelet', accepts), part('kubelet-start', accepts)), 'accepted')
+})
+
+t.test('what takes long is asked only about what the others let pass', async (t) => {
+  const refuses: PartReport = { ...accepts, outcome: 'refused' }
+  const ask = async (quick: PartReport) => {
+    const report = await inspectBy(part('fields', quick), part('kubelet-start', accepts))(config, options)
+    return report.parts.map(({ part }) => part)
+  }
+  t.same(await ask(accepts), ['fields', 'kubelet-start'])
+  t.same(await ask(refuses), ['fields'])
+})
+
+t.test('what cannot be read is refused where it stands, and no part sees it', async (t) => {
+  const report = await inspectBy(part('fields', accepts))({ ...config, files: { kubelet: `${TEXT}maxPods: many\n` } }, options)
+  t.match(report, { outcome: 'refused', findings: [{ rule: 'fields/load', reason: 'load', position: { line: 3 } }] })
 })

@@ -1,0 +1,133 @@
+/**
+ * The composition of preflight: its rules, this node, and kubelet itself. Loaded when the first config is to be judged: tables of rules have no business in the memory
+ * of an agent that waits.
+ */
+import { join, posix } from 'node:path'
+import { runningConfigPath } from './agent/base.ts'
+import type { Candidate, Files, KnownUnitState } from './agent/ports.ts'
+import { type Settings, toChangePolicy } from './agent/settings.ts'
+import { decodeConfig, type KubeletConfig } from './kubelet/decode.ts'
+import { readNodeFacts } from './kubelet/node-facts.ts'
+import { loadParser } from './kubelet/preflight.ts'
+import type { Stores } from './main-stores.ts'
+import { type Comparison, checkSame } from './preflight/change/check-same.ts'
+import { collectFlags } from './preflight/change/kubelet-flags.ts'
+import { describeChanges } from './preflight/describe-changes.ts'
+import type { Report } from './preflight/finding.ts'
+import { inspectWith } from './preflight/inspect.ts'
+import type { Compare, Inspect, NodeToAsk, Recipient } from './preflight/inspection.ts'
+import { KubeletBinaries } from './preflight/kubelet/binaries.ts'
+import { KubeletJudge } from './preflight/kubelet/judge.ts'
+import type { KubeletVersion } from './preflight/kubelet-version.ts'
+import { readSurroundings } from './preflight/node/read-surroundings.ts'
+import { listParts } from './preflight/parts.ts'
+
+/** Files and sockets that hang (a dead network mount) keep no judgement waiting. */
+const LOOK_AROUND_MS = 1000
+
+export interface PreflightWorld {
+  /** Of now: some change while the agent runs. */
+  settings(): Settings
+  readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints'>
+  readonly signal: AbortSignal
+}
+
+export function openPreflight({ settings, stores, signal }: PreflightWorld) {
+  const binaries = new KubeletBinaries()
+  const { runtimeDir, systemctl } = settings()
+  const openJudge = (direct: boolean) =>
+    new KubeletJudge({
+      version: (binary) => binaries.version(binary),
+      systemdRun: join(posix.dirname(systemctl), 'systemd-run'),
+      systemctl,
+      directory: join(runtimeDir, 'judge'),
+      direct,
+    })
+  const judge = openJudge(false)
+  const versionOf = async (binary: string | undefined): Promise<KubeletVersion | undefined> => {
+    const answer = binary === undefined ? undefined : await binaries.version(binary)
+    return answer?.ok === true ? answer.version : undefined
+  }
+  const parts = (asked: KubeletJudge) =>
+    listParts({
+      surroundings: (needs) => readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts }),
+      policy: () => toChangePolicy(settings()),
+      judge: asked,
+      signal,
+    })
+
+  /** What the agent's loop asks. */
+  const judgeCandidate = async ({ source, data, unit, basePath }: Candidate): Promise<Report> => {
+    const { preflight: depth, unknownFields } = settings()
+    const { command, process } = unit
+    const node: NodeToAsk = {
+      flags: command?.words ?? [],
+      folder: posix.dirname(stores.checkpoints.path(source)),
+      running: await readConfig(stores.files, basePath),
+      kubeletPid: process.kind === 'checkpoint' || process.kind === 'other' ? process.pid : undefined,
+    }
+    const recipient: Recipient = {
+      kubelet: command === undefined || depth === 'rules' ? undefined : { binary: command.path, flags: command.words },
+      version: await versionOf(command?.path),
+      node,
+      unknownKeys: unknownFields,
+    }
+    const name = `configmap/${source.namespace}/${source.name}:${source.kubeletConfigKey}`
+    const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: depth === 'start', node: true }
+    const inspect = inspectWith(parts(judge), async () => recipient)
+    return inspect({ name, files: data, key: source.kubeletConfigKey }, options)
+  }
+
+  /** What a person asks on the command line, of this node's kubelet or of another. */
+  const inspect: Inspect = async (config, options) => {
+    const unit = await stores.unit.observe()
+    const here = unit.kind === 'known' && unit.activity !== 'not-found' ? unit : undefined
+    const binary = options.kubelet ?? here?.command?.path
+    const version = await versionOf(binary)
+    const isOther = options.version !== undefined && (options.version.major !== version?.major || options.version.minor !== version.minor)
+    const flags = here?.command?.words ?? []
+    const path = here && runningConfigPath(stores.checkpoints, here)
+    const node: NodeToAsk | undefined = options.node
+      ? {
+          flags,
+          folder: '/',
+          running: await readConfig(stores.files, path),
+          kubeletPid: here?.process.kind === 'checkpoint' || here?.process.kind === 'other' ? here.process.pid : undefined,
+        }
+      : undefined
+    const recipient: Recipient = {
+      kubelet: binary === undefined || isOther ? undefined : { binary, flags },
+      version: options.version ?? version,
+      node,
+      unknownKeys: options.unknownKeys ?? settings().unknownFields,
+    }
+    return inspectWith(parts(options.kubelet === undefined ? judge : openJudge(true)), async () => recipient)(config, options)
+  }
+
+  const compare: Compare = async (before, after, asked) => {
+    const unit = await stores.unit.observe()
+    const version = asked ?? (await versionOf(unit.kind === 'known' ? unit.command?.path : undefined))
+    return describeChanges(before, after, version, toChangePolicy(settings()))
+  }
+
+  /** What kubelet says it runs, with what its process was started with. */
+  const compareRunning = async (configz: unknown, unit: KnownUnitState): Promise<Comparison> => {
+    const meant = await readConfig(stores.files, runningConfigPath(stores.checkpoints, unit))
+    if (meant === undefined) return { ok: false, detail: 'its config cannot be read' }
+    const { command } = unit
+    return checkSame(meant, configz, await versionOf(command?.path), collectFlags(command?.words ?? []))
+  }
+
+  return { judgeCandidate, compareRunning, inspect, compare, forget: () => judge.forget() }
+}
+
+/** undefined: it cannot be read, or is none. */
+async function readConfig(files: Pick<Files, 'read'>, path: string | undefined): Promise<KubeletConfig | undefined> {
+  try {
+    const text = path === undefined ? undefined : files.read(path)?.toString()
+    const decoded = text === undefined ? undefined : decodeConfig(text, await loadParser(text))
+    return decoded?.ok === true ? decoded.config : undefined
+  } catch {
+    return undefined
+  }
+}

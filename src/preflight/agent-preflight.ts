@@ -1,0 +1,96 @@
+/**
+ * Preflight as the loop asks it: what is over soon is answered at once, what takes long (kubelet in its sandbox) goes on by itself, and a fallback is asked only what
+ * takes no time. It decides nothing: a report becomes an answer.
+ */
+import { createHash } from 'node:crypto'
+import type { TrialKey } from '../agent/model.ts'
+import type { Candidate, Clock, Preflight, PreflightResult } from '../agent/ports.ts'
+import { describeFinding, describeRefusal, refusalReason } from './describe-finding.ts'
+import { formatPath } from './field-path.ts'
+import type { Report } from './finding.ts'
+import { REQUIRE_DRAIN } from './parts.ts'
+
+export interface AgentPreflightOptions {
+  inspect(candidate: Candidate): Promise<Report>
+  /** Takes no time. */
+  decode(candidate: Candidate): Promise<PreflightResult>
+  /** What of the settings a judgement rests on. */
+  settings(): unknown
+  /** What is found on the node may be another thing by now. */
+  forget(): void
+  /** A judgement that was pending is there. */
+  readonly onDone: () => void
+  readonly clock: Clock
+  sleep(ms: number): Promise<void>
+}
+
+/** So long the loop waits for an answer. */
+const SOON_MS = 700
+/** A file that was missing may be there: so often what was refused is judged anew. */
+const AGAIN_US = 10 * 60e6
+/** Of candidates that nobody asks for any more. */
+const JOBS_KEPT = 8
+
+interface Job {
+  readonly done: Promise<void>
+  result: PreflightResult | undefined
+}
+
+export class AgentPreflight implements Preflight {
+  readonly #options: AgentPreflightOptions
+  readonly #jobs = new Map<TrialKey, Job>()
+  #basis = ''
+
+  constructor(options: AgentPreflightOptions) {
+    this.#options = options
+  }
+
+  async check(candidate: Candidate): Promise<PreflightResult> {
+    if (candidate.fallback) return this.#options.decode(candidate)
+    const job = this.#jobs.get(candidate.key) ?? this.#begin(candidate)
+    await Promise.race([job.done, this.#options.sleep(SOON_MS)])
+    if (job.result === undefined) return { kind: 'pending' }
+    this.#jobs.delete(candidate.key)
+    return job.result
+  }
+
+  pending(): ReadonlySet<TrialKey> {
+    return new Set([...this.#jobs].filter(([, { result }]) => result === undefined).map(([key]) => key))
+  }
+
+  basis(): string {
+    const { settings, clock } = this.#options
+    const { bootId, monotonicUs } = clock.now()
+    const rests = JSON.stringify([settings(), bootId, Math.floor(monotonicUs / AGAIN_US)])
+    return createHash('sha256').update(rests).digest('hex').slice(0, 16)
+  }
+
+  #begin(candidate: Candidate): Job {
+    const basis = this.basis()
+    if (basis !== this.#basis) this.#options.forget()
+    this.#basis = basis
+    const judged = this.#options.inspect(candidate).then(toResult, (error: unknown): PreflightResult => {
+      // A bug, or a disk: neither is the config's doing, but nothing unjudged goes to kubelet.
+      return { kind: 'refused', reason: 'validate', detail: `preflight failed: ${error instanceof Error ? error.message : String(error)}` }
+    })
+    const job: Job = {
+      result: undefined,
+      done: judged.then((result) => {
+        job.result = result
+        this.#options.onDone()
+      }),
+    }
+    this.#jobs.set(candidate.key, job)
+    const finished = [...this.#jobs].filter(([key, { result }]) => result !== undefined && key !== candidate.key)
+    for (const [key] of finished.slice(0, Math.max(0, this.#jobs.size - JOBS_KEPT))) this.#jobs.delete(key)
+    return job
+  }
+}
+
+export function toResult(report: Report): PreflightResult {
+  if (report.outcome === 'refused') return { kind: 'refused', reason: refusalReason(report), detail: describeRefusal(report) }
+  const warnings = report.findings.filter(({ severity }) => severity === 'warn').map(describeFinding)
+  const blind = report.parts.filter(({ outcome }) => outcome === 'unjudged').map(({ part, detail }) => `${part} could not judge: ${detail}`)
+  const drain = report.findings.filter(({ rule }) => rule === REQUIRE_DRAIN).map(({ path }) => formatPath(path))
+  return { kind: 'accepted', remarks: [...warnings, ...blind], drain }
+}

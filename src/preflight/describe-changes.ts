@@ -1,0 +1,22 @@
+/** What differs between two configs, what it costs, and what the policy makes of it, as the command line shows it. Pure. */
+import type { KubeletConfig } from '../kubelet/decode.ts'
+import { compareConfigs } from './change/compare.ts'
+import { RISKS } from './change/risk-classes.ts'
+import type { ConfigChange } from './inspection.ts'
+import type { KubeletVersion } from './kubelet-version.ts'
+import { type ChangePolicy, checkPolicy } from './policy/check-policy.ts'
+
+export function describeChanges(
+  before: KubeletConfig,
+  after: KubeletConfig,
+  version: KubeletVersion | undefined,
+  policy: ChangePolicy,
+): readonly ConfigChange[] {
+  return compareConfigs(before, after, version).map((change) => {
+    const { path, risk } = change
+    const { findings, requiresDrain } = checkPolicy([change], policy)
+    const outcome = findings.length > 0 ? 'denied' : requiresDrain.length > 0 ? 'drain' : 'allowed'
+    const rule = findings[0]?.rule
+    return { path, before: change.before?.value, after: change.after?.value, risk, meaning: RISKS[risk], policy: { outcome, rule } }
+  })
+}
