@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { checkSame } from '../../../src/preflight/change/check-same.ts'
@@ -33,6 +35,23 @@ t.test('what is not, and which flag explains it', async (t) => {
   ])
   t.same(differences({ maxPods: 5 }, {}, ['--config-dir=/x'], 30), ['maxPods (--config-dir)'])
   t.same(differences({ tlsCertFile: '/a' }, { tlsCertFile: '/b/a' }), ['tlsCertFile'], 'an absolute path is no other')
+})
+
+t.test('the answer of a real kubelet 1.20.2', async (t) => {
+  const configz: unknown = JSON.parse(readFileSync(join(import.meta.dirname, 'configz-1.20.2.json'), 'utf8'))
+  const meant = {
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+    authorization: { mode: 'AlwaysAllow' },
+    cgroupsPerQOS: false,
+    enforceNodeAllocatable: [],
+    failSwapOn: false,
+    makeIPTablesUtilChains: false,
+  }
+  t.same(checkSame(meant, configz, v(20)), { ok: true, differences: [] }, 'every default is as the table has it')
+  const other = checkSame({ ...meant, maxPods: 5 }, configz, v(20))
+  t.same(other.ok && other.differences.map(({ path }) => path), [['maxPods']])
 })
 
 t.test('an answer that is none', async (t) => {
