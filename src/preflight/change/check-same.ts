@@ -1,6 +1,6 @@
 /**
  * Whether the kubelet that runs has the config that was meant, by what it says of itself at /configz. Pure. What kubelet turns into something else before it
- * answers is no difference: defaults, relative paths, CPUs that reservedSystemCPUs takes over. Rules: `initConfigz` and `getReservedCPUs`,
+ * answers is no difference: defaults, relative paths, CPUs that reservedSystemCPUs takes over, the certificate it made. Rules: `initConfigz` and `getReservedCPUs`,
  * cmd/kubelet/app/server.go; `KubeletConfigurationPathRefs`, pkg/kubelet/apis/config/helpers.go.
  */
 import { posix } from 'node:path'
@@ -49,6 +49,10 @@ function explain(path: FieldPath, flags: KubeletFlags, version: KubeletVersion |
   return flags.has('config-dir') ? '--config-dir' : undefined
 }
 
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0
+}
+
 /** What `KubeletConfigurationPathRefs` resolves against the folder of the config. */
 export const RELATIVE_PATHS: ReadonlySet<string> = new Set([
   'staticPodPath',
@@ -62,6 +66,11 @@ export const RELATIVE_PATHS: ReadonlySet<string> = new Set([
 
 function isKubeletsOwnDoing({ path, before, after }: Change, meant: KubeletConfig): boolean {
   const name = path.join('.')
+  // What is empty on purpose is left out of the answer, like what is not set.
+  if (after?.isDefault === true && isEmpty(meant[String(path[0])])) return true
+  // `InitializeTLS`: a certificate of its own, where none is named.
+  if (before === undefined && (name === 'tlsCertFile' || name === 'tlsPrivateKeyFile'))
+    return /\/kubelet\.(crt|key)$/.test(String(after?.value))
   if (name === 'systemReserved.cpu' || name === 'kubeReserved.cpu') return Boolean(meant.reservedSystemCPUs)
   if (typeof before?.value !== 'string' || typeof after?.value !== 'string') return false
   if (!RELATIVE_PATHS.has(name) || before.value.startsWith('/') || !after.value.startsWith('/')) return false

@@ -56,7 +56,7 @@ function toSide([field]: FieldPath, side: Effective | undefined): Side | undefin
 }
 
 function withoutCredentials(url: unknown): string {
-  const [, scheme, place] = /^(\w+:\/\/)(?:[^/@]*@)?([^?#@]*)/.exec(String(url)) ?? []
+  const [, scheme, place] = /^(\w+:\/\/)(?:[^?#]*@)?([^?#]*)/.exec(String(url)) ?? []
   return scheme === undefined ? HIDDEN : `${scheme}${place}`
 }
 

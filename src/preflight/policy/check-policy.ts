@@ -45,28 +45,34 @@ export function checkPolicy(changes: readonly Change[], policy: ChangePolicy, do
   const findings: Finding[] = []
   const requiresDrain: FieldPath[] = []
   for (const change of changes) {
-    const denial = findDenial(change, policy)
-    if (denial !== undefined) findings.push(toFinding(change, denial, document))
-    else if (policy.requireDrain.some((pattern) => matchesPattern(pattern, change))) requiresDrain.push(change.path)
+    const judgement = judgeChange(change, policy)
+    if (judgement.outcome === 'denied') findings.push(toFinding(change, judgement, document))
+    else if (judgement.outcome === 'drain') requiresDrain.push(change.path)
   }
   return { findings, requiresDrain }
 }
 
-interface Denial {
-  /** As in `policy/deny[2]`, counted from 0. */
-  readonly rule: string
-  readonly pattern: string
-}
+/** `rule` as in `policy/deny[2]`, counted from 0; undefined: none had anything to say. `pattern` is what it has. */
+export type Judgement =
+  | { readonly outcome: 'allowed'; readonly rule: undefined }
+  | { readonly outcome: 'denied' | 'drain'; readonly rule: string; readonly pattern: string }
 
-function findDenial(change: Change, { base, allow, deny }: ChangePolicy): Denial | undefined {
+export function judgeChange(change: Pick<Change, 'path' | 'risk'>, { base, allow, deny, requireDrain }: ChangePolicy): Judgement {
   const matches = (pattern: string) => matchesPattern(pattern, change)
-  const line = deny.findIndex(matches)
-  if (line >= 0) return { rule: `policy/deny[${line}]`, pattern: deny[line] ?? '' }
+  const denied = deny.findIndex(matches)
+  if (denied >= 0) return { outcome: 'denied', rule: `policy/deny[${denied}]`, pattern: deny[denied] ?? '' }
   const guarded = base === 'guarded' ? GUARDED.find(matches) : undefined
-  return guarded === undefined || allow.some(matches) ? undefined : { rule: 'policy/guarded', pattern: guarded }
+  if (guarded !== undefined && !allow.some(matches)) return { outcome: 'denied', rule: 'policy/guarded', pattern: guarded }
+  const drained = requireDrain.findIndex(matches)
+  if (drained >= 0) return { outcome: 'drain', rule: `policy/requireDrain[${drained}]`, pattern: requireDrain[drained] ?? '' }
+  return { outcome: 'allowed', rule: undefined }
 }
 
-function toFinding({ path, risk }: Change, { rule, pattern }: Denial, document: Pick<ConfigDocument, 'locate'> | undefined): Finding {
+function toFinding(
+  { path, risk }: Change,
+  { rule, pattern }: Exclude<Judgement, { outcome: 'allowed' }>,
+  document: Pick<ConfigDocument, 'locate'> | undefined,
+): Finding {
   const name = formatPath(path)
   const guarded = rule === 'policy/guarded'
   return {

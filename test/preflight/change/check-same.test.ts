@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { checkSame } from '../../../src/preflight/change/check-same.ts'
 import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
+import { overlayFlags } from '../../../src/preflight/change/overlay-flags.ts'
 import { withDefaults } from '../../../src/preflight/change/with-defaults.ts'
 import { formatPath } from '../../../src/preflight/field-path.ts'
 import { anyConfig, anyVersion, v } from './configs.ts'
@@ -33,6 +36,61 @@ t.test('what is not, and which flag explains it', async (t) => {
   ])
   t.same(differences({ maxPods: 5 }, {}, ['--config-dir=/x'], 30), ['maxPods (--config-dir)'])
   t.same(differences({ tlsCertFile: '/a' }, { tlsCertFile: '/b/a' }), ['tlsCertFile'], 'an absolute path is no other')
+})
+
+/** As it was asked of a real kubelet, together with the config and the flags that it was started with. */
+function recorded(name: string): unknown {
+  return JSON.parse(readFileSync(join(import.meta.dirname, name), 'utf8'))
+}
+const meant = {
+  apiVersion: 'kubelet.config.k8s.io/v1beta1',
+  kind: 'KubeletConfiguration',
+  authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+  authorization: { mode: 'AlwaysAllow' },
+  cgroupsPerQOS: false,
+  enforceNodeAllocatable: [],
+  failSwapOn: false,
+  makeIPTablesUtilChains: false,
+}
+
+t.test('the answer of a real kubelet 1.20.2', async (t) => {
+  const configz = recorded('configz-1.20.2.json')
+  t.same(checkSame(meant, configz, v(20)), { ok: true, differences: [] }, 'every default is as the table has it')
+  const other = checkSame({ ...meant, maxPods: 5 }, configz, v(20))
+  t.same(other.ok && other.differences.map(({ path }) => path), [['maxPods']])
+})
+
+t.test('its flags lie on top as we lay them', async (t) => {
+  const flags = collectFlags([
+    '--max-pods=7',
+    '--eviction-hard=memory.available<5%,nodefs.available<1Gi',
+    '--feature-gates=RotateKubeletServerCertificate=true',
+    '--kube-reserved=cpu=200m',
+    ...['--kube-reserved', 'cpu=300m,pid=10'],
+    '--cluster-dns=1.1.1.1,8.8.8.8',
+    '--client-ca-file=',
+    ...['--healthz_port', '10299'],
+    '--sync-frequency=90s',
+    ...['--allowed-unsafe-sysctls', 'net.core.somaxconn'],
+    '--cpu-cfs-quota=false',
+    ...['--event-qps', '9'],
+    '--authorization-webhook-cache-authorized-ttl=7m',
+    '--provider-id=a://b',
+    ...['--oom-score-adj', '-998'],
+    '--register-node=true',
+    '--enforce-node-allocatable=',
+    '--minimum-image-ttl-duration=3m',
+    '--rotate-server-certificates=f',
+    ...['-v', '2'],
+  ])
+  const gates = { RotateKubeletServerCertificate: false, CPUManager: true }
+  const config = { ...meant, kubeReserved: { memory: '1Gi', cpu: '100m' }, featureGates: gates, maxPods: 5 }
+  const configz = recorded('configz-1.20.2-flags.json')
+  const { config: overlaid, unknown } = overlayFlags(config, flags, v(20))
+  t.equal(unknown.size, 0)
+  t.same(checkSame(overlaid, configz, v(20)), { ok: true, differences: [] })
+  const without = checkSame(config, configz, v(20), flags)
+  t.ok(without.ok && without.differences.length === 19 && without.differences.every(({ because }) => because?.startsWith('--')))
 })
 
 t.test('an answer that is none', async (t) => {

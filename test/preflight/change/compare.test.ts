@@ -72,6 +72,8 @@ t.test('no secret is passed on', async (t) => {
   )
   t.notMatch(JSON.stringify(changes), /hush/)
   t.match(JSON.stringify(changes), /https:\/\/host\/b/)
+  for (const staticPodURL of ['https://u:a@hush@host/', 'https://u:hush/hush@host/', 'https://host/?hush@x', 'hush'])
+    t.notMatch(JSON.stringify(compareConfigs({ staticPodURL }, {}, v(20))), /hush/, staticPodURL)
   t.equal(changes.length, 4)
 })
 

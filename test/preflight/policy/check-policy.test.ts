@@ -4,7 +4,7 @@ import type { Change } from '../../../src/preflight/change/change.ts'
 import { compareConfigs } from '../../../src/preflight/change/compare.ts'
 import { FIELD_ROWS } from '../../../src/preflight/change/field-rows.ts'
 import { formatPath } from '../../../src/preflight/field-path.ts'
-import { type ChangePolicy, checkPolicy, GUARDED } from '../../../src/preflight/policy/check-policy.ts'
+import { type ChangePolicy, checkPolicy, GUARDED, judgeChange } from '../../../src/preflight/policy/check-policy.ts'
 import { checkPattern, matchesPattern } from '../../../src/preflight/policy/patterns.ts'
 import { v } from '../change/configs.ts'
 
@@ -51,6 +51,18 @@ t.test('what has to be drained for', async (t) => {
   const { requiresDrain } = checkPolicy(changes, { ...OPEN, requireDrain: ['class:drain', 'featureGates'], deny: [] })
   t.same(requiresDrain, [['clusterDNS'], ['featureGates', 'A']])
   t.same(checkPolicy(changes, { ...OPEN, requireDrain: ['*'], deny: ['clusterDNS'] }).requiresDrain.length, 2, 'not for what is denied')
+})
+
+t.test('change by change', async (t) => {
+  const policy = { ...GUARD, deny: ['maxPods'], requireDrain: ['tls*', 'class:drain'] }
+  t.match(judgeChange({ path: ['maxPods'], risk: 'pod-admission' }, policy), {
+    outcome: 'denied',
+    rule: 'policy/deny[0]',
+    pattern: 'maxPods',
+  })
+  t.match(judgeChange({ path: ['port'], risk: 'server-clients' }, policy), { outcome: 'denied', rule: 'policy/guarded' })
+  t.match(judgeChange({ path: ['clusterDNS'], risk: 'drain' }, policy), { outcome: 'drain', rule: 'policy/requireDrain[1]' })
+  t.same(judgeChange({ path: ['syncFrequency'], risk: 'load' }, policy), { outcome: 'allowed', rule: undefined })
 })
 
 t.test('a finding says which rule, where and what to do', async (t) => {
