@@ -68,6 +68,8 @@ export function findProblem(
 function checkKind(config: KubeletConfig, isJson: boolean): { detail: string; path: Misfit['path'] } | undefined {
   const entries = Object.entries(config)
   if (!isJson) entries.sort(([a], [b]) => (a < b ? -1 : 1))
+  const wrong = entries.find(([key, value]) => isKindKey(key) && value !== null && typeof value !== 'string')
+  if (wrong !== undefined) return { detail: `${wrong[0]} must be a string`, path: [wrong[0]] }
   const last = (name: string): readonly [key: string, value: unknown] | undefined =>
     entries.findLast(([key, value]) => fold(key) === name && value !== null)
   const [kindKey, kind] = last('kind') ?? ['kind', undefined]

@@ -87,6 +87,7 @@ function checkAmount(path: Complaint['path'], amount: string, kind: 'threshold' 
   if (amount.endsWith('%')) {
     const percent = readPercent(amount)
     if (percent === undefined) return complain(`eviction ${kind} ${quote(amount)} is no percentage`)
+    if (kind === 'reclaim' && percent <= 0) return complain(`eviction percentage minimum reclaim must be positive: ${shorten(amount)}`)
     if (percent < 0) return complain(`eviction percentage ${kind} must be >= 0%: ${shorten(amount)}`)
     return kind === 'threshold' && percent > 100 ? complainOfExcess(path, amount, percent) : []
   }
