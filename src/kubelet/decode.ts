@@ -54,17 +54,24 @@ export function findProblem(
   json: string | undefined,
 ): { readonly detail: string; readonly path: Misfit['path'] } | undefined {
   if (!isObject(value)) return { detail: 'it is no object', path: [] }
-  const kind = checkKind(value)
+  const kind = checkKind(value, json !== undefined)
   if (kind !== undefined) return kind
   const [first, ...others] = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findUnlikeIntegers(json))]
   if (first === undefined) return undefined
   return { detail: [first, ...others.slice(0, 9)].map(describeMisfit).join('; '), path: first.path }
 }
 
-/** Of upper and lower case in these two keys kubelet makes no difference (`SimpleMetaFactory`, by encoding/json); of several the last one counts. */
-function checkKind(config: KubeletConfig): { detail: string; path: Misfit['path'] } | undefined {
+/**
+ * Of upper and lower case in these two keys kubelet makes no difference (`SimpleMetaFactory`, by encoding/json). Of several the last one counts: in JSON that of
+ * the text, in YAML that of the alphabet, by which Go sorts what it makes JSON of.
+ */
+function checkKind(config: KubeletConfig, isJson: boolean): { detail: string; path: Misfit['path'] } | undefined {
+  const entries = Object.entries(config)
+  if (!isJson) entries.sort(([a], [b]) => (a < b ? -1 : 1))
+  const wrong = entries.find(([key, value]) => isKindKey(key) && value !== null && typeof value !== 'string')
+  if (wrong !== undefined) return { detail: `${wrong[0]} must be a string`, path: [wrong[0]] }
   const last = (name: string): readonly [key: string, value: unknown] | undefined =>
-    Object.entries(config).findLast(([key, value]) => fold(key) === name && value !== null)
+    entries.findLast(([key, value]) => fold(key) === name && value !== null)
   const [kindKey, kind] = last('kind') ?? ['kind', undefined]
   if (kind !== KIND) return { detail: `kind is ${describe(kind)}, not ${KIND}`, path: [kindKey] }
   const [versionKey, apiVersion] = last('apiversion') ?? ['apiVersion', undefined]

@@ -19,35 +19,14 @@ import {
   type Pair,
   type ParseOptions,
   Parser,
+  Scalar,
   type ScalarTag,
   type SchemaOptions,
   stringify,
   type YAMLMap,
 } from 'yaml'
+import type { LocatedYaml, YamlDocument, YamlFailure, YamlPath, YamlPlace } from './yaml-document.ts'
 import { readGoNumber } from './yaml-number.ts'
-
-export interface YamlDocument {
-  readonly value: unknown
-  /** What kubelet takes without a word, and people want to hear of: equal keys. */
-  readonly remarks: readonly string[]
-}
-/** Both from 1. */
-export interface YamlPlace {
-  readonly line: number
-  readonly column: number
-}
-export interface LocatedYaml extends YamlDocument {
-  readonly repeated: readonly { readonly path: YamlPath; readonly position: YamlPlace }[]
-  /** Where the key of this path stands, or the item of a list. */
-  locate(path: YamlPath): YamlPlace | undefined
-}
-export interface YamlFailure {
-  readonly ok: false
-  /** With line and column where they are known; never with the text itself, which may hold a secret. */
-  readonly detail: string
-  readonly position: YamlPlace | undefined
-}
-type YamlPath = readonly (string | number)[]
 
 /** A ConfigMap has at most 1 MiB; a file of manifests may hold a few of them. */
 const LONGEST = 4 << 20
@@ -56,6 +35,8 @@ const MOST_ALIASES = 100
 /** Of all anchors: to find what each means, the library looks at every other. */
 const MOST_ALIASES_IN_ALL = 1000
 const DEEPEST = 100
+/** In YAML 1.1 a line ends with any of these; the library knows two of them. */
+const OTHER_LINE_ENDS = /\r(?!\n)|[\u0085\u2028\u2029]/g
 /** The document itself and a scalar come on top. */
 const TALLEST_STACK = DEEPEST + 2
 const TOO_DEEP = `nested more than ${DEEPEST} deep`
@@ -71,9 +52,16 @@ const NUMBER: ScalarTag = {
   resolve: (text): number | string => readGoNumber(text) ?? text,
 }
 
+/** What `!!float` asks for by name. */
+const FLOAT: ScalarTag = { ...NUMBER, tag: 'tag:yaml.org,2002:float' }
+
 const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
   version: '1.1',
-  customTags: (tags) => [...tags.filter((tag) => typeof tag === 'string' || !(OTHER_TYPES.test(tag.tag) || isOtherNumber(tag))), NUMBER],
+  customTags: (tags) => [
+    ...tags.filter((tag) => typeof tag === 'string' || !(OTHER_TYPES.test(tag.tag) || isOtherNumber(tag))),
+    NUMBER,
+    FLOAT,
+  ],
   // What it would print, nobody reads.
   logLevel: 'silent',
   // The library compares each key with every other: a minute for a ConfigMap of short ones. See findEqualKeys.
@@ -109,7 +97,8 @@ function* readAll(text: string): Generator<({ readonly ok: true } & LocatedYaml)
   const lines = new LineCounter()
   lines.addNewLine(0)
   try {
-    for (const document of new Composer(OPTIONS).compose(parseBounded(text, lines))) yield readDocument(document, lines)
+    for (const document of new Composer(OPTIONS).compose(parseBounded(text.replace(OTHER_LINE_ENDS, '\n'), lines)))
+      yield readDocument(document, lines)
   } catch (error) {
     if (!(error instanceof CostlyText)) throw error
     yield failAt(error.message, lines, error.offset)
@@ -156,6 +145,8 @@ function refuse(text: string): YamlFailure | undefined {
 function readDocument(document: Document, lines: LineCounter): ({ readonly ok: true } & LocatedYaml) | YamlFailure {
   const [error] = document.errors
   if (error !== undefined) return failAt(firstLine(error.message), lines, error.pos[0])
+  const directive = document.warnings.find(({ code }) => code === 'BAD_DIRECTIVE')
+  if (directive !== undefined) return failAt('a directive that nobody knows', lines, directive.pos[0])
   const { yaml } = document.directives ?? {}
   if (yaml?.explicit === true && yaml.version !== '1.1') return failAt('only %YAML 1.1 is read', lines, 0)
   const keys = findKeys(document)
@@ -186,14 +177,14 @@ interface Keys {
 
 function findKeys(document: Document): Keys {
   const keys: Keys = { repeated: [], wrong: [] }
-  collectKeys(document.contents, [], keys)
+  collectKeys(document, document.contents, [], keys)
   keys.repeated.sort((a, b) => a.offset - b.offset)
   return keys
 }
 
-function collectKeys(node: unknown, path: YamlPath, keys: Keys): void {
+function collectKeys(document: Document, node: unknown, path: YamlPath, keys: Keys): void {
   if (isSeq(node)) {
-    for (const [index, item] of node.items.entries()) collectKeys(item, [...path, index], keys)
+    for (const [index, item] of node.items.entries()) collectKeys(document, item, [...path, index], keys)
     return
   }
   if (isScalar(node)) {
@@ -207,10 +198,19 @@ function collectKeys(node: unknown, path: YamlPath, keys: Keys): void {
     const isNull = key === null || (isScalar(key) && key.value === null)
     if (isNull || isCollection(key)) keys.wrong.push({ why: 'no text, so that it cannot be a key', offset: offsetOf(key) })
     const name = nameOf(key)
+    if (isMerge(key)) overrideBefore(node, key, value, document)
     if (seen.has(name)) keys.repeated.push({ path: [...path, name], offset: offsetOf(key) })
     seen.add(name)
-    collectKeys(value, [...path, name], keys)
+    collectKeys(document, value, [...path, name], keys)
   }
+}
+
+/** To Go what is merged in counts more than what stands before it, and less than what follows. The library lets both count more. */
+function overrideBefore(map: YAMLMap, key: unknown, value: unknown, document: Document): void {
+  const index = map.items.findIndex((pair) => pair.key === key)
+  const sources = (isSeq(value) ? value.items : [value]).map((source) => (isAlias(source) ? source.resolve(document) : source))
+  const merged = new Set(sources.flatMap((source) => (isMap(source) ? source.items.map((pair) => nameOf(pair.key)) : [])))
+  map.items = map.items.filter((pair, at) => at >= index || !merged.has(nameOf(pair.key)))
 }
 
 function findOffset(document: Document, path: YamlPath): number | undefined {
@@ -238,7 +238,7 @@ function findPair(document: Document, map: YAMLMap, name: string): Pair | undefi
   const own = map.items.findLast(({ key }) => nameOf(key) === name)
   if (own !== undefined) return own
   for (const { key, value } of map.items) {
-    if (nameOf(key) !== '<<') continue
+    if (!isMerge(key)) continue
     const source = isAlias(value) ? value.resolve(document) : value
     for (const each of isSeq(source) ? source.items : [source]) {
       const merged = isAlias(each) ? each.resolve(document) : each
@@ -249,8 +249,14 @@ function findPair(document: Document, map: YAMLMap, name: string): Pair | undefi
   return undefined
 }
 
+/** The library has a symbol for it. In quotes it is a key like any other. */
+function isMerge(key: unknown): boolean {
+  return isScalar(key) && key.type === Scalar.PLAIN && nameOf(key) === '<<'
+}
+
 function nameOf(key: unknown): string {
-  return String(isScalar(key) ? key.value : key)
+  const name = isScalar(key) ? key.value : key
+  return typeof name === 'symbol' ? (name.description ?? '') : String(name)
 }
 
 function offsetOf(node: unknown): number {

@@ -2,6 +2,7 @@
  * What is wrong with the fields of a candidate: keys that kubelet drops, types it cannot load, values that its validation refuses or that end it at its start. Pure.
  * It refuses only what a kubelet of this version would: for one of no known version, what all would. Rules and their sources: `fields/`.
  */
+import { nearest } from '../agent/nearest.ts'
 import { findMisfits } from '../kubelet/field-types.ts'
 import { FIELDS } from '../kubelet/fields.ts'
 import type { ConfigDocument } from './document.ts'
@@ -9,7 +10,7 @@ import { formatPath } from './field-path.ts'
 import { checkAtStart } from './fields/at-start.ts'
 import { checkGates } from './fields/check-gates.ts'
 import { checkChoices } from './fields/choices.ts'
-import { type Complaint, describeRange, type Subject, weigh } from './fields/complaint.ts'
+import { type Complaint, describeRange, LONGEST_NAME, type Subject, weigh } from './fields/complaint.ts'
 import { checkCross } from './fields/cross.ts'
 import { findGateState } from './fields/gate-stages.ts'
 import { checkNewFields } from './fields/new-fields.ts'
@@ -26,6 +27,8 @@ export interface FieldOptions {
 }
 
 const MOST_FINDINGS = 500
+/** Looking for the nearest of many names takes its time. */
+const MOST_ADVICE = 20
 
 /** In the order of the text. */
 export function checkFields(document: ConfigDocument, options: FieldOptions): Finding[] {
@@ -33,7 +36,7 @@ export function checkFields(document: ConfigDocument, options: FieldOptions): Fi
   const { version, unknownKeys } = options
   const subject: Subject = { config, version, gate: (name) => findGateState(name, config, version?.minor) }
   const complaints = [...checkKeys(config, version, unknownKeys), ...checkTypes(subject), ...checkGates(subject), ...listRules(subject)]
-  const findings = complaints.slice(0, MOST_FINDINGS).flatMap((complaint) => judge(complaint, document, version))
+  const findings = adviseNearest(complaints.slice(0, MOST_FINDINGS)).flatMap((complaint) => judge(complaint, document, version))
   return [...findings, ...listRepeated(document, unknownKeys)].sort((a, b) => compare(a.position, b.position))
 }
 
@@ -51,7 +54,7 @@ export function listRules(subject: Subject): Complaint[] {
 
 /** Of the fields that came after 1.20: the others are why a document could not be read. */
 function checkTypes({ config, version }: Subject): Complaint[] {
-  const newest = Number.POSITIVE_INFINITY
+  const newest = Number.MAX_SAFE_INTEGER
   return findMisfits(config, FIELDS, version?.minor ?? newest).map(({ path, wanted }) => ({
     rule: 'type',
     path,
@@ -59,6 +62,17 @@ function checkTypes({ config, version }: Subject): Complaint[] {
     reason: 'load',
     unsure: version === undefined,
   }))
+}
+
+function adviseNearest(complaints: readonly Complaint[]): Complaint[] {
+  let left = MOST_ADVICE
+  return complaints.map((complaint) => {
+    const { mistyped } = complaint
+    if (mistyped === undefined || mistyped.name.length > LONGEST_NAME || left === 0) return complaint
+    left -= 1
+    const best = nearest(mistyped.name, mistyped.known)
+    return best === undefined ? complaint : { ...complaint, advice: `the nearest is ${best}` }
+  })
 }
 
 function judge(complaint: Complaint, document: ConfigDocument, version: KubeletVersion | undefined): Finding[] {

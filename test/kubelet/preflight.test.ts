@@ -51,7 +51,7 @@ t.test('JSON as deep as somebody likes', async (t) => {
     detail: 'it is nested more than 10000 deep',
   })
   t.match(await judge(`{"extra": ${'['.repeat(1_000_000)}`), { reason: 'load', detail: 'it opens with { but is not JSON' })
-  t.match(await judge(whole(nest(9_000), '1')), { reason: 'load', detail: 'kind is no text, not KubeletConfiguration' })
+  t.match(await judge(whole(nest(9_000), '1')), { reason: 'load', detail: 'kind must be a string' })
 })
 
 t.test('what kubelet cannot load', async (t) => {

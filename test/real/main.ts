@@ -16,6 +16,7 @@ import { runScenarios } from './lab/runner.ts'
 import { addModernServerScenarios } from './modern-server.ts'
 import { addNodeScenarios } from './node/scenarios.ts'
 import { addOutageScenarios } from './outage.ts'
+import { addCorpusScenarios } from './preflight-corpus.ts'
 import { addTransitionScenarios } from './transitions.ts'
 
 const plane = await startControlPlane()
@@ -29,5 +30,6 @@ addHostileScenarios(plane, program)
 addInterruptionScenarios(plane, program)
 addOutageScenarios(plane, program)
 addModernServerScenarios(program)
+addCorpusScenarios(plane)
 await addNodeScenarios(plane, program)
 await runScenarios()

@@ -3,16 +3,15 @@
  * 1.36: `parseResourceList` (cmd/kubelet/app/server.go), `ParseQOSReserved` (pkg/kubelet/cm), `ParseThresholdConfig` (pkg/kubelet/eviction/helpers.go).
  */
 import { isObject } from '../../agent/is-object.ts'
-import { nearest } from '../../agent/nearest.ts'
 import { parseDuration } from '../../kubelet/duration.ts'
 import { parseQuantity } from '../../kubelet/quantity.ts'
-import type { Complaint, Subject } from './complaint.ts'
+import { type Complaint, quote, type Subject, shorten } from './complaint.ts'
 import { textOf } from './values.ts'
 
-export function checkAtStart({ config, gate }: Subject): Complaint[] {
+export function checkAtStart({ config }: Subject): Complaint[] {
   return [
     ...['systemReserved', 'kubeReserved'].flatMap((field) => checkReserved(field, textMap(config[field]))),
-    ...checkQosReserved(textMap(config.qosReserved), gate),
+    ...checkQosReserved(textMap(config.qosReserved)),
     ...['evictionHard', 'evictionSoft'].flatMap((field) => checkThresholds(field, textMap(config[field]))),
     ...checkGracePeriods(textMap(config.evictionSoft), textMap(config.evictionSoftGracePeriod)),
     ...checkReclaims(textMap(config.evictionMinimumReclaim)),
@@ -25,33 +24,28 @@ function checkReserved(field: string, reserved: TextMap): Complaint[] {
   return reserved.flatMap(([resource, amount]): Complaint[] => {
     const path = [field, resource]
     if (!RESERVABLE.includes(resource))
-      return [{ rule: 'value', path, problem: `cannot reserve ${quote(resource)} resource`, advice: adviseNearest(resource, RESERVABLE) }]
+      return [
+        { rule: 'value', path, problem: `cannot reserve ${quote(resource)} resource`, mistyped: { name: resource, known: RESERVABLE } },
+      ]
     const quantity = parseQuantity(amount)
     if (quantity === undefined)
       return [{ rule: 'value', path, problem: `failed to parse quantity ${quote(amount)} for ${quote(resource)} resource` }]
-    return quantity < 0 ? [{ rule: 'value', path, problem: `resource quantity for ${quote(resource)} cannot be negative: ${amount}` }] : []
+    return quantity < 0
+      ? [{ rule: 'value', path, problem: `resource quantity for ${quote(resource)} cannot be negative: ${shorten(amount)}` }]
+      : []
   })
 }
 
-function checkQosReserved(reserved: TextMap, gate: Subject['gate']): Complaint[] {
+function checkQosReserved(reserved: TextMap): Complaint[] {
   return reserved.flatMap(([resource, percent]): Complaint[] => {
     const path = ['qosReserved', resource]
-    if (resource !== 'memory')
-      return [
-        {
-          rule: 'value',
-          path,
-          problem: `reserve for resource ${quote(resource)} is not supported: only memory`,
-          severity: severityOf(gate),
-        },
-      ]
-    const value = readPercent(percent)
-    if (value !== undefined && value >= 0 && value <= 100) return []
-    return [{ rule: 'value', path, problem: `qosReserved.memory must be a percentage between 0% and 100%`, severity: severityOf(gate) }]
+    if (resource !== 'memory') return [{ rule: 'value', path, problem: `cannot reserve ${quote(resource)} resource: only memory` }]
+    const value = /^[-+]?\d+%+$/.test(percent) ? Number.parseInt(percent, 10) : Number.NaN
+    return 0 <= value && value <= 100
+      ? []
+      : [{ rule: 'value', path, problem: 'qosReserved.memory must be a percentage between 0% and 100%' }]
   })
 }
-
-const severityOf = (gate: Subject['gate']) => (gate('QOSReserved') === true ? 'refuse' : 'warn')
 
 const SIGNALS = [
   'memory.available',
@@ -76,13 +70,13 @@ function checkThresholds(field: string, thresholds: TextMap): Complaint[] {
 function checkSignal(path: Complaint['path'], signal: string): Complaint[] {
   if (SIGNALS.includes(signal)) return []
   const since = Object.hasOwn(NEW_SIGNALS, signal) ? NEW_SIGNALS[signal] : undefined
-  const advice = adviseNearest(signal, [...SIGNALS, ...Object.keys(NEW_SIGNALS)])
+  const mistyped = { name: signal, known: [...SIGNALS, ...Object.keys(NEW_SIGNALS)] }
   return [
     {
       rule: 'value',
       path,
       problem: `unsupported eviction signal ${quote(signal)}`,
-      advice,
+      mistyped,
       ...(since === undefined ? {} : { to: since - 1 }),
     },
   ]
@@ -93,13 +87,25 @@ function checkAmount(path: Complaint['path'], amount: string, kind: 'threshold' 
   if (amount.endsWith('%')) {
     const percent = readPercent(amount)
     if (percent === undefined) return complain(`eviction ${kind} ${quote(amount)} is no percentage`)
-    if (percent < 0) return complain(`eviction percentage ${kind} must be >= 0%: ${amount}`)
-    return percent > 100 ? complain(`eviction percentage ${kind} must be <= 100%: ${amount}`) : []
+    if (kind === 'reclaim' && percent <= 0) return complain(`eviction percentage minimum reclaim must be positive: ${shorten(amount)}`)
+    if (percent < 0) return complain(`eviction percentage ${kind} must be >= 0%: ${shorten(amount)}`)
+    return kind === 'threshold' && percent > 100 ? complainOfExcess(path, amount, percent) : []
   }
   const quantity = parseQuantity(amount)
   if (quantity === undefined) return complain(`eviction ${kind} ${quote(amount)} is no quantity and no percentage`)
-  if (kind === 'threshold') return quantity > 0 ? [] : complain(`eviction threshold must be positive: ${amount}`)
-  return quantity < 0 ? complain(`negative eviction minimum reclaim specified: ${amount}`) : []
+  if (kind === 'threshold') return quantity > 0 ? [] : complain(`eviction threshold must be positive: ${shorten(amount)}`)
+  return quantity < 0 ? complain(`negative eviction minimum reclaim specified: ${shorten(amount)}`) : []
+}
+
+/** Older kubelets meant 100 % and compared with 10000 %; the newest compare with 100 %. Between them nobody can tell. */
+function complainOfExcess(path: Complaint['path'], amount: string, percent: number): Complaint[] {
+  const complaint: Complaint = { rule: 'value', path, problem: `eviction percentage threshold must be <= 100%: ${shorten(amount)}` }
+  return percent > 10_000
+    ? [complaint]
+    : [
+        { ...complaint, to: 35, severity: 'warn' },
+        { ...complaint, from: 36 },
+      ]
 }
 
 function checkGracePeriods(soft: TextMap, periods: TextMap): Complaint[] {
@@ -111,7 +117,7 @@ function checkGracePeriods(soft: TextMap, periods: TextMap): Complaint[] {
     if (lengthNs === undefined)
       return [{ rule: 'value', path, problem: `eviction grace period ${quote(period)} is no duration such as "1m30s"` }]
     return lengthNs < 0n
-      ? [{ rule: 'value', path, problem: `invalid eviction grace period specified: ${period}, must be a positive value` }]
+      ? [{ rule: 'value', path, problem: `invalid eviction grace period specified: ${shorten(period)}, must be a positive value` }]
       : []
   })
   for (const [signal, amount] of soft) {
@@ -140,12 +146,4 @@ type TextMap = readonly (readonly [key: string, value: string])[]
 /** null stands for an empty text. */
 function textMap(value: unknown): TextMap {
   return isObject(value) ? Object.entries(value).map(([key, text]) => [key, textOf(text)] as const) : []
-}
-
-function adviseNearest(name: string, known: readonly string[]): string | undefined {
-  return name.length > 80 ? undefined : `the nearest is ${quote(nearest(name, known) ?? '')}`
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
 }

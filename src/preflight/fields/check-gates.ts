@@ -3,9 +3,8 @@
  * k8s.io/component-base/featuregate.
  */
 import { isObject } from '../../agent/is-object.ts'
-import { nearest } from '../../agent/nearest.ts'
 import { OLDEST_MINOR } from '../../kubelet/fields.ts'
-import type { Complaint, Subject } from './complaint.ts'
+import { type Complaint, type Subject, shorten } from './complaint.ts'
 import { GATES_GONE } from './gates-gone.ts'
 import { GATES_LOCKED_ON, GATES_OF_LATER, GATES_OF_OLDEST, GATES_SINCE } from './gates-known.ts'
 
@@ -56,13 +55,11 @@ function checkGate(name: string, isOn: boolean, minor: number | undefined): Comp
 
 /** Of 1.20 all names are known here; of later versions some are not. */
 function complainOfUnknown(name: string, minor: number | undefined): Complaint {
-  const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name
-  const advice = name.length > 80 ? undefined : `the nearest is ${nearest(name, [...SINCE.keys()]) ?? ''}`
   return {
     rule: 'gate-unknown',
     path: ['featureGates', name],
-    problem: `unrecognized feature gate: ${shown}`,
-    advice,
+    problem: `unrecognized feature gate: ${shorten(name)}`,
+    mistyped: { name, known: [...SINCE.keys()] },
     unsure: minor !== OLDEST_MINOR,
   }
 }

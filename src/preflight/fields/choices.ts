@@ -3,9 +3,8 @@
  * 1.20 to 1.36: pkg/kubelet/apis/config/validation/validation.go; for what is known only at the start, `NewMainKubelet` and `BuildAuthz` (cmd/kubelet/app),
  * the managers' `NewManager` (pkg/kubelet/cm), `TLSVersion` and `TLSCipherSuites` (k8s.io/component-base/cli/flag).
  */
-import { nearest } from '../../agent/nearest.ts'
 import type { FieldPath } from '../finding.ts'
-import type { Complaint, Subject } from './complaint.ts'
+import { type Complaint, quote, type Subject } from './complaint.ts'
 import { CIPHER_SUITES, TLS_VERSIONS } from './tls-names.ts'
 import { textOf, textsOf } from './values.ts'
 
@@ -20,6 +19,8 @@ interface Choice {
 
 /** The last minor of 1.x whose cipher suites are known. */
 const LAST_LISTED = 36
+
+const SUITES = Object.keys(CIPHER_SUITES)
 
 /** An empty word always stands for the default. */
 const CHOICES: readonly Choice[] = [
@@ -56,8 +57,8 @@ export function checkChoices({ config, gate, version }: Subject): Complaint[] {
 }
 
 function complain(path: FieldPath, problem: string, word: string, { words, from }: Choice, unsure: boolean): Complaint {
-  const advice = `the nearest is ${quote(nearest(word, words) ?? '')}`
-  return { rule: 'value', path, problem, advice, unsure, ...(from === undefined ? {} : { from }) }
+  const mistyped = { name: word, known: words }
+  return { rule: 'value', path, problem, mistyped, unsure, ...(from === undefined ? {} : { from }) }
 }
 
 function checkCipherSuites(suites: readonly string[], version: Subject['version']): Complaint[] {
@@ -66,14 +67,14 @@ function checkCipherSuites(suites: readonly string[], version: Subject['version'
 
   return suites.flatMap((suite, index): Complaint[] => {
     if (Object.hasOwn(CIPHER_SUITES, suite)) return []
-    const advice = `the nearest is ${quote(nearest(suite, Object.keys(CIPHER_SUITES)) ?? '')}`
+    const mistyped = { name: suite, known: SUITES }
     const unsure = !isListed && /^TLS_[A-Z0-9_]{3,80}$/.test(suite)
     return [
       {
         rule: 'value',
         path: ['tlsCipherSuites', index],
         problem: `Cipher suite ${quote(suite)} not supported or doesn't exist`,
-        advice,
+        mistyped,
         unsure,
       },
     ]
@@ -85,8 +86,4 @@ function lookUp(config: Readonly<Record<string, unknown>>, path: readonly string
   for (const step of path)
     value = typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? Reflect.get(value, step) : undefined
   return value
-}
-
-function quote(word: string): string {
-  return JSON.stringify(word.length > 80 ? `${word.slice(0, 80)}…` : word)
 }

@@ -13,6 +13,8 @@ export interface Complaint {
   readonly path: FieldPath
   readonly problem: string
   readonly advice?: string | undefined
+  /** In place of advice: a name, and those that it may stand for. */
+  readonly mistyped?: { readonly name: string; readonly known: readonly string[] }
   readonly reason?: Finding['reason']
   /** The first minor of 1.x whose kubelet complains; left out: all do. */
   readonly from?: number
@@ -22,6 +24,17 @@ export interface Complaint {
   readonly severity?: Severity
   /** Set where something that nobody can know decides, as `AllAlpha` does of gates: never more than a warning. */
   readonly unsure?: boolean
+}
+
+/** A longer one is no name that somebody has mistyped, and is not shown whole. */
+export const LONGEST_NAME = 80
+
+export function quote(text: string): string {
+  return JSON.stringify(shorten(text))
+}
+
+export function shorten(text: string): string {
+  return text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME)}…` : text
 }
 
 /** What rules look at. */

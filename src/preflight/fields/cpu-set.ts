@@ -13,7 +13,9 @@ export function parseCpuSet(text: string): CpuSet {
   const ranges: [first: number, last: number][] = []
   let odd: string | undefined
   for (const range of text.split(',')) {
-    const [from, to = from, ...others] = range.split('-').map(readCpu)
+    const [first = '', last = first, ...others] = range.split('-')
+    const from = readCpu(first)
+    const to = readCpu(last)
     if (from === undefined || to === undefined)
       return { ok: false, detail: `${JSON.stringify(range.slice(0, 40))} is no CPU and no range of them`, tolerated: false }
     if (others.length > 0 || from > to) odd ??= range

@@ -159,7 +159,7 @@ function checkImageCredentials({ config, gate }: Subject): Complaint[] {
 
 function checkLogsDirectory(value: unknown): Complaint[] {
   const path = textOf(value)
-  const isNormal = path.startsWith('/') && !/\/(\.\.?)?(\/|$)/.test(path.slice(0, -1)) && (path === '/' || !path.endsWith('/'))
+  const isNormal = path === '/' || /^(\/(?!\.{1,2}(\/|$))[^/]+)+$/.test(path)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII has them
   if (path === '' || (isNormal && /^[\x00-\x7f]*$/.test(path))) return []
   return [{ rule: 'value', path: ['podLogsDir'], problem: 'podLogsDir must be an absolute, normalised path of ASCII characters', from: 30 }]

@@ -2,18 +2,16 @@
  * Keys that kubelet drops without a word: mistyped, too new or too old for it, or repeated. Pure. Rule: `DecodeKubeletConfiguration`,
  * pkg/kubelet/kubeletconfig/util/codec, decodes strictly first, and leniently when that fails.
  */
-import { nearest } from '../../agent/nearest.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { listObjects } from '../../kubelet/field-types.ts'
 import { FIELDS, type Field, type Fields, isKnown } from '../../kubelet/fields.ts'
 import { formatPath } from '../field-path.ts'
 import type { FieldPath } from '../finding.ts'
 import { formatVersion, type KubeletVersion } from '../kubelet-version.ts'
-import type { Complaint } from './complaint.ts'
+import { type Complaint, shorten } from './complaint.ts'
 
 /** Beyond, nobody reads them. */
-export const MOST_KEYS = 50
-const LONGEST_NAME = 80
+export const MOST_KEYS = 20
 
 export function checkKeys(config: KubeletConfig, version: KubeletVersion | undefined, severity: 'warn' | 'refuse'): Complaint[] {
   const complaints: Complaint[] = []
@@ -54,16 +52,8 @@ function describeKey(path: FieldPath, fields: Fields, version: KubeletVersion | 
   const field: Field | undefined = Object.hasOwn(fields, name) ? fields[name] : undefined
   const label = shorten(formatPath(path))
   if (field === undefined || version === undefined) {
-    const best =
-      name.length > LONGEST_NAME
-        ? undefined
-        : nearest(name, path.length === 1 ? [...Object.keys(fields), 'kind', 'apiVersion'] : Object.keys(fields))
-    return {
-      rule: 'unknown-key',
-      path,
-      problem: `unknown field ${label}: kubelet ignores it`,
-      advice: best === undefined ? undefined : `the nearest is ${best}`,
-    }
+    const known = [...Object.keys(fields), ...(path.length === 1 ? ['kind', 'apiVersion'] : [])]
+    return { rule: 'unknown-key', path, problem: `unknown field ${label}: kubelet ignores it`, mistyped: { name, known } }
   }
   const kubelet = `kubelet ${formatVersion(version)}`
   if (field.gone !== undefined && field.gone <= version.minor) {
@@ -71,8 +61,4 @@ function describeKey(path: FieldPath, fields: Fields, version: KubeletVersion | 
   }
   const problem = `${label} came with kubelet 1.${field.since ?? ''}: ${kubelet} ignores it`
   return { rule: 'too-new', path, problem, advice: 'take it out, or upgrade kubelet first' }
-}
-
-function shorten(label: string): string {
-  return label.length > 2 * LONGEST_NAME ? `${label.slice(0, 2 * LONGEST_NAME)}…` : label
 }

@@ -1,0 +1,245 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { FIELDS } from '../../src/kubelet/fields.ts'
+import { validateConfig } from '../../src/kubelet/validate.ts'
+import { checkFields } from '../../src/preflight/check-fields.ts'
+import type { Finding } from '../../src/preflight/finding.ts'
+import { parseVersion } from '../../src/preflight/kubelet-version.ts'
+import { readDocument } from '../../src/preflight/read-document.ts'
+import { HEAD } from './corpus/candidate.ts'
+
+async function check(lines: string, version: string | undefined, unknownKeys: 'warn' | 'refuse' = 'warn'): Promise<Finding[]> {
+  const read = await readDocument(`${HEAD}${lines}\n`)
+  if (!read.ok) throw new Error(read.detail)
+  return checkFields(read.document, { version: version === undefined ? undefined : parseVersion(version), unknownKeys })
+}
+
+const brief = (findings: readonly Finding[]) => findings.map(({ rule, severity }) => `${severity} ${rule}`)
+
+t.test('each finding says where, what and what to do', async (t) => {
+  t.strictSame(await check('kubeAPIQPS: -1\nmaxPod: 5\n', '1.20.2'), [
+    {
+      rule: 'fields/range',
+      severity: 'refuse',
+      reason: 'validate',
+      path: ['kubeAPIQPS'],
+      position: { line: 3, column: 1 },
+      problem: 'kubeAPIQPS (--kube-api-qps) -1 must not be a negative number',
+      advice: undefined,
+    },
+    {
+      rule: 'fields/unknown-key',
+      severity: 'warn',
+      reason: 'validate',
+      path: ['maxPod'],
+      position: { line: 4, column: 1 },
+      problem: 'unknown field maxPod: kubelet ignores it',
+      advice: 'the nearest is maxPods',
+    },
+  ])
+  t.match(await check('evictionSoft:\n  memory.available: 1Gi', '1.20.2'), [
+    { position: { line: 4, column: 3 }, path: ['evictionSoft', 'memory.available'] },
+  ])
+  t.match(await check('cgroupsPerQOS: false', '1.20.2'), [{ position: { line: 3, column: 1 } }], 'of what is not there, what asks for it')
+})
+
+t.test('by version', async (t) => {
+  const cases: [lines: string, version: string | undefined, findings: string[]][] = [
+    ['authentication: {anonymous: {enable: false}}', '1.30', ['warn fields/unknown-key']],
+    ['port: 1\nport: 2', '1.30', ['warn fields/repeated-key']],
+    ['podLogsDir: /x', '1.29', ['warn fields/too-new']],
+    ['podLogsDir: x', '1.29', ['warn fields/too-new']],
+    ['podLogsDir: /x', '1.30', []],
+    ['podLogsDir: /x', undefined, []],
+    ['podLogsDir: x/', '1.30', ['refuse fields/value']],
+    ['podLogsDir: x/', undefined, ['warn fields/value']],
+    ['podLogsDir: 5', '1.29', ['warn fields/too-new']],
+    ['podLogsDir: 5', '1.30', ['refuse fields/type']],
+    ['podLogsDir: 5', undefined, ['warn fields/type']],
+    ['logging: {sanitization: true}', '1.23', []],
+    ['logging: {sanitization: true}', '1.24', ['warn fields/gone']],
+    ['logging: {verbosity: -1}', '1.22', ['warn fields/too-new']],
+    ['logging: {verbosity: -1}', '1.23', ['refuse fields/type']],
+    [
+      'registerWithTaints: [{key: "a b", effect: Never, value: "a b", timeAdded: "2024-05-01T12:00:00Z"}]',
+      '1.23',
+      Array(4).fill('refuse fields/value'),
+    ],
+    ['registerWithTaints: [{key: example.com/a, effect: NoSchedule}]', '1.23', []],
+    ['containerLogMaxFiles: 1', '1.32', []],
+    ['containerLogMaxFiles: 1', '1.33', ['refuse fields/range']],
+    ['containerLogMaxFiles: 1', undefined, ['warn fields/range']],
+    ['containerLogMonitorInterval: 2s', '1.30', ['refuse fields/range']],
+    ['runOnce: true', '1.31', []],
+    ['runOnce: true', '1.32', ['refuse fields/gone']],
+    ['maxParallelImagePulls: 2\nserializeImagePulls: true', '1.27', ['refuse fields/cross']],
+    ['maxParallelImagePulls: 2', '1.27', []],
+    ['maxParallelImagePulls: 0', '1.27', ['refuse fields/range']],
+    ['memorySwap: {swapBehavior: UnlimitedSwap}', '1.22', ['refuse fields/cross']],
+    ['memorySwap: {swapBehavior: UnlimitedSwap}\nfeatureGates: {NodeSwap: true}', '1.28', []],
+    ['memorySwap: {swapBehavior: UnlimitedSwap}', '1.30', ['refuse fields/value']],
+    ['memorySwap: {swapBehavior: NoSwap}', '1.30', []],
+    ['memorySwap: {swapBehavior: NoSwap}', undefined, ['warn fields/value']],
+    ['cgroupsPerQOS: false\nenforceNodeAllocatable: [none]', '1.30', ['refuse fields/cross']],
+    ['cgroupsPerQOS: false\nenforceNodeAllocatable: [none]', '1.31', []],
+    ['cgroupsPerQOS: false\nenforceNodeAllocatable: [none]', undefined, ['warn fields/cross']],
+    ['enforceNodeAllocatable: [kube-reserved-compressible]\nkubeReservedCgroup: /k', '1.31', ['refuse fields/value']],
+    ['enforceNodeAllocatable: [kube-reserved-compressible]\nkubeReservedCgroup: /k', '1.32', []],
+    ['enforceNodeAllocatable: [kube-reserved, kube-reserved-compressible]\nkubeReservedCgroup: /k', '1.32', ['refuse fields/cross']],
+    ['enforceNodeAllocatable: [pods, pods]', '1.30', []],
+    ['enforceNodeAllocatable: [pods, pods]', '1.31', ['refuse fields/cross']],
+    ['shutdownGracePeriod: 30s', '1.20.2', ['refuse fields/cross']],
+    ['shutdownGracePeriod: 30s', '1.21', []],
+    ['shutdownGracePeriod: 30s', undefined, []],
+    ['shutdownGracePeriod: 30s\nfeatureGates: {AllBeta: false}', '1.21', ['refuse fields/cross']],
+    ['shutdownGracePeriodByPodPriority: [{priority: 0, shutdownGracePeriodSeconds: 5}]', '1.23', ['refuse fields/cross']],
+    ['shutdownGracePeriodByPodPriority: [{priority: 0, shutdownGracePeriodSeconds: 5}]', '1.24', []],
+    [
+      'shutdownGracePeriodByPodPriority: [{priority: 0, shutdownGracePeriodSeconds: 5}]\nshutdownGracePeriod: 5s',
+      '1.24',
+      ['refuse fields/cross'],
+    ],
+    ['cpuCFSQuotaPeriod: 50ms', '1.35', ['refuse fields/cross']],
+    ['cpuCFSQuotaPeriod: 50ms', '1.36', []],
+    ['cpuCFSQuotaPeriod: 50us\nfeatureGates: {CustomCPUCFSQuotaPeriod: true}', '1.25', []],
+    ['cpuCFSQuotaPeriod: 50us\nfeatureGates: {CustomCPUCFSQuotaPeriod: true}', '1.26', ['refuse fields/range']],
+    ['cpuCFSQuotaPeriod: 2s', undefined, ['refuse fields/range']],
+    ['imageMaximumGCAge: 1h', '1.29', ['refuse fields/cross']],
+    ['imageMaximumGCAge: 1h', '1.30', []],
+    ['imageMaximumGCAge: 2m', '1.30', ['refuse fields/cross']],
+    ['imageMaximumGCAge: -2m', '1.30', ['refuse fields/range']],
+    ['imageMinimumGCAge: -2m', '1.35', []],
+    ['imageMinimumGCAge: -2m', '1.36', ['refuse fields/range']],
+    ['memoryThrottlingFactor: 1.5', '1.22', ['refuse fields/range']],
+    ['memoryThrottlingFactor: 1.5', '1.21', ['warn fields/too-new']],
+    ['reservedMemory: [{numaNode: 0, limits: {memory: 1Gi, hugepages-2Mi: 2Mi}}]', '1.21', []],
+    [
+      'reservedMemory: [{numaNode: 0, limits: {cpu: 1}}, {numaNode: 1, limits: {memory: 0}}]',
+      '1.21',
+      ['refuse fields/value', 'refuse fields/value'],
+    ],
+    ['reservedMemory: [{numaNode: 0, limits: {memory: 1Gi}}, {numaNode: 0, limits: {memory: 1Gi}}]', '1.21', ['refuse fields/value']],
+    ['reservedSystemCPUs: 3-1', '1.26', ['warn fields/value']],
+    ['reservedSystemCPUs: 3-1', '1.27', ['refuse fields/value']],
+    ['reservedSystemCPUs: "0-"', undefined, ['refuse fields/value']],
+    ['tracing: {samplingRatePerMillion: 5}', '1.25', ['refuse fields/cross']],
+    ['tracing: {samplingRatePerMillion: 1000001}', '1.27', ['refuse fields/range']],
+    ['crashLoopBackOff: {maxContainerRestartPeriod: 5m}', '1.34', ['refuse fields/cross']],
+    ['crashLoopBackOff: {maxContainerRestartPeriod: 301s}', '1.35', ['refuse fields/range']],
+    ['userNamespaces: {idsPerPod: 65537}', '1.33', ['refuse fields/range']],
+    ['userNamespaces: {idsPerPod: 131072}', '1.33', []],
+    ['imagePullCredentialsVerificationPolicy: AlwaysVerify', '1.34', ['refuse fields/cross']],
+    ['imagePullCredentialsVerificationPolicy: AlwaysVerify', '1.35', []],
+    ['imagePullCredentialsVerificationPolicy: Always', '1.35', ['refuse fields/value']],
+    ['preloadedImagesVerificationAllowlist: [a]', '1.35', ['refuse fields/cross']],
+    ['enableSystemLogQuery: true', '1.30', ['refuse fields/cross']],
+    ['enableSystemLogQuery: true\nenableSystemLogHandler: false', '1.36', ['refuse fields/cross']],
+    ['memoryManagerPolicy: static', '1.20', ['warn fields/too-new']],
+    ['memoryManagerPolicy: static', '1.21', []],
+    ['memoryManagerPolicy: static', '1.22', ['refuse fields/value']],
+    ['memoryManagerPolicy: static\nfeatureGates: {MemoryManager: false}', '1.22', []],
+    ['memoryReservationPolicy: Tiered', '1.36', ['refuse fields/value']],
+    ['showHiddenMetricsForVersion: "1.29"', '1.30', []],
+    ['showHiddenMetricsForVersion: "1.30"', '1.30', ['refuse fields/value']],
+    ['showHiddenMetricsForVersion: "1.30"', undefined, []],
+    ['showHiddenMetricsForVersion: new', undefined, ['refuse fields/value']],
+    ['evictionHard: {containerfs.available: 10%}', '1.28', ['refuse fields/value']],
+    ['evictionHard: {containerfs.available: 10%}', '1.29', []],
+    ['evictionHard: {memory.available: 150%}', '1.20', ['warn fields/value']],
+    ['evictionHard: {memory.available: 150%}', '1.36', ['refuse fields/value']],
+    ['tlsCipherSuites: [TLS_OF_TOMORROW]', '1.30', ['refuse fields/value']],
+    ['tlsCipherSuites: [TLS_OF_TOMORROW]', '1.40', ['warn fields/value']],
+  ]
+  for (const [lines, version, findings] of cases) t.strictSame(brief(await check(lines, version)), findings, `${version}: ${lines}`)
+})
+
+t.test('feature gates', async (t) => {
+  const cases: [gate: string, version: string | undefined, findings: string[]][] = [
+    ['DynamicKubeletConfig: true', '1.22', []],
+    ['DynamicKubeletConfig: true', '1.23', ['warn fields/gate-going']],
+    ['DynamicKubeletConfig: true', '1.25', ['warn fields/gate-going']],
+    ['DynamicKubeletConfig: true', '1.26', ['refuse fields/gate-gone']],
+    ['DynamicKubeletConfig: true', undefined, ['warn fields/gate-gone']],
+    ['NodeSwap: true', '1.21', ['refuse fields/gate-too-new']],
+    ['NodeSwap: true', '1.22', []],
+    ['NodeSwap: true', undefined, []],
+    ['SeparateCacheWatchRPC: true', '1.20', ['refuse fields/gate-too-new']],
+    ['SeparateCacheWatchRPC: true', '1.21', []],
+    ['NoSuchGate: true', '1.20', ['refuse fields/gate-unknown']],
+    ['NoSuchGate: true', '1.30', ['warn fields/gate-unknown']],
+    ['NoSuchGate: true', undefined, ['warn fields/gate-unknown']],
+    ['CPUManager: false', '1.25', []],
+    ['CPUManager: false', '1.26', ['refuse fields/gate-locked']],
+    ['CPUManager: true', '1.26', []],
+    ['CPUManager: null', '1.26', ['refuse fields/gate-locked']],
+    ['AllAlpha: true', '1.30', []],
+    ['AllBeta: true', undefined, []],
+  ]
+  for (const [gate, version, findings] of cases)
+    t.strictSame(brief(await check(`featureGates: {${gate}}`, version)), findings, `${version}: ${gate}`)
+  t.match(await check('featureGates: {CPUManger: true}', '1.20'), [{ advice: 'the nearest is CPUManager' }])
+})
+
+t.test('unknown keys can be refused', async (t) => {
+  t.strictSame(brief(await check('maxPod: 5\nport: 1\nport: 2\npodLogsDir: /x', '1.20', 'refuse')), [
+    'refuse fields/unknown-key',
+    'refuse fields/repeated-key',
+    'refuse fields/too-new',
+  ])
+})
+
+t.test('its answer is bounded', async (t) => {
+  const many = Array.from({ length: 3000 }, (_, index) => `key${index}: 1\nkey${index}: 2\n`).join('')
+  const findings = await check(many, '1.20')
+  t.ok(findings.length <= 41, `${findings.length}`)
+  t.match(findings.at(-1), { problem: '2980 more keys that kubelet does not know', position: undefined })
+  const long = 'x'.repeat(900)
+  for (const { problem } of await check(
+    `${long}: 1\nfeatureGates: {${long}: true}\nevictionHard: {${long}: ${long}}\nhairpinMode: ${long}`,
+    '1.20',
+  )) {
+    t.ok(problem.length < 400, `${problem.length}`)
+  }
+})
+
+t.test('without a version it refuses nothing that some version takes', async () => {
+  const field = fc.constantFrom(...Object.keys(FIELDS))
+  const value = fc.oneof(
+    fc.constantFrom('', 'none', '-1h', '0s', '50ms', '1h', '2s', '3-1', '150%', 'pods', true, false, null),
+    fc.integer({ min: -3, max: 70000 }),
+    fc.constantFrom(
+      [],
+      ['none'],
+      ['pods', 'pods'],
+      [{}],
+      {},
+      { 'memory.available': '150%' },
+      { swapBehavior: 'NoSwap' },
+      { AllAlpha: true },
+    ),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(field, value, { maxKeys: 6 }), async (fields) => {
+      const text = JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', ...fields })
+      const read = await readDocument(text)
+      if (!read.ok) return
+      const refusals = (minor: number | undefined) =>
+        checkFields(read.document, { version: minor === undefined ? undefined : { major: 1, minor, patch: 0 }, unknownKeys: 'warn' })
+          .filter(({ severity }) => severity === 'refuse')
+          .map(({ problem }) => problem)
+      const always = refusals(undefined)
+      if (always.length === 0) return
+      for (let minor = 20; minor <= 36; minor += 1) {
+        if (refusals(minor).length === 0) throw new Error(`1.${minor} takes what is refused for ${always.join('; ')}`)
+      }
+    }),
+    { numRuns: 400 },
+  )
+})
+
+t.test('validation without a text says the same', async (t) => {
+  t.strictSame(validateConfig({ port: 65536, podLogsDir: 'x', cpuCFSQuotaPeriod: '2s' }), [
+    'port (--port) 65536 must be between 0 and 65535, inclusive',
+    'cpuCFSQuotaPeriod (--cpu-cfs-quota-period) 2s must be between 1usec and 1sec, inclusive',
+  ])
+})

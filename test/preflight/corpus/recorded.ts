@@ -1,0 +1,37 @@
+/** What is checked in about the corpus: what a real kubelet said of each candidate, and where preflight says otherwise, and why. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isObject } from '../../../src/agent/is-object.ts'
+
+const VERDICTS = join(import.meta.dirname, 'verdicts.json')
+const DISAGREEMENTS = join(import.meta.dirname, 'disagreements.json')
+
+export interface Disagreement {
+  readonly why: string
+  /** With these words kubelet refuses it later, while it starts. */
+  readonly atStart?: string
+}
+
+/** By name: `accepted`, or kubelet's words. */
+export function readVerdicts(): ReadonlyMap<string, string> {
+  return new Map(entriesOf(VERDICTS).map(([name, verdict]) => [name, String(verdict)]))
+}
+
+export function writeVerdicts(verdicts: ReadonlyMap<string, string>): void {
+  writeFileSync(VERDICTS, `${JSON.stringify(Object.fromEntries(verdicts), undefined, 2)}\n`)
+}
+
+export function readDisagreements(): ReadonlyMap<string, Disagreement> {
+  return new Map(
+    entriesOf(DISAGREEMENTS).map(([name, entry]) => {
+      if (!isObject(entry) || typeof entry.why !== 'string') throw new Error(`disagreements.json: ${name} gives no reason`)
+      return [name, { why: entry.why, ...(typeof entry.atStart === 'string' ? { atStart: entry.atStart } : {}) }]
+    }),
+  )
+}
+
+function entriesOf(path: string): [name: string, value: unknown][] {
+  const content: unknown = JSON.parse(readFileSync(path, 'utf8'))
+  if (!isObject(content)) throw new Error(`${path} is no object`)
+  return Object.entries(content)
+}

@@ -1,0 +1,92 @@
+/** Nobody's text makes reading and checking throw, hang, or say much. */
+import fc from 'fast-check'
+import t from 'tap'
+import { FIELDS } from '../../src/kubelet/fields.ts'
+import { checkFields } from '../../src/preflight/check-fields.ts'
+import { readDocument } from '../../src/preflight/read-document.ts'
+import { HEAD, JSON_HEAD } from './corpus/candidate.ts'
+import { listCandidates } from './corpus/candidates.ts'
+
+const MOST_FINDINGS = 600
+const LONGEST_WORDS = 3000
+
+async function judge(text: string): Promise<void> {
+  const read = await readDocument(text)
+  if (!read.ok) {
+    if (read.detail.length > LONGEST_WORDS) throw new Error('it says too much')
+    return
+  }
+  for (const version of [undefined, { major: 1, minor: 20, patch: 2 }, { major: 1, minor: 36, patch: 0 }]) {
+    const findings = checkFields(read.document, { version, unknownKeys: 'warn' })
+    if (findings.length > MOST_FINDINGS) throw new Error('it finds too much')
+    for (const { problem, advice = '' } of findings) if (problem.length + advice.length > LONGEST_WORDS) throw new Error('it says too much')
+  }
+}
+
+const hostile = fc.string({
+  unit: fc.constantFrom(...'{}[]:-,&*!|>\'"%@`# \n\t\r\ufeff\u2028a0?<~.=', '<<: ', '*a', '&a ', '!!', '---\n', 'port: '),
+  maxLength: 60,
+})
+
+t.test('any text', async () => {
+  await fc.assert(fc.asyncProperty(fc.oneof(hostile, fc.string({ unit: 'binary' })), judge), { numRuns: 300 })
+  await fc.assert(
+    fc.asyncProperty(hostile, (text) => judge(`${HEAD}${text}`)),
+    { numRuns: 300 },
+  )
+  await fc.assert(
+    fc.asyncProperty(hostile, (text) => judge(`{${JSON_HEAD},${text}}`)),
+    { numRuns: 300 },
+  )
+})
+
+t.test('any JSON in any field', async () => {
+  const fields = fc.dictionary(
+    fc.constantFrom(...Object.keys(FIELDS), '__proto__', 'constructor', 'toString'),
+    fc.jsonValue({ maxDepth: 3 }),
+    { maxKeys: 8 },
+  )
+  await fc.assert(
+    fc.asyncProperty(fields, (some) =>
+      judge(`{${JSON_HEAD}${JSON.stringify(some).replace(/^\{(.*)\}$/s, (_, inner) => (inner === '' ? '}' : `,${inner}}`))}`),
+    ),
+    {
+      numRuns: 300,
+    },
+  )
+})
+
+t.test('candidates of the corpus, mutilated', async () => {
+  const texts = listCandidates()
+    .map(({ text }) => text)
+    .filter((text) => text.length < 5_000)
+  const cut = fc.record({ text: fc.constantFrom(...texts), from: fc.nat(200), length: fc.nat(8), instead: hostile })
+  await fc.assert(
+    fc.asyncProperty(cut, ({ text, from, length, instead }) =>
+      judge(`${text.slice(0, from)}${instead.slice(0, 4)}${text.slice(from + length)}`),
+    ),
+    { numRuns: 500 },
+  )
+})
+
+t.test('what is made to cost', async (t) => {
+  const started = process.cpuUsage()
+  const many = (count: number, line: (index: number) => string) => Array.from({ length: count }, (_, index) => line(index)).join('')
+  for (const text of [
+    `${HEAD}${many(40_000, (index) => `key${index}: ${index}\n`)}`,
+    `${HEAD}featureGates:\n${many(20_000, (index) => `  Gate${index}: true\n`)}`,
+    `${HEAD}evictionHard:\n${many(20_000, (index) => `  signal${index}: 5%\n`)}`,
+    `${HEAD}tlsCipherSuites:\n${many(20_000, (index) => `- SUITE_${index}\n`)}`,
+    `${HEAD}enforceNodeAllocatable:\n${many(20_000, (index) => `- one${index}\n`)}`,
+    `${HEAD}registerWithTaints:\n${many(10_000, () => '- {key: a b}\n')}`,
+    `${HEAD}reservedSystemCPUs: ${'0-999999999,'.repeat(20_000)}0\n`,
+    `${HEAD}syncFrequency: ${'1h'.repeat(200_000)}\n`,
+    `${HEAD}systemReserved: {cpu: ${'1'.repeat(300_000)}}\n`,
+    `{${JSON_HEAD},"x":${'['.repeat(9_000)}${']'.repeat(9_000)}}`,
+    `{${JSON_HEAD}${many(40_000, (index) => `,"key${index % 100}":1.0`)}}`,
+  ]) {
+    await judge(text)
+  }
+  const { user } = process.cpuUsage(started)
+  t.ok(user < 30_000_000, `${user / 1000} ms`)
+})

@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
+import t from 'tap'
+import { decodeConfig } from '../../src/kubelet/decode.ts'
+import { parseDocument } from '../../src/kubelet/yaml.ts'
+import type { FieldPath } from '../../src/preflight/finding.ts'
+import { readDocument } from '../../src/preflight/read-document.ts'
+import { HEAD, JSON_HEAD } from './corpus/candidate.ts'
+import { listCandidates } from './corpus/candidates.ts'
+
+async function read(text: string) {
+  const result = await readDocument(text)
+  if (!result.ok) throw new Error(result.detail)
+  return result.document
+}
+
+const YAML = `${HEAD}authentication:
+  webhook: &w
+    enabled: false
+clusterDNS:
+- 10.96.0.10
+-  10.96.0.11
+reservedMemory: [{numaNode: 0}, {limits: {memory: 1Gi}}]
+evictionHard: {memory.available: 1Gi}
+authorization:
+  webhook:
+    <<: *w
+    cacheAuthorizedTTL: 1m
+port: 1
+"port": 2
+`
+
+const PRETTY = `{
+  ${JSON_HEAD},
+  "clusterDNS": ["10.96.0.10",  "a\\"b"],
+  "evictionHard": {"memory.available" : "1Gi"},
+  "port": 1, "a\\u0062": {}, "port": 2,
+  "reservedMemory": [{}, {"limits": {}}]
+}`
+
+t.test('where everything stands', async (t) => {
+  const cases: [text: string, path: FieldPath, line: number, column: number][] = [
+    [YAML, ['kind'], 2, 1],
+    [YAML, ['authentication', 'webhook', 'enabled'], 5, 5],
+    [YAML, ['clusterDNS'], 6, 1],
+    [YAML, ['clusterDNS', 0], 7, 3],
+    [YAML, ['clusterDNS', 1], 8, 4],
+    [YAML, ['reservedMemory', 1, 'limits', 'memory'], 9, 43],
+    [YAML, ['evictionHard', 'memory.available'], 10, 16],
+    [YAML, ['authorization', 'webhook', 'cacheAuthorizedTTL'], 14, 5],
+    [YAML, ['authorization', 'webhook', 'enabled'], 5, 5],
+    [YAML, ['port'], 16, 1],
+    [PRETTY, ['kind'], 2, 48],
+    [PRETTY, ['clusterDNS', 1], 3, 33],
+    [PRETTY, ['evictionHard', 'memory.available'], 4, 20],
+    [PRETTY, ['port'], 5, 29],
+    [PRETTY, ['ab'], 5, 14],
+    [PRETTY, ['reservedMemory', 1, 'limits'], 6, 27],
+  ]
+  for (const [text, path, line, column] of cases) t.strictSame((await read(text)).locate(path), { line, column }, path.join('.'))
+  for (const text of [YAML, PRETTY]) {
+    for (const path of [[], ['nope'], ['port', 0], ['clusterDNS', 2], ['clusterDNS', 'x'], ['kind', 'x']]) {
+      t.equal((await read(text)).locate(path), undefined, path.join('.'))
+    }
+  }
+})
+
+t.test('repeated keys', async (t) => {
+  t.strictSame((await read(YAML)).repeated, [{ path: ['port'], position: { line: 16, column: 1 } }])
+  t.strictSame((await read(PRETTY)).repeated, [{ path: ['port'], position: { line: 5, column: 29 } }])
+  t.strictSame((await read(`${HEAD}a:\n- x: 1\n  x: 2\n`)).repeated, [{ path: ['a', 0, 'x'], position: { line: 5, column: 3 } }])
+})
+
+t.test('why it cannot be read, and where', async (t) => {
+  const cases: [text: string, detail: string | RegExp, line: number | undefined, column?: number][] = [
+    ['', 'it is empty', undefined],
+    ['- a\n', 'it is no object', undefined],
+    [`${HEAD}a: [\n`, /at line 4/, 4, 1],
+    [`${HEAD}port: "1"\n`, 'port must be a 32 bit integer', 3, 1],
+    [`${HEAD}port: "1"\nmaxPods: "2"\n`, 'port must be a 32 bit integer; maxPods must be a 32 bit integer', 3, 1],
+    [`${HEAD}authentication:\n  webhook: {enabled: "false"}\n`, 'authentication.webhook.enabled must be true or false', 4, 13],
+    [HEAD.replace('v1beta1', 'v1'), /^apiVersion is/, 1, 1],
+    [HEAD.replace('kind', 'KIND').replace('KubeletC', 'C'), /^kind is "Configuration"/, 2, 1],
+    [`${HEAD}a: \u0007\n`, /control characters/, 3, 4],
+    [`${HEAD}${'['.repeat(200)}`, /nested/, 3, 102],
+    [`{\n${JSON_HEAD},\n "port": 1e1}`, 'port must be an integer, written as one', 3, 2],
+    [`{\n${JSON_HEAD},\n}`, 'it opens with { but is not JSON', 3, 1],
+    [`%YAML 1.2\n---\n${HEAD}`, /only %YAML 1.1/, 1, 1],
+    [`${HEAD}? [a]\n: b\n`, /cannot be a key/, 3, 3],
+  ]
+  for (const [text, detail, line, column = 1] of cases) {
+    const result = await readDocument(text)
+    t.match(result, { ok: false, detail }, JSON.stringify(text))
+    t.strictSame(result.ok ? 'accepted' : result.position, line === undefined ? undefined : { line, column }, JSON.stringify(text))
+  }
+})
+
+t.test('what kubelet merges', async (t) => {
+  t.equal((await read(`${HEAD}port: 1\n<<: {port: 2}\n`)).config.port, 2, 'over what stands before')
+  t.equal((await read(`${HEAD}<<: {port: 2}\nport: 1\n`)).config.port, 1, 'under what follows')
+  t.equal((await read(`${HEAD}<<: [{port: 2}, {port: 3}]\n`)).config.port, 2, 'the first of several')
+})
+
+t.test('it takes what the daemon takes', async (t) => {
+  const different: string[] = []
+  for (const { name, text } of listCandidates().filter(({ text }) => !text.includes('[[[['))) {
+    const decoded = decodeConfig(text, parseDocument)
+    const document = await readDocument(text)
+    const [one, other] = [document.ok ? document.document.config : document.detail, decoded.ok ? decoded.config : decoded.detail]
+    if (!isDeepStrictEqual(one, other)) different.push(name.slice(0, 200))
+  }
+  t.strictSame(different, [])
+})
+
+t.test('every key and item of any JSON is found where it stands', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })), fc.constantFrom(0, 1), async (extra, indent) => {
+      const value = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', extra }
+      const text = JSON.stringify(value, undefined, indent)
+      const { locate } = await read(text)
+      const lines = text.split('\n')
+      for (const key of Object.keys(extra)) {
+        const { line, column } = locate(['extra', key]) ?? { line: 0, column: 0 }
+        if (lines[line - 1]?.slice(column - 1).startsWith(JSON.stringify(key)) !== true) throw new Error(`${key} at ${line}:${column}`)
+      }
+    }),
+    { numRuns: 100 },
+  )
+})
