@@ -8,7 +8,7 @@ import { type JudgeOptions, KubeletJudge } from '../../../src/preflight/kubelet/
 import type { JudgeRequest, KubeletJudgement } from '../../../src/preflight/kubelet/judgement.ts'
 
 export interface Questions {
-  readonly options: Pick<JudgeOptions, 'directory' | 'direct' | 'limits' | 'graceMs'>
+  readonly options: Pick<JudgeOptions, 'directory' | 'direct' | 'limits' | 'graceMs'> & Partial<Pick<JudgeOptions, 'systemdRun'>>
   readonly requests: readonly Omit<JudgeRequest, 'signal'>[]
 }
 export interface Answer {

@@ -80,6 +80,19 @@ export function addJudgeScenarios(plane: ControlPlane, program: string): void {
         const [answer] = await judge([{ stage: 'load', changes: {}, flags: ['--max-pods=$HOME'] }])
         assert.match(describe(answer?.judgement), /^unjudged .*does not take the flags.*invalid argument "\$HOME" for "--max-pods"/)
       })
+      await step('without systemd-run: one that a person named is run directly, and not beyond its kubeconfig', async () => {
+        const options = { directory: '/root/judge', direct: true, systemdRun: '/no/systemd-run' }
+        const questions = [
+          { stage: 'load', changes: { maxPods: 53 } },
+          { stage: 'load', changes: { kubeAPIQPS: -1 } },
+          { stage: 'deep', changes: { maxPods: 53 } },
+        ] as const
+        const said = (await judge(questions, options, 'person')).map(({ judgement }) => describe(judgement))
+        assert.match(said[0] ?? '', /^accepted/)
+        assert.match(said[1] ?? '', /^refused validate invalid configuration: kubeAPIQPS/)
+        assert.match(said[2] ?? '', /^unjudged .*without its sandbox this stage is not safe$/)
+        assert.equal((await node.exec('find', '/root/judge', '-mindepth', '1')).stdout, '')
+      })
       await step('what it takes', async () => {
         const asked = judge([{ stage: 'deep', changes: { maxPods: 51 } }])
         const most = await watchMemory(node, asked)
@@ -113,7 +126,8 @@ interface Question {
   readonly changes: object
   readonly flags?: readonly string[]
 }
-type Ask = (questions: readonly Question[], options?: Partial<Questions['options']>) => Promise<readonly Answer[]>
+/** From the sandbox of the agent, or as a person on the node does. */
+type Ask = (questions: readonly Question[], options?: Partial<Questions['options']>, who?: 'agent' | 'person') => Promise<readonly Answer[]>
 
 /** The unit of the agent as it is shipped, with the judge in the agent's place. */
 async function installJudge(plane: ControlPlane, node: Node): Promise<Ask> {
@@ -143,7 +157,7 @@ async function installJudge(plane: ControlPlane, node: Node): Promise<Ask> {
   await node.exec('install', '-m', '600', '-o', 'daemon', '/etc/kubernetes/pki/ca.crt', '/root/foreign.crt')
   const real = await kubeletFlags(node)
   const authority = readFileSync(node.host('/etc/kubernetes/pki/ca.crt'), 'utf8')
-  return async (questions, options = {}) => {
+  return async (questions, options = {}, who = 'agent') => {
     const requests = questions.map(
       ({ stage, changes, flags = [] }): Omit<JudgeRequest, 'signal'> => ({
         binary: '/usr/bin/kubelet',
@@ -155,6 +169,7 @@ async function installJudge(plane: ControlPlane, node: Node): Promise<Ask> {
     )
     const asked: Questions = { options: { directory: DIRECTORY, direct: false, ...options }, requests }
     writeFileSync(node.host(HOME, 'questions.json'), JSON.stringify(asked))
+    if (who === 'person') return JSON.parse((await node.exec('/usr/local/bin/node', `${HOME}/judge.mjs`, `${HOME}/questions.json`)).stdout)
     await node.systemctl('start', UNIT)
     return JSON.parse(readFileSync(node.host(HOME, 'answers.json'), 'utf8'))
   }
