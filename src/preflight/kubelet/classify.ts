@@ -15,6 +15,9 @@ export interface Probe {
   readonly version: KubeletVersion
 }
 
+/** Since then it asks the runtime for its cgroup driver before it does anything else. */
+const RUNTIME_FIRST = 28
+
 const LOADING = /failed to load kubelet config file/i
 const READING = /failed to read kubelet config file/i
 /** Drop-ins of the node (`--config-dir`) are none of the candidate's. */
@@ -60,7 +63,7 @@ export function classify(output: string, probe: Probe): KubeletJudgement {
   const words = findLastWords(output)
   if (words === undefined) return unjudged(`${kubelet} ended without a message that is known`)
   const quote = quoteWords(words, probe.places)
-  if (isGoal(words, probe)) return accepted(kubelet, probe.stage)
+  if (isGoal(words, probe)) return { kind: 'accepted', detail: `${kubelet} ${describeGoal(probe)}` }
   if (FLAGS.test(words)) return unjudged(`${kubelet} does not take the flags of this node's kubelet: ${quote}`)
   if (DROP_INS.test(words)) return unjudged(`${kubelet} does not take the drop-ins of this node's config: ${quote}`)
   if (LOADING.test(words)) {
@@ -82,9 +85,10 @@ function isGoal(words: string, { stage, places }: Probe): boolean {
   return words.includes(stage === 'load' ? places.kubeconfig : places.runtimeSocket)
 }
 
-function accepted(kubelet: string, stage: JudgeStage): KubeletJudgement {
-  const how = stage === 'load' ? 'loaded and validated it' : 'started with it as far as its container runtime'
-  return { kind: 'accepted', detail: `${kubelet} ${how}` }
+function describeGoal({ stage, version }: Probe): string {
+  if (stage === 'load') return 'loaded and validated it'
+  const asFar = 'started with it as far as its container runtime'
+  return version.minor < RUNTIME_FIRST ? asFar : `${asFar}, and so has not parsed reservations and eviction signals yet`
 }
 
 function unjudged(detail: string): KubeletJudgement {

@@ -40,6 +40,13 @@ t.test('a kubelet that came as far as it was let', async (t) => {
   )
 })
 
+t.test('a later kubelet comes less far', async (t) => {
+  const places = placesIn(DIRECTORY, 'kubelet', 'deep')
+  const output = failed(`failed to run Kubelet: validate service connection: unix://${places.runtimeSocket}`)
+  const judged = classify(output, { stage: 'deep', places, flags: [], version: { major: 1, minor: 28, patch: 0 } })
+  t.match(judged, { kind: 'accepted', detail: /^kubelet 1\.28\.0 started .* has not parsed reservations and eviction signals yet$/ })
+})
+
 t.test('the messages of all versions', async (t) => {
   const refused = { kind: 'refused', reason: 'validate', words: 'unrecognized feature gate: NoSuchGate' }
   const header = 'E1121 20:44:19.976746      82 server.go:205]'

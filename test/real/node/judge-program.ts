@@ -4,12 +4,11 @@
  */
 import { readFileSync } from 'node:fs'
 import { KubeletBinaries } from '../../../src/preflight/kubelet/binaries.ts'
-import { KubeletJudge } from '../../../src/preflight/kubelet/judge.ts'
+import { type JudgeOptions, KubeletJudge } from '../../../src/preflight/kubelet/judge.ts'
 import type { JudgeRequest, KubeletJudgement } from '../../../src/preflight/kubelet/judgement.ts'
 
 export interface Questions {
-  readonly directory: string
-  readonly direct: boolean
+  readonly options: Pick<JudgeOptions, 'directory' | 'direct' | 'limits' | 'graceMs'> & Partial<Pick<JudgeOptions, 'systemdRun'>>
   readonly requests: readonly Omit<JudgeRequest, 'signal'>[]
 }
 export interface Answer {
@@ -17,14 +16,13 @@ export interface Answer {
   readonly ms: number
 }
 
-const { directory, direct, requests }: Questions = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'))
+const { options, requests }: Questions = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'))
 const binaries = new KubeletBinaries()
 const judge = new KubeletJudge({
   version: (binary) => binaries.version(binary),
   systemdRun: '/usr/bin/systemd-run',
   systemctl: '/usr/bin/systemctl',
-  directory,
-  direct,
+  ...options,
 })
 const answers: Answer[] = []
 for (const request of requests) {

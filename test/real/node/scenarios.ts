@@ -3,6 +3,7 @@ import type { ControlPlane } from '../lab/control-plane.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
 import { addFullDiskScenarios } from './full-disk.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
+import { addJudgeScenarios } from './judge.ts'
 import { addNodeOutageScenarios } from './outage.ts'
 import { addPackageScenarios } from './packages.ts'
 import { addRebootScenarios } from './reboot.ts'
@@ -13,6 +14,7 @@ import { addWorkflowScenarios } from './workflow.ts'
 export async function addNodeScenarios(plane: ControlPlane, program: string): Promise<void> {
   addWorkflowScenarios(plane, program)
   addCrashLoopScenarios(plane, program)
+  addJudgeScenarios(plane, program)
   addRebootScenarios(plane, program)
   addSpelledOutScenarios(plane, program)
   addFullDiskScenarios(plane, program)
