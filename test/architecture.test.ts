@@ -14,7 +14,7 @@ const MOST_LINES = 320
 const MOST_LINES_OF_COMPOSITION = 400
 
 /** Where adapters meet: the only places that may import more than one. */
-const COMPOSITION = ['main.ts', 'main-commands.ts', 'main-stores.ts']
+const COMPOSITION = ['main-preflight.ts', 'main.ts', 'main-commands.ts', 'main-stores.ts']
 
 /** Must stay pure, whatever becomes of the others: all that decides. */
 const PURE_FOR_EVER = [

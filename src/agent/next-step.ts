@@ -191,7 +191,7 @@ function* runTarget(snapshot: Snapshot, unit: KnownUnit, target: Target): Genera
   if (snapshot.requests.hold === 'paused' && !(activated && runs)) return wait(snapshot, 'paused', `paused on the node; wanted is ${what}`)
   const unjudged = runs || target.source === 'local' || snapshot.accepted.has(target.key) ? undefined : target.source
   if (unjudged !== undefined && !target.fallback && snapshot.judging.has(target.key))
-    return yield* leaveFailure(snapshot, unit, target, wiring, 'preflight', `${what} is being checked before kubelet gets it`)
+    return wait(snapshot, 'preflight', `${what} is being checked before kubelet gets it`)
   if (unjudged !== undefined) yield { kind: 'preflight', source: unjudged, key: target.key, data: undefined, fallback: target.fallback }
   // A fallback has run before: where preflight cannot be carried out, that has to do.
   if (unjudged !== undefined && !target.fallback)
@@ -210,7 +210,7 @@ function* runTarget(snapshot: Snapshot, unit: KnownUnit, target: Target): Genera
   return yield* leaveFailure(snapshot, unit, target, wiring, 'unknown', `${what} could not be activated`)
 }
 
-/** The target is out of reach for now (a full disk, a judge that takes long). What was condemned must be left all the same, for whatever can be had. */
+/** The target is out of reach for now (a full disk, a node that is not drained). What was condemned must be left all the same, for whatever can be had. */
 function* leaveFailure(
   snapshot: Snapshot,
   unit: KnownUnit,

@@ -94,9 +94,9 @@ function apply(snapshot: Snapshot, step: Exclude<Step, Wait>, judge: (key: Trial
       )
     case 'preflight': {
       const verdict = judge(step.key)
-      return verdict === undefined
-        ? { ...snapshot, accepted: new Map([...snapshot.accepted, [step.key, { drain: [] }]]) }
-        : withVerdicts(snapshot, [verdict])
+      if (verdict !== undefined) return withVerdicts(snapshot, [{ ...verdict, basis: snapshot.basis }])
+      const verdicts = new Map([...snapshot.verdicts].filter(([key, { state }]) => key !== step.key || state !== 'refused'))
+      return { ...snapshot, verdicts, accepted: new Map([...snapshot.accepted, [step.key, { drain: [] }]]) }
     }
     case 'activate':
       return { ...snapshot, nextStart: { kind: 'known', held: { source: step.target, content: contentOf(snapshot, step.target) } } }
