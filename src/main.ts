@@ -12,7 +12,7 @@ import type { AssignmentSource, Clock, Files, KubeApi, Log } from './agent/ports
 import { rereadSettings } from './agent/reread-settings.ts'
 import { configPath } from './agent/resolve-settings.ts'
 import type { Settings } from './agent/settings.ts'
-import { toPolicy } from './agent/settings.ts'
+import { toChannelSettings, toPolicy } from './agent/settings.ts'
 import { adoptKubeletStore, findKubeletStore } from './checkpoint/adopt.ts'
 import { FileAsks } from './checkpoint/ask.ts'
 import { compareBinding, readBinding, setForeignStateAside, writeBinding } from './checkpoint/binding.ts'
@@ -237,7 +237,8 @@ async function liveOn({ settings, reread }: AgentStart, heartbeat: Heartbeat, lo
           log,
           counters: { watchReconnected: () => counters.watchReconnected(), synced: () => counters.synced(Date.now()) },
           obstacle: () => kubeconfig.problem(),
-          onNode: (uid, config) => publisher?.nodeObserved(uid, config),
+          channels: toChannelSettings(settings),
+          onNode: (uid, status) => publisher?.nodeObserved(uid, status),
           ready: async (signal) => {
             await kubeconfig.ready(sleep, signal)
             // A kubeconfig that came later may say who this node is.
@@ -317,6 +318,7 @@ async function openManifests(settings: Settings, nodeName: string, files: Files,
   return new DirectorySource({
     path: settings.manifestDir ?? '',
     nodeName,
+    channels: toChannelSettings(settings),
     files,
     parse: parseDocuments,
     watch: watchDirectory,

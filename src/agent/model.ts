@@ -33,12 +33,34 @@ export type ConfigMapView =
 
 export type UnavailableReason = 'not-found' | 'forbidden' | 'unreachable' | 'malformed'
 
-/** What the cluster (or the directory of manifests) wants of this node. `unknown` never means local. */
+/** How the cluster says what it wants. The first of these that says anything decides: see `source/channels/`. */
+export type Channel = 'config-source' | 'label' | 'annotation' | 'selector' | 'default'
+
+/** `by`: for people. */
+export interface ClusterPause {
+  readonly on: 'Node' | 'ConfigMap'
+  readonly by: string
+}
+
+/** How the cluster spoke, besides what it wants. */
+export interface Heard {
+  /** undefined: none, which is what makes a node local. */
+  readonly channel: Channel | undefined
+  /** undefined: nobody pauses this node from the cluster. */
+  readonly paused: ClusterPause | undefined
+  /** Why what was said is no assignment. undefined: it is one, or it is local. */
+  readonly problem: string | undefined
+}
+
+/**
+ * What the cluster (or the directory of manifests) wants of this node. `unknown` never means local. `heard`: absent where the Node has not
+ * been seen.
+ */
 export type Desired =
-  | { readonly kind: 'unknown'; readonly detail: string }
-  | { readonly kind: 'local' }
-  | { readonly kind: 'invalid'; readonly detail: string }
-  | { readonly kind: 'config-map'; readonly ref: ConfigMapRef; readonly object: ConfigMapView }
+  | { readonly kind: 'unknown'; readonly detail: string; readonly heard?: Heard }
+  | { readonly kind: 'local'; readonly heard?: Heard }
+  | { readonly kind: 'invalid'; readonly detail: string; readonly heard?: Heard }
+  | { readonly kind: 'config-map'; readonly ref: ConfigMapRef; readonly object: ConfigMapView; readonly heard?: Heard }
 
 /** One reading of the clocks. Durations are always differences of `monotonicUs` within one `bootId`. */
 export interface Instant {
@@ -286,6 +308,8 @@ export interface Snapshot {
   /** Content that the checkpoint of this version has on disk: another one after a restored etcd. undefined: there is none, or it is not whole. */
   readonly storedContent: ContentHash | undefined
   readonly requests: Requests
+  /** What was heard last and written down: a pause holds over an outage and a reboot, and commands know it without an API server. */
+  readonly heard: Heard | undefined
   readonly assigned: RecordState
   readonly assignedContent: ContentHash | undefined
   readonly lastKnownGood: HeldSource

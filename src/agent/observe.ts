@@ -20,6 +20,7 @@ import type {
   UnitState,
 } from './model.ts'
 import { LOCAL_CONTENT } from './model.ts'
+import { findPause } from './pause.ts'
 import type {
   Activation,
   ActivationState,
@@ -98,8 +99,10 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
   if (nextStart.kind === 'known') held.unshift(nextStart.held)
   if (assigned.kind === 'source') held.push({ source: assigned.source, content: assignedContent })
   const sample = { at, unit, running, healthz, runtimeUp }
-  const health = foldHealth(eyes, before, sample, nextStart, policy, requests.hold === 'paused', held)
   const desired = eyes.assignment.desired()
+  const heard = records.heard()
+  const paused = findPause({ requests, desired, heard }) !== undefined
+  const health = foldHealth(eyes, before, sample, nextStart, policy, paused, held)
   return {
     now,
     nodeName: eyes.nodeName,
@@ -108,6 +111,7 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
     desiredContent: contentOfDesired(eyes, desired),
     storedContent: findStored(desired, checkpoints),
     requests,
+    heard,
     assigned,
     assignedContent,
     lastKnownGood,

@@ -10,6 +10,7 @@ import type {
   ContentHash,
   Desired,
   HealthRecord,
+  Heard,
   Instant,
   RecordState,
   Requests,
@@ -178,6 +179,8 @@ export interface Records {
   proven(): TrialKey | undefined
   /** undefined: nothing is proven any more. */
   writeProven(key: TrialKey | undefined): void
+  heard(): Heard | undefined
+  writeHeard(heard: Heard): void
   /** Verdicts that could not be written (a full disk) are remembered in memory until they can. */
   verdicts(): ReadonlyMap<TrialKey, Verdict>
   writeVerdict(verdict: Verdict): void
@@ -220,7 +223,10 @@ export interface KubeRequest {
   readonly body?: unknown
   readonly contentType?: 'application/json' | 'application/merge-patch+json' | 'application/strategic-merge-patch+json'
   readonly timeoutMs?: number
+  readonly as?: PartialForm
 }
+/** Metadata alone, of one object (or a watch) or of a list: meta.k8s.io/v1. Absent: whole objects. */
+export type PartialForm = 'PartialObjectMetadata' | 'PartialObjectMetadataList'
 export type KubeAnswer =
   | { readonly kind: 'ok'; readonly object: unknown }
   | KubeRefusal
@@ -238,6 +244,7 @@ export interface KubeWatchRequest {
   readonly query: Readonly<Record<string, string>>
   readonly inactivityMs: number
   readonly signal: AbortSignal
+  readonly as?: 'PartialObjectMetadata'
   onEvent(event: { readonly type: string; readonly object: unknown }): void
 }
 export type KubeWatchEnd =

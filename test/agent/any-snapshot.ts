@@ -302,6 +302,8 @@ function applyStep(before: Snapshot, step: Step, refuses: (key: string) => boole
         restarts: [...before.restarts, { ...step.record, outcome: { ok: true, detail: '' } }],
         health: before.health && { ...before.health, started: true, unhealthySinceUs: undefined },
       }
+    case 'hear':
+      return { ...before, heard: step.heard }
     case 'prove':
       return { ...before, proven: step.key }
     case 'promote': {

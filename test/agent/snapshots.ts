@@ -203,6 +203,7 @@ export function snapshot(facts: Piece = {}): Snapshot {
     desiredContent: contentOf(A),
     storedContent: contentOf(A),
     requests: { hold: 'none', rollback: undefined, retry: false },
+    heard: undefined,
     assigned: { kind: 'source', source: A },
     assignedContent: contentOf(A),
     lastKnownGood: hold(A),

@@ -13,7 +13,7 @@ import { readKubeconfig } from '../../src/kube/credentials.ts'
 import { HttpsKubeApi } from '../../src/kube/kube-api.ts'
 import { KubeconfigFile } from '../../src/kube/kubeconfig.ts'
 import { ClusterSource } from '../../src/source/cluster.ts'
-import type { Pace } from '../../src/source/object-watch.ts'
+import type { Pace } from '../../src/source/watch-loop.ts'
 
 export const NODE = 'n1'
 export const NAMESPACE = 'kube-system'

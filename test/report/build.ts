@@ -59,6 +59,7 @@ export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
     desiredContent: undefined,
     storedContent: undefined,
     requests: { hold: 'none', rollback: undefined, retry: false },
+    heard: undefined,
     assigned: { kind: 'source', source: 'local' },
     assignedContent: LOCAL.content,
     lastKnownGood: LOCAL,

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
+import { CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
 import { type ManifestFile, readManifest, resolveManifests, withVersion } from '../../src/source/manifests.ts'
 
 const NODE = `apiVersion: v1
@@ -24,7 +25,8 @@ const resolve = (...texts: string[]) =>
   resolveManifests(
     texts.map((text, i) => file(`${i}.yaml`, text)),
     'n1',
-  )
+    CONFIG_SOURCE_ONLY,
+  ).desired
 
 t.test('a Node and the ConfigMap it names, in one file or in several', (t) => {
   const desired = resolve(`${NODE}---\n${CONFIG_MAP}`)
@@ -40,7 +42,7 @@ t.test('a Node and the ConfigMap it names, in one file or in several', (t) => {
 })
 
 t.test('a Node without configSource is local; other objects and other nodes do not matter', (t) => {
-  t.same(resolve(PLAIN_NODE, 'apiVersion: v1\nkind: Secret\nmetadata: {name: n1}\n', NODE.replace('n1', 'n2')), { kind: 'local' })
+  t.match(resolve(PLAIN_NODE, 'apiVersion: v1\nkind: Secret\nmetadata: {name: n1}\n', NODE.replace('n1', 'n2')), { kind: 'local' })
   t.equal(resolve(NODE.replace('n1', 'n2')).kind, 'unknown')
   t.equal(resolve().kind, 'unknown')
   t.end()
@@ -60,7 +62,10 @@ t.test('what is ambiguous or does not parse is never local', (t) => {
 
 t.test('a file that was good and no longer parses counts with what it held', (t) => {
   const broken = { ...file('node.yaml', NODE), problem: 'line 1' }
-  t.match(resolveManifests([broken, file('cfg.yaml', CONFIG_MAP)], 'n1'), { kind: 'config-map', object: { kind: 'found' } })
+  t.match(resolveManifests([broken, file('cfg.yaml', CONFIG_MAP)], 'n1', CONFIG_SOURCE_ONLY).desired, {
+    kind: 'config-map',
+    object: { kind: 'found' },
+  })
   t.end()
 })
 

@@ -205,7 +205,7 @@ exports[`test/cli/status.test.ts > TAP > what people see > waiting its turn 1`] 
 Node      node-1
 Agent     running (pid 812)
 Kubelet   running: active (running)
-State     spread: waits its turn to use kube-system/my-node-config:kubelet@200
+State     spread: waits its turn to use kube-system/my-node-config:kubelet@200: edits are spread over 1h
 Waits     23m3s more
 Restarts  0 of at most 6 in the last hour
 Error     none known here
@@ -237,6 +237,8 @@ exports[`test/cli/status.test.ts > TAP > what programs see > must match snapshot
     "activation": "env"
   },
   "hold": "none",
+  "paused": null,
+  "channel": null,
   "requests": [],
   "phase": "fallen-back",
   "detail": "kube-system/my-node-config:kubelet@100 runs in place of what is assigned",
