@@ -66,10 +66,10 @@ export class ClusterSource implements AssignmentSource {
   #configMap: FollowedConfigMap | undefined
 
   constructor(deps: ClusterSourceDeps) {
-    const { nodeName, api, pace, limits = WATCH_LIMITS } = deps
+    const { nodeName, api, pace, log, limits = WATCH_LIMITS } = deps
     this.#deps = deps
     this.#channels = deps.channels ?? CONFIG_SOURCE_ONLY
-    this.#extent = new NodeExtent({ api, nodeName, pace, requestTimeoutMs: limits.requestTimeoutMs })
+    this.#extent = new NodeExtent({ api, nodeName, pace, log, requestTimeoutMs: limits.requestTimeoutMs })
     this.#missing = `Node ${nodeName} does not exist in the cluster`
   }
 

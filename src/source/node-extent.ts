@@ -7,7 +7,7 @@
  * (`dropDisabledFields`, pkg/registry/core/node/strategy.go of 1.22), so a dry run of that tells. What cannot be told counts as stored.
  */
 import { isObject } from '../agent/is-object.ts'
-import type { KubeApi } from '../agent/ports.ts'
+import type { KubeApi, Log } from '../agent/ports.ts'
 import { readNodeConfig } from '../report/node-config.ts'
 import type { Extent } from './object-watch.ts'
 import type { Form, Pace } from './watch-loop.ts'
@@ -20,6 +20,7 @@ export interface NodeExtentDeps {
   readonly api: KubeApi
   readonly nodeName: string
   readonly pace: Pick<Pace, 'nowMs'>
+  readonly log: Log
   readonly requestTimeoutMs: number
 }
 
@@ -28,6 +29,7 @@ export class NodeExtent implements Extent {
   /** The Node as it was last seen whole. */
   #seen: { readonly atMs: number; readonly usesFields: boolean } | undefined
   #server: { readonly atMs: number; readonly drops: boolean } | undefined
+  #said: Form | undefined
 
   constructor(deps: NodeExtentDeps) {
     this.#deps = deps
@@ -47,7 +49,17 @@ export class NodeExtent implements Extent {
       const drops = await this.#askWhetherDropped()
       this.#server = { atMs: this.#deps.pace.nowMs(), drops }
     }
-    return this.#isBare() ? 'metadata' : 'whole'
+    const form = this.#isBare() ? 'metadata' : 'whole'
+    this.#say(form)
+    return form
+  }
+
+  #say(form: Form): void {
+    if (form === this.#said) return
+    const { log, nodeName } = this.#deps
+    if (form === 'metadata') log.info('the API server drops spec.configSource: of the Node, metadata is watched', { node: nodeName })
+    else if (this.#said !== undefined) log.info('the Node is watched whole again', { node: nodeName })
+    this.#said = form
   }
 
   #isBare(): boolean {

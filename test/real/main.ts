@@ -13,6 +13,7 @@ import { addInterruptionScenarios } from './interruptions.ts'
 import { addKubeletTroubleScenarios } from './kubelet-trouble.ts'
 import { startControlPlane } from './lab/control-plane.ts'
 import { runScenarios } from './lab/runner.ts'
+import { addModernChannelScenarios } from './modern-channels.ts'
 import { addModernServerScenarios } from './modern-server.ts'
 import { addNodeScenarios } from './node/scenarios.ts'
 import { addOutageScenarios } from './outage.ts'
@@ -29,5 +30,6 @@ addHostileScenarios(plane, program)
 addInterruptionScenarios(plane, program)
 addOutageScenarios(plane, program)
 addModernServerScenarios(program)
+addModernChannelScenarios(program)
 await addNodeScenarios(plane, program)
 await runScenarios()
