@@ -20,6 +20,7 @@ const COMPOSITION = ['main.ts']
 const PURE_FOR_EVER = [
   'agent/cadence.ts',
   'agent/channel-kinds.ts',
+  'agent/desired.ts',
   'agent/durations.ts',
   'agent/health-record.ts',
   'agent/model.ts',

@@ -1,5 +1,6 @@
 /** The room that follows the cluster: what is assigned there becomes what is assigned here, its checkpoint on disk. Pure. */
-import type { ConfigMapData, ConfigMapSource, Desired, Snapshot } from './model.ts'
+import type { Desired } from './desired.ts'
+import type { ConfigMapData, ConfigMapSource, Snapshot } from './model.ts'
 import { latestHeard } from './pause.ts'
 import { sameRef, sameSource, sameVersion } from './sources.ts'
 import type { Step } from './step.ts'

@@ -5,6 +5,8 @@
  * Upstream: `NodeConfigSource` and `NodeConfigStatus` in Kubernetes 1.20 `k8s.io/api/core/v1`.
  */
 
+import type { Desired, Heard } from './desired.ts'
+
 /** A ConfigMap key as a Node's `spec.configSource.configMap` names it: without a version. */
 export interface ConfigMapRef {
   readonly namespace: string
@@ -24,43 +26,6 @@ export type ConfigSource = 'local' | ConfigMapSource
 
 /** `data` of a ConfigMap: file name to text. `binaryData` is ignored, as upstream does. */
 export type ConfigMapData = Readonly<Record<string, string>>
-
-/** What is known of the assigned ConfigMap object. `pending`: not asked yet; it is no error. */
-export type ConfigMapView =
-  | { readonly kind: 'pending' }
-  | { readonly kind: 'found'; readonly uid: string; readonly resourceVersion: string; readonly data: ConfigMapData }
-  | { readonly kind: 'unavailable'; readonly reason: UnavailableReason; readonly detail: string }
-
-export type UnavailableReason = 'not-found' | 'forbidden' | 'unreachable' | 'malformed'
-
-/** How the cluster says what it wants. The first of these that says anything decides: see `source/channels/`. */
-export type Channel = 'config-source' | 'label' | 'annotation' | 'selector' | 'default'
-
-/** `by`: for people. */
-export interface ClusterPause {
-  readonly on: 'Node' | 'ConfigMap'
-  readonly by: string
-}
-
-/** How the cluster spoke, besides what it wants. */
-export interface Heard {
-  /** undefined: none, which is what makes a node local. */
-  readonly channel: Channel | undefined
-  /** undefined: nobody pauses this node from the cluster. */
-  readonly paused: ClusterPause | undefined
-  /** Why what was said is no assignment. undefined: it is one, or it is local. */
-  readonly problem: string | undefined
-}
-
-/**
- * What the cluster (or the directory of manifests) wants of this node. `unknown` never means local. `heard`: absent where the Node has not
- * been seen.
- */
-export type Desired =
-  | { readonly kind: 'unknown'; readonly detail: string; readonly heard?: Heard }
-  | { readonly kind: 'local'; readonly heard?: Heard }
-  | { readonly kind: 'invalid'; readonly detail: string; readonly heard?: Heard }
-  | { readonly kind: 'config-map'; readonly ref: ConfigMapRef; readonly object: ConfigMapView; readonly heard?: Heard }
 
 /** One reading of the clocks. Durations are always differences of `monotonicUs` within one `bootId`. */
 export interface Instant {

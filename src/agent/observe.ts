@@ -3,11 +3,11 @@
  * unknown. It writes the health record, into which each look is folded, and otherwise nothing but what an earlier pass could not.
  */
 import { DEFAULT_HEALTHZ } from '../kubelet/health-target.ts'
+import type { Desired } from './desired.ts'
 import { forgetIllness, recordSample } from './health-record.ts'
 import type {
   ConfigSource,
   ContentHash,
-  Desired,
   HealthRecord,
   HealthSample,
   HeldSource,

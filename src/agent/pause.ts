@@ -3,7 +3,8 @@
  * nothing is activated or restarted, and nothing is judged for failing. A reset on the node goes before a pause of the cluster: whoever is there
  * wants the local config now. Pure.
  */
-import type { Desired, Heard, Snapshot } from './model.ts'
+import type { Desired, Heard } from './desired.ts'
+import type { Snapshot } from './model.ts'
 
 export type Pause = { readonly by: 'node' } | { readonly by: 'cluster'; readonly detail: string }
 

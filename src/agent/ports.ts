@@ -2,15 +2,14 @@
  * The ports of the agent: what it needs of the world, as interfaces. Adapters implement them, `main.ts` joins them,
  * and the simulation (test/sim) puts an in-memory world behind them.
  */
+import type { Desired, Heard } from './desired.ts'
 import type {
   CheckpointInfo,
   ConfigMapData,
   ConfigMapSource,
   ConfigSource,
   ContentHash,
-  Desired,
   HealthRecord,
-  Heard,
   Instant,
   RecordState,
   Requests,

@@ -2,17 +2,8 @@
  * What one pass of the loop can decide to do: data, so that it can be logged, compared and tested. `perform` has one executor per kind.
  * Every step is idempotent: done twice it leaves what it leaves when done once.
  */
-import type {
-  CheckpointInfo,
-  ConfigMapData,
-  ConfigMapSource,
-  ConfigSource,
-  Heard,
-  HeldSource,
-  RestartRecord,
-  TrialKey,
-  Verdict,
-} from './model.ts'
+import type { Heard } from './desired.ts'
+import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, HeldSource, RestartRecord, TrialKey, Verdict } from './model.ts'
 import type { ReadyWiring } from './ports.ts'
 import { describeSource } from './sources.ts'
 

@@ -1,10 +1,9 @@
 /** The shapes of what is kept as JSON: verdicts, and the records in /run. Pure. */
+import type { ClusterPause, Heard } from '../agent/desired.ts'
 import type {
-  ClusterPause,
   ConfigMapSource,
   ConfigSource,
   HealthRecord,
-  Heard,
   RestartRecord,
   SeenProcess,
   SpreadRecord,

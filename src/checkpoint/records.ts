@@ -6,7 +6,8 @@
  * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`: an empty file means local.
  */
 import { join } from 'node:path'
-import type { ConfigSource, Heard, RecordState, TrialKey, Verdict } from '../agent/model.ts'
+import type { Heard } from '../agent/desired.ts'
+import type { ConfigSource, RecordState, TrialKey, Verdict } from '../agent/model.ts'
 import type { Files, Log, RecordName, Records } from '../agent/ports.ts'
 import { FileError, isDamage } from './file-error.ts'
 import type { Check } from './json-shape.ts'

@@ -3,18 +3,9 @@
  * what it does not know. Durations are whole seconds, times RFC 3339. Pure.
  */
 
+import type { Channel } from '../agent/desired.ts'
 import { HOUR_US, SECOND_US } from '../agent/durations.ts'
-import type {
-  Channel,
-  ConfigSource,
-  FailureReason,
-  HeldSource,
-  Snapshot,
-  UnitActivity,
-  Verdict,
-  Wiring,
-  WiringProblem,
-} from '../agent/model.ts'
+import type { ConfigSource, FailureReason, HeldSource, Snapshot, UnitActivity, Verdict, Wiring, WiringProblem } from '../agent/model.ts'
 import { describePause, findPause, latestHeard } from '../agent/pause.ts'
 import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
 import { countsForLimit } from '../agent/restarts.ts'

@@ -2,7 +2,7 @@
  * What is said of an assignment and of the ConfigMap it names when they change, wherever they come from: in upstream's words where upstream had some
  * (pkg/kubelet/kubeletconfig/watch.go and checkpoint/download.go of 1.20). Pure, but for the log it is given.
  */
-import type { ConfigMapView } from '../agent/model.ts'
+import type { ConfigMapView } from '../agent/desired.ts'
 import type { Log } from '../agent/ports.ts'
 import { syncError } from '../report/texts.ts'
 import { writeConfigMapName } from './channels/config-map-name.ts'

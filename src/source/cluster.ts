@@ -3,7 +3,8 @@
  * fleet. While the server is away, what it said last stands; before it has said anything, the answer is unknown.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { ClusterPause, ConfigMapRef, ConfigMapView, Desired } from '../agent/model.ts'
+import type { ClusterPause, ConfigMapView, Desired } from '../agent/desired.ts'
+import type { ConfigMapRef } from '../agent/model.ts'
 import type { AssignmentSource, KubeApi, Log } from '../agent/ports.ts'
 import { sourcePath } from '../report/texts.ts'
 import { sayAssignment, sayConfigMap } from './assignment-lines.ts'

@@ -4,7 +4,7 @@
  * the question. While anything is being written, what was wanted before stands.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigMapView, Desired } from '../agent/model.ts'
+import type { ConfigMapView, Desired } from '../agent/desired.ts'
 import type { AssignmentSource, Files, Log } from '../agent/ports.ts'
 import { sourcePath } from '../report/texts.ts'
 import { sayAssignment, sayConfigMap } from './assignment-lines.ts'

@@ -3,8 +3,8 @@
  * parse, or two files that both speak for one object, never mean local. Pure.
  */
 import { createHash } from 'node:crypto'
+import type { ClusterPause, ConfigMapView, Desired } from '../agent/desired.ts'
 import { isObject, type JsonObject } from '../agent/is-object.ts'
-import type { ClusterPause, ConfigMapView, Desired } from '../agent/model.ts'
 import { toDesired } from './channels/desired.ts'
 import { readFleetMember } from './channels/fleet.ts'
 import { metadataOf } from './channels/metadata.ts'

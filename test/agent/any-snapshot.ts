@@ -1,9 +1,9 @@
 /** Snapshots of every shape, sensible or not: whatever can be read must be decided on. And what a step does to one, for chains of steps. */
 import fc from 'fast-check'
+import type { Desired } from '../../src/agent/desired.ts'
 import { recordSample } from '../../src/agent/health-record.ts'
 import type {
   ConfigSource,
-  Desired,
   HealthRecord,
   HeldSource,
   NextStart,

@@ -1,6 +1,6 @@
 import t from 'tap'
+import type { Desired, Heard } from '../../src/agent/desired.ts'
 import { hear } from '../../src/agent/follow-assignment.ts'
-import type { Desired, Heard } from '../../src/agent/model.ts'
 import { nextStep } from '../../src/agent/next-step.ts'
 import { describePause, findPause, latestHeard } from '../../src/agent/pause.ts'
 import { A, assignedTo, B, crashing, inTrial, snapshot, startsWith, wants } from './snapshots.ts'

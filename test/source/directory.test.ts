@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Desired } from '../../src/agent/model.ts'
+import type { Desired } from '../../src/agent/desired.ts'
 import type { FileFacts } from '../../src/agent/ports.ts'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
 import { DirectorySource } from '../../src/source/directory.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
-import { CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
+import { type ChannelSettings, CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
 import { type ManifestFile, readManifest, resolveManifests, withVersion } from '../../src/source/manifests.ts'
 
 const NODE = `apiVersion: v1
@@ -88,5 +88,45 @@ t.test('uid and resourceVersion are kept where given, else the one follows the n
     }),
   )
   t.not(versionOf({ name: 'b' }, {}).uid, versionOf(named, {}).uid)
+  t.end()
+})
+
+t.test('channels, from manifests', (t) => {
+  const channels: ChannelSettings = {
+    channels: ['config-source', 'label', 'annotation', 'selector'],
+    namespace: 'kube-system',
+    key: 'kubelet',
+    defaultConfigMap: undefined,
+  }
+  const node = (metadata: string) => `apiVersion: v1\nkind: Node\nmetadata: {name: n1, ${metadata}}\n`
+  const member = CONFIG_MAP.replace(
+    'name: cfg',
+    'name: cfg, labels: {kubelet-cfg-agent.io/fleet: "true"}, annotations: {kubelet-cfg-agent.io/node-selector: zone=a}',
+  )
+  const ask = (...texts: string[]) =>
+    resolveManifests(
+      texts.map((text, i) => file(`${i}.yaml`, text)),
+      'n1',
+      channels,
+    ).desired
+  const label = 'labels: {kubelet-cfg-agent.node-restriction.kubernetes.io/config: cfg}'
+  const found = (channel: string) => ({ kind: 'config-map', ref: { name: 'cfg' }, object: { kind: 'found' }, heard: { channel } })
+  t.match(ask(node(label), CONFIG_MAP), found('label'))
+  t.match(ask(node('annotations: {kubelet-cfg-agent.io/config-source: kube-system/cfg}'), CONFIG_MAP), found('annotation'))
+  t.match(ask(node('labels: {zone: a}'), member), found('selector'))
+  t.match(ask(node('labels: {zone: b}'), member), { kind: 'local', heard: { channel: undefined } })
+  t.match(ask(node('labels: {zone: a}'), member, 'a: ['), {
+    kind: 'invalid',
+    detail: /2\.yaml cannot be read/,
+    heard: { channel: 'selector' },
+  })
+  t.match(ask(node('labels: {zone: a}'), member, member), { kind: 'invalid', detail: /same priority/ })
+  const paused = 'annotations: {kubelet-cfg-agent.io/paused: "true"}'
+  t.match(ask(node(paused)), { kind: 'local', heard: { paused: { on: 'Node' } } })
+  t.match(ask(node(label), CONFIG_MAP.replace('name: cfg', `name: cfg, ${paused}`)), { heard: { paused: { on: 'ConfigMap' } } })
+  t.match(readManifest(node('annotations: {kubelet-cfg-agent.io/paused: true}'), parseDocuments), {
+    kind: 'bad',
+    detail: /of Node n1 are not text by key/,
+  })
   t.end()
 })

@@ -1,5 +1,5 @@
 /** From what the channels say to what is desired of a node, the ConfigMap and any pause added. Pure. */
-import type { ClusterPause, ConfigMapView, Desired } from '../../agent/model.ts'
+import type { ClusterPause, ConfigMapView, Desired } from '../../agent/desired.ts'
 import type { Resolution } from './resolve.ts'
 
 export interface DesiredFacts {

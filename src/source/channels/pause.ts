@@ -2,7 +2,7 @@
  * The pause that a cluster administrator asks for, on the Node or on the ConfigMap that it is to use. A value that is neither true nor false
  * pauses too, and says so: who wrote it wanted something, and a node that stays as it is does no harm. Pure.
  */
-import type { ClusterPause } from '../../agent/model.ts'
+import type { ClusterPause } from '../../agent/desired.ts'
 import { quote } from '../names.ts'
 import type { Metadata } from './metadata.ts'
 import { PAUSED_ANNOTATION } from './words.ts'

@@ -3,8 +3,10 @@
  * be malformed, or not be known yet; then no later channel is asked, since a typing error must not hand a node to another config. Nothing but
  * silence on all channels means local. Pure; cluster and manifests are resolved by this one function.
  */
+
+import type { Channel } from '../../agent/desired.ts'
 import { isObject } from '../../agent/is-object.ts'
-import type { Channel, ConfigMapRef } from '../../agent/model.ts'
+import type { ConfigMapRef } from '../../agent/model.ts'
 import { type Assignment, readAssignment } from '../desired.ts'
 import { isObjectName, quote } from '../names.ts'
 import { readSourceAnnotation } from './annotation.ts'
@@ -45,6 +47,9 @@ export type Resolution =
   /** `channel` undefined: the Node itself is malformed. */
   | { readonly kind: 'invalid'; readonly channel: Channel | undefined; readonly detail: string }
   | { readonly kind: 'config-map'; readonly channel: Channel; readonly ref: ConfigMapRef }
+
+/** It ends up in the status of the Node. */
+const LONGEST_DETAIL = 200
 
 type Said = Exclude<Assignment, { kind: 'local' }> | { readonly kind: 'pending' } | undefined
 
@@ -94,7 +99,7 @@ function readLabel(name: string, { namespace, key }: ChannelSettings): Said {
 function readFleet({ labels }: Metadata, { namespace, key }: ChannelSettings, fleet: Fleet): Said {
   const what = `ConfigMaps labelled ${FLEET_LABEL}=true in ${namespace}`
   if (fleet.kind === 'pending') return fleet
-  if (fleet.kind === 'unreadable') return { kind: 'invalid', detail: `${what} cannot be listed: ${fleet.detail}` }
+  if (fleet.kind === 'unreadable') return { kind: 'invalid', detail: `${what} cannot be listed: ${fleet.detail.slice(0, LONGEST_DETAIL)}` }
   const choice = chooseOfFleet(fleet.members, labels)
   switch (choice.kind) {
     case 'none':

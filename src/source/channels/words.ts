@@ -3,7 +3,7 @@
  * `*.node-restriction.kubernetes.io/` the admission plugin NodeRestriction lets no node set or change a label of its own; annotations it does
  * not guard at all.
  */
-import type { Channel } from '../../agent/model.ts'
+import type { Channel } from '../../agent/desired.ts'
 
 export const CONFIG_LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
 export const CONFIG_SOURCE_ANNOTATION = 'kubelet-cfg-agent.io/config-source'

@@ -22,6 +22,24 @@ Previous         local
 
 `
 
+exports[`test/cli/status.test.ts > TAP > what people see > a tie, as it was heard last 1`] = `
+Node         node-1
+Agent        running (pid 812)
+Kubelet      running: active (running)
+State        settled: kube-system/my-node-config:kubelet@100
+Assigned by  annotation kubelet-cfg-agent.io/node-selector of the ConfigMap
+Restarts     0 of at most 6 in the last hour
+Error        failed to sync: ConfigMaps a, b match with the same priority 0
+
+                 SOURCE                              VERSION  UID
+Assigned         kube-system/my-node-config:kubelet  100      uid-1
+Active           kube-system/my-node-config:kubelet  100      uid-1
+Next start       kube-system/my-node-config:kubelet  100      uid-1
+Last known good  kube-system/my-node-config:kubelet  100      uid-1
+Previous         local
+
+`
+
 exports[`test/cli/status.test.ts > TAP > what people see > held on local 1`] = `
 Node      node-1
 Agent     running (pid 812)
@@ -137,6 +155,25 @@ Hold       paused: nothing is activated or restarted until resume
 Requested  rollback, retry
 Restarts   0 of at most 6 in the last hour
 Error      none known here
+
+                 SOURCE                              VERSION  UID
+Assigned         kube-system/my-node-config:kubelet  100      uid-1
+Active           kube-system/my-node-config:kubelet  100      uid-1
+Next start       kube-system/my-node-config:kubelet  100      uid-1
+Last known good  kube-system/my-node-config:kubelet  100      uid-1
+Previous         local
+
+`
+
+exports[`test/cli/status.test.ts > TAP > what people see > paused by the cluster, and heard by the label 1`] = `
+Node         node-1
+Agent        running (pid 812)
+Kubelet      running: active (running)
+State        settled: kube-system/my-node-config:kubelet@100
+Assigned by  label kubelet-cfg-agent.node-restriction.kubernetes.io/config of the Node
+Paused       paused by annotation kubelet-cfg-agent.io/paused of Node node-1
+Restarts     0 of at most 6 in the last hour
+Error        none known here
 
                  SOURCE                              VERSION  UID
 Assigned         kube-system/my-node-config:kubelet  100      uid-1

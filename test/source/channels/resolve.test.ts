@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Channel } from '../../../src/agent/model.ts'
+import type { Channel } from '../../../src/agent/desired.ts'
 import { type ChannelSettings, type Fleet, needsFleet, type Resolution, resolveChannels } from '../../../src/source/channels/resolve.ts'
 import { SWITCHED_CHANNELS } from '../../../src/source/channels/words.ts'
 
