@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { type Eyes, observe } from './agent/observe.ts'
 import type { Clock, Log } from './agent/ports.ts'
-import { type Settings, toPolicy } from './agent/settings.ts'
+import { type Settings, toChannelSettings, toPolicy } from './agent/settings.ts'
 import { FileAsks } from './checkpoint/ask.ts'
 import { DurableFiles } from './checkpoint/files.ts'
 import { findLockHolder, takeLock } from './checkpoint/lock.ts'
@@ -57,9 +57,9 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
         [],
       ),
     askDesired: async () => {
-      if (settings.manifestDir === undefined) return askAssignment(api, nodeName())
+      if (settings.manifestDir === undefined) return askAssignment(api, nodeName(), toChannelSettings(settings))
       const { parseDocuments } = await import('./kubelet/yaml.ts')
-      return askManifests(settings.manifestDir, nodeName(), stores.files, parseDocuments)
+      return askManifests(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.files, parseDocuments)
     },
     api,
     nodeName,

@@ -11,7 +11,7 @@ import type { AssignmentSource, Clock, DrainProbe, Files, KubeApi, Log } from '.
 import { rereadSettings } from './agent/reread-settings.ts'
 import { configPath } from './agent/resolve-settings.ts'
 import type { Settings } from './agent/settings.ts'
-import { toChangePolicy, toPolicy } from './agent/settings.ts'
+import { toChangePolicy, toChannelSettings, toPolicy } from './agent/settings.ts'
 import { adoptKubeletStore, findKubeletStore } from './checkpoint/adopt.ts'
 import { compareBinding, readBinding, setForeignStateAside, writeBinding } from './checkpoint/binding.ts'
 import { DurableFiles } from './checkpoint/files.ts'
@@ -151,7 +151,8 @@ async function liveOn({ settings, reread }: AgentStart, heartbeat: Heartbeat, lo
           log,
           counters: { watchReconnected: () => counters.watchReconnected(), synced: () => counters.synced(Date.now()) },
           obstacle: () => kubeconfig.problem(),
-          onNode: (uid, config) => publisher?.nodeObserved(uid, config),
+          channels: toChannelSettings(settings),
+          onNode: (uid, status) => publisher?.nodeObserved(uid, status),
           ready: async (signal) => {
             await kubeconfig.ready(sleep, signal)
             // A kubeconfig that came later may say who this node is.
@@ -267,6 +268,7 @@ async function openManifests(settings: Settings, nodeName: string, files: Files,
   return new DirectorySource({
     path: settings.manifestDir ?? '',
     nodeName,
+    channels: toChannelSettings(settings),
     files,
     parse: parseDocuments,
     watch: watchDirectory,

@@ -1,6 +1,7 @@
 /** From a parsed request to an answer: reads, writes and watches of the store, in an API server's words. */
 import { discover } from './discovery.ts'
 import { ApiError, apiVersionOf, isJsonObject, type Json, type KubeObject, section, statusObject } from './objects.ts'
+import { partialListOf, partialOf, wantsMetadata } from './partial.ts'
 import { mergePatch, strategicMergePatch } from './patch.ts'
 import { decodeConfigMap, PROTOBUF } from './protobuf.ts'
 import type { Reply } from './reply.ts'
@@ -51,8 +52,7 @@ function answer(world: World, incoming: Incoming, reply: Reply): void {
   if (target === undefined) throw new ApiError(404, 'NotFound', 'the server could not find the requested resource')
   if (!world.allows(request)) throw forbidden(request, target)
   if (request.verb === 'watch') {
-    const show = wantsTable(incoming.accept) ? (object: KubeObject) => tableOf(target.resource, [object], {}) : undefined
-    streamWatch(reply, world.store, target, query, parseSelectors(query), world.times, show)
+    streamWatch(reply, world.store, target, query, parseSelectors(query), world.times, viewOf(incoming.accept, target))
     return
   }
   const { status, object } = carryOut(world.store, incoming, target)
@@ -65,23 +65,26 @@ function carryOut(store: Store, { request, contentType, accept, body }: Incoming
   if (subresource !== '' && !(subresource === 'status' && resource.hasStatus))
     throw new ApiError(404, 'NotFound', 'the server could not find the requested resource')
   const part: WritePart = subresource === 'status' ? 'status' : 'main'
+  const dryRun = request.query.get('dryRun') === 'All'
   switch (request.verb) {
     case 'get': {
       const object = store.get(key)
-      return { status: 200, object: wantsTable(accept) ? tableOf(resource, [object], { resourceVersion: String(store.revision) }) : object }
+      if (wantsTable(accept)) return { status: 200, object: tableOf(resource, [object], { resourceVersion: String(store.revision) }) }
+      return { status: 200, object: wantsMetadata(accept) ? partialOf(object) : object }
     }
     case 'list': {
       const items = store.list(resource, namespace).filter(parseSelectors(request.query))
       const metadata = { resourceVersion: String(store.revision) }
       if (wantsTable(accept)) return { status: 200, object: tableOf(resource, items, metadata) }
+      if (wantsMetadata(accept, 'List')) return { status: 200, object: partialListOf(items, metadata) }
       return { status: 200, object: { kind: `${resource.kind}List`, apiVersion: apiVersionOf(resource), metadata, items } }
     }
     case 'create':
       return { status: 201, object: store.create(resource, namespace, parseBody(body, contentType)) }
     case 'update':
-      return { status: 200, object: store.update(key, parseBody(body, contentType), part) }
+      return { status: 200, object: store.update(key, parseBody(body, contentType), part, dryRun) }
     case 'patch':
-      return { status: 200, object: store.update(key, patched(store.get(key), contentType, parseBody(body, contentType)), part) }
+      return { status: 200, object: store.update(key, patched(store.get(key), contentType, parseBody(body, contentType)), part, dryRun) }
     case 'delete': {
       const { uid } = store.delete(key).metadata
       return {
@@ -92,6 +95,12 @@ function carryOut(store: Store, { request, contentType, accept, body }: Incoming
     default:
       throw new ApiError(405, 'MethodNotAllowed', `the server does not allow ${request.method} on ${request.path}`)
   }
+}
+
+/** How a watch shows each object. */
+function viewOf(accept: string, { resource }: Target): (object: KubeObject) => unknown {
+  if (wantsTable(accept)) return (object) => tableOf(resource, [object], {})
+  return wantsMetadata(accept) ? partialOf : (object) => object
 }
 
 function patched(stored: KubeObject, contentType: string, patch: Json): Json {

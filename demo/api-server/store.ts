@@ -68,7 +68,8 @@ export class Store {
     return this.#put(key, 'ADDED', this.#admit(resource, { ...body, metadata }, undefined))
   }
 
-  update(key: ObjectKey, body: Json, part: WritePart = 'whole'): KubeObject {
+  /** @param dryRun everything but the storing */
+  update(key: ObjectKey, body: Json, part: WritePart = 'whole', dryRun = false): KubeObject {
     const stored = this.get(key)
     const given = section(body, 'metadata')
     const expected = given.resourceVersion
@@ -84,6 +85,7 @@ export class Store {
     }
     const admitted = this.#admit(key.resource, merged, stored)
     const unchanged = isDeepStrictEqual(JSON.parse(JSON.stringify(admitted)), JSON.parse(JSON.stringify(stored)))
+    if (dryRun && isKubeObject(admitted)) return admitted
     return unchanged ? stored : this.#put(key, 'MODIFIED', admitted)
   }
 

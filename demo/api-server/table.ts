@@ -1,5 +1,6 @@
 /** `meta.k8s.io/v1` Table: what kubectl prints columns from. Pure, save for the age, which is told from the clock. */
 import { type KubeObject, type Resource, section } from './objects.ts'
+import { partialOf } from './partial.ts'
 
 export function wantsTable(accept: string): boolean {
   return accept.includes('as=Table') && accept.includes('v=v1;')
@@ -18,7 +19,7 @@ export function tableOf(resource: Resource, objects: readonly KubeObject[], meta
       description: name,
       priority: 0,
     })),
-    rows: objects.map((object) => ({ cells: columns.map(([, cell]) => cell(object)), object: partial(object) })),
+    rows: objects.map((object) => ({ cells: columns.map(([, cell]) => cell(object)), object: partialOf(object) })),
   }
 }
 
@@ -65,8 +66,4 @@ function ageOf(timestamp: string): string {
   const seconds = Math.max(0, Math.floor((Date.now() - Date.parse(timestamp)) / 1000))
   if (Number.isNaN(seconds)) return '<unknown>'
   return seconds < 120 ? `${seconds}s` : `${Math.floor(seconds / 60)}m`
-}
-
-function partial({ metadata }: KubeObject): unknown {
-  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata }
 }

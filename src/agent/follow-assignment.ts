@@ -1,5 +1,7 @@
 /** The room that follows the cluster: what is assigned there becomes what is assigned here, its checkpoint on disk. Pure. */
-import type { ConfigMapData, ConfigMapSource, Desired, Snapshot } from './model.ts'
+import type { Desired } from './desired.ts'
+import type { ConfigMapData, ConfigMapSource, Snapshot } from './model.ts'
+import { latestHeard } from './pause.ts'
 import { sameRef, sameSource, sameVersion } from './sources.ts'
 import type { Step } from './step.ts'
 import { trialKey } from './trial-key.ts'
@@ -27,6 +29,14 @@ export function followAssignment(snapshot: Snapshot): Step | undefined {
       return judgeReplacement(snapshot, source, object.data, { kind: 'assign', source, data: object.data, inPlace })
     }
   }
+}
+
+/** What has not been seen is not written down: what was heard last stands. */
+export function hear({ desired, heard: before }: Snapshot): Step | undefined {
+  const heard = latestHeard(desired, before)
+  if (heard === undefined || desired.kind === 'unknown') return undefined
+  const isKnown = before?.channel === heard.channel && before?.paused?.by === heard.paused?.by && before?.problem === heard.problem
+  return isKnown ? undefined : { kind: 'hear', heard }
 }
 
 /**

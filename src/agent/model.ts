@@ -5,6 +5,7 @@
  * Upstream: `NodeConfigSource` and `NodeConfigStatus` in Kubernetes 1.20 `k8s.io/api/core/v1`.
  */
 
+import type { Desired, Heard } from './desired.ts'
 import type { UnitState } from './unit-state.ts'
 
 export type { KubeletProcess, UnitActivity, UnitState, Wiring, WiringProblem } from './unit-state.ts'
@@ -28,20 +29,6 @@ export type ConfigSource = 'local' | ConfigMapSource
 
 /** `data` of a ConfigMap: file name to text. `binaryData` is ignored, as upstream does. */
 export type ConfigMapData = Readonly<Record<string, string>>
-
-/** What is known of the assigned ConfigMap object. `pending`: not asked yet; it is no error. */
-export type ConfigMapView =
-  | { readonly kind: 'pending' }
-  | { readonly kind: 'found'; readonly uid: string; readonly resourceVersion: string; readonly data: ConfigMapData }
-  | { readonly kind: 'unavailable'; readonly reason: UnavailableReason; readonly detail: string }
-export type UnavailableReason = 'not-found' | 'forbidden' | 'unreachable' | 'malformed'
-
-/** What the cluster (or the directory of manifests) wants of this node. `unknown` never means local. */
-export type Desired =
-  | { readonly kind: 'unknown'; readonly detail: string }
-  | { readonly kind: 'local' }
-  | { readonly kind: 'invalid'; readonly detail: string }
-  | { readonly kind: 'config-map'; readonly ref: ConfigMapRef; readonly object: ConfigMapView }
 
 /** One reading of the clocks. Durations are always differences of `monotonicUs` within one `bootId`. */
 export interface Instant {
@@ -243,6 +230,8 @@ export interface Snapshot {
   /** Content that the checkpoint of this version has on disk: another one after a restored etcd. undefined: there is none, or it is not whole. */
   readonly storedContent: ContentHash | undefined
   readonly requests: Requests
+  /** What was heard last and written down: a pause holds over an outage and a reboot, and commands know it without an API server. */
+  readonly heard: Heard | undefined
   readonly assigned: RecordState
   readonly assignedContent: ContentHash | undefined
   readonly lastKnownGood: HeldSource

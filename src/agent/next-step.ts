@@ -6,14 +6,15 @@
  * failed lately is passed over until its time comes, so that a full disk cannot keep a node from falling back.
  */
 import { cadenceUs } from './cadence.ts'
-import { followAssignment } from './follow-assignment.ts'
+import { followAssignment, hear } from './follow-assignment.ts'
 import { type Failure, findFailure } from './health-record.ts'
 import type { HealthRecord, HeldSource, Snapshot, Verdict } from './model.ts'
+import { describePause, findPause } from './pause.ts'
 import type { ReadyWiring } from './ports.ts'
 import { choosePrunable } from './prunable.ts'
 import { decideRestart, lastRunSource } from './restarts.ts'
 import { describeSource, sameSource } from './sources.ts'
-import { decideTurn, type Turn } from './spread.ts'
+import { askTurn, type Turn } from './spread.ts'
 import { aboutOf, type Phase, type Step, type Wait } from './step.ts'
 import { type Candidate, chooseTarget, isLocalWanted, type KnownUnit, listCandidates, nextAfter, type Target } from './target.ts'
 import { describeTrial, isSteady, measureTrial } from './trial.ts'
@@ -37,6 +38,7 @@ function* askRooms(snapshot: Snapshot): Generator<Step | undefined, Wait, undefi
   const { unit } = snapshot
   if (unit.kind === 'unknown') {
     yield followAssignment(snapshot)
+    yield hear(snapshot)
     return wait(snapshot, 'unknown', unit.detail)
   }
   if (unit.wiring.kind === 'broken' && unit.wiring.reason === 'dynamic-config-dir') return wait(snapshot, 'blocked', unit.wiring.detail)
@@ -48,6 +50,7 @@ function* askRooms(snapshot: Snapshot): Generator<Step | undefined, Wait, undefi
     yield condemnFailure(snapshot, unit, target)
   }
   yield followAssignment(snapshot)
+  yield hear(snapshot)
   if (target === undefined) return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
   yield forgetLostFallback(snapshot)
   yield learnFromFallback(snapshot, unit, target)
@@ -87,7 +90,7 @@ function answerRequests(snapshot: Snapshot, unit: KnownUnit, target: Target): St
  */
 function condemnFailure(snapshot: Snapshot, unit: KnownUnit, target: Target): Step | undefined {
   const { health, nextStart } = snapshot
-  if (snapshot.requests.hold === 'paused' || unit.wiring.kind === 'broken' || target.atFault) return undefined
+  if (findPause(snapshot) !== undefined || unit.wiring.kind === 'broken' || target.atFault) return undefined
   if (nextStart.kind !== 'known' || isLocalWanted(snapshot)) return undefined
   const failed = asCandidate(nextStart.held, unit)
   if (failed.content !== target.content && !isOutOfReach(snapshot, target)) return undefined
@@ -130,8 +133,8 @@ function learnFromFallback(snapshot: Snapshot, unit: KnownUnit, target: Target):
  * node was at fault), it never will be: so now and then all are tried again.
  */
 function leaveRest(snapshot: Snapshot, unit: KnownUnit, target: Target): Step | undefined {
-  const { health, now, policy, requests, runtimeUp } = snapshot
-  if (!target.atFault || requests.hold === 'paused' || runtimeUp === false || health?.subject !== target.key) return undefined
+  const { health, now, policy, runtimeUp } = snapshot
+  if (!target.atFault || findPause(snapshot) !== undefined || runtimeUp === false || health?.subject !== target.key) return undefined
   if (now.monotonicUs - health.subjectSinceUs < REST_IN_TRIALS * policy.trialUs) return undefined
   const provisional = (listCandidates(snapshot, unit) ?? []).filter(({ verdict }) => verdict?.state === 'provisional')
   // Where there is nothing but what runs anyway, resting is all there is.
@@ -188,7 +191,8 @@ function* runTarget(snapshot: Snapshot, unit: KnownUnit, target: Target): Genera
   const runs = running.kind === 'known' && running.content === target.content
 
   if (wiring.kind === 'broken') return wait(snapshot, runs ? restingPhase(snapshot, target) : 'blocked', wiring.detail)
-  if (snapshot.requests.hold === 'paused' && !(activated && runs)) return wait(snapshot, 'paused', `paused on the node; wanted is ${what}`)
+  const pause = findPause(snapshot)
+  if (pause !== undefined && !(activated && runs)) return wait(snapshot, 'paused', `${describePause(pause)}; wanted is ${what}`)
   const unjudged = runs || target.source === 'local' || snapshot.accepted.has(target.key) ? undefined : target.source
   if (unjudged !== undefined && !target.fallback && snapshot.judging.has(target.key))
     return wait(snapshot, 'preflight', `${what} is being checked before kubelet gets it`)
@@ -204,7 +208,8 @@ function* runTarget(snapshot: Snapshot, unit: KnownUnit, target: Target): Genera
     return yield* leaveFailure(snapshot, unit, target, wiring, 'drain', why)
   }
   const turn = decideActivationTurn(snapshot, unit, target)
-  if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits its turn to use ${what}`, turn.atUs)
+  if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits its turn to use ${what}: ${turn.detail}`, turn.atUs)
+  if (turn.kind === 'halt') return wait(snapshot, 'spread', `the rollout of ${what} is halted: ${turn.detail}`)
   const fallback = target.fallback || target.source === 'local' ? undefined : (nextAfter(snapshot, unit, target)?.source ?? 'local')
   yield { kind: 'activate', target: target.source, fallback, wiring }
   return yield* leaveFailure(snapshot, unit, target, wiring, 'unknown', `${what} could not be activated`)
@@ -269,7 +274,7 @@ function decideActivationTurn(snapshot: Snapshot, unit: KnownUnit, target: Targe
   if (target.fallback || target.source === 'local') return { kind: 'go' }
   if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return { kind: 'go' }
   if (health !== undefined && judgeHealth(snapshot, health, unit) !== undefined) return { kind: 'go' }
-  return decideTurn(snapshot.nodeName, target.source, snapshot.now, snapshot.spread, snapshot.policy)
+  return askTurn(snapshot, target.source)
 }
 
 function judgeHealth(snapshot: Snapshot, health: HealthRecord, unit: KnownUnit): Failure | undefined {

@@ -4,12 +4,12 @@
  */
 import { DEFAULT_HEALTHZ } from '../kubelet/health-target.ts'
 import { runningConfigPath } from './base.ts'
+import type { Desired } from './desired.ts'
 import { forgetIllness, recordSample } from './health-record.ts'
 import type {
   Acceptance,
   ConfigSource,
   ContentHash,
-  Desired,
   HealthRecord,
   HealthSample,
   HeldSource,
@@ -23,6 +23,7 @@ import type {
   UnitState,
 } from './model.ts'
 import { LOCAL_CONTENT } from './model.ts'
+import { findPause } from './pause.ts'
 import type {
   Activation,
   ActivationState,
@@ -109,8 +110,10 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
   if (nextStart.kind === 'known') held.unshift(nextStart.held)
   if (assigned.kind === 'source') held.push({ source: assigned.source, content: assignedContent })
   const sample = { at, unit, running, healthz, runtimeUp }
-  const health = foldHealth(eyes, before, sample, nextStart, policy, requests.hold === 'paused', held)
   const desired = eyes.assignment.desired()
+  const heard = records.heard()
+  const paused = findPause({ requests, desired, heard }) !== undefined
+  const health = foldHealth(eyes, before, sample, nextStart, policy, paused, held)
   // Asked only where something waits for it.
   const waits = [...eyes.accepted.values()].some(({ drain }) => drain.length > 0)
   const drained = waits ? await eyes.drain.isDrained() : undefined
@@ -122,6 +125,7 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
     desiredContent: contentOfDesired(eyes, desired),
     storedContent: findStored(desired, checkpoints),
     requests,
+    heard,
     assigned,
     assignedContent,
     lastKnownGood,

@@ -3,6 +3,7 @@
  * then the effect. An executor throws when the effect did not happen; the loop tries again later.
  */
 import { restartingMessage, sourcePath } from '../report/texts.ts'
+import { describeChannel } from '../source/channels/words.ts'
 import { findBasePath } from './base.ts'
 import { expectStart } from './health-record.ts'
 import type { Acceptance, ConfigSource, Snapshot, TrialKey } from './model.ts'
@@ -52,7 +53,10 @@ const EXECUTORS: Executors = {
   },
 
   assign({ checkpoints, records, runtime, history, log, clock }, { source, data, inPlace }, snapshot) {
-    log.info('Node.Spec.ConfigSource is non-empty, will checkpoint source and update config if necessary')
+    const channel = snapshot.desired.heard?.channel ?? 'config-source'
+    const upstream = channel === 'config-source'
+    if (upstream) log.info('Node.Spec.ConfigSource is non-empty, will checkpoint source and update config if necessary')
+    else log.info(`assigned by ${describeChannel(channel)}, will checkpoint source and update config if necessary`)
     const labels = `${sourcePath(source)}, UID: ${source.uid}, ResourceVersion: ${source.resourceVersion}`
     const before = checkpoints.content(source)
     if (before !== undefined && before === snapshot.desiredContent) log.info(`checkpoint already exists for ${labels}`)
@@ -61,7 +65,7 @@ const EXECUTORS: Executors = {
       kind: 'assigned',
       from: assigned,
       to: source,
-      why: inPlace ? 'ConfigMap was updated' : 'Node.Spec.ConfigSource was updated',
+      why: inPlace ? 'ConfigMap was updated' : upstream ? 'Node.Spec.ConfigSource was updated' : `assigned by ${describeChannel(channel)}`,
     })
     if (before === undefined || before === snapshot.desiredContent) checkpoints.save(source.uid, source.resourceVersion, data)
     else {
@@ -84,8 +88,12 @@ const EXECUTORS: Executors = {
 
   'reset-to-local'({ records, history, log }, { from }, snapshot) {
     const asked = snapshot.requests.hold === 'local'
-    const why = asked ? 'reset was asked for on the node' : 'Node.Spec.ConfigSource was removed'
+    // What is heard now is that nothing is assigned; who assigned before is in the record, or was there for no other to see.
+    const before = snapshot.heard?.channel ?? 'config-source'
+    const removed = before === 'config-source' ? 'Node.Spec.ConfigSource was removed' : `no longer assigned by ${describeChannel(before)}`
+    const why = asked ? 'reset was asked for on the node' : removed
     if (asked) log.info('reset was asked for on the node, will reset assigned and last-known-good to defaults')
+    else if (before !== 'config-source') log.info(`${removed}, will reset assigned and last-known-good to defaults`)
     else log.info('Node.Spec.ConfigSource is empty, will reset assigned and last-known-good to defaults')
     history.append({ kind: 'assigned', from, to: 'local', why })
     records.write('assigned', 'local')
@@ -93,6 +101,13 @@ const EXECUTORS: Executors = {
     records.writeProven(undefined)
     records.write('last-known-good', 'local')
     records.write('previous', 'local')
+  },
+
+  hear({ records, log }, { heard }, { heard: before }) {
+    records.writeHeard(heard)
+    if (heard.paused !== undefined && heard.paused.by !== before?.paused?.by)
+      log.info(`paused by ${heard.paused.by}: nothing is activated or restarted until that is gone`)
+    if (heard.paused === undefined && before?.paused !== undefined) log.info('the cluster no longer pauses this node')
   },
 
   condemn({ records, requests, history, log }, { verdict, next, asked }) {

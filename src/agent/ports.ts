@@ -2,13 +2,13 @@
  * The ports of the agent: what it needs of the world, as interfaces. Adapters implement them, `main.ts` joins them,
  * and the simulation (test/sim) puts an in-memory world behind them.
  */
+import type { Desired, Heard } from './desired.ts'
 import type {
   CheckpointInfo,
   ConfigMapData,
   ConfigMapSource,
   ConfigSource,
   ContentHash,
-  Desired,
   HealthRecord,
   Instant,
   RecordState,
@@ -200,6 +200,8 @@ export interface Records {
   proven(): TrialKey | undefined
   /** undefined: nothing is proven any more. */
   writeProven(key: TrialKey | undefined): void
+  heard(): Heard | undefined
+  writeHeard(heard: Heard): void
   /** Verdicts that could not be written (a full disk) are remembered in memory until they can. */
   verdicts(): ReadonlyMap<TrialKey, Verdict>
   writeVerdict(verdict: Verdict): void
@@ -242,7 +244,10 @@ export interface KubeRequest {
   readonly body?: unknown
   readonly contentType?: 'application/json' | 'application/merge-patch+json' | 'application/strategic-merge-patch+json'
   readonly timeoutMs?: number
+  readonly as?: PartialForm
 }
+/** Metadata alone, of one object (or a watch) or of a list: meta.k8s.io/v1. Absent: whole objects. */
+export type PartialForm = 'PartialObjectMetadata' | 'PartialObjectMetadataList'
 export type KubeAnswer =
   | { readonly kind: 'ok'; readonly object: unknown }
   | KubeRefusal
@@ -260,6 +265,7 @@ export interface KubeWatchRequest {
   readonly query: Readonly<Record<string, string>>
   readonly inactivityMs: number
   readonly signal: AbortSignal
+  readonly as?: 'PartialObjectMetadata'
   onEvent(event: { readonly type: string; readonly object: unknown }): void
 }
 export type KubeWatchEnd =

@@ -147,12 +147,12 @@ export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
   }
 }
 
-function accept<T>(value: T): Parsed<T> {
+export function accept<T>(value: T): Parsed<T> {
   return { ok: true, value }
 }
 
 /** What is refused is quoted, and its control characters must not reach a terminal. */
-function refuse(detail: string): Parsed<never> {
+export function refuse(detail: string): Parsed<never> {
   return { ok: false, detail: detail.replace(CONTROL_CHARACTERS, '?') }
 }
 

@@ -6,6 +6,9 @@
 
 import type { BasePolicy, ChangePolicy } from '../preflight/policy/check-policy.ts'
 import type { ListenAddress } from '../report/listen-address.ts'
+import type { ChannelSettings } from '../source/channels/resolve.ts'
+import type { SwitchedChannel } from '../source/channels/words.ts'
+import { channelsKind, configMapKeyKind, configMapKind, type NamedConfigMap, namespaceKind } from './channel-kinds.ts'
 import { HOUR_US, MINUTE_US, SECOND_US } from './durations.ts'
 import type { Policy } from './model.ts'
 import {
@@ -29,6 +32,11 @@ export interface Settings extends Policy {
   /** undefined: the kubeconfig's identity, or the host name in lower case. */
   readonly nodeName: string | undefined
   readonly kubeconfig: string
+  readonly channels: readonly SwitchedChannel[]
+  readonly configNamespace: string
+  readonly configKey: string
+  /** undefined: a node that no channel assigns anything is local. */
+  readonly defaultConfigMap: NamedConfigMap | undefined
   /** undefined: assignments come from the cluster. */
   readonly manifestDir: string | undefined
   readonly dynamicConfigDir: string
@@ -92,6 +100,39 @@ export const SETTINGS: { readonly [P in SettingName]: Setting<Settings[P]> } = {
     initial: '/etc/kubernetes/kubelet.conf',
     ...forAll,
     help: 'how to reach the API server; may appear later, as in TLS bootstrap',
+  },
+  channels: {
+    name: 'channels',
+    group: SOURCES,
+    kind: channelsKind,
+    initial: ['config-source', 'label', 'annotation'],
+    ...forRun,
+    help: 'how the cluster may assign, any of config-source,label,annotation,selector: the first of these that says anything decides',
+  },
+  configNamespace: {
+    name: 'config-namespace',
+    group: SOURCES,
+    kind: namespaceKind,
+    initial: 'kube-system',
+    ...forRun,
+    help: 'namespace of the ConfigMaps that the label and the selector name',
+  },
+  configKey: {
+    name: 'config-key',
+    group: SOURCES,
+    kind: configMapKeyKind,
+    initial: 'kubelet',
+    ...forRun,
+    help: 'key of a ConfigMap where none is given',
+  },
+  defaultConfigMap: {
+    name: 'default-config-map',
+    group: SOURCES,
+    kind: optional(configMapKind),
+    initial: undefined,
+    ...forRun,
+    initialNote: 'none, the node stays on its local config',
+    help: "namespace/name[:key], the config of a node that no channel assigns one, as kubeadm's kube-system/kubelet-config",
   },
   manifestDir: {
     name: 'manifest-dir',
@@ -311,4 +352,14 @@ export function toPolicy(settings: Settings): Policy {
 
 export function toChangePolicy({ changePolicy, allowChanges, denyChanges, requireDrain }: Settings): ChangePolicy {
   return { base: changePolicy, allow: allowChanges, deny: denyChanges, requireDrain }
+}
+
+export function toChannelSettings({ channels, configNamespace, configKey, defaultConfigMap }: Settings): ChannelSettings {
+  const kubeletConfigKey = defaultConfigMap?.key ?? configKey
+  return {
+    channels,
+    namespace: configNamespace,
+    key: configKey,
+    defaultConfigMap: defaultConfigMap && { namespace: defaultConfigMap.namespace, name: defaultConfigMap.name, kubeletConfigKey },
+  }
 }

@@ -1,5 +1,6 @@
 /** Comparing and wording config sources. A source is compared whole, as upstream does (`checkpoint.EqualRemoteConfigSources`). */
-import type { ConfigMapRef, ConfigSource, Desired, HeldSource } from './model.ts'
+import type { Desired } from './desired.ts'
+import type { ConfigMapRef, ConfigSource, HeldSource } from './model.ts'
 import { LOCAL_CONTENT } from './model.ts'
 
 export const LOCAL: HeldSource = { source: 'local', content: LOCAL_CONTENT }

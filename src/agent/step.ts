@@ -2,6 +2,7 @@
  * What one pass of the loop can decide to do: data, so that it can be logged, compared and tested. `perform` has one executor per kind.
  * Every step is idempotent: done twice it leaves what it leaves when done once.
  */
+import type { Heard } from './desired.ts'
 import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, HeldSource, RestartRecord, TrialKey, Verdict } from './model.ts'
 import type { ReadyWiring } from './ports.ts'
 import { describeSource } from './sources.ts'
@@ -14,6 +15,8 @@ export type Step =
   /** Save the checkpoint and move meta/assigned to it. `inPlace`: the Node's own assignment did not change. */
   | { readonly kind: 'assign'; readonly source: ConfigMapSource; readonly data: ConfigMapData; readonly inPlace: boolean }
   | { readonly kind: 'reset-to-local'; readonly from: ConfigSource | undefined }
+  /** The cluster speaks by another channel, or pauses, or no longer does: remember it. */
+  | { readonly kind: 'hear'; readonly heard: Heard }
   /** Write a verdict on what failed: the next pass finds another target. `next`: undefined when nothing is left. `asked`: a person said rollback. */
   | { readonly kind: 'condemn'; readonly verdict: Verdict; readonly next: ConfigSource | undefined; readonly asked: boolean }
   | { readonly kind: 'confirm'; readonly verdicts: readonly Verdict[] }

@@ -68,6 +68,7 @@ export interface Layout {
   readonly meta: string
   record(name: RecordName): string
   readonly proven: string
+  readonly heard: string
   readonly verdicts: string
   /** The cluster and node that this state belongs to. */
   readonly binding: string
@@ -86,6 +87,7 @@ export function layoutOf(directory: string): Layout {
     meta,
     record: (name) => join(meta, name),
     proven: join(meta, 'proven'),
+    heard: join(meta, 'heard'),
     verdicts: join(meta, 'verdicts'),
     binding: join(meta, 'cluster'),
     checkpoints,

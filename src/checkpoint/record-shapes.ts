@@ -1,4 +1,5 @@
 /** The shapes of what is kept as JSON: verdicts, and the records in /run. Pure. */
+import type { ClusterPause, Heard } from '../agent/desired.ts'
 import type {
   ConfigMapSource,
   ConfigSource,
@@ -32,6 +33,12 @@ export const isVerdict: Check<Verdict> = shape<Verdict>({
 })
 
 export const isProven: Check<{ readonly key: TrialKey }> = shape<{ readonly key: TrialKey }>({ key: isText })
+
+export const isHeard: Check<Heard> = shape<Heard>({
+  channel: optional(oneOf('config-source', 'label', 'annotation', 'selector', 'default')),
+  paused: optional(shape<ClusterPause>({ on: oneOf('Node', 'ConfigMap'), by: isText })),
+  problem: optional(isText),
+})
 
 export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   bootId: isText,

@@ -6,6 +6,7 @@
  * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`: an empty file means local.
  */
 import { join } from 'node:path'
+import type { Heard } from '../agent/desired.ts'
 import type { ConfigSource, RecordState, TrialKey, Verdict } from '../agent/model.ts'
 import type { Files, Log, RecordName, Records } from '../agent/ports.ts'
 import { FileError, isDamage } from './file-error.ts'
@@ -14,7 +15,7 @@ import { listOf, parseJson } from './json-shape.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './names.ts'
 import { checkSource } from './names.ts'
-import { isProven, isVerdict } from './record-shapes.ts'
+import { isHeard, isProven, isVerdict } from './record-shapes.ts'
 import { parseSource, serializeSource } from './serialize.ts'
 import type { OnSetAside } from './set-aside.ts'
 import { numbersAfter, planSetAside } from './set-aside.ts'
@@ -87,6 +88,15 @@ export class FileRecords implements Records {
     this.#writeVerdicts()
     if (key === undefined) this.#files.remove(this.#layout.proven)
     else this.#put(this.#layout.proven, JSON.stringify({ key }))
+  }
+
+  heard(): Heard | undefined {
+    return this.#readJson(this.#layout.heard, isHeard)
+  }
+
+  writeHeard({ channel, paused, problem }: Heard): void {
+    this.#writeVerdicts()
+    this.#put(this.#layout.heard, JSON.stringify({ channel, paused, problem }))
   }
 
   verdicts(): ReadonlyMap<TrialKey, Verdict> {

@@ -10,7 +10,7 @@ import type { Report } from '../preflight/finding.ts'
 import { refuseUnread } from '../preflight/inspect.ts'
 import type { InspectedConfig } from '../preflight/inspection.ts'
 import { askConfigMap } from '../source/ask-once.ts'
-import { isConfigMapKey, isNamespace, isObjectName } from '../source/desired.ts'
+import { isConfigMapKey, isNamespace, isObjectName } from '../source/names.ts'
 import type { CommandContext } from './command.ts'
 import { type Place, readManifestText } from './manifest-text.ts'
 

@@ -3,7 +3,8 @@
  * data into a parser and into help. Commands touch neither files nor systemd themselves, so that fakes can stand in for both.
  */
 
-import type { ContentHash, Desired, Snapshot } from '../agent/model.ts'
+import type { Desired } from '../agent/desired.ts'
+import type { ContentHash, Snapshot } from '../agent/model.ts'
 import type { Activation, Checkpoints, Files, KubeApi, OperatorRequests, Unit } from '../agent/ports.ts'
 import type { Resolution } from '../agent/resolve-settings.ts'
 import { choiceKind, type Kind } from '../agent/setting-kinds.ts'

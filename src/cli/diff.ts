@@ -1,5 +1,6 @@
 /** `diff`: what a config would change on this node, field by field, and what each change costs. Changes nothing. */
-import type { Desired, Snapshot } from '../agent/model.ts'
+import type { Desired } from '../agent/desired.ts'
+import type { Snapshot } from '../agent/model.ts'
 import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
 import type { Kind } from '../agent/setting-kinds.ts'
 import { decodeConfig, type KubeletConfig } from '../kubelet/decode.ts'

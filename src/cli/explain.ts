@@ -5,7 +5,7 @@ import type { Snapshot } from '../agent/model.ts'
 import { nextStep } from '../agent/next-step.ts'
 import { decideRestart } from '../agent/restarts.ts'
 import { describeSource } from '../agent/sources.ts'
-import { decideTurn } from '../agent/spread.ts'
+import { askTurn } from '../agent/spread.ts'
 import type { Phase, Step } from '../agent/step.ts'
 import { chooseTarget, type Target } from '../agent/target.ts'
 import { measureTrial } from '../agent/trial.ts'
@@ -43,9 +43,9 @@ export function explain(snapshot: Snapshot): Explanation {
 
 /** When a wait ends by itself. The step does not say: it only tells when to look again. */
 function findEnd(snapshot: Snapshot, phase: Phase, target: Target): number | undefined {
-  const { unit, nodeName, now, spread, policy } = snapshot
+  const { unit } = snapshot
   if (phase === 'spread' && target.source !== 'local') {
-    const turn = decideTurn(nodeName, target.source, now, spread, policy)
+    const turn = askTurn(snapshot, target.source)
     return turn.kind === 'wait-until' ? turn.atUs : undefined
   }
   if (phase === 'restart-limit' && unit.kind === 'known') {
@@ -76,6 +76,8 @@ export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
       return `make ${describeSource(step.target)} what kubelet starts with`
     case 'restart':
       return `restart kubelet to use ${describeSource(step.to)}`
+    case 'hear':
+      return 'write down how the cluster assigns'
     case 'prove':
       return 'record that the trial has passed'
     case 'promote':

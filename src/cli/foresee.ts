@@ -69,6 +69,8 @@ function apply(snapshot: Snapshot, step: Exclude<Step, Wait>, judge: (key: Trial
       const health = snapshot.health && { ...snapshot.health, exits: 0 }
       return { ...snapshot, verdicts: new Map(kept), health, requests: step.asked ? { ...requests, retry: false } : requests }
     }
+    case 'hear':
+      return { ...snapshot, heard: step.heard }
     case 'drop-rollback':
       return { ...snapshot, requests: { ...requests, rollback: undefined } }
     case 'assign':

@@ -2,7 +2,8 @@
  * What `plan -o json` prints: what is wanted, what preflight says of it, what would change, and the steps the agent would take. Fields are added, never renamed
  * or removed. Pure.
  */
-import type { Desired, Snapshot, UnitActivity } from '../agent/model.ts'
+import type { Desired } from '../agent/desired.ts'
+import type { Snapshot, UnitActivity } from '../agent/model.ts'
 import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
 import { resolveDesired } from '../agent/sources.ts'
 import type { Phase, Step } from '../agent/step.ts'

@@ -2,7 +2,8 @@
  * `plan`: what the agent would do now and why, without doing it. Asks the cluster once, runs preflight on what it wants, and follows the agent's own decision
  * from the node as it is. Changes nothing; a running agent is not asked.
  */
-import type { Desired, Snapshot, TrialKey, Verdict } from '../agent/model.ts'
+import type { Desired } from '../agent/desired.ts'
+import type { Snapshot, TrialKey, Verdict } from '../agent/model.ts'
 import { resolveDesired } from '../agent/sources.ts'
 import { trialKey } from '../agent/trial-key.ts'
 import type { Report } from '../preflight/finding.ts'

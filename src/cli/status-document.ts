@@ -3,8 +3,10 @@
  * what it does not know. Durations are whole seconds, times RFC 3339. Pure.
  */
 
+import type { Channel } from '../agent/desired.ts'
 import { HOUR_US, SECOND_US } from '../agent/durations.ts'
 import type { ConfigSource, FailureReason, HeldSource, Snapshot, UnitActivity, Verdict, Wiring, WiringProblem } from '../agent/model.ts'
+import { describePause, findPause, latestHeard } from '../agent/pause.ts'
 import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
 import { countsForLimit } from '../agent/restarts.ts'
 import { sameSource } from '../agent/sources.ts'
@@ -21,6 +23,10 @@ export interface StatusDocument {
   readonly unit: { readonly activity: UnitActivity | 'unknown'; readonly detail: string }
   readonly wiring: WiringDocument
   readonly hold: 'none' | 'paused' | 'local'
+  /** Who holds this node as it is: a pause on the node, or of the cluster as it was heard last. null: nobody. */
+  readonly paused: { readonly by: 'node' | 'cluster'; readonly detail: string } | null
+  /** Which channel the cluster assigned by when it was heard last. null: none, or it has never been heard. */
+  readonly channel: Channel | null
   /** Asked for and not carried out yet. */
   readonly requests: readonly ('rollback' | 'retry')[]
   /** Where the agent stands; `due`: it has something to do. */
@@ -74,6 +80,7 @@ export interface VerdictDocument {
 export function documentStatus(snapshot: Snapshot, explanation: Explanation, agent: AgentPresence): StatusDocument {
   const { unit, assigned, nextStart, requests, policy } = snapshot
   const { target, phase, trialRemainingUs, waitRemainingUs } = explanation
+  const pause = findPause(snapshot)
   const status = describeStatus(snapshot, phase === 'due' ? undefined : phase)
   return {
     apiVersion: CONFIG_API_VERSION,
@@ -83,6 +90,8 @@ export function documentStatus(snapshot: Snapshot, explanation: Explanation, age
     unit: unit.kind === 'known' ? { activity: unit.activity, detail: unit.summary } : { activity: 'unknown', detail: unit.detail },
     wiring: unit.kind === 'known' ? documentWiring(unit.wiring) : { state: 'unknown', detail: unit.detail },
     hold: requests.hold,
+    paused: pause === undefined ? null : { by: pause.by, detail: describePause(pause) },
+    channel: latestHeard(snapshot.desired, snapshot.heard)?.channel ?? null,
     requests: [...(requests.rollback === undefined ? [] : ['rollback' as const]), ...(requests.retry ? ['retry' as const] : [])],
     phase,
     detail: explanation.detail,

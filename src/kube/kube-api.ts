@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto'
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from 'node:https'
-import type { KubeAnswer, KubeApi, KubeRefusal, KubeRequest, KubeWatchEnd, KubeWatchRequest } from '../agent/ports.ts'
+import type { KubeAnswer, KubeApi, KubeRefusal, KubeRequest, KubeWatchEnd, KubeWatchRequest, PartialForm } from '../agent/ports.ts'
 import type { Access, KubeconfigReading, TlsMaterial } from './access.ts'
 import { readRefusal } from './answer.ts'
 import { parseEvent, parseJson, splitLines } from './lines.ts'
@@ -47,6 +47,7 @@ interface Outgoing {
   readonly query: Readonly<Record<string, string>>
   readonly contentType: string | undefined
   readonly body: string | undefined
+  readonly as: PartialForm | undefined
 }
 
 export class HttpsKubeApi implements KubeApi {
@@ -64,7 +65,7 @@ export class HttpsKubeApi implements KubeApi {
     const body = request.body === undefined ? undefined : JSON.stringify(request.body)
     const deadline = new AbortController()
     const timer = setTimeout(() => deadline.abort(`no answer in ${timeoutMs} ms`), timeoutMs)
-    const answer = await this.#ask({ method, path, query, body, contentType: request.contentType }, deadline.signal)
+    const answer = await this.#ask({ method, path, query, body, contentType: request.contentType, as: request.as }, deadline.signal)
     clearTimeout(timer)
     return answer.kind === 'unreachable' ? { ...answer, detail: `${method} ${path}: ${answer.detail}` } : answer
   }
@@ -96,7 +97,8 @@ export class HttpsKubeApi implements KubeApi {
 
   async #follow(request: KubeWatchRequest, signal: AbortSignal, onData: () => void): Promise<KubeWatchEnd> {
     const query = { ...request.query, watch: 'true' }
-    const opened = await this.#open({ method: 'GET', path: request.path, query, body: undefined, contentType: undefined }, signal)
+    const outgoing = { method: 'GET', path: request.path, query, body: undefined, contentType: undefined, as: request.as }
+    const opened = await this.#open(outgoing, signal)
     if (!isResponse(opened)) return opened
     onData()
     if (isSuccess(opened)) return readEvents(opened, request, signal, onData)
@@ -124,7 +126,7 @@ export class HttpsKubeApi implements KubeApi {
         path: `${server.pathname.replace(/\/$/, '')}${outgoing.path}${search === '' ? '' : `?${search}`}`,
         agent: access.proxyAgent ?? this.#agentFor(server, access),
         headers: {
-          accept: 'application/json',
+          accept: outgoing.as === undefined ? 'application/json' : `application/json;as=${outgoing.as};g=meta.k8s.io;v=v1`,
           'user-agent': this.#options.userAgent,
           ...access.headers,
           ...(body === undefined

@@ -41,8 +41,8 @@ export class Publisher {
   }
 
   /** For the source of assignments, with each Node it sees: corrects drift without a request of its own. */
-  nodeObserved(uid: string, config: unknown): void {
-    this.#statusWork.observe(uid, config)
+  nodeObserved(uid: string, status: { readonly config: unknown } | undefined): void {
+    this.#statusWork.observe(uid, status)
     this.#statusLane.ring()
   }
 

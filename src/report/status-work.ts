@@ -51,15 +51,16 @@ export class StatusWork implements Work {
     if (this.#parked === 'refused') this.#unpark()
   }
 
-  /** What a read or a watch shows of the Node: `config` is its `status.config`. */
-  observe(uid: string, config: unknown): void {
+  /** What a read or a watch shows of the Node: `config` is its `status.config`. `status` is undefined where only metadata was asked for. */
+  observe(uid: string, status: { readonly config: unknown } | undefined): void {
     if (this.#nodeUid !== undefined && this.#nodeUid !== uid) {
       this.#options.log.info('Node was created anew; its status is sent again', { uid })
       this.#kept = undefined
       if (this.#parked !== 'dropped') this.#unpark()
     }
     this.#nodeUid = uid
-    this.#server = readConfig(config)
+    if (status === undefined) return
+    this.#server = readConfig(status.config)
     // What a server shows, it stores.
     if (this.#parked === 'dropped' && this.#server !== 'absent') this.#unpark()
     if (this.#kept === undefined || this.#isShown()) this.#mendAtMs = undefined

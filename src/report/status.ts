@@ -7,6 +7,7 @@
  * wrong with the assigned config.
  */
 import type { ConfigSource, ContentHash, Snapshot, Verdict } from '../agent/model.ts'
+import { findPause } from '../agent/pause.ts'
 import { runningSource } from '../agent/restarts.ts'
 import { resolveDesired, sameSource } from '../agent/sources.ts'
 import type { Phase } from '../agent/step.ts'
@@ -39,8 +40,10 @@ function isForeign({ unit }: Snapshot): boolean {
   return unit.kind === 'known' && unit.wiring.kind === 'broken' && unit.wiring.reason === 'dynamic-config-dir'
 }
 
-function findSyncError({ desired, troubles, assigned }: Snapshot): string | undefined {
+function findSyncError({ desired, heard, troubles, assigned }: Snapshot): string | undefined {
   if (desired.kind === 'invalid') return texts.syncError(desired.detail)
+  // As it was heard last: nobody has said that it was mended.
+  if (desired.kind === 'unknown' && heard?.problem !== undefined) return texts.syncError(heard.problem)
   if (desired.kind === 'config-map' && desired.object.kind === 'unavailable') return texts.syncError(texts.DOWNLOAD_ERROR)
   if (troubles.some(({ step }) => step === 'assign' || step === 'reset-to-local')) return texts.syncError(texts.INTERNAL_ERROR)
   return troubles.length > 0 || assigned.kind === 'damaged' ? texts.INTERNAL_ERROR : undefined
@@ -78,7 +81,8 @@ function findObstacle(snapshot: Snapshot, active: ConfigSource | undefined, phas
   const { desired, assigned, requests, unit } = snapshot
   const wanted = resolveDesired(desired) ?? (assigned.kind === 'source' ? assigned.source : undefined)
   if (wanted === undefined || sameSource(active ?? 'local', wanted)) return undefined
-  if (requests.hold === 'paused') return texts.PAUSED_ERROR
+  const pause = findPause(snapshot)
+  if (pause !== undefined) return pause.by === 'node' ? texts.PAUSED_ERROR : texts.pausedByCluster(pause.detail)
   if (requests.hold === 'local') return texts.HELD_LOCAL_ERROR
   if (unit.kind === 'known' && unit.wiring.kind === 'broken') return texts.wiringError(unit.wiring.reason)
   switch (phase) {

@@ -104,4 +104,8 @@ export const INEFFECTIVE_ERROR = activationError('kubelet was restarted and stil
 export const RESTART_LIMIT_ERROR = activationError('kubelet was restarted too often within an hour')
 export const NODE_AT_FAULT_ERROR = `failed to run config: kubelet fails with every config, so the node is at fault, ${SEE_LOG}`
 export const PAUSED_ERROR = `config not activated: paused by an operator of the node, ${SEE_LOG}`
+/** @param by as `Heard.paused` has it */
+export function pausedByCluster(by: string): string {
+  return `config not activated: paused by ${by}`
+}
 export const HELD_LOCAL_ERROR = `config not activated: reset to local config by an operator of the node, ${SEE_LOG}`

@@ -2,22 +2,47 @@
  * One look at what is assigned, for those who do not follow it: a Node and the ConfigMap it names from the API server, or all manifests of a directory.
  * The same readers decide as for the agent, which watches. Pure but for the ports that are passed in.
  */
-import type { ConfigMapRef, ConfigMapView, Desired } from '../agent/model.ts'
+import type { ConfigMapView, Desired } from '../agent/desired.ts'
+import { isObject } from '../agent/is-object.ts'
+import type { ConfigMapRef } from '../agent/model.ts'
 import type { Files, KubeAnswer, KubeApi } from '../agent/ports.ts'
 import { sourcePath } from '../report/texts.ts'
-import { readAssignment } from './desired.ts'
+import { toDesired } from './channels/desired.ts'
+import { readFleetMember } from './channels/fleet.ts'
+import { metadataOf } from './channels/metadata.ts'
+import { readPause } from './channels/pause.ts'
+import { type ChannelSettings, type Fleet, needsFleet, resolveChannels } from './channels/resolve.ts'
+import { FLEET_LABEL } from './channels/words.ts'
 import { viewConfigMap } from './kube-object.ts'
 import { isManifestName, type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
 
 type Asker = Pick<KubeApi, 'request'>
 
-export async function askAssignment(api: Asker, nodeName: string): Promise<Desired> {
+export async function askAssignment(api: Asker, nodeName: string, channels: ChannelSettings): Promise<Desired> {
   const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}` })
   if (answer.kind === 'refused' && answer.status === 404)
     return { kind: 'unknown', detail: `Node ${nodeName} does not exist in the cluster` }
   if (answer.kind !== 'ok') return { kind: 'unknown', detail: `Node ${nodeName} cannot be read: ${answer.detail}` }
-  const assignment = readAssignment(answer.object)
-  return assignment.kind === 'config-map' ? { ...assignment, object: await askConfigMap(api, assignment.ref) } : assignment
+  const node = answer.object
+  const fleet: Fleet = needsFleet(node, channels) ? await askFleet(api, channels.namespace) : { kind: 'pending' }
+  const resolution = resolveChannels(node, channels, fleet)
+  const object: ConfigMapView = resolution.kind === 'config-map' ? await askConfigMap(api, resolution.ref) : { kind: 'pending' }
+  const metadata = metadataOf(node)
+  return toDesired(resolution, { object, paused: metadata && readPause(metadata, 'Node', nodeName) })
+}
+
+async function askFleet(api: Asker, namespace: string): Promise<Fleet> {
+  const path = `/api/v1/namespaces/${namespace}/configmaps`
+  const answer = await api.request({
+    method: 'GET',
+    path,
+    query: { labelSelector: `${FLEET_LABEL}=true` },
+    as: 'PartialObjectMetadataList',
+  })
+  if (answer.kind !== 'ok') return { kind: 'unreadable', detail: answer.detail }
+  const items = isObject(answer.object) && Array.isArray(answer.object.items) ? answer.object.items : undefined
+  if (items === undefined) return { kind: 'unreadable', detail: 'the answer is no list' }
+  return { kind: 'known', members: items.flatMap((item) => readFleetMember(item) ?? []) }
 }
 
 export async function askConfigMap(api: Asker, ref: Pick<ConfigMapRef, 'namespace' | 'name'>): Promise<ConfigMapView> {
@@ -37,12 +62,18 @@ function reasonOf(answer: Exclude<KubeAnswer, { kind: 'ok' }>): 'not-found' | 'f
 }
 
 /** A file that is being written right now is read as it is: nothing is decided by this look. */
-export function askManifests(path: string, nodeName: string, files: Pick<Files, 'list' | 'read' | 'stat'>, parse: ParseDocuments): Desired {
+export function askManifests(
+  path: string,
+  nodeName: string,
+  channels: ChannelSettings,
+  files: Pick<Files, 'list' | 'read' | 'stat'>,
+  parse: ParseDocuments,
+): Desired {
   try {
     const names = files.list(path)
     if (names === undefined) return { kind: 'unknown', detail: `the directory of manifests ${path} does not exist` }
     const manifests = names.filter(isManifestName).flatMap((name) => readOne(path, name, files, parse))
-    return resolveManifests(manifests, nodeName)
+    return resolveManifests(manifests, nodeName, channels).desired
   } catch (error) {
     return { kind: 'unknown', detail: error instanceof Error ? error.message : String(error) }
   }

@@ -2,15 +2,45 @@
  * What is said of an assignment and of the ConfigMap it names when they change, wherever they come from: in upstream's words where upstream had some
  * (pkg/kubelet/kubeletconfig/watch.go and checkpoint/download.go of 1.20). Pure, but for the log it is given.
  */
-import type { ConfigMapView } from '../agent/model.ts'
+import type { ConfigMapView } from '../agent/desired.ts'
 import type { Log } from '../agent/ports.ts'
 import { syncError } from '../report/texts.ts'
-import type { Assignment } from './desired.ts'
+import { writeConfigMapName } from './channels/config-map-name.ts'
+import type { Resolution } from './channels/resolve.ts'
+import { describeChannel } from './channels/words.ts'
 
 /** @param before the last one that was known; undefined: this is the first. */
-export function sayAssignment(log: Log, before: Assignment | undefined, now: Assignment): void {
-  if (before !== undefined) log.info('Node.Spec.ConfigSource was updated', { assignment: now })
-  if (now.kind === 'invalid') log.error(`${syncError(now.detail)}; what was assigned before stands`)
+export function sayAssignment(log: Log, before: Resolution | undefined, now: Resolution): void {
+  if (now.kind === 'pending') return
+  if (now.kind === 'invalid') {
+    if (before !== undefined) log.info(changeOf(before, now), { assignment: now })
+    log.error(`${syncError(now.detail)}; what was assigned before stands`)
+    return
+  }
+  if (before !== undefined || isNews(now)) log.info(changeOf(before, now), { assignment: now })
+}
+
+/** Upstream's words, as long as nothing but upstream's channel speaks. */
+function changeOf(before: Resolution | undefined, now: Resolution): string {
+  if (isUpstream(before) && isUpstream(now)) return 'Node.Spec.ConfigSource was updated'
+  switch (now.kind) {
+    case 'config-map':
+      return `${writeConfigMapName(now.ref)} is assigned by ${describeChannel(now.channel)}`
+    case 'local':
+      return 'no channel assigns a config to this node any more'
+    default:
+      return 'the assignment was updated'
+  }
+}
+
+function isUpstream(resolution: Resolution | undefined): boolean {
+  if (resolution === undefined || resolution.kind === 'local') return true
+  return resolution.kind !== 'pending' && resolution.channel === 'config-source'
+}
+
+/** Without being a change: upstream said nothing of what it found at its start. */
+function isNews(now: Resolution): boolean {
+  return now.kind === 'config-map' && now.channel !== 'config-source'
 }
 
 export function sayConfigMap(log: Log, path: string, before: ConfigMapView, now: ConfigMapView): void {

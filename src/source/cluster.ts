@@ -1,24 +1,22 @@
 /**
- * Assignments from the cluster: follows this node's Node object and the one ConfigMap it names. While the server is away, what it said
- * last stands; before it has said anything, the answer is unknown.
+ * Assignments from the cluster: follows this node's Node object, the one ConfigMap that it is to use and, where they decide, the ConfigMaps of a
+ * fleet. While the server is away, what it said last stands; before it has said anything, the answer is unknown.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigMapRef, ConfigMapView, Desired } from '../agent/model.ts'
+import type { ClusterPause, ConfigMapView, Desired } from '../agent/desired.ts'
+import type { ConfigMapRef } from '../agent/model.ts'
 import type { AssignmentSource, KubeApi, Log } from '../agent/ports.ts'
 import { sourcePath } from '../report/texts.ts'
 import { sayAssignment, sayConfigMap } from './assignment-lines.ts'
-import { type Assignment, readAssignment } from './desired.ts'
+import { toDesired } from './channels/desired.ts'
+import { metadataOf } from './channels/metadata.ts'
+import { readPause } from './channels/pause.ts'
+import { type ChannelSettings, CONFIG_SOURCE_ONLY, type Fleet, needsFleet, type Resolution, resolveChannels } from './channels/resolve.ts'
+import { watchFleet } from './fleet-watch.ts'
 import { viewConfigMap } from './kube-object.ts'
-import {
-  type ObjectView,
-  type ObjectWatchDeps,
-  openGate,
-  type Pace,
-  type RequestGate,
-  WATCH_LIMITS,
-  type WatchLimits,
-  watchObject,
-} from './object-watch.ts'
+import { NodeExtent } from './node-extent.ts'
+import { type ObjectView, watchObject } from './object-watch.ts'
+import { openGate, type Pace, type RequestGate, WATCH_LIMITS, type WatchDeps, type WatchLimits } from './watch-loop.ts'
 
 export interface SourceCounters {
   watchReconnected(kind: 'Node' | 'ConfigMap'): void
@@ -32,8 +30,10 @@ export interface ClusterSourceDeps {
   readonly pace: Pace
   readonly log: Log
   readonly counters: SourceCounters
-  /** Each Node as it is seen: for whoever keeps its status. */
-  readonly onNode?: (uid: string, statusConfig: unknown) => void
+  /** Default: spec.configSource alone. */
+  readonly channels?: ChannelSettings
+  /** Each Node as it is seen: for whoever keeps its status. `status` is undefined where its metadata was all that was seen. */
+  readonly onNode?: (uid: string, status: { readonly config: unknown } | undefined) => void
   /** Resolves once requests make sense (there is a kubeconfig), or when the signal aborts. */
   readonly ready?: (signal: AbortSignal) => Promise<void>
   /** What keeps requests from making sense; undefined: nothing. */
@@ -45,49 +45,54 @@ interface FollowedConfigMap {
   readonly path: string
   readonly stopper: AbortController
   view: ConfigMapView
+  paused: ClusterPause | undefined
 }
 
 export class ClusterSource implements AssignmentSource {
   readonly #deps: ClusterSourceDeps
+  readonly #channels: ChannelSettings
   readonly #stopper = new AbortController()
   readonly #running = new Set<Promise<void>>()
   readonly #gates = new Map<string, RequestGate>()
-  #onChange: () => void = () => {}
-  #assignment: Assignment | undefined
+  readonly #extent: NodeExtent
   readonly #missing: string
+  #onChange: () => void = () => {}
   #unknown = 'the API server has not been asked yet'
+  /** As it was seen last. undefined: it has not been seen, or was deleted. */
+  #node: { readonly object: unknown; readonly paused: ClusterPause | undefined } | undefined
   #nodeUid: string | undefined
+  #resolution: Resolution | undefined
+  #fleet: Fleet = { kind: 'pending' }
+  #fleetStopper: AbortController | undefined
   #configMap: FollowedConfigMap | undefined
 
   constructor(deps: ClusterSourceDeps) {
+    const { nodeName, api, pace, log, limits = WATCH_LIMITS } = deps
     this.#deps = deps
-    this.#missing = `Node ${deps.nodeName} does not exist in the cluster`
+    this.#channels = deps.channels ?? CONFIG_SOURCE_ONLY
+    this.#extent = new NodeExtent({ api, nodeName, pace, log, requestTimeoutMs: limits.requestTimeoutMs })
+    this.#missing = `Node ${nodeName} does not exist in the cluster`
   }
 
   desired(): Desired {
-    const assignment = this.#assignment
-    if (assignment === undefined) return { kind: 'unknown', detail: this.#deps.obstacle?.() ?? this.#unknown }
-    if (assignment.kind !== 'config-map') return assignment
-    return { kind: 'config-map', ref: assignment.ref, object: this.#configMap?.view ?? { kind: 'pending' } }
+    const [resolution, node, configMap] = [this.#resolution, this.#node, this.#configMap]
+    if (resolution === undefined || node === undefined) return { kind: 'unknown', detail: this.#deps.obstacle?.() ?? this.#unknown }
+    return toDesired(resolution, { object: configMap?.view ?? { kind: 'pending' }, paused: node.paused ?? configMap?.paused })
   }
 
   start(onChange: () => void): void {
     this.#onChange = onChange
     this.#run(async () => {
       await this.#deps.ready?.(this.#stopper.signal)
-      const { nodeName, counters } = this.#deps
-      const watched = { collection: '/api/v1/nodes', name: nodeName }
-      const observer = {
-        onView: (view: ObjectView) => this.#seeNode(view),
-        onSynced: () => counters.synced(),
-        onReconnect: () => counters.watchReconnected('Node'),
-      }
+      const watched = { collection: '/api/v1/nodes', name: this.#deps.nodeName, extent: this.#extent }
+      const observer = { onView: (view: ObjectView) => this.#seeNode(view), ...this.#counted('Node') }
       await watchObject(this.#watchDeps(), watched, observer, openGate(), this.#stopper.signal)
     })
   }
 
   async stop(): Promise<void> {
     this.#stopper.abort()
+    this.#fleetStopper?.abort()
     this.#configMap?.stopper.abort()
     await Promise.all(this.#running)
   }
@@ -99,35 +104,73 @@ export class ClusterSource implements AssignmentSource {
         this.#unknown = `Node ${nodeName} cannot be read: ${view.detail}`
         return
       case 'absent':
-        if (this.#assignment === undefined) {
+        if (this.#node === undefined) {
           if (this.#unknown !== this.#missing) log.warn(`${this.#missing}: waiting for it, nothing is changed`)
           this.#unknown = this.#missing
           return
         }
         this.#unknown = this.#missing
         log.warn('Node was deleted', { node: nodeName })
-        this.#assign(undefined)
+        this.#node = undefined
+        this.#resolution = undefined
+        this.#followFleet(false)
+        this.#follow(undefined)
+        this.#onChange()
         return
       case 'found': {
-        const anew = this.#nodeUid !== undefined && this.#nodeUid !== view.identity.uid
-        const assignment = readAssignment(view.object)
-        if (this.#nodeUid === undefined) log.info('initial Node watch event', { node: nodeName })
-        if (anew && assignment.kind === 'local')
-          log.warn(`Node ${nodeName} was deleted and registered anew without a configSource: this node goes back to its local config`)
-        else if (anew) log.warn(`Node ${nodeName} was deleted and registered anew`)
+        if (view.form === 'whole') this.#extent.saw(view.object)
+        this.#sayIdentity(view.identity.uid, view.object)
         this.#nodeUid = view.identity.uid
-        this.#deps.onNode?.(view.identity.uid, findStatusConfig(view.object))
-        if (JSON.stringify(assignment) === JSON.stringify(this.#assignment)) return
-        sayAssignment(log, this.#assignment, assignment)
-        this.#assign(assignment)
+        this.#deps.onNode?.(view.identity.uid, view.form === 'whole' ? { config: findStatusConfig(view.object) } : undefined)
+        const before = this.#node
+        const metadata = metadataOf(view.object)
+        this.#node = { object: view.object, paused: metadata && readPause(metadata, 'Node', nodeName) }
+        this.#followFleet(needsFleet(view.object, this.#channels))
+        this.#resolve(before?.paused?.by !== this.#node.paused?.by)
       }
     }
   }
 
-  #assign(assignment: Assignment | undefined): void {
-    this.#assignment = assignment
-    this.#follow(assignment?.kind === 'config-map' ? assignment.ref : undefined)
+  #sayIdentity(uid: string, node: unknown): void {
+    const { log, nodeName } = this.#deps
+    if (this.#nodeUid === undefined) log.info('initial Node watch event', { node: nodeName })
+    if (this.#nodeUid === undefined || this.#nodeUid === uid) return
+    if (resolveChannels(node, this.#channels, this.#fleet).kind === 'local')
+      log.warn(`Node ${nodeName} was deleted and registered anew without a configSource: this node goes back to its local config`)
+    else log.warn(`Node ${nodeName} was deleted and registered anew`)
+  }
+
+  /** Of what is known now. @param changed something else has, that matters too */
+  #resolve(changed = false): void {
+    if (this.#node === undefined) return
+    const before = this.#resolution
+    const now = resolveChannels(this.#node.object, this.#channels, this.#fleet)
+    if (!isDeepStrictEqual(now, before)) {
+      sayAssignment(this.#deps.log, before, now)
+      this.#resolution = now
+      this.#follow(now.kind === 'config-map' ? now.ref : undefined)
+    } else if (!changed) return
     this.#onChange()
+  }
+
+  #followFleet(needed: boolean): void {
+    if (needed === (this.#fleetStopper !== undefined)) return
+    this.#fleetStopper?.abort()
+    this.#fleetStopper = undefined
+    this.#fleet = { kind: 'pending' }
+    if (!needed) return
+    const { namespace } = this.#channels
+    const stopper = new AbortController()
+    this.#fleetStopper = stopper
+    const observer = {
+      onFleet: (fleet: Fleet) => {
+        if (stopper.signal.aborted) return
+        this.#fleet = fleet
+        this.#resolve()
+      },
+      ...this.#counted('ConfigMap'),
+    }
+    this.#run(() => watchFleet(this.#watchDeps(), namespace, observer, this.#gateOf('fleet'), stopper.signal))
   }
 
   #follow(ref: ConfigMapRef | undefined): void {
@@ -136,28 +179,33 @@ export class ClusterSource implements AssignmentSource {
     this.#configMap?.stopper.abort()
     this.#configMap = undefined
     if (ref === undefined || path === undefined) return
-    const { log, counters } = this.#deps
-    const followed: FollowedConfigMap = { path, stopper: new AbortController(), view: { kind: 'pending' } }
+    const followed: FollowedConfigMap = { path, stopper: new AbortController(), view: { kind: 'pending' }, paused: undefined }
     this.#configMap = followed
-    log.info(`attempting to download ${path}`)
+    this.#deps.log.info(`attempting to download ${path}`)
     const watched = { collection: `/api/v1/namespaces/${ref.namespace}/configmaps`, name: ref.name }
-    const observer = {
-      onView: (view: ObjectView) => this.#seeConfigMap(followed, view),
-      onSynced: () => counters.synced(),
-      onReconnect: () => counters.watchReconnected('ConfigMap'),
-    }
+    const observer = { onView: (view: ObjectView) => this.#seeConfigMap(followed, ref, view), ...this.#counted('ConfigMap') }
     this.#run(() => watchObject(this.#watchDeps(), watched, observer, this.#gateOf(path), followed.stopper.signal))
   }
 
-  #seeConfigMap(followed: FollowedConfigMap, view: ObjectView): void {
+  #seeConfigMap(followed: FollowedConfigMap, { namespace, name }: ConfigMapRef, view: ObjectView): void {
     if (followed.stopper.signal.aborted) return
     const { log } = this.#deps
-    const before = followed.view
+    const { view: before, paused } = followed
     const now = toConfigMapView(before, view)
-    if (isSameView(before, now)) return
+    if (view.kind !== 'failed') {
+      const metadata = view.kind === 'found' ? metadataOf(view.object) : undefined
+      followed.paused = metadata && readPause(metadata, 'ConfigMap', `${namespace}/${name}`)
+    }
+    const isSame = isSameView(before, now)
+    if (isSame && paused?.by === followed.paused?.by) return
     followed.view = now
-    sayConfigMap(log, followed.path, before, now)
+    if (!isSame) sayConfigMap(log, followed.path, before, now)
     this.#onChange()
+  }
+
+  #counted(kind: 'Node' | 'ConfigMap') {
+    const { counters } = this.#deps
+    return { onSynced: () => counters.synced(), onReconnect: () => counters.watchReconnected(kind) }
   }
 
   /** A Node whose assignment goes back and forth must not make requests about one ConfigMap more often than any other. */
@@ -169,7 +217,7 @@ export class ClusterSource implements AssignmentSource {
     return gate
   }
 
-  #watchDeps(): ObjectWatchDeps {
+  #watchDeps(): WatchDeps {
     const { api, pace, log, limits = WATCH_LIMITS } = this.#deps
     return { api, pace, log, limits }
   }

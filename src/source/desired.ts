@@ -1,26 +1,27 @@
 /**
  * What a Node object wants of its kubelet: `spec.configSource`, read as the API server validates it (`ValidateNodeSpecConfigSource`,
  * pkg/apis/core/validation of 1.20) and refused in upstream's words (`NewRemoteConfigSource`, pkg/kubelet/kubeletconfig/checkpoint/
- * download.go). Names that pass here are safe as path segments. Pure.
+ * download.go). Pure.
  */
 import { isObject } from '../agent/is-object.ts'
 import type { ConfigMapRef } from '../agent/model.ts'
 import { ALL_NIL_SUBFIELDS_ERROR } from '../report/texts.ts'
+import { isConfigMapKey, isNamespace, isObjectName, quote } from './names.ts'
 
 export type Assignment =
   | { readonly kind: 'local' }
   | { readonly kind: 'invalid'; readonly detail: string }
   | { readonly kind: 'config-map'; readonly ref: ConfigMapRef }
 
-const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
-const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
-const CONFIG_MAP_KEY = /^[-._a-zA-Z0-9]+$/
-
 export function readAssignment(node: unknown): Assignment {
   const spec = isObject(node) ? (node.spec ?? {}) : undefined
   if (!isObject(spec)) return invalid('the Node has a spec that is no object')
   const { configSource } = spec
-  if (configSource === undefined || configSource === null) return { kind: 'local' }
+  return configSource === undefined || configSource === null ? { kind: 'local' } : readConfigSource(configSource)
+}
+
+/** A NodeConfigSource, wherever it is written. */
+export function readConfigSource(configSource: unknown): Exclude<Assignment, { kind: 'local' }> {
   if (!isObject(configSource)) return invalid('configSource is no object')
   const { configMap } = configSource
   if (configMap === undefined || configMap === null) return { kind: 'invalid', detail: ALL_NIL_SUBFIELDS_ERROR }
@@ -35,23 +36,6 @@ export function readAssignment(node: unknown): Assignment {
   return { kind: 'config-map', ref: { namespace, name, kubeletConfigKey } }
 }
 
-export function isNamespace(value: unknown): value is string {
-  return typeof value === 'string' && DNS_LABEL.test(value)
-}
-
-export function isObjectName(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= 253 && DNS_SUBDOMAIN.test(value)
-}
-
-/** `validation.IsConfigMapKey`: no path that means another directory, either. */
-export function isConfigMapKey(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= 253 && CONFIG_MAP_KEY.test(value) && value !== '.' && !value.startsWith('..')
-}
-
-function invalid(what: string): Assignment {
+function invalid(what: string): Extract<Assignment, { kind: 'invalid' }> {
   return { kind: 'invalid', detail: `invalid NodeConfigSource, ${what}` }
-}
-
-function quote(value: unknown): string {
-  return (JSON.stringify(value) ?? 'undefined').slice(0, 80)
 }

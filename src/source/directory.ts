@@ -4,18 +4,20 @@
  * the question. While anything is being written, what was wanted before stands.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigMapView, Desired } from '../agent/model.ts'
+import type { ConfigMapView, Desired } from '../agent/desired.ts'
 import type { AssignmentSource, Files, Log } from '../agent/ports.ts'
 import { sourcePath } from '../report/texts.ts'
 import { sayAssignment, sayConfigMap } from './assignment-lines.ts'
+import { type ChannelSettings, CONFIG_SOURCE_ONLY, type Resolution } from './channels/resolve.ts'
 import type { SourceCounters } from './cluster.ts'
-import type { Assignment } from './desired.ts'
 import { isManifestName, type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
-import type { Pace } from './object-watch.ts'
+import type { Pace } from './watch-loop.ts'
 
 export interface DirectorySourceDeps {
   readonly path: string
   readonly nodeName: string
+  /** Default: spec.configSource alone. */
+  readonly channels?: ChannelSettings
   readonly files: Pick<Files, 'list' | 'read' | 'stat'>
   readonly parse: ParseDocuments
   /** Calls back whenever something may have changed, and every so often. */
@@ -44,7 +46,7 @@ export class DirectorySource implements AssignmentSource {
   readonly #stopper = new AbortController()
   #tracked = new Map<string, TrackedFile>()
   #desired: Desired
-  #known: KnownDesired | undefined
+  #known: { readonly desired: Desired; readonly resolution: Resolution } | undefined
   #onChange: () => void = () => {}
   #watch: { close(): Promise<void> } | undefined
   #resting: Promise<void> | undefined
@@ -88,9 +90,9 @@ export class DirectorySource implements AssignmentSource {
     }
     counters.synced()
     const manifests = files.map(({ manifest }) => manifest)
-    const desired = resolveManifests(manifests, nodeName)
+    const { desired, resolution } = resolveManifests(manifests, nodeName, this.#deps.channels ?? CONFIG_SOURCE_ONLY)
     const problems = manifests.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${path}/${name}: ${problem}`]))
-    this.#conclude(desired, desired.kind === 'unknown' ? [...problems, desired.detail] : problems)
+    this.#conclude(desired, desired.kind === 'unknown' ? [...problems, desired.detail] : problems, resolution)
   }
 
   /** A text: why there is nothing to list. */
@@ -146,34 +148,28 @@ export class DirectorySource implements AssignmentSource {
     })
   }
 
-  #conclude(desired: Desired, problems: readonly string[]): void {
+  #conclude(desired: Desired, problems: readonly string[], resolution?: Resolution): void {
     const { log } = this.#deps
     const said = problems.join('; ')
     if (said !== this.#said && said !== '') log.warn(`manifests are not all usable, what was wanted before stands: ${said}`)
     this.#said = said
     if (isDeepStrictEqual(desired, this.#desired)) return
     this.#desired = desired
-    if (desired.kind !== 'unknown') this.#say(desired)
+    if (resolution !== undefined) this.#say(desired, resolution)
     this.#onChange()
   }
 
   /** Against what was known last: that it was unknown in between, as while a file is replaced, is no change of what is wanted. */
-  #say(desired: KnownDesired): void {
+  #say(desired: Desired, resolution: Resolution): void {
     const { log } = this.#deps
     const before = this.#known
-    this.#known = desired
-    const moved = before === undefined || !isDeepStrictEqual(assignmentOf(before), assignmentOf(desired))
-    if (moved) sayAssignment(log, before && assignmentOf(before), assignmentOf(desired))
+    this.#known = { desired, resolution }
+    const moved = !isDeepStrictEqual(before?.resolution, resolution)
+    if (moved) sayAssignment(log, before?.resolution, resolution)
     if (desired.kind !== 'config-map') return
-    const objectBefore: ConfigMapView = !moved && before.kind === 'config-map' ? before.object : { kind: 'pending' }
+    const objectBefore: ConfigMapView = !moved && before?.desired.kind === 'config-map' ? before.desired.object : { kind: 'pending' }
     if (!isDeepStrictEqual(objectBefore, desired.object)) sayConfigMap(log, sourcePath(desired.ref), objectBefore, desired.object)
   }
-}
-
-type KnownDesired = Exclude<Desired, { kind: 'unknown' }>
-
-function assignmentOf(desired: KnownDesired): Assignment {
-  return desired.kind === 'config-map' ? { kind: 'config-map', ref: desired.ref } : desired
 }
 
 function messageOf(error: unknown): string {

@@ -3,9 +3,14 @@
  * parse, or two files that both speak for one object, never mean local. Pure.
  */
 import { createHash } from 'node:crypto'
+import type { ClusterPause, ConfigMapView, Desired } from '../agent/desired.ts'
 import { isObject, type JsonObject } from '../agent/is-object.ts'
-import type { ConfigMapView, Desired } from '../agent/model.ts'
-import { readAssignment } from './desired.ts'
+import { toDesired } from './channels/desired.ts'
+import { readFleetMember } from './channels/fleet.ts'
+import { metadataOf } from './channels/metadata.ts'
+import { readPause } from './channels/pause.ts'
+import { type ChannelSettings, type Fleet, type Resolution, resolveChannels } from './channels/resolve.ts'
+import { FLEET_LABEL } from './channels/words.ts'
 import { dataOf, identityOf, viewConfigMap } from './kube-object.ts'
 
 /** Every document of a text of YAML (or JSON); `detail` says where it is wrong, without quoting it. */
@@ -28,6 +33,12 @@ export function isManifestName(name: string): boolean {
   return /^[^.].*\.(ya?ml|json)$/i.test(name)
 }
 
+export interface ManifestResolution {
+  readonly desired: Desired
+  /** What the channels said. undefined: the Node itself is not known. */
+  readonly resolution: Resolution | undefined
+}
+
 export function readManifest(text: string, parse: ParseDocuments): FileReading {
   const parsed = parse(text)
   if (!parsed.ok) return { kind: 'bad', detail: parsed.detail }
@@ -38,6 +49,9 @@ export function readManifest(text: string, parse: ParseDocuments): FileReading {
     if (document.apiVersion !== 'v1' || (document.kind !== 'Node' && document.kind !== 'ConfigMap')) continue
     const identity = identityOf(document)
     if (identity === undefined) return { kind: 'bad', detail: `a ${document.kind} has no metadata.name` }
+    // As an API server would refuse it: `true` without quotes is no text.
+    if (metadataOf(document) === undefined)
+      return { kind: 'bad', detail: `labels or annotations of ${document.kind} ${identity.name} are not text by key` }
     if (document.kind === 'ConfigMap' && dataOf(document) === undefined)
       return { kind: 'bad', detail: `data of ConfigMap ${identity.name} is not text by key` }
     objects.push(document)
@@ -45,37 +59,63 @@ export function readManifest(text: string, parse: ParseDocuments): FileReading {
   return { kind: 'good', objects }
 }
 
-export function resolveManifests(files: readonly ManifestFile[], nodeName: string): Desired {
+export function resolveManifests(files: readonly ManifestFile[], nodeName: string, channels: ChannelSettings): ManifestResolution {
   const nodes = findObjects(files, 'Node', '', nodeName)
   const [node, ...otherNodes] = nodes
   const unread = files.find(({ objects }) => objects === undefined)
   if (node === undefined) {
     const why = unread === undefined ? '' : ` (${unread.name} cannot be read: ${unread.problem})`
-    return { kind: 'unknown', detail: `no manifest of Node ${nodeName}${why}` }
+    return unknown(`no manifest of Node ${nodeName}${why}`)
   }
-  if (otherNodes.length > 0) return { kind: 'unknown', detail: `Node ${nodeName} is in more than one manifest: ${namesOf(nodes)}` }
-  const assignment = readAssignment(node.object)
-  switch (assignment.kind) {
-    case 'invalid':
-      return assignment
-    case 'local':
-      return unread === undefined ? assignment : { kind: 'unknown', detail: `${unread.name} cannot be read: ${unread.problem}` }
-    case 'config-map':
-      return { kind: 'config-map', ref: assignment.ref, object: findConfigMap(files, assignment.ref) }
+  if (otherNodes.length > 0) return unknown(`Node ${nodeName} is in more than one manifest: ${namesOf(nodes)}`)
+  const resolution = resolveChannels(node.object, channels, findFleet(files, channels.namespace))
+  // It could be a file with this Node in it.
+  if (resolution.kind === 'local' && unread !== undefined) return unknown(`${unread.name} cannot be read: ${unread.problem}`)
+  const metadata = metadataOf(node.object)
+  const pausedNode = metadata && readPause(metadata, 'Node', nodeName)
+  if (resolution.kind !== 'config-map') {
+    return { resolution, desired: toDesired(resolution, { object: { kind: 'pending' }, paused: pausedNode }) }
   }
+  const { view, paused } = findConfigMap(files, resolution.ref)
+  return { resolution, desired: toDesired(resolution, { object: view, paused: pausedNode ?? paused }) }
 }
 
-function findConfigMap(files: readonly ManifestFile[], { namespace, name }: { namespace: string; name: string }): ConfigMapView {
+function unknown(detail: string): ManifestResolution {
+  return { resolution: undefined, desired: { kind: 'unknown', detail } }
+}
+
+/** A file that cannot be read may hold one more. */
+function findFleet(files: readonly ManifestFile[], namespace: string): Fleet {
+  const unread = files.find(({ objects }) => objects === undefined)
+  if (unread !== undefined) return { kind: 'unreadable', detail: `${unread.name} cannot be read: ${unread.problem}` }
+  const configMaps = files.flatMap(({ objects = [] }) => objects).filter((object) => isOf(object, 'ConfigMap', namespace))
+  const labelled = configMaps.filter((object) => metadataOf(object)?.labels[FLEET_LABEL] === 'true')
+  return { kind: 'known', members: labelled.flatMap((object) => readFleetMember(object) ?? []) }
+}
+
+interface FoundConfigMap {
+  readonly view: ConfigMapView
+  readonly paused: ClusterPause | undefined
+}
+
+function findConfigMap(files: readonly ManifestFile[], { namespace, name }: { namespace: string; name: string }): FoundConfigMap {
+  const unavailable = (reason: 'malformed' | 'not-found', detail: string): FoundConfigMap => ({
+    view: { kind: 'unavailable', reason, detail },
+    paused: undefined,
+  })
   const found = findObjects(files, 'ConfigMap', namespace, name)
   const [configMap, ...others] = found
   if (others.length > 0) {
-    const detail = `ConfigMap ${namespace}/${name} is in more than one manifest: ${namesOf(found)}`
-    return { kind: 'unavailable', reason: 'malformed', detail }
+    return unavailable('malformed', `ConfigMap ${namespace}/${name} is in more than one manifest: ${namesOf(found)}`)
   }
-  if (configMap !== undefined) return viewConfigMap(withVersion(configMap.object))
+  if (configMap !== undefined) {
+    const metadata = metadataOf(configMap.object)
+    const paused = metadata && readPause(metadata, 'ConfigMap', `${namespace}/${name}`)
+    return { view: viewConfigMap(withVersion(configMap.object)), paused }
+  }
   const unread = files.find(({ objects }) => objects === undefined)
-  if (unread !== undefined) return { kind: 'unavailable', reason: 'malformed', detail: `${unread.name} cannot be read: ${unread.problem}` }
-  return { kind: 'unavailable', reason: 'not-found', detail: `no manifest of ConfigMap ${namespace}/${name}` }
+  if (unread !== undefined) return unavailable('malformed', `${unread.name} cannot be read: ${unread.problem}`)
+  return unavailable('not-found', `no manifest of ConfigMap ${namespace}/${name}`)
 }
 
 /** As an API server would have given them: a uid that stays with the name, a version that changes with the content. */
@@ -99,14 +139,13 @@ interface Found {
 
 function findObjects(files: readonly ManifestFile[], kind: string, namespace: string, name: string): Found[] {
   return files.flatMap(({ name: file, objects = [] }) =>
-    objects
-      .filter((object) => {
-        const identity = identityOf(object)
-        const itsNamespace = kind === 'Node' ? '' : identity?.namespace || 'default'
-        return object.kind === kind && identity?.name === name && itsNamespace === namespace
-      })
-      .map((object) => ({ file, object })),
+    objects.filter((object) => isOf(object, kind, namespace) && identityOf(object)?.name === name).map((object) => ({ file, object })),
   )
+}
+
+function isOf(object: JsonObject, kind: string, namespace: string): boolean {
+  const itsNamespace = kind === 'Node' ? '' : identityOf(object)?.namespace || 'default'
+  return object.kind === kind && itsNamespace === namespace
 }
 
 function unfoldList(document: unknown): unknown[] {

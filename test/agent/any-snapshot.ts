@@ -1,9 +1,9 @@
 /** Snapshots of every shape, sensible or not: whatever can be read must be decided on. And what a step does to one, for chains of steps. */
 import fc from 'fast-check'
+import type { Desired } from '../../src/agent/desired.ts'
 import { recordSample } from '../../src/agent/health-record.ts'
 import type {
   ConfigSource,
-  Desired,
   HealthRecord,
   HeldSource,
   NextStart,
@@ -308,6 +308,8 @@ function applyStep(before: Snapshot, step: Step, refuses: (key: string) => boole
         restarts: [...before.restarts, { ...step.record, outcome: { ok: true, detail: '' } }],
         health: before.health && { ...before.health, started: true, unhealthySinceUs: undefined },
       }
+    case 'hear':
+      return { ...before, heard: step.heard }
     case 'prove':
       return { ...before, proven: step.key }
     case 'promote': {

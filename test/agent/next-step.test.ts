@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Desired, Snapshot, Verdict } from '../../src/agent/model.ts'
+import type { Desired } from '../../src/agent/desired.ts'
+import type { Snapshot, Verdict } from '../../src/agent/model.ts'
 import { nextStep } from '../../src/agent/next-step.ts'
 import { describeSource, sameSource } from '../../src/agent/sources.ts'
 import { spreadDelayUs } from '../../src/agent/spread.ts'

@@ -46,6 +46,8 @@ function open(scene: Scene) {
         return { kind: 'source', source: name === 'last-known-good' ? (scene.lastKnownGood ?? 'local') : 'local' }
       },
       proven: () => undefined,
+      heard: () => undefined,
+      writeHeard: () => {},
       verdicts: () => new Map(),
       write: () => {},
       writeProven: () => {},

@@ -2,8 +2,10 @@
  * One node to try the loop on: the real stores over a disk in memory, the real activation, the fake unit, and a clock that a test moves.
  * Chance, crashes and the API server are not here: test/sim has those.
  */
+
+import type { Desired } from '../../src/agent/desired.ts'
 import { Loop } from '../../src/agent/loop.ts'
-import type { Acceptance, ConfigMapData, ConfigSource, Desired, Policy, Snapshot, Transition } from '../../src/agent/model.ts'
+import type { Acceptance, ConfigMapData, ConfigSource, Policy, Snapshot, Transition } from '../../src/agent/model.ts'
 import type { Eyes } from '../../src/agent/observe.ts'
 import type { Hands } from '../../src/agent/perform.ts'
 import type { CommandOutcome, Preflight, PreflightResult, RecordName } from '../../src/agent/ports.ts'

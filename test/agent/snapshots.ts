@@ -2,12 +2,12 @@
  * Snapshots to decide on: by default a node that is settled on config A, and small pieces that change one fact each, to be spread over
  * it. `snapshot({ ...wants(B) })` is that node when its assignment has just become B.
  */
+import type { Desired } from '../../src/agent/desired.ts'
 import type {
   ConfigMapData,
   ConfigMapSource,
   ConfigSource,
   ContentHash,
-  Desired,
   HealthRecord,
   HeldSource,
   Policy,
@@ -204,6 +204,7 @@ export function snapshot(facts: Piece = {}): Snapshot {
     desiredContent: contentOf(A),
     storedContent: contentOf(A),
     requests: { hold: 'none', rollback: undefined, retry: false },
+    heard: undefined,
     assigned: { kind: 'source', source: A },
     assignedContent: contentOf(A),
     lastKnownGood: hold(A),

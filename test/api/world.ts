@@ -7,13 +7,14 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { nodeIdentity } from '../../demo/api-server/request.ts'
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../demo/api-server/server.ts'
-import type { Desired } from '../../src/agent/model.ts'
+import type { Desired } from '../../src/agent/desired.ts'
 import type { KubeApi, Log } from '../../src/agent/ports.ts'
 import { readKubeconfig } from '../../src/kube/credentials.ts'
 import { HttpsKubeApi } from '../../src/kube/kube-api.ts'
 import { KubeconfigFile } from '../../src/kube/kubeconfig.ts'
+import type { ChannelSettings } from '../../src/source/channels/resolve.ts'
 import { ClusterSource } from '../../src/source/cluster.ts'
-import type { Pace } from '../../src/source/object-watch.ts'
+import type { Pace } from '../../src/source/watch-loop.ts'
 
 export const NODE = 'n1'
 export const NAMESPACE = 'kube-system'
@@ -27,6 +28,7 @@ export interface Call {
   readonly object: string
   readonly verb: 'list' | 'get' | 'watch'
   readonly query: Readonly<Record<string, string>>
+  readonly form: 'whole' | 'metadata'
 }
 
 export interface World {
@@ -48,6 +50,7 @@ export interface WorldOptions {
   readonly kubeconfig?: (server: ApiServer) => string | undefined
   readonly inactivityMs?: number
   readonly requestTimeoutMs?: number
+  readonly channels?: ChannelSettings
 }
 
 export async function startWorld(t: Test, options: WorldOptions = {}): Promise<World> {
@@ -79,6 +82,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
       watchReconnected: () => void counts.reconnects++,
       synced: () => void counts.synced++,
     },
+    ...(options.channels && { channels: options.channels }),
     ready: (signal) => kubeconfig.ready(sleep, signal),
     obstacle: () => kubeconfig.problem(),
     limits: { inactivityMs: options.inactivityMs ?? 5000, requestTimeoutMs: options.requestTimeoutMs ?? 5000 },
@@ -95,11 +99,20 @@ function recorded(api: KubeApi, calls: Call[], nowMs: () => number): KubeApi {
     request(request) {
       const single = request.path.endsWith(`/${NODE}`) || /\/configmaps\/[^/]+$/.test(request.path)
       const { query = {} } = request
-      calls.push({ atMs: nowMs(), object: objectOf(request.path, query), verb: single ? 'get' : 'list', query })
+      const form = request.as === undefined ? 'whole' : 'metadata'
+      if (request.method === 'GET') {
+        calls.push({ atMs: nowMs(), object: objectOf(request.path, query), verb: single ? 'get' : 'list', query, form })
+      }
       return api.request(request)
     },
     watch(request) {
-      calls.push({ atMs: nowMs(), object: objectOf(request.path, request.query), verb: 'watch', query: request.query })
+      calls.push({
+        atMs: nowMs(),
+        object: objectOf(request.path, request.query),
+        verb: 'watch',
+        query: request.query,
+        form: request.as === undefined ? 'whole' : 'metadata',
+      })
       return api.watch(request)
     },
   }

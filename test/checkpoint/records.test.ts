@@ -71,6 +71,16 @@ t.test("records are kubelet's bytes, and are written only on change", (t) => {
     0,
   )
   t.equal(open(disk).records.proven(), 'key')
+  const heard = { channel: 'label', paused: { on: 'Node', by: 'a person' }, problem: undefined } as const
+  t.equal(records.heard(), undefined)
+  records.writeHeard(heard)
+  t.equal(
+    stepsOf(disk, () => records.writeHeard(heard)),
+    0,
+  )
+  t.match(open(disk).records.heard(), { channel: 'label', paused: { on: 'Node', by: 'a person' } })
+  records.writeHeard({ channel: undefined, paused: undefined, problem: undefined })
+  t.same(open(disk).records.heard(), {}, 'nothing is something that was heard, too')
   t.end()
 })
 
@@ -205,9 +215,11 @@ t.test('garbage among verdicts and proven is set aside and counts as none', (t) 
     const { disk, aside, records } = open()
     disk.plant(`${META}/verdicts`, text)
     disk.plant(`${META}/proven`, text)
+    disk.plant(`${META}/heard`, text === '{}' ? '{"channel":"rumour"}' : text.replace('{"key"', '{"paused"'))
     t.equal(records.verdicts().size, 0, text)
+    t.equal(records.heard(), undefined, text)
     t.equal(records.proven(), undefined, text)
-    t.match(aside, [{ to: `${META}/verdicts.damaged-1` }, { to: `${META}/proven.damaged-1` }])
+    t.match(aside, [{ to: `${META}/verdicts.damaged-1` }, { to: `${META}/heard.damaged-1` }, { to: `${META}/proven.damaged-1` }])
     records.writeVerdict(verdict('a'))
     t.equal(open(disk).records.verdicts().size, 1)
   }

@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { Desired } from '../../src/agent/model.ts'
+import type { Desired } from '../../src/agent/desired.ts'
+
 import type { CommandContext } from '../../src/cli/command.ts'
 import { diffCommand } from '../../src/cli/diff.ts'
 import type { ConfigChange } from '../../src/preflight/inspection.ts'

@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { Desired, Snapshot } from '../../src/agent/model.ts'
+import type { Desired } from '../../src/agent/desired.ts'
+import type { Snapshot } from '../../src/agent/model.ts'
 import { trialKey } from '../../src/agent/trial-key.ts'
 import type { CommandContext } from '../../src/cli/command.ts'
 import { planCommand } from '../../src/cli/plan.ts'

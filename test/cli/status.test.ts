@@ -59,6 +59,16 @@ const worlds: Readonly<Record<string, Snapshot>> = {
     requests: { hold: 'local', rollback: undefined, retry: false },
   },
   paused: { ...settled, requests: { hold: 'paused', rollback: { content: 'content-100' }, retry: true } },
+  'paused by the cluster, and heard by the label': {
+    ...settled,
+    desired: offline.desired,
+    heard: { channel: 'label', paused: { on: 'Node', by: 'annotation kubelet-cfg-agent.io/paused of Node node-1' }, problem: undefined },
+  },
+  'a tie, as it was heard last': {
+    ...settled,
+    desired: offline.desired,
+    heard: { channel: 'selector', paused: undefined, problem: 'ConfigMaps a, b match with the same priority 0' },
+  },
   'not wired': snapshot({
     ...offline,
     unit: unit({ wiring: { kind: 'broken', reason: 'daemon-reload-needed', detail: 'systemd has not read the drop-in' } }),

@@ -9,6 +9,7 @@ import { unmetNeeds } from '../../scripts/package/elf.ts'
 import { debianDate, isoDay, rpmDate } from '../../scripts/package/project.ts'
 import { StagedPreflight } from '../../src/kubelet/preflight.ts'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
+import { CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
 import { readManifest, resolveManifests } from '../../src/source/manifests.ts'
 
 const read = (path: string) => readFileSync(path, 'utf8')
@@ -84,7 +85,7 @@ t.test('the examples: a directory of manifests assigns a config that preflight a
       problem: reading.kind === 'bad' ? reading.detail : undefined,
     }
   })
-  const desired = resolveManifests(files, 'worker-1')
+  const { desired } = resolveManifests(files, 'worker-1', CONFIG_SOURCE_ONLY)
   t.match(desired, { kind: 'config-map', object: { kind: 'found' } })
   const { data } = parse(read('deploy/node-config.yaml')) as { data: Record<string, string> }
   const source = { namespace: 'kube-system', name: 'node-config', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '1' }

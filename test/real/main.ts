@@ -13,6 +13,7 @@ import { addInterruptionScenarios } from './interruptions.ts'
 import { addKubeletTroubleScenarios } from './kubelet-trouble.ts'
 import { startControlPlane } from './lab/control-plane.ts'
 import { runScenarios } from './lab/runner.ts'
+import { addModernChannelScenarios } from './modern-channels.ts'
 import { addModernServerScenarios } from './modern-server.ts'
 import { addNodeScenarios } from './node/scenarios.ts'
 import { addOutageScenarios } from './outage.ts'
@@ -31,5 +32,6 @@ addInterruptionScenarios(plane, program)
 addOutageScenarios(plane, program)
 addModernServerScenarios(program)
 addCorpusScenarios(plane)
+addModernChannelScenarios(program)
 await addNodeScenarios(plane, program)
 await runScenarios()

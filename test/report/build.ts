@@ -1,5 +1,6 @@
 /** What the report tests start from: sources, a settled snapshot, transitions. */
-import type { ConfigMapSource, Desired, HeldSource, Snapshot, Transition, UnitState, Verdict } from '../../src/agent/model.ts'
+import type { Desired } from '../../src/agent/desired.ts'
+import type { ConfigMapSource, HeldSource, Snapshot, Transition, UnitState, Verdict } from '../../src/agent/model.ts'
 import { LOCAL } from '../../src/agent/sources.ts'
 import { trialKey } from '../../src/agent/trial-key.ts'
 
@@ -60,6 +61,7 @@ export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
     desiredContent: undefined,
     storedContent: undefined,
     requests: { hold: 'none', rollback: undefined, retry: false },
+    heard: undefined,
     assigned: { kind: 'source', source: 'local' },
     assignedContent: LOCAL.content,
     lastKnownGood: LOCAL,

@@ -23,7 +23,7 @@ function fresh() {
     lane.ring()
   }
   const observe = (uid: string, config: unknown) => {
-    work.observe(uid, config)
+    work.observe(uid, { config })
     lane.ring()
   }
   return { time, api, log, lane, want, observe }

@@ -114,6 +114,14 @@ t.test('what keeps a sound config from running', async (t) => {
     describeStatus(onLastKnownGood(fields), phase).error
   const requests = (hold: 'paused' | 'local') => ({ hold, rollback: undefined, retry: false })
   t.equal(error({ requests: requests('paused') }), texts.PAUSED_ERROR)
+  const heard = { channel: 'label', paused: { on: 'Node', by: 'annotation x of Node n' }, problem: undefined } as const
+  const unknown = { kind: 'unknown', detail: 'away' } as const
+  t.equal(error({ desired: unknown, heard }), 'config not activated: paused by annotation x of Node n')
+  t.equal(
+    error({ desired: unknown, heard: { ...heard, paused: undefined, problem: 'a tie' } }),
+    'failed to sync: a tie',
+    'as it was heard last',
+  )
   t.equal(error({ requests: requests('local') }), texts.HELD_LOCAL_ERROR)
   t.equal(error({}, 'ineffective'), texts.INEFFECTIVE_ERROR)
   t.equal(error({}, 'restart-limit'), texts.RESTART_LIMIT_ERROR)

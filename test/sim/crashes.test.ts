@@ -28,6 +28,11 @@ const STORIES: Readonly<Record<string, readonly Timed[]>> = {
     ...assign,
     { afterSeconds: LATER, event: { kind: 'restore-etcd', name: 'red', behaviour: 'good' } },
   ],
+  'edited while the cluster pauses': [
+    ...assign,
+    { afterSeconds: LATER, event: { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: LATER } },
+    { afterSeconds: 30, event: { kind: 'edit', name: 'red', behaviour: 'good' } },
+  ],
   'promoted, and then it fails': [
     ...assign,
     { afterSeconds: LATER, event: { kind: 'edit', name: 'red', behaviour: 'fails-after-promotion' } },

@@ -27,13 +27,14 @@ export class Invariants {
   #restarts: { atUs: number; boot: string; fallback: boolean; failed: boolean }[] = []
   #lastRestartWasFallback = false
   #badSinceUs: number | undefined
+  #violation: unknown
   /** Everything failed, and the agent rests: it may take until it tries again. */
   #rested = false
   #lastStep: Step | undefined
 
   constructor(world: SimWorld) {
     this.#world = world
-    world.checkRestart.push(() => this.#checkRestart())
+    world.checkRestart.push(() => this.#noteViolation(() => this.#checkRestart()))
   }
 
   /** The agent decided: what it is about to do is checked when it does it. */
@@ -45,6 +46,7 @@ export class Invariants {
 
   /** After every step, and after every change of the world. */
   check(): void {
+    if (this.#violation !== undefined) throw this.#violation
     this.#noteProven()
     this.#checkFallback()
     if (this.#seenOperations === this.#world.operations) return
@@ -52,6 +54,16 @@ export class Invariants {
     this.#checkImmutable()
     this.#checkEnvFile()
     this.#checkLastKnownGood()
+  }
+
+  /** Within a step, the agent would take what is thrown for a step that failed. */
+  #noteViolation(check: () => void): void {
+    try {
+      check()
+    } catch (error) {
+      this.#violation ??= error
+      throw error
+    }
   }
 
   /** A new boot, or an agent that was away: the budget starts when somebody is there to act. */
@@ -122,8 +134,7 @@ export class Invariants {
     const { unit, files } = this.#world
     const { bootId, monotonicUs } = this.#world.now()
     assert(this.#lastStep?.kind === 'restart', 'invariant 5: a restart that was not decided')
-    const hold = files.read(`${this.#layout.requests}/hold`)?.toString() ?? ''
-    assert(!hold.includes('paused'), 'invariant 5: restart while paused')
+    assert(!this.#isPaused(), 'invariant 5: restart while paused')
     assert(unit.activity !== 'stopped' || this.#lastStep.record.failed, 'invariant 5: restart of a kubelet that a person stopped')
     const next = this.#world.nextConfigPath()
     const nextText = next === undefined ? 'local' : files.read(next)?.toString()
@@ -143,11 +154,20 @@ export class Invariants {
     )
   }
 
+  /** As the agent can know it: by a request on the node, by what it has heard, or by what it wrote down of that. */
+  #isPaused(): boolean {
+    const { files, cluster } = this.#world
+    const hold = files.read(`${this.#layout.requests}/hold`)?.toString() ?? ''
+    if (hold !== '') return hold.includes('paused')
+    const { heard } = cluster.desired()
+    if (heard !== undefined) return heard.paused !== undefined
+    return (files.read(this.#layout.heard)?.toString() ?? '').includes('"paused"')
+  }
+
   /** 6. A failing config leaves the node on LKG, previous or local within the fallback budget. */
   #checkFallback(): void {
-    const { unit, nowUs, files } = this.#world
-    const paused = (files.read(`${this.#layout.requests}/hold`)?.toString() ?? '').includes('paused')
-    const excused = paused || !unit.isNodeWell() || unit.activity === 'stopped' || nowUs < this.#world.agentFromUs
+    const { unit, nowUs } = this.#world
+    const excused = this.#isPaused() || !unit.isNodeWell() || unit.activity === 'stopped' || nowUs < this.#world.agentFromUs
     const { process } = unit
     // A kubelet that is still within a start that will succeed is not failing.
     const bad = !unit.isHealthy() && !(process !== undefined && process.healthyFromUs < process.exitsAtUs && process.healthyFromUs >= nowUs)

@@ -45,6 +45,8 @@ export type WorldEvent =
   | { readonly kind: 'power-loss' }
   | { readonly kind: 'clock-jump'; readonly seconds: number }
   | { readonly kind: 'pause'; readonly seconds: number }
+  /** By an annotation on the Node, or on the ConfigMap of that name. */
+  | { readonly kind: 'pause-in-cluster'; readonly on: 'Node' | 'ConfigMap'; readonly name: string; readonly seconds: number }
   | { readonly kind: 'reset'; readonly seconds: number }
   | { readonly kind: 'rollback' }
   | { readonly kind: 'retry' }
@@ -127,6 +129,7 @@ function makeEvent(random: Random): WorldEvent {
     { kind: 'power-loss' },
     { kind: 'clock-jump', seconds: random.between(-100_000, 100_000) },
     { kind: 'pause', seconds },
+    { kind: 'pause-in-cluster', on: random.pick(['Node', 'ConfigMap'] as const), name, seconds },
     { kind: 'reset', seconds },
     { kind: 'rollback' },
     { kind: 'retry' },

@@ -2,29 +2,33 @@
  * The API server of the simulation, seen through a watch that is late, loses and repeats events: what the agent's source knows is a
  * copy, delivered some time after the change, or at the next slow resync.
  */
-import type { ConfigMapView, Desired } from '../../src/agent/model.ts'
+import type { ConfigMapView, Desired } from '../../src/agent/desired.ts'
 import type { AssignmentSource } from '../../src/agent/ports.ts'
-import { readAssignment } from '../../src/source/desired.ts'
+import { toDesired } from '../../src/source/channels/desired.ts'
+import { CONFIG_SOURCE_ONLY, resolveChannels } from '../../src/source/channels/resolve.ts'
 import type { Random } from './random.ts'
 
 interface SimConfigMap {
   readonly uid: string
   readonly resourceVersion: string
   readonly data: Readonly<Record<string, string>>
+  readonly paused?: boolean
 }
 
 export const KEY = 'kubelet'
 const RESYNC_US = 20 * 60e6
 
-/** What a client holds: the Node's spec, and the ConfigMap it names. */
+/** What a client holds: the Node's spec and annotation, and the ConfigMap it names. */
 interface View {
   readonly node: unknown
+  readonly nodePaused: boolean
   readonly configMaps: ReadonlyMap<string, SimConfigMap>
 }
 
 export class SimCluster implements AssignmentSource {
   readonly #random: Random
   #node: { metadata: { name: string }; spec: { configSource?: unknown } } | undefined = { metadata: { name: 'node-1' }, spec: {} }
+  #nodePaused = false
   readonly #configMaps = new Map<string, SimConfigMap>()
   #versions = 100
   #uids = 0
@@ -45,7 +49,7 @@ export class SimCluster implements AssignmentSource {
 
   /** What a client with no delay would see: the truth that the agent has to end up with. */
   truth(): Desired {
-    return this.#resolve({ node: this.#node, configMaps: this.#configMaps })
+    return this.#resolve({ node: this.#node, nodePaused: this.#nodePaused, configMaps: this.#configMaps })
   }
 
   start(): void {}
@@ -83,13 +87,26 @@ export class SimCluster implements AssignmentSource {
 
   recreateNode(nowUs: number): void {
     this.#node = { metadata: { name: 'node-1' }, spec: {} }
+    this.#nodePaused = false
     this.#changed(nowUs)
   }
 
   edit(name: string, text: string, nowUs: number): void {
     this.#versions += 1
-    const uid = this.#configMaps.get(name)?.uid ?? this.#newUid()
-    this.#configMaps.set(name, { uid, resourceVersion: String(this.#versions), data: { [KEY]: text } })
+    const found = this.#configMaps.get(name)
+    const uid = found?.uid ?? this.#newUid()
+    this.#configMaps.set(name, { ...found, uid, resourceVersion: String(this.#versions), data: { [KEY]: text } })
+    this.#changed(nowUs)
+  }
+
+  /** An annotation comes or goes: of a ConfigMap, that is another version of it. */
+  pause(on: 'Node' | 'ConfigMap', name: string, paused: boolean, nowUs: number): void {
+    if (on === 'Node') this.#nodePaused = paused
+    const found = on === 'ConfigMap' ? this.#configMaps.get(name) : undefined
+    if (found !== undefined) {
+      this.#versions += 1
+      this.#configMaps.set(name, { ...found, resourceVersion: String(this.#versions), paused })
+    }
     this.#changed(nowUs)
   }
 
@@ -124,7 +141,7 @@ export class SimCluster implements AssignmentSource {
     if (nowUs < this.nextUs() || !this.isUp(nowUs)) return false
     this.#deliverAtUs = undefined
     this.#resyncAtUs = nowUs + RESYNC_US
-    this.#view = { node: structuredClone(this.#node), configMaps: new Map(this.#configMaps) }
+    this.#view = { node: structuredClone(this.#node), nodePaused: this.#nodePaused, configMaps: new Map(this.#configMaps) }
     return true
   }
 
@@ -143,12 +160,12 @@ export class SimCluster implements AssignmentSource {
   }
 
   #resolve(view: View): Desired {
-    const assignment = readAssignment(view.node)
-    if (assignment.kind !== 'config-map') return assignment
-    const found = view.configMaps.get(assignment.ref.name)
+    const resolution = resolveChannels(view.node, CONFIG_SOURCE_ONLY, { kind: 'pending' })
+    const found = resolution.kind === 'config-map' ? view.configMaps.get(resolution.ref.name) : undefined
     const object: ConfigMapView =
       found === undefined ? { kind: 'unavailable', reason: 'not-found', detail: 'not found' } : { kind: 'found', ...found }
-    return { kind: 'config-map', ref: assignment.ref, object }
+    const pausing = view.nodePaused ? 'Node' : found?.paused === true ? 'ConfigMap' : undefined
+    return toDesired(resolution, { object, paused: pausing && { on: pausing, by: `the ${pausing}` } })
   }
 
   #newUid(): string {

@@ -211,6 +211,10 @@ export class SimWorld {
       case 'pause':
         this.#hold('paused', event.seconds)
         return
+      case 'pause-in-cluster':
+        this.cluster.pause(event.on, event.name, true, nowUs)
+        this.#after(event.seconds, () => this.cluster.pause(event.on, event.name, false, this.#monotonicUs))
+        return
       case 'reset':
         this.#hold('local', event.seconds)
         return

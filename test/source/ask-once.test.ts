@@ -2,6 +2,7 @@ import t from 'tap'
 import type { KubeAnswer } from '../../src/agent/ports.ts'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
 import { askAssignment, askConfigMap, askManifests } from '../../src/source/ask-once.ts'
+import { CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
 
 const REF = { namespace: 'kube-system', name: 'c', kubeletConfigKey: 'kubelet' }
 const NODE = { kind: 'Node', metadata: { name: 'n1', uid: 'u' }, spec: { configSource: { configMap: REF } } }
@@ -20,7 +21,7 @@ const MAP_PATH = '/api/v1/namespaces/kube-system/configmaps/c'
 
 t.test('a Node and its ConfigMap', async (t) => {
   const answers = { [NODE_PATH]: { kind: 'ok', object: NODE }, [MAP_PATH]: { kind: 'ok', object: CONFIG_MAP } } as const
-  t.same(await askAssignment(api(answers), 'n1'), {
+  t.match(await askAssignment(api(answers), 'n1', CONFIG_SOURCE_ONLY), {
     kind: 'config-map',
     ref: REF,
     object: { kind: 'found', uid: 'u2', resourceVersion: '7', data: { kubelet: 'x' } },
@@ -28,16 +29,19 @@ t.test('a Node and its ConfigMap', async (t) => {
 })
 
 t.test('a Node that names none, or names it wrongly', async (t) => {
-  const of = (object: unknown) => askAssignment(api({ [NODE_PATH]: { kind: 'ok', object } }), 'n1')
+  const of = (object: unknown) => askAssignment(api({ [NODE_PATH]: { kind: 'ok', object } }), 'n1', CONFIG_SOURCE_ONLY)
   t.same(await of({ ...NODE, spec: {} }), { kind: 'local' })
   t.match(await of({ ...NODE, spec: { configSource: {} } }), { kind: 'invalid' })
   t.match(await of(NODE), { kind: 'config-map', object: { kind: 'unavailable', reason: 'not-found' } })
 })
 
 t.test('what is not known is never local', async (t) => {
-  t.same(await askAssignment(api({}), 'n1'), { kind: 'unknown', detail: 'Node n1 does not exist in the cluster' })
-  t.match(await askAssignment(api({ [NODE_PATH]: refused(403) }), 'n1'), { kind: 'unknown', detail: /403: no/ })
-  t.match(await askAssignment(api({ [NODE_PATH]: { kind: 'unreachable', detail: 'nobody' } }), 'n1'), { kind: 'unknown', detail: /nobody/ })
+  t.match(await askAssignment(api({}), 'n1', CONFIG_SOURCE_ONLY), { kind: 'unknown', detail: 'Node n1 does not exist in the cluster' })
+  t.match(await askAssignment(api({ [NODE_PATH]: refused(403) }), 'n1', CONFIG_SOURCE_ONLY), { kind: 'unknown', detail: /403: no/ })
+  t.match(await askAssignment(api({ [NODE_PATH]: { kind: 'unreachable', detail: 'nobody' } }), 'n1', CONFIG_SOURCE_ONLY), {
+    kind: 'unknown',
+    detail: /nobody/,
+  })
 })
 
 t.test('why a ConfigMap cannot be had', async (t) => {
@@ -59,6 +63,7 @@ t.test('a directory of manifests', async (t) => {
     askManifests(
       '/m',
       'n1',
+      CONFIG_SOURCE_ONLY,
       {
         list: () => Object.keys(entries),
         stat: (path) => ({ ...facts, kind: entries[path.slice(3)] === undefined ? 'directory' : 'file' }),
@@ -79,12 +84,12 @@ t.test('a directory of manifests', async (t) => {
   t.match(ask({ ...all, 'node.yaml': '[' }), { kind: 'unknown', detail: /node\.yaml cannot be read/ })
   t.match(ask({}), { kind: 'unknown' })
   const none = { list: () => undefined, stat: () => undefined, read: () => undefined }
-  t.match(askManifests('/m', 'n1', none, parseDocuments), { kind: 'unknown', detail: /does not exist/ })
+  t.match(askManifests('/m', 'n1', CONFIG_SOURCE_ONLY, none, parseDocuments), { kind: 'unknown', detail: /does not exist/ })
   const failing = {
     ...none,
     list: () => {
       throw new Error('EIO: no')
     },
   }
-  t.match(askManifests('/m', 'n1', failing, parseDocuments), { kind: 'unknown', detail: /EIO/ })
+  t.match(askManifests('/m', 'n1', CONFIG_SOURCE_ONLY, failing, parseDocuments), { kind: 'unknown', detail: /EIO/ })
 })

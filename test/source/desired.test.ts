@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { isConfigMapKey, isNamespace, isObjectName, readAssignment } from '../../src/source/desired.ts'
+import { readAssignment } from '../../src/source/desired.ts'
+import { isConfigMapKey, isNamespace, isObjectName } from '../../src/source/names.ts'
 
 const REF = { namespace: 'kube-system', name: 'my-node-config', kubeletConfigKey: 'kubelet' }
 const nodeWith = (configSource: unknown) => ({ metadata: { name: 'n1' }, spec: { configSource } })

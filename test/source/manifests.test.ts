@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
+import { type ChannelSettings, CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
 import { type ManifestFile, readManifest, resolveManifests, withVersion } from '../../src/source/manifests.ts'
 
 const NODE = `apiVersion: v1
@@ -24,7 +25,8 @@ const resolve = (...texts: string[]) =>
   resolveManifests(
     texts.map((text, i) => file(`${i}.yaml`, text)),
     'n1',
-  )
+    CONFIG_SOURCE_ONLY,
+  ).desired
 
 t.test('a Node and the ConfigMap it names, in one file or in several', (t) => {
   const desired = resolve(`${NODE}---\n${CONFIG_MAP}`)
@@ -40,7 +42,7 @@ t.test('a Node and the ConfigMap it names, in one file or in several', (t) => {
 })
 
 t.test('a Node without configSource is local; other objects and other nodes do not matter', (t) => {
-  t.same(resolve(PLAIN_NODE, 'apiVersion: v1\nkind: Secret\nmetadata: {name: n1}\n', NODE.replace('n1', 'n2')), { kind: 'local' })
+  t.match(resolve(PLAIN_NODE, 'apiVersion: v1\nkind: Secret\nmetadata: {name: n1}\n', NODE.replace('n1', 'n2')), { kind: 'local' })
   t.equal(resolve(NODE.replace('n1', 'n2')).kind, 'unknown')
   t.equal(resolve().kind, 'unknown')
   t.end()
@@ -60,7 +62,10 @@ t.test('what is ambiguous or does not parse is never local', (t) => {
 
 t.test('a file that was good and no longer parses counts with what it held', (t) => {
   const broken = { ...file('node.yaml', NODE), problem: 'line 1' }
-  t.match(resolveManifests([broken, file('cfg.yaml', CONFIG_MAP)], 'n1'), { kind: 'config-map', object: { kind: 'found' } })
+  t.match(resolveManifests([broken, file('cfg.yaml', CONFIG_MAP)], 'n1', CONFIG_SOURCE_ONLY).desired, {
+    kind: 'config-map',
+    object: { kind: 'found' },
+  })
   t.end()
 })
 
@@ -83,5 +88,45 @@ t.test('uid and resourceVersion are kept where given, else the one follows the n
     }),
   )
   t.not(versionOf({ name: 'b' }, {}).uid, versionOf(named, {}).uid)
+  t.end()
+})
+
+t.test('channels, from manifests', (t) => {
+  const channels: ChannelSettings = {
+    channels: ['config-source', 'label', 'annotation', 'selector'],
+    namespace: 'kube-system',
+    key: 'kubelet',
+    defaultConfigMap: undefined,
+  }
+  const node = (metadata: string) => `apiVersion: v1\nkind: Node\nmetadata: {name: n1, ${metadata}}\n`
+  const member = CONFIG_MAP.replace(
+    'name: cfg',
+    'name: cfg, labels: {kubelet-cfg-agent.io/fleet: "true"}, annotations: {kubelet-cfg-agent.io/node-selector: zone=a}',
+  )
+  const ask = (...texts: string[]) =>
+    resolveManifests(
+      texts.map((text, i) => file(`${i}.yaml`, text)),
+      'n1',
+      channels,
+    ).desired
+  const label = 'labels: {kubelet-cfg-agent.node-restriction.kubernetes.io/config: cfg}'
+  const found = (channel: string) => ({ kind: 'config-map', ref: { name: 'cfg' }, object: { kind: 'found' }, heard: { channel } })
+  t.match(ask(node(label), CONFIG_MAP), found('label'))
+  t.match(ask(node('annotations: {kubelet-cfg-agent.io/config-source: kube-system/cfg}'), CONFIG_MAP), found('annotation'))
+  t.match(ask(node('labels: {zone: a}'), member), found('selector'))
+  t.match(ask(node('labels: {zone: b}'), member), { kind: 'local', heard: { channel: undefined } })
+  t.match(ask(node('labels: {zone: a}'), member, 'a: ['), {
+    kind: 'invalid',
+    detail: /2\.yaml cannot be read/,
+    heard: { channel: 'selector' },
+  })
+  t.match(ask(node('labels: {zone: a}'), member, member), { kind: 'invalid', detail: /same priority/ })
+  const paused = 'annotations: {kubelet-cfg-agent.io/paused: "true"}'
+  t.match(ask(node(paused)), { kind: 'local', heard: { paused: { on: 'Node' } } })
+  t.match(ask(node(label), CONFIG_MAP.replace('name: cfg', `name: cfg, ${paused}`)), { heard: { paused: { on: 'ConfigMap' } } })
+  t.match(readManifest(node('annotations: {kubelet-cfg-agent.io/paused: true}'), parseDocuments), {
+    kind: 'bad',
+    detail: /of Node n1 are not text by key/,
+  })
   t.end()
 })

@@ -8,6 +8,10 @@
 exports[`test/agent/settings.test.ts > TAP > the table, as users see it > must match snapshot 1`] = `
 --node-name  KUBELET_CFG_AGENT_NODE_NAME  nodeName  (none)  Where assignments come from  all  restart
 --kubeconfig  KUBELET_CFG_AGENT_KUBECONFIG  kubeconfig  /etc/kubernetes/kubelet.conf  Where assignments come from  all  restart
+--channels  KUBELET_CFG_AGENT_CHANNELS  channels  config-source,label,annotation  Where assignments come from  run  restart
+--config-namespace  KUBELET_CFG_AGENT_CONFIG_NAMESPACE  configNamespace  kube-system  Where assignments come from  run  restart
+--config-key  KUBELET_CFG_AGENT_CONFIG_KEY  configKey  kubelet  Where assignments come from  run  restart
+--default-config-map  KUBELET_CFG_AGENT_DEFAULT_CONFIG_MAP  defaultConfigMap  (none)  Where assignments come from  run  restart
 --manifest-dir  KUBELET_CFG_AGENT_MANIFEST_DIR  manifestDir  (none)  Where assignments come from  all  restart
 --dynamic-config-dir  KUBELET_CFG_AGENT_DYNAMIC_CONFIG_DIR  dynamicConfigDir  /var/lib/kubelet-cfg-agent  On disk  all  restart
 --runtime-dir  KUBELET_CFG_AGENT_RUNTIME_DIR  runtimeDir  /run/kubelet-cfg-agent  On disk  all  restart

@@ -278,6 +278,15 @@ Where assignments come from:
                                  identity, or the host name)
   --kubeconfig <path>            how to reach the API server; may appear later, as in TLS bootstrap
                                  (default: /etc/kubernetes/kubelet.conf)
+  --channels <channels>          how the cluster may assign, any of
+                                 config-source,label,annotation,selector: the first of these that
+                                 says anything decides (default: config-source,label,annotation)
+  --config-namespace <name>      namespace of the ConfigMaps that the label and the selector name
+                                 (default: kube-system)
+  --config-key <key>             key of a ConfigMap where none is given (default: kubelet)
+  --default-config-map <name>    namespace/name[:key], the config of a node that no channel assigns
+                                 one, as kubeadm's kube-system/kubelet-config (default: none, the
+                                 node stays on its local config)
   --manifest-dir <path>          take Node and ConfigMaps from the manifests in this directory and
                                  ask no API server (default: none, the API server is asked)
 

@@ -22,6 +22,24 @@ Previous         local
 
 `
 
+exports[`test/cli/status.test.ts > TAP > what people see > a tie, as it was heard last 1`] = `
+Node         node-1
+Agent        running (pid 812)
+Kubelet      running: active (running)
+State        settled: kube-system/my-node-config:kubelet@100
+Assigned by  annotation kubelet-cfg-agent.io/node-selector of the ConfigMap
+Restarts     0 of at most 6 in the last hour
+Error        failed to sync: ConfigMaps a, b match with the same priority 0
+
+                 SOURCE                              VERSION  UID
+Assigned         kube-system/my-node-config:kubelet  100      uid-1
+Active           kube-system/my-node-config:kubelet  100      uid-1
+Next start       kube-system/my-node-config:kubelet  100      uid-1
+Last known good  kube-system/my-node-config:kubelet  100      uid-1
+Previous         local
+
+`
+
 exports[`test/cli/status.test.ts > TAP > what people see > held on local 1`] = `
 Node      node-1
 Agent     running (pid 812)
@@ -147,6 +165,25 @@ Previous         local
 
 `
 
+exports[`test/cli/status.test.ts > TAP > what people see > paused by the cluster, and heard by the label 1`] = `
+Node         node-1
+Agent        running (pid 812)
+Kubelet      running: active (running)
+State        settled: kube-system/my-node-config:kubelet@100
+Assigned by  label kubelet-cfg-agent.node-restriction.kubernetes.io/config of the Node
+Paused       paused by annotation kubelet-cfg-agent.io/paused of Node node-1
+Restarts     0 of at most 6 in the last hour
+Error        none known here
+
+                 SOURCE                              VERSION  UID
+Assigned         kube-system/my-node-config:kubelet  100      uid-1
+Active           kube-system/my-node-config:kubelet  100      uid-1
+Next start       kube-system/my-node-config:kubelet  100      uid-1
+Last known good  kube-system/my-node-config:kubelet  100      uid-1
+Previous         local
+
+`
+
 exports[`test/cli/status.test.ts > TAP > what people see > promotion is due 1`] = `
 Node      node-1
 Agent     running (pid 812)
@@ -205,7 +242,7 @@ exports[`test/cli/status.test.ts > TAP > what people see > waiting its turn 1`] 
 Node      node-1
 Agent     running (pid 812)
 Kubelet   running: active (running)
-State     spread: waits its turn to use kube-system/my-node-config:kubelet@200
+State     spread: waits its turn to use kube-system/my-node-config:kubelet@200: edits are spread over 1h
 Waits     23m3s more
 Restarts  0 of at most 6 in the last hour
 Error     none known here
@@ -237,6 +274,8 @@ exports[`test/cli/status.test.ts > TAP > what programs see > must match snapshot
     "activation": "env"
   },
   "hold": "none",
+  "paused": null,
+  "channel": null,
   "requests": [],
   "phase": "fallen-back",
   "detail": "kube-system/my-node-config:kubelet@100 runs in place of what is assigned",

@@ -1,0 +1,42 @@
+/**
+ * The words for what a cluster wants of a node, and by which way it said so. Data only. What is not known is a value of its own here: it is never taken
+ * for local.
+ */
+import type { ConfigMapData, ConfigMapRef } from './model.ts'
+
+/** What is known of the assigned ConfigMap object. `pending`: not asked yet; it is no error. */
+export type ConfigMapView =
+  | { readonly kind: 'pending' }
+  | { readonly kind: 'found'; readonly uid: string; readonly resourceVersion: string; readonly data: ConfigMapData }
+  | { readonly kind: 'unavailable'; readonly reason: UnavailableReason; readonly detail: string }
+
+export type UnavailableReason = 'not-found' | 'forbidden' | 'unreachable' | 'malformed'
+
+/** How the cluster says what it wants. The first of these that says anything decides: see `source/channels/`. */
+export type Channel = 'config-source' | 'label' | 'annotation' | 'selector' | 'default'
+
+/** `by`: for people. */
+export interface ClusterPause {
+  readonly on: 'Node' | 'ConfigMap'
+  readonly by: string
+}
+
+/** How the cluster spoke, besides what it wants. */
+export interface Heard {
+  /** undefined: none, which is what makes a node local. */
+  readonly channel: Channel | undefined
+  /** undefined: nobody pauses this node from the cluster. */
+  readonly paused: ClusterPause | undefined
+  /** Why what was said is no assignment. undefined: it is one, or it is local. */
+  readonly problem: string | undefined
+}
+
+/**
+ * What the cluster (or the directory of manifests) wants of this node. `unknown` never means local. `heard`: absent where the Node has not
+ * been seen.
+ */
+export type Desired =
+  | { readonly kind: 'unknown'; readonly detail: string; readonly heard?: Heard }
+  | { readonly kind: 'local'; readonly heard?: Heard }
+  | { readonly kind: 'invalid'; readonly detail: string; readonly heard?: Heard }
+  | { readonly kind: 'config-map'; readonly ref: ConfigMapRef; readonly object: ConfigMapView; readonly heard?: Heard }

@@ -1,0 +1,30 @@
+/**
+ * The annotation channel: `namespace/name[:key]`, or a NodeConfigSource as JSON, as it once stood in the Node's spec. A node can write its own
+ * annotations, so settings can switch this channel off. Pure.
+ */
+import { type Assignment, readConfigSource } from '../desired.ts'
+import { readConfigMapName } from './config-map-name.ts'
+import { CONFIG_SOURCE_ANNOTATION } from './words.ts'
+
+export function readSourceAnnotation(text: string, defaultKey: string): Exclude<Assignment, { kind: 'local' }> {
+  const trimmed = text.trim()
+  const read = trimmed.startsWith('{') ? readJson(trimmed) : readName(trimmed, defaultKey)
+  return read.kind === 'invalid' ? { kind: 'invalid', detail: `annotation ${CONFIG_SOURCE_ANNOTATION}: ${read.detail}` } : read
+}
+
+function readName(text: string, defaultKey: string): Exclude<Assignment, { kind: 'local' }> {
+  const reading = readConfigMapName(text)
+  if (!reading.ok) return { kind: 'invalid', detail: reading.detail }
+  const { namespace, name, key = defaultKey } = reading
+  return { kind: 'config-map', ref: { namespace, name, kubeletConfigKey: key } }
+}
+
+function readJson(text: string): Exclude<Assignment, { kind: 'local' }> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { kind: 'invalid', detail: 'it is no valid JSON' }
+  }
+  return readConfigSource(value)
+}

@@ -1,0 +1,29 @@
+/** From what the channels say to what is desired of a node, the ConfigMap and any pause added. Pure. */
+import type { ClusterPause, ConfigMapView, Desired } from '../../agent/desired.ts'
+import type { Resolution } from './resolve.ts'
+
+export interface DesiredFacts {
+  /** Of the ConfigMap that was resolved to. */
+  readonly object: ConfigMapView
+  /** Of the Node, or else of that ConfigMap. */
+  readonly paused: ClusterPause | undefined
+}
+
+export function toDesired(resolution: Resolution, { object, paused }: DesiredFacts): Desired {
+  switch (resolution.kind) {
+    case 'local':
+      return { kind: 'local', heard: { channel: undefined, paused, problem: undefined } }
+    case 'pending': {
+      const detail = 'the ConfigMaps with node selectors have not been listed yet'
+      return { kind: 'unknown', detail, heard: { channel: resolution.channel, paused, problem: undefined } }
+    }
+    case 'invalid': {
+      const { channel, detail } = resolution
+      return { kind: 'invalid', detail, heard: { channel, paused, problem: detail } }
+    }
+    case 'config-map': {
+      const { channel, ref } = resolution
+      return { kind: 'config-map', ref, object, heard: { channel, paused, problem: undefined } }
+    }
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * Label selectors as text, `a=b,c in (d,e),!f`: read and matched as `labels.Parse` of k8s.io/apimachinery does it, refusals included. It never
+ * guesses: text that upstream refuses is refused. Pure.
+ *
+ * Upstream: `pkg/labels/selector.go` and `pkg/util/validation` (IsQualifiedName, IsValidLabelValue).
+ */
+import { quote } from '../names.ts'
+import { isLabelKey, isLabelValue } from './label-syntax.ts'
+
+export type Labels = Readonly<Record<string, string>>
+
+export type Requirement =
+  | { readonly key: string; readonly operator: 'exists' | 'not-exists' }
+  | { readonly key: string; readonly operator: 'in' | 'not-in'; readonly values: readonly string[] }
+  | { readonly key: string; readonly operator: 'greater' | 'less'; readonly bound: bigint }
+
+/** All of them have to hold; none at all holds for every object. */
+export type LabelSelector = readonly Requirement[]
+
+export type SelectorReading = { readonly ok: true; readonly selector: LabelSelector } | { readonly ok: false; readonly detail: string }
+
+const SPACE = /[ \t\r\n]+/y
+const SYMBOL = /==|!=|[=!(),<>]/y
+const WORD = /[^=!(),<> \t\r\n]+/y
+const INT64_MAX = 2n ** 63n - 1n
+
+/** A refusal on its way out of the parser: nothing else is thrown here. */
+class Refusal extends Error {}
+
+export function parseLabelSelector(text: string): SelectorReading {
+  try {
+    return { ok: true, selector: new Parser(tokenize(text)).selector() }
+  } catch (error) {
+    if (error instanceof Refusal) return { ok: false, detail: error.message }
+    throw error
+  }
+}
+
+export function matchesLabels(selector: LabelSelector, labels: Labels): boolean {
+  return selector.every((requirement) => holds(requirement, labels))
+}
+
+function holds(requirement: Requirement, labels: Labels): boolean {
+  const value = Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined
+  switch (requirement.operator) {
+    case 'exists':
+      return value !== undefined
+    case 'not-exists':
+      return value === undefined
+    case 'in':
+      return value !== undefined && requirement.values.includes(value)
+    // What has no such label is not in the set either.
+    case 'not-in':
+      return value === undefined || !requirement.values.includes(value)
+    case 'greater':
+    case 'less': {
+      const number = value === undefined ? undefined : parseInteger(value)
+      if (number === undefined) return false
+      return requirement.operator === 'greater' ? number > requirement.bound : number < requirement.bound
+    }
+  }
+}
+
+/** Symbols as they are; everything else is a word. `in` and `notin` are words too, where one is expected. */
+function tokenize(text: string): string[] {
+  const tokens: string[] = []
+  for (let at = 0; at < text.length; ) {
+    const match = [SPACE, SYMBOL, WORD].map((pattern) => matchAt(pattern, text, at)).find((found) => found !== undefined) ?? ''
+    if (!/^[ \t\r\n]/.test(match)) tokens.push(match)
+    at += match.length
+  }
+  return tokens
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at
+  return pattern.exec(text)?.[0]
+}
+
+class Parser {
+  readonly #tokens: readonly string[]
+  #at = 0
+
+  constructor(tokens: readonly string[]) {
+    this.#tokens = tokens
+  }
+
+  selector(): Requirement[] {
+    const requirements: Requirement[] = []
+    if (this.#peek() === undefined) return requirements
+    for (;;) {
+      requirements.push(this.#requirement())
+      const after = this.#next()
+      if (after === undefined) return requirements
+      if (after !== ',') throw refuse(after, "',' or the end")
+    }
+  }
+
+  #requirement(): Requirement {
+    const negated = this.#peek() === '!'
+    if (negated) this.#next()
+    const key = this.#word('a label key')
+    if (!isLabelKey(key)) throw new Refusal(`${quote(key)} is no label key`)
+    if (negated) return { key, operator: 'not-exists' }
+    const next = this.#peek()
+    if (next === undefined || next === ',') return { key, operator: 'exists' }
+    return this.#comparison(key, this.#next())
+  }
+
+  #comparison(key: string, operator: string | undefined): Requirement {
+    switch (operator) {
+      case '=':
+      case '==':
+        return { key, operator: 'in', values: [this.#value()] }
+      case '!=':
+        return { key, operator: 'not-in', values: [this.#value()] }
+      case 'in':
+        return { key, operator: 'in', values: this.#values() }
+      case 'notin':
+        return { key, operator: 'not-in', values: this.#values() }
+      case '>':
+        return { key, operator: 'greater', bound: this.#bound() }
+      case '<':
+        return { key, operator: 'less', bound: this.#bound() }
+      default:
+        throw refuse(operator, 'an operator')
+    }
+  }
+
+  /** None at all is the empty value. */
+  #value(): string {
+    const next = this.#peek()
+    return next === undefined || next === ',' ? '' : checkValue(this.#word('a label value'))
+  }
+
+  #bound(): bigint {
+    const text = this.#value()
+    const bound = parseInteger(text)
+    if (bound === undefined) throw new Refusal(`${quote(text)} is no whole number to compare with`)
+    return bound
+  }
+
+  /** Between commas there may be nothing: the empty value. Between the parentheses there may not. */
+  #values(): string[] {
+    if (this.#peek() !== '(') throw refuse(this.#peek(), "'('")
+    this.#next()
+    if (this.#peek() === ')') throw refuse(')', 'at least one value')
+    const values = new Set<string>()
+    for (;;) {
+      const next = this.#peek()
+      values.add(next === ',' || next === ')' ? '' : checkValue(this.#word('a label value')))
+      const after = this.#next()
+      if (after === ')') return [...values]
+      if (after !== ',') throw refuse(after, "',' or ')'")
+    }
+  }
+
+  #word(expected: string): string {
+    const token = this.#next()
+    if (token === undefined || /^[=!(),<>]/.test(token)) throw refuse(token, expected)
+    return token
+  }
+
+  #peek(): string | undefined {
+    return this.#tokens[this.#at]
+  }
+
+  #next(): string | undefined {
+    return this.#tokens[this.#at++]
+  }
+}
+
+function checkValue(value: string): string {
+  if (!isLabelValue(value)) throw new Refusal(`${quote(value)} is no label value`)
+  return value
+}
+
+/** `strconv.ParseInt(value, 10, 64)` of what is a label value, and so has no sign in front. */
+function parseInteger(value: string): bigint | undefined {
+  if (!/^\d{1,63}$/.test(value)) return undefined
+  const number = BigInt(value)
+  return number > INT64_MAX ? undefined : number
+}
+
+function refuse(found: string | undefined, expected: string): Refusal {
+  return new Refusal(`${found === undefined ? 'the end' : quote(found)} stands where ${expected} is expected`)
+}

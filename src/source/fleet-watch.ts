@@ -1,0 +1,66 @@
+/**
+ * Follows the ConfigMaps of a fleet: their metadata, and nothing of their data. What a list has said stands while the server is away; that the list
+ * is forbidden is never taken for an empty one, nor for what it said before. The asking is `watch-loop.ts`'s.
+ */
+
+import { type FleetMember, readFleetMember } from './channels/fleet.ts'
+import type { Fleet } from './channels/resolve.ts'
+import { FLEET_LABEL } from './channels/words.ts'
+import { type Followed, follow, malformed, type RequestGate, readList, type WatchDeps } from './watch-loop.ts'
+
+export interface FleetObserver {
+  onFleet(fleet: Fleet): void
+  onSynced(): void
+  onReconnect(): void
+}
+
+export async function watchFleet(
+  deps: WatchDeps,
+  namespace: string,
+  observer: FleetObserver,
+  gate: RequestGate,
+  signal: AbortSignal,
+): Promise<void> {
+  const collection = `/api/v1/namespaces/${namespace}/configmaps`
+  const query = { labelSelector: `${FLEET_LABEL}=true` }
+  let members: ReadonlyMap<string, FleetMember> | undefined
+  const tell = (known: ReadonlyMap<string, FleetMember>): void => {
+    members = known
+    observer.onFleet({ kind: 'known', members: [...known.values()] })
+  }
+  const followed: Followed = {
+    what: `${collection}?labelSelector=${query.labelSelector}`,
+    collection,
+    query,
+    // There is no other way to read a list.
+    async read(_ask, send) {
+      const answer = await send({ path: collection, query, as: 'PartialObjectMetadataList' })
+      if (answer.kind !== 'ok') return { end: answer }
+      const list = readList(answer.object)
+      if (list === undefined) return { end: malformed('the answer is no list') }
+      const read = list.items.flatMap((item) => readFleetMember(item) ?? [])
+      return {
+        end: { kind: 'read', resourceVersion: list.resourceVersion },
+        deliver: () => tell(new Map(read.map((member) => [member.name, member]))),
+      }
+    },
+    formOfWatch: async () => 'metadata',
+    onEvent(type, object) {
+      const member = readFleetMember(object)
+      if (member === undefined || members === undefined) return
+      const known = new Map(members)
+      if (type === 'DELETED') known.delete(member.name)
+      else known.set(member.name, member)
+      tell(known)
+    },
+    onFailed(reason, detail) {
+      if (reason === 'unreachable' && members !== undefined) return
+      // Nothing that a watch says changes that until there is a list again.
+      members = undefined
+      observer.onFleet({ kind: 'unreadable', detail })
+    },
+    onSynced: () => observer.onSynced(),
+    onReconnect: () => observer.onReconnect(),
+  }
+  await follow(deps, followed, gate, signal)
+}

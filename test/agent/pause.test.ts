@@ -1,0 +1,61 @@
+import t from 'tap'
+import type { Desired, Heard } from '../../src/agent/desired.ts'
+import { hear } from '../../src/agent/follow-assignment.ts'
+import { nextStep } from '../../src/agent/next-step.ts'
+import { describePause, findPause, latestHeard } from '../../src/agent/pause.ts'
+import { A, assignedTo, B, crashing, inTrial, snapshot, startsWith, wants } from './snapshots.ts'
+
+const ON_NODE = { on: 'Node', by: 'annotation of Node n1' } as const
+const ON_CONFIG_MAP = { on: 'ConfigMap', by: 'annotation of ConfigMap ns/a' } as const
+const heard = (facts: Partial<Heard> = {}): Heard => ({ channel: 'label', paused: undefined, problem: undefined, ...facts })
+const wanted = (source: typeof A, facts: Partial<Heard>): { desired: Desired } => ({
+  desired: { ...wants(source).desired, heard: heard(facts) },
+})
+const requests = (hold: 'none' | 'paused' | 'local') => ({ requests: { hold, rollback: undefined, retry: false } })
+const unavailable = (reason: 'not-found' | 'forbidden', facts: Partial<Heard>): Desired => ({
+  kind: 'config-map',
+  ref: A,
+  object: { kind: 'unavailable', reason, detail: '' },
+  heard: heard(facts),
+})
+
+t.test('who pauses', async (t) => {
+  const paused = wanted(A, { paused: ON_NODE })
+  t.equal(findPause(snapshot()), undefined)
+  t.same(findPause(snapshot(paused)), { by: 'cluster', detail: ON_NODE.by })
+  t.same(findPause(snapshot({ ...paused, ...requests('paused') })), { by: 'node' }, 'a person on the node first')
+  t.equal(findPause(snapshot({ ...paused, ...requests('local') })), undefined, 'whose reset goes before')
+  t.match(describePause({ by: 'cluster', detail: 'x' }), 'paused by x')
+})
+
+t.test('a pause that was written down stands until somebody knows better', async (t) => {
+  const desired: Desired = { kind: 'unknown', detail: 'not asked yet' }
+  t.match(findPause(snapshot({ desired, heard: heard({ paused: ON_NODE }) })), { by: 'cluster' }, 'after a start without an API server')
+  const recorded = heard({ paused: ON_CONFIG_MAP })
+  t.same(latestHeard(unavailable('forbidden', {}), recorded)?.paused, ON_CONFIG_MAP, 'the ConfigMap cannot be asked')
+  t.same(latestHeard({ kind: 'invalid', detail: '', heard: heard({ problem: 'x' }) }, recorded), { ...recorded, problem: 'x' })
+  t.equal(latestHeard(unavailable('not-found', {}), recorded)?.paused, undefined, 'it is gone')
+  t.equal(latestHeard(wanted(A, {}).desired, recorded)?.paused, undefined, 'it says otherwise')
+  t.equal(latestHeard(unavailable('forbidden', {}), heard({ paused: ON_NODE }))?.paused, undefined, 'the Node says otherwise')
+})
+
+t.test('what is heard is written down once, and what is not heard is not', async (t) => {
+  const known = snapshot({ ...wanted(A, {}), heard: heard() })
+  t.equal(hear(known), undefined)
+  for (const facts of [{ channel: 'default' }, { paused: ON_NODE }, { problem: 'a tie' }] as const)
+    t.same(hear({ ...known, ...wanted(A, facts) }), { kind: 'hear', heard: heard(facts) })
+  t.same(hear(snapshot(wanted(A, {}))), { kind: 'hear', heard: heard() }, 'at first')
+  t.equal(hear(snapshot()), undefined)
+  t.equal(hear(snapshot({ desired: { kind: 'unknown', detail: '', heard: heard() } })), undefined)
+})
+
+t.test('paused: assigned and judged by nobody, activated by nothing', async (t) => {
+  const over = { ...assignedTo(B), heard: heard({ paused: ON_NODE }) }
+  const step = nextStep(snapshot({ ...wants(B), ...wanted(B, { paused: ON_NODE }), ...over }))
+  t.match(step, { kind: 'wait', phase: 'paused', detail: /^paused by annotation of Node n1; wanted is kube-system\/b/ })
+  t.match(nextStep(inTrial({ ...wanted(B, { paused: ON_NODE }), ...crashing(B), ...over, ...startsWith(B) })), {
+    kind: 'wait',
+    phase: 'paused',
+  })
+  t.match(nextStep(inTrial({ ...wanted(B, {}), ...crashing(B), ...startsWith(B), heard: heard() })), { kind: 'condemn' }, 'as it would be')
+})

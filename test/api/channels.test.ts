@@ -1,0 +1,192 @@
+import type { Test } from 'tap'
+import t from 'tap'
+import type { Json } from '../../demo/api-server/objects.ts'
+import { refusal } from '../../demo/api-server/reply.ts'
+import type { ChannelSettings } from '../../src/source/channels/resolve.ts'
+import { assertPaced, NAMESPACE, NODE, putConfigMap, putNode, startWorld, until, type World, type WorldOptions } from './world.ts'
+
+const LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
+const FLEET = 'kubelet-cfg-agent.io/fleet'
+const CHANNELS: ChannelSettings = {
+  channels: ['config-source', 'label', 'annotation', 'selector'],
+  namespace: NAMESPACE,
+  key: 'kubelet',
+  defaultConfigMap: undefined,
+}
+const WITHOUT_FLEET: ChannelSettings = { ...CHANNELS, channels: ['config-source', 'label', 'annotation'] }
+const MODERN: WorldOptions = { server: { storesConfigSource: false }, channels: WITHOUT_FLEET }
+
+async function start(t: Test, options: WorldOptions, metadata: Json = {}): Promise<World> {
+  const world = await startWorld(t, options)
+  for (const name of ['one', 'two']) putConfigMap(world.server, name, name)
+  tell(world, metadata)
+  world.source.start(() => {})
+  await until(() => world.calls.some(({ object, verb }) => object === NODE_PATH && verb === 'watch'), 'the Node is watched')
+  return world
+}
+
+const NODE_PATH = `/api/v1/nodes/${NODE}`
+const FLEET_PATH = `/api/v1/namespaces/${NAMESPACE}/configmaps`
+
+/** Labels and annotations of the Node. */
+function tell({ server }: World, metadata: Json): void {
+  server.objects.put({ kind: 'Node', metadata: { name: NODE, ...metadata }, spec: {} })
+}
+
+function putFleetMember({ server }: World, name: string, selector: string, priority = '0'): void {
+  const annotations = { 'kubelet-cfg-agent.io/node-selector': selector, 'kubelet-cfg-agent.io/priority': priority }
+  const metadata = { name, namespace: NAMESPACE, labels: { [FLEET]: 'true' }, annotations }
+  server.objects.put({ kind: 'ConfigMap', metadata, data: { kubelet: name } })
+}
+
+const sees = (world: World, seen: string) => until(() => world.seen() === seen, `${seen}, not ${world.seen()}`)
+const forms = ({ calls }: World, verb: string) =>
+  calls.filter((call) => call.object === NODE_PATH && call.verb === verb).map(({ form }) => form)
+
+t.test('a server that drops configSource: the Node is read once and then watched by its metadata', async (t) => {
+  const world = await start(t, MODERN, { labels: { [LABEL]: 'one' } })
+  await sees(world, 'one=one')
+  t.same([forms(world, 'list'), forms(world, 'watch')], [['whole'], ['metadata']])
+  t.notOk(
+    world.server.requests.some(({ verb }) => verb === 'patch'),
+    'its version says enough',
+  )
+  tell(world, { labels: { [LABEL]: 'two' } })
+  await sees(world, 'two=two')
+  tell(world, { annotations: { 'kubelet-cfg-agent.io/config-source': `${NAMESPACE}/one` } })
+  await sees(world, 'one=one')
+  tell(world, { labels: { [LABEL]: 'Not_One' } })
+  await sees(world, 'invalid')
+  tell(world, {})
+  await sees(world, 'local')
+  t.same(
+    world.lines.filter((line) => line.includes('assign')).map((line) => line.replace(/ \{.*/, '')),
+    [
+      `kube-system/one:kubelet is assigned by label ${LABEL} of the Node`,
+      `kube-system/two:kubelet is assigned by label ${LABEL} of the Node`,
+      'kube-system/one:kubelet is assigned by annotation kubelet-cfg-agent.io/config-source of the Node',
+      'the assignment was updated',
+      `failed to sync: label ${LABEL}: "Not_One" is no name of a ConfigMap; what was assigned before stands`,
+      'no channel assigns a config to this node any more',
+    ],
+  )
+  assertPaced(t, world)
+})
+
+t.test('a server that stores configSource: the Node is watched whole, and asking it leaves nothing behind', async (t) => {
+  const world = await start(t, { channels: WITHOUT_FLEET }, { labels: { [LABEL]: 'one' } })
+  await sees(world, 'one=one')
+  t.same([forms(world, 'list'), forms(world, 'watch')], [['whole'], ['whole']])
+  t.equal(world.server.objects.get('Node', NODE)?.status, undefined)
+  putNode(world.server, 'two')
+  await sees(world, 'two=two')
+  t.same(world.source.desired().heard, { channel: 'config-source', paused: undefined, problem: undefined })
+})
+
+t.test('an old server with the feature gate off is found out by a dry run', async (t) => {
+  const world = await start(t, { ...MODERN, server: { storesConfigSource: false, version: 'v1.24.17-vendor.1' } })
+  t.same(forms(world, 'watch'), ['metadata'])
+  const [asked] = world.server.requests.filter(({ verb }) => verb === 'patch')
+  t.equal(asked?.query.get('dryRun'), 'All')
+  t.equal(world.server.objects.get('Node', NODE)?.status, undefined)
+})
+
+t.test('a server that does not say is taken for one that stores', async (t) => {
+  const fault = ({ path, verb }: { path: string; verb: string }) =>
+    path === '/version' || verb === 'patch' ? refusal(403, 'Forbidden') : undefined
+  const world = await start(t, { ...MODERN, server: { storesConfigSource: false, fault } })
+  t.same(forms(world, 'watch'), ['whole'])
+})
+
+t.test('a configSource that was left by an older server still speaks, and is followed', async (t) => {
+  const world = await startWorld(t, { channels: WITHOUT_FLEET, server: { version: 'v1.30.0' } })
+  putNode(world.server, 'one')
+  putConfigMap(world.server, 'one', 'one')
+  world.source.start(() => {})
+  await sees(world, 'one=one')
+  await until(() => forms(world, 'watch').length > 0, 'watched')
+  t.same(forms(world, 'watch'), ['whole'])
+  tell(world, {})
+  await sees(world, 'local')
+})
+
+t.test('where watching is forbidden, most reads are of metadata', async (t) => {
+  const world = await startWorld(t, { ...MODERN, server: { storesConfigSource: false, authorize: ({ verb }) => verb !== 'watch' } })
+  tell(world, {})
+  world.source.start(() => {})
+  await until(() => forms(world, 'list').length > 30, 'it is polled')
+  const read = forms(world, 'list')
+  t.equal(read[0], 'whole')
+  t.ok(read.filter((form) => form === 'whole').length <= 5, `${read}`)
+  t.ok(read.includes('metadata'))
+})
+
+t.test('paused by Node or ConfigMap', async (t) => {
+  const world = await start(t, MODERN, { labels: { [LABEL]: 'one' } })
+  await sees(world, 'one=one')
+  const paused = () => world.source.desired().heard?.paused?.by
+  const annotations = { 'kubelet-cfg-agent.io/paused': 'true' }
+  tell(world, { labels: { [LABEL]: 'one' }, annotations })
+  await until(() => paused() === `annotation kubelet-cfg-agent.io/paused of Node ${NODE}`, 'paused')
+  tell(world, { labels: { [LABEL]: 'one' } })
+  await until(() => paused() === undefined, 'no longer')
+  const metadata = { name: 'one', namespace: NAMESPACE, annotations }
+  world.server.objects.put({ kind: 'ConfigMap', metadata, data: { kubelet: 'one' } })
+  await until(() => paused() === 'annotation kubelet-cfg-agent.io/paused of ConfigMap kube-system/one', 'paused by the ConfigMap')
+  tell(world, { labels: { [LABEL]: 'two' } })
+  await sees(world, 'two=two')
+  t.equal(paused(), undefined, 'which is no longer wanted')
+})
+
+t.test('the fleet is followed by its metadata, and only while it decides', async (t) => {
+  const world = await start(t, { ...MODERN, channels: CHANNELS }, { labels: { zone: 'a', [LABEL]: 'one' } })
+  putFleetMember(world, 'fleet-a', 'zone=a')
+  await sees(world, 'one=one')
+  const asked = () => world.calls.filter(({ object, query }) => object === FLEET_PATH && query.labelSelector === `${FLEET}=true`)
+  t.same(asked(), [])
+  tell(world, { labels: { zone: 'a' } })
+  await sees(world, 'fleet-a=fleet-a')
+  await until(() => asked().length === 2, 'watched')
+  t.same(
+    asked().map(({ verb, form }) => [verb, form]),
+    [
+      ['list', 'metadata'],
+      ['watch', 'metadata'],
+    ],
+  )
+  putFleetMember(world, 'fleet-all', '', '5')
+  await sees(world, 'fleet-all=fleet-all')
+  putFleetMember(world, 'fleet-b', '!x', '5')
+  await sees(world, 'invalid')
+  t.match(world.source.desired(), {
+    detail: /fleet-all, fleet-b match with the same priority 5/,
+    heard: { channel: 'selector', problem: /same priority/ },
+  })
+  world.server.objects.remove('ConfigMap', 'fleet-all', NAMESPACE)
+  await sees(world, 'fleet-b=fleet-b')
+  const open = asked().length
+  tell(world, { labels: { zone: 'a', [LABEL]: 'two' } })
+  await sees(world, 'two=two')
+  world.server.disconnectAll()
+  tell(world, { labels: { zone: 'a', [LABEL]: 'one' } })
+  await sees(world, 'one=one')
+  t.equal(asked().length, open, 'it is not asked for again')
+})
+
+t.test('a fleet that may not be listed is an error where it decides, and never local', async (t) => {
+  const world = await start(
+    t,
+    { ...MODERN, channels: { ...CHANNELS, defaultConfigMap: { namespace: NAMESPACE, name: 'two', kubeletConfigKey: 'kubelet' } } },
+    { labels: { [LABEL]: 'one' } },
+  )
+  let granted = false
+  world.server.fault = (request) => (request.query.get('labelSelector') === null || granted ? undefined : refusal(403, 'Forbidden'))
+  await sees(world, 'one=one')
+  tell(world, {})
+  await sees(world, 'invalid')
+  t.match(world.source.desired(), { detail: /ConfigMaps labelled .* in kube-system cannot be listed: /, heard: { channel: 'selector' } })
+  granted = true
+  await sees(world, 'two=two')
+  t.same(world.source.desired().heard?.channel, 'default')
+  assertPaced(t, world)
+})

@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { chooseOfFleet, type FleetMember, readFleetMember } from '../../../src/source/channels/fleet.ts'
+
+const member = (name: string, selector: string | undefined, priority?: string): FleetMember => ({
+  name,
+  selector,
+  priority,
+  problem: undefined,
+})
+const LABELS = { role: 'worker', zone: 'a' }
+const choose = (...members: FleetMember[]) => chooseOfFleet(members, LABELS)
+
+t.test('the one that matches, and of several the one of highest priority', async (t) => {
+  t.same(choose(member('a', 'role=worker'), member('b', 'role=master')), { kind: 'chosen', name: 'a' })
+  t.same(choose(member('a', 'role=worker'), member('b', 'zone in (a,b)', '10'), member('c', '', '-5')), { kind: 'chosen', name: 'b' })
+  t.same(choose(member('a', '', '9'), member('b', '', '10')), { kind: 'chosen', name: 'b' }, 'as numbers')
+  t.same(choose(member('a', ''), member('b', '', '-1')), { kind: 'chosen', name: 'a' }, 'none is zero')
+})
+
+t.test('none', async (t) => {
+  t.same(choose(), { kind: 'none' })
+  t.same(choose(member('a', 'role=master')), { kind: 'none' })
+  t.same(choose(member('a', undefined, '100')), { kind: 'none' }, 'without a selector it selects nothing')
+})
+
+t.test('a tie is refused, unless a higher priority decides', async (t) => {
+  const [a, b] = [member('a', 'role', '1'), member('b', 'zone', '1')]
+  t.match(choose(b, a), { kind: 'refused', detail: /ConfigMaps a, b match with the same priority 1/ })
+  t.same(choose(a, b, member('c', '', '2')), { kind: 'chosen', name: 'c' })
+})
+
+t.test('what cannot be understood could be meant for any node', async (t) => {
+  const broken = member('x', 'role=(', '1')
+  t.match(choose(member('a', 'role', '1'), broken), { kind: 'refused', detail: /"x" could be meant.*no label selector/ })
+  t.match(choose(broken), { kind: 'refused' })
+  t.same(choose(member('a', 'role', '2'), broken), { kind: 'chosen', name: 'a' }, 'but not where a higher priority decides')
+  for (const priority of ['high', '', '1.5', '1e3', ' 1', '99999999999', '2147483648'])
+    t.match(choose(member('a', '', '2147483647'), member('y', 'role', priority)), { kind: 'refused', detail: /no whole number/ }, priority)
+  t.same(choose(member('a', ''), member('y', 'role=master', 'high')), { kind: 'chosen', name: 'a' }, 'nor what is plainly meant for others')
+})
+
+t.test('read from a ConfigMap', async (t) => {
+  const annotations = { 'kubelet-cfg-agent.io/node-selector': 'a=b', 'kubelet-cfg-agent.io/priority': '7' }
+  t.same(readFleetMember({ metadata: { name: 'a', annotations } }), member('a', 'a=b', '7'))
+  t.same(readFleetMember({ metadata: { name: 'a' } }), member('a', undefined))
+  t.equal(readFleetMember({ metadata: {} }), undefined)
+  t.match(chooseOfFleet([readFleetMember({ metadata: { name: 'a', annotations: { x: true } } }) ?? member('b', '')], {}), {
+    kind: 'refused',
+  })
+})
+
+t.test('their order does not matter, and what is chosen matches and is not beaten', async () => {
+  const members = fc.uniqueArray(
+    fc.record({
+      name: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+      selector: fc.constantFrom(undefined, '', 'role', '!role', 'zone=b', 'zone=(', 'zone in (a)'),
+      priority: fc.constantFrom(undefined, '0', '1', '2', '-1', 'x'),
+      problem: fc.constantFrom(undefined, undefined, undefined, 'it is broken'),
+    }),
+    { selector: ({ name }) => name },
+  )
+  const matching = [undefined, '', 'role', 'zone in (a)']
+  fc.assert(
+    fc.property(members, (members) => {
+      const choice = chooseOfFleet(members, LABELS)
+      const again = chooseOfFleet([...members].reverse(), LABELS)
+      if (choice.kind !== again.kind) return false
+      const mayMatch = members.filter(
+        ({ selector, problem }) =>
+          problem !== undefined || (selector !== undefined && (matching.includes(selector) || selector === 'zone=(')),
+      )
+      if (choice.kind === 'none') return mayMatch.length === 0
+      if (choice.kind === 'refused')
+        return (
+          mayMatch.length > 1 ||
+          mayMatch.some(({ problem, selector, priority }) => problem !== undefined || selector === 'zone=(' || priority === 'x')
+        )
+      const chosen = members.find(({ name }) => name === choice.name)
+      const rank = ({ priority }: FleetMember) => Number(priority ?? 0)
+      return (
+        chosen !== undefined &&
+        matching.includes(chosen.selector) &&
+        mayMatch.every((other) => other === chosen || rank(other) < rank(chosen))
+      )
+    }),
+    { numRuns: 1000 },
+  )
+})

@@ -1,0 +1,183 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { Channel } from '../../../src/agent/desired.ts'
+import { type ChannelSettings, type Fleet, needsFleet, type Resolution, resolveChannels } from '../../../src/source/channels/resolve.ts'
+import { SWITCHED_CHANNELS } from '../../../src/source/channels/words.ts'
+
+const LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
+const ANNOTATION = 'kubelet-cfg-agent.io/config-source'
+const SETTINGS: ChannelSettings = {
+  channels: SWITCHED_CHANNELS,
+  namespace: 'cfg',
+  key: 'kubelet',
+  defaultConfigMap: { namespace: 'kube-system', name: 'kubelet-config', kubeletConfigKey: 'kubelet' },
+}
+const NO_FLEET: Fleet = { kind: 'known', members: [] }
+const ref = (name: string, namespace = 'cfg', kubeletConfigKey = 'kubelet') => ({ namespace, name, kubeletConfigKey })
+
+interface Facts {
+  readonly configSource?: unknown
+  readonly label?: string | undefined
+  readonly annotation?: string | undefined
+}
+
+function node({ configSource, label, annotation }: Facts): object {
+  const labels = { zone: 'a', ...(label === undefined ? {} : { [LABEL]: label }) }
+  const annotations = annotation === undefined ? {} : { [ANNOTATION]: annotation }
+  return { metadata: { name: 'n1', labels, annotations }, spec: configSource === undefined ? {} : { configSource } }
+}
+
+function fleetOf(selector: string): Fleet {
+  return { kind: 'known', members: [{ name: 'of-fleet', selector, priority: undefined, problem: undefined }] }
+}
+
+const SOURCE = { configMap: ref('of-spec') }
+
+t.test('each channel', async (t) => {
+  const resolve = (facts: Facts, fleet: Fleet = NO_FLEET, settings = SETTINGS) => resolveChannels(node(facts), settings, fleet)
+  t.same(resolve({ configSource: SOURCE }), { kind: 'config-map', channel: 'config-source', ref: ref('of-spec') })
+  t.same(resolve({ label: 'of-label' }), { kind: 'config-map', channel: 'label', ref: ref('of-label') })
+  t.same(resolve({ annotation: 'ns/of-annotation' }), { kind: 'config-map', channel: 'annotation', ref: ref('of-annotation', 'ns') })
+  t.same(resolve({ annotation: 'ns/a:k' }), { kind: 'config-map', channel: 'annotation', ref: ref('a', 'ns', 'k') })
+  const json = JSON.stringify({ configMap: ref('a', 'ns', 'k') })
+  t.same(resolve({ annotation: ` ${json}` }), { kind: 'config-map', channel: 'annotation', ref: ref('a', 'ns', 'k') })
+  t.same(resolve({}, fleetOf('zone=a')), { kind: 'config-map', channel: 'selector', ref: ref('of-fleet') })
+  t.same(resolve({}, fleetOf('zone=b')), { kind: 'config-map', channel: 'default', ref: ref('kubelet-config', 'kube-system') })
+  t.same(resolve({}, NO_FLEET, { ...SETTINGS, defaultConfigMap: undefined }), { kind: 'local' })
+})
+
+t.test('a channel that is switched off says nothing, be it malformed', async (t) => {
+  const settings: ChannelSettings = { ...SETTINGS, channels: ['label'], defaultConfigMap: undefined }
+  const facts = { configSource: {}, annotation: '!' }
+  t.same(resolveChannels(node(facts), settings, { kind: 'unreadable', detail: 'no' }), { kind: 'local' })
+  t.match(resolveChannels(node({ ...facts, label: 'x' }), settings, NO_FLEET), { channel: 'label' })
+})
+
+t.test('malformed', async (t) => {
+  const resolve = (facts: Facts, fleet: Fleet = NO_FLEET) => resolveChannels(node(facts), SETTINGS, fleet)
+  for (const configSource of [{}, 'x', [], { configMap: {} }, { configMap: ref('../x') }])
+    t.match(resolve({ configSource, label: 'fine' }), { kind: 'invalid', channel: 'config-source' })
+  for (const label of ['', 'A', 'a_b', '.', '..', 'a/b'])
+    t.match(resolve({ label, annotation: 'ns/fine' }), { kind: 'invalid', channel: 'label', detail: /no name of a ConfigMap/ }, label)
+  for (const annotation of [
+    '',
+    'x',
+    'ns/',
+    '{',
+    '{}',
+    '{"configMap":null}',
+    '{"configMap":{"namespace":"ns","name":"x"}}',
+    'null',
+    'local',
+  ])
+    t.match(resolve({ annotation }, fleetOf('')), { kind: 'invalid', channel: 'annotation', detail: /^annotation / }, annotation)
+  t.match(resolve({}, fleetOf('a=(')), { kind: 'invalid', channel: 'selector' })
+  t.match(resolveChannels({ metadata: { labels: { a: 1 } } }, SETTINGS, NO_FLEET), { kind: 'invalid', channel: undefined })
+  t.match(resolveChannels('no object', SETTINGS, NO_FLEET), { kind: 'invalid' })
+})
+
+t.test('the fleet: not known yet, or not to be read', async (t) => {
+  t.same(resolveChannels(node({}), SETTINGS, { kind: 'pending' }), { kind: 'pending', channel: 'selector' })
+  const unreadable: Fleet = { kind: 'unreadable', detail: 'configmaps is forbidden' }
+  t.match(resolveChannels(node({}), SETTINGS, unreadable), {
+    kind: 'invalid',
+    channel: 'selector',
+    detail: /cannot be listed: configmaps is forb/,
+  })
+  t.match(
+    resolveChannels(node({ label: 'x' }), SETTINGS, unreadable),
+    { kind: 'config-map' },
+    'and that is no matter where it does not decide',
+  )
+  t.ok(needsFleet(node({}), SETTINGS))
+  t.notOk(needsFleet(node({ annotation: 'x' }), SETTINGS))
+  t.notOk(needsFleet(node({}), { ...SETTINGS, channels: ['config-source', 'label', 'annotation'] }))
+})
+
+/** What one channel says, and what has to come of it, where it is the one that decides. */
+const SAYS: Readonly<Record<'config-source' | 'label' | 'annotation', readonly (readonly [unknown, Resolution['kind']])[]>> = {
+  'config-source': [
+    [undefined, 'local'],
+    [null, 'local'],
+    [SOURCE, 'config-map'],
+    [{ configMap: { ...ref('x'), uid: 'u' } }, 'invalid'],
+    [{}, 'invalid'],
+    [7, 'invalid'],
+  ],
+  label: [
+    [undefined, 'local'],
+    ['of-label', 'config-map'],
+    ['Not_One', 'invalid'],
+    ['', 'invalid'],
+  ],
+  annotation: [
+    [undefined, 'local'],
+    ['ns/of-annotation', 'config-map'],
+    ['{"configMap":[]}', 'invalid'],
+    ['nonsense', 'invalid'],
+  ],
+}
+const FLEETS: readonly (readonly [Fleet, Resolution['kind']])[] = [
+  [NO_FLEET, 'local'],
+  [fleetOf('zone=b'), 'local'],
+  [fleetOf('zone=a'), 'config-map'],
+  [fleetOf('zone=('), 'invalid'],
+  [{ kind: 'unreadable', detail: 'no' }, 'invalid'],
+  [{ kind: 'pending' }, 'pending'],
+]
+
+t.test('the first channel that says anything decides, whatever the later ones say', async () => {
+  const channels = fc.subarray([...SWITCHED_CHANNELS])
+  const says = fc.record({
+    'config-source': fc.constantFrom(...SAYS['config-source']),
+    label: fc.constantFrom(...SAYS.label),
+    annotation: fc.constantFrom(...SAYS.annotation),
+    selector: fc.constantFrom(...FLEETS),
+  })
+  fc.assert(
+    fc.property(channels, says, fc.boolean(), (channels, says, hasDefault) => {
+      const settings = { ...SETTINGS, channels, defaultConfigMap: hasDefault ? SETTINGS.defaultConfigMap : undefined }
+      const [label, annotation] = [says.label[0], says.annotation[0]]
+      const facts = { configSource: says['config-source'][0], label: textOf(label), annotation: textOf(annotation) }
+      const resolution = resolveChannels(node(facts), settings, says.selector[0])
+      const first = SWITCHED_CHANNELS.find((channel) => channels.includes(channel) && says[channel][1] !== 'local')
+      const expected = first === undefined ? (hasDefault ? 'config-map' : 'local') : says[first][1]
+      const speaker: Channel | undefined = first ?? (hasDefault ? 'default' : undefined)
+      return resolution.kind === expected && ('channel' in resolution ? resolution.channel : undefined) === speaker
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+t.test('nothing that is said, however wrong, means local; and only safe names are resolved to', async () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.constantFrom('ns/x', 'a', '{"configMap":{"namespace":"../a","name":"b","kubeletConfigKey":"c"}}'),
+    fc.json(),
+  )
+  fc.assert(
+    fc.property(
+      fc.option(fc.jsonValue(), { nil: undefined }),
+      fc.option(text, { nil: undefined }),
+      fc.option(text, { nil: undefined }),
+      (configSource, label, annotation) => {
+        const resolution = resolveChannels(
+          node({ configSource, label, annotation }),
+          { ...SETTINGS, defaultConfigMap: undefined },
+          NO_FLEET,
+        )
+        if (resolution.kind === 'local')
+          return (configSource === undefined || configSource === null) && label === undefined && annotation === undefined
+        if (resolution.kind !== 'config-map') return resolution.kind === 'invalid' && resolution.detail !== ''
+        return /^[a-z0-9-]+ [a-z0-9.-]+ (?!\.)[-._a-zA-Z0-9]+$/.test(
+          Object.values(ref(resolution.ref.name, resolution.ref.namespace, resolution.ref.kubeletConfigKey)).join(' '),
+        )
+      },
+    ),
+    { numRuns: 2000 },
+  )
+})
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
