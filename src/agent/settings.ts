@@ -4,15 +4,14 @@
  * neither files nor environment.
  */
 
-import type { BasePolicy, ChangePolicy } from '../preflight/policy/check-policy.ts'
 import type { ListenAddress } from '../report/listen-address.ts'
 import type { ChannelSettings } from '../source/channels/resolve.ts'
 import type { SwitchedChannel } from '../source/channels/words.ts'
 import { channelsKind, configMapKeyKind, configMapKind, type NamedConfigMap, namespaceKind } from './channel-kinds.ts'
 import { HOUR_US, MINUTE_US, SECOND_US } from './durations.ts'
 import type { Policy } from './model.ts'
+import { PREFLIGHT_SETTINGS, type PreflightSettings } from './preflight-settings.ts'
 import {
-  changePatternsKind,
   choiceKind,
   countKind,
   durationKind,
@@ -27,7 +26,7 @@ import {
 } from './setting-kinds.ts'
 
 /** Every setting with its value as the agent uses it; the limits are those of Policy. */
-export interface Settings extends Policy {
+export interface Settings extends Policy, PreflightSettings {
   readonly config: string
   /** undefined: the kubeconfig's identity, or the host name in lower case. */
   readonly nodeName: string | undefined
@@ -46,12 +45,6 @@ export interface Settings extends Policy {
   readonly kubeletUnit: string
   readonly activation: 'auto' | 'env' | 'file'
   readonly systemctl: string
-  readonly changePolicy: BasePolicy
-  readonly allowChanges: readonly string[]
-  readonly denyChanges: readonly string[]
-  readonly requireDrain: readonly string[]
-  readonly unknownFields: 'warn' | 'refuse'
-  readonly preflight: 'rules' | 'load' | 'start'
   /** undefined: off. */
   readonly metricsAddress: ListenAddress | undefined
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
@@ -78,7 +71,7 @@ export interface Setting<T> {
 export const SETTING_GROUPS = ['Where assignments come from', 'On disk', 'Kubelet', 'Preflight', 'Trial and rollback', 'Reports'] as const
 export type SettingGroup = (typeof SETTING_GROUPS)[number]
 
-const [SOURCES, DISK, KUBELET, PREFLIGHT, TRIAL, REPORTS] = SETTING_GROUPS
+const [SOURCES, DISK, KUBELET, , TRIAL, REPORTS] = SETTING_GROUPS
 const forAll = { commands: 'all', changes: 'restart' } as const
 const forRun = { commands: 'run', changes: 'restart' } as const
 const liveForRun = { commands: 'run', changes: 'live' } as const
@@ -216,57 +209,7 @@ export const SETTINGS: { readonly [P in SettingName]: Setting<Settings[P]> } = {
     ...forAll,
     help: 'for unusual systems that keep systemctl elsewhere',
   },
-  changePolicy: {
-    name: 'change-policy',
-    group: PREFLIGHT,
-    kind: choiceKind('open', 'guarded'),
-    initial: 'open',
-    ...liveForRun,
-    help: "which changes of kubelet's config a live node takes: any, or none that can hand the node over, cut it off, or need a reboot",
-  },
-  allowChanges: {
-    name: 'allow-changes',
-    group: PREFLIGHT,
-    kind: changePatternsKind,
-    initial: [],
-    ...liveForRun,
-    initialNote: 'none',
-    help: 'exceptions from change-policy: fields, as in maxPods or authentication.*, and risks, as in class:reboot',
-  },
-  denyChanges: {
-    name: 'deny-changes',
-    group: PREFLIGHT,
-    kind: changePatternsKind,
-    initial: [],
-    ...liveForRun,
-    initialNote: 'none',
-    help: 'fields and risks that never change on this node, whatever else allows them',
-  },
-  requireDrain: {
-    name: 'require-drain',
-    group: PREFLIGHT,
-    kind: changePatternsKind,
-    initial: [],
-    ...liveForRun,
-    initialNote: 'none',
-    help: 'fields and risks that the node has to be drained for',
-  },
-  preflight: {
-    name: 'preflight',
-    group: PREFLIGHT,
-    kind: choiceKind('rules', 'load', 'start'),
-    initial: 'start',
-    ...liveForRun,
-    help: "how far a config is checked before kubelet gets it: by the agent's own rules, by kubelet loading it in a sandbox too, or by kubelet starting there",
-  },
-  unknownFields: {
-    name: 'unknown-fields',
-    group: PREFLIGHT,
-    kind: choiceKind('warn', 'refuse'),
-    initial: 'warn',
-    ...liveForRun,
-    help: 'what becomes of a config with fields that this kubelet does not know and would ignore',
-  },
+  ...PREFLIGHT_SETTINGS,
   trialUs: {
     name: 'trial-duration',
     group: TRIAL,
@@ -348,10 +291,6 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]
 export function toPolicy(settings: Settings): Policy {
   const { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, keepCheckpoints } = settings
   return { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, keepCheckpoints }
-}
-
-export function toChangePolicy({ changePolicy, allowChanges, denyChanges, requireDrain }: Settings): ChangePolicy {
-  return { base: changePolicy, allow: allowChanges, deny: denyChanges, requireDrain }
 }
 
 export function toChannelSettings({ channels, configNamespace, configKey, defaultConfigMap }: Settings): ChannelSettings {
