@@ -5,7 +5,6 @@
  */
 import type { Candidate, Preflight, PreflightResult } from '../agent/ports.ts'
 import { decodeConfig, looksLikeJson, type YamlParser } from './decode.ts'
-import { validateConfig } from './validate.ts'
 
 export type Stage = (candidate: Pick<Candidate, 'source' | 'data'>) => Promise<PreflightResult>
 
@@ -42,6 +41,8 @@ export async function decodeAndCheck({ source, data }: Pick<Candidate, 'source' 
   if (text === undefined) return { kind: 'refused', reason: 'load', detail: `the ConfigMap has no key ${key}; it has ${listKeys(data)}` }
   const decoded = decodeConfig(text, await loadParser(text))
   if (!decoded.ok) return { kind: 'refused', reason: 'load', detail: decoded.detail }
+  // Tables of rules, in the memory of none but who judges.
+  const { validateConfig } = await import('./validate.ts')
   const problems = validateConfig(decoded.config)
   if (problems.length > 0) return { kind: 'refused', reason: 'validate', detail: `invalid configuration: ${problems.join('; ')}` }
   return { kind: 'accepted', remarks: decoded.remarks, drain: [] }

@@ -5,7 +5,7 @@
  */
 import { isObject } from '../../agent/is-object.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
-import { parseGoDuration } from '../go-duration.ts'
+import { parseDuration } from '../../kubelet/duration.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { type FieldRow, ROWS } from './field-rows.ts'
 
@@ -53,7 +53,7 @@ function readSet(config: KubeletConfig, name: string, row: FieldRow, minor: numb
 function isZero(value: unknown, row: FieldRow): boolean {
   if (Array.isArray(value)) return value.length === 0
   if (isObject(value)) return Object.keys(value).length === 0
-  if (typeof value === 'string') return value === '' || (row.measure === 'duration' && parseGoDuration(value) === 0n)
+  if (typeof value === 'string') return value === '' || (row.measure === 'duration' && parseDuration(value) === 0n)
   return value === 0 || value === false
 }
 

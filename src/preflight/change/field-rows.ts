@@ -5,6 +5,7 @@
  * cmd/kubelet/app/options/options.go. Defaults that hang on other fields are in `with-defaults.ts`.
  */
 import type { FieldType } from '../../kubelet/fields.ts'
+import type { FieldPath } from '../finding.ts'
 import type { RiskClass } from './risk-classes.ts'
 
 export interface FieldRow {
@@ -233,3 +234,14 @@ export type RowName = keyof typeof FIELD_ROWS
 
 /** For those who look rows up by a name that may be none. */
 export const ROWS: ReadonlyMap<string, FieldRow> = new Map(Object.entries(FIELD_ROWS))
+
+/** The row that a place belongs to: of `featureGates.X` that of the map. undefined: no kubelet knows it. */
+export function rowAt(path: FieldPath): { readonly name: string; readonly row: FieldRow } | undefined {
+  let name = ''
+  for (const step of path) {
+    name = name === '' ? String(step) : `${name}.${step}`
+    const row = ROWS.get(name)
+    if (row !== undefined) return { name, row }
+  }
+  return undefined
+}

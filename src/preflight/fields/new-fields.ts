@@ -28,7 +28,7 @@ function checkReservedMemory(value: unknown): Complaint[] {
       const complain = (problem: string) => complaints.push({ rule: 'value', path, problem, from: 21 })
       if (resource !== 'memory' && !resource.startsWith('hugepages-'))
         complain(`the limit type ${JSON.stringify(resource.slice(0, 80))} for NUMA node ${node} is not allowed, only memory or hugepages-*`)
-      if (!(sizeOf(amount) > 0))
+      if (!isPositive(amount))
         complain(`reserved memory may not be zero for NUMA node ${node} and resource ${JSON.stringify(resource.slice(0, 80))}`)
       const key = `${node} ${resource}`
       if (seen.has(key))
@@ -39,10 +39,10 @@ function checkReservedMemory(value: unknown): Complaint[] {
   })
 }
 
-function sizeOf(amount: unknown): number {
-  if (typeof amount === 'number') return amount
+function isPositive(amount: unknown): boolean {
+  if (typeof amount === 'number') return amount > 0
   // What is no quantity at all is a matter of its type.
-  return typeof amount === 'string' ? (parseQuantity(amount) ?? 1) : 0
+  return typeof amount === 'string' && (parseQuantity(amount) ?? 1n) > 0n
 }
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
