@@ -86,7 +86,7 @@ const PURE_FOR_EVER = [
   'preflight/node/check-node.ts',
   'preflight/node/check-reservations.ts',
   'preflight/node/check-states.ts',
-  'preflight/node/cpu-set.ts',
+  'preflight/cpu-set.ts',
   'preflight/node/managers.ts',
   'preflight/node/node-view.ts',
   'preflight/node/proc-net.ts',

@@ -6,6 +6,7 @@
 import { isObject } from '../../agent/is-object.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { parseDuration } from '../../kubelet/duration.ts'
+import { isKnown } from '../../kubelet/fields.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { type FieldRow, ROWS } from './field-rows.ts'
 
@@ -36,8 +37,9 @@ export function effectiveConfig(config: KubeletConfig, version: KubeletVersion |
   return effective
 }
 
-export function isKnownIn({ since = 0, until = Number.POSITIVE_INFINITY }: FieldRow, version: KubeletVersion | undefined): boolean {
-  return version === undefined || (since <= version.minor && version.minor < until)
+/** Of a kubelet that nobody knows: every field. */
+export function isKnownIn(row: FieldRow, version: KubeletVersion | undefined): boolean {
+  return version === undefined || isKnown(row, version.minor)
 }
 
 /** undefined: not set, as kubelet sees it. */

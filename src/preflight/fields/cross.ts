@@ -2,8 +2,9 @@
  * Rules about fields that depend on others, or on feature gates. Pure. Source: pkg/kubelet/apis/config/validation/validation.go of 1.20 to 1.36; messages in
  * the manner of 1.20.
  */
+
+import { parseCpuList } from '../cpu-set.ts'
 import type { Complaint, Subject } from './complaint.ts'
-import { parseCpuSet } from './cpu-set.ts'
 import { durationOf, isOn, listOf, numberOf, SECOND_NS, textOf, textsOf } from './values.ts'
 
 export function checkCross(subject: Subject): Complaint[] {
@@ -202,7 +203,7 @@ function checkReservedCpus({ config }: Subject): Complaint[] {
       problem: "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup or kubeReservedCgroup",
     })
   }
-  const cpus = parseCpuSet(text)
+  const cpus = parseCpuList(text)
   if (cpus.ok) return complaints
   const problem = `unable to parse reservedSystemCPUs (--reserved-cpus): ${cpus.detail}`
   if (!cpus.tolerated) return [...complaints, { rule: 'value', path, problem }]

@@ -5,7 +5,7 @@
  */
 import { isObject } from '../../agent/is-object.ts'
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
-import { formatCpuSet, parseCpuSet } from './cpu-set.ts'
+import { formatCpuSet, parseCpuSet } from '../cpu-set.ts'
 import { usesCpuManager, usesMemoryManager } from './managers.ts'
 import type { Complaint, NodeView } from './node-view.ts'
 import type { Surroundings } from './surroundings.ts'

@@ -5,8 +5,8 @@
  */
 import { isObject, type JsonObject } from '../../agent/is-object.ts'
 import { NANOS } from '../../kubelet/quantity.ts'
+import { type CpuSet, formatCpuSet, isWithin, parseCpuSet } from '../cpu-set.ts'
 import { listReservations, reservedCpu } from './check-reservations.ts'
-import { type CpuSet, formatCpuSet, isWithin, parseCpuSet } from './cpu-set.ts'
 import { stateFile, usesCpuManager, usesMemoryManager } from './managers.ts'
 import type { Complaint, NodeView } from './node-view.ts'
 import type { Surroundings } from './surroundings.ts'
