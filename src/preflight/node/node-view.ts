@@ -9,11 +9,11 @@ import { parseQuantity } from '../../kubelet/quantity.ts'
 import { type EffectiveConfig, effectiveConfig } from '../change/effective.ts'
 import { ROWS, type RowName } from '../change/field-rows.ts'
 import type { KubeletFlags } from '../change/kubelet-flags.ts'
-import { locateNearest } from '../change/locate.ts'
 import { overlayFlags } from '../change/overlay-flags.ts'
 import type { ConfigDocument } from '../document.ts'
 import type { FieldPath, Finding, Severity } from '../finding.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
+import { locateNearest } from '../locate.ts'
 
 export interface NodeOptions {
   readonly version: KubeletVersion | undefined

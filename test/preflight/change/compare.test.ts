@@ -4,9 +4,9 @@ import { listLeaves } from '../../../src/kubelet/fields.ts'
 import { formatSide, HIDDEN } from '../../../src/preflight/change/change.ts'
 import { compareConfigs } from '../../../src/preflight/change/compare.ts'
 import { ROWS, rowAt } from '../../../src/preflight/change/field-rows.ts'
-import { withDefaults } from '../../../src/preflight/change/with-defaults.ts'
 import { formatPath } from '../../../src/preflight/field-path.ts'
 import { anyConfig, anyVersion, v } from './configs.ts'
+import { withDefaults } from './with-defaults.ts'
 
 function lines(before: object, after: object, minor = 20): string[] {
   return compareConfigs({ ...before }, { ...after }, v(minor)).map(
