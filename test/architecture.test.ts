@@ -77,26 +77,22 @@ const PURE_FOR_EVER = [
   'preflight/change/effective.ts',
   'preflight/change/field-rows.ts',
   'preflight/change/kubelet-flags.ts',
-  'preflight/change/locate.ts',
   'preflight/change/overlay-flags.ts',
   'preflight/change/overridden.ts',
   'preflight/change/risk-classes.ts',
   'preflight/change/same-value.ts',
-  'preflight/change/with-defaults.ts',
-  'preflight/go-duration.ts',
   'preflight/node/check-endpoints.ts',
   'preflight/node/check-files.ts',
   'preflight/node/check-machine.ts',
   'preflight/node/check-node.ts',
   'preflight/node/check-reservations.ts',
   'preflight/node/check-states.ts',
-  'preflight/node/cpu-set.ts',
+  'preflight/cpu-set.ts',
   'preflight/node/managers.ts',
   'preflight/node/node-view.ts',
   'preflight/node/proc-net.ts',
   'preflight/policy/check-policy.ts',
   'preflight/policy/patterns.ts',
-  'preflight/quantity.ts',
   'kubelet/yaml-number.ts',
   'preflight/check-fields.ts',
   'preflight/fields/at-start.ts',
@@ -107,6 +103,7 @@ const PURE_FOR_EVER = [
   'preflight/fields/new-fields.ts',
   'preflight/fields/ranges.ts',
   'preflight/fields/unknown-keys.ts',
+  'preflight/locate.ts',
   'preflight/read-document.ts',
   'preflight/field-path.ts',
   'preflight/inspect.ts',
@@ -152,6 +149,8 @@ interface Import {
   readonly specifier: string
   /** Erased by the compiler: a type is no dependency on what the module does. */
   readonly typeOnly: boolean
+  /** By `import()`: when it is wanted. */
+  readonly late?: boolean
 }
 
 interface Module {
@@ -178,7 +177,7 @@ function findImports(file: ts.SourceFile): Import[] {
       found.push({ specifier: node.moduleSpecifier.text, typeOnly: node.isTypeOnly })
     } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
       const [specifier] = node.arguments
-      if (specifier !== undefined && ts.isStringLiteral(specifier)) found.push({ specifier: specifier.text, typeOnly: false })
+      if (specifier !== undefined && ts.isStringLiteral(specifier)) found.push({ specifier: specifier.text, typeOnly: false, late: true })
     } else if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal)) {
       found.push({ specifier: node.argument.literal.text, typeOnly: true })
     }
@@ -259,10 +258,19 @@ const MODULES: ReadonlyMap<string, Module> = new Map(
 )
 
 /** Modules of ours whose code this one runs. */
-function ownImports(module: Module): string[] {
+function ownImports(module: Module, { late } = { late: true }): string[] {
   return module.imports
-    .filter(({ specifier, typeOnly }) => !typeOnly && specifier.startsWith('.'))
+    .filter((imported) => !imported.typeOnly && imported.specifier.startsWith('.') && (late || imported.late !== true))
     .map(({ specifier }) => relative(SRC, resolve(dirname(join(SRC, module.name)), specifier)))
+}
+
+/** What is in memory as soon as one module is. */
+function loadedWith(name: string, found = new Set<string>()): ReadonlySet<string> {
+  const module = MODULES.get(name)
+  if (module === undefined || found.has(name)) return found
+  found.add(name)
+  for (const imported of ownImports(module, { late: false })) loadedWith(imported, found)
+  return found
 }
 
 const isPure = (name: string) => MODULES.get(name)?.impurities.length === 0
@@ -291,6 +299,16 @@ t.test('an adapter never imports another', async (t) => {
     const others = ownImports(module).filter((name) => !isPure(name))
     t.same(others, [], `${module.name} (${why(module.name)}): ${others.map((name) => `${name} ${why(name)}`).join('; ')}`)
   }
+})
+
+t.test('an agent that waits has no tables of rules in its memory, nor a parser of YAML', async (t) => {
+  const loaded = [...loadedWith('main.ts')]
+  t.ok(loaded.includes('agent/loop.ts'))
+  const heavy = /^preflight\/(fields|node|kubelet)\/|\/(field-rows|check-fields|parts|validate|yaml)\.ts$/
+  t.same(
+    loaded.filter((name) => heavy.test(name) && name !== 'cli/validate.ts'),
+    [],
+  )
 })
 
 t.test('each library is known to one module', async (t) => {

@@ -96,7 +96,7 @@ function findUnlikeIntegers(json: string): Misfit[] {
 }
 
 /** The field of a path of keys and indices. */
-export function findField(path: Misfit['path']): Field | undefined {
+function findField(path: Misfit['path']): Field | undefined {
   let fields: Fields | undefined = FIELDS
   let field: Field | undefined
   for (const step of path) {

@@ -54,7 +54,7 @@ export interface Misfit {
 }
 
 /** undefined: it fits. Otherwise what the type asks for. */
-export function misfit(type: FieldType, value: unknown): string | undefined {
+function misfit(type: FieldType, value: unknown): string | undefined {
   const { called, fits } = RULES[type]
   const isUnset = value === undefined || (value === null && type !== 'duration')
   return isUnset || fits(value) ? undefined : called

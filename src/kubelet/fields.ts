@@ -191,6 +191,25 @@ export function isFieldName(name: string): name is FieldName {
 }
 
 /** Whether kubelet 1.`minor` knows a field; undefined asks for one that all do. */
-export function isKnown({ since = OLDEST_MINOR, gone = Number.POSITIVE_INFINITY }: Field, minor: number | undefined): boolean {
-  return minor === undefined ? since === OLDEST_MINOR && gone === Number.POSITIVE_INFINITY : since <= minor && minor < gone
+export function isKnown({ since, gone }: Pick<Field, 'since' | 'gone'>, minor: number | undefined): boolean {
+  if (minor === undefined) return since === undefined && gone === undefined
+  return (since ?? 0) <= minor && minor < (gone ?? Number.POSITIVE_INFINITY)
+}
+
+type LeafOf<Table extends Fields> = {
+  [Name in keyof Table & string]: Table[Name] extends { readonly type: 'object'; readonly fields: infer Inner extends Fields }
+    ? `${Name}.${LeafOf<Inner>}`
+    : Name
+}[keyof Table & string]
+
+/** A field that is set as a whole, by its path with dots: no object with fields of its own, but a list of them is one. */
+export type LeafName = LeafOf<typeof FIELDS>
+
+/** Each with its LeafName, in the order of the table. */
+export function listLeaves(fields: Fields = FIELDS): (readonly [name: string, field: Field])[] {
+  return Object.entries(fields).flatMap(([name, field]) =>
+    field.type === 'object' && field.fields !== undefined
+      ? listLeaves(field.fields).map(([inner, leaf]) => [`${name}.${inner}`, leaf] as const)
+      : [[name, field] as const],
+  )
 }

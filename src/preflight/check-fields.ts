@@ -3,6 +3,7 @@
  * It refuses only what a kubelet of this version would: for one of no known version, what all would. Rules and their sources: `fields/`.
  */
 import { nearest } from '../agent/nearest.ts'
+import { describeMisfit } from '../kubelet/decode.ts'
 import { findMisfits } from '../kubelet/field-types.ts'
 import { FIELDS } from '../kubelet/fields.ts'
 import type { ConfigDocument } from './document.ts'
@@ -16,8 +17,9 @@ import { findGateState } from './fields/gate-stages.ts'
 import { checkNewFields } from './fields/new-fields.ts'
 import { checkQuotaPeriod, checkRanges } from './fields/ranges.ts'
 import { checkKeys, MOST_KEYS } from './fields/unknown-keys.ts'
-import type { FieldPath, Finding, Position } from './finding.ts'
+import type { Finding, Position } from './finding.ts'
 import type { KubeletVersion } from './kubelet-version.ts'
+import { locateNearest } from './locate.ts'
 
 export interface FieldOptions {
   /** undefined: nobody knows. */
@@ -55,10 +57,10 @@ export function listRules(subject: Subject): Complaint[] {
 /** Of the fields that came after 1.20: the others are why a document could not be read. */
 function checkTypes({ config, version }: Subject): Complaint[] {
   const newest = Number.MAX_SAFE_INTEGER
-  return findMisfits(config, FIELDS, version?.minor ?? newest).map(({ path, wanted }) => ({
+  return findMisfits(config, FIELDS, version?.minor ?? newest).map((misfit) => ({
     rule: 'type',
-    path,
-    problem: `${formatPath(path)} must be ${wanted}`,
+    path: misfit.path,
+    problem: describeMisfit(misfit),
     reason: 'load',
     unsure: version === undefined,
   }))
@@ -80,16 +82,9 @@ function judge(complaint: Complaint, document: ConfigDocument, version: KubeletV
   if (severity === undefined) return []
   const { rule, path, reason = 'validate', problem, advice } = complaint
   const range = version === undefined ? describeRange(complaint) : ''
-  return [{ rule: `fields/${rule}`, severity, reason, path, position: locate(document, path), problem: `${problem}${range}`, advice }]
-}
-
-/** Of what is not there, what it would be in. */
-function locate(document: ConfigDocument, path: FieldPath): Position | undefined {
-  for (let length = path.length; length > 0; length -= 1) {
-    const position = document.locate(path.slice(0, length))
-    if (position !== undefined) return position
-  }
-  return undefined
+  return [
+    { rule: `fields/${rule}`, severity, reason, path, position: locateNearest(document, path), problem: `${problem}${range}`, advice },
+  ]
 }
 
 function listRepeated({ repeated }: ConfigDocument, severity: Finding['severity']): Finding[] {

@@ -33,6 +33,7 @@ t.test('refuses the rest, and says why', async (t) => {
     ['1d', 'is no duration'],
     ['1m30', 'is no duration'],
     ['.s', 'is no duration'],
+    ['2562048h', 'is no duration'],
   ] as const) {
     const parsed = parseDuration(text)
     t.match(parsed.ok ? 'accepted' : parsed.detail, why, `"${text}"`)

@@ -7,7 +7,7 @@ import { ARCHITECTURES } from '../../scripts/package/architectures.ts'
 import { debianChangelog } from '../../scripts/package/deb.ts'
 import { unmetNeeds } from '../../scripts/package/elf.ts'
 import { debianDate, isoDay, rpmDate } from '../../scripts/package/project.ts'
-import { StagedPreflight } from '../../src/kubelet/preflight.ts'
+import { decodeAndCheck } from '../../src/kubelet/preflight.ts'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
 import { CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
 import { readManifest, resolveManifests } from '../../src/source/manifests.ts'
@@ -89,7 +89,7 @@ t.test('the examples: a directory of manifests assigns a config that preflight a
   t.match(desired, { kind: 'config-map', object: { kind: 'found' } })
   const { data } = parse(read('deploy/node-config.yaml')) as { data: Record<string, string> }
   const source = { namespace: 'kube-system', name: 'node-config', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '1' }
-  t.strictSame(await new StagedPreflight().check({ source, data }), { kind: 'accepted', remarks: [], drain: [] })
+  t.strictSame(await decodeAndCheck({ source, data }), { kind: 'accepted', remarks: [], drain: [] })
 })
 
 t.test('the examples: the patch assigns what the manifest does, and back', async (t) => {

@@ -1,6 +1,5 @@
 /** A change of one place of kubelet's config, and how it reads. Types and wording only. */
 import type { FieldPath } from '../finding.ts'
-import { type FieldRow, ROWS } from './field-rows.ts'
 import type { RiskClass } from './risk-classes.ts'
 
 export interface Change {
@@ -25,15 +24,4 @@ export function formatSide(side: Side | undefined): string {
   if (side === undefined) return 'not set'
   const text = side.value === HIDDEN ? HIDDEN : JSON.stringify(side.value)
   return side.isDefault ? `${text} (default)` : text
-}
-
-/** The row that a place belongs to: of `featureGates.X` that of the map. undefined: no kubelet knows it. */
-export function rowAt(path: FieldPath): { readonly name: string; readonly row: FieldRow } | undefined {
-  let name = ''
-  for (const step of path) {
-    name = name === '' ? String(step) : `${name}.${step}`
-    const row = ROWS.get(name)
-    if (row !== undefined) return { name, row }
-  }
-  return undefined
 }

@@ -5,7 +5,8 @@
  */
 import { isObject } from '../../agent/is-object.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
-import { parseGoDuration } from '../go-duration.ts'
+import { parseDuration } from '../../kubelet/duration.ts'
+import { isKnown } from '../../kubelet/fields.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { type FieldRow, ROWS } from './field-rows.ts'
 
@@ -36,8 +37,9 @@ export function effectiveConfig(config: KubeletConfig, version: KubeletVersion |
   return effective
 }
 
-export function isKnownIn({ since = 0, until = Number.POSITIVE_INFINITY }: FieldRow, version: KubeletVersion | undefined): boolean {
-  return version === undefined || (since <= version.minor && version.minor < until)
+/** Of a kubelet that nobody knows: every field. */
+export function isKnownIn(row: FieldRow, version: KubeletVersion | undefined): boolean {
+  return version === undefined || isKnown(row, version.minor)
 }
 
 /** undefined: not set, as kubelet sees it. */
@@ -53,7 +55,7 @@ function readSet(config: KubeletConfig, name: string, row: FieldRow, minor: numb
 function isZero(value: unknown, row: FieldRow): boolean {
   if (Array.isArray(value)) return value.length === 0
   if (isObject(value)) return Object.keys(value).length === 0
-  if (typeof value === 'string') return value === '' || (row.measure === 'duration' && parseGoDuration(value) === 0n)
+  if (typeof value === 'string') return value === '' || (row.measure === 'duration' && parseDuration(value) === 0n)
   return value === 0 || value === false
 }
 

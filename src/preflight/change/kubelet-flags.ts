@@ -2,7 +2,6 @@
  * Kubelet's own flags, out of its command line. Pure. Rules of github.com/spf13/pflag as kubelet uses it: `--name=value` or `--name value`, a boolean only
  * as `--name` or `--name=value`, `_` counts as `-` (`WordSepNormalizeFunc`), `--` ends them.
  */
-import { FIELDS, isFieldName } from '../../kubelet/fields.ts'
 import { ROWS } from './field-rows.ts'
 
 /** Name without dashes in front, and every value in order: the last one wins, but maps and lists add up. */
@@ -13,11 +12,7 @@ export const NO_FLAGS: KubeletFlags = new Map()
 type Arity = 'switch' | 'value'
 
 const BY_FLAG: ReadonlyMap<string, Arity> = new Map(
-  [...ROWS].flatMap(([name, { flag, type }]) => {
-    if (flag === undefined) return []
-    const kind = type ?? (isFieldName(name) ? FIELDS[name].type : undefined)
-    return [[flag, kind === 'boolean' ? 'switch' : 'value'] as const]
-  }),
+  [...ROWS.values()].flatMap(({ flag, type }) => (flag === undefined ? [] : [[flag, type === 'boolean' ? 'switch' : 'value'] as const])),
 )
 
 /** `args`: without the program itself. */

@@ -5,7 +5,7 @@
  */
 import { isObject } from '../../agent/is-object.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
-import { FIELDS, type FieldType, isFieldName } from '../../kubelet/fields.ts'
+import type { FieldType } from '../../kubelet/fields.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { isKnownIn } from './effective.ts'
 import { ROWS } from './field-rows.ts'
@@ -23,7 +23,7 @@ export function overlayFlags(config: KubeletConfig, flags: KubeletFlags, version
   for (const [name, row] of ROWS) {
     const given = row.flag === undefined || !isKnownIn(row, version) ? undefined : flags.get(row.flag)
     if (given === undefined || row.flag === undefined) continue
-    const value = readFlag(row.flag, given, row.type ?? (isFieldName(name) ? FIELDS[name].type : 'object'))
+    const value = readFlag(row.flag, given, row.type)
     if (value === undefined) unknown.add(name)
     overlaid = place(overlaid, name.split('.'), name === 'featureGates' ? mergeGates(config[name], value) : value)
   }
@@ -37,11 +37,14 @@ function readFlag(flag: string, given: readonly string[], type: FieldType): unkn
     case 'string':
     case 'duration':
     case 'nullable-duration':
+    case 'nanoseconds':
+    case 'quantity':
       return last
     case 'boolean':
       return readBoolean(last)
     case 'int32':
     case 'int64':
+    case 'uint32':
       return /^[+-]?\d{1,15}$/.test(last) ? Number(last) : undefined
     case 'strings':
       return given.flatMap((one) => (one === '' ? [] : one.split(',')))
@@ -50,9 +53,6 @@ function readFlag(flag: string, given: readonly string[], type: FieldType): unkn
     case 'boolean-map':
       return readGates(given)
     case 'number':
-    case 'uint32':
-    case 'nanoseconds':
-    case 'quantity':
     case 'quantity-map':
     case 'time':
     case 'object':

@@ -5,9 +5,10 @@
 import type { ConfigDocument } from '../document.ts'
 import { formatPath } from '../field-path.ts'
 import type { FieldPath, Finding } from '../finding.ts'
-import { type Change, rowAt } from './change.ts'
+import { locateNearest } from '../locate.ts'
+import type { Change } from './change.ts'
+import { rowAt } from './field-rows.ts'
 import type { KubeletFlags } from './kubelet-flags.ts'
-import { locateNearest } from './locate.ts'
 
 export function findOverridden(changes: readonly Change[], flags: KubeletFlags, document?: Pick<ConfigDocument, 'locate'>): Finding[] {
   const findings = new Map<string, Finding>()

@@ -3,8 +3,8 @@
  * and spellings are compared. Text that does not measure what its field asks for stays as it is.
  */
 import { isObject } from '../../agent/is-object.ts'
-import { parseGoDuration } from '../go-duration.ts'
-import { parseQuantity } from '../quantity.ts'
+import { parseDuration } from '../../kubelet/duration.ts'
+import { parseQuantity } from '../../kubelet/quantity.ts'
 import type { FieldRow } from './field-rows.ts'
 
 export function isSameValue(a: unknown, b: unknown, measure: FieldRow['measure']): boolean {
@@ -24,11 +24,10 @@ function spell(value: unknown, measure: FieldRow['measure']): string {
 function spellMeasure(value: unknown, measure: 'duration' | 'quantity'): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   // logging.flushFrequency was a number of nanoseconds at first, and may be one still.
-  if (measure === 'duration') return typeof value === 'number' ? `${value} ns` : withUnit(parseGoDuration(value), 'ns')
+  if (measure === 'duration') return typeof value === 'number' ? `${value} ns` : withUnit(parseDuration(value), 'ns')
   const percentage = typeof value === 'string' ? /^([+-]?[\d.]+)%$/.exec(value)?.[1] : undefined
   if (percentage !== undefined) return `${Number(percentage)} %`
-  const parsed = parseQuantity(String(value))
-  return parsed.ok ? withUnit(parsed.nanos, '') : undefined
+  return withUnit(parseQuantity(String(value)), '')
 }
 
 function withUnit(count: bigint | undefined, unit: string): string | undefined {

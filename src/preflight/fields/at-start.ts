@@ -30,7 +30,7 @@ function checkReserved(field: string, reserved: TextMap): Complaint[] {
     const quantity = parseQuantity(amount)
     if (quantity === undefined)
       return [{ rule: 'value', path, problem: `failed to parse quantity ${quote(amount)} for ${quote(resource)} resource` }]
-    return quantity < 0
+    return quantity < 0n
       ? [{ rule: 'value', path, problem: `resource quantity for ${quote(resource)} cannot be negative: ${shorten(amount)}` }]
       : []
   })
@@ -93,8 +93,8 @@ function checkAmount(path: Complaint['path'], amount: string, kind: 'threshold' 
   }
   const quantity = parseQuantity(amount)
   if (quantity === undefined) return complain(`eviction ${kind} ${quote(amount)} is no quantity and no percentage`)
-  if (kind === 'threshold') return quantity > 0 ? [] : complain(`eviction threshold must be positive: ${shorten(amount)}`)
-  return quantity < 0 ? complain(`negative eviction minimum reclaim specified: ${shorten(amount)}`) : []
+  if (kind === 'threshold') return quantity > 0n ? [] : complain(`eviction threshold must be positive: ${shorten(amount)}`)
+  return quantity < 0n ? complain(`negative eviction minimum reclaim specified: ${shorten(amount)}`) : []
 }
 
 /** Older kubelets meant 100 % and compared with 10000 %; the newest compare with 100 %. Between them nobody can tell. */

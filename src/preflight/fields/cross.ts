@@ -2,8 +2,9 @@
  * Rules about fields that depend on others, or on feature gates. Pure. Source: pkg/kubelet/apis/config/validation/validation.go of 1.20 to 1.36; messages in
  * the manner of 1.20.
  */
-import type { Complaint, Subject } from './complaint.ts'
-import { parseCpuSet } from './cpu-set.ts'
+
+import { parseCpuList } from '../cpu-set.ts'
+import { type Complaint, quote, type Subject } from './complaint.ts'
 import { durationOf, isOn, listOf, numberOf, SECOND_NS, textOf, textsOf } from './values.ts'
 
 export function checkCross(subject: Subject): Complaint[] {
@@ -144,7 +145,7 @@ function checkSwap({ config, gate }: Subject): Complaint[] {
           {
             rule: 'value',
             path,
-            problem: `memorySwap.swapBehavior ${JSON.stringify(behavior.slice(0, 80))} must be one of: "", ${words.join(', ')}`,
+            problem: `memorySwap.swapBehavior ${quote(behavior)} must be one of: "", ${words.join(', ')}`,
             unsure: isOnHere === undefined,
             ...range,
           },
@@ -175,11 +176,11 @@ function checkEnforcement({ config }: Subject): Complaint[] {
     complain(`${FIELD} may not contain additional enforcements when "none" is specified`)
   for (const [index, one] of enforced.entries()) {
     const path = config.enforceNodeAllocatable === undefined ? ['enforceNodeAllocatable'] : ['enforceNodeAllocatable', index]
-    if (enforced.indexOf(one) !== index) complain(`${FIELD} has ${JSON.stringify(one.slice(0, 80))} twice`, { path, from: 31 })
+    if (enforced.indexOf(one) !== index) complain(`${FIELD} has ${quote(one)} twice`, { path, from: 31 })
     const plain = one.replace(/-compressible$/, '')
     const cgroup = plain === 'system-reserved' || plain === 'kube-reserved' ? CGROUP_OF[plain] : undefined
     if (cgroup === undefined ? !['pods', 'none'].includes(one) : false)
-      complain(`option ${JSON.stringify(one.slice(0, 80))} specified for ${FIELD} is not valid`, { path, rule: 'value' })
+      complain(`option ${quote(one)} specified for ${FIELD} is not valid`, { path, rule: 'value' })
     if (cgroup !== undefined && plain !== one) {
       complain(`option ${JSON.stringify(one)} specified for ${FIELD} is not valid before 1.32`, { path, rule: 'value', to: 31 })
       if (enforced.includes(plain)) complain(`${FIELD} may not contain both ${plain} and ${one}`, { path, from: 32 })
@@ -202,7 +203,7 @@ function checkReservedCpus({ config }: Subject): Complaint[] {
       problem: "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup or kubeReservedCgroup",
     })
   }
-  const cpus = parseCpuSet(text)
+  const cpus = parseCpuList(text)
   if (cpus.ok) return complaints
   const problem = `unable to parse reservedSystemCPUs (--reserved-cpus): ${cpus.detail}`
   if (!cpus.tolerated) return [...complaints, { rule: 'value', path, problem }]

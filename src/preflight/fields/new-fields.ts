@@ -1,7 +1,7 @@
 /** Rules about fields that came after 1.20, and are rarely used. Pure. Source: pkg/kubelet/apis/config/validation of 1.21 to 1.36. */
 import { isObject } from '../../agent/is-object.ts'
 import { parseQuantity } from '../../kubelet/quantity.ts'
-import type { Complaint, Subject } from './complaint.ts'
+import { type Complaint, quote, type Subject } from './complaint.ts'
 import { durationOf, listOf, SECOND_NS, textOf } from './values.ts'
 
 export function checkNewFields(subject: Subject): Complaint[] {
@@ -27,22 +27,20 @@ function checkReservedMemory(value: unknown): Complaint[] {
       const complaints: Complaint[] = []
       const complain = (problem: string) => complaints.push({ rule: 'value', path, problem, from: 21 })
       if (resource !== 'memory' && !resource.startsWith('hugepages-'))
-        complain(`the limit type ${JSON.stringify(resource.slice(0, 80))} for NUMA node ${node} is not allowed, only memory or hugepages-*`)
-      if (!(sizeOf(amount) > 0))
-        complain(`reserved memory may not be zero for NUMA node ${node} and resource ${JSON.stringify(resource.slice(0, 80))}`)
+        complain(`the limit type ${quote(resource)} for NUMA node ${node} is not allowed, only memory or hugepages-*`)
+      if (!isPositive(amount)) complain(`reserved memory may not be zero for NUMA node ${node} and resource ${quote(resource)}`)
       const key = `${node} ${resource}`
-      if (seen.has(key))
-        complain(`the reserved memory has a duplicate value for NUMA node ${node} and resource ${JSON.stringify(resource.slice(0, 80))}`)
+      if (seen.has(key)) complain(`the reserved memory has a duplicate value for NUMA node ${node} and resource ${quote(resource)}`)
       seen.add(key)
       return complaints
     })
   })
 }
 
-function sizeOf(amount: unknown): number {
-  if (typeof amount === 'number') return amount
+function isPositive(amount: unknown): boolean {
+  if (typeof amount === 'number') return amount > 0
   // What is no quantity at all is a matter of its type.
-  return typeof amount === 'string' ? (parseQuantity(amount) ?? 1) : 0
+  return typeof amount === 'string' && (parseQuantity(amount) ?? 1n) > 0n
 }
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']

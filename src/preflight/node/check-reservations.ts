@@ -4,8 +4,8 @@
  * and memorymanager. Kubelet starts with a reservation of everything, but a node without anything to give is no node.
  */
 import { isObject } from '../../agent/is-object.ts'
-import { NANOS, parseQuantity } from '../quantity.ts'
-import { formatCpuSet, parseCpuSet } from './cpu-set.ts'
+import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
+import { formatCpuSet, parseCpuSet } from '../cpu-set.ts'
 import { usesCpuManager, usesMemoryManager } from './managers.ts'
 import type { Complaint, NodeView } from './node-view.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -117,12 +117,7 @@ export function listReservations(view: NodeView): MemoryReservation[] {
   const value = view.value('reservedMemory')
   return (Array.isArray(value) ? value : []).filter(isObject).map(({ numaNode, limits }) => ({
     numaNode: typeof numaNode === 'number' ? numaNode : 0,
-    limits: Object.fromEntries(
-      Object.entries(isObject(limits) ? limits : {}).map(([name, text]) => {
-        const parsed = parseQuantity(String(text))
-        return [name, parsed.ok ? parsed.nanos : undefined]
-      }),
-    ),
+    limits: Object.fromEntries(Object.entries(isObject(limits) ? limits : {}).map(([name, text]) => [name, parseQuantity(String(text))])),
   }))
 }
 

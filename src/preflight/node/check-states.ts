@@ -4,9 +4,9 @@
  * policies. Which CPUs a mere number reserves is for kubelet to find out; only what no choice of them could satisfy is refused here.
  */
 import { isObject, type JsonObject } from '../../agent/is-object.ts'
-import { NANOS } from '../quantity.ts'
+import { NANOS } from '../../kubelet/quantity.ts'
+import { type CpuSet, formatCpuSet, isWithin, parseCpuSet } from '../cpu-set.ts'
 import { listReservations, reservedCpu } from './check-reservations.ts'
-import { type CpuSet, formatCpuSet, isWithin, parseCpuSet } from './cpu-set.ts'
 import { stateFile, usesCpuManager, usesMemoryManager } from './managers.ts'
 import type { Complaint, NodeView } from './node-view.ts'
 import type { Surroundings } from './surroundings.ts'

@@ -5,15 +5,15 @@
 import { posix } from 'node:path'
 import { isObject } from '../../agent/is-object.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
+import { parseQuantity } from '../../kubelet/quantity.ts'
 import { type EffectiveConfig, effectiveConfig } from '../change/effective.ts'
 import { ROWS, type RowName } from '../change/field-rows.ts'
 import type { KubeletFlags } from '../change/kubelet-flags.ts'
-import { locateNearest } from '../change/locate.ts'
 import { overlayFlags } from '../change/overlay-flags.ts'
 import type { ConfigDocument } from '../document.ts'
 import type { FieldPath, Finding, Severity } from '../finding.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
-import { parseQuantity } from '../quantity.ts'
+import { locateNearest } from '../locate.ts'
 
 export interface NodeOptions {
   readonly version: KubeletVersion | undefined
@@ -90,9 +90,7 @@ export class NodeView {
   quantity(name: RowName, key: string): bigint | undefined {
     if (this.isUnknown(name)) return undefined
     const value = this.map(name)[key]
-    if (value === undefined || value === null) return 0n
-    const parsed = parseQuantity(String(value))
-    return parsed.ok ? parsed.nanos : undefined
+    return value === undefined || value === null ? 0n : parseQuantity(String(value))
   }
 
   /** What the config and the flags say of a feature gate, where they do. */

@@ -6,7 +6,7 @@ import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { posix } from 'node:path'
 import type { NodeFactsResult } from '../../kubelet/describe-facts.ts'
-import { parseCpuSet } from './cpu-set.ts'
+import { parseCpuSet } from '../cpu-set.ts'
 import { type ListeningSocket, parseListeners } from './proc-net.ts'
 import { type Listener, NOTHING_KNOWN, type PathState, type SocketState, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
 

@@ -2,7 +2,7 @@
  * What a candidate needs to know of the node it is for, and what was found out. Types only. What could not be found out, or was not asked for, is undefined
  * or not in its map: unknown. From that nothing follows, and nobody is refused for it.
  */
-import type { CpuSet } from './cpu-set.ts'
+import type { CpuSet } from '../cpu-set.ts'
 
 export interface SurroundingNeeds {
   /** Memory and swap. */

@@ -4,11 +4,11 @@
  * forbids nothing, it only says what has to happen first.
  */
 import type { Change } from '../change/change.ts'
-import { locateNearest } from '../change/locate.ts'
 import { RISKS } from '../change/risk-classes.ts'
 import type { ConfigDocument } from '../document.ts'
 import { formatPath } from '../field-path.ts'
 import type { FieldPath, Finding } from '../finding.ts'
+import { locateNearest } from '../locate.ts'
 import { matchesPattern } from './patterns.ts'
 
 /** All patterns are such as `checkPattern` lets pass. */

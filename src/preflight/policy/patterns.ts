@@ -3,9 +3,8 @@
  * all of a risk. Pure. A pattern that can mean nothing is refused, and the nearest that can is named.
  */
 import { nearest } from '../../agent/nearest.ts'
-import { FIELDS } from '../../kubelet/fields.ts'
+import { FIELDS, listLeaves } from '../../kubelet/fields.ts'
 import type { Change } from '../change/change.ts'
-import { FIELD_ROWS, ROWS } from '../change/field-rows.ts'
 import { isRiskClass, RISKS } from '../change/risk-classes.ts'
 import type { FieldPath } from '../finding.ts'
 
@@ -14,14 +13,12 @@ export type PatternCheck = { readonly ok: true } | { readonly ok: false; readonl
 const CLASS = 'class:'
 const LONGEST = 200
 
-/** Every path that leads to a row: `authentication`, `authentication.x509`, `authentication.x509.clientCAFile`. */
+/** Every path that leads to a field: `authentication`, `authentication.x509`, `authentication.x509.clientCAFile`. */
 const PLACES: ReadonlySet<string> = new Set(
-  Object.keys(FIELD_ROWS).flatMap((name) => [...[...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index)), name]),
+  listLeaves().flatMap(([name]) => [...[...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index)), name]),
 )
 /** Fields whose keys are the user's own. */
-const MAPS: ReadonlySet<string> = new Set(
-  Object.entries(FIELDS).flatMap(([name, { type }]) => (ROWS.has(name) && type.endsWith('-map') ? [name] : [])),
-)
+const MAPS: ReadonlySet<string> = new Set(Object.entries(FIELDS).flatMap(([name, { type }]) => (type.endsWith('-map') ? [name] : [])))
 
 export function checkPattern(text: string): PatternCheck {
   if (text.length > LONGEST) return { ok: false, detail: `longer than ${LONGEST} characters` }

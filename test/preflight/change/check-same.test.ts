@@ -5,9 +5,9 @@ import t from 'tap'
 import { checkSame } from '../../../src/preflight/change/check-same.ts'
 import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
 import { overlayFlags } from '../../../src/preflight/change/overlay-flags.ts'
-import { withDefaults } from '../../../src/preflight/change/with-defaults.ts'
 import { formatPath } from '../../../src/preflight/field-path.ts'
 import { anyConfig, anyVersion, v } from './configs.ts'
+import { withDefaults } from './with-defaults.ts'
 
 function differences(meant: object, running: object, args: readonly string[] = [], minor = 20): string[] {
   const same = checkSame({ ...meant }, { kubeletconfig: running }, v(minor), collectFlags(args))

@@ -2,10 +2,10 @@ import t from 'tap'
 import { compareConfigs } from '../../../src/preflight/change/compare.ts'
 import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
 import { findOverridden } from '../../../src/preflight/change/overridden.ts'
-import { withDefaults } from '../../../src/preflight/change/with-defaults.ts'
 import { checkNode, findNeeds } from '../../../src/preflight/node/check-node.ts'
 import { checkPolicy } from '../../../src/preflight/policy/check-policy.ts'
 import { v } from '../change/configs.ts'
+import { withDefaults } from '../change/with-defaults.ts'
 import { MACHINE, NOWHERE, optionsOf } from './node-options.ts'
 
 const RUNS = 50

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { withDefaults } from '../../../src/preflight/change/with-defaults.ts'
 import { anyConfig, anyVersion, v } from './configs.ts'
+import { withDefaults } from './with-defaults.ts'
 
 t.test('defaults move with the version', async (t) => {
   t.match(withDefaults({}, v(20)), { kubeAPIQPS: 5, eventBurst: 10, authentication: { webhook: { enabled: true, cacheTTL: '2m' } } })

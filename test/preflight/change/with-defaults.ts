@@ -1,7 +1,7 @@
-/** A config as a kubelet of some version has it: defaults filled in, what it does not know left out. Pure. The rules are in `effective.ts`. */
-import type { KubeletConfig } from '../../kubelet/decode.ts'
-import type { KubeletVersion } from '../kubelet-version.ts'
-import { effectiveConfig } from './effective.ts'
+/** A config as a kubelet of some version has it: defaults filled in, what it does not know left out, in one object: what kubelet would answer at /configz. The rules are in `effective.ts`. */
+import type { KubeletConfig } from '../../../src/kubelet/decode.ts'
+import { effectiveConfig } from '../../../src/preflight/change/effective.ts'
+import type { KubeletVersion } from '../../../src/preflight/kubelet-version.ts'
 
 type Tree = { [name: string]: unknown }
 
