@@ -18,6 +18,7 @@ const COMPOSITION = ['main-preflight.ts', 'main.ts', 'main-commands.ts', 'main-s
 
 /** Must stay pure, whatever becomes of the others: all that decides. */
 const PURE_FOR_EVER = [
+  'agent/base.ts',
   'agent/cadence.ts',
   'agent/channel-kinds.ts',
   'agent/desired.ts',
@@ -94,7 +95,13 @@ const PURE_FOR_EVER = [
   'preflight/policy/check-policy.ts',
   'preflight/policy/patterns.ts',
   'kubelet/yaml-number.ts',
+  'preflight/agent-preflight.ts',
   'preflight/check-fields.ts',
+  'preflight/describe-changes.ts',
+  'preflight/describe-finding.ts',
+  'preflight/effect-check.ts',
+  'preflight/heed-kubelet.ts',
+  'preflight/parts.ts',
   'preflight/fields/at-start.ts',
   'preflight/fields/check-gates.ts',
   'preflight/fields/choices.ts',

@@ -1,6 +1,7 @@
 /**
  * The differences of two configs, for people and for programs. Pure. Values come from whoever wrote the config: they are cut, and cannot steer the terminal.
  */
+import { HIDDEN } from '../preflight/change/change.ts'
 import { formatPath } from '../preflight/field-path.ts'
 import type { FieldPath } from '../preflight/finding.ts'
 import type { ConfigChange } from '../preflight/inspection.ts'
@@ -66,6 +67,7 @@ function describePolicy(policy: ConfigChange['policy']): Cell[] {
 
 function showValue(value: unknown): Cell {
   if (value === undefined) return { text: 'not set', tone: 'faint' }
+  if (value === HIDDEN) return { text: HIDDEN, tone: 'faint' }
   const text = typeof value === 'string' && /^[\w./:%+-]+$/.test(value) ? value : (JSON.stringify(value) ?? String(value))
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1)}…` : text
 }

@@ -2,7 +2,7 @@
  * What `validate` prints for people: findings as compilers print them (`file:line:column: severity: ...`, which editors understand), then a line
  * for each part, then the outcome. Pure.
  */
-import { formatPath } from '../preflight/field-path.ts'
+import { describeProblem } from '../preflight/describe-finding.ts'
 import type { Finding, PartResult, Report, Severity } from '../preflight/finding.ts'
 import { readSource, type Source, showSource } from './source-line.ts'
 import { alignColumns, type Cell, paint, plainText, type Tone } from './terminal.ts'
@@ -35,13 +35,12 @@ export function renderFindings(name: string, text: string | undefined, findings:
 }
 
 function renderFinding(name: string, text: Source | undefined, finding: Finding, { color, width }: ReportLook): string[] {
-  const { position, path, problem, advice, rule, severity } = finding
+  const { position, advice, rule, severity } = finding
   const place = position === undefined ? name : `${name}:${position.line}:${position.column}`
-  const about = path.length === 0 ? problem : `${formatPath(path)}: ${problem}`
   const head = [
     paint({ text: `${place}:`, tone: 'strong' }, color),
     paint({ ...WORDS[severity], text: `${WORDS[severity].text}:` }, color),
-    plainText(about),
+    plainText(describeProblem(finding)),
     paint({ text: `[${rule}]`, tone: 'faint' }, color),
   ].join(' ')
   const source = position === undefined || text === undefined ? [] : showSource(text, position, width, color)

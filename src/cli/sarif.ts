@@ -2,6 +2,7 @@
  * A report as SARIF, which code-scanning systems read. Pure. It holds nothing of the config's text. A result without a place in the text is
  * shown at its beginning, since such systems drop results that have no line. Rules: Static Analysis Results Interchange Format 2.1.0 (OASIS).
  */
+import { describeProblem } from '../preflight/describe-finding.ts'
 import { formatPath } from '../preflight/field-path.ts'
 import type { Finding, PartResult, Report, Severity } from '../preflight/finding.ts'
 import { PROGRAM } from './help-notes.ts'
@@ -37,8 +38,9 @@ function describeRule(id: string, findings: readonly Finding[]) {
   }
 }
 
-function describeResult(name: string, { rule, severity, path, position, problem, advice }: Finding, ruleIndex: number) {
-  const said = path.length === 0 ? problem : `${formatPath(path)}: ${problem}`
+function describeResult(name: string, finding: Finding, ruleIndex: number) {
+  const { rule, severity, path, position, advice } = finding
+  const said = describeProblem(finding)
   return {
     ruleId: rule,
     ruleIndex,

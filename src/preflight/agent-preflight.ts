@@ -31,6 +31,8 @@ const AGAIN_US = 10 * 60e6
 const JOBS_KEPT = 8
 
 interface Job {
+  /** What the answer rests on, besides content and kubelet: settings, time, and the config that this is a change from. */
+  readonly restsOn: string
   readonly done: Promise<void>
   result: PreflightResult | undefined
 }
@@ -46,7 +48,10 @@ export class AgentPreflight implements Preflight {
 
   async check(candidate: Candidate): Promise<PreflightResult> {
     if (candidate.fallback) return this.#options.decode(candidate)
-    const job = this.#jobs.get(candidate.key) ?? this.#begin(candidate)
+    const begun = this.#jobs.get(candidate.key)
+    // Nobody has asked for a while: the answer is to another question by now.
+    const isOver = begun?.result !== undefined && begun.restsOn !== this.#restsOn(candidate)
+    const job = begun === undefined || isOver ? this.#begin(candidate) : begun
     await Promise.race([job.done, this.#options.sleep(SOON_MS)])
     if (job.result === undefined) return { kind: 'pending' }
     this.#jobs.delete(candidate.key)
@@ -64,6 +69,10 @@ export class AgentPreflight implements Preflight {
     return createHash('sha256').update(rests).digest('hex').slice(0, 16)
   }
 
+  #restsOn({ basePath = '' }: Candidate): string {
+    return `${this.basis()} ${basePath}`
+  }
+
   #begin(candidate: Candidate): Job {
     const basis = this.basis()
     if (basis !== this.#basis) this.#options.forget()
@@ -73,6 +82,7 @@ export class AgentPreflight implements Preflight {
       return { kind: 'refused', reason: 'validate', detail: `preflight failed: ${error instanceof Error ? error.message : String(error)}` }
     })
     const job: Job = {
+      restsOn: this.#restsOn(candidate),
       result: undefined,
       done: judged.then((result) => {
         job.result = result

@@ -2,8 +2,9 @@
  * What is wrong with the fields of a candidate: keys that kubelet drops, types it cannot load, values that its validation refuses or that end it at its start. Pure.
  * It refuses only what a kubelet of this version would: for one of no known version, what all would. Rules and their sources: `fields/`.
  */
+import { isObject } from '../agent/is-object.ts'
 import { nearest } from '../agent/nearest.ts'
-import { describeMisfit } from '../kubelet/decode.ts'
+import { describeMisfit, type KubeletConfig } from '../kubelet/decode.ts'
 import { findMisfits } from '../kubelet/field-types.ts'
 import { FIELDS } from '../kubelet/fields.ts'
 import type { ConfigDocument } from './document.ts'
@@ -26,6 +27,8 @@ export interface FieldOptions {
   readonly version: KubeletVersion | undefined
   /** What becomes of keys that kubelet would drop. */
   readonly unknownKeys: 'warn' | 'refuse'
+  /** What kubelet's flags set, by field: they win over the config, and feature gates one by one. */
+  readonly overrides?: KubeletConfig
 }
 
 const MOST_FINDINGS = 500
@@ -34,12 +37,23 @@ const MOST_ADVICE = 20
 
 /** In the order of the text. */
 export function checkFields(document: ConfigDocument, options: FieldOptions): Finding[] {
-  const { config } = document
-  const { version, unknownKeys } = options
+  const { version, unknownKeys, overrides = {} } = options
+  const config = override(document.config, overrides)
   const subject: Subject = { config, version, gate: (name) => findGateState(name, config, version?.minor) }
-  const complaints = [...checkKeys(config, version, unknownKeys), ...checkTypes(subject), ...checkGates(subject), ...listRules(subject)]
+  const complaints = [
+    ...checkKeys(document.config, version, unknownKeys),
+    ...checkTypes(subject),
+    ...checkGates(subject),
+    ...listRules(subject),
+  ]
   const findings = adviseNearest(complaints.slice(0, MOST_FINDINGS)).flatMap((complaint) => judge(complaint, document, version))
   return [...findings, ...listRepeated(document, unknownKeys)].sort((a, b) => compare(a.position, b.position))
+}
+
+/** `kubeletConfigFlagPrecedence`, cmd/kubelet/app/server.go. */
+function override(config: KubeletConfig, overrides: KubeletConfig): KubeletConfig {
+  if (!isObject(config.featureGates) || !isObject(overrides.featureGates)) return { ...config, ...overrides }
+  return { ...config, ...overrides, featureGates: { ...config.featureGates, ...overrides.featureGates } }
 }
 
 /** What validation and start say, in their own order as far as possible. */

@@ -1,5 +1,6 @@
 /** Asks every part about one candidate and adds up what they say. Pure but for what the parts do: a list of them is passed in. */
 import type { Finding, PartResult, Report } from './finding.ts'
+import { type Answer, heedKubelet } from './heed-kubelet.ts'
 import type { Inspect, InspectedConfig, InspectOptions, InspectPart, Recipient, Subject } from './inspection.ts'
 import { readDocument } from './read-document.ts'
 import { assembleReport } from './report.ts'
@@ -14,7 +15,7 @@ export function inspectWith(
     const text = Object.hasOwn(files, key) ? files[key] : undefined
     if (text === undefined) return refuseUnread('source/missing-key', `there is no key ${key}; there is ${listKeys(Object.keys(files))}`)
     const read = await readDocument(text)
-    if (!read.ok) return refuseUnread('fields/load', read.detail, read.position)
+    if (!read.ok) return refuseUnread('fields/load', withoutPlace(read.detail, read.position), read.position)
     const subject = { ...(await address(config, options)), config, document: read.document, options }
     const quick = await ask(
       parts.filter(({ slow }) => !slow),
@@ -44,11 +45,15 @@ interface Answers {
 const NOTHING: Answers = { results: [], findings: [] }
 
 async function ask(parts: readonly InspectPart[], subject: Subject): Promise<Answers> {
-  const answers = await Promise.all(parts.map(async (part) => ({ part: part.name, report: await part.judge(subject) })))
-  const results = answers.flatMap(({ part, report }) =>
-    report === undefined ? [] : [{ part, outcome: report.outcome, detail: report.detail }],
+  const asked = await Promise.all(
+    parts.map(async (part): Promise<Answer[]> => {
+      const report = await part.judge(subject)
+      return report === undefined ? [] : [{ part: part.name, report }]
+    }),
   )
-  return { results, findings: answers.flatMap(({ report }) => report?.findings ?? []) }
+  const answers = heedKubelet(asked.flat())
+  const results = answers.map(({ part, report }) => ({ part, outcome: report.outcome, detail: report.detail }))
+  return { results, findings: answers.flatMap(({ report }) => report.findings) }
 }
 
 function isRefused({ results, findings }: Answers): boolean {
@@ -64,6 +69,11 @@ function isBlind({ results }: Answers): boolean {
 export function refuseUnread(rule: string, problem: string, position?: Finding['position'], advice?: string): Report {
   const finding: Finding = { rule, severity: 'refuse', reason: 'load', path: [], position, problem, advice }
   return assembleReport([{ part: 'source', outcome: 'refused', detail: problem }], [finding])
+}
+
+/** The place has a place of its own in a report. */
+function withoutPlace(detail: string, position: Finding['position']): string {
+  return position === undefined ? detail : detail.replace(` at line ${position.line}, column ${position.column}`, '')
 }
 
 /** Who names a kubelet, or asks for the long look, wants to know what came of it. */

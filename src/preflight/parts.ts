@@ -2,13 +2,15 @@
  * The parts of preflight, each behind the one interface that a report is put together from: the rules about fields, this node, what changes, and kubelet itself. The
  * rules are elsewhere; what has to be found out for them is passed in.
  */
-import { isFieldName } from '../kubelet/fields.ts'
+import { isObject } from '../agent/is-object.ts'
 import { compareConfigs } from './change/compare.ts'
 import { collectFlags } from './change/kubelet-flags.ts'
+import { overlayFlags } from './change/overlay-flags.ts'
 import { findOverridden } from './change/overridden.ts'
 import { checkFields } from './check-fields.ts'
 import { formatPath } from './field-path.ts'
-import { type FieldPath, type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
+import { type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
+import { nameField } from './heed-kubelet.ts'
 import type { InspectPart, PartReport, Subject } from './inspection.ts'
 import type { Judge, JudgeStage } from './kubelet/judgement.ts'
 import { formatVersion } from './kubelet-version.ts'
@@ -39,11 +41,17 @@ export function listParts(sources: PartSources): readonly InspectPart[] {
   ]
 }
 
-function judgeFields({ document, version, unknownKeys }: Subject): PartReport {
+function judgeFields({ document, version, unknownKeys, node, kubelet }: Subject): PartReport {
+  const flags = collectFlags((node ?? kubelet)?.flags ?? [])
+  // The whole of it: what a flag sets may be a part of what the config sets.
+  const { config: overrides } = overlayFlags(document.config, flags, version)
   const count = Object.keys(document.config).filter((name) => name !== 'apiVersion' && name !== 'kind').length
   const whose = version === undefined ? 'every kubelet' : `kubelet ${formatVersion(version)}`
+  // Which gates kubelet's flags name is no doing of the config's.
+  const gates = isObject(document.config.featureGates) ? document.config.featureGates : {}
+  const isOwn = ({ path: [field, gate] }: Finding) => field !== 'featureGates' || gate === undefined || Object.hasOwn(gates, gate)
   return conclude(
-    checkFields(document, { version, unknownKeys }),
+    checkFields(document, { version, unknownKeys, overrides }).filter(isOwn),
     `${count} ${count === 1 ? 'field' : 'fields'} held against the rules of ${whose}`,
   )
 }
@@ -89,7 +97,7 @@ async function askKubelet(subject: Subject, { judge, signal }: PartSources, stag
     case 'unjudged':
       return { outcome: judgement.kind, detail: judgement.detail, findings: [] }
     case 'refused': {
-      const path = findNamed(judgement.words)
+      const path = nameField(judgement.words)
       const position: Position | undefined = path.length === 0 ? undefined : document.locate(path)
       const finding: Finding = {
         rule: stage === 'load' ? 'kubelet/load' : 'kubelet/start',
@@ -103,12 +111,6 @@ async function askKubelet(subject: Subject, { judge, signal }: PartSources, stag
       return { outcome: 'refused', detail: `${kubelet.binary} would not start with it`, findings: [finding] }
     }
   }
-}
-
-/** The first field that kubelet's words name. */
-function findNamed(words: string): FieldPath {
-  const name = [...words.matchAll(/[A-Za-z]{4,}/g)].map(([word]) => word).find((word) => isFieldName(word) && /[A-Z]/.test(word))
-  return name === undefined ? [] : [name]
 }
 
 function conclude(findings: readonly Finding[], detail: string): PartReport {

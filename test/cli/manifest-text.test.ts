@@ -21,7 +21,7 @@ t.test('what is judged is the config, and what is shown is the file', async (t) 
   t.equal(await execute(validateCommand, node, {}, { candidate: 'map.yaml' }), 0)
   t.match(
     node.out(),
-    'map.yaml:15:5: warning: maxPod: no kubelet knows this field: it is ignored [fields/unknown-key]\n  15 |     maxPod: 64\n     |     ^~~~~~\n',
+    'map.yaml:15:5: warning: unknown field maxPod: kubelet ignores it [fields/unknown-key]\n  15 |     maxPod: 64\n     |     ^~~~~~\n',
   )
 })
 

@@ -180,6 +180,15 @@ t.test('feature gates', async (t) => {
   t.match(await check('featureGates: {CPUManger: true}', '1.20'), [{ advice: 'the nearest is CPUManager' }])
 })
 
+t.test('flags win over the config', async (t) => {
+  const read = await readDocument(`${HEAD}systemCgroups: /s\nshutdownGracePeriod: 30s\nport: -1\nfeatureGates: {CPUManager: true}\n`)
+  if (!read.ok) throw new Error(read.detail)
+  const overrides = { cgroupRoot: '/', port: 1, featureGates: { GracefulNodeShutdown: true } }
+  const options = { version: parseVersion('1.20.2'), unknownKeys: 'warn' } as const
+  t.strictSame(brief(checkFields(read.document, options)), ['refuse fields/cross', 'refuse fields/cross', 'refuse fields/range'])
+  t.strictSame(brief(checkFields(read.document, { ...options, overrides })), [])
+})
+
 t.test('unknown keys can be refused', async (t) => {
   t.strictSame(brief(await check('maxPod: 5\nport: 1\nport: 2\npodLogsDir: /x', '1.20', 'refuse')), [
     'refuse fields/unknown-key',

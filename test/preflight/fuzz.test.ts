@@ -29,14 +29,14 @@ const hostile = fc.string({
 })
 
 t.test('any text', async () => {
-  await fc.assert(fc.asyncProperty(fc.oneof(hostile, fc.string({ unit: 'binary' })), judge), { numRuns: 300 })
+  await fc.assert(fc.asyncProperty(fc.oneof(hostile, fc.string({ unit: 'binary' })), judge), { numRuns: 150 })
   await fc.assert(
     fc.asyncProperty(hostile, (text) => judge(`${HEAD}${text}`)),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
   await fc.assert(
     fc.asyncProperty(hostile, (text) => judge(`{${JSON_HEAD},${text}}`)),
-    { numRuns: 300 },
+    { numRuns: 150 },
   )
 })
 
@@ -51,7 +51,7 @@ t.test('any JSON in any field', async () => {
       judge(`{${JSON_HEAD}${JSON.stringify(some).replace(/^\{(.*)\}$/s, (_, inner) => (inner === '' ? '}' : `,${inner}}`))}`),
     ),
     {
-      numRuns: 300,
+      numRuns: 150,
     },
   )
 })
@@ -59,13 +59,13 @@ t.test('any JSON in any field', async () => {
 t.test('candidates of the corpus, mutilated', async () => {
   const texts = listCandidates()
     .map(({ text }) => text)
-    .filter((text) => text.length < 5_000)
+    .filter((text) => text.length < 1_000)
   const cut = fc.record({ text: fc.constantFrom(...texts), from: fc.nat(200), length: fc.nat(8), instead: hostile })
   await fc.assert(
     fc.asyncProperty(cut, ({ text, from, length, instead }) =>
       judge(`${text.slice(0, from)}${instead.slice(0, 4)}${text.slice(from + length)}`),
     ),
-    { numRuns: 500 },
+    { numRuns: 200 },
   )
 })
 
@@ -73,12 +73,12 @@ t.test('what is made to cost', async (t) => {
   const started = process.cpuUsage()
   const many = (count: number, line: (index: number) => string) => Array.from({ length: count }, (_, index) => line(index)).join('')
   for (const text of [
-    `${HEAD}${many(40_000, (index) => `key${index}: ${index}\n`)}`,
-    `${HEAD}featureGates:\n${many(20_000, (index) => `  Gate${index}: true\n`)}`,
-    `${HEAD}evictionHard:\n${many(20_000, (index) => `  signal${index}: 5%\n`)}`,
-    `${HEAD}tlsCipherSuites:\n${many(20_000, (index) => `- SUITE_${index}\n`)}`,
-    `${HEAD}enforceNodeAllocatable:\n${many(20_000, (index) => `- one${index}\n`)}`,
-    `${HEAD}registerWithTaints:\n${many(10_000, () => '- {key: a b}\n')}`,
+    `${HEAD}${many(3_000, (index) => `key${index}: ${index}\n`)}`,
+    `${HEAD}featureGates:\n${many(5_000, (index) => `  Gate${index}: true\n`)}`,
+    `${HEAD}evictionHard:\n${many(5_000, (index) => `  signal${index}: 5%\n`)}`,
+    `${HEAD}tlsCipherSuites:\n${many(5_000, (index) => `- SUITE_${index}\n`)}`,
+    `${HEAD}enforceNodeAllocatable:\n${many(5_000, (index) => `- one${index}\n`)}`,
+    `${HEAD}registerWithTaints:\n${many(3_000, () => '- {key: a b}\n')}`,
     `${HEAD}reservedSystemCPUs: ${'0-999999999,'.repeat(20_000)}0\n`,
     `${HEAD}syncFrequency: ${'1h'.repeat(200_000)}\n`,
     `${HEAD}systemReserved: {cpu: ${'1'.repeat(300_000)}}\n`,

@@ -77,3 +77,30 @@ t.test('what cannot be read is refused where it stands, and no part sees it', as
   const report = await inspectBy(part('fields', accepts))({ ...config, files: { kubelet: `${TEXT}maxPods: many\n` } }, options)
   t.match(report, { outcome: 'refused', findings: [{ rule: 'fields/load', reason: 'load', position: { line: 3 } }] })
 })
+
+t.test('the place of what cannot be read is said once', async (t) => {
+  const report = await inspectBy(part('fields', accepts))({ ...config, files: { kubelet: `${TEXT}a: [\n` } }, options)
+  t.match(report.findings, [{ rule: 'fields/load', position: { line: 4, column: 1 } }])
+  t.notMatch(report.findings[0]?.problem, /line/)
+})
+
+t.test('a gate that kubelet takes refuses nothing, and the long look goes on', async (t) => {
+  const unknown = {
+    rule: 'fields/gate-unknown',
+    severity: 'refuse',
+    reason: 'validate',
+    path: ['featureGates', 'Foo'],
+    position: undefined,
+    problem: 'unrecognized feature gate: Foo',
+    advice: undefined,
+  } as const
+  const fields = part('fields', { outcome: 'refused', detail: 'read', findings: [unknown] })
+  const judged = await inspectBy(fields, part('kubelet', accepts), part('kubelet-start', accepts))(config, options)
+  t.match(judged, { outcome: 'accepted', findings: [{ rule: 'fields/gate-unknown', severity: 'warn' }] })
+  t.same(
+    judged.parts.map(({ part, outcome }) => `${part} ${outcome}`),
+    ['fields accepted', 'kubelet accepted', 'kubelet-start accepted'],
+  )
+  const alone = await inspectBy(fields, part('kubelet', { ...accepts, outcome: 'unjudged' }))(config, options)
+  t.match(alone, { outcome: 'refused', findings: [{ severity: 'refuse' }] })
+})

@@ -26,6 +26,7 @@ exports[`test/agent/settings.test.ts > TAP > the table, as users see it > must m
 --allow-changes  KUBELET_CFG_AGENT_ALLOW_CHANGES  allowChanges  (none)  Preflight  run  live
 --deny-changes  KUBELET_CFG_AGENT_DENY_CHANGES  denyChanges  (none)  Preflight  run  live
 --require-drain  KUBELET_CFG_AGENT_REQUIRE_DRAIN  requireDrain  (none)  Preflight  run  live
+--preflight  KUBELET_CFG_AGENT_PREFLIGHT  preflight  start  Preflight  run  live
 --unknown-fields  KUBELET_CFG_AGENT_UNKNOWN_FIELDS  unknownFields  warn  Preflight  run  live
 --trial-duration  KUBELET_CFG_AGENT_TRIAL_DURATION  trialDuration  10m  Trial and rollback  run  live
 --start-deadline  KUBELET_CFG_AGENT_START_DEADLINE  startDeadline  2m  Trial and rollback  run  live

@@ -33,29 +33,12 @@ exports[`test/cli/diff.test.ts > TAP > what runs here against a file > for progr
       ],
       "before": "100Mi",
       "after": "200Mi",
-      "risk": "restart",
-      "meaning": "kubelet is restarted",
-      "policy": null
-    },
-    {
-      "path": "maxPods",
-      "steps": [
-        "maxPods"
-      ],
-      "before": 110,
-      "risk": "restart",
-      "meaning": "kubelet is restarted",
-      "policy": null
-    },
-    {
-      "path": "readOnlyPort",
-      "steps": [
-        "readOnlyPort"
-      ],
-      "after": 0,
-      "risk": "restart",
-      "meaning": "kubelet is restarted",
-      "policy": null
+      "risk": "evictions",
+      "meaning": "pods may be evicted sooner, later, or not in time",
+      "policy": {
+        "outcome": "allowed",
+        "rule": null
+      }
     }
   ]
 }
@@ -63,25 +46,21 @@ exports[`test/cli/diff.test.ts > TAP > what runs here against a file > for progr
 `
 
 exports[`test/cli/diff.test.ts > TAP > what runs here against a file > in colour 1`] = `
-/var/lib/kubelet/config.yaml -> new.yaml: 3 fields differ
+/var/lib/kubelet/config.yaml -> new.yaml: 1 field differs
 
-[1m[0m   [1mFIELD[0m                             [1mBEFORE[0m   [1mAFTER[0m    [1mRISK[0m
-[33m~[0m  [33mevictionHard["memory.available"][0m  100Mi    200Mi    restart
-[31m-[0m  [31mmaxPods[0m                           110      [2mnot set[0m  restart
-[32m+[0m  [32mreadOnlyPort[0m                      [2mnot set[0m  0        restart
+[1m[0m   [1mFIELD[0m                             [1mBEFORE[0m  [1mAFTER[0m  [1mRISK[0m       [1mPOLICY[0m
+[33m~[0m  [33mevictionHard["memory.available"][0m  100Mi   200Mi  evictions  allowed
 
-restart  [2mkubelet is restarted[0m
+evictions  [2mpods may be evicted sooner, later, or not in time[0m
 
 `
 
 exports[`test/cli/diff.test.ts > TAP > what runs here against a file > must match snapshot 1`] = `
-/var/lib/kubelet/config.yaml -> new.yaml: 3 fields differ
+/var/lib/kubelet/config.yaml -> new.yaml: 1 field differs
 
-   FIELD                             BEFORE   AFTER    RISK
-~  evictionHard["memory.available"]  100Mi    200Mi    restart
--  maxPods                           110      not set  restart
-+  readOnlyPort                      not set  0        restart
+   FIELD                             BEFORE  AFTER  RISK       POLICY
+~  evictionHard["memory.available"]  100Mi   200Mi  evictions  allowed
 
-restart  kubelet is restarted
+evictions  pods may be evicted sooner, later, or not in time
 
 `

@@ -22,22 +22,25 @@ Kubelet is not restarted.
 
 Preflight of configmap/kube-system/my-node-config:kubelet: refused
 
-configmap/kube-system/my-node-config:kubelet: error: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number [fields/value]
+configmap/kube-system/my-node-config:kubelet:3:1: error: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number [fields/range]
+   3 | kubeAPIQPS: -1
+     | ^~~~~~~~~~
 
-configmap/kube-system/my-node-config:kubelet:4:1: warning: maxPod: no kubelet knows this field: it is ignored [fields/unknown-key]
+configmap/kube-system/my-node-config:kubelet:4:1: warning: unknown field maxPod: kubelet ignores it [fields/unknown-key]
    4 | maxPod: 64
      | ^~~~~~
-     = the nearest known name is maxPods
+     = the nearest is maxPods
 
-fields  refused  read, but not as it should be
+fields   refused       2 fields held against the rules of every kubelet
+kubelet  cannot judge  no kubelet is at hand
 
 What changes:
-   FIELD       BEFORE   AFTER    RISK
-+  kubeAPIQPS  not set  -1       restart
-+  maxPod      not set  64       restart
--  maxPods     110      not set  restart
+   FIELD       BEFORE   AFTER        RISK  POLICY
+~  kubeAPIQPS  50       -1           load  allowed
++  maxPod      not set  (not shown)  none  allowed
 
-restart  kubelet is restarted
+load  shifts load: on the node, the container runtime, the registry or the API server
+none  no effect: this kubelet does not know the field and ignores it
 
 `
 
@@ -62,13 +65,14 @@ It becomes last-known-good after 10m of healthy running.
 
 Preflight of configmap/kube-system/my-node-config:kubelet: accepted
 
-fields  accepted  read: 1 field is set, and within the rules of every version
+fields   accepted      1 field held against the rules of every kubelet
+kubelet  cannot judge  no kubelet is at hand
 
 What changes:
-   FIELD    BEFORE  AFTER  RISK
-~  maxPods  110     64     restart
+   FIELD    BEFORE  AFTER  RISK           POLICY
+~  maxPods  110     64     pod-admission  allowed
 
-restart  kubelet is restarted
+pod-admission  running pods may fail admission when kubelet restarts, and are then killed
 
 `
 
@@ -92,13 +96,14 @@ It becomes last-known-good after 10m of healthy running.
 
 Preflight of configmap/kube-system/other:kubelet: accepted
 
-fields  accepted  read: 1 field is set, and within the rules of every version
+fields   accepted      1 field held against the rules of every kubelet
+kubelet  cannot judge  no kubelet is at hand
 
 What changes:
-   FIELD    BEFORE  AFTER  RISK
-~  maxPods  110     64     restart
+   FIELD    BEFORE  AFTER  RISK           POLICY
+~  maxPods  110     64     pod-admission  allowed
 
-restart  kubelet is restarted
+pod-admission  running pods may fail admission when kubelet restarts, and are then killed
 
 `
 
@@ -118,11 +123,7 @@ The agent would, if all goes well:
    then  settled: local
 Kubelet is restarted at once.
 
-What changes:
-   FIELD    BEFORE  AFTER    RISK
--  maxPods  110     not set  restart
-
-restart  kubelet is restarted
+No field changes.
 
 `
 
@@ -145,13 +146,14 @@ Kubelet is not restarted.
 
 Preflight of configmap/kube-system/my-node-config:kubelet: accepted
 
-fields  accepted  read: 1 field is set, and within the rules of every version
+fields   accepted      1 field held against the rules of every kubelet
+kubelet  cannot judge  no kubelet is at hand
 
 What changes:
-   FIELD    BEFORE  AFTER  RISK
-~  maxPods  110     64     restart
+   FIELD    BEFORE  AFTER  RISK           POLICY
+~  maxPods  110     64     pod-admission  allowed
 
-restart  kubelet is restarted
+pod-admission  running pods may fail admission when kubelet restarts, and are then killed
 
 `
 
@@ -171,7 +173,8 @@ Kubelet is not restarted.
 
 Preflight of configmap/kube-system/my-node-config:kubelet: accepted
 
-fields  accepted  read: 0 fields are set, and within the rules of every version
+fields   accepted      0 fields held against the rules of every kubelet
+kubelet  cannot judge  no kubelet is at hand
 
 No field changes.
 
@@ -192,7 +195,8 @@ Kubelet is not restarted.
 
 Preflight of configmap/kube-system/my-node-config:kubelet: accepted
 
-fields  accepted  read: 1 field is set, and within the rules of every version
+fields   accepted      1 field held against the rules of every kubelet
+kubelet  cannot judge  no kubelet is at hand
 
 No field changes.
 
@@ -225,13 +229,14 @@ It becomes last-known-good after 10m of healthy running.
 
 Preflight of configmap/kube-system/my-node-config:kubelet: accepted
 
-fields  accepted  read: 1 field is set, and within the rules of every version
+fields   accepted      1 field held against the rules of every kubelet
+kubelet  cannot judge  no kubelet is at hand
 
 What changes:
-   FIELD    BEFORE  AFTER  RISK
-~  maxPods  110     64     restart
+   FIELD    BEFORE  AFTER  RISK           POLICY
+~  maxPods  110     64     pod-admission  allowed
 
-restart  kubelet is restarted
+pod-admission  running pods may fail admission when kubelet restarts, and are then killed
 
 `
 
@@ -363,7 +368,12 @@ exports[`test/cli/plan.test.ts > TAP > what programs see > must match snapshot 1
       {
         "part": "fields",
         "outcome": "accepted",
-        "detail": "read: 1 field is set, and within the rules of every version"
+        "detail": "1 field held against the rules of every kubelet"
+      },
+      {
+        "part": "kubelet",
+        "outcome": "unjudged",
+        "detail": "no kubelet is at hand"
       }
     ],
     "findings": []
@@ -376,9 +386,12 @@ exports[`test/cli/plan.test.ts > TAP > what programs see > must match snapshot 1
       ],
       "before": 110,
       "after": 64,
-      "risk": "restart",
-      "meaning": "kubelet is restarted",
-      "policy": null
+      "risk": "pod-admission",
+      "meaning": "running pods may fail admission when kubelet restarts, and are then killed",
+      "policy": {
+        "outcome": "allowed",
+        "rule": null
+      }
     }
   ],
   "changesDetail": null

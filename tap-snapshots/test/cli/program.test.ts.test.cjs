@@ -321,6 +321,9 @@ Preflight:
                                  allows them (default: none)
   --require-drain <list>         fields and risks that the node has to be drained for (default:
                                  none)
+  --preflight <choice>           how far a config is checked before kubelet gets it: by the agent's
+                                 own rules, by kubelet loading it in a sandbox too, or by kubelet
+                                 starting there (rules, load, start; default: start)
   --unknown-fields <choice>      what becomes of a config with fields that this kubelet does not
                                  know and would ignore (warn, refuse; default: warn)
 

@@ -1,0 +1,241 @@
+import t from 'tap'
+import type { Candidate, PreflightResult } from '../../src/agent/ports.ts'
+import { AgentPreflight, toResult } from '../../src/preflight/agent-preflight.ts'
+import type { Finding, Report } from '../../src/preflight/finding.ts'
+import { source, unit } from '../report/build.ts'
+
+const ACCEPTED: Report = { outcome: 'accepted', findings: [], parts: [] }
+const finding = (fields: Partial<Finding>): Finding => ({
+  rule: 'fields/range',
+  severity: 'refuse',
+  reason: 'validate',
+  path: [],
+  position: undefined,
+  problem: 'it is bad',
+  advice: undefined,
+  ...fields,
+})
+const REFUSED: Report = { outcome: 'refused', findings: [finding({})], parts: [] }
+const YES: PreflightResult = { kind: 'accepted', remarks: [], drain: [] }
+const NO: PreflightResult = { kind: 'refused', reason: 'validate', detail: 'it is bad' }
+const PENDING: PreflightResult = { kind: 'pending' }
+const MINUTE_US = 60e6
+
+const candidate = (key = 'key-1', fields: Partial<Candidate> = {}): Candidate => ({
+  source: source(),
+  data: {},
+  key,
+  fallback: false,
+  unit: unit(),
+  basePath: '/base',
+  ...fields,
+})
+
+/** Judgements end when the test says so, and so does the time that the loop waits for them. */
+class World {
+  nowUs = 0
+  bootId = 'boot-1'
+  settings: unknown = { depth: 'start' }
+  forgotten = 0
+  done = 0
+  readonly inspected: string[] = []
+  readonly slept: number[] = []
+  readonly #judgements: PromiseWithResolvers[] = []
+  readonly #sleeps: (() => void)[] = []
+  readonly preflight = new AgentPreflight({
+    inspect: ({ key }) => {
+      this.inspected.push(key)
+      const judgement = withResolvers()
+      this.#judgements.push(judgement)
+      return judgement.promise
+    },
+    decode: async () => ({ ...YES, remarks: ['decoded'] }),
+    settings: () => this.settings,
+    forget: () => {
+      this.forgotten += 1
+    },
+    onDone: () => {
+      this.done += 1
+    },
+    clock: { now: () => ({ bootId: this.bootId, monotonicUs: this.nowUs, wallMs: 0 }) },
+    sleep: (ms) => {
+      this.slept.push(ms)
+      return new Promise((resolve) => this.#sleeps.push(resolve))
+    },
+  })
+
+  /** Asks, and runs out of patience. */
+  async hurry(of: Candidate): Promise<PreflightResult> {
+    const answer = this.preflight.check(of)
+    for (const wake of this.#sleeps.splice(0)) wake()
+    return answer
+  }
+
+  async end(which: number, report: Report | Error): Promise<void> {
+    const judgement = this.#judgements[which]
+    if (judgement === undefined) throw new Error(`there was no judgement ${which}`)
+    if (report instanceof Error) judgement.reject(report)
+    else judgement.resolve(report)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+interface PromiseWithResolvers {
+  readonly promise: Promise<Report>
+  resolve(report: Report): void
+  reject(error: Error): void
+}
+function withResolvers(): PromiseWithResolvers {
+  let resolve: (report: Report) => void = () => {}
+  let reject: (error: Error) => void = () => {}
+  const promise = new Promise<Report>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  return { promise, resolve, reject }
+}
+
+t.test('what is over soon is answered at once', async (t) => {
+  const world = new World()
+  const answer = world.preflight.check(candidate())
+  t.same([...world.preflight.pending()], ['key-1'])
+  await world.end(0, ACCEPTED)
+  t.same(await answer, YES)
+  t.same([...world.preflight.pending()], [])
+  t.same(world.slept, [700], 'the loop waits so long')
+})
+
+t.test('what takes long goes on, says so, and is answered when it is asked for again', async (t) => {
+  const world = new World()
+  t.same(await world.hurry(candidate()), PENDING)
+  t.same(await world.hurry(candidate()), PENDING)
+  t.same([...world.preflight.pending()], ['key-1'])
+  t.equal(world.done, 0)
+  await world.end(0, REFUSED)
+  t.equal(world.done, 1)
+  t.same([...world.preflight.pending()], [])
+  t.same(await world.preflight.check(candidate()), NO)
+  t.same(world.inspected, ['key-1'], 'judged once')
+})
+
+t.test('an answer is given once: who asks again, means it', async (t) => {
+  const world = new World()
+  await world.hurry(candidate())
+  await world.end(0, REFUSED)
+  await world.preflight.check(candidate())
+  t.same(await world.hurry(candidate()), PENDING)
+  await world.end(1, ACCEPTED)
+  t.same(await world.preflight.check(candidate()), YES)
+  t.same(world.inspected, ['key-1', 'key-1'])
+})
+
+t.test('several at the same time', async (t) => {
+  const world = new World()
+  await world.hurry(candidate('a'))
+  await world.hurry(candidate('b'))
+  t.same([...world.preflight.pending()], ['a', 'b'])
+  await world.end(1, REFUSED)
+  t.same(await world.hurry(candidate('a')), PENDING)
+  t.same(await world.preflight.check(candidate('b')), NO)
+})
+
+t.test('a fallback waits for nothing', async (t) => {
+  const world = new World()
+  t.match(await world.preflight.check(candidate('key-1', { fallback: true })), { kind: 'accepted', remarks: ['decoded'] })
+  t.same([world.inspected, world.slept, [...world.preflight.pending()]], [[], [], []])
+})
+
+t.test('a judgement that breaks off lets nothing through, and is asked for again', async (t) => {
+  const world = new World()
+  await world.hurry(candidate())
+  await world.end(0, new Error('disk'))
+  t.same(await world.preflight.check(candidate()), { kind: 'refused', reason: 'validate', detail: 'preflight failed: disk' })
+  t.equal(world.done, 1)
+  await world.hurry(candidate())
+  t.equal(world.inspected.length, 2)
+})
+
+t.test('what a judgement rests on: settings, this boot, and ten minutes', async (t) => {
+  const world = new World()
+  const first = world.preflight.basis()
+  t.match(first, /^[0-9a-f]{16}$/)
+  world.nowUs = 10 * MINUTE_US - 1
+  t.equal(world.preflight.basis(), first)
+  world.nowUs = 10 * MINUTE_US
+  t.not(world.preflight.basis(), first)
+  world.nowUs = 0
+  t.equal(world.preflight.basis(), first)
+  world.bootId = 'boot-2'
+  t.not(world.preflight.basis(), first)
+  world.bootId = 'boot-1'
+  world.settings = { depth: 'rules' }
+  t.not(world.preflight.basis(), first)
+})
+
+t.test('what kubelet has said is forgotten when the basis changes, and only then', async (t) => {
+  const world = new World()
+  await world.hurry(candidate('a'))
+  t.equal(world.forgotten, 1)
+  await world.hurry(candidate('b'))
+  t.equal(world.forgotten, 1)
+  world.nowUs = 10 * MINUTE_US
+  await world.hurry(candidate('a'))
+  t.equal(world.forgotten, 1, 'not while nothing is judged anew')
+  await world.hurry(candidate('c'))
+  t.equal(world.forgotten, 2)
+})
+
+t.test('an answer that nobody has fetched is none after a while', async (t) => {
+  const later = async (change: (world: World) => Candidate) => {
+    const world = new World()
+    await world.hurry(candidate())
+    await world.end(0, REFUSED)
+    const answer = await world.hurry(change(world))
+    return { answer, judged: world.inspected.length }
+  }
+  t.same(await later(() => candidate()), { answer: NO, judged: 1 })
+  const old = await later((world) => {
+    world.nowUs = 10 * MINUTE_US
+    return candidate()
+  })
+  t.same(old, { answer: PENDING, judged: 2 })
+  const set = await later((world) => {
+    world.settings = {}
+    return candidate()
+  })
+  t.same(set, { answer: PENDING, judged: 2 })
+  const moved = await later(() => candidate('key-1', { basePath: '/other' }))
+  t.same(moved, { answer: PENDING, judged: 2 }, 'nor where it would be another change')
+})
+
+t.test('answers that nobody fetches do not pile up, and none is lost that is due', async (t) => {
+  const world = new World()
+  const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`)
+  for (const [index, key] of keys.entries()) {
+    await world.hurry(candidate(key))
+    if (index > 0) await world.end(index, REFUSED)
+  }
+  t.same([...world.preflight.pending()], ['key-0'], 'what goes on is kept')
+  for (const key of keys.slice(-7)) t.same(await world.preflight.check(candidate(key)), NO, key)
+  t.equal(world.inspected.length, 20, 'the latest are kept')
+  t.same(await world.hurry(candidate('key-12')), PENDING, 'an older one is judged anew')
+  await world.end(0, ACCEPTED)
+  t.same(await world.preflight.check(candidate('key-0')), YES)
+  t.equal(world.inspected.length, 21)
+})
+
+t.test('a report as an answer', async (t) => {
+  const warning = finding({ severity: 'warn', path: ['maxPod'], problem: 'no such field', position: { line: 3, column: 1 } })
+  const drain = finding({ severity: 'info', rule: 'policy/require-drain', path: ['evictionHard', 'memory.available'] })
+  const note = finding({ severity: 'info', problem: 'by the way' })
+  const parts = [
+    { part: 'fields', outcome: 'accepted', detail: 'fine' },
+    { part: 'kubelet', outcome: 'unjudged', detail: 'no systemd' },
+  ] as const
+  t.same(toResult({ outcome: 'accepted', findings: [warning, drain, note], parts }), {
+    kind: 'accepted',
+    remarks: ['maxPod (line 3, column 1): no such field', 'kubelet could not judge: no systemd'],
+    drain: ['evictionHard["memory.available"]'],
+  })
+  t.same(toResult({ outcome: 'unjudged', findings: [], parts: [] }), YES, 'that nobody can judge is no reason to refuse')
+  t.same(toResult({ ...REFUSED, findings: [warning, finding({ reason: 'load' })] }), { ...NO, reason: 'load' })
+})

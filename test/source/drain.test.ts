@@ -1,0 +1,87 @@
+import t from 'tap'
+import type { KubeAnswer, KubeRequest } from '../../src/agent/ports.ts'
+import { NodeDrain } from '../../src/source/drain.ts'
+
+const ok = (object: unknown): KubeAnswer => ({ kind: 'ok', object })
+const refused = (status: number): KubeAnswer => ({ kind: 'refused', status, reason: '', detail: 'no', retryAfterMs: undefined })
+const CORDONED = ok({ spec: { unschedulable: true } })
+const pods = (...items: readonly unknown[]) => ok({ items })
+const owned = (kind: string, controller = true) => ({ metadata: { ownerReferences: [{ kind, controller }] }, status: { phase: 'Running' } })
+const ended = (phase: string) => ({ metadata: { ownerReferences: [{ kind: 'Job', controller: true }] }, status: { phase } })
+const MIRROR = { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' }, ownerReferences: [{ kind: 'Node', controller: true }] } }
+
+function drainOf(node: KubeAnswer, list: KubeAnswer) {
+  const world = { node, list, nowUs: 0 }
+  const asked: KubeRequest[] = []
+  const api = {
+    request: async (request: KubeRequest) => {
+      asked.push(request)
+      return request.path === '/api/v1/pods' ? world.list : world.node
+    },
+  }
+  const clock = { now: () => ({ bootId: 'b', monotonicUs: world.nowUs, wallMs: 0 }) }
+  return { world, asked, drain: new NodeDrain(api, 'node-1', clock) }
+}
+const isDrained = (node: KubeAnswer, list: KubeAnswer) => drainOf(node, list).drain.isDrained()
+
+t.test('a node that takes pods is not drained, and nobody asks for its pods', async (t) => {
+  for (const node of [{}, { spec: {} }, { spec: { unschedulable: false } }, { spec: { unschedulable: 'true' } }]) {
+    const { drain, asked } = drainOf(ok(node), pods())
+    t.equal(await drain.isDrained(), false)
+    t.same(
+      asked.map(({ path }) => path),
+      ['/api/v1/nodes/node-1'],
+    )
+  }
+})
+
+t.test('what may stay on a drained node', async (t) => {
+  t.equal(await isDrained(CORDONED, pods()), true)
+  t.equal(await isDrained(CORDONED, pods(owned('DaemonSet'), MIRROR, ended('Succeeded'), ended('Failed'))), true)
+})
+
+t.test('one pod of another kind is enough', async (t) => {
+  for (const pod of [
+    owned('ReplicaSet'),
+    owned('DaemonSet', false),
+    ended('Pending'),
+    ended('Unknown'),
+    { metadata: {}, status: { phase: 'Running' } },
+    { metadata: { annotations: { 'kubernetes.io/config.source': 'file' } } },
+    {},
+    null,
+  ])
+    t.equal(await isDrained(CORDONED, pods(owned('DaemonSet'), pod)), false, JSON.stringify(pod))
+})
+
+t.test('only the pods of this node are asked for', async (t) => {
+  const { drain, asked } = drainOf(CORDONED, pods())
+  await drain.isDrained()
+  t.match(asked[1], { method: 'GET', path: '/api/v1/pods', query: { fieldSelector: 'spec.nodeName=node-1' } })
+})
+
+t.test('what cannot be told is unknown, and never drained', async (t) => {
+  const away: KubeAnswer = { kind: 'unreachable', detail: 'nobody' }
+  for (const answer of [refused(403), refused(404), refused(500), away]) {
+    t.equal(await isDrained(answer, pods()), undefined)
+    t.equal(await isDrained(CORDONED, answer), undefined)
+  }
+  t.equal(await isDrained(CORDONED, ok({ items: 'none' })), undefined)
+  t.equal(await isDrained(CORDONED, ok(null)), undefined)
+})
+
+t.test('asked again after 10 s, and not before, whatever the answer was', async (t) => {
+  for (const node of [CORDONED, ok({}), refused(403)]) {
+    const { world, drain, asked } = drainOf(node, pods(owned('ReplicaSet')))
+    const first = await drain.isDrained()
+    const count = asked.length
+    world.node = CORDONED
+    world.list = pods()
+    world.nowUs = 10e6 - 1
+    t.equal(await drain.isDrained(), first)
+    t.equal(asked.length, count)
+    world.nowUs = 10e6
+    t.equal(await drain.isDrained(), true)
+    t.equal(asked.length, count + 2)
+  }
+})
