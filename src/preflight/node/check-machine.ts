@@ -38,7 +38,9 @@ function checkSwap(view: NodeView, { swapBytes, cgroupVersion }: Surroundings): 
 
 function checkCgroups(view: NodeView, found: Surroundings): Complaint[] {
   const complaints = missingCgroups(view, found)
-  if (found.cgroupVersion === 1 && view.is('failCgroupV1')) {
+  // Its default became true with 1.35: of a kubelet that does not tell its version (a wrapper, k3s) it is not known.
+  const isTold = view.minor !== undefined || !view.isDefault('failCgroupV1')
+  if (found.cgroupVersion === 1 && isTold && view.is('failCgroupV1')) {
     complaints.push({
       rule: 'node/cgroup',
       severity: 'refuse',
