@@ -10,9 +10,14 @@ export function podsConfig(healthzPort: number, maxPods: number): string {
 /** The example that upstream's own tests use. */
 export const BROKEN_CONFIG = '{0xdeadbeef}\n'
 
-/** Loads, validates, and ends every kubelet a moment after its start. */
-export function crashingConfig(healthzPort: number): string {
+/** Loads, validates, and ends every kubelet when it looks at this node. Preflight sees it coming. */
+export function brickConfig(healthzPort: number): string {
   return `${HEAD}\nhealthzPort: ${healthzPort}\ncgroupsPerQOS: true\ncgroupRoot: /nope\n`
+}
+
+/** Passes every check, and ends every kubelet once it has met its container runtime. */
+export function crashingConfig(healthzPort: number): string {
+  return `${HEAD}\nhealthzPort: ${healthzPort}\nallowedUnsafeSysctls: [vm.nr_hugepages]\n`
 }
 
 export function lastLine(text: string): string {

@@ -3,7 +3,7 @@
  * fixed time.
  */
 import { LOAD_ERROR } from '../src/report/texts.ts'
-import { BROKEN_CONFIG, crashingConfig, podsConfig } from './configs.ts'
+import { BROKEN_CONFIG, brickConfig, crashingConfig, podsConfig } from './configs.ts'
 import { nameSource } from './narrate.ts'
 import type { Stage } from './stage.ts'
 import type { Timeline } from './timeline.ts'
@@ -11,6 +11,7 @@ import { drawTree } from './tree.ts'
 import { LOCAL_PODS, NODE, TRIAL_SECONDS, type World } from './world.ts'
 
 export const GOOD = 'node-config'
+const BRICK = 'brick-config'
 const RISKY = 'risky-config'
 
 export async function playStory(stage: Stage): Promise<void> {
@@ -61,7 +62,16 @@ async function breakSyntax({ world, timeline, person, warnings, ...stage }: Stag
 
 /** @returns the version that must never be promoted */
 async function assignCrashing({ world, timeline, person, warnings, ...stage }: Stage): Promise<string> {
-  timeline.act('Assign one that validates and then kills kubelet: rolled back')
+  timeline.act('Assign one that would kill kubelet on this node: refused before any restart')
+  const { pid } = world.systemd
+  await person.createConfigMap(BRICK, brickConfig(world.healthzPort))
+  await person.assign(BRICK)
+  await stage.until('the agent refuses it', () => world.agent.has('cgroupRoot names a cgroup that does not exist'))
+  await stage.until('the Node says so', () => /failed to validate config/.test(errorOf(world)))
+  if (world.systemd.pid !== pid) throw new Error('kubelet was restarted with what preflight refuses')
+  timeline.say('kubelet', `is still process ${pid}, with maxPods 50`)
+
+  timeline.act('Assign one that passes every check and then kills kubelet: rolled back')
   const version = await person.createConfigMap(RISKY, crashingConfig(world.healthzPort))
   await person.assign(RISKY)
   await stage.until('the Node says so', () => /crash-looped; rolled back to last-known-good/.test(errorOf(world)))

@@ -39,8 +39,13 @@ function loadConfig(): KubeletConfig {
   return problems.length === 0 ? decoded.config : die(`invalid configuration: ${problems.join(', ')}`)
 }
 
-/** Passes validation, and kills the real one when it sets up its cgroups. */
-function crashIfItMust({ cgroupRoot, cgroupsPerQOS }: KubeletConfig): void {
+/** `NamespacedBy`, pkg/kubelet/sysctl. */
+const NAMESPACED = /^(kernel\.(shm|msg|sem$)|fs\.mqueue\.|net\.)/
+
+/** Passes validation, and kills the real one when it sets up its cgroups, or what pods may do. */
+function crashIfItMust({ cgroupRoot, cgroupsPerQOS, allowedUnsafeSysctls }: KubeletConfig): void {
+  const sysctl = Array.isArray(allowedUnsafeSysctls) ? allowedUnsafeSysctls.find((name) => !NAMESPACED.test(String(name))) : undefined
+  if (sysctl !== undefined) die(`failed to run Kubelet: failed to create kubelet: the sysctl "${sysctl}" are not known to be namespaced`)
   if (cgroupsPerQOS === false || typeof cgroupRoot !== 'string' || cgroupRoot === '' || existsSync(`/sys/fs/cgroup${cgroupRoot}`)) return
   die(`Failed to start ContainerManager invalid configuration: cgroup-root ["${cgroupRoot.slice(1)}"] doesn't exist`)
 }

@@ -90,7 +90,10 @@ export class AgentPreflight implements Preflight {
 export function toResult(report: Report): PreflightResult {
   if (report.outcome === 'refused') return { kind: 'refused', reason: refusalReason(report), detail: describeRefusal(report) }
   const warnings = report.findings.filter(({ severity }) => severity === 'warn').map(describeFinding)
-  const blind = report.parts.filter(({ outcome }) => outcome === 'unjudged').map(({ part, detail }) => `${part} could not judge: ${detail}`)
+  const unjudged = report.parts.filter(({ outcome }) => outcome === 'unjudged')
+  // A kubelet that cannot be asked at all has been mentioned once.
+  const isMentioned = (part: string) => part === 'kubelet-start' && unjudged.some((other) => other.part === 'kubelet')
+  const blind = unjudged.filter(({ part }) => !isMentioned(part)).map(({ part, detail }) => `${part} could not judge: ${detail}`)
   const drain = report.findings.filter(({ rule }) => rule === REQUIRE_DRAIN).map(({ path }) => formatPath(path))
   return { kind: 'accepted', remarks: [...warnings, ...blind], drain }
 }

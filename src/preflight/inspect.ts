@@ -20,12 +20,13 @@ export function inspectWith(
       parts.filter(({ slow }) => !slow),
       subject,
     )
-    const slow = isRefused(quick)
-      ? NOTHING
-      : await ask(
-          parts.filter((part) => part.slow),
-          subject,
-        )
+    const slow =
+      isRefused(quick) || isBlind(quick)
+        ? NOTHING
+        : await ask(
+            parts.filter((part) => part.slow),
+            subject,
+          )
     const results = [...quick.results, ...slow.results]
     const demanded = listDemanded(options)
     for (const part of demanded) {
@@ -52,6 +53,11 @@ async function ask(parts: readonly InspectPart[], subject: Subject): Promise<Ans
 
 function isRefused({ results, findings }: Answers): boolean {
   return results.some(({ outcome }) => outcome === 'refused') || findings.some(({ severity }) => severity === 'refuse')
+}
+
+/** A kubelet that cannot be asked to load a config cannot be asked to start with it either. */
+function isBlind({ results }: Answers): boolean {
+  return results.some(({ part, outcome }) => part === 'kubelet' && outcome === 'unjudged')
 }
 
 /** The report on what no part gets to see. */

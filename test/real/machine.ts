@@ -92,7 +92,7 @@ export class Machine {
 
   /** Passes validation, and kills kubelet when it sets up its cgroups. */
   crashingConfig(): string {
-    return this.config('cgroupsPerQOS: true', 'enforceNodeAllocatable: []', 'cgroupRoot: /nope')
+    return this.config('allowedUnsafeSysctls: [vm.nr_hugepages]')
   }
 
   async isHealthy(): Promise<boolean> {

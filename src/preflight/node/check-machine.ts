@@ -38,14 +38,14 @@ function checkSwap(view: NodeView, { swapBytes, cgroupVersion }: Surroundings): 
 
 function checkCgroups(view: NodeView, found: Surroundings): Complaint[] {
   const complaints = missingCgroups(view, found)
-  // Its default became true with 1.35: of a kubelet that does not tell its version (a wrapper, k3s) it is not known.
-  const isTold = view.minor !== undefined || !view.isDefault('failCgroupV1')
-  if (found.cgroupVersion === 1 && isTold && view.is('failCgroupV1')) {
+  // True by default from 1.35 on, and unknown before 1.31: of a kubelet of no known version nothing follows from a default.
+  const certain = view.minor !== undefined
+  if (found.cgroupVersion === 1 && view.is('failCgroupV1') && (certain || !view.isDefault('failCgroupV1'))) {
     complaints.push({
       rule: 'node/cgroup',
-      severity: 'refuse',
+      severity: certain ? 'refuse' : 'warn',
       at: 'failCgroupV1',
-      problem: `failCgroupV1 is true${view.isDefault('failCgroupV1') ? ' by default' : ''}, and this machine has cgroup v1: kubelet does not start`,
+      problem: `failCgroupV1 is true${view.isDefault('failCgroupV1') ? ' by default' : ''}${certain ? '' : ' in late versions'}, and this machine has cgroup v1: kubelet does not start`,
       advice: 'set failCgroupV1 to false, or boot the machine with cgroup v2',
     })
   }
