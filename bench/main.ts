@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [--quick] [--minutes N] [--only apply,memory,start,idle]`: what the agent costs, each figure beside a floor measured in the same run. Measures
+ * `npm run bench -- [--quick] [--minutes N] [--only apply,memory,start,idle,preflight]`: what the agent costs, each figure beside a floor measured in the same run. Measures
  * the bundle in dist/. Prints a table and writes everything to bench/results/latest.json. A missed target is no failure of the run.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { measureApply } from './figures/apply.ts'
 import type { Measured } from './figures/figure.ts'
 import { measureIdle } from './figures/idle.ts'
 import { measureMemory, QUICK_PLAN, slowPlan } from './figures/memory.ts'
+import { measurePreflight } from './figures/preflight.ts'
 import { measureStart } from './figures/start.ts'
 import { renderTable } from './table.ts'
 
@@ -19,7 +20,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '30' },
-    only: { type: 'string', default: 'start,apply,idle,memory' },
+    only: { type: 'string', default: 'start,apply,idle,memory,preflight' },
   },
 })
 const { quick } = values
@@ -31,6 +32,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measured>>> = {
   apply: async () => merge([await measureApply(quick ? 40 : 300, 0), await measureApply(quick ? 20 : 100, REAL_SYSTEMCTL_MS)]),
   idle: () => measureIdle(quick ? 60 : 180),
   memory: () => measureMemory(quick ? QUICK_PLAN : slowPlan(minutes)),
+  preflight: () => measurePreflight(quick ? 40 : 200),
 }
 
 const wanted = values.only.split(',')

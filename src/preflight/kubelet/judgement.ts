@@ -32,7 +32,7 @@ export interface JudgeRequest {
 }
 
 export interface Judge {
-  /** Never rejects. An answer is remembered for the same files, kubelet, flags and stage; that nothing could be told is not. */
+  /** Never rejects. That it was accepted is remembered for the same files, kubelet, flags and stage; a refusal, and that nothing could be told, are not. */
   judge(request: JudgeRequest): Promise<KubeletJudgement>
   /** What a person has changed on the node may change the answers. */
   forget(): void

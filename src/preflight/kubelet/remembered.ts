@@ -1,4 +1,7 @@
-/** Judgements that are remembered, the most recent ones: what was refused or accepted will be again, for the same question. Pure. */
+/**
+ * Judgements that are remembered, the most recent ones: what was accepted will be again, for the same question. Pure. A refusal is not: it may be for a file
+ * that is there by now, and whoever asks again (retry, above all) means just that.
+ */
 import { createHash } from 'node:crypto'
 import { contentHash } from '../../checkpoint/content.ts'
 import type { JudgeRequest, KubeletJudgement } from './judgement.ts'
@@ -14,9 +17,8 @@ export class RememberedJudgements {
     return known
   }
 
-  /** That nothing could be told is tried again. */
   remember(question: string, judgement: KubeletJudgement): void {
-    if (judgement.kind !== 'unjudged') this.#keep(question, judgement)
+    if (judgement.kind === 'accepted') this.#keep(question, judgement)
   }
 
   forget(): void {

@@ -130,10 +130,13 @@ class Machine {
     return sockets.map((socket) => ({ address: socket.address, port: socket.port, owner: ownerOf(socket) }))
   }
 
-  /** By inode. Needs a capability that the agent does not have as a service: then the owner is unknown. */
+  /**
+   * By inode. Needs a capability that the agent does not have as a service: it sees which descriptors there are and not what they are. Then the owner is
+   * unknown.
+   */
   async #socketsOf(pid: number): Promise<ReadonlySet<string>> {
     const folder = this.at(`/proc/${pid}/fd`)
-    const links = await Promise.all((await readdir(folder)).map((fd) => readlink(posix.join(folder, fd)).catch(() => '')))
+    const links = await Promise.all((await readdir(folder)).map((fd) => readlink(posix.join(folder, fd)).catch(ifGone)))
     return new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []))
   }
 }
@@ -151,6 +154,12 @@ function askSocket(path: string, limitMs: number): Promise<SocketState | undefin
     socket.on('connect', () => answer('accepts'))
     socket.on('error', (error) => answer(codeOf(error) === 'ECONNREFUSED' ? 'refuses' : isAbsence(error) ? 'missing' : undefined))
   })
+}
+
+/** It was closed meanwhile. */
+function ifGone(error: unknown): string {
+  if (isAbsence(error)) return ''
+  throw error
 }
 
 function isAbsence(error: unknown): boolean {

@@ -36,6 +36,12 @@ t.test('that nothing could be told is not remembered', async (t) => {
   t.equal(remembered.recall('q'), undefined)
 })
 
+t.test('nor is a refusal: who asks again may have put there what was missing', async (t) => {
+  const remembered = new RememberedJudgements()
+  remembered.remember('q', { kind: 'refused', reason: 'validate', words: 'unable to load client CA file /etc/ca.crt' })
+  t.equal(remembered.recall('q'), undefined)
+})
+
 t.test('it does not grow, and forgets what was not asked for longest', async (t) => {
   const remembered = new RememberedJudgements()
   remembered.remember('first', ACCEPTED)

@@ -18,6 +18,9 @@ t.test('cgroup v1', async (t) => {
   t.same(verdicts({ failCgroupV1: true }, { cgroupVersion: 1 }, optionsOf(31)), ['refuse node/cgroup failCgroupV1'])
   t.same(verdicts({ failCgroupV1: true }, { cgroupVersion: 1 }, optionsOf(20)), [], 'no field of 1.20')
   t.same(verdicts({ failCgroupV1: true }, { cgroupVersion: undefined }, optionsOf(31)), [])
+  const unknown = optionsOf(31, [], { version: undefined })
+  t.same(verdicts({}, { cgroupVersion: 1 }, unknown), [], 'nobody knows which kubelet it is, and so which default')
+  t.same(verdicts({ failCgroupV1: true }, { cgroupVersion: 1 }, unknown), ['warn node/cgroup failCgroupV1'])
 })
 
 t.test('two who manage the same cgroups', async (t) => {

@@ -97,6 +97,13 @@ t.test('a kubelet whose sockets are not ours to see', async (t) => {
   t.match((await read({ listeners: true }, { root })).listeners, [{ owner: 'unknown' }])
 })
 
+t.test('a kubelet whose descriptors can be counted and not read', async (t) => {
+  // proc(5): listing them takes the owner of the process, reading what they are takes the right to trace it. A file that is no link cannot be read either.
+  const tcp = '0: 00000000:280A 00000000:0000 0A 0:0 00:0 0 0 0 1 1 0'
+  const root = t.testdir({ proc: { net: { tcp }, 7: { fd: { 0: t.fixture('symlink', '/dev/null'), 1: 'no link' } } } })
+  t.match((await read({ listeners: true, kubeletPid: 7 }, { root })).listeners, [{ owner: 'unknown' }])
+})
+
 t.test('sockets', async (t) => {
   const root = t.testdir({})
   mkdirSync(join(root, 'run'))

@@ -21,6 +21,8 @@ export class CommandError extends Error {
   readonly code = 'ECOMMAND'
   readonly stdout: string
   readonly stderr: string
+  /** undefined: it was ended, or could not be run. */
+  readonly exitStatus: number | undefined
 
   /** The reason that execFile gives repeats the command and its output: told in short, it is no `cause`. */
   constructor(command: string, output: CommandOutput, { killed, signal, code }: ExecFileException) {
@@ -28,6 +30,7 @@ export class CommandError extends Error {
     super(`${command} ${how}: ${lastLines(output.stderr, 15)}`)
     this.stdout = output.stdout
     this.stderr = output.stderr
+    this.exitStatus = typeof code === 'number' ? code : undefined
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The config that bricks nodes: it validates, and the real kubelet dies of it at each start. With Dynamic Kubelet Configuration that was for ever. Deadlines,
- * limits and kubelet's RestartSec are the defaults; only the trial that makes the last-known-good is short.
+ * A config that validates, and of which the real kubelet dies at each start. With Dynamic Kubelet Configuration that was for ever. Deadlines, limits and kubelet's
+ * RestartSec are the defaults; only the trial that makes the last-known-good is short, and preflight does not go as far as to start kubelet: it would know.
  */
 import { strict as assert } from 'node:assert'
 import type { ControlPlane } from '../lab/control-plane.ts'
@@ -8,11 +8,11 @@ import { eventually } from '../lab/eventually.ts'
 import { scenario } from '../lab/runner.ts'
 import { labels } from '../records.ts'
 import { assignNew, promoteGood } from './assign.ts'
-import { CRASHING } from './kubeadm-files.ts'
+import { CRASHING, UP_TO_LOADING } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
 
 const BUDGET_MS = 90_000
-const SETTINGS = { TRIAL_DURATION: '2s' }
+const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '2s' }
 const errorOf = (fallback: string): string =>
   `failed to run config: kubelet crash-looped; rolled back to ${fallback}, see kubelet-cfg-agent log for details`
 

@@ -6,7 +6,7 @@ import type { ControlPlane } from '../lab/control-plane.ts'
 import { scenario } from '../lab/runner.ts'
 import { assignNew } from './assign.ts'
 import { Changes } from './changes.ts'
-import { CRASHING } from './kubeadm-files.ts'
+import { CRASHING, UP_TO_LOADING } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
 
 const KILLED_CHANGES = 50
@@ -15,7 +15,8 @@ const seed = Number(process.env.LAB_SEED ?? Date.now() % 1_000_000)
 const ERROR = 'failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details'
 
 export function addInterruptionScenarios(plane: ControlPlane, program: string): void {
-  const settings = { TRIAL_DURATION: '1s', SPREAD: '0s', RESTARTS_PER_HOUR: '60', CRASH_LIMIT: '2' }
+  // The deep stage would take six seconds of each change, too.
+  const settings = { ...UP_TO_LOADING, TRIAL_DURATION: '1s', SPREAD: '0s', RESTARTS_PER_HOUR: '60', CRASH_LIMIT: '2' }
   const killed = { name: 'killed-node', settings, agentService: ['RestartSec=100ms'] }
   scenario(
     `node: the agent is killed at random moments through ${KILLED_CHANGES} changes`,

@@ -12,7 +12,7 @@ import { eventually } from '../lab/eventually.ts'
 import { run } from '../lab/processes.ts'
 import { scenario } from '../lab/runner.ts'
 import type { Answer, Questions } from './judge-program.ts'
-import { CRASHING } from './kubeadm-files.ts'
+import { BRICK, CRASHING } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -51,9 +51,15 @@ const STARTING: readonly Expected[] = [
   ['a log in JSON', { logging: { format: 'json' } }, 'accepted', /./],
   [
     'the config that bricks nodes',
-    CRASHING,
+    BRICK,
     'refused',
     /^validate failed to run Kubelet: invalid configuration: cgroup-root \["nope"\] doesn't exist$/,
+  ],
+  [
+    'one log file a container',
+    CRASHING,
+    'refused',
+    /^validate .*failed to initialize container log manager: invalid MaxFiles 1, must be > 1$/,
   ],
   ['no quantity', { systemReserved: { cpu: 'banana' } }, 'refused', /^validate failed to run Kubelet: quantities must match/],
   [

@@ -42,8 +42,14 @@ export function kubeletConfig(ports: NodePorts, changes: object = {}): object {
   }
 }
 
-/** Passes validation, and kills kubelet when it sets up its cgroups. */
-export const CRASHING = { cgroupsPerQOS: true, enforceNodeAllocatable: [], cgroupRoot: '/nope' }
+/** Passes validation, and kills kubelet when it sets up its cgroups. Preflight sees at once that there is no such cgroup. */
+export const BRICK = { cgroupsPerQOS: true, enforceNodeAllocatable: [], cgroupRoot: '/nope' }
+
+/** The same of its container log manager: only a kubelet that starts says so, and preflight with it, unless that is left out (`UP_TO_LOADING`). */
+export const CRASHING = { containerLogMaxFiles: 1 }
+
+/** A setting for nodes on which a config that crashes kubelet has to reach it: the deep stage of preflight would refuse it. */
+export const UP_TO_LOADING = { PREFLIGHT: 'load' }
 
 export async function writeNodeFiles(plane: ControlPlane, root: string, name: string, unit: UnitKind, ports: NodePorts): Promise<void> {
   const kubeconfig = await plane.nodeKubeconfig(name)

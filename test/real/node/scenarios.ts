@@ -6,6 +6,7 @@ import { addInterruptionScenarios } from './interruptions.ts'
 import { addJudgeScenarios } from './judge.ts'
 import { addNodeOutageScenarios } from './outage.ts'
 import { addPackageScenarios } from './packages.ts'
+import { addPreflightScenarios } from './preflight.ts'
 import { addRebootScenarios } from './reboot.ts'
 import { addSpelledOutScenarios } from './spelled-out.ts'
 import { addNodeTransitionScenarios } from './transitions.ts'
@@ -15,6 +16,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string): Pr
   addWorkflowScenarios(plane, program)
   addCrashLoopScenarios(plane, program)
   addJudgeScenarios(plane, program)
+  addPreflightScenarios(plane, program)
   addRebootScenarios(plane, program)
   addSpelledOutScenarios(plane, program)
   addFullDiskScenarios(plane, program)

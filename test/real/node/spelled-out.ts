@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { scenario } from '../lab/runner.ts'
 import { assignNew, promoteGood } from './assign.ts'
-import { CRASHING } from './kubeadm-files.ts'
+import { CRASHING, UP_TO_LOADING } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
 
 const ERROR = 'failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details'
@@ -13,7 +13,7 @@ export function addSpelledOutScenarios(plane: ControlPlane, program: string): vo
   const options = {
     name: 'spelled-out',
     unit: 'spelled-out',
-    settings: { TRIAL_DURATION: '1s', CRASH_LIMIT: '1' },
+    settings: { ...UP_TO_LOADING, TRIAL_DURATION: '1s', CRASH_LIMIT: '1' },
     // As the unit's comment asks for.
     agentService: ['ReadWritePaths=/etc/kubernetes/kubelet'],
   } as const

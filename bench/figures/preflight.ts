@@ -1,0 +1,105 @@
+/**
+ * What preflight of a good config of 20 KB takes: the parts that need no kubelet, warm; and all of it but the deep stage, with a real kubelet that the lab has built, run
+ * directly where systemd is not there to put it into its sandbox. No floor: nothing else does it.
+ */
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { readNodeFacts } from '../../src/kubelet/node-facts.ts'
+import { inspectWith } from '../../src/preflight/inspect.ts'
+import type { InspectedConfig, InspectOptions, Recipient } from '../../src/preflight/inspection.ts'
+import { KubeletBinaries } from '../../src/preflight/kubelet/binaries.ts'
+import { KubeletJudge } from '../../src/preflight/kubelet/judge.ts'
+import { readSurroundings } from '../../src/preflight/node/read-surroundings.ts'
+import { listParts } from '../../src/preflight/parts.ts'
+import { readDocument } from '../../src/preflight/read-document.ts'
+import { median, percentile } from '../statistics.ts'
+import { payload } from '../world/objects.ts'
+import type { Figure, Measured } from './figure.ts'
+
+const PARTS_LIMIT_MS = 20
+const WHOLE_LIMIT_MS = 500
+const WARM_UP = 20
+/** As the agent has it. */
+const LOOK_AROUND_MS = 1000
+const VERSION = { major: 1, minor: 20, patch: 2 }
+const HEALTHZ_PORT = 10_248
+const OPTIONS: InspectOptions = { kubelet: undefined, version: VERSION, unknownKeys: undefined, deep: false, node: true }
+
+export async function measurePreflight(runs: number): Promise<Measured> {
+  const texts = { JSON: payload(1, HEALTHZ_PORT), YAML: stringify(JSON.parse(payload(1, HEALTHZ_PORT))) }
+  const running = await readDocument(payload(2, HEALTHZ_PORT))
+  if (!running.ok) throw new Error(running.detail)
+  const node = { flags: [], folder: '/', running: running.document.config, kubeletPid: undefined }
+  const recipient: Recipient = { kubelet: undefined, version: VERSION, node, unknownKeys: 'warn' }
+  const directory = mkdtempSync(join(tmpdir(), 'preflight-bench-'))
+  try {
+    const binaries = new KubeletBinaries()
+    const judge = new KubeletJudge({
+      version: (binary) => binaries.version(binary),
+      systemdRun: '/usr/bin/systemd-run',
+      systemctl: '/usr/bin/systemctl',
+      directory,
+      direct: true,
+    })
+    const parts = listParts({
+      surroundings: (needs) => readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts }),
+      policy: () => ({ base: 'guarded', allow: [], deny: [], requireDrain: ['class:drain'] }),
+      judge,
+      signal: new AbortController().signal,
+    })
+    const ask = async (text: string, kubelet: string | undefined): Promise<void> => {
+      const config: InspectedConfig = { name: 'bench', files: { kubelet: text }, key: 'kubelet' }
+      judge.forget()
+      const whom = { ...recipient, kubelet: kubelet === undefined ? undefined : { binary: kubelet, flags: [] } }
+      const report = await inspectWith(parts, async () => whom)(config, OPTIONS)
+      const judged = report.parts.find(({ part }) => part === 'kubelet')
+      if (report.outcome !== 'accepted' || (kubelet !== undefined && judged?.outcome !== 'accepted'))
+        throw new Error(`preflight takes no good config: ${JSON.stringify(report).slice(0, 1000)}`)
+    }
+    const times: Record<string, readonly number[]> = {}
+    const figures: Figure[] = []
+    for (const [format, text] of Object.entries(texts)) {
+      for (let i = 0; i < WARM_UP; i++) await ask(text, undefined)
+      const taken = await timeEach(runs, () => ask(text, undefined))
+      times[format] = taken
+      figures.push(figure(`preflight without kubelet, 20 KB ${format}, p50`, taken, PARTS_LIMIT_MS))
+    }
+    const kubelet = findKubelet()
+    if (kubelet === undefined) process.stderr.write('no kubelet was built (npm run test:real does that): a whole preflight is left out\n')
+    else {
+      await ask(texts.YAML, kubelet)
+      const taken = await timeEach(Math.min(runs, 20), () => ask(texts.YAML, kubelet))
+      times.whole = taken
+      figures.push(figure('preflight with kubelet loading it, 20 KB YAML, p50', taken, WHOLE_LIMIT_MS))
+    }
+    const p90 = Object.fromEntries(Object.entries(times).map(([name, taken]) => [name, percentile(taken, 90)]))
+    return { figures, details: { runs, kubelet: kubelet !== undefined, p90, ...times } }
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+async function timeEach(runs: number, work: () => Promise<void>): Promise<number[]> {
+  const times: number[] = []
+  for (let i = 0; i < runs; i++) {
+    const startedAt = performance.now()
+    await work()
+    times.push(performance.now() - startedAt)
+  }
+  return times
+}
+
+function figure(name: string, times: readonly number[], limitMs: number): Figure {
+  const ms = median(times)
+  return { name, unit: 'ms', agent: ms, floor: undefined, result: `${ms.toFixed(1)} ms`, target: `< ${limitMs} ms`, met: ms < limitMs }
+}
+
+/** Where the real lab keeps what it builds. */
+function findKubelet(): string | undefined {
+  const { KUBEBUILDER_ASSETS: assets, KCA_LAB_CACHE: own, XDG_CACHE_HOME: user } = process.env
+  const cache = own || join(user || join(homedir(), '.cache'), 'kubelet-cfg-agent')
+  const built = existsSync(cache) ? readdirSync(cache).map((name) => join(cache, name)) : []
+  return [...(assets ? [assets] : []), ...built].map((directory) => join(directory, 'kubelet')).find((path) => existsSync(path))
+}
