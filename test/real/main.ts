@@ -1,7 +1,7 @@
 /**
  * The agent as it is shipped, on a real kube-apiserver 1.20.2, driven by real kubectl commands: `npm run test:real`, or with words to run
- * only the scenarios that have them in their name (`npm run test:real -- node: reboot`). Those called `node:` have a real systemd and a real kubelet
- * too; the others a simulated one, and they take less time. Prints each step with the time it took, and ends with `N passed, N failed`. Whatever
+ * only the scenarios that have them in their name (`npm run test:real -- node: reboot`), or with an exclamation mark those that have not. Those called
+ * `node:` have a real systemd and a real kubelet too; the others a simulated one. Without words the two kinds run side by side. Prints each step with the time it took, and ends with `N passed, N failed`. Whatever
  * it started ends with it.
  */
 import { buildAgent } from './agent.ts'
@@ -12,6 +12,7 @@ import { addHostileScenarios } from './hostile.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
 import { addKubeletTroubleScenarios } from './kubelet-trouble.ts'
 import { startControlPlane } from './lab/control-plane.ts'
+import { runLanes } from './lab/lanes.ts'
 import { runScenarios } from './lab/runner.ts'
 import { addModernChannelScenarios } from './modern-channels.ts'
 import { addModernServerScenarios } from './modern-server.ts'
@@ -20,6 +21,12 @@ import { addOutageScenarios } from './outage.ts'
 import { addCorpusScenarios } from './preflight-corpus.ts'
 import { addTransitionScenarios } from './transitions.ts'
 
+if (process.argv.length === 2) {
+  await runLanes(import.meta.filename, [
+    { name: 'node', words: ['node:'] },
+    { name: 'api', words: ['!node:'] },
+  ])
+}
 const plane = await startControlPlane()
 const program = await buildAgent(plane.directory)
 addTransitionScenarios(plane, program)

@@ -1,0 +1,41 @@
+/**
+ * Runs scenarios in lanes, side by side: each lane is a process of its own with a control plane of its own, since some scenarios stop theirs. Most of a scenario is
+ * waiting, so two lanes on two cores take little more than the longer one. Prints what they print, each line with its lane, and adds up what they count.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+
+interface Lane {
+  readonly name: string
+  /** As `runScenarios` takes them. */
+  readonly words: readonly string[]
+}
+
+interface Count {
+  readonly passed: number
+  readonly failed: number
+}
+
+/** Ends with the line `N passed, N failed`, and exits. A lane that does not count is a failure of its own. */
+export async function runLanes(program: string, lanes: readonly Lane[]): Promise<never> {
+  const children: ChildProcess[] = []
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => children.forEach((child) => void child.kill(signal)))
+  const width = Math.max(...lanes.map(({ name }) => name.length))
+  const counts = await Promise.all(lanes.map((lane) => runLane(program, lane, width, children)))
+  const passed = counts.reduce((sum, count) => sum + count.passed, 0)
+  const failed = counts.reduce((sum, count) => sum + count.failed, 0)
+  console.log(`\n${passed} passed, ${failed} failed`)
+  process.exit(failed > 0 || passed === 0 ? 1 : 0)
+}
+
+function runLane(program: string, { name, words }: Lane, width: number, children: ChildProcess[]): Promise<Count> {
+  const child = spawn(process.execPath, [...process.execArgv, program, ...words], { stdio: ['ignore', 'pipe', 'inherit'] })
+  children.push(child)
+  let count: Count = { passed: 0, failed: 1 }
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const [, passed, failed] = /^(\d+) passed, (\d+) failed$/.exec(line) ?? []
+    if (passed !== undefined && failed !== undefined) count = { passed: Number(passed), failed: Number(failed) }
+    console.log(`${name.padEnd(width)} | ${line}`)
+  })
+  return new Promise((resolve) => child.on('close', () => resolve(count)))
+}
