@@ -30,6 +30,9 @@ export interface Finding {
   readonly advice: string | undefined
 }
 
+/** The rule of the findings that say what waits for a drained node. */
+export const REQUIRE_DRAIN = 'policy/require-drain'
+
 /** What one part of preflight came to. `unjudged`: it could not tell, and the others decide. */
 export interface PartResult {
   /** As in `kubelet`, `fields`, `node`, `change`. */

@@ -9,7 +9,7 @@ import { overlayFlags } from './change/overlay-flags.ts'
 import { findOverridden } from './change/overridden.ts'
 import { checkFields } from './check-fields.ts'
 import { formatPath } from './field-path.ts'
-import type { Finding, Position } from './finding.ts'
+import { type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
 import { nameField } from './heed-kubelet.ts'
 import type { InspectPart, PartReport, Subject } from './inspection.ts'
 import type { Judge, JudgeStage } from './kubelet/judgement.ts'
@@ -26,9 +26,6 @@ export interface PartSources {
   /** Calls off what takes long. */
   readonly signal: AbortSignal
 }
-
-/** The rule of the findings that say what waits for a drained node. */
-export const REQUIRE_DRAIN = 'policy/require-drain'
 
 export function listParts(sources: PartSources): readonly InspectPart[] {
   return [
