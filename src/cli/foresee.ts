@@ -28,8 +28,15 @@ export interface Foresight {
 /** More would be a circle. */
 const MOST_STEPS = 40
 
-/** @param judge what preflight says of a content on this kubelet; undefined: it accepts it */
-export function foresee(start: Snapshot, judge: (key: TrialKey) => Verdict | undefined): Foresight {
+/** What preflight says of a content on this kubelet. */
+export interface Foretold {
+  /** undefined: it accepts it. */
+  refusal(key: TrialKey): Verdict | undefined
+  /** Fields that wait for a drained node. */
+  drain(key: TrialKey): readonly string[]
+}
+
+export function foresee(start: Snapshot, foretold: Foretold): Foresight {
   const steps: ForeseenStep[] = []
   let snapshot = start
   for (let count = 0; count < MOST_STEPS; count += 1) {
@@ -42,7 +49,7 @@ export function foresee(start: Snapshot, judge: (key: TrialKey) => Verdict | und
       snapshot = passTime(snapshot, waitRemainingUs)
     } else {
       steps.push({ step, afterUs })
-      snapshot = apply(snapshot, step, judge)
+      snapshot = apply(snapshot, step, foretold)
     }
   }
   const rest: Wait = { kind: 'wait', phase: 'unknown', detail: 'this goes on and on', untilUs: snapshot.now.monotonicUs }
@@ -61,7 +68,7 @@ function passTime(snapshot: Snapshot, us: number): Snapshot {
 }
 
 /** As `perform` does it, on paper. */
-function apply(snapshot: Snapshot, step: Exclude<Step, Wait>, judge: (key: TrialKey) => Verdict | undefined): Snapshot {
+function apply(snapshot: Snapshot, step: Exclude<Step, Wait>, foretold: Foretold): Snapshot {
   const { requests, verdicts } = snapshot
   switch (step.kind) {
     case 'forgive': {
@@ -95,10 +102,10 @@ function apply(snapshot: Snapshot, step: Exclude<Step, Wait>, judge: (key: Trial
         step.verdicts.map((verdict) => ({ ...verdict, state: 'confirmed' })),
       )
     case 'preflight': {
-      const verdict = judge(step.key)
+      const verdict = foretold.refusal(step.key)
       if (verdict !== undefined) return withVerdicts(snapshot, [{ ...verdict, basis: snapshot.basis }])
       const verdicts = new Map([...snapshot.verdicts].filter(([key, { state }]) => key !== step.key || state !== 'refused'))
-      return { ...snapshot, verdicts, accepted: new Map([...snapshot.accepted, [step.key, { drain: [] }]]) }
+      return { ...snapshot, verdicts, accepted: new Map([...snapshot.accepted, [step.key, { drain: foretold.drain(step.key) }]]) }
     }
     case 'activate':
       return { ...snapshot, nextStart: { kind: 'known', held: { source: step.target, content: contentOf(snapshot, step.target) } } }

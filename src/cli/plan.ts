@@ -3,14 +3,15 @@
  * from the node as it is. Changes nothing; a running agent is not asked.
  */
 import type { Desired } from '../agent/desired.ts'
-import type { Snapshot, TrialKey, Verdict } from '../agent/model.ts'
+import type { Snapshot } from '../agent/model.ts'
 import { resolveDesired } from '../agent/sources.ts'
 import { trialKey } from '../agent/trial-key.ts'
+import { toResult } from '../preflight/agent-preflight.ts'
 import type { Report } from '../preflight/finding.ts'
 import { readActiveConfig } from './active-config.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from './command.ts'
 import { compareTexts, findDesired } from './diff.ts'
-import { foresee } from './foresee.ts'
+import { type Foretold, foresee } from './foresee.ts'
 import { documentPlan, type PlanFacts } from './plan-document.ts'
 import { renderPlan } from './plan-text.ts'
 
@@ -36,13 +37,13 @@ async function plan(context: CommandContext, options: OptionValues): Promise<Exi
   const snapshot = await context.observe(desired)
   const wanted = findDesired(desired, snapshot, context)
   const report = await inspectDesired(desired, context)
-  const judge = (key: TrialKey) => findRefusal(key, snapshot, report?.report)
+  const foretold = foretell(snapshot, report?.report)
   const { hold } = snapshot.requests
   const facts: PlanFacts = {
     snapshot,
     agent: context.agent(),
-    foresight: foresee(snapshot, judge),
-    afterResume: hold === 'none' ? undefined : foresee({ ...snapshot, requests: { ...snapshot.requests, hold: 'none' } }, judge),
+    foresight: foresee(snapshot, foretold),
+    afterResume: hold === 'none' ? undefined : foresee({ ...snapshot, requests: { ...snapshot.requests, hold: 'none' } }, foretold),
     report,
     compared: await compareTexts(readActiveConfig(snapshot, context), wanted, (from, to) => context.compare(from, to, undefined)),
   }
@@ -60,12 +61,16 @@ async function inspectDesired(desired: Desired, { inspect }: CommandContext): Pr
   return { name, report: await inspect(config, options) }
 }
 
-/** The verdict that the agent would write. Of anything but what is wanted, preflight is not asked here: it was accepted once. */
-function findRefusal(key: TrialKey, { unit, desired, desiredContent, now }: Snapshot, report: Report | undefined): Verdict | undefined {
+/** What the agent would be told. Of anything but what is wanted, preflight is not asked here: it was accepted once. */
+function foretell({ unit, desired, desiredContent, now }: Snapshot, report: Report | undefined): Foretold {
   const source = resolveDesired(desired)
-  if (report?.outcome !== 'refused' || unit.kind !== 'known' || desiredContent === undefined || source === undefined) return undefined
-  if (key !== trialKey(desiredContent, unit.kubeletIdentity)) return undefined
-  const finding = report.findings.find(({ severity }) => severity === 'refuse')
-  const detail = finding?.problem ?? report.parts.find(({ outcome }) => outcome === 'refused')?.detail ?? 'preflight refuses it'
-  return { key, state: 'refused', reason: finding?.reason ?? 'validate', detail, source, atWallMs: now.wallMs }
+  const result = report && toResult(report)
+  const wanted = unit.kind === 'known' && desiredContent !== undefined ? trialKey(desiredContent, unit.kubeletIdentity) : undefined
+  return {
+    refusal: (key) => {
+      if (result?.kind !== 'refused' || key !== wanted || source === undefined) return undefined
+      return { key, state: 'refused', reason: result.reason, detail: result.detail, source, atWallMs: now.wallMs }
+    },
+    drain: (key) => (result?.kind === 'accepted' && key === wanted ? result.drain : []),
+  }
 }

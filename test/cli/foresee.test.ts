@@ -4,20 +4,25 @@ import type { Snapshot } from '../../src/agent/model.ts'
 import { nextStep } from '../../src/agent/next-step.ts'
 import { observe } from '../../src/agent/observe.ts'
 import type { Step } from '../../src/agent/step.ts'
-import { foresee } from '../../src/cli/foresee.ts'
+import { type Foretold, foresee } from '../../src/cli/foresee.ts'
 import { anySnapshot } from '../agent/any-snapshot.ts'
 import { SmallWorld } from '../agent/small-world.ts'
 import { A, A_EDITED, B, MINUTE_US, SECOND_US, verdict } from '../agent/snapshots.ts'
 
-const accepts = () => undefined
+const accepts: Foretold = { refusal: () => undefined, drain: () => [] }
+const refusing = (isRefused: (key: string) => boolean): Foretold => ({
+  ...accepts,
+  refusal: (key) => (isRefused(key) ? verdict(A, 'refused', { key }) : undefined),
+})
 /** What kubelet takes to come up, and far less than a trial. */
 const RESTART_US = 10 * SECOND_US
 
 /** What the agent does by itself, up to the first wait that is foreseen as the last. */
 async function compareWithAgent(t: Test, world: SmallWorld, isRefused = false): Promise<void> {
   const seen = await observe(world.eyes(), [])
-  const foreseen = foresee(seen, (key) =>
-    isRefused && key.startsWith(`${seen.desiredContent}@`) ? verdict(A, 'refused', { key }) : undefined,
+  const foreseen = foresee(
+    seen,
+    refusing((key) => isRefused && key.startsWith(`${seen.desiredContent}@`)),
   )
   world.steps.length = 0
   const endUs = world.nowUs + (foreseen.steps.at(-1)?.afterUs ?? 0)
@@ -67,6 +72,18 @@ t.test('the agent does what was foreseen of a config that is refused', async (t)
   t.match(foresee(await observe(world.eyes(), []), accepts).rest, { phase: 'fallen-back' })
 })
 
+t.test('what waits for a drained node is foreseen to wait', async (t) => {
+  const world = new SmallWorld()
+  world.want(B)
+  await world.run(20 * MINUTE_US)
+  world.want(A)
+  const { steps, rest } = foresee(await observe(world.eyes(), []), { ...accepts, drain: () => ['maxPods'] })
+  t.match(rest, { phase: 'drain', detail: /maxPods/ })
+  t.notOk(steps.some(({ step }) => step.kind === 'activate' || step.kind === 'restart'))
+  world.preflight = () => ({ kind: 'accepted', remarks: [], drain: ['maxPods'] })
+  t.match(await world.run(MINUTE_US), { phase: 'drain' }, 'and so does the agent')
+})
+
 t.test('the agent does what was foreseen of a reset', async (t) => {
   const world = new SmallWorld()
   world.want(A)
@@ -96,7 +113,10 @@ t.test('whatever is seen: it begins as the agent would, ends, and changes nothin
   fc.assert(
     fc.property(anySnapshot, fc.boolean(), (snapshot, refuses) => {
       const before = structuredClone(snapshot)
-      const { steps, rest } = foresee(snapshot, (key) => (refuses ? verdict(A, 'refused', { key }) : undefined))
+      const { steps, rest } = foresee(
+        snapshot,
+        refusing(() => refuses),
+      )
       t.same(steps[0]?.step ?? rest, nextStep(snapshot))
       t.not(rest.detail, 'this goes on and on')
       t.ok(steps.every(({ afterUs }, index) => afterUs >= (steps[index - 1]?.afterUs ?? 0)))

@@ -120,6 +120,18 @@ t.test('preflight is asked as the agent asks it', async (t) => {
   t.match(out, /fallen-back: .*@100/, `${content.kind}`)
 })
 
+t.test('a change that waits for a drained node restarts nothing yet', async (t) => {
+  const drain = { rule: 'policy/require-drain', severity: 'info', reason: 'validate', path: ['maxPods'], position: undefined } as const
+  const findings = [{ ...drain, problem: 'maxPods changes on a drained node only', advice: undefined }]
+  const { out } = await plan(
+    worlds['another config'] ?? settled,
+    {},
+    { inspect: async () => ({ outcome: 'accepted', findings, parts: [] }) },
+  )
+  t.match(out, /then +drain: .*waits until the node is drained: it changes maxPods/)
+  t.match(out, 'Kubelet is not restarted.')
+})
+
 t.test('others write into our output, but cannot steer the terminal', async (t) => {
   const of = { ...settled, desired: { kind: 'unknown', detail: 'a\u001b[2J\u202eb' } as const, unit: unit({ summary: '\u0007' }) }
   t.notMatch((await plan(of)).out, /[^\P{Cc}\n]|\u202e/u)

@@ -71,7 +71,7 @@ t.test('what only kubelet says stays', async (t) => {
     says('[invalid configuration: maxPods -1 is negative, invalid configuration: eventBurst -1 is negative]'),
     says('unknown tls version "TLS1.2"'),
     says('invalid configuration: maxPods -1 is negative', 'load'),
-    says('invalid configuration: maxPods -1 is negative, invalid configuration: ev...'),
+    says('invalid configuration: maxPods -1 is negative, inva...'),
     says(''),
   ])
     t.same(heed(report('refused', RANGE), said).kubelet, said)

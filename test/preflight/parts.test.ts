@@ -89,13 +89,10 @@ t.test('fields: a flag of kubelet counts as if the config had it', async (t) => 
 })
 
 t.test('fields: what a flag sets within an object hides nothing else of it', async (t) => {
-  const flags = ['--logging-format=text']
-  const of = (format: string) => ask('fields', `logging: {format: ${format}, sanitisation: true}\n`, { node: nodeWith({ flags }) })
-  t.same(rulesOf((await of('text')).report), ['warn fields/unknown-key'])
-  const { report } = await ask('fields', 'authentication: {x509: {clientCAFile: /ca}, webhook: {cacheTTL: -1s}}\n', {
-    node: nodeWith({ flags: ['--client-ca-file=/other'] }),
-  })
-  t.equal(report?.outcome, 'accepted')
+  const version = { major: 1, minor: 24, patch: 0 }
+  const of = (flags: readonly string[]) => ask('fields', 'logging: {verbosity: loud}\n', { version, node: nodeWith({ flags }) })
+  for (const flags of [[], ['--logging-format=text']])
+    t.match((await of(flags)).report, { outcome: 'refused', findings: [{ rule: 'fields/type', path: ['logging', 'verbosity'] }] })
 })
 
 t.test('fields: what flags say of gates is no doing of the config', async (t) => {
