@@ -3,7 +3,7 @@
  * as that step would leave it. Pure. It ends where the agent would wait for something that only time or kubelet can tell; a wait that ends by itself
  * (a turn in a spread, the hourly limit) is passed through.
  */
-import type { ConfigSource, ContentHash, HeldSource, Snapshot, TrialKey, Verdict } from '../agent/model.ts'
+import type { Acceptance, ConfigSource, ContentHash, HeldSource, Snapshot, TrialKey, Verdict } from '../agent/model.ts'
 import { LOCAL_CONTENT } from '../agent/model.ts'
 import { nextStep } from '../agent/next-step.ts'
 import { LOCAL, sameSource, sameVersion } from '../agent/sources.ts'
@@ -28,8 +28,10 @@ export interface Foresight {
 /** More would be a circle. */
 const MOST_STEPS = 40
 
-/** @param judge what preflight says of a content on this kubelet; undefined: it accepts it */
-export function foresee(start: Snapshot, judge: (key: TrialKey) => Verdict | undefined): Foresight {
+/** What preflight says of a content on this kubelet; undefined: it accepts it. */
+export type Judge = (key: TrialKey) => Verdict | Acceptance | undefined
+
+export function foresee(start: Snapshot, judge: Judge): Foresight {
   const steps: ForeseenStep[] = []
   let snapshot = start
   for (let count = 0; count < MOST_STEPS; count += 1) {
@@ -61,7 +63,7 @@ function passTime(snapshot: Snapshot, us: number): Snapshot {
 }
 
 /** As `perform` does it, on paper. */
-function apply(snapshot: Snapshot, step: Exclude<Step, Wait>, judge: (key: TrialKey) => Verdict | undefined): Snapshot {
+function apply(snapshot: Snapshot, step: Exclude<Step, Wait>, judge: Judge): Snapshot {
   const { requests, verdicts } = snapshot
   switch (step.kind) {
     case 'forgive': {
@@ -93,10 +95,10 @@ function apply(snapshot: Snapshot, step: Exclude<Step, Wait>, judge: (key: Trial
         step.verdicts.map((verdict) => ({ ...verdict, state: 'confirmed' })),
       )
     case 'preflight': {
-      const verdict = judge(step.key)
-      if (verdict !== undefined) return withVerdicts(snapshot, [{ ...verdict, basis: snapshot.basis }])
+      const judged = judge(step.key) ?? { drain: [] }
+      if ('state' in judged) return withVerdicts(snapshot, [{ ...judged, basis: snapshot.basis }])
       const verdicts = new Map([...snapshot.verdicts].filter(([key, { state }]) => key !== step.key || state !== 'refused'))
-      return { ...snapshot, verdicts, accepted: new Map([...snapshot.accepted, [step.key, { drain: [] }]]) }
+      return { ...snapshot, verdicts, accepted: new Map([...snapshot.accepted, [step.key, judged]]) }
     }
     case 'activate':
       return { ...snapshot, nextStart: { kind: 'known', held: { source: step.target, content: contentOf(snapshot, step.target) } } }

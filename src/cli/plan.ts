@@ -2,10 +2,11 @@
  * `plan`: what the agent would do now and why, without doing it. Asks the cluster once, runs preflight on what it wants, and follows the agent's own decision
  * from the node as it is. Changes nothing; a running agent is not asked.
  */
-import type { Desired, Snapshot, TrialKey, Verdict } from '../agent/model.ts'
+import type { Acceptance, Desired, Snapshot, TrialKey, Verdict } from '../agent/model.ts'
 import { resolveDesired } from '../agent/sources.ts'
 import { trialKey } from '../agent/trial-key.ts'
-import type { Report } from '../preflight/finding.ts'
+import { formatPath } from '../preflight/field-path.ts'
+import { REQUIRE_DRAIN, type Report } from '../preflight/finding.ts'
 import { readActiveConfig } from './active-config.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from './command.ts'
 import { compareTexts, findDesired } from './diff.ts'
@@ -35,7 +36,7 @@ async function plan(context: CommandContext, options: OptionValues): Promise<Exi
   const snapshot = await context.observe(desired)
   const wanted = findDesired(desired, snapshot, context)
   const report = await inspectDesired(desired, context)
-  const judge = (key: TrialKey) => findRefusal(key, snapshot, report?.report)
+  const judge = (key: TrialKey) => findJudgement(key, snapshot, report?.report)
   const { hold } = snapshot.requests
   const facts: PlanFacts = {
     snapshot,
@@ -59,11 +60,17 @@ async function inspectDesired(desired: Desired, { inspect }: CommandContext): Pr
   return { name, report: await inspect(config, options) }
 }
 
-/** The verdict that the agent would write. Of anything but what is wanted, preflight is not asked here: it was accepted once. */
-function findRefusal(key: TrialKey, { unit, desired, desiredContent, now }: Snapshot, report: Report | undefined): Verdict | undefined {
+/** What the agent would come to. Of anything but what is wanted, preflight is not asked here: it was accepted once. */
+function findJudgement(
+  key: TrialKey,
+  { unit, desired, desiredContent, now }: Snapshot,
+  report: Report | undefined,
+): Verdict | Acceptance | undefined {
   const source = resolveDesired(desired)
-  if (report?.outcome !== 'refused' || unit.kind !== 'known' || desiredContent === undefined || source === undefined) return undefined
+  if (report === undefined || unit.kind !== 'known' || desiredContent === undefined || source === undefined) return undefined
   if (key !== trialKey(desiredContent, unit.kubeletIdentity)) return undefined
+  if (report.outcome !== 'refused')
+    return { drain: report.findings.flatMap(({ rule, path }) => (rule === REQUIRE_DRAIN ? [formatPath(path)] : [])) }
   const finding = report.findings.find(({ severity }) => severity === 'refuse')
   const detail = finding?.problem ?? report.parts.find(({ outcome }) => outcome === 'refused')?.detail ?? 'preflight refuses it'
   return { key, state: 'refused', reason: finding?.reason ?? 'validate', detail, source, atWallMs: now.wallMs }

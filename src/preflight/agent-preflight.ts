@@ -7,8 +7,7 @@ import type { TrialKey } from '../agent/model.ts'
 import type { Candidate, Clock, Preflight, PreflightResult } from '../agent/ports.ts'
 import { describeFinding, describeRefusal, refusalReason } from './describe-finding.ts'
 import { formatPath } from './field-path.ts'
-import type { Report } from './finding.ts'
-import { REQUIRE_DRAIN } from './parts.ts'
+import { REQUIRE_DRAIN, type Report } from './finding.ts'
 
 export interface AgentPreflightOptions {
   inspect(candidate: Candidate): Promise<Report>

@@ -3,6 +3,9 @@
  * preflight returns findings; nothing but the report decides what becomes of the candidate.
  */
 
+/** The rule of the findings that say what waits for a drained node. */
+export const REQUIRE_DRAIN = 'policy/require-drain'
+
 /** `refuse`: kubelet must not get it. `warn`: it works, but hardly as meant. `info`: good to know. */
 export type Severity = 'refuse' | 'warn' | 'info'
 

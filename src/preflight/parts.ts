@@ -8,7 +8,7 @@ import { collectFlags } from './change/kubelet-flags.ts'
 import { findOverridden } from './change/overridden.ts'
 import { checkFields } from './check-fields.ts'
 import { formatPath } from './field-path.ts'
-import type { FieldPath, Finding, Position } from './finding.ts'
+import { type FieldPath, type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
 import type { InspectPart, PartReport, Subject } from './inspection.ts'
 import type { Judge, JudgeStage } from './kubelet/judgement.ts'
 import { formatVersion } from './kubelet-version.ts'
@@ -24,9 +24,6 @@ export interface PartSources {
   /** Calls off what takes long. */
   readonly signal: AbortSignal
 }
-
-/** The rule of the findings that say what waits for a drained node. */
-export const REQUIRE_DRAIN = 'policy/require-drain'
 
 export function listParts(sources: PartSources): readonly InspectPart[] {
   return [

@@ -67,6 +67,15 @@ t.test('the agent does what was foreseen of a config that is refused', async (t)
   t.match(foresee(await observe(world.eyes(), []), accepts).rest, { phase: 'fallen-back' })
 })
 
+t.test('what may change on a drained node only: it would wait for that', async (t) => {
+  const world = new SmallWorld()
+  await world.settle()
+  world.want(A)
+  const { steps, rest } = foresee(await observe(world.eyes(), []), () => ({ drain: ['maxPods'] }))
+  t.notOk(steps.some(({ step }) => step.kind === 'activate' || step.kind === 'restart'))
+  t.match(rest, { phase: 'drain', detail: /it changes maxPods/ })
+})
+
 t.test('the agent does what was foreseen of a reset', async (t) => {
   const world = new SmallWorld()
   world.want(A)
