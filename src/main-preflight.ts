@@ -57,6 +57,10 @@ export function openPreflight({ settings, stores, signal }: PreflightWorld) {
       signal,
     })
 
+  /** A kubelet without a config file has its defaults. */
+  const readRunning = async ({ process }: KnownUnitState, path: string | undefined): Promise<KubeletConfig | undefined> =>
+    process.kind === 'other' && process.configPath === undefined ? {} : readConfig(stores.files, path)
+
   /** What the agent's loop asks. */
   const judgeCandidate = async ({ source, data, unit, basePath }: Candidate): Promise<Report> => {
     const { preflight: depth, unknownFields } = settings()
@@ -64,7 +68,7 @@ export function openPreflight({ settings, stores, signal }: PreflightWorld) {
     const node: NodeToAsk = {
       flags: command?.words ?? [],
       folder: posix.dirname(stores.checkpoints.path(source)),
-      running: await readConfig(stores.files, basePath),
+      running: await readRunning(unit, basePath),
       kubeletPid: process.kind === 'checkpoint' || process.kind === 'other' ? process.pid : undefined,
     }
     const recipient: Recipient = {
@@ -91,8 +95,9 @@ export function openPreflight({ settings, stores, signal }: PreflightWorld) {
     const node: NodeToAsk | undefined = options.node
       ? {
           flags,
-          folder: '/',
-          running: await readConfig(stores.files, path),
+          // As that of a checkpoint: nothing is in it but the candidate's own files.
+          folder: join(settings().dynamicConfigDir, 'checkpoints/candidate/0'),
+          running: here && (await readRunning(here, path)),
           kubeletPid: here?.process.kind === 'checkpoint' || here?.process.kind === 'other' ? here.process.pid : undefined,
         }
       : undefined

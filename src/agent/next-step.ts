@@ -202,7 +202,8 @@ function* runTarget(snapshot: Snapshot, unit: KnownUnit, target: Target): Genera
     return yield* leaveFailure(snapshot, unit, target, wiring, 'unknown', `preflight of ${what} could not be carried out`)
   if (activated) return yield* restartInto(snapshot, unit, target)
 
-  const drain = target.fallback || snapshot.drained === true ? [] : (snapshot.accepted.get(target.key)?.drain ?? [])
+  // A new version of what runs changes nothing.
+  const drain = runs || target.fallback || snapshot.drained === true ? [] : (snapshot.accepted.get(target.key)?.drain ?? [])
   if (drain.length > 0) {
     const why = `${what} waits until the node is drained: it changes ${drain.join(', ')}`
     return yield* leaveFailure(snapshot, unit, target, wiring, 'drain', why)

@@ -52,12 +52,12 @@ async function plan(context: CommandContext, options: OptionValues): Promise<Exi
   return resolveDesired(desired) === undefined ? EXIT.failed : EXIT.fine
 }
 
-async function inspectDesired(desired: Desired, { inspect }: CommandContext): Promise<PlanFacts['report']> {
+async function inspectDesired(desired: Desired, { inspect, settings }: CommandContext): Promise<PlanFacts['report']> {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return undefined
   const { ref, object } = desired
   const name = `configmap/${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}`
   const config = { name, files: object.data, key: ref.kubeletConfigKey }
-  const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: false, node: true }
+  const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: settings.preflight === 'start', node: true }
   return { name, report: await inspect(config, options) }
 }
 

@@ -3,6 +3,9 @@
  * preflight returns findings; nothing but the report decides what becomes of the candidate.
  */
 
+/** The rule of the findings that say what waits for a drained node. */
+export const REQUIRE_DRAIN = 'policy/require-drain'
+
 /** `refuse`: kubelet must not get it. `warn`: it works, but hardly as meant. `info`: good to know. */
 export type Severity = 'refuse' | 'warn' | 'info'
 
@@ -29,9 +32,6 @@ export interface Finding {
   /** What to do about it, in one line. */
   readonly advice: string | undefined
 }
-
-/** The rule of the findings that say what waits for a drained node. */
-export const REQUIRE_DRAIN = 'policy/require-drain'
 
 /** What one part of preflight came to. `unjudged`: it could not tell, and the others decide. */
 export interface PartResult {

@@ -66,7 +66,7 @@ async function judgeNode({ document, node, version, config }: Subject, { surroun
 
 function judgeChange({ document, node, version }: Subject, policy: ChangePolicy): PartReport | undefined {
   if (node === undefined) return undefined
-  if (node.running === undefined) return { outcome: 'unjudged', detail: 'what runs now cannot be read', findings: [] }
+  if (node.running === undefined) return judgeUnseen(policy)
   const changes = compareConfigs(node.running, document.config, version)
   const { findings, requiresDrain } = checkPolicy(changes, policy, document)
   const overridden = findOverridden(changes, collectFlags(node.flags), document)
@@ -82,6 +82,23 @@ function judgeChange({ document, node, version }: Subject, policy: ChangePolicy)
     }),
   )
   return conclude([...findings, ...overridden, ...drain], `${changes.length} ${changes.length === 1 ? 'field changes' : 'fields change'}`)
+}
+
+/** What changes is not known: a policy that restricts nothing has nothing against it, and any other might. */
+function judgeUnseen({ base, deny, requireDrain }: ChangePolicy): PartReport {
+  const detail = 'what runs now cannot be read'
+  if (base === 'open' && deny.length === 0 && requireDrain.length === 0) return { outcome: 'unjudged', detail, findings: [] }
+  const problem = `${detail}, so the policy for changes cannot be held against it`
+  const finding: Finding = {
+    rule: 'policy/unseen',
+    severity: 'refuse',
+    reason: 'validate',
+    path: [],
+    position: undefined,
+    problem,
+    advice: undefined,
+  }
+  return { outcome: 'refused', detail, findings: [finding] }
 }
 
 async function askKubelet(subject: Subject, { judge, signal }: PartSources, stage: JudgeStage): Promise<PartReport> {

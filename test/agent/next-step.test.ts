@@ -95,6 +95,7 @@ t.test('what may change on a drained node only waits for that', async (t) => {
   t.match(decide(wanted), { kind: 'wait', phase: 'drain', detail: /waits until the node is drained: it changes cgroupDriver/ })
   t.match(decide({ ...wanted, drained: false }), { phase: 'drain' })
   t.match(decide({ ...wanted, drained: true }), { kind: 'activate', target: A })
+  t.match(decide({ ...wanted, ...runs(A) }), { kind: 'activate', target: A }, 'a new version of what runs changes nothing')
   t.match(decide({ ...wanted, ...startsWith(A) }), { kind: 'restart', to: A }, 'once it is activated, nothing holds it')
 })
 

@@ -115,6 +115,14 @@ t.test('change: no business without a node, and nothing to say where nobody know
   t.equal((await ask('change', 'maxPods: 64\n')).report, undefined)
   const { report } = await ask('change', 'maxPods: 64\n', { node: nodeWith({ running: undefined }) })
   t.match(report, { outcome: 'unjudged', findings: [] })
+  for (const restriction of [{ base: 'guarded' as const }, { deny: ['maxPods'] }, { requireDrain: ['maxPods'] }]) {
+    const unseen = await ask('change', 'maxPods: 64\n', { node: nodeWith({ running: undefined }) }, { policy: { ...OPEN, ...restriction } })
+    t.match(
+      unseen.report,
+      { outcome: 'refused', findings: [{ rule: 'policy/unseen' }] },
+      'a policy that restricts anything does not let it pass',
+    )
+  }
 })
 
 t.test('change: the policy as it is now', async (t) => {
