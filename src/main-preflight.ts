@@ -78,7 +78,8 @@ export function openPreflight({ settings, stores, signal }: PreflightWorld) {
       unknownKeys: unknownFields,
     }
     const name = `configmap/${source.namespace}/${source.name}:${source.kubeletConfigKey}`
-    const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: depth === 'start', node: true }
+    const deep = depth === 'start' ? 'if-possible' : 'no'
+    const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep, node: true } as const
     const inspect = inspectWith(parts(judge), async () => recipient)
     return inspect({ name, files: data, key: source.kubeletConfigKey }, options)
   }

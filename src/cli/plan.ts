@@ -57,7 +57,8 @@ async function inspectDesired(desired: Desired, { inspect, settings }: CommandCo
   const { ref, object } = desired
   const name = `configmap/${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}`
   const config = { name, files: object.data, key: ref.kubeletConfigKey }
-  const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: settings.preflight === 'start', node: true }
+  const deep = settings.preflight === 'start' ? 'if-possible' : 'no'
+  const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep, node: true } as const
   return { name, report: await inspect(config, options) }
 }
 

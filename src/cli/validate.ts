@@ -89,7 +89,7 @@ function readInspectOptions(options: OptionValues, node: boolean): InspectOption
     kubelet: readText(options, 'kubelet'),
     version: readVersion(options),
     unknownKeys: options.strict === 'true' ? 'refuse' : undefined,
-    deep: options.deep === 'true',
+    deep: options.deep === 'true' ? 'demanded' : 'no',
     node,
   }
 }

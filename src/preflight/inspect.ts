@@ -78,7 +78,7 @@ function withoutPlace(detail: string, position: Finding['position']): string {
 
 /** Who names a kubelet, or asks for the long look, wants to know what came of it. */
 function listDemanded({ kubelet, deep }: InspectOptions): string[] {
-  return [...(kubelet === undefined ? [] : ['kubelet']), ...(deep ? ['kubelet-start'] : [])]
+  return [...(kubelet === undefined ? [] : ['kubelet']), ...(deep === 'demanded' ? ['kubelet-start'] : [])]
 }
 
 function listKeys(keys: readonly string[]): string {

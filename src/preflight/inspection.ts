@@ -25,7 +25,7 @@ export interface InspectOptions {
   /** undefined: as the settings have it. */
   readonly unknownKeys: 'warn' | 'refuse' | undefined
   /** Also the stage that takes seconds: what kubelet rejects only while it starts. */
-  readonly deep: boolean
+  readonly deep: 'no' | 'if-possible' | 'demanded'
   /** Whether the config is for this machine: its facts, its active config and its kubelet's flags count. */
   readonly node: boolean
 }

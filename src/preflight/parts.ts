@@ -36,7 +36,7 @@ export function listParts(sources: PartSources): readonly InspectPart[] {
     {
       name: 'kubelet-start',
       slow: true,
-      judge: async (subject) => (subject.options.deep ? askKubelet(subject, sources, 'deep') : undefined),
+      judge: async (subject) => (subject.options.deep !== 'no' ? askKubelet(subject, sources, 'deep') : undefined),
     },
   ]
 }

@@ -112,7 +112,7 @@ t.test('preflight is asked as the agent asks it', async (t) => {
   t.match(asked, [
     {
       config: { key: 'kubelet', files: { kubelet: /maxPods: 64/ } },
-      options: { node: true, deep: false, kubelet: undefined, version: undefined },
+      options: { node: true, deep: 'if-possible', kubelet: undefined, version: undefined },
     },
   ])
   t.match(out, 'Kubelet is not restarted.')

@@ -70,11 +70,11 @@ t.test('what cannot be read cannot be judged', async (t) => {
 
 t.test('preflight is asked as the options have it', async (t) => {
   t.match(await listen({}), {
-    asked: { options: { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: false, node: true } },
+    asked: { options: { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: 'no', node: true } },
   })
   const given = { kubelet: './kubelet', 'kubelet-version': '1.28', strict: 'true', deep: 'true' }
   const version = { major: 1, minor: 28, patch: 0 }
-  t.match(await listen(given), { asked: { options: { kubelet: './kubelet', version, unknownKeys: 'refuse', deep: true } } })
+  t.match(await listen(given), { asked: { options: { kubelet: './kubelet', version, unknownKeys: 'refuse', deep: 'demanded' } } })
 })
 
 t.test('a machine that knows no kubelet is no node', async (t) => {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { inspectWith } from '../../src/preflight/inspect.ts'
 import type { InspectOptions, InspectPart, PartReport, Recipient } from '../../src/preflight/inspection.ts'
 
-const options: InspectOptions = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: false, node: false }
+const options: InspectOptions = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: 'no', node: false }
 const TEXT = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const config = { name: 'x.yaml', files: { kubelet: TEXT }, key: 'kubelet' }
 const NOBODY: Recipient = { kubelet: undefined, version: undefined, node: undefined, unknownKeys: 'warn' }
@@ -52,15 +52,15 @@ t.test('a kubelet that was named, and a long look that was asked for, have to co
   const outcome = async (fields: Partial<InspectOptions>, ...parts: readonly InspectPart[]) =>
     (await inspectBy(part('fields', accepts), ...parts)(config, { ...options, ...fields })).outcome
   t.equal(await outcome({ kubelet: '/opt/kubelet' }), 'unjudged')
-  const silent = await inspectBy(part('fields', accepts))(config, { ...options, deep: true })
+  const silent = await inspectBy(part('fields', accepts))(config, { ...options, deep: 'demanded' })
   t.match(
     silent.parts,
     [{ part: 'fields' }, { part: 'kubelet-start', outcome: 'unjudged', detail: /asked for/ }],
     'and the report says who did not',
   )
   t.equal(await outcome({ kubelet: '/opt/kubelet' }, part('kubelet', accepts)), 'accepted')
-  t.equal(await outcome({ deep: true }, part('kubelet', accepts)), 'unjudged')
-  t.equal(await outcome({ deep: true }, part('kubelet', accepts), part('kubelet-start', accepts)), 'accepted')
+  t.equal(await outcome({ deep: 'demanded' }, part('kubelet', accepts)), 'unjudged')
+  t.equal(await outcome({ deep: 'demanded' }, part('kubelet', accepts), part('kubelet-start', accepts)), 'accepted')
 })
 
 t.test('what takes long is asked only about what the others let pass', async (t) => {

@@ -8,7 +8,7 @@ import { readDocument } from '../../src/preflight/read-document.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const OPEN: ChangePolicy = { base: 'open', allow: [], deny: [], requireDrain: [] }
-const OPTIONS: InspectOptions = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: false, node: true }
+const OPTIONS: InspectOptions = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: 'no', node: true }
 const v120 = { major: 1, minor: 20, patch: 2 }
 const KUBELET = { binary: '/usr/bin/kubelet', flags: ['--v=2'] }
 const nodeWith = (fields: Partial<NodeToAsk> = {}): NodeToAsk => ({ flags: [], folder: '/c', running: {}, kubeletPid: 7, ...fields })
@@ -153,7 +153,7 @@ t.test('kubelet: asked with its own flags and every file', async (t) => {
 t.test('kubelet: the deep look only where it was asked for', async (t) => {
   const shallow = await ask('kubelet-start', '', { kubelet: KUBELET })
   t.same([shallow.report, shallow.judged], [undefined, []])
-  const deep = await ask('kubelet-start', '', { kubelet: KUBELET, options: { ...OPTIONS, deep: true } })
+  const deep = await ask('kubelet-start', '', { kubelet: KUBELET, options: { ...OPTIONS, deep: 'demanded' } })
   t.match(deep, { report: { outcome: 'accepted' }, judged: [{ stage: 'deep' }] })
 })
 
@@ -175,7 +175,7 @@ t.test('kubelet: its words become a finding at the field that they name', async 
     ask(
       part,
       'maxPods: 64\nport: 0\n',
-      { kubelet: KUBELET, options: { ...OPTIONS, deep: true } },
+      { kubelet: KUBELET, options: { ...OPTIONS, deep: 'demanded' } },
       { judgement: { kind: 'refused', reason: 'load', words } },
     )
   const named = await refuse('invalid configuration: port (--port) 0 must be between 1 and 65535, inclusive')

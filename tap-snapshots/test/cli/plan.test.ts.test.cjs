@@ -56,7 +56,7 @@ Last known good  kube-system/my-node-config:kubelet  100  uid-1
 The agent would, if all goes well:
 1  now       assign kube-system/my-node-config:kubelet@200
 2  now       check kube-system/my-node-config:kubelet@200: accepted
-3  now       waits its turn to use kube-system/my-node-config:kubelet@200
+3  now       waits its turn to use kube-system/my-node-config:kubelet@200: edits are spread over 10m
 4  in 3m36s  make kube-system/my-node-config:kubelet@200 what kubelet starts with
 5  in 3m36s  restart kubelet to use kube-system/my-node-config:kubelet@200
    then      in-trial: trial of kube-system/my-node-config:kubelet@200
@@ -139,7 +139,7 @@ Last known good  kube-system/my-node-config:kubelet  100  uid-1
 The agent would, if all goes well:
 1  now     assign kube-system/my-node-config:kubelet@200
 2  now     check kube-system/my-node-config:kubelet@200: accepted
-3  now     waits its turn to use kube-system/my-node-config:kubelet@200
+3  now     waits its turn to use kube-system/my-node-config:kubelet@200: edits are spread over 2m
 4  in 44s  make kube-system/my-node-config:kubelet@200 what kubelet starts with
    then    kubelet-stopped: kubelet is stopped; its next start uses kube-system/my-node-config:kubelet@200
 Kubelet is not restarted.
@@ -220,7 +220,7 @@ Kubelet is not restarted.
 After resume, it would, if all goes well:
 1  now     assign kube-system/my-node-config:kubelet@200
 2  now     check kube-system/my-node-config:kubelet@200: accepted
-3  now     waits its turn to use kube-system/my-node-config:kubelet@200
+3  now     waits its turn to use kube-system/my-node-config:kubelet@200: edits are spread over 2m
 4  in 44s  make kube-system/my-node-config:kubelet@200 what kubelet starts with
 5  in 44s  restart kubelet to use kube-system/my-node-config:kubelet@200
    then    in-trial: trial of kube-system/my-node-config:kubelet@200
@@ -336,7 +336,7 @@ exports[`test/cli/plan.test.ts > TAP > what programs see > must match snapshot 1
     },
     {
       "step": "wait",
-      "detail": "waits its turn to use kube-system/my-node-config:kubelet@200",
+      "detail": "waits its turn to use kube-system/my-node-config:kubelet@200: edits are spread over 10m",
       "afterSeconds": 0
     },
     {
