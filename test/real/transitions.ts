@@ -95,12 +95,12 @@ export function addTransitionScenarios(plane: ControlPlane, program: string): vo
   })
 
   for (const { what, text, error, detail } of [
-    { what: 'does not parse', text: () => '{0xdeadbeef}', error: LOAD_ERROR, detail: 'it opens with { but is not JSON' },
+    { what: 'does not parse', text: () => '{0xdeadbeef}', error: LOAD_ERROR, detail: 'line 1, column 2: it opens with { but is not JSON' },
     {
       what: 'parses and fails validation',
       text: (machine: Machine) => machine.config('kubeAPIQPS: -1'),
       error: VALIDATE_ERROR,
-      detail: 'invalid configuration: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number',
+      detail: 'line 4, column 1: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number',
     },
   ]) {
     row(`from local, the config ${what}`, SHORT, async (step, machine, admin) => {
