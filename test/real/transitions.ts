@@ -95,12 +95,12 @@ export function addTransitionScenarios(plane: ControlPlane, program: string): vo
   })
 
   for (const { what, text, error, detail } of [
-    { what: 'does not parse', text: () => '{0xdeadbeef}', error: LOAD_ERROR, detail: 'it opens with { but is not JSON' },
+    { what: 'does not parse', text: () => '{0xdeadbeef}', error: LOAD_ERROR, detail: 'line 1, column 2: it opens with { but is not JSON' },
     {
       what: 'parses and fails validation',
       text: (machine: Machine) => machine.config('kubeAPIQPS: -1'),
       error: VALIDATE_ERROR,
-      detail: 'invalid configuration: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number',
+      detail: 'line 4, column 1: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number',
     },
   ]) {
     row(`from local, the config ${what}`, SHORT, async (step, machine, admin) => {
@@ -146,7 +146,7 @@ export function addTransitionScenarios(plane: ControlPlane, program: string): vo
     await step('it is accepted', () => admin.untilStatus({ assigned: odd, active: odd, lastKnownGood: odd }))
     await step('with one log line', () => {
       assert.equal(machine.restarts(), 1)
-      assert.equal(machine.agent.timesSaid(/^unknown field "noSuchField"/), 1)
+      assert.equal(machine.agent.timesSaid(/unknown field noSuchField: kubelet ignores it$/), 1)
     })
   })
 
