@@ -1,6 +1,6 @@
 /**
  * From a change of the ConfigMap that the API server accepts to the start of the command that restarts kubelet, by when checkpoint and records are durable (the
- * world checks that they are there). The floor is a bare script that gets the same event, makes as many fsyncs on the same file system and starts that
+ * world checks that they are there). What preflight takes is left out, since it has a figure of its own. The floor is a bare script that gets the same event, makes as many fsyncs on the same file system and starts that
  * command. They take turns, so that noise hits both.
  */
 import { readFileSync } from 'node:fs'
@@ -19,7 +19,8 @@ export async function measureApply(changes: number, systemctlCostMs: number): Pr
   try {
     const fsyncs = await countFsyncs(world)
     const { paths } = world
-    const agent = startAgent(paths)
+    const agent = startAgent(paths, { flags: ['--log-level=debug'] })
+    const preflights = new PreflightLog(join(paths.stateDir, '..', 'agent.log'))
     const apply = {
       name: CONFIG_MAPS.floor,
       namespace: NAMESPACE,
@@ -29,14 +30,16 @@ export async function measureApply(changes: number, systemctlCostMs: number): Pr
       fsyncs,
     }
     const floor = startFloor('watch.mjs', [paths.tlsDir, paths.url, 'floor-node', JSON.stringify(apply)])
-    const times = { agent: [] as number[], floor: [] as number[] }
+    const times = { agent: [] as number[], floor: [] as number[], preflight: [] as number[] }
     await world.active()
     for (let i = 0; i < WARM_UP + changes; i++) {
       const agentUs = await world.change('agent')
+      const preflightMs = preflights.takeMs()
       await world.active()
       const floorUs = await world.change('floor')
       if (i < WARM_UP) continue
-      times.agent.push(agentUs / 1000)
+      times.agent.push(agentUs / 1000 - preflightMs)
+      times.preflight.push(preflightMs)
       times.floor.push(floorUs / 1000)
     }
     await Promise.all([agent.stop(), floor.stop()])
@@ -51,6 +54,25 @@ export async function measureApply(changes: number, systemctlCostMs: number): Pr
     }
   } finally {
     await world.close()
+  }
+}
+
+/** What the agent says of each preflight, in a log that grows. */
+class PreflightLog {
+  readonly #path: string
+  #seen = 0
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** Of all since it was asked last. */
+  takeMs(): number {
+    const lines = readFileSync(this.#path, 'utf8').split('\n').slice(0, -1)
+    const fresh = lines.slice(this.#seen)
+    this.#seen = lines.length
+    const took = fresh.filter((line) => line.includes('"preflight answered"')).map((line): { tookMs: number } => JSON.parse(line))
+    return took.reduce((sum, { tookMs }) => sum + tookMs, 0)
   }
 }
 

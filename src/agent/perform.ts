@@ -136,7 +136,9 @@ const EXECUTORS: Executors = {
     const before = records.verdicts().get(key)
     // Of the same moment as the judgement: one that is overtaken is asked for again.
     const basis = preflight.basis()
+    const askedUs = clock.now().monotonicUs
     const result = await preflight.check({ source, data: files, key, fallback, unit, basePath: findBasePath(checkpoints, unit, snapshot) })
+    log.debug('preflight answered', { source, answer: result.kind, tookMs: (clock.now().monotonicUs - askedUs) / 1000 })
     switch (result.kind) {
       case 'pending':
         return
