@@ -107,6 +107,13 @@ const { metafile } = await build({
   metafile: true,
   logLevel: 'warning',
 })
+// A chunk that only passes on what others export has a map of nothing.
+for (const map of Object.keys(metafile.outputs).filter((output) => output.endsWith('.map'))) {
+  if (JSON.parse(readFileSync(map, 'utf8')).mappings !== '') continue
+  const chunk = map.slice(0, -'.map'.length)
+  writeFileSync(chunk, readFileSync(chunk, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\n?$/, '\n'))
+  rmSync(map)
+}
 const main = join(outdir, `${NAME}.mjs`)
 chmodSync(main, 0o755)
 if (metafilePath !== undefined) writeFileSync(metafilePath, JSON.stringify(metafile))

@@ -45,7 +45,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
     assignment: { desired },
     accepted: new Map(),
     preflight: undefined,
-    drain: { isDrained: async () => undefined },
+    drain: { isDrained: () => undefined },
   })
   return {
     settings,

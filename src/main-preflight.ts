@@ -2,6 +2,8 @@
  * The composition of preflight: its rules, this node, and kubelet itself. Loaded when the first config is to be judged: tables of rules have no business in the memory
  * of an agent that waits.
  */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { runningConfigPath } from './agent/base.ts'
 import type { Candidate, Files, KnownUnitState } from './agent/ports.ts'
@@ -41,7 +43,7 @@ export function openPreflight({ settings, stores, signal }: PreflightWorld) {
       version: (binary) => binaries.version(binary),
       systemdRun: join(posix.dirname(systemctl), 'systemd-run'),
       systemctl,
-      directory: join(runtimeDir, 'judge'),
+      directory: direct && process.getuid?.() !== 0 ? scratchDirectory() : join(runtimeDir, 'judge'),
       direct,
     })
   const judge = openJudge(false)
@@ -80,7 +82,8 @@ export function openPreflight({ settings, stores, signal }: PreflightWorld) {
     const name = `configmap/${source.namespace}/${source.name}:${source.kubeletConfigKey}`
     const deep = depth === 'start' ? 'if-possible' : 'no'
     const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep, node: true } as const
-    const inspect = inspectWith(parts(judge), async () => recipient)
+    const asked = parts(judge).filter(({ name }) => depth !== 'rules' || !name.startsWith('kubelet'))
+    const inspect = inspectWith(asked, async () => recipient)
     return inspect({ name, files: data, key: source.kubeletConfigKey }, options)
   }
 
@@ -126,6 +129,13 @@ export function openPreflight({ settings, stores, signal }: PreflightWorld) {
   }
 
   return { judgeCandidate, compareRunning, inspect, compare, forget: () => judge.forget() }
+}
+
+/** Of somebody who may not write to the runtime directory. */
+function scratchDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'kubelet-cfg-agent-'))
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
+  return directory
 }
 
 /** undefined: it cannot be read, or is none. */

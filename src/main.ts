@@ -82,8 +82,9 @@ async function runAgent(start: AgentStart): Promise<ExitCode> {
     log.error(taken.detail)
     return EXIT.failed
   }
+  const running = { settings }
   while (!stop.signal.aborted) {
-    const why = await liveOn(start, heartbeat, log, stop.signal)
+    const why = await liveOn(running, start.reread, heartbeat, log, stop.signal)
     if (!stop.signal.aborted) log.warn(`beginning anew: ${why}`)
   }
   log.info('stopped; kubelet runs on as it is', { signal: String(stop.signal.reason) })
@@ -93,7 +94,15 @@ async function runAgent(start: AgentStart): Promise<ExitCode> {
 }
 
 /** From opening the state of this node to the end of the agent, or until that state proves to be another's. Resolves with why it ended. */
-async function liveOn({ settings, reread }: AgentStart, heartbeat: Heartbeat, log: LeveledLog, stop: AbortSignal): Promise<string> {
+async function liveOn(
+  /** Some of it changes while the agent runs. */
+  held: { settings: Settings },
+  reread: AgentStart['reread'],
+  heartbeat: Heartbeat,
+  log: LeveledLog,
+  stop: AbortSignal,
+): Promise<string> {
+  const { settings } = held
   const over = new AbortController()
   stop.addEventListener('abort', () => over.abort(stop.reason), { once: true })
   const waker = new Waker()
@@ -141,7 +150,6 @@ async function liveOn({ settings, reread }: AgentStart, heartbeat: Heartbeat, lo
     api && new Publisher({ api, nodeName, clock, log, random: Math.random, files, directory: settings.dynamicConfigDir, history, sleep })
   if (publisher !== undefined) historyAppended = () => publisher.historyAppended()
 
-  let live = settings
   const assignment: AssignmentSource =
     api === undefined
       ? await openManifests(settings, nodeName, files, counters, log)
@@ -176,18 +184,22 @@ async function liveOn({ settings, reread }: AgentStart, heartbeat: Heartbeat, lo
 
   const accepted = new Map<TrialKey, Acceptance>()
   const judges = lazily(async () =>
-    (await import('./main-preflight.ts')).openPreflight({ settings: () => live, stores, signal: over.signal }),
+    (await import('./main-preflight.ts')).openPreflight({ settings: () => held.settings, stores, signal: over.signal }),
   )
   const preflight = new AgentPreflight({
     inspect: async (candidate) => (await judges()).judgeCandidate(candidate),
     decode: decodeAndCheck,
-    settings: () => [toChangePolicy(live), live.preflight, live.unknownFields],
-    forget: () => void judges().then(({ forget }) => forget()),
+    settings: () => [toChangePolicy(held.settings), held.settings.preflight, held.settings.unknownFields],
+    forget: () =>
+      void judges().then(
+        ({ forget }) => forget(),
+        () => {},
+      ),
     onDone: () => waker.wake(),
     clock,
     sleep: (ms) => after(ms, undefined, { ref: false }),
   })
-  const drain: DrainProbe = api === undefined ? { isDrained: async () => undefined } : new NodeDrain(api, nodeName, clock)
+  const drain: DrainProbe = api === undefined ? { isDrained: () => undefined } : new NodeDrain(api, nodeName, clock, () => waker.wake())
   const effect =
     api &&
     new EffectCheck({
@@ -197,7 +209,7 @@ async function liveOn({ settings, reread }: AgentStart, heartbeat: Heartbeat, lo
       clock,
     })
   const loop = new Loop({
-    eyes: { ...stores, nodeName, policy: () => toPolicy(live), assignment, accepted, preflight, drain },
+    eyes: { ...stores, nodeName, policy: () => toPolicy(held.settings), assignment, accepted, preflight, drain },
     hands: { ...stores, preflight, history: countRejections(history, counters), log, accepted },
     observer: {
       decided: (snapshot, step) => {
@@ -210,7 +222,7 @@ async function liveOn({ settings, reread }: AgentStart, heartbeat: Heartbeat, lo
   })
   const reload = async () => {
     await loadYaml()
-    live = rereadSettings(live, reread, log)
+    held.settings = rereadSettings(held.settings, reread, log)
     accepted.clear()
     waker.wake()
   }
@@ -243,7 +255,11 @@ async function liveOn({ settings, reread }: AgentStart, heartbeat: Heartbeat, lo
 function lazily<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {
-    made ??= make()
+    made ??= make().catch((error: unknown) => {
+      // Another time it may work: a package that is being replaced is whole again.
+      made = undefined
+      throw error
+    })
     return made
   }
 }

@@ -24,6 +24,7 @@ const PURE_FOR_EVER = [
   'agent/desired.ts',
   'agent/durations.ts',
   'agent/health-record.ts',
+  'agent/judging.ts',
   'agent/model.ts',
   'agent/nearest.ts',
   'agent/next-step.ts',

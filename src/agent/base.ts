@@ -9,7 +9,21 @@ export function runningConfigPath(checkpoints: Pick<Checkpoints, 'path'>, { proc
   return process.kind === 'other' ? process.configPath : undefined
 }
 
-export function findBasePath(checkpoints: Pick<Checkpoints, 'path'>, unit: KnownUnit, { lastKnownGood }: Snapshot): string | undefined {
-  if (unit.process.kind === 'checkpoint' || unit.process.kind === 'other') return runningConfigPath(checkpoints, unit)
-  return lastKnownGood.source === 'local' ? unit.localConfigPath : checkpoints.path(lastKnownGood.source)
+/**
+ * Where the agent replaces the file that the unit spells out, that file holds what is activated, and not what runs. undefined: what runs is in no file any more that
+ * the agent knows.
+ */
+export function findBasePath(checkpoints: Pick<Checkpoints, 'path'>, unit: KnownUnit, snapshot: Snapshot): string | undefined {
+  const { lastKnownGood, previous, assigned, assignedContent, nextStart, running } = snapshot
+  if (unit.process.kind !== 'checkpoint' && unit.process.kind !== 'other') {
+    return lastKnownGood.source === 'local' ? unit.localConfigPath : checkpoints.path(lastKnownGood.source)
+  }
+  if (unit.wiring.kind !== 'ready' || unit.wiring.activation !== 'file' || running.kind !== 'known') {
+    return runningConfigPath(checkpoints, unit)
+  }
+  const next = nextStart.kind === 'known' ? nextStart.held : undefined
+  if (next?.content === running.content) return runningConfigPath(checkpoints, unit)
+  const wanted = assigned.kind === 'source' ? { source: assigned.source, content: assignedContent } : undefined
+  const held = [lastKnownGood, previous, wanted].find((one) => one?.content === running.content)
+  return held === undefined || held.source === 'local' ? undefined : checkpoints.path(held.source)
 }

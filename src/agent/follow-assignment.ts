@@ -25,7 +25,9 @@ export function followAssignment(snapshot: Snapshot): Step | undefined {
       const known = assigned !== undefined && sameSource(assigned, source)
       // No content: its checkpoint is gone or damaged, and the cluster still has it.
       if (known && snapshot.assignedContent !== undefined && snapshot.assignedContent === snapshot.desiredContent) return undefined
-      const inPlace = assigned !== undefined && assigned !== 'local' && sameRef(assigned, source)
+      // What a selector chooses changes for many nodes at once, as an edit does.
+      const bySelector = snapshot.heard?.channel === 'selector' && desired.heard?.channel === 'selector'
+      const inPlace = assigned !== undefined && assigned !== 'local' && (sameRef(assigned, source) || bySelector)
       return judgeReplacement(snapshot, source, object.data, { kind: 'assign', source, data: object.data, inPlace })
     }
   }
@@ -51,7 +53,8 @@ function judgeReplacement(snapshot: Snapshot, source: ConfigMapSource, data: Con
   if (nextStart.kind === 'unknown' && storedContent === undefined) return assign
   if (unit.kind !== 'known' || nextStart.kind !== 'known') return undefined
   const key = trialKey(desiredContent, unit.kubeletIdentity)
-  if (snapshot.verdicts.has(key)) return undefined
-  if (snapshot.judging.has(key)) return undefined
+  const verdict = snapshot.verdicts.get(key)
+  const isOpen = verdict?.state === 'refused' && snapshot.basis !== undefined && verdict.basis !== snapshot.basis
+  if ((verdict !== undefined && !isOpen) || snapshot.judging.has(key)) return undefined
   return snapshot.accepted.has(key) ? assign : { kind: 'preflight', source, key, data, fallback: false }
 }

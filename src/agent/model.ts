@@ -62,6 +62,8 @@ export interface Verdict {
 export interface Acceptance {
   /** Fields that may change on a drained node only. */
   readonly drain: readonly string[]
+  /** What it rests on (`Snapshot.basis`). undefined: nothing but content and kubelet. */
+  readonly basis?: string | undefined
 }
 
 /** `load` and `validate` are preflight's; the rest are a running kubelet's. */

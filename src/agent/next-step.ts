@@ -8,6 +8,7 @@
 import { cadenceUs } from './cadence.ts'
 import { followAssignment, hear } from './follow-assignment.ts'
 import { type Failure, findFailure } from './health-record.ts'
+import { isAccepted, judgeAgain, listUndrained } from './judging.ts'
 import type { HealthRecord, HeldSource, Snapshot, Verdict } from './model.ts'
 import { describePause, findPause } from './pause.ts'
 import type { ReadyWiring } from './ports.ts'
@@ -101,8 +102,9 @@ function condemnFailure(snapshot: Snapshot, unit: KnownUnit, target: Target): St
   return { kind: 'condemn', verdict, next: nextAfter(snapshot, unit, failed)?.source, asked: false }
 }
 
-/** It could not be judged or activated lately. */
+/** It could not be judged or activated lately, is still being judged, or waits for a drained node. */
 function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
+  if (snapshot.judging.has(target.key) || listUndrained(snapshot, target).length > 0) return true
   const about = describeSource(target.source)
   return snapshot.troubles.some((trouble) => (trouble.step === 'activate' || trouble.step === 'preflight') && trouble.about === about)
 }
@@ -143,18 +145,6 @@ function leaveRest(snapshot: Snapshot, unit: KnownUnit, target: Target): Step | 
   return { kind: 'forgive', keys: provisional.map(({ key }) => key), asked: false, why }
 }
 
-/**
- * What a refusal rests on may have changed while the config has not: a file that was missing, a setting of the agent. Until preflight says
- * otherwise the verdict stays.
- */
-function judgeAgain(snapshot: Snapshot, unit: KnownUnit): Step | undefined {
-  const { basis, judging } = snapshot
-  const [wanted] = listCandidates(snapshot, unit) ?? []
-  if (basis === undefined || wanted === undefined || wanted.source === 'local' || wanted.verdict?.state !== 'refused') return undefined
-  if (wanted.verdict.basis === basis || judging.has(wanted.key)) return undefined
-  return { kind: 'preflight', source: wanted.source, key: wanted.key, data: undefined, fallback: false }
-}
-
 /** Unless the cluster still has it: what is assigned is downloaded again. */
 function forgetLostFallback(snapshot: Snapshot): Step | undefined {
   const { assigned } = snapshot
@@ -193,7 +183,7 @@ function* runTarget(snapshot: Snapshot, unit: KnownUnit, target: Target): Genera
   if (wiring.kind === 'broken') return wait(snapshot, runs ? restingPhase(snapshot, target) : 'blocked', wiring.detail)
   const pause = findPause(snapshot)
   if (pause !== undefined && !(activated && runs)) return wait(snapshot, 'paused', `${describePause(pause)}; wanted is ${what}`)
-  const unjudged = runs || target.source === 'local' || snapshot.accepted.has(target.key) ? undefined : target.source
+  const unjudged = runs || target.source === 'local' || isAccepted(snapshot, target, activated) ? undefined : target.source
   if (unjudged !== undefined && !target.fallback && snapshot.judging.has(target.key))
     return wait(snapshot, 'preflight', `${what} is being checked before kubelet gets it`)
   if (unjudged !== undefined) yield { kind: 'preflight', source: unjudged, key: target.key, data: undefined, fallback: target.fallback }
@@ -203,9 +193,10 @@ function* runTarget(snapshot: Snapshot, unit: KnownUnit, target: Target): Genera
   if (activated) return yield* restartInto(snapshot, unit, target)
 
   // A new version of what runs changes nothing.
-  const drain = runs || target.fallback || snapshot.drained === true ? [] : (snapshot.accepted.get(target.key)?.drain ?? [])
+  const drain = runs ? [] : listUndrained(snapshot, target)
   if (drain.length > 0) {
-    const why = `${what} waits until the node is drained: it changes ${drain.join(', ')}`
+    const unseen = snapshot.drained === undefined ? '; whether it is cannot be told' : ''
+    const why = `${what} waits until the node is drained: it changes ${drain.join(', ')}${unseen}`
     return yield* leaveFailure(snapshot, unit, target, wiring, 'drain', why)
   }
   const turn = decideActivationTurn(snapshot, unit, target)
@@ -228,7 +219,8 @@ function* leaveFailure(
   const { nextStart, running, verdicts, health } = snapshot
   if (nextStart.kind === 'unknown') return wait(snapshot, phase, why)
   const next = asCandidate(nextStart.held, unit)
-  if (verdicts.has(next.key)) {
+  const isLost = nextStart.held.content === undefined
+  if (verdicts.has(next.key) || isLost) {
     const others = (listCandidates(snapshot, unit) ?? []).filter((candidate) => candidate.verdict === undefined)
     for (const refuge of others) {
       if (refuge.content !== target.content) yield { kind: 'activate', target: refuge.source, fallback: undefined, wiring }
@@ -236,7 +228,8 @@ function* leaveFailure(
   }
   const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
   const leaves = content !== undefined && verdicts.has(trialKey(content, unit.kubeletIdentity))
-  if (!leaves && !target.fallback) return wait(snapshot, phase, why)
+  // Into a checkpoint that is not there nobody restarts.
+  if ((!leaves && !target.fallback) || isLost) return wait(snapshot, phase, why)
   // `perform` leaves local behind where a fallback could not be written.
   return yield* restartInto(snapshot, unit, { ...target, ...next, fallback: true })
 }

@@ -114,9 +114,7 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
   const heard = records.heard()
   const paused = findPause({ requests, desired, heard }) !== undefined
   const health = foldHealth(eyes, before, sample, nextStart, policy, paused, held)
-  // Asked only where something waits for it.
-  const waits = [...eyes.accepted.values()].some(({ drain }) => drain.length > 0)
-  const drained = waits ? await eyes.drain.isDrained() : undefined
+  const drained = waitsForDrain(eyes, unit, running, assignedContent) ? eyes.drain.isDrained() : undefined
   return {
     now,
     nodeName: eyes.nodeName,
@@ -146,6 +144,13 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
     checkpoints: checkpoints.list(),
     troubles,
   }
+}
+
+/** Asked only as long as what is assigned waits for it. */
+function waitsForDrain(eyes: Eyes, unit: UnitState, running: Running, assigned: ContentHash | undefined): boolean {
+  if (unit.kind === 'unknown' || assigned === undefined || (running.kind === 'known' && running.content === assigned)) return false
+  const acceptance = eyes.accepted.get(trialKey(assigned, unit.kubeletIdentity))
+  return acceptance !== undefined && acceptance.drain.length > 0
 }
 
 function contentOf(source: ConfigSource, checkpoints: Checkpoints): ContentHash | undefined {

@@ -9,7 +9,7 @@ import { expectStart } from './health-record.ts'
 import type { Acceptance, ConfigSource, Snapshot, TrialKey } from './model.ts'
 import type { Activation, Checkpoints, Clock, History, Log, OperatorRequests, Preflight, Records, RuntimeRecords, Unit } from './ports.ts'
 import { keepRestarts } from './restarts.ts'
-import { describeSource, sameVersion } from './sources.ts'
+import { describeSource, sameRef, sameVersion } from './sources.ts'
 import type { Step, StepOf } from './step.ts'
 
 /** Everything the agent can touch. */
@@ -61,11 +61,12 @@ const EXECUTORS: Executors = {
     const before = checkpoints.content(source)
     if (before !== undefined && before === snapshot.desiredContent) log.info(`checkpoint already exists for ${labels}`)
     const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined
+    const isEdit = assigned !== undefined && assigned !== 'local' && sameRef(assigned, source)
     history.append({
       kind: 'assigned',
       from: assigned,
       to: source,
-      why: inPlace ? 'ConfigMap was updated' : upstream ? 'Node.Spec.ConfigSource was updated' : `assigned by ${describeChannel(channel)}`,
+      why: isEdit ? 'ConfigMap was updated' : upstream ? 'Node.Spec.ConfigSource was updated' : `assigned by ${describeChannel(channel)}`,
     })
     if (before === undefined || before === snapshot.desiredContent) checkpoints.save(source.uid, source.resourceVersion, data)
     else {
@@ -143,8 +144,9 @@ const EXECUTORS: Executors = {
       case 'pending':
         return
       case 'accepted':
-        for (const remark of result.remarks) log.warn(remark, { source })
-        accepted.set(key, { drain: result.drain })
+        // The same again is no news.
+        if (!accepted.has(key)) for (const remark of result.remarks) log.warn(remark, { source })
+        accepted.set(key, { drain: result.drain, basis })
         if (before?.state !== 'refused') return
         history.append({ kind: 'retrying', from: undefined, to: source, why: 'preflight accepts what it had refused' })
         log.info('preflight accepts what it had refused', { source })

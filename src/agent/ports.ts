@@ -158,8 +158,8 @@ export type PreflightResult =
 
 /** Whether the node is drained: asked only while a change waits for it. */
 export interface DrainProbe {
-  /** undefined: it cannot be told. */
-  isDrained(): Promise<boolean | undefined>
+  /** What was found out last; asks anew in the background. undefined: it is not known, or cannot be told. */
+  isDrained(): boolean | undefined
 }
 
 /** Structured log; one line a fact. `fields` never carry a secret. */

@@ -1,6 +1,6 @@
 /** What a running agent makes of settings that were read again (SIGHUP): which of them hold at once, and which wait for its next start. Pure. */
 import { showValue } from './setting-names.ts'
-import { SETTING_NAMES, SETTINGS, type SettingName, type Settings, toPolicy } from './settings.ts'
+import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from './settings.ts'
 
 /** For the log. `name` as in `trial-duration`; the values as a person would write them. */
 export interface SettingChange {
@@ -27,6 +27,6 @@ export function changedSettings(before: Settings, after: Settings): ChangedSetti
 
 /** The running agent's settings after a reread: the live ones new, the others as they were. */
 export function applyLive(running: Settings, reread: Settings): Settings {
-  const { changePolicy, allowChanges, denyChanges, requireDrain, unknownFields, logLevel } = reread
-  return { ...running, ...toPolicy(reread), changePolicy, allowChanges, denyChanges, requireDrain, unknownFields, logLevel }
+  const live = SETTING_NAMES.filter((property) => SETTINGS[property].changes === 'live')
+  return Object.assign({ ...running }, ...live.map((property) => ({ [property]: reread[property] })))
 }

@@ -26,7 +26,7 @@ export function explain(snapshot: Snapshot): Explanation {
   const target = snapshot.unit.kind === 'known' ? chooseTarget(snapshot, snapshot.unit) : undefined
   // What preflight accepted is known to the agent alone. Without this, everything not yet activated would seem to wait for preflight.
   const accepted = new Map(snapshot.accepted)
-  if (target !== undefined) accepted.set(target.key, { drain: [] })
+  if (target !== undefined) accepted.set(target.key, { drain: [], basis: snapshot.basis })
   const step = nextStep({ ...snapshot, accepted })
   if (step.kind !== 'wait') {
     return { target, phase: 'due', detail: describeStep(step), trialRemainingUs: undefined, waitRemainingUs: undefined }

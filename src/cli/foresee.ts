@@ -105,7 +105,11 @@ function apply(snapshot: Snapshot, step: Exclude<Step, Wait>, foretold: Foretold
       const verdict = foretold.refusal(step.key)
       if (verdict !== undefined) return withVerdicts(snapshot, [{ ...verdict, basis: snapshot.basis }])
       const verdicts = new Map([...snapshot.verdicts].filter(([key, { state }]) => key !== step.key || state !== 'refused'))
-      return { ...snapshot, verdicts, accepted: new Map([...snapshot.accepted, [step.key, { drain: foretold.drain(step.key) }]]) }
+      return {
+        ...snapshot,
+        verdicts,
+        accepted: new Map([...snapshot.accepted, [step.key, { drain: foretold.drain(step.key), basis: snapshot.basis }]]),
+      }
     }
     case 'activate':
       return { ...snapshot, nextStart: { kind: 'known', held: { source: step.target, content: contentOf(snapshot, step.target) } } }
@@ -132,8 +136,8 @@ function assign(snapshot: Snapshot, { source, inPlace }: StepOf<'assign'>): Snap
   const fallback = replaces && sameVersion(previous.source, source) ? LOCAL : previous
   const lost = replaces && sameVersion(lastKnownGood.source, source)
   const sinceUs = inPlace ? now.monotonicUs : now.monotonicUs - policy.spreadUs
-  // A version that was given out again with other content: whatever names it, holds that from now on.
-  const renewed = nextStart.kind === 'known' && sameVersion(nextStart.held.source, source) && replaces
+  // A version that was given out again with other content, or whose checkpoint was lost: what names it, holds that from now on.
+  const renewed = nextStart.kind === 'known' && sameVersion(nextStart.held.source, source)
   const { uid, resourceVersion } = source
   const isSaved = checkpoints.some((checkpoint) => checkpoint.uid === uid && checkpoint.resourceVersion === resourceVersion)
   return {

@@ -55,7 +55,10 @@ export class AgentPreflight implements Preflight {
     await Promise.race([job.done, this.#options.sleep(SOON_MS)])
     if (job.result === undefined) return { kind: 'pending' }
     this.#jobs.delete(candidate.key)
-    return job.result
+    if (job.restsOn === this.#restsOn(candidate)) return job.result
+    // While it was judged a setting changed, or what runs.
+    this.#begin(candidate)
+    return { kind: 'pending' }
   }
 
   pending(): ReadonlySet<TrialKey> {

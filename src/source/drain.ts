@@ -13,18 +13,31 @@ export class NodeDrain implements DrainProbe {
   readonly #api: Pick<KubeApi, 'request'>
   readonly #nodeName: string
   readonly #clock: Clock
-  #last: { readonly atUs: number; readonly drained: boolean | undefined } | undefined
+  readonly #onChange: () => void
+  #drained: boolean | undefined
+  #nextUs = 0
+  #isAsking = false
 
-  constructor(api: Pick<KubeApi, 'request'>, nodeName: string, clock: Clock) {
+  /** `onChange`: there is another answer. */
+  constructor(api: Pick<KubeApi, 'request'>, nodeName: string, clock: Clock, onChange: () => void) {
     this.#api = api
     this.#nodeName = nodeName
     this.#clock = clock
+    this.#onChange = onChange
   }
 
-  async isDrained(): Promise<boolean | undefined> {
-    const nowUs = this.#clock.now().monotonicUs
-    if (this.#last === undefined || nowUs - this.#last.atUs >= AGAIN_US) this.#last = { atUs: nowUs, drained: await this.#ask() }
-    return this.#last.drained
+  isDrained(): boolean | undefined {
+    if (!this.#isAsking && this.#clock.now().monotonicUs >= this.#nextUs) void this.#refresh()
+    return this.#drained
+  }
+
+  async #refresh(): Promise<void> {
+    this.#isAsking = true
+    const before = this.#drained
+    this.#drained = await this.#ask()
+    this.#isAsking = false
+    this.#nextUs = this.#clock.now().monotonicUs + AGAIN_US
+    if (this.#drained !== before) this.#onChange()
   }
 
   async #ask(): Promise<boolean | undefined> {

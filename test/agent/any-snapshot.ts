@@ -114,6 +114,8 @@ const facts = fc.record({
   verdicts: fc.array(fc.tuple(source, kubelet, fc.constantFrom<Verdict['state']>('refused', 'provisional', 'confirmed')), { maxLength: 5 }),
   accepted: fc.subarray(CONFIG_MAPS),
   judging: fc.subarray(CONFIG_MAPS),
+  drain: fc.constantFrom<readonly string[]>([], [], ['cgroupDriver']),
+  drained: fc.constantFrom(undefined, false, true),
   basis: fc.constantFrom(undefined, 'now'),
   unitKnown: fc.oneof({ weight: 9, arbitrary: fc.constant(true) }, fc.constant(false)),
   activity,
@@ -174,10 +176,10 @@ function buildSnapshot(of: Facts): Snapshot {
     previous: held(of.previous),
     proven: of.proven === null ? undefined : trialKey(bytesOf(of.proven[0]), of.proven[1]),
     verdicts: new Map(verdicts.map((each) => [each.key, each])),
-    accepted: new Map(of.accepted.map((one) => [trialKey(bytesOf(one), of.kubelet), { drain: [] }])),
+    accepted: new Map(of.accepted.map((one) => [trialKey(bytesOf(one), of.kubelet), { drain: of.drain, basis: of.basis }])),
     judging: new Set(of.judging.map((one) => trialKey(bytesOf(one), of.kubelet))),
     basis: of.basis,
-    drained: undefined,
+    drained: of.drained,
     unit: unitState,
     nextStart,
     running: buildRunning(of, bytesOf),
@@ -298,7 +300,7 @@ function applyStep(before: Snapshot, step: Step, refuses: (key: string) => boole
     case 'preflight': {
       if (refuses(step.key)) return { ...before, verdicts: judge(verdict(step.source, 'refused', { key: step.key, basis: before.basis })) }
       const verdicts = new Map([...before.verdicts].filter(([key, { state }]) => key !== step.key || state !== 'refused'))
-      return { ...before, verdicts, accepted: new Map([...before.accepted, [step.key, { drain: [] }]]) }
+      return { ...before, verdicts, accepted: new Map([...before.accepted, [step.key, { drain: [], basis: before.basis }]]) }
     }
     case 'activate':
       return { ...before, nextStart: { kind: 'known', held: holdIn(before, step.target) } }

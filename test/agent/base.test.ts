@@ -34,3 +34,15 @@ t.test('a kubelet that runs without a file is a change from none', async (t) => 
   const bare = unit({ process: { kind: 'other', pid: 7, configPath: undefined }, localConfigPath: '/local.yaml' })
   t.equal(findBasePath(checkpoints, bare, snapshot()), undefined)
 })
+
+t.test('where the file itself is replaced, it holds what is activated: what runs is in its checkpoint', async (t) => {
+  const wiring = { kind: 'ready', activation: 'file', configPath: '/etc/kubelet.yaml' } as const
+  const replaced = { ...runsOther, wiring }
+  const [good, next] = [source('50'), source('60')]
+  const running = (content: string) => ({ kind: 'known', content, key: `${content}@k`, startedAtUs: 0, invocationId: 'i' }) as const
+  const activated = { nextStart: { kind: 'known', held: held(next) } } as const
+  const of = following(next, { lastKnownGood: held(good), ...activated, running: running(held(good).content ?? '') })
+  t.equal(findBasePath(checkpoints, replaced, of), '/checkpoints/uid-1/50/kubelet')
+  t.equal(findBasePath(checkpoints, replaced, { ...of, running: running(held(next).content ?? '') }), '/etc/kubelet.yaml')
+  t.equal(findBasePath(checkpoints, replaced, { ...of, running: running('local') }), undefined, 'the original is kept elsewhere')
+})

@@ -99,6 +99,29 @@ t.test('what may change on a drained node only waits for that', async (t) => {
   t.match(decide({ ...wanted, ...startsWith(A) }), { kind: 'restart', to: A }, 'once it is activated, nothing holds it')
 })
 
+t.test('what fails while the next one waits for a drained node, or for its judge, is rolled back', async (t) => {
+  const failing = { ...crashing(A), ...startsWith(A), ...assignedTo(B), ...wants(B), lastKnownGood: hold('local') }
+  const undrained = { ...failing, accepted: new Map([[keyOf(B), { drain: ['cgroupDriver'] }]]) }
+  t.match(decide(undrained), { kind: 'condemn', verdict: { source: A, state: 'provisional' } })
+  t.match(decide({ ...undrained, ...judged(verdict(A, 'provisional')) }), { kind: 'activate', target: 'local' })
+  t.match(decide({ ...failing, accepted: new Map(), judging: new Set([keyOf(B)]) }), { kind: 'condemn', verdict: { source: A } })
+  t.match(decide({ ...undrained, drained: true }), { kind: 'activate', target: B }, 'once it is drained, what is wanted takes its place')
+})
+
+t.test('what has passed its trial and is what kubelet starts with needs no judge, as at boot', async (t) => {
+  const booting = { ...runsNothing('stopped'), accepted: new Map(), basis: 'now' }
+  t.not(decide(booting).kind, 'preflight')
+  t.match(decide({ ...booting, proven: undefined }), { kind: 'preflight', source: A })
+})
+
+t.test('an acceptance of yesterday is asked for again before it counts', async (t) => {
+  const wanted = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), basis: 'now' }
+  const accepted = (basis: string) => ({ accepted: new Map([[keyOf(A), { drain: [], basis }]]) })
+  t.match(decide({ ...wanted, ...accepted('then') }), { kind: 'preflight', source: A })
+  t.match(decide({ ...wanted, ...accepted('now') }), { kind: 'activate', target: A })
+  t.match(decide({ ...wanted, ...accepted('then'), ...startsWith(A) }), { kind: 'restart', to: A }, 'but not once it is activated')
+})
+
 t.test('a refusal is judged anew when what it rests on has changed', async (t) => {
   const refused = { ...wants(B), ...assignedTo(B), ...judged(verdict(B, 'refused', { basis: 'then' })) }
   t.match(decide({ ...refused, basis: 'then' }), { kind: 'wait', phase: 'fallen-back' })
@@ -669,11 +692,12 @@ t.test('whatever can be read', async (t) => {
         let seen: Snapshot = { ...start, judging: new Set(), troubles: [] }
         let step = nextStep(seen)
         for (; step.kind !== 'wait'; step = nextStep(seen)) seen = carryOut(seen, step, () => false)
-        const held = ['unknown', 'blocked', 'paused', 'preflight', 'spread', 'restarting'].includes(step.phase)
+        const held = ['unknown', 'blocked', 'paused', 'preflight', 'drain', 'spread', 'restarting'].includes(step.phase)
         if (held || seen.unit.kind === 'unknown' || seen.unit.wiring.kind === 'broken' || seen.assigned.kind === 'damaged') return true
         if (seen.nextStart.kind === 'unknown') return false
         const key = `${seen.assignedContent}@${seen.unit.kubeletIdentity}`
-        if (seen.verdicts.has(key)) return true
+        const waits = seen.drained !== true && (seen.accepted.get(key)?.drain.length ?? 0) > 0
+        if (seen.verdicts.has(key) || waits) return true
         return seen.assignedContent === undefined || seen.nextStart.held.content === seen.assignedContent
       }),
       { numRuns: 2000 },

@@ -87,7 +87,7 @@ function open(scene: Scene) {
     defaultRuntimeSocket: () => undefined,
     accepted: new Map(),
     preflight: undefined,
-    drain: { isDrained: async () => undefined },
+    drain: { isDrained: () => undefined },
   }
   return { look: () => observe(eyes, []), looked, written: () => written }
 }

@@ -131,7 +131,7 @@ t.test('preflight', async (t) => {
     await carryOut(world, { ...step, data: dataOf(B) })
     t.notOk(world.records.verdicts().has(keyOf(B)))
     t.match(world.history.at(-1), { kind: 'retrying', to: B })
-    t.strictSame(world.hands().accepted.get(keyOf(B)), { drain: ['cgroupDriver'] })
+    t.strictSame(world.hands().accepted.get(keyOf(B)), { drain: ['cgroupDriver'], basis: 'basis' })
   })
   t.test('pending: nothing is remembered yet', async (t) => {
     const world = settled()

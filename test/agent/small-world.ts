@@ -196,7 +196,7 @@ export class SmallWorld {
       defaultRuntimeSocket: () => undefined,
       accepted: this.#accepted,
       preflight: this.#preflight,
-      drain: { isDrained: async () => this.drained },
+      drain: { isDrained: () => this.drained },
     }
   }
 

@@ -70,10 +70,11 @@ function readVerdict(output: string, directory: string): string {
     .slice(0, LONGEST_WORDS)
 }
 
-/** The last line of klog's at error or worse; with `logging.format: json` the last object, which is no error stream's. */
+/** The last line of klog's that is fatal, or else an error; with `logging.format: json` the last object, which is no error stream's. */
 function lastWords(output: string): string | undefined {
   const lines = output.split('\n')
-  const plain = lines.findLast((line) => /^[EF]\d{4} /.test(line))
+  // Beside the fatal one, other threads may still complain of the API server that nobody reaches.
+  const plain = lines.findLast((line) => /^F\d{4} /.test(line)) ?? lines.findLast((line) => /^E\d{4} /.test(line))
   if (plain !== undefined) return plain.replace(/^[EF]\d{4} [\d:.]+ +\d+ [\w.-]+:\d+\] /, '')
   const structured = lines.findLast((line) => line.startsWith('{"ts"'))
   if (structured === undefined) return undefined

@@ -94,7 +94,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       probe: world.unit,
       contentOf: contentHash,
       preflight,
-      drain: { isDrained: async () => undefined },
+      drain: { isDrained: () => undefined },
     },
     hands: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
     observer,

@@ -20,14 +20,38 @@ function drainOf(node: KubeAnswer, list: KubeAnswer) {
     },
   }
   const clock = { now: () => ({ bootId: 'b', monotonicUs: world.nowUs, wallMs: 0 }) }
-  return { world, asked, drain: new NodeDrain(api, 'node-1', clock) }
+  const changes: unknown[] = []
+  const drain: NodeDrain = new NodeDrain(api, 'node-1', clock, () => changes.push(drain.isDrained()))
+  return { world, asked, changes, drain }
 }
-const isDrained = (node: KubeAnswer, list: KubeAnswer) => drainOf(node, list).drain.isDrained()
+
+/** Once it has asked. */
+async function settled(drain: NodeDrain): Promise<boolean | undefined> {
+  drain.isDrained()
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  return drain.isDrained()
+}
+const isDrained = (node: KubeAnswer, list: KubeAnswer) => settled(drainOf(node, list).drain)
+
+t.test('the answer comes later, and whoever waits is told of another one alone', async (t) => {
+  const { world, drain, changes } = drainOf(CORDONED, pods())
+  t.equal(drain.isDrained(), undefined)
+  t.equal(await settled(drain), true)
+  t.same(changes, [true])
+  world.nowUs = 10e6
+  t.equal(await settled(drain), true)
+  t.same(changes, [true])
+  world.list = pods(owned('ReplicaSet'))
+  world.nowUs = 20e6
+  t.equal(drain.isDrained(), true, 'while it asks anew, the last answer')
+  t.equal(await settled(drain), false)
+  t.same(changes, [true, false])
+})
 
 t.test('a node that takes pods is not drained, and nobody asks for its pods', async (t) => {
   for (const node of [{}, { spec: {} }, { spec: { unschedulable: false } }, { spec: { unschedulable: 'true' } }]) {
     const { drain, asked } = drainOf(ok(node), pods())
-    t.equal(await drain.isDrained(), false)
+    t.equal(await settled(drain), false)
     t.same(
       asked.map(({ path }) => path),
       ['/api/v1/nodes/node-1'],
@@ -56,7 +80,7 @@ t.test('one pod of another kind is enough', async (t) => {
 
 t.test('only the pods of this node are asked for', async (t) => {
   const { drain, asked } = drainOf(CORDONED, pods())
-  await drain.isDrained()
+  await settled(drain)
   t.match(asked[1], { method: 'GET', path: '/api/v1/pods', query: { fieldSelector: 'spec.nodeName=node-1' } })
 })
 
@@ -73,15 +97,15 @@ t.test('what cannot be told is unknown, and never drained', async (t) => {
 t.test('asked again after 10 s, and not before, whatever the answer was', async (t) => {
   for (const node of [CORDONED, ok({}), refused(403)]) {
     const { world, drain, asked } = drainOf(node, pods(owned('ReplicaSet')))
-    const first = await drain.isDrained()
+    const first = await settled(drain)
     const count = asked.length
     world.node = CORDONED
     world.list = pods()
     world.nowUs = 10e6 - 1
-    t.equal(await drain.isDrained(), first)
+    t.equal(await settled(drain), first)
     t.equal(asked.length, count)
     world.nowUs = 10e6
-    t.equal(await drain.isDrained(), true)
+    t.equal(await settled(drain), true)
     t.equal(asked.length, count + 2)
   }
 })

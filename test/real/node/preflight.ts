@@ -183,7 +183,7 @@ async function answersCommands(step: Step, node: Node, admin: Administrator): Pr
     const { status, stdout } = await ask(node, 'validate', place('bad', { featureGates: { NoSuchGate: true }, maxPod: 54 }))
     assert.equal(status, 1, stdout)
     assert.match(stdout, /unrecognized feature gate: NoSuchGate/)
-    assert.match(stdout, /warning: maxPod: .*\[fields\/unknown-key\]/)
+    assert.match(stdout, /warning: unknown field maxPod: .*\[fields\/unknown-key\]/)
   })
   await step('validate --deep: what it refuses only at its start', async () => {
     const late = place('late', CRASHING)
