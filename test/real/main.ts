@@ -1,7 +1,7 @@
 /**
  * The agent as it is shipped, on a real kube-apiserver 1.20.2, driven by real kubectl commands: `npm run test:real`, or with words to run
  * only the scenarios that have them in their name (`npm run test:real -- node: reboot`), or with an exclamation mark those that have not. Those called
- * `node:` have a real systemd and a real kubelet too; the others a simulated one. Without words the two kinds run side by side. Prints each step with the time it took, and ends with `N passed, N failed`. Whatever
+ * `node:` have a real systemd and a real kubelet too; the others a simulated one. Without words they run in three lanes side by side. Prints each step with the time it took, and ends with `N passed, N failed`. Whatever
  * it started ends with it.
  */
 import { buildAgent } from './agent.ts'
@@ -23,7 +23,8 @@ import { addTransitionScenarios } from './transitions.ts'
 
 if (process.argv.length === 2) {
   await runLanes(import.meta.filename, [
-    { name: 'node', words: ['node:'] },
+    { name: 'node', words: ['node:', '!interrupted:'] },
+    { name: 'interrupted', words: ['node: interrupted:'] },
     { name: 'api', words: ['!node:'] },
   ])
 }

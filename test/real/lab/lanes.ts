@@ -1,6 +1,6 @@
 /**
  * Runs scenarios in lanes, side by side: each lane is a process of its own with a control plane of its own, since some scenarios stop theirs. Most of a scenario is
- * waiting, so two lanes on two cores take little more than the longer one. Prints what they print, each line with its lane, and adds up what they count.
+ * waiting, so a few lanes take little more than the longest of them. Prints what they print, each line with its lane, and adds up what they count.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'

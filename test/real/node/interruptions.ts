@@ -19,7 +19,7 @@ export function addInterruptionScenarios(plane: ControlPlane, program: string): 
   const settings = { ...UP_TO_LOADING, TRIAL_DURATION: '1s', SPREAD: '0s', RESTARTS_PER_HOUR: '60', CRASH_LIMIT: '2' }
   const killed = { name: 'killed-node', settings, agentService: ['RestartSec=100ms'] }
   scenario(
-    `node: the agent is killed at random moments through ${KILLED_CHANGES} changes`,
+    `node: interrupted: the agent is killed at random moments through ${KILLED_CHANGES} changes`,
     (step) =>
       withNode(plane, program, killed, async (node, admin) => {
         console.log(`    LAB_SEED=${seed}`)
@@ -68,7 +68,7 @@ export function addInterruptionScenarios(plane: ControlPlane, program: string): 
   )
 
   scenario(
-    `node: the power fails ${POWER_FAILURES} times`,
+    `node: interrupted: the power fails ${POWER_FAILURES} times`,
     (step) =>
       withNode(plane, program, { name: 'power', settings, storage: 'image' }, async (node, admin) => {
         console.log(`    LAB_SEED=${seed}`)
