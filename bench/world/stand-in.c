@@ -46,8 +46,11 @@ static int tell_world(const char *dir, const char *verb, const char *unit, long 
 int main(int argc, char **argv) {
   long long started_ns = now_ns(CLOCK_MONOTONIC);
   char *self = strdup(argv[0]), *self_again = strdup(argv[0]);
-  if (strcmp(basename(self), "kubelet") == 0)
+  if (strcmp(basename(self), "kubelet") == 0) {
+    /* Preflight takes it for no kubelet, and goes by its own rules. */
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) return 0;
     for (;;) pause();
+  }
   char *dir = dirname(self_again);
   const char *verb = argc > 1 ? argv[1] : "", *unit = argv[argc - 1];
   static char text[65536];
