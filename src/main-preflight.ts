@@ -6,9 +6,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { runningConfigPath } from './agent/base.ts'
-import type { Candidate, Files, KnownUnitState } from './agent/ports.ts'
+import type { Candidate, Files } from './agent/ports.ts'
 import { toChangePolicy } from './agent/preflight-settings.ts'
 import type { Settings } from './agent/settings.ts'
+import type { KnownUnit } from './agent/unit-state.ts'
 import { decodeConfig, type KubeletConfig } from './kubelet/decode.ts'
 import { readNodeFacts } from './kubelet/node-facts.ts'
 import { loadParser } from './kubelet/preflight.ts'
@@ -60,19 +61,22 @@ export function openPreflight({ settings, stores, signal }: PreflightWorld) {
     })
 
   /** A kubelet without a config file has its defaults. */
-  const readRunning = async ({ process }: KnownUnitState, path: string | undefined): Promise<KubeletConfig | undefined> =>
+  const readRunning = async ({ process }: KnownUnit, path: string | undefined): Promise<KubeletConfig | undefined> =>
     process.kind === 'other' && process.configPath === undefined ? {} : readConfig(stores.files, path)
+
+  /** @param folder where the candidate is to lie, @param path of what runs */
+  const describeNode = async (unit: KnownUnit | undefined, folder: string, path: string | undefined): Promise<NodeToAsk> => ({
+    flags: unit?.command?.words ?? [],
+    folder,
+    running: unit && (await readRunning(unit, path)),
+    kubeletPid: unit?.process.kind === 'checkpoint' || unit?.process.kind === 'other' ? unit.process.pid : undefined,
+  })
 
   /** What the agent's loop asks. */
   const judgeCandidate = async ({ source, data, unit, basePath }: Candidate): Promise<Report> => {
     const { preflight: depth, unknownFields } = settings()
-    const { command, process } = unit
-    const node: NodeToAsk = {
-      flags: command?.words ?? [],
-      folder: posix.dirname(stores.checkpoints.path(source)),
-      running: await readRunning(unit, basePath),
-      kubeletPid: process.kind === 'checkpoint' || process.kind === 'other' ? process.pid : undefined,
-    }
+    const { command } = unit
+    const node = await describeNode(unit, posix.dirname(stores.checkpoints.path(source)), basePath)
     const recipient: Recipient = {
       kubelet: command === undefined || depth === 'rules' ? undefined : { binary: command.path, flags: command.words },
       version: await versionOf(command?.path),
@@ -94,19 +98,11 @@ export function openPreflight({ settings, stores, signal }: PreflightWorld) {
     const binary = options.kubelet ?? here?.command?.path
     const version = await versionOf(binary)
     const isOther = options.version !== undefined && (options.version.major !== version?.major || options.version.minor !== version.minor)
-    const flags = here?.command?.words ?? []
-    const path = here && runningConfigPath(stores.checkpoints, here)
-    const node: NodeToAsk | undefined = options.node
-      ? {
-          flags,
-          // As that of a checkpoint: nothing is in it but the candidate's own files.
-          folder: join(settings().dynamicConfigDir, 'checkpoints/candidate/0'),
-          running: here && (await readRunning(here, path)),
-          kubeletPid: here?.process.kind === 'checkpoint' || here?.process.kind === 'other' ? here.process.pid : undefined,
-        }
-      : undefined
+    // As that of a checkpoint: nothing is in it but the candidate's own files.
+    const folder = join(settings().dynamicConfigDir, 'checkpoints/candidate/0')
+    const node = options.node ? await describeNode(here, folder, here && runningConfigPath(stores.checkpoints, here)) : undefined
     const recipient: Recipient = {
-      kubelet: binary === undefined || isOther ? undefined : { binary, flags },
+      kubelet: binary === undefined || isOther ? undefined : { binary, flags: here?.command?.words ?? [] },
       version: options.version ?? version,
       node,
       unknownKeys: options.unknownKeys ?? settings().unknownFields,
@@ -121,7 +117,7 @@ export function openPreflight({ settings, stores, signal }: PreflightWorld) {
   }
 
   /** What kubelet says it runs, with what its process was started with. */
-  const compareRunning = async (configz: unknown, unit: KnownUnitState): Promise<Comparison> => {
+  const compareRunning = async (configz: unknown, unit: KnownUnit): Promise<Comparison> => {
     const meant = await readConfig(stores.files, runningConfigPath(stores.checkpoints, unit))
     if (meant === undefined) return { ok: false, detail: 'its config cannot be read' }
     const { command } = unit

@@ -21,6 +21,7 @@ import type {
   Verdict,
   Wiring,
 } from './model.ts'
+import type { KnownUnit } from './unit-state.ts'
 
 export interface Clock {
   now(): Instant
@@ -145,11 +146,10 @@ export interface Candidate {
   readonly key: TrialKey
   /** It has run before, and kubelet waits for it: only what takes no time is asked. */
   readonly fallback: boolean
-  readonly unit: KnownUnitState
+  readonly unit: KnownUnit
   /** Path of the config that runs, from which this is a change. undefined: none is known. */
   readonly basePath: string | undefined
 }
-export type KnownUnitState = Extract<UnitState, { kind: 'known' }>
 export type PreflightResult =
   /** `drain`: fields that change and may do so on a drained node only. */
   | { readonly kind: 'accepted'; readonly remarks: readonly string[]; readonly drain: readonly string[] }

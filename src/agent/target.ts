@@ -2,11 +2,12 @@
  * Which source should be active: what is assigned, unless it was refused or failed on this kubelet; then the first of last-known-good,
  * previous and local that was not. Falling back is nothing more than a verdict that makes this function answer differently. Pure.
  */
-import type { ConfigSource, HeldSource, Snapshot, TrialKey, UnitState, Verdict } from './model.ts'
+import type { ConfigSource, HeldSource, Snapshot, TrialKey, Verdict } from './model.ts'
 import { LOCAL } from './sources.ts'
 import { trialKey } from './trial-key.ts'
+import type { KnownUnit } from './unit-state.ts'
 
-export type KnownUnit = Extract<UnitState, { kind: 'known' }>
+export type { KnownUnit } from './unit-state.ts'
 
 export interface Candidate {
   readonly source: ConfigSource

@@ -55,3 +55,5 @@ export type WiringProblem =
   | 'flag-wins'
   | 'no-config-argument'
   | 'dynamic-config-dir'
+
+export type KnownUnit = Extract<UnitState, { kind: 'known' }>

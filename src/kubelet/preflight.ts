@@ -25,7 +25,8 @@ export async function loadParser(text: string): Promise<YamlParser> {
   return (await import('./yaml.ts')).parseDocument
 }
 
-function listKeys(data: Candidate['data']): string {
+/** The names of its files, as far as they fit into a line. */
+export function listKeys(data: Candidate['data']): string {
   const keys = Object.keys(data)
   return keys.length === 0 ? 'none' : keys.join(', ').slice(0, 200)
 }

@@ -3,7 +3,8 @@
  * (kubernetes issue 67580). It changes nothing, and never keeps the loop waiting.
  */
 import type { Snapshot } from '../agent/model.ts'
-import type { Clock, KnownUnitState, KubeAnswer, Log } from '../agent/ports.ts'
+import type { Clock, KubeAnswer, Log } from '../agent/ports.ts'
+import type { KnownUnit } from '../agent/unit-state.ts'
 import { formatSide } from './change/change.ts'
 import type { Comparison, Difference } from './change/check-same.ts'
 import { formatPath } from './field-path.ts'
@@ -12,7 +13,7 @@ export interface EffectCheckOptions {
   /** Kubelet's /configz, by way of the API server. */
   ask(): Promise<KubeAnswer>
   /** With the config that this unit's process was started with. */
-  compare(configz: unknown, unit: KnownUnitState): Promise<Comparison>
+  compare(configz: unknown, unit: KnownUnit): Promise<Comparison>
   readonly log: Log
   readonly clock: Clock
 }
@@ -40,7 +41,7 @@ export class EffectCheck {
     )
   }
 
-  async #check(unit: KnownUnitState, invocationId: string): Promise<void> {
+  async #check(unit: KnownUnit, invocationId: string): Promise<void> {
     const { ask, compare, log } = this.#options
     const answer = await ask()
     // A server that is away is asked again; one that will not say is left alone until the next process.

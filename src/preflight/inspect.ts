@@ -1,4 +1,5 @@
 /** Asks every part about one candidate and adds up what they say. Pure but for what the parts do: a list of them is passed in. */
+import { listKeys } from '../kubelet/preflight.ts'
 import type { Finding, PartResult, Report } from './finding.ts'
 import { type Answer, heedKubelet } from './heed-kubelet.ts'
 import type { Inspect, InspectedConfig, InspectOptions, InspectPart, Recipient, Subject } from './inspection.ts'
@@ -13,7 +14,7 @@ export function inspectWith(
   return async (config, options) => {
     const { files, key } = config
     const text = Object.hasOwn(files, key) ? files[key] : undefined
-    if (text === undefined) return refuseUnread('source/missing-key', `there is no key ${key}; there is ${listKeys(Object.keys(files))}`)
+    if (text === undefined) return refuseUnread('source/missing-key', `there is no key ${key}; there is ${listKeys(files)}`)
     const read = await readDocument(text)
     if (!read.ok) return refuseUnread('fields/load', withoutPlace(read.detail, read.position), read.position)
     const subject = { ...(await address(config, options)), config, document: read.document, options }
@@ -79,8 +80,4 @@ function withoutPlace(detail: string, position: Finding['position']): string {
 /** Who names a kubelet, or asks for the long look, wants to know what came of it. */
 function listDemanded({ kubelet, deep }: InspectOptions): string[] {
   return [...(kubelet === undefined ? [] : ['kubelet']), ...(deep === 'demanded' ? ['kubelet-start'] : [])]
-}
-
-function listKeys(keys: readonly string[]): string {
-  return keys.length === 0 ? 'none' : keys.join(', ').slice(0, 200)
 }

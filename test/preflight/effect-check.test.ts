@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { HealthRecord, Snapshot } from '../../src/agent/model.ts'
-import type { KnownUnitState, KubeAnswer } from '../../src/agent/ports.ts'
+import type { KubeAnswer } from '../../src/agent/ports.ts'
+import type { KnownUnit } from '../../src/agent/unit-state.ts'
 import { type Comparison, checkSame } from '../../src/preflight/change/check-same.ts'
 import { collectFlags } from '../../src/preflight/change/kubelet-flags.ts'
 import { EffectCheck } from '../../src/preflight/effect-check.ts'
@@ -20,7 +21,7 @@ const SAME = configz({ maxPods: 64 })
 const OTHER = configz({ maxPods: 110 })
 const MINUTE_US = 60e6
 
-const process: KnownUnitState['process'] = { kind: 'checkpoint', pid: 7, uid: 'uid-1', resourceVersion: '1', key: 'kubelet' }
+const process: KnownUnit['process'] = { kind: 'checkpoint', pid: 7, uid: 'uid-1', resourceVersion: '1', key: 'kubelet' }
 const WELL: HealthRecord = {
   bootId: 'boot-1',
   subject: 'key',
