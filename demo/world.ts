@@ -98,7 +98,8 @@ async function populate(options: WorldOptions, directory: string, ends: End[]): 
   const systemd = await startSimulatedSystemd({
     dir: join(directory, 'systemd'),
     unit: kubeadmUnit({ localConfig, envFile }),
-    restartSecMs: 500,
+    // Not two exits between two looks of the agent, so that it counts each of them and the story reads alike every time.
+    restartSecMs: 1000,
     onLine: (line, from) => {
       if (from === 'kubelet') options.onKubeletLine(line)
     },

@@ -72,10 +72,14 @@ export class Loop {
   async #glance(): Promise<Snapshot | undefined> {
     const seen = this.#settled
     if (seen === undefined || this.#kubelet !== undefined) return undefined
-    const isOld = this.#eyes.clock.now().monotonicUs - seen.at.monotonicUs >= GLANCES_US
-    if (isOld || !this.#eyes.unit.stillRuns(seen.unit)) return undefined
+    if (this.#age(seen) >= GLANCES_US || !this.#eyes.unit.stillRuns(seen.unit)) return undefined
     const snapshot = await this.#look(() => lookAtKubelet(this.#eyes, seen.unit))
     return snapshot !== undefined && isSettled(nextStep(snapshot), snapshot) ? snapshot : undefined
+  }
+
+  /** Something has happened: there may be more to see than a glance shows. */
+  disturb(): void {
+    this.#settled = undefined
   }
 
   /** Passes until there is nothing left to do but wait. */
@@ -102,9 +106,13 @@ export class Loop {
   }
 
   async #lookAtKubelet(): Promise<KubeletLook> {
-    const isFresh = this.#kubelet !== undefined && this.#eyes.clock.now().monotonicUs - this.#kubelet.at.monotonicUs < FRESH_US
+    const isFresh = this.#kubelet !== undefined && this.#age(this.#kubelet) < FRESH_US
     if (this.#kubelet === undefined || !isFresh) this.#kubelet = await lookAtKubelet(this.#eyes)
     return this.#kubelet
+  }
+
+  #age({ at }: KubeletLook): number {
+    return this.#eyes.clock.now().monotonicUs - at.monotonicUs
   }
 
   #waitBlind(): Wait {
@@ -148,8 +156,8 @@ export class Waker {
     this.#wake?.()
   }
 
-  /** Resolves at the time, at the next wake, or when the signal aborts. */
-  async sleepUntil(untilUs: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  /** Resolves at the time, at the next wake, or when the signal aborts; with whether it was woken. */
+  async sleepUntil(untilUs: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
     if (!this.#woken && !signal.aborted) {
       const delayMs = Math.min(MAX_TIMER_MS, Math.max(0, Math.ceil((untilUs - clock.now().monotonicUs) / 1000)))
       await new Promise<void>((resolve) => {
@@ -163,8 +171,10 @@ export class Waker {
         signal.addEventListener('abort', done)
       })
     }
+    const woken = this.#woken
     this.#wake = undefined
     this.#woken = false
+    return woken
   }
 }
 
@@ -181,6 +191,8 @@ export async function runLoop(
 ): Promise<void> {
   while (!signal.aborted) {
     const wait = await loop.settle(signal)
-    if (wait !== undefined) await waker.sleepUntil(Math.min(wait.untilUs, clock.now().monotonicUs + longestSleepUs), clock, signal)
+    if (wait === undefined) continue
+    const woken = await waker.sleepUntil(Math.min(wait.untilUs, clock.now().monotonicUs + longestSleepUs), clock, signal)
+    if (woken) loop.disturb()
   }
 }

@@ -353,21 +353,22 @@ t.test('a fallback that stays unreadable blinds nobody, and is not written off',
 
 t.test('Waker', async (t) => {
   const clock = { now: () => ({ bootId: 'b', monotonicUs: 0, wallMs: 0 }) }
-  t.test('a wake while nobody sleeps is remembered, once', async () => {
+  t.test('a wake while nobody sleeps is remembered, once', async (t) => {
     const waker = new Waker()
     waker.wake()
     waker.wake()
-    await waker.sleepUntil(Number.POSITIVE_INFINITY, clock, new AbortController().signal)
+    t.equal(await waker.sleepUntil(Number.POSITIVE_INFINITY, clock, new AbortController().signal), true)
+    t.equal(await waker.sleepUntil(1000, clock, new AbortController().signal), false)
   })
-  t.test('a wake ends the sleep', async () => {
+  t.test('a wake ends the sleep', async (t) => {
     const waker = new Waker()
     const slept = waker.sleepUntil(Number.POSITIVE_INFINITY, clock, new AbortController().signal)
     waker.wake()
-    await slept
+    t.equal(await slept, true)
   })
-  t.test('so do the time and the end of the agent', async () => {
+  t.test('so do the time and the end of the agent', async (t) => {
     const waker = new Waker()
-    await waker.sleepUntil(1000, clock, new AbortController().signal)
+    t.equal(await waker.sleepUntil(1000, clock, new AbortController().signal), false)
     const end = new AbortController()
     const slept = waker.sleepUntil(Number.POSITIVE_INFINITY, clock, end.signal)
     end.abort()
@@ -392,6 +393,15 @@ t.test('and at once when its process is another', async (t) => {
   await world.settle()
   t.equal(world.looksAtSystemd - before, 1)
   t.match(world.runtime.health(), { exits: 1 })
+})
+
+t.test('and when something woke the loop', async (t) => {
+  const world = await promoted(A)
+  await world.settle()
+  const before = world.looksAtSystemd
+  world.disturb()
+  await world.settle()
+  t.equal(world.looksAtSystemd - before, 1)
 })
 
 t.test('and at every look while it is ill', async (t) => {

@@ -34,7 +34,8 @@ export async function runScenarios(words: readonly string[] = process.argv.slice
       passed += 1
       console.log(`  ok (${elapsed(startedAt)})`)
     } catch (error) {
-      failed.push(each.name)
+      // Once more at the end, where nobody has to look for it between the lanes.
+      failed.push(`${each.name}\n${indent(explain(error))}`)
       console.log(`  FAILED (${elapsed(startedAt)})\n${indent(explain(error))}`)
     }
   }
