@@ -59,27 +59,23 @@ export class Loop {
     this.#observer.decided(snapshot, step)
     if (step.kind !== 'wait') await this.#try(step, snapshot)
     else this.#forgetObsolete(snapshot.now.monotonicUs)
-    if (!isSettled(step, snapshot)) this.#settled = undefined
-    else if (this.#kubelet !== undefined) this.#settled = this.#kubelet
+    if (!isClearAtAGlance(step, snapshot)) this.#settled = undefined
+    else if (isSettled(step) && this.#kubelet !== undefined) this.#settled = this.#kubelet
     if (step.kind === 'wait' || step.kind === 'restart') this.#kubelet = undefined
     return step
   }
 
   /**
    * A kubelet that has settled is asked for its health alone, as long as its process is the same: the command that asks systemd takes more CPU
-   * than all the rest of a look. What is done is decided on a whole look, never on this one. undefined: a whole look is due.
+   * than all the rest of a look. What is done to kubelet is decided on a whole look, never on this one. undefined: a whole look is due.
    */
   async #glance(): Promise<Snapshot | undefined> {
     const seen = this.#settled
     if (seen === undefined || this.#kubelet !== undefined) return undefined
-    if (this.#age(seen) >= GLANCES_US || !this.#eyes.unit.stillRuns(seen.unit)) return undefined
+    const isOld = this.#eyes.clock.now().monotonicUs - seen.at.monotonicUs >= GLANCES_US
+    if (isOld || !this.#eyes.unit.stillRuns(seen.unit)) return undefined
     const snapshot = await this.#look(() => lookAtKubelet(this.#eyes, seen.unit))
-    return snapshot !== undefined && isSettled(nextStep(snapshot), snapshot) ? snapshot : undefined
-  }
-
-  /** Something has happened: there may be more to see than a glance shows. */
-  disturb(): void {
-    this.#settled = undefined
+    return snapshot !== undefined && isClearAtAGlance(nextStep(snapshot), snapshot) ? snapshot : undefined
   }
 
   /** Passes until there is nothing left to do but wait. */
@@ -106,13 +102,9 @@ export class Loop {
   }
 
   async #lookAtKubelet(): Promise<KubeletLook> {
-    const isFresh = this.#kubelet !== undefined && this.#age(this.#kubelet) < FRESH_US
+    const isFresh = this.#kubelet !== undefined && this.#eyes.clock.now().monotonicUs - this.#kubelet.at.monotonicUs < FRESH_US
     if (this.#kubelet === undefined || !isFresh) this.#kubelet = await lookAtKubelet(this.#eyes)
     return this.#kubelet
-  }
-
-  #age({ at }: KubeletLook): number {
-    return this.#eyes.clock.now().monotonicUs - at.monotonicUs
   }
 
   #waitBlind(): Wait {
@@ -142,8 +134,14 @@ export class Loop {
   }
 }
 
-function isSettled(step: Step, { health }: Snapshot): boolean {
-  return step.kind === 'wait' && step.phase === 'settled' && health !== undefined && health.unhealthySinceUs === undefined
+/** Kubelet is well, and nothing is to be done, or only what touches neither kubelet nor what it starts with. */
+function isClearAtAGlance(step: Step, { health }: Snapshot): boolean {
+  if (health === undefined || health.unhealthySinceUs !== undefined) return false
+  return isSettled(step) || step.kind === 'assign' || step.kind === 'preflight' || (step.kind === 'wait' && step.phase === 'preflight')
+}
+
+function isSettled(step: Step): boolean {
+  return step.kind === 'wait' && step.phase === 'settled'
 }
 
 /** Wakes a sleeper; wakes while nobody sleeps are remembered as one. */
@@ -156,8 +154,8 @@ export class Waker {
     this.#wake?.()
   }
 
-  /** Resolves at the time, at the next wake, or when the signal aborts; with whether it was woken. */
-  async sleepUntil(untilUs: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  /** Resolves at the time, at the next wake, or when the signal aborts. */
+  async sleepUntil(untilUs: number, clock: Clock, signal: AbortSignal): Promise<void> {
     if (!this.#woken && !signal.aborted) {
       const delayMs = Math.min(MAX_TIMER_MS, Math.max(0, Math.ceil((untilUs - clock.now().monotonicUs) / 1000)))
       await new Promise<void>((resolve) => {
@@ -171,10 +169,8 @@ export class Waker {
         signal.addEventListener('abort', done)
       })
     }
-    const woken = this.#woken
     this.#wake = undefined
     this.#woken = false
-    return woken
   }
 }
 
@@ -191,8 +187,6 @@ export async function runLoop(
 ): Promise<void> {
   while (!signal.aborted) {
     const wait = await loop.settle(signal)
-    if (wait === undefined) continue
-    const woken = await waker.sleepUntil(Math.min(wait.untilUs, clock.now().monotonicUs + longestSleepUs), clock, signal)
-    if (woken) loop.disturb()
+    if (wait !== undefined) await waker.sleepUntil(Math.min(wait.untilUs, clock.now().monotonicUs + longestSleepUs), clock, signal)
   }
 }

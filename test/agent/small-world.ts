@@ -136,11 +136,6 @@ export class SmallWorld {
     return this.#loop.pass()
   }
 
-  /** As when a watch or a file woke the loop. */
-  disturb(): void {
-    this.#loop.disturb()
-  }
-
   /** Passes until it has taken this step. */
   async until(kind: Step['kind']): Promise<void> {
     for (let pass = 0; pass < MOST_PASSES_BEFORE_A_WAIT; pass += 1) if ((await this.pass()).kind === kind) return

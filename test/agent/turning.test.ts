@@ -89,11 +89,10 @@ t.test('the loop turns as often as the watchdog wants, whatever it waits for', a
   const stop = new AbortController()
   const slept: number[] = []
   class Sleeper extends Waker {
-    override async sleepUntil(untilUs: number): Promise<boolean> {
+    override async sleepUntil(untilUs: number): Promise<void> {
       slept.push(untilUs - world.nowUs)
       world.advance(untilUs - world.nowUs)
       if (slept.length === 5) stop.abort()
-      return false
     }
   }
   await runLoop(loop, new Sleeper(), clock, stop.signal, 0.5 * SECOND_US)
