@@ -20,6 +20,8 @@ export function addCrashLoopScenarios(plane: ControlPlane, program: string): voi
   scenario('node: a config that crashes kubelet is rolled back', (step) =>
     withNode(plane, program, { name: 'crash-node', settings: SETTINGS }, async (node, admin) => {
       const good = await step('a good one is promoted', () => promoteGood(node, admin))
+      // A kubelet whose runtime is slow to come up at boot may start more than once before that.
+      const startsBefore = await node.kubeletStarts()
       const startedAt = performance.now()
       const crashing = await step('assign one that crashes kubelet', () => assignNew(node, admin, 'crashing', CRASHING))
       await step('kubelet is in its loop', () => untilInLoop(node))
@@ -50,9 +52,8 @@ export function addCrashLoopScenarios(plane: ControlPlane, program: string): voi
       await step('once that has proved healthy the verdict is final, and nothing was promoted', async () => {
         await node.untilSays(/^verdict confirmed/)
         assert.equal(node.history().filter(({ kind }) => kind === 'promoted').length, 1)
-        const starts = await node.kubeletStarts()
-        // Boot, the good one, three of the crashing one, and the good one again.
-        assert.equal(starts, 6)
+        // Three of the crashing one, and the good one again.
+        assert.equal((await node.kubeletStarts()) - startsBefore, 4)
       })
       await step('kubectl takes the assignment back, and it works', async () => {
         await admin.unassign()
