@@ -8,6 +8,7 @@ import { FieldWork, type NodeField, type WorkOptions } from './field-work.ts'
 
 const ANNOTATION: NodeField<string> = {
   name: `annotation ${STATUS_ANNOTATION}`,
+  announce: 'debug',
   dropped: `the API server drops the annotation ${STATUS_ANNOTATION}, as an admission webhook would`,
   readsFirst: false,
   read: readStatusAnnotation,

@@ -22,6 +22,7 @@ export interface SeenCondition {
 
 const CONDITION: NodeField<Condition, SeenCondition> = {
   name: `condition ${CONDITION_TYPE}`,
+  announce: 'debug',
   dropped: `the API server drops the condition ${CONDITION_TYPE}, as an admission webhook would`,
   readsFirst: true,
   read: readCondition,

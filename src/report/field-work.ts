@@ -22,6 +22,8 @@ export interface WorkOptions {
 export interface NodeField<Wanted, Seen = Wanted> {
   /** For the log. */
   readonly name: string
+  /** How loudly a write is told: the transitions behind it have lines of their own. */
+  readonly announce: 'info' | 'debug'
   /** Said where the server drops it. */
   readonly dropped: string
   /** What the server has decides about what is written: read it before the first write. */
@@ -113,7 +115,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     if (field.readsFirst && this.#before === undefined) return this.#readFirst()
     const wanted = this.#wanted
     if (wanted === undefined) return
-    if (this.#announced !== wanted) log.info(`updating ${field.name}`)
+    if (this.#announced !== wanted) log[field.announce](`updating ${field.name}`)
     this.#announced = wanted
     const answer = await api.request({ method: 'PATCH', ...field.write(nodeName, wanted, this.#before, clock.now().wallMs) })
     if (answer.kind === 'ok') this.#learn(field.read(answer.object), wanted)

@@ -8,6 +8,8 @@ import type { ConfigStatus } from './status.ts'
 
 const CONFIG: NodeField<ConfigStatus> = {
   name: 'Node.Status.Config',
+  // Upstream's line.
+  announce: 'info',
   dropped:
     'the API server drops Node.Status.Config, as servers of 1.22 and later do; the status is in the condition and the annotation of the Node, the metrics and `kubelet-cfg-agent status`',
   readsFirst: false,
