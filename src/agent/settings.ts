@@ -4,19 +4,18 @@
  * neither files nor environment.
  */
 
-import type { ListenAddress } from '../report/listen-address.ts'
 import type { ChannelSettings } from '../source/channels/resolve.ts'
 import type { SwitchedChannel } from '../source/channels/words.ts'
 import { channelsKind, configMapKeyKind, configMapKind, type NamedConfigMap, namespaceKind } from './channel-kinds.ts'
 import { HOUR_US, MINUTE_US, SECOND_US } from './durations.ts'
 import type { Policy } from './model.ts'
 import { PREFLIGHT_SETTINGS, type PreflightSettings } from './preflight-settings.ts'
+import { REPORT_SETTINGS, type ReportSettings } from './report-settings.ts'
 import {
   choiceKind,
   countKind,
   durationKind,
   type Kind,
-  listenAddressKind,
   nodeNameKind,
   optional,
   pathKind,
@@ -26,7 +25,7 @@ import {
 } from './setting-kinds.ts'
 
 /** Every setting with its value as the agent uses it; the limits are those of Policy. */
-export interface Settings extends Policy, PreflightSettings {
+export interface Settings extends Policy, PreflightSettings, ReportSettings {
   readonly config: string
   /** undefined: the kubeconfig's identity, or the host name in lower case. */
   readonly nodeName: string | undefined
@@ -45,10 +44,6 @@ export interface Settings extends Policy, PreflightSettings {
   readonly kubeletUnit: string
   readonly activation: 'auto' | 'env' | 'file'
   readonly systemctl: string
-  /** undefined: off. */
-  readonly metricsAddress: ListenAddress | undefined
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
-  readonly logFormat: 'auto' | 'json' | 'text'
 }
 
 export type SettingName = keyof Settings
@@ -71,7 +66,7 @@ export interface Setting<T> {
 export const SETTING_GROUPS = ['Where assignments come from', 'On disk', 'Kubelet', 'Preflight', 'Trial and rollback', 'Reports'] as const
 export type SettingGroup = (typeof SETTING_GROUPS)[number]
 
-const [SOURCES, DISK, KUBELET, , TRIAL, REPORTS] = SETTING_GROUPS
+const [SOURCES, DISK, KUBELET, , TRIAL] = SETTING_GROUPS
 const forAll = { commands: 'all', changes: 'restart' } as const
 const forRun = { commands: 'run', changes: 'restart' } as const
 const liveForRun = { commands: 'run', changes: 'live' } as const
@@ -258,32 +253,7 @@ export const SETTINGS: { readonly [P in SettingName]: Setting<Settings[P]> } = {
     ...liveForRun,
     help: 'at most so many restarts of a kubelet that runs; falling back is exempt',
   },
-  metricsAddress: {
-    ...{
-      name: 'metrics-address',
-      group: REPORTS,
-      kind: optional(listenAddressKind),
-      initial: { host: '127.0.0.1', port: 10270 },
-      ...forRun,
-    },
-    help: 'where /metrics, /healthz and /readyz are served; empty: nowhere',
-  },
-  logLevel: {
-    name: 'log-level',
-    group: REPORTS,
-    kind: choiceKind('debug', 'info', 'warn', 'error'),
-    initial: 'info',
-    ...liveForRun,
-    help: 'least severe lines to write',
-  },
-  logFormat: {
-    name: 'log-format',
-    group: REPORTS,
-    kind: choiceKind('auto', 'json', 'text'),
-    initial: 'auto',
-    ...forRun,
-    help: 'auto writes text on a terminal and JSON otherwise',
-  },
+  ...REPORT_SETTINGS,
 }
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]

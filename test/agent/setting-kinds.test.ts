@@ -11,6 +11,7 @@ import {
   optional,
   pathKind,
   plainPathKind,
+  publicationsKind,
   serviceKind,
   switchKind,
 } from '../../src/agent/setting-kinds.ts'
@@ -53,6 +54,12 @@ t.test('a directory that is accepted here is accepted by those who use it', asyn
       return !parsed.ok || checkDirectory(parsed.value).ok
     }),
   )
+})
+
+t.test('what is published', async (t) => {
+  t.same(read(publicationsKind, 'annotation, condition'), ['condition', 'annotation'], 'their order means nothing')
+  t.same(read(publicationsKind, ''), [])
+  t.equal(read(publicationsKind, 'config,events'), 'refused: "events" is none of config, condition, annotation')
 })
 
 t.test('unit names', async (t) => {

@@ -13,7 +13,7 @@ import { readKubeconfig } from '../../src/kube/credentials.ts'
 import { HttpsKubeApi } from '../../src/kube/kube-api.ts'
 import { KubeconfigFile } from '../../src/kube/kubeconfig.ts'
 import type { ChannelSettings } from '../../src/source/channels/resolve.ts'
-import { ClusterSource } from '../../src/source/cluster.ts'
+import { ClusterSource, type ClusterSourceDeps } from '../../src/source/cluster.ts'
 import type { Pace } from '../../src/source/watch-loop.ts'
 
 export const NODE = 'n1'
@@ -40,6 +40,8 @@ export interface World {
   readonly counts: { reconnects: number; synced: number }
   readonly kubeconfigPath: string
   readonly nowMs: () => number
+  readonly sleep: Pace['sleep']
+  readonly log: Log
   /** resourceVersion of what was found, or what there is instead. */
   seen(): string
 }
@@ -51,6 +53,7 @@ export interface WorldOptions {
   readonly inactivityMs?: number
   readonly requestTimeoutMs?: number
   readonly channels?: ChannelSettings
+  readonly onNode?: ClusterSourceDeps['onNode']
 }
 
 export async function startWorld(t: Test, options: WorldOptions = {}): Promise<World> {
@@ -83,6 +86,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
       synced: () => void counts.synced++,
     },
     ...(options.channels && { channels: options.channels }),
+    ...(options.onNode && { onNode: options.onNode }),
     ready: (signal) => kubeconfig.ready(sleep, signal),
     obstacle: () => kubeconfig.problem(),
     limits: { inactivityMs: options.inactivityMs ?? 5000, requestTimeoutMs: options.requestTimeoutMs ?? 5000 },
@@ -91,7 +95,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
     await source.stop()
     await server.stop().catch(() => {})
   })
-  return { server, source, api, calls, lines, counts, kubeconfigPath, nowMs, seen: () => describe(source.desired()) }
+  return { server, source, api, calls, lines, counts, kubeconfigPath, nowMs, sleep, log, seen: () => describe(source.desired()) }
 }
 
 function recorded(api: KubeApi, calls: Call[], nowMs: () => number): KubeApi {

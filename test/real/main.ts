@@ -16,6 +16,7 @@ import { runLanes } from './lab/lanes.ts'
 import { runScenarios } from './lab/runner.ts'
 import { addModernChannelScenarios } from './modern-channels.ts'
 import { addModernServerScenarios } from './modern-server.ts'
+import { addModernStatusScenarios } from './modern-status.ts'
 import { addNodeScenarios } from './node/scenarios.ts'
 import { addOutageScenarios } from './outage.ts'
 import { addCorpusScenarios } from './preflight-corpus.ts'
@@ -41,5 +42,6 @@ addOutageScenarios(plane, program)
 addModernServerScenarios(program)
 addCorpusScenarios(plane)
 addModernChannelScenarios(program)
+addModernStatusScenarios(program)
 await addNodeScenarios(plane, program)
 await runScenarios()

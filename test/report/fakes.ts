@@ -65,6 +65,10 @@ export class FakeLog implements Log {
 }
 
 type Json = Readonly<Record<string, unknown>>
+interface NodePatch {
+  readonly metadata?: { readonly annotations: Json }
+  readonly status?: { readonly config?: Json; readonly conditions?: readonly Json[] }
+}
 
 export class FakeApi implements KubeApi {
   readonly requests: (KubeRequest & { readonly atMs: number })[] = []
@@ -72,6 +76,8 @@ export class FakeApi implements KubeApi {
   fault: (request: KubeRequest) => KubeAnswer | undefined = () => undefined
   dropsConfig = false
   config: unknown
+  conditions: readonly Json[] = [{ type: 'Ready', status: 'True' }]
+  annotations: Json = {}
   readonly events = new Map<string, unknown>()
   readonly #nowMs: () => number
 
@@ -84,9 +90,21 @@ export class FakeApi implements KubeApi {
     const fault = this.fault(request)
     if (fault !== undefined) return fault
     if (request.method === 'POST') return this.#create(request.body as { metadata: { name: string } })
-    const patch = (request.body as { status: { config: Json } }).status.config
-    if (!this.dropsConfig) this.config = merge(this.config as Json | undefined, patch)
-    return { kind: 'ok', object: { metadata: { uid: 'node-uid' }, status: { ...(this.config !== undefined && { config: this.config }) } } }
+    if (request.method === 'PATCH') this.#patch(request.body as NodePatch)
+    return { kind: 'ok', object: this.node() }
+  }
+
+  node(): object {
+    const { config, conditions, annotations } = this
+    return { metadata: { uid: 'node-uid', annotations }, status: { ...(config !== undefined && { config }), conditions } }
+  }
+
+  #patch({ metadata, status }: NodePatch): void {
+    if (status?.config !== undefined && !this.dropsConfig) this.config = merge(this.config as Json | undefined, status.config)
+    if (metadata !== undefined) this.annotations = merge(this.annotations, metadata.annotations)
+    for (const condition of status?.conditions ?? []) {
+      this.conditions = [...this.conditions.filter(({ type }) => type !== condition.type), condition]
+    }
   }
 
   async watch(): Promise<never> {

@@ -7,6 +7,8 @@ import type { Snapshot } from '../../src/agent/model.ts'
 import type { Step } from '../../src/agent/step.ts'
 import { layoutOf } from '../../src/checkpoint/names.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
+import { type Condition, describeCondition } from '../../src/report/condition.ts'
+import { NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { describeStatus } from '../../src/report/status.ts'
 import { POLICY } from './sim-agent.ts'
 import { behaviourOf, type SimProcess } from './sim-unit.ts'
@@ -31,6 +33,11 @@ export class Invariants {
   /** Everything failed, and the agent rests: it may take until it tries again. */
   #rested = false
   #lastStep: Step | undefined
+  #condition: Condition | undefined
+  #conditionChanges = 0
+  #steps = 0
+  #unitSeen = ''
+  #unitChanges = 0
 
   constructor(world: SimWorld) {
     this.#world = world
@@ -42,6 +49,19 @@ export class Invariants {
     this.#lastStep = step
     if (step.kind === 'restart') this.#lastRestartWasFallback = step.record.fallback
     this.#checkStatus(snapshot, step)
+    this.#checkCondition(snapshot, step)
+  }
+
+  /** 8. Once nothing fails any more, whoever waits for the condition has not waited in vain; and it was written no more often than things happened. */
+  checkConditionAtRest(worldEvents: number): void {
+    const [condition, changes] = [this.#condition, this.#conditionChanges]
+    assert.equal(
+      condition?.status,
+      'True',
+      `invariant 8: the condition says ${condition?.reason} of a node that is well: ${condition?.message}`,
+    )
+    const causes = this.#steps + this.#unitChanges + worldEvents
+    assert(changes <= causes + 1, `invariant 8: the condition changed ${changes} times, and ${causes} things happened`)
   }
 
   /** After every step, and after every change of the world. */
@@ -201,6 +221,32 @@ export class Invariants {
     const runs = process.configPath.startsWith(this.#layout.checkpoints) ? process.text : 'local'
     assert(named === undefined || named === runs, `invariant 8: status says ${named}, kubelet runs ${runs}`)
   }
+
+  /** 8. The condition is True of nothing but a config that is proved here and runs. */
+  #checkCondition(snapshot: Snapshot, step: Step): void {
+    const { activity } = this.#world.unit
+    const unit = `${activity} ${this.#world.unit.process?.startedAtUs}`
+    if (unit !== this.#unitSeen) this.#unitChanges += 1
+    this.#unitSeen = unit
+    if (step.kind !== 'wait') {
+      this.#steps += 1
+      return
+    }
+    const condition = describeCondition(snapshot, step, NO_DEADLINES)
+    const { status, reason, message } = condition
+    if (`${status}${reason}${message}` !== `${this.#condition?.status}${this.#condition?.reason}${this.#condition?.message}`)
+      this.#conditionChanges += 1
+    this.#condition = condition
+    const { process } = this.#world.unit
+    if (status !== 'True' || process === undefined) return
+    const local = isLocal(process, this.#layout.checkpoints)
+    assert(local === (reason === 'Local'), `invariant 8: the condition says ${reason}, kubelet runs ${process.configPath}`)
+    assert(local || this.#proven.has(process.text), `invariant 8: the condition says ${reason} of what was never proved: ${process.text}`)
+  }
+}
+
+function isLocal({ configPath }: SimProcess, checkpoints: string): boolean {
+  return !configPath.startsWith(checkpoints)
 }
 
 function healthyForUs(process: SimProcess, nowUs: number): number {

@@ -59,7 +59,19 @@ export async function runSchedule(schedule: Schedule, options: RunOptions = {}):
   // The looks of a settled agent were left out: here is the last of them.
   world.woken = true
   await run.liveFor(1e6)
-  return settle(world, schedule)
+  const settled = settle(world, schedule)
+  if (isWell(world, settled)) invariants.checkConditionAtRest(schedule.events.length)
+  return settled
+}
+
+/** It runs what the cluster wants, and has proved it. */
+function isWell({ cluster, unit }: SimWorld, { runs, lastKnownGood, assigned }: Settled): boolean {
+  const truth = cluster.truth()
+  if (!unit.isHealthy()) return false
+  if (truth.kind === 'local') return true
+  if (truth.kind !== 'config-map' || truth.object.kind !== 'found') return false
+  const wanted = truth.object.data[truth.ref.kubeletConfigKey]
+  return wanted === runs && wanted === lastKnownGood && wanted === assigned
 }
 
 class Run {

@@ -1,5 +1,6 @@
 /** Everything that is shown on a real systemd with a real kubelet. */
 import type { ControlPlane } from '../lab/control-plane.ts'
+import { addConditionScenarios } from './condition.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
 import { addFullDiskScenarios } from './full-disk.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
@@ -14,6 +15,7 @@ import { addWorkflowScenarios } from './workflow.ts'
 
 export async function addNodeScenarios(plane: ControlPlane, program: string): Promise<void> {
   addWorkflowScenarios(plane, program)
+  addConditionScenarios(plane, program)
   addCrashLoopScenarios(plane, program)
   addJudgeScenarios(plane, program)
   addPreflightScenarios(plane, program)

@@ -1,0 +1,112 @@
+/** How a node stands, written to its Node over real HTTPS: by a node that is watched by its metadata, with rights that come and go. */
+import type { Test } from 'tap'
+import t from 'tap'
+import { Publisher } from '../../src/report/publisher.ts'
+import { NODE, startWorld, until, type World } from './world.ts'
+
+const ANNOTATION = 'kubelet-cfg-agent.io/status'
+const READY = { type: 'Ready', status: 'True' }
+const STATUS = { active: 'local', assigned: 'local', lastKnownGood: 'local', error: '' } as const
+const LOCAL = { condition: { status: 'True', reason: 'Local', message: 'local' }, annotation: '{"a":1}' } as const
+
+async function start(t: Test): Promise<World & { publisher: Publisher; shown: () => Shown; wakes: () => number; last: () => string }> {
+  let publisher: Publisher | undefined
+  let last = ''
+  const world = await startWorld(t, {
+    server: { storesConfigSource: false },
+    onNode(...node) {
+      publisher?.nodeObserved(...node)
+      last = JSON.stringify(node)
+    },
+  })
+  const { server, api, nowMs, log, sleep } = world
+  server.objects.put({ kind: 'Node', metadata: { name: NODE }, spec: {}, status: { conditions: [READY] } })
+  const clock = { now: () => ({ bootId: 'b1', monotonicUs: nowMs() * 1000, wallMs: 1_700_000_000_000 + nowMs() }) }
+  const files = { read: () => undefined, makeDirectory: () => {}, replace: () => {} }
+  const history = { after: () => [] }
+  const publications = () => ['condition', 'annotation'] as const
+  publisher = new Publisher({ api, nodeName: NODE, clock, log, random: () => 0, files, directory: '/d', history, sleep, publications })
+  let wakes = 0
+  world.source.start(() => {
+    wakes += 1
+  })
+  publisher.start()
+  t.teardown(() => publisher?.stop(100))
+  await until(() => world.calls.some(({ form, verb }) => verb === 'watch' && form === 'metadata'), 'the Node is watched by its metadata')
+  return { ...world, publisher, shown: () => readShown(world), wakes: () => wakes, last: () => last }
+}
+
+interface Shown {
+  readonly conditions: readonly { readonly type: string; readonly reason?: string; readonly lastTransitionTime?: string }[]
+  readonly annotation: string | undefined
+}
+
+function readShown({ server }: World): Shown {
+  const node = server.objects.get('Node', NODE) as {
+    status?: Pick<Shown, 'conditions'>
+    metadata: { annotations?: Record<string, string> }
+  }
+  return { conditions: node.status?.conditions ?? [], annotation: node.metadata.annotations?.[ANNOTATION] }
+}
+
+const reasonOf = ({ conditions }: Shown) => conditions.find(({ type }) => type === 'KubeletConfigReady')?.reason
+const patches = ({ server }: World) => server.requests.filter(({ verb }) => verb === 'patch').length
+
+t.test('condition and annotation are written once, and their own events wake nobody', async (t) => {
+  const world = await start(t)
+  const { publisher, shown } = world
+  const before = world.wakes()
+  publisher.publish(STATUS, LOCAL)
+  await until(() => reasonOf(shown()) === 'Local' && shown().annotation === '{"a":1}', 'both are there')
+  t.match(shown().conditions[0], READY)
+  const written = patches(world)
+  // The next event after the agent's own: when it has been seen, those have been, too.
+  world.server.objects.put({
+    ...world.server.objects.get('Node', NODE),
+    kind: 'Node',
+    metadata: { ...metadataOf(world), labels: { a: 'b' } },
+  })
+  const { revision } = world.server.store
+  await until(() => world.last().includes('"labels":{"a":"b"}'), 'the Node was seen again')
+  publisher.publish(STATUS, LOCAL)
+  await publisher.stop()
+  t.equal(patches(world), written)
+  t.equal(world.server.store.revision, revision)
+  t.equal(world.wakes(), before)
+})
+
+t.test('a right that is missing holds back what needs it and nothing else, and is taken up when it comes', async (t) => {
+  const world = await start(t)
+  const { publisher, shown, server, lines } = world
+  const mayNot = (subresource: string) => {
+    server.authorize = ({ verb, target }) => verb !== 'patch' || target?.subresource !== subresource
+  }
+  const warned = (what: string) => lines.filter((line) => line.startsWith(`${what} could not be updated`)).length
+  mayNot('status')
+  publisher.publish(STATUS, LOCAL)
+  await until(() => shown().annotation === '{"a":1}' && warned('condition KubeletConfigReady') > 0, 'the annotation is there')
+  t.equal(reasonOf(shown()), undefined)
+  mayNot('')
+  publisher.publish(STATUS, { condition: { ...LOCAL.condition, reason: 'Promoted' }, annotation: '{"a":2}' })
+  await until(() => reasonOf(shown()) === 'Promoted' && warned(`annotation ${ANNOTATION}`) > 0, 'the condition is there')
+  t.equal(shown().annotation, '{"a":1}')
+  server.authorize = () => true
+  await until(() => shown().annotation === '{"a":2}', 'the annotation follows')
+  t.same([warned('condition KubeletConfigReady'), warned(`annotation ${ANNOTATION}`)], [1, 1])
+})
+
+t.test('what is deleted from the metadata is seen there and written again', async (t) => {
+  const world = await start(t)
+  const { publisher, shown, server } = world
+  publisher.publish(STATUS, LOCAL)
+  await until(() => shown().annotation !== undefined, 'it is there')
+  const { annotations: _all, ...metadata } = metadataOf(world)
+  server.objects.put({ ...server.objects.get('Node', NODE), kind: 'Node', metadata })
+  t.equal(shown().annotation, undefined)
+  await until(() => shown().annotation === '{"a":1}', 'it is there again')
+})
+
+function metadataOf({ server }: World): { name: string; annotations?: unknown } {
+  const node = server.objects.get('Node', NODE) as { metadata: { name: string; annotations?: unknown } }
+  return node.metadata
+}

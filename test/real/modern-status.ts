@@ -1,0 +1,217 @@
+/**
+ * How a node stands, as an administrator with kubectl sees it where `status.config` is gone: the condition and the annotation of its Node, on a real
+ * kube-apiserver, written by an agent that has the node's own identity and nothing else.
+ */
+import { strict as assert } from 'node:assert'
+import type { Administrator } from './administrator.ts'
+import { startControlPlane } from './lab/control-plane.ts'
+import { eventually } from './lab/eventually.ts'
+import { scenario } from './lab/runner.ts'
+import { type Machine, withMachine } from './machine.ts'
+import { labels } from './records.ts'
+
+const LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
+const PAUSED = 'kubelet-cfg-agent.io/paused'
+const STATUS = 'kubelet-cfg-agent.io/status'
+
+interface Condition {
+  readonly status: string
+  readonly reason: string
+  readonly message: string
+  readonly lastTransitionTime: string
+  readonly lastHeartbeatTime: string
+}
+const FIELDS = ['status', 'reason', 'message', 'lastTransitionTime'] as const
+
+export function addModernStatusScenarios(program: string): void {
+  scenario(
+    'modern status: condition and annotation',
+    async (step) => {
+      const plane = await step('an API server that drops configSource', () => startControlPlane({ dynamicKubeletConfig: false }))
+      try {
+        await withMachine(
+          plane,
+          program,
+          { name: 'standing', settings: { trialDuration: '6s', logLevel: 'debug' } },
+          async (machine, admin) => {
+            for (const [name, maxPods] of [
+              ['one', 51],
+              ['two', 52],
+            ] as const) {
+              await admin.createConfigMap(name, machine.config(`maxPods: ${maxPods}`))
+              await plane.grantNodesConfigMap('kube-system', admin.nameOf(name))
+            }
+            await admin.createConfigMap('wrong', machine.config('maxPods: -1'))
+            await plane.grantNodesConfigMap('kube-system', admin.nameOf('wrong'))
+            const ready = (...options: string[]) =>
+              admin.kubectl('wait', '--for=condition=KubeletConfigReady', `node/${machine.name}`, ...options)
+            const label = (name: string) => admin.kubectl('label', '--overwrite', 'node', machine.name, `${LABEL}=${admin.nameOf(name)}`)
+
+            await step('local', async () => {
+              machine.agent.start()
+              await eventually(() => ready('--timeout=20s'), { what: 'kubectl wait returns' })
+              await untilCondition(admin, machine, {
+                status: 'True',
+                reason: 'Local',
+                message: 'nothing is assigned: kubelet runs its local config',
+              })
+            })
+            const one = await step('a config is on trial, with its end', async () => {
+              await label('one')
+              const inTrial = await untilCondition(admin, machine, {
+                status: 'Unknown',
+                reason: 'InTrial',
+                message: /^trial of kube-system\/standing-one:kubelet@\d+ until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+              })
+              const { trial } = await annotation(admin, machine)
+              assert.equal(Date.parse(trial.until) - Date.parse(trial.since), 6000)
+              assert.ok(inTrial.message.endsWith(trial.until))
+              return admin.source('one')
+            })
+            await step('kubectl wait returns when the trial is over', async () => {
+              assert.match(await ready('--timeout=30s'), /^node\/standing condition met/)
+              const promoted = await condition(admin, machine)
+              assert.equal(promoted?.reason, 'Promoted')
+              console.log(await columns(admin, machine))
+              console.log((await text(admin, machine)) ?? '')
+            })
+            await step('the annotation has all of it', async () => {
+              await eventually(async () => (await annotation(admin, machine)).lastKnownGood?.configMap?.name === one.name, {
+                what: labels(one),
+              })
+              const { contentHash, agentVersion, ...rest } = await annotation(admin, machine)
+              const configMap = one
+              assert.deepEqual(rest, { assigned: { configMap }, active: { configMap }, lastKnownGood: { configMap }, channel: 'label' })
+              assert.match(contentHash, /^[0-9a-f]{64}$/)
+              assert.equal(typeof agentVersion, 'string')
+            })
+            await step('a restart of the agent writes nothing', async () => {
+              const before = { condition: await condition(admin, machine), text: await text(admin, machine) }
+              const said = machine.agent.timesSaid(/^settled: /)
+              const updating = /^updating (condition|annotation)/
+              const updated = machine.agent.timesSaid(updating)
+              await machine.agent.stop()
+              machine.agent.start()
+              await machine.agent.untilSays(/^settled: /, said + 1)
+              await machine.agent.untilSays(/^the API server drops Node\.Status\.Config/, 2)
+              await machine.agent.untilSays(/of the Node, metadata is watched$/, 2)
+              assert.deepEqual({ condition: await condition(admin, machine), text: await text(admin, machine) }, before)
+              assert.equal(machine.agent.timesSaid(updating), updated)
+            })
+            await step('refused, and why', async () => {
+              const before = machine.restarts()
+              await label('wrong')
+              await untilCondition(admin, machine, {
+                status: 'False',
+                reason: 'Refused',
+                message:
+                  /^kube-system\/standing-wrong:kubelet@\d+ was refused before a restart, kube-system\/standing-one:kubelet@\d+ runs: .*maxPods/,
+              })
+              const told = await eventually(
+                async () => ((await annotation(admin, machine)).verdict ? annotation(admin, machine) : undefined),
+                {
+                  what: 'the annotation has the verdict',
+                },
+              )
+              assert.deepEqual(told.verdict, { state: 'refused', reason: 'validate' })
+              assert.equal(told.error, 'failed to validate config, see Kubelet log for details')
+              assert.equal(machine.restarts(), before)
+              console.log(await columns(admin, machine))
+            })
+            await step('paused', async () => {
+              await admin.kubectl('annotate', 'node', machine.name, `${PAUSED}=true`)
+              await label('two')
+              await untilCondition(admin, machine, {
+                status: 'False',
+                reason: 'Paused',
+                message:
+                  /^config not activated: paused by annotation .* of Node standing; wanted is kube-system\/standing-two:kubelet@\d+$/,
+              })
+              await admin.kubectl('annotate', 'node', machine.name, `${PAUSED}-`)
+            })
+            await step('the time of a transition moves with the status alone', async () => {
+              const paused = await condition(admin, machine)
+              await untilCondition(admin, machine, { status: 'True', reason: 'Promoted' })
+              const promoted = await condition(admin, machine)
+              assert.ok(Date.parse(promoted?.lastTransitionTime ?? '') >= Date.parse(paused?.lastTransitionTime ?? ''))
+              await machine.agent.stop()
+              await label('one')
+              machine.agent.start()
+              const inTrial = await untilCondition(admin, machine, { status: 'Unknown', reason: 'InTrial' })
+              await machine.agent.stop()
+              machine.agent.start()
+              await untilCondition(admin, machine, { status: 'Unknown', reason: 'InTrial', lastTransitionTime: inTrial.lastTransitionTime })
+              await untilCondition(admin, machine, { status: 'True', reason: 'Promoted' })
+            })
+            await step('what somebody deletes is mended', async () => {
+              const before = await text(admin, machine)
+              await admin.kubectl('annotate', 'node', machine.name, `${STATUS}-`)
+              assert.equal(await text(admin, machine), undefined)
+              await eventually(async () => (await text(admin, machine)) === before, { what: 'the annotation is back', timeoutMs: 80_000 })
+            })
+            await step('and switched off while it runs, nothing is written any more', async () => {
+              const said = machine.agent.timesSaid(/^setting publish changed$/)
+              await machine.writeSettings({ trialDuration: '6s', publish: '' })
+              machine.agent.signal('SIGHUP')
+              await machine.agent.untilSays(/^setting publish changed$/, said + 1)
+              await admin.kubectl('annotate', 'node', machine.name, `${STATUS}-`)
+              await label('two')
+              await machine.untilRuns(52)
+              assert.equal((await condition(admin, machine))?.reason, 'Promoted')
+              assert.equal(await text(admin, machine), undefined)
+            })
+          },
+        )
+      } finally {
+        await plane.stop()
+      }
+    },
+    { timeoutMs: 380_000 },
+  )
+}
+
+interface NodeObject {
+  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> }
+  readonly status: { readonly conditions?: readonly (Condition & { readonly type: string })[] }
+}
+
+async function object(admin: Administrator, machine: Machine): Promise<NodeObject> {
+  return JSON.parse(await admin.kubectl('get', 'node', machine.name, '-o', 'json'))
+}
+
+async function condition(admin: Administrator, machine: Machine): Promise<Condition | undefined> {
+  return (await object(admin, machine)).status.conditions?.find(({ type }) => type === 'KubeletConfigReady')
+}
+
+async function text(admin: Administrator, machine: Machine): Promise<string | undefined> {
+  return (await object(admin, machine)).metadata.annotations?.[STATUS]
+}
+
+async function annotation(admin: Administrator, machine: Machine) {
+  return JSON.parse((await text(admin, machine)) ?? '{}')
+}
+
+async function untilCondition(
+  admin: Administrator,
+  machine: Machine,
+  expected: { readonly [field in (typeof FIELDS)[number]]?: string | RegExp },
+): Promise<Condition> {
+  const probe = async (): Promise<Condition> => {
+    const found = await condition(admin, machine)
+    assert(found !== undefined)
+    for (const field of FIELDS) {
+      const value = expected[field]
+      if (value instanceof RegExp) assert.match(found[field], value)
+      else if (value !== undefined) assert.equal(found[field], value)
+    }
+    return found
+  }
+  return eventually(probe, { what: `the condition says ${expected.status} ${expected.reason}`, timeoutMs: 60_000, intervalMs: 250 })
+}
+
+/** As a person would list nodes. */
+function columns(admin: Administrator, machine: Machine): Promise<string> {
+  const field = (name: string) => `.status.conditions[?(@.type=="KubeletConfigReady")].${name}`
+  const shown = ['status', 'reason', 'lastTransitionTime', 'message'].map((name) => `${name.toUpperCase()}:${field(name)}`)
+  return admin.kubectl('get', 'node', machine.name, '-o', `custom-columns=NAME:.metadata.name,${shown.join(',')}`)
+}

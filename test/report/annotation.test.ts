@@ -1,0 +1,76 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { Snapshot } from '../../src/agent/model.ts'
+import { ANNOTATION_BYTES, describeInAnnotation } from '../../src/report/annotation.ts'
+import { type Deadlines, NO_DEADLINES } from '../../src/report/deadlines.ts'
+import { describeStatus } from '../../src/report/status.ts'
+import { anySnapshot } from '../agent/any-snapshot.ts'
+import { following, held, runningContent, snapshot, source, verdictOn } from './build.ts'
+
+const good = source('100')
+const text = (of: Snapshot, deadlines: Deadlines = NO_DEADLINES) =>
+  describeInAnnotation(of, describeStatus(of, 'settled'), deadlines, '1.2.3')
+
+t.test('local is absent, as in NodeConfigStatus, and what is not known is no local', async (t) => {
+  t.equal(text(snapshot()), '{"contentHash":"local","agentVersion":"1.2.3"}')
+  t.equal(text(snapshot({ running: { kind: 'none' } })), '{"active":{},"agentVersion":"1.2.3"}')
+})
+
+t.test('all of it, in its order', async (t) => {
+  const of = following(source('200'), {
+    lastKnownGood: held(good),
+    nextStart: { kind: 'known', held: held(good) },
+    running: runningContent('content-100'),
+    heard: { channel: 'label', paused: { on: 'Node', by: 'annotation x of Node n' }, problem: undefined },
+    verdicts: verdictOn('content-200', { state: 'refused', reason: 'validate' }),
+  })
+  const deadlines = { trial: { sinceMs: 0, untilMs: 600_000 }, waitUntilMs: 60_000 }
+  const sourceOf = (resourceVersion: string) => ({
+    configMap: { kubeletConfigKey: 'kubelet', name: 'my-node-config', namespace: 'kube-system', resourceVersion, uid: 'uid-1' },
+  })
+  t.equal(
+    text(of, deadlines),
+    JSON.stringify({
+      assigned: sourceOf('200'),
+      active: sourceOf('100'),
+      lastKnownGood: sourceOf('100'),
+      error: 'failed to validate config, see Kubelet log for details',
+      channel: 'label',
+      paused: 'paused by annotation x of Node n',
+      trial: { since: '1970-01-01T00:00:00Z', until: '1970-01-01T00:10:00Z' },
+      waitUntil: '1970-01-01T00:01:00Z',
+      verdict: { state: 'refused', reason: 'validate' },
+      contentHash: 'content-100',
+      agentVersion: '1.2.3',
+    }),
+  )
+})
+
+t.test('no path of the node is in it', async (t) => {
+  t.notMatch(text(snapshot({ running: runningContent('other:/etc/kubelet.yaml') })), '/etc')
+})
+
+t.test('its size is bounded, however long names are and whatever others wrote', async () => {
+  const long = source('9'.repeat(20), {
+    namespace: 'n'.repeat(63),
+    name: 'm'.repeat(253),
+    kubeletConfigKey: 'k'.repeat(253),
+    uid: 'u'.repeat(36),
+  })
+  const others = fc.string({ unit: fc.constantFrom('"', '\\', '\n', '\u0000', 'é', '💥', 'a'), maxLength: 5000 })
+  const property = fc.property(anySnapshot, others, (of, words) => {
+    const heard = { channel: 'config-source', paused: { on: 'Node', by: words }, problem: words } as const
+    const worst: Snapshot = {
+      ...of,
+      heard,
+      desired: { kind: 'invalid', detail: words, heard },
+      assigned: { kind: 'source', source: long },
+      lastKnownGood: held(long),
+    }
+    const status = { ...describeStatus(worst, 'settled'), active: long }
+    const written = describeInAnnotation(worst, status, { trial: { sinceMs: 0, untilMs: 1 }, waitUntilMs: 1 }, '1.2.3')
+    JSON.parse(written)
+    return Buffer.byteLength(written) <= ANNOTATION_BYTES && !written.includes('\\u')
+  })
+  fc.assert(property, { numRuns: 300 })
+})
