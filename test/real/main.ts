@@ -19,6 +19,7 @@ import { addModernServerScenarios } from './modern-server.ts'
 import { addNodeScenarios } from './node/scenarios.ts'
 import { addOutageScenarios } from './outage.ts'
 import { addCorpusScenarios } from './preflight-corpus.ts'
+import { addNodeIdentityScenarios } from './rights/node-identity.ts'
 import { addTransitionScenarios } from './transitions.ts'
 
 if (process.argv.length === 2) {
@@ -41,5 +42,6 @@ addOutageScenarios(plane, program)
 addModernServerScenarios(program)
 addCorpusScenarios(plane)
 addModernChannelScenarios(program)
+addNodeIdentityScenarios(program)
 await addNodeScenarios(plane, program)
 await runScenarios()
