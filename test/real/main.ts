@@ -11,6 +11,7 @@ import { addEditScenarios } from './edits.ts'
 import { addHostileScenarios } from './hostile.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
 import { addKubeletTroubleScenarios } from './kubelet-trouble.ts'
+import { whyNoNewApiserver } from './lab/build-new-apiserver.ts'
 import { startControlPlane } from './lab/control-plane.ts'
 import { runLanes } from './lab/lanes.ts'
 import { runScenarios } from './lab/runner.ts'
@@ -19,7 +20,9 @@ import { addModernServerScenarios } from './modern-server.ts'
 import { addNodeScenarios } from './node/scenarios.ts'
 import { addOutageScenarios } from './outage.ts'
 import { addCorpusScenarios } from './preflight-corpus.ts'
+import { addAdmissionScenarios } from './rights/admission.ts'
 import { addNodeIdentityScenarios } from './rights/node-identity.ts'
+import { addServiceAccountScenarios } from './rights/serviceaccount.ts'
 import { addTransitionScenarios } from './transitions.ts'
 
 if (process.argv.length === 2) {
@@ -43,5 +46,9 @@ addModernServerScenarios(program)
 addCorpusScenarios(plane)
 addModernChannelScenarios(program)
 addNodeIdentityScenarios(program)
+addServiceAccountScenarios(program)
+const missing = await whyNoNewApiserver()
+if (missing === undefined) addAdmissionScenarios()
+else console.log(`the scenarios on an API server of this time are left out: ${missing}`)
 await addNodeScenarios(plane, program)
 await runScenarios()
