@@ -3,8 +3,10 @@
  * shown first, without the policies: so what is refused then is refused by the policy that is named.
  */
 import { strict as assert } from 'node:assert'
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { type Step, scenario } from '../lab/runner.ts'
@@ -54,6 +56,7 @@ function brief({ status, message }: { readonly status: number; readonly message:
 }
 
 async function playCases(step: Step, plane: ControlPlane, cases: readonly Case[]): Promise<void> {
+  const said: string[] = []
   for (const policy of [CHANNELS, CONFIGS, ACCOUNT, undefined]) {
     const those = cases.filter(({ refusedBy }) => refusedBy === policy)
     await step(`${policy ?? 'nobody'} refuses: ${those.map(({ what }) => what).join('; ')}`, async () => {
@@ -66,10 +69,22 @@ async function playCases(step: Step, plane: ControlPlane, cases: readonly Case[]
             `${what}: ${status} ${message}`,
           )
           assert.equal(status, 403, what)
+          said.push(message)
         }
       }
     })
   }
+  await step('each rule of the policies has refused something', () => {
+    const rules = FILES.flatMap((file) =>
+      parseAllDocuments(readFileSync(file, 'utf8')).flatMap((document) => document.toJS().spec?.validations ?? []),
+    )
+    assert(rules.length > 0)
+    for (const { message } of rules)
+      assert(
+        said.some((text) => text.includes(message)),
+        message,
+      )
+  })
 }
 
 interface Tokens {
