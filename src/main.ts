@@ -147,7 +147,11 @@ async function liveOn(
   let historyAppended = () => {}
   const history = new FileHistory({ files, directory: settings.dynamicConfigDir, clock, log, onAppend: () => historyAppended() })
   const publisher =
-    api && new Publisher({ api, nodeName, clock, log, random: Math.random, files, directory: settings.dynamicConfigDir, history, sleep })
+    api &&
+    new Publisher({
+      ...{ api, nodeName, clock, log, random: Math.random, files, directory: settings.dynamicConfigDir, history, sleep },
+      publications: () => held.settings.publish,
+    })
   if (publisher !== undefined) historyAppended = () => publisher.historyAppended()
 
   const assignment: AssignmentSource =
@@ -161,7 +165,7 @@ async function liveOn(
           counters: { watchReconnected: () => counters.watchReconnected(), synced: () => counters.synced(Date.now()) },
           obstacle: () => kubeconfig.problem(),
           channels: toChannelSettings(settings),
-          onNode: (uid, status) => publisher?.nodeObserved(uid, status),
+          onNode: (...seen) => publisher?.nodeObserved(...seen),
           ready: async (signal) => {
             await kubeconfig.ready(sleep, signal)
             // A kubeconfig that came later may say who this node is.
@@ -174,8 +178,9 @@ async function liveOn(
     clock,
     log,
     counters,
-    publish: (status, trialRemainingSeconds) => {
-      publisher?.publish(status)
+    agentVersion: VERSION,
+    publish: (status, trialRemainingSeconds, standing) => {
+      publisher?.publish(status, standing)
       report(status, trialRemainingSeconds)
     },
   })

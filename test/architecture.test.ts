@@ -18,6 +18,7 @@ const COMPOSITION = ['main-preflight.ts', 'main.ts', 'main-commands.ts', 'main-s
 
 /** Must stay pure, whatever becomes of the others: all that decides. */
 const PURE_FOR_EVER = [
+  'agent/awaited.ts',
   'agent/base.ts',
   'agent/cadence.ts',
   'agent/channel-kinds.ts',
@@ -117,7 +118,13 @@ const PURE_FOR_EVER = [
   'preflight/inspect.ts',
   'preflight/inspection.ts',
   'preflight/report.ts',
+  'report/annotation.ts',
+  'report/budget.ts',
+  'report/condition.ts',
+  'report/cut.ts',
+  'report/deadlines.ts',
   'report/events.ts',
+  'report/fault.ts',
   'report/status.ts',
   'report/texts.ts',
   'source/ask-once.ts',

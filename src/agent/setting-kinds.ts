@@ -8,6 +8,7 @@
 import { posix } from 'node:path'
 import { checkPattern } from '../preflight/policy/patterns.ts'
 import { formatListenAddress, type ListenAddress, parseListenAddress } from '../report/listen-address.ts'
+import { PUBLICATIONS, type Publication } from '../report/publications.ts'
 import { formatDuration, parseDuration } from './durations.ts'
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly detail: string }
@@ -135,6 +136,20 @@ export const changePatternsKind: Kind<readonly string[]> = {
     return accept(patterns)
   },
   show: (patterns) => patterns.join(','),
+}
+
+/** With commas between; their order means nothing. */
+export const publicationsKind: Kind<readonly Publication[]> = {
+  placeholder: '<list>',
+  optional: true,
+  list: true,
+  parse(text) {
+    const names = text === '' ? [] : text.split(',').map((name) => name.trim())
+    const unknown = names.find((name) => !PUBLICATIONS.some((publication) => publication === name))
+    if (unknown !== undefined) return refuse(`"${unknown}" is none of ${PUBLICATIONS.join(', ')}`)
+    return accept(PUBLICATIONS.filter((publication) => names.includes(publication)))
+  },
+  show: (publications) => publications.join(','),
 }
 
 /** Empty text means none. */

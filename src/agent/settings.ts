@@ -5,6 +5,7 @@
  */
 
 import type { ListenAddress } from '../report/listen-address.ts'
+import { PUBLICATIONS, type Publication } from '../report/publications.ts'
 import type { ChannelSettings } from '../source/channels/resolve.ts'
 import type { SwitchedChannel } from '../source/channels/words.ts'
 import { channelsKind, configMapKeyKind, configMapKind, type NamedConfigMap, namespaceKind } from './channel-kinds.ts'
@@ -21,6 +22,7 @@ import {
   optional,
   pathKind,
   plainPathKind,
+  publicationsKind,
   serviceKind,
   switchKind,
 } from './setting-kinds.ts'
@@ -45,6 +47,7 @@ export interface Settings extends Policy, PreflightSettings {
   readonly kubeletUnit: string
   readonly activation: 'auto' | 'env' | 'file'
   readonly systemctl: string
+  readonly publish: readonly Publication[]
   /** undefined: off. */
   readonly metricsAddress: ListenAddress | undefined
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
@@ -257,6 +260,14 @@ export const SETTINGS: { readonly [P in SettingName]: Setting<Settings[P]> } = {
     initial: 6,
     ...liveForRun,
     help: 'at most so many restarts of a kubelet that runs; falling back is exempt',
+  },
+  publish: {
+    name: 'publish',
+    group: REPORTS,
+    kind: publicationsKind,
+    initial: PUBLICATIONS,
+    ...liveForRun,
+    help: 'what the agent writes to its Node, any of config (status.config), condition, annotation; empty: none of them',
   },
   metricsAddress: {
     ...{

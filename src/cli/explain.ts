@@ -1,11 +1,10 @@
 /**
  * What the agent would do next about a Snapshot, in words: the same pure decision that the agent runs on, asked without an agent. Pure.
  */
+import { findEndUs } from '../agent/awaited.ts'
 import type { Snapshot } from '../agent/model.ts'
 import { nextStep } from '../agent/next-step.ts'
-import { decideRestart } from '../agent/restarts.ts'
 import { describeSource } from '../agent/sources.ts'
-import { askTurn } from '../agent/spread.ts'
 import type { Phase, Step } from '../agent/step.ts'
 import { chooseTarget, type Target } from '../agent/target.ts'
 import { measureTrial } from '../agent/trial.ts'
@@ -31,7 +30,7 @@ export function explain(snapshot: Snapshot): Explanation {
   if (step.kind !== 'wait') {
     return { target, phase: 'due', detail: describeStep(step), trialRemainingUs: undefined, waitRemainingUs: undefined }
   }
-  const endsAtUs = target && findEnd(snapshot, step.phase, target)
+  const endsAtUs = target && findEndUs(snapshot, step.phase, target)
   return {
     target,
     phase: step.phase,
@@ -39,20 +38,6 @@ export function explain(snapshot: Snapshot): Explanation {
     trialRemainingUs: step.phase === 'in-trial' && target !== undefined ? measureTrial(snapshot, target.key)?.remainingUs : undefined,
     waitRemainingUs: endsAtUs && Math.max(0, endsAtUs - snapshot.now.monotonicUs),
   }
-}
-
-/** When a wait ends by itself. The step does not say: it only tells when to look again. */
-function findEnd(snapshot: Snapshot, phase: Phase, target: Target): number | undefined {
-  const { unit } = snapshot
-  if (phase === 'spread' && target.source !== 'local') {
-    const turn = askTurn(snapshot, target.source)
-    return turn.kind === 'wait-until' ? turn.atUs : undefined
-  }
-  if (phase === 'restart-limit' && unit.kind === 'known') {
-    const decision = decideRestart(snapshot, unit, target)
-    return decision.kind === 'limit' ? decision.untilUs : undefined
-  }
-  return undefined
 }
 
 /** What a step does, as in `what the agent would do: ...`. */

@@ -7,9 +7,9 @@ import { dirname, join } from 'node:path'
 import type { Transition } from '../agent/model.ts'
 import type { Files, KubeRefusal } from '../agent/ports.ts'
 import { EVENT_NAMESPACE, eventOf } from './events.ts'
+import type { WorkOptions } from './field-work.ts'
 import type { Work } from './lane.ts'
 import { Pace } from './pace.ts'
-import type { WorkOptions } from './status-work.ts'
 
 export interface EventWorkOptions extends WorkOptions {
   readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace'>

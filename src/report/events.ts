@@ -4,6 +4,7 @@
  * differs, since it is the agent that speaks.
  */
 import type { Transition } from '../agent/model.ts'
+import { cutToBytes } from './cut.ts'
 import { instantOfNs } from './history-lines.ts'
 import { promotedMessage, rejectedMessage, restartingMessage, rolledBackMessage } from './texts.ts'
 
@@ -64,14 +65,4 @@ function tell({ kind, from, to, why }: Transition): Pick<NodeEvent, 'type' | 're
     case 'set-aside':
       return undefined
   }
-}
-
-/** Cuts between characters, not within one. */
-function cutToBytes(text: string, limit: number): string {
-  const bytes = Buffer.from(text)
-  if (bytes.length <= limit) return text
-  const ellipsis = '...'
-  let end = limit - ellipsis.length
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
-  return bytes.subarray(0, end).toString() + ellipsis
 }

@@ -28,7 +28,8 @@ export function patchOf(status: ConfigStatus): NodeConfigPatch {
   }
 }
 
-function wireSource(source: ConfigSource): WireSource | null {
+/** null: local. */
+export function wireSource(source: ConfigSource): WireSource | null {
   if (source === 'local') return null
   // Spelled out, so that nothing else a source may carry gets out.
   const { kubeletConfigKey, name, namespace, resourceVersion, uid } = source

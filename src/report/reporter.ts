@@ -7,8 +7,12 @@ import type { Snapshot } from '../agent/model.ts'
 import type { Clock, Log } from '../agent/ports.ts'
 import type { Phase, Step, Wait } from '../agent/step.ts'
 import { measureTrial } from '../agent/trial.ts'
+import { describeInAnnotation } from './annotation.ts'
 import { NOT_TIMED, timeApply } from './apply-time.ts'
+import { describeCondition, isAssignmentKnown } from './condition.ts'
 import type { Counters } from './counters.ts'
+import { findDeadlines, NO_DEADLINES } from './deadlines.ts'
+import type { Standing } from './publisher.ts'
 import type { ProbeResult } from './server.ts'
 import { type ConfigStatus, describeStatus } from './status.ts'
 
@@ -16,11 +20,15 @@ export interface ReporterOptions {
   readonly clock: Clock
   readonly log: Log
   readonly counters: Counters
-  readonly publish: (status: ConfigStatus, trialRemainingSeconds: number) => void
+  readonly agentVersion: string
+  /** `standing`: undefined while it is not known what the cluster wants now, for the first while: what was published last stands. */
+  readonly publish: (status: ConfigStatus, trialRemainingSeconds: number, standing: Standing | undefined) => void
 }
 
 /** The loop looks at least every quarter of a minute, and one look may wait for systemd and kubelet for some ten seconds. */
 const LONGEST_TURN_US = 120e6
+/** For how long an agent that has not heard what is assigned does not say so: at each of its starts it is about to. */
+const HEARING_US = 60e6
 
 export class Reporter implements PassObserver {
   readonly #options: ReporterOptions
@@ -28,6 +36,8 @@ export class Reporter implements PassObserver {
   #said = ''
   #turnedAtUs: number
   #known = false
+  #unheardSinceUs: number | undefined
+  #deadlines = NO_DEADLINES
 
   constructor(options: ReporterOptions) {
     this.#options = options
@@ -45,7 +55,20 @@ export class Reporter implements PassObserver {
     if (step.kind === 'condemn') counters.rolledBack(step.verdict.reason)
     if (step.kind !== 'wait') return
     this.#sayPhase(step)
-    publish(describeStatus(snapshot, step.phase), trialRemainingSeconds(snapshot))
+    const status = describeStatus(snapshot, step.phase)
+    publish(status, trialRemainingSeconds(snapshot), this.#findStanding(snapshot, step, status))
+  }
+
+  #findStanding(snapshot: Snapshot, wait: Wait, status: ConfigStatus): Standing | undefined {
+    const nowUs = snapshot.now.monotonicUs
+    if (isAssignmentKnown(snapshot)) this.#unheardSinceUs = undefined
+    else this.#unheardSinceUs ??= nowUs
+    if (this.#unheardSinceUs !== undefined && nowUs - this.#unheardSinceUs < HEARING_US) return undefined
+    this.#deadlines = findDeadlines(snapshot, wait.phase, this.#deadlines)
+    return {
+      condition: describeCondition(snapshot, wait, this.#deadlines),
+      annotation: describeInAnnotation(snapshot, status, this.#deadlines, this.#options.agentVersion),
+    }
   }
 
   isAlive(): ProbeResult {

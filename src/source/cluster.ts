@@ -16,7 +16,7 @@ import { watchFleet } from './fleet-watch.ts'
 import { viewConfigMap } from './kube-object.ts'
 import { NodeExtent } from './node-extent.ts'
 import { type ObjectView, watchObject } from './object-watch.ts'
-import { openGate, type Pace, type RequestGate, WATCH_LIMITS, type WatchDeps, type WatchLimits } from './watch-loop.ts'
+import { type Form, openGate, type Pace, type RequestGate, WATCH_LIMITS, type WatchDeps, type WatchLimits } from './watch-loop.ts'
 
 export interface SourceCounters {
   watchReconnected(kind: 'Node' | 'ConfigMap'): void
@@ -32,8 +32,8 @@ export interface ClusterSourceDeps {
   readonly counters: SourceCounters
   /** Default: spec.configSource alone. */
   readonly channels?: ChannelSettings
-  /** Each Node as it is seen: for whoever keeps its status. `status` is undefined where its metadata was all that was seen. */
-  readonly onNode?: (uid: string, status: { readonly config: unknown } | undefined) => void
+  /** Each Node as it is seen, whole or its metadata alone: for whoever keeps its status. */
+  readonly onNode?: (uid: string, node: unknown, form: Form) => void
   /** Resolves once requests make sense (there is a kubeconfig), or when the signal aborts. */
   readonly ready?: (signal: AbortSignal) => Promise<void>
   /** What keeps requests from making sense; undefined: nothing. */
@@ -121,7 +121,7 @@ export class ClusterSource implements AssignmentSource {
         if (view.form === 'whole') this.#extent.saw(view.object)
         this.#sayIdentity(view.identity.uid, view.object)
         this.#nodeUid = view.identity.uid
-        this.#deps.onNode?.(view.identity.uid, view.form === 'whole' ? { config: findStatusConfig(view.object) } : undefined)
+        this.#deps.onNode?.(view.identity.uid, view.object, view.form)
         const before = this.#node
         const metadata = metadataOf(view.object)
         this.#node = { object: view.object, paused: metadata && readPause(metadata, 'Node', nodeName) }
@@ -228,11 +228,6 @@ export class ClusterSource implements AssignmentSource {
       .finally(() => this.#running.delete(running))
     this.#running.add(running)
   }
-}
-
-function findStatusConfig(node: unknown): unknown {
-  const status: unknown = typeof node === 'object' && node !== null && 'status' in node ? node.status : undefined
-  return typeof status === 'object' && status !== null && 'config' in status ? status.config : undefined
 }
 
 /** What was found stays found while it cannot be read: the server said so, and has not said otherwise. */

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Lane } from '../../src/report/lane.ts'
+import { readConfig } from '../../src/report/node-config.ts'
 import type { ConfigStatus } from '../../src/report/status.ts'
-import { StatusWork } from '../../src/report/status-work.ts'
+import { statusWork } from '../../src/report/status-work.ts'
 import { source } from './build.ts'
 import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
 
@@ -15,7 +16,7 @@ function fresh() {
   const time = new FakeTime()
   const api = new FakeApi(() => time.nowMs)
   const log = new FakeLog()
-  const work = new StatusWork({ api, nodeName: 'node-1', clock: time.clock, log, random: () => 1 })
+  const work = statusWork({ api, nodeName: 'node-1', clock: time.clock, log, random: () => 1 })
   const lane = new Lane(work, time.sleep, log)
   lane.start()
   const want = (status: ConfigStatus) => {
@@ -23,7 +24,7 @@ function fresh() {
     lane.ring()
   }
   const observe = (uid: string, config: unknown) => {
-    work.observe(uid, { config })
+    work.observe(uid, readConfig(config))
     lane.ring()
   }
   return { time, api, log, lane, want, observe }

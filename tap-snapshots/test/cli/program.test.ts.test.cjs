@@ -342,6 +342,9 @@ Trial and rollback:
                                  exempt (default: 6)
 
 Reports:
+  --publish <list>               what the agent writes to its Node, any of config (status.config),
+                                 condition, annotation; empty: none of them (default:
+                                 config,condition,annotation)
   --metrics-address <host:port>  where /metrics, /healthz and /readyz are served; empty: nowhere
                                  (default: 127.0.0.1:10270)
   --log-level <choice>           least severe lines to write (debug, info, warn, error; default:

@@ -1,0 +1,183 @@
+/**
+ * Keeps one field of the Node what the agent says it is: newest wins, written only where the server shows something else, and the answer is read,
+ * because a server may drop or alter a field without an error. Sends no more than one request a second, whatever happens, and far fewer in the long
+ * run; a difference that somebody else made is mended at most once a minute. Where nothing may be written, it says so once and asks again slowly.
+ * What the field is and how it travels is the `NodeField`'s; fields know nothing of each other.
+ */
+import type { Clock, KubeAnswer, KubeApi, KubeRequest, Log } from '../agent/ports.ts'
+import { Budget } from './budget.ts'
+import type { Work } from './lane.ts'
+import { Pace, SPACING_MS } from './pace.ts'
+
+export interface WorkOptions {
+  readonly api: KubeApi
+  readonly nodeName: string
+  readonly clock: Clock
+  readonly log: Log
+  /** In [0, 1). */
+  readonly random: () => number
+}
+
+/** `Seen`: what a server shows of it, which may be more than is wanted. */
+export interface NodeField<Wanted, Seen = Wanted> {
+  /** For the log. */
+  readonly name: string
+  /** Said where the server drops it. */
+  readonly dropped: string
+  /** What the server has decides about what is written: read it before the first write. */
+  readonly readsFirst: boolean
+  read(node: unknown): Seen | 'absent'
+  shows(seen: Seen, wanted: Wanted): boolean
+  same(a: Wanted, b: Wanted): boolean
+  /** @param before what the server has, as far as it is known */
+  write(nodeName: string, wanted: Wanted, before: Seen | 'absent' | undefined, wallMs: number): Omit<KubeRequest, 'method'>
+}
+
+const MEND_EVERY_MS = 60_000
+/** A watch may still tell of the state before our own patch. */
+const MEND_GRACE_MS = 2000
+/** How often a server that drops or refuses the field is asked again: it may have been replaced by another version. */
+const PARKED_MS = 3600_000
+/** Right after it was granted a right may not have reached every server yet. */
+const FORBIDDEN_TRIES = 3
+/** Rights are granted by people. */
+const FORBIDDEN_MS = 600_000
+const WRITES_IN_A_ROW = 20
+const LONG_RUN_MS = 30_000
+
+export class FieldWork<Wanted, Seen = Wanted> implements Work {
+  readonly #options: WorkOptions
+  readonly #field: NodeField<Wanted, Seen>
+  readonly #isOn: () => boolean
+  readonly #pace: Pace
+  readonly #budget = new Budget(WRITES_IN_A_ROW, LONG_RUN_MS)
+  #wanted: Wanted | undefined
+  /** As it was seen last. undefined: not known. */
+  #server: Seen | 'absent' | undefined
+  /** As it was before anybody could meddle: what our own last write, or the first look, left there. undefined: to be read. */
+  #before: Seen | 'absent' | undefined
+  #nodeUid: string | undefined
+  /** What the server last answered that it has. */
+  #kept: { readonly wanted: Wanted; readonly atMs: number } | undefined
+  /** When a difference that somebody else made is mended. undefined: there is none. */
+  #mendAtMs: number | undefined
+  #announced: Wanted | undefined
+  #parked: 'dropped' | 'refused' | undefined
+  #parkSaid = ''
+  #forbidden = 0
+
+  constructor(options: WorkOptions, field: NodeField<Wanted, Seen>, isOn: () => boolean = () => true) {
+    this.#options = options
+    this.#field = field
+    this.#isOn = isOn
+    this.#pace = new Pace(options.clock, options.random)
+  }
+
+  want(wanted: Wanted): void {
+    if (this.#wanted !== undefined && this.#field.same(this.#wanted, wanted)) return
+    this.#wanted = wanted
+    // It was this value that was refused; the next may pass.
+    if (this.#parked === 'refused') this.#unpark()
+  }
+
+  /** What a read or a watch shows of the Node. `seen` is undefined where the field was not in what was asked for. */
+  observe(uid: string, seen: Seen | 'absent' | undefined): void {
+    if (this.#nodeUid !== undefined && this.#nodeUid !== uid) {
+      this.#options.log.info(`Node was created anew; its ${this.#field.name} is sent again`, { uid })
+      this.#kept = undefined
+      this.#server = undefined
+      this.#before = undefined
+      if (this.#parked !== 'dropped') this.#unpark()
+    }
+    const isFirst = this.#nodeUid !== uid
+    this.#nodeUid = uid
+    if (seen === undefined) return
+    this.#server = seen
+    // Later ones can be older than our own writes.
+    if (isFirst) this.#before ??= seen
+    // What a server shows, it stores.
+    if (this.#parked === 'dropped' && seen !== 'absent') this.#unpark()
+    if (this.#kept === undefined || this.#isShown()) this.#mendAtMs = undefined
+    else this.#mendAtMs ??= Math.max(this.#pace.nowMs() + MEND_GRACE_MS, this.#kept.atMs + MEND_EVERY_MS)
+  }
+
+  dueInMs(): number | undefined {
+    if (this.#wanted === undefined || this.#isShown() || !this.#isOn()) return undefined
+    const mends = this.#kept !== undefined && this.#field.same(this.#kept.wanted, this.#wanted)
+    return Math.max(this.#pace.dueInMs(), mends && this.#mendAtMs !== undefined ? this.#mendAtMs - this.#pace.nowMs() : 0)
+  }
+
+  async attempt(): Promise<void> {
+    const { api, nodeName, clock, log } = this.#options
+    const field = this.#field
+    if (field.readsFirst && this.#before === undefined) return this.#readFirst()
+    const wanted = this.#wanted
+    if (wanted === undefined) return
+    if (this.#announced !== wanted) log.info(`updating ${field.name}`)
+    this.#announced = wanted
+    const answer = await api.request({ method: 'PATCH', ...field.write(nodeName, wanted, this.#before, clock.now().wallMs) })
+    if (answer.kind === 'ok') this.#learn(field.read(answer.object), wanted)
+    else this.#fail(answer)
+  }
+
+  async #readFirst(): Promise<void> {
+    const { api, nodeName } = this.#options
+    const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}` })
+    if (answer.kind !== 'ok') return this.#fail(answer)
+    this.#before = this.#field.read(answer.object)
+    this.#server = this.#before
+    this.#pace.hold(SPACING_MS)
+  }
+
+  #learn(answered: Seen | 'absent', sent: Wanted): void {
+    this.#server = answered
+    this.#before = answered
+    this.#forbidden = 0
+    this.#pace.succeeded()
+    this.#pace.hold(this.#budget.spend(this.#pace.nowMs()))
+    if (answered !== 'absent' && this.#field.shows(answered, sent)) {
+      this.#parked = undefined
+      this.#mendAtMs = undefined
+      this.#kept = { wanted: sent, atMs: this.#pace.nowMs() }
+      return
+    }
+    this.#park(answered === 'absent' ? 'dropped' : 'refused')
+    const { name, dropped } = this.#field
+    const said = answered === 'absent' ? dropped : `the API server keeps another ${name} than was sent to it, as an admission webhook would`
+    if (said !== this.#parkSaid) this.#options.log.warn(said, { node: this.#options.nodeName })
+    this.#parkSaid = said
+  }
+
+  #fail(answer: Exclude<KubeAnswer, { kind: 'ok' }>): void {
+    const { log, nodeName } = this.#options
+    this.#server = undefined
+    const failure = answer.kind === 'refused' ? `${answer.status} ${answer.reason}` : answer.kind
+    // It may have been carried out all the same.
+    if (answer.kind === 'unreachable' || answer.status >= 500) this.#before = undefined
+    const isNew = this.#pace.failed(failure, answer.kind === 'refused' ? answer.retryAfterMs : undefined)
+    this.#forbidden = answer.kind === 'refused' && answer.status === 403 ? this.#forbidden + 1 : 0
+    if (this.#forbidden > FORBIDDEN_TRIES) this.#pace.hold(FORBIDDEN_MS * (1 + 0.2 * this.#options.random()))
+    if (answer.kind === 'refused' && isFinal(answer.status)) this.#park('refused')
+    if (isNew) log.warn(`${this.#field.name} could not be updated; it is tried again`, { node: nodeName, failure, detail: answer.detail })
+  }
+
+  #isShown(): boolean {
+    if (this.#server === undefined || this.#server === 'absent' || this.#wanted === undefined) return false
+    return this.#field.shows(this.#server, this.#wanted)
+  }
+
+  #park(why: 'dropped' | 'refused'): void {
+    this.#parked = why
+    this.#pace.hold(PARKED_MS)
+  }
+
+  #unpark(): void {
+    this.#parked = undefined
+    this.#pace.release()
+  }
+}
+
+/** Not worth repeating soon: the server understood and said no. Missing Nodes, rights and conflicts come and go. */
+function isFinal(status: number): boolean {
+  return status >= 400 && status < 500 && ![401, 403, 404, 408, 409, 429].includes(status)
+}
