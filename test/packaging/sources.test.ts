@@ -98,17 +98,35 @@ t.test('the examples: the patch assigns what the manifest does, and back', async
   t.strictSame(parse(read('deploy/unassign.yaml')), { spec: { configSource: null } })
 })
 
-t.test('the examples: RBAC of the agent is what it asks for', async (t) => {
-  const rules = parseAllDocuments(read('deploy/rbac/agent.yaml')).flatMap((document) => {
-    const { kind, rules } = document.toJS() as { kind: string; rules: { resources: string[]; verbs: string[] }[] }
-    return rules.map(({ resources, verbs }) => `${kind} ${resources.join()} ${verbs.join()}`)
-  })
-  t.strictSame(rules, [
-    'ClusterRole nodes get,list,watch',
-    'ClusterRole nodes/status patch',
-    'Role configmaps get,list,watch',
-    'Role events create',
-  ])
-  for (const name of readdirSync('deploy', { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.yaml')))
+t.test('the examples: the least rights, and what they are for', async (t) => {
+  const rightsIn = (name: string) =>
+    parseAllDocuments(read(`deploy/rbac/${name}.yaml`)).flatMap((document) => {
+      const { kind, rules = [] } = document.toJS() as { kind: string; rules?: { resources: string[]; verbs: string[] }[] }
+      return rules.map(({ resources, verbs }) => `${kind} ${resources.join()} ${verbs.join()}`)
+    })
+  t.strictSame(rightsIn('node-configmaps'), ['Role configmaps get,watch'])
+  t.strictSame(rightsIn('node-fleet-selector'), ['Role configmaps get,list,watch'])
+  t.strictSame(rightsIn('serviceaccount'), ['ClusterRole nodes get,watch', 'Role configmaps get,watch'])
+  t.strictSame(rightsIn('status'), ['ClusterRole nodes/status patch', 'Role events create'])
+  t.strictSame(rightsIn('status-annotation'), ['ClusterRole nodes patch'])
+  t.strictSame(rightsIn('drain'), ['ClusterRole pods list'])
+  t.strictSame(rightsIn('configz'), ['ClusterRole nodes/proxy get'])
+  for (const name of readdirSync('deploy', { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.yaml'))) {
     t.match(read(`deploy/${name}`), /^# /, `${name} says what it is for`)
+    for (const document of parseAllDocuments(read(`deploy/${name}`))) t.same(document.errors, [], name)
+  }
+})
+
+t.test('the examples: each role is bound by a file that names whom it is for, except those that people bind', async (t) => {
+  const objects = readdirSync('deploy/rbac').flatMap((name) =>
+    parseAllDocuments(read(`deploy/rbac/${name}`)).map(
+      (document) => document.toJS() as { kind: string; metadata: object; roleRef?: object },
+    ),
+  )
+  const bound = objects.flatMap(({ roleRef }) => (roleRef === undefined ? [] : [roleRef]))
+  for (const { kind, metadata } of objects.filter(({ kind }) => kind.endsWith('Role'))) {
+    const { name } = metadata as { name: string }
+    const isBound = bound.some((roleRef) => 'name' in roleRef && roleRef.name === name && 'kind' in roleRef && roleRef.kind === kind)
+    t.equal(isBound, !/:(operator|configz)$/.test(name), `${kind} ${name}`)
+  }
 })

@@ -22,6 +22,7 @@ import { addOutageScenarios } from './outage.ts'
 import { addCorpusScenarios } from './preflight-corpus.ts'
 import { addAdmissionScenarios } from './rights/admission.ts'
 import { addNodeIdentityScenarios } from './rights/node-identity.ts'
+import { addOperatorScenarios } from './rights/operator.ts'
 import { addServiceAccountScenarios } from './rights/serviceaccount.ts'
 import { addTransitionScenarios } from './transitions.ts'
 
@@ -47,6 +48,7 @@ addCorpusScenarios(plane)
 addModernChannelScenarios(program)
 addNodeIdentityScenarios(program)
 addServiceAccountScenarios(program)
+addOperatorScenarios()
 const missing = await whyNoNewApiserver()
 if (missing === undefined) addAdmissionScenarios()
 else console.log(`the scenarios on an API server of this time are left out: ${missing}`)

@@ -15,7 +15,7 @@ import { createAccount, NAMESPACE, type TokenBinding, useAccount } from './token
 
 const LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
 const ACCOUNT = 'kubelet-cfg-agent'
-const FILES = ['rbac/serviceaccount.yaml', 'rbac/status.yaml', 'rbac/drain.yaml']
+const FILES = ['rbac/serviceaccount.yaml', 'rbac/status.yaml', 'rbac/status-annotation.yaml', 'rbac/drain.yaml']
 const MAX_PODS = 51
 
 const READS: Readonly<Record<string, Loss>> = {
@@ -51,10 +51,12 @@ const READS: Readonly<Record<string, Loss>> = {
 
 const WRITES: Readonly<Record<string, Loss>> = {
   'nodes/status patch': {
-    lost: 'no status on the Node',
-    async shows(machine) {
+    lost: 'no condition on the Node',
+    async shows(machine, admin) {
+      await machine.agent.untilSays(/^condition KubeletConfigReady could not be updated/)
       await machine.agent.untilSays(/^Node\.Status\.Config could not be updated/)
       await machine.untilRuns(MAX_PODS)
+      assert.equal(await conditionOf(admin, machine.name), '')
     },
   },
   'events create': {
@@ -67,12 +69,25 @@ const WRITES: Readonly<Record<string, Loss>> = {
   },
 }
 
+const ANNOTATES: Readonly<Record<string, Loss>> = {
+  'nodes patch': {
+    lost: 'no annotation on the Node',
+    async shows(machine, admin) {
+      await machine.agent.untilSays(/^annotation kubelet-cfg-agent\.io\/status could not be updated/)
+      await machine.untilRuns(MAX_PODS)
+      await eventually(async () => (await conditionOf(admin, machine.name)) === 'True', { what: 'the condition is there all the same' })
+      assert.equal(await annotationOf(admin, machine.name), '')
+    },
+  },
+}
+
 export function addServiceAccountScenarios(program: string): void {
-  scenario('rights: serviceaccount.yaml and status.yaml', (step) =>
+  scenario('rights: serviceaccount.yaml, status.yaml and status-annotation.yaml', (step) =>
     withModernPlane(step, async (plane) => {
       const stage = { ...asAccount(plane, program), settings: {}, prepare: assignByLabel }
       await playLosses(step, stage, 'rbac/serviceaccount.yaml', READS)
-      await playLosses(step, stage, 'rbac/status.yaml', WRITES, ['rbac/serviceaccount.yaml'])
+      await playLosses(step, stage, 'rbac/status.yaml', WRITES, FILES.slice(0, 1))
+      await playLosses(step, stage, 'rbac/status-annotation.yaml', ANNOTATES, FILES.slice(0, 2))
     }),
   )
   scenario('rights: drain.yaml, all files as they are, and a token that is renewed', (step) =>
@@ -93,7 +108,7 @@ export function addServiceAccountScenarios(program: string): void {
         },
       }
       const stage = { ...asAccount(plane, program), settings: { requireDrain: 'maxPods' }, prepare }
-      await playLosses(step, stage, 'rbac/drain.yaml', drain, FILES.slice(0, 2))
+      await playLosses(step, stage, 'rbac/drain.yaml', drain, FILES.slice(0, 1))
     }),
   )
 }
@@ -123,13 +138,23 @@ async function playWhole(plane: ControlPlane, program: string): Promise<void> {
     await machine.untilRuns(51)
     await eventually(async () => (await admin.events()).length > 0, { what: 'events of the agent are there' })
     await machine.agent.untilSays(/^the API server drops Node\.Status\.Config/)
+    await eventually(async () => (await conditionOf(admin, name)) === 'True', { what: 'the condition is there' })
+    await eventually(async () => JSON.parse(await annotationOf(admin, name)).channel === 'label', { what: 'the annotation is there' })
     const token = await readFile(account.tokenFile, 'utf8')
     await account.renew(await makeSecret(plane, 'second'))
     await endToken(plane, 'first', token)
     await admin.kubectl('label', '--overwrite', 'node', name, `${LABEL}=kubelet-config`)
     await machine.untilRuns(52)
-    assert(!machine.agent.says(/401|Unauthorized/))
+    assert(!machine.agent.says(/401|Unauthorized|could not be (updated|sent)/))
   })
+}
+
+function conditionOf(admin: Administrator, name: string): Promise<string> {
+  return admin.kubectl('get', 'node', name, '-o', 'jsonpath={.status.conditions[?(@.type=="KubeletConfigReady")].status}')
+}
+
+function annotationOf(admin: Administrator, name: string): Promise<string> {
+  return admin.kubectl('get', 'node', name, '-o', 'jsonpath={.metadata.annotations.kubelet-cfg-agent\\.io/status}')
 }
 
 /** A token that is bound to a Secret ends with it. */
