@@ -10,6 +10,7 @@ import { parseAllDocuments } from 'yaml'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { type Step, scenario } from '../lab/runner.ts'
+import { withMachine } from '../machine.ts'
 import { type Asked, ask, type Who } from './ask.ts'
 import { DEPLOY } from './manifests.ts'
 import { withModernPlane } from './plane.ts'
@@ -33,7 +34,7 @@ interface Case {
   readonly refusedBy: string | undefined
 }
 
-export function addAdmissionScenarios(): void {
+export function addAdmissionScenarios(program: string): void {
   scenario('rights: the policies of deploy/admission', (step) =>
     withModernPlane(
       step,
@@ -45,10 +46,35 @@ export function addAdmissionScenarios(): void {
         })
         await step('the policies are in force', () => enforce(plane))
         await playCases(step, plane, cases)
+        await step('an agent reports under them, with a token that names its node', () => playAgent(plane, program))
       },
       { release: 'new' },
     ),
   )
+}
+
+async function playAgent(plane: ControlPlane, program: string): Promise<void> {
+  const name = 'held'
+  const account = await useAccount(plane, 'kubelet-cfg-agent', name)
+  const settings = { nodeName: name, defaultConfigMap: 'kube-system/node-config' }
+  await withMachine(plane, program, { name, kubeconfig: account.kubeconfig, settings }, async (machine, admin) => {
+    const { metadata } = JSON.parse(await admin.kubectl('get', 'node', name, '-o', 'json'))
+    await account.renew({ kind: 'Node', name, uid: metadata.uid })
+    const data = { kubelet: machine.config('maxPods: 51') }
+    await admin.kubectl('-n', 'kube-system', 'patch', 'configmap', 'node-config', '-p', JSON.stringify({ data }))
+    machine.agent.start()
+    await machine.untilRuns(51)
+    const probe = async () => {
+      const { metadata, status } = JSON.parse(await admin.kubectl('get', 'node', name, '-o', 'json'))
+      const { active } = JSON.parse(metadata.annotations['kubelet-cfg-agent.io/status'])
+      const isReady = status.conditions.some(
+        (each: { type: string; status: string }) => each.type === 'KubeletConfigReady' && each.status === 'True',
+      )
+      return active.configMap.name === 'node-config' && isReady && (await admin.events()).length > 0
+    }
+    await eventually(probe, { what: 'condition, annotation and events are there', timeoutMs: 60_000 })
+    assert(!machine.agent.says(/ValidatingAdmissionPolicy|could not be (updated|sent)/))
+  })
 }
 
 function brief({ status, message }: { readonly status: number; readonly message: string }): [boolean, string] {
