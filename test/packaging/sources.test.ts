@@ -1,6 +1,7 @@
 /** What debian/ and the spec are written by hand for, held to what the rest of the project says. */
-import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
 import { ARCHITECTURES } from '../../scripts/package/architectures.ts'
@@ -130,3 +131,26 @@ t.test('the examples: each role is bound by a file that names whom it is for, ex
     t.equal(isBound, !/:(operator|configz)$/.test(name), `${kind} ${name}`)
   }
 })
+
+t.test('the examples: the token is copied where the kubeconfig says, and again when it is renewed', async (t) => {
+  const { users } = parse(read('deploy/serviceaccount/kubeconfig.yaml')) as { users: [{ user: { tokenFile: string } }] }
+  const { spec } = parse(read('deploy/serviceaccount/token.yaml').split(/^---$/m)[0] ?? '') as { spec: { template: { spec: PodSpec } } }
+  const { containers, volumes } = spec.template.spec
+  t.equal(`${volumes.find(({ hostPath }) => hostPath)?.hostPath?.path}/token`, users[0].user.tokenFile)
+  const directory = t.testdir({ projected: { token: 'one' }, node: {} })
+  const script = containers[0].args[0].replaceAll('/projected', `${directory}/projected`).replaceAll('/node', `${directory}/node`)
+  const copier = spawn('sh', ['-c', script.replace('sleep 60', 'sleep 0.02')], { stdio: 'inherit' })
+  t.teardown(() => copier.kill())
+  const until = async (token: string) => {
+    while (!existsSync(`${directory}/node/token`) || read(`${directory}/node/token`) !== token) await setTimeout(5)
+  }
+  await until('one')
+  t.equal(statSync(`${directory}/node/token`).mode & 0o777, 0o600)
+  writeFileSync(`${directory}/projected/token`, 'two')
+  await until('two')
+})
+
+interface PodSpec {
+  readonly containers: readonly [{ readonly args: readonly [string] }]
+  readonly volumes: readonly { readonly hostPath?: { readonly path: string } }[]
+}

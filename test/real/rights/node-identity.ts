@@ -2,6 +2,7 @@
 import { strict as assert } from 'node:assert'
 import { join } from 'node:path'
 import type { ControlPlane } from '../lab/control-plane.ts'
+import { eventually } from '../lab/eventually.ts'
 import { CommandError } from '../lab/processes.ts'
 import { scenario } from '../lab/runner.ts'
 import { type Machine, withMachine } from '../machine.ts'
@@ -62,7 +63,10 @@ export function addNodeIdentityScenarios(program: string): void {
     withModernPlane(step, async (plane) => {
       const stage = { ...asNode(plane, program), settings: {}, prepare: assignByLabel }
       await playLosses(step, stage, 'rbac/node-configmaps.yaml', NAMED)
-      await step('the file as it is: both of its ConfigMaps, and an edit of one older than the server', () => playNamed(plane, program))
+      await step(
+        'the file as it is: both of its ConfigMaps, an edit of one older than the server, and all else by the Node authorizer',
+        () => playNamed(plane, program),
+      )
     }),
   )
   scenario('rights: node-fleet-selector.yaml', async (step) =>
@@ -107,7 +111,7 @@ const assignByLabel: Stage['prepare'] = async (machine, admin) => {
 /** What an edit is found by must not be a read: those are a minute apart. */
 async function playNamed(plane: ControlPlane, program: string): Promise<void> {
   await plane.kubectl(['apply', '-f', join(DEPLOY, 'rbac/node-configmaps.yaml')])
-  const options = { name: 'whole', settings: { defaultConfigMap: 'kube-system/kubelet-config' } }
+  const options = { name: 'whole', settings: { defaultConfigMap: 'kube-system/kubelet-config', requireDrain: 'maxPods' } }
   await withMachine(plane, program, options, async (machine, admin) => {
     const put = (name: string, maxPods: number) => {
       const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'kube-system' } }
@@ -119,12 +123,15 @@ async function playNamed(plane: ControlPlane, program: string): Promise<void> {
     // Then no server remembers their versions.
     await plane.stopApiserver()
     await plane.startApiserver()
+    await admin.kubectl('cordon', machine.name)
     machine.agent.start()
     await machine.untilRuns(41)
     await admin.kubectl('label', 'node', machine.name, `${LABEL}=node-config`)
     await machine.untilRuns(51)
     await put('node-config', 52)
     await machine.untilRuns(52)
+    await eventually(async () => (await admin.events()).length >= 3, { what: 'its events are there' })
+    assert(!machine.agent.says(/could not be (updated|sent)/))
     assert(!machine.agent.says(/configmaps.*forbidden/))
   })
 }
