@@ -129,6 +129,7 @@ async function prepare(plane: ControlPlane): Promise<Tokens> {
   await plane.kubectl(['create', 'clusterrolebinding', 'carriers-edit', '--clusterrole=system:aggregate-to-edit', '--group=carriers'])
   await plane.kubectl(['create', 'clusterrole', 'all-of-nodes', '--verb=*', '--resource=nodes,nodes/status'])
   await plane.kubectl(['create', 'clusterrolebinding', 'all-of-nodes', '--clusterrole=all-of-nodes', '--group=carriers'])
+  await plane.kubectl(['apply', '--dry-run=server', '-f', join(DEPLOY, 'serviceaccount/token.yaml')])
   for (const [namespace, name, fleet] of [
     ['kube-system', 'node-config', false],
     ['kube-system', 'other', false],
