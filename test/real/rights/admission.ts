@@ -35,21 +35,25 @@ interface Case {
 }
 
 export function addAdmissionScenarios(program: string): void {
-  scenario('rights: the policies of deploy/admission', (step) =>
-    withModernPlane(
-      step,
-      async (plane) => {
-        const tokens = await step('nodes, people, and tokens that name a node', () => prepare(plane))
-        const cases = [...channelCases(), ...configCases(), ...accountCases(tokens)]
-        await step(`RBAC lets all ${cases.length} requests pass`, async () => {
-          for (const { what, who, asks } of cases) assert.deepEqual(await ask(plane, who, asks).then(brief), [true, ''], what)
-        })
-        await step('the policies are in force', () => enforce(plane))
-        await playCases(step, plane, cases)
-        await step('an agent reports under them, with a token that names its node', () => playAgent(plane, program))
-      },
-      { release: 'new' },
-    ),
+  scenario(
+    'rights: the policies of deploy/admission',
+    (step) =>
+      withModernPlane(
+        step,
+        async (plane) => {
+          const tokens = await step('nodes, people, and tokens that name a node', () => prepare(plane))
+          const cases = [...channelCases(), ...configCases(), ...accountCases(tokens)]
+          await step(`RBAC lets all ${cases.length} requests pass`, async () => {
+            for (const { what, who, asks } of cases) assert.deepEqual(await ask(plane, who, asks).then(brief), [true, ''], what)
+          })
+          await step('the policies are in force', () => enforce(plane))
+          await playCases(step, plane, cases)
+          await step('an agent reports under them, with a token that names its node', () => playAgent(plane, program))
+        },
+        { release: 'new' },
+      ),
+    // Where it is run alone for the first time, it builds that server.
+    { timeoutMs: 40 * 60_000 },
   )
 }
 
