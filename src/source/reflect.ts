@@ -8,6 +8,11 @@ import { backoffMs } from '../kube/backoff.ts'
 
 export interface ReflectState {
   readonly reads: 'list' | 'get'
+  /**
+   * A watch from an object's own version was refused with 410: the server remembers nothing from before its start, or a few minutes, and such an object may be
+   * older. A list has a version of now; after a get the watch then starts from whatever is there, which the server sends first.
+   */
+  readonly tooOld: boolean
   /** Watching is forbidden: read again and again. */
   readonly polling: boolean
   /** Where a watch goes on. undefined: read first. Empty: from whatever is there. */
@@ -58,6 +63,7 @@ const SHORTEST_WATCH_MS = 30_000
 
 export const INITIAL: ReflectState = {
   reads: 'list',
+  tooOld: false,
   polling: false,
   resourceVersion: undefined,
   failures: 0,
@@ -87,7 +93,8 @@ export function afterRead(state: ReflectState, end: ReadEnd, dice: Dice): Next {
     )
   }
   const resyncAtMs = dice.nowMs + between(15 * MINUTE_MS, 30 * MINUTE_MS, dice)
-  const read: ReflectState = { ...state, resyncAtMs, resourceVersion: end.resourceVersion, forbidden: 0 }
+  const resourceVersion = state.reads === 'get' && state.tooOld ? '' : end.resourceVersion
+  const read: ReflectState = { ...state, resyncAtMs, resourceVersion, forbidden: 0 }
   if (!state.polling) return { state: read, waitMs: 0, adjoining: state.failures === 0, report: undefined }
   if (dice.nowMs < state.watchAgainAtMs) {
     const waitMs = between(0.75 * POLL_MS, 1.25 * POLL_MS, dice)
@@ -105,7 +112,8 @@ export function afterWatch(state: ReflectState, { end, resourceVersion, livedMs 
     const state_ = { ...state, resourceVersion, failures, forbidden: 0 }
     return worked ? { state: state_, waitMs: 0, adjoining: false, report: undefined } : retry(state_, undefined, dice, undefined)
   }
-  if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, failures, forbidden: 0 }, end, dice, undefined)
+  const tooOld = state.tooOld || (state.reads === 'get' && end.kind === 'refused' && end.status === 410)
+  if (!isForbidden(end)) return retry({ ...state, tooOld, resourceVersion: undefined, failures, forbidden: 0 }, end, dice, undefined)
   const forbidden = state.forbidden + 1
   if (forbidden < FORBIDDEN_TRIES) return retry({ ...state, resourceVersion, failures, forbidden }, end, dice, undefined)
   const watchAgainAtMs = dice.nowMs + between(10 * MINUTE_MS, 20 * MINUTE_MS, dice)

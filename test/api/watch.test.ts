@@ -160,6 +160,22 @@ t.test('only get allowed, as kubeadm grants it', async (t) => {
   assertPaced(t, world)
 })
 
+t.test('only get and watch allowed: a ConfigMap from before the server started is watched too', async (t) => {
+  const world = await startWorld(t, { server: { authorize: ({ verb }) => verb === 'get' || verb === 'watch' } })
+  const { server, source } = world
+  putNode(server, 'one')
+  putConfigMap(server, 'one', 'a')
+  putConfigMap(server, 'other', 'later')
+  server.store.compact()
+  source.start(() => {})
+  await until(() => asked(world, 'watch', 'configmaps').at(-1)?.get('resourceVersion') === null, 'watched from whatever is there')
+  const gets = asked(world, 'get', 'configmaps').length
+  putConfigMap(server, 'one', 'b')
+  await until(() => world.seen() === 'one=b', 'heard')
+  t.equal(asked(world, 'get', 'configmaps').length, gets, 'and not by reading')
+  assertPaced(t, world)
+})
+
 t.test('a ConfigMap that is forbidden for a moment after the assignment is not reported', async (t) => {
   let denials = 0
   const authorize = ({ target }: { target: { resource: { plural: string } } | undefined }) =>

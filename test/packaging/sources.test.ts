@@ -1,6 +1,7 @@
 /** What debian/ and the spec are written by hand for, held to what the rest of the project says. */
-import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
 import { ARCHITECTURES } from '../../scripts/package/architectures.ts'
@@ -98,17 +99,58 @@ t.test('the examples: the patch assigns what the manifest does, and back', async
   t.strictSame(parse(read('deploy/unassign.yaml')), { spec: { configSource: null } })
 })
 
-t.test('the examples: RBAC of the agent is what it asks for', async (t) => {
-  const rules = parseAllDocuments(read('deploy/rbac/agent.yaml')).flatMap((document) => {
-    const { kind, rules } = document.toJS() as { kind: string; rules: { resources: string[]; verbs: string[] }[] }
-    return rules.map(({ resources, verbs }) => `${kind} ${resources.join()} ${verbs.join()}`)
-  })
-  t.strictSame(rules, [
-    'ClusterRole nodes get,list,watch',
-    'ClusterRole nodes/status patch',
-    'Role configmaps get,list,watch',
-    'Role events create',
-  ])
-  for (const name of readdirSync('deploy', { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.yaml')))
+t.test('the examples: the least rights, and what they are for', async (t) => {
+  const rightsIn = (name: string) =>
+    parseAllDocuments(read(`deploy/rbac/${name}.yaml`)).flatMap((document) => {
+      const { kind, rules = [] } = document.toJS() as { kind: string; rules?: { resources: string[]; verbs: string[] }[] }
+      return rules.map(({ resources, verbs }) => `${kind} ${resources.join()} ${verbs.join()}`)
+    })
+  t.strictSame(rightsIn('node-configmaps'), ['Role configmaps get,watch'])
+  t.strictSame(rightsIn('node-fleet-selector'), ['Role configmaps get,list,watch'])
+  t.strictSame(rightsIn('serviceaccount'), ['ClusterRole nodes get,watch', 'Role configmaps get,watch'])
+  t.strictSame(rightsIn('status'), ['ClusterRole nodes/status patch', 'Role events create'])
+  t.strictSame(rightsIn('status-annotation'), ['ClusterRole nodes patch'])
+  t.strictSame(rightsIn('drain'), ['ClusterRole pods list'])
+  t.strictSame(rightsIn('configz'), ['ClusterRole nodes/proxy get'])
+  for (const name of readdirSync('deploy', { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.yaml'))) {
     t.match(read(`deploy/${name}`), /^# /, `${name} says what it is for`)
+    for (const document of parseAllDocuments(read(`deploy/${name}`))) t.same(document.errors, [], name)
+  }
 })
+
+t.test('the examples: each role is bound by a file that names whom it is for, except those that people bind', async (t) => {
+  const objects = readdirSync('deploy/rbac').flatMap((name) =>
+    parseAllDocuments(read(`deploy/rbac/${name}`)).map(
+      (document) => document.toJS() as { kind: string; metadata: object; roleRef?: object },
+    ),
+  )
+  const bound = objects.flatMap(({ roleRef }) => (roleRef === undefined ? [] : [roleRef]))
+  for (const { kind, metadata } of objects.filter(({ kind }) => kind.endsWith('Role'))) {
+    const { name } = metadata as { name: string }
+    const isBound = bound.some((roleRef) => 'name' in roleRef && roleRef.name === name && 'kind' in roleRef && roleRef.kind === kind)
+    t.equal(isBound, !/:(operator|configz)$/.test(name), `${kind} ${name}`)
+  }
+})
+
+t.test('the examples: the token is copied where the kubeconfig says, and again when it is renewed', async (t) => {
+  const { users } = parse(read('deploy/serviceaccount/kubeconfig.yaml')) as { users: [{ user: { tokenFile: string } }] }
+  const { spec } = parse(read('deploy/serviceaccount/token.yaml').split(/^---$/m)[0] ?? '') as { spec: { template: { spec: PodSpec } } }
+  const { containers, volumes } = spec.template.spec
+  t.equal(`${volumes.find(({ hostPath }) => hostPath)?.hostPath?.path}/token`, users[0].user.tokenFile)
+  const directory = t.testdir({ projected: { token: 'one' }, node: {} })
+  const script = containers[0].args[0].replaceAll('/projected', `${directory}/projected`).replaceAll('/node', `${directory}/node`)
+  const copier = spawn('sh', ['-c', script.replace('sleep 60', 'sleep 0.02')], { stdio: 'inherit' })
+  t.teardown(() => copier.kill())
+  const until = async (token: string) => {
+    while (!existsSync(`${directory}/node/token`) || read(`${directory}/node/token`) !== token) await setTimeout(5)
+  }
+  await until('one')
+  t.equal(statSync(`${directory}/node/token`).mode & 0o777, 0o600)
+  writeFileSync(`${directory}/projected/token`, 'two')
+  await until('two')
+})
+
+interface PodSpec {
+  readonly containers: readonly [{ readonly args: readonly [string] }]
+  readonly volumes: readonly { readonly hostPath?: { readonly path: string } }[]
+}

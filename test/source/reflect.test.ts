@@ -68,6 +68,17 @@ t.test('list forbidden: get; get forbidden too: said after some tries, and never
   t.end()
 })
 
+t.test('list forbidden, and an object older than what the server remembers: watched from whatever is there', (t) => {
+  const got = read(afterRead(INITIAL, FORBIDDEN, dice()).state).state
+  t.match(nextAsk(got, dice()), { kind: 'watch', resourceVersion: '7' })
+  const expired = watched(got, refused(410), 0).state
+  t.same(nextAsk(expired, dice()), { kind: 'get' }, 'it may have been deleted meanwhile')
+  const anew = read(expired).state
+  t.match(nextAsk(anew, dice()), { kind: 'watch', resourceVersion: '' })
+  t.match(nextAsk(watched(anew, 'ended', MINUTE).state, dice()), { kind: 'watch', resourceVersion: '9' })
+  t.end()
+})
+
 t.test('watch forbidden: tried three times, then polled about every minute, then tried again', (t) => {
   let state = steady
   for (let i = 0; i < 2; i++) {

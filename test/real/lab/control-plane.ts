@@ -8,6 +8,7 @@ import { cp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Binaries, ensureBinaries } from './build.ts'
+import { ensureNewApiserver } from './build-new-apiserver.ts'
 import { createAuthority, createSigningKey, issueCertificate } from './certificates.ts'
 import { eventually } from './eventually.ts'
 import { type Cluster, type NodeIdentity, writeAdminKubeconfig, writeNodeIdentity } from './identities.ts'
@@ -47,7 +48,8 @@ export interface ControlPlane {
 
 /** Starts one and waits until it is ready; leaves nothing behind if that fails. */
 export async function startControlPlane(options: ApiserverOptions = {}): Promise<ControlPlane> {
-  const binaries = await ensureBinaries()
+  const known = await ensureBinaries()
+  const binaries = options.release === 'new' ? { ...known, kubeApiserver: await ensureNewApiserver() } : known
   const directory = mkdtempSync(join(tmpdir(), 'kubelet-cfg-agent-lab-'))
   const forget = onProcessEnd(() => rmSync(directory, { recursive: true, force: true }))
   const removeDirectory = async (): Promise<void> => {

@@ -9,13 +9,15 @@ import { join } from 'node:path'
 import type { Binaries } from './build.ts'
 import { eventually } from './eventually.ts'
 import { findFreePort } from './ports.ts'
-import { type Daemon, startDaemon, tailOf } from './processes.ts'
+import { type Daemon, run, startDaemon, tailOf } from './processes.ts'
 
 export interface ApiserverOptions {
   /** The gate DynamicKubeletConfig. false: `configSource` is dropped, as by 1.26 and later. Default: true. */
   readonly dynamicKubeletConfig?: boolean
   /** Default: Node and RBAC. */
   readonly authorizationModes?: readonly ('Node' | 'RBAC' | 'AlwaysAllow')[]
+  /** `new`: one that admits by policy and binds tokens to nodes; see `build-new-apiserver.ts`. Default: the one with Dynamic Kubelet Configuration. */
+  readonly release?: 'old' | 'new'
   /** Added to kube-apiserver's command line. */
   readonly apiserverFlags?: readonly string[]
 }
@@ -41,6 +43,7 @@ export async function createServers(binaries: Binaries, directory: string, optio
   const apiserverPort = await findFreePort()
   const url = `https://127.0.0.1:${apiserverPort}`
   const dataDirectory = join(directory, 'etcd')
+  const { minor } = await readVersion(binaries.kubeApiserver)
   let etcd: Daemon | undefined
   let apiserver: Daemon | undefined
 
@@ -49,7 +52,7 @@ export async function createServers(binaries: Binaries, directory: string, optio
     await untilReady(etcd, () => answersOk((done) => getHttp(`${etcdUrl}/health`, done)))
   }
   const startApiserver = async (): Promise<void> => {
-    const flags = apiserverFlags(directory, etcdUrl, apiserverPort, options)
+    const flags = apiserverFlags(directory, etcdUrl, apiserverPort, options, minor)
     apiserver = startDaemon('kube-apiserver', binaries.kubeApiserver, flags, join(directory, 'kube-apiserver.log'))
     const ca = readFileSync(join(directory, 'ca.crt'))
     await untilReady(apiserver, () => answersOk((done) => getHttps(`${url}/readyz`, { ca, agent: false }, done)))
@@ -86,7 +89,7 @@ function etcdFlags(dataDirectory: string, url: string): string[] {
   ]
 }
 
-function apiserverFlags(directory: string, etcdUrl: string, port: number, options: ApiserverOptions): string[] {
+function apiserverFlags(directory: string, etcdUrl: string, port: number, options: ApiserverOptions, minor: number): string[] {
   const file = (...names: string[]): string => join(directory, ...names)
   return [
     `--etcd-servers=${etcdUrl}`,
@@ -110,9 +113,18 @@ function apiserverFlags(directory: string, etcdUrl: string, port: number, option
     '--enable-admission-plugins=NodeRestriction',
     // No controller manager makes the accounts that it asks for.
     '--disable-admission-plugins=ServiceAccount',
-    `--feature-gates=DynamicKubeletConfig=${options.dynamicKubeletConfig ?? true}`,
+    // A gate that a server does not know keeps it from starting. One from 1.26 on drops the fields without it.
+    ...(minor < 26 ? [`--feature-gates=DynamicKubeletConfig=${options.dynamicKubeletConfig ?? true}`] : []),
     ...(options.apiserverFlags ?? []),
   ]
+}
+
+/** `Kubernetes v1.20.2` */
+export async function readVersion(kubeApiserver: string): Promise<{ readonly minor: number }> {
+  const { stdout } = await run(kubeApiserver, ['--version'])
+  const minor = Number(/^Kubernetes v1\.(\d+)\./.exec(stdout)?.[1])
+  if (!Number.isInteger(minor)) throw new Error(`${kubeApiserver} has an unknown version: ${stdout}`)
+  return { minor }
 }
 
 async function untilReady(daemon: Daemon, isReady: () => Promise<boolean>): Promise<void> {

@@ -1,0 +1,149 @@
+/** The node's own identity, on an API server that drops configSource: what deploy/rbac adds to what the Node authorizer grants, and nothing more. */
+import { strict as assert } from 'node:assert'
+import { join } from 'node:path'
+import type { ControlPlane } from '../lab/control-plane.ts'
+import { eventually } from '../lab/eventually.ts'
+import { CommandError } from '../lab/processes.ts'
+import { scenario } from '../lab/runner.ts'
+import { type Machine, withMachine } from '../machine.ts'
+import { configOf, type Loss, playLosses, type Stage } from './losses.ts'
+import { DEPLOY } from './manifests.ts'
+import { withModernPlane } from './plane.ts'
+
+const LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
+const FLEET_NAMESPACE = 'node-configs'
+const MAX_PODS = 51
+
+const NAMED: Readonly<Record<string, Loss>> = {
+  'configmaps get': {
+    lost: 'the config cannot be read at all',
+    async shows(machine) {
+      await machine.agent.untilSays(/^failed to download .*forbidden/)
+      assert.equal(machine.restarts(), 0)
+    },
+  },
+  'configmaps watch': {
+    lost: 'an edit is not heard at once',
+    async shows(machine) {
+      await machine.untilRuns(MAX_PODS)
+      await machine.agent.untilSays(/^watching .*configmaps.* is forbidden: reading it every minute instead$/)
+    },
+  },
+}
+
+const FLEET: Readonly<Record<string, Loss>> = {
+  'configmaps list': {
+    lost: 'nothing is selected',
+    async shows(machine) {
+      await machine.agent.untilSays(/configmaps\?labelSelector=\S+ cannot be followed: .*forbidden/)
+      assert.equal(machine.restarts(), 0)
+    },
+  },
+  'configmaps watch': {
+    lost: 'another choice is not heard of at once',
+    async shows(machine) {
+      await machine.untilRuns(MAX_PODS)
+      await machine.agent.untilSays(/^watching .*configmaps\?labelSelector=.* is forbidden: reading it every minute instead$/)
+    },
+  },
+  'configmaps get': {
+    lost: 'the commands on the node cannot read what is selected',
+    async shows(machine) {
+      await machine.untilRuns(MAX_PODS)
+      await assert.rejects(
+        machine.agent.command('diff'),
+        (error) => error instanceof CommandError && /cannot get resource/.test(error.stderr),
+      )
+    },
+  },
+}
+
+export function addNodeIdentityScenarios(program: string): void {
+  scenario('rights: node-configmaps.yaml', async (step) =>
+    withModernPlane(step, async (plane) => {
+      const stage = { ...asNode(plane, program), settings: {}, prepare: assignByLabel }
+      await playLosses(step, stage, 'rbac/node-configmaps.yaml', NAMED)
+      await step(
+        'the file as it is: both of its ConfigMaps, an edit of one older than the server, and all else by the Node authorizer',
+        () => playNamed(plane, program),
+      )
+    }),
+  )
+  scenario('rights: node-fleet-selector.yaml', async (step) =>
+    withModernPlane(step, async (plane) => {
+      await plane.kubectl(['create', 'namespace', FLEET_NAMESPACE])
+      const settings = { channels: 'config-source,label,selector', configNamespace: FLEET_NAMESPACE }
+      const stage = { ...asNode(plane, program), settings, prepare: (machine: Machine) => select(plane, machine, MAX_PODS) }
+      await playLosses(step, stage, 'rbac/node-fleet-selector.yaml', FLEET)
+      await step('the file as it is: selected, edited, and read by the commands', async () => {
+        await plane.kubectl(['apply', '-f', join(DEPLOY, 'rbac/node-fleet-selector.yaml')])
+        await withMachine(plane, program, { name: 'whole', settings }, async (machine) => {
+          await select(plane, machine, MAX_PODS)
+          machine.agent.start()
+          await machine.untilRuns(MAX_PODS)
+          await select(plane, machine, MAX_PODS + 1)
+          await machine.untilRuns(MAX_PODS + 1)
+          assert.match((await machine.agent.command('diff')).stdout, /no difference$/m)
+          assert(!machine.agent.says(/configmaps.*forbidden/))
+        })
+      })
+    }),
+  )
+}
+
+function asNode(plane: ControlPlane, program: string): Pick<Stage, 'plane' | 'program' | 'identify'> {
+  return {
+    plane,
+    program,
+    async identify(name) {
+      const subject = { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: `system:node:${name}` } as const
+      return { subject, kubeconfig: await plane.nodeKubeconfig(name) }
+    },
+  }
+}
+
+const assignByLabel: Stage['prepare'] = async (machine, admin) => {
+  const name = configOf(machine.name)
+  await admin.kubectl('-n', 'kube-system', 'create', 'configmap', name, `--from-literal=kubelet=${machine.config(`maxPods: ${MAX_PODS}`)}`)
+  await admin.kubectl('label', 'node', machine.name, `${LABEL}=${name}`)
+}
+
+/** What an edit is found by must not be a read: those are a minute apart. */
+async function playNamed(plane: ControlPlane, program: string): Promise<void> {
+  await plane.kubectl(['apply', '-f', join(DEPLOY, 'rbac/node-configmaps.yaml')])
+  const options = { name: 'whole', settings: { defaultConfigMap: 'kube-system/kubelet-config', requireDrain: 'maxPods' } }
+  await withMachine(plane, program, options, async (machine, admin) => {
+    const put = (name: string, maxPods: number) => {
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'kube-system' } }
+      const data = { kubelet: machine.config(`maxPods: ${maxPods}`) }
+      return plane.kubectl(['apply', '-f', '-'], { input: JSON.stringify({ ...object, data }) })
+    }
+    await put('kubelet-config', 41)
+    await put('node-config', 51)
+    // Then no server remembers their versions.
+    await plane.stopApiserver()
+    await plane.startApiserver()
+    await admin.kubectl('cordon', machine.name)
+    machine.agent.start()
+    await machine.untilRuns(41)
+    await admin.kubectl('label', 'node', machine.name, `${LABEL}=node-config`)
+    await machine.untilRuns(51)
+    await put('node-config', 52)
+    await machine.untilRuns(52)
+    await eventually(async () => (await admin.events()).length >= 3, { what: 'its events are there' })
+    assert(!machine.agent.says(/could not be (updated|sent)/))
+    assert(!machine.agent.says(/configmaps.*forbidden/))
+  })
+}
+
+async function select(plane: ControlPlane, machine: Machine, maxPods: number): Promise<void> {
+  const annotations = { 'kubelet-cfg-agent.io/node-selector': `kubernetes.io/hostname=${machine.name}` }
+  const metadata = {
+    name: configOf(machine.name),
+    namespace: FLEET_NAMESPACE,
+    labels: { 'kubelet-cfg-agent.io/fleet': 'true' },
+    annotations,
+  }
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubelet: machine.config(`maxPods: ${maxPods}`) } }
+  await plane.kubectl(['apply', '-f', '-'], { input: JSON.stringify(object) })
+}
