@@ -48,6 +48,12 @@ interface FleetRun {
   readonly gauges: ServerGauges
 }
 
+interface FleetRenewals {
+  readonly node: Renewals
+  readonly configMap: Renewals
+  readonly quietConfigMap: Renewals
+}
+
 export async function measureFleet(plan: FleetPlan): Promise<Measured> {
   const obstacle = findObstacle(plan.agents)
   if (obstacle !== undefined) {
@@ -61,9 +67,10 @@ export async function measureFleet(plan: FleetPlan): Promise<Measured> {
   for (const run of runs) {
     const random = seededRandom(1).next
     const node = await countNodeRenewals(RENEWAL_HOURS, run.mode === 'whole', random)
-    const configMap = await countConfigMapRenewals(RENEWAL_HOURS, random)
-    renewed[run.mode] = { hours: RENEWAL_HOURS, node, configMap }
-    figures.push(...toFigures(run, plan.agents, [node, configMap]))
+    const configMap = await countConfigMapRenewals(RENEWAL_HOURS, true, random)
+    const quietConfigMap = await countConfigMapRenewals(RENEWAL_HOURS, false, random)
+    renewed[run.mode] = { hours: RENEWAL_HOURS, node, configMap, quietConfigMap }
+    figures.push(...toFigures(run, plan.agents, { node, configMap, quietConfigMap }))
   }
   return { figures, details: { plan, runs, renewed } }
 }
@@ -125,7 +132,7 @@ async function measureMode(mode: FleetMode, { agents: count, floorSeconds, idleS
   }
 }
 
-function toFigures({ mode, floor, usual, stress, started, gauges }: FleetRun, agents: number, renewals: readonly Renewals[]): Figure[] {
+function toFigures({ mode, sizes, floor, usual, stress, started, gauges }: FleetRun, agents: number, renewed: FleetRenewals): Figure[] {
   const of = mode === 'whole' ? 'whole Node' : 'metadata'
   const row = (name: string, unit: string, value: number, without: number | undefined, result: string): Figure => ({
     name: `${name}, ${of}`,
@@ -156,7 +163,8 @@ function toFigures({ mode, floor, usual, stress, started, gauges }: FleetRun, ag
   const perAgentKb = ((liveMb - floorLiveMb) * 1024) / agents
   const asked = usual.fleet?.asked
   const perMinute = ((asked?.requests ?? Number.NaN) + (asked?.watches ?? Number.NaN)) / agents / usual.minutes
-  const perHour = renewals.reduce((sum, { watches, reads, questions }) => sum + watches + reads + questions, 0) / RENEWAL_HOURS
+  const perHour = (...of: readonly Renewals[]): number =>
+    of.reduce((sum, { watches, reads, questions }) => sum + watches + reads + questions, 0) / RENEWAL_HOURS
   figures.push(
     row("API server's resident memory", 'MiB', rssMb, floorRssMb, `${signed(rssMb - floorRssMb)} MiB`),
     row('of it live heap and stacks', 'MiB', liveMb, floorLiveMb, `${perAgentKb.toFixed(0)} KiB an agent`),
@@ -169,9 +177,17 @@ function toFigures({ mode, floor, usual, stress, started, gauges }: FleetRun, ag
       met: perMinute < MOST_REQUESTS_PER_MINUTE,
     },
     // A watch that ends is begun anew, and each quarter or half of an hour everything is read again.
-    row('over hours, computed', '1/h', perHour, undefined, ''),
+    row('received per agent by renewals, computed', 'B/min', renewalBytes(sizes, renewed) / RENEWAL_HOURS / 60, undefined, ''),
+    row('requests over hours, computed', '1/h', perHour(renewed.node, renewed.configMap), undefined, ''),
+    row('where no ConfigMap ever changes, computed', '1/h', perHour(renewed.node, renewed.quietConfigMap), undefined, ''),
   )
   return figures
+}
+
+/** The objects alone. The answer to a dry run is the whole Node, too. */
+function renewalBytes({ wholeBytes, metadataBytes, configMapBytes }: FleetCluster['sizes'], { node, configMap }: FleetRenewals): number {
+  const nodeReads = node.wholeReads * wholeBytes + (node.reads - node.wholeReads) * metadataBytes
+  return nodeReads + (node.questions / 2) * wholeBytes + configMap.reads * configMapBytes
 }
 
 function liveMbOf({ liveHeapBytes, stackBytes }: ServerGauges): number {

@@ -1,6 +1,7 @@
 /**
  * What an agent asks of the API server while nothing happens, over hours: the loop that follows its Node and the one that follows its ConfigMap, in a time that
- * passes at once. A watch lasts for as long as it was asked for. Nothing here is measured; it is what src/source does, counted.
+ * passes at once. A watch lasts for as long as it was asked for, or, where no ConfigMap of the whole cluster changes, for as long as the agent bears silence: kube-apiserver
+ * sends no bookmarks then. Nothing here is measured; it is what src/source does, counted.
  */
 import type { KubeAnswer, KubeApi, Log } from '../../src/agent/ports.ts'
 import { NodeExtent } from '../../src/source/node-extent.ts'
@@ -22,14 +23,20 @@ const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** @param storesConfigSource of the server */
 export async function countNodeRenewals(hours: number, storesConfigSource: boolean, random: () => number): Promise<Renewals> {
-  return count(hours, random, NODE, storesConfigSource)
+  return count(hours, random, NODE, { stores: storesConfigSource, bookmarks: true })
 }
 
-export async function countConfigMapRenewals(hours: number, random: () => number): Promise<Renewals> {
-  return count(hours, random, CONFIG_MAP, true)
+/** @param bookmarks whether they come */
+export async function countConfigMapRenewals(hours: number, bookmarks: boolean, random: () => number): Promise<Renewals> {
+  return count(hours, random, CONFIG_MAP, { stores: true, bookmarks })
 }
 
-async function count(hours: number, random: () => number, object: typeof NODE | typeof CONFIG_MAP, stores: boolean): Promise<Renewals> {
+async function count(
+  hours: number,
+  random: () => number,
+  object: typeof NODE | typeof CONFIG_MAP,
+  server: { readonly stores: boolean; readonly bookmarks: boolean },
+): Promise<Renewals> {
   const stopper = new AbortController()
   const counted = { watches: 0, reads: 0, wholeReads: 0, questions: 0 }
   let nowMs = 0
@@ -43,15 +50,15 @@ async function count(hours: number, random: () => number, object: typeof NODE | 
       if (method === 'PATCH' || path === '/version') {
         counted.questions += 1
         if (path === '/version') return { kind: 'ok', object: { major: '1', minor: '20' } }
-        return { kind: 'ok', object: stores ? { ...NODE, status: { config: { error: 'stored' } } } : NODE }
+        return { kind: 'ok', object: server.stores ? { ...NODE, status: { config: { error: 'stored' } } } : NODE }
       }
       counted.reads += 1
       if (as === undefined) counted.wholeReads += 1
       return { kind: 'ok', object: query === undefined ? object : { metadata: { resourceVersion: '1' }, items: [object] } }
     },
-    async watch({ query }) {
+    async watch({ query, inactivityMs }) {
       counted.watches += 1
-      pass(Number(query.timeoutSeconds) * 1000)
+      pass(Math.min(Number(query.timeoutSeconds) * 1000, server.bookmarks ? Number.POSITIVE_INFINITY : inactivityMs))
       return { kind: 'ended', detail: 'it was asked for no longer' }
     },
   }

@@ -5,7 +5,7 @@ import { seededRandom } from '../../sim/random.ts'
 const HOURS = 500
 
 t.test('a ConfigMap is watched anew every few minutes, and read again two to four times an hour', async (t) => {
-  const { watches, reads, wholeReads, questions } = await countConfigMapRenewals(HOURS, seededRandom(1).next)
+  const { watches, reads, wholeReads, questions } = await countConfigMapRenewals(HOURS, true, seededRandom(1).next)
   t.ok(watches / HOURS > 6 && watches / HOURS < 12, `${watches / HOURS} watches an hour`)
   t.ok(reads / HOURS > 2 && reads / HOURS < 4.1, `${reads / HOURS} reads an hour`)
   t.equal(wholeReads, reads)
@@ -21,5 +21,11 @@ t.test('a server that stores configSource is asked for whole Nodes, and once in 
 t.test('where it drops the field, too, the Node is read whole two to four times an hour', async (t) => {
   const { reads, wholeReads } = await countNodeRenewals(HOURS, false, seededRandom(1).next)
   t.equal(wholeReads, reads)
+  t.ok(reads / HOURS > 2 && reads / HOURS < 4.1, `${reads / HOURS} reads an hour`)
+})
+
+t.test('without bookmarks a ConfigMap is watched anew each 150 s, and read no more often', async (t) => {
+  const { watches, reads } = await countConfigMapRenewals(HOURS, false, seededRandom(1).next)
+  t.ok(watches / HOURS > 24 && watches / HOURS < 28, `${watches / HOURS} watches an hour`)
   t.ok(reads / HOURS > 2 && reads / HOURS < 4.1, `${reads / HOURS} reads an hour`)
 })
