@@ -35,7 +35,7 @@ const modes = values.modes.split(',').map((name): FleetMode => {
   if (name !== 'whole' && name !== 'metadata') throw new Error(`--modes ${name}: there is whole and metadata`)
   return name
 })
-const fleetPlan: FleetPlan = { agents, modes, floorSeconds: quick ? 10 : 20, idleSeconds: 60, stressSeconds: quick ? 20 : 40 }
+const fleetPlan: FleetPlan = { agents, modes, floorSeconds: quick ? 10 : 15, idleSeconds: 60, stressSeconds: quick ? 20 : 30 }
 
 const MEASUREMENTS: Readonly<Record<string, () => Promise<Measured>>> = {
   start: () => measureStart(quick ? 10 : 30),

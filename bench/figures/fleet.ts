@@ -168,8 +168,8 @@ function toFigures({ mode, sizes, floor, usual, stress, started, gauges }: Fleet
   figures.push(
     row("API server's resident memory", 'MiB', rssMb, floorRssMb, `${signed(rssMb - floorRssMb)} MiB`),
     row('of it live heap and stacks', 'MiB', liveMb, floorLiveMb, `${perAgentKb.toFixed(0)} KiB an agent`),
-    row("API server's open files", '', usual.descriptors, floor.usual.descriptors, ''),
-    row('connections per agent', '', (usual.fleet?.connections ?? Number.NaN) / agents, undefined, ''),
+    row("API server's open files", 'number', usual.descriptors, floor.usual.descriptors, ''),
+    row('connections per agent', 'number', (usual.fleet?.connections ?? Number.NaN) / agents, undefined, ''),
     row('received per agent at its start', 'B', started.traffic.receivedBytes / agents, undefined, ''),
     {
       ...row('requests per agent while idle', '1/min', perMinute, undefined, perMinute.toFixed(3)),
