@@ -158,6 +158,13 @@ function toFigures({ mode, sizes, floor, usual, stress, started, gauges }: Fleet
       row(`API server's CPU, ${name}`, '% of a core', window.apiserverCpu, without.apiserverCpu, `${signed(more)} %`),
     )
   }
+  // These hold, too, where the machine could not keep up with the rhythm.
+  const perBeat = stress.fleet === undefined ? Number.NaN : stress.fleet.receivedBytes / stress.heartbeats.done
+  const [cpuMs, floorCpuMs] = [cpuMsPerBeat(stress), cpuMsPerBeat(floor.stress)]
+  figures.push(
+    row('received for a heartbeat, stress', 'B', perBeat, undefined, ''),
+    row("API server's CPU for a heartbeat, stress", 'ms', cpuMs, floorCpuMs, `${signed(cpuMs - floorCpuMs)} ms`),
+  )
   const [rssMb, floorRssMb] = [usual.apiserverRssKb / 1024, floor.usual.apiserverRssKb / 1024]
   const [liveMb, floorLiveMb] = [liveMbOf(gauges), liveMbOf(floor.gauges)]
   const perAgentKb = ((liveMb - floorLiveMb) * 1024) / agents
@@ -188,6 +195,10 @@ function toFigures({ mode, sizes, floor, usual, stress, started, gauges }: Fleet
 function renewalBytes({ wholeBytes, metadataBytes, configMapBytes }: FleetCluster['sizes'], { node, configMap }: FleetRenewals): number {
   const nodeReads = node.wholeReads * wholeBytes + (node.reads - node.wholeReads) * metadataBytes
   return nodeReads + (node.questions / 2) * wholeBytes + configMap.reads * configMapBytes
+}
+
+function cpuMsPerBeat({ apiserverCpu, minutes, heartbeats }: Window): number {
+  return ((apiserverCpu / 100) * minutes * 60_000) / heartbeats.done
 }
 
 function liveMbOf({ liveHeapBytes, stackBytes }: ServerGauges): number {
