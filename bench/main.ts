@@ -1,12 +1,13 @@
 /**
- * `npm run bench -- [--quick] [--minutes N] [--only apply,memory,start,idle,preflight]`: what the agent costs, each figure beside a floor measured in the same run. Measures
- * the bundle in dist/. Prints a table and writes everything to bench/results/latest.json. A missed target is no failure of the run.
+ * `npm run bench -- [--quick] [--minutes N] [--only apply,memory,start,idle,preflight,fleet]`: what the agent costs, each figure beside a floor measured in the same run. Measures
+ * the bundle in dist/. `fleet` is what many agents cost a real kube-apiserver; `--agents N` and `--modes whole,metadata` are for it alone. Prints a table and writes everything to bench/results/latest.json. A missed target is no failure of the run.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { measureApply } from './figures/apply.ts'
 import type { Measured } from './figures/figure.ts'
+import { type FleetMode, type FleetPlan, measureFleet } from './figures/fleet.ts'
 import { measureIdle } from './figures/idle.ts'
 import { measureMemory, QUICK_PLAN, slowPlan } from './figures/memory.ts'
 import { measurePreflight } from './figures/preflight.ts'
@@ -20,12 +21,21 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '30' },
-    only: { type: 'string', default: 'start,apply,idle,memory,preflight' },
+    only: { type: 'string', default: 'start,apply,idle,memory,preflight,fleet' },
+    agents: { type: 'string' },
+    modes: { type: 'string', default: 'whole,metadata' },
   },
 })
 const { quick } = values
 const minutes = Number(values.minutes)
 if (!(minutes > 0)) throw new Error(`--minutes ${values.minutes}: a number of minutes is wanted`)
+const agents = Number(values.agents ?? (quick ? 50 : 1000))
+if (!(Number.isInteger(agents) && agents > 0)) throw new Error(`--agents ${values.agents}: a number of agents is wanted`)
+const modes = values.modes.split(',').map((name): FleetMode => {
+  if (name !== 'whole' && name !== 'metadata') throw new Error(`--modes ${name}: there is whole and metadata`)
+  return name
+})
+const fleetPlan: FleetPlan = { agents, modes, floorSeconds: quick ? 10 : 15, idleSeconds: 60, stressSeconds: quick ? 20 : 30 }
 
 const MEASUREMENTS: Readonly<Record<string, () => Promise<Measured>>> = {
   start: () => measureStart(quick ? 10 : 30),
@@ -33,6 +43,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measured>>> = {
   idle: () => measureIdle(quick ? 60 : 180),
   memory: () => measureMemory(quick ? QUICK_PLAN : slowPlan(minutes)),
   preflight: () => measurePreflight(quick ? 40 : 200),
+  fleet: () => measureFleet(fleetPlan),
 }
 
 const wanted = values.only.split(',')

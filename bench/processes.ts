@@ -1,5 +1,5 @@
 /** What a process has used, out of /proc: proc_pid_status(5), proc_pid_stat(5). */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 export interface Memory {
   readonly rssKb: number
@@ -36,4 +36,24 @@ export function readCpuTime(pid: number): CpuTime {
 /** CLOCK_MONOTONIC, as everybody here has it. */
 export function monotonicUs(): number {
   return Number(process.hrtime.bigint() / 1000n)
+}
+
+/** A process that this one has started, by the name of its program. */
+export function findChild(name: string): number {
+  const children = readdirSync('/proc/self/task').flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, 'utf8').split(' '))
+  const found = children.filter((pid) => pid !== '' && readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === name)
+  const [pid] = found
+  if (pid === undefined || found.length > 1) throw new Error(`${found.length} processes of ${name}`)
+  return Number(pid)
+}
+
+export function countDescriptors(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length
+}
+
+/** RLIMIT_NOFILE's hard limit, to which both Node.js and Go (1.19 and later) raise their own when they start. */
+export function readDescriptorLimit(): number {
+  const limits = readFileSync('/proc/self/limits', 'utf8')
+  const hard = /^Max open files\s+\S+\s+(\S+)/m.exec(limits)?.[1] ?? '0'
+  return hard === 'unlimited' ? Number.POSITIVE_INFINITY : Number(hard)
 }

@@ -1,7 +1,7 @@
 /** The benchmark's table, for people. Pure. */
 import type { Figure } from './figures/figure.ts'
 
-const HEAD = ['figure', 'agent', 'bare Node', 'result', 'target', '']
+const HEAD = ['figure', 'agent', 'floor', 'result', 'target', '']
 
 export function renderTable(figures: readonly Figure[]): string {
   const rows = [HEAD, ...figures.map(toCells)]

@@ -2,8 +2,8 @@
  * What preflight of a good config of 20 KB takes: the parts that need no kubelet, warm; and all of it but the deep stage, with a real kubelet that the lab has built, run
  * directly where systemd is not there to put it into its sandbox. No floor: nothing else does it.
  */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { readNodeFacts } from '../../src/kubelet/node-facts.ts'
@@ -14,6 +14,7 @@ import { KubeletJudge } from '../../src/preflight/kubelet/judge.ts'
 import { readSurroundings } from '../../src/preflight/node/read-surroundings.ts'
 import { listParts } from '../../src/preflight/parts.ts'
 import { readDocument } from '../../src/preflight/read-document.ts'
+import { findBuilt } from '../built.ts'
 import { median, percentile } from '../statistics.ts'
 import { payload } from '../world/objects.ts'
 import type { Figure, Measured } from './figure.ts'
@@ -66,7 +67,7 @@ export async function measurePreflight(runs: number): Promise<Measured> {
       times[format] = taken
       figures.push(figure(`preflight without kubelet, 20 KB ${format}, p50`, taken, PARTS_LIMIT_MS))
     }
-    const kubelet = findKubelet()
+    const kubelet = findBuilt('kubelet')
     if (kubelet === undefined) process.stderr.write('no kubelet was built (npm run test:real does that): a whole preflight is left out\n')
     else {
       await ask(texts.YAML, kubelet)
@@ -94,12 +95,4 @@ async function timeEach(runs: number, work: () => Promise<void>): Promise<number
 function figure(name: string, times: readonly number[], limitMs: number): Figure {
   const ms = median(times)
   return { name, unit: 'ms', agent: ms, floor: undefined, result: `${ms.toFixed(1)} ms`, target: `< ${limitMs} ms`, met: ms < limitMs }
-}
-
-/** Where the real lab keeps what it builds. */
-function findKubelet(): string | undefined {
-  const { KUBEBUILDER_ASSETS: assets, KCA_LAB_CACHE: own, XDG_CACHE_HOME: user } = process.env
-  const cache = own || join(user || join(homedir(), '.cache'), 'kubelet-cfg-agent')
-  const built = existsSync(cache) ? readdirSync(cache).map((name) => join(cache, name)) : []
-  return [...(assets ? [assets] : []), ...built].map((directory) => join(directory, 'kubelet')).find((path) => existsSync(path))
 }

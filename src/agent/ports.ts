@@ -233,7 +233,7 @@ export interface History {
 /** One HTTP exchange with the API server; never throws. Authentication, TLS and timeouts are the adapter's. */
 export interface KubeApi {
   request(request: KubeRequest): Promise<KubeAnswer>
-  /** Streams until the server ends it, the signal aborts, or nothing arrives for the inactivity limit. Never throws. */
+  /** Streams until the server ends it, the signal aborts, or nothing arrives for the inactivity limit: `ended`, if it was answered before. Never throws. */
   watch(request: KubeWatchRequest): Promise<KubeWatchEnd>
 }
 export interface KubeRequest {

@@ -78,12 +78,21 @@ export class HttpsKubeApi implements KubeApi {
     if (signal.aborted) stop()
     const capMs = (Number(request.query.timeoutSeconds) || 3600) * 1000 + WATCH_GRACE_MS
     const cap = setTimeout(() => stopper.abort('it goes on for longer than was asked for'), capMs)
-    const idle = setTimeout(() => stopper.abort(`nothing came for ${inactivityMs} ms`), inactivityMs)
-    const end = await this.#follow(request, stopper.signal, () => idle.refresh())
+    let [isAnswered, isSilent] = [false, false]
+    const idle = setTimeout(() => {
+      isSilent = true
+      stopper.abort(`nothing came for ${inactivityMs} ms`)
+    }, inactivityMs)
+    const end = await this.#follow(request, stopper.signal, () => {
+      isAnswered = true
+      idle.refresh()
+    })
     clearTimeout(cap)
     clearTimeout(idle)
     signal.removeEventListener('abort', stop)
     if (signal.aborted) return { kind: 'ended', detail: 'stopped' }
+    // No fault, where no object of the collection changes: bookmarks that are no newer than the watch are not sent (`cacheWatcher.process`, k8s.io/apiserver).
+    if (isAnswered && isSilent && end.kind === 'unreachable') return { kind: 'ended', detail: String(stopper.signal.reason) }
     return end.kind === 'refused' ? end : { ...end, detail: `watch of ${path}: ${end.detail}` }
   }
 

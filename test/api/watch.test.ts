@@ -326,3 +326,17 @@ t.test('stopping does not wait for a server that hangs', async (t) => {
   await world.source.stop()
   t.ok(performance.now() - began < 1000)
 })
+
+t.test('a watch that is answered and then silent goes on from where it was: where nothing changes there are no bookmarks', async (t) => {
+  const world = await startWorld(t, { inactivityMs: 250 })
+  const { server, source, calls } = world
+  putNode(server, 'one')
+  putConfigMap(server, 'one', 'a')
+  source.start(() => {})
+  await until(() => calls.filter(({ verb }) => verb === 'watch').length >= 8, 'watches')
+  t.equal(calls.filter(({ verb }) => verb !== 'watch').length, 2, 'each object is read once')
+  for (const { query } of calls.filter(({ verb }) => verb === 'watch')) t.match(query.resourceVersion, /^\d+$/)
+  putConfigMap(server, 'one', 'b')
+  await until(() => world.seen() === 'one=b', 'nothing is missed')
+  assertPaced(t, world)
+})

@@ -1,0 +1,100 @@
+/**
+ * Many agents in one process, as far as the API server can tell: for each a ClusterSource, which lists and watches its Node and its ConfigMap, with an HttpsKubeApi,
+ * connections and an identity of its own, wired as in main.ts. Started by agents-client.ts; answers its calls one by one.
+ */
+import { join } from 'node:path'
+import { setTimeout as after } from 'node:timers/promises'
+import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchEnd, KubeWatchRequest, Log } from '../../src/agent/ports.ts'
+import { SETTINGS } from '../../src/agent/settings.ts'
+import { HttpsKubeApi } from '../../src/kube/kube-api.ts'
+import type { ChannelSettings } from '../../src/source/channels/resolve.ts'
+import { ClusterSource } from '../../src/source/cluster.ts'
+import type { AgentsAnswer, AgentsCall, RequestCounts } from './agents-client.ts'
+import { viewOf } from './cluster.ts'
+
+/** The agent's own defaults. */
+const CHANNELS: ChannelSettings = {
+  channels: SETTINGS.channels.initial,
+  namespace: SETTINGS.configNamespace.initial,
+  key: SETTINGS.configKey.initial,
+  defaultConfigMap: undefined,
+}
+/** That have started and do not have their ConfigMap yet. */
+const STARTING_AT_A_TIME = 25
+
+const counts = { requests: 0, watches: 0, events: 0, metadataWatches: 0 }
+const open = { watches: 0 }
+const complaints: string[] = []
+const sources: ClusterSource[] = []
+
+/** The port as the agent has it, with each use counted. */
+class CountedApi implements KubeApi {
+  readonly #api: KubeApi
+
+  constructor(api: KubeApi) {
+    this.#api = api
+  }
+
+  request(request: KubeRequest): Promise<KubeAnswer> {
+    counts.requests += 1
+    return this.#api.request(request)
+  }
+
+  async watch(request: KubeWatchRequest): Promise<KubeWatchEnd> {
+    counts.watches += 1
+    if (request.as !== undefined) counts.metadataWatches += 1
+    open.watches += 1
+    const onEvent: KubeWatchRequest['onEvent'] = (event) => {
+      counts.events += 1
+      request.onEvent(event)
+    }
+    return this.#api.watch({ ...request, onEvent }).finally(() => {
+      open.watches -= 1
+    })
+  }
+}
+
+const complain = (message: string): void => void complaints.push(message)
+const log: Log = { debug() {}, info() {}, warn: complain, error: complain }
+const sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
+  await after(ms, undefined, { signal }).catch(() => {})
+}
+const pace = { nowMs: () => performance.now(), random: Math.random, sleep }
+
+/** Resolves when it has its ConfigMap. */
+function startAgent(nodeName: string, kubeconfig: string): Promise<void> {
+  const api = new CountedApi(new HttpsKubeApi(viewOf(kubeconfig), { userAgent: 'kubelet-cfg-agent/bench', wallMs: Date.now }))
+  const counters = { watchReconnected() {}, synced() {} }
+  const source = new ClusterSource({ nodeName, api, pace, log, counters, channels: CHANNELS })
+  sources.push(source)
+  return new Promise((resolve) => {
+    source.start(() => {
+      const desired = source.desired()
+      if (desired.kind === 'config-map' && desired.object.kind === 'found') resolve()
+    })
+  })
+}
+
+async function start(names: readonly string[], kubeconfigs: string): Promise<void> {
+  const left = [...names]
+  const startSome = async (): Promise<void> => {
+    for (let name = left.shift(); name !== undefined; name = left.shift()) await startAgent(name, join(kubeconfigs, `${name}.conf`))
+  }
+  await Promise.all(Array.from({ length: STARTING_AT_A_TIME }, startSome))
+  while (open.watches < 2 * names.length) await after(50)
+}
+
+function tell(): RequestCounts {
+  return { ...counts, openWatches: open.watches, complaints: [...complaints] }
+}
+
+process.on('message', async (call: AgentsCall) => {
+  const answer = (reply: AgentsAnswer): void => void process.send?.(reply)
+  try {
+    if (call.method === 'start') await start(call.names, call.kubeconfigs)
+    answer({ ok: true, counts: tell() })
+  } catch (error) {
+    answer({ ok: false, message: error instanceof Error ? error.message : String(error) })
+  }
+})
+process.on('disconnect', () => process.exit(0))

@@ -1,0 +1,115 @@
+/**
+ * A real control plane with a fleet's objects in it: a Node and a kubeconfig with the node's own identity for each name, and the one ConfigMap that all are to
+ * use, by label. Certificates are made in memory, since openssl takes longer for a thousand than the measurement.
+ */
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { issueCertificate } from '../../demo/api-server/x509.ts'
+import { readKubeconfig } from '../../src/kube/credentials.ts'
+import { HttpsKubeApi, type KubeconfigView } from '../../src/kube/kube-api.ts'
+import { type ControlPlane, startControlPlane } from '../../test/real/lab/control-plane.ts'
+import { findChild } from '../processes.ts'
+import { configMap, NAMESPACE, payload } from '../world/objects.ts'
+import { readGauges, type ServerGauges } from './gauges.ts'
+import { CONFIG_MAP, fleetNode, KUBELET } from './node.ts'
+
+const AT_A_TIME = 8
+const HEALTHZ_PORT = 10_248
+
+export interface FleetCluster {
+  readonly apiserverPid: number
+  readonly etcdPid: number
+  readonly port: number
+  /** The administrator's. */
+  readonly kubeconfig: KubeconfigView
+  /** Where each node's is, as NAME.conf. */
+  readonly kubeconfigs: string
+  /** JSON as the server sends it. */
+  readonly sizes: { readonly wholeBytes: number; readonly metadataBytes: number; readonly configMapBytes: number }
+  /** What the server says of itself; with `collected`, after it has collected its garbage. */
+  gauges(when: 'now' | 'collected'): Promise<ServerGauges>
+  close(): Promise<void>
+}
+
+/** @param storesConfigSource whether the server stores `spec.configSource`: one that does is asked for whole Nodes. */
+export async function openFleetCluster(names: readonly string[], storesConfigSource: boolean): Promise<FleetCluster> {
+  const plane = await startControlPlane({ dynamicKubeletConfig: storesConfigSource })
+  try {
+    const kubeconfig: KubeconfigView = viewOf(plane.adminKubeconfig)
+    const api = new HttpsKubeApi(kubeconfig, { userAgent: KUBELET, wallMs: Date.now })
+    await create(api, `/api/v1/namespaces/${NAMESPACE}/configmaps`, configMap(CONFIG_MAP, payload(1, HEALTHZ_PORT)))
+    await plane.grantNodesConfigMap(NAMESPACE, CONFIG_MAP)
+    const left = names.map((_, serial) => serial)
+    const registerAll = async (): Promise<void> => {
+      for (let serial = left.shift(); serial !== undefined; serial = left.shift())
+        await create(api, '/api/v1/nodes', fleetNode(serial, '2021-01-14T09:12:31Z'))
+    }
+    await Promise.all(Array.from({ length: AT_A_TIME }, registerAll))
+    const raw = async (path: string, as?: 'PartialObjectMetadata'): Promise<number> => {
+      const answer = await api.request({ method: 'GET', path, ...(as === undefined ? {} : { as }) })
+      return Buffer.byteLength(JSON.stringify(answer.kind === 'ok' ? answer.object : ''))
+    }
+    const [first = ''] = names
+    return {
+      apiserverPid: findChild('kube-apiserver'),
+      etcdPid: findChild('etcd'),
+      port: Number(new URL(plane.server).port),
+      kubeconfig,
+      kubeconfigs: writeKubeconfigs(plane, names),
+      sizes: {
+        wholeBytes: await raw(`/api/v1/nodes/${first}`),
+        metadataBytes: await raw(`/api/v1/nodes/${first}`, 'PartialObjectMetadata'),
+        configMapBytes: await raw(`/api/v1/namespaces/${NAMESPACE}/configmaps/${CONFIG_MAP}`),
+      },
+      async gauges(when) {
+        if (when === 'collected') await plane.kubectl(['get', '--raw', '/debug/pprof/heap?gc=1&debug=1'])
+        return readGauges(await plane.kubectl(['get', '--raw', '/metrics']))
+      },
+      close: () => plane.stop(),
+    }
+  } catch (error) {
+    await plane.stop()
+    throw error
+  }
+}
+
+export function viewOf(path: string): KubeconfigView {
+  const reading = readKubeconfig(path, () => performance.now())
+  return { current: () => reading, forget() {} }
+}
+
+async function create(api: HttpsKubeApi, path: string, body: object): Promise<void> {
+  const answer = await api.request({ method: 'POST', path, body })
+  if (answer.kind !== 'ok') throw new Error(`POST ${path}: ${answer.detail}`)
+}
+
+function writeKubeconfigs({ directory, server, caFile }: ControlPlane, names: readonly string[]): string {
+  const into = join(directory, 'fleet')
+  mkdirSync(into)
+  const [ca, key] = [readFileSync(caFile, 'utf8'), readFileSync(join(directory, 'ca.key'), 'utf8')]
+  const authority = authorityOf(ca, key)
+  for (const name of names) {
+    const identity = issueCertificate(authority, { commonName: `system:node:${name}`, organizations: ['system:nodes'] }, { kind: 'client' })
+    const user = { 'client-certificate-data': base64(identity.certificate), 'client-key-data': base64(identity.key) }
+    const config = {
+      apiVersion: 'v1',
+      kind: 'Config',
+      clusters: [{ name: 'fleet', cluster: { server, 'certificate-authority-data': base64(ca) } }],
+      users: [{ name: 'node', user }],
+      contexts: [{ name: 'fleet', context: { cluster: 'fleet', user: 'node' } }],
+      'current-context': 'fleet',
+    }
+    writeFileSync(join(into, `${name}.conf`), JSON.stringify(config), { mode: 0o600 })
+  }
+  return into
+}
+
+function authorityOf(certificate: string, key: string): Parameters<typeof issueCertificate>[0] {
+  const commonName = /^CN=(.*)$/m.exec(new X509Certificate(certificate).subject)?.[1] ?? ''
+  return { certificate, key, signingKey: createPrivateKey(key), name: { commonName, organizations: [] } }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}

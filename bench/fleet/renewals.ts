@@ -1,0 +1,77 @@
+/**
+ * What an agent asks of the API server while nothing happens, over hours: the loop that follows its Node and the one that follows its ConfigMap, in a time that
+ * passes at once. A watch lasts for as long as it was asked for, or, where no ConfigMap of the whole cluster changes, for as long as the agent bears silence: kube-apiserver
+ * sends no bookmarks then. Nothing here is measured; it is what src/source does, counted.
+ */
+import type { KubeAnswer, KubeApi, Log } from '../../src/agent/ports.ts'
+import { NodeExtent } from '../../src/source/node-extent.ts'
+import { watchObject } from '../../src/source/object-watch.ts'
+import { openGate, type Pace, WATCH_LIMITS } from '../../src/source/watch-loop.ts'
+
+export interface Renewals {
+  readonly watches: number
+  readonly reads: number
+  /** Of these, with an answer as long as the object. */
+  readonly wholeReads: number
+  /** Whether the server stores a field: its version, and a dry run. */
+  readonly questions: number
+}
+
+const NODE = { kind: 'Node', metadata: { name: 'n', uid: 'u', resourceVersion: '1' } }
+const CONFIG_MAP = { kind: 'ConfigMap', metadata: { name: 'n', namespace: 'c', uid: 'u', resourceVersion: '1' } }
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** @param storesConfigSource of the server */
+export async function countNodeRenewals(hours: number, storesConfigSource: boolean, random: () => number): Promise<Renewals> {
+  return count(hours, random, NODE, { stores: storesConfigSource, bookmarks: true })
+}
+
+/** @param bookmarks whether they come */
+export async function countConfigMapRenewals(hours: number, bookmarks: boolean, random: () => number): Promise<Renewals> {
+  return count(hours, random, CONFIG_MAP, { stores: true, bookmarks })
+}
+
+async function count(
+  hours: number,
+  random: () => number,
+  object: typeof NODE | typeof CONFIG_MAP,
+  server: { readonly stores: boolean; readonly bookmarks: boolean },
+): Promise<Renewals> {
+  const stopper = new AbortController()
+  const counted = { watches: 0, reads: 0, wholeReads: 0, questions: 0 }
+  let nowMs = 0
+  const pass = (ms: number): void => {
+    nowMs += ms
+    if (nowMs >= hours * 3600_000) stopper.abort()
+  }
+  const pace: Pace = { nowMs: () => nowMs, random, sleep: async (ms) => pass(ms) }
+  const api: KubeApi = {
+    async request({ method, path, query, as }): Promise<KubeAnswer> {
+      if (method === 'PATCH' || path === '/version') {
+        counted.questions += 1
+        if (path === '/version') return { kind: 'ok', object: { major: '1', minor: '20' } }
+        return { kind: 'ok', object: server.stores ? { ...NODE, status: { config: { error: 'stored' } } } : NODE }
+      }
+      counted.reads += 1
+      if (as === undefined) counted.wholeReads += 1
+      return { kind: 'ok', object: query === undefined ? object : { metadata: { resourceVersion: '1' }, items: [object] } }
+    },
+    async watch({ query, inactivityMs }) {
+      counted.watches += 1
+      pass(Math.min(Number(query.timeoutSeconds) * 1000, server.bookmarks ? Number.POSITIVE_INFINITY : inactivityMs))
+      return { kind: 'ended', detail: 'it was asked for no longer' }
+    },
+  }
+  const extent = new NodeExtent({ api, nodeName: 'n', pace, log: SILENT, requestTimeoutMs: WATCH_LIMITS.requestTimeoutMs })
+  const watched =
+    object === NODE ? { collection: '/api/v1/nodes', name: 'n', extent } : { collection: '/api/v1/namespaces/c/configmaps', name: 'n' }
+  const observer = {
+    onView(view: { readonly kind: string; readonly form?: string }) {
+      if (view.form === 'whole' && object === NODE) extent.saw(NODE)
+    },
+    onSynced() {},
+    onReconnect() {},
+  }
+  await watchObject({ api, pace, log: SILENT, limits: WATCH_LIMITS }, watched, observer, openGate(), stopper.signal)
+  return counted
+}
