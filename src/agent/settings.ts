@@ -38,6 +38,8 @@ export interface Settings extends Policy, PreflightSettings {
   readonly defaultConfigMap: NamedConfigMap | undefined
   /** undefined: assignments come from the cluster. */
   readonly manifestDir: string | undefined
+  /** undefined: this node has no overlay. */
+  readonly overlayDir: string | undefined
   readonly dynamicConfigDir: string
   readonly runtimeDir: string
   readonly envFile: string
@@ -135,6 +137,14 @@ export const SETTINGS: { readonly [P in SettingName]: Setting<Settings[P]> } = {
     ...forAll,
     initialNote: 'none, the API server is asked',
     help: 'take Node and ConfigMaps from the manifests in this directory and ask no API server',
+  },
+  overlayDir: {
+    name: 'overlay-dir',
+    group: SOURCES,
+    kind: optional(pathKind),
+    initial: '/etc/kubelet-cfg-agent/overlay.d',
+    ...forAll,
+    help: 'YAML files that are merged into what is assigned, for what is different on this node; empty: none are',
   },
   dynamicConfigDir: {
     name: 'dynamic-config-dir',

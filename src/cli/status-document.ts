@@ -9,7 +9,7 @@ import type { ConfigSource, FailureReason, HeldSource, Snapshot, UnitActivity, V
 import { describePause, findPause, latestHeard } from '../agent/pause.ts'
 import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
 import { countsForLimit } from '../agent/restarts.ts'
-import { sameSource } from '../agent/sources.ts'
+import { describeVersion, sameSource } from '../agent/sources.ts'
 import { describeStatus } from '../report/status.ts'
 import type { AgentPresence } from './command.ts'
 import type { Explanation } from './explain.ts'
@@ -57,6 +57,8 @@ export type SourceDocument =
       readonly kubeletConfigKey: string
       readonly uid: string
       readonly resourceVersion: string
+      /** What this node laid over it. Absent: nothing. */
+      readonly overlay?: string
       /** `missing`: there is no whole checkpoint of it on disk. Absent where that was not looked up. */
       readonly checkpoint?: 'present' | 'missing'
     }
@@ -113,8 +115,8 @@ export function documentStatus(snapshot: Snapshot, explanation: Explanation, age
 
 export function documentSource(source: ConfigSource): SourceDocument {
   if (source === 'local') return { kind: 'local' }
-  const { namespace, name, kubeletConfigKey, uid, resourceVersion } = source
-  return { kind: 'configMap', namespace, name, kubeletConfigKey, uid, resourceVersion }
+  const { namespace, name, kubeletConfigKey, uid, resourceVersion, overlay } = source
+  return { kind: 'configMap', namespace, name, kubeletConfigKey, uid, resourceVersion, ...(overlay !== undefined && { overlay }) }
 }
 
 export function documentHeld({ source, content }: HeldSource): SourceDocument {
@@ -130,7 +132,7 @@ export function documentActive(snapshot: Snapshot, active: ConfigSource | undefi
     return nextStart.kind === 'known' && sameSource(nextStart.held.source, active) ? documentHeld(nextStart.held) : documentSource(active)
   }
   const process = unit.kind === 'known' ? unit.process : undefined
-  if (process?.kind === 'checkpoint') return unknown(`a checkpoint that no record names: ${process.uid}/${process.resourceVersion}`)
+  if (process?.kind === 'checkpoint') return unknown(`a checkpoint that no record names: ${process.uid}/${describeVersion(process)}`)
   if (process?.kind === 'other' && process.configPath !== undefined) return unknown(process.configPath)
   return unknown('neither the local config nor a checkpoint')
 }

@@ -1,5 +1,6 @@
 /** What `status` prints for people: the document of `status -o json` as aligned lines, with what is not the case left out. Pure. */
 import { formatDuration, SECOND_US } from '../agent/durations.ts'
+import { describeVersion } from '../agent/sources.ts'
 import { describeChannel } from '../source/channels/words.ts'
 import type { SourceDocument, StatusDocument } from './status-document.ts'
 import { alignColumns, type Cell, type Tone } from './terminal.ts'
@@ -66,7 +67,7 @@ export function describeDocument(source: SourceDocument): Cell[] {
     case 'configMap': {
       const name = `${source.namespace}/${source.name}:${source.kubeletConfigKey}`
       const missing = source.checkpoint === 'missing' ? [tone('checkpoint missing', 'bad')] : []
-      return [name, source.resourceVersion, source.uid, ...missing]
+      return [name, describeVersion(source), source.uid, ...missing]
     }
   }
 }
