@@ -158,7 +158,9 @@ const EXECUTORS: Executors = {
         // The same refusal again is no news.
         if (before?.state !== 'refused' || before.detail !== detail) {
           history.append({ kind: 'rejected', from: source, to: undefined, why: detail })
-          log.error(`failed to ${reason} config: ${detail}`, { source })
+          log.error(`failed to ${reason} config${source.overlay === undefined ? '' : ", as this node's overlay makes it"}: ${detail}`, {
+            source,
+          })
         }
         records.writeVerdict({ key, state: 'refused', reason, detail, source, atWallMs: clock.now().wallMs, basis })
       }

@@ -10,6 +10,7 @@ import { describePause, findPause, latestHeard } from '../agent/pause.ts'
 import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
 import { countsForLimit } from '../agent/restarts.ts'
 import { describeVersion, sameSource } from '../agent/sources.ts'
+import type { OverlayView } from '../overlay/view.ts'
 import { describeStatus } from '../report/status.ts'
 import type { AgentPresence } from './command.ts'
 import type { Explanation } from './explain.ts'
@@ -44,6 +45,8 @@ export interface StatusDocument {
   readonly waitRemainingSeconds: number | null
   readonly restarts: { readonly lastHour: number; readonly fallbacksLastHour: number; readonly limitPerHour: number }
   readonly verdicts: readonly VerdictDocument[]
+  /** As its files are now, whatever the agent has made of them. null: there are none. Absent where that was not looked up. */
+  readonly overlay?: OverlayDocument | null
   /** As in `Node.status.config.error`; null: none. What only the running agent knows (an API outage) is not in it. */
   readonly error: string | null
 }
@@ -65,6 +68,10 @@ export type SourceDocument =
   /** No kubelet process. */
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown'; readonly detail: string }
+
+export type OverlayDocument =
+  | { readonly state: 'usable'; readonly hash: string; readonly files: readonly string[] }
+  | { readonly state: 'unusable'; readonly detail: string }
 
 export type WiringDocument =
   | { readonly state: 'ready'; readonly activation: 'env' | 'file' }
@@ -135,6 +142,18 @@ export function documentActive(snapshot: Snapshot, active: ConfigSource | undefi
   if (process?.kind === 'checkpoint') return unknown(`a checkpoint that no record names: ${process.uid}/${describeVersion(process)}`)
   if (process?.kind === 'other' && process.configPath !== undefined) return unknown(process.configPath)
   return unknown('neither the local config nor a checkpoint')
+}
+
+export function documentOverlay(view: OverlayView): OverlayDocument | null {
+  switch (view.kind) {
+    case 'none':
+    case 'pending':
+      return null
+    case 'faulty':
+      return { state: 'unusable', detail: view.detail }
+    case 'present':
+      return { state: 'usable', hash: view.overlay, files: view.files }
+  }
 }
 
 export function documentAgent(agent: AgentPresence): StatusDocument['agent'] {
