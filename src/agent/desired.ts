@@ -53,5 +53,6 @@ export interface Heard {
 export type Desired =
   | { readonly kind: 'unknown'; readonly detail: string; readonly heard?: Heard }
   | { readonly kind: 'local'; readonly heard?: Heard }
-  | { readonly kind: 'invalid'; readonly detail: string; readonly heard?: Heard }
+  /** `isSeen`: its ConfigMap is known all the same, so that `heard` has all that is to be heard of a pause. */
+  | { readonly kind: 'invalid'; readonly detail: string; readonly heard?: Heard; readonly isSeen?: boolean }
   | { readonly kind: 'config-map'; readonly ref: ConfigMapRef; readonly object: ConfigMapView; readonly heard?: Heard }

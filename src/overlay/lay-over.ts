@@ -22,6 +22,7 @@ export function layOver(desired: Desired, view: OverlayView, onFault: (detail: s
   return { ...desired, object: { ...desired.object, rendered: { overlay: view.overlay, data: rendering.data } } }
 }
 
-function refuse({ heard }: Desired): Desired {
-  return { kind: 'invalid', detail: OVERLAY_ERROR, ...(heard && { heard: { ...heard, problem: OVERLAY_ERROR } }) }
+function refuse({ heard, object }: Extract<Desired, { kind: 'config-map' }>): Desired {
+  const isSeen = object.kind === 'found'
+  return { kind: 'invalid', detail: OVERLAY_ERROR, ...(heard && { heard: { ...heard, problem: OVERLAY_ERROR } }), isSeen }
 }

@@ -51,6 +51,10 @@ export type WorldEvent =
   | { readonly kind: 'rollback' }
   | { readonly kind: 'retry' }
   | { readonly kind: 'damage-assigned' }
+  /** Of the node's own files, which are laid over whatever is assigned. */
+  | { readonly kind: 'edit-overlay'; readonly behaviour: Behaviour }
+  | { readonly kind: 'remove-overlay' }
+  | { readonly kind: 'spoil-overlay'; readonly seconds: number }
 
 export interface Timed {
   readonly afterSeconds: number
@@ -134,5 +138,9 @@ function makeEvent(random: Random): WorldEvent {
     { kind: 'rollback' },
     { kind: 'retry' },
     { kind: 'damage-assigned' },
+    { kind: 'edit-overlay', behaviour: random.pick(BEHAVIOURS) },
+    { kind: 'edit-overlay', behaviour: 'good' },
+    { kind: 'remove-overlay' },
+    { kind: 'spoil-overlay', seconds },
   ])
 }

@@ -37,7 +37,7 @@ export function addOverlayScenarios(plane: ControlPlane, program: string): void 
         await node.untilRuns(62)
         assert.equal((await node.configz()).podsPerCore, 7)
         await node.untilHealthy()
-        await eventually(async () => /overlay: /.test(node.read('meta', 'last-known-good') ?? ''), { what: 'it is promoted' })
+        await eventually(async () => /^ {4}overlay: /m.test(node.read('meta', 'last-known-good') ?? ''), { what: 'it is promoted' })
         assert.match(nextConfig(), new RegExp(`/rendered/${good.uid}/${good.resourceVersion}/[0-9a-f]{16}/kubelet$`))
         assert.equal(node.read('checkpoints', good.uid, good.resourceVersion, 'kubelet'), untouched)
         await admin.untilStatus({ assigned: good, active: good, lastKnownGood: good })
@@ -77,7 +77,9 @@ export function addOverlayScenarios(plane: ControlPlane, program: string): void 
         for (const name of ['10-pods.yaml', '20-pods.yaml']) rmSync(join(node.host(OVERLAY), name))
         await node.untilRuns(51)
         assert.equal(nextConfig(), checkpoint)
-        await eventually(async () => !/overlay/.test(node.read('meta', 'last-known-good') ?? 'overlay'), { what: 'it is promoted' })
+        await eventually(async () => !/^ {4}overlay: /m.test(node.read('meta', 'last-known-good') ?? '    overlay: '), {
+          what: 'it is promoted',
+        })
         assert.equal(node.read('checkpoints', good.uid, good.resourceVersion, 'kubelet'), untouched)
         await admin.untilStatus({ assigned: good, active: good, lastKnownGood: good })
       })
