@@ -144,7 +144,7 @@ export const SETTINGS: { readonly [P in SettingName]: Setting<Settings[P]> } = {
     kind: optional(pathKind),
     initial: '/etc/kubelet-cfg-agent/overlay.d',
     ...forAll,
-    help: 'YAML files that are merged into what is assigned, for what is different on this node; empty: none are',
+    help: 'merge patches (YAML) that this node lays over what is assigned, for what differs from node to node; empty: none',
   },
   dynamicConfigDir: {
     name: 'dynamic-config-dir',
