@@ -82,7 +82,6 @@ export interface Layout {
   /** The cluster and node that this state belongs to. */
   readonly binding: string
   readonly checkpoints: string
-  checkpointsOf(uid: string): string
   /** With an overlay: its rendering. */
   checkpoint(uid: string, resourceVersion: string, overlay?: string): string
   /** Checkpoints with this node's overlay, each in a directory beneath that of its version. */
@@ -104,7 +103,6 @@ export function layoutOf(directory: string): Layout {
     verdicts: join(meta, 'verdicts'),
     binding: join(meta, 'cluster'),
     checkpoints,
-    checkpointsOf: (uid) => join(checkpoints, uid),
     checkpoint: (uid, resourceVersion, overlay) =>
       overlay === undefined ? join(checkpoints, uid, resourceVersion) : join(rendered, uid, resourceVersion, overlay),
     rendered,

@@ -77,8 +77,8 @@ export class Invariants {
     const now = new Map<string, string>()
     const { files } = this.#world
     for (const uid of files.list(this.#layout.checkpoints) ?? []) {
-      for (const version of files.list(this.#layout.checkpointsOf(uid)) ?? []) {
-        this.#readInto(now, `${this.#layout.checkpointsOf(uid)}/${version}`)
+      for (const version of files.list(`${this.#layout.checkpoints}/${uid}`) ?? []) {
+        this.#readInto(now, `${this.#layout.checkpoints}/${uid}/${version}`)
       }
     }
     for (const uid of files.list(this.#layout.rendered) ?? []) {
