@@ -3,6 +3,7 @@
  * Loaded for a command, and never by the agent.
  */
 import { existsSync } from 'node:fs'
+import type { Desired } from './agent/desired.ts'
 import { type Eyes, observe } from './agent/observe.ts'
 import type { Clock, Log } from './agent/ports.ts'
 import { type Settings, toChannelSettings, toPolicy } from './agent/settings.ts'
@@ -21,6 +22,10 @@ import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
 import { openPreflight } from './main-preflight.ts'
 import { findNodeName, openStores } from './main-stores.ts'
+import { layOver } from './overlay/lay-over.ts'
+import { readOverlayFiles } from './overlay/overlay-files.ts'
+import { readOverlay } from './overlay/read-overlay.ts'
+import type { OverlayView } from './overlay/view.ts'
 import { readHistory } from './report/history.ts'
 import { askAssignment, askManifests } from './source/ask-once.ts'
 
@@ -47,6 +52,11 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
     preflight: undefined,
     drain: { isDrained: () => undefined },
   })
+  const askCluster = async (): Promise<Desired> => {
+    if (settings.manifestDir === undefined) return askAssignment(api, nodeName(), toChannelSettings(settings))
+    const { parseDocuments } = await import('./kubelet/yaml.ts')
+    return askManifests(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.files, parseDocuments)
+  }
   return {
     settings,
     terminal,
@@ -56,11 +66,8 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
         eyes(() => desired),
         [],
       ),
-    askDesired: async () => {
-      if (settings.manifestDir === undefined) return askAssignment(api, nodeName(), toChannelSettings(settings))
-      const { parseDocuments } = await import('./kubelet/yaml.ts')
-      return askManifests(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.files, parseDocuments)
-    },
+    askDesired: async () => layOver(await askCluster(), await overlayOf(settings)),
+    readOverlay: () => overlayOf(settings),
     api,
     nodeName,
     checkpoints: stores.checkpoints,
@@ -79,6 +86,14 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
     uid: process.getuid?.() ?? 0,
     nodeFacts: async () => (await import('./kubelet/node-facts.ts')).readNodeFacts(),
   }
+}
+
+async function overlayOf({ overlayDir }: Settings): Promise<OverlayView> {
+  const found = overlayDir === undefined ? undefined : readOverlayFiles(overlayDir)
+  if (found === undefined || (found.kind === 'files' && found.files.size === 0)) return { kind: 'none' }
+  if (found.kind === 'faulty') return found
+  const view = readOverlay(found.files, await import('./kubelet/yaml.ts'))
+  return view.kind === 'faulty' ? { kind: 'faulty', detail: `${overlayDir}/${view.detail}` } : view
 }
 
 function takeOver(settings: Settings, { directory, lock: lockPath }: Layout, clock: Clock): TakeOver {

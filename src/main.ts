@@ -31,6 +31,9 @@ import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
 import { decodeAndCheck } from './kubelet/preflight.ts'
 import { findNodeName, openStores, type Stores } from './main-stores.ts'
+import { OverlaidSource } from './overlay/overlaid-source.ts'
+import { OverlayDirectory } from './overlay/overlay-directory.ts'
+import { readOverlayFiles } from './overlay/overlay-files.ts'
 import { AgentPreflight } from './preflight/agent-preflight.ts'
 import { EffectCheck } from './preflight/effect-check.ts'
 import { type Counters, countRejections, NO_COUNTERS } from './report/counters.ts'
@@ -154,7 +157,7 @@ async function liveOn(
     })
   if (publisher !== undefined) historyAppended = () => publisher.historyAppended()
 
-  const assignment: AssignmentSource =
+  const assigned: AssignmentSource =
     api === undefined
       ? await openManifests(settings, nodeName, files, counters, log)
       : new ClusterSource({
@@ -174,6 +177,7 @@ async function liveOn(
             else publisher?.start()
           },
         })
+  const assignment = settings.overlayDir === undefined ? assigned : new OverlaidSource(assigned, openOverlay(settings.overlayDir, log), log)
   const reporter = new Reporter({
     clock,
     log,
@@ -273,7 +277,7 @@ function lazily<T>(make: () => Promise<T>): () => Promise<T> {
 function settleFiles(files: DurableFiles, layout: Layout, log: Log): void {
   try {
     files.settle(layout.directory, false)
-    for (const path of [layout.meta, layout.checkpoints, layout.requests]) files.settle(path)
+    for (const path of [layout.meta, layout.checkpoints, layout.rendered, layout.requests]) files.settle(path)
   } catch (error) {
     log.warn('what a crash may have left unfinished could not be cleared away', { error })
   }
@@ -298,6 +302,11 @@ async function openManifests(settings: Settings, nodeName: string, files: Files,
     log,
     counters: { synced: () => counters.synced(Date.now()) },
   })
+}
+
+function openOverlay(directory: string, log: Log): OverlayDirectory {
+  const loadParser = () => import('./kubelet/yaml.ts')
+  return new OverlayDirectory({ directory, read: readOverlayFiles, loadParser, watch: watchDirectory, pace, log })
 }
 
 /** Metrics cost memory that only an open address is worth. */

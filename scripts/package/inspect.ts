@@ -17,6 +17,7 @@ const INSTALLED = [
   '-rw-r--r-- /usr/lib/kubelet-cfg-agent/kubelet-cfg-agent.mjs',
   '-rw-r--r-- /usr/lib/kubelet-cfg-agent/kubelet-cfg-agent.mjs.map',
   '-rw-r--r-- /etc/kubelet-cfg-agent/config.yaml',
+  'drwxr-xr-x /etc/kubelet-cfg-agent/overlay.d',
   '-rw-r--r-- ENVIRONMENT/kubelet-cfg-agent',
   '-rw-r--r-- UNITS/kubelet-cfg-agent.service',
   '-rw-r--r-- UNITS/kubelet.service.d/90-kubelet-cfg-agent.conf',
@@ -35,7 +36,7 @@ export async function inspectDeb(deb: string, scratch: string, architecture: Arc
   const installed = [...listing.matchAll(/^(\S{10}) (\S+) .* \.(\/\S*)$/gm)].map(([, mode, owner, path]) => ({ mode, owner, path }))
   const own = installed.filter(({ owner }) => owner !== 'root/root')
   if (own.length > 0) throw new Error(`${deb}: not everything belongs to root: ${own[0]?.path}`)
-  checkInstalled(deb, new Set(installed.map(({ mode, path }) => `${mode} ${path}`)), {
+  checkInstalled(deb, new Set(installed.map(({ mode, path = '' }) => `${mode} ${path.replace(/(.)\/$/, '$1')}`)), {
     UNITS: '/lib/systemd/system',
     ENVIRONMENT: '/etc/default',
   })
@@ -55,7 +56,7 @@ export async function inspectRpm(rpm: string): Promise<void> {
   const own = installed.filter(({ owner }) => owner !== 'root')
   if (own.length > 0) throw new Error(`${rpm}: not everything belongs to root: ${own[0]?.path}`)
   const places = { UNITS: '/usr/lib/systemd/system', ENVIRONMENT: '/etc/sysconfig' }
-  checkInstalled(rpm, new Set(installed.map(({ mode, path }) => `${mode} ${path}`)), places)
+  checkInstalled(rpm, new Set(installed.map(({ mode, path = '' }) => `${mode} ${path.replace(/(.)\/$/, '$1')}`)), places)
   const configFiles = (await run('rpm', ['-qp', '--configfiles', rpm])).trim().split('\n').sort()
   expect(rpm, 'configuration files', configFiles, ['/etc/kubelet-cfg-agent/config.yaml', '/etc/sysconfig/kubelet-cfg-agent'])
   checkScript(rpm, await run('rpm', ['-qp', '--scripts', rpm]))

@@ -7,8 +7,23 @@ import type { ConfigMapData, ConfigMapRef } from './model.ts'
 /** What is known of the assigned ConfigMap object. `pending`: not asked yet; it is no error. */
 export type ConfigMapView =
   | { readonly kind: 'pending' }
-  | { readonly kind: 'found'; readonly uid: string; readonly resourceVersion: string; readonly data: ConfigMapData }
+  | {
+      readonly kind: 'found'
+      readonly uid: string
+      readonly resourceVersion: string
+      readonly data: ConfigMapData
+      /** What kubelet gets in place of `data` where this node has an overlay. */
+      readonly rendered?: Rendered | undefined
+    }
   | { readonly kind: 'unavailable'; readonly reason: UnavailableReason; readonly detail: string }
+
+export type FoundConfigMap = Extract<ConfigMapView, { kind: 'found' }>
+
+export interface Rendered {
+  /** See `ConfigMapSource.overlay`. */
+  readonly overlay: string
+  readonly data: ConfigMapData
+}
 
 export type UnavailableReason = 'not-found' | 'forbidden' | 'unreachable' | 'malformed'
 
@@ -38,5 +53,6 @@ export interface Heard {
 export type Desired =
   | { readonly kind: 'unknown'; readonly detail: string; readonly heard?: Heard }
   | { readonly kind: 'local'; readonly heard?: Heard }
-  | { readonly kind: 'invalid'; readonly detail: string; readonly heard?: Heard }
+  /** `isSeen`: its ConfigMap is known all the same, so that `heard` has all that is to be heard of a pause. */
+  | { readonly kind: 'invalid'; readonly detail: string; readonly heard?: Heard; readonly isSeen?: boolean }
   | { readonly kind: 'config-map'; readonly ref: ConfigMapRef; readonly object: ConfigMapView; readonly heard?: Heard }

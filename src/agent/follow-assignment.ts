@@ -2,7 +2,7 @@
 import type { Desired } from './desired.ts'
 import type { ConfigMapData, ConfigMapSource, Snapshot } from './model.ts'
 import { latestHeard } from './pause.ts'
-import { sameRef, sameSource, sameVersion } from './sources.ts'
+import { sameRef, sameSource, sameVersion, sourceOf } from './sources.ts'
 import type { Step } from './step.ts'
 import { trialKey } from './trial-key.ts'
 
@@ -21,14 +21,16 @@ export function followAssignment(snapshot: Snapshot): Step | undefined {
     case 'config-map': {
       const { ref, object } = desired
       if (object.kind !== 'found') return undefined
-      const source = { ...ref, uid: object.uid, resourceVersion: object.resourceVersion }
+      const source = sourceOf(ref, object)
       const known = assigned !== undefined && sameSource(assigned, source)
       // No content: its checkpoint is gone or damaged, and the cluster still has it.
       if (known && snapshot.assignedContent !== undefined && snapshot.assignedContent === snapshot.desiredContent) return undefined
       // What a selector chooses changes for many nodes at once, as an edit does.
       const bySelector = snapshot.heard?.channel === 'selector' && desired.heard?.channel === 'selector'
       const inPlace = assigned !== undefined && assigned !== 'local' && (sameRef(assigned, source) || bySelector)
-      return judgeReplacement(snapshot, source, object.data, { kind: 'assign', source, data: object.data, inPlace })
+      const { data, rendered } = object
+      const assign: Step = { kind: 'assign', source, data, ...(rendered && { rendered: rendered.data }), inPlace }
+      return judgeReplacement(snapshot, source, rendered?.data ?? data, assign)
     }
   }
 }

@@ -22,6 +22,8 @@ export interface ConfigMapSource extends ConfigMapRef {
   readonly uid: string
   /** Opaque: compared for equality, never ordered. */
   readonly resourceVersion: string
+  /** What this node laid over it: a hash of the overlay's files, which makes it a version of its own. Absent: nothing, kubelet gets the ConfigMap's own bytes. */
+  readonly overlay?: string | undefined
 }
 
 /** Where a kubelet's config comes from. `local` is what kubelet was provisioned with. */
@@ -218,6 +220,8 @@ export type TransitionKind =
 export interface CheckpointInfo {
   readonly uid: string
   readonly resourceVersion: string
+  /** Of a rendering. */
+  readonly overlay?: string | undefined
   readonly savedAtMs: number
 }
 

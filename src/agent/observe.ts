@@ -159,7 +159,8 @@ function contentOf(source: ConfigSource, checkpoints: Checkpoints): ContentHash 
 
 function contentOfDesired(eyes: Eyes, desired: Desired): ContentHash | undefined {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return undefined
-  return eyes.contentOf(desired.object.data, desired.ref.kubeletConfigKey)
+  const { data, rendered } = desired.object
+  return eyes.contentOf(rendered?.data ?? data, desired.ref.kubeletConfigKey)
 }
 
 function findStored(desired: Desired, checkpoints: Checkpoints): ContentHash | undefined {
@@ -220,7 +221,8 @@ function identifyContent(
   checkpoints: Checkpoints,
 ): ContentHash {
   if (process.kind === 'checkpoint') {
-    const file = { uid: process.uid, resourceVersion: process.resourceVersion, kubeletConfigKey: process.key }
+    const { uid, resourceVersion, key: kubeletConfigKey, overlay } = process
+    const file = { uid, resourceVersion, kubeletConfigKey, overlay }
     return checkpoints.content(file) ?? `missing:${checkpoints.path(file)}`
   }
   if (unit.wiring.kind === 'ready' && unit.wiring.activation === 'file' && activation.kind !== 'unknown') {

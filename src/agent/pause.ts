@@ -39,8 +39,9 @@ function isConfigMapKnown(desired: Desired): boolean {
     case 'local':
       return true
     case 'unknown':
-    case 'invalid':
       return false
+    case 'invalid':
+      return desired.isSeen === true
     case 'config-map':
       return desired.object.kind === 'found' || (desired.object.kind === 'unavailable' && desired.object.reason === 'not-found')
   }

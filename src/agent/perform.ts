@@ -2,14 +2,16 @@
  * Carries one step out: one executor per kind, each idempotent. History goes first, so that a crash can repeat a line but never lose one;
  * then the effect. An executor throws when the effect did not happen; the loop tries again later.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { restartingMessage, sourcePath } from '../report/texts.ts'
 import { describeChannel } from '../source/channels/words.ts'
 import { findBasePath } from './base.ts'
+import type { Channel } from './desired.ts'
 import { expectStart } from './health-record.ts'
-import type { Acceptance, ConfigSource, Snapshot, TrialKey } from './model.ts'
+import type { Acceptance, ConfigMapData, ConfigMapSource, ConfigSource, Snapshot, TrialKey } from './model.ts'
 import type { Activation, Checkpoints, Clock, History, Log, OperatorRequests, Preflight, Records, RuntimeRecords, Unit } from './ports.ts'
 import { keepRestarts } from './restarts.ts'
-import { describeSource, sameRef, sameVersion } from './sources.ts'
+import { describeSource, sameRef, sameVersion, withoutOverlay } from './sources.ts'
 import type { Step, StepOf } from './step.ts'
 
 /** Everything the agent can touch. */
@@ -52,7 +54,7 @@ const EXECUTORS: Executors = {
     requests.done('rollback')
   },
 
-  assign({ checkpoints, records, runtime, history, log, clock }, { source, data, inPlace }, snapshot) {
+  assign({ checkpoints, records, runtime, history, log, clock }, { source, data, rendered, inPlace }, snapshot) {
     const channel = snapshot.desired.heard?.channel ?? 'config-source'
     const upstream = channel === 'config-source'
     if (upstream) log.info('Node.Spec.ConfigSource is non-empty, will checkpoint source and update config if necessary')
@@ -61,14 +63,11 @@ const EXECUTORS: Executors = {
     const before = checkpoints.content(source)
     if (before !== undefined && before === snapshot.desiredContent) log.info(`checkpoint already exists for ${labels}`)
     const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined
-    const isEdit = assigned !== undefined && assigned !== 'local' && sameRef(assigned, source)
-    history.append({
-      kind: 'assigned',
-      from: assigned,
-      to: source,
-      why: isEdit ? 'ConfigMap was updated' : upstream ? 'Node.Spec.ConfigSource was updated' : `assigned by ${describeChannel(channel)}`,
-    })
-    if (before === undefined || before === snapshot.desiredContent) checkpoints.save(source.uid, source.resourceVersion, data)
+    history.append({ kind: 'assigned', from: assigned, to: source, why: whyAssigned(assigned, source, channel) })
+    const { uid, resourceVersion, overlay } = source
+    if (overlay !== undefined) saveBeneath(checkpoints, source, data, snapshot, log)
+    const content = rendered ?? data
+    if (before === undefined || before === snapshot.desiredContent) checkpoints.save(uid, resourceVersion, content, overlay)
     else {
       // What was proven were the other bytes: no fallback may name these before their trial.
       const { lastKnownGood, previous } = snapshot
@@ -78,7 +77,8 @@ const EXECUTORS: Executors = {
         records.writeProven(undefined)
         records.write('last-known-good', fallback)
       }
-      checkpoints.replace(source.uid, source.resourceVersion, data, 'the cluster gave this version other content, as after a restored etcd')
+      const why = 'the cluster gave this version other content, as after a restored etcd'
+      checkpoints.replace(uid, resourceVersion, content, why, overlay)
     }
     const now = clock.now()
     // Where the Node's own assignment changed there is no turn to wait for, even if this version once had one.
@@ -129,7 +129,7 @@ const EXECUTORS: Executors = {
   },
 
   async preflight({ preflight, checkpoints, records, history, log, accepted, clock }, { source, key, data, fallback }, snapshot) {
-    const files = data ?? checkpoints.data(source.uid, source.resourceVersion)
+    const files = data ?? checkpoints.data(source.uid, source.resourceVersion, source.overlay)
     if (files === undefined)
       throw new Error(`the checkpoint of ${describeSource(source)} cannot be read; it is downloaded again if the cluster has it`)
     const { unit } = snapshot
@@ -158,7 +158,9 @@ const EXECUTORS: Executors = {
         // The same refusal again is no news.
         if (before?.state !== 'refused' || before.detail !== detail) {
           history.append({ kind: 'rejected', from: source, to: undefined, why: detail })
-          log.error(`failed to ${reason} config: ${detail}`, { source })
+          log.error(`failed to ${reason} config${source.overlay === undefined ? '' : ", as this node's overlay makes it"}: ${detail}`, {
+            source,
+          })
         }
         records.writeVerdict({ key, state: 'refused', reason, detail, source, atWallMs: clock.now().wallMs, basis })
       }
@@ -213,11 +215,34 @@ const EXECUTORS: Executors = {
   },
 
   prune({ checkpoints, log }, step) {
-    for (const { uid, resourceVersion } of step.checkpoints) {
-      checkpoints.remove(uid, resourceVersion)
-      log.debug('old checkpoint removed', { uid, resourceVersion })
+    for (const { uid, resourceVersion, overlay } of step.checkpoints) {
+      checkpoints.remove(uid, resourceVersion, overlay)
+      log.debug('old checkpoint removed', { uid, resourceVersion, overlay })
     }
   },
+}
+
+function whyAssigned(before: ConfigSource | undefined, source: ConfigMapSource, channel: Channel): string {
+  if (before !== undefined && before !== 'local' && sameRef(before, source)) {
+    const isSame = sameVersion(withoutOverlay(before), withoutOverlay(source))
+    return isSame && before.overlay !== source.overlay ? "this node's overlay was updated" : 'ConfigMap was updated'
+  }
+  return channel === 'config-source' ? 'Node.Spec.ConfigSource was updated' : `assigned by ${describeChannel(channel)}`
+}
+
+/**
+ * The ConfigMap as it came, which kubelet does not start with: so it is kept only where nothing is, and never under a name that kubelet may start with, for this
+ * content was not judged.
+ */
+function saveBeneath(checkpoints: Checkpoints, source: ConfigMapSource, data: ConfigMapData, snapshot: Snapshot, log: Log): void {
+  const beneath = withoutOverlay(source)
+  const { nextStart, lastKnownGood, previous } = snapshot
+  const named = [lastKnownGood.source, previous.source, ...(nextStart.kind === 'known' ? [nextStart.held.source] : [])]
+  const kept = checkpoints.data(beneath.uid, beneath.resourceVersion)
+  if (isDeepStrictEqual(kept, data)) return
+  if (kept !== undefined || nextStart.kind === 'unknown' || named.some((one) => sameVersion(one, beneath)))
+    log.warn(`what ${describeSource(beneath)} has on disk is not what the cluster has: it is left as it is`, { source: beneath })
+  else checkpoints.save(beneath.uid, beneath.resourceVersion, data)
 }
 
 function labelSource(source: ConfigSource): string {

@@ -170,25 +170,29 @@ export interface Log {
   error(message: string, fields?: Readonly<Record<string, unknown>>): void
 }
 
-/** `checkpoints/<uid>/<resourceVersion>/<key>`: immutable once named. Unsafe names throw a `CheckpointError`. */
+/**
+ * `checkpoints/<uid>/<resourceVersion>/<key>`, and `rendered/<uid>/<resourceVersion>/<overlay>/<key>` where an overlay is named: immutable once named. Unsafe
+ * names throw a `CheckpointError`.
+ */
 export interface Checkpoints {
   /** Durable when it returns; nothing to do where it exists with the same content. Throws `content-differs` where it exists with another. */
-  save(uid: string, resourceVersion: string, data: ConfigMapData): void
+  save(uid: string, resourceVersion: string, data: ConfigMapData, overlay?: string): void
   /** The same version with other content: what was there is kept under a name that says it was set aside. Durable when it returns. */
-  replace(uid: string, resourceVersion: string, data: ConfigMapData, why: string): void
+  replace(uid: string, resourceVersion: string, data: ConfigMapData, why: string, overlay?: string): void
   /** undefined: missing, incomplete, or unreadable for good. Every file's bytes and the key go in. Throws where it cannot be read just now. */
   content(file: CheckpointFile): ContentHash | undefined
   /** It has no content because the disk has not given it up for a while, as of the last look: whether it is lost nobody knows. */
   isUnreadable(file: CheckpointFile): boolean
   /** undefined: no such checkpoint. */
-  data(uid: string, resourceVersion: string): ConfigMapData | undefined
+  data(uid: string, resourceVersion: string, overlay?: string): ConfigMapData | undefined
+  /** Renderings too. */
   list(): CheckpointInfo[]
-  remove(uid: string, resourceVersion: string): void
+  remove(uid: string, resourceVersion: string, overlay?: string): void
   /** Absolute path of the file that kubelet's `--config` names. */
   path(file: CheckpointFile): string
 }
 /** What of a source names a file on disk. */
-export type CheckpointFile = Pick<ConfigMapSource, 'uid' | 'resourceVersion' | 'kubeletConfigKey'>
+export type CheckpointFile = Pick<ConfigMapSource, 'uid' | 'resourceVersion' | 'kubeletConfigKey' | 'overlay'>
 
 export type RecordName = 'assigned' | 'last-known-good' | 'previous'
 

@@ -1,5 +1,8 @@
-/** Which checkpoints may go: all but the newest few, and never one that a record, the next start or the running process names. Pure. */
-import type { CheckpointInfo, ConfigSource, Snapshot } from './model.ts'
+/**
+ * Which checkpoints may go, and which renderings of them: of either all but the newest few, and never one that a record, the next start or the running process
+ * names. What a rendering was made of stays with it. Pure.
+ */
+import type { CheckpointInfo, ConfigMapSource, ConfigSource, Snapshot } from './model.ts'
 
 export function choosePrunable(snapshot: Snapshot): readonly CheckpointInfo[] {
   // With a name unknown, nothing can be told apart from it.
@@ -7,17 +10,22 @@ export function choosePrunable(snapshot: Snapshot): readonly CheckpointInfo[] {
   const { unit } = snapshot
   if (unit.kind === 'unknown' || unit.process.kind === 'unknown') return []
   const named = new Set<string>()
-  const name = (source: ConfigSource) => source !== 'local' && named.add(pathOf(source))
+  const nameVersion = (version: Version) => named.add(pathOf(version)).add(pathOf({ ...version, overlay: undefined }))
+  const name = (source: ConfigSource) => source !== 'local' && nameVersion(source)
   name(snapshot.assigned.source)
   name(snapshot.lastKnownGood.source)
   name(snapshot.previous.source)
   name(snapshot.nextStart.held.source)
-  if (unit.process.kind === 'checkpoint') named.add(pathOf(unit.process))
+  if (unit.process.kind === 'checkpoint') nameVersion(unit.process)
   // By the time they were saved: resourceVersions are opaque and never ordered.
   const newestFirst = [...snapshot.checkpoints].sort((a, b) => b.savedAtMs - a.savedAtMs || (pathOf(a) < pathOf(b) ? 1 : -1))
-  return newestFirst.slice(snapshot.policy.keepCheckpoints).filter((checkpoint) => !named.has(pathOf(checkpoint)))
+  const [saved, rendered] = [true, false].map((isSaved) => newestFirst.filter(({ overlay }) => (overlay === undefined) === isSaved))
+  const old = [saved, rendered].flatMap((kind) => kind?.slice(snapshot.policy.keepCheckpoints) ?? [])
+  return old.filter((checkpoint) => !named.has(pathOf(checkpoint)))
 }
 
-function pathOf(checkpoint: { uid: string; resourceVersion: string }): string {
-  return `${checkpoint.uid}/${checkpoint.resourceVersion}`
+type Version = Pick<ConfigMapSource, 'uid' | 'resourceVersion' | 'overlay'>
+
+function pathOf({ uid, resourceVersion, overlay }: Version): string {
+  return overlay === undefined ? `${uid}/${resourceVersion}` : `${uid}/${resourceVersion}/${overlay}`
 }

@@ -131,9 +131,10 @@ export function runningSource(snapshot: Snapshot): ConfigSource | undefined {
   if (snapshot.running.kind !== 'known') return undefined
   const recorded = findSource(snapshot, snapshot.running.content)
   if (recorded !== undefined || snapshot.unit.kind !== 'known' || snapshot.unit.process.kind !== 'checkpoint') return recorded
-  const { uid, resourceVersion, key } = snapshot.unit.process
+  const { uid, resourceVersion, key, overlay } = snapshot.unit.process
   const named = listNamedSources(snapshot).find((known) => known.uid === uid)
-  return named && { namespace: named.namespace, name: named.name, kubeletConfigKey: key, uid, resourceVersion }
+  const version = { uid, resourceVersion, ...(overlay !== undefined && { overlay }) }
+  return named && { namespace: named.namespace, name: named.name, kubeletConfigKey: key, ...version }
 }
 
 function listNamedSources(snapshot: Snapshot): readonly ConfigMapSource[] {

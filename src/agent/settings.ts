@@ -37,6 +37,8 @@ export interface Settings extends Policy, PreflightSettings, ReportSettings {
   readonly defaultConfigMap: NamedConfigMap | undefined
   /** undefined: assignments come from the cluster. */
   readonly manifestDir: string | undefined
+  /** undefined: this node has no overlay. */
+  readonly overlayDir: string | undefined
   readonly dynamicConfigDir: string
   readonly runtimeDir: string
   readonly envFile: string
@@ -130,6 +132,14 @@ export const SETTINGS: { readonly [P in SettingName]: Setting<Settings[P]> } = {
     ...forAll,
     initialNote: 'none, the API server is asked',
     help: 'take Node and ConfigMaps from the manifests in this directory and ask no API server',
+  },
+  overlayDir: {
+    name: 'overlay-dir',
+    group: SOURCES,
+    kind: optional(pathKind),
+    initial: '/etc/kubelet-cfg-agent/overlay.d',
+    ...forAll,
+    help: 'merge patches (YAML) that this node lays over what is assigned, for what differs from node to node; empty: none',
   },
   dynamicConfigDir: {
     name: 'dynamic-config-dir',

@@ -13,7 +13,15 @@ export type Step =
   /** The rollback that was asked for is about something that is no longer the target. */
   | { readonly kind: 'drop-rollback' }
   /** Save the checkpoint and move meta/assigned to it. `inPlace`: the Node's own assignment did not change. */
-  | { readonly kind: 'assign'; readonly source: ConfigMapSource; readonly data: ConfigMapData; readonly inPlace: boolean }
+  | {
+      readonly kind: 'assign'
+      readonly source: ConfigMapSource
+      /** The ConfigMap's own. */
+      readonly data: ConfigMapData
+      /** With this node's overlay: there where `source` has one. */
+      readonly rendered?: ConfigMapData
+      readonly inPlace: boolean
+    }
   | { readonly kind: 'reset-to-local'; readonly from: ConfigSource | undefined }
   /** The cluster speaks by another channel, or pauses, or no longer does: remember it. */
   | { readonly kind: 'hear'; readonly heard: Heard }

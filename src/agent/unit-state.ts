@@ -38,7 +38,15 @@ export type UnitActivity = 'running' | 'starting' | 'auto-restart' | 'stopped' |
 export type KubeletProcess =
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown'; readonly detail: string }
-  | { readonly kind: 'checkpoint'; readonly pid: number; readonly uid: string; readonly resourceVersion: string; readonly key: string }
+  | {
+      readonly kind: 'checkpoint'
+      readonly pid: number
+      readonly uid: string
+      readonly resourceVersion: string
+      readonly key: string
+      /** Of a rendering. */
+      readonly overlay?: string | undefined
+    }
   | { readonly kind: 'other'; readonly pid: number; readonly configPath: string | undefined }
 
 /** How the unit takes its config from us. env: through kubelet.env and the drop-in. file: by replacing the file it spells out. */

@@ -50,7 +50,7 @@ export function setForeignStateAside(files: Files, layout: Layout, nextStartFile
   for (const path of nextStartFiles) files.remove(path)
   const target = foreignDirectory(files, layout)
   files.makeDirectory(target)
-  for (const name of ['requests', 'history.jsonl', 'checkpoints', 'meta']) {
+  for (const name of ['requests', 'history.jsonl', 'checkpoints', 'rendered', 'meta']) {
     const path = join(layout.directory, name)
     if (files.stat(path) !== undefined) files.rename(path, join(target, name))
   }

@@ -1,10 +1,11 @@
 /**
- * The checkpoint store: `checkpoints/<uid>/<resourceVersion>/<one file per key>`. A checkpoint appears whole under its name or not at
- * all, and never changes after. It decides nothing: what to save, set aside or remove is the agent's.
+ * The checkpoint store: `checkpoints/<uid>/<resourceVersion>/<one file per key>`, and for what an overlay makes of one
+ * `rendered/<uid>/<resourceVersion>/<overlay>/<one file per key>`. Either appears whole under its name or not at all, and never changes
+ * after. It decides nothing: what to save, set aside or remove is the agent's.
  *
  * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`, whose layout and bytes these are.
  */
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { CheckpointInfo, ConfigMapData, ContentHash } from '../agent/model.ts'
 import type { CheckpointFile, Checkpoints } from '../agent/ports.ts'
 import { contentHash, filesOf, hashFiles } from './content.ts'
@@ -12,7 +13,7 @@ import type { TreeFiles } from './disk.ts'
 import { FileError, isDamage } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout, NameCheck } from './names.ts'
-import { checkData, checkFile, checkKey, checkVersion } from './names.ts'
+import { checkData, checkFile, checkKey, checkOverlay, checkVersion } from './names.ts'
 import type { OnSetAside } from './set-aside.ts'
 import { planSetAside } from './set-aside.ts'
 
@@ -51,8 +52,8 @@ export class FileCheckpoints implements Checkpoints {
     this.#faults = faults
   }
 
-  save(uid: string, resourceVersion: string, data: ConfigMapData): void {
-    const path = this.#checkedPath(uid, resourceVersion)
+  save(uid: string, resourceVersion: string, data: ConfigMapData, overlay?: string): void {
+    const path = this.#checkedPath(uid, resourceVersion, overlay)
     demand(checkData(data))
     if (this.#files.stat(path) !== undefined) {
       const found = this.#hash(path, NO_KEY)
@@ -63,62 +64,77 @@ export class FileCheckpoints implements Checkpoints {
           `checkpoint ${path} exists with other content, which is never overwritten; it can only be replaced`,
         )
       }
-      this.replace(uid, resourceVersion, data, 'it cannot be read, or holds something that is not a file')
+      this.replace(uid, resourceVersion, data, 'it cannot be read, or holds something that is not a file', overlay)
       return
     }
-    this.#files.makeDirectory(this.#layout.checkpointsOf(uid))
+    this.#files.makeDirectory(dirname(path))
     this.#files.createTree(path, filesOf(data))
   }
 
-  replace(uid: string, resourceVersion: string, data: ConfigMapData, why: string): void {
-    const path = this.#checkedPath(uid, resourceVersion)
+  replace(uid: string, resourceVersion: string, data: ConfigMapData, why: string, overlay?: string): void {
+    const path = this.#checkedPath(uid, resourceVersion, overlay)
     demand(checkData(data))
-    const aside = this.#planSetAside(uid, resourceVersion)
+    const aside = this.#planSetAside(path)
     const exists = this.#files.stat(path) !== undefined
-    this.#files.makeDirectory(this.#layout.checkpointsOf(uid))
+    this.#files.makeDirectory(dirname(path))
     this.#files.createTree(path, filesOf(data), aside)
     this.#hashes.delete(path)
     if (exists) this.#onSetAside({ path, to: aside, why })
   }
 
-  #planSetAside(uid: string, resourceVersion: string): string {
-    const directory = this.#layout.checkpointsOf(uid)
-    const { name, surplus } = planSetAside(`${resourceVersion}${SET_ASIDE}`, this.#files.list(directory) ?? [])
+  #planSetAside(path: string): string {
+    const directory = dirname(path)
+    const { name, surplus } = planSetAside(`${basename(path)}${SET_ASIDE}`, this.#files.list(directory) ?? [])
     for (const older of surplus) this.#files.removeTree(join(directory, older))
     return join(directory, name)
   }
 
   content(file: CheckpointFile): ContentHash | undefined {
     if (!checkFile(file).ok) return undefined
-    return this.#hash(this.#layout.checkpoint(file.uid, file.resourceVersion), file.kubeletConfigKey)
+    return this.#hash(this.#layout.checkpoint(file.uid, file.resourceVersion, file.overlay), file.kubeletConfigKey)
   }
 
   isUnreadable(file: CheckpointFile): boolean {
-    return checkFile(file).ok && this.#faults.isLasting(this.#layout.checkpoint(file.uid, file.resourceVersion))
+    return checkFile(file).ok && this.#faults.isLasting(this.#layout.checkpoint(file.uid, file.resourceVersion, file.overlay))
   }
 
-  data(uid: string, resourceVersion: string): ConfigMapData | undefined {
-    const files = this.#read(this.#checkedPath(uid, resourceVersion))
+  data(uid: string, resourceVersion: string, overlay?: string): ConfigMapData | undefined {
+    const files = this.#read(this.#checkedPath(uid, resourceVersion, overlay))
     // Not by assignment: `__proto__` is a legal key.
     return files && Object.fromEntries([...files].map(([name, bytes]) => [name, Buffer.from(bytes).toString()]))
   }
 
   list(): CheckpointInfo[] {
-    const found: CheckpointInfo[] = []
-    for (const uid of this.#names(this.#layout.checkpoints)) {
-      for (const resourceVersion of this.#listVersions(uid)) {
-        const facts = this.#files.stat(this.#layout.checkpoint(uid, resourceVersion))
-        // Nothing is added to a checkpoint once it has its name, so that its mtime is when it was saved.
-        if (facts?.kind === 'directory') found.push({ uid, resourceVersion, savedAtMs: facts.mtimeMs })
-      }
-    }
-    return found
+    return [...this.#listSaved(), ...this.#listRendered()]
+  }
+
+  #listSaved(): CheckpointInfo[] {
+    const { checkpoints } = this.#layout
+    return this.#names(checkpoints).flatMap((uid) =>
+      this.#namesIn(join(checkpoints, uid)).flatMap((resourceVersion) => this.#info({ uid, resourceVersion })),
+    )
+  }
+
+  #listRendered(): CheckpointInfo[] {
+    const { rendered } = this.#layout
+    return this.#names(rendered).flatMap((uid) =>
+      this.#namesIn(join(rendered, uid)).flatMap((resourceVersion) =>
+        this.#namesIn(join(rendered, uid, resourceVersion))
+          .filter((overlay) => checkOverlay(overlay).ok)
+          .flatMap((overlay) => this.#info({ uid, resourceVersion, overlay })),
+      ),
+    )
+  }
+
+  #info(version: Omit<CheckpointInfo, 'savedAtMs'>): CheckpointInfo[] {
+    const facts = this.#files.stat(this.#layout.checkpoint(version.uid, version.resourceVersion, version.overlay))
+    // Nothing is added to a checkpoint once it has its name, so that its mtime is when it was saved.
+    return facts?.kind === 'directory' ? [{ ...version, savedAtMs: facts.mtimeMs }] : []
   }
 
   /** One directory that cannot be read is no reason not to look at the others, or not to decide. */
-  #listVersions(uid: string): readonly string[] {
+  #namesIn(directory: string): readonly string[] {
     try {
-      const directory = this.#layout.checkpointsOf(uid)
       return this.#files.stat(directory)?.kind === 'directory' ? this.#names(directory) : []
     } catch (cause) {
       if (cause instanceof FileError) return []
@@ -126,23 +142,24 @@ export class FileCheckpoints implements Checkpoints {
     }
   }
 
-  remove(uid: string, resourceVersion: string): void {
-    const path = this.#checkedPath(uid, resourceVersion)
+  remove(uid: string, resourceVersion: string, overlay?: string): void {
+    const path = this.#checkedPath(uid, resourceVersion, overlay)
     this.#files.removeTree(path)
     this.#hashes.delete(path)
-    const directory = this.#layout.checkpointsOf(uid)
-    if (this.#files.list(directory)?.length === 0) this.#files.removeTree(directory)
+    const emptied = overlay === undefined ? [dirname(path)] : [dirname(path), dirname(dirname(path))]
+    for (const directory of emptied) if (this.#files.list(directory)?.length === 0) this.#files.removeTree(directory)
   }
 
   path(file: CheckpointFile): string {
     demand(checkKey(file.kubeletConfigKey))
-    return join(this.#checkedPath(file.uid, file.resourceVersion), file.kubeletConfigKey)
+    return join(this.#checkedPath(file.uid, file.resourceVersion, file.overlay), file.kubeletConfigKey)
   }
 
-  #checkedPath(uid: string, resourceVersion: string): string {
+  #checkedPath(uid: string, resourceVersion: string, overlay: string | undefined): string {
     demand(checkVersion('uid', uid))
     demand(checkVersion('resourceVersion', resourceVersion))
-    return this.#layout.checkpoint(uid, resourceVersion)
+    demand(checkOverlay(overlay))
+    return this.#layout.checkpoint(uid, resourceVersion, overlay)
   }
 
   /** Directory entries that are names of uids or resourceVersions. */

@@ -4,7 +4,7 @@
  *
  * Rules: `validation.IsConfigMapKey` in k8s.io/apimachinery for keys; systemd.exec(5), EnvironmentFile=, for the directory.
  */
-import { isAbsolute, join, normalize } from 'node:path'
+import { isAbsolute, join, normalize, relative } from 'node:path'
 import type { ConfigMapData, ConfigMapSource } from '../agent/model.ts'
 import type { CheckpointFile, RecordName } from '../agent/ports.ts'
 
@@ -22,6 +22,14 @@ export function checkVersion(what: string, name: string): NameCheck {
   return checkName(what, name, LONGEST_VERSION)
 }
 
+const OVERLAY = /^[0-9a-f]{16}$/
+
+/** @param overlay undefined: there is none */
+export function checkOverlay(overlay: string | undefined): NameCheck {
+  if (overlay === undefined || OVERLAY.test(overlay)) return OK
+  return { ok: false, reason: 'unsafe-character', detail: `overlay ${quote(overlay)} is not 16 hexadecimal digits` }
+}
+
 export function checkKey(name: string): NameCheck {
   return checkName('key', name, LONGEST_KEY)
 }
@@ -31,6 +39,7 @@ export function checkFile(file: CheckpointFile): NameCheck {
     checkVersion('uid', file.uid),
     checkVersion('resourceVersion', file.resourceVersion),
     checkKey(file.kubeletConfigKey),
+    checkOverlay(file.overlay),
   ])
 }
 
@@ -73,8 +82,10 @@ export interface Layout {
   /** The cluster and node that this state belongs to. */
   readonly binding: string
   readonly checkpoints: string
-  checkpointsOf(uid: string): string
-  checkpoint(uid: string, resourceVersion: string): string
+  /** With an overlay: its rendering. */
+  checkpoint(uid: string, resourceVersion: string, overlay?: string): string
+  /** Checkpoints with this node's overlay, each in a directory beneath that of its version. */
+  readonly rendered: string
   readonly requests: string
   readonly lock: string
 }
@@ -82,6 +93,7 @@ export interface Layout {
 export function layoutOf(directory: string): Layout {
   const meta = join(directory, 'meta')
   const checkpoints = join(directory, 'checkpoints')
+  const rendered = join(directory, 'rendered')
   return {
     directory,
     meta,
@@ -91,11 +103,26 @@ export function layoutOf(directory: string): Layout {
     verdicts: join(meta, 'verdicts'),
     binding: join(meta, 'cluster'),
     checkpoints,
-    checkpointsOf: (uid) => join(checkpoints, uid),
-    checkpoint: (uid, resourceVersion) => join(checkpoints, uid, resourceVersion),
+    checkpoint: (uid, resourceVersion, overlay) =>
+      overlay === undefined ? join(checkpoints, uid, resourceVersion) : join(rendered, uid, resourceVersion, overlay),
+    rendered,
     requests: join(directory, 'requests'),
     lock: join(directory, 'lock'),
   }
+}
+
+/** The other way round: which file of which checkpoint or rendering a path names, whoever wrote the path. undefined: none. */
+export function findFile({ checkpoints, rendered }: Layout, path: string): CheckpointFile | undefined {
+  const [uid, resourceVersion, ...inside] = relative(checkpoints, path).split('/')
+  if (uid && uid !== '..') return toFile(uid, resourceVersion, undefined, inside)
+  const [renderedUid, renderedVersion, overlay, ...key] = relative(rendered, path).split('/')
+  if (!renderedUid || renderedUid === '..' || overlay === undefined || !OVERLAY.test(overlay)) return undefined
+  return toFile(renderedUid, renderedVersion, overlay, key)
+}
+
+function toFile(uid: string, resourceVersion = '', overlay: string | undefined, [key, ...deeper]: string[]): CheckpointFile | undefined {
+  if (resourceVersion === '' || !key || deeper.length > 0) return undefined
+  return { uid, resourceVersion, kubeletConfigKey: key, ...(overlay !== undefined && { overlay }) }
 }
 
 function checkName(what: string, name: string, longest: number): NameCheck {

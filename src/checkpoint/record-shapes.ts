@@ -19,6 +19,7 @@ const isConfigMapSource: Check<ConfigMapSource> = shape<ConfigMapSource>({
   kubeletConfigKey: isText,
   uid: isText,
   resourceVersion: isText,
+  overlay: optional(isText),
 })
 const isConfigSource: Check<ConfigSource> = either(oneOf('local'), isConfigMapSource)
 

@@ -2,20 +2,25 @@
  * `SerializedNodeConfigSource`: the bytes of `meta/assigned` and the other records, as kubelet wrote them, and back. Pure. An empty
  * file means local. What kubelet (or we) did not write is not guessed at: it comes back as a value that says what is wrong.
  *
- * Upstream: `fsstore.go`, `saveNodeConfigSource` and `readNodeConfigSource` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`.
+ * Upstream: `fsstore.go`, `saveNodeConfigSource` and `readNodeConfigSource` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`; it is read
+ * leniently (`DecodeRemoteConfigSource`, "non-strict so we don't error out on newer API keys").
  */
 import type { ConfigMapSource, ConfigSource } from '../agent/model.ts'
 import { checkSource } from './names.ts'
 import { decodeScalar, encodeScalar } from './yaml-scalar.ts'
 
 const HEADER = ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: SerializedNodeConfigSource', 'source:', '  configMap:']
-/** In this order, which is the alphabet's. */
-const FIELDS = ['kubeletConfigKey', 'name', 'namespace', 'resourceVersion', 'uid'] as const
+/** In this order, which is the alphabet's. Only kubelet's own are there where there is no overlay; of that one kubelet knows nothing, and reads past it. */
+const FIELDS = ['kubeletConfigKey', 'name', 'namespace', 'overlay', 'resourceVersion', 'uid'] as const
 
 /** Takes a source whose names were checked. */
 export function serializeSource(source: ConfigSource): string {
   if (source === 'local') return ''
-  return `${[...HEADER, ...FIELDS.map((field) => `    ${field}: ${encodeScalar(source[field])}`)].join('\n')}\n`
+  const lines = FIELDS.flatMap((field) => {
+    const value = source[field]
+    return value === undefined ? [] : [`    ${field}: ${encodeScalar(value)}`]
+  })
+  return `${[...HEADER, ...lines].join('\n')}\n`
 }
 
 export type ParsedSource = { readonly ok: true; readonly source: ConfigSource } | { readonly ok: false; readonly detail: string }
@@ -34,11 +39,12 @@ export function parseSource(bytes: Uint8Array): ParsedSource {
     if (found.has(field)) return damaged(`${field} is there twice`)
     found.set(field, value)
   }
-  const { namespace, name, kubeletConfigKey, uid, resourceVersion } = Object.fromEntries(found)
+  const { namespace, name, kubeletConfigKey, uid, resourceVersion, overlay } = Object.fromEntries(found)
   if (namespace === undefined || name === undefined || kubeletConfigKey === undefined) return damaged('a field of the source is missing')
   if (uid === undefined || resourceVersion === undefined) return damaged('uid or resourceVersion is missing')
-  if (found.size !== FIELDS.length) return damaged('the source has a field that is not known')
-  const source: ConfigMapSource = { namespace, name, kubeletConfigKey, uid, resourceVersion }
+  if ([...found.keys()].some((field) => !FIELDS.some((known) => known === field)))
+    return damaged('the source has a field that is not known')
+  const source: ConfigMapSource = { namespace, name, kubeletConfigKey, uid, resourceVersion, ...(overlay !== undefined && { overlay }) }
   const check = checkSource(source)
   return check.ok ? { ok: true, source } : damaged(check.detail)
 }

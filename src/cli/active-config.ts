@@ -45,7 +45,7 @@ function isReplaced({ wiring }: KnownUnit): boolean {
 
 function readCheckpoint(source: ConfigMapSource, { checkpoints }: Readers): ConfigText {
   const name = describeSource(source)
-  const data = checkpoints.data(source.uid, source.resourceVersion)
+  const data = checkpoints.data(source.uid, source.resourceVersion, source.overlay)
   const text = data !== undefined && Object.hasOwn(data, source.kubeletConfigKey) ? data[source.kubeletConfigKey] : undefined
   return text === undefined ? { ok: false, detail: `the checkpoint of ${name} is gone` } : { ok: true, name, text }
 }

@@ -4,6 +4,7 @@
  * kubelet looks.
  */
 import { isUtf8 } from 'node:buffer'
+import type { ConfigMapData } from '../agent/model.ts'
 import { editDistance } from '../agent/nearest.ts'
 import type { Kind } from '../agent/setting-kinds.ts'
 import type { Report } from '../preflight/finding.ts'
@@ -68,7 +69,12 @@ function splitAtSlash(path: string): [string, string] {
   return [path.slice(0, slash), path.slice(slash + 1)]
 }
 
-export async function loadCandidate(text: string, context: Pick<CommandContext, 'readInput' | 'api'>): Promise<LoadedCandidate> {
+/** @param overlaid whether what the cluster has is taken as this node would get it; a file is taken as it is */
+export async function loadCandidate(
+  text: string,
+  context: Pick<CommandContext, 'readInput' | 'api' | 'readOverlay'>,
+  overlaid: boolean,
+): Promise<LoadedCandidate> {
   const name = parseCandidate(text)
   if (typeof name === 'string') return { kind: 'failed', detail: name }
   switch (name.kind) {
@@ -77,7 +83,7 @@ export async function loadCandidate(text: string, context: Pick<CommandContext, 
     case 'file':
       return readText(name.path, name.path, context)
     case 'config-map':
-      return fetchText(name, context)
+      return fetchText(name, context, overlaid)
   }
 }
 
@@ -133,15 +139,30 @@ function findInvalid(bytes: Buffer): number {
 
 async function fetchText(
   { namespace, name, key }: Extract<CandidateName, { kind: 'config-map' }>,
-  { api }: Pick<CommandContext, 'api'>,
+  { api, readOverlay }: Pick<CommandContext, 'api' | 'readOverlay'>,
+  overlaid: boolean,
 ): Promise<LoadedCandidate> {
   const shown = `configmap/${namespace}/${name}:${key}`
   const view = await askConfigMap(api, { namespace, name })
   if (view.kind === 'pending') return { kind: 'failed', detail: `${shown}: there was no answer` }
   if (view.kind === 'unavailable') return { kind: 'failed', detail: `${shown}: ${view.detail}` }
-  const text = Object.hasOwn(view.data, key) ? view.data[key] : undefined
-  const config = { name: shown, files: view.data, key }
-  return { kind: 'loaded', config, shown: { text: text ?? '', place: asIs } }
+  const overlay = overlaid ? await readOverlay() : undefined
+  if (overlay?.kind === 'faulty') return { kind: 'failed', detail: `${shown}: the overlay cannot be used: ${overlay.detail}` }
+  if (overlay?.kind !== 'present') return loadData(shown, view.data, key)
+  const rendering = overlay.render(view.data, key)
+  return rendering.ok
+    ? loadData(nameOverlaid(shown, overlay.overlay), rendering.data, key)
+    : { kind: 'failed', detail: `${shown}: ${rendering.detail}` }
+}
+
+function loadData(name: string, files: ConfigMapData, key: string): LoadedCandidate {
+  const text = Object.hasOwn(files, key) ? files[key] : undefined
+  return { kind: 'loaded', config: { name, files, key }, shown: { text: text ?? '', place: asIs } }
+}
+
+/** Places in it are places in what the overlay made of it. */
+export function nameOverlaid(name: string, overlay: string): string {
+  return `${name} with overlay ${overlay}`
 }
 
 const asIs: Place = (position) => position

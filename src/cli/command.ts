@@ -10,6 +10,7 @@ import type { Resolution } from '../agent/resolve-settings.ts'
 import { choiceKind, type Kind } from '../agent/setting-kinds.ts'
 import type { Settings } from '../agent/settings.ts'
 import type { NodeFactsResult } from '../kubelet/describe-facts.ts'
+import type { OverlayView } from '../overlay/view.ts'
 import type { Compare, Inspect } from '../preflight/inspection.ts'
 import type { HistoryReading } from '../report/history-lines.ts'
 import type { InputReading } from './read-input.ts'
@@ -105,8 +106,10 @@ export interface CommandContext {
   readonly terminal: Terminal
   /** The agent's own look around, over stores that only read. Nothing is known of what the cluster wants but what is passed in. */
   observe(desired?: Desired): Promise<Snapshot>
-  /** Asks the cluster (or the directory of manifests) once. */
+  /** Asks the cluster (or the directory of manifests) once, and lays this node's overlay over what it says. */
   askDesired(): Promise<Desired>
+  /** This node's overlay as it is now. */
+  readOverlay(): Promise<OverlayView>
   readonly api: Pick<KubeApi, 'request'>
   nodeName(): string
   readonly checkpoints: Pick<Checkpoints, 'data'>

@@ -1,16 +1,16 @@
 /** `diff`: what a config would change on this node, field by field, and what each change costs. Changes nothing. */
-import type { Desired } from '../agent/desired.ts'
-import type { Snapshot } from '../agent/model.ts'
+import type { ConfigMapView, Desired } from '../agent/desired.ts'
+import type { ConfigMapRef, Snapshot } from '../agent/model.ts'
 import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
 import type { Kind } from '../agent/setting-kinds.ts'
 import { decodeConfig, type KubeletConfig } from '../kubelet/decode.ts'
 import { loadParser } from '../kubelet/preflight.ts'
 import type { ConfigChange } from '../preflight/inspection.ts'
 import { type ConfigText, readActiveConfig, readConfigOf } from './active-config.ts'
-import { candidateKind, loadCandidate } from './candidate.ts'
+import { candidateKind, loadCandidate, nameOverlaid } from './candidate.ts'
 import { documentChange, renderChanges } from './changes-text.ts'
 import { type ArgumentValues, type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from './command.ts'
-import { CANDIDATE, KUBELET_VERSION, readText, readVersion } from './judging.ts'
+import { CANDIDATE, KUBELET_VERSION, readText, readVersion, WITHOUT_OVERLAY, wantsOverlay } from './judging.ts'
 import { plainText } from './terminal.ts'
 
 /** A path for the shell's completion, though it may be anything that can be compared. */
@@ -32,6 +32,7 @@ export const diffCommand: NodeCommand = {
   options: [
     { name: 'against', kind: againstKind, initial: '', help: 'compare with this (a file, or configmap/NAME) and not with what runs' },
     KUBELET_VERSION,
+    WITHOUT_OVERLAY,
     OUTPUT,
   ],
   exits: { [EXIT.fine]: 'no difference', [EXIT.failed]: 'they differ', [EXIT.usage]: 'cannot tell, or wrong arguments, flags or settings' },
@@ -48,8 +49,9 @@ async function diff(context: CommandContext, options: OptionValues, { candidate 
   const against = readText(options, 'against')
   const desired = candidate === undefined ? await context.askDesired() : undefined
   const snapshot = against === undefined || desired !== undefined ? await context.observe(desired) : undefined
-  const before = against === undefined ? findActive(snapshot, context) : await loadText(against, context)
-  const after = candidate === undefined ? findDesired(desired, snapshot, context) : await loadText(candidate, context)
+  const before = against === undefined ? findActive(snapshot, context) : await loadText(against, context, wantsOverlay(options))
+  const after =
+    candidate === undefined ? findDesired(desired, snapshot, context) : await loadText(candidate, context, wantsOverlay(options))
   const compared = await compareTexts(before, after, (from, to) => context.compare(from, to, readVersion(options)))
   if (!compared.ok) {
     terminal.err(`kubelet-cfg-agent diff: ${plainText(compared.detail)}\n`)
@@ -90,14 +92,20 @@ export function findDesired(
     return { ok: false, detail: `what is assigned to this node cannot be told${why}` }
   }
   const { ref, object } = desired
-  const name = `configmap/${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}`
+  const name = nameDesired(ref, object)
   if (object.kind !== 'found') return { ok: false, detail: `${name}: ${object.kind === 'unavailable' ? object.detail : 'not asked yet'}` }
-  const text = Object.hasOwn(object.data, ref.kubeletConfigKey) ? object.data[ref.kubeletConfigKey] : undefined
+  const data = object.rendered?.data ?? object.data
+  const text = Object.hasOwn(data, ref.kubeletConfigKey) ? data[ref.kubeletConfigKey] : undefined
   return text === undefined ? { ok: false, detail: `${name}: there is no such key` } : { ok: true, name, text }
 }
 
-async function loadText(named: string, context: CommandContext): Promise<ConfigText> {
-  const loaded = await loadCandidate(named, context)
+export function nameDesired(ref: ConfigMapRef, object: ConfigMapView): string {
+  const name = `configmap/${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}`
+  return object.kind === 'found' && object.rendered !== undefined ? nameOverlaid(name, object.rendered.overlay) : name
+}
+
+async function loadText(named: string, context: CommandContext, overlaid: boolean): Promise<ConfigText> {
+  const loaded = await loadCandidate(named, context, overlaid)
   switch (loaded.kind) {
     case 'failed':
       return { ok: false, detail: loaded.detail }

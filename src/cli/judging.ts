@@ -1,7 +1,7 @@
 /** The options of all commands that judge or compare a config, and what is read from them. Pure. */
 
 import type { UnitState } from '../agent/model.ts'
-import { type Kind, pathKind } from '../agent/setting-kinds.ts'
+import { type Kind, pathKind, switchKind } from '../agent/setting-kinds.ts'
 import { formatVersion, type KubeletVersion, parseVersion } from '../preflight/kubelet-version.ts'
 import { candidateKind } from './candidate.ts'
 import type { CommandArgument, CommandOption, OptionValues } from './command.ts'
@@ -38,6 +38,18 @@ export const KUBELET_VERSION: CommandOption = {
   kind: versionKind,
   initial: '',
   help: "judge for a kubelet of this version, as in 1.28; by default that of this machine's kubelet",
+}
+
+/** Not `no-overlay`: the parser of the command line takes that for the opposite of an `overlay`. */
+export const WITHOUT_OVERLAY: CommandOption = {
+  name: 'without-overlay',
+  kind: switchKind,
+  initial: 'false',
+  help: "take configmap/NAME as the cluster has it, and not with this node's overlay",
+}
+
+export function wantsOverlay(options: OptionValues): boolean {
+  return options[WITHOUT_OVERLAY.name] !== 'true'
 }
 
 export function fileOption(name: string, help: string): CommandOption {

@@ -10,7 +10,7 @@ import { toResult } from '../preflight/agent-preflight.ts'
 import type { Report } from '../preflight/finding.ts'
 import { readActiveConfig } from './active-config.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from './command.ts'
-import { compareTexts, findDesired } from './diff.ts'
+import { compareTexts, findDesired, nameDesired } from './diff.ts'
 import { type Foretold, foresee } from './foresee.ts'
 import { documentPlan, type PlanFacts } from './plan-document.ts'
 import { renderPlan } from './plan-text.ts'
@@ -55,8 +55,8 @@ async function plan(context: CommandContext, options: OptionValues): Promise<Exi
 async function inspectDesired(desired: Desired, { inspect, settings }: CommandContext): Promise<PlanFacts['report']> {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return undefined
   const { ref, object } = desired
-  const name = `configmap/${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}`
-  const config = { name, files: object.data, key: ref.kubeletConfigKey }
+  const name = nameDesired(ref, object)
+  const config = { name, files: object.rendered?.data ?? object.data, key: ref.kubeletConfigKey }
   const deep = settings.preflight === 'start' ? 'if-possible' : 'no'
   const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep, node: true } as const
   return { name, report: await inspect(config, options) }

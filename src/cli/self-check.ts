@@ -4,7 +4,7 @@
  */
 import type { UnitState, WiringProblem } from '../agent/model.ts'
 import type { ActivationState } from '../agent/ports.ts'
-import { describeSource } from '../agent/sources.ts'
+import { describeSource, describeVersion } from '../agent/sources.ts'
 import { describeFacts, type NodeFactsResult } from '../kubelet/describe-facts.ts'
 import type { PathRight } from './rights.ts'
 
@@ -98,7 +98,7 @@ function checkKubelet({ activation }: SelfCheckFacts, { process }: KnownUnit): F
     case 'unknown':
       return { topic: 'kubelet', level: 'warn', text: `what kubelet runs cannot be told: ${process.detail}${next}` }
     case 'checkpoint': {
-      const file = `${process.uid}/${process.resourceVersion}/${process.key}`
+      const file = `${process.uid}/${describeVersion(process)}/${process.key}`
       return { topic: 'kubelet', level: 'ok', text: `process ${process.pid} runs the checkpoint ${file}${next}` }
     }
     case 'other': {

@@ -9,7 +9,8 @@ import type { ConfigSource, FailureReason, HeldSource, Snapshot, UnitActivity, V
 import { describePause, findPause, latestHeard } from '../agent/pause.ts'
 import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
 import { countsForLimit } from '../agent/restarts.ts'
-import { sameSource } from '../agent/sources.ts'
+import { describeVersion, sameSource } from '../agent/sources.ts'
+import type { OverlayView } from '../overlay/view.ts'
 import { describeStatus } from '../report/status.ts'
 import type { AgentPresence } from './command.ts'
 import type { Explanation } from './explain.ts'
@@ -44,6 +45,8 @@ export interface StatusDocument {
   readonly waitRemainingSeconds: number | null
   readonly restarts: { readonly lastHour: number; readonly fallbacksLastHour: number; readonly limitPerHour: number }
   readonly verdicts: readonly VerdictDocument[]
+  /** As its files are now, whatever the agent has made of them. null: there are none. Absent where that was not looked up. */
+  readonly overlay?: OverlayDocument | null
   /** As in `Node.status.config.error`; null: none. What only the running agent knows (an API outage) is not in it. */
   readonly error: string | null
 }
@@ -57,12 +60,18 @@ export type SourceDocument =
       readonly kubeletConfigKey: string
       readonly uid: string
       readonly resourceVersion: string
+      /** What this node laid over it. Absent: nothing. */
+      readonly overlay?: string
       /** `missing`: there is no whole checkpoint of it on disk. Absent where that was not looked up. */
       readonly checkpoint?: 'present' | 'missing'
     }
   /** No kubelet process. */
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown'; readonly detail: string }
+
+export type OverlayDocument =
+  | { readonly state: 'usable'; readonly hash: string; readonly files: readonly string[] }
+  | { readonly state: 'unusable'; readonly detail: string }
 
 export type WiringDocument =
   | { readonly state: 'ready'; readonly activation: 'env' | 'file' }
@@ -113,8 +122,8 @@ export function documentStatus(snapshot: Snapshot, explanation: Explanation, age
 
 export function documentSource(source: ConfigSource): SourceDocument {
   if (source === 'local') return { kind: 'local' }
-  const { namespace, name, kubeletConfigKey, uid, resourceVersion } = source
-  return { kind: 'configMap', namespace, name, kubeletConfigKey, uid, resourceVersion }
+  const { namespace, name, kubeletConfigKey, uid, resourceVersion, overlay } = source
+  return { kind: 'configMap', namespace, name, kubeletConfigKey, uid, resourceVersion, ...(overlay !== undefined && { overlay }) }
 }
 
 export function documentHeld({ source, content }: HeldSource): SourceDocument {
@@ -130,9 +139,21 @@ export function documentActive(snapshot: Snapshot, active: ConfigSource | undefi
     return nextStart.kind === 'known' && sameSource(nextStart.held.source, active) ? documentHeld(nextStart.held) : documentSource(active)
   }
   const process = unit.kind === 'known' ? unit.process : undefined
-  if (process?.kind === 'checkpoint') return unknown(`a checkpoint that no record names: ${process.uid}/${process.resourceVersion}`)
+  if (process?.kind === 'checkpoint') return unknown(`a checkpoint that no record names: ${process.uid}/${describeVersion(process)}`)
   if (process?.kind === 'other' && process.configPath !== undefined) return unknown(process.configPath)
   return unknown('neither the local config nor a checkpoint')
+}
+
+export function documentOverlay(view: OverlayView): OverlayDocument | null {
+  switch (view.kind) {
+    case 'none':
+    case 'pending':
+      return null
+    case 'faulty':
+      return { state: 'unusable', detail: view.detail }
+    case 'present':
+      return { state: 'usable', hash: view.overlay, files: view.files }
+  }
 }
 
 export function documentAgent(agent: AgentPresence): StatusDocument['agent'] {

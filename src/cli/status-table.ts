@@ -1,5 +1,6 @@
 /** What `status` prints for people: the document of `status -o json` as aligned lines, with what is not the case left out. Pure. */
 import { formatDuration, SECOND_US } from '../agent/durations.ts'
+import { describeVersion } from '../agent/sources.ts'
 import { describeChannel } from '../source/channels/words.ts'
 import type { SourceDocument, StatusDocument } from './status-document.ts'
 import { alignColumns, type Cell, type Tone } from './terminal.ts'
@@ -21,6 +22,9 @@ function listFacts(status: StatusDocument): Cell[][] {
   if (trial !== null) rows.push(['Trial', `${duration(trial.remainingSeconds)} left of ${duration(trial.durationSeconds)}`])
   if (waitRemainingSeconds !== null) rows.push(['Waits', `${duration(waitRemainingSeconds)} more`])
   if (status.channel !== null) rows.push(['Assigned by', describeChannel(status.channel)])
+  const { overlay } = status
+  if (overlay?.state === 'usable') rows.push(['Overlay', `${overlay.hash}: ${overlay.files.join(', ')}`])
+  if (overlay?.state === 'unusable') rows.push(['Overlay', tone(overlay.detail, 'bad')])
   if (status.paused?.by === 'cluster') rows.push(['Paused', tone(status.paused.detail, 'warning')])
   if (status.hold !== 'none') rows.push(['Hold', tone(describeHold(status.hold), 'warning')])
   if (status.requests.length > 0) rows.push(['Requested', tone(status.requests.join(', '), 'warning')])
@@ -66,7 +70,7 @@ export function describeDocument(source: SourceDocument): Cell[] {
     case 'configMap': {
       const name = `${source.namespace}/${source.name}:${source.kubeletConfigKey}`
       const missing = source.checkpoint === 'missing' ? [tone('checkpoint missing', 'bad')] : []
-      return [name, source.resourceVersion, source.uid, ...missing]
+      return [name, describeVersion(source), source.uid, ...missing]
     }
   }
 }

@@ -1,7 +1,7 @@
 /** `status`: what is assigned, active and to fall back to, from the directory and systemd. Works without API server and without agent; changes nothing. */
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from './command.ts'
 import { explain } from './explain.ts'
-import { documentStatus, type StatusDocument } from './status-document.ts'
+import { documentOverlay, documentStatus, type StatusDocument } from './status-document.ts'
 import { renderStatus } from './status-table.ts'
 
 export const statusCommand: NodeCommand = {
@@ -27,7 +27,7 @@ async function showStatus(context: CommandContext, options: OptionValues): Promi
   return EXIT.fine
 }
 
-export async function gatherStatus(context: Pick<CommandContext, 'observe' | 'agent'>): Promise<StatusDocument> {
+export async function gatherStatus(context: Pick<CommandContext, 'observe' | 'agent' | 'readOverlay'>): Promise<StatusDocument> {
   const snapshot = await context.observe()
-  return documentStatus(snapshot, explain(snapshot), context.agent())
+  return { ...documentStatus(snapshot, explain(snapshot), context.agent()), overlay: documentOverlay(await context.readOverlay()) }
 }

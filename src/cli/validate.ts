@@ -15,7 +15,7 @@ import {
   type NodeCommand,
   type OptionValues,
 } from './command.ts'
-import { CANDIDATE, fileOption, isNode, KUBELET_VERSION, readText, readVersion } from './judging.ts'
+import { CANDIDATE, fileOption, isNode, KUBELET_VERSION, readText, readVersion, WITHOUT_OVERLAY, wantsOverlay } from './judging.ts'
 import type { Place } from './manifest-text.ts'
 import { documentReport } from './report-document.ts'
 import { renderReport } from './report-text.ts'
@@ -43,6 +43,7 @@ export const validateCommand: NodeCommand = {
   options: [
     fileOption('kubelet', 'judge with this kubelet, as before an upgrade'),
     KUBELET_VERSION,
+    WITHOUT_OVERLAY,
     {
       name: 'deep',
       kind: switchKind,
@@ -66,7 +67,7 @@ const EXITS: Readonly<Record<Report['outcome'], ExitCode>> = { accepted: EXIT.fi
 
 async function validate(context: CommandContext, options: OptionValues, { candidate = '' }: ArgumentValues): Promise<ExitCode> {
   const { terminal } = context
-  const loaded = await loadCandidate(candidate, context)
+  const loaded = await loadCandidate(candidate, context, wantsOverlay(options))
   switch (loaded.kind) {
     case 'failed':
       terminal.err(`kubelet-cfg-agent validate: ${plainText(loaded.detail)}\n`)

@@ -3,7 +3,7 @@
  * in `k8s.io/api/core/v1`; merge patch: RFC 7386, where null removes a field, so that a node back on local config reaches `{}`.
  */
 import type { ConfigMapSource, ConfigSource } from '../agent/model.ts'
-import { sameSource } from '../agent/sources.ts'
+import { sameSource, withoutOverlay } from '../agent/sources.ts'
 import type { ConfigStatus } from './status.ts'
 
 /** As the API shows it: an absent source is local. */
@@ -75,7 +75,12 @@ export function shows(server: ConfigStatus, ours: ConfigStatus): boolean {
 }
 
 function agrees(theirs: ConfigSource | undefined, ours: ConfigSource | undefined): boolean {
-  return ours === undefined || (theirs !== undefined && sameSource(theirs, ours))
+  return ours === undefined || (theirs !== undefined && sameSource(asShown(theirs), asShown(ours)))
+}
+
+/** The server knows nothing of overlays: what differs by one alone would be patched for ever. */
+function asShown(source: ConfigSource): ConfigSource {
+  return source === 'local' ? source : withoutOverlay(source)
 }
 
 export function sameStatus(a: ConfigStatus, b: ConfigStatus): boolean {

@@ -100,6 +100,9 @@ function activationError(what: string): string {
   return `failed to activate config: ${what}, ${SEE_LOG}`
 }
 
+/** After `failed to sync: `. */
+export const OVERLAY_ERROR = `this node's overlay cannot be used, ${SEE_LOG}`
+
 export const INEFFECTIVE_ERROR = activationError('kubelet was restarted and still runs another config')
 export const RESTART_LIMIT_ERROR = activationError('kubelet was restarted too often within an hour')
 export const NODE_AT_FAULT_ERROR = `failed to run config: kubelet fails with every config, so the node is at fault, ${SEE_LOG}`

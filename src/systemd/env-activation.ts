@@ -31,7 +31,8 @@ export class EnvActivation {
     this.#files = files
     this.#envFile = envFile
     this.#stagedFile = `${envFile}.fallback`
-    this.#pathOf = ({ uid, resourceVersion, kubeletConfigKey }) => join(layout.checkpoint(uid, resourceVersion), kubeletConfigKey)
+    this.#pathOf = ({ uid, resourceVersion, overlay, kubeletConfigKey }) =>
+      join(layout.checkpoint(uid, resourceVersion, overlay), kubeletConfigKey)
   }
 
   read(wiring: EnvWiring): ActivationState {

@@ -13,10 +13,10 @@ const SOURCE_LINE = /^# source: (\{.*\})$/m
 
 /** @param configArgs the unit's own value of the variable. */
 export function renderEnvFile(source: ConfigMapSource, configPath: string, configArgs: string): string {
-  const { namespace, name, uid, resourceVersion, kubeletConfigKey } = source
+  const { namespace, name, uid, resourceVersion, kubeletConfigKey, overlay } = source
   const comment = [
     '# Written by kubelet-cfg-agent: what kubelet starts with next. Without this file it starts with its local config.',
-    `# source: ${JSON.stringify({ namespace, name, uid, resourceVersion, kubeletConfigKey })}`,
+    `# source: ${JSON.stringify({ namespace, name, uid, resourceVersion, kubeletConfigKey, overlay })}`,
   ]
   return `${comment.join('\n')}\n${renderAssignment(CONFIG_VARIABLE, replaceConfigFlag(configArgs, configPath))}`
 }
@@ -45,10 +45,11 @@ function replaceConfigFlag(configArgs: string, configPath: string): string {
 function parseSource(text: string | undefined): ConfigMapSource | undefined {
   if (text === undefined) return undefined
   try {
-    const { namespace, name, uid, resourceVersion, kubeletConfigKey } = JSON.parse(text) as Partial<Record<string, unknown>>
+    const { namespace, name, uid, resourceVersion, kubeletConfigKey, overlay } = JSON.parse(text) as Partial<Record<string, unknown>>
     if (typeof namespace !== 'string' || typeof name !== 'string' || typeof uid !== 'string') return undefined
     if (typeof resourceVersion !== 'string' || typeof kubeletConfigKey !== 'string') return undefined
-    return { namespace, name, uid, resourceVersion, kubeletConfigKey }
+    if (overlay !== undefined && typeof overlay !== 'string') return undefined
+    return { namespace, name, uid, resourceVersion, kubeletConfigKey, ...(overlay !== undefined && { overlay }) }
   } catch {
     return undefined
   }

@@ -2,9 +2,9 @@
  * Kubelet's unit in memory: systemd's state machine over a kubelet that behaves as its config says, on a clock that is set by hand. It passes the same contract
  * test as the adapter of the real one.
  */
-import { posix } from 'node:path'
 import type { KubeletProcess, UnitState } from '../agent/model.ts'
 import type { CommandOutcome, Unit } from '../agent/ports.ts'
+import { findFile, layoutOf } from '../checkpoint/names.ts'
 import { chooseVerb, classifyActivity, summarizeState } from './unit-activity.ts'
 import { type ExitResult, SHOWN_STATE, UnitMachine } from './unit-machine.ts'
 import type { KubeletFacts } from './wiring.ts'
@@ -23,7 +23,7 @@ export interface FakeUnitOptions {
   behave(configPath: string | undefined): KubeletBehaviour
   /** Wiring, identity and flags. */
   facts(): KubeletFacts
-  readonly checkpointsDir: string
+  readonly dynamicConfigDir: string
   readonly restartUs?: number
   readonly stopUs?: number
   readonly startLimit?: { readonly burst: number; readonly intervalUs: number }
@@ -161,9 +161,9 @@ export class FakeUnit implements Unit {
   #describeProcess(): KubeletProcess {
     if (this.#process === undefined) return { kind: 'none' }
     const { pid, configPath } = this.#process
-    const inside = configPath === undefined ? '' : posix.relative(this.#options.checkpointsDir, configPath)
-    const [uid, resourceVersion, key] = inside.split('/')
-    if (uid && uid !== '..' && resourceVersion && key) return { kind: 'checkpoint', pid, uid, resourceVersion, key }
-    return { kind: 'other', pid, configPath }
+    const file = configPath === undefined ? undefined : findFile(layoutOf(this.#options.dynamicConfigDir), configPath)
+    if (file === undefined) return { kind: 'other', pid, configPath }
+    const { kubeletConfigKey: key, ...version } = file
+    return { kind: 'checkpoint', pid, key, ...version }
   }
 }

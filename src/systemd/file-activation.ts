@@ -152,7 +152,7 @@ export class FileActivation {
   #checkpointPath(source: ConfigMapSource): string {
     const check = checkSource(source)
     if (!check.ok) throw failure(check.reason, check.detail)
-    return join(layoutOf(this.#dynamicConfigDir).checkpoint(source.uid, source.resourceVersion), source.kubeletConfigKey)
+    return join(layoutOf(this.#dynamicConfigDir).checkpoint(source.uid, source.resourceVersion, source.overlay), source.kubeletConfigKey)
   }
 
   /** A file that lies ready got its name last, so that it is never without its owner and context. */

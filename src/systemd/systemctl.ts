@@ -6,9 +6,10 @@
  */
 import { type ExecFileException, execFile } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { basename, join, posix } from 'node:path'
+import { basename, join } from 'node:path'
 import type { KubeletProcess, UnitActivity, UnitState } from '../agent/model.ts'
 import type { CommandOutcome, Unit } from '../agent/ports.ts'
+import { findFile, layoutOf } from '../checkpoint/names.ts'
 import { asArguments, flagValue } from './flags.ts'
 import { chooseVerb, classifyActivity, summarizeState } from './unit-activity.ts'
 import { parseUnitProperties, UNIT_PROPERTIES, type UnitProperties } from './unit-properties.ts'
@@ -145,10 +146,10 @@ export class Systemctl implements Unit {
 
   #describeProcess({ pid, command }: KnownProcess): KubeletProcess {
     const configPath = flagValue(asArguments(command), 'config')
-    const inside = configPath === undefined ? '' : posix.relative(join(this.#options.dynamicConfigDir, 'checkpoints'), configPath)
-    const [uid, resourceVersion, key, ...deeper] = inside.split('/')
-    if (uid && uid !== '..' && resourceVersion && key && deeper.length === 0) return { kind: 'checkpoint', pid, uid, resourceVersion, key }
-    return { kind: 'other', pid, configPath }
+    const file = configPath === undefined ? undefined : findFile(layoutOf(this.#options.dynamicConfigDir), configPath)
+    if (file === undefined) return { kind: 'other', pid, configPath }
+    const { kubeletConfigKey: key, ...version } = file
+    return { kind: 'checkpoint', pid, key, ...version }
   }
 
   /** A system on its way down stops everything, kubelet too: that is nobody's failure. Asked only where it could be mistaken for one. */

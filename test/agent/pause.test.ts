@@ -34,6 +34,8 @@ t.test('a pause that was written down stands until somebody knows better', async
   const recorded = heard({ paused: ON_CONFIG_MAP })
   t.same(latestHeard(unavailable('forbidden', {}), recorded)?.paused, ON_CONFIG_MAP, 'the ConfigMap cannot be asked')
   t.same(latestHeard({ kind: 'invalid', detail: '', heard: heard({ problem: 'x' }) }, recorded), { ...recorded, problem: 'x' })
+  const unusable: Desired = { kind: 'invalid', detail: '', heard: heard({ problem: 'the overlay' }), isSeen: true }
+  t.equal(latestHeard(unusable, recorded)?.paused, undefined, 'it says otherwise, and only what this node lays over it is wrong')
   t.equal(latestHeard(unavailable('not-found', {}), recorded)?.paused, undefined, 'it is gone')
   t.equal(latestHeard(wanted(A, {}).desired, recorded)?.paused, undefined, 'it says otherwise')
   t.equal(latestHeard(unavailable('forbidden', {}), heard({ paused: ON_NODE }))?.paused, undefined, 'the Node says otherwise')

@@ -238,3 +238,42 @@ t.test('reset-to-local and forget-fallback', async (t) => {
   t.same([world.record('assigned'), world.record('last-known-good'), world.record('previous')], ['local', 'local', 'local'])
   t.equal(world.records.proven(), undefined, 'what comes back has its whole trial again')
 })
+
+t.test('assign with an overlay', async (t) => {
+  const overlaid = { ...B, overlay: '0123456789abcdef' }
+  const rendered = { kubelet: 'b@1 with more' }
+  const step = { ...ASSIGN_B, source: overlaid, rendered }
+  t.test('the ConfigMap as it came, what the overlay makes of it, and then the record', async (t) => {
+    const world = new SmallWorld()
+    world.diskFails = ({ path }) => path.includes('/rendered')
+    await t.rejects(carryOut(world, step), { code: 'ENOSPC' })
+    t.match({ assigned: world.record('assigned'), saved: world.checkpoints.data(B.uid, '1') }, { assigned: 'local', saved: dataOf(B) })
+    world.diskFails = () => false
+    await carryOut(world, step)
+    t.strictSame(world.checkpoints.data(B.uid, '1', overlaid.overlay), rendered)
+    t.strictSame(world.record('assigned'), overlaid)
+    await carryOut(world, step)
+    t.equal(world.checkpoints.list().length, 2)
+  })
+  t.test('history says what was changed', async (t) => {
+    const world = settled()
+    await carryOut(world, step, { assigned: { kind: 'source', source: B } })
+    t.match(world.history, [{ kind: 'assigned', why: "this node's overlay was updated" }])
+  })
+  t.test('a checkpoint that kubelet may start with is never filled beneath it with what was not judged', async (t) => {
+    for (const facts of [
+      { nextStart: { kind: 'known', held: hold(B) } },
+      { lastKnownGood: hold(B) },
+      { nextStart: { kind: 'unknown', detail: '' } },
+    ] as const) {
+      const world = new SmallWorld()
+      await carryOut(world, step, facts)
+      t.equal(world.checkpoints.data(B.uid, '1'), undefined)
+      t.strictSame(world.record('assigned'), overlaid)
+    }
+    const world = new SmallWorld()
+    world.checkpoints.save(B.uid, '1', { kubelet: 'before the restore' })
+    await carryOut(world, step)
+    t.strictSame(world.checkpoints.data(B.uid, '1'), { kubelet: 'before the restore' })
+  })
+})

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { CheckpointInfo } from '../../src/agent/model.ts'
+import type { CheckpointInfo, Snapshot } from '../../src/agent/model.ts'
 import { choosePrunable } from '../../src/agent/prunable.ts'
 import { A, A_EDITED, assignedTo, B, C, configMap, GOOD, hold, inTrial, POLICY, runs, snapshot, startsWith, unit } from './snapshots.ts'
 
@@ -52,5 +52,23 @@ t.test('never one that a record, the next start or the running process names', a
       )
       return !gone && present.length - pruned.length >= Math.min(keepCheckpoints, present.length)
     }),
+  )
+})
+
+t.test('renderings are counted by themselves, and what a named one was made of stays with it', async (t) => {
+  const overlays = ['1', '2', '3'].map((digit) => ({ ...A, overlay: digit.repeat(16) }))
+  const [first = A, second = A, third = A] = overlays
+  const checkpoints = [
+    ...saved(A, ...OLD),
+    ...overlays.map(({ uid, resourceVersion, overlay }, index) => ({ uid, resourceVersion, overlay, savedAtMs: index })),
+  ]
+  const gone = (facts: Partial<Snapshot>) =>
+    choosePrunable(snapshot({ ...startsWith(third), ...runs(third), ...facts, checkpoints })).map(({ uid, overlay }) => overlay ?? uid)
+  const named = { ...assignedTo(third), lastKnownGood: hold(second), previous: hold('local'), ...KEEP_NONE }
+  t.same(gone(named).sort(), [first.overlay, ...OLD.map(({ uid }) => uid)].sort())
+  const keepsOne = { ...named, lastKnownGood: hold('local'), policy: { ...POLICY, keepCheckpoints: 1 } }
+  t.same(
+    gone(keepsOne).filter((one) => one !== 'uid-old'),
+    [second.overlay, first.overlay],
   )
 })

@@ -91,7 +91,7 @@ export class SmallWorld {
           kubeletIdentity: this.kubeletIdentity,
           command: { path: '/usr/bin/kubelet', words: [`--config=${LOCAL_PATH}`] },
         }),
-        checkpointsDir: LAYOUT.checkpoints,
+        dynamicConfigDir: DIRECTORY,
         ...(restartUs === undefined ? {} : { restartUs }),
         ...(startLimit === undefined ? {} : { startLimit }),
       },
@@ -105,7 +105,7 @@ export class SmallWorld {
       this.desired = { kind: 'local' }
       return
     }
-    const { uid, resourceVersion, ...ref } = source
+    const { uid, resourceVersion, overlay: _, ...ref } = source
     this.desired = { kind: 'config-map', ref, object: { kind: 'found', uid, resourceVersion, data } }
   }
 

@@ -95,6 +95,10 @@ export function startsWith(source: ConfigSource, content: ContentHash | undefine
   return { nextStart: { kind: 'known', held: { source, content } } }
 }
 
+function versionOf({ uid, resourceVersion, overlay }: ConfigMapSource) {
+  return { uid, resourceVersion, ...(overlay !== undefined && { overlay }) }
+}
+
 export interface ProcessFacts {
   readonly startedAgoUs?: number
   readonly invocationId?: string
@@ -108,7 +112,7 @@ export function runs(source: ConfigSource, facts: ProcessFacts & { unit?: Partia
   const process: KnownUnit['process'] =
     source === 'local'
       ? { kind: 'other', pid: 100, configPath: '/var/lib/kubelet/config.yaml' }
-      : { kind: 'checkpoint', pid: 100, uid: source.uid, resourceVersion: source.resourceVersion, key: source.kubeletConfigKey }
+      : { kind: 'checkpoint', pid: 100, ...versionOf(source), key: source.kubeletConfigKey }
   return {
     unit: unit({ invocationId, startedAtUs, process, ...facts.unit }),
     running: { kind: 'known', content: contentOf(source), key: keyOf(source, facts.kubelet), startedAtUs, invocationId },

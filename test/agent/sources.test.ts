@@ -1,5 +1,5 @@
 import t from 'tap'
-import { describeSource, sameRef, sameSource } from '../../src/agent/sources.ts'
+import { describeSource, sameRef, sameSource, sameVersion, withoutOverlay } from '../../src/agent/sources.ts'
 import { A, A_EDITED, B } from './snapshots.ts'
 
 t.test('a source is compared whole', async (t) => {
@@ -21,4 +21,13 @@ t.test('a ref leaves the version out', async (t) => {
 t.test('a source reads well', async (t) => {
   t.equal(describeSource('local'), 'local')
   t.equal(describeSource(A), 'kube-system/a:kubelet@1')
+})
+
+t.test('an overlay makes a version of its own', async (t) => {
+  const overlaid = { ...A, overlay: '3f9a0c1122334455' }
+  t.notOk(sameSource(A, overlaid))
+  t.notOk(sameVersion(A, overlaid))
+  t.ok(sameRef(A, overlaid))
+  t.strictSame(withoutOverlay(overlaid), A)
+  t.equal(describeSource(overlaid), 'kube-system/a:kubelet@1+overlay-3f9a0c11')
 })

@@ -11,9 +11,10 @@ export const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }))
 export const anyData = fc
   .uniqueArray(fc.tuple(anyKey, anyText), { selector: ([key]) => key, maxLength: 5 })
   .map((pairs) => Object.fromEntries(pairs))
+export const anyOverlay = fc.stringMatching(/^[0-9a-f]{16}$/)
 export const anyFile: fc.Arbitrary<CheckpointFile> = fc.record(
-  { uid: anyName, resourceVersion: anyName, kubeletConfigKey: anyKey },
-  { noNullPrototype: true },
+  { uid: anyName, resourceVersion: anyName, kubeletConfigKey: anyKey, overlay: anyOverlay },
+  { noNullPrototype: true, requiredKeys: ['uid', 'resourceVersion', 'kubeletConfigKey'] },
 )
 export const anySource: fc.Arbitrary<ConfigMapSource> = fc.record(
   {
@@ -22,6 +23,7 @@ export const anySource: fc.Arbitrary<ConfigMapSource> = fc.record(
     kubeletConfigKey: anyKey,
     uid: anyName,
     resourceVersion: anyName,
+    overlay: anyOverlay,
   },
-  { noNullPrototype: true },
+  { noNullPrototype: true, requiredKeys: ['namespace', 'name', 'kubeletConfigKey', 'uid', 'resourceVersion'] },
 )

@@ -284,3 +284,74 @@ t.test('what cannot be read just now is no missing checkpoint; what stays unread
   t.notOk(checkpoints.isUnreadable(file))
   t.end()
 })
+
+const OVERLAY = '0123456789abcdef'
+const RENDERED = `${ROOT}/rendered/u/212/${OVERLAY}`
+
+t.test('a rendering lies beside its checkpoint, and neither touches the other', (t) => {
+  const { files, aside, checkpoints } = open()
+  checkpoints.save('u', '212', DATA)
+  checkpoints.save('u', '212', { kubelet: '{}' }, OVERLAY)
+  const overlaid = { ...FILE, overlay: OVERLAY }
+  t.equal(checkpoints.path(overlaid), `${RENDERED}/kubelet`)
+  t.equal(files.read(`${RENDERED}/kubelet`)?.toString(), '{}')
+  t.equal(checkpoints.content(overlaid), contentHash({ kubelet: '{}' }, 'kubelet'))
+  t.equal(checkpoints.content(FILE), contentHash(DATA, 'kubelet'))
+  t.same(checkpoints.data('u', '212', OVERLAY), { kubelet: '{}' })
+  t.strictSame(
+    checkpoints.list().map(({ savedAtMs: _, ...version }) => version),
+    [
+      { uid: 'u', resourceVersion: '212' },
+      { uid: 'u', resourceVersion: '212', overlay: OVERLAY },
+    ],
+  )
+  t.throws(() => checkpoints.save('u', '212', DATA, OVERLAY), { code: 'content-differs' })
+  checkpoints.replace('u', '212', DATA, 'restored etcd', OVERLAY)
+  t.match(aside, [{ path: RENDERED, to: `${RENDERED}~set-aside-1` }])
+  t.equal(checkpoints.list().length, 2, 'what was set aside is no rendering')
+  checkpoints.remove('u', '212', OVERLAY)
+  t.same(files.list(`${ROOT}/rendered/u/212`), [`${OVERLAY}~set-aside-1`])
+  t.same(checkpoints.data('u', '212'), DATA)
+  t.end()
+})
+
+t.test('the last rendering takes its directories along, and odd names are refused or passed over', (t) => {
+  const { disk, files, checkpoints } = open()
+  checkpoints.save('u', '212', DATA, OVERLAY)
+  files.makeDirectory(`${ROOT}/rendered/u/212/kubelet`)
+  disk.plant(`${ROOT}/rendered/file`, 'x')
+  t.equal(checkpoints.list().length, 1)
+  files.removeTree(`${ROOT}/rendered/u/212/kubelet`)
+  checkpoints.remove('u', '212', OVERLAY)
+  t.same(files.list(`${ROOT}/rendered`), ['file'])
+  for (const overlay of ['..', '../../x', 'ABCDEF0123456789'])
+    t.throws(() => checkpoints.save('u', '212', DATA, overlay), { code: 'unsafe-name', message: /overlay/ })
+  t.end()
+})
+
+t.test('a crash anywhere in saving, replacing or removing a rendering leaves it whole or absent', (t) => {
+  const check = (files: DurableFiles, where: string) => {
+    const checkpoints = storeOf(files)
+    const data = checkpoints.data('u', '212', OVERLAY)
+    if (data !== undefined && data.kubelet !== 'new') assert.deepEqual(data, DATA, where)
+    assert.deepEqual(checkpoints.data('u', '212'), { kubelet: 'own' }, where)
+  }
+  const saved = (files: DurableFiles) => storeOf(files).save('u', '212', { kubelet: 'own' })
+  const rendered = (files: DurableFiles) => {
+    saved(files)
+    storeOf(files).save('u', '212', DATA, OVERLAY)
+  }
+  const crashes = crashEverywhere({
+    prepare: saved,
+    act: (files) => storeOf(files).save('u', '212', DATA, OVERLAY),
+    check: (files, where) => {
+      check(files, where)
+      storeOf(files).save('u', '212', DATA, OVERLAY)
+      assert.deepEqual(storeOf(files).data('u', '212', OVERLAY), DATA, where)
+    },
+  })
+  t.ok(crashes > 100)
+  crashEverywhere({ prepare: rendered, act: (files) => storeOf(files).remove('u', '212', OVERLAY), check })
+  crashEverywhere({ prepare: rendered, act: (files) => storeOf(files).replace('u', '212', { kubelet: 'new' }, 'x', OVERLAY), check })
+  t.end()
+})

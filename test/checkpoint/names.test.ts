@@ -3,7 +3,16 @@ import { join, normalize } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import type { NameRefusal } from '../../src/checkpoint/names.ts'
-import { checkData, checkDirectory, checkKey, checkSource, checkVersion, layoutOf } from '../../src/checkpoint/names.ts'
+import {
+  checkData,
+  checkDirectory,
+  checkFile,
+  checkKey,
+  checkSource,
+  checkVersion,
+  findFile,
+  layoutOf,
+} from '../../src/checkpoint/names.ts'
 import { anyFile, anySource } from './arbitraries.ts'
 
 function reasonOf(check: ReturnType<typeof checkKey>): NameRefusal | 'ok' {
@@ -86,8 +95,11 @@ t.test('whatever a name is, the file of one that was accepted lies where it belo
   const layout = layoutOf('/dynamic')
   fc.assert(
     fc.property(anyFile, (file) => {
-      const path = join(layout.checkpoint(file.uid, file.resourceVersion), file.kubeletConfigKey)
-      assert.deepEqual(path.split('/'), ['', 'dynamic', 'checkpoints', file.uid, file.resourceVersion, file.kubeletConfigKey])
+      const { uid, resourceVersion, overlay, kubeletConfigKey } = file
+      const path = join(layout.checkpoint(uid, resourceVersion, overlay), kubeletConfigKey)
+      const version = overlay === undefined ? ['checkpoints', uid, resourceVersion] : ['rendered', uid, resourceVersion, overlay]
+      assert.deepEqual(path.split('/'), ['', 'dynamic', ...version, kubeletConfigKey])
+      assert.deepEqual(findFile(layout, path), file)
     }),
   )
   fc.assert(
@@ -103,5 +115,31 @@ t.test('whatever a name is, the file of one that was accepted lies where it belo
 
 t.test('a source that is accepted stays accepted', (t) => {
   fc.assert(fc.property(anySource, (source) => checkSource(source).ok))
+  t.end()
+})
+
+t.test('an overlay is sixteen hexadecimal digits, or none', (t) => {
+  const file = { uid: 'u', resourceVersion: '7', kubeletConfigKey: 'kubelet' }
+  t.ok(checkFile({ ...file, overlay: '0123456789abcdef' }).ok)
+  t.ok(checkFile(file).ok)
+  for (const overlay of ['', '.', '..', '../../../../etc', '0123456789ABCDEF', '0123456789abcde', '0123456789abcdef0', '0123456789abcde\n'])
+    t.match(checkFile({ ...file, overlay }), { ok: false, detail: /overlay/ }, JSON.stringify(overlay))
+  t.end()
+})
+
+t.test('which paths are none of ours', (t) => {
+  const layout = layoutOf('/dynamic')
+  for (const path of [
+    '/dynamic/rendered/u/7/kubelet',
+    '/dynamic/rendered/u/7/0123456789abcdef',
+    '/dynamic/rendered/u/7/0123456789abcdef/a/b',
+    '/dynamic/rendered/u/7/0123456789abcdef~set-aside-1/kubelet',
+    '/dynamic/rendered/../u/7/0123456789abcdef/kubelet',
+    '/dynamic/checkpoints/u/7',
+    '/dynamic',
+    '/var/lib/kubelet/config.yaml',
+    '',
+  ])
+    t.equal(findFile(layout, path), undefined, path)
   t.end()
 })

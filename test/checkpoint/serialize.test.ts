@@ -99,3 +99,13 @@ t.test('every string survives the trip through a scalar', (t) => {
   fc.assert(fc.property(anyName, (name) => decodeScalar(encodeScalar(name)) === name))
   t.end()
 })
+
+t.test('an overlay is one line more, in the order of the alphabet; without it nothing is different', (t) => {
+  const overlaid = { ...SOURCE, overlay: '0123456789012345' }
+  const text = TEXT.replace('    resourceVersion', '    overlay: "0123456789012345"\n    resourceVersion')
+  t.equal(serializeSource(overlaid), text)
+  t.strictSame(parseSource(Buffer.from(text)), { ok: true, source: overlaid })
+  t.equal(serializeSource({ ...SOURCE, overlay: undefined }), TEXT)
+  t.match(parseSource(Buffer.from(text.replace('"0123456789012345"', 'kubelet'))), { ok: false, detail: /overlay/ })
+  t.end()
+})

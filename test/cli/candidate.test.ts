@@ -1,23 +1,28 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { KubeAnswer } from '../../src/agent/ports.ts'
+import type { KubeAnswer, KubeRequest } from '../../src/agent/ports.ts'
 import { candidateKind, loadCandidate, parseCandidate } from '../../src/cli/candidate.ts'
 import type { InputReading } from '../../src/cli/read-input.ts'
+import * as yaml from '../../src/kubelet/yaml.ts'
+import { readOverlay } from '../../src/overlay/read-overlay.ts'
+import type { OverlayView } from '../../src/overlay/view.ts'
 
-function load(text: string, reading: InputReading | Buffer, answer?: KubeAnswer) {
+function load(text: string, reading: InputReading | Buffer, answer?: KubeAnswer, overlay: OverlayView = { kind: 'none' }, overlaid = true) {
   const asked: string[] = []
-  const loaded = loadCandidate(text, {
-    readInput: async (path, limit) => {
+  const node = {
+    readOverlay: async () => overlay,
+    readInput: async (path: string | undefined, limit: number): Promise<InputReading> => {
       asked.push(`${path} ${limit}`)
       return Buffer.isBuffer(reading) ? { kind: 'read', bytes: reading } : reading
     },
     api: {
-      request: async ({ path }) => {
+      request: async ({ path }: KubeRequest) => {
         asked.push(path)
-        return answer ?? { kind: 'unreachable', detail: 'nobody' }
+        return answer ?? ({ kind: 'unreachable', detail: 'nobody' } as const)
       },
     },
-  })
+  }
+  const loaded = loadCandidate(text, node, overlaid)
   return loaded.then((one) => ({ loaded: one, asked }))
 }
 
@@ -119,4 +124,25 @@ t.test('a ConfigMap', async (t) => {
   t.match((await ask('configmap/x', refused(404))).loaded, { kind: 'failed', detail: 'configmap/kube-system/x:kubelet: it does not exist' })
   t.match((await ask('configmap/x', refused(403))).loaded, { kind: 'failed', detail: /403: no/ })
   t.match((await ask('configmap/x', { kind: 'unreachable', detail: 'nobody' })).loaded, { kind: 'failed', detail: /nobody/ })
+})
+
+t.test('what the cluster has is taken with the overlay of this node, unless that is left out', async (t) => {
+  const data = { kubelet: 'maxPods: 1\n' }
+  const metadata = { namespace: 'kube-system', name: 'x', uid: 'u', resourceVersion: '7' }
+  const answer: KubeAnswer = { kind: 'ok', object: { metadata, data } }
+  const overlay = readOverlay(new Map([['a.yaml', Buffer.from('maxPods: 2\n')]]), yaml)
+  const none = Buffer.from('')
+  const { loaded } = await load('configmap/x', none, answer, overlay)
+  t.match(loaded, { kind: 'loaded', config: { name: /^configmap\/kube-system\/x:kubelet with overlay [0-9a-f]{16}$/ } })
+  t.match(loaded, { config: { files: { kubelet: '{\n  "maxPods": 2\n}\n' } }, shown: { text: '{\n  "maxPods": 2\n}\n' } })
+  t.match((await load('configmap/x', none, answer, overlay, false)).loaded, {
+    config: { name: 'configmap/kube-system/x:kubelet', files: data },
+  })
+  const faulty: OverlayView = { kind: 'faulty', detail: '/o/a.yaml: it is empty' }
+  t.match((await load('configmap/x', none, answer, faulty)).loaded, { kind: 'failed', detail: /overlay cannot be used: \/o\/a\.yaml/ })
+  t.match(
+    (await load('file.yaml', Buffer.from('maxPods: 1\n'), undefined, overlay)).loaded,
+    { config: { files: data } },
+    'a file is as it is',
+  )
 })

@@ -70,6 +70,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     },
     observe: async (desired) => (desired === undefined ? seen : { ...seen, desired }),
     askDesired: async () => base.desired,
+    readOverlay: async () => ({ kind: 'none' }),
     api: { request: async ({ path }) => ({ kind: 'unreachable', detail: `${path}: nobody is there` }) },
     nodeName: () => 'node-1',
     checkpoints: { data: () => undefined },

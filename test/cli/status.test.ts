@@ -6,6 +6,7 @@ import { trialKey } from '../../src/agent/trial-key.ts'
 import { gatherStatus, statusCommand } from '../../src/cli/status.ts'
 import type { StatusDocument } from '../../src/cli/status-document.ts'
 import { renderStatus } from '../../src/cli/status-table.ts'
+import type { OverlayView } from '../../src/overlay/view.ts'
 import { following, held, IDENTITY, runningContent, snapshot, source, unit, verdictOn } from '../report/build.ts'
 import { execute, fakeNode } from './fake-node.ts'
 
@@ -152,4 +153,27 @@ t.test('others write into our output, but cannot steer the terminal', async (t) 
     }),
   )
   t.pass()
+})
+
+t.test('the overlay of this node', async (t) => {
+  const overlaid = source('100', { overlay: '3f9a0c1122334455' })
+  const snapshot = following(overlaid, { ...offline, lastKnownGood: held(overlaid), proven: trialKey('content-100', IDENTITY) })
+  const of = (view: OverlayView) => gatherStatus(fakeNode({ snapshot, context: { readOverlay: async () => view } }).context)
+  const present: OverlayView = {
+    kind: 'present',
+    overlay: '3f9a0c1122334455',
+    files: ['10-a.yaml', '20-b.yaml'],
+    render: (data) => ({ ok: true, data }),
+  }
+  const usable = await of(present)
+  t.match(usable, {
+    assigned: { resourceVersion: '100', overlay: '3f9a0c1122334455' },
+    overlay: { state: 'usable', hash: '3f9a0c1122334455' },
+  })
+  t.match(renderStatus(usable, false), /^Overlay {2,}3f9a0c1122334455: 10-a\.yaml, 20-b\.yaml$/m)
+  t.match(renderStatus(usable, false), /^Assigned .* 100\+overlay-3f9a0c11 /m)
+  const unusable = await of({ kind: 'faulty', detail: '/o/10-a.yaml: it is empty' })
+  t.same(unusable.overlay, { state: 'unusable', detail: '/o/10-a.yaml: it is empty' })
+  t.match(renderStatus(unusable, false), /^Overlay {2,}\/o\/10-a\.yaml: it is empty$/m)
+  t.notMatch(renderStatus(await of({ kind: 'none' }), false), /^Overlay/m)
 })

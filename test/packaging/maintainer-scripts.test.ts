@@ -102,6 +102,8 @@ t.test('purge', async (t) => {
     [`${STATE}/checkpoints/u1/8/kubelet`]: 'eight',
     [`${STATE}/checkpoints/u2/9/kubelet`]: 'nine',
     [`${STATE}/checkpoints/..new-u3/1/kubelet`]: 'unfinished',
+    [`${STATE}/rendered/u1/7/0123456789abcdef/kubelet`]: 'seven and more',
+    [`${STATE}/rendered/u1/8/0123456789abcdef/kubelet`]: 'eight and more',
     'run/kubelet-cfg-agent/health': 'h',
   }
 
@@ -125,6 +127,14 @@ t.test('purge', async (t) => {
     })
   }
 
+  t.test('keeps the rendering that a kubelet runs', async (t) => {
+    const config = `--config=/${STATE}/rendered/u1/7/0123456789abcdef/kubelet`
+    const root = machine(t, { ...state, 'proc/4242/cmdline': `/usr/bin/kubelet\0${config}\0` })
+    const { output } = runScript('deb/postrm', root, 'purge')
+    t.same(listing(root), ['rendered/u1/7/0123456789abcdef/kubelet'])
+    t.match(output, /rendered\/u1\/7, which is kept/)
+  })
+
   t.test('keeps an original that is not back in its place', async (t) => {
     const root = machine(t, { ...state, ...replaced('by hand') })
     const { status, output } = runScript('deb/postrm', root, 'purge')
@@ -145,7 +155,7 @@ t.test('purge', async (t) => {
     for (const how of ['remove', 'upgrade', 'abort-install', 'disappear']) {
       const root = machine(t, state)
       t.same(runScript('deb/postrm', root, how), { status: 0, output: '' })
-      t.equal(listing(root)?.length, 7, how)
+      t.equal(listing(root)?.length, 9, how)
     }
   })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { Lane } from '../../src/report/lane.ts'
-import { readConfig } from '../../src/report/node-config.ts'
+import { patchOf, readConfig, sameStatus, shows } from '../../src/report/node-config.ts'
 import type { ConfigStatus } from '../../src/report/status.ts'
 import { statusWork } from '../../src/report/status-work.ts'
 import { source } from './build.ts'
@@ -229,4 +229,13 @@ t.test('never more than a request a second, and the newest status in the end, wh
     t.ok(spaced)
   })
   await fc.assert(property, { numRuns: 60 })
+})
+
+t.test('an overlay is nothing that the server knows: it is not sent, and makes no difference to what it shows', async (t) => {
+  const source = { namespace: 'kube-system', name: 'a', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '1' }
+  const overlaid = { ...source, overlay: '0123456789abcdef' }
+  const status = { assigned: overlaid, active: overlaid, lastKnownGood: source, error: '' }
+  t.notMatch(JSON.stringify(patchOf(status)), 'overlay')
+  t.ok(shows({ assigned: source, active: source, lastKnownGood: source, error: '' }, status))
+  t.ok(sameStatus(status, { ...status, active: source }))
 })

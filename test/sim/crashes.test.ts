@@ -33,6 +33,16 @@ const STORIES: Readonly<Record<string, readonly Timed[]>> = {
     { afterSeconds: LATER, event: { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: LATER } },
     { afterSeconds: 30, event: { kind: 'edit', name: 'red', behaviour: 'good' } },
   ],
+  'an overlay is laid over it, and taken away again': [
+    ...assign,
+    { afterSeconds: LATER, event: { kind: 'edit-overlay', behaviour: 'good' } },
+    { afterSeconds: LATER, event: { kind: 'remove-overlay' } },
+  ],
+  'an overlay under which it crash-loops is rolled back': [
+    { afterSeconds: 0, event: { kind: 'edit-overlay', behaviour: 'good' } },
+    ...assign,
+    { afterSeconds: LATER, event: { kind: 'edit-overlay', behaviour: 'crash-at-start' } },
+  ],
   'promoted, and then it fails': [
     ...assign,
     { afterSeconds: LATER, event: { kind: 'edit', name: 'red', behaviour: 'fails-after-promotion' } },

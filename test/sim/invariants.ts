@@ -3,9 +3,10 @@
  * Each throws an Error that says which one was broken and how.
  */
 import assert from 'node:assert/strict'
+import { basename, dirname } from 'node:path'
 import type { Snapshot } from '../../src/agent/model.ts'
 import type { Step } from '../../src/agent/step.ts'
-import { layoutOf } from '../../src/checkpoint/names.ts'
+import { findFile, layoutOf } from '../../src/checkpoint/names.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
 import { type Condition, describeCondition } from '../../src/report/condition.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
@@ -91,14 +92,19 @@ export class Invariants {
     this.#badSinceUs = undefined
   }
 
-  /** 1. A file under checkpoints/ never changes once its directory has its final name. */
+  /** 1. A file under checkpoints/ or rendered/ never changes once its directory has its final name. */
   #checkImmutable(): void {
     const now = new Map<string, string>()
     const { files } = this.#world
     for (const uid of files.list(this.#layout.checkpoints) ?? []) {
-      for (const version of files.list(this.#layout.checkpointsOf(uid)) ?? []) {
-        const directory = `${this.#layout.checkpointsOf(uid)}/${version}`
-        for (const key of files.list(directory) ?? []) now.set(`${directory}/${key}`, files.read(`${directory}/${key}`)?.toString() ?? '')
+      for (const version of files.list(`${this.#layout.checkpoints}/${uid}`) ?? []) {
+        this.#readInto(now, `${this.#layout.checkpoints}/${uid}/${version}`)
+      }
+    }
+    for (const uid of files.list(this.#layout.rendered) ?? []) {
+      for (const version of files.list(`${this.#layout.rendered}/${uid}`) ?? []) {
+        const overlays = `${this.#layout.rendered}/${uid}/${version}`
+        for (const overlay of files.list(overlays) ?? []) this.#readInto(now, `${overlays}/${overlay}`)
       }
     }
     for (const [path, text] of this.#checkpoints) {
@@ -107,6 +113,11 @@ export class Invariants {
       assert(path.includes('~') || [...now.keys()].some((other) => other.includes('~set-aside')), `invariant 1: ${path} changed`)
     }
     this.#checkpoints = now
+  }
+
+  #readInto(now: Map<string, string>, directory: string): void {
+    const { files } = this.#world
+    for (const key of files.list(directory) ?? []) now.set(`${directory}/${key}`, files.read(`${directory}/${key}`)?.toString() ?? '')
   }
 
   /** 2. kubelet.env is absent or names an existing checkpoint that passed preflight. */
@@ -126,8 +137,8 @@ export class Invariants {
   }
 
   #wasSetAside(path: string): boolean {
-    const [uid = '', version = ''] = path.split('/').slice(-3)
-    return (this.#world.files.list(this.#layout.checkpointsOf(uid)) ?? []).some((name) => name.startsWith(`${version}~set-aside`))
+    const version = dirname(path)
+    return (this.#world.files.list(dirname(version)) ?? []).some((name) => name.startsWith(`${basename(version)}~set-aside`))
   }
 
   /** 3. LKG is local or a source that passed a whole trial. */
@@ -139,9 +150,13 @@ export class Invariants {
     const parsed = parseSource(Buffer.from(found))
     assert(parsed.ok, `invariant 3: last-known-good is torn: ${found}`)
     if (parsed.source === 'local') return
-    const { uid, resourceVersion, kubeletConfigKey } = parsed.source
-    const text = this.#world.files.read(`${this.#layout.checkpoint(uid, resourceVersion)}/${kubeletConfigKey}`)?.toString()
+    const { uid, resourceVersion, kubeletConfigKey, overlay } = parsed.source
+    const text = this.#world.files.read(`${this.#layout.checkpoint(uid, resourceVersion, overlay)}/${kubeletConfigKey}`)?.toString()
     assert(text !== undefined && this.#proven.has(text), `invariant 3: promoted without a whole trial: ${text}`)
+  }
+
+  #isOurs({ configPath }: SimProcess): boolean {
+    return findFile(this.#layout, configPath) !== undefined
   }
 
   #noteProven(): void {
@@ -158,7 +173,7 @@ export class Invariants {
     assert(unit.activity !== 'stopped' || this.#lastStep.record.failed, 'invariant 5: restart of a kubelet that a person stopped')
     const next = this.#world.nextConfigPath()
     const nextText = next === undefined ? 'local' : files.read(next)?.toString()
-    const runs = unit.process?.configPath.startsWith(this.#layout.checkpoints) ? unit.process.text : unit.process && 'local'
+    const runs = unit.process && (this.#isOurs(unit.process) ? unit.process.text : 'local')
     assert(nextText !== runs, `invariant 5: restart although kubelet runs just that: ${runs}`)
     this.#restarts.push({ atUs: monotonicUs, boot: bootId, fallback: this.#lastRestartWasFallback, failed: this.#lastStep.record.failed })
     this.#restarts = this.#restarts.filter(({ atUs, boot }) => boot === bootId && monotonicUs - atUs < 3600e6)
@@ -176,10 +191,10 @@ export class Invariants {
 
   /** As the agent can know it: by a request on the node, by what it has heard, or by what it wrote down of that. */
   #isPaused(): boolean {
-    const { files, cluster } = this.#world
+    const { files } = this.#world
     const hold = files.read(`${this.#layout.requests}/hold`)?.toString() ?? ''
     if (hold !== '') return hold.includes('paused')
-    const { heard } = cluster.desired()
+    const { heard } = this.#world.desired()
     if (heard !== undefined) return heard.paused !== undefined
     return (files.read(this.#layout.heard)?.toString() ?? '').includes('"paused"')
   }
@@ -211,14 +226,20 @@ export class Invariants {
     const { process } = this.#world.unit
     if (status.active === undefined || process === undefined) return
     // By name; after a restored etcd the same name may have other bytes than the process was started with.
-    if (status.active !== 'local' && process.configPath.includes(`/${status.active.uid}/${status.active.resourceVersion}/`)) return
+    if (
+      status.active !== 'local' &&
+      process.configPath.startsWith(this.#layout.checkpoint(status.active.uid, status.active.resourceVersion, status.active.overlay))
+    )
+      return
     const named =
       status.active === 'local'
         ? 'local'
         : this.#world.files
-            .read(`${this.#layout.checkpoint(status.active.uid, status.active.resourceVersion)}/${status.active.kubeletConfigKey}`)
+            .read(
+              `${this.#layout.checkpoint(status.active.uid, status.active.resourceVersion, status.active.overlay)}/${status.active.kubeletConfigKey}`,
+            )
             ?.toString()
-    const runs = process.configPath.startsWith(this.#layout.checkpoints) ? process.text : 'local'
+    const runs = this.#isOurs(process) ? process.text : 'local'
     assert(named === undefined || named === runs, `invariant 8: status says ${named}, kubelet runs ${runs}`)
   }
 

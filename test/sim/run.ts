@@ -12,7 +12,7 @@ import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { FileError } from '../../src/checkpoint/file-error.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import { layoutOf } from '../../src/checkpoint/names.ts'
+import { findFile, layoutOf } from '../../src/checkpoint/names.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
@@ -175,9 +175,9 @@ class Run {
       if (request === 'retry') asks.requestRetry()
       else if (request === 'resume') asks.clearHold()
       else if (request === 'rollback') {
-        const [uid, resourceVersion, kubeletConfigKey] = this.#world.nextConfigPath()?.split('/').slice(-3) ?? []
-        if (uid === undefined || resourceVersion === undefined || kubeletConfigKey === undefined) return true
-        const content = new FileCheckpoints(files, layout, () => {}, faultsOver()).content({ uid, resourceVersion, kubeletConfigKey })
+        const file = findFile(layout, this.#world.nextConfigPath() ?? '')
+        if (file === undefined) return true
+        const content = new FileCheckpoints(files, layout, () => {}, faultsOver()).content(file)
         if (content !== undefined) asks.requestRollback(content)
       } else asks.requestHold(request)
       return true
@@ -193,19 +193,19 @@ class Run {
 
 /** 7. Once nothing fails any more, the node is where it should be, without a person. */
 function settle(world: SimWorld, schedule: Schedule): Settled {
-  const { files, unit, cluster } = world
+  const { files, unit } = world
   const layout = layoutOf(DIRECTORY)
   const textOf = (name: 'assigned' | 'last-known-good') => {
     const parsed = parseSource(files.read(layout.record(name)) ?? Buffer.alloc(0))
     assert(parsed.ok, `invariant 7: ${name} is damaged at the end`)
     if (parsed.source === 'local') return 'local'
-    const { uid, resourceVersion, kubeletConfigKey } = parsed.source
-    return files.read(`${layout.checkpoint(uid, resourceVersion)}/${kubeletConfigKey}`)?.toString() ?? 'missing'
+    const { uid, resourceVersion, kubeletConfigKey, overlay } = parsed.source
+    return files.read(`${layout.checkpoint(uid, resourceVersion, overlay)}/${kubeletConfigKey}`)?.toString() ?? 'missing'
   }
   const process = unit.process
-  const runs = process === undefined ? 'nothing' : process.configPath.startsWith(layout.checkpoints) ? process.text : 'local'
+  const runs = process === undefined ? 'nothing' : findFile(layout, process.configPath) !== undefined ? process.text : 'local'
   const settled = { assigned: textOf('assigned'), lastKnownGood: textOf('last-known-good'), runs, operations: world.operations }
-  const truth = cluster.truth()
+  const truth = world.truth()
   if (unit.activity === 'stopped') return settled
   assert(unit.isHealthy(), `invariant 7: kubelet is ${unit.activity} at the end, running ${runs}`)
   if (truth.kind === 'local') {
@@ -213,7 +213,7 @@ function settle(world: SimWorld, schedule: Schedule): Settled {
     assert.equal(runs, 'local', 'invariant 7: kubelet does not run its local config')
   }
   if (truth.kind === 'config-map' && truth.object.kind === 'found') {
-    const wanted = truth.object.data[truth.ref.kubeletConfigKey] ?? ''
+    const wanted = (truth.object.rendered?.data ?? truth.object.data)[truth.ref.kubeletConfigKey] ?? ''
     const healthy =
       ['good', 'slow-start'].includes(behaviourOf(wanted)) || (behaviourOf(wanted) === 'good-until-upgrade' && unit.version === 1)
     assert(

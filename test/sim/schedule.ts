@@ -51,6 +51,10 @@ export type WorldEvent =
   | { readonly kind: 'rollback' }
   | { readonly kind: 'retry' }
   | { readonly kind: 'damage-assigned' }
+  /** Of the node's own files, which are laid over whatever is assigned. */
+  | { readonly kind: 'edit-overlay'; readonly behaviour: Behaviour }
+  | { readonly kind: 'remove-overlay' }
+  | { readonly kind: 'spoil-overlay'; readonly seconds: number }
 
 export interface Timed {
   readonly afterSeconds: number
@@ -87,7 +91,25 @@ export function makeSchedule(seed: number): Schedule {
   ]
   const count = random.between(2, 9)
   for (let index = 0; index < count; index += 1) events.push({ afterSeconds: makePause(random), event: makeEvent(random) })
-  return { seed, events }
+  return { seed, events: withOverlay(events, seededRandom(seed ^ 0x0e1a)) }
+}
+
+/** In every other schedule the node has files of its own to lay over, at any time. Drawn apart, so that the rest of a seed stays what it was. */
+function withOverlay(events: readonly Timed[], random: Random): Timed[] {
+  if (random.chance(0.5)) return [...events]
+  return events.flatMap((timed) =>
+    random.chance(0.4) ? [{ afterSeconds: makePause(random), event: makeOverlayEvent(random) }, timed] : [timed],
+  )
+}
+
+function makeOverlayEvent(random: Random): WorldEvent {
+  return random.pick<WorldEvent>([
+    { kind: 'edit-overlay', behaviour: 'good' },
+    { kind: 'edit-overlay', behaviour: random.pick(BEHAVIOURS) },
+    { kind: 'edit-overlay', behaviour: random.pick(BEHAVIOURS) },
+    { kind: 'remove-overlay' },
+    { kind: 'spoil-overlay', seconds: random.between(1, 1000) },
+  ])
 }
 
 function makePause(random: Random): number {

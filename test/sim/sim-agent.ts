@@ -89,7 +89,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       ...shared,
       nodeName: 'node-1',
       policy: () => POLICY,
-      assignment: world.cluster,
+      assignment: world,
       configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
       probe: world.unit,
       contentOf: contentHash,

@@ -4,6 +4,7 @@
  */
 import type { KubeletProcess, UnitState } from '../../src/agent/model.ts'
 import type { CommandOutcome, HealthProbe, Unit } from '../../src/agent/ports.ts'
+import { findFile, type Layout } from '../../src/checkpoint/names.ts'
 import type { Behaviour } from './schedule.ts'
 
 /** Of a config text: the sim's configs say how they behave in a comment. */
@@ -38,7 +39,7 @@ export interface SimUnitWorld {
   readText(path: string): string | undefined
   /** systemd stops trying after this many automatic restarts. */
   readonly startLimit: number
-  readonly checkpointsDir: string
+  readonly layout: Layout
   /** Before the effect: the simulation counts commands, and may crash here. */
   onRestart(): void
   onCommand(): void
@@ -238,10 +239,9 @@ export class SimUnit implements Unit, HealthProbe {
   #describeProcess(): KubeletProcess {
     if (this.#process === undefined) return { kind: 'none' }
     const { configPath } = this.#process
-    const [uid, resourceVersion, key] = configPath.startsWith(this.#world.checkpointsDir)
-      ? configPath.slice(this.#world.checkpointsDir.length + 1).split('/')
-      : []
-    if (uid === undefined || resourceVersion === undefined || key === undefined) return { kind: 'other', pid: 1, configPath }
-    return { kind: 'checkpoint', pid: 1, uid, resourceVersion, key }
+    const file = findFile(this.#world.layout, configPath)
+    if (file === undefined) return { kind: 'other', pid: 1, configPath }
+    const { kubeletConfigKey: key, ...version } = file
+    return { kind: 'checkpoint', pid: 1, key, ...version }
   }
 }

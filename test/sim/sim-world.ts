@@ -3,15 +3,18 @@
  * is counted, so that the same run can be repeated with a crash at any one of those operations.
  */
 
+import type { Desired } from '../../src/agent/desired.ts'
 import type { Instant } from '../../src/agent/model.ts'
 import type { RuntimeRecords } from '../../src/agent/ports.ts'
 import { FakeDisk } from '../../src/checkpoint/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/names.ts'
+import { layOver } from '../../src/overlay/lay-over.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
 import { type Random, seededRandom } from './random.ts'
 import type { WorldEvent } from './schedule.ts'
 import { SimCluster } from './sim-cluster.ts'
+import { SimOverlay } from './sim-overlay.ts'
 import { configText, SimUnit } from './sim-unit.ts'
 
 export const DIRECTORY = '/var/lib/kubelet-cfg-agent'
@@ -36,6 +39,7 @@ interface Later {
 export class SimWorld {
   readonly random: Random
   readonly cluster: SimCluster
+  readonly overlay = new SimOverlay()
   readonly unit: SimUnit
   readonly disk: FakeDisk
   readonly files: DurableFiles
@@ -73,7 +77,7 @@ export class SimWorld {
       nextConfigPath: () => this.nextConfigPath(),
       readText: (path) => this.files.read(path)?.toString(),
       startLimit: this.random.chance(0.2) ? 6 : Number.POSITIVE_INFINITY,
-      checkpointsDir: layoutOf(DIRECTORY).checkpoints,
+      layout: layoutOf(DIRECTORY),
       onRestart: () => {
         this.#operate('before')
         for (const check of this.checkRestart) check()
@@ -231,7 +235,32 @@ export class SimWorld {
           this.disk.plant(layoutOf(DIRECTORY).record('assigned'), 'gar\0bage')
         this.woken = true
         return
+      case 'edit-overlay':
+        this.overlay.edit(event.behaviour)
+        this.woken = true
+        return
+      case 'remove-overlay':
+        this.overlay.remove()
+        this.woken = true
+        return
+      case 'spoil-overlay':
+        this.overlay.spoil()
+        this.woken = true
+        this.#after(event.seconds, () => {
+          this.overlay.edit('good')
+          this.woken = true
+        })
+        return
     }
+  }
+
+  /** What the cluster wants, as this node would have it. */
+  desired(): Desired {
+    return layOver(this.cluster.desired(), this.overlay.view())
+  }
+
+  truth(): Desired {
+    return layOver(this.cluster.truth(), this.overlay.view())
   }
 
   /** What the command line would write; set by the runner, which knows the requests' format. Returns whether it could. */

@@ -134,3 +134,15 @@ t.test('crash anywhere: kubelet starts with the old or the new, and doing it aga
     return state.kind === 'checkpoint' ? state.source : 'local'
   }
 })
+
+t.test('a source with an overlay: its rendering is what kubelet starts with, and the comment says so', async (t) => {
+  const { activation, files } = fresh()
+  const overlaid = { ...A, overlay: '0123456789abcdef' }
+  activation.activate(overlaid, WIRING)
+  const text = files.read(ENV_FILE)?.toString() ?? ''
+  t.match(text, /"kubeletConfigKey":"kubelet","overlay":"0123456789abcdef"\}$/m)
+  t.match(text, '--config=/var/lib/kubelet-cfg-agent/rendered/u-1/101/0123456789abcdef/kubelet"')
+  t.strictSame(activation.read(WIRING), { kind: 'checkpoint', source: overlaid, since: undefined })
+  files.replace(ENV_FILE, text.replace('"overlay":"0123456789abcdef"', '"overlay":"../../../../etc/x"'))
+  t.match(activation.read(WIRING), { kind: 'unknown' })
+})

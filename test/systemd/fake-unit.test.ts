@@ -22,7 +22,7 @@ function world({ startLimit = false, onCommand = (_: string, __: 'before' | 'aft
       startWith: () => configPath,
       behave: () => behaviour,
       facts: () => FACTS,
-      checkpointsDir: '/c/checkpoints',
+      dynamicConfigDir: '/c',
       onCommand,
       ...(startLimit ? { startLimit: { burst: 3, intervalUs: 600e6 } } : {}),
     },

@@ -80,6 +80,8 @@ t.test('which files are checkpoints', async (t) => {
   for (const [path, kind] of [
     ['/d/checkpoints/u/7/kubelet', 'checkpoint'],
     ['/d//checkpoints/u/./7/kubelet', 'checkpoint'],
+    ['/d/rendered/u/7/0123456789abcdef/kubelet', 'checkpoint'],
+    ['/d/rendered/u/7/kubelet', 'other'],
     ['/d/checkpoints/u/7', 'other'],
     ['/d/checkpoints/u/7/a/b', 'other'],
     ['/d/checkpoints/../u/7/kubelet', 'other'],

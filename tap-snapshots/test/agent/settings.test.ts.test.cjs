@@ -13,6 +13,7 @@ exports[`test/agent/settings.test.ts > TAP > the table, as users see it > must m
 --config-key  KUBELET_CFG_AGENT_CONFIG_KEY  configKey  kubelet  Where assignments come from  run  restart
 --default-config-map  KUBELET_CFG_AGENT_DEFAULT_CONFIG_MAP  defaultConfigMap  (none)  Where assignments come from  run  restart
 --manifest-dir  KUBELET_CFG_AGENT_MANIFEST_DIR  manifestDir  (none)  Where assignments come from  all  restart
+--overlay-dir  KUBELET_CFG_AGENT_OVERLAY_DIR  overlayDir  /etc/kubelet-cfg-agent/overlay.d  Where assignments come from  all  restart
 --dynamic-config-dir  KUBELET_CFG_AGENT_DYNAMIC_CONFIG_DIR  dynamicConfigDir  /var/lib/kubelet-cfg-agent  On disk  all  restart
 --runtime-dir  KUBELET_CFG_AGENT_RUNTIME_DIR  runtimeDir  /run/kubelet-cfg-agent  On disk  all  restart
 --kubelet-env-file  KUBELET_CFG_AGENT_KUBELET_ENV_FILE  kubeletEnvFile  /var/lib/kubelet-cfg-agent/kubelet.env  On disk  all  restart

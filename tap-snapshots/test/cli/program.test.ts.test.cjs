@@ -56,6 +56,8 @@ Options:
   --against <path>             compare with this (a file, or configmap/NAME) and not with what runs
   --kubelet-version <version>  judge for a kubelet of this version, as in 1.28; by default that of
                                this machine's kubelet
+  --without-overlay            take configmap/NAME as the cluster has it, and not with this node's
+                               overlay
   -o, --output <choice>        for people, or for programs (table, json; default: table)
   -h, --help                   this help, or that of a command
 
@@ -289,6 +291,9 @@ Where assignments come from:
                                  node stays on its local config)
   --manifest-dir <path>          take Node and ConfigMaps from the manifests in this directory and
                                  ask no API server (default: none, the API server is asked)
+  --overlay-dir <path>           merge patches (YAML) that this node lays over what is assigned, for
+                                 what differs from node to node; empty: none (default:
+                                 /etc/kubelet-cfg-agent/overlay.d)
 
 On disk:
   --dynamic-config-dir <path>    checkpoints, records and history (default:
@@ -452,6 +457,8 @@ Options:
   --kubelet <path>             judge with this kubelet, as before an upgrade
   --kubelet-version <version>  judge for a kubelet of this version, as in 1.28; by default that of
                                this machine's kubelet
+  --without-overlay            take configmap/NAME as the cluster has it, and not with this node's
+                               overlay
   --deep                       also start kubelet in a sandbox, for what it rejects only then; takes
                                seconds
   --strict                     refuse keys that kubelet does not know

@@ -350,7 +350,8 @@ exports[`test/cli/status.test.ts > TAP > what programs see > must match snapshot
       "at": "1970-01-01T00:00:00.000Z"
     }
   ],
-  "error": "failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details"
+  "error": "failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details",
+  "overlay": null
 }
 
 `

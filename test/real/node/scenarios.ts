@@ -6,6 +6,7 @@ import { addFullDiskScenarios } from './full-disk.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
 import { addJudgeScenarios } from './judge.ts'
 import { addNodeOutageScenarios } from './outage.ts'
+import { addOverlayScenarios } from './overlay.ts'
 import { addPackageScenarios } from './packages.ts'
 import { addPreflightScenarios } from './preflight.ts'
 import { addRebootScenarios } from './reboot.ts'
@@ -24,6 +25,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string): Pr
   addFullDiskScenarios(plane, program)
   addNodeOutageScenarios(plane, program)
   addNodeTransitionScenarios(plane, program)
+  addOverlayScenarios(plane, program)
   await addPackageScenarios(plane, program)
   addInterruptionScenarios(plane, program)
 }

@@ -1,0 +1,44 @@
+/** An assignment source with this node's overlay laid over what it says. Pure: both sides keep their views in memory. */
+import type { Desired } from '../agent/desired.ts'
+import type { AssignmentSource, Log } from '../agent/ports.ts'
+import { layOver } from './lay-over.ts'
+import type { OverlayView } from './view.ts'
+
+export interface OverlaySource {
+  /** The latest view, from memory. */
+  view(): OverlayView
+  start(onChange: () => void): void
+  stop(): Promise<void>
+}
+
+export class OverlaidSource implements AssignmentSource {
+  readonly #inner: AssignmentSource
+  readonly #overlay: OverlaySource
+  readonly #log: Log
+  #said = ''
+
+  constructor(inner: AssignmentSource, overlay: OverlaySource, log: Log) {
+    this.#inner = inner
+    this.#overlay = overlay
+    this.#log = log
+  }
+
+  desired(): Desired {
+    return layOver(this.#inner.desired(), this.#overlay.view(), (detail) => this.#say(detail))
+  }
+
+  /** At each look it is the same again. */
+  #say(detail: string): void {
+    if (detail !== this.#said) this.#log.error(`this node's overlay cannot be laid over what is assigned, so nothing is changed: ${detail}`)
+    this.#said = detail
+  }
+
+  start(onChange: () => void): void {
+    this.#overlay.start(onChange)
+    this.#inner.start(onChange)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#overlay.stop(), this.#inner.stop()])
+  }
+}

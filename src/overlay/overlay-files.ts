@@ -1,0 +1,80 @@
+/**
+ * Reads the directory of the overlay. The overlay decides what kubelet runs, as root: so nobody but root (or whom the agent runs as) may be able to write there,
+ * and it is checked on the open file itself, wherever a link led. What is wrong is a value; it reads no more than a ConfigMap could hold.
+ */
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isOverlayName, type OverlayFiles } from './read-overlay.ts'
+
+/** All files together. */
+const MOST_BYTES = 1 << 20
+
+type Read = { readonly ok: true; readonly bytes: Buffer } | { readonly ok: false; readonly detail: string }
+
+export function readOverlayFiles(directory: string): OverlayFiles {
+  const files = new Map<string, Buffer>()
+  let left = MOST_BYTES
+  try {
+    const facts = statSync(directory, { throwIfNoEntry: false })
+    if (facts === undefined) return { kind: 'files', files }
+    if (!facts.isDirectory()) return faulty(`${directory} is no directory`)
+    const exposed = findExposure(facts)
+    if (exposed !== undefined) return faulty(`${directory} ${exposed}`)
+    for (const name of readdirSync(directory).filter(isOverlayName).sort()) {
+      const path = join(directory, name)
+      if (!/^[-._a-zA-Z0-9]+$/.test(name))
+        return faulty(`${JSON.stringify(path)} has a name with other characters than letters, digits, -, _ and .`)
+      const read = readFile(path, left)
+      if (read === undefined) continue
+      if (!read.ok) return faulty(`${path} ${read.detail}`)
+      files.set(name, read.bytes)
+      left -= read.bytes.length
+    }
+  } catch (error) {
+    return faulty(`${directory} cannot be read: ${codeOf(error)}`)
+  }
+  return { kind: 'files', files }
+}
+
+/** undefined: it is gone again. */
+function readFile(path: string, most: number): Read | undefined {
+  let fd: number
+  try {
+    // A pipe would keep whoever opens it waiting.
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') return { ok: false, detail: `cannot be read: ${codeOf(error)}` }
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined ? undefined : { ok: false, detail: 'is a link that leads nowhere' }
+  }
+  try {
+    const facts = fstatSync(fd)
+    if (!facts.isFile()) return { ok: false, detail: 'is no regular file' }
+    const exposed = findExposure(facts)
+    if (exposed !== undefined) return { ok: false, detail: exposed }
+    const buffer = Buffer.alloc(Math.min(most, facts.size) + 1)
+    let length = 0
+    for (let count = -1; count !== 0 && length < buffer.length; length += count)
+      count = readSync(fd, buffer, length, buffer.length - length, null)
+    if (facts.size > most || length > most)
+      return { ok: false, detail: `is too large: the files of an overlay may have ${MOST_BYTES} bytes together` }
+    return { ok: true, bytes: buffer.subarray(0, length) }
+  } catch (error) {
+    return { ok: false, detail: `cannot be read: ${codeOf(error)}` }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function findExposure({ uid, mode }: Stats): string | undefined {
+  if (uid !== 0 && uid !== process.geteuid?.()) return `belongs to uid ${uid}: it has to be root's, since it decides what kubelet runs`
+  if ((mode & 0o022) !== 0) return 'may be written by others than its owner: chmod go-w, since it decides what kubelet runs'
+  return undefined
+}
+
+function faulty(detail: string): OverlayFiles {
+  return { kind: 'faulty', detail }
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}

@@ -1,0 +1,46 @@
+/**
+ * The files of the overlay as one view of it. Pure; the YAML parser is passed in, loaded by whoever found files. All of them have to be good: half an overlay is
+ * none that anybody wrote.
+ */
+import type { ConfigMapData } from '../agent/model.ts'
+import { hashFiles } from '../checkpoint/content.ts'
+import { type Patch, type PatchParser, readPatch } from './patch-file.ts'
+import { render } from './render.ts'
+import type { OverlayView, Rendering } from './view.ts'
+
+/** What the directory holds: files by name, in the order that counts. */
+export type OverlayFiles =
+  | { readonly kind: 'files'; readonly files: ReadonlyMap<string, Buffer> }
+  | { readonly kind: 'faulty'; readonly detail: string }
+
+/** Hidden files, and those that editors and package managers leave beside a file, are none. */
+export function isOverlayName(name: string): boolean {
+  return /\.ya?ml$/.test(name) && !name.startsWith('.')
+}
+
+/** Of the names in order and the bytes of each: 64 bits tell the overlays of one node apart. */
+export function hashOverlay(files: ReadonlyMap<string, Buffer>): string {
+  return hashFiles(files, 'overlay').slice(0, 16)
+}
+
+export function readOverlay(files: ReadonlyMap<string, Buffer>, parser: PatchParser): OverlayView {
+  if (files.size === 0) return { kind: 'none' }
+  const patches: Patch[] = []
+  for (const [name, bytes] of files) {
+    const reading = readPatch(bytes, parser)
+    if (!reading.ok) return { kind: 'faulty', detail: `${name}: ${reading.detail}` }
+    patches.push(reading.patch)
+  }
+  return { kind: 'present', overlay: hashOverlay(files), files: [...files.keys()], render: rememberRendering(patches, parser) }
+}
+
+/** By object: what is desired is asked for at every look and changes rarely. */
+function rememberRendering(patches: readonly Patch[], parser: PatchParser): (data: ConfigMapData, key: string) => Rendering {
+  const known = new WeakMap<ConfigMapData, Map<string, Rendering>>()
+  return (data, key) => {
+    const byKey = known.get(data) ?? new Map<string, Rendering>()
+    const rendering = byKey.get(key) ?? render(data, key, patches, (text) => parser.parseLocated(text))
+    known.set(data, byKey.set(key, rendering))
+    return rendering
+  }
+}

@@ -1,0 +1,99 @@
+/** What an overlay of the node comes to in the core: an edit of it goes the way that an edit of the ConfigMap goes. */
+import t from 'tap'
+import { nextStep } from '../../src/agent/next-step.ts'
+import { layOver } from '../../src/overlay/lay-over.ts'
+import type { OverlayView } from '../../src/overlay/view.ts'
+import { CRASHES, SmallWorld } from './small-world.ts'
+import { A, configMap, dataOf, MINUTE_US, SECOND_US, snapshot, textOf, wants } from './snapshots.ts'
+
+/** What the overlay of this number makes of A. */
+const laid = (number: number) => configMap('a', `laid-${number}`)
+const hash = (number: number) => String(number).repeat(16)
+const view = (number: number): OverlayView => {
+  const rendering = { ok: true, data: { kubelet: textOf(laid(number)) } } as const
+  return { kind: 'present', overlay: hash(number), files: ['a.yaml'], render: () => rendering }
+}
+const overlaid = (number: number) => ({ ...A, overlay: hash(number) })
+const NONE: OverlayView = { kind: 'none' }
+const FAULTY: OverlayView = { kind: 'faulty', detail: 'a.yaml: it is empty' }
+
+async function lay(world: SmallWorld, overlay: OverlayView, us = 15 * MINUTE_US): Promise<void> {
+  world.desired = layOver(
+    { kind: 'config-map', ref: refOf(A), object: { kind: 'found', uid: A.uid, resourceVersion: '1', data: dataOf(A) } },
+    overlay,
+  )
+  await world.run(us)
+}
+
+const refOf = ({ namespace, name, kubeletConfigKey }: typeof A) => ({ namespace, name, kubeletConfigKey })
+
+t.test('it is assigned in place, promoted, and taken away again; the checkpoint stays what it was', async (t) => {
+  const world = new SmallWorld()
+  await lay(world, NONE)
+  t.strictSame(world.record('last-known-good'), A)
+  await lay(world, view(1))
+  t.equal(await world.running(), textOf(laid(1)))
+  t.strictSame(world.record('last-known-good'), overlaid(1))
+  t.strictSame(world.record('previous'), A)
+  t.same(world.checkpoints.data(A.uid, '1'), dataOf(A))
+  t.match(world.steps.filter(({ kind }) => kind === 'assign').at(-1), { inPlace: true, source: overlaid(1) })
+  await lay(world, NONE)
+  t.equal(await world.running(), textOf(A))
+  t.strictSame(world.record('last-known-good'), A)
+  t.equal(world.restartsAskedAtUs.length, 3)
+})
+
+t.test('an edit that crashes kubelet falls back to the rendering before it', async (t) => {
+  const world = new SmallWorld()
+  await lay(world, view(1))
+  world.behave(laid(2), CRASHES)
+  await lay(world, view(2), 90 * SECOND_US)
+  t.equal(await world.running(), textOf(laid(1)))
+  t.match(world.history.at(-2), { kind: 'rolled-back', from: overlaid(2), to: overlaid(1) })
+  await lay(world, view(1))
+  t.strictSame(world.record('assigned'), overlaid(1))
+  t.strictSame(world.record('last-known-good'), overlaid(1))
+})
+
+t.test('one that preflight refuses, and one that cannot be used, restart nothing', async (t) => {
+  const world = new SmallWorld()
+  await lay(world, view(1))
+  world.preflight = ({ kubelet }) =>
+    kubelet === textOf(laid(2)) ? { kind: 'refused', reason: 'validate', detail: 'x' } : { kind: 'accepted', remarks: [], drain: [] }
+  await lay(world, view(2))
+  await lay(world, FAULTY)
+  t.equal(await world.running(), textOf(laid(1)))
+  t.equal(world.restartsAskedAtUs.length, 1)
+  t.strictSame(world.record('assigned'), overlaid(2), 'the refused one is what was wanted last')
+})
+
+t.test('files that are written anew with the same meaning move the records and restart nothing', async (t) => {
+  const world = new SmallWorld()
+  await lay(world, view(1))
+  const same = view(1)
+  if (same.kind === 'present') await lay(world, { ...same, overlay: hash(3) })
+  t.strictSame(world.record('last-known-good'), overlaid(3))
+  t.equal(world.restartsAskedAtUs.length, 1)
+  t.match(await world.unit.observe(), { process: { overlay: hash(1) } }, 'what runs is named as it was started')
+})
+
+t.test('an agent that starts anew in the middle of it goes on', async (t) => {
+  const world = new SmallWorld()
+  await lay(world, view(1))
+  world.behave(laid(2), CRASHES)
+  await lay(world, view(2), 3 * SECOND_US)
+  world.restartAgent()
+  await lay(world, view(2), 120 * SECOND_US)
+  t.equal(await world.running(), textOf(laid(1)))
+  t.strictSame(world.record('last-known-good'), overlaid(1))
+})
+
+t.test(
+  'the same version from a restored etcd: the rendering of other content is judged before it takes the place of what kubelet starts with',
+  async (t) => {
+    const named = { nextStart: { kind: 'known', held: { source: overlaid(1), content: 'before' } } } as const
+    const desired = layOver(wants(A).desired, view(1))
+    const facts = { ...named, desired, desiredContent: 'after', storedContent: 'before', accepted: new Map() }
+    t.match(nextStep(snapshot(facts)), { kind: 'preflight', source: overlaid(1), data: { kubelet: textOf(laid(1)) } })
+  },
+)

@@ -1,0 +1,137 @@
+import t from 'tap'
+import * as yaml from '../../src/kubelet/yaml.ts'
+import { OverlayDirectory } from '../../src/overlay/overlay-directory.ts'
+import type { OverlayFiles } from '../../src/overlay/read-overlay.ts'
+import { silentLog } from '../checkpoint/silent-log.ts'
+
+/** A directory that a test writes, a clock that it moves, and a parser whose loading it counts. */
+function open(first: Readonly<Record<string, string>> = {}) {
+  const log = silentLog()
+  let files: OverlayFiles = filesOf(first)
+  let nowMs = 0
+  let notify = () => {}
+  const sleepers: (() => void)[] = []
+  const counts = { loads: 0, changes: 0 }
+  let broken = false
+  const overlay = new OverlayDirectory({
+    directory: '/o',
+    read: () => files,
+    loadParser: async () => {
+      counts.loads += 1
+      if (broken) throw new Error('no such module')
+      return yaml
+    },
+    watch: (_path, onChange) => {
+      notify = onChange
+      return { close: async () => {} }
+    },
+    pace: {
+      nowMs: () => nowMs,
+      sleep: (_ms, signal) =>
+        new Promise((resolve) => {
+          sleepers.push(resolve)
+          signal.addEventListener('abort', () => resolve())
+        }),
+    },
+    log,
+  })
+  overlay.start(() => {
+    counts.changes += 1
+  })
+  const pass = async (ms: number) => {
+    nowMs += ms
+    for (const wake of sleepers.splice(0)) wake()
+    // Loading, parsing and looking once more are a few turns of the queue.
+    for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
+  }
+  return {
+    ...{ overlay, counts, log, pass },
+    write: (next: Readonly<Record<string, string>> | OverlayFiles) => {
+      files =
+        'kind' in next && next.kind === 'faulty'
+          ? { kind: 'faulty', detail: String(Object(next).detail) }
+          : filesOf(next as Record<string, string>)
+      notify()
+    },
+    breakParser: (isBroken: boolean) => {
+      broken = isBroken
+    },
+    poll: () => notify(),
+  }
+}
+
+function filesOf(files: Readonly<Record<string, string>>): OverlayFiles {
+  return { kind: 'files', files: new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])) }
+}
+
+t.test('nothing there at the start: no overlay at once, and no parser', async (t) => {
+  const { overlay, counts, poll, log } = open()
+  t.strictSame(overlay.view(), { kind: 'none' })
+  poll()
+  t.same(counts, { loads: 0, changes: 1 })
+  t.same(log.said, [])
+  await overlay.stop()
+})
+
+t.test('files count once they have been the same for a moment', async (t) => {
+  const { overlay, write, pass, counts } = open({ 'a.yaml': 'a: 1\n' })
+  t.strictSame(overlay.view(), { kind: 'pending' })
+  await pass(320)
+  t.match(overlay.view(), { kind: 'present', files: ['a.yaml'] })
+  write({ 'a.yaml': 'a: 2\n' })
+  await pass(200)
+  write({ 'a.yaml': 'a: 2\nb: 3\n' })
+  await pass(200)
+  t.equal(counts.changes, 1, 'it is being written')
+  await pass(320)
+  const view = overlay.view()
+  t.match(view.kind === 'present' && view.render({ k: 'a: 1\n' }, 'k'), { data: { k: '{\n  "a": 2,\n  "b": 3\n}\n' } })
+  t.equal(counts.changes, 2)
+  await overlay.stop()
+})
+
+t.test('a file that is replaced is not missed for the moment between', async (t) => {
+  const { overlay, write, pass, counts } = open({ 'a.yaml': 'a: 1\n' })
+  await pass(320)
+  write({})
+  t.match(overlay.view(), { kind: 'present' })
+  await pass(100)
+  write({ 'a.yaml': 'a: 1\n' })
+  await pass(1000)
+  t.match(overlay.view(), { kind: 'present' })
+  t.equal(counts.changes, 1)
+  write({})
+  await pass(320)
+  t.strictSame(overlay.view(), { kind: 'none' })
+  await overlay.stop()
+})
+
+t.test('a fault is said with its place, once, and goes when it is mended', async (t) => {
+  const { overlay, write, pass, log, poll } = open({ 'a.yaml': 'a: [\n' })
+  await pass(320)
+  t.match(overlay.view(), { kind: 'faulty', detail: /^\/o\/a\.yaml: .* at line/ })
+  poll()
+  await pass(1000)
+  t.equal(log.said.filter((line) => line.includes('cannot be used')).length, 1)
+  write({ kind: 'faulty', detail: '/o/a.yaml may be written by others' })
+  await pass(320)
+  t.match(overlay.view(), { kind: 'faulty', detail: /by others/ })
+  write({ 'a.yaml': 'a: 1\n' })
+  await pass(320)
+  t.match(overlay.view(), { kind: 'present' })
+  await overlay.stop()
+})
+
+t.test('a parser that cannot be loaded is tried again at the next look, and until then nothing is different', async (t) => {
+  const { overlay, pass, counts, breakParser, poll } = open({ 'a.yaml': 'a: 1\n' })
+  breakParser(true)
+  await pass(320)
+  t.strictSame(overlay.view(), { kind: 'pending' })
+  await pass(1000)
+  t.equal(counts.loads, 1, 'and not all the time')
+  breakParser(false)
+  poll()
+  await pass(320)
+  t.match(overlay.view(), { kind: 'present' })
+  await overlay.stop()
+})

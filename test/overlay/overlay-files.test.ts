@@ -1,0 +1,98 @@
+import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { readOverlayFiles } from '../../src/overlay/overlay-files.ts'
+
+function directory(t: { testdir(content?: Record<string, string>): string }, files: Readonly<Record<string, string>> = {}): string {
+  const path = join(t.testdir({}), 'overlay.d')
+  mkdirSync(path)
+  chmodSync(path, 0o755)
+  for (const [name, text] of Object.entries(files)) write(path, name, text)
+  return path
+}
+
+function write(path: string, name: string, text: string, mode = 0o644): void {
+  writeFileSync(join(path, name), text)
+  chmodSync(join(path, name), mode)
+}
+
+const names = (path: string) => {
+  const found = readOverlayFiles(path)
+  return found.kind === 'files' ? [...found.files.keys()] : found.detail
+}
+
+t.test('files in lexical order, whatever else lies there', async (t) => {
+  const path = directory(t, { '20-b.yaml': 'b', '10-a.yml': 'a', '9.yaml': 'c', '.x.yaml': '', 'x.yaml~': '', README: '' })
+  t.same(names(path), ['10-a.yml', '20-b.yaml', '9.yaml'])
+  const found = readOverlayFiles(path)
+  t.equal(found.kind === 'files' && found.files.get('20-b.yaml')?.toString(), 'b')
+})
+
+t.test('no directory and an empty one are no overlay', async (t) => {
+  t.same(names(join(t.testdir({}), 'nowhere')), [])
+  t.same(names(directory(t)), [])
+})
+
+t.test('who else may write there decides what kubelet runs: refused', async (t) => {
+  const path = directory(t, { 'a.yaml': 'a' })
+  for (const mode of [0o664, 0o646, 0o666]) {
+    chmodSync(join(path, 'a.yaml'), mode)
+    t.match(names(path), /a\.yaml may be written by others/)
+  }
+  chmodSync(join(path, 'a.yaml'), 0o600)
+  t.same(names(path), ['a.yaml'])
+  chmodSync(path, 0o775)
+  t.match(names(path), /overlay\.d may be written by others/)
+})
+
+t.test('so does a file of another user', { skip: process.geteuid?.() !== 0 && 'only root can give files away' }, async (t) => {
+  const path = directory(t, { 'a.yaml': 'a' })
+  chownSync(join(path, 'a.yaml'), 12345, 0)
+  t.match(names(path), /a\.yaml belongs to uid 12345/)
+  chownSync(join(path, 'a.yaml'), 0, 0)
+  chownSync(path, 12345, 0)
+  t.match(names(path), /overlay\.d belongs to uid 12345/)
+})
+
+t.test('links are followed to what they lead to, and no further', async (t) => {
+  const path = directory(t)
+  write(join(path, '..'), 'elsewhere', 'text')
+  symlinkSync('../elsewhere', join(path, 'a.yaml'))
+  t.same(names(path), ['a.yaml'])
+  chmodSync(join(path, '../elsewhere'), 0o666)
+  t.match(names(path), /a\.yaml may be written by others/)
+  chmodSync(join(path, '../elsewhere'), 0o644)
+  symlinkSync('b.yaml', join(path, 'b.yaml'))
+  t.match(names(path), /b\.yaml cannot be read: ELOOP/)
+})
+
+t.test('what is no file, leads nowhere, is too large or oddly called is refused', async (t) => {
+  const cases: readonly (readonly [string, (path: string) => void, RegExp])[] = [
+    ['a directory', (path) => mkdirSync(join(path, 'a.yaml')), /a\.yaml is no regular file/],
+    ['nothing behind a link', (path) => symlinkSync('/nowhere/at/all', join(path, 'a.yaml')), /leads nowhere/],
+    ['too large', (path) => write(path, 'a.yaml', 'x'.repeat((1 << 20) + 1)), /a\.yaml is too large/],
+    [
+      'too large together',
+      (path) => {
+        write(path, 'a.yaml', 'x'.repeat(1 << 19))
+        write(path, 'b.yaml', 'x'.repeat((1 << 19) + 1))
+      },
+      /b\.yaml is too large/,
+    ],
+    ['an odd name', (path) => write(path, 'a\n.yaml', ''), /other characters/],
+  ]
+  for (const [what, make, detail] of cases) {
+    await t.test(what, async (t) => {
+      const path = directory(t)
+      make(path)
+      t.match(names(path), detail)
+    })
+  }
+  const file = join(t.testdir({ file: '' }), 'file')
+  t.match(names(file), /is no directory/)
+})
+
+t.test('as much as is allowed is read whole', async (t) => {
+  const found = readOverlayFiles(directory(t, { 'a.yaml': 'x'.repeat(1 << 20) }))
+  t.equal(found.kind === 'files' && found.files.get('a.yaml')?.length, 1 << 20)
+})

@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import t from 'tap'
+import * as yaml from '../../src/kubelet/yaml.ts'
+import { mergePatch } from '../../src/overlay/merge-patch.ts'
+import type { Patch } from '../../src/overlay/patch-file.ts'
+import { render } from '../../src/overlay/render.ts'
+
+const parse = (text: string) => yaml.parseLocated(text)
+const lay = (text: string, ...patches: Patch[]) => render({ kubelet: text, other: 'as it is' }, 'kubelet', patches, parse)
+
+t.test('YAML and JSON alike become JSON; the other files go along', async (t) => {
+  const result = { ok: true, data: { kubelet: '{\n  "kind": "K",\n  "maxPods": 2\n}\n', other: 'as it is' } }
+  t.strictSame(lay('kind: K # a comment\nmaxPods: 1\n', { maxPods: 2 }), result)
+  t.strictSame(lay('{"kind":"K","maxPods":1}', { maxPods: 2 }), result)
+})
+
+t.test('in order: the last patch counts', async (t) => {
+  t.match(lay('a: 1\n', { a: 2, b: 1 }, { a: 3 }, { b: null }), { data: { kubelet: '{\n  "a": 3\n}\n' } })
+})
+
+t.test('what is no config, and what is not changed, stays as it is', async (t) => {
+  for (const text of ['{0xdeadbeef}', 'a: [', '- 1\n', '', 'a: 1\n', '{"a": 1}']) {
+    const data = { kubelet: text }
+    const rendering = render(data, 'kubelet', [{ a: 1 }], parse)
+    t.equal(rendering.ok && rendering.data, data, JSON.stringify(text))
+  }
+  const data = { other: 'a: 1\n' }
+  const rendering = render(data, 'kubelet', [{ a: 2 }], parse)
+  t.equal(rendering.ok && rendering.data, data, 'the key is not there')
+})
+
+t.test('what could not be written again as it is, is refused', async (t) => {
+  t.match(lay('n: 9007199254740993\n', { a: 2 }), { ok: false, detail: /too large/ })
+  t.match(lay(`${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}`, { b: 2 }), { ok: false, detail: /nested too deep/ })
+})
+
+t.test('it parses back to the merged value, the same text each time, and again is no change', async () => {
+  const value = fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), fc.oneof(fc.integer(), fc.string(), fc.constant(null), fc.boolean()))
+  fc.assert(
+    fc.property(value, value, (config, patch) => {
+      const rendering = lay(JSON.stringify(config), patch)
+      if (!rendering.ok) return false
+      const text = rendering.data.kubelet ?? ''
+      const again = lay(text, patch)
+      const isMerged = JSON.stringify(JSON.parse(text)) === JSON.stringify(mergePatch(JSON.parse(JSON.stringify(config)), patch))
+      return isMerged && again.ok && again.data.kubelet === text
+    }),
+  )
+})
