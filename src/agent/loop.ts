@@ -4,7 +4,7 @@
  */
 import type { Snapshot, Trouble } from './model.ts'
 import { nextStep } from './next-step.ts'
-import { type Eyes, type KubeletLook, lookAtKubelet, observe } from './observe.ts'
+import { type Eyes, glanceAtKubelet, type KubeletLook, lookAtKubelet, observe } from './observe.ts'
 import { type Action, type Hands, perform } from './perform.ts'
 import type { Clock, Log } from './ports.ts'
 import { aboutOf, type Step, type Wait } from './step.ts'
@@ -33,7 +33,9 @@ export class Loop {
   readonly #troubles = new Map<string, Trouble & { readonly pauseUs: number }>()
   /** Of this round of passes: between them only files change. */
   #kubelet: KubeletLook | undefined
-  /** The last whole look, if it left nothing to do and nothing to watch closely. */
+  /** The last whole look. */
+  #last: KubeletLook | undefined
+  /** The same, if it left nothing to do and nothing to watch closely. */
   #settled: KubeletLook | undefined
   /** Why the last look failed. */
   #blind: string | undefined
@@ -74,7 +76,7 @@ export class Loop {
     if (seen === undefined || this.#kubelet !== undefined) return undefined
     const isOld = this.#eyes.clock.now().monotonicUs - seen.at.monotonicUs >= GLANCES_US
     if (isOld || !this.#eyes.unit.stillRuns(seen.unit)) return undefined
-    const snapshot = await this.#look(() => lookAtKubelet(this.#eyes, seen.unit))
+    const snapshot = await this.#look(() => glanceAtKubelet(this.#eyes, seen))
     return snapshot !== undefined && isClearAtAGlance(nextStep(snapshot), snapshot) ? snapshot : undefined
   }
 
@@ -103,7 +105,10 @@ export class Loop {
 
   async #lookAtKubelet(): Promise<KubeletLook> {
     const isFresh = this.#kubelet !== undefined && this.#eyes.clock.now().monotonicUs - this.#kubelet.at.monotonicUs < FRESH_US
-    if (this.#kubelet === undefined || !isFresh) this.#kubelet = await lookAtKubelet(this.#eyes)
+    if (this.#kubelet === undefined || !isFresh) {
+      this.#kubelet = await lookAtKubelet(this.#eyes, this.#last)
+      this.#last = this.#kubelet
+    }
     return this.#kubelet
   }
 

@@ -2,6 +2,7 @@
  * The look around: reads everything that matters and returns it as one Snapshot. Truth is read, not remembered; what cannot be read is
  * unknown. It writes the health record, into which each look is folded, and otherwise nothing but what an earlier pass could not.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { DEFAULT_HEALTHZ } from '../kubelet/health-target.ts'
 import { runningConfigPath } from './base.ts'
 import type { Desired } from './desired.ts'
@@ -77,12 +78,39 @@ export interface KubeletLook {
   readonly healthz: HealthSample['healthz']
 }
 
-/** @param known what systemd said of it a moment ago; without it, systemd is asked now. */
-export async function lookAtKubelet(eyes: Eyes, known?: UnitState): Promise<KubeletLook> {
-  const unit = known ?? (await eyes.unit.observe())
-  const target = unit.kind === 'known' ? await findHealthTarget(eyes, unit) : undefined
-  const healthz = target === undefined ? undefined : await eyes.probe.healthz(target)
+type KubeletEyes = Pick<Eyes, 'clock' | 'unit' | 'probe' | 'configFacts'> & { readonly checkpoints: Pick<Checkpoints, 'path'> }
+
+/** The process of a look before is asked for its health, as long as it is the same one. */
+export async function glanceAtKubelet(eyes: KubeletEyes, { unit }: KubeletLook): Promise<KubeletLook> {
+  const healthz = await askHealth(eyes, unit)
   return { at: eyes.clock.now(), unit, healthz }
+}
+
+/** @param before the process that was there then is asked while systemd is: most often it is still the one. */
+export async function lookAtKubelet(eyes: KubeletEyes, before?: KubeletLook): Promise<KubeletLook> {
+  const asked = before && settle(askHealth(eyes, before.unit))
+  const unit = await eyes.unit.observe()
+  const early = await asked
+  const healthz = early?.ok === true && isSameProcess(unit, before?.unit) ? early.value : await askHealth(eyes, unit)
+  return { at: eyes.clock.now(), unit, healthz }
+}
+
+async function askHealth(eyes: KubeletEyes, unit: UnitState): Promise<HealthSample['healthz']> {
+  const target = unit.kind === 'known' ? await findHealthTarget(eyes, unit) : undefined
+  return target === undefined ? undefined : eyes.probe.healthz(target)
+}
+
+function isSameProcess(unit: UnitState, before: UnitState | undefined): boolean {
+  if (unit.kind === 'unknown' || before === undefined || before.kind === 'unknown') return false
+  return unit.invocationId === before.invocationId && isDeepStrictEqual(unit.process, before.process)
+}
+
+/** A promise that nobody may wait for must not reject. */
+async function settle<T>(work: Promise<T>): Promise<{ readonly ok: true; readonly value: T } | { readonly ok: false }> {
+  return work.then(
+    (value) => ({ ok: true, value }),
+    () => ({ ok: false }),
+  )
 }
 
 /** @param kubelet as seen a moment ago; without it, kubelet is looked at now. */
@@ -236,7 +264,7 @@ function identifyContent(
 }
 
 /** undefined: no process to ask, or none that answers. kubelet's flags win over its config. */
-async function findHealthTarget(eyes: Eyes, unit: KnownUnit): Promise<HealthTarget | undefined> {
+async function findHealthTarget(eyes: KubeletEyes, unit: KnownUnit): Promise<HealthTarget | undefined> {
   if (unit.process.kind === 'none' || unit.process.kind === 'unknown') return undefined
   const path = runningConfigPath(eyes.checkpoints, unit)
   const fromFile = path === undefined ? DEFAULT_HEALTHZ : (await eyes.configFacts.of(path)).healthz

@@ -1,0 +1,85 @@
+import t from 'tap'
+import type { UnitState } from '../../src/agent/model.ts'
+import { type KubeletLook, lookAtKubelet } from '../../src/agent/observe.ts'
+import type { HealthTarget } from '../../src/agent/ports.ts'
+
+const AT = { bootId: 'boot', monotonicUs: 1, wallMs: 1 }
+
+function unitOf(pid: number, port: number): UnitState {
+  return {
+    kind: 'known',
+    activity: 'running',
+    summary: 'active/running/success',
+    invocationId: `invocation-${pid}`,
+    nRestarts: 0,
+    startedAtUs: pid,
+    kubeletIdentity: 'kubelet',
+    process: { kind: 'other', pid, configPath: undefined },
+    command: undefined,
+    localConfigPath: undefined,
+    runtimeEndpoint: undefined,
+    healthzFlags: { port },
+    wiring: { kind: 'ready', activation: 'env', configArgs: '' },
+  }
+}
+
+/** A node whose systemd answers when it is told to; each port says its own name. */
+function nodeWith(unit: UnitState) {
+  const asked: (number | 'systemd')[] = []
+  let answer = () => {}
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const eyes = {
+    clock: { now: () => AT },
+    unit: {
+      observe: async () => {
+        asked.push('systemd')
+        await answered
+        return unit
+      },
+      stillRuns: () => true,
+    },
+    probe: {
+      healthz: async ({ port }: HealthTarget) => {
+        asked.push(port)
+        if (port === 13) throw new Error('a bug')
+        return { ok: true, detail: `port ${port}` }
+      },
+      socketAccepts: async () => true,
+    },
+    configFacts: { of: async () => ({ healthz: undefined, runtimeEndpoint: undefined }) },
+    checkpoints: { path: () => '/nowhere' },
+  }
+  return { eyes, asked, answer }
+}
+
+const before = (unit: UnitState): KubeletLook => ({ at: AT, unit, healthz: undefined })
+
+t.test('the process that was there before is asked while systemd is', async (t) => {
+  const { eyes, asked, answer } = nodeWith(unitOf(1, 101))
+  const look = lookAtKubelet(eyes, before(unitOf(1, 101)))
+  while (asked.length < 2) await new Promise(setImmediate)
+  answer()
+  t.match(await look, { healthz: { detail: 'port 101' } })
+  t.same(asked.sort(), [101, 'systemd'], 'and once')
+})
+
+t.test('another process is asked itself', async (t) => {
+  const { eyes, answer } = nodeWith(unitOf(2, 102))
+  answer()
+  t.match(await lookAtKubelet(eyes, before(unitOf(1, 101))), { healthz: { detail: 'port 102' } })
+})
+
+t.test('whatever comes of asking the one before', async (t) => {
+  const { eyes, answer } = nodeWith(unitOf(2, 102))
+  answer()
+  t.match(await lookAtKubelet(eyes, before(unitOf(1, 13))), { healthz: { detail: 'port 102' } })
+})
+
+t.test('without a look before, systemd says whom to ask', async (t) => {
+  const { eyes, asked, answer } = nodeWith(unitOf(1, 101))
+  answer()
+  t.match(await lookAtKubelet(eyes), { healthz: { detail: 'port 101' } })
+  t.same(asked, ['systemd', 101])
+})
