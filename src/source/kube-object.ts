@@ -19,7 +19,7 @@ export function identityOf(object: unknown): ObjectIdentity | undefined {
   return { name, namespace: textOf(namespace), uid: textOf(uid), resourceVersion: textOf(resourceVersion) }
 }
 
-/** Versions have an order where both are decimal numbers, as etcd's are (KEP-5504). Where one is not, neither is older. */
+/** Versions that are decimal numbers, as etcd's revisions are, have an order. Where one is none, neither is older. */
 export function isOlder(version: string, than: string): boolean {
   return isDecimal(version) && isDecimal(than) && BigInt(version) < BigInt(than)
 }
