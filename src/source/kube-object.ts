@@ -19,6 +19,11 @@ export function identityOf(object: unknown): ObjectIdentity | undefined {
   return { name, namespace: textOf(namespace), uid: textOf(uid), resourceVersion: textOf(resourceVersion) }
 }
 
+/** Versions that are decimal numbers, as etcd's revisions are, have an order. Where one is none, neither is older. */
+export function isOlder(version: string, than: string): boolean {
+  return isDecimal(version) && isDecimal(than) && BigInt(version) < BigInt(than)
+}
+
 /** undefined: not text to text. No `data` at all is no keys. */
 export function dataOf(configMap: JsonObject): ConfigMapData | undefined {
   const { data } = configMap
@@ -33,6 +38,10 @@ export function viewConfigMap(configMap: unknown): ConfigMapView {
     return { kind: 'unavailable', reason: 'malformed', detail: 'the ConfigMap has no uid or no resourceVersion' }
   if (data === undefined) return { kind: 'unavailable', reason: 'malformed', detail: 'data of the ConfigMap is not text by key' }
   return { kind: 'found', uid: identity.uid, resourceVersion: identity.resourceVersion, data }
+}
+
+function isDecimal(text: string): boolean {
+  return /^\d{1,20}$/.test(text)
 }
 
 function textOf(value: unknown): string {

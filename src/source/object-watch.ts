@@ -1,6 +1,6 @@
 /** Follows one object of the API server by its name: what a list, a get and a watch say of it, as one view. The asking is `watch-loop.ts`'s. */
 import { isObject, type JsonObject } from '../agent/is-object.ts'
-import { identityOf, type ObjectIdentity } from './kube-object.ts'
+import { identityOf, isOlder, type ObjectIdentity } from './kube-object.ts'
 import {
   type Followed,
   type Form,
@@ -49,6 +49,8 @@ export async function watchObject(
 ): Promise<void> {
   const query = { fieldSelector: `metadata.name=${name}` }
   const deliver = (view: ObjectView) => () => observer.onView(view)
+  // A watch from whatever is there may be served from the cache of an API server that lags behind the one that was read: it catches up, event by event.
+  let readVersion = ''
   const followed: Followed = {
     what: `${collection}/${name}`,
     collection,
@@ -56,12 +58,13 @@ export async function watchObject(
     async read(ask, send) {
       const form = extent.ofRead()
       const { end, view } = await (ask === 'get' ? getOne(send, collection, name, form) : listOne(send, collection, name, form))
+      if (view !== undefined) readVersion = view.kind === 'found' ? view.identity.resourceVersion : ''
       return view === undefined ? { end } : { end, deliver: deliver(view) }
     },
     formOfWatch: () => extent.ofWatch(),
     onEvent(type, object, form) {
       const identity = identityOf(object)
-      if (identity?.name !== name) return
+      if (identity?.name !== name || isOlder(identity.resourceVersion, readVersion)) return
       observer.onView(type === 'DELETED' ? { kind: 'absent' } : { kind: 'found', object, identity, form })
     },
     onFailed: (reason, detail) => observer.onView({ kind: 'failed', reason, detail }),

@@ -29,6 +29,8 @@ export interface ControlPlane {
   /** Runs kubectl, as the administrator unless told otherwise, and returns what it printed. Throws a `CommandError` if it fails. */
   kubectl(args: readonly string[], options?: { readonly input?: string; readonly kubeconfig?: string }): Promise<string>
   createNode(name: string): Promise<void>
+  /** Changes a Node in etcd, past the API server: to what only an earlier release would have taken. */
+  rewriteStoredNode(name: string, rewrite: (node: StoredNode) => StoredNode): Promise<void>
   /** Lets all nodes use one ConfigMap by RBAC: what a cluster needs whose Node authorizer knows nothing of `configSource`. */
   grantNodesConfigMap(namespace: string, name: string, verbs?: readonly string[]): Promise<void>
   /** Ends the API server; clients are refused. */
@@ -44,6 +46,12 @@ export interface ControlPlane {
   restoreEtcd(saved: string): Promise<void>
   /** Ends everything and removes the directory. */
   stop(): Promise<void>
+}
+
+export interface StoredNode {
+  readonly metadata: { readonly resourceVersion?: string }
+  readonly spec: object
+  readonly status: object
 }
 
 /** Starts one and waits until it is ready; leaves nothing behind if that fails. */
@@ -111,6 +119,12 @@ function assemble(
     rotateNodeCertificate: async (name, options) => (await identityOf(name)).rotate(options),
     kubectl,
     createNode: (name) => create({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { 'kubernetes.io/hostname': name } } }),
+    async rewriteStoredNode(name, rewrite) {
+      const node: StoredNode = JSON.parse(await kubectl(['get', 'node', name, '-o', 'json']))
+      // What is stored has no version: it is that of its key. Stored as JSON it is read like any other.
+      const metadata = { ...node.metadata, resourceVersion: undefined }
+      await servers.putStored(`/registry/minions/${name}`, JSON.stringify({ ...rewrite(node), metadata }))
+    },
     async grantNodesConfigMap(namespace, name, verbs = ['get', 'list', 'watch']) {
       const apiVersion = 'rbac.authorization.k8s.io/v1'
       const apiGroup = 'rbac.authorization.k8s.io'

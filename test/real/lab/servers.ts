@@ -29,6 +29,8 @@ export interface Servers {
   startApiserver(): Promise<void>
   stopApiserver(): Promise<void>
   signalApiserver(signal: 'SIGSTOP' | 'SIGCONT'): void
+  /** Puts a value into etcd, past the API server. */
+  putStored(key: string, value: string): Promise<void>
   /** Does `work` on etcd's data directory while both are down. */
   whileDown(work: (dataDirectory: string) => Promise<void>): Promise<void>
   stop(): Promise<void>
@@ -64,6 +66,12 @@ export async function createServers(binaries: Binaries, directory: string, optio
     startApiserver,
     stopApiserver,
     signalApiserver: (signal) => apiserver?.signal(signal),
+    async putStored(key, value) {
+      const [key64, value64] = [key, value].map((text) => Buffer.from(text).toString('base64'))
+      const body = JSON.stringify({ key: key64, value: value64 })
+      const answer = await fetch(`${etcdUrl}/v3/kv/put`, { method: 'POST', body, signal: AbortSignal.timeout(10_000) })
+      if (!answer.ok) throw new Error(`etcd does not take ${key}: ${answer.status} ${await answer.text()}`)
+    },
     async whileDown(work) {
       await stopApiserver()
       await etcd?.stop()

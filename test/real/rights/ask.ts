@@ -7,11 +7,19 @@ export type Who =
   | { readonly kind: 'user'; readonly name: string; readonly groups: readonly string[] }
   | { readonly kind: 'token'; readonly token: string }
 
+const PATCHES = {
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  /** Server-side apply; JSON is YAML too. */
+  apply: 'application/apply-patch+yaml',
+} as const
+
 export interface Asked {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: string
-  /** Of a PATCH: a merge patch. */
   readonly body?: object
+  /** What the body of a PATCH is. Default: a merge patch. */
+  readonly patch?: keyof typeof PATCHES
   /** Default: nothing is changed. */
   readonly forReal?: boolean
 }
@@ -22,7 +30,7 @@ export interface Answer {
   readonly message: string
 }
 
-export function ask(plane: ControlPlane, who: Who, { method, path, body, forReal }: Asked): Promise<Answer> {
+export function ask(plane: ControlPlane, who: Who, { method, path, body, patch = 'merge', forReal }: Asked): Promise<Answer> {
   const { users } = JSON.parse(readFileSync(plane.adminKubeconfig, 'utf8'))
   const { 'client-certificate': certificate, 'client-key': key } = users[0].user
   const identity = who.kind === 'user' ? { cert: readFileSync(certificate), key: readFileSync(key) } : {}
@@ -30,10 +38,14 @@ export function ask(plane: ControlPlane, who: Who, { method, path, body, forReal
     ...(who.kind === 'user'
       ? { 'Impersonate-User': who.name, 'Impersonate-Group': [...who.groups] }
       : { Authorization: `Bearer ${who.token}` }),
-    ...(body && { 'Content-Type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }),
+    ...(body && { 'Content-Type': method === 'PATCH' ? PATCHES[patch] : 'application/json' }),
   }
   const url = new URL(path, plane.server)
   if (forReal !== true && method !== 'GET') url.searchParams.set('dryRun', 'All')
+  if (method === 'PATCH' && patch === 'apply') {
+    url.searchParams.set('fieldManager', 'somebody')
+    url.searchParams.set('force', 'true')
+  }
   return new Promise((resolve, reject) => {
     const options = { method, headers, ca: readFileSync(plane.caFile), ...identity, agent: false, timeout: 10_000 }
     const sent = request(url, options, (response) => {

@@ -8,7 +8,7 @@ import { DEPLOY, type Subject } from './manifests.ts'
 export const NAMESPACE = 'kube-system'
 
 export interface TokenBinding {
-  readonly kind: 'Secret' | 'Node'
+  readonly kind: 'Secret' | 'Node' | 'Pod'
   readonly name: string
   readonly uid: string
 }
@@ -43,11 +43,15 @@ export async function createAccount(plane: ControlPlane, name: string): Promise<
   await plane.kubectl(['-n', NAMESPACE, 'create', 'serviceaccount', name])
 }
 
-async function requestToken(plane: ControlPlane, name: string, boundTo: TokenBinding | undefined): Promise<string> {
+/** @param kubeconfig who asks for it. Default: the administrator */
+export async function requestToken(plane: ControlPlane, name: string, boundTo?: TokenBinding, kubeconfig?: string): Promise<string> {
   const boundObjectRef = boundTo && { apiVersion: 'v1', ...boundTo }
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds: 3600, boundObjectRef } }
   const path = `/api/v1/namespaces/${NAMESPACE}/serviceaccounts/${name}/token`
-  const answer = await plane.kubectl(['create', '--raw', path, '-f', '-'], { input: JSON.stringify(request) })
+  const answer = await plane.kubectl(['create', '--raw', path, '-f', '-'], {
+    input: JSON.stringify(request),
+    ...(kubeconfig && { kubeconfig }),
+  })
   const { status } = JSON.parse(answer)
   return status.token
 }

@@ -1,0 +1,80 @@
+/** Of serviceaccount.yaml, with each kind of token that names the node n1, and with one that names none. `n1` has what kubelet and others write: `given` and OTHERS. */
+import type { Asked, Who } from '../ask.ts'
+import { ACCOUNT, annotate, applyNode, type Case, fine, label, owner, patchNode, refused as refusedBy } from './case.ts'
+
+export interface Tokens {
+  /** What makes them name n1, and the token. */
+  readonly ofN1: Readonly<Record<string, string>>
+  readonly ofNobody: string
+}
+
+/** The status that `n1` has. */
+export const OTHERS = {
+  conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: '' }],
+  allocatable: { cpu: '4' },
+}
+
+const refused = refusedBy.bind(undefined, ACCOUNT)
+const CONDITION = { type: 'KubeletConfigReady', status: 'True', reason: 'Promoted', message: '' }
+const SAID = { 'kubelet-cfg-agent.io/status': '{}' }
+const status = (name: string, body: object, patch?: 'strategic'): Asked =>
+  patchNode(name, { status: body }, { subresource: '/status', ...(patch && { patch }) })
+
+export function accountCases({ ofN1, ofNobody }: Tokens): Case[] {
+  const stranger: Who = { kind: 'token', token: ofNobody }
+  return [
+    ...Object.entries(ofN1).flatMap(([bound, token]) =>
+      agentCases({ kind: 'token', token }).map((each) => ({ ...each, what: `${each.what} (${bound})` })),
+    ),
+    refused('the status, with a token that names no node', stranger, status('n1', { conditions: [CONDITION] }, 'strategic')),
+    refused('the annotation, with such a token', stranger, annotate('n1', SAID)),
+    refused('an event, with such a token', stranger, event('n1')),
+  ]
+}
+
+function agentCases(agent: Who): Case[] {
+  const [ready] = OTHERS.conditions
+  return [
+    refused('the status of another node', agent, status('n2', { conditions: [CONDITION] })),
+    refused('the annotation of another node', agent, annotate('n2', SAID)),
+    refused('an event about another node', agent, event('n2')),
+    refused('an event about a pod', agent, event('n1', 'kubelet-cfg-agent', 'Pod')),
+    refused('an event of another component', agent, event('n1', 'kubelet')),
+    refused('a cordon', agent, patchNode('n1', { spec: { unschedulable: true } })),
+    refused('a cordon, applied', agent, applyNode('n1', { spec: { unschedulable: true } })),
+    refused('a label', agent, label('n1', { role: 'control-plane' })),
+    refused('a label, by way of the status', agent, label('n1', { role: 'control-plane' }, '/status')),
+    refused('an owner', agent, patchNode('n1', { metadata: { ownerReferences: [owner] } })),
+    refused('a finalizer', agent, patchNode('n1', { metadata: { finalizers: ['example.com/stay'] } })),
+    refused('another annotation', agent, annotate('n1', { other: 'x' })),
+    refused('another annotation, changed', agent, annotate('n1', { given: 'y' })),
+    refused('an annotation that is taken away', agent, annotate('n1', { given: null })),
+    refused('another condition', agent, status('n1', { conditions: [{ ...CONDITION, type: 'Other' }] }, 'strategic')),
+    refused('another condition, changed', agent, status('n1', { conditions: [{ ...ready, status: 'False' }, CONDITION] })),
+    refused('another condition, taken away', agent, status('n1', { conditions: [CONDITION] })),
+    refused('the rest of the status', agent, status('n1', { capacity: { cpu: '1000' } })),
+    refused('the rest of the status, changed', agent, status('n1', { allocatable: { cpu: '1000' } })),
+    refused('the rest of the status, taken away', agent, status('n1', { allocatable: null })),
+    fine('its condition', agent, status('n1', { conditions: [CONDITION] }, 'strategic')),
+    fine('its annotation', agent, annotate('n1', SAID)),
+    fine('its event', agent, event('n1')),
+    fine('status.config that an earlier release stored', agent, status('n1', { config: { error: 'none' } })),
+    fine('the same, taken away', agent, status('n1', { config: null })),
+  ]
+}
+
+function event(name: string, component = 'kubelet-cfg-agent', kind = 'Node'): Asked {
+  return {
+    method: 'POST',
+    path: '/api/v1/namespaces/default/events',
+    body: {
+      metadata: { name: `${name}.1`, namespace: 'default' },
+      // An API server takes an event about what has a namespace in that namespace only.
+      involvedObject: { kind, name, uid: name, ...(kind !== 'Node' && { namespace: 'default' }) },
+      type: 'Normal',
+      reason: 'KubeletConfigChanged',
+      message: '',
+      source: { component, host: name },
+    },
+  }
+}
