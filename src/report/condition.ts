@@ -30,12 +30,19 @@ export type ConditionStatus = 'True' | 'False' | 'Unknown'
 /** Stable: people and programs select by them. Each belongs to one status. */
 export const CONDITION_REASONS = {
   True: ['Promoted', 'Local'],
-  Unknown: ['InTrial', 'AssignmentUnknown', 'KubeletUnknown'],
+  Unknown: ['InTrial', 'AssignmentUnknown', 'KubeletUnknown', 'NotPublished'],
   False: ['Waiting', 'Preflight', 'Draining', 'Restarting', 'KubeletStopped', 'RuntimeDown', ...FAULT_REASONS],
 } as const
 export type ConditionReason = (typeof CONDITION_REASONS)[ConditionStatus][number]
 
 const MESSAGE_BYTES = 1024
+
+/** What an agent leaves that is told to publish it no longer. */
+export const NOT_PUBLISHED: Condition = {
+  status: 'Unknown',
+  reason: 'NotPublished',
+  message: 'kubelet-cfg-agent is set not to publish this condition',
+}
 
 /** @param wait what the last pass of the loop came to rest in */
 export function describeCondition(snapshot: Snapshot, wait: Pick<Wait, 'phase' | 'detail'>, deadlines: Deadlines): Condition {

@@ -30,7 +30,7 @@ export class Publisher {
   readonly #sleep: Sleep
   readonly #statusWork: FieldWork<ConfigStatus>
   readonly #conditionWork: FieldWork<Condition, SeenCondition>
-  readonly #annotationWork: FieldWork<string>
+  readonly #annotationWork: FieldWork<string | null, string>
   readonly #eventWork: EventWork
   readonly #fieldLanes: readonly Lane[]
   readonly #eventLane: Lane
