@@ -65,6 +65,12 @@ export class Publisher {
     this.#appended = false
   }
 
+  /** Where nothing but this can be said: the rest stands as it was published last. */
+  publishCondition(condition: Condition): void {
+    this.#conditionWork.want(condition)
+    this.#ringFields()
+  }
+
   /** For the source of assignments, with each Node it sees: corrects drift without a request of its own. */
   nodeObserved(uid: string, node: unknown, form: 'whole' | 'metadata'): void {
     const isWhole = form === 'whole'
