@@ -74,6 +74,8 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   #generation = 0
   /** What the server last answered that it has. */
   #kept: { readonly wanted: Wanted; readonly atMs: number } | undefined
+  /** What was seen last since the request under way was sent: it may be newer than its answer. */
+  #meanwhile: Seen | 'absent' | undefined
   /** When a difference that somebody else made is mended. undefined: there is none. */
   #mendAtMs: number | undefined
   #announced: Wanted | undefined
@@ -115,6 +117,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#nodeUid = uid
     if (seen === undefined) return
     this.#isThere = seen !== 'absent'
+    this.#meanwhile = seen
     // What contradicts our own write so soon may be older than that, or a meddler's: neither is worth relying on.
     this.#server = this.#contradicts(seen) ? undefined : seen
     // Later ones can be older than our own writes.
@@ -143,6 +146,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#spend()
     if (field.readsFirst && this.#before === undefined) return this.#readFirst()
     const generation = this.#generation
+    this.#meanwhile = undefined
     if (this.#announced !== wanted) log[field.announce](`updating ${field.name}`)
     this.#announced = wanted
     const answer = await api.request({ method: 'PATCH', ...field.write(nodeName, wanted, this.#before, clock.now().wallMs) })
@@ -173,6 +177,9 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
       this.#unpark()
       this.#mendAtMs = undefined
       this.#kept = { wanted: sent, atMs: this.#pace.nowMs() }
+      if (this.#meanwhile === undefined || this.#field.shows(this.#meanwhile, sent)) return
+      this.#server = undefined
+      this.#mendAtMs = this.#kept.atMs + MEND_EVERY_MS
       return
     }
     this.#park(answered === 'absent' ? 'dropped' : 'refused')

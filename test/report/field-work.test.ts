@@ -291,6 +291,29 @@ t.test('the answer about a Node that was deleted meanwhile says nothing of the n
   t.match(readCondition(api.node()), LOCAL)
 })
 
+t.test('what is deleted before the answer has come is mended, too', async (t) => {
+  const { time, api, want, observe, shown } = freshAnnotation()
+  observe('u1', api.node())
+  const { request } = api
+  let answerNow = () => {}
+  api.request = async (asked) => {
+    const answer = await request.call(api, asked)
+    await new Promise<void>((resolve) => {
+      answerNow = resolve
+    })
+    return answer
+  }
+  want('{}')
+  await time.advance(0)
+  observe('u1', api.node())
+  api.request = request
+  api.annotations = {}
+  observe('u1', api.node())
+  answerNow()
+  await time.advance(61_000)
+  t.equal(shown(), '{}')
+})
+
 t.test('what a watch that lags shows is no reason not to write', async (t) => {
   const { time, api, want, observe, shown } = freshCondition()
   observe('u1', api.node())
