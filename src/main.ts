@@ -187,6 +187,7 @@ async function liveOn(
       publisher?.publish(status, standing)
       report(status, trialRemainingSeconds)
     },
+    publishBlind: (condition) => publisher?.publishCondition(condition),
   })
   isReady.now = () => reporter.isReady()
   isAlive.now = () => reporter.isAlive()
@@ -225,7 +226,10 @@ async function liveOn(
         reporter.decided(snapshot, step)
         effect?.decided(snapshot)
       },
-      turned: (...seen) => heartbeat.turned(...seen),
+      turned: (...seen) => {
+        heartbeat.turned(...seen)
+        reporter.turned(...seen)
+      },
     },
     log,
   })

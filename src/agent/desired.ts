@@ -46,13 +46,29 @@ export interface Heard {
   readonly problem: string | undefined
 }
 
+/** Something that decides cannot be read any more; what was heard of it before stands. CLOCK_MONOTONIC, of this boot. */
+export interface Stale {
+  readonly what: 'Node' | 'ConfigMap' | 'fleet'
+  readonly reason: 'forbidden' | 'unreachable'
+  readonly sinceUs: number
+}
+
+/** Why nothing has been heard: `detail` may name files and addresses of the node, which are nobody else's business. */
+export type Silence = 'missing' | 'forbidden' | 'unreachable' | 'kubeconfig'
+
 /**
  * What the cluster (or the directory of manifests) wants of this node. `unknown` never means local. `heard`: absent where the Node has not
- * been seen.
+ * been seen. `stale`: absent while all that decides can be read; no decision rests on it.
  */
 export type Desired =
-  | { readonly kind: 'unknown'; readonly detail: string; readonly heard?: Heard }
-  | { readonly kind: 'local'; readonly heard?: Heard }
+  | { readonly kind: 'unknown'; readonly detail: string; readonly silence?: Silence; readonly heard?: Heard }
+  | { readonly kind: 'local'; readonly heard?: Heard; readonly stale?: Stale }
   /** `isSeen`: its ConfigMap is known all the same, so that `heard` has all that is to be heard of a pause. */
   | { readonly kind: 'invalid'; readonly detail: string; readonly heard?: Heard; readonly isSeen?: boolean }
-  | { readonly kind: 'config-map'; readonly ref: ConfigMapRef; readonly object: ConfigMapView; readonly heard?: Heard }
+  | {
+      readonly kind: 'config-map'
+      readonly ref: ConfigMapRef
+      readonly object: ConfigMapView
+      readonly heard?: Heard
+      readonly stale?: Stale
+    }

@@ -4,15 +4,18 @@
  */
 import { isObject } from '../agent/is-object.ts'
 import { STATUS_ANNOTATION } from './annotation.ts'
-import { FieldWork, type NodeField, type WorkOptions } from './field-work.ts'
+import { FieldWork, LONG_RUN, type NodeField, type WorkOptions } from './field-work.ts'
 
-const ANNOTATION: NodeField<string> = {
+/** null: none. */
+const ANNOTATION: NodeField<string | null, string> = {
   name: `annotation ${STATUS_ANNOTATION}`,
   announce: 'debug',
   dropped: `the API server drops the annotation ${STATUS_ANNOTATION}, as an admission webhook would`,
   readsFirst: false,
   read: readStatusAnnotation,
-  shows: (seen, wanted) => seen === wanted,
+  longRun: LONG_RUN,
+  farewell: null,
+  shows: (seen, wanted) => seen === (wanted ?? 'absent'),
   same: (a, b) => a === b,
   write: (nodeName, text) => ({
     path: `/api/v1/nodes/${nodeName}`,
@@ -23,7 +26,7 @@ const ANNOTATION: NodeField<string> = {
   }),
 }
 
-export function annotationWork(options: WorkOptions, isOn?: () => boolean): FieldWork<string> {
+export function annotationWork(options: WorkOptions, isOn?: () => boolean): FieldWork<string | null, string> {
   return new FieldWork(options, ANNOTATION, isOn)
 }
 

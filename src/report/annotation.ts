@@ -5,9 +5,10 @@
  */
 import type { ConfigSource, Snapshot } from '../agent/model.ts'
 import { describePause, findPause, latestHeard } from '../agent/pause.ts'
+import { lastRunSource } from '../agent/restarts.ts'
 import { cutToBytes, onOneLine } from './cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
-import { findAssignedVerdict } from './fault.ts'
+import { findAssignedVerdict, findForeign } from './fault.ts'
 import { wireSource } from './node-config.ts'
 import type { ConfigStatus } from './status.ts'
 
@@ -23,7 +24,8 @@ export function describeInAnnotation(snapshot: Snapshot, status: ConfigStatus, d
   const verdict = findAssignedVerdict(snapshot)
   return JSON.stringify({
     assigned: showSource(status.assigned),
-    active: showSource(status.active),
+    // What ran last, while nothing does: a kubelet that keeps exiting would be another text every few seconds.
+    active: showSource(findForeign(snapshot) === undefined ? lastRunSource(snapshot) : undefined),
     lastKnownGood: showSource(status.lastKnownGood),
     error: status.error === '' ? undefined : plain(status.error),
     channel: latestHeard(desired, heard)?.channel,

@@ -8,9 +8,9 @@
  * agent too. A Node that was created anew has no condition, and its time begins there, as with kubelet's own.
  */
 import { isObject } from '../agent/is-object.ts'
-import { CONDITION_TYPE, type Condition } from './condition.ts'
+import { CONDITION_TYPE, type Condition, NOT_PUBLISHED } from './condition.ts'
 import { showTime } from './deadlines.ts'
-import { FieldWork, type NodeField, type WorkOptions } from './field-work.ts'
+import { FieldWork, LONG_RUN, type NodeField, type WorkOptions } from './field-work.ts'
 
 /** Anything may stand there. */
 export interface SeenCondition {
@@ -25,8 +25,12 @@ const CONDITION: NodeField<Condition, SeenCondition> = {
   announce: 'debug',
   dropped: `the API server drops the condition ${CONDITION_TYPE}, as an admission webhook would`,
   readsFirst: true,
+  longRun: LONG_RUN,
+  farewell: NOT_PUBLISHED,
   read: readCondition,
-  shows: isSame,
+  shows: (seen, wanted) => seen !== 'absent' && isSame(seen, wanted),
+  // Whoever waits for True must not be told of what is over.
+  isUrgent: (seen, { status }) => seen !== 'absent' && seen.status === 'True' && status !== 'True',
   same: isSame,
   write(nodeName, { status, reason, message }, before, wallMs) {
     const now = showTime(wallMs)

@@ -6,7 +6,6 @@
  * --for=condition=KubeletConfigReady` returns when a rollout is over on this node. Unknown: nobody knows yet, as in a trial. False: kubelet runs
  * something else, because it is not this config's turn yet or because somebody has to look. True never comes with an error.
  */
-import type { Desired } from '../agent/desired.ts'
 import type { ConfigSource, Snapshot } from '../agent/model.ts'
 import { describePause, findPause } from '../agent/pause.ts'
 import { runningSource } from '../agent/restarts.ts'
@@ -14,9 +13,11 @@ import { describeSource, resolveDesired, sameSource } from '../agent/sources.ts'
 import type { Wait } from '../agent/step.ts'
 import { describeTrial } from '../agent/trial.ts'
 import { trialKey } from '../agent/trial-key.ts'
+import { describeStale, describeUnheard, nameRef, readFailure } from './assignment-doubts.ts'
 import { cutToBytes, onOneLine } from './cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
 import { FAULT_REASONS, type Fault, findAssignedVerdict, findFault } from './fault.ts'
+import { findSteadiness } from './steadiness.ts'
 
 export const CONDITION_TYPE = 'KubeletConfigReady'
 
@@ -30,12 +31,26 @@ export type ConditionStatus = 'True' | 'False' | 'Unknown'
 /** Stable: people and programs select by them. Each belongs to one status. */
 export const CONDITION_REASONS = {
   True: ['Promoted', 'Local'],
-  Unknown: ['InTrial', 'AssignmentUnknown', 'KubeletUnknown'],
-  False: ['Waiting', 'Preflight', 'Draining', 'Restarting', 'KubeletStopped', 'RuntimeDown', ...FAULT_REASONS],
+  Unknown: ['InTrial', 'AssignmentUnknown', 'KubeletUnknown', 'NotPublished'],
+  False: ['Waiting', 'Preflight', 'Draining', 'Restarting', 'Unhealthy', 'KubeletStopped', 'RuntimeDown', ...FAULT_REASONS],
 } as const
 export type ConditionReason = (typeof CONDITION_REASONS)[ConditionStatus][number]
 
 const MESSAGE_BYTES = 1024
+
+/** What an agent leaves that is told to publish it no longer. */
+export const NOT_PUBLISHED: Condition = {
+  status: 'Unknown',
+  reason: 'NotPublished',
+  message: 'kubelet-cfg-agent is set not to publish this condition',
+}
+
+/** While nothing can be seen at all: what was so before may no longer be. */
+export const BLIND: Condition = {
+  status: 'Unknown',
+  reason: 'KubeletUnknown',
+  message: 'the agent cannot read the state of this node, and changes nothing',
+}
 
 /** @param wait what the last pass of the loop came to rest in */
 export function describeCondition(snapshot: Snapshot, wait: Pick<Wait, 'phase' | 'detail'>, deadlines: Deadlines): Condition {
@@ -43,6 +58,11 @@ export function describeCondition(snapshot: Snapshot, wait: Pick<Wait, 'phase' |
   const fault = findFault(snapshot, active, wait.phase)
   const [reason, message] = fault === undefined ? describePhase(snapshot, wait, deadlines) : tellFault(snapshot, fault, active, deadlines)
   return { status: statusOf(reason), reason, message: cutToBytes(onOneLine(message), MESSAGE_BYTES) }
+}
+
+/** What may be a hiccup of systemd or of a busy kubelet: it says nothing yet of what was True. */
+export function isPassing({ reason }: Condition, { phase }: Pick<Wait, 'phase'>): boolean {
+  return phase === 'unknown' || reason === 'KubeletUnknown' || reason === 'Unhealthy'
 }
 
 /** Whether the cluster has said what it wants, in this life of the agent: until then the records say what it wanted last. */
@@ -57,17 +77,12 @@ function statusOf(reason: ConditionReason): ConditionStatus {
   return CONDITION_REASONS.Unknown.some((one) => one === reason) ? 'Unknown' : 'False'
 }
 
-function describeUnheard(desired: Desired): string | undefined {
-  if (desired.kind === 'unknown') return `what is assigned to this node is not known: ${desired.detail}`
-  if (desired.kind !== 'config-map' || desired.object.kind !== 'pending') return undefined
-  const { namespace, name } = desired.ref
-  return `ConfigMap ${namespace}/${name} has not been read yet`
-}
-
 /** Nothing is wrong. */
 function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase' | 'detail'>, deadlines: Deadlines): Words {
   const unheard = describeUnheard(snapshot.desired)
   if (unheard !== undefined) return ['AssignmentUnknown', unheard]
+  const stale = describeStale(snapshot)
+  if (stale !== undefined) return stale
   switch (phase) {
     case 'settled':
     case 'in-trial':
@@ -81,9 +96,8 @@ function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase'
       return ['Waiting', `${detail}${untilText(deadlines)}`]
     case 'paused':
       return ['Paused', detail]
-    // What systemd says of each moment would be another message every second.
     case 'restarting':
-      return ['Restarting', `kubelet is on its way up or down; wanted is ${nameWanted(snapshot)}`]
+      return restarting(snapshot)
     case 'kubelet-stopped':
       return ['KubeletStopped', detail]
     case 'runtime-down':
@@ -106,15 +120,25 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): Words {
   const wanted = requests.hold === 'local' ? 'local' : resolveDesired(desired)
   const isFollowed = wanted !== undefined && assigned.kind === 'source' && sameSource(wanted, assigned.source)
   if (!isFollowed || (wanted !== 'local' && desiredContent !== assignedContent)) return ['Waiting', `${nameWanted(snapshot)} is on its way`]
-  if (running.kind !== 'known') return ['Restarting', `kubelet does not run; its next start uses ${describeSource(wanted)}`]
+  if (running.kind !== 'known') return restarting(snapshot)
   if (running.content !== assignedContent) return ['Ineffective', `kubelet runs another config than ${describeSource(wanted)}`]
-  if (wanted === 'local') return ['Local', `nothing is assigned: kubelet runs its local config${pauseText(snapshot)}`]
   const what = describeSource(wanted)
-  if (snapshot.proven === running.key) return ['Promoted', `${what} has passed its trial${pauseText(snapshot)}`]
+  if (wanted === 'local' || snapshot.proven === running.key) {
+    const steadiness = findSteadiness(snapshot)
+    if (steadiness === 'starting') return restarting(snapshot)
+    if (steadiness === 'unhealthy') return ['Unhealthy', `kubelet runs ${what} and is not healthy`]
+    if (wanted === 'local') return ['Local', `nothing is assigned: kubelet runs its local config${pauseText(snapshot)}`]
+    return ['Promoted', `${what} has passed its trial${pauseText(snapshot)}`]
+  }
   const { unit } = snapshot
   const key = unit.kind === 'known' ? trialKey(running.content, unit.kubeletIdentity) : running.key
   const text = describeTrial(snapshot, { source: wanted, content: running.content, key })
   return ['InTrial', trial === undefined ? text : `${text} until ${showTime(trial.untilMs)}`]
+}
+
+/** One text for all of it: with what systemd says of each moment, it would be another message every second. */
+function restarting(snapshot: Snapshot): Words {
+  return ['Restarting', `kubelet is on its way up or down; wanted is ${nameWanted(snapshot)}`]
 }
 
 function tellFault(snapshot: Snapshot, { reason, error }: Fault, active: ConfigSource | undefined, deadlines: Deadlines): Words {
@@ -147,25 +171,11 @@ function tellFault(snapshot: Snapshot, { reason, error }: Fault, active: ConfigS
   }
 }
 
-function readFailure(desired: Desired): string {
-  if (desired.kind !== 'config-map' || desired.object.kind !== 'unavailable') return 'it has not been'
-  switch (desired.object.reason) {
-    case 'not-found':
-      return 'there is none'
-    case 'forbidden':
-      return 'the API server forbids it'
-    case 'unreachable':
-      return 'the API server does not answer'
-    case 'malformed':
-      return 'it is malformed'
-  }
-}
-
 /** As the cluster says; with its version, where that is known. */
 function nameWanted({ desired, assigned }: Snapshot): string {
   const wanted = resolveDesired(desired)
   if (wanted !== undefined) return describeSource(wanted)
-  if (desired.kind === 'config-map') return `${desired.ref.namespace}/${desired.ref.name}:${desired.ref.kubeletConfigKey}`
+  if (desired.kind === 'config-map') return nameRef(desired)
   return assigned.kind === 'source' ? describeSource(assigned.source) : 'an unknown config'
 }
 

@@ -8,7 +8,7 @@
 import type { ConfigSource, ContentHash, Snapshot, Verdict } from '../agent/model.ts'
 import { findPause } from '../agent/pause.ts'
 import { resolveDesired, sameSource } from '../agent/sources.ts'
-import type { Phase } from '../agent/step.ts'
+import type { Phase, Step } from '../agent/step.ts'
 import { chooseTarget } from '../agent/target.ts'
 import { trialKey } from '../agent/trial-key.ts'
 import * as texts from './texts.ts'
@@ -57,8 +57,12 @@ function findSyncFault({ desired, heard, troubles, assigned }: Snapshot): Fault 
     return { reason: 'DownloadFailed', error: texts.syncError(texts.DOWNLOAD_ERROR) }
   if (troubles.some(({ step }) => step === 'assign' || step === 'reset-to-local'))
     return { reason: 'InternalError', error: texts.syncError(texts.INTERNAL_ERROR) }
-  return troubles.length > 0 || assigned.kind === 'damaged' ? { reason: 'InternalError', error: texts.INTERNAL_ERROR } : undefined
+  const inTheWay = troubles.some(({ step }) => !HOUSEKEEPING.has(step))
+  return inTheWay || assigned.kind === 'damaged' ? { reason: 'InternalError', error: texts.INTERNAL_ERROR } : undefined
 }
+
+/** Steps on the way to nothing: kubelet runs what is wanted, whether they succeed or not. They are in the log. */
+const HOUSEKEEPING: ReadonlySet<string> = new Set<Step['kind']>(['prune', 'hear'])
 
 /** What is wrong with the assigned config itself. */
 function findRunFault(snapshot: Snapshot, active: ConfigSource | undefined, phase: Phase | undefined): Fault | undefined {

@@ -12,7 +12,8 @@ export class Pace {
   readonly #random: () => number
   #notBeforeMs = Number.NEGATIVE_INFINITY
   #failures = 0
-  #lastFailure = ''
+  /** Said since the last success. */
+  readonly #said = new Set<string>()
 
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock
@@ -29,26 +30,21 @@ export class Pace {
 
   succeeded(): void {
     this.#failures = 0
-    this.#lastFailure = ''
+    this.#said.clear()
     this.hold(SPACING_MS)
   }
 
-  /** Answers whether this failure is a new one, worth a line in the log. */
+  /** Answers whether this failure is a new one since the last success, worth a line in the log. */
   failed(failure: string, retryAfterMs?: number): boolean {
     this.#failures += 1
     this.hold(Math.max(SPACING_MS, backoffMs(this.#failures, this.#random, retryAfterMs)))
-    const isNew = failure !== this.#lastFailure
-    this.#lastFailure = failure
+    const isNew = !this.#said.has(failure)
+    this.#said.add(failure)
     return isNew
   }
 
   /** Nothing for so long. */
   hold(ms: number): void {
     this.#notBeforeMs = Math.max(this.#notBeforeMs, this.nowMs() + ms)
-  }
-
-  /** What was waited for has come: only the spacing is left. */
-  release(): void {
-    this.#notBeforeMs = Math.min(this.#notBeforeMs, this.nowMs() + SPACING_MS)
   }
 }

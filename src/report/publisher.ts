@@ -30,7 +30,7 @@ export class Publisher {
   readonly #sleep: Sleep
   readonly #statusWork: FieldWork<ConfigStatus>
   readonly #conditionWork: FieldWork<Condition, SeenCondition>
-  readonly #annotationWork: FieldWork<string>
+  readonly #annotationWork: FieldWork<string | null, string>
   readonly #eventWork: EventWork
   readonly #fieldLanes: readonly Lane[]
   readonly #eventLane: Lane
@@ -63,6 +63,12 @@ export class Publisher {
     this.#ringFields()
     if (this.#appended) this.#eventLane.ring()
     this.#appended = false
+  }
+
+  /** Where nothing but this can be said: the rest stands as it was published last. */
+  publishCondition(condition: Condition): void {
+    this.#conditionWork.want(condition)
+    this.#ringFields()
   }
 
   /** For the source of assignments, with each Node it sees: corrects drift without a request of its own. */

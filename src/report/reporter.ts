@@ -3,13 +3,14 @@
  * line whenever what it waits for has changed. Holds what was said last; decides nothing.
  */
 import type { PassObserver } from '../agent/loop.ts'
-import type { Snapshot } from '../agent/model.ts'
+import type { ConfigSource, Snapshot } from '../agent/model.ts'
 import type { Clock, Log } from '../agent/ports.ts'
+import { resolveDesired, sameSource } from '../agent/sources.ts'
 import type { Phase, Step, Wait } from '../agent/step.ts'
 import { measureTrial } from '../agent/trial.ts'
 import { describeInAnnotation } from './annotation.ts'
 import { NOT_TIMED, timeApply } from './apply-time.ts'
-import { describeCondition, isAssignmentKnown } from './condition.ts'
+import { BLIND, type Condition, describeCondition, isAssignmentKnown, isPassing } from './condition.ts'
 import type { Counters } from './counters.ts'
 import { findDeadlines, NO_DEADLINES } from './deadlines.ts'
 import type { Standing } from './publisher.ts'
@@ -23,12 +24,16 @@ export interface ReporterOptions {
   readonly agentVersion: string
   /** `standing`: undefined while it is not known what the cluster wants now, for the first while: what was published last stands. */
   readonly publish: (status: ConfigStatus, trialRemainingSeconds: number, standing: Standing | undefined) => void
+  /** Where nothing else is known. */
+  readonly publishBlind: (condition: Condition) => void
 }
 
 /** The loop looks at least every quarter of a minute, and one look may wait for systemd and kubelet for some ten seconds. */
 const LONGEST_TURN_US = 120e6
 /** For how long an agent that has not heard what is assigned does not say so: at each of its starts it is about to. */
 const HEARING_US = 60e6
+/** For how long what was True stays so while nobody can tell. */
+const PASSING_US = 30e6
 
 export class Reporter implements PassObserver {
   readonly #options: ReporterOptions
@@ -36,7 +41,12 @@ export class Reporter implements PassObserver {
   #said = ''
   #turnedAtUs: number
   #known = false
-  #unheardSinceUs: number | undefined
+  /** In this life of the agent. */
+  #hasHeard = false
+  #lookingSinceUs: number | undefined
+  #passingSinceUs: number | undefined
+  #blindSinceUs: number | undefined
+  #last: { readonly standing: Standing; readonly wanted: ConfigSource | undefined } | undefined
   #deadlines = NO_DEADLINES
 
   constructor(options: ReporterOptions) {
@@ -61,14 +71,34 @@ export class Reporter implements PassObserver {
 
   #findStanding(snapshot: Snapshot, wait: Wait, status: ConfigStatus): Standing | undefined {
     const nowUs = snapshot.now.monotonicUs
-    if (isAssignmentKnown(snapshot)) this.#unheardSinceUs = undefined
-    else this.#unheardSinceUs ??= nowUs
-    if (this.#unheardSinceUs !== undefined && nowUs - this.#unheardSinceUs < HEARING_US) return undefined
+    this.#hasHeard ||= isAssignmentKnown(snapshot)
+    this.#lookingSinceUs ??= nowUs
+    if (!this.#hasHeard && nowUs - this.#lookingSinceUs < HEARING_US) return undefined
     this.#deadlines = findDeadlines(snapshot, wait.phase, this.#deadlines)
-    return {
-      condition: describeCondition(snapshot, wait, this.#deadlines),
-      annotation: describeInAnnotation(snapshot, status, this.#deadlines, this.#options.agentVersion),
-    }
+    const condition = describeCondition(snapshot, wait, this.#deadlines)
+    const wanted = resolveDesired(snapshot.desired)
+    if (!isPassing(condition, wait)) this.#passingSinceUs = undefined
+    else if (this.#holds(wanted, nowUs)) return this.#last?.standing
+    const annotation = describeInAnnotation(snapshot, status, this.#deadlines, this.#options.agentVersion)
+    this.#last = { standing: { condition, annotation }, wanted }
+    return this.#last.standing
+  }
+
+  /** What was True of just what is wanted now stands for a while; so does what an agent before this one said. */
+  #holds(wanted: ConfigSource | undefined, nowUs: number): boolean {
+    this.#passingSinceUs ??= nowUs
+    if (nowUs - this.#passingSinceUs >= PASSING_US) return false
+    if (this.#last === undefined) return true
+    const { standing, wanted: before } = this.#last
+    return standing.condition.status === 'True' && wanted !== undefined && before !== undefined && sameSource(wanted, before)
+  }
+
+  /** A look that shows nothing leaves nothing to decide; for long, it leaves nothing to vouch for. */
+  turned(_step: Step, snapshot: Snapshot | undefined): void {
+    const nowUs = this.#options.clock.now().monotonicUs
+    if (snapshot !== undefined) this.#blindSinceUs = undefined
+    else this.#blindSinceUs ??= nowUs
+    if (this.#blindSinceUs !== undefined && nowUs - this.#blindSinceUs >= PASSING_US) this.#options.publishBlind(BLIND)
   }
 
   isAlive(): ProbeResult {

@@ -14,7 +14,7 @@ const CONFIG: NodeField<ConfigStatus> = {
     'the API server drops Node.Status.Config, as servers of 1.22 and later do; the status is in the condition and the annotation of the Node, the metrics and `kubelet-cfg-agent status`',
   readsFirst: false,
   read: readNodeConfig,
-  shows,
+  shows: (seen, wanted) => seen !== 'absent' && shows(seen, wanted),
   same: sameStatus,
   write: (nodeName, status) => ({
     path: `/api/v1/nodes/${nodeName}/status`,

@@ -3,7 +3,7 @@
  * fleet. While the server is away, what it said last stands; before it has said anything, the answer is unknown.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { ClusterPause, ConfigMapView, Desired } from '../agent/desired.ts'
+import type { ClusterPause, ConfigMapView, Desired, Silence, Stale } from '../agent/desired.ts'
 import type { ConfigMapRef } from '../agent/model.ts'
 import type { AssignmentSource, KubeApi, Log } from '../agent/ports.ts'
 import { sourcePath } from '../report/texts.ts'
@@ -13,6 +13,7 @@ import { metadataOf } from './channels/metadata.ts'
 import { readPause } from './channels/pause.ts'
 import { type ChannelSettings, CONFIG_SOURCE_ONLY, type Fleet, needsFleet, type Resolution, resolveChannels } from './channels/resolve.ts'
 import { watchFleet } from './fleet-watch.ts'
+import { Freshness } from './freshness.ts'
 import { viewConfigMap } from './kube-object.ts'
 import { NodeExtent } from './node-extent.ts'
 import { type ObjectView, watchObject } from './object-watch.ts'
@@ -57,7 +58,8 @@ export class ClusterSource implements AssignmentSource {
   readonly #extent: NodeExtent
   readonly #missing: string
   #onChange: () => void = () => {}
-  #unknown = 'the API server has not been asked yet'
+  #unknown: { readonly detail: string; readonly silence?: Silence } = { detail: 'the API server has not been asked yet' }
+  readonly #freshness = new Freshness()
   /** As it was seen last. undefined: it has not been seen, or was deleted. */
   #node: { readonly object: unknown; readonly paused: ClusterPause | undefined } | undefined
   #nodeUid: string | undefined
@@ -76,8 +78,12 @@ export class ClusterSource implements AssignmentSource {
 
   desired(): Desired {
     const [resolution, node, configMap] = [this.#resolution, this.#node, this.#configMap]
-    if (resolution === undefined || node === undefined) return { kind: 'unknown', detail: this.#deps.obstacle?.() ?? this.#unknown }
-    return toDesired(resolution, { object: configMap?.view ?? { kind: 'pending' }, paused: node.paused ?? configMap?.paused })
+    if (resolution === undefined || node === undefined) {
+      const obstacle = this.#deps.obstacle?.()
+      return { kind: 'unknown', ...(obstacle === undefined ? this.#unknown : { detail: obstacle, silence: 'kubeconfig' }) }
+    }
+    const object = configMap?.view ?? { kind: 'pending' }
+    return toDesired(resolution, { object, paused: node.paused ?? configMap?.paused, stale: this.#freshness.oldest() })
   }
 
   start(onChange: () => void): void {
@@ -101,15 +107,16 @@ export class ClusterSource implements AssignmentSource {
     const { log, nodeName } = this.#deps
     switch (view.kind) {
       case 'failed':
-        this.#unknown = `Node ${nodeName} cannot be read: ${view.detail}`
+        this.#unknown = { detail: `Node ${nodeName} cannot be read: ${view.detail}`, silence: view.reason }
+        this.#fail('Node', view.reason)
         return
       case 'absent':
         if (this.#node === undefined) {
-          if (this.#unknown !== this.#missing) log.warn(`${this.#missing}: waiting for it, nothing is changed`)
-          this.#unknown = this.#missing
+          if (this.#unknown.silence !== 'missing') log.warn(`${this.#missing}: waiting for it, nothing is changed`)
+          this.#unknown = { detail: this.#missing, silence: 'missing' }
           return
         }
-        this.#unknown = this.#missing
+        this.#unknown = { detail: this.#missing, silence: 'missing' }
         log.warn('Node was deleted', { node: nodeName })
         this.#node = undefined
         this.#resolution = undefined
@@ -157,6 +164,7 @@ export class ClusterSource implements AssignmentSource {
     if (needed === (this.#fleetStopper !== undefined)) return
     this.#fleetStopper?.abort()
     this.#fleetStopper = undefined
+    this.#freshness.clear('fleet')
     this.#fleet = { kind: 'pending' }
     if (!needed) return
     const { namespace } = this.#channels
@@ -168,7 +176,8 @@ export class ClusterSource implements AssignmentSource {
         this.#fleet = fleet
         this.#resolve()
       },
-      ...this.#counted('ConfigMap'),
+      onFailed: (reason: Stale['reason']) => this.#fail('fleet', reason, stopper.signal),
+      ...this.#counted('fleet', stopper.signal),
     }
     this.#run(() => watchFleet(this.#watchDeps(), namespace, observer, this.#gateOf('fleet'), stopper.signal))
   }
@@ -178,12 +187,16 @@ export class ClusterSource implements AssignmentSource {
     if (path === this.#configMap?.path) return
     this.#configMap?.stopper.abort()
     this.#configMap = undefined
+    this.#freshness.clear('ConfigMap')
     if (ref === undefined || path === undefined) return
     const followed: FollowedConfigMap = { path, stopper: new AbortController(), view: { kind: 'pending' }, paused: undefined }
     this.#configMap = followed
     this.#deps.log.info(`attempting to download ${path}`)
     const watched = { collection: `/api/v1/namespaces/${ref.namespace}/configmaps`, name: ref.name }
-    const observer = { onView: (view: ObjectView) => this.#seeConfigMap(followed, ref, view), ...this.#counted('ConfigMap') }
+    const observer = {
+      onView: (view: ObjectView) => this.#seeConfigMap(followed, ref, view),
+      ...this.#counted('ConfigMap', followed.stopper.signal),
+    }
     this.#run(() => watchObject(this.#watchDeps(), watched, observer, this.#gateOf(path), followed.stopper.signal))
   }
 
@@ -192,7 +205,9 @@ export class ClusterSource implements AssignmentSource {
     const { log } = this.#deps
     const { view: before, paused } = followed
     const now = toConfigMapView(before, view)
-    if (view.kind !== 'failed') {
+    if (view.kind === 'failed') {
+      this.#fail('ConfigMap', view.reason)
+    } else {
       const metadata = view.kind === 'found' ? metadataOf(view.object) : undefined
       followed.paused = metadata && readPause(metadata, 'ConfigMap', `${namespace}/${name}`)
     }
@@ -203,9 +218,17 @@ export class ClusterSource implements AssignmentSource {
     this.#onChange()
   }
 
-  #counted(kind: 'Node' | 'ConfigMap') {
+  #fail(what: Stale['what'], reason: Stale['reason'], signal?: AbortSignal): void {
+    if (signal?.aborted !== true) this.#freshness.failed(what, reason, this.#deps.pace.nowMs())
+  }
+
+  #counted(what: Stale['what'], signal?: AbortSignal) {
     const { counters } = this.#deps
-    return { onSynced: () => counters.synced(), onReconnect: () => counters.watchReconnected(kind) }
+    const onSynced = () => {
+      counters.synced()
+      if (signal?.aborted !== true) this.#freshness.clear(what)
+    }
+    return { onSynced, onReconnect: () => counters.watchReconnected(what === 'Node' ? 'Node' : 'ConfigMap') }
   }
 
   /** A Node whose assignment goes back and forth must not make requests about one ConfigMap more often than any other. */

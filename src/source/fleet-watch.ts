@@ -10,6 +10,8 @@ import { type Followed, follow, malformed, type RequestGate, readList, type Watc
 
 export interface FleetObserver {
   onFleet(fleet: Fleet): void
+  /** It cannot be listed now; what was said of it stands, or is taken back by `onFleet`. */
+  onFailed(reason: 'forbidden' | 'unreachable'): void
   onSynced(): void
   onReconnect(): void
 }
@@ -54,6 +56,7 @@ export async function watchFleet(
       tell(known)
     },
     onFailed(reason, detail) {
+      observer.onFailed(reason)
       if (reason === 'unreachable' && members !== undefined) return
       // Nothing that a watch says changes that until there is a list again.
       members = undefined

@@ -1,8 +1,13 @@
 /** How a node stands, written to its Node over real HTTPS: by a node that is watched by its metadata, with rights that come and go. */
 import type { Test } from 'tap'
 import t from 'tap'
+import type { Desired } from '../../src/agent/desired.ts'
+import { resolveDesired } from '../../src/agent/sources.ts'
+import { describeCondition } from '../../src/report/condition.ts'
+import { NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { Publisher } from '../../src/report/publisher.ts'
-import { NODE, startWorld, until, type World } from './world.ts'
+import { following, IDENTITY, runningContent } from '../report/build.ts'
+import { NODE, putConfigMap, putNode, startWorld, until, type World } from './world.ts'
 
 const ANNOTATION = 'kubelet-cfg-agent.io/status'
 const READY = { type: 'Ready', status: 'True' }
@@ -105,6 +110,39 @@ t.test('what is deleted from the metadata is seen there and written again', asyn
   t.equal(shown().annotation, undefined)
   await until(() => shown().annotation === '{"a":1}', 'it is there again')
 })
+
+t.test('what may no longer be read stands, but is not vouched for; an edit is followed once it may be read again', async (t) => {
+  for (const what of ['ConfigMap', 'Node'] as const) {
+    const world = await startWorld(t)
+    const { server, source, seen, nowMs } = world
+    putNode(server, 'one')
+    putConfigMap(server, 'one', 'a')
+    source.start(() => {})
+    await until(() => seen() === 'one=a' && server.requests.filter(({ verb }) => verb === 'watch').length >= 2, 'it is followed')
+    const reasonNow = () => reasonOfPromoted(source.desired(), nowMs())
+    t.equal(reasonNow(), 'Promoted')
+    server.authorize = ({ target }) => target?.resource.kind !== what
+    server.disconnectAll()
+    if (what === 'ConfigMap') putConfigMap(server, 'one', 'b')
+    else putNode(server, undefined)
+    const expected = what === 'ConfigMap' ? 'DownloadFailed' : 'AssignmentUnknown'
+    await until(() => reasonNow() === expected, `the condition says ${expected}`)
+    t.equal(seen(), 'one=a', 'nothing but the condition changes')
+    server.authorize = () => true
+    await until(() => seen() === (what === 'ConfigMap' ? 'one=b' : 'local'), 'it is read again')
+    await until(() => !('stale' in source.desired()), 'and vouched for')
+  }
+})
+
+/** Of a node that runs what `desired` names, and has proved it. */
+function reasonOfPromoted(desired: Desired, nowMs: number): string {
+  const runs = resolveDesired(desired)
+  if (runs === undefined || runs === 'local') return 'none'
+  const of = following(runs, { desired, proven: `content-${runs.resourceVersion}@${IDENTITY}` })
+  const now = { ...of.now, monotonicUs: nowMs * 1000 }
+  const running = { ...runningContent(`content-${runs.resourceVersion}`), startedAtUs: now.monotonicUs - 60e6 }
+  return describeCondition({ ...of, now, running }, { phase: 'settled', detail: '' }, NO_DEADLINES).reason
+}
 
 function metadataOf({ server }: World): { name: string; annotations?: unknown } {
   const node = server.objects.get('Node', NODE) as { metadata: { name: string; annotations?: unknown } }

@@ -149,15 +149,16 @@ export function addModernStatusScenarios(program: string): void {
               assert.equal(await text(admin, machine), undefined)
               await eventually(async () => (await text(admin, machine)) === before, { what: 'the annotation is back', timeoutMs: 80_000 })
             })
-            await step('and switched off while it runs, nothing is written any more', async () => {
+            await step('and switched off while it runs, it takes back what it said, and writes nothing any more', async () => {
               const said = machine.agent.timesSaid(/^setting publish changed$/)
               await machine.writeSettings({ trialDuration: '6s', publish: '' })
               machine.agent.signal('SIGHUP')
               await machine.agent.untilSays(/^setting publish changed$/, said + 1)
-              await admin.kubectl('annotate', 'node', machine.name, `${STATUS}-`)
+              await untilCondition(admin, machine, { status: 'Unknown', reason: 'NotPublished' })
+              await eventually(async () => (await text(admin, machine)) === undefined, { what: 'the annotation is gone' })
               await label('two')
               await machine.untilRuns(52)
-              assert.equal((await condition(admin, machine))?.reason, 'Promoted')
+              assert.equal((await condition(admin, machine))?.reason, 'NotPublished')
               assert.equal(await text(admin, machine), undefined)
             })
           },

@@ -1,5 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
+import type { Desired, Stale } from '../../src/agent/desired.ts'
+import { recordSample } from '../../src/agent/health-record.ts'
 import type { Snapshot } from '../../src/agent/model.ts'
 import { nextStep } from '../../src/agent/next-step.ts'
 import { resolveDesired, sameSource } from '../../src/agent/sources.ts'
@@ -119,20 +121,77 @@ t.test('what keeps the agent from following', async (t) => {
   t.equal(say(following(good, { proven, unit: unit({ wiring }) }), 'settled').reason, 'Promoted', 'silent while what is wanted runs')
   const trouble = { troubles: [{ step: 'activate', about: '', detail: 'ENOSPC', retryAtUs: 0 }] }
   t.equal(say(following(good, { proven, ...trouble }), 'settled').reason, 'InternalError')
+  for (const step of ['prune', 'hear']) {
+    const troubles = [{ step, about: '', detail: 'ENOSPC', retryAtUs: 0 }]
+    t.equal(say(following(good, { proven, troubles }), 'settled').reason, 'Promoted', 'what kubelet runs does not hang on it')
+  }
 })
 
 t.test('what has not been heard is not known, and the records know what was', async (t) => {
-  const unheard = following(good, { proven, desired: { kind: 'unknown', detail: 'the API server has not been asked yet' } })
-  t.equal(
-    words(say(unheard, 'settled')),
-    'Unknown AssignmentUnknown: what is assigned to this node is not known: the API server has not been asked yet',
-  )
+  const unheard = following(good, { proven, desired: { kind: 'unknown', detail: 'SECRET' } })
+  t.equal(words(say(unheard, 'settled')), 'Unknown AssignmentUnknown: what is assigned to this node is not known: it has not been read yet')
+  for (const silence of ['missing', 'forbidden', 'unreachable', 'kubeconfig'] as const) {
+    const { reason, message } = say(following(good, { proven, desired: { kind: 'unknown', detail: 'SECRET', silence } }), 'settled')
+    t.equal(reason, 'AssignmentUnknown')
+    t.notMatch(message, /SECRET|not been read yet/)
+  }
   t.notOk(isAssignmentKnown(unheard))
   const pending = following(good, { proven, desired: { kind: 'config-map', ref: good, object: { kind: 'pending' } } })
   t.equal(say(pending, 'settled').reason, 'AssignmentUnknown')
   t.notOk(isAssignmentKnown(pending))
   t.ok(isAssignmentKnown(following(good)))
 })
+
+t.test('what was heard long ago is not taken for what is wanted now', async (t) => {
+  const stale = (what: Stale['what'], reason: Stale['reason'], forSeconds: number) => {
+    const at = snapshot().now.monotonicUs - forSeconds * 1e6
+    return say(following(good, { proven, desired: { ...wanted, stale: { what, reason, sinceUs: at } } }), 'settled')
+  }
+  const wanted = { kind: 'config-map', ref: good, object: { kind: 'found', uid: 'uid-1', resourceVersion: '100', data: {} } } as const
+  t.equal(stale('ConfigMap', 'forbidden', 59).reason, 'Promoted')
+  t.equal(
+    words(stale('ConfigMap', 'forbidden', 60)),
+    'False DownloadFailed: kube-system/my-node-config:kubelet cannot be read any more: the API server forbids it; what was read before stands',
+  )
+  t.equal(
+    words(stale('Node', 'forbidden', 60)),
+    'Unknown AssignmentUnknown: the Node cannot be read any more: the API server forbids it; what was assigned before stands',
+  )
+  t.equal(stale('ConfigMap', 'unreachable', 60).reason, 'AssignmentUnknown')
+  t.equal(stale('fleet', 'unreachable', 60).reason, 'AssignmentUnknown')
+  const local: Desired = { kind: 'local', stale: { what: 'Node', reason: 'unreachable', sinceUs: 40e6 } }
+  t.equal(say(snapshot({ desired: local }), 'settled').reason, 'AssignmentUnknown')
+})
+
+t.test('a kubelet that never stays up is never ready', async (t) => {
+  const invocationId = 'i9'
+  const at = (startedSecondsAgo: number, health: Snapshot['health'], of = following(good, { proven })) => {
+    const { running } = of
+    if (running.kind !== 'known') throw new Error('it runs')
+    const startedAtUs = of.now.monotonicUs - startedSecondsAgo * 1e6
+    return say({ ...of, running: { ...running, startedAtUs, invocationId }, health }, 'settled')
+  }
+  for (const of of [following(good, { proven }), snapshot()]) {
+    const young = at(2, undefined, of)
+    t.equal(young.reason, 'Restarting')
+    t.same(say({ ...of, running: { kind: 'none' } }, 'settled'), young, 'up or down, it is the same')
+    t.equal(at(10, undefined, of).status, 'True')
+  }
+  const { now, policy } = snapshot()
+  const sample = { at: now, unit: unit({ invocationId }), running: { ...runningContent('content-100'), invocationId }, runtimeUp: true }
+  const record = (ok: boolean) => recordSample(undefined, { ...sample, healthz: { ok, detail: '' } }, proven, policy)
+  t.equal(at(50, record(true)).reason, 'Promoted')
+  t.equal(at(2, record(false)).reason, 'Restarting')
+  t.equal(words(at(50, record(false))), 'False Unhealthy: kubelet runs kube-system/my-node-config:kubelet@100 and is not healthy')
+  t.equal(at(50, { ...required(record(false)), invocationId: 'before' }).reason, 'Promoted', 'another process')
+  const brief = { ...policy, trialUs: 5e6 }
+  t.equal(at(5, record(true), following(good, { proven, policy: brief })).reason, 'Promoted', 'right after a trial that was shorter')
+})
+
+function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('there is none')
+  return value
+}
 
 t.test('a reason belongs to one status', async (t) => {
   const all = [...CONDITION_REASONS.True, ...CONDITION_REASONS.Unknown, ...CONDITION_REASONS.False]

@@ -58,9 +58,9 @@ function freshCondition(parts = world(), isOn = () => true) {
   return { ...parts, ...runs(parts, work, readCondition), shown, writes }
 }
 
-function freshAnnotation(parts = world()) {
+function freshAnnotation(parts = world(), isOn = () => true) {
   const { api, clock, log } = parts
-  const work = annotationWork({ api, nodeName: 'node-1', clock, log, random: () => 1 })
+  const work = annotationWork({ api, nodeName: 'node-1', clock, log, random: () => 1 }, isOn)
   return { ...parts, ...runs(parts, work, readStatusAnnotation), shown: () => api.annotations[STATUS_ANNOTATION] }
 }
 
@@ -202,10 +202,171 @@ t.test('a state that goes back and forth for ever is written some times a minute
     want(second % 2 === 0 ? IN_TRIAL : LOCAL)
     await time.advance(1000)
   }
-  t.ok(writes().length <= 20 + 121, `${writes().length}`)
+  t.ok(writes().length <= 60 + 361, `${writes().length}`)
   want(PROMOTED)
-  await time.advance(31_000)
+  await time.advance(21_000)
   t.match(shown(), PROMOTED)
+})
+
+t.test('many changes in a row are written as they come, and what is no longer true at once', async (t) => {
+  const { time, want, shown } = freshCondition()
+  for (let change = 0; change < 50; change += 1) {
+    want({ ...IN_TRIAL, message: `${change}` })
+    await time.advance(1000)
+    t.match(shown(), { message: `${change}` })
+  }
+  for (let change = 0; change < 40; change += 1) {
+    want(change % 2 === 0 ? LOCAL : IN_TRIAL)
+    await time.advance(1000)
+  }
+  want(LOCAL)
+  await time.advance(60_000)
+  t.match(shown(), LOCAL)
+  want(IN_TRIAL)
+  await time.advance(0)
+  t.match(shown(), IN_TRIAL, 'though the budget is spent')
+})
+
+t.test('a new value ends neither what the server asked for nor the budget', async (t) => {
+  const { time, api, want, writes } = freshCondition()
+  want(LOCAL)
+  await time.advance(5000)
+  api.fault = ({ method }) => (method === 'PATCH' ? refusal(422, 'Invalid') : undefined)
+  for (let second = 0; second < 3600; second += 1) {
+    want(second % 2 === 0 ? IN_TRIAL : PROMOTED)
+    await time.advance(1000)
+  }
+  t.ok(writes().length <= 60 + 361, `each value is refused for itself, ${writes().length} times`)
+  api.fault = ({ method }) => (method === 'PATCH' ? refusal(429, 'TooManyRequests', 50_000) : undefined)
+  await time.advance(HOUR_MS + 60_000)
+  api.fault = ({ method }) => (method === 'PATCH' ? refusal(422, 'Invalid', 50_000) : undefined)
+  want({ ...IN_TRIAL, message: 'a' })
+  await time.advance(60_000)
+  const before = writes().length
+  want({ ...IN_TRIAL, message: 'b' })
+  await time.advance(1000)
+  want({ ...IN_TRIAL, message: 'c' })
+  await time.advance(20_000)
+  t.equal(writes().length, before + 1, 'Retry-After holds for the next value, too')
+})
+
+t.test('a right that is missing is said once, whatever comes between', async (t) => {
+  const { time, api, log, want } = freshAnnotation()
+  want('{}')
+  for (let round = 0; round < 4; round += 1) {
+    api.fault = () => refusal(403, 'Forbidden')
+    await time.advance(HOUR_MS)
+    api.fault = () => refusal(503, 'ServiceUnavailable')
+    await time.advance(HOUR_MS)
+  }
+  t.equal(log.said('warn').length, 2)
+  api.fault = () => refusal(403, 'Forbidden')
+  await time.advance(HOUR_MS)
+  const before = api.requests.length
+  await time.advance(HOUR_MS)
+  t.ok(api.requests.length - before <= 6, `${api.requests.length - before}`)
+})
+
+t.test('the answer about a Node that was deleted meanwhile says nothing of the next', async (t) => {
+  const { time, api, want, observe, writes } = freshCondition()
+  observe('u1', api.node())
+  const { request } = api
+  let answerNow = () => {}
+  api.request = async (asked) => {
+    const answer = await request.call(api, asked)
+    await new Promise<void>((resolve) => {
+      answerNow = resolve
+    })
+    return answer
+  }
+  want(LOCAL)
+  await time.advance(0)
+  t.equal(writes().length, 1)
+  api.request = request
+  api.conditions = []
+  observe('u2', api.node())
+  answerNow()
+  await time.advance(5000)
+  t.equal(writes().length, 2)
+  t.match(readCondition(api.node()), LOCAL)
+})
+
+t.test('what is deleted before the answer has come is mended, too', async (t) => {
+  const { time, api, want, observe, shown } = freshAnnotation()
+  observe('u1', api.node())
+  const { request } = api
+  let answerNow = () => {}
+  api.request = async (asked) => {
+    const answer = await request.call(api, asked)
+    await new Promise<void>((resolve) => {
+      answerNow = resolve
+    })
+    return answer
+  }
+  want('{}')
+  await time.advance(0)
+  observe('u1', api.node())
+  api.request = request
+  api.annotations = {}
+  observe('u1', api.node())
+  answerNow()
+  await time.advance(61_000)
+  t.equal(shown(), '{}')
+})
+
+t.test('what a watch that lags shows is no reason not to write', async (t) => {
+  const { time, api, want, observe, shown } = freshCondition()
+  observe('u1', api.node())
+  want(LOCAL)
+  await time.advance(5000)
+  const old = api.node()
+  want(IN_TRIAL)
+  await time.advance(100)
+  observe('u1', old)
+  want(LOCAL)
+  await time.advance(5000)
+  t.match(shown(), LOCAL)
+})
+
+t.test('switched off while it runs, it takes back what it said, and says it again once it is on', async (t) => {
+  let isOn = true
+  const condition = freshCondition(world(), () => isOn)
+  const annotation = freshAnnotation(world(), () => isOn)
+  condition.want(LOCAL)
+  annotation.want('{}')
+  for (const { time } of [condition, annotation]) await time.advance(5000)
+  isOn = false
+  condition.want(PROMOTED)
+  annotation.want('{"a":1}')
+  for (const { time } of [condition, annotation]) await time.advance(5000)
+  t.match(condition.shown(), { status: 'Unknown', reason: 'NotPublished' })
+  t.equal(annotation.shown(), undefined)
+  const sent = [condition.api.requests.length, annotation.api.requests.length]
+  condition.want(LOCAL)
+  annotation.want('{"a":2}')
+  for (const { time } of [condition, annotation]) await time.advance(HOUR_MS)
+  t.same([condition.api.requests.length, annotation.api.requests.length], sent, 'once')
+  isOn = true
+  condition.want(PROMOTED)
+  annotation.want('{"a":3}')
+  for (const { time } of [condition, annotation]) await time.advance(5000)
+  t.match(condition.shown(), PROMOTED)
+  t.equal(annotation.shown(), '{"a":3}')
+})
+
+t.test('an agent that starts switched off takes back what the one before it said; refused, it says so', async (t) => {
+  const first = freshCondition()
+  first.want(LOCAL)
+  await first.time.advance(5000)
+  first.api.fault = ({ method }) => (method === 'PATCH' ? refusal(403, 'Forbidden') : undefined)
+  const next = freshCondition(first, () => false)
+  next.observe('u1', next.api.node())
+  next.want(LOCAL)
+  await next.time.advance(5000)
+  t.match(next.log.said('warn'), [/^condition KubeletConfigReady could not be updated/])
+  next.api.fault = () => undefined
+  await next.time.advance(60_000)
+  t.match(next.shown(), { reason: 'NotPublished' })
 })
 
 t.test('switched off, nothing is read or written; on again, it goes on', async (t) => {

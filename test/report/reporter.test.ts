@@ -1,10 +1,11 @@
 import t from 'tap'
 import type { Snapshot } from '../../src/agent/model.ts'
 import type { Phase } from '../../src/agent/step.ts'
+import type { Condition } from '../../src/report/condition.ts'
 import { NO_COUNTERS } from '../../src/report/counters.ts'
 import type { Standing } from '../../src/report/publisher.ts'
 import { Reporter } from '../../src/report/reporter.ts'
-import { following, IDENTITY, source } from './build.ts'
+import { following, found, IDENTITY, source } from './build.ts'
 import { FakeLog, FakeTime } from './fakes.ts'
 
 const good = source('100')
@@ -13,12 +14,15 @@ const heard = { channel: 'label', paused: undefined, problem: undefined } as con
 
 function fresh() {
   const standings: (Standing | undefined)[] = []
+  const blind: Condition[] = []
+  const time = new FakeTime()
   const reporter = new Reporter({
-    clock: new FakeTime().clock,
+    clock: time.clock,
     log: new FakeLog(),
     counters: NO_COUNTERS,
     agentVersion: '1.2.3',
     publish: (_status, _seconds, standing) => void standings.push(standing),
+    publishBlind: (condition) => void blind.push(condition),
   })
   const look = (fields: Partial<Snapshot>, atSeconds: number, phase: Phase = 'settled') => {
     const of = following(good, { proven, heard, ...fields })
@@ -26,7 +30,8 @@ function fresh() {
     reporter.decided({ ...of, now }, { kind: 'wait', phase, detail: '', untilUs: 0 })
     return standings.at(-1)
   }
-  return { look }
+  const turnBlind = () => reporter.turned({ kind: 'wait', phase: 'unknown', detail: '', untilUs: 0 }, undefined)
+  return { look, turnBlind, time, blind }
 }
 
 t.test('an agent that has just started says nothing until it has heard what is assigned', async (t) => {
@@ -34,7 +39,44 @@ t.test('an agent that has just started says nothing until it has heard what is a
   t.equal(look({ desired: { kind: 'unknown', detail: 'not asked yet' } }, 100), undefined)
   t.equal(look({ desired: { kind: 'config-map', ref: good, object: { kind: 'pending' } } }, 101), undefined)
   t.equal(look({}, 102)?.condition.reason, 'Promoted')
-  t.equal(look({ desired: { kind: 'unknown', detail: 'the Node was deleted' } }, 103), undefined)
+})
+
+t.test('once it has heard, it says at once that it does not know what is assigned', async (t) => {
+  const { look } = fresh()
+  t.equal(look({}, 100)?.condition.status, 'True')
+  t.match(look({ desired: { kind: 'config-map', ref: { ...good, name: 'other' }, object: { kind: 'pending' } } }, 101)?.condition, {
+    reason: 'AssignmentUnknown',
+  })
+  t.equal(look({}, 102)?.condition.status, 'True')
+  t.equal(look({ desired: { kind: 'unknown', detail: 'the Node was deleted' } }, 103)?.condition.status, 'Unknown')
+})
+
+t.test('one answer that systemd does not give takes nothing away, and many do', async (t) => {
+  const unknown = { unit: { kind: 'unknown', detail: 'timed out' }, running: { kind: 'unknown', detail: 'timed out' } } as const
+  const { look } = fresh()
+  const before = look({}, 100)
+  t.equal(look(unknown, 101, 'unknown'), before)
+  t.equal(look({}, 102)?.condition.reason, 'Promoted')
+  for (const second of [110, 120, 139]) t.same(look(unknown, second, 'unknown'), before)
+  t.equal(look(unknown, 140, 'unknown')?.condition.reason, 'KubeletUnknown')
+  t.equal(look({}, 141)?.condition.reason, 'Promoted')
+  const next = { ...unknown, desired: found(source('200')), desiredContent: 'content-200' }
+  t.not(look(next, 142, 'unknown')?.condition.status, 'True', 'not of what is no longer wanted')
+  const anew = fresh()
+  t.equal(anew.look(unknown, 100, 'unknown'), undefined, 'nor what an agent before this one said')
+  t.equal(anew.look(unknown, 130, 'unknown')?.condition.reason, 'KubeletUnknown')
+})
+
+t.test('an agent that cannot see for long says so, whatever it said before', async (t) => {
+  const { look, turnBlind, time, blind } = fresh()
+  look({}, 0)
+  for (let second = 0; second < 30; second += 5) {
+    turnBlind()
+    await time.advance(5000)
+  }
+  t.same(blind, [])
+  turnBlind()
+  t.match(blind, [{ status: 'Unknown', reason: 'KubeletUnknown' }])
 })
 
 t.test('and says so where it does not hear for long', async (t) => {

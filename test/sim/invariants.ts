@@ -260,14 +260,10 @@ export class Invariants {
     this.#condition = condition
     const { process } = this.#world.unit
     if (status !== 'True' || process === undefined) return
-    const local = isLocal(process, this.#layout.checkpoints)
+    const local = !this.#isOurs(process)
     assert(local === (reason === 'Local'), `invariant 8: the condition says ${reason}, kubelet runs ${process.configPath}`)
     assert(local || this.#proven.has(process.text), `invariant 8: the condition says ${reason} of what was never proved: ${process.text}`)
   }
-}
-
-function isLocal({ configPath }: SimProcess, checkpoints: string): boolean {
-  return !configPath.startsWith(checkpoints)
 }
 
 function healthyForUs(process: SimProcess, nowUs: number): number {

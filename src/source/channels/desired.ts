@@ -1,5 +1,5 @@
 /** From what the channels say to what is desired of a node, the ConfigMap and any pause added. Pure. */
-import type { ClusterPause, ConfigMapView, Desired } from '../../agent/desired.ts'
+import type { ClusterPause, ConfigMapView, Desired, Stale } from '../../agent/desired.ts'
 import type { Resolution } from './resolve.ts'
 
 export interface DesiredFacts {
@@ -7,12 +7,14 @@ export interface DesiredFacts {
   readonly object: ConfigMapView
   /** Of the Node, or else of that ConfigMap. */
   readonly paused: ClusterPause | undefined
+  readonly stale?: Stale | undefined
 }
 
-export function toDesired(resolution: Resolution, { object, paused }: DesiredFacts): Desired {
+export function toDesired(resolution: Resolution, { object, paused, stale }: DesiredFacts): Desired {
+  const freshness = stale === undefined ? {} : { stale }
   switch (resolution.kind) {
     case 'local':
-      return { kind: 'local', heard: { channel: undefined, paused, problem: undefined } }
+      return { kind: 'local', heard: { channel: undefined, paused, problem: undefined }, ...freshness }
     case 'pending': {
       const detail = 'the ConfigMaps with node selectors have not been listed yet'
       return { kind: 'unknown', detail, heard: { channel: resolution.channel, paused, problem: undefined } }
@@ -23,7 +25,7 @@ export function toDesired(resolution: Resolution, { object, paused }: DesiredFac
     }
     case 'config-map': {
       const { channel, ref } = resolution
-      return { kind: 'config-map', ref, object, heard: { channel, paused, problem: undefined } }
+      return { kind: 'config-map', ref, object, heard: { channel, paused, problem: undefined }, ...freshness }
     }
   }
 }
