@@ -225,7 +225,7 @@ const EXECUTORS: Executors = {
 function whyAssigned(before: ConfigSource | undefined, source: ConfigMapSource, channel: Channel): string {
   if (before !== undefined && before !== 'local' && sameRef(before, source)) {
     const isSame = sameVersion(withoutOverlay(before), withoutOverlay(source))
-    return isSame && before.overlay !== source.overlay ? "this node's overlay was updated" : 'ConfigMap was updated'
+    return isSame && before.overlay !== source.overlay ? "this node's overlay makes something else of it" : 'ConfigMap was updated'
   }
   return channel === 'config-source' ? 'Node.Spec.ConfigSource was updated' : `assigned by ${describeChannel(channel)}`
 }

@@ -19,7 +19,7 @@ export function layOver(desired: Desired, view: OverlayView, onFault: (detail: s
     onFault(rendering.detail)
     return refuse(desired)
   }
-  return { ...desired, object: { ...desired.object, rendered: { overlay: view.overlay, data: rendering.data } } }
+  return { ...desired, object: { ...desired.object, rendered: rendering.rendered } }
 }
 
 function refuse({ heard, object }: Extract<Desired, { kind: 'config-map' }>): Desired {

@@ -3,9 +3,10 @@
  * YAML file is often valid YAML. Until then what was there before stands. Nothing loads a YAML parser while there are no files.
  */
 import type { Log } from '../agent/ports.ts'
+import { hashFiles } from '../checkpoint/content.ts'
 import type { OverlaySource } from './overlaid-source.ts'
 import type { PatchParser } from './patch-file.ts'
-import { hashOverlay, type OverlayFiles, readOverlay } from './read-overlay.ts'
+import { type OverlayFiles, readOverlay } from './read-overlay.ts'
 import type { OverlayView } from './view.ts'
 
 export interface OverlayDirectoryDeps {
@@ -125,7 +126,7 @@ export class OverlayDirectory implements OverlaySource {
         log.error(`this node's overlay cannot be used, so nothing is changed: ${view.detail}`)
         return
       case 'present':
-        log.info(`overlay ${view.overlay} of ${view.files.join(', ')} is laid over what is assigned`, { directory, files: view.files })
+        log.info(`the overlay of ${view.files.join(', ')} is laid over what is assigned`, { directory, files: view.files })
         return
       default:
         if (before.kind !== 'pending') log.info('this node has no overlay any more', { directory })
@@ -137,5 +138,5 @@ const NOTHING = 'files '
 
 function identify(found: OverlayFiles): string {
   if (found.kind === 'faulty') return `faulty ${found.detail}`
-  return found.files.size === 0 ? NOTHING : `files ${hashOverlay(found.files)}`
+  return found.files.size === 0 ? NOTHING : `files ${hashFiles(found.files, '')}`
 }

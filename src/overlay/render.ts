@@ -9,12 +9,12 @@ import { looksLikeJson } from '../kubelet/decode.ts'
 import { parseJson } from '../kubelet/json.ts'
 import { mergePatch } from './merge-patch.ts'
 import type { Patch } from './patch-file.ts'
-import type { Rendering } from './view.ts'
 
+export type RenderResult = { readonly ok: true; readonly data: ConfigMapData } | { readonly ok: false; readonly detail: string }
 export type ParseYaml = (text: string) => { readonly ok: true; readonly value: unknown } | { readonly ok: false }
 
 /** Only the file that kubelet reads is a config; the others go along. */
-export function render(data: ConfigMapData, key: string, patches: readonly Patch[], parse: ParseYaml): Rendering {
+export function render(data: ConfigMapData, key: string, patches: readonly Patch[], parse: ParseYaml): RenderResult {
   const text = Object.hasOwn(data, key) ? data[key] : undefined
   const parsed = text === undefined ? undefined : looksLikeJson(text) ? parseJson(text) : parse(text)
   if (parsed?.ok !== true || !isObject(parsed.value)) return { ok: true, data }

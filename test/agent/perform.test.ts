@@ -258,7 +258,7 @@ t.test('assign with an overlay', async (t) => {
   t.test('history says what was changed', async (t) => {
     const world = settled()
     await carryOut(world, step, { assigned: { kind: 'source', source: B } })
-    t.match(world.history, [{ kind: 'assigned', why: "this node's overlay was updated" }])
+    t.match(world.history, [{ kind: 'assigned', why: "this node's overlay makes something else of it" }])
   })
   t.test('a checkpoint that kubelet may start with is never filled beneath it with what was not judged', async (t) => {
     for (const facts of [

@@ -85,7 +85,7 @@ t.test('files count once they have been the same for a moment', async (t) => {
   t.equal(counts.changes, 1, 'it is being written')
   await pass(320)
   const view = overlay.view()
-  t.match(view.kind === 'present' && view.render({ k: 'a: 1\n' }, 'k'), { data: { k: '{\n  "a": 2,\n  "b": 3\n}\n' } })
+  t.match(view.kind === 'present' && view.render({ k: 'a: 1\n' }, 'k'), { rendered: { data: { k: '{\n  "a": 2,\n  "b": 3\n}\n' } } })
   t.equal(counts.changes, 2)
   await overlay.stop()
 })
