@@ -1,6 +1,6 @@
 /**
  * This node's overlay, kept in memory and followed as its directory changes. What is there counts once it has been the same for a moment: the first half of a
- * YAML file is often valid YAML. Until then what was there before stands. Nothing loads a YAML parser while there are no files.
+ * YAML file is often valid YAML, and a file that is replaced may be missing. Until then what was there before stands, and at the start nothing is known. Nothing loads a YAML parser while there are no files.
  */
 import type { Log } from '../agent/ports.ts'
 import { hashFiles } from '../checkpoint/content.ts'
@@ -67,10 +67,8 @@ export class OverlayDirectory implements OverlaySource {
       this.#settling = undefined
       return
     }
-    // Nothing there at the start is nothing that is being written.
-    const isFirst = this.#seen === undefined && seen === NOTHING
     if (this.#settling?.seen !== seen) this.#settling = { seen, sinceMs: pace.nowMs() }
-    if (!isFirst && pace.nowMs() - this.#settling.sinceMs < settleMs) {
+    if (pace.nowMs() - this.#settling.sinceMs < settleMs) {
       this.#lookAgain()
       return
     }
@@ -134,9 +132,6 @@ export class OverlayDirectory implements OverlaySource {
   }
 }
 
-const NOTHING = 'files '
-
 function identify(found: OverlayFiles): string {
-  if (found.kind === 'faulty') return `faulty ${found.detail}`
-  return found.files.size === 0 ? NOTHING : `files ${hashFiles(found.files, '')}`
+  return found.kind === 'faulty' ? `faulty ${found.detail}` : `files ${hashFiles(found.files, '')}`
 }
