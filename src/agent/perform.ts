@@ -240,8 +240,10 @@ function saveBeneath(checkpoints: Checkpoints, source: ConfigMapSource, data: Co
   const named = [lastKnownGood.source, previous.source, ...(nextStart.kind === 'known' ? [nextStart.held.source] : [])]
   const kept = checkpoints.data(beneath.uid, beneath.resourceVersion)
   if (isDeepStrictEqual(kept, data)) return
-  if (kept !== undefined || nextStart.kind === 'unknown' || named.some((one) => sameVersion(one, beneath)))
+  if (kept !== undefined)
     log.warn(`what ${describeSource(beneath)} has on disk is not what the cluster has: it is left as it is`, { source: beneath })
+  else if (nextStart.kind === 'unknown' || named.some((one) => sameVersion(one, beneath)))
+    log.warn(`${describeSource(beneath)} is not kept as it came: kubelet may start with it, and it was not judged`, { source: beneath })
   else checkpoints.save(beneath.uid, beneath.resourceVersion, data)
 }
 

@@ -270,6 +270,8 @@ t.test('assign with an overlay', async (t) => {
       await carryOut(world, step, facts)
       t.equal(world.checkpoints.data(B.uid, '1'), undefined)
       t.strictSame(world.record('assigned'), overlaid)
+      t.match(world.log.said.join('\n'), /kubelet may start with/)
+      t.notMatch(world.log.said.join('\n'), /has on disk/, 'nothing is there')
     }
     const world = new SmallWorld()
     world.checkpoints.save(B.uid, '1', { kubelet: 'before the restore' })
