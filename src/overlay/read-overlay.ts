@@ -2,10 +2,11 @@
  * The files of the overlay as one view of it. Pure; the YAML parser is passed in, loaded by whoever found files. All of them have to be good: half an overlay is
  * none that anybody wrote.
  */
+import type { Rendered } from '../agent/desired.ts'
 import type { ConfigMapData } from '../agent/model.ts'
 import { contentHash } from '../checkpoint/content.ts'
 import { type Patch, type PatchParser, readPatch } from './patch-file.ts'
-import { type RenderResult, render } from './render.ts'
+import { render } from './render.ts'
 import type { OverlayView, Rendering } from './view.ts'
 
 /** What the directory holds: files by name, in the order that counts. */
@@ -35,22 +36,19 @@ export function readOverlay(files: ReadonlyMap<string, Buffer>, parser: PatchPar
 /** By object: what is desired is asked for at every look and changes rarely. */
 function rememberRendering(patches: readonly Patch[], parser: PatchParser): (data: ConfigMapData, key: string) => Rendering {
   const known = new WeakMap<ConfigMapData, Map<string, Rendering>>()
+  const renderNamed = (data: ConfigMapData, key: string): Rendering => {
+    const result = render(data, key, patches, (text) => parser.parseLocated(text))
+    return result.ok ? { ok: true, rendered: nameRendering(result.data, key) } : result
+  }
   return (data, key) => {
     const byKey = known.get(data) ?? new Map<string, Rendering>()
-    const rendering =
-      byKey.get(key) ??
-      nameRendering(
-        render(data, key, patches, (text) => parser.parseLocated(text)),
-        key,
-      )
+    const rendering = byKey.get(key) ?? renderNamed(data, key)
     known.set(data, byKey.set(key, rendering))
     return rendering
   }
 }
 
 /** By what it is, and not by what it was made of: whatever goes into one, its name never comes to stand for another. */
-function nameRendering(result: RenderResult, key: string): Rendering {
-  if (!result.ok) return result
-  const { data } = result
-  return { ok: true, rendered: { overlay: contentHash(data, key).slice(0, DIGITS), data } }
+export function nameRendering(data: ConfigMapData, key: string): Rendered {
+  return { overlay: contentHash(data, key).slice(0, DIGITS), data }
 }

@@ -1,5 +1,5 @@
 /** The overlay of a simulated node: what its directory would come to. What a config with it does, the overlay says. */
-import { contentHash } from '../../src/checkpoint/content.ts'
+import { nameRendering } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
 import type { Behaviour } from './schedule.ts'
 import { behaviourOf } from './sim-unit.ts'
@@ -25,7 +25,7 @@ export class SimOverlay {
         // As for the real one: what is no config stays as it is.
         const isConfig = text !== undefined && behaviourOf(text) !== 'syntax-error'
         const made = isConfig ? { ...data, [key]: `${head}${text}` } : data
-        return { ok: true, rendered: { overlay: contentHash(made, key).slice(0, 16), data: made } }
+        return { ok: true, rendered: nameRendering(made, key) }
       },
     }
   }
