@@ -22,7 +22,7 @@ export interface ConfigMapSource extends ConfigMapRef {
   readonly uid: string
   /** Opaque: compared for equality, never ordered. */
   readonly resourceVersion: string
-  /** What this node laid over it: a hash of the overlay's files, which makes it a version of its own. Absent: nothing, kubelet gets the ConfigMap's own bytes. */
+  /** A hash of what this node's overlay makes of it for this key, which is a version of its own. Absent: kubelet gets the ConfigMap's own bytes. */
   readonly overlay?: string | undefined
 }
 

@@ -225,7 +225,7 @@ const EXECUTORS: Executors = {
 function whyAssigned(before: ConfigSource | undefined, source: ConfigMapSource, channel: Channel): string {
   if (before !== undefined && before !== 'local' && sameRef(before, source)) {
     const isSame = sameVersion(withoutOverlay(before), withoutOverlay(source))
-    return isSame && before.overlay !== source.overlay ? "this node's overlay was updated" : 'ConfigMap was updated'
+    return isSame && before.overlay !== source.overlay ? "this node's overlay makes something else of it" : 'ConfigMap was updated'
   }
   return channel === 'config-source' ? 'Node.Spec.ConfigSource was updated' : `assigned by ${describeChannel(channel)}`
 }
@@ -240,8 +240,10 @@ function saveBeneath(checkpoints: Checkpoints, source: ConfigMapSource, data: Co
   const named = [lastKnownGood.source, previous.source, ...(nextStart.kind === 'known' ? [nextStart.held.source] : [])]
   const kept = checkpoints.data(beneath.uid, beneath.resourceVersion)
   if (isDeepStrictEqual(kept, data)) return
-  if (kept !== undefined || nextStart.kind === 'unknown' || named.some((one) => sameVersion(one, beneath)))
+  if (kept !== undefined)
     log.warn(`what ${describeSource(beneath)} has on disk is not what the cluster has: it is left as it is`, { source: beneath })
+  else if (nextStart.kind === 'unknown' || named.some((one) => sameVersion(one, beneath)))
+    log.warn(`${describeSource(beneath)} is not kept as it came: kubelet may start with it, and it was not judged`, { source: beneath })
   else checkpoints.save(beneath.uid, beneath.resourceVersion, data)
 }
 

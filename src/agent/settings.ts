@@ -139,7 +139,7 @@ export const SETTINGS: { readonly [P in SettingName]: Setting<Settings[P]> } = {
     kind: optional(pathKind),
     initial: '/etc/kubelet-cfg-agent/overlay.d',
     ...forAll,
-    help: 'merge patches (YAML) that this node lays over what is assigned, for what differs from node to node; empty: none',
+    help: 'merge patches (*.yaml, *.yml) that this node lays over what is assigned, for what differs from node to node; empty: none',
   },
   dynamicConfigDir: {
     name: 'dynamic-config-dir',

@@ -151,7 +151,7 @@ async function fetchText(
   if (overlay?.kind !== 'present') return loadData(shown, view.data, key)
   const rendering = overlay.render(view.data, key)
   return rendering.ok
-    ? loadData(nameOverlaid(shown, overlay.overlay), rendering.data, key)
+    ? loadData(nameOverlaid(shown, rendering.rendered.overlay), rendering.rendered.data, key)
     : { kind: 'failed', detail: `${shown}: ${rendering.detail}` }
 }
 

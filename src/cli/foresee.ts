@@ -3,7 +3,6 @@
  * as that step would leave it. Pure. It ends where the agent would wait for something that only time or kubelet can tell; a wait that ends by itself
  * (a turn in a spread, the hourly limit) is passed through.
  */
-import { isDeepStrictEqual } from 'node:util'
 import type { ConfigSource, ContentHash, HeldSource, Snapshot, TrialKey, Verdict } from '../agent/model.ts'
 import { LOCAL_CONTENT } from '../agent/model.ts'
 import { nextStep } from '../agent/next-step.ts'
@@ -139,10 +138,9 @@ function assign(snapshot: Snapshot, { source, inPlace }: StepOf<'assign'>): Snap
   const sinceUs = inPlace ? now.monotonicUs : now.monotonicUs - policy.spreadUs
   // A version that was given out again with other content, or whose checkpoint was lost: what names it, holds that from now on.
   const renewed = nextStart.kind === 'known' && sameVersion(nextStart.held.source, source)
-  const version = { uid: source.uid, resourceVersion: source.resourceVersion, overlay: source.overlay }
-  const isSaved = checkpoints.some((saved) =>
-    isDeepStrictEqual({ ...version, savedAtMs: saved.savedAtMs }, { overlay: undefined, ...saved }),
-  )
+  const { uid, resourceVersion, overlay } = source
+  const version = { uid, resourceVersion, overlay }
+  const isSaved = checkpoints.some((saved) => saved.uid === uid && saved.resourceVersion === resourceVersion && saved.overlay === overlay)
   return {
     ...snapshot,
     assigned: { kind: 'source', source },

@@ -60,7 +60,7 @@ export type SourceDocument =
       readonly kubeletConfigKey: string
       readonly uid: string
       readonly resourceVersion: string
-      /** What this node laid over it. Absent: nothing. */
+      /** What this node's overlay makes of it, by its hash. Absent: it has none. */
       readonly overlay?: string
       /** `missing`: there is no whole checkpoint of it on disk. Absent where that was not looked up. */
       readonly checkpoint?: 'present' | 'missing'
@@ -70,7 +70,7 @@ export type SourceDocument =
   | { readonly kind: 'unknown'; readonly detail: string }
 
 export type OverlayDocument =
-  | { readonly state: 'usable'; readonly hash: string; readonly files: readonly string[] }
+  | { readonly state: 'usable'; readonly files: readonly string[] }
   | { readonly state: 'unusable'; readonly detail: string }
 
 export type WiringDocument =
@@ -152,7 +152,7 @@ export function documentOverlay(view: OverlayView): OverlayDocument | null {
     case 'faulty':
       return { state: 'unusable', detail: view.detail }
     case 'present':
-      return { state: 'usable', hash: view.overlay, files: view.files }
+      return { state: 'usable', files: view.files }
   }
 }
 

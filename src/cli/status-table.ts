@@ -23,7 +23,7 @@ function listFacts(status: StatusDocument): Cell[][] {
   if (waitRemainingSeconds !== null) rows.push(['Waits', `${duration(waitRemainingSeconds)} more`])
   if (status.channel !== null) rows.push(['Assigned by', describeChannel(status.channel)])
   const { overlay } = status
-  if (overlay?.state === 'usable') rows.push(['Overlay', `${overlay.hash}: ${overlay.files.join(', ')}`])
+  if (overlay?.state === 'usable') rows.push(['Overlay', overlay.files.join(', ')])
   if (overlay?.state === 'unusable') rows.push(['Overlay', tone(overlay.detail, 'bad')])
   if (status.paused?.by === 'cluster') rows.push(['Paused', tone(status.paused.detail, 'warning')])
   if (status.hold !== 'none') rows.push(['Hold', tone(describeHold(status.hold), 'warning')])

@@ -24,12 +24,18 @@ export class OverlaidSource implements AssignmentSource {
   }
 
   desired(): Desired {
-    return layOver(this.#inner.desired(), this.#overlay.view(), (detail) => this.#say(detail))
+    let fault = ''
+    const desired = layOver(this.#inner.desired(), this.#overlay.view(), (detail) => {
+      fault = detail
+    })
+    this.#say(fault)
+    return desired
   }
 
-  /** At each look it is the same again. */
+  /** At each look it is the same again. @param detail empty: it can be laid over */
   #say(detail: string): void {
-    if (detail !== this.#said) this.#log.error(`this node's overlay cannot be laid over what is assigned, so nothing is changed: ${detail}`)
+    if (detail !== '' && detail !== this.#said)
+      this.#log.error(`this node's overlay cannot be laid over what is assigned, so nothing is changed: ${detail}`)
     this.#said = detail
   }
 

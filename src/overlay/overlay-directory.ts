@@ -1,11 +1,12 @@
 /**
  * This node's overlay, kept in memory and followed as its directory changes. What is there counts once it has been the same for a moment: the first half of a
- * YAML file is often valid YAML. Until then what was there before stands. Nothing loads a YAML parser while there are no files.
+ * YAML file is often valid YAML, and a file that is replaced may be missing. Until then what was there before stands, and at the start nothing is known. Nothing loads a YAML parser while there are no files.
  */
 import type { Log } from '../agent/ports.ts'
+import { hashFiles } from '../checkpoint/content.ts'
 import type { OverlaySource } from './overlaid-source.ts'
 import type { PatchParser } from './patch-file.ts'
-import { hashOverlay, type OverlayFiles, readOverlay } from './read-overlay.ts'
+import { type OverlayFiles, readOverlay } from './read-overlay.ts'
 import type { OverlayView } from './view.ts'
 
 export interface OverlayDirectoryDeps {
@@ -66,10 +67,8 @@ export class OverlayDirectory implements OverlaySource {
       this.#settling = undefined
       return
     }
-    // Nothing there at the start is nothing that is being written.
-    const isFirst = this.#seen === undefined && seen === NOTHING
     if (this.#settling?.seen !== seen) this.#settling = { seen, sinceMs: pace.nowMs() }
-    if (!isFirst && pace.nowMs() - this.#settling.sinceMs < settleMs) {
+    if (pace.nowMs() - this.#settling.sinceMs < settleMs) {
       this.#lookAgain()
       return
     }
@@ -125,7 +124,7 @@ export class OverlayDirectory implements OverlaySource {
         log.error(`this node's overlay cannot be used, so nothing is changed: ${view.detail}`)
         return
       case 'present':
-        log.info(`overlay ${view.overlay} of ${view.files.join(', ')} is laid over what is assigned`, { directory, files: view.files })
+        log.info(`the overlay of ${view.files.join(', ')} is laid over what is assigned`, { directory, files: view.files })
         return
       default:
         if (before.kind !== 'pending') log.info('this node has no overlay any more', { directory })
@@ -133,9 +132,6 @@ export class OverlayDirectory implements OverlaySource {
   }
 }
 
-const NOTHING = 'files '
-
 function identify(found: OverlayFiles): string {
-  if (found.kind === 'faulty') return `faulty ${found.detail}`
-  return found.files.size === 0 ? NOTHING : `files ${hashOverlay(found.files)}`
+  return found.kind === 'faulty' ? `faulty ${found.detail}` : `files ${hashFiles(found.files, '')}`
 }

@@ -7,6 +7,7 @@ import { isUtf8 } from 'node:buffer'
 import { isObject } from '../agent/is-object.ts'
 import { API_VERSION, KIND } from '../kubelet/decode.ts'
 import type { LocatedYaml, YamlFailure, YamlPlace } from '../kubelet/yaml-document.ts'
+import { findInexact } from './inexact.ts'
 
 export interface PatchParser {
   parseLocated(text: string): ({ readonly ok: true } & LocatedYaml) | YamlFailure
@@ -34,6 +35,8 @@ export function readPatch(bytes: Buffer, parser: PatchParser): PatchReading {
     if (Object.hasOwn(read.value, field) && read.value[field] !== wanted)
       return refuse(`${field} is not ${wanted}, and nothing else can be patched${placeAt(read.locate([field]))}`)
   }
+  const inexact = findInexact(read.value)
+  if (inexact !== undefined) return refuse(`a whole number that is too large to be written again as it is${placeAt(read.locate(inexact))}`)
   return { ok: true, patch: Object.fromEntries(Object.entries(read.value).filter(([field]) => !Object.hasOwn(HEADER, field))) }
 }
 

@@ -7,21 +7,23 @@ import { isObject } from '../agent/is-object.ts'
 import type { ConfigMapData } from '../agent/model.ts'
 import { looksLikeJson } from '../kubelet/decode.ts'
 import { parseJson } from '../kubelet/json.ts'
+import { findInexact } from './inexact.ts'
 import { mergePatch } from './merge-patch.ts'
 import type { Patch } from './patch-file.ts'
-import type { Rendering } from './view.ts'
 
+export type RenderResult = { readonly ok: true; readonly data: ConfigMapData } | { readonly ok: false; readonly detail: string }
 export type ParseYaml = (text: string) => { readonly ok: true; readonly value: unknown } | { readonly ok: false }
 
 /** Only the file that kubelet reads is a config; the others go along. */
-export function render(data: ConfigMapData, key: string, patches: readonly Patch[], parse: ParseYaml): Rendering {
+export function render(data: ConfigMapData, key: string, patches: readonly Patch[], parse: ParseYaml): RenderResult {
   const text = Object.hasOwn(data, key) ? data[key] : undefined
   const parsed = text === undefined ? undefined : looksLikeJson(text) ? parseJson(text) : parse(text)
   if (parsed?.ok !== true || !isObject(parsed.value)) return { ok: true, data }
-  if (holdsInexact(parsed.value)) return { ok: false, detail: `${key} holds a whole number that is too large to be written again as it is` }
   try {
     const merged = patches.reduce<unknown>(mergePatch, parsed.value)
     if (isDeepStrictEqual(merged, parsed.value)) return { ok: true, data }
+    if (findInexact(merged) !== undefined)
+      return { ok: false, detail: `${key} holds a whole number that is too large to be written again as it is` }
     const rendered = `${JSON.stringify(merged, null, 2)}\n`
     // Not by assignment: `__proto__` is a legal key.
     return { ok: true, data: Object.fromEntries(Object.entries(data).map(([name, own]) => [name, name === key ? rendered : own])) }
@@ -30,14 +32,4 @@ export function render(data: ConfigMapData, key: string, patches: readonly Patch
     if (error instanceof RangeError) return { ok: false, detail: `${key} is nested too deep to be written again` }
     throw error
   }
-}
-
-/** Level by level, for the same reason. */
-function holdsInexact(value: unknown): boolean {
-  let level = [value]
-  while (level.length > 0) {
-    if (level.some((one) => Number.isInteger(one) && !Number.isSafeInteger(one))) return true
-    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []))
-  }
-  return false
 }

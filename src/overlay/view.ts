@@ -1,4 +1,5 @@
 /** What is known of this node's overlay. Types only. What cannot be used is a value of its own: it is never taken for no overlay. */
+import type { Rendered } from '../agent/desired.ts'
 import type { ConfigMapData } from '../agent/model.ts'
 
 export type OverlayView =
@@ -12,12 +13,10 @@ export type OverlayView =
 
 export interface PresentOverlay {
   readonly kind: 'present'
-  /** See `ConfigMapSource.overlay`. */
-  readonly overlay: string
   /** Names of its files, in the order in which they are laid over the config. */
   readonly files: readonly string[]
   /** The same object for the same data. */
   render(data: ConfigMapData, key: string): Rendering
 }
 
-export type Rendering = { readonly ok: true; readonly data: ConfigMapData } | { readonly ok: false; readonly detail: string }
+export type Rendering = { readonly ok: true; readonly rendered: Rendered } | { readonly ok: false; readonly detail: string }

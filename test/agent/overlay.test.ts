@@ -1,7 +1,9 @@
 /** What an overlay of the node comes to in the core: an edit of it goes the way that an edit of the ConfigMap goes. */
 import t from 'tap'
 import { nextStep } from '../../src/agent/next-step.ts'
+import * as yaml from '../../src/kubelet/yaml.ts'
 import { layOver } from '../../src/overlay/lay-over.ts'
+import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
 import { A, configMap, dataOf, MINUTE_US, SECOND_US, snapshot, textOf, wants } from './snapshots.ts'
@@ -10,8 +12,8 @@ import { A, configMap, dataOf, MINUTE_US, SECOND_US, snapshot, textOf, wants } f
 const laid = (number: number) => configMap('a', `laid-${number}`)
 const hash = (number: number) => String(number).repeat(16)
 const view = (number: number): OverlayView => {
-  const rendering = { ok: true, data: { kubelet: textOf(laid(number)) } } as const
-  return { kind: 'present', overlay: hash(number), files: ['a.yaml'], render: () => rendering }
+  const rendering = { ok: true, rendered: { overlay: hash(number), data: { kubelet: textOf(laid(number)) } } } as const
+  return { kind: 'present', files: ['a.yaml'], render: () => rendering }
 }
 const overlaid = (number: number) => ({ ...A, overlay: hash(number) })
 const NONE: OverlayView = { kind: 'none' }
@@ -67,14 +69,22 @@ t.test('one that preflight refuses, and one that cannot be used, restart nothing
   t.strictSame(world.record('assigned'), overlaid(2), 'the refused one is what was wanted last')
 })
 
-t.test('files that are written anew with the same meaning move the records and restart nothing', async (t) => {
+t.test('files that are written anew with the same meaning change nothing at all', async (t) => {
+  const read = (text: string) => readOverlay(new Map([['a.yaml', Buffer.from(text)]]), yaml)
+  const data = { kubelet: 'maxPods: 1\n' }
   const world = new SmallWorld()
-  await lay(world, view(1))
-  const same = view(1)
-  if (same.kind === 'present') await lay(world, { ...same, overlay: hash(3) })
-  t.strictSame(world.record('last-known-good'), overlaid(3))
-  t.equal(world.restartsAskedAtUs.length, 1)
-  t.match(await world.unit.observe(), { process: { overlay: hash(1) } }, 'what runs is named as it was started')
+  const want = async (text: string) => {
+    world.desired = layOver(
+      { kind: 'config-map', ref: refOf(A), object: { kind: 'found', uid: A.uid, resourceVersion: '1', data } },
+      read(text),
+    )
+    await world.run(15 * MINUTE_US)
+  }
+  await want('{a: 1, b: 2}')
+  t.match(world.record('last-known-good'), { overlay: /./ })
+  const settled = world.steps.length
+  await want('a: 1 # one\nb: 2\n')
+  t.ok(world.steps.slice(settled).every(({ kind }) => kind === 'wait'))
 })
 
 t.test('an agent that starts anew in the middle of it goes on', async (t) => {
@@ -97,3 +107,40 @@ t.test(
     t.match(nextStep(snapshot(facts)), { kind: 'preflight', source: overlaid(1), data: { kubelet: textOf(laid(1)) } })
   },
 )
+
+t.test('another key of the same ConfigMap is another rendering: the one that kubelet starts with stays what it was', async (t) => {
+  const overlay = readOverlay(new Map([['a.yaml', Buffer.from('maxPods: 62\n')]]), yaml)
+  const data = { red: 'maxPods: 1\n', blue: 'maxPods: 2\n' }
+  const choose = (key: keyof typeof data | 'gren') =>
+    layOver(
+      {
+        kind: 'config-map',
+        ref: { ...refOf(A), kubeletConfigKey: key },
+        object: { kind: 'found', uid: A.uid, resourceVersion: '1', data },
+      },
+      overlay,
+    )
+  const world = new SmallWorld()
+  world.desired = choose('red')
+  await world.run(15 * MINUTE_US)
+  const red = world.record('last-known-good')
+  if (red === undefined || red === 'local') return t.fail('it is promoted')
+  const kept = world.checkpoints.data(red.uid, red.resourceVersion, red.overlay)
+  world.requests = { ...world.requests, hold: 'paused' }
+  world.desired = choose('blue')
+  await world.run(15 * MINUTE_US)
+  t.match(world.record('assigned'), { kubeletConfigKey: 'blue' })
+  t.strictSame(world.record('last-known-good'), red)
+  t.match(world.records.proven(), /./)
+  t.strictSame(world.checkpoints.data(red.uid, red.resourceVersion, red.overlay), kept)
+  world.requests = { ...world.requests, hold: 'none' }
+  await world.run(15 * MINUTE_US)
+  t.match(world.record('last-known-good'), { kubeletConfigKey: 'blue' })
+  t.strictSame(world.record('previous'), red)
+  world.preflight = ({ gren }) =>
+    gren === undefined ? { kind: 'refused', reason: 'load', detail: 'x' } : { kind: 'accepted', remarks: [], drain: [] }
+  world.desired = choose('gren')
+  await world.run(MINUTE_US)
+  t.match(world.record('assigned'), { kubeletConfigKey: 'gren' }, 'a mistyped one is wanted, and refused')
+  t.match(world.record('last-known-good'), { kubeletConfigKey: 'blue' })
+})

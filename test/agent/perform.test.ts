@@ -258,7 +258,7 @@ t.test('assign with an overlay', async (t) => {
   t.test('history says what was changed', async (t) => {
     const world = settled()
     await carryOut(world, step, { assigned: { kind: 'source', source: B } })
-    t.match(world.history, [{ kind: 'assigned', why: "this node's overlay was updated" }])
+    t.match(world.history, [{ kind: 'assigned', why: "this node's overlay makes something else of it" }])
   })
   t.test('a checkpoint that kubelet may start with is never filled beneath it with what was not judged', async (t) => {
     for (const facts of [
@@ -270,6 +270,8 @@ t.test('assign with an overlay', async (t) => {
       await carryOut(world, step, facts)
       t.equal(world.checkpoints.data(B.uid, '1'), undefined)
       t.strictSame(world.record('assigned'), overlaid)
+      t.match(world.log.said.join('\n'), /kubelet may start with/)
+      t.notMatch(world.log.said.join('\n'), /has on disk/, 'nothing is there')
     }
     const world = new SmallWorld()
     world.checkpoints.save(B.uid, '1', { kubelet: 'before the restore' })

@@ -161,16 +161,15 @@ t.test('the overlay of this node', async (t) => {
   const of = (view: OverlayView) => gatherStatus(fakeNode({ snapshot, context: { readOverlay: async () => view } }).context)
   const present: OverlayView = {
     kind: 'present',
-    overlay: '3f9a0c1122334455',
     files: ['10-a.yaml', '20-b.yaml'],
-    render: (data) => ({ ok: true, data }),
+    render: () => ({ ok: false, detail: 'it is not asked for one' }),
   }
   const usable = await of(present)
   t.match(usable, {
     assigned: { resourceVersion: '100', overlay: '3f9a0c1122334455' },
-    overlay: { state: 'usable', hash: '3f9a0c1122334455' },
+    overlay: { state: 'usable', files: ['10-a.yaml', '20-b.yaml'] },
   })
-  t.match(renderStatus(usable, false), /^Overlay {2,}3f9a0c1122334455: 10-a\.yaml, 20-b\.yaml$/m)
+  t.match(renderStatus(usable, false), /^Overlay {2,}10-a\.yaml, 20-b\.yaml$/m)
   t.match(renderStatus(usable, false), /^Assigned .* 100\+overlay-3f9a0c11 /m)
   const unusable = await of({ kind: 'faulty', detail: '/o/10-a.yaml: it is empty' })
   t.same(unusable.overlay, { state: 'unusable', detail: '/o/10-a.yaml: it is empty' })

@@ -83,3 +83,24 @@ t.test('a source with an overlay: both are followed, and a fault is said once', 
   await source.stop()
   t.same(did, ['start overlay', 'start inner', 'stop overlay', 'stop inner'])
 })
+
+t.test('a ConfigMap that cannot be had is what is said, whatever the overlay', async (t) => {
+  for (const reason of ['not-found', 'forbidden'] as const) {
+    const gone: Desired = { kind: 'config-map', ref: REF, object: { kind: 'unavailable', reason, detail: '' }, heard: HEARD }
+    for (const view of [FAULTY, PENDING, PRESENT]) t.equal(layOver(gone, view), gone)
+  }
+})
+
+t.test('a fault that comes back is said again', async (t) => {
+  const log = silentLog()
+  let text = 'n: 9007199254740993\n'
+  const part = { start: () => {}, stop: async () => {} }
+  const source = new OverlaidSource({ ...part, desired: () => found(text) }, { ...part, view: () => PRESENT }, log)
+  source.desired()
+  text = 'n: 1\n'
+  source.desired()
+  t.equal(log.said.length, 1)
+  text = 'n: 9007199254740993\n'
+  source.desired()
+  t.equal(log.said.length, 2)
+})

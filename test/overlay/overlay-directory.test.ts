@@ -64,12 +64,24 @@ function filesOf(files: Readonly<Record<string, string>>): OverlayFiles {
   return { kind: 'files', files: new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])) }
 }
 
-t.test('nothing there at the start: no overlay at once, and no parser', async (t) => {
-  const { overlay, counts, poll, log } = open()
+t.test('nothing there at the start: no overlay once that has been so for a moment, and no parser', async (t) => {
+  const { overlay, counts, pass, poll, log } = open()
+  t.strictSame(overlay.view(), { kind: 'pending' })
+  await pass(320)
   t.strictSame(overlay.view(), { kind: 'none' })
   poll()
   t.same(counts, { loads: 0, changes: 1 })
   t.same(log.said, [])
+  await overlay.stop()
+})
+
+t.test('files that are just being replaced at the start are not missed', async (t) => {
+  const { overlay, write, pass, counts } = open()
+  await pass(100)
+  write({ 'a.yaml': 'a: 1\n' })
+  await pass(320)
+  t.match(overlay.view(), { kind: 'present' })
+  t.equal(counts.changes, 1)
   await overlay.stop()
 })
 
@@ -85,7 +97,7 @@ t.test('files count once they have been the same for a moment', async (t) => {
   t.equal(counts.changes, 1, 'it is being written')
   await pass(320)
   const view = overlay.view()
-  t.match(view.kind === 'present' && view.render({ k: 'a: 1\n' }, 'k'), { data: { k: '{\n  "a": 2,\n  "b": 3\n}\n' } })
+  t.match(view.kind === 'present' && view.render({ k: 'a: 1\n' }, 'k'), { rendered: { data: { k: '{\n  "a": 2,\n  "b": 3\n}\n' } } })
   t.equal(counts.changes, 2)
   await overlay.stop()
 })

@@ -29,6 +29,8 @@ t.test('anything unclear is refused, with its place', async (t) => {
     ['a: {b: 1, b: 2}\n', /^the same key again at line 1, column 11$/],
     ['a: 1\n---\nb: 2\n', /more than one document/],
     [Buffer.from([0x61, 0x3a, 0x20, 0xff]), /UTF-8/],
+    ['a: 1\nb:\n  c: [1, 9007199254740993]\n', /^a whole number that is too large.* at line 3, column 10$/],
+    ['{"a": -9007199254740993}', /^a whole number.* at line 1, column 2$/],
     ['a: *nowhere\n', /./],
   ]
   for (const [text, detail] of wrong) t.match(read(text), { ok: false, detail }, JSON.stringify(String(text)))

@@ -1,6 +1,6 @@
 import t from 'tap'
 import * as yaml from '../../src/kubelet/yaml.ts'
-import { hashOverlay, isOverlayName, readOverlay } from '../../src/overlay/read-overlay.ts'
+import { isOverlayName, readOverlay } from '../../src/overlay/read-overlay.ts'
 
 const filesOf = (files: Readonly<Record<string, string>>) => new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)]))
 
@@ -8,15 +8,6 @@ t.test('which names count', async (t) => {
   for (const name of ['10-a.yaml', 'a.yml']) t.ok(isOverlayName(name), name)
   for (const name of ['.a.yaml', 'a.yaml~', 'a.yaml.swp', '.#a.yaml', '#a.yaml#', 'a.yaml.dpkg-new', 'README', 'a.json', '4913'])
     t.notOk(isOverlayName(name), name)
-})
-
-t.test('the hash tells names, order and bytes apart', async (t) => {
-  const all = [{ a: '1' }, { b: '1' }, { a: '2' }, { a: '1', b: '' }, { a: '', b: '1' }, { ab: '1' }].map((files) =>
-    hashOverlay(filesOf(files)),
-  )
-  t.equal(new Set(all).size, all.length)
-  for (const hash of all) t.match(hash, /^[0-9a-f]{16}$/)
-  t.equal(hashOverlay(filesOf({ a: '1' })), all[0])
 })
 
 t.test('no files are no overlay; one bad file spoils all', async (t) => {
@@ -30,8 +21,28 @@ t.test('a rendering is made once for the same data', async (t) => {
   if (view.kind !== 'present') return t.fail('there is an overlay')
   const data = { kubelet: 'a: 1\n', other: 'a: 1\n' }
   const rendering = view.render(data, 'kubelet')
-  t.strictSame(rendering, { ok: true, data: { kubelet: '{\n  "a": 2,\n  "b": 3\n}\n', other: 'a: 1\n' } })
+  t.match(rendering, { rendered: { data: { kubelet: '{\n  "a": 2,\n  "b": 3\n}\n', other: 'a: 1\n' } } })
   t.equal(view.render(data, 'kubelet'), rendering)
-  t.match(view.render(data, 'other'), { data: { kubelet: 'a: 1\n' } })
+  t.match(view.render(data, 'other'), { rendered: { data: { kubelet: 'a: 1\n' } } })
   t.same(view.files, ['1.yaml', '2.yaml'])
+})
+
+t.test('a rendering is named by its result: whatever makes another one gives it another name', async (t) => {
+  const data = { kubelet: 'a: 1\n', other: 'a: 1\n' }
+  const name = (text: string, key = 'kubelet', from: Readonly<Record<string, string>> = data) => {
+    const view = readOverlay(filesOf({ '1.yaml': text }), yaml)
+    const rendering = view.kind === 'present' ? view.render(from, key) : undefined
+    return rendering?.ok === true ? rendering.rendered.overlay : 'none'
+  }
+  const all = [
+    name('a: 2\n'),
+    name('a: 2\n', 'other'),
+    name('a: 2\n', 'gone'),
+    name('a: 3\n'),
+    name('a: 2\n', 'kubelet', { ...data, other: 'a: 4\n' }),
+    name('a: 2\n', 'kubelet', { ...data, kubelet: 'b: 1\n' }),
+  ]
+  t.equal(new Set(all).size, all.length)
+  for (const one of all) t.match(one, /^[0-9a-f]{16}$/)
+  t.equal(name('{"a": 2} # the same\n'), all[0])
 })

@@ -31,6 +31,9 @@ t.test('what is no config, and what is not changed, stays as it is', async (t) =
 
 t.test('what could not be written again as it is, is refused', async (t) => {
   t.match(lay('n: 9007199254740993\n', { a: 2 }), { ok: false, detail: /too large/ })
+  t.match(lay('pids: 9007199254740993\n', { pids: 2 }), { ok: true, data: { kubelet: '{\n  "pids": 2\n}\n' } }, 'it is not written again')
+  t.match(lay('pids: 9007199254740993\na: 1\n', { pids: null }), { ok: true, data: { kubelet: '{\n  "a": 1\n}\n' } })
+  t.match(lay('pids: 9007199254740993\n', { a: null }), { ok: true, data: { kubelet: 'pids: 9007199254740993\n' } })
   t.match(lay(`${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}`, { b: 2 }), { ok: false, detail: /nested too deep/ })
 })
 

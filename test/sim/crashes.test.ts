@@ -38,6 +38,11 @@ const STORIES: Readonly<Record<string, readonly Timed[]>> = {
     { afterSeconds: LATER, event: { kind: 'edit-overlay', behaviour: 'good' } },
     { afterSeconds: LATER, event: { kind: 'remove-overlay' } },
   ],
+  'another key of the same ConfigMap, under an overlay': [
+    { afterSeconds: 0, event: { kind: 'edit-overlay', behaviour: 'good' } },
+    ...assign,
+    { afterSeconds: LATER, event: { kind: 'switch-key' } },
+  ],
   'an overlay under which it crash-loops is rolled back': [
     { afterSeconds: 0, event: { kind: 'edit-overlay', behaviour: 'good' } },
     ...assign,

@@ -110,7 +110,7 @@ export class Invariants {
     for (const [path, text] of this.#checkpoints) {
       const found = now.get(path)
       if (found === undefined || found === text) continue
-      assert(path.includes('~') || [...now.keys()].some((other) => other.includes('~set-aside')), `invariant 1: ${path} changed`)
+      assert(path.includes('~') || this.#wasSetAside(path), `invariant 1: ${path} changed`)
     }
     this.#checkpoints = now
   }
@@ -136,7 +136,9 @@ export class Invariants {
     )
   }
 
+  /** Whoever replaces a version keeps what it was; and nobody does but for a restored etcd. */
   #wasSetAside(path: string): boolean {
+    if (!this.#world.wasRestored) return false
     const version = dirname(path)
     return (this.#world.files.list(dirname(version)) ?? []).some((name) => name.startsWith(`${basename(version)}~set-aside`))
   }
@@ -228,7 +230,7 @@ export class Invariants {
     // By name; after a restored etcd the same name may have other bytes than the process was started with.
     if (
       status.active !== 'local' &&
-      process.configPath.startsWith(this.#layout.checkpoint(status.active.uid, status.active.resourceVersion, status.active.overlay))
+      process.configPath.startsWith(`${this.#layout.checkpoint(status.active.uid, status.active.resourceVersion, status.active.overlay)}/`)
     )
       return
     const named =

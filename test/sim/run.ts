@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import type { Loop } from '../../src/agent/loop.ts'
+import type { ConfigMapData } from '../../src/agent/model.ts'
 import type { Log } from '../../src/agent/ports.ts'
 import type { Wait } from '../../src/agent/step.ts'
 import { trialKey } from '../../src/agent/trial-key.ts'
@@ -19,7 +20,6 @@ import { faultsOver } from '../checkpoint/faults.ts'
 import { Invariants } from './invariants.ts'
 import type { Schedule, WorldEvent } from './schedule.ts'
 import { POLICY, startAgent } from './sim-agent.ts'
-import { KEY } from './sim-cluster.ts'
 import { behaviourOf } from './sim-unit.ts'
 import { Crash, type CrashPoint, DIRECTORY, SimWorld } from './sim-world.ts'
 
@@ -27,6 +27,8 @@ import { Crash, type CrashPoint, DIRECTORY, SimWorld } from './sim-world.ts'
 Error.stackTraceLimit = 0
 
 const CALM_US = 2 * 3600e6
+/** Longer than it takes, and than most of what an agent does first. */
+const OVERLAY_READ_US = 3e6
 const MOST_PASSES_IN_A_ROW = 60
 const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
@@ -126,6 +128,7 @@ class Run {
       if (this.#agent === undefined) {
         this.#agent = startAgent(world, { decided: (snapshot, step) => this.#invariants.decided(snapshot, step) }, this.#log)
         world.woken = true
+        world.overlayFromUs = world.nowUs + OVERLAY_READ_US
       }
       if (!world.woken && world.nowUs < this.#wakeAtUs) return
       this.#restful = false
@@ -213,7 +216,8 @@ function settle(world: SimWorld, schedule: Schedule): Settled {
     assert.equal(runs, 'local', 'invariant 7: kubelet does not run its local config')
   }
   if (truth.kind === 'config-map' && truth.object.kind === 'found') {
-    const wanted = (truth.object.rendered?.data ?? truth.object.data)[truth.ref.kubeletConfigKey] ?? ''
+    const data = truth.object.rendered?.data ?? truth.object.data
+    const wanted = data[truth.ref.kubeletConfigKey] ?? ''
     const healthy =
       ['good', 'slow-start'].includes(behaviourOf(wanted)) || (behaviourOf(wanted) === 'good-until-upgrade' && unit.version === 1)
     assert(
@@ -221,7 +225,7 @@ function settle(world: SimWorld, schedule: Schedule): Settled {
       'invariant 7: what the cluster wants is not assigned',
     )
     if (!healthy) assert.notEqual(runs, wanted, 'invariant 7: kubelet runs a config that fails')
-    if (healthy && isCondemned(world, wanted)) {
+    if (healthy && isCondemned(world, data, truth.ref.kubeletConfigKey)) {
       const excuses = ['node-fault', 'runtime-down', 'kill-kubelet', 'rollback']
       assert(
         schedule.events.some(({ event }) => excuses.includes(event.kind)),
@@ -235,7 +239,7 @@ function settle(world: SimWorld, schedule: Schedule): Settled {
   return settled
 }
 
-function isCondemned(world: SimWorld, text: string): boolean {
+function isCondemned(world: SimWorld, data: ConfigMapData, key: string): boolean {
   const records = new FileRecords({
     files: world.files,
     layout: layoutOf(DIRECTORY),
@@ -243,5 +247,5 @@ function isCondemned(world: SimWorld, text: string): boolean {
     onSetAside: () => {},
     faults: faultsOver(),
   })
-  return records.verdicts().has(trialKey(contentHash({ [KEY]: text }, KEY), `kubelet-${world.unit.version}`))
+  return records.verdicts().has(trialKey(contentHash(data, key), `kubelet-${world.unit.version}`))
 }

@@ -54,6 +54,8 @@ export type WorldEvent =
   /** Of the node's own files, which are laid over whatever is assigned. */
   | { readonly kind: 'edit-overlay'; readonly behaviour: Behaviour }
   | { readonly kind: 'remove-overlay' }
+  /** Of the ConfigMap that is assigned, under an overlay or none. */
+  | { readonly kind: 'switch-key' }
   | { readonly kind: 'spoil-overlay'; readonly seconds: number }
 
 export interface Timed {
@@ -108,6 +110,8 @@ function makeOverlayEvent(random: Random): WorldEvent {
     { kind: 'edit-overlay', behaviour: random.pick(BEHAVIOURS) },
     { kind: 'edit-overlay', behaviour: random.pick(BEHAVIOURS) },
     { kind: 'remove-overlay' },
+    { kind: 'switch-key' },
+    { kind: 'switch-key' },
     { kind: 'spoil-overlay', seconds: random.between(1, 1000) },
   ])
 }

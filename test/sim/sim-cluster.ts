@@ -15,7 +15,7 @@ interface SimConfigMap {
   readonly paused?: boolean
 }
 
-export const KEY = 'kubelet'
+const KEYS = ['kubelet', 'other'] as const
 const RESYNC_US = 20 * 60e6
 
 /** What a client holds: the Node's spec and annotation, and the ConfigMap it names. */
@@ -27,6 +27,8 @@ interface View {
 
 export class SimCluster implements AssignmentSource {
   readonly #random: Random
+  #key: (typeof KEYS)[number] = 'kubelet'
+  #assigned: string | undefined
   #node: { metadata: { name: string }; spec: { configSource?: unknown } } | undefined = { metadata: { name: 'node-1' }, spec: {} }
   #nodePaused = false
   readonly #configMaps = new Map<string, SimConfigMap>()
@@ -75,17 +77,26 @@ export class SimCluster implements AssignmentSource {
   }
 
   assign(name: string | undefined, nowUs: number): void {
-    const configMap = { name, namespace: 'kube-system', kubeletConfigKey: KEY }
+    this.#assigned = name
+    const configMap = { name, namespace: 'kube-system', kubeletConfigKey: this.#key }
     this.#node = { metadata: { name: 'node-1' }, spec: name === undefined ? {} : { configSource: { configMap } } }
     this.#changed(nowUs)
   }
 
+  /** The other file of the same ConfigMap. */
+  switchKey(nowUs: number): void {
+    this.#key = this.#key === 'kubelet' ? 'other' : 'kubelet'
+    if (this.#assigned !== undefined) this.assign(this.#assigned, nowUs)
+  }
+
   assignNothingKnown(nowUs: number): void {
+    this.#assigned = undefined
     this.#node = { metadata: { name: 'node-1' }, spec: { configSource: {} } }
     this.#changed(nowUs)
   }
 
   recreateNode(nowUs: number): void {
+    this.#assigned = undefined
     this.#node = { metadata: { name: 'node-1' }, spec: {} }
     this.#nodePaused = false
     this.#changed(nowUs)
@@ -95,7 +106,7 @@ export class SimCluster implements AssignmentSource {
     this.#versions += 1
     const found = this.#configMaps.get(name)
     const uid = found?.uid ?? this.#newUid()
-    this.#configMaps.set(name, { ...found, uid, resourceVersion: String(this.#versions), data: { [KEY]: text } })
+    this.#configMaps.set(name, { ...found, uid, resourceVersion: String(this.#versions), data: dataOf(text) })
     this.#changed(nowUs)
   }
 
@@ -122,7 +133,7 @@ export class SimCluster implements AssignmentSource {
   restoreEtcd(name: string, text: string, nowUs: number): void {
     const found = this.#configMaps.get(name)
     if (found === undefined) return
-    this.#configMaps.set(name, { ...found, data: { [KEY]: text } })
+    this.#configMaps.set(name, { ...found, data: dataOf(text) })
     this.#changed(nowUs)
   }
 
@@ -172,4 +183,9 @@ export class SimCluster implements AssignmentSource {
     this.#uids += 1
     return `00000000-0000-4000-8000-${String(this.#uids).padStart(12, '0')}`
   }
+}
+
+/** Both turn out the same, and are not the same. */
+function dataOf(text: string): Readonly<Record<string, string>> {
+  return { kubelet: text, other: `${text}\n# another key\n` } satisfies Record<(typeof KEYS)[number], string>
 }

@@ -1,4 +1,5 @@
 /** The overlay of a simulated node: what its directory would come to. What a config with it does, the overlay says. */
+import { nameRendering } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
 import type { Behaviour } from './schedule.ts'
 import { behaviourOf } from './sim-unit.ts'
@@ -18,13 +19,13 @@ export class SimOverlay {
     const head = `# behaviour: ${behaviour}\n# overlay: ${serial}\n`
     this.#view = {
       kind: 'present',
-      overlay: serial.toString(16).padStart(16, '0'),
       files: ['node.yaml'],
       render: (data, key) => {
         const text = data[key]
         // As for the real one: what is no config stays as it is.
-        if (text === undefined || behaviourOf(text) === 'syntax-error') return { ok: true, data }
-        return { ok: true, data: { ...data, [key]: `${head}${text}` } }
+        const isConfig = text !== undefined && behaviourOf(text) !== 'syntax-error'
+        const made = isConfig ? { ...data, [key]: `${head}${text}` } : data
+        return { ok: true, rendered: nameRendering(made, key) }
       },
     }
   }

@@ -56,6 +56,10 @@ export class SimWorld {
   #faults: { readonly fault: 'EIO' | 'short-write'; left: number } | undefined
   operations = 0
   crashAt: CrashPoint | undefined
+  /** A version may have come back with other content. */
+  wasRestored = false
+  /** Until then an agent that has just started does not know its overlay. */
+  overlayFromUs = 0
   /** No agent runs before this time. */
   agentFromUs = 0
   /** The running agent has to be dropped: it was killed, or the machine went down. */
@@ -107,11 +111,13 @@ export class SimWorld {
   /** When the world changes by itself next. */
   nextUs(): number {
     const agent = this.agentFromUs > this.#monotonicUs ? this.agentFromUs : Number.POSITIVE_INFINITY
-    return Math.min(this.unit.nextUs(), this.cluster.nextUs(), agent, ...this.#later.map(({ atUs }) => atUs))
+    const overlay = this.overlayFromUs > this.#monotonicUs ? this.overlayFromUs : Number.POSITIVE_INFINITY
+    return Math.min(this.unit.nextUs(), this.cluster.nextUs(), agent, overlay, ...this.#later.map(({ atUs }) => atUs))
   }
 
   advanceTo(us: number): void {
     this.#wallMs += (us - this.#monotonicUs) / 1000
+    if (this.#monotonicUs < this.overlayFromUs && us >= this.overlayFromUs) this.woken = true
     this.#monotonicUs = us
     const due = this.#later.filter(({ atUs }) => atUs <= us)
     this.#later = this.#later.filter(({ atUs }) => atUs > us)
@@ -150,7 +156,11 @@ export class SimWorld {
       case 'delete-config-map':
         this.cluster.delete(event.name, nowUs)
         return
+      case 'switch-key':
+        this.cluster.switchKey(nowUs)
+        return
       case 'restore-etcd':
+        this.wasRestored = true
         this.cluster.restoreEtcd(event.name, this.#newText(event.behaviour), nowUs)
         return
       case 'recreate-node':
@@ -256,7 +266,7 @@ export class SimWorld {
 
   /** What the cluster wants, as this node would have it. */
   desired(): Desired {
-    return layOver(this.cluster.desired(), this.overlay.view())
+    return layOver(this.cluster.desired(), this.#monotonicUs < this.overlayFromUs ? { kind: 'pending' } : this.overlay.view())
   }
 
   truth(): Desired {
