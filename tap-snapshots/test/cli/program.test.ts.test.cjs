@@ -291,8 +291,8 @@ Where assignments come from:
                                  node stays on its local config)
   --manifest-dir <path>          take Node and ConfigMaps from the manifests in this directory and
                                  ask no API server (default: none, the API server is asked)
-  --overlay-dir <path>           merge patches (YAML) that this node lays over what is assigned, for
-                                 what differs from node to node; empty: none (default:
+  --overlay-dir <path>           merge patches (*.yaml, *.yml) that this node lays over what is
+                                 assigned, for what differs from node to node; empty: none (default:
                                  /etc/kubelet-cfg-agent/overlay.d)
 
 On disk:

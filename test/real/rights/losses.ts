@@ -28,6 +28,27 @@ export interface Stage {
 /** As `forAlone` is told; each machine has one. */
 export const configOf = (machine: string): string => `${machine}-config`
 
+/** What the config of a machine says, as long as nobody edits it. */
+export const MAX_PODS = 51
+
+/** Of a ConfigMap that is read by name, whoever reads it. */
+export const NAMED_CONFIG_MAP: Readonly<Record<string, Loss>> = {
+  'configmaps get': {
+    lost: 'the config cannot be read at all',
+    async shows(machine) {
+      await machine.agent.untilSays(/^failed to download .*forbidden/)
+      assert.equal(machine.restarts(), 0)
+    },
+  },
+  'configmaps watch': {
+    lost: 'an edit is not heard at once',
+    async shows(machine) {
+      await machine.untilRuns(MAX_PODS)
+      await machine.agent.untilSays(/^watching .*configmaps.* is forbidden: reading it every minute instead$/)
+    },
+  },
+}
+
 /** @param besides files that the agents have whole, as far as they need them */
 export async function playLosses(
   step: Step,

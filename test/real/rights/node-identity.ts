@@ -6,30 +6,12 @@ import { eventually } from '../lab/eventually.ts'
 import { CommandError } from '../lab/processes.ts'
 import { scenario } from '../lab/runner.ts'
 import { type Machine, withMachine } from '../machine.ts'
-import { configOf, type Loss, playLosses, type Stage } from './losses.ts'
+import { configOf, type Loss, MAX_PODS, NAMED_CONFIG_MAP, playLosses, type Stage } from './losses.ts'
 import { DEPLOY } from './manifests.ts'
 import { withModernPlane } from './plane.ts'
 
 const LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
 const FLEET_NAMESPACE = 'node-configs'
-const MAX_PODS = 51
-
-const NAMED: Readonly<Record<string, Loss>> = {
-  'configmaps get': {
-    lost: 'the config cannot be read at all',
-    async shows(machine) {
-      await machine.agent.untilSays(/^failed to download .*forbidden/)
-      assert.equal(machine.restarts(), 0)
-    },
-  },
-  'configmaps watch': {
-    lost: 'an edit is not heard at once',
-    async shows(machine) {
-      await machine.untilRuns(MAX_PODS)
-      await machine.agent.untilSays(/^watching .*configmaps.* is forbidden: reading it every minute instead$/)
-    },
-  },
-}
 
 const FLEET: Readonly<Record<string, Loss>> = {
   'configmaps list': {
@@ -62,7 +44,7 @@ export function addNodeIdentityScenarios(program: string): void {
   scenario('rights: node-configmaps.yaml', async (step) =>
     withModernPlane(step, async (plane) => {
       const stage = { ...asNode(plane, program), settings: {}, prepare: assignByLabel }
-      await playLosses(step, stage, 'rbac/node-configmaps.yaml', NAMED)
+      await playLosses(step, stage, 'rbac/node-configmaps.yaml', NAMED_CONFIG_MAP)
       await step(
         'the file as it is: both of its ConfigMaps, an edit of one older than the server, and all else by the Node authorizer',
         () => playNamed(plane, program),

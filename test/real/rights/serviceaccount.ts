@@ -8,7 +8,7 @@ import { eventually } from '../lab/eventually.ts'
 import { CommandError } from '../lab/processes.ts'
 import { scenario } from '../lab/runner.ts'
 import { type Machine, withMachine } from '../machine.ts'
-import { configOf, type Loss, playLosses, type Stage } from './losses.ts'
+import { configOf, type Loss, MAX_PODS, NAMED_CONFIG_MAP, playLosses, type Stage } from './losses.ts'
 import { DEPLOY } from './manifests.ts'
 import { withModernPlane } from './plane.ts'
 import { createAccount, NAMESPACE, type TokenBinding, useAccount } from './tokens.ts'
@@ -16,7 +16,6 @@ import { createAccount, NAMESPACE, type TokenBinding, useAccount } from './token
 const LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
 const ACCOUNT = 'kubelet-cfg-agent'
 const FILES = ['rbac/serviceaccount.yaml', 'rbac/status.yaml', 'rbac/status-annotation.yaml', 'rbac/drain.yaml']
-const MAX_PODS = 51
 
 const READS: Readonly<Record<string, Loss>> = {
   'nodes get': {
@@ -33,20 +32,7 @@ const READS: Readonly<Record<string, Loss>> = {
       await machine.agent.untilSays(/^watching \/api\/v1\/nodes\/\S+ is forbidden: reading it every minute instead$/)
     },
   },
-  'configmaps get': {
-    lost: 'the config cannot be read at all',
-    async shows(machine) {
-      await machine.agent.untilSays(/^failed to download .*forbidden/)
-      assert.equal(machine.restarts(), 0)
-    },
-  },
-  'configmaps watch': {
-    lost: 'an edit is not heard at once',
-    async shows(machine) {
-      await machine.untilRuns(MAX_PODS)
-      await machine.agent.untilSays(/^watching .*configmaps.* is forbidden: reading it every minute instead$/)
-    },
-  },
+  ...NAMED_CONFIG_MAP,
 }
 
 const WRITES: Readonly<Record<string, Loss>> = {
