@@ -24,6 +24,7 @@ const PURE_FOR_EVER = [
   'agent/channel-kinds.ts',
   'agent/desired.ts',
   'agent/durations.ts',
+  'agent/error-code.ts',
   'agent/health-record.ts',
   'agent/judging.ts',
   'agent/model.ts',

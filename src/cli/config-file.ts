@@ -1,5 +1,6 @@
 /** Reads the agent's settings file as far as a YAML document; what the document says is judged by `resolve-settings.ts`. */
 import { readFileSync } from 'node:fs'
+import { errorCode } from '../agent/error-code.ts'
 import type { ConfigFile } from '../agent/resolve-settings.ts'
 
 export type ParseYaml = (text: string) => { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly detail: string }
@@ -9,7 +10,7 @@ export function readConfigFile(path: string, parseYaml: ParseYaml): ConfigFile {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    const code = errorCode(error) ?? String(error)
     // ENOTDIR: something on the way is a file, so there is none here either.
     return code === 'ENOENT' || code === 'ENOTDIR'
       ? { kind: 'absent', path }

@@ -1,5 +1,6 @@
 /** Reads what a command is to judge: a file (a pipe counts) or standard input, never more of it than can be of use. */
 import { createReadStream } from 'node:fs'
+import { errorCode } from '../agent/error-code.ts'
 
 export type InputReading =
   | { readonly kind: 'read'; readonly bytes: Buffer }
@@ -23,7 +24,7 @@ export async function readInput(
       chunks.push(bytes)
     }
   } catch (error) {
-    return { kind: 'unreadable', code: error instanceof Error && 'code' in error ? String(error.code) : String(error) }
+    return { kind: 'unreadable', code: errorCode(error) ?? String(error) }
   }
   return { kind: 'read', bytes: Buffer.concat(chunks) }
 }

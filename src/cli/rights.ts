@@ -4,6 +4,7 @@
  */
 import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
+import { errorCode } from '../agent/error-code.ts'
 
 export interface PathNeed {
   readonly path: string
@@ -43,7 +44,7 @@ function accessCode(path: string, mode: number): string | undefined {
     accessSync(path, mode)
     return undefined
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    return errorCode(error) ?? 'unknown'
   }
 }
 

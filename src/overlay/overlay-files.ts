@@ -4,6 +4,7 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { errorCode } from '../agent/error-code.ts'
 import { isOverlayName, type OverlayFiles } from './read-overlay.ts'
 
 /** All files together. */
@@ -31,7 +32,7 @@ export function readOverlayFiles(directory: string): OverlayFiles {
       left -= read.bytes.length
     }
   } catch (error) {
-    return faulty(`${directory} cannot be read: ${codeOf(error)}`)
+    return faulty(`${directory} cannot be read: ${errorCode(error) ?? String(error)}`)
   }
   return { kind: 'files', files }
 }
@@ -43,7 +44,7 @@ function readFile(path: string, most: number): Read | undefined {
     // A pipe would keep whoever opens it waiting.
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT') return { ok: false, detail: `cannot be read: ${codeOf(error)}` }
+    if (errorCode(error) !== 'ENOENT') return { ok: false, detail: `cannot be read: ${errorCode(error) ?? String(error)}` }
     return lstatSync(path, { throwIfNoEntry: false }) === undefined ? undefined : { ok: false, detail: 'is a link that leads nowhere' }
   }
   try {
@@ -59,7 +60,7 @@ function readFile(path: string, most: number): Read | undefined {
       return { ok: false, detail: `is too large: the files of an overlay may have ${MOST_BYTES} bytes together` }
     return { ok: true, bytes: buffer.subarray(0, length) }
   } catch (error) {
-    return { ok: false, detail: `cannot be read: ${codeOf(error)}` }
+    return { ok: false, detail: `cannot be read: ${errorCode(error) ?? String(error)}` }
   } finally {
     closeSync(fd)
   }
@@ -73,8 +74,4 @@ function findExposure({ uid, mode }: Stats): string | undefined {
 
 function faulty(detail: string): OverlayFiles {
   return { kind: 'faulty', detail }
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
 }

@@ -1,24 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { cadenceUs } from '../../src/agent/cadence.ts'
-import type { Phase } from '../../src/agent/step.ts'
+import { PHASES } from './phases.ts'
 import { A, B, health, inTrial, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, snapshot } from './snapshots.ts'
-
-const PHASES: readonly Phase[] = [
-  'settled',
-  'in-trial',
-  'fallen-back',
-  'spread',
-  'paused',
-  'kubelet-stopped',
-  'runtime-down',
-  'restarting',
-  'restart-limit',
-  'ineffective',
-  'blocked',
-  'node-at-fault',
-  'unknown',
-]
 
 t.test('a settled node is looked at rarely, a restarting one closely', async (t) => {
   t.equal(cadenceUs(snapshot(), 'settled'), 15 * SECOND_US)

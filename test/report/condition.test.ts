@@ -10,6 +10,7 @@ import { CONDITION_REASONS, type Condition, describeCondition, isAssignmentKnown
 import { type Deadlines, NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { describeStatus } from '../../src/report/status.ts'
 import { anySnapshot } from '../agent/any-snapshot.ts'
+import { PHASES } from '../agent/phases.ts'
 import { following, found, held, IDENTITY, runningContent, snapshot, source, unit, verdictOn } from './build.ts'
 
 const good = source('100')
@@ -18,23 +19,6 @@ const UNTIL: Deadlines = {
   trial: { sinceMs: Date.UTC(2026, 0, 2, 3, 4, 5), untilMs: Date.UTC(2026, 0, 2, 3, 14, 5) },
   waitUntilMs: Date.UTC(2026, 0, 2, 3, 5, 0),
 }
-const PHASES: readonly Phase[] = [
-  'settled',
-  'in-trial',
-  'fallen-back',
-  'preflight',
-  'drain',
-  'spread',
-  'paused',
-  'kubelet-stopped',
-  'runtime-down',
-  'restarting',
-  'restart-limit',
-  'ineffective',
-  'blocked',
-  'node-at-fault',
-  'unknown',
-]
 
 const say = (of: Snapshot, phase: Phase, detail = 'DETAIL', deadlines = NO_DEADLINES) => describeCondition(of, { phase, detail }, deadlines)
 const words = ({ status, reason, message }: Condition) => `${status} ${reason}: ${message}`

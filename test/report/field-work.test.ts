@@ -267,22 +267,31 @@ t.test('a right that is missing is said once, whatever comes between', async (t)
   t.ok(api.requests.length - before <= 6, `${api.requests.length - before}`)
 })
 
-t.test('the answer about a Node that was deleted meanwhile says nothing of the next', async (t) => {
-  const { time, api, want, observe, writes } = freshCondition()
-  observe('u1', api.node())
+/** The server carries out what it is asked; its answer is on the way until it is told. `letPass`: from then on answers come at once. */
+function holdAnswers(api: FakeApi) {
   const { request } = api
-  let answerNow = () => {}
+  let release = () => {}
   api.request = async (asked) => {
     const answer = await request.call(api, asked)
     await new Promise<void>((resolve) => {
-      answerNow = resolve
+      release = resolve
     })
     return answer
   }
+  const letPass = () => {
+    api.request = request
+  }
+  return { answerNow: () => release(), letPass }
+}
+
+t.test('the answer about a Node that was deleted meanwhile says nothing of the next', async (t) => {
+  const { time, api, want, observe, writes } = freshCondition()
+  observe('u1', api.node())
+  const { answerNow, letPass } = holdAnswers(api)
   want(LOCAL)
   await time.advance(0)
   t.equal(writes().length, 1)
-  api.request = request
+  letPass()
   api.conditions = []
   observe('u2', api.node())
   answerNow()
@@ -294,19 +303,11 @@ t.test('the answer about a Node that was deleted meanwhile says nothing of the n
 t.test('what is deleted before the answer has come is mended, too', async (t) => {
   const { time, api, want, observe, shown } = freshAnnotation()
   observe('u1', api.node())
-  const { request } = api
-  let answerNow = () => {}
-  api.request = async (asked) => {
-    const answer = await request.call(api, asked)
-    await new Promise<void>((resolve) => {
-      answerNow = resolve
-    })
-    return answer
-  }
+  const { answerNow, letPass } = holdAnswers(api)
   want('{}')
   await time.advance(0)
   observe('u1', api.node())
-  api.request = request
+  letPass()
   api.annotations = {}
   observe('u1', api.node())
   answerNow()

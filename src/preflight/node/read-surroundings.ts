@@ -5,6 +5,7 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { posix } from 'node:path'
+import { errorCode } from '../../agent/error-code.ts'
 import type { NodeFactsResult } from '../../kubelet/describe-facts.ts'
 import { parseCpuSet } from '../cpu-set.ts'
 import { type ListeningSocket, parseListeners } from './proc-net.ts'
@@ -152,7 +153,7 @@ function askSocket(path: string, limitMs: number): Promise<SocketState | undefin
     }
     const timer = setTimeout(() => answer(undefined), limitMs)
     socket.on('connect', () => answer('accepts'))
-    socket.on('error', (error) => answer(codeOf(error) === 'ECONNREFUSED' ? 'refuses' : isAbsence(error) ? 'missing' : undefined))
+    socket.on('error', (error) => answer(errorCode(error) === 'ECONNREFUSED' ? 'refuses' : isAbsence(error) ? 'missing' : undefined))
   })
 }
 
@@ -163,9 +164,5 @@ function ifGone(error: unknown): string {
 }
 
 function isAbsence(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR'].includes(codeOf(error))
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
+  return ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')
 }
