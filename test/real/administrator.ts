@@ -26,6 +26,16 @@ export interface NodeEvent {
   readonly count: number
 }
 
+/** What the agent says of the node by the condition `KubeletConfigReady`. */
+export interface Condition {
+  readonly status: string
+  readonly reason: string
+  readonly message: string
+  readonly lastTransitionTime: string
+  readonly lastHeartbeatTime: string
+}
+const CONDITION_FIELDS = ['status', 'reason', 'message', 'lastTransitionTime'] as const
+
 const NAMESPACE = 'kube-system'
 const inNamespace = ['-n', NAMESPACE]
 
@@ -111,6 +121,30 @@ export class Administrator {
       return true
     }
     await eventually(probe, { what: 'the Node shows this status', timeoutMs, intervalMs: 250 })
+  }
+
+  async condition(): Promise<Condition | undefined> {
+    const { status } = JSON.parse(await this.kubectl('get', 'node', this.#node, '-o', 'json'))
+    const conditions: readonly (Condition & { readonly type: string })[] = status.conditions ?? []
+    return conditions.find(({ type }) => type === 'KubeletConfigReady')
+  }
+
+  /** Waits until it says all of that; what is not named may be anything. */
+  async untilCondition(
+    expected: { readonly [field in (typeof CONDITION_FIELDS)[number]]?: string | RegExp },
+    timeoutMs = 60_000,
+  ): Promise<Condition> {
+    const probe = async (): Promise<Condition> => {
+      const found = await this.condition()
+      assert(found !== undefined)
+      for (const field of CONDITION_FIELDS) {
+        const value = expected[field]
+        if (value instanceof RegExp) assert.match(found[field], value)
+        else if (value !== undefined) assert.equal(found[field], value)
+      }
+      return found
+    }
+    return eventually(probe, { what: `the condition says ${expected.status} ${expected.reason}`, timeoutMs, intervalMs: 250 })
   }
 
   /** The agent's about the Node, in the order of their names, which is that of time. A real kubelet has its own. */

@@ -14,15 +14,6 @@ const LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
 const PAUSED = 'kubelet-cfg-agent.io/paused'
 const STATUS = 'kubelet-cfg-agent.io/status'
 
-interface Condition {
-  readonly status: string
-  readonly reason: string
-  readonly message: string
-  readonly lastTransitionTime: string
-  readonly lastHeartbeatTime: string
-}
-const FIELDS = ['status', 'reason', 'message', 'lastTransitionTime'] as const
-
 export function addModernStatusScenarios(program: string): void {
   scenario(
     'modern status: condition and annotation',
@@ -50,7 +41,7 @@ export function addModernStatusScenarios(program: string): void {
             await step('local', async () => {
               machine.agent.start()
               await eventually(() => ready('--timeout=20s'), { what: 'kubectl wait returns' })
-              await untilCondition(admin, machine, {
+              await admin.untilCondition({
                 status: 'True',
                 reason: 'Local',
                 message: 'nothing is assigned: kubelet runs its local config',
@@ -58,7 +49,7 @@ export function addModernStatusScenarios(program: string): void {
             })
             const one = await step('a config is on trial, with its end', async () => {
               await label('one')
-              const inTrial = await untilCondition(admin, machine, {
+              const inTrial = await admin.untilCondition({
                 status: 'Unknown',
                 reason: 'InTrial',
                 message: /^trial of kube-system\/standing-one:kubelet@\d+ until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
@@ -70,7 +61,7 @@ export function addModernStatusScenarios(program: string): void {
             })
             await step('kubectl wait returns when the trial is over', async () => {
               assert.match(await ready('--timeout=30s'), /^node\/standing condition met/)
-              const promoted = await condition(admin, machine)
+              const promoted = await admin.condition()
               assert.equal(promoted?.reason, 'Promoted')
               console.log(await columns(admin, machine))
               console.log((await text(admin, machine)) ?? '')
@@ -86,7 +77,7 @@ export function addModernStatusScenarios(program: string): void {
               assert.equal(typeof agentVersion, 'string')
             })
             await step('a restart of the agent writes nothing', async () => {
-              const before = { condition: await condition(admin, machine), text: await text(admin, machine) }
+              const before = { condition: await admin.condition(), text: await text(admin, machine) }
               const said = machine.agent.timesSaid(/^settled: /)
               const updating = /^updating (condition|annotation)/
               const updated = machine.agent.timesSaid(updating)
@@ -95,13 +86,13 @@ export function addModernStatusScenarios(program: string): void {
               await machine.agent.untilSays(/^settled: /, said + 1)
               await machine.agent.untilSays(/^the API server drops Node\.Status\.Config/, 2)
               await machine.agent.untilSays(/of the Node, metadata is watched$/, 2)
-              assert.deepEqual({ condition: await condition(admin, machine), text: await text(admin, machine) }, before)
+              assert.deepEqual({ condition: await admin.condition(), text: await text(admin, machine) }, before)
               assert.equal(machine.agent.timesSaid(updating), updated)
             })
             await step('refused, and why', async () => {
               const before = machine.restarts()
               await label('wrong')
-              await untilCondition(admin, machine, {
+              await admin.untilCondition({
                 status: 'False',
                 reason: 'Refused',
                 message:
@@ -121,7 +112,7 @@ export function addModernStatusScenarios(program: string): void {
             await step('paused', async () => {
               await admin.kubectl('annotate', 'node', machine.name, `${PAUSED}=true`)
               await label('two')
-              await untilCondition(admin, machine, {
+              await admin.untilCondition({
                 status: 'False',
                 reason: 'Paused',
                 message:
@@ -130,18 +121,18 @@ export function addModernStatusScenarios(program: string): void {
               await admin.kubectl('annotate', 'node', machine.name, `${PAUSED}-`)
             })
             await step('the time of a transition moves with the status alone', async () => {
-              const paused = await condition(admin, machine)
-              await untilCondition(admin, machine, { status: 'True', reason: 'Promoted' })
-              const promoted = await condition(admin, machine)
+              const paused = await admin.condition()
+              await admin.untilCondition({ status: 'True', reason: 'Promoted' })
+              const promoted = await admin.condition()
               assert.ok(Date.parse(promoted?.lastTransitionTime ?? '') >= Date.parse(paused?.lastTransitionTime ?? ''))
               await machine.agent.stop()
               await label('one')
               machine.agent.start()
-              const inTrial = await untilCondition(admin, machine, { status: 'Unknown', reason: 'InTrial' })
+              const inTrial = await admin.untilCondition({ status: 'Unknown', reason: 'InTrial' })
               await machine.agent.stop()
               machine.agent.start()
-              await untilCondition(admin, machine, { status: 'Unknown', reason: 'InTrial', lastTransitionTime: inTrial.lastTransitionTime })
-              await untilCondition(admin, machine, { status: 'True', reason: 'Promoted' })
+              await admin.untilCondition({ status: 'Unknown', reason: 'InTrial', lastTransitionTime: inTrial.lastTransitionTime })
+              await admin.untilCondition({ status: 'True', reason: 'Promoted' })
             })
             await step('what somebody deletes is mended', async () => {
               const before = await text(admin, machine)
@@ -154,11 +145,11 @@ export function addModernStatusScenarios(program: string): void {
               await machine.writeSettings({ trialDuration: '6s', publish: '' })
               machine.agent.signal('SIGHUP')
               await machine.agent.untilSays(/^setting publish changed$/, said + 1)
-              await untilCondition(admin, machine, { status: 'Unknown', reason: 'NotPublished' })
+              await admin.untilCondition({ status: 'Unknown', reason: 'NotPublished' })
               await eventually(async () => (await text(admin, machine)) === undefined, { what: 'the annotation is gone' })
               await label('two')
               await machine.untilRuns(52)
-              assert.equal((await condition(admin, machine))?.reason, 'NotPublished')
+              assert.equal((await admin.condition())?.reason, 'NotPublished')
               assert.equal(await text(admin, machine), undefined)
             })
           },
@@ -171,43 +162,13 @@ export function addModernStatusScenarios(program: string): void {
   )
 }
 
-interface NodeObject {
-  readonly metadata: { readonly annotations?: Readonly<Record<string, string>> }
-  readonly status: { readonly conditions?: readonly (Condition & { readonly type: string })[] }
-}
-
-async function object(admin: Administrator, machine: Machine): Promise<NodeObject> {
-  return JSON.parse(await admin.kubectl('get', 'node', machine.name, '-o', 'json'))
-}
-
-async function condition(admin: Administrator, machine: Machine): Promise<Condition | undefined> {
-  return (await object(admin, machine)).status.conditions?.find(({ type }) => type === 'KubeletConfigReady')
-}
-
 async function text(admin: Administrator, machine: Machine): Promise<string | undefined> {
-  return (await object(admin, machine)).metadata.annotations?.[STATUS]
+  const { metadata } = JSON.parse(await admin.kubectl('get', 'node', machine.name, '-o', 'json'))
+  return metadata.annotations?.[STATUS]
 }
 
 async function annotation(admin: Administrator, machine: Machine) {
   return JSON.parse((await text(admin, machine)) ?? '{}')
-}
-
-async function untilCondition(
-  admin: Administrator,
-  machine: Machine,
-  expected: { readonly [field in (typeof FIELDS)[number]]?: string | RegExp },
-): Promise<Condition> {
-  const probe = async (): Promise<Condition> => {
-    const found = await condition(admin, machine)
-    assert(found !== undefined)
-    for (const field of FIELDS) {
-      const value = expected[field]
-      if (value instanceof RegExp) assert.match(found[field], value)
-      else if (value !== undefined) assert.equal(found[field], value)
-    }
-    return found
-  }
-  return eventually(probe, { what: `the condition says ${expected.status} ${expected.reason}`, timeoutMs: 60_000, intervalMs: 250 })
 }
 
 /** As a person would list nodes. */

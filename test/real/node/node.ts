@@ -158,6 +158,14 @@ export class Node {
     return `${InvocationID} ${MainPID}`
   }
 
+  /** Fails if the kubelet that runs after `work` is another than before. */
+  async withoutRestart<T>(work: () => Promise<T>): Promise<T> {
+    const before = await this.kubeletProcess()
+    const value = await work()
+    assert.equal(await this.kubeletProcess(), before)
+    return value
+  }
+
   /** What the real kubelet says it runs with, asked as the documentation has it: through the API server. */
   async configz(): Promise<Readonly<Record<string, unknown>>> {
     const text = await this.#plane.kubectl(['get', '--raw', `/api/v1/nodes/${this.name}/proxy/configz`])

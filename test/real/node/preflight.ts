@@ -71,7 +71,7 @@ async function refusesBrick(step: Step, node: Node, admin: Administrator, good: 
     },
   ]) {
     await step(what, () =>
-      withoutRestart(node, async () => {
+      node.withoutRestart(async () => {
         const startedAt = performance.now()
         const source = await assignNew(node, admin, name, changes)
         await admin.untilStatus({ assigned: source, active: good, lastKnownGood: good, error: VALIDATE_ERROR })
@@ -114,7 +114,7 @@ async function takesUpWhatIsThere(step: Step, node: Node, admin: Administrator, 
   const x509 = { clientCAFile: AUTHORITY }
   const changes = { maxPods: 52, authentication: { anonymous: { enabled: false }, webhook: { enabled: true }, x509 } }
   const wanting = await step('one that names a file which is not there is refused, and the file is named', () =>
-    withoutRestart(node, async () => {
+    node.withoutRestart(async () => {
       const source = await assignNew(node, admin, 'wanting', changes)
       await admin.untilStatus({ assigned: source, active: good, lastKnownGood: good, error: VALIDATE_ERROR })
       await node.untilSays(new RegExp(`^failed to validate config: .*${quoteForRegExp(AUTHORITY)}`))
@@ -133,7 +133,7 @@ async function heedsPolicy(step: Step, node: Node, admin: Administrator): Promis
   const before = await admin.source('wanting')
   const changes = { maxPods: 52, staticPodPath: STATIC_PODS }
   await step('guarded: the path of static pods must not change, and the rule is named', () =>
-    withoutRestart(node, async () => {
+    node.withoutRestart(async () => {
       await node.exec('mkdir', STATIC_PODS)
       await reconfigure(node, { changePolicy: 'guarded' })
       const source = await assignNew(node, admin, 'moved', changes)
@@ -149,7 +149,7 @@ async function heedsPolicy(step: Step, node: Node, admin: Administrator): Promis
     return source
   })
   const drained = await step('requireDrain: it waits for the node to be drained', () =>
-    withoutRestart(node, async () => {
+    node.withoutRestart(async () => {
       await reconfigure(node, { requireDrain: ['maxPods'] })
       const source = await assignNew(node, admin, 'drained', { maxPods: 53, staticPodPath: STATIC_PODS })
       await node.untilSays(/^drain: kube-system\/preflight-node-drained:kubelet@\d+ waits until the node is drained: it changes maxPods$/)
@@ -255,7 +255,7 @@ async function comparesWhatRuns(step: Step, node: Node, admin: Administrator): P
     await node.systemctl('restart', 'kubelet')
     await node.untilRuns(33)
     await node.untilSays(differs)
-    await withoutRestart(node, () => node.untilSays(settled, before + 1))
+    await node.withoutRestart(() => node.untilSays(settled, before + 1))
     const said = (await node.journal()).filter(({ msg }) => differs.test(msg))
     assert.deepEqual(
       said.map(({ priority, msg }) => ({ priority, msg })),
@@ -297,14 +297,6 @@ async function grantConfigz(admin: Administrator): Promise<void> {
   await admin.create(role)
   const [kind, name] = ['ClusterRole', 'kubelet-cfg-agent:configz']
   await admin.kubectl('create', 'clusterrolebinding', `${NAME}-configz`, `--${kind.toLowerCase()}=${name}`, `--user=system:node:${NAME}`)
-}
-
-async function withoutRestart<T>(node: Node, work: () => Promise<T>): Promise<T> {
-  const look = () => node.show('kubelet', 'InvocationID', 'MainPID', 'NRestarts')
-  const before = await look()
-  const value = await work()
-  assert.deepEqual(await look(), before)
-  return value
 }
 
 function quoteForRegExp(text: string): string {

@@ -1,5 +1,6 @@
 /** Everything that is shown on a real systemd with a real kubelet. */
 import type { ControlPlane } from '../lab/control-plane.ts'
+import { addNodeChannelScenarios } from './channels.ts'
 import { addConditionScenarios } from './condition.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
 import { addFullDiskScenarios } from './full-disk.ts'
@@ -26,6 +27,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string): Pr
   addNodeOutageScenarios(plane, program)
   addNodeTransitionScenarios(plane, program)
   addOverlayScenarios(plane, program)
+  addNodeChannelScenarios(program)
   await addPackageScenarios(plane, program)
   addInterruptionScenarios(plane, program)
 }

@@ -8,14 +8,14 @@ import type { ControlPlane } from '../lab/control-plane.ts'
 import { scenario } from '../lab/runner.ts'
 import { DOWNLOAD_ERROR, LOAD_ERROR, VALIDATE_ERROR } from '../texts.ts'
 import { assignNew, promoteGood } from './assign.ts'
-import { type Node, withNode } from './node.ts'
+import { withNode } from './node.ts'
 
 export function addNodeTransitionScenarios(plane: ControlPlane, program: string): void {
   scenario('node: the transition table', (step) =>
     withNode(plane, program, { name: 'table', settings: { TRIAL_DURATION: '1s', SPREAD: '0s', CRASH_LIMIT: '1' } }, async (node, admin) => {
       await admin.untilStatus({})
       await step('local, refused: local stays, without a restart', async () => {
-        await withoutRestart(node, async () => {
+        await node.withoutRestart(async () => {
           const bad = await admin.createConfigMap('bad', '{0xdeadbeef}')
           await admin.assign('bad')
           await admin.untilStatus({ assigned: bad, error: LOAD_ERROR })
@@ -27,21 +27,21 @@ export function addNodeTransitionScenarios(plane: ControlPlane, program: string)
         { what: 'does not parse', name: 'bad', changes: undefined, error: LOAD_ERROR },
       ]) {
         await step(`promoted, the next one ${what}: last-known-good stays, without a restart`, () =>
-          withoutRestart(node, async () => {
+          node.withoutRestart(async () => {
             const bad = changes === undefined ? await assignAgain(admin, name) : await assignNew(node, admin, name, changes)
             await admin.untilStatus({ assigned: bad, active: good, lastKnownGood: good, error })
           }),
         )
       }
       await step('the key is not in the ConfigMap: the same', () =>
-        withoutRestart(node, async () => {
+        node.withoutRestart(async () => {
           await admin.assign('good', 'nope')
           const source = await admin.source('good', 'nope')
           await admin.untilStatus({ assigned: source, active: good, lastKnownGood: good, error: LOAD_ERROR })
         }),
       )
       await step('the ConfigMap is not there: nothing changes', () =>
-        withoutRestart(node, async () => {
+        node.withoutRestart(async () => {
           await admin.assign('good')
           await admin.untilStatus({ assigned: good, active: good, lastKnownGood: good })
           await admin.assign('absent')
@@ -49,7 +49,7 @@ export function addNodeTransitionScenarios(plane: ControlPlane, program: string)
         }),
       )
       await step('it was assigned and is deleted: kubelet runs on', () =>
-        withoutRestart(node, async () => {
+        node.withoutRestart(async () => {
           await admin.assign('good')
           await admin.untilStatus({ assigned: good, active: good, lastKnownGood: good })
           await admin.deleteConfigMap('good')
@@ -64,7 +64,7 @@ export function addNodeTransitionScenarios(plane: ControlPlane, program: string)
         return source
       })
       await step('what only kubelet itself knows to be wrong is refused, without a restart', () =>
-        withoutRestart(node, async () => {
+        node.withoutRestart(async () => {
           const gate = await assignNew(node, admin, 'gate', { featureGates: { NoSuchGate: true } })
           await admin.untilStatus({ assigned: gate, active: recreated, lastKnownGood: recreated, error: VALIDATE_ERROR })
         }),
@@ -82,10 +82,4 @@ export function addNodeTransitionScenarios(plane: ControlPlane, program: string)
 async function assignAgain(admin: Administrator, name: string) {
   await admin.assign(name)
   return admin.source(name)
-}
-
-async function withoutRestart(node: Node, work: () => Promise<void>): Promise<void> {
-  const before = await node.kubeletProcess()
-  await work()
-  assert.equal(await node.kubeletProcess(), before)
 }

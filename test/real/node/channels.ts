@@ -1,0 +1,198 @@
+/**
+ * Configs that reach a real kubelet on a cluster that drops configSource: by a label of the Node, and by ConfigMaps that select it. The node has its own identity
+ * and what a file of deploy/rbac grants; the operator has kubectl, and reads the condition of the Node.
+ */
+import { strict as assert } from 'node:assert'
+import { join } from 'node:path'
+import type { Administrator, Condition } from '../administrator.ts'
+import type { ControlPlane } from '../lab/control-plane.ts'
+import { CommandError } from '../lab/processes.ts'
+import { type Step, scenario } from '../lab/runner.ts'
+import { DEPLOY } from '../rights/manifests.ts'
+import { withModernPlane } from '../rights/plane.ts'
+import { CRASHING, UP_TO_LOADING } from './kubeadm-files.ts'
+import { type Node, withNode } from './node.ts'
+
+const PREFIX = 'kubelet-cfg-agent.node-restriction.kubernetes.io'
+const LABEL = `${PREFIX}/config`
+const ROLE = `${PREFIX}/role`
+const FLEET_NAMESPACE = 'node-configs'
+const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '5s', SPREAD: '0s' }
+/** As node-fleet-selector.yaml says. */
+const BY_SELECTOR = { ...SETTINGS, CHANNELS: 'config-source,label,selector', CONFIG_NAMESPACE: FLEET_NAMESPACE }
+/** Three starts, 10 s apart. */
+const CRASH_LOOP_MS = 90_000
+/** What is forbidden is tried again from 1 s to a minute apart. */
+const FORBIDDEN_MS = 90_000
+
+export function addNodeChannelScenarios(program: string): void {
+  scenario(
+    'node: assigned by its label',
+    (step) =>
+      withModernPlane(step, (plane) =>
+        withNode(plane, program, { name: 'labelled', settings: SETTINGS }, (node, admin) => playLabel(step, plane, node, admin)),
+      ),
+    { timeoutMs: 420_000 },
+  )
+  scenario(
+    'node: selected by its labels',
+    (step) =>
+      withModernPlane(step, (plane) =>
+        withNode(plane, program, { name: 'selected', settings: BY_SELECTOR }, (node, admin) => playSelector(step, plane, node, admin)),
+      ),
+    { timeoutMs: 420_000 },
+  )
+}
+
+async function playLabel(step: Step, plane: ControlPlane, node: Node, admin: Administrator): Promise<void> {
+  const put = (name: string, changes: object) => apply(plane, { name, namespace: 'kube-system' }, node.config(changes))
+  const label = (value: string) => admin.kubectl('label', '--overwrite', 'node', node.name, `${LABEL}=${value}`)
+  await plane.kubectl(['apply', '-f', join(DEPLOY, 'rbac/node-configmaps.yaml')])
+
+  await step('nothing assigned: local', () => admin.untilCondition({ status: 'True', reason: 'Local' }))
+  await step('the label, which the node may not set and kubectl may', async () => {
+    await put('node-config', { maxPods: 51 })
+    await assert.rejects(
+      plane.kubectl(['label', 'node', node.name, `${LABEL}=node-config`], { kubeconfig: await plane.nodeKubeconfig(node.name) }),
+      (error) => error instanceof CommandError && /is not allowed to modify labels/.test(error.stderr),
+    )
+    await label('node-config')
+    await admin.untilCondition({ status: 'Unknown', reason: 'InTrial', message: /^trial of kube-system\/node-config:kubelet@\d+ until / })
+  })
+  await step('kubectl wait returns once it is promoted, and kubelet runs it', async () => {
+    await admin.kubectl('wait', '--for=condition=KubeletConfigReady', `node/${node.name}`, '--timeout=60s')
+    assert.equal((await node.configz()).maxPods, 51)
+    assert.match((await node.command('status')).stdout, /^Assigned by +label kubelet-cfg-agent\.node-restriction/m)
+  })
+  const edited = await step('an edit in place is promoted too', async () => {
+    const { resourceVersion } = await put('node-config', { maxPods: 52 })
+    await node.untilRuns(52)
+    return untilPromoted(admin, `kube-system/node-config:kubelet@${resourceVersion}`)
+  })
+  await step('an edit of which kubelet dies is rolled back, and the condition and the annotation say so', async () => {
+    await put('node-config', { maxPods: 53, ...CRASHING })
+    const { message } = await admin.untilCondition({ status: 'False', reason: 'RolledBack' }, CRASH_LOOP_MS)
+    console.log(`    ${message}`)
+    await node.untilRuns(52)
+    const { active, lastKnownGood, error } = await annotation(admin, node)
+    assert.equal(active.configMap.resourceVersion, edited)
+    assert.deepEqual(lastKnownGood, active)
+    assert.equal(error, 'failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details')
+  })
+  await step('a mended one gets its turn', async () => {
+    const { resourceVersion } = await put('node-config', { maxPods: 54 })
+    await node.untilRuns(54)
+    await untilPromoted(admin, `kube-system/node-config:kubelet@${resourceVersion}`)
+  })
+  await step('a ConfigMap that the file does not name is an error, and nothing happens', () =>
+    node.withoutRestart(async () => {
+      await put('another', { maxPods: 55 })
+      await label('another')
+      await admin.untilCondition({
+        status: 'False',
+        reason: 'DownloadFailed',
+        message: /another:kubelet cannot be read: the API server forbids it$/,
+      })
+      await node.untilRuns(54)
+    }),
+  )
+  await step('no label: the local config', async () => {
+    await admin.kubectl('label', 'node', node.name, `${LABEL}-`)
+    await node.untilRuns(110)
+    await admin.untilCondition({ status: 'True', reason: 'Local' })
+    assert.equal(node.read('kubelet.env'), undefined)
+  })
+}
+
+async function playSelector(step: Step, plane: ControlPlane, node: Node, admin: Administrator): Promise<void> {
+  const put = (name: string, changes: object, selector: string, priority: number) =>
+    apply(
+      plane,
+      {
+        name,
+        namespace: FLEET_NAMESPACE,
+        labels: { 'kubelet-cfg-agent.io/fleet': 'true' },
+        annotations: { 'kubelet-cfg-agent.io/node-selector': selector, 'kubelet-cfg-agent.io/priority': String(priority) },
+      },
+      node.config(changes),
+    )
+  await step('before it may list: an error', () =>
+    admin.untilCondition({ status: 'False', reason: 'Invalid', message: /: ConfigMaps labelled .* cannot be listed: 403: / }),
+  )
+  await step('it may, and none selects it: local', async () => {
+    await plane.kubectl(['apply', '-f', join(DEPLOY, 'rbac/node-fleet-selector.yaml')])
+    await put('workers', { maxPods: 51 }, `${ROLE} in (worker,edge)`, 1)
+    await admin.untilCondition({ status: 'True', reason: 'Local' }, FORBIDDEN_MS)
+  })
+  const workers = await step('the Node gets the label that is asked for: it is promoted', async () => {
+    await admin.kubectl('label', 'node', node.name, `${ROLE}=worker`)
+    await node.untilRuns(51)
+    return untilPromoted(admin, `${FLEET_NAMESPACE}/workers:kubelet@\\d+`)
+  })
+  await step('one of a higher priority, of which kubelet dies, is rolled back to it', async () => {
+    await put('canary', { maxPods: 52, ...CRASHING }, `${ROLE}=worker`, 10)
+    await admin.untilCondition({ status: 'False', reason: 'RolledBack', message: /^node-configs\/canary:kubelet@/ }, CRASH_LOOP_MS)
+    await node.untilRuns(51)
+    assert.equal((await annotation(admin, node)).active.configMap.resourceVersion, workers)
+  })
+  const canary = await step('mended, it is promoted', async () => {
+    await put('canary', { maxPods: 53 }, `${ROLE}=worker`, 10)
+    await node.untilRuns(53)
+    return untilPromoted(admin, `${FLEET_NAMESPACE}/canary:kubelet@\\d+`)
+  })
+  await step('a tie is refused, and nothing happens', () =>
+    node.withoutRestart(async () => {
+      await put('other', { maxPods: 54 }, '', 10)
+      await admin.untilCondition({
+        status: 'False',
+        reason: 'Invalid',
+        message: /ConfigMaps canary, other match with the same priority 10/,
+      })
+      await admin.kubectl('-n', FLEET_NAMESPACE, 'delete', 'configmap', 'other')
+      assert.equal(await untilPromoted(admin, `${FLEET_NAMESPACE}/canary:kubelet@\\d+`), canary)
+    }),
+  )
+  await step('a reboot without an API server: kubelet comes up on what was chosen', async () => {
+    await plane.stopApiserver()
+    try {
+      await node.reboot()
+      await node.untilHealthy()
+      const { active } = JSON.parse((await node.command('status', '-o', 'json')).stdout)
+      assert.equal(active.resourceVersion, canary)
+    } finally {
+      await plane.startApiserver()
+    }
+    await node.untilRuns(53)
+    assert.equal(await untilPromoted(admin, `${FLEET_NAMESPACE}/canary:kubelet@\\d+`), canary)
+  })
+  await step('the Node loses its label: local', async () => {
+    await admin.kubectl('label', 'node', node.name, `${ROLE}-`)
+    await node.untilRuns(110)
+    await admin.untilCondition({ status: 'True', reason: 'Local' })
+  })
+}
+
+interface Metadata {
+  readonly name: string
+  readonly namespace: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+/** Makes or edits one; returns its metadata as they are then. */
+async function apply(plane: ControlPlane, metadata: Metadata, kubelet: string): Promise<{ readonly resourceVersion: string }> {
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubelet } }
+  return JSON.parse(await plane.kubectl(['apply', '-o', 'json', '-f', '-'], { input: JSON.stringify(object) })).metadata
+}
+
+/** Returns the version that was promoted. */
+async function untilPromoted(admin: Administrator, source: string): Promise<string> {
+  const message = new RegExp(`^${source} has passed its trial$`)
+  const found: Condition = await admin.untilCondition({ status: 'True', reason: 'Promoted', message })
+  return /@(\d+) /.exec(found.message)?.[1] ?? ''
+}
+
+async function annotation(admin: Administrator, node: Node) {
+  const { metadata } = JSON.parse(await admin.kubectl('get', 'node', node.name, '-o', 'json'))
+  return JSON.parse(metadata.annotations['kubelet-cfg-agent.io/status'])
+}
