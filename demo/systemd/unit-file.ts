@@ -55,6 +55,8 @@ export function showUnit(unit: SimulatedUnit, machine: UnitMachine, mainPid: num
     EnvironmentFiles: unit.environmentFiles.map((path) => `${path} (ignore_errors=yes)`),
     DropInPaths: [unit.dropIns.join(' ')],
     NeedDaemonReload: ['no'],
+    // As kubeadm's.
+    StartLimitIntervalUSec: [0],
   }
   return UNIT_PROPERTIES.flatMap((name) => lines[name].map((value) => `${name}=${value}\n`)).join('')
 }

@@ -80,7 +80,7 @@ export interface Unit {
   /** Whether the process of that look still runs, without asking systemd. false: it does not, or that cannot be told. */
   stillRuns(seen: UnitState): boolean
   /**
-   * Asks systemd, without waiting, to run kubelet anew: `reset-failed`, then `try-restart` (or `start` where the unit is failed).
+   * Asks systemd, without waiting, to run kubelet anew: `reset-failed` where it does something, then `try-restart` (or `start` where the unit is failed).
    * Never starts what a person stopped.
    */
   restart(activity: 'failed' | 'other'): Promise<CommandOutcome>
@@ -186,7 +186,7 @@ export interface Checkpoints {
   /** undefined: no such checkpoint. */
   data(uid: string, resourceVersion: string, overlay?: string): ConfigMapData | undefined
   /** Renderings too. */
-  list(): CheckpointInfo[]
+  list(): readonly CheckpointInfo[]
   remove(uid: string, resourceVersion: string, overlay?: string): void
   /** Absolute path of the file that kubelet's `--config` names. */
   path(file: CheckpointFile): string

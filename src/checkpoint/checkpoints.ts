@@ -44,6 +44,8 @@ export class FileCheckpoints implements Checkpoints {
   readonly #faults: LastingFaults
   /** By path, as long as no file there changes its identity: hashing every checkpoint at every look would cost too much. */
   readonly #hashes = new Map<string, CachedHashes>()
+  /** As of the last change that this store made, and none but the holder of the lock makes any: only what prunes wants it, and it takes longer than the rest of a look. */
+  #listed: readonly CheckpointInfo[] | undefined
 
   constructor(files: TreeFiles, layout: Layout, onSetAside: OnSetAside, faults: LastingFaults) {
     this.#files = files
@@ -67,6 +69,7 @@ export class FileCheckpoints implements Checkpoints {
       this.replace(uid, resourceVersion, data, 'it cannot be read, or holds something that is not a file', overlay)
       return
     }
+    this.#listed = undefined
     this.#files.makeDirectory(dirname(path))
     this.#files.createTree(path, filesOf(data))
   }
@@ -76,6 +79,7 @@ export class FileCheckpoints implements Checkpoints {
     demand(checkData(data))
     const aside = this.#planSetAside(path)
     const exists = this.#files.stat(path) !== undefined
+    this.#listed = undefined
     this.#files.makeDirectory(dirname(path))
     this.#files.createTree(path, filesOf(data), aside)
     this.#hashes.delete(path)
@@ -104,8 +108,9 @@ export class FileCheckpoints implements Checkpoints {
     return files && Object.fromEntries([...files].map(([name, bytes]) => [name, Buffer.from(bytes).toString()]))
   }
 
-  list(): CheckpointInfo[] {
-    return [...this.#listSaved(), ...this.#listRendered()]
+  list(): readonly CheckpointInfo[] {
+    this.#listed ??= [...this.#listSaved(), ...this.#listRendered()]
+    return this.#listed
   }
 
   #listSaved(): CheckpointInfo[] {
@@ -144,6 +149,7 @@ export class FileCheckpoints implements Checkpoints {
 
   remove(uid: string, resourceVersion: string, overlay?: string): void {
     const path = this.#checkedPath(uid, resourceVersion, overlay)
+    this.#listed = undefined
     this.#files.removeTree(path)
     this.#hashes.delete(path)
     const emptied = overlay === undefined ? [dirname(path)] : [dirname(path), dirname(dirname(path))]

@@ -5,7 +5,7 @@
 import type { KubeletProcess, UnitState } from '../agent/model.ts'
 import type { CommandOutcome, Unit } from '../agent/ports.ts'
 import { findFile, layoutOf } from '../checkpoint/names.ts'
-import { chooseVerb, classifyActivity, summarizeState } from './unit-activity.ts'
+import { chooseVerb, classifyActivity, needsReset, summarizeState } from './unit-activity.ts'
 import { type ExitResult, SHOWN_STATE, UnitMachine } from './unit-machine.ts'
 import type { KubeletFacts } from './wiring.ts'
 
@@ -70,8 +70,9 @@ export class FakeUnit implements Unit {
   }
 
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
-    const verb = chooseVerb(activity, this.#show())
-    this.#command('reset-failed')
+    const shown = this.#show()
+    const verb = chooseVerb(activity, shown)
+    if (needsReset(classifyActivity(shown), this.#options.startLimit !== undefined)) this.#command('reset-failed')
     const complaint = this.#command(verb)
     return complaint === undefined ? { ok: true } : { ok: false, detail: complaint }
   }

@@ -11,7 +11,7 @@ import type { KubeletProcess, UnitActivity, UnitState } from '../agent/model.ts'
 import type { CommandOutcome, Unit } from '../agent/ports.ts'
 import { findFile, layoutOf } from '../checkpoint/names.ts'
 import { asArguments, flagValue } from './flags.ts'
-import { chooseVerb, classifyActivity, summarizeState } from './unit-activity.ts'
+import { chooseVerb, classifyActivity, needsReset, summarizeState } from './unit-activity.ts'
 import { parseUnitProperties, UNIT_PROPERTIES, type UnitProperties } from './unit-properties.ts'
 import { type ActivationChoice, describeKubelet, type KubeletFacts, type UnitDefinition } from './wiring.ts'
 
@@ -54,7 +54,7 @@ export class Systemctl implements Unit {
   readonly #options: Required<SystemctlOptions>
   /** What a process was started with never changes, so one look at each is enough. */
   #known: KnownProcess | undefined
-  #wasRunning = false
+  #last: { readonly activity: UnitActivity; readonly startLimited: boolean } | undefined
 
   constructor(options: SystemctlOptions) {
     if (!UNIT_NAME.test(options.unit)) throw Object.assign(new Error(`${options.unit} is no name of a service unit`), { code: 'unit-name' })
@@ -75,7 +75,7 @@ export class Systemctl implements Unit {
     }
     const process = await this.#findProcess(shown)
     const activity = await this.#findActivity(shown)
-    this.#wasRunning = activity === 'running'
+    this.#last = { activity, startLimited: shown.startLimited }
     return {
       kind: 'known',
       activity,
@@ -96,13 +96,15 @@ export class Systemctl implements Unit {
 
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
     const { unit } = this.#options
+    const last = this.#last
     // Asking again costs time, and no unit gets from running to given up in a moment.
-    const verb = chooseVerb(activity, this.#wasRunning ? activity : await this.#show())
+    const verb = chooseVerb(activity, last?.activity === 'running' ? activity : await this.#show())
     // Zeroes NRestarts and the start limit. Where it fails, the restart may still do: exits are counted against a baseline anyway.
-    const reset = await this.#run(['reset-failed', unit])
+    const isNeeded = last === undefined || needsReset(last.activity, last.startLimited)
+    const reset = isNeeded ? await this.#run(['reset-failed', unit]) : undefined
     const answer = await this.#run([verb, '--no-block', unit])
     if (answer.ok) return { ok: true }
-    return { ok: false, detail: reset.ok ? answer.detail : `${answer.detail} (before that, ${reset.detail})` }
+    return { ok: false, detail: reset?.ok !== false ? answer.detail : `${answer.detail} (before that, ${reset.detail})` }
   }
 
   async #show(): Promise<UnitProperties | string> {

@@ -47,3 +47,11 @@ export function chooseVerb(activity: 'failed' | 'other', shown: ShownState | str
   const now = typeof shown === 'string' ? activity : classifyActivity(shown)
   return now === 'failed' || (now === 'stopped' && activity === 'failed') ? 'start' : 'try-restart'
 }
+
+/**
+ * Whether `reset-failed` has something to zero before kubelet is run anew. Of a unit that runs and whose starts nobody counts it has not: a restart by hand
+ * zeroes NRestarts itself (`service_start()` in systemd 252), and so kubelet need not wait for one more command.
+ */
+export function needsReset(activity: UnitActivity, startLimited: boolean): boolean {
+  return activity !== 'running' || startLimited
+}

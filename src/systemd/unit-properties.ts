@@ -19,6 +19,7 @@ export const UNIT_PROPERTIES = [
   'EnvironmentFiles',
   'DropInPaths',
   'NeedDaemonReload',
+  'StartLimitIntervalUSec',
 ] as const
 type PropertyName = (typeof UNIT_PROPERTIES)[number]
 
@@ -39,6 +40,8 @@ export interface UnitProperties {
   readonly environmentFiles: readonly { readonly path: string; readonly optional: boolean }[]
   readonly dropInPaths: readonly string[]
   readonly needDaemonReload: boolean
+  /** Whether systemd counts the starts of the unit and refuses one too many (systemd.unit(5), "StartLimitIntervalSec="); kubeadm's unit has it switched off. */
+  readonly startLimited: boolean
 }
 
 /** undefined: this is no answer to a question for UNIT_PROPERTIES. */
@@ -65,6 +68,7 @@ export function parseUnitProperties(output: string): UnitProperties | undefined 
     environmentFiles: (values.get('EnvironmentFiles') ?? []).flatMap(parseEnvironmentFileEntry),
     dropInPaths: (first('DropInPaths') ?? '').split(' ').filter((path) => path !== ''),
     needDaemonReload: first('NeedDaemonReload') === 'yes',
+    startLimited: first('StartLimitIntervalUSec') !== '0',
   }
 }
 

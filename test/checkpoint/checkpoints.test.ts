@@ -181,7 +181,7 @@ t.test('list tells when each was saved; remove takes the last of a uid with its 
   checkpoints.save('b', '9', DATA)
   checkpoints.save('a', '100', DATA)
   checkpoints.save('a', '99', {})
-  const saved = checkpoints.list().sort((a, b) => a.savedAtMs - b.savedAtMs)
+  const saved = [...checkpoints.list()].sort((a, b) => a.savedAtMs - b.savedAtMs)
   t.same(
     saved.map(({ uid, resourceVersion }) => `${uid}/${resourceVersion}`),
     ['b/9', 'a/100', 'a/99'],
@@ -191,6 +191,37 @@ t.test('list tells when each was saved; remove takes the last of a uid with its 
   checkpoints.remove('b', '9')
   t.same(files.list(`${ROOT}/checkpoints`), ['a'])
   t.match(checkpoints.list(), [{ uid: 'a', resourceVersion: '99' }])
+  t.end()
+})
+
+t.test('list reads the disk again only after something was changed, well or not', (t) => {
+  const { disk, checkpoints } = open()
+  const { list } = disk
+  let reads = 0
+  disk.list = (path) => {
+    reads += 1
+    return list.call(disk, path)
+  }
+  const names = () => checkpoints.list().map(({ resourceVersion }) => resourceVersion)
+  const isRead = () => {
+    reads = 0
+    checkpoints.list()
+    return reads > 0
+  }
+  checkpoints.save('u', '1', DATA)
+  t.same(names(), ['1'])
+  t.notOk(isRead())
+  checkpoints.save('u', '2', DATA)
+  t.same(names(), ['1', '2'])
+  checkpoints.replace('u', '2', {}, 'restored etcd')
+  t.ok(isRead(), 'it was saved at another time')
+  t.notOk(isRead())
+  checkpoints.remove('u', '1')
+  t.same(names(), ['2'])
+  disk.full = true
+  t.throws(() => checkpoints.save('u', '3', DATA))
+  t.ok(isRead())
+  t.same(names(), ['2'])
   t.end()
 })
 

@@ -184,6 +184,26 @@ t.test('restart: the commands, in order', async (t) => {
   t.strictSame(await half.unit.restart('other'), { ok: true }, 'a count that could not be zeroed is no reason not to restart')
 })
 
+t.test('restart: reset-failed is left out where kubelet runs and systemd does not count its starts', async (t) => {
+  const reset = ['reset-failed kubelet.service', 'try-restart --no-block kubelet.service']
+  for (const [property, state, commands] of [
+    ['StartLimitIntervalUSec=0', 's/x/x/', reset.slice(1)],
+    ['StartLimitIntervalUSec=10s', 's/x/x/', reset],
+    ['StartLimitIntervalUSec=infinity', 's/x/x/', reset],
+    ['', 's/x/x/', reset],
+    ['StartLimitIntervalUSec=0', 's/=active/=activating/; s/=running/=auto-restart/; s/=77/=0/', reset],
+  ] as const) {
+    const { unit, calls } = world(t, `[ $1 = show ] && sed '${state}' answer && echo ${property}; true`)
+    await unit.observe()
+    t.strictSame(await unit.restart('other'), { ok: true })
+    t.strictSame(
+      calls().filter((call) => !/^(show|is-system-running)/.test(call)),
+      commands,
+      `${property} ${state}`,
+    )
+  }
+})
+
 t.test('what the agent has in its environment does not reach the command', async (t) => {
   const { unit, dir } = world(t, 'env > environment; cat answer')
   process.env.NOTIFY_SOCKET = '/run/systemd/notify'

@@ -17,6 +17,7 @@ ActiveState=active
 SubState=running
 DropInPaths=/etc/systemd/system/kubelet.service.d/10-kubeadm.conf /etc/systemd/system/kubelet.service.d/90-kubelet-cfg-agent.conf
 NeedDaemonReload=yes
+StartLimitIntervalUSec=0
 InvocationID=627648421f254ac98c4dd4e2686a14c2
 `
 const NOT_FOUND = `MainPID=0
