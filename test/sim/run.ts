@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import type { Loop } from '../../src/agent/loop.ts'
+import type { FoundConfigMap } from '../../src/agent/desired.ts'
 import type { ConfigMapData } from '../../src/agent/model.ts'
 import type { Log } from '../../src/agent/ports.ts'
 import type { Wait } from '../../src/agent/step.ts'
@@ -67,13 +68,18 @@ export async function runSchedule(schedule: Schedule, options: RunOptions = {}):
 }
 
 /** It runs what the cluster wants, and has proved it. */
-function isWell({ cluster, unit }: SimWorld, { runs, lastKnownGood, assigned }: Settled): boolean {
-  const truth = cluster.truth()
-  if (!unit.isHealthy()) return false
+function isWell(world: SimWorld, { runs, lastKnownGood, assigned }: Settled): boolean {
+  const truth = world.truth()
+  if (!world.unit.isHealthy()) return false
   if (truth.kind === 'local') return true
   if (truth.kind !== 'config-map' || truth.object.kind !== 'found') return false
-  const wanted = truth.object.data[truth.ref.kubeletConfigKey]
+  const wanted = dataOf(truth.object)[truth.ref.kubeletConfigKey]
   return wanted === runs && wanted === lastKnownGood && wanted === assigned
+}
+
+/** What kubelet is to start with: what the overlay makes of it, where there is one. */
+function dataOf({ rendered, data }: FoundConfigMap): ConfigMapData {
+  return rendered?.data ?? data
 }
 
 class Run {
@@ -216,7 +222,7 @@ function settle(world: SimWorld, schedule: Schedule): Settled {
     assert.equal(runs, 'local', 'invariant 7: kubelet does not run its local config')
   }
   if (truth.kind === 'config-map' && truth.object.kind === 'found') {
-    const data = truth.object.rendered?.data ?? truth.object.data
+    const data = dataOf(truth.object)
     const wanted = data[truth.ref.kubeletConfigKey] ?? ''
     const healthy =
       ['good', 'slow-start'].includes(behaviourOf(wanted)) || (behaviourOf(wanted) === 'good-until-upgrade' && unit.version === 1)
