@@ -3,8 +3,8 @@
  * settle. With a crash point the same run is repeated with the agent (or the machine) dying at that one operation.
  */
 import assert from 'node:assert/strict'
-import type { Loop } from '../../src/agent/loop.ts'
 import type { FoundConfigMap } from '../../src/agent/desired.ts'
+import type { Loop } from '../../src/agent/loop.ts'
 import type { ConfigMapData } from '../../src/agent/model.ts'
 import type { Log } from '../../src/agent/ports.ts'
 import type { Wait } from '../../src/agent/step.ts'

@@ -20,12 +20,12 @@ export function scenario(name: string, play: (step: Step) => Promise<void>, opti
   scenarios.push({ name, play, timeoutMs: options.timeoutMs ?? 300_000 })
 }
 
-/** Runs the scenarios whose name contains every one of `words`, and none of those that begin with `!`; ends with the line `N passed, N failed`, and exits. */
+/** Runs the scenarios whose name contains every one of `words`, none of those that begin with `!`, of `one|two` either; ends with the line `N passed, N failed`, and exits. */
 export async function runScenarios(words: readonly string[] = process.argv.slice(2)): Promise<never> {
   const failed: string[] = []
   let passed = 0
-  const isMeant = ({ name }: Scenario) =>
-    words.every((word) => (word.startsWith('!') ? !name.includes(word.slice(1)) : name.includes(word)))
+  const has = (name: string, word: string) => word.split('|').some((one) => name.includes(one))
+  const isMeant = ({ name }: Scenario) => words.every((word) => (word.startsWith('!') ? !has(name, word.slice(1)) : has(name, word)))
   for (const each of scenarios.filter(isMeant)) {
     console.log(`\n# ${each.name}`)
     const startedAt = performance.now()

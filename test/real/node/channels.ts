@@ -27,7 +27,7 @@ const FORBIDDEN_MS = 90_000
 
 export function addNodeChannelScenarios(program: string): void {
   scenario(
-    'node: assigned by its label',
+    'node: modern: assigned by its label',
     (step) =>
       withModernPlane(step, (plane) =>
         withNode(plane, program, { name: 'labelled', settings: SETTINGS }, (node, admin) => playLabel(step, plane, node, admin)),
@@ -35,7 +35,7 @@ export function addNodeChannelScenarios(program: string): void {
     { timeoutMs: 420_000 },
   )
   scenario(
-    'node: selected by its labels',
+    'node: modern: selected by its labels',
     (step) =>
       withModernPlane(step, (plane) =>
         withNode(plane, program, { name: 'selected', settings: BY_SELECTOR }, (node, admin) => playSelector(step, plane, node, admin)),
