@@ -69,6 +69,8 @@ const pace = { nowMs: () => clock.now().monotonicUs / 1000, random: Math.random,
 
 async function runAgent(start: AgentStart): Promise<ExitCode> {
   keepHeapSmall()
+  // For ps and top: Node.js calls the first thread of every process `node` or MainThread.
+  process.title = ['kubelet-cfg-agent', ...process.argv.slice(2)].join(' ')
   const { settings } = start
   const log = openLog(settings)
   const stop = new AbortController()

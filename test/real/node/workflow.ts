@@ -21,13 +21,17 @@ export function addWorkflowScenarios(plane: ControlPlane, program: string): void
     withNode(plane, program, options, async (node, admin) => {
       const file = join(plane.directory, 'workflow.json')
       const before = await node.configz()
-      await step('installing the agent restarts no kubelet', async () => {
-        const process = await node.kubeletProcess()
-        await installAgent(node)
-        await admin.untilStatus({})
-        assert.equal(await node.kubeletProcess(), process)
-      })
+      await step('installing the agent restarts no kubelet', () =>
+        node.withoutRestart(async () => {
+          await installAgent(node)
+          await admin.untilStatus({})
+        }),
+      )
       await step('the command that checks a node finds nothing wrong', () => node.command('check'))
+      await step('ps shows it by its name', async () => {
+        const { MainPID } = await node.show('kubelet-cfg-agent', 'MainPID')
+        assert.equal((await node.exec('ps', '-o', 'comm=,args=', '-p', MainPID)).stdout.trim(), 'kubelet-cfg-age kubelet-cfg-agent run')
+      })
       await step('/configz of kubelet becomes a file, with one line changed', async () => {
         assert.equal(before.maxPods, 110)
         const head = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
@@ -41,11 +45,9 @@ export function addWorkflowScenarios(plane: ControlPlane, program: string): void
         await node.untilRuns(51)
         assert.deepEqual(await node.configz(), { ...before, maxPods: 51 })
       })
-      await step('after the trial it is last-known-good, without a restart', async () => {
-        const process = await node.kubeletProcess()
-        await admin.untilStatus({ assigned: first, active: first, lastKnownGood: first })
-        assert.equal(await node.kubeletProcess(), process)
-      })
+      await step('after the trial it is last-known-good, without a restart', () =>
+        node.withoutRestart(() => admin.untilStatus({ assigned: first, active: first, lastKnownGood: first })),
+      )
       const edited = await step('the ConfigMap is edited in place: kubelet runs the edit', async () => {
         const data = { kubelet: JSON.stringify({ ...JSON.parse(await configOf(admin, first)), maxPods: 61 }) }
         await admin.kubectl('-n', NAMESPACE, 'patch', 'configmap', first.name, '--type=merge', '-p', JSON.stringify({ data }))
@@ -54,14 +56,14 @@ export function addWorkflowScenarios(plane: ControlPlane, program: string): void
         assert.deepEqual(await node.configz(), { ...before, maxPods: 61 })
         return source
       })
-      const labelled = await step('a label on it restarts nothing', async () => {
-        const process = await node.kubeletProcess()
-        await admin.kubectl('-n', NAMESPACE, 'label', 'configmap', first.name, 'seen=yes')
-        const source = await readSource(admin, first.name)
-        await admin.untilStatus({ assigned: source, active: source, lastKnownGood: source })
-        assert.equal(await node.kubeletProcess(), process)
-        return source
-      })
+      const labelled = await step('a label on it restarts nothing', () =>
+        node.withoutRestart(async () => {
+          await admin.kubectl('-n', NAMESPACE, 'label', 'configmap', first.name, 'seen=yes')
+          const source = await readSource(admin, first.name)
+          await admin.untilStatus({ assigned: source, active: source, lastKnownGood: source })
+          return source
+        }),
+      )
       await step('configSource is removed: kubelet runs what it was provisioned with', async () => {
         await admin.unassign()
         await admin.untilStatus({})
