@@ -55,8 +55,7 @@ export function showUnit(unit: SimulatedUnit, machine: UnitMachine, mainPid: num
     EnvironmentFiles: unit.environmentFiles.map((path) => `${path} (ignore_errors=yes)`),
     DropInPaths: [unit.dropIns.join(' ')],
     NeedDaemonReload: ['no'],
-    // As kubeadm's.
-    StartLimitIntervalUSec: [0],
+    StartLimitIntervalUSec: [machine.startLimit === undefined ? 0 : `${machine.startLimit.intervalUs / 1e6}s`],
   }
   return UNIT_PROPERTIES.flatMap((name) => lines[name].map((value) => `${name}=${value}\n`)).join('')
 }

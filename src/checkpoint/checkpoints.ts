@@ -44,7 +44,7 @@ export class FileCheckpoints implements Checkpoints {
   readonly #faults: LastingFaults
   /** By path, as long as no file there changes its identity: hashing every checkpoint at every look would cost too much. */
   readonly #hashes = new Map<string, CachedHashes>()
-  /** As of the last change that this store made, and none but the holder of the lock makes any: only what prunes wants it, and it takes longer than the rest of a look. */
+  /** Until this store changes something: nobody but the holder of the lock does, and a command looks once. Listing takes longer than the rest of a look. */
   #listed: readonly CheckpointInfo[] | undefined
 
   constructor(files: TreeFiles, layout: Layout, onSetAside: OnSetAside, faults: LastingFaults) {

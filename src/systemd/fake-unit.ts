@@ -2,7 +2,7 @@
  * Kubelet's unit in memory: systemd's state machine over a kubelet that behaves as its config says, on a clock that is set by hand. It passes the same contract
  * test as the adapter of the real one.
  */
-import type { KubeletProcess, UnitState } from '../agent/model.ts'
+import type { KubeletProcess, UnitActivity, UnitState } from '../agent/model.ts'
 import type { CommandOutcome, Unit } from '../agent/ports.ts'
 import { findFile, layoutOf } from '../checkpoint/names.ts'
 import { chooseVerb, classifyActivity, needsReset, summarizeState } from './unit-activity.ts'
@@ -48,6 +48,7 @@ export class FakeUnit implements Unit {
   #process: FakeProcess | undefined
   #starts = 0
   #systemStops = false
+  #last: UnitActivity | undefined
 
   /** Starts kubelet, as at boot. */
   constructor(options: FakeUnitOptions, nowUs: number) {
@@ -61,6 +62,7 @@ export class FakeUnit implements Unit {
     const { invocationId, nRestarts, startedAtUs } = this.#machine
     const shown = this.#show()
     const activity = this.#systemStops ? 'stopping' : classifyActivity(shown)
+    this.#last = activity
     const facts = { invocationId, nRestarts, startedAtUs, summary: summarizeState(shown), process: this.#describeProcess() }
     return { kind: 'known', activity, ...facts, ...this.#options.facts() }
   }
@@ -70,9 +72,8 @@ export class FakeUnit implements Unit {
   }
 
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
-    const shown = this.#show()
-    const verb = chooseVerb(activity, shown)
-    if (needsReset(classifyActivity(shown), this.#options.startLimit !== undefined)) this.#command('reset-failed')
+    const verb = chooseVerb(activity, this.#last === 'running' ? activity : this.#show())
+    if (needsReset(this.#last, this.#options.startLimit !== undefined)) this.#command('reset-failed')
     const complaint = this.#command(verb)
     return complaint === undefined ? { ok: true } : { ok: false, detail: complaint }
   }

@@ -50,10 +50,13 @@ interface KnownProcess {
 type FoundProcess = KnownProcess | Extract<KubeletProcess, { kind: 'none' | 'unknown' }>
 type Answer = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly output: string; readonly detail: string }
 
+const NOT_NEEDED: Answer = { ok: true, output: '' }
+
 export class Systemctl implements Unit {
   readonly #options: Required<SystemctlOptions>
   /** What a process was started with never changes, so one look at each is enough. */
   #known: KnownProcess | undefined
+  /** What the last look saw, if it saw anything. */
   #last: { readonly activity: UnitActivity; readonly startLimited: boolean } | undefined
 
   constructor(options: SystemctlOptions) {
@@ -62,6 +65,7 @@ export class Systemctl implements Unit {
   }
 
   async observe(): Promise<UnitState> {
+    this.#last = undefined
     const shown = await this.#show()
     if (typeof shown === 'string') return { kind: 'unknown', detail: shown }
     const { exec } = shown
@@ -99,12 +103,11 @@ export class Systemctl implements Unit {
     const last = this.#last
     // Asking again costs time, and no unit gets from running to given up in a moment.
     const verb = chooseVerb(activity, last?.activity === 'running' ? activity : await this.#show())
-    // Zeroes NRestarts and the start limit. Where it fails, the restart may still do: exits are counted against a baseline anyway.
-    const isNeeded = last === undefined || needsReset(last.activity, last.startLimited)
-    const reset = isNeeded ? await this.#run(['reset-failed', unit]) : undefined
+    // Where zeroing fails, the restart may still do: exits are counted against a baseline anyway.
+    const reset: Answer = needsReset(last?.activity, last?.startLimited ?? true) ? await this.#run(['reset-failed', unit]) : NOT_NEEDED
     const answer = await this.#run([verb, '--no-block', unit])
     if (answer.ok) return { ok: true }
-    return { ok: false, detail: reset?.ok !== false ? answer.detail : `${answer.detail} (before that, ${reset.detail})` }
+    return { ok: false, detail: reset.ok ? answer.detail : `${answer.detail} (before that, ${reset.detail})` }
   }
 
   async #show(): Promise<UnitProperties | string> {

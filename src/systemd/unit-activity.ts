@@ -49,9 +49,10 @@ export function chooseVerb(activity: 'failed' | 'other', shown: ShownState | str
 }
 
 /**
- * Whether `reset-failed` has something to zero before kubelet is run anew. Of a unit that runs and whose starts nobody counts it has not: a restart by hand
- * zeroes NRestarts itself (`service_start()` in systemd 252), and so kubelet need not wait for one more command.
+ * Whether `reset-failed` has something to zero before kubelet is run anew. Of a unit that runs and whose starts nobody counts it has not: a start that is no
+ * automatic one zeroes NRestarts itself (`service_start()`, by `flush_n_restarts`), and so kubelet need not wait for one more command.
+ * @param last what the last look saw; undefined: nothing.
  */
-export function needsReset(activity: UnitActivity, startLimited: boolean): boolean {
-  return activity !== 'running' || startLimited
+export function needsReset(last: UnitActivity | undefined, startLimited: boolean): boolean {
+  return last !== 'running' || startLimited
 }

@@ -58,6 +58,9 @@ export class UnitMachine {
   get startedAtUs(): number {
     return this.#startedAtUs
   }
+  get startLimit(): MachineOptions['startLimit'] {
+    return this.#options.startLimit
+  }
   /** When `onTimer` is due. */
   get timerUs(): number | undefined {
     return this.#restartAtUs

@@ -6,6 +6,7 @@
 import { strict as assert } from 'node:assert'
 import type { ControlPlane } from './lab/control-plane.ts'
 import { eventually } from './lab/eventually.ts'
+import { STATUS_ANNOTATION } from './node-words.ts'
 import type { Source } from './records.ts'
 
 /** `status.config` with what is local left out, as the API shows it. */
@@ -24,6 +25,13 @@ export interface NodeEvent {
   readonly message: string
   readonly source: { readonly component: string; readonly host: string }
   readonly count: number
+}
+
+export interface ConfigMapMetadata {
+  readonly name: string
+  readonly namespace: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 /** What the agent says of the node by the condition `KubeletConfigReady`. */
@@ -59,6 +67,13 @@ export class Administrator {
   /** Any object, from a manifest on standard input. */
   async create(object: object): Promise<void> {
     await this.#plane.kubectl(['create', '-f', '-'], { input: JSON.stringify(object) })
+  }
+
+  /** Makes or edits one as a manifest says it, all of it at once; returns its version then. */
+  async applyConfigMap(metadata: ConfigMapMetadata, kubelet: string): Promise<string> {
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubelet } }
+    const applied = await this.#plane.kubectl(['apply', '-o', 'json', '-f', '-'], { input: JSON.stringify(object) })
+    return JSON.parse(applied).metadata.resourceVersion
   }
 
   /** In place. */
@@ -121,6 +136,17 @@ export class Administrator {
       return true
     }
     await eventually(probe, { what: 'the Node shows this status', timeoutMs, intervalMs: 250 })
+  }
+
+  /** The annotation in which the agent says all that it says; undefined: there is none. */
+  async statusText(): Promise<string | undefined> {
+    const { metadata } = JSON.parse(await this.kubectl('get', 'node', this.#node, '-o', 'json'))
+    return metadata.annotations?.[STATUS_ANNOTATION]
+  }
+
+  /** The same, read. Without one it is empty. */
+  async annotation() {
+    return JSON.parse((await this.statusText()) ?? '{}')
   }
 
   async condition(): Promise<Condition | undefined> {

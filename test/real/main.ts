@@ -1,6 +1,6 @@
 /**
  * The agent as it is shipped, on a real kube-apiserver 1.20.2, driven by real kubectl commands: `npm run test:real`, or with words to run only the scenarios that
- * have all of them in their name (`npm run test:real -- node: reboot`); `one|two` is either, and `!word` those that have it not. Those called `node:` have a real
+ * have all of them in their name (`npm run test:real -- node: reboot`); `'one|two'` stands for either, and `'!word'` for those that have it not. Those called `node:` have a real
  * systemd and a real kubelet too, the others a simulated one. Without words they run in three lanes side by side. Prints each step with the time it took, and ends
  * with `N passed, N failed`. Whatever it started ends with it.
  */

@@ -4,34 +4,26 @@
  */
 import { strict as assert } from 'node:assert'
 import type { Administrator } from './administrator.ts'
-import { type ControlPlane, startControlPlane } from './lab/control-plane.ts'
+import type { ControlPlane } from './lab/control-plane.ts'
 import { eventually } from './lab/eventually.ts'
 import { CommandError } from './lab/processes.ts'
-import { scenario } from './lab/runner.ts'
+import { type Step, scenario } from './lab/runner.ts'
 import { type Machine, type MachineOptions, withMachine } from './machine.ts'
+import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, PAUSED_ANNOTATION } from './node-words.ts'
+import { withModernPlane } from './rights/plane.ts'
 
-const LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
-const ANNOTATION = 'kubelet-cfg-agent.io/config-source'
-const PAUSED = 'kubelet-cfg-agent.io/paused'
 const FLEET_NAMESPACE = 'node-configs'
 /** Only the fourth refusal in a row counts, and they are up to a minute apart; so are reads where watching is forbidden. */
 const SLOW_MS = 240_000
 
-type Step = Parameters<Parameters<typeof scenario>[1]>[0]
 type Play = (step: Step, machine: Machine, admin: Administrator, plane: ControlPlane) => Promise<void>
 
 export function addModernChannelScenarios(program: string): void {
   const onNode = (what: string, options: MachineOptions, play: Play): void => {
     scenario(
       `modern channels: ${what}`,
-      async (step) => {
-        const plane = await step('an API server that drops configSource', () => startControlPlane({ dynamicKubeletConfig: false }))
-        try {
-          await withMachine(plane, program, options, (machine, admin) => play(step, machine, admin, plane))
-        } finally {
-          await plane.stop()
-        }
-      },
+      (step) =>
+        withModernPlane(step, (plane) => withMachine(plane, program, options, (machine, admin) => play(step, machine, admin, plane))),
       { timeoutMs: 600_000 },
     )
   }
@@ -64,17 +56,17 @@ const playPlain: Play = async (step, machine, admin, plane) => {
   })
   await step('the Node is watched by its metadata', () => machine.agent.untilSays(/of the Node, metadata is watched$/))
   await step('the annotation, by the administrator', async () => {
-    await admin.kubectl('annotate', 'node', machine.name, `${ANNOTATION}=kube-system/${admin.nameOf('one')}`)
+    await admin.kubectl('annotate', 'node', machine.name, `${CONFIG_SOURCE_ANNOTATION}=kube-system/${admin.nameOf('one')}`)
     await machine.untilRuns(51)
     await untilStatus(machine, { channel: 'annotation' })
   })
   await step('and by the node itself: NodeRestriction does not mind', async () => {
     const source = { configMap: { namespace: 'kube-system', name: admin.nameOf('two'), kubeletConfigKey: 'kubelet' } }
-    await asNode('annotate', '--overwrite', 'node', machine.name, `${ANNOTATION}=${JSON.stringify(source)}`)
+    await asNode('annotate', '--overwrite', 'node', machine.name, `${CONFIG_SOURCE_ANNOTATION}=${JSON.stringify(source)}`)
     await machine.untilRuns(52)
   })
   await step('the label, which the node may not set', async () => {
-    const label = `${LABEL}=${admin.nameOf('one')}`
+    const label = `${CONFIG_LABEL}=${admin.nameOf('one')}`
     await assert.rejects(
       asNode('label', 'node', machine.name, label),
       (error) => error instanceof CommandError && /is not allowed to modify labels/.test(error.stderr),
@@ -82,12 +74,12 @@ const playPlain: Play = async (step, machine, admin, plane) => {
     await admin.kubectl('label', 'node', machine.name, label)
     await machine.untilRuns(51)
     await untilStatus(machine, { channel: 'label' })
-    await assert.rejects(asNode('label', 'node', machine.name, `${LABEL}-`), CommandError)
+    await assert.rejects(asNode('label', 'node', machine.name, `${CONFIG_LABEL}-`), CommandError)
   })
   await step('paused on the Node', async () => {
-    await admin.kubectl('annotate', 'node', machine.name, `${PAUSED}=true`)
+    await admin.kubectl('annotate', 'node', machine.name, `${PAUSED_ANNOTATION}=true`)
     await machine.agent.untilSays(/^paused by annotation kubelet-cfg-agent\.io\/paused of Node plain: /)
-    await admin.kubectl('label', '--overwrite', 'node', machine.name, `${LABEL}=${admin.nameOf('two')}`)
+    await admin.kubectl('label', '--overwrite', 'node', machine.name, `${CONFIG_LABEL}=${admin.nameOf('two')}`)
     await machine.agent.untilSays(/^paused: paused by annotation .*; wanted is kube-system\/plain-two:kubelet@/)
     assert.match(
       (await machine.agent.command('status')).stdout,
@@ -104,31 +96,31 @@ const playPlain: Play = async (step, machine, admin, plane) => {
     await machine.untilRuns(51)
     assert.equal(machine.restarts(), before)
     await plane.startApiserver()
-    await admin.kubectl('annotate', 'node', machine.name, `${PAUSED}-`)
+    await admin.kubectl('annotate', 'node', machine.name, `${PAUSED_ANNOTATION}-`)
     await machine.untilRuns(52, SLOW_MS)
   })
   await step('paused on the ConfigMap', async () => {
-    await admin.kubectl('-n', 'kube-system', 'annotate', 'configmap', admin.nameOf('two'), `${PAUSED}=true`)
+    await admin.kubectl('-n', 'kube-system', 'annotate', 'configmap', admin.nameOf('two'), `${PAUSED_ANNOTATION}=true`)
     await untilStatus(machine, {
       channel: 'label',
-      paused: { by: 'cluster', detail: `paused by annotation ${PAUSED} of ConfigMap kube-system/plain-two` },
+      paused: { by: 'cluster', detail: `paused by annotation ${PAUSED_ANNOTATION} of ConfigMap kube-system/plain-two` },
     })
     const { resourceVersion } = await admin.editConfigMap('two', machine.config('maxPods: 62'))
     await machine.agent.untilSays(new RegExp(`^paused: .*; wanted is kube-system/plain-two:kubelet@${resourceVersion}$`))
-    await admin.kubectl('-n', 'kube-system', 'annotate', 'configmap', admin.nameOf('two'), `${PAUSED}-`)
+    await admin.kubectl('-n', 'kube-system', 'annotate', 'configmap', admin.nameOf('two'), `${PAUSED_ANNOTATION}-`)
     await machine.untilRuns(62)
   })
   await step('a malformed label is an error, and changes nothing', async () => {
     const before = machine.restarts()
-    await admin.kubectl('label', '--overwrite', 'node', machine.name, `${LABEL}=Not_A_Name`)
-    await untilStatus(machine, { channel: 'label', error: `failed to sync: label ${LABEL}: "Not_A_Name" is no name of a ConfigMap` })
+    await admin.kubectl('label', '--overwrite', 'node', machine.name, `${CONFIG_LABEL}=Not_A_Name`)
+    await untilStatus(machine, { channel: 'label', error: `failed to sync: label ${CONFIG_LABEL}: "Not_A_Name" is no name of a ConfigMap` })
     await machine.untilRuns(62)
     assert.equal(machine.restarts(), before)
   })
   await step('without label and annotation, the default again', async () => {
-    await admin.kubectl('label', 'node', machine.name, `${LABEL}-`)
+    await admin.kubectl('label', 'node', machine.name, `${CONFIG_LABEL}-`)
     await machine.untilRuns(62)
-    await admin.kubectl('annotate', 'node', machine.name, `${ANNOTATION}-`)
+    await admin.kubectl('annotate', 'node', machine.name, `${CONFIG_SOURCE_ANNOTATION}-`)
     await machine.untilRuns(41)
     await untilStatus(machine, { channel: 'default', error: null })
   })
@@ -140,10 +132,10 @@ const playStrict: Play = async (step, machine, admin, plane) => {
   for (const name of ['one', 'two']) await plane.grantNodesConfigMap('kube-system', admin.nameOf(name))
   await step('the annotation says nothing', async () => {
     machine.agent.start()
-    await admin.kubectl('annotate', 'node', machine.name, `${ANNOTATION}=kube-system/${admin.nameOf('one')}`)
-    await admin.kubectl('label', 'node', machine.name, `${LABEL}=${admin.nameOf('two')}`)
+    await admin.kubectl('annotate', 'node', machine.name, `${CONFIG_SOURCE_ANNOTATION}=kube-system/${admin.nameOf('one')}`)
+    await admin.kubectl('label', 'node', machine.name, `${CONFIG_LABEL}=${admin.nameOf('two')}`)
     await machine.untilRuns(52)
-    await admin.kubectl('label', 'node', machine.name, `${LABEL}-`)
+    await admin.kubectl('label', 'node', machine.name, `${CONFIG_LABEL}-`)
     await machine.untilRuns(undefined)
     await untilStatus(machine, { channel: null, error: null })
   })
@@ -154,7 +146,7 @@ const playRights: Play = async (step, machine, admin, plane) => {
   await admin.createConfigMap('one', machine.config('maxPods: 51'))
   await step('named, and not to be read', async () => {
     machine.agent.start()
-    await admin.kubectl('label', 'node', machine.name, `${LABEL}=${name}`)
+    await admin.kubectl('label', 'node', machine.name, `${CONFIG_LABEL}=${name}`)
     await machine.agent.untilSays(/^failed to download .*forbidden/)
     assert.equal(machine.restarts(), 0)
   })

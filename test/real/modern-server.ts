@@ -1,15 +1,14 @@
 /** An API server that knows neither `configSource` nor `status.config`, as all since 1.26: it drops both without an error. */
 import { strict as assert } from 'node:assert'
-import { startControlPlane } from './lab/control-plane.ts'
 import { eventually } from './lab/eventually.ts'
 import { scenario } from './lab/runner.ts'
 import { type Machine, withMachine } from './machine.ts'
+import { withModernPlane } from './rights/plane.ts'
 
 export function addModernServerScenarios(program: string): void {
   scenario('modern server: status.config is dropped', async (step) => {
-    const plane = await step('start one', () => startControlPlane({ dynamicKubeletConfig: false }))
-    try {
-      await withMachine(plane, program, { name: 'modern' }, async (machine, admin) => {
+    await withModernPlane(step, (plane) =>
+      withMachine(plane, program, { name: 'modern' }, async (machine, admin) => {
         const dropped = /^the API server drops Node\.Status\.Config/
         await step('the agent says so', async () => {
           machine.agent.start()
@@ -31,10 +30,8 @@ export function addModernServerScenarios(program: string): void {
           assert.equal(machine.agent.ended(), undefined)
           assert.equal((await fetch(`http://127.0.0.1:${machine.metricsPort}/readyz`)).status, 200)
         })
-      })
-    } finally {
-      await plane.stop()
-    }
+      }),
+    )
   })
 }
 

@@ -4,171 +4,147 @@
  */
 import { strict as assert } from 'node:assert'
 import type { Administrator } from './administrator.ts'
-import { startControlPlane } from './lab/control-plane.ts'
 import { eventually } from './lab/eventually.ts'
 import { scenario } from './lab/runner.ts'
 import { type Machine, withMachine } from './machine.ts'
+import { CONFIG_LABEL, PAUSED_ANNOTATION, STATUS_ANNOTATION } from './node-words.ts'
 import { labels } from './records.ts'
-
-const LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
-const PAUSED = 'kubelet-cfg-agent.io/paused'
-const STATUS = 'kubelet-cfg-agent.io/status'
+import { withModernPlane } from './rights/plane.ts'
 
 export function addModernStatusScenarios(program: string): void {
   scenario(
     'modern status: condition and annotation',
-    async (step) => {
-      const plane = await step('an API server that drops configSource', () => startControlPlane({ dynamicKubeletConfig: false }))
-      try {
-        await withMachine(
-          plane,
-          program,
-          { name: 'standing', settings: { trialDuration: '6s', logLevel: 'debug' } },
-          async (machine, admin) => {
-            for (const [name, maxPods] of [
-              ['one', 51],
-              ['two', 52],
-            ] as const) {
-              await admin.createConfigMap(name, machine.config(`maxPods: ${maxPods}`))
-              await plane.grantNodesConfigMap('kube-system', admin.nameOf(name))
-            }
-            await admin.createConfigMap('wrong', machine.config('maxPods: -1'))
-            await plane.grantNodesConfigMap('kube-system', admin.nameOf('wrong'))
-            const ready = (...options: string[]) =>
-              admin.kubectl('wait', '--for=condition=KubeletConfigReady', `node/${machine.name}`, ...options)
-            const label = (name: string) => admin.kubectl('label', '--overwrite', 'node', machine.name, `${LABEL}=${admin.nameOf(name)}`)
+    (step) =>
+      withModernPlane(step, (plane) =>
+        withMachine(plane, program, { name: 'standing', settings: { trialDuration: '6s', logLevel: 'debug' } }, async (machine, admin) => {
+          for (const [name, maxPods] of [
+            ['one', 51],
+            ['two', 52],
+          ] as const) {
+            await admin.createConfigMap(name, machine.config(`maxPods: ${maxPods}`))
+            await plane.grantNodesConfigMap('kube-system', admin.nameOf(name))
+          }
+          await admin.createConfigMap('wrong', machine.config('maxPods: -1'))
+          await plane.grantNodesConfigMap('kube-system', admin.nameOf('wrong'))
+          const ready = (...options: string[]) =>
+            admin.kubectl('wait', '--for=condition=KubeletConfigReady', `node/${machine.name}`, ...options)
+          const label = (name: string) =>
+            admin.kubectl('label', '--overwrite', 'node', machine.name, `${CONFIG_LABEL}=${admin.nameOf(name)}`)
 
-            await step('local', async () => {
-              machine.agent.start()
-              await eventually(() => ready('--timeout=20s'), { what: 'kubectl wait returns' })
-              await admin.untilCondition({
-                status: 'True',
-                reason: 'Local',
-                message: 'nothing is assigned: kubelet runs its local config',
-              })
+          await step('local', async () => {
+            machine.agent.start()
+            await eventually(() => ready('--timeout=20s'), { what: 'kubectl wait returns' })
+            await admin.untilCondition({
+              status: 'True',
+              reason: 'Local',
+              message: 'nothing is assigned: kubelet runs its local config',
             })
-            const one = await step('a config is on trial, with its end', async () => {
-              await label('one')
-              const inTrial = await admin.untilCondition({
-                status: 'Unknown',
-                reason: 'InTrial',
-                message: /^trial of kube-system\/standing-one:kubelet@\d+ until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
-              })
-              const { trial } = await annotation(admin, machine)
-              assert.equal(Date.parse(trial.until) - Date.parse(trial.since), 6000)
-              assert.ok(inTrial.message.endsWith(trial.until))
-              return admin.source('one')
+          })
+          const one = await step('a config is on trial, with its end', async () => {
+            await label('one')
+            const inTrial = await admin.untilCondition({
+              status: 'Unknown',
+              reason: 'InTrial',
+              message: /^trial of kube-system\/standing-one:kubelet@\d+ until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
             })
-            await step('kubectl wait returns when the trial is over', async () => {
-              assert.match(await ready('--timeout=30s'), /^node\/standing condition met/)
-              const promoted = await admin.condition()
-              assert.equal(promoted?.reason, 'Promoted')
-              console.log(await columns(admin, machine))
-              console.log((await text(admin, machine)) ?? '')
+            const { trial } = await admin.annotation()
+            assert.equal(Date.parse(trial.until) - Date.parse(trial.since), 6000)
+            assert.ok(inTrial.message.endsWith(trial.until))
+            return admin.source('one')
+          })
+          await step('kubectl wait returns when the trial is over', async () => {
+            assert.match(await ready('--timeout=30s'), /^node\/standing condition met/)
+            const promoted = await admin.condition()
+            assert.equal(promoted?.reason, 'Promoted')
+            console.log(await columns(admin, machine))
+            console.log((await admin.statusText()) ?? '')
+          })
+          await step('the annotation has all of it', async () => {
+            await eventually(async () => (await admin.annotation()).lastKnownGood?.configMap?.name === one.name, {
+              what: labels(one),
             })
-            await step('the annotation has all of it', async () => {
-              await eventually(async () => (await annotation(admin, machine)).lastKnownGood?.configMap?.name === one.name, {
-                what: labels(one),
-              })
-              const { contentHash, agentVersion, ...rest } = await annotation(admin, machine)
-              const configMap = one
-              assert.deepEqual(rest, { assigned: { configMap }, active: { configMap }, lastKnownGood: { configMap }, channel: 'label' })
-              assert.match(contentHash, /^[0-9a-f]{64}$/)
-              assert.equal(typeof agentVersion, 'string')
+            const { contentHash, agentVersion, ...rest } = await admin.annotation()
+            const configMap = one
+            assert.deepEqual(rest, { assigned: { configMap }, active: { configMap }, lastKnownGood: { configMap }, channel: 'label' })
+            assert.match(contentHash, /^[0-9a-f]{64}$/)
+            assert.equal(typeof agentVersion, 'string')
+          })
+          await step('a restart of the agent writes nothing', async () => {
+            const before = { condition: await admin.condition(), text: await admin.statusText() }
+            const said = machine.agent.timesSaid(/^settled: /)
+            const updating = /^updating (condition|annotation)/
+            const updated = machine.agent.timesSaid(updating)
+            await machine.agent.stop()
+            machine.agent.start()
+            await machine.agent.untilSays(/^settled: /, said + 1)
+            await machine.agent.untilSays(/^the API server drops Node\.Status\.Config/, 2)
+            await machine.agent.untilSays(/of the Node, metadata is watched$/, 2)
+            assert.deepEqual({ condition: await admin.condition(), text: await admin.statusText() }, before)
+            assert.equal(machine.agent.timesSaid(updating), updated)
+          })
+          await step('refused, and why', async () => {
+            const before = machine.restarts()
+            await label('wrong')
+            await admin.untilCondition({
+              status: 'False',
+              reason: 'Refused',
+              message:
+                /^kube-system\/standing-wrong:kubelet@\d+ was refused before a restart, kube-system\/standing-one:kubelet@\d+ runs: .*maxPods/,
             })
-            await step('a restart of the agent writes nothing', async () => {
-              const before = { condition: await admin.condition(), text: await text(admin, machine) }
-              const said = machine.agent.timesSaid(/^settled: /)
-              const updating = /^updating (condition|annotation)/
-              const updated = machine.agent.timesSaid(updating)
-              await machine.agent.stop()
-              machine.agent.start()
-              await machine.agent.untilSays(/^settled: /, said + 1)
-              await machine.agent.untilSays(/^the API server drops Node\.Status\.Config/, 2)
-              await machine.agent.untilSays(/of the Node, metadata is watched$/, 2)
-              assert.deepEqual({ condition: await admin.condition(), text: await text(admin, machine) }, before)
-              assert.equal(machine.agent.timesSaid(updating), updated)
+            const told = await eventually(async () => ((await admin.annotation()).verdict ? admin.annotation() : undefined), {
+              what: 'the annotation has the verdict',
             })
-            await step('refused, and why', async () => {
-              const before = machine.restarts()
-              await label('wrong')
-              await admin.untilCondition({
-                status: 'False',
-                reason: 'Refused',
-                message:
-                  /^kube-system\/standing-wrong:kubelet@\d+ was refused before a restart, kube-system\/standing-one:kubelet@\d+ runs: .*maxPods/,
-              })
-              const told = await eventually(
-                async () => ((await annotation(admin, machine)).verdict ? annotation(admin, machine) : undefined),
-                {
-                  what: 'the annotation has the verdict',
-                },
-              )
-              assert.deepEqual(told.verdict, { state: 'refused', reason: 'validate' })
-              assert.equal(told.error, 'failed to validate config, see Kubelet log for details')
-              assert.equal(machine.restarts(), before)
-              console.log(await columns(admin, machine))
+            assert.deepEqual(told.verdict, { state: 'refused', reason: 'validate' })
+            assert.equal(told.error, 'failed to validate config, see Kubelet log for details')
+            assert.equal(machine.restarts(), before)
+            console.log(await columns(admin, machine))
+          })
+          await step('paused', async () => {
+            await admin.kubectl('annotate', 'node', machine.name, `${PAUSED_ANNOTATION}=true`)
+            await label('two')
+            await admin.untilCondition({
+              status: 'False',
+              reason: 'Paused',
+              message: /^config not activated: paused by annotation .* of Node standing; wanted is kube-system\/standing-two:kubelet@\d+$/,
             })
-            await step('paused', async () => {
-              await admin.kubectl('annotate', 'node', machine.name, `${PAUSED}=true`)
-              await label('two')
-              await admin.untilCondition({
-                status: 'False',
-                reason: 'Paused',
-                message:
-                  /^config not activated: paused by annotation .* of Node standing; wanted is kube-system\/standing-two:kubelet@\d+$/,
-              })
-              await admin.kubectl('annotate', 'node', machine.name, `${PAUSED}-`)
-            })
-            await step('the time of a transition moves with the status alone', async () => {
-              const paused = await admin.condition()
-              await admin.untilCondition({ status: 'True', reason: 'Promoted' })
-              const promoted = await admin.condition()
-              assert.ok(Date.parse(promoted?.lastTransitionTime ?? '') >= Date.parse(paused?.lastTransitionTime ?? ''))
-              await machine.agent.stop()
-              await label('one')
-              machine.agent.start()
-              const inTrial = await admin.untilCondition({ status: 'Unknown', reason: 'InTrial' })
-              await machine.agent.stop()
-              machine.agent.start()
-              await admin.untilCondition({ status: 'Unknown', reason: 'InTrial', lastTransitionTime: inTrial.lastTransitionTime })
-              await admin.untilCondition({ status: 'True', reason: 'Promoted' })
-            })
-            await step('what somebody deletes is mended', async () => {
-              const before = await text(admin, machine)
-              await admin.kubectl('annotate', 'node', machine.name, `${STATUS}-`)
-              assert.equal(await text(admin, machine), undefined)
-              await eventually(async () => (await text(admin, machine)) === before, { what: 'the annotation is back', timeoutMs: 80_000 })
-            })
-            await step('and switched off while it runs, it takes back what it said, and writes nothing any more', async () => {
-              const said = machine.agent.timesSaid(/^setting publish changed$/)
-              await machine.writeSettings({ trialDuration: '6s', publish: '' })
-              machine.agent.signal('SIGHUP')
-              await machine.agent.untilSays(/^setting publish changed$/, said + 1)
-              await admin.untilCondition({ status: 'Unknown', reason: 'NotPublished' })
-              await eventually(async () => (await text(admin, machine)) === undefined, { what: 'the annotation is gone' })
-              await label('two')
-              await machine.untilRuns(52)
-              assert.equal((await admin.condition())?.reason, 'NotPublished')
-              assert.equal(await text(admin, machine), undefined)
-            })
-          },
-        )
-      } finally {
-        await plane.stop()
-      }
-    },
+            await admin.kubectl('annotate', 'node', machine.name, `${PAUSED_ANNOTATION}-`)
+          })
+          await step('the time of a transition moves with the status alone', async () => {
+            const paused = await admin.condition()
+            await admin.untilCondition({ status: 'True', reason: 'Promoted' })
+            const promoted = await admin.condition()
+            assert.ok(Date.parse(promoted?.lastTransitionTime ?? '') >= Date.parse(paused?.lastTransitionTime ?? ''))
+            await machine.agent.stop()
+            await label('one')
+            machine.agent.start()
+            const inTrial = await admin.untilCondition({ status: 'Unknown', reason: 'InTrial' })
+            await machine.agent.stop()
+            machine.agent.start()
+            await admin.untilCondition({ status: 'Unknown', reason: 'InTrial', lastTransitionTime: inTrial.lastTransitionTime })
+            await admin.untilCondition({ status: 'True', reason: 'Promoted' })
+          })
+          await step('what somebody deletes is mended', async () => {
+            const before = await admin.statusText()
+            await admin.kubectl('annotate', 'node', machine.name, `${STATUS_ANNOTATION}-`)
+            assert.equal(await admin.statusText(), undefined)
+            await eventually(async () => (await admin.statusText()) === before, { what: 'the annotation is back', timeoutMs: 80_000 })
+          })
+          await step('and switched off while it runs, it takes back what it said, and writes nothing any more', async () => {
+            const said = machine.agent.timesSaid(/^setting publish changed$/)
+            await machine.writeSettings({ trialDuration: '6s', publish: '' })
+            machine.agent.signal('SIGHUP')
+            await machine.agent.untilSays(/^setting publish changed$/, said + 1)
+            await admin.untilCondition({ status: 'Unknown', reason: 'NotPublished' })
+            await eventually(async () => (await admin.statusText()) === undefined, { what: 'the annotation is gone' })
+            await label('two')
+            await machine.untilRuns(52)
+            assert.equal((await admin.condition())?.reason, 'NotPublished')
+            assert.equal(await admin.statusText(), undefined)
+          })
+        }),
+      ),
     { timeoutMs: 380_000 },
   )
-}
-
-async function text(admin: Administrator, machine: Machine): Promise<string | undefined> {
-  const { metadata } = JSON.parse(await admin.kubectl('get', 'node', machine.name, '-o', 'json'))
-  return metadata.annotations?.[STATUS]
-}
-
-async function annotation(admin: Administrator, machine: Machine) {
-  return JSON.parse((await text(admin, machine)) ?? '{}')
 }
 
 /** As a person would list nodes. */

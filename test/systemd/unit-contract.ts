@@ -92,6 +92,24 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     t.not(after.invocationId, first.invocationId)
   })
 
+  t.test('nor does one of a kubelet that dies just before it', async (t) => {
+    const world = await open(t, { startLimit: false })
+    const first = await world.until('it runs', running)
+    world.activate('checkpoint')
+    world.person.kill()
+    t.strictSame(await world.unit.restart('other'), { ok: true })
+    t.match(await world.until('it runs', startedAfter(first)), { process: { kind: 'checkpoint' } })
+  })
+
+  t.test('restarts of the agent do not use up the starts that systemd allows', async (t) => {
+    const world = await open(t, { startLimit: true })
+    let before = await world.until('it runs', running)
+    for (let round = 0; round < 5; round += 1) {
+      t.strictSame(await world.unit.restart('other'), { ok: true })
+      before = await world.until('it runs anew', startedAfter(before))
+    }
+  })
+
   t.test('what systemd has given up can be started again', async (t) => {
     const world = await open(t, { startLimit: true })
     await world.until('it runs', running)

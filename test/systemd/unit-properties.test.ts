@@ -41,6 +41,7 @@ t.test('reads a running unit', async (t) => {
     startedAtUs: 1928168460,
     invocationId: '627648421f254ac98c4dd4e2686a14c2',
     needDaemonReload: true,
+    startLimited: false,
   })
   t.strictSame(unit?.exec, {
     path: '/usr/bin/kubelet',
@@ -77,7 +78,7 @@ t.test('a line break in an argument belongs to the argument', async (t) => {
 })
 
 t.test('reads a unit that does not exist, and refuses what is no answer', async (t) => {
-  t.match(parseUnitProperties(NOT_FOUND), { loadState: 'not-found', exec: undefined, invocationId: '', environmentFiles: [] })
+  t.match(parseUnitProperties(NOT_FOUND), { loadState: 'not-found', exec: undefined, environmentFiles: [], startLimited: true })
   for (const text of ['', 'nonsense', NOT_FOUND.replace('MainPID=0', 'MainPID=x'), NOT_FOUND.replace(/ActiveState.*\n/, '')])
     t.equal(parseUnitProperties(text), undefined)
 })

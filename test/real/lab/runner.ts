@@ -20,7 +20,10 @@ export function scenario(name: string, play: (step: Step) => Promise<void>, opti
   scenarios.push({ name, play, timeoutMs: options.timeoutMs ?? 300_000 })
 }
 
-/** Runs the scenarios whose name contains every one of `words`, none of those that begin with `!`, of `one|two` either; ends with the line `N passed, N failed`, and exits. */
+/**
+ * Runs the scenarios whose name contains all of `words`, and none of those that begin with `!`; `one|two` stands for either. Ends with the line `N passed, N failed`,
+ * and exits.
+ */
 export async function runScenarios(words: readonly string[] = process.argv.slice(2)): Promise<never> {
   const failed: string[] = []
   let passed = 0

@@ -11,8 +11,6 @@ const OFTEN = { nodeStatusUpdateFrequency: '1s', nodeStatusReportFrequency: '1s'
 
 interface Condition {
   readonly type: string
-  readonly status: string
-  readonly reason: string
   readonly lastHeartbeatTime: string
 }
 
@@ -28,16 +26,16 @@ export function addConditionScenarios(plane: ControlPlane, program: string): voi
           await admin.kubectl('wait', '--for=condition=KubeletConfigReady', 'node/condition', '--timeout=30s')
         })
         await step('kubelet writes, and leaves it as it is', async () => {
-          const ours = await eventually(async () => find(await conditions(admin), 'KubeletConfigReady'), { what: 'the condition is there' })
-          assert.equal(ours.reason, 'Promoted')
+          const ours = await admin.untilCondition({ reason: 'Promoted' })
           const writes = await timesUpdated(node)
-          const isLater = async () =>
-            Date.parse(find(await conditions(admin), 'Ready')?.lastHeartbeatTime ?? '') > Date.parse(ours.lastHeartbeatTime) + 8000
+          const isLater = async () => {
+            const ready = (await conditions(admin)).find(({ type }) => type === 'Ready')
+            return Date.parse(ready?.lastHeartbeatTime ?? '') > Date.parse(ours.lastHeartbeatTime) + 8000
+          }
           await eventually(isLater, { what: 'kubelet has written its own for a while', timeoutMs: 60_000 })
-          const all = await conditions(admin)
-          assert.deepEqual(find(all, 'KubeletConfigReady'), ours)
+          assert.deepEqual(await admin.condition(), ours)
           assert.equal(await timesUpdated(node), writes, 'nobody had to mend it')
-          assert.deepEqual(all.map(({ type }) => type).sort(), [
+          assert.deepEqual((await conditions(admin)).map(({ type }) => type).sort(), [
             'DiskPressure',
             'KubeletConfigReady',
             'MemoryPressure',
@@ -55,10 +53,6 @@ const COLUMNS = 'NAME:.metadata.name,TYPES:.status.conditions[*].type,STATUSES:.
 
 async function conditions(admin: Administrator): Promise<readonly Condition[]> {
   return JSON.parse(await admin.kubectl('get', 'node', 'condition', '-o', 'json')).status.conditions
-}
-
-function find(all: readonly Condition[], type: string): Condition | undefined {
-  return all.find((one) => one.type === type)
 }
 
 async function timesUpdated(node: { journal(): Promise<readonly { readonly msg: string }[]> }): Promise<number> {

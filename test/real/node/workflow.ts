@@ -7,11 +7,12 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
+import { eventually } from '../lab/eventually.ts'
 import { scenario } from '../lab/runner.ts'
 import { labels, type Source } from '../records.ts'
 import { installAgent } from './install-agent.ts'
 import type { JournalLine } from './journal.ts'
-import { withNode } from './node.ts'
+import { type Node, withNode } from './node.ts'
 
 const NAMESPACE = 'kube-system'
 
@@ -64,10 +65,17 @@ export function addWorkflowScenarios(plane: ControlPlane, program: string): void
           return source
         }),
       )
-      await step('configSource is removed: kubelet runs what it was provisioned with', async () => {
+      await step('kubelet is killed: systemd starts it again, and counts', async () => {
+        await node.systemctl('kill', '--signal=KILL', 'kubelet')
+        await eventually(async () => (await starts(node)).NRestarts === '1', { what: 'systemd has started it again', timeoutMs: 60_000 })
+        await node.untilRuns(61)
+        await node.untilHealthy()
+      })
+      await step('configSource is removed: kubelet runs what it was provisioned with, and that is no automatic restart', async () => {
         await admin.unassign()
         await admin.untilStatus({})
         await node.untilRuns(110)
+        assert.deepEqual(await starts(node), { NRestarts: '0', StartLimitIntervalUSec: '0' })
         assert.deepEqual(await node.configz(), before)
       })
       await step('the events tell it', () =>
@@ -83,6 +91,10 @@ export function addWorkflowScenarios(plane: ControlPlane, program: string): void
       await step('so does the journal, a line a fact', async () => tellsTheStory(await node.journal(), first))
     }),
   )
+}
+
+function starts(node: Node) {
+  return node.show('kubelet', 'NRestarts', 'StartLimitIntervalUSec')
 }
 
 /** As an operator does it: one `kubectl create configmap --append-hash`. */

@@ -61,15 +61,9 @@ async function playAgent(plane: ControlPlane, program: string): Promise<void> {
     await admin.kubectl('-n', 'kube-system', 'patch', 'configmap', 'node-config', '-p', JSON.stringify({ data }))
     machine.agent.start()
     await machine.untilRuns(51)
-    const probe = async () => {
-      const { metadata, status } = JSON.parse(await admin.kubectl('get', 'node', name, '-o', 'json'))
-      const { active } = JSON.parse(metadata.annotations['kubelet-cfg-agent.io/status'])
-      const isReady = status.conditions.some(
-        (each: { type: string; status: string }) => each.type === 'KubeletConfigReady' && each.status === 'True',
-      )
-      return active.configMap.name === 'node-config' && isReady && (await admin.events()).length > 0
-    }
-    await eventually(probe, { what: 'condition, annotation and events are there', timeoutMs: 60_000 })
+    await admin.untilCondition({ status: 'True', reason: 'Promoted' })
+    const probe = async () => (await admin.annotation()).active.configMap.name === 'node-config' && (await admin.events()).length > 0
+    await eventually(probe, { what: 'annotation and events are there', timeoutMs: 60_000 })
     assert(!machine.agent.says(/ValidatingAdmissionPolicy|could not be (updated|sent)/))
   })
 }

@@ -1,16 +1,17 @@
 /** The node's own identity, on an API server that drops configSource: what deploy/rbac adds to what the Node authorizer grants, and nothing more. */
 import { strict as assert } from 'node:assert'
 import { join } from 'node:path'
+import type { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { CommandError } from '../lab/processes.ts'
 import { scenario } from '../lab/runner.ts'
 import { type Machine, withMachine } from '../machine.ts'
+import { CONFIG_LABEL } from '../node-words.ts'
 import { configOf, type Loss, MAX_PODS, NAMED_CONFIG_MAP, playLosses, type Stage } from './losses.ts'
 import { DEPLOY } from './manifests.ts'
 import { withModernPlane } from './plane.ts'
 
-const LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
 const FLEET_NAMESPACE = 'node-configs'
 
 const FLEET: Readonly<Record<string, Loss>> = {
@@ -55,15 +56,19 @@ export function addNodeIdentityScenarios(program: string): void {
     withModernPlane(step, async (plane) => {
       await plane.kubectl(['create', 'namespace', FLEET_NAMESPACE])
       const settings = { channels: 'config-source,label,selector', configNamespace: FLEET_NAMESPACE }
-      const stage = { ...asNode(plane, program), settings, prepare: (machine: Machine) => select(plane, machine, MAX_PODS) }
+      const stage = {
+        ...asNode(plane, program),
+        settings,
+        prepare: (machine: Machine, admin: Administrator) => select(machine, admin, MAX_PODS),
+      }
       await playLosses(step, stage, 'rbac/node-fleet-selector.yaml', FLEET)
       await step('the file as it is: selected, edited, and read by the commands', async () => {
         await plane.kubectl(['apply', '-f', join(DEPLOY, 'rbac/node-fleet-selector.yaml')])
-        await withMachine(plane, program, { name: 'whole', settings }, async (machine) => {
-          await select(plane, machine, MAX_PODS)
+        await withMachine(plane, program, { name: 'whole', settings }, async (machine, admin) => {
+          await select(machine, admin, MAX_PODS)
           machine.agent.start()
           await machine.untilRuns(MAX_PODS)
-          await select(plane, machine, MAX_PODS + 1)
+          await select(machine, admin, MAX_PODS + 1)
           await machine.untilRuns(MAX_PODS + 1)
           assert.match((await machine.agent.command('diff')).stdout, /no difference$/m)
           assert(!machine.agent.says(/configmaps.*forbidden/))
@@ -87,7 +92,7 @@ function asNode(plane: ControlPlane, program: string): Pick<Stage, 'plane' | 'pr
 const assignByLabel: Stage['prepare'] = async (machine, admin) => {
   const name = configOf(machine.name)
   await admin.kubectl('-n', 'kube-system', 'create', 'configmap', name, `--from-literal=kubelet=${machine.config(`maxPods: ${MAX_PODS}`)}`)
-  await admin.kubectl('label', 'node', machine.name, `${LABEL}=${name}`)
+  await admin.kubectl('label', 'node', machine.name, `${CONFIG_LABEL}=${name}`)
 }
 
 /** What an edit is found by must not be a read: those are a minute apart. */
@@ -95,11 +100,8 @@ async function playNamed(plane: ControlPlane, program: string): Promise<void> {
   await plane.kubectl(['apply', '-f', join(DEPLOY, 'rbac/node-configmaps.yaml')])
   const options = { name: 'whole', settings: { defaultConfigMap: 'kube-system/kubelet-config', requireDrain: 'maxPods' } }
   await withMachine(plane, program, options, async (machine, admin) => {
-    const put = (name: string, maxPods: number) => {
-      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'kube-system' } }
-      const data = { kubelet: machine.config(`maxPods: ${maxPods}`) }
-      return plane.kubectl(['apply', '-f', '-'], { input: JSON.stringify({ ...object, data }) })
-    }
+    const put = (name: string, maxPods: number) =>
+      admin.applyConfigMap({ name, namespace: 'kube-system' }, machine.config(`maxPods: ${maxPods}`))
     await put('kubelet-config', 41)
     await put('node-config', 51)
     // Then no server remembers their versions.
@@ -108,7 +110,7 @@ async function playNamed(plane: ControlPlane, program: string): Promise<void> {
     await admin.kubectl('cordon', machine.name)
     machine.agent.start()
     await machine.untilRuns(41)
-    await admin.kubectl('label', 'node', machine.name, `${LABEL}=node-config`)
+    await admin.kubectl('label', 'node', machine.name, `${CONFIG_LABEL}=node-config`)
     await machine.untilRuns(51)
     await put('node-config', 52)
     await machine.untilRuns(52)
@@ -118,14 +120,9 @@ async function playNamed(plane: ControlPlane, program: string): Promise<void> {
   })
 }
 
-async function select(plane: ControlPlane, machine: Machine, maxPods: number): Promise<void> {
+async function select(machine: Machine, admin: Administrator, maxPods: number): Promise<void> {
   const annotations = { 'kubelet-cfg-agent.io/node-selector': `kubernetes.io/hostname=${machine.name}` }
-  const metadata = {
-    name: configOf(machine.name),
-    namespace: FLEET_NAMESPACE,
-    labels: { 'kubelet-cfg-agent.io/fleet': 'true' },
-    annotations,
-  }
-  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubelet: machine.config(`maxPods: ${maxPods}`) } }
-  await plane.kubectl(['apply', '-f', '-'], { input: JSON.stringify(object) })
+  const labels = { 'kubelet-cfg-agent.io/fleet': 'true' }
+  const metadata = { name: configOf(machine.name), namespace: FLEET_NAMESPACE, labels, annotations }
+  await admin.applyConfigMap(metadata, machine.config(`maxPods: ${maxPods}`))
 }

@@ -3,10 +3,10 @@ import { strict as assert } from 'node:assert'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { CommandError } from '../lab/processes.ts'
 import { scenario } from '../lab/runner.ts'
+import { CONFIG_LABEL } from '../node-words.ts'
 import { asList, forAlone, listRights, type Manifest, nameOf, readManifests, without } from './manifests.ts'
 import { withModernPlane } from './plane.ts'
 
-const LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
 const FILE = 'rbac/operator.yaml'
 const CONFIG = 'some-config'
 const there = ['-n', 'kube-system']
@@ -23,7 +23,7 @@ const WORK: Readonly<Record<string, readonly string[]>> = {
   'nodes list': ['get', 'nodes'],
   // What `kubectl wait --for=condition=KubeletConfigReady` does.
   'nodes watch': ['get', '--raw', '/api/v1/nodes?watch=1&timeoutSeconds=1'],
-  'nodes patch': ['label', 'node', 'n1', `${LABEL}=${CONFIG}`],
+  'nodes patch': ['label', 'node', 'n1', `${CONFIG_LABEL}=${CONFIG}`],
   'events list': ['get', 'events', '--field-selector=involvedObject.name=n1'],
 }
 
@@ -38,7 +38,7 @@ export function addOperatorScenarios(): void {
       for (const [right, args] of Object.entries(WORK)) await step(`with all of it: ${right}`, () => work(plane, 'whole', args))
       await Promise.all(rights.map((right, index) => bind(plane, without(manifests, right), `without-${index}`)))
       await plane.kubectl([...there, 'create', 'configmap', CONFIG])
-      await plane.kubectl(['label', 'node', 'n1', `${LABEL}-`])
+      await plane.kubectl(['label', 'node', 'n1', `${CONFIG_LABEL}-`])
       await step(`none of the ${rights.length} without its right`, async () => {
         for (const [index, right] of rights.entries()) {
           const args = WORK[nameOf(right)]

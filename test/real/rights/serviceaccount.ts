@@ -8,12 +8,12 @@ import { eventually } from '../lab/eventually.ts'
 import { CommandError } from '../lab/processes.ts'
 import { scenario } from '../lab/runner.ts'
 import { type Machine, withMachine } from '../machine.ts'
+import { CONFIG_LABEL } from '../node-words.ts'
 import { configOf, type Loss, MAX_PODS, NAMED_CONFIG_MAP, playLosses, type Stage } from './losses.ts'
 import { DEPLOY } from './manifests.ts'
 import { withModernPlane } from './plane.ts'
 import { createAccount, NAMESPACE, type TokenBinding, useAccount } from './tokens.ts'
 
-const LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
 const ACCOUNT = 'kubelet-cfg-agent'
 const FILES = ['rbac/serviceaccount.yaml', 'rbac/status.yaml', 'rbac/status-annotation.yaml', 'rbac/drain.yaml']
 
@@ -42,7 +42,7 @@ const WRITES: Readonly<Record<string, Loss>> = {
       await machine.agent.untilSays(/^condition KubeletConfigReady could not be updated/)
       await machine.agent.untilSays(/^Node\.Status\.Config could not be updated/)
       await machine.untilRuns(MAX_PODS)
-      assert.equal(await conditionOf(admin, machine.name), '')
+      assert.equal(await admin.condition(), undefined)
     },
   },
   'events create': {
@@ -61,8 +61,8 @@ const ANNOTATES: Readonly<Record<string, Loss>> = {
     async shows(machine, admin) {
       await machine.agent.untilSays(/^annotation kubelet-cfg-agent\.io\/status could not be updated/)
       await machine.untilRuns(MAX_PODS)
-      await eventually(async () => (await conditionOf(admin, machine.name)) === 'True', { what: 'the condition is there all the same' })
-      assert.equal(await annotationOf(admin, machine.name), '')
+      await admin.untilCondition({ status: 'True' })
+      assert.equal(await admin.statusText(), undefined)
     },
   },
 }
@@ -119,28 +119,20 @@ async function playWhole(plane: ControlPlane, program: string): Promise<void> {
     await put(plane, machine, 'node-config', 51)
     await put(plane, machine, 'kubelet-config', 52)
     await admin.kubectl('cordon', name)
-    await admin.kubectl('label', 'node', name, `${LABEL}=node-config`)
+    await admin.kubectl('label', 'node', name, `${CONFIG_LABEL}=node-config`)
     machine.agent.start()
     await machine.untilRuns(51)
     await eventually(async () => (await admin.events()).length > 0, { what: 'events of the agent are there' })
     await machine.agent.untilSays(/^the API server drops Node\.Status\.Config/)
-    await eventually(async () => (await conditionOf(admin, name)) === 'True', { what: 'the condition is there' })
-    await eventually(async () => JSON.parse(await annotationOf(admin, name)).channel === 'label', { what: 'the annotation is there' })
+    await admin.untilCondition({ status: 'True' })
+    await eventually(async () => (await admin.annotation()).channel === 'label', { what: 'the annotation is there' })
     const token = await readFile(account.tokenFile, 'utf8')
     await account.renew(await makeSecret(plane, 'second'))
     await endToken(plane, 'first', token)
-    await admin.kubectl('label', '--overwrite', 'node', name, `${LABEL}=kubelet-config`)
+    await admin.kubectl('label', '--overwrite', 'node', name, `${CONFIG_LABEL}=kubelet-config`)
     await machine.untilRuns(52)
     assert(!machine.agent.says(/401|Unauthorized|could not be (updated|sent)/))
   })
-}
-
-function conditionOf(admin: Administrator, name: string): Promise<string> {
-  return admin.kubectl('get', 'node', name, '-o', 'jsonpath={.status.conditions[?(@.type=="KubeletConfigReady")].status}')
-}
-
-function annotationOf(admin: Administrator, name: string): Promise<string> {
-  return admin.kubectl('get', 'node', name, '-o', 'jsonpath={.metadata.annotations.kubelet-cfg-agent\\.io/status}')
 }
 
 /** A token that is bound to a Secret ends with it. */
@@ -164,7 +156,7 @@ async function endToken(plane: ControlPlane, secret: string, token: string): Pro
 const assignByLabel: Stage['prepare'] = async (machine, admin) => {
   const name = configOf(machine.name)
   await admin.kubectl('-n', NAMESPACE, 'create', 'configmap', name, `--from-literal=kubelet=${machine.config(`maxPods: ${MAX_PODS}`)}`)
-  await admin.kubectl('label', 'node', machine.name, `${LABEL}=${name}`)
+  await admin.kubectl('label', 'node', machine.name, `${CONFIG_LABEL}=${name}`)
 }
 
 async function put(plane: ControlPlane, machine: Machine, name: string, maxPods: number): Promise<void> {

@@ -1,4 +1,5 @@
 /** Of channels.yaml. `n1` and `n2` carry nothing that assigns; `kept` carries all of it, a configSource of an earlier release included. */
+import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, GUARDED_PREFIX, PAUSED_ANNOTATION } from '../../node-words.ts'
 import type { Asked } from '../ask.ts'
 import {
   annotate,
@@ -15,15 +16,10 @@ import {
   refused as refusedBy,
 } from './case.ts'
 
-const PREFIX = 'kubelet-cfg-agent.node-restriction.kubernetes.io'
-const LABEL = `${PREFIX}/config`
-const SOURCE = 'kubelet-cfg-agent.io/config-source'
-const PAUSED = 'kubelet-cfg-agent.io/paused'
-
 /** What `kept` has. */
 export const KEPT = {
-  labels: { [LABEL]: 'node-config', [`${PREFIX}/pool`]: 'a', role: 'worker' },
-  annotations: { [SOURCE]: 'kube-system/node-config', [PAUSED]: 'true' },
+  labels: { [CONFIG_LABEL]: 'node-config', [`${GUARDED_PREFIX}/pool`]: 'a', role: 'worker' },
+  annotations: { [CONFIG_SOURCE_ANNOTATION]: 'kube-system/node-config', [PAUSED_ANNOTATION]: 'true' },
   configSource: { configMap: { namespace: 'kube-system', name: 'node-config', kubeletConfigKey: 'kubelet' } },
 }
 const otherSource = { configMap: { ...KEPT.configSource.configMap, name: 'other' } }
@@ -42,8 +38,8 @@ export function channelCases(): Case[] {
 /** Set on a Node that has nothing. */
 function setCases(): Case[] {
   const [node, other] = [nodeItself('n1'), nodeItself('n3')]
-  const source = { [SOURCE]: 'kube-system/node-config' }
-  const [paused, config, pool] = [{ [PAUSED]: 'true' }, { [LABEL]: 'node-config' }, { [`${PREFIX}/pool`]: 'a' }]
+  const source = { [CONFIG_SOURCE_ANNOTATION]: 'kube-system/node-config' }
+  const [paused, config, pool] = [{ [PAUSED_ANNOTATION]: 'true' }, { [CONFIG_LABEL]: 'node-config' }, { [`${GUARDED_PREFIX}/pool`]: 'a' }]
   return [
     refused('the label, by somebody who may patch nodes', carrier, label('n1', config)),
     refused('the annotation, by the same', carrier, annotate('n1', source)),
@@ -85,9 +81,9 @@ function keptCases(): Case[] {
   const { labels, annotations, configSource } = KEPT
   const ways: Way[] = [
     ...Object.keys(labels)
-      .filter((key) => key.startsWith(PREFIX))
+      .filter((key) => key.startsWith(GUARDED_PREFIX))
       .map((key) => ({
-        what: key.replace(PREFIX, 'label ..'),
+        what: key.replace(GUARDED_PREFIX, 'label ..'),
         removed: label('kept', { [key]: null }),
         changed: label('kept', { [key]: 'other' }),
         put: put({ labels: without(labels, key) }),
@@ -115,9 +111,9 @@ function keptCases(): Case[] {
       fine(`${what}, changed by an editor`, editor, changed),
     ]),
     refused('spec.configSource, taken away by the node itself', itself, patchNode('kept', { spec: { configSource: null } })),
-    refused('a pause, ended by the node itself', itself, annotate('kept', { [PAUSED]: null })),
+    refused('a pause, ended by the node itself', itself, annotate('kept', { [PAUSED_ANNOTATION]: null })),
     refused('all labels taken away', carrier, patchNode('kept', { metadata: { labels: null } })),
-    refused('the label, changed by an apply', carrier, applyNode('kept', { metadata: { labels: { [LABEL]: 'other' } } })),
+    refused('the label, changed by an apply', carrier, applyNode('kept', { metadata: { labels: { [CONFIG_LABEL]: 'other' } } })),
     refused('spec.configSource, changed by an apply', carrier, applyNode('kept', { spec: { configSource: otherSource } })),
     fine('the whole as it is, with a taint', carrier, put({ taints: [{ key: 'a', effect: 'NoSchedule' }] })),
     fine('another label, applied', carrier, applyNode('kept', { metadata: { labels: { zone: 'a' } } })),
