@@ -149,6 +149,15 @@ export class Administrator {
     return JSON.parse((await this.statusText()) ?? '{}')
   }
 
+  /** Waits until it says so: it is written on its own, sooner or later than the condition. `isSo` may throw. */
+  untilAnnotation(what: string, isSo: (annotation: Awaited<ReturnType<Administrator['annotation']>>) => boolean) {
+    const probe = async () => {
+      const annotation = await this.annotation()
+      return isSo(annotation) ? annotation : undefined
+    }
+    return eventually(probe, { what: `the annotation has ${what}`, timeoutMs: 60_000, intervalMs: 250 })
+  }
+
   async condition(): Promise<Condition | undefined> {
     const { status } = JSON.parse(await this.kubectl('get', 'node', this.#node, '-o', 'json'))
     const conditions: readonly (Condition & { readonly type: string })[] = status.conditions ?? []

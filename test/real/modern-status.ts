@@ -47,7 +47,7 @@ export function addModernStatusScenarios(program: string): void {
               reason: 'InTrial',
               message: /^trial of kube-system\/standing-one:kubelet@\d+ until \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
             })
-            const { trial } = await admin.annotation()
+            const { trial } = await admin.untilAnnotation('the trial', (annotation) => annotation.trial?.until !== undefined)
             assert.equal(Date.parse(trial.until) - Date.parse(trial.since), 6000)
             assert.ok(inTrial.message.endsWith(trial.until))
             return admin.source('one')
@@ -60,10 +60,8 @@ export function addModernStatusScenarios(program: string): void {
             console.log((await admin.statusText()) ?? '')
           })
           await step('the annotation has all of it', async () => {
-            await eventually(async () => (await admin.annotation()).lastKnownGood?.configMap?.name === one.name, {
-              what: labels(one),
-            })
-            const { contentHash, agentVersion, ...rest } = await admin.annotation()
+            const told = await admin.untilAnnotation(labels(one), ({ lastKnownGood }) => lastKnownGood?.configMap?.name === one.name)
+            const { contentHash, agentVersion, ...rest } = told
             const configMap = one
             assert.deepEqual(rest, { assigned: { configMap }, active: { configMap }, lastKnownGood: { configMap }, channel: 'label' })
             assert.match(contentHash, /^[0-9a-f]{64}$/)
@@ -91,9 +89,7 @@ export function addModernStatusScenarios(program: string): void {
               message:
                 /^kube-system\/standing-wrong:kubelet@\d+ was refused before a restart, kube-system\/standing-one:kubelet@\d+ runs: .*maxPods/,
             })
-            const told = await eventually(async () => ((await admin.annotation()).verdict ? admin.annotation() : undefined), {
-              what: 'the annotation has the verdict',
-            })
+            const told = await admin.untilAnnotation('the verdict', ({ verdict }) => verdict !== undefined)
             assert.deepEqual(told.verdict, { state: 'refused', reason: 'validate' })
             assert.equal(told.error, 'failed to validate config, see Kubelet log for details')
             assert.equal(machine.restarts(), before)

@@ -6,7 +6,6 @@ import { strict as assert } from 'node:assert'
 import { join } from 'node:path'
 import type { Administrator, Condition } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
-import { eventually } from '../lab/eventually.ts'
 import { CommandError } from '../lab/processes.ts'
 import { type Step, scenario } from '../lab/runner.ts'
 import { CONFIG_LABEL, GUARDED_PREFIX } from '../node-words.ts'
@@ -170,13 +169,11 @@ async function playSelector(step: Step, plane: ControlPlane, node: Node, admin: 
 async function untilRolledBack(admin: Administrator, from: string, to: string): Promise<void> {
   const message = `${from} failed, ${to} runs: kubelet exited 3 times`
   await admin.untilCondition({ status: 'False', reason: 'RolledBack', message }, CRASH_LOOP_MS)
-  const probe = async () => {
-    const { assigned, active, lastKnownGood, error } = await admin.annotation()
+  await admin.untilAnnotation('the same', ({ assigned, active, lastKnownGood, error }) => {
     assert.deepEqual([assigned, active, lastKnownGood].map(nameOf), [from, to, to])
     assert.equal(error, 'failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details')
     return true
-  }
-  await eventually(probe, { what: 'the annotation says the same', timeoutMs: 30_000 })
+  })
 }
 
 function nameOf({ configMap }: { readonly configMap: Source }): string {

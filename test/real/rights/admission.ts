@@ -62,8 +62,8 @@ async function playAgent(plane: ControlPlane, program: string): Promise<void> {
     machine.agent.start()
     await machine.untilRuns(51)
     await admin.untilCondition({ status: 'True', reason: 'Promoted' })
-    const probe = async () => (await admin.annotation()).active.configMap.name === 'node-config' && (await admin.events()).length > 0
-    await eventually(probe, { what: 'annotation and events are there', timeoutMs: 60_000 })
+    await admin.untilAnnotation('what is active', ({ active }) => active.configMap.name === 'node-config')
+    await eventually(async () => (await admin.events()).length > 0, { what: 'events are there' })
     assert(!machine.agent.says(/ValidatingAdmissionPolicy|could not be (updated|sent)/))
   })
 }

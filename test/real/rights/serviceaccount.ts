@@ -125,7 +125,7 @@ async function playWhole(plane: ControlPlane, program: string): Promise<void> {
     await eventually(async () => (await admin.events()).length > 0, { what: 'events of the agent are there' })
     await machine.agent.untilSays(/^the API server drops Node\.Status\.Config/)
     await admin.untilCondition({ status: 'True' })
-    await eventually(async () => (await admin.annotation()).channel === 'label', { what: 'the annotation is there' })
+    await admin.untilAnnotation('the channel', ({ channel }) => channel === 'label')
     const token = await readFile(account.tokenFile, 'utf8')
     await account.renew(await makeSecret(plane, 'second'))
     await endToken(plane, 'first', token)
