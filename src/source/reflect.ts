@@ -112,8 +112,13 @@ export function afterWatch(state: ReflectState, { end, resourceVersion, livedMs 
     const state_ = { ...state, resourceVersion, failures, forbidden: 0 }
     return worked ? { state: state_, waitMs: 0, adjoining: false, report: undefined } : retry(state_, undefined, dice, undefined)
   }
-  const tooOld = state.tooOld || (state.reads === 'get' && end.kind === 'refused' && end.status === 410)
-  if (!isForbidden(end)) return retry({ ...state, tooOld, resourceVersion: undefined, failures, forbidden: 0 }, end, dice, undefined)
+  const tooOld = state.reads === 'get' && end.kind === 'refused' && end.status === 410
+  if (tooOld && !state.tooOld) {
+    // Not one more failure of the outage before it, which may be a minute of waiting by now: the server is there, and next time is asked otherwise.
+    const waitMs = backoffMs(1, dice.random, end.retryAfterMs)
+    return { state: { ...state, tooOld, resourceVersion: undefined, failures, forbidden: 0 }, waitMs, adjoining: false, report: undefined }
+  }
+  if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, failures, forbidden: 0 }, end, dice, undefined)
   const forbidden = state.forbidden + 1
   if (forbidden < FORBIDDEN_TRIES) return retry({ ...state, resourceVersion, failures, forbidden }, end, dice, undefined)
   const watchAgainAtMs = dice.nowMs + between(10 * MINUTE_MS, 20 * MINUTE_MS, dice)

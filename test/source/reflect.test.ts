@@ -79,6 +79,15 @@ t.test('list forbidden, and an object older than what the server remembers: watc
   t.end()
 })
 
+t.test('that is no outage: after one it is found out as fast as without', (t) => {
+  let state = afterRead(INITIAL, FORBIDDEN, dice()).state
+  for (let i = 0; i < 8; i++) state = afterRead(state, BROKEN, dice()).state
+  const expired = watched(read(state).state, refused(410), 0)
+  t.ok(expired.waitMs <= 2000, `${expired.waitMs} ms`)
+  t.ok(watched(read(expired.state).state, refused(410), 0).waitMs > 2000, 'once: a server that says so again is left alone')
+  t.end()
+})
+
 t.test('watch forbidden: tried three times, then polled about every minute, then tried again', (t) => {
   let state = steady
   for (let i = 0; i < 2; i++) {

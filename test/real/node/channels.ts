@@ -24,6 +24,8 @@ const BY_SELECTOR = { ...SETTINGS, CHANNELS: 'config-source,label,selector', CON
 const CRASH_LOOP_MS = 90_000
 /** Only the fourth refusal in a row counts, and each waits longer than the one before. */
 const FORBIDDEN_MS = 90_000
+/** After an outage watches are tried again up to a minute apart. */
+const RECONNECT_MS = 90_000
 
 export function addNodeChannelScenarios(program: string): void {
   scenario(
@@ -155,12 +157,12 @@ async function playSelector(step: Step, plane: ControlPlane, node: Node, admin: 
     } finally {
       await plane.startApiserver()
     }
-    await node.untilSays(settled, said + 1)
+    await node.untilSays(settled, said + 1, RECONNECT_MS)
     await node.untilRuns(53)
   })
   await step('the Node loses its label: local', async () => {
     await admin.kubectl('label', 'node', node.name, `${ROLE}-`)
-    await node.untilRuns(110)
+    await node.untilRuns(110, RECONNECT_MS)
     await admin.untilCondition({ status: 'True', reason: 'Local' })
   })
 }
