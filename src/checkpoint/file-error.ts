@@ -16,11 +16,6 @@ export class FileError extends Error {
 
 export type FileAction = 'read' | 'list' | 'look at' | 'create' | 'write' | 'rename' | 'remove' | 'append to' | 'sync'
 
-/** The errno name of a system error; undefined for anything else. */
-export function errnoOf(cause: unknown): string | undefined {
-  return cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : undefined
-}
-
 /** What is there is not what belongs there. Anything else (a failing disk, rights, too many open files) says nothing of the file: see LastingFaults. */
 export function isDamage(cause: unknown): cause is FileError {
   return cause instanceof FileError && (cause.code === 'EISDIR' || cause.code === 'ENOTDIR')

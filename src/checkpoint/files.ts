@@ -4,10 +4,11 @@
  * costs 1 to 20 ms on a real disk, one fewer loses a file at power loss. Knows nothing of the directory's layout.
  */
 import { basename, dirname, join } from 'node:path'
+import { errorCode } from '../agent/error-code.ts'
 import type { FileFacts } from '../agent/ports.ts'
 import type { Disk, TreeFiles } from './disk.ts'
 import type { FileAction } from './file-error.ts'
-import { errnoOf, FileError } from './file-error.ts'
+import { FileError } from './file-error.ts'
 
 /** Names of unfinished work start so; no ConfigMap key may (`IsConfigMapKey` upstream), and so `list` can hide them. */
 const UNFINISHED = '..'
@@ -199,7 +200,7 @@ function unlessAbsent<T>(tried: FileAction, path: string, action: () => T): T | 
     try {
       return action()
     } catch (cause) {
-      if (errnoOf(cause) === 'ENOENT') return undefined
+      if (errorCode(cause) === 'ENOENT') return undefined
       throw cause
     }
   })
@@ -210,8 +211,8 @@ function attempt<T>(tried: FileAction, path: string, action: () => T): T {
     return action()
   } catch (cause) {
     // An error without an errno is none of the disk's: it passes as it is.
-    if (cause instanceof FileError || errnoOf(cause) === undefined) throw cause
-    throw new FileError(tried, path, errnoOf(cause) ?? '', describeCause(cause), cause)
+    if (cause instanceof FileError || errorCode(cause) === undefined) throw cause
+    throw new FileError(tried, path, errorCode(cause) ?? '', describeCause(cause), cause)
   }
 }
 

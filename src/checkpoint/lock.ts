@@ -5,7 +5,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
-import { errnoOf } from './file-error.ts'
+import { errorCode } from '../agent/error-code.ts'
 
 export type LockResult = { readonly ok: true; readonly lock: DirectoryLock } | { readonly ok: false; readonly detail: string }
 
@@ -38,7 +38,7 @@ export function findLockHolder(path: string): LockHolder {
   try {
     descriptor = openSync(path, constants.O_RDONLY)
   } catch (cause) {
-    return errnoOf(cause) === 'ENOENT' ? { kind: 'absent' } : { kind: 'unknown', detail: String(cause) }
+    return errorCode(cause) === 'ENOENT' ? { kind: 'absent' } : { kind: 'unknown', detail: String(cause) }
   }
   try {
     const answer = flock(descriptor, ['--shared', '--nonblock'])
@@ -56,7 +56,7 @@ function flock(descriptor: number, how: readonly string[]): FlockAnswer {
   if (status === 0) return { kind: 'locked' }
   // Its documented exit code for a conflict; every other failure says why.
   if (status === 1 && stderr.length === 0) return { kind: 'taken' }
-  const why = errnoOf(error) === 'ENOENT' ? 'there is no flock program: install util-linux' : `flock failed: ${error?.message ?? stderr}`
+  const why = errorCode(error) === 'ENOENT' ? 'there is no flock program: install util-linux' : `flock failed: ${error?.message ?? stderr}`
   return { kind: 'failed', detail: why.trim() }
 }
 

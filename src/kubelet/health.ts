@@ -4,6 +4,7 @@
  */
 import { get } from 'node:http'
 import { connect } from 'node:net'
+import { errorCode } from '../agent/error-code.ts'
 import type { HealthProbe, HealthTarget } from '../agent/ports.ts'
 
 export class NetworkHealthProbe implements HealthProbe {
@@ -45,5 +46,5 @@ export class NetworkHealthProbe implements HealthProbe {
 }
 
 function describe(error: Error): string {
-  return 'code' in error && error.code === 'ECONNREFUSED' ? 'connection refused' : error.message
+  return errorCode(error) === 'ECONNREFUSED' ? 'connection refused' : error.message
 }

@@ -7,6 +7,7 @@
 import { type ExecFileException, execFile } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { errorCode } from '../agent/error-code.ts'
 import type { KubeletProcess, UnitActivity, UnitState } from '../agent/model.ts'
 import type { CommandOutcome, Unit } from '../agent/ports.ts'
 import { findFile, layoutOf } from '../checkpoint/names.ts'
@@ -237,7 +238,7 @@ function identifyBinary(path: string): string | undefined {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
     return [ino, size, mtimeNs, ctimeNs].join(':')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    const code = errorCode(error)
     // What the agent may not look at, it may not look at tomorrow either: always the same kubelet.
     return code === 'EACCES' || code === 'EPERM' ? 'not to be looked at' : undefined
   }
