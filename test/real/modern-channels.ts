@@ -4,15 +4,15 @@
  */
 import { strict as assert } from 'node:assert'
 import type { Administrator } from './administrator.ts'
+import { FLEET_NAMESPACE, fleetMember, PRIORITY_ANNOTATION } from './fleet.ts'
 import type { ControlPlane } from './lab/control-plane.ts'
 import { eventually } from './lab/eventually.ts'
 import { CommandError } from './lab/processes.ts'
 import { type Step, scenario } from './lab/runner.ts'
 import { type Machine, type MachineOptions, withMachine } from './machine.ts'
+import { withModernPlane } from './modern-plane.ts'
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, PAUSED_ANNOTATION } from './node-words.ts'
-import { withModernPlane } from './rights/plane.ts'
 
-const FLEET_NAMESPACE = 'node-configs'
 /** Only the fourth refusal in a row counts, and they are up to a minute apart; so are reads where watching is forbidden. */
 const SLOW_MS = 240_000
 
@@ -177,15 +177,17 @@ const playRights: Play = async (step, machine, admin, plane) => {
 }
 
 const playFleet: Play = async (step, machine, admin, plane) => {
+  const member = (name: string, maxPods: number, selector: string, priority: number) =>
+    admin.applyConfigMap(fleetMember(name, selector, priority), machine.config(`maxPods: ${maxPods}`))
   await admin.kubectl('create', 'namespace', FLEET_NAMESPACE)
-  await createMember(plane, machine, { name: 'workers', maxPods: 51, selector: 'role in (worker,edge),!gpu', priority: '1' })
+  await member('workers', 51, 'role in (worker,edge),!gpu', 1)
   await step('not to be listed: an error, and nothing happens', async () => {
     machine.agent.start()
     await untilStatus(machine, { channel: 'selector', error: /^failed to sync: ConfigMaps labelled .* cannot be listed: .*forbidden/ })
     assert.equal(machine.restarts(), 0)
   })
   await step('with the right, and nothing that selects this node: local', async () => {
-    await grantFleet(plane)
+    await grantFleet(admin)
     await untilStatus(machine, { channel: null, error: null })
     assert.equal(machine.restarts(), 0)
   })
@@ -195,16 +197,16 @@ const playFleet: Play = async (step, machine, admin, plane) => {
     await untilStatus(machine, { channel: 'selector', error: null })
   })
   await step('a higher priority', async () => {
-    await createMember(plane, machine, { name: 'canary', maxPods: 52, selector: `kubernetes.io/hostname=${machine.name}`, priority: '10' })
+    await member('canary', 52, `kubernetes.io/hostname=${machine.name}`, 10)
     await machine.untilRuns(52)
   })
   await step('a tie is refused', async () => {
     const before = machine.restarts()
-    await createMember(plane, machine, { name: 'other', maxPods: 53, selector: '', priority: '10' })
+    await member('other', 53, '', 10)
     await untilStatus(machine, { channel: 'selector', error: /ConfigMaps canary, other match with the same priority 10$/ })
     assert.equal(machine.restarts(), before)
     await machine.untilRuns(52)
-    await admin.kubectl('-n', FLEET_NAMESPACE, 'annotate', '--overwrite', 'configmap', 'other', 'kubelet-cfg-agent.io/priority=11')
+    await admin.kubectl('-n', FLEET_NAMESPACE, 'annotate', '--overwrite', 'configmap', 'other', `${PRIORITY_ANNOTATION}=11`)
     await machine.untilRuns(53)
   })
   await step('the right is taken away', async () => {
@@ -219,48 +221,30 @@ const playFleet: Play = async (step, machine, admin, plane) => {
   })
   await step('and given back, with another choice meanwhile', async () => {
     await admin.kubectl('-n', FLEET_NAMESPACE, 'delete', 'configmap', 'other')
-    await bindFleet(plane)
+    await bindFleet(admin)
     await machine.untilRuns(52, SLOW_MS)
     await untilStatus(machine, { channel: 'selector', error: null })
   })
 }
 
-interface Member {
-  readonly name: string
-  readonly maxPods: number
-  readonly selector: string
-  readonly priority: string
-}
-
-/** At once, as from a manifest: a label that comes before its selector selects nothing. */
-async function createMember(plane: ControlPlane, machine: Machine, { name, maxPods, selector, priority }: Member): Promise<void> {
-  const annotations = { 'kubelet-cfg-agent.io/node-selector': selector, 'kubelet-cfg-agent.io/priority': priority }
-  const metadata = { name, namespace: FLEET_NAMESPACE, labels: { 'kubelet-cfg-agent.io/fleet': 'true' }, annotations }
-  await create(plane, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubelet: machine.config(`maxPods: ${maxPods}`) } })
-}
-
-async function grantFleet(plane: ControlPlane): Promise<void> {
+async function grantFleet(admin: Administrator): Promise<void> {
   const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'watch'] }]
   const metadata = { namespace: FLEET_NAMESPACE, name: 'nodes-read-fleet' }
-  await create(plane, { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata, rules })
-  await bindFleet(plane)
+  await admin.create({ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata, rules })
+  await bindFleet(admin)
 }
 
-async function bindFleet(plane: ControlPlane): Promise<void> {
+async function bindFleet(admin: Administrator): Promise<void> {
   const apiGroup = 'rbac.authorization.k8s.io'
   const metadata = { namespace: FLEET_NAMESPACE, name: 'nodes-read-fleet' }
   const roleRef = { apiGroup, kind: 'Role', name: metadata.name }
-  await create(plane, {
+  await admin.create({
     apiVersion: `${apiGroup}/v1`,
     kind: 'RoleBinding',
     metadata,
     roleRef,
     subjects: [{ apiGroup, kind: 'Group', name: 'system:nodes' }],
   })
-}
-
-async function create(plane: ControlPlane, object: object): Promise<void> {
-  await plane.kubectl(['create', '-f', '-'], { input: JSON.stringify(object) })
 }
 
 interface ExpectedStatus {

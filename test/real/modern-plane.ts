@@ -1,7 +1,7 @@
 /** An API server that drops configSource, for as long as a scenario needs it. */
-import { type ControlPlane, startControlPlane } from '../lab/control-plane.ts'
-import type { Step } from '../lab/runner.ts'
-import type { ApiserverOptions } from '../lab/servers.ts'
+import { type ControlPlane, startControlPlane } from './lab/control-plane.ts'
+import type { Step } from './lab/runner.ts'
+import type { ApiserverOptions } from './lab/servers.ts'
 
 export async function withModernPlane(
   step: Step,

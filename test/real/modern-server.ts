@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert'
 import { eventually } from './lab/eventually.ts'
 import { scenario } from './lab/runner.ts'
 import { type Machine, withMachine } from './machine.ts'
-import { withModernPlane } from './rights/plane.ts'
+import { withModernPlane } from './modern-plane.ts'
 
 export function addModernServerScenarios(program: string): void {
   scenario('modern server: status.config is dropped', async (step) => {

@@ -7,9 +7,9 @@ import type { Administrator } from './administrator.ts'
 import { eventually } from './lab/eventually.ts'
 import { scenario } from './lab/runner.ts'
 import { type Machine, withMachine } from './machine.ts'
+import { withModernPlane } from './modern-plane.ts'
 import { CONFIG_LABEL, PAUSED_ANNOTATION, STATUS_ANNOTATION } from './node-words.ts'
 import { labels } from './records.ts'
-import { withModernPlane } from './rights/plane.ts'
 
 export function addModernStatusScenarios(program: string): void {
   scenario(

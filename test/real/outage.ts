@@ -82,8 +82,7 @@ export function addOutageScenarios(plane: ControlPlane, program: string): void {
       await step('versions are handed out a second time, and what kubelet runs is still what the cluster says', async () => {
         for (const maxPods of [71, 72, 73]) {
           await admin.editConfigMap('good', machine.config(`maxPods: ${maxPods}`))
-          // Watches that broke twice in a moment are up to a minute apart.
-          await machine.untilRuns(maxPods, 90_000)
+          await machine.untilRuns(maxPods)
         }
         const last = await admin.source('good')
         await admin.untilStatus({ assigned: last, active: last, lastKnownGood: last })

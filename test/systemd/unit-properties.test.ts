@@ -78,7 +78,13 @@ t.test('a line break in an argument belongs to the argument', async (t) => {
 })
 
 t.test('reads a unit that does not exist, and refuses what is no answer', async (t) => {
-  t.match(parseUnitProperties(NOT_FOUND), { loadState: 'not-found', exec: undefined, environmentFiles: [], startLimited: true })
+  t.match(parseUnitProperties(NOT_FOUND), {
+    loadState: 'not-found',
+    exec: undefined,
+    invocationId: '',
+    environmentFiles: [],
+    startLimited: true,
+  })
   for (const text of ['', 'nonsense', NOT_FOUND.replace('MainPID=0', 'MainPID=x'), NOT_FOUND.replace(/ActiveState.*\n/, '')])
     t.equal(parseUnitProperties(text), undefined)
 })

@@ -5,18 +5,18 @@
 import { strict as assert } from 'node:assert'
 import { join } from 'node:path'
 import type { Administrator, Condition } from '../administrator.ts'
+import { FLEET_NAMESPACE, fleetMember } from '../fleet.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { CommandError } from '../lab/processes.ts'
 import { type Step, scenario } from '../lab/runner.ts'
+import { withModernPlane } from '../modern-plane.ts'
 import { CONFIG_LABEL, GUARDED_PREFIX } from '../node-words.ts'
 import type { Source } from '../records.ts'
 import { DEPLOY } from '../rights/manifests.ts'
-import { withModernPlane } from '../rights/plane.ts'
 import { CRASHING, UP_TO_LOADING } from './kubeadm-files.ts'
-import { type Node, withNode } from './node.ts'
+import { type Node, type NodeOptions, withNode } from './node.ts'
 
 const ROLE = `${GUARDED_PREFIX}/role`
-const FLEET_NAMESPACE = 'node-configs'
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '10s', SPREAD: '0s', RESTARTS_PER_HOUR: '60' }
 /** As node-fleet-selector.yaml says. */
 const BY_SELECTOR = { ...SETTINGS, CHANNELS: 'config-source,label,selector', CONFIG_NAMESPACE: FLEET_NAMESPACE }
@@ -27,23 +27,18 @@ const FORBIDDEN_MS = 90_000
 /** After an outage watches are tried again up to a minute apart. */
 const RECONNECT_MS = 90_000
 
+type Play = (step: Step, plane: ControlPlane, node: Node, admin: Administrator) => Promise<void>
+
 export function addNodeChannelScenarios(program: string): void {
-  scenario(
-    'node: modern: assigned by its label',
-    (step) =>
-      withModernPlane(step, (plane) =>
-        withNode(plane, program, { name: 'labelled', settings: SETTINGS }, (node, admin) => playLabel(step, plane, node, admin)),
-      ),
-    { timeoutMs: 420_000 },
-  )
-  scenario(
-    'node: modern: selected by its labels',
-    (step) =>
-      withModernPlane(step, (plane) =>
-        withNode(plane, program, { name: 'selected', settings: BY_SELECTOR }, (node, admin) => playSelector(step, plane, node, admin)),
-      ),
-    { timeoutMs: 420_000 },
-  )
+  const onNode = (what: string, options: NodeOptions, play: Play): void => {
+    scenario(
+      `node: modern: ${what}`,
+      (step) => withModernPlane(step, (plane) => withNode(plane, program, options, (node, admin) => play(step, plane, node, admin))),
+      { timeoutMs: 420_000 },
+    )
+  }
+  onNode('assigned by its label', { name: 'labelled', settings: SETTINGS }, playLabel)
+  onNode('selected by its labels', { name: 'selected', settings: BY_SELECTOR }, playSelector)
 }
 
 async function playLabel(step: Step, plane: ControlPlane, node: Node, admin: Administrator): Promise<void> {
@@ -100,15 +95,7 @@ async function playLabel(step: Step, plane: ControlPlane, node: Node, admin: Adm
 
 async function playSelector(step: Step, plane: ControlPlane, node: Node, admin: Administrator): Promise<void> {
   const put = (name: string, changes: object, selector: string, priority: number) =>
-    admin.applyConfigMap(
-      {
-        name,
-        namespace: FLEET_NAMESPACE,
-        labels: { 'kubelet-cfg-agent.io/fleet': 'true' },
-        annotations: { 'kubelet-cfg-agent.io/node-selector': selector, 'kubelet-cfg-agent.io/priority': String(priority) },
-      },
-      node.config(changes),
-    )
+    admin.applyConfigMap(fleetMember(name, selector, priority), node.config(changes))
   await step('before it may list: an error', () => {
     const message = /: ConfigMaps labelled .* cannot be listed: 403: /
     return admin.untilCondition({ status: 'False', reason: 'Invalid', message }, FORBIDDEN_MS)

@@ -160,9 +160,10 @@ export class Node {
 
   /** Fails if the kubelet that runs after `work` is another than before. */
   async withoutRestart<T>(work: () => Promise<T>): Promise<T> {
-    const before = await this.kubeletProcess()
+    const look = () => this.show('kubelet', 'InvocationID', 'MainPID', 'NRestarts')
+    const before = await look()
     const value = await work()
-    assert.equal(await this.kubeletProcess(), before)
+    assert.deepEqual(await look(), before)
     return value
   }
 

@@ -2,17 +2,16 @@
 import { strict as assert } from 'node:assert'
 import { join } from 'node:path'
 import type { Administrator } from '../administrator.ts'
+import { FLEET_NAMESPACE, fleetMember } from '../fleet.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { CommandError } from '../lab/processes.ts'
 import { scenario } from '../lab/runner.ts'
 import { type Machine, withMachine } from '../machine.ts'
+import { withModernPlane } from '../modern-plane.ts'
 import { CONFIG_LABEL } from '../node-words.ts'
 import { configOf, type Loss, MAX_PODS, NAMED_CONFIG_MAP, playLosses, type Stage } from './losses.ts'
 import { DEPLOY } from './manifests.ts'
-import { withModernPlane } from './plane.ts'
-
-const FLEET_NAMESPACE = 'node-configs'
 
 const FLEET: Readonly<Record<string, Loss>> = {
   'configmaps list': {
@@ -121,8 +120,6 @@ async function playNamed(plane: ControlPlane, program: string): Promise<void> {
 }
 
 async function select(machine: Machine, admin: Administrator, maxPods: number): Promise<void> {
-  const annotations = { 'kubelet-cfg-agent.io/node-selector': `kubernetes.io/hostname=${machine.name}` }
-  const labels = { 'kubelet-cfg-agent.io/fleet': 'true' }
-  const metadata = { name: configOf(machine.name), namespace: FLEET_NAMESPACE, labels, annotations }
+  const metadata = fleetMember(configOf(machine.name), `kubernetes.io/hostname=${machine.name}`)
   await admin.applyConfigMap(metadata, machine.config(`maxPods: ${maxPods}`))
 }

@@ -2,7 +2,6 @@
 import type { Asked, Who } from '../ask.ts'
 
 export const [CHANNELS, CONFIGS, ACCOUNT] = ['kubelet-cfg-agent-channels', 'kubelet-cfg-agent-configs', 'kubelet-cfg-agent-serviceaccount']
-export const FLEET = 'kubelet-cfg-agent.io/fleet'
 
 export interface Case {
   readonly what: string

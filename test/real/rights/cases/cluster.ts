@@ -3,12 +3,12 @@ import { strict as assert } from 'node:assert'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
+import { FLEET_LABEL, FLEET_NAMESPACE } from '../../fleet.ts'
 import type { ControlPlane } from '../../lab/control-plane.ts'
 import { eventually } from '../../lab/eventually.ts'
 import { DEPLOY } from '../manifests.ts'
 import { NAMESPACE, requestToken } from '../tokens.ts'
 import { OTHERS, type Tokens } from './account.ts'
-import { FLEET } from './case.ts'
 import { KEPT } from './channels.ts'
 
 const ACCOUNT = 'kubelet-cfg-agent'
@@ -57,17 +57,17 @@ async function makePeople(plane: ControlPlane): Promise<void> {
 }
 
 async function makeConfigMaps(plane: ControlPlane): Promise<void> {
-  await plane.kubectl(['create', 'namespace', 'node-configs'])
+  await plane.kubectl(['create', 'namespace', FLEET_NAMESPACE])
   const items = (
     [
       [NAMESPACE, 'node-config', false],
       [NAMESPACE, 'other', false],
       [NAMESPACE, 'member', true],
-      ['node-configs', 'any', false],
-      ['node-configs', 'kube-root-ca.crt', false],
+      [FLEET_NAMESPACE, 'any', false],
+      [FLEET_NAMESPACE, 'kube-root-ca.crt', false],
     ] as const
   ).map(([namespace, name, fleet]) => {
-    const metadata = { namespace, name, ...(fleet && { labels: { [FLEET]: 'true' } }) }
+    const metadata = { namespace, name, ...(fleet && { labels: { [FLEET_LABEL]: 'true' } }) }
     return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'b' } }
   })
   await create(plane, { apiVersion: 'v1', kind: 'List', items })

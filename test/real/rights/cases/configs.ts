@@ -1,9 +1,10 @@
 /** Of configs.yaml. */
+import { FLEET_LABEL, FLEET_NAMESPACE } from '../../fleet.ts'
 import type { Asked } from '../ask.ts'
-import { type Case, CONFIGS, carrier, configMapPath, edit, editor, FLEET, fine, janitor, refused as refusedBy } from './case.ts'
+import { type Case, CONFIGS, carrier, configMapPath, edit, editor, fine, janitor, refused as refusedBy } from './case.ts'
 
 const refused = refusedBy.bind(undefined, CONFIGS)
-const unlabel = (value: string | null): object => ({ metadata: { labels: { [FLEET]: value } } })
+const unlabel = (value: string | null): object => ({ metadata: { labels: { [FLEET_LABEL]: value } } })
 const newConfigMap = (namespace: string, metadata: object): Asked => ({
   method: 'POST',
   path: configMapPath(namespace),
@@ -18,14 +19,14 @@ export function configCases(): Case[] {
     refused('an edit of a member of the fleet', carrier, edit('kube-system', 'member')),
     refused('its label taken away', carrier, { method: 'PATCH', path: configMapPath('kube-system', 'member'), body: unlabel(null) }),
     refused('one that becomes a member', carrier, { method: 'PATCH', path: configMapPath('kube-system', 'other'), body: unlabel('true') }),
-    refused('any in the namespace of configs', carrier, edit('node-configs', 'any')),
-    refused('one under a name that the server makes up', carrier, newConfigMap('node-configs', { generateName: 'some-' })),
-    refused('all of the namespace at once', carrier, { method: 'DELETE', path: configMapPath('node-configs') }),
+    refused('any in the namespace of configs', carrier, edit(FLEET_NAMESPACE, 'any')),
+    refused('one under a name that the server makes up', carrier, newConfigMap(FLEET_NAMESPACE, { generateName: 'some-' })),
+    refused('all of the namespace at once', carrier, { method: 'DELETE', path: configMapPath(FLEET_NAMESPACE) }),
     fine('an edit by an editor', editor, edit('kube-system', 'node-config')),
-    fine('a member made by an editor', editor, newConfigMap('node-configs', { name: 'new', labels: { [FLEET]: 'true' } })),
-    fine('its removal by an editor', editor, { method: 'DELETE', path: configMapPath('node-configs', 'any') }),
-    fine('the end of a namespace, by its controller', janitor, { method: 'DELETE', path: configMapPath('node-configs') }),
+    fine('a member made by an editor', editor, newConfigMap(FLEET_NAMESPACE, { name: 'new', labels: { [FLEET_LABEL]: 'true' } })),
+    fine('its removal by an editor', editor, { method: 'DELETE', path: configMapPath(FLEET_NAMESPACE, 'any') }),
+    fine('the end of a namespace, by its controller', janitor, { method: 'DELETE', path: configMapPath(FLEET_NAMESPACE) }),
     fine('any other ConfigMap', carrier, edit('kube-system', 'other')),
-    fine('the one that every namespace has', carrier, edit('node-configs', 'kube-root-ca.crt')),
+    fine('the one that every namespace has', carrier, edit(FLEET_NAMESPACE, 'kube-root-ca.crt')),
   ]
 }
