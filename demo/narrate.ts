@@ -1,5 +1,5 @@
 /** What of all that is written is worth a line of the timeline, and how it is put in few words. Pure. */
-import type { ConfigSource } from '../src/agent/model.ts'
+import type { ConfigSource } from '../src/decision/config-source.ts'
 import type { ConfigStatus } from '../src/report/status.ts'
 import type { LogLine } from './agent-process.ts'
 

@@ -2,7 +2,7 @@
  * The story: six acts, each of which ends when what it promises is true, and fails when it is not within its limit. Nothing waits for a
  * fixed time.
  */
-import { LOAD_ERROR } from '../src/report/texts.ts'
+import { LOAD_ERROR } from '../src/decision/status-texts.ts'
 import { BROKEN_CONFIG, brickConfig, crashingConfig, podsConfig } from './configs.ts'
 import { nameSource } from './narrate.ts'
 import type { Stage } from './stage.ts'

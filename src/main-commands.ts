@@ -3,20 +3,18 @@
  * Loaded for a command, and never by the agent.
  */
 import { existsSync } from 'node:fs'
-import type { Desired } from './agent/desired.ts'
-import { type Eyes, observe } from './agent/observe.ts'
-import type { Clock, Log } from './agent/ports.ts'
-import { type Settings, toChannelSettings, toPolicy } from './agent/settings.ts'
-import { FileAsks } from './checkpoint/ask.ts'
+import { type ObservationPorts, observe } from './agent/observe.ts'
 import { DurableFiles } from './checkpoint/files.ts'
+import type { Layout } from './checkpoint/layout.ts'
 import { findLockHolder, takeLock } from './checkpoint/lock.ts'
-import type { Layout } from './checkpoint/names.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'
 import { ReadOnlyDisk } from './checkpoint/read-only-disk.ts'
+import { RequestWriter } from './checkpoint/request-writer.ts'
 import type { CommandContext, TakeOver } from './cli/command.ts'
 import { readInput } from './cli/read-input.ts'
 import { readRights } from './cli/rights.ts'
 import type { Terminal } from './cli/terminal.ts'
+import type { Desired } from './decision/desired.ts'
 import { readKubeconfig } from './kube/credentials.ts'
 import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
@@ -26,7 +24,10 @@ import { layOver } from './overlay/lay-over.ts'
 import { readOverlayFiles } from './overlay/overlay-files.ts'
 import { readOverlay } from './overlay/read-overlay.ts'
 import type { OverlayView } from './overlay/view.ts'
+import type { Clock } from './ports/clock.ts'
+import type { Log } from './ports/log.ts'
 import { readHistory } from './report/history.ts'
+import { type Settings, toChannelSettings, toPolicy } from './settings/settings.ts'
 import { askAssignment, askManifests } from './source/ask-once.ts'
 
 export interface CommandWorld {
@@ -43,7 +44,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
   const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}`, wallMs: Date.now })
   const nodeName = () => findNodeName(settings, stores.files)
   const preflight = openPreflight({ settings: () => settings, stores, signal: new AbortController().signal })
-  const eyes = (desired: Eyes['assignment']['desired']): Eyes => ({
+  const eyes = (desired: ObservationPorts['assignment']['desired']): ObservationPorts => ({
     ...stores,
     nodeName: nodeName(),
     policy: () => toPolicy(settings),
@@ -78,7 +79,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
     unit: stores.unit,
     activation: stores.activation,
     requests: stores.requests,
-    ask: new FileAsks(new DurableFiles(new NodeDisk()), stores.layout),
+    ask: new RequestWriter(new DurableFiles(new NodeDisk()), stores.layout),
     takeOver: () => takeOver(settings, stores.layout, clock),
     history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
     agent: () => findLockHolder(stores.layout.lock),

@@ -5,15 +5,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
-import { runningConfigPath } from './agent/base.ts'
-import type { Candidate, Files } from './agent/ports.ts'
-import { toChangePolicy } from './agent/preflight-settings.ts'
-import type { Settings } from './agent/settings.ts'
-import type { KnownUnit } from './agent/unit-state.ts'
+import { runningConfigPath } from './decision/base-config.ts'
+import type { KnownUnit } from './decision/unit-state.ts'
 import { decodeConfig, type KubeletConfig } from './kubelet/decode.ts'
+import { loadParser } from './kubelet/load-parser.ts'
 import { readNodeFacts } from './kubelet/node-facts.ts'
-import { loadParser } from './kubelet/preflight.ts'
 import type { Stores } from './main-stores.ts'
+import type { Files } from './ports/files.ts'
+import type { PreflightRequest } from './ports/preflight.ts'
 import { type Comparison, checkSame } from './preflight/change/check-same.ts'
 import { collectFlags } from './preflight/change/kubelet-flags.ts'
 import { describeChanges } from './preflight/describe-changes.ts'
@@ -25,6 +24,8 @@ import { KubeletJudge } from './preflight/kubelet/judge.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
 import { readSurroundings } from './preflight/node/read-surroundings.ts'
 import { listParts } from './preflight/parts.ts'
+import { toChangePolicy } from './settings/preflight-settings.ts'
+import type { Settings } from './settings/settings.ts'
 
 /** Files and sockets that hang (a dead network mount) keep no judgement waiting. */
 const LOOK_AROUND_MS = 1000
@@ -73,7 +74,7 @@ export function openPreflight({ settings, stores, signal }: PreflightWorld) {
   })
 
   /** What the agent's loop asks. */
-  const judgeCandidate = async ({ source, data, unit, basePath }: Candidate): Promise<Report> => {
+  const judgeCandidate = async ({ source, data, unit, basePath }: PreflightRequest): Promise<Report> => {
     const { preflight: depth, unknownFields } = settings()
     const { command } = unit
     const node = await describeNode(unit, posix.dirname(stores.checkpoints.path(source)), basePath)

@@ -1,6 +1,6 @@
 /**
- * The shape of the code, read from its imports: pure modules import only pure modules, an adapter never imports another, each library has
- * one module. A module is pure if nothing it does depends on anything but its arguments; every other one is an adapter.
+ * The shape of the code, read from its imports. Folders stand on floors, and import only from floors below. Only the modules listed as adapters do I/O; every
+ * other module is pure: nothing it does depends on anything but its arguments. Adapters never import each other, and one module imports each library.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
@@ -13,151 +13,48 @@ const MOST_LINES = 320
 /** One function that names every part of the agent once. */
 const MOST_LINES_OF_COMPOSITION = 400
 
-/** Where adapters meet: the only places that may import more than one. */
-const COMPOSITION = ['main-preflight.ts', 'main.ts', 'main-commands.ts', 'main-stores.ts']
+/** From the ground up: a folder imports only from floors below its own. `.` holds the composition, the only place where adapters meet. */
+const FLOORS: readonly (readonly string[])[] = [
+  ['values'],
+  ['decision'],
+  ['ports'],
+  ['checkpoint', 'kube', 'kubelet'],
+  ['report', 'systemd'],
+  ['overlay', 'preflight', 'source'],
+  ['settings'],
+  ['agent'],
+  ['cli'],
+  ['.'],
+]
 
-/** Must stay pure, whatever becomes of the others: all that decides. */
-const PURE_FOR_EVER = [
-  'agent/awaited.ts',
-  'agent/base.ts',
-  'agent/cadence.ts',
-  'agent/channel-kinds.ts',
-  'agent/desired.ts',
-  'agent/durations.ts',
-  'agent/error-code.ts',
-  'agent/health-record.ts',
-  'agent/judging.ts',
-  'agent/model.ts',
-  'agent/nearest.ts',
-  'agent/next-step.ts',
-  'agent/pause.ts',
-  'agent/ports.ts',
-  'agent/prunable.ts',
-  'agent/release.ts',
-  'agent/resolve-settings.ts',
-  'agent/restarts.ts',
-  'agent/setting-changes.ts',
-  'agent/setting-kinds.ts',
-  'agent/settings.ts',
-  'agent/sources.ts',
-  'agent/spread.ts',
-  'agent/step.ts',
-  'agent/target.ts',
-  'agent/trial-key.ts',
-  'agent/trial.ts',
-  'cli/active-config.ts',
-  'cli/candidate.ts',
-  'cli/changes-text.ts',
-  'cli/foresee.ts',
-  'cli/manifest-text.ts',
-  'cli/plan-document.ts',
-  'cli/plan-text.ts',
-  'cli/report-document.ts',
-  'cli/report-text.ts',
-  'cli/sarif.ts',
-  'cli/source-line.ts',
-  'checkpoint/content.ts',
-  'checkpoint/names.ts',
-  'checkpoint/serialize.ts',
-  'kubelet/decode.ts',
-  'kubelet/duration.ts',
-  'kubelet/field-types.ts',
-  'kubelet/fields.ts',
-  'kubelet/json.ts',
-  'kubelet/quantity.ts',
-  'kubelet/validate.ts',
-  'overlay/lay-over.ts',
-  'overlay/merge-patch.ts',
-  'overlay/patch-file.ts',
-  'overlay/read-overlay.ts',
-  'overlay/render.ts',
-  'overlay/view.ts',
-  'preflight/kubelet/classify.ts',
-  'preflight/kubelet/judgement.ts',
-  'preflight/kubelet/last-words.ts',
-  'preflight/kubelet/places.ts',
-  'preflight/kubelet/probe-flags.ts',
-  'preflight/kubelet/quote-words.ts',
-  'preflight/kubelet/remembered.ts',
-  'preflight/kubelet/sandbox.ts',
-  'preflight/kubelet/sandbox-end.ts',
-  'preflight/change/change.ts',
-  'preflight/change/check-same.ts',
-  'preflight/change/compare.ts',
-  'preflight/change/effective.ts',
-  'preflight/change/field-rows.ts',
-  'preflight/change/kubelet-flags.ts',
-  'preflight/change/overlay-flags.ts',
-  'preflight/change/overridden.ts',
-  'preflight/change/risk-classes.ts',
-  'preflight/change/same-value.ts',
-  'preflight/node/check-endpoints.ts',
-  'preflight/node/check-files.ts',
-  'preflight/node/check-machine.ts',
-  'preflight/node/check-node.ts',
-  'preflight/node/check-reservations.ts',
-  'preflight/node/check-states.ts',
-  'preflight/cpu-set.ts',
-  'preflight/node/managers.ts',
-  'preflight/node/node-view.ts',
-  'preflight/node/proc-net.ts',
-  'preflight/policy/check-policy.ts',
-  'preflight/policy/patterns.ts',
-  'kubelet/yaml-number.ts',
-  'preflight/agent-preflight.ts',
-  'preflight/check-fields.ts',
-  'preflight/describe-changes.ts',
-  'preflight/describe-finding.ts',
-  'preflight/effect-check.ts',
-  'preflight/heed-kubelet.ts',
-  'preflight/parts.ts',
-  'preflight/fields/at-start.ts',
-  'preflight/fields/check-gates.ts',
-  'preflight/fields/choices.ts',
-  'preflight/fields/cross.ts',
-  'preflight/fields/gate-stages.ts',
-  'preflight/fields/new-fields.ts',
-  'preflight/fields/ranges.ts',
-  'preflight/fields/unknown-keys.ts',
-  'preflight/locate.ts',
-  'preflight/read-document.ts',
-  'preflight/field-path.ts',
-  'preflight/inspect.ts',
-  'preflight/inspection.ts',
-  'preflight/report.ts',
-  'report/annotation.ts',
-  'report/budget.ts',
-  'report/assignment-doubts.ts',
-  'report/condition.ts',
-  'report/cut.ts',
-  'report/deadlines.ts',
-  'report/events.ts',
-  'report/fault.ts',
-  'report/status.ts',
-  'report/steadiness.ts',
-  'report/texts.ts',
-  'source/ask-once.ts',
-  'source/channels/annotation.ts',
-  'source/channels/config-map-name.ts',
-  'source/channels/desired.ts',
-  'source/channels/fleet.ts',
-  'source/channels/label-selector.ts',
-  'source/channels/label-syntax.ts',
-  'source/channels/metadata.ts',
-  'source/channels/pause.ts',
-  'source/channels/resolve.ts',
-  'source/channels/words.ts',
-  'source/desired.ts',
-  'source/names.ts',
-  'systemd/environment-file.ts',
-  'systemd/flags.ts',
-  'systemd/heartbeat.ts',
-  'systemd/status-line.ts',
-  'systemd/unit-activity.ts',
-  'systemd/unit-machine.ts',
-  'systemd/unit-properties.ts',
-  'systemd/wiring.ts',
-  'systemd/words.ts',
+/** The modules that do I/O, read a clock or keep a library. A module that is not listed here is pure. */
+const ADAPTERS: readonly string[] = [
+  'agent/heap.ts',
+  'agent/loop.ts',
+  'checkpoint/lock.ts',
+  'checkpoint/node-disk.ts',
+  'cli/config-file.ts',
+  'cli/program.ts',
+  'cli/read-input.ts',
+  'cli/rights.ts',
+  'kube/credentials.ts',
+  'kube/kube-api.ts',
+  'kube/kubeconfig.ts',
+  'kubelet/health.ts',
+  'kubelet/node-facts.ts',
+  'kubelet/runtime-socket.ts',
+  'overlay/overlay-files.ts',
+  'preflight/kubelet/binaries.ts',
+  'preflight/kubelet/judge.ts',
+  'preflight/node/read-surroundings.ts',
+  'report/metrics.ts',
+  'report/server.ts',
+  'source/watch-directory.ts',
+  'systemd/boot-clock.ts',
+  'systemd/file-ownership.ts',
+  'systemd/journal.ts',
+  'systemd/notify.ts',
+  'systemd/systemctl.ts',
 ]
 
 /** Builtins that compute and do nothing else. */
@@ -281,45 +178,78 @@ const MODULES: ReadonlyMap<string, Module> = new Map(
     .map((name) => [name, readModule(join(SRC, name))]),
 )
 
-/** Modules of ours whose code this one runs. */
-function ownImports(module: Module, { late } = { late: true }): string[] {
+/** Modules of ours that this one imports; `types`: those too of which it takes types alone. */
+function ownImports(module: Module, { late, types } = { late: true, types: false }): string[] {
   return module.imports
-    .filter((imported) => !imported.typeOnly && imported.specifier.startsWith('.') && (late || imported.late !== true))
+    .filter((imported) => (types || !imported.typeOnly) && imported.specifier.startsWith('.') && (late || imported.late !== true))
     .map(({ specifier }) => relative(SRC, resolve(dirname(join(SRC, module.name)), specifier)))
 }
+
+const allImports = (module: Module) => ownImports(module, { late: true, types: true })
 
 /** What is in memory as soon as one module is. */
 function loadedWith(name: string, found = new Set<string>()): ReadonlySet<string> {
   const module = MODULES.get(name)
   if (module === undefined || found.has(name)) return found
   found.add(name)
-  for (const imported of ownImports(module, { late: false })) loadedWith(imported, found)
+  for (const imported of ownImports(module, { late: false, types: false })) loadedWith(imported, found)
   return found
 }
 
 const isPure = (name: string) => MODULES.get(name)?.impurities.length === 0
 const why = (name: string) => MODULES.get(name)?.impurities.join(', ')
 const each = [...MODULES.values()]
+const isComposition = (name: string) => !name.includes('/')
+const folderOf = (name: string) => (isComposition(name) ? '.' : name.slice(0, name.indexOf('/')))
+const floorOf = (name: string) => FLOORS.findIndex((folders) => folders.includes(folderOf(name)))
+const isFake = (name: string) => name.includes('/fake/')
 
 t.test('what is imported exists', async (t) => {
   for (const module of each) {
-    for (const name of ownImports(module)) t.ok(MODULES.has(name), `${module.name} imports ${name}`)
+    for (const name of allImports(module)) t.ok(MODULES.has(name), `${module.name} imports ${name}`)
   }
 })
 
-t.test('what decides is pure', async (t) => {
-  for (const name of PURE_FOR_EVER) t.ok(isPure(name), `${name} ${MODULES.has(name) ? why(name) : 'does not exist'}`)
+t.test('a folder imports only from floors below its own', async (t) => {
+  for (const module of each) {
+    t.ok(floorOf(module.name) >= 0, `${folderOf(module.name)} is on a floor`)
+    const above = allImports(module).filter((name) => folderOf(name) !== folderOf(module.name) && floorOf(name) >= floorOf(module.name))
+    t.same(above, [], module.name)
+  }
+})
+
+t.test('no files import each other in a circle', async (t) => {
+  const done = new Set<string>()
+  const visit = (name: string, path: readonly string[]): void => {
+    const at = path.indexOf(name)
+    t.ok(at < 0, [...path.slice(Math.max(0, at)), name].join(' -> '))
+    if (at >= 0 || done.has(name)) return
+    const module = MODULES.get(name)
+    for (const imported of module === undefined ? [] : allImports(module)) visit(imported, [...path, name])
+    done.add(name)
+  }
+  for (const { name } of each) visit(name, [])
+})
+
+t.test('nothing that ships imports a fake', async (t) => {
+  for (const module of each.filter(({ name }) => !isFake(name))) t.same(allImports(module).filter(isFake), [], module.name)
+})
+
+t.test('all but the adapters is pure', async (t) => {
+  for (const name of ADAPTERS) t.ok(MODULES.has(name) && !isPure(name), `${name} is an adapter`)
+  for (const { name } of each.filter(({ name }) => !isComposition(name) && !ADAPTERS.includes(name)))
+    t.ok(isPure(name), `${name} ${why(name)}`)
 })
 
 t.test('pure modules import only pure modules', async (t) => {
-  for (const module of each.filter(({ name }) => isPure(name) && !COMPOSITION.includes(name))) {
+  for (const module of each.filter(({ name }) => isPure(name) && !isComposition(name))) {
     const broken = ownImports(module).filter((name) => !isPure(name))
     t.same(broken, [], `${module.name}: ${broken.map((name) => `${name} ${why(name)}`).join('; ')}`)
   }
 })
 
 t.test('an adapter never imports another', async (t) => {
-  for (const module of each.filter(({ name }) => !isPure(name) && !COMPOSITION.includes(name))) {
+  for (const module of each.filter(({ name }) => !isPure(name) && !isComposition(name))) {
     const others = ownImports(module).filter((name) => !isPure(name))
     t.same(others, [], `${module.name} (${why(module.name)}): ${others.map((name) => `${name} ${why(name)}`).join('; ')}`)
   }
@@ -354,6 +284,6 @@ t.test('every module opens with a paragraph that says what it is', async (t) => 
 t.test(`no module is longer than ${MOST_LINES} lines`, async (t) => {
   for (const { name, text } of each) {
     const lines = text.trimEnd().split('\n').length
-    t.ok(lines <= (COMPOSITION.includes(name) ? MOST_LINES_OF_COMPOSITION : MOST_LINES), `${name}: ${lines}`)
+    t.ok(lines <= (isComposition(name) ? MOST_LINES_OF_COMPOSITION : MOST_LINES), `${name}: ${lines}`)
   }
 })

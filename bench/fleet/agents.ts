@@ -4,9 +4,10 @@
  */
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
-import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchEnd, KubeWatchRequest, Log } from '../../src/agent/ports.ts'
-import { SETTINGS } from '../../src/agent/settings.ts'
 import { HttpsKubeApi } from '../../src/kube/kube-api.ts'
+import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchEnd, KubeWatchRequest } from '../../src/ports/kube-api.ts'
+import type { Log } from '../../src/ports/log.ts'
+import { SETTINGS } from '../../src/settings/settings.ts'
 import type { ChannelSettings } from '../../src/source/channels/resolve.ts'
 import { ClusterSource } from '../../src/source/cluster.ts'
 import type { AgentsAnswer, AgentsCall, RequestCounts } from './agents-client.ts'

@@ -3,7 +3,7 @@
  * k8s.io/kubernetes/pkg/util/node in 1.20), in which nothing but times differs. Kubelet sends it every 5 minutes where nothing else changes
  * (`nodeStatusReportFrequency`); its Lease, renewed every 10 s, is another object. Pure.
  */
-import { CONFIG_LABEL } from '../../src/source/channels/words.ts'
+import { CONFIG_LABEL } from '../../src/decision/channels.ts'
 
 export const CONFIG_MAP = 'fleet-config'
 /** Who registers Nodes and sends heartbeats: it makes the names in `managedFields`, which are metadata, too. */

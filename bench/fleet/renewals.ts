@@ -3,10 +3,11 @@
  * passes at once. A watch lasts for as long as it was asked for, or, where no ConfigMap of the whole cluster changes, for as long as the agent bears silence: kube-apiserver
  * sends no bookmarks then. Nothing here is measured; it is what src/source does, counted.
  */
-import type { KubeAnswer, KubeApi, Log } from '../../src/agent/ports.ts'
+import type { KubeAnswer, KubeApi } from '../../src/ports/kube-api.ts'
+import type { Log } from '../../src/ports/log.ts'
 import { NodeExtent } from '../../src/source/node-extent.ts'
 import { watchObject } from '../../src/source/object-watch.ts'
-import { openGate, type Pace, WATCH_LIMITS } from '../../src/source/watch-loop.ts'
+import { openGate, WATCH_LIMITS, type WatchTiming } from '../../src/source/watch-loop.ts'
 
 export interface Renewals {
   readonly watches: number
@@ -44,7 +45,7 @@ async function count(
     nowMs += ms
     if (nowMs >= hours * 3600_000) stopper.abort()
   }
-  const pace: Pace = { nowMs: () => nowMs, random, sleep: async (ms) => pass(ms) }
+  const pace: WatchTiming = { nowMs: () => nowMs, random, sleep: async (ms) => pass(ms) }
   const api: KubeApi = {
     async request({ method, path, query, as }): Promise<KubeAnswer> {
       if (method === 'PATCH' || path === '/version') {

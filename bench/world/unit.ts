@@ -10,9 +10,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { kubeadmUnit, type SimulatedUnit, showUnit } from '../../demo/systemd/unit-file.ts'
+import { expandArguments } from '../../src/systemd/command-line.ts'
 import { parseEnvironmentFile } from '../../src/systemd/environment-file.ts'
-import { UnitMachine } from '../../src/systemd/unit-machine.ts'
-import { expandArguments } from '../../src/systemd/words.ts'
+import { UnitMachine } from '../../src/systemd/fake/unit-machine.ts'
 import { monotonicUs } from '../processes.ts'
 
 export interface BenchUnit {

@@ -7,8 +7,8 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { decodeConfig, type KubeletConfig } from '../../src/kubelet/decode.ts'
 import { findHealthTarget } from '../../src/kubelet/health-target.ts'
-import { validateConfig } from '../../src/kubelet/validate.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'
+import { validateConfig } from '../../src/preflight/validate-config.ts'
 import { asArguments, flagValue } from '../../src/systemd/flags.ts'
 
 const CRASH_AFTER_MS = 200

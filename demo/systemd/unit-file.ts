@@ -1,6 +1,6 @@
 /** The unit of a simulated kubelet, in the two shapes that real ones have, and how systemctl shows it. */
-import type { UnitMachine } from '../../src/systemd/unit-machine.ts'
-import { SHOWN_STATE } from '../../src/systemd/unit-machine.ts'
+import type { UnitMachine } from '../../src/systemd/fake/unit-machine.ts'
+import { SHOWN_STATE } from '../../src/systemd/fake/unit-machine.ts'
 import { UNIT_PROPERTIES } from '../../src/systemd/unit-properties.ts'
 
 export interface SimulatedUnit {

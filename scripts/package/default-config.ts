@@ -2,8 +2,8 @@
  * The configuration as it is installed: /etc/kubelet-cfg-agent/config.yaml and the service's environment file, every setting in a comment with
  * its default. Uncommenting any line changes nothing until its value is edited. Pure.
  */
-import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/agent/resolve-settings.ts'
-import { SETTING_GROUPS } from '../../src/agent/settings.ts'
+import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/settings/resolve-settings.ts'
+import { SETTING_GROUPS } from '../../src/settings/setting.ts'
 import { CONFIG_PAGE } from './man.ts'
 import { SETTING_ROWS, type SettingRow } from './surface.ts'
 

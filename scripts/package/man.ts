@@ -2,10 +2,12 @@
  * The man pages: kubelet-cfg-agent(8), the daemon and its commands, and kubelet-cfg-agent-config(5), its configuration. Commands, flags and
  * settings come from the table of the command line; only what no table knows (files, signals) is written here. Pure.
  */
-import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/agent/resolve-settings.ts'
-import { SETTING_GROUPS, SETTINGS } from '../../src/agent/settings.ts'
+
 import { EXIT } from '../../src/cli/command.ts'
 import { PROGRAM } from '../../src/cli/help-notes.ts'
+import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/settings/resolve-settings.ts'
+import { SETTING_GROUPS } from '../../src/settings/setting.ts'
+import { SETTINGS } from '../../src/settings/settings.ts'
 import { bold, example, italic, type PageHead, page, paragraph, section, subsection, term } from './roff.ts'
 import { COMMAND_ROWS, type CommandRow, type FlagRow, HELP_FLAG, SETTING_ROWS, type SettingRow, VERSION_FLAG } from './surface.ts'
 

@@ -2,11 +2,13 @@
  * The command line as a table: what the parser is built from (the commands and the settings), in the form that man page and completion are
  * written from. Nothing is said twice: a command or a setting that is added shows up in all of them. Pure.
  */
-import { fileKey, flagName, showInitial, variableName } from '../../src/agent/setting-names.ts'
-import { SETTING_GROUPS, SETTING_NAMES, SETTINGS, type SettingGroup, type SettingName } from '../../src/agent/settings.ts'
+
 import { describeOption, describeSetting } from '../../src/cli/help-notes.ts'
 import { settingsOf } from '../../src/cli/invoke.ts'
 import { COMMANDS } from '../../src/cli/program.ts'
+import { SETTING_GROUPS, type SettingGroup } from '../../src/settings/setting.ts'
+import { fileKey, flagName, showInitial, variableName } from '../../src/settings/setting-names.ts'
+import { SETTING_NAMES, SETTINGS, type SettingName } from '../../src/settings/settings.ts'
 
 /** What stands after a flag. */
 export type FlagValue =

@@ -2,19 +2,15 @@
  * The loop: observe, decide, perform, again; then wait until something changes or the time comes. Triggers only wake it: they carry no
  * state, and many coalesce into one pass. Nothing it remembers is needed to decide, but how long to leave a failed step alone.
  */
-import type { Snapshot, Trouble } from './model.ts'
-import { nextStep } from './next-step.ts'
-import { type Eyes, glanceAtKubelet, type KubeletLook, lookAtKubelet, observe } from './observe.ts'
-import { type Action, type Hands, perform } from './perform.ts'
-import type { Clock, Log } from './ports.ts'
-import { aboutOf, type Step, type Wait } from './step.ts'
 
-/** What others may see of a pass: reports, metrics, the simulation's invariants. Must not throw. */
-export interface PassObserver {
-  decided(snapshot: Snapshot, step: Step): void
-  /** The pass is over, whatever became of its step; a pass that hangs never is. `snapshot`: undefined where nothing could be seen. */
-  turned?(step: Step, snapshot: Snapshot | undefined): void
-}
+import { nextStep } from '../decision/next-step.ts'
+import type { Snapshot, Trouble } from '../decision/snapshot.ts'
+import { aboutOf, type Step, type Wait } from '../decision/step.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
+import type { PassObserver } from '../ports/pass-observer.ts'
+import { type KubeletObservation, type ObservationPorts, observe, observeKubelet, probeKubeletAgain } from './observe.ts'
+import { type Action, type EffectPorts, perform } from './perform.ts'
 
 const FIRST_RETRY_US = 1e6
 const LAST_RETRY_US = 60e6
@@ -25,22 +21,22 @@ const GLANCES_US = 60e6
 const FRESH_US = 100e3
 
 export class Loop {
-  readonly #eyes: Eyes
-  readonly #hands: Hands
+  readonly #eyes: ObservationPorts
+  readonly #hands: EffectPorts
   readonly #observer: PassObserver
   readonly #log: Log
   /** Steps that failed, each with how long it is left alone: by kind and what they were about. */
   readonly #troubles = new Map<string, Trouble & { readonly pauseUs: number }>()
   /** Of this round of passes: between them only files change. */
-  #kubelet: KubeletLook | undefined
+  #kubelet: KubeletObservation | undefined
   /** The last whole look. */
-  #last: KubeletLook | undefined
+  #last: KubeletObservation | undefined
   /** The same, if it left nothing to do and nothing to watch closely. */
-  #settled: KubeletLook | undefined
+  #settled: KubeletObservation | undefined
   /** Why the last look failed. */
   #blind: string | undefined
 
-  constructor(parts: { eyes: Eyes; hands: Hands; observer: PassObserver; log: Log }) {
+  constructor(parts: { eyes: ObservationPorts; hands: EffectPorts; observer: PassObserver; log: Log }) {
     this.#eyes = parts.eyes
     this.#hands = parts.hands
     this.#observer = parts.observer
@@ -76,7 +72,7 @@ export class Loop {
     if (seen === undefined || this.#kubelet !== undefined) return undefined
     const isOld = this.#eyes.clock.now().monotonicUs - seen.at.monotonicUs >= GLANCES_US
     if (isOld || !this.#eyes.unit.stillRuns(seen.unit)) return undefined
-    const snapshot = await this.#look(() => glanceAtKubelet(this.#eyes, seen))
+    const snapshot = await this.#look(() => probeKubeletAgain(this.#eyes, seen))
     return snapshot !== undefined && isClearAtAGlance(nextStep(snapshot), snapshot) ? snapshot : undefined
   }
 
@@ -90,7 +86,7 @@ export class Loop {
   }
 
   /** A file that cannot be read (a broken disk) leaves nothing to decide on, and so nothing changes. */
-  async #look(lookAtKubelet: () => Promise<KubeletLook>): Promise<Snapshot | undefined> {
+  async #look(lookAtKubelet: () => Promise<KubeletObservation>): Promise<Snapshot | undefined> {
     try {
       const snapshot = await observe(this.#eyes, [...this.#troubles.values()], await lookAtKubelet())
       this.#blind = undefined
@@ -103,10 +99,10 @@ export class Loop {
     }
   }
 
-  async #lookAtKubelet(): Promise<KubeletLook> {
+  async #lookAtKubelet(): Promise<KubeletObservation> {
     const isFresh = this.#kubelet !== undefined && this.#eyes.clock.now().monotonicUs - this.#kubelet.at.monotonicUs < FRESH_US
     if (this.#kubelet === undefined || !isFresh) {
-      this.#kubelet = await lookAtKubelet(this.#eyes, this.#last)
+      this.#kubelet = await observeKubelet(this.#eyes, this.#last)
       this.#last = this.#kubelet
     }
     return this.#kubelet

@@ -3,52 +3,34 @@
  * unknown. It writes the health record, into which each look is folded, and otherwise nothing but what an earlier pass could not.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { runningConfigPath } from '../decision/base-config.ts'
+import type { ConfigSource, ContentHash, HeldSource } from '../decision/config-source.ts'
+import { LOCAL, LOCAL_CONTENT } from '../decision/config-source.ts'
+import type { Desired } from '../decision/desired.ts'
+import { resolveDesired } from '../decision/desired.ts'
+import { findPause } from '../decision/find-pause.ts'
+import type { HealthRecord, HealthSample, Running } from '../decision/health.ts'
+import { forgetIllness, recordSample } from '../decision/health-record.ts'
+import type { Instant } from '../decision/instant.ts'
+import type { Policy } from '../decision/policy.ts'
+import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
+import type { TrialKey } from '../decision/trial-key.ts'
+import { trialKey } from '../decision/trial-key.ts'
+import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
+import type { Acceptance } from '../decision/verdict.ts'
 import { DEFAULT_HEALTHZ } from '../kubelet/health-target.ts'
-import { runningConfigPath } from './base.ts'
-import type { Desired } from './desired.ts'
-import { forgetIllness, recordSample } from './health-record.ts'
-import type {
-  Acceptance,
-  ConfigSource,
-  ContentHash,
-  HealthRecord,
-  HealthSample,
-  HeldSource,
-  Instant,
-  NextStart,
-  Policy,
-  Running,
-  Snapshot,
-  TrialKey,
-  Trouble,
-  UnitState,
-} from './model.ts'
-import { LOCAL_CONTENT } from './model.ts'
-import { findPause } from './pause.ts'
-import type {
-  Activation,
-  ActivationState,
-  AssignmentSource,
-  Checkpoints,
-  Clock,
-  ConfigFacts,
-  DrainProbe,
-  HealthProbe,
-  HealthTarget,
-  OperatorRequests,
-  Preflight,
-  Records,
-  RuntimeRecords,
-  Unit,
-} from './ports.ts'
-import { LOCAL, resolveDesired } from './sources.ts'
-import type { KnownUnit } from './target.ts'
-import { trialKey } from './trial-key.ts'
+import type { Activation, ActivationState } from '../ports/activation.ts'
+import type { AssignmentSource } from '../ports/assignment-source.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Preflight } from '../ports/preflight.ts'
+import type { ConfigFacts, DrainProbe, HealthProbe, HealthTarget } from '../ports/probes.ts'
+import type { Checkpoints, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
+import type { Unit } from '../ports/unit.ts'
 
 const NOTHING: ReadonlySet<TrialKey> = new Set()
 
 /** Everything the agent can look at. */
-export interface Eyes {
+export interface ObservationPorts {
   readonly nodeName: string
   readonly policy: () => Policy
   readonly clock: Clock
@@ -72,22 +54,22 @@ export interface Eyes {
 }
 
 /** What was seen of kubelet: the part of a look that takes a command and a request, and so most of its time. */
-export interface KubeletLook {
+export interface KubeletObservation {
   readonly at: Instant
   readonly unit: UnitState
   readonly healthz: HealthSample['healthz']
 }
 
-type KubeletEyes = Pick<Eyes, 'clock' | 'unit' | 'probe' | 'configFacts'> & { readonly checkpoints: Pick<Checkpoints, 'path'> }
+type KubeletPorts = Pick<ObservationPorts, 'clock' | 'unit' | 'probe' | 'configFacts'> & { readonly checkpoints: Pick<Checkpoints, 'path'> }
 
 /** The process of a look before is asked for its health, as long as it is the same one. */
-export async function glanceAtKubelet(eyes: KubeletEyes, { unit }: KubeletLook): Promise<KubeletLook> {
+export async function probeKubeletAgain(eyes: KubeletPorts, { unit }: KubeletObservation): Promise<KubeletObservation> {
   const healthz = await askHealth(eyes, unit)
   return { at: eyes.clock.now(), unit, healthz }
 }
 
 /** @param before the process that was there then is asked while systemd is: most often it is still the one. */
-export async function lookAtKubelet(eyes: KubeletEyes, before?: KubeletLook): Promise<KubeletLook> {
+export async function observeKubelet(eyes: KubeletPorts, before?: KubeletObservation): Promise<KubeletObservation> {
   const asked = before && settle(askHealth(eyes, before.unit))
   const unit = await eyes.unit.observe()
   const early = await asked
@@ -95,7 +77,7 @@ export async function lookAtKubelet(eyes: KubeletEyes, before?: KubeletLook): Pr
   return { at: eyes.clock.now(), unit, healthz }
 }
 
-async function askHealth(eyes: KubeletEyes, unit: UnitState): Promise<HealthSample['healthz']> {
+async function askHealth(eyes: KubeletPorts, unit: UnitState): Promise<HealthSample['healthz']> {
   const target = unit.kind === 'known' ? await findHealthTarget(eyes, unit) : undefined
   return target === undefined ? undefined : eyes.probe.healthz(target)
 }
@@ -114,10 +96,10 @@ async function settle<T>(work: Promise<T>): Promise<{ readonly ok: true; readonl
 }
 
 /** @param kubelet as seen a moment ago; without it, kubelet is looked at now. */
-export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?: KubeletLook): Promise<Snapshot> {
+export async function observe(eyes: ObservationPorts, troubles: readonly Trouble[], kubelet?: KubeletObservation): Promise<Snapshot> {
   const { checkpoints, records, runtime } = eyes
   const policy = eyes.policy()
-  const { at, unit, healthz } = kubelet ?? (await lookAtKubelet(eyes))
+  const { at, unit, healthz } = kubelet ?? (await observeKubelet(eyes))
   const before = runtime.health()
   const boot = eyes.clock.now().bootId
   const known = before?.bootId === boot ? before : undefined
@@ -139,8 +121,8 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
   if (assigned.kind === 'source') held.push({ source: assigned.source, content: assignedContent })
   const sample = { at, unit, running, healthz, runtimeUp }
   const desired = eyes.assignment.desired()
-  const heard = records.heard()
-  const paused = findPause({ requests, desired, heard }) !== undefined
+  const recordedChannelState = records.channelState()
+  const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
   const health = foldHealth(eyes, before, sample, nextStart, policy, paused, held)
   const drained = waitsForDrain(eyes, unit, running, assignedContent) ? eyes.drain.isDrained() : undefined
   return {
@@ -151,7 +133,7 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
     desiredContent: contentOfDesired(eyes, desired),
     storedContent: findStored(desired, checkpoints),
     requests,
-    heard,
+    recordedChannelState,
     assigned,
     assignedContent,
     lastKnownGood,
@@ -159,7 +141,7 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
     proven: records.proven(),
     verdicts: records.verdicts(),
     accepted: eyes.accepted,
-    judging: eyes.preflight?.pending() ?? NOTHING,
+    preflightPending: eyes.preflight?.pending() ?? NOTHING,
     basis: eyes.preflight?.basis(),
     drained,
     unit,
@@ -175,7 +157,7 @@ export async function observe(eyes: Eyes, troubles: readonly Trouble[], kubelet?
 }
 
 /** Asked only as long as what is assigned waits for it. */
-function waitsForDrain(eyes: Eyes, unit: UnitState, running: Running, assigned: ContentHash | undefined): boolean {
+function waitsForDrain(eyes: ObservationPorts, unit: UnitState, running: Running, assigned: ContentHash | undefined): boolean {
   if (unit.kind === 'unknown' || assigned === undefined || (running.kind === 'known' && running.content === assigned)) return false
   const acceptance = eyes.accepted.get(trialKey(assigned, unit.kubeletIdentity))
   return acceptance !== undefined && acceptance.drain.length > 0
@@ -185,7 +167,7 @@ function contentOf(source: ConfigSource, checkpoints: Checkpoints): ContentHash 
   return source === 'local' ? LOCAL_CONTENT : checkpoints.content(source)
 }
 
-function contentOfDesired(eyes: Eyes, desired: Desired): ContentHash | undefined {
+function contentOfDesired(eyes: ObservationPorts, desired: Desired): ContentHash | undefined {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return undefined
   const { data, rendered } = desired.object
   return eyes.contentOf(rendered?.data ?? data, desired.ref.kubeletConfigKey)
@@ -205,7 +187,7 @@ function holdFallback(records: Records, checkpoints: Checkpoints, name: 'last-kn
   return content === undefined && checkpoints.isUnreadable(record.source) ? { ...held, unreadable: true } : held
 }
 
-function readActivation(eyes: Eyes, unit: UnitState): ActivationState {
+function readActivation(eyes: ObservationPorts, unit: UnitState): ActivationState {
   if (unit.kind === 'unknown') return { kind: 'unknown', detail: unit.detail }
   if (unit.wiring.kind === 'broken') return { kind: 'unknown', detail: unit.wiring.detail }
   return eyes.activation.read(unit.wiring)
@@ -264,7 +246,7 @@ function identifyContent(
 }
 
 /** undefined: no process to ask, or none that answers. kubelet's flags win over its config. */
-async function findHealthTarget(eyes: KubeletEyes, unit: KnownUnit): Promise<HealthTarget | undefined> {
+async function findHealthTarget(eyes: KubeletPorts, unit: KnownUnit): Promise<HealthTarget | undefined> {
   if (unit.process.kind === 'none' || unit.process.kind === 'unknown') return undefined
   const path = runningConfigPath(eyes.checkpoints, unit)
   const fromFile = path === undefined ? DEFAULT_HEALTHZ : (await eyes.configFacts.of(path)).healthz
@@ -277,7 +259,7 @@ async function findHealthTarget(eyes: KubeletEyes, unit: KnownUnit): Promise<Hea
  * Asks the socket of the runtime that the fallback uses, never the candidate's: a config that names a dead socket must not be excused by it.
  * undefined: nobody says which socket that is.
  */
-async function probeRuntime(eyes: Eyes, unit: KnownUnit, lastKnownGood: ConfigSource): Promise<boolean | undefined> {
+async function probeRuntime(eyes: ObservationPorts, unit: KnownUnit, lastKnownGood: ConfigSource): Promise<boolean | undefined> {
   // A file that is replaced holds the candidate, not what was there before it.
   const replaced = unit.wiring.kind === 'ready' && unit.wiring.activation === 'file'
   const local = replaced ? undefined : unit.localConfigPath
@@ -289,7 +271,7 @@ async function probeRuntime(eyes: Eyes, unit: KnownUnit, lastKnownGood: ConfigSo
 }
 
 function foldHealth(
-  eyes: Eyes,
+  eyes: ObservationPorts,
   before: HealthRecord | undefined,
   sample: Parameters<typeof recordSample>[1],
   nextStart: NextStart,

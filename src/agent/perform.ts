@@ -3,19 +3,27 @@
  * then the effect. An executor throws when the effect did not happen; the loop tries again later.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { restartingMessage, sourcePath } from '../report/texts.ts'
-import { describeChannel } from '../source/channels/words.ts'
-import { findBasePath } from './base.ts'
-import type { Channel } from './desired.ts'
-import { expectStart } from './health-record.ts'
-import type { Acceptance, ConfigMapData, ConfigMapSource, ConfigSource, Snapshot, TrialKey } from './model.ts'
-import type { Activation, Checkpoints, Clock, History, Log, OperatorRequests, Preflight, Records, RuntimeRecords, Unit } from './ports.ts'
-import { keepRestarts } from './restarts.ts'
-import { describeSource, sameRef, sameVersion, withoutOverlay } from './sources.ts'
-import type { Step, StepOf } from './step.ts'
+import { findBasePath } from '../decision/base-config.ts'
+import { describeChannel } from '../decision/channels.ts'
+import type { ConfigMapData, ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+import { describeSource, sameRef, sameVersion, withoutOverlay } from '../decision/config-source.ts'
+import type { Channel } from '../decision/desired.ts'
+import { expectStart } from '../decision/health-record.ts'
+import { keepRestarts } from '../decision/restarts.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import { restartingMessage, sourcePath } from '../decision/status-texts.ts'
+import type { Step, StepOf } from '../decision/step.ts'
+import type { TrialKey } from '../decision/trial-key.ts'
+import type { Acceptance } from '../decision/verdict.ts'
+import type { Activation } from '../ports/activation.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
+import type { Preflight } from '../ports/preflight.ts'
+import type { Checkpoints, History, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
+import type { Unit } from '../ports/unit.ts'
 
 /** Everything the agent can touch. */
-export interface Hands {
+export interface EffectPorts {
   readonly clock: Clock
   readonly checkpoints: Checkpoints
   readonly records: Records
@@ -32,10 +40,10 @@ export interface Hands {
 
 export type Action = Exclude<Step, { kind: 'wait' }>
 
-type Executors = { readonly [K in Action['kind']]: (hands: Hands, step: StepOf<K>, snapshot: Snapshot) => void | Promise<void> }
+type Executors = { readonly [K in Action['kind']]: (hands: EffectPorts, step: StepOf<K>, snapshot: Snapshot) => void | Promise<void> }
 
-export async function perform(hands: Hands, step: Action, snapshot: Snapshot): Promise<void> {
-  const execute = EXECUTORS[step.kind] as (hands: Hands, step: Action, snapshot: Snapshot) => void | Promise<void>
+export async function perform(hands: EffectPorts, step: Action, snapshot: Snapshot): Promise<void> {
+  const execute = EXECUTORS[step.kind] as (hands: EffectPorts, step: Action, snapshot: Snapshot) => void | Promise<void>
   await execute(hands, step, snapshot)
 }
 
@@ -55,7 +63,7 @@ const EXECUTORS: Executors = {
   },
 
   assign({ checkpoints, records, runtime, history, log, clock }, { source, data, rendered, inPlace }, snapshot) {
-    const channel = snapshot.desired.heard?.channel ?? 'config-source'
+    const channel = snapshot.desired.channelState?.channel ?? 'config-source'
     const upstream = channel === 'config-source'
     if (upstream) log.info('Node.Spec.ConfigSource is non-empty, will checkpoint source and update config if necessary')
     else log.info(`assigned by ${describeChannel(channel)}, will checkpoint source and update config if necessary`)
@@ -90,7 +98,7 @@ const EXECUTORS: Executors = {
   'reset-to-local'({ records, history, log }, { from }, snapshot) {
     const asked = snapshot.requests.hold === 'local'
     // What is heard now is that nothing is assigned; who assigned before is in the record, or was there for no other to see.
-    const before = snapshot.heard?.channel ?? 'config-source'
+    const before = snapshot.recordedChannelState?.channel ?? 'config-source'
     const removed = before === 'config-source' ? 'Node.Spec.ConfigSource was removed' : `no longer assigned by ${describeChannel(before)}`
     const why = asked ? 'reset was asked for on the node' : removed
     if (asked) log.info('reset was asked for on the node, will reset assigned and last-known-good to defaults')
@@ -104,11 +112,11 @@ const EXECUTORS: Executors = {
     records.write('previous', 'local')
   },
 
-  hear({ records, log }, { heard }, { heard: before }) {
-    records.writeHeard(heard)
-    if (heard.paused !== undefined && heard.paused.by !== before?.paused?.by)
-      log.info(`paused by ${heard.paused.by}: nothing is activated or restarted until that is gone`)
-    if (heard.paused === undefined && before?.paused !== undefined) log.info('the cluster no longer pauses this node')
+  'record-channel'({ records, log }, { channelState }, { recordedChannelState: before }) {
+    records.writeChannelState(channelState)
+    if (channelState.paused !== undefined && channelState.paused.by !== before?.paused?.by)
+      log.info(`paused by ${channelState.paused.by}: nothing is activated or restarted until that is gone`)
+    if (channelState.paused === undefined && before?.paused !== undefined) log.info('the cluster no longer pauses this node')
   },
 
   condemn({ records, requests, history, log }, { verdict, next, asked }) {

@@ -6,10 +6,11 @@
  * Upstream: `storeDir` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/controller.go`; `tmp_` is the prefix of `util/files`.
  */
 import { join } from 'node:path'
-import type { ConfigMapData } from '../agent/model.ts'
-import type { Checkpoints, Files } from '../agent/ports.ts'
-import type { Layout } from './names.ts'
-import { checkKey, checkVersion } from './names.ts'
+import type { ConfigMapData } from '../decision/config-source.ts'
+import type { Files } from '../ports/files.ts'
+import type { Checkpoints } from '../ports/store.ts'
+import type { Layout } from './layout.ts'
+import { checkKey, checkVersion } from './layout.ts'
 import { planSetAside } from './set-aside.ts'
 
 const RECORDS = ['last-known-good', 'assigned'] as const

@@ -3,10 +3,10 @@
  * cluster, must not act on what it finds: foreign state is set aside whole, and the agent starts fresh.
  */
 import { join } from 'node:path'
-import type { Files } from '../agent/ports.ts'
-import type { Check } from './json-shape.ts'
-import { isText, listOf, parseJson, shape } from './json-shape.ts'
-import type { Layout } from './names.ts'
+import type { Files } from '../ports/files.ts'
+import type { Check } from '../values/json-shape.ts'
+import { isText, listOf, parseJson, shape } from '../values/json-shape.ts'
+import type { Layout } from './layout.ts'
 import type { OnSetAside } from './set-aside.ts'
 import { numbersAfter } from './set-aside.ts'
 

@@ -6,14 +6,14 @@
  * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`, whose layout and bytes these are.
  */
 import { basename, dirname, join } from 'node:path'
-import type { CheckpointInfo, ConfigMapData, ContentHash } from '../agent/model.ts'
-import type { CheckpointFile, Checkpoints } from '../agent/ports.ts'
+import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../decision/config-source.ts'
+import type { Checkpoints } from '../ports/store.ts'
 import { contentHash, filesOf, hashFiles } from './content.ts'
 import type { TreeFiles } from './disk.ts'
 import { FileError, isDamage } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
-import type { Layout, NameCheck } from './names.ts'
-import { checkData, checkFile, checkKey, checkOverlay, checkVersion } from './names.ts'
+import type { Layout, NameCheck } from './layout.ts'
+import { checkData, checkFile, checkKey, checkOverlay, checkVersion } from './layout.ts'
 import type { OnSetAside } from './set-aside.ts'
 import { planSetAside } from './set-aside.ts'
 

@@ -3,7 +3,7 @@
  * its files on disk. Pure. All files count, since a config may refer to the others by relative path.
  */
 import { createHash } from 'node:crypto'
-import type { ConfigMapData, ContentHash } from '../agent/model.ts'
+import type { ConfigMapData, ContentHash } from '../decision/config-source.ts'
 
 /** By object: what is desired is asked for at every look and changes rarely. */
 const known = new WeakMap<ConfigMapData, Map<string, ContentHash>>()

@@ -2,7 +2,7 @@
  * The few primitive steps that durable files are made of: each one a system call or nearly so. The real disk (node-disk.ts) and the
  * one in memory (fake-disk.ts) implement them; files.ts composes them, so that the simulation runs the very code that nodes run.
  */
-import type { FileFacts, Files } from '../agent/ports.ts'
+import type { FileFacts, Files } from '../ports/files.ts'
 
 /** Every method throws an error with an errno `code`. */
 export interface Disk {

@@ -4,8 +4,8 @@
  * costs 1 to 20 ms on a real disk, one fewer loses a file at power loss. Knows nothing of the directory's layout.
  */
 import { basename, dirname, join } from 'node:path'
-import { errorCode } from '../agent/error-code.ts'
-import type { FileFacts } from '../agent/ports.ts'
+import type { FileFacts } from '../ports/files.ts'
+import { errorCode } from '../values/errors.ts'
 import type { Disk, TreeFiles } from './disk.ts'
 import type { FileAction } from './file-error.ts'
 import { FileError } from './file-error.ts'

@@ -3,7 +3,8 @@
  * it pass as an error, and nothing is changed. A sector that stays unreadable must not keep the agent from everything else: then what is there counts as
  * missing, though nobody knows that it is lost. Pure, but for the clock and the log it is given.
  */
-import type { Clock, Log } from '../agent/ports.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
 import { FileError } from './file-error.ts'
 
 /** Long enough for a path to a disk to come back, and well within the time a node has for falling back. */

@@ -5,7 +5,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
-import { errorCode } from '../agent/error-code.ts'
+import { errorCode } from '../values/errors.ts'
 
 export type LockResult = { readonly ok: true; readonly lock: DirectoryLock } | { readonly ok: false; readonly detail: string }
 

@@ -17,7 +17,7 @@ import {
   unlinkSync,
 } from 'node:fs'
 import writeFileAtomic from 'write-file-atomic'
-import type { FileFacts } from '../agent/ports.ts'
+import type { FileFacts } from '../ports/files.ts'
 import type { Disk } from './disk.ts'
 
 export class NodeDisk implements Disk {

@@ -1,5 +1,5 @@
 /** A disk that may only be looked at, for commands that promise to change nothing: each change is refused as on a read-only mount. */
-import type { FileFacts } from '../agent/ports.ts'
+import type { FileFacts } from '../ports/files.ts'
 import type { Disk } from './disk.ts'
 
 export class ReadOnlyDisk implements Disk {

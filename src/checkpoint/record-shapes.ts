@@ -1,17 +1,13 @@
 /** The shapes of what is kept as JSON: verdicts, and the records in /run. Pure. */
-import type { ClusterPause, Heard } from '../agent/desired.ts'
-import type {
-  ConfigMapSource,
-  ConfigSource,
-  HealthRecord,
-  RestartRecord,
-  SeenProcess,
-  SpreadRecord,
-  TrialKey,
-  Verdict,
-} from '../agent/model.ts'
-import type { Check } from './json-shape.ts'
-import { either, isFlag, isNumber, isText, oneOf, optional, shape } from './json-shape.ts'
+
+import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+import type { ChannelState, ClusterPause } from '../decision/desired.ts'
+import type { HealthRecord, SeenProcess } from '../decision/health.ts'
+import type { RestartRecord, SpreadRecord } from '../decision/records.ts'
+import type { TrialKey } from '../decision/trial-key.ts'
+import type { Verdict } from '../decision/verdict.ts'
+import type { Check } from '../values/json-shape.ts'
+import { either, isFlag, isNumber, isText, oneOf, optional, shape } from '../values/json-shape.ts'
 
 const isConfigMapSource: Check<ConfigMapSource> = shape<ConfigMapSource>({
   namespace: isText,
@@ -35,7 +31,7 @@ export const isVerdict: Check<Verdict> = shape<Verdict>({
 
 export const isProven: Check<{ readonly key: TrialKey }> = shape<{ readonly key: TrialKey }>({ key: isText })
 
-export const isHeard: Check<Heard> = shape<Heard>({
+export const isChannelState: Check<ChannelState> = shape<ChannelState>({
   channel: optional(oneOf('config-source', 'label', 'annotation', 'selector', 'default')),
   paused: optional(shape<ClusterPause>({ on: oneOf('Node', 'ConfigMap'), by: isText })),
   problem: optional(isText),

@@ -6,16 +6,21 @@
  * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`: an empty file means local.
  */
 import { join } from 'node:path'
-import type { Heard } from '../agent/desired.ts'
-import type { ConfigSource, RecordState, TrialKey, Verdict } from '../agent/model.ts'
-import type { Files, Log, RecordName, Records } from '../agent/ports.ts'
+import type { ConfigSource } from '../decision/config-source.ts'
+import type { ChannelState } from '../decision/desired.ts'
+import type { RecordState } from '../decision/records.ts'
+import type { TrialKey } from '../decision/trial-key.ts'
+import type { Verdict } from '../decision/verdict.ts'
+import type { Files } from '../ports/files.ts'
+import type { Log } from '../ports/log.ts'
+import type { RecordName, Records } from '../ports/store.ts'
+import type { Check } from '../values/json-shape.ts'
+import { listOf, parseJson } from '../values/json-shape.ts'
 import { FileError, isDamage } from './file-error.ts'
-import type { Check } from './json-shape.ts'
-import { listOf, parseJson } from './json-shape.ts'
 import type { LastingFaults } from './lasting-faults.ts'
-import type { Layout } from './names.ts'
-import { checkSource } from './names.ts'
-import { isHeard, isProven, isVerdict } from './record-shapes.ts'
+import type { Layout } from './layout.ts'
+import { checkSource } from './layout.ts'
+import { isChannelState, isProven, isVerdict } from './record-shapes.ts'
 import { parseSource, serializeSource } from './serialize.ts'
 import type { OnSetAside } from './set-aside.ts'
 import { numbersAfter, planSetAside } from './set-aside.ts'
@@ -90,13 +95,13 @@ export class FileRecords implements Records {
     else this.#put(this.#layout.proven, JSON.stringify({ key }))
   }
 
-  heard(): Heard | undefined {
-    return this.#readJson(this.#layout.heard, isHeard)
+  channelState(): ChannelState | undefined {
+    return this.#readJson(this.#layout.channelState, isChannelState)
   }
 
-  writeHeard({ channel, paused, problem }: Heard): void {
+  writeChannelState({ channel, paused, problem }: ChannelState): void {
     this.#writeVerdicts()
-    this.#put(this.#layout.heard, JSON.stringify({ channel, paused, problem }))
+    this.#put(this.#layout.channelState, JSON.stringify({ channel, paused, problem }))
   }
 
   verdicts(): ReadonlyMap<TrialKey, Verdict> {

@@ -1,7 +1,7 @@
 /** The shapes of the request files, which the command line writes and the agent reads. Pure. */
-import type { ContentHash } from '../agent/model.ts'
-import type { Check } from './json-shape.ts'
-import { isText, oneOf, shape } from './json-shape.ts'
+import type { ContentHash } from '../decision/config-source.ts'
+import type { Check } from '../values/json-shape.ts'
+import { isText, oneOf, shape } from '../values/json-shape.ts'
 
 export interface HoldRequest {
   readonly hold: 'paused' | 'local'

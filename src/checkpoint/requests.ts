@@ -3,12 +3,14 @@
  * a request is only ever one of three; whatever else lies there is ignored, and said once.
  */
 import { join } from 'node:path'
-import type { Requests } from '../agent/model.ts'
-import type { FileFacts, Files, Log, OperatorRequests } from '../agent/ports.ts'
+import type { Requests } from '../decision/records.ts'
+import type { FileFacts, Files } from '../ports/files.ts'
+import type { Log } from '../ports/log.ts'
+import type { OperatorRequests } from '../ports/store.ts'
+import type { Check } from '../values/json-shape.ts'
+import { parseJson } from '../values/json-shape.ts'
 import { FileError } from './file-error.ts'
-import type { Check } from './json-shape.ts'
-import { parseJson } from './json-shape.ts'
-import type { Layout } from './names.ts'
+import type { Layout } from './layout.ts'
 import { isHoldRequest, isRetryRequest, isRollbackRequest } from './request-shapes.ts'
 
 /** A request is a line; more is none. */

@@ -3,11 +3,14 @@
  * Nothing that fails here stops the agent: what cannot be written is kept in memory, what is not as it should be counts as absent.
  */
 import { join } from 'node:path'
-import type { HealthRecord, RestartRecord, SpreadRecord } from '../agent/model.ts'
-import type { Files, Log, RuntimeRecords } from '../agent/ports.ts'
+import type { HealthRecord } from '../decision/health.ts'
+import type { RestartRecord, SpreadRecord } from '../decision/records.ts'
+import type { Files } from '../ports/files.ts'
+import type { Log } from '../ports/log.ts'
+import type { RuntimeRecords } from '../ports/store.ts'
+import type { Check } from '../values/json-shape.ts'
+import { listOf, parseJson } from '../values/json-shape.ts'
 import { FileError } from './file-error.ts'
-import type { Check } from './json-shape.ts'
-import { listOf, parseJson } from './json-shape.ts'
 import { isHealthRecord, isRestartRecord, isSpreadRecord } from './record-shapes.ts'
 
 type RuntimeFile = 'health' | 'restarts' | 'spread'

@@ -5,8 +5,8 @@
  * Upstream: `fsstore.go`, `saveNodeConfigSource` and `readNodeConfigSource` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`; it is read
  * leniently (`DecodeRemoteConfigSource`, "non-strict so we don't error out on newer API keys").
  */
-import type { ConfigMapSource, ConfigSource } from '../agent/model.ts'
-import { checkSource } from './names.ts'
+import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+import { checkSource } from './layout.ts'
 import { decodeScalar, encodeScalar } from './yaml-scalar.ts'
 
 const HEADER = ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: SerializedNodeConfigSource', 'source:', '  configMap:']

@@ -2,9 +2,10 @@
  * The text of the config that runs on this node, from disk. Pure but for the reading that is passed in. What cannot be told is not guessed: a file that was
  * replaced since kubelet started says nothing of what runs.
  */
-import type { ConfigMapSource, ConfigSource, Snapshot } from '../agent/model.ts'
-import { describeSource } from '../agent/sources.ts'
-import type { KnownUnit } from '../agent/target.ts'
+import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+import { describeSource } from '../decision/config-source.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { KnownUnit } from '../decision/unit-state.ts'
 import { describeStatus } from '../report/status.ts'
 import type { CommandContext } from './command.ts'
 

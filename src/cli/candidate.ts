@@ -4,14 +4,14 @@
  * kubelet looks.
  */
 import { isUtf8 } from 'node:buffer'
-import type { ConfigMapData } from '../agent/model.ts'
-import { editDistance } from '../agent/nearest.ts'
-import type { Kind } from '../agent/setting-kinds.ts'
+import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Report } from '../preflight/finding.ts'
 import { refuseUnread } from '../preflight/inspect.ts'
 import type { InspectedConfig } from '../preflight/inspection.ts'
+import type { Kind } from '../settings/setting-kinds.ts'
 import { askConfigMap } from '../source/ask-once.ts'
-import { isConfigMapKey, isNamespace, isObjectName } from '../source/names.ts'
+import { isConfigMapKey, isNamespace, isObjectName } from '../values/kubernetes-names.ts'
+import { editDistance } from '../values/nearest.ts'
 import type { CommandContext } from './command.ts'
 import { type Place, readManifestText } from './manifest-text.ts'
 

@@ -1,9 +1,10 @@
 /**
  * The differences of two configs, for people and for programs. Pure. Values come from whoever wrote the config: they are cut, and cannot steer the terminal.
  */
+
+import type { FieldPath } from '../kubelet/field-path.ts'
+import { formatPath } from '../kubelet/field-path.ts'
 import { HIDDEN } from '../preflight/change/change.ts'
-import { formatPath } from '../preflight/field-path.ts'
-import type { FieldPath } from '../preflight/finding.ts'
 import type { ConfigChange } from '../preflight/inspection.ts'
 import { alignColumns, type Cell, type Tone } from './terminal.ts'
 

@@ -1,10 +1,10 @@
 /** `check`: the self-check that the agent does at its start, without the agent. Also gathers the facts for both. */
 import { dirname } from 'node:path'
-import type { Log } from '../agent/ports.ts'
-import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
+import type { Log } from '../ports/log.ts'
+import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from './command.ts'
 import type { PathNeed } from './rights.ts'
-import { type Finding, listFindings } from './self-check.ts'
+import { listFindings, type SelfCheckResult } from './self-check.ts'
 import { alignColumns, type Tone } from './terminal.ts'
 
 export const checkCommand: NodeCommand = {
@@ -27,9 +27,9 @@ async function check(context: CommandContext, options: OptionValues): Promise<Ex
   return findings.some(({ level }) => level === 'fail') ? EXIT.failed : EXIT.fine
 }
 
-const TONES: Readonly<Record<Finding['level'], Tone>> = { ok: 'good', warn: 'warning', fail: 'bad' }
+const TONES: Readonly<Record<SelfCheckResult['level'], Tone>> = { ok: 'good', warn: 'warning', fail: 'bad' }
 
-export function renderFindings(findings: readonly Finding[], color: boolean): string {
+export function renderFindings(findings: readonly SelfCheckResult[], color: boolean): string {
   const rows = findings.map(({ level, topic, text }) => [{ text: level, tone: TONES[level] }, topic, text])
   return `${alignColumns(rows, color).join('\n')}\n`
 }
@@ -37,7 +37,7 @@ export function renderFindings(findings: readonly Finding[], color: boolean): st
 /** What the agent checks itself with; a CommandContext is one. */
 export type SelfCheckEyes = Pick<CommandContext, 'settings' | 'unit' | 'activation' | 'rights' | 'uid' | 'nodeFacts'>
 
-export async function gatherFindings(eyes: SelfCheckEyes): Promise<readonly Finding[]> {
+export async function gatherFindings(eyes: SelfCheckEyes): Promise<readonly SelfCheckResult[]> {
   const { settings } = eyes
   const [unit, nodeFacts] = await Promise.all([eyes.unit.observe(), eyes.nodeFacts()])
   const wiring = unit.kind === 'known' && unit.wiring.kind === 'ready' ? unit.wiring : undefined
@@ -60,7 +60,7 @@ export async function gatherFindings(eyes: SelfCheckEyes): Promise<readonly Find
 }
 
 /** At the start of the agent. */
-export function logFindings(findings: readonly Finding[], log: Log): void {
+export function logFindings(findings: readonly SelfCheckResult[], log: Log): void {
   for (const { topic, level, text } of findings) {
     const line = `${topic}: ${text}`
     if (level === 'ok') log.info(line)

@@ -3,16 +3,21 @@
  * data into a parser and into help. Commands touch neither files nor systemd themselves, so that fakes can stand in for both.
  */
 
-import type { Desired } from '../agent/desired.ts'
-import type { ContentHash, Snapshot } from '../agent/model.ts'
-import type { Activation, Checkpoints, Files, KubeApi, OperatorRequests, Unit } from '../agent/ports.ts'
-import type { Resolution } from '../agent/resolve-settings.ts'
-import { choiceKind, type Kind } from '../agent/setting-kinds.ts'
-import type { Settings } from '../agent/settings.ts'
+import type { ContentHash } from '../decision/config-source.ts'
+import type { Desired } from '../decision/desired.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
 import type { NodeFactsResult } from '../kubelet/describe-facts.ts'
 import type { OverlayView } from '../overlay/view.ts'
+import type { Activation } from '../ports/activation.ts'
+import type { Files } from '../ports/files.ts'
+import type { KubeApi } from '../ports/kube-api.ts'
+import type { Checkpoints, OperatorRequests } from '../ports/store.ts'
+import type { Unit } from '../ports/unit.ts'
 import type { Compare, Inspect } from '../preflight/inspection.ts'
 import type { HistoryReading } from '../report/history-lines.ts'
+import type { SettingsResolution } from '../settings/resolve-settings.ts'
+import { choiceKind, type Kind } from '../settings/setting-kinds.ts'
+import type { Settings } from '../settings/settings.ts'
 import type { InputReading } from './read-input.ts'
 import type { PathNeed, PathRight } from './rights.ts'
 import type { Terminal } from './terminal.ts'
@@ -96,7 +101,7 @@ export interface BuildInfo {
 export interface AgentStart {
   readonly settings: Settings
   /** The same flags with the environment and the config file of now: for SIGHUP. */
-  reread(): Resolution
+  reread(): SettingsResolution
 }
 export type RunAgent = (start: AgentStart) => Promise<ExitCode>
 

@@ -1,7 +1,7 @@
 /** Reads the agent's settings file as far as a YAML document; what the document says is judged by `resolve-settings.ts`. */
 import { readFileSync } from 'node:fs'
-import { errorCode } from '../agent/error-code.ts'
-import type { ConfigFile } from '../agent/resolve-settings.ts'
+import type { ConfigFile } from '../settings/resolve-settings.ts'
+import { errorCode } from '../values/errors.ts'
 
 export type ParseYaml = (text: string) => { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly detail: string }
 

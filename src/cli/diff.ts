@@ -1,16 +1,18 @@
 /** `diff`: what a config would change on this node, field by field, and what each change costs. Changes nothing. */
-import type { ConfigMapView, Desired } from '../agent/desired.ts'
-import type { ConfigMapRef, Snapshot } from '../agent/model.ts'
-import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
-import type { Kind } from '../agent/setting-kinds.ts'
+
+import type { ConfigMapRef } from '../decision/config-source.ts'
+import type { ConfigMapView, Desired } from '../decision/desired.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
 import { decodeConfig, type KubeletConfig } from '../kubelet/decode.ts'
-import { loadParser } from '../kubelet/preflight.ts'
+import { loadParser } from '../kubelet/load-parser.ts'
 import type { ConfigChange } from '../preflight/inspection.ts'
+import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
+import type { Kind } from '../settings/setting-kinds.ts'
 import { type ConfigText, readActiveConfig, readConfigOf } from './active-config.ts'
 import { candidateKind, loadCandidate, nameOverlaid } from './candidate.ts'
+import { CANDIDATE, KUBELET_VERSION, readText, readVersion, WITHOUT_OVERLAY, wantsOverlay } from './candidate-options.ts'
 import { documentChange, renderChanges } from './changes-text.ts'
 import { type ArgumentValues, type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from './command.ts'
-import { CANDIDATE, KUBELET_VERSION, readText, readVersion, WITHOUT_OVERLAY, wantsOverlay } from './judging.ts'
 import { plainText } from './terminal.ts'
 
 /** A path for the shell's completion, though it may be anything that can be compared. */

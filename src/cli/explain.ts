@@ -1,13 +1,13 @@
 /**
  * What the agent would do next about a Snapshot, in words: the same pure decision that the agent runs on, asked without an agent. Pure.
  */
-import { findEndUs } from '../agent/awaited.ts'
-import type { Snapshot } from '../agent/model.ts'
-import { nextStep } from '../agent/next-step.ts'
-import { describeSource } from '../agent/sources.ts'
-import type { Phase, Step } from '../agent/step.ts'
-import { chooseTarget, type Target } from '../agent/target.ts'
-import { measureTrial } from '../agent/trial.ts'
+import { findEndUs } from '../decision/awaited.ts'
+import { describeSource } from '../decision/config-source.ts'
+import { nextStep } from '../decision/next-step.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { Phase, Step } from '../decision/step.ts'
+import { chooseTarget, type Target } from '../decision/target.ts'
+import { measureTrial } from '../decision/trial.ts'
 
 export interface Explanation {
   /** Which source should be active. undefined: cannot be told. */
@@ -61,7 +61,7 @@ export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
       return `make ${describeSource(step.target)} what kubelet starts with`
     case 'restart':
       return `restart kubelet to use ${describeSource(step.to)}`
-    case 'hear':
+    case 'record-channel':
       return 'write down how the cluster assigns'
     case 'prove':
       return 'record that the trial has passed'

@@ -3,12 +3,14 @@
  * as that step would leave it. Pure. It ends where the agent would wait for something that only time or kubelet can tell; a wait that ends by itself
  * (a turn in a spread, the hourly limit) is passed through.
  */
-import type { ConfigSource, ContentHash, HeldSource, Snapshot, TrialKey, Verdict } from '../agent/model.ts'
-import { LOCAL_CONTENT } from '../agent/model.ts'
-import { nextStep } from '../agent/next-step.ts'
-import { LOCAL, sameSource, sameVersion } from '../agent/sources.ts'
-import type { Step, StepOf, Wait } from '../agent/step.ts'
-import { trialKey } from '../agent/trial-key.ts'
+import type { ConfigSource, ContentHash, HeldSource } from '../decision/config-source.ts'
+import { LOCAL, LOCAL_CONTENT, sameSource, sameVersion } from '../decision/config-source.ts'
+import { nextStep } from '../decision/next-step.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { Step, StepOf, Wait } from '../decision/step.ts'
+import type { TrialKey } from '../decision/trial-key.ts'
+import { trialKey } from '../decision/trial-key.ts'
+import type { Verdict } from '../decision/verdict.ts'
 import { explain } from './explain.ts'
 
 export interface ForeseenStep {
@@ -76,8 +78,8 @@ function apply(snapshot: Snapshot, step: Exclude<Step, Wait>, foretold: Foretold
       const health = snapshot.health && { ...snapshot.health, exits: 0 }
       return { ...snapshot, verdicts: new Map(kept), health, requests: step.asked ? { ...requests, retry: false } : requests }
     }
-    case 'hear':
-      return { ...snapshot, heard: step.heard }
+    case 'record-channel':
+      return { ...snapshot, recordedChannelState: step.channelState }
     case 'drop-rollback':
       return { ...snapshot, requests: { ...requests, rollback: undefined } }
     case 'assign':

@@ -5,14 +5,14 @@
  * Rules: pkg/kubelet/apis/config, and `configz.InstallHandler` in k8s.io/component-base, which leaves kind and apiVersion out.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { isObject, type JsonObject } from '../agent/is-object.ts'
-import { switchKind } from '../agent/setting-kinds.ts'
 import { API_VERSION, decodeConfig, KIND } from '../kubelet/decode.ts'
-import { loadParser } from '../kubelet/preflight.ts'
+import { loadParser } from '../kubelet/load-parser.ts'
+import { switchKind } from '../settings/setting-kinds.ts'
+import { isObject, type JsonObject } from '../values/is-object.ts'
 import { readActiveConfig } from './active-config.ts'
 import { LONGEST_BYTES } from './candidate.ts'
+import { fileOption, readText } from './candidate-options.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues } from './command.ts'
-import { fileOption, readText } from './judging.ts'
 import { plainText } from './terminal.ts'
 
 export const generateCommand: NodeCommand = {

@@ -1,6 +1,6 @@
 /** The parts of the help that a parser does not know: examples, where else settings come from, exit codes. Pure text. */
-import { fileKey, flagName, showInitial, variableName } from '../agent/setting-names.ts'
-import { SETTINGS, type SettingName } from '../agent/settings.ts'
+import { fileKey, flagName, showInitial, variableName } from '../settings/setting-names.ts'
+import { SETTINGS, type SettingName } from '../settings/settings.ts'
 import { type Command, type CommandOption, EXIT } from './command.ts'
 
 export const PROGRAM = 'kubelet-cfg-agent'

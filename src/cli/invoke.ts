@@ -2,18 +2,19 @@
  * From a parsed command line to an exit code: checks every flag and setting before it complains about any, opens the node, runs the
  * command, and words what went wrong. Knows nothing of the parser.
  */
-import { nearest } from '../agent/nearest.ts'
+
 import {
   type ConfigFile,
   configPath,
   describeUnknownFlag,
   type Environment,
   type Flags,
-  type Resolution,
   resolveSettings,
-} from '../agent/resolve-settings.ts'
-import { fileKey, flagName } from '../agent/setting-names.ts'
-import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../agent/settings.ts'
+  type SettingsResolution,
+} from '../settings/resolve-settings.ts'
+import { fileKey, flagName } from '../settings/setting-names.ts'
+import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../settings/settings.ts'
+import { nearest } from '../values/nearest.ts'
 import {
   type ArgumentValues,
   type BuildInfo,
@@ -86,7 +87,7 @@ export function describeWrongStart(first: string | undefined, commands: readonly
     : describeUnknownFlag(name, ['--help', '--version'])
 }
 
-function resolve(flags: Flags, world: ProgramWorld): Resolution {
+function resolve(flags: Flags, world: ProgramWorld): SettingsResolution {
   const env = world.env()
   return resolveSettings({ flags, env, file: world.readConfigFile(configPath(flags, env)) })
 }

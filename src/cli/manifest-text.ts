@@ -3,10 +3,11 @@
  * Pure but for the parser, which is loaded when a text looks like a manifest. Only a literal block (`kubelet: |`) has lines of the file for its own, and only
  * one that reads exactly as the parser has it is believed; elsewhere nothing is said of places.
  */
-import { isObject, type JsonObject } from '../agent/is-object.ts'
-import type { ConfigMapData } from '../agent/model.ts'
+
+import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Position } from '../preflight/finding.ts'
 import { dataOf } from '../source/kube-object.ts'
+import { isObject, type JsonObject } from '../values/is-object.ts'
 
 /** undefined: there is no telling where in the file that is. */
 export type Place = (position: Position) => Position | undefined

@@ -2,13 +2,14 @@
  * What `plan -o json` prints: what is wanted, what preflight says of it, what would change, and the steps the agent would take. Fields are added, never renamed
  * or removed. Pure.
  */
-import type { Desired } from '../agent/desired.ts'
-import type { Snapshot, UnitActivity } from '../agent/model.ts'
-import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
-import { resolveDesired } from '../agent/sources.ts'
-import type { Phase, Step } from '../agent/step.ts'
+import type { Desired } from '../decision/desired.ts'
+import { resolveDesired } from '../decision/desired.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { Phase, Step } from '../decision/step.ts'
+import type { UnitActivity } from '../decision/unit-state.ts'
 import type { Report } from '../preflight/finding.ts'
 import { describeStatus } from '../report/status.ts'
+import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
 import { type ChangeDocument, documentChange } from './changes-text.ts'
 import type { AgentPresence } from './command.ts'
 import type { Compared } from './diff.ts'

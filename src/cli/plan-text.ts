@@ -1,5 +1,5 @@
 /** What `plan` prints for people. Pure. */
-import { formatDuration, SECOND_US } from '../agent/durations.ts'
+import { formatDuration, SECOND_US } from '../values/durations.ts'
 import { renderChanges } from './changes-text.ts'
 import { type Course, documentPlan, type PlanDocument, type PlanFacts } from './plan-document.ts'
 import { type ReportLook, renderFindings, renderParts } from './report-text.ts'

@@ -2,10 +2,10 @@
  * `plan`: what the agent would do now and why, without doing it. Asks the cluster once, runs preflight on what it wants, and follows the agent's own decision
  * from the node as it is. Changes nothing; a running agent is not asked.
  */
-import type { Desired } from '../agent/desired.ts'
-import type { Snapshot } from '../agent/model.ts'
-import { resolveDesired } from '../agent/sources.ts'
-import { trialKey } from '../agent/trial-key.ts'
+import type { Desired } from '../decision/desired.ts'
+import { resolveDesired } from '../decision/desired.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import { trialKey } from '../decision/trial-key.ts'
 import { toResult } from '../preflight/agent-preflight.ts'
 import type { Report } from '../preflight/finding.ts'
 import { readActiveConfig } from './active-config.ts'

@@ -3,8 +3,9 @@
  * Unknown flags are not left to commander, whose first complaint is its last: `invoke.ts` collects every problem before it speaks.
  */
 import { Argument, CommanderError, Option, Command as Parser } from 'commander'
-import { flagName } from '../agent/setting-names.ts'
-import { SETTING_GROUPS, SETTINGS, type SettingName } from '../agent/settings.ts'
+import { SETTING_GROUPS } from '../settings/setting.ts'
+import { flagName } from '../settings/setting-names.ts'
+import { SETTINGS, type SettingName } from '../settings/settings.ts'
 import { checkCommand } from './check.ts'
 import { type Command, type CommandOption, EXIT, type ExitCode } from './command.ts'
 import { diffCommand } from './diff.ts'

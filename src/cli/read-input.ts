@@ -1,6 +1,6 @@
 /** Reads what a command is to judge: a file (a pipe counts) or standard input, never more of it than can be of use. */
 import { createReadStream } from 'node:fs'
-import { errorCode } from '../agent/error-code.ts'
+import { errorCode } from '../values/errors.ts'
 
 export type InputReading =
   | { readonly kind: 'read'; readonly bytes: Buffer }

@@ -2,8 +2,8 @@
  * `release`: leaves kubelet's next start safe for good, since nobody will be there to roll it back. Package managers run it when they remove the
  * agent, after they have stopped it; at an upgrade they do not, since the new agent goes on with the trial. Never restarts kubelet.
  */
-import { chooseRelease, type Release } from '../agent/release.ts'
-import { describeSource } from '../agent/sources.ts'
+import { chooseRelease, type Release } from '../decision/choose-release.ts'
+import { describeSource } from '../decision/config-source.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand } from './command.ts'
 import { plainText } from './terminal.ts'
 

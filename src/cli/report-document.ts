@@ -1,9 +1,11 @@
 /**
  * What `validate -o json` prints: a report as one document. Fields are added, never renamed or removed. It holds nothing of the config's text. Pure.
  */
-import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
-import { formatPath } from '../preflight/field-path.ts'
-import type { FieldPath, Finding, PartResult, Position, Report } from '../preflight/finding.ts'
+
+import type { FieldPath } from '../kubelet/field-path.ts'
+import { formatPath } from '../kubelet/field-path.ts'
+import type { Finding, PartResult, Position, Report } from '../preflight/finding.ts'
+import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
 
 export interface ReportDocument {
   readonly apiVersion: typeof CONFIG_API_VERSION

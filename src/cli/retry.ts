@@ -1,5 +1,5 @@
 /** `retry`: forgets what configs were found guilty of, so that what is assigned is tried again. */
-import { describeSource } from '../agent/sources.ts'
+import { describeSource } from '../decision/config-source.ts'
 import { type CommandContext, describeReach, EXIT, type ExitCode, type NodeCommand } from './command.ts'
 import { plainText } from './terminal.ts'
 

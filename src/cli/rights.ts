@@ -4,7 +4,7 @@
  */
 import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
-import { errorCode } from '../agent/error-code.ts'
+import { errorCode } from '../values/errors.ts'
 
 export interface PathNeed {
   readonly path: string

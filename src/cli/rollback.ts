@@ -2,8 +2,9 @@
  * `rollback`: gives up what kubelet starts with next. The request names that content, so that it cannot hit another config which
  * arrives before the agent reads it.
  */
-import type { NextStart } from '../agent/model.ts'
-import { describeSource } from '../agent/sources.ts'
+
+import { describeSource } from '../decision/config-source.ts'
+import type { NextStart } from '../decision/snapshot.ts'
 import { type CommandContext, describeReach, EXIT, type ExitCode, type NodeCommand } from './command.ts'
 import { plainText } from './terminal.ts'
 

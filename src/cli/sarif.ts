@@ -2,8 +2,9 @@
  * A report as SARIF, which code-scanning systems read. Pure. It holds nothing of the config's text. A result without a place in the text is
  * shown at its beginning, since such systems drop results that have no line. Rules: Static Analysis Results Interchange Format 2.1.0 (OASIS).
  */
+
+import { formatPath } from '../kubelet/field-path.ts'
 import { describeProblem } from '../preflight/describe-finding.ts'
-import { formatPath } from '../preflight/field-path.ts'
 import type { Finding, PartResult, Report, Severity } from '../preflight/finding.ts'
 import { PROGRAM } from './help-notes.ts'
 

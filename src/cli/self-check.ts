@@ -2,13 +2,14 @@
  * What the agent finds when it checks itself: unit, drop-in, what kubelet runs, rights, node; one line each. Said by `check`, and in the
  * log when the agent starts. Pure: facts in, findings out.
  */
-import type { UnitState, WiringProblem } from '../agent/model.ts'
-import type { ActivationState } from '../agent/ports.ts'
-import { describeSource, describeVersion } from '../agent/sources.ts'
+
+import { describeSource, describeVersion } from '../decision/config-source.ts'
+import type { UnitState, WiringProblem } from '../decision/unit-state.ts'
 import { describeFacts, type NodeFactsResult } from '../kubelet/describe-facts.ts'
+import type { ActivationState } from '../ports/activation.ts'
 import type { PathRight } from './rights.ts'
 
-export interface Finding {
+export interface SelfCheckResult {
   readonly topic: 'unit' | 'drop-in' | 'kubelet' | 'rights' | 'node'
   /** `fail`: the agent cannot do its work like this. */
   readonly level: 'ok' | 'warn' | 'fail'
@@ -26,7 +27,7 @@ export interface SelfCheckFacts {
   readonly nodeFacts: NodeFactsResult
 }
 
-export function listFindings(facts: SelfCheckFacts): readonly Finding[] {
+export function listFindings(facts: SelfCheckFacts): readonly SelfCheckResult[] {
   const { unit } = facts
   const node = checkNode(facts.nodeFacts)
   if (unit.kind === 'unknown') {
@@ -42,8 +43,12 @@ export function listFindings(facts: SelfCheckFacts): readonly Finding[] {
 
 type KnownUnit = Extract<UnitState, { kind: 'known' }>
 
-function checkUnit(unitName: string, { activity, summary }: KnownUnit): Finding {
-  const finding = (level: Finding['level'], state: string): Finding => ({ topic: 'unit', level, text: `${unitName} ${state}: ${summary}` })
+function checkUnit(unitName: string, { activity, summary }: KnownUnit): SelfCheckResult {
+  const finding = (level: SelfCheckResult['level'], state: string): SelfCheckResult => ({
+    topic: 'unit',
+    level,
+    text: `${unitName} ${state}: ${summary}`,
+  })
   switch (activity) {
     case 'running':
       return finding('ok', 'is running')
@@ -62,7 +67,7 @@ function checkUnit(unitName: string, { activity, summary }: KnownUnit): Finding 
   }
 }
 
-function checkWiring({ unitName, envFile }: SelfCheckFacts, { wiring }: KnownUnit): Finding {
+function checkWiring({ unitName, envFile }: SelfCheckFacts, { wiring }: KnownUnit): SelfCheckResult {
   if (wiring.kind === 'broken') {
     return { topic: 'drop-in', level: 'fail', text: `${wiring.detail}: ${adviseOn(wiring.reason, unitName, envFile)}` }
   }
@@ -90,7 +95,7 @@ function adviseOn(problem: WiringProblem, unitName: string, envFile: string): st
   }
 }
 
-function checkKubelet({ activation }: SelfCheckFacts, { process }: KnownUnit): Finding {
+function checkKubelet({ activation }: SelfCheckFacts, { process }: KnownUnit): SelfCheckResult {
   const next = describeNext(activation)
   switch (process.kind) {
     case 'none':
@@ -122,7 +127,7 @@ function describeNext(activation: ActivationState | undefined): string {
 }
 
 /** One line for all of them: those that are refused, or else that nothing is. */
-function checkRights({ rights, uid }: SelfCheckFacts): Finding {
+function checkRights({ rights, uid }: SelfCheckFacts): SelfCheckResult {
   const refused = rights.filter((right) => right.state === 'refused' || (right.state === 'missing' && right.need === 'execute'))
   const list = (some: readonly PathRight[]) => some.map(({ path, need, detail }) => `cannot ${need} ${path} (${detail})`).join('; ')
   if (refused.length > 0) return { topic: 'rights', level: 'fail', text: list(refused) }
@@ -135,7 +140,7 @@ function checkRights({ rights, uid }: SelfCheckFacts): Finding {
   return { topic: 'rights', level: 'ok', text: `root; may write ${writable.join(', ')}` }
 }
 
-function checkNode(result: NodeFactsResult): Finding {
+function checkNode(result: NodeFactsResult): SelfCheckResult {
   if (!result.ok) return { topic: 'node', level: 'warn', text: `facts of the machine cannot be read: ${result.detail}` }
   return { topic: 'node', level: 'ok', text: describeFacts(result.facts) }
 }

@@ -3,15 +3,18 @@
  * what it does not know. Durations are whole seconds, times RFC 3339. Pure.
  */
 
-import type { Channel } from '../agent/desired.ts'
-import { HOUR_US, SECOND_US } from '../agent/durations.ts'
-import type { ConfigSource, FailureReason, HeldSource, Snapshot, UnitActivity, Verdict, Wiring, WiringProblem } from '../agent/model.ts'
-import { describePause, findPause, latestHeard } from '../agent/pause.ts'
-import { CONFIG_API_VERSION } from '../agent/resolve-settings.ts'
-import { countsForLimit } from '../agent/restarts.ts'
-import { describeVersion, sameSource } from '../agent/sources.ts'
+import type { ConfigSource, HeldSource } from '../decision/config-source.ts'
+import { describeVersion, sameSource } from '../decision/config-source.ts'
+import type { Channel } from '../decision/desired.ts'
+import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
+import { countsForLimit } from '../decision/restarts.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { UnitActivity, Wiring, WiringProblem } from '../decision/unit-state.ts'
+import type { FailureReason, Verdict } from '../decision/verdict.ts'
 import type { OverlayView } from '../overlay/view.ts'
 import { describeStatus } from '../report/status.ts'
+import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
+import { HOUR_US, SECOND_US } from '../values/durations.ts'
 import type { AgentPresence } from './command.ts'
 import type { Explanation } from './explain.ts'
 
@@ -100,7 +103,7 @@ export function documentStatus(snapshot: Snapshot, explanation: Explanation, age
     wiring: unit.kind === 'known' ? documentWiring(unit.wiring) : { state: 'unknown', detail: unit.detail },
     hold: requests.hold,
     paused: pause === undefined ? null : { by: pause.by, detail: describePause(pause) },
-    channel: latestHeard(snapshot.desired, snapshot.heard)?.channel ?? null,
+    channel: latestChannelState(snapshot.desired, snapshot.recordedChannelState)?.channel ?? null,
     requests: [...(requests.rollback === undefined ? [] : ['rollback' as const]), ...(requests.retry ? ['retry' as const] : [])],
     phase,
     detail: explanation.detail,

@@ -1,7 +1,8 @@
 /** What `status` prints for people: the document of `status -o json` as aligned lines, with what is not the case left out. Pure. */
-import { formatDuration, SECOND_US } from '../agent/durations.ts'
-import { describeVersion } from '../agent/sources.ts'
-import { describeChannel } from '../source/channels/words.ts'
+
+import { describeChannel } from '../decision/channels.ts'
+import { describeVersion } from '../decision/config-source.ts'
+import { formatDuration, SECOND_US } from '../values/durations.ts'
 import type { SourceDocument, StatusDocument } from './status-document.ts'
 import { alignColumns, type Cell, type Tone } from './terminal.ts'
 

@@ -2,10 +2,21 @@
  * `validate`: whether kubelet would take a config, before anything is assigned. Works on any machine with the parts of preflight that apply there, and
  * says which could not judge. Changes nothing.
  */
-import { choiceKind, switchKind } from '../agent/setting-kinds.ts'
+
 import type { Report } from '../preflight/finding.ts'
 import type { InspectOptions } from '../preflight/inspection.ts'
+import { choiceKind, switchKind } from '../settings/setting-kinds.ts'
 import { loadCandidate } from './candidate.ts'
+import {
+  CANDIDATE,
+  fileOption,
+  isNode,
+  KUBELET_VERSION,
+  readText,
+  readVersion,
+  WITHOUT_OVERLAY,
+  wantsOverlay,
+} from './candidate-options.ts'
 import {
   type ArgumentValues,
   type CommandContext,
@@ -15,7 +26,6 @@ import {
   type NodeCommand,
   type OptionValues,
 } from './command.ts'
-import { CANDIDATE, fileOption, isNode, KUBELET_VERSION, readText, readVersion, WITHOUT_OVERLAY, wantsOverlay } from './judging.ts'
 import type { Place } from './manifest-text.ts'
 import { documentReport } from './report-document.ts'
 import { renderReport } from './report-text.ts'

@@ -2,8 +2,9 @@
  * What an answer of an API server means: its Status object, its Retry-After, the certificates it is trusted by. Pure.
  * Rules: `metav1.Status` of k8s.io/apimachinery; RFC 9110, 10.2.3.
  */
-import { isObject } from '../agent/is-object.ts'
-import type { KubeRefusal } from '../agent/ports.ts'
+
+import type { KubeRefusal } from '../ports/kube-api.ts'
+import { isObject } from '../values/is-object.ts'
 
 export interface AnswerHeaders {
   readonly 'content-type'?: string | undefined

@@ -11,7 +11,7 @@ import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
 import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node'
 import { load as parseYaml, YAMLException } from 'js-yaml'
-import { isObject } from '../agent/is-object.ts'
+import { isObject } from '../values/is-object.ts'
 import type { Access, AccessOutcome, Credentials, KubeconfigProblem, KubeconfigReading } from './access.ts'
 import { hashCertificates } from './certificate-hashes.ts'
 

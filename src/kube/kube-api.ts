@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto'
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from 'node:https'
-import type { KubeAnswer, KubeApi, KubeRefusal, KubeRequest, KubeWatchEnd, KubeWatchRequest, PartialForm } from '../agent/ports.ts'
+import type { KubeAnswer, KubeApi, KubeRefusal, KubeRequest, KubeWatchEnd, KubeWatchRequest, PartialForm } from '../ports/kube-api.ts'
 import type { Access, KubeconfigReading, TlsMaterial } from './access.ts'
 import { readRefusal } from './answer.ts'
 import { parseEvent, parseJson, splitLines } from './lines.ts'

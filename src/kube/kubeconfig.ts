@@ -3,7 +3,7 @@
  * before each request and parsed again only when it was replaced. It says once what is wrong and once when it is right again.
  */
 import { statSync } from 'node:fs'
-import type { Log } from '../agent/ports.ts'
+import type { Log } from '../ports/log.ts'
 import type { KubeconfigReading } from './access.ts'
 
 const LOOK_EVERY_MS = 1000

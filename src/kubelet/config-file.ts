@@ -2,10 +2,12 @@
  * What of a kubelet config file matters for looking at kubelet's health. A file is read again only when it has changed: the agent looks every few seconds, and
  * YAML is slow. What cannot be read or decoded says nothing, and then upstream's defaults hold.
  */
-import type { ConfigFacts, Files, HealthTarget } from '../agent/ports.ts'
+
+import type { Files } from '../ports/files.ts'
+import type { ConfigFacts, HealthTarget } from '../ports/probes.ts'
 import { decodeConfig } from './decode.ts'
 import { DEFAULT_HEALTHZ, findHealthTarget } from './health-target.ts'
-import { loadParser } from './preflight.ts'
+import { loadParser } from './load-parser.ts'
 
 export interface Facts {
   readonly healthz: HealthTarget | undefined

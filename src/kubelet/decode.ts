@@ -5,10 +5,11 @@
  * trailing commas. Types are those of the fields that every kubelet since 1.20 has; of newer ones an older kubelet does not mind.
  */
 
-import { isObject } from '../agent/is-object.ts'
-import { formatPath } from '../preflight/field-path.ts'
+import { isObject } from '../values/is-object.ts'
+import type { Field, Fields } from './field.ts'
+import { formatPath } from './field-path.ts'
 import { findMisfits, type Misfit } from './field-types.ts'
-import { FIELDS, type Field, type Fields, isFieldName } from './fields.ts'
+import { FIELDS, isFieldName } from './fields.ts'
 import { layOut, mayHoldUnlikeIntegers, parseJson } from './json.ts'
 
 export const API_VERSION = 'kubelet.config.k8s.io/v1beta1'

@@ -2,9 +2,11 @@
  * Whether a value can go into a field of that type. Pure. A wrong JSON type is what kubelet fails to load on; null stands for "not set", as Go's
  * encoding/json has it, but not for a duration: `UnmarshalJSON` of metav1.Duration takes it for an empty one.
  */
-import { isObject } from '../agent/is-object.ts'
-import { parseDuration } from './duration.ts'
-import { type Field, type Fields, type FieldType, isKnown } from './fields.ts'
+
+import { parseDuration } from '../values/go-duration.ts'
+import { isObject } from '../values/is-object.ts'
+import type { Field, Fields, FieldType } from './field.ts'
+import { isKnown } from './fields.ts'
 import { parseQuantity } from './quantity.ts'
 
 interface TypeRule {

@@ -3,6 +3,7 @@
  * staging/src/k8s.io/kubelet/config/v1beta1/types.go, all versions from 1.20 to 1.36 and 1.37 so far, in the order of the file. No top-level field has
  * ever been removed; to a kubelet older than its field a key is unknown, and ignored whatever is in it.
  */
+import type { Field, Fields } from './field.ts'
 import {
   AUTHENTICATION,
   AUTHORIZATION,
@@ -15,42 +16,6 @@ import {
   TRACING,
   USER_NAMESPACES,
 } from './nested-fields.ts'
-
-export type FieldType =
-  | 'string'
-  | 'boolean'
-  | 'int32'
-  | 'int64'
-  | 'uint32'
-  | 'number'
-  /** Go's: `1m30s`. Where kubelet has no pointer, its decoder takes null for an empty one, and fails. */
-  | 'duration'
-  | 'nullable-duration'
-  /** A number of nanoseconds; from 1.28 a duration as well. */
-  | 'nanoseconds'
-  /** `100Mi`, or a number. */
-  | 'quantity'
-  /** RFC 3339. */
-  | 'time'
-  | 'object'
-  | 'objects'
-  | 'strings'
-  | 'int32s'
-  | 'string-map'
-  | 'boolean-map'
-  | 'strings-map'
-  | 'quantity-map'
-
-export interface Field {
-  readonly type: FieldType
-  /** The minor of 1.x. Left out: 1.20 has it. */
-  readonly since?: number
-  /** The minor of 1.x that does not know it any more. */
-  readonly gone?: number
-  /** Of an object, or of each object of a list. */
-  readonly fields?: Fields
-}
-export type Fields = Readonly<Record<string, Field>>
 
 /** The oldest minor of 1.x that this table tells anything of. */
 export const OLDEST_MINOR = 20

@@ -2,7 +2,7 @@
  * Where to look at kubelet's health, out of its decoded config. Pure. Defaults: `SetDefaults_KubeletConfiguration`,
  * pkg/kubelet/apis/config/v1beta1/defaults.go, the same from 1.20 to 1.36.
  */
-import type { HealthTarget } from '../agent/ports.ts'
+import type { HealthTarget } from '../ports/probes.ts'
 
 export const DEFAULT_HEALTHZ: HealthTarget = { host: '127.0.0.1', port: 10248 }
 

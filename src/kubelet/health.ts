@@ -4,8 +4,8 @@
  */
 import { get } from 'node:http'
 import { connect } from 'node:net'
-import { errorCode } from '../agent/error-code.ts'
-import type { HealthProbe, HealthTarget } from '../agent/ports.ts'
+import type { HealthProbe, HealthTarget } from '../ports/probes.ts'
+import { errorCode } from '../values/errors.ts'
 
 export class NetworkHealthProbe implements HealthProbe {
   readonly #timeoutMs: number

@@ -1,5 +1,5 @@
 /** The fields within fields of KubeletConfiguration, one table for each type of object. Data only; sources and words as in `fields.ts`. */
-import type { Fields } from './fields.ts'
+import type { Fields } from './field.ts'
 
 export const AUTHENTICATION = {
   x509: { type: 'object', fields: { clientCAFile: { type: 'string' } } },

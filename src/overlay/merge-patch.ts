@@ -2,7 +2,7 @@
  * RFC 7386, JSON Merge Patch: what a patch names takes the place of what is there, object by object; null removes; a list is replaced whole. Pure, and neither
  * argument is changed. Keys keep their order, new ones follow, so that the same patch makes the same text each time.
  */
-import { isObject } from '../agent/is-object.ts'
+import { isObject } from '../values/is-object.ts'
 
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch

@@ -1,6 +1,7 @@
 /** An assignment source with this node's overlay laid over what it says. Pure: both sides keep their views in memory. */
-import type { Desired } from '../agent/desired.ts'
-import type { AssignmentSource, Log } from '../agent/ports.ts'
+import type { Desired } from '../decision/desired.ts'
+import type { AssignmentSource } from '../ports/assignment-source.ts'
+import type { Log } from '../ports/log.ts'
 import { layOver } from './lay-over.ts'
 import type { OverlayView } from './view.ts'
 

@@ -2,8 +2,9 @@
  * This node's overlay, kept in memory and followed as its directory changes. What is there counts once it has been the same for a moment: the first half of a
  * YAML file is often valid YAML, and a file that is replaced may be missing. Until then what was there before stands, and at the start nothing is known. Nothing loads a YAML parser while there are no files.
  */
-import type { Log } from '../agent/ports.ts'
+
 import { hashFiles } from '../checkpoint/content.ts'
+import type { Log } from '../ports/log.ts'
 import type { OverlaySource } from './overlaid-source.ts'
 import type { PatchParser } from './patch-file.ts'
 import { type OverlayFiles, readOverlay } from './read-overlay.ts'

@@ -4,7 +4,7 @@
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorCode } from '../agent/error-code.ts'
+import { errorCode } from '../values/errors.ts'
 import { isOverlayName, type OverlayFiles } from './read-overlay.ts'
 
 /** All files together. */

@@ -4,9 +4,9 @@
  * else.
  */
 import { isUtf8 } from 'node:buffer'
-import { isObject } from '../agent/is-object.ts'
 import { API_VERSION, KIND } from '../kubelet/decode.ts'
 import type { LocatedYaml, YamlFailure, YamlPlace } from '../kubelet/yaml-document.ts'
+import { isObject } from '../values/is-object.ts'
 import { findInexact } from './inexact.ts'
 
 export interface PatchParser {

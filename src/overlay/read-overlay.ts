@@ -2,9 +2,10 @@
  * The files of the overlay as one view of it. Pure; the YAML parser is passed in, loaded by whoever found files. All of them have to be good: half an overlay is
  * none that anybody wrote.
  */
-import type { Rendered } from '../agent/desired.ts'
-import type { ConfigMapData } from '../agent/model.ts'
+
 import { contentHash } from '../checkpoint/content.ts'
+import type { ConfigMapData } from '../decision/config-source.ts'
+import type { Rendered } from '../decision/desired.ts'
 import { type Patch, type PatchParser, readPatch } from './patch-file.ts'
 import { render } from './render.ts'
 import type { OverlayView, Rendering } from './view.ts'

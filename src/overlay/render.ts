@@ -3,10 +3,10 @@
  * that is no config stays as it is, for preflight to refuse in its own words; so does one that the patches do not change.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { isObject } from '../agent/is-object.ts'
-import type { ConfigMapData } from '../agent/model.ts'
+import type { ConfigMapData } from '../decision/config-source.ts'
 import { looksLikeJson } from '../kubelet/decode.ts'
 import { parseJson } from '../kubelet/json.ts'
+import { isObject } from '../values/is-object.ts'
 import { findInexact } from './inexact.ts'
 import { mergePatch } from './merge-patch.ts'
 import type { Patch } from './patch-file.ts'

@@ -1,6 +1,7 @@
 /** What is known of this node's overlay. Types only. What cannot be used is a value of its own: it is never taken for no overlay. */
-import type { Rendered } from '../agent/desired.ts'
-import type { ConfigMapData } from '../agent/model.ts'
+
+import type { ConfigMapData } from '../decision/config-source.ts'
+import type { Rendered } from '../decision/desired.ts'
 
 export type OverlayView =
   /** There are no files. */

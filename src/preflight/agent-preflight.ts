@@ -3,16 +3,17 @@
  * takes no time. It decides nothing: a report becomes an answer.
  */
 import { createHash } from 'node:crypto'
-import type { TrialKey } from '../agent/model.ts'
-import type { Candidate, Clock, Preflight, PreflightResult } from '../agent/ports.ts'
+import type { TrialKey } from '../decision/trial-key.ts'
+import { formatPath } from '../kubelet/field-path.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Preflight, PreflightRequest, PreflightResult } from '../ports/preflight.ts'
 import { describeFinding, describeRefusal, refusalReason } from './describe-finding.ts'
-import { formatPath } from './field-path.ts'
 import { REQUIRE_DRAIN, type Report } from './finding.ts'
 
 export interface AgentPreflightOptions {
-  inspect(candidate: Candidate): Promise<Report>
+  inspect(candidate: PreflightRequest): Promise<Report>
   /** Takes no time. */
-  decode(candidate: Candidate): Promise<PreflightResult>
+  decode(candidate: PreflightRequest): Promise<PreflightResult>
   /** What of the settings a judgement rests on. */
   settings(): unknown
   /** What is found on the node may be another thing by now. */
@@ -46,7 +47,7 @@ export class AgentPreflight implements Preflight {
     this.#options = options
   }
 
-  async check(candidate: Candidate): Promise<PreflightResult> {
+  async check(candidate: PreflightRequest): Promise<PreflightResult> {
     if (candidate.fallback) return this.#options.decode(candidate)
     const begun = this.#jobs.get(candidate.key)
     // Nobody has asked for a while: the answer is to another question by now.
@@ -72,11 +73,11 @@ export class AgentPreflight implements Preflight {
     return createHash('sha256').update(rests).digest('hex').slice(0, 16)
   }
 
-  #restsOn({ basePath = '' }: Candidate): string {
+  #restsOn({ basePath = '' }: PreflightRequest): string {
     return `${this.basis()} ${basePath}`
   }
 
-  #begin(candidate: Candidate): Job {
+  #begin(candidate: PreflightRequest): Job {
     const basis = this.basis()
     if (basis !== this.#basis) this.#options.forget()
     this.#basis = basis

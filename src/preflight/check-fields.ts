@@ -2,17 +2,18 @@
  * What is wrong with the fields of a candidate: keys that kubelet drops, types it cannot load, values that its validation refuses or that end it at its start. Pure.
  * It refuses only what a kubelet of this version would: for one of no known version, what all would. Rules and their sources: `fields/`.
  */
-import { isObject } from '../agent/is-object.ts'
-import { nearest } from '../agent/nearest.ts'
+
 import { describeMisfit, type KubeletConfig } from '../kubelet/decode.ts'
+import { formatPath } from '../kubelet/field-path.ts'
 import { findMisfits } from '../kubelet/field-types.ts'
 import { FIELDS } from '../kubelet/fields.ts'
+import { isObject } from '../values/is-object.ts'
+import { nearest } from '../values/nearest.ts'
 import type { ConfigDocument } from './document.ts'
-import { formatPath } from './field-path.ts'
 import { checkAtStart } from './fields/at-start.ts'
 import { checkGates } from './fields/check-gates.ts'
 import { checkChoices } from './fields/choices.ts'
-import { type Complaint, describeRange, LONGEST_NAME, type Subject, weigh } from './fields/complaint.ts'
+import { describeRange, type FieldProblem, type FieldRuleInput, LONGEST_NAME, weigh } from './fields/complaint.ts'
 import { checkCross } from './fields/cross.ts'
 import { findGateState } from './fields/gate-stages.ts'
 import { checkNewFields } from './fields/new-fields.ts'
@@ -39,14 +40,14 @@ const MOST_ADVICE = 20
 export function checkFields(document: ConfigDocument, options: FieldOptions): Finding[] {
   const { version, unknownKeys, overrides = {} } = options
   const config = override(document.config, overrides)
-  const subject: Subject = { config, version, gate: (name) => findGateState(name, config, version?.minor) }
+  const subject: FieldRuleInput = { config, version, gate: (name) => findGateState(name, config, version?.minor) }
   const complaints = [
     ...checkKeys(document.config, version, unknownKeys),
     ...checkTypes(subject),
     ...checkGates(subject),
     ...listRules(subject),
   ]
-  const findings = adviseNearest(complaints.slice(0, MOST_FINDINGS)).flatMap((complaint) => judge(complaint, document, version))
+  const findings = adviseNearest(complaints.slice(0, MOST_FINDINGS)).flatMap((complaint) => toFindings(complaint, document, version))
   return [...findings, ...listRepeated(document, unknownKeys)].sort((a, b) => compare(a.position, b.position))
 }
 
@@ -57,7 +58,7 @@ function override(config: KubeletConfig, overrides: KubeletConfig): KubeletConfi
 }
 
 /** What validation and start say, in their own order as far as possible. */
-export function listRules(subject: Subject): Complaint[] {
+export function listRules(subject: FieldRuleInput): FieldProblem[] {
   return [
     ...checkRanges(subject),
     ...checkQuotaPeriod(subject),
@@ -69,7 +70,7 @@ export function listRules(subject: Subject): Complaint[] {
 }
 
 /** Of the fields that came after 1.20: the others are why a document could not be read. */
-function checkTypes({ config, version }: Subject): Complaint[] {
+function checkTypes({ config, version }: FieldRuleInput): FieldProblem[] {
   const newest = Number.MAX_SAFE_INTEGER
   return findMisfits(config, FIELDS, version?.minor ?? newest).map((misfit) => ({
     rule: 'type',
@@ -80,7 +81,7 @@ function checkTypes({ config, version }: Subject): Complaint[] {
   }))
 }
 
-function adviseNearest(complaints: readonly Complaint[]): Complaint[] {
+function adviseNearest(complaints: readonly FieldProblem[]): FieldProblem[] {
   let left = MOST_ADVICE
   return complaints.map((complaint) => {
     const { mistyped } = complaint
@@ -91,7 +92,7 @@ function adviseNearest(complaints: readonly Complaint[]): Complaint[] {
   })
 }
 
-function judge(complaint: Complaint, document: ConfigDocument, version: KubeletVersion | undefined): Finding[] {
+function toFindings(complaint: FieldProblem, document: ConfigDocument, version: KubeletVersion | undefined): Finding[] {
   const severity = weigh(complaint, version?.minor)
   if (severity === undefined) return []
   const { rule, path, reason = 'validate', problem, advice } = complaint

@@ -4,7 +4,7 @@ import { compareConfigs } from './change/compare.ts'
 import { RISKS } from './change/risk-classes.ts'
 import type { ConfigChange } from './inspection.ts'
 import type { KubeletVersion } from './kubelet-version.ts'
-import { type ChangePolicy, judgeChange } from './policy/check-policy.ts'
+import { type ChangePolicy, decideChange } from './policy/check-policy.ts'
 
 export function describeChanges(
   before: KubeletConfig,
@@ -14,7 +14,7 @@ export function describeChanges(
 ): readonly ConfigChange[] {
   return compareConfigs(before, after, version).map((change) => {
     const { path, risk } = change
-    const { outcome, rule } = judgeChange(change, policy)
+    const { outcome, rule } = decideChange(change, policy)
     return { path, before: change.before?.value, after: change.after?.value, risk, meaning: RISKS[risk], policy: { outcome, rule } }
   })
 }

@@ -1,5 +1,5 @@
 /** A finding and a report in a line, as logs, events, the Node's status and the command line have them. Pure. */
-import { formatPath } from './field-path.ts'
+import { formatPath } from '../kubelet/field-path.ts'
 import type { Finding, Report } from './finding.ts'
 
 const MOST = 3

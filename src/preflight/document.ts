@@ -1,6 +1,7 @@
 /** A candidate as it was read: its text, what kubelet decodes it to, and where in the text everything stands. Types only. */
 import type { KubeletConfig } from '../kubelet/decode.ts'
-import type { FieldPath, Position } from './finding.ts'
+import type { FieldPath } from '../kubelet/field-path.ts'
+import type { Position } from './finding.ts'
 
 export interface ConfigDocument {
   readonly text: string

@@ -2,12 +2,14 @@
  * Whether what kubelet says it runs is what was meant: asked once of each process that is well, said once. A flag that wins over the config goes unnoticed otherwise
  * (kubernetes issue 67580). It changes nothing, and never keeps the loop waiting.
  */
-import type { Snapshot } from '../agent/model.ts'
-import type { Clock, KubeAnswer, Log } from '../agent/ports.ts'
-import type { KnownUnit } from '../agent/unit-state.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { KnownUnit } from '../decision/unit-state.ts'
+import { formatPath } from '../kubelet/field-path.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { KubeAnswer } from '../ports/kube-api.ts'
+import type { Log } from '../ports/log.ts'
 import { formatSide } from './change/change.ts'
 import type { Comparison, Difference } from './change/check-same.ts'
-import { formatPath } from './field-path.ts'
 
 export interface EffectCheckOptions {
   /** Kubelet's /configz, by way of the API server. */

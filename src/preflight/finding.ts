@@ -3,14 +3,13 @@
  * preflight returns findings; nothing but the report decides what becomes of the candidate.
  */
 
+import type { FieldPath } from '../kubelet/field-path.ts'
+
 /** The rule of the findings that say what waits for a drained node. */
 export const REQUIRE_DRAIN = 'policy/require-drain'
 
 /** `refuse`: kubelet must not get it. `warn`: it works, but hardly as meant. `info`: good to know. */
 export type Severity = 'refuse' | 'warn' | 'info'
-
-/** Names of fields, indices of lists, keys of maps: `['evictionHard', 'memory.available']`. Empty: the document as a whole. */
-export type FieldPath = readonly (string | number)[]
 
 /** Both from 1; columns count UTF-16 units. */
 export interface Position {

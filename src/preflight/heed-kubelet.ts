@@ -2,8 +2,10 @@
  * Where kubelet itself has judged, what that makes of the rules about fields. Pure. The list of feature gates may miss some: one that this very kubelet has taken is no
  * reason to refuse. And what both refuse is said once, by the one that knows the place.
  */
+
+import type { FieldPath } from '../kubelet/field-path.ts'
 import { isFieldName } from '../kubelet/fields.ts'
-import type { FieldPath, Finding } from './finding.ts'
+import type { Finding } from './finding.ts'
 import type { PartReport } from './inspection.ts'
 
 export interface Answer {

@@ -1,8 +1,9 @@
 /** Asks every part about one candidate and adds up what they say. Pure but for what the parts do: a list of them is passed in. */
-import { listKeys } from '../kubelet/preflight.ts'
+
 import type { Finding, PartResult, Report } from './finding.ts'
 import { type Answer, heedKubelet } from './heed-kubelet.ts'
-import type { Inspect, InspectedConfig, InspectOptions, InspectPart, Recipient, Subject } from './inspection.ts'
+import type { Inspect, InspectedConfig, InspectOptions, InspectPart, PartInput, Recipient } from './inspection.ts'
+import { listKeys } from './quick-check.ts'
 import { readDocument } from './read-document.ts'
 import { assembleReport } from './report.ts'
 
@@ -45,10 +46,10 @@ interface Answers {
 }
 const NOTHING: Answers = { results: [], findings: [] }
 
-async function ask(parts: readonly InspectPart[], subject: Subject): Promise<Answers> {
+async function ask(parts: readonly InspectPart[], subject: PartInput): Promise<Answers> {
   const asked = await Promise.all(
     parts.map(async (part): Promise<Answer[]> => {
-      const report = await part.judge(subject)
+      const report = await part.run(subject)
       return report === undefined ? [] : [{ part: part.name, report }]
     }),
   )

@@ -2,10 +2,11 @@
  * What preflight is asked and what it answers with: the contract between its parts, whoever puts them together, and the command line. Types only.
  * The daemon asks the same question before each restart as `validate` does by hand.
  */
-import type { ConfigMapData } from '../agent/model.ts'
+import type { ConfigMapData } from '../decision/config-source.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'
+import type { FieldPath } from '../kubelet/field-path.ts'
 import type { ConfigDocument } from './document.ts'
-import type { FieldPath, Finding, PartResult, Report } from './finding.ts'
+import type { Finding, PartResult, Report } from './finding.ts'
 import type { KubeletVersion } from './kubelet-version.ts'
 
 export interface InspectedConfig {
@@ -59,7 +60,7 @@ export interface Recipient {
 }
 
 /** What a part is asked about. */
-export interface Subject extends Recipient {
+export interface PartInput extends Recipient {
   readonly config: InspectedConfig
   readonly document: ConfigDocument
   readonly options: InspectOptions
@@ -71,7 +72,7 @@ export interface InspectPart {
   /** It takes seconds, and is asked only about what the others let pass. */
   readonly slow: boolean
   /** undefined: it has no business with what was asked, and is not mentioned. */
-  judge(subject: Subject): Promise<PartReport | undefined>
+  run(subject: PartInput): Promise<PartReport | undefined>
 }
 export interface PartReport {
   readonly outcome: PartResult['outcome']

@@ -2,16 +2,17 @@
  * The parts of preflight, each behind the one interface that a report is put together from: the rules about fields, this node, what changes, and kubelet itself. The
  * rules are elsewhere; what has to be found out for them is passed in.
  */
-import { isObject } from '../agent/is-object.ts'
+
+import { formatPath } from '../kubelet/field-path.ts'
+import { isObject } from '../values/is-object.ts'
 import { compareConfigs } from './change/compare.ts'
 import { collectFlags } from './change/kubelet-flags.ts'
 import { overlayFlags } from './change/overlay-flags.ts'
 import { findOverridden } from './change/overridden.ts'
 import { checkFields } from './check-fields.ts'
-import { formatPath } from './field-path.ts'
 import { type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
 import { nameField } from './heed-kubelet.ts'
-import type { InspectPart, PartReport, Subject } from './inspection.ts'
+import type { InspectPart, PartInput, PartReport } from './inspection.ts'
 import type { Judge, JudgeStage } from './kubelet/judgement.ts'
 import { formatVersion } from './kubelet-version.ts'
 import { checkNode, findNeeds } from './node/check-node.ts'
@@ -29,19 +30,19 @@ export interface PartSources {
 
 export function listParts(sources: PartSources): readonly InspectPart[] {
   return [
-    { name: 'fields', slow: false, judge: async (subject) => judgeFields(subject) },
-    { name: 'node', slow: false, judge: (subject) => judgeNode(subject, sources) },
-    { name: 'change', slow: false, judge: async (subject) => judgeChange(subject, sources.policy()) },
-    { name: 'kubelet', slow: false, judge: (subject) => askKubelet(subject, sources, 'load') },
+    { name: 'fields', slow: false, run: async (subject) => checkFieldRules(subject) },
+    { name: 'node', slow: false, run: (subject) => checkNodeRules(subject, sources) },
+    { name: 'change', slow: false, run: async (subject) => checkChangeRules(subject, sources.policy()) },
+    { name: 'kubelet', slow: false, run: (subject) => askKubelet(subject, sources, 'load') },
     {
       name: 'kubelet-start',
       slow: true,
-      judge: async (subject) => (subject.options.deep !== 'no' ? askKubelet(subject, sources, 'deep') : undefined),
+      run: async (subject) => (subject.options.deep !== 'no' ? askKubelet(subject, sources, 'deep') : undefined),
     },
   ]
 }
 
-function judgeFields({ document, version, unknownKeys, node, kubelet }: Subject): PartReport {
+function checkFieldRules({ document, version, unknownKeys, node, kubelet }: PartInput): PartReport {
   const flags = collectFlags((node ?? kubelet)?.flags ?? [])
   // The whole of it: what a flag sets may be a part of what the config sets.
   const { config: overrides } = overlayFlags(document.config, flags, version)
@@ -56,7 +57,10 @@ function judgeFields({ document, version, unknownKeys, node, kubelet }: Subject)
   )
 }
 
-async function judgeNode({ document, node, version, config }: Subject, { surroundings }: PartSources): Promise<PartReport | undefined> {
+async function checkNodeRules(
+  { document, node, version, config }: PartInput,
+  { surroundings }: PartSources,
+): Promise<PartReport | undefined> {
   if (node === undefined) return undefined
   const { flags, folder, running, kubeletPid } = node
   const options: NodeOptions = { version, flags: collectFlags(flags), folder, files: Object.keys(config.files), running, kubeletPid }
@@ -64,9 +68,9 @@ async function judgeNode({ document, node, version, config }: Subject, { surroun
   return conclude(checkNode(document.config, document, found, options), 'held against this node')
 }
 
-function judgeChange({ document, node, version }: Subject, policy: ChangePolicy): PartReport | undefined {
+function checkChangeRules({ document, node, version }: PartInput, policy: ChangePolicy): PartReport | undefined {
   if (node === undefined) return undefined
-  if (node.running === undefined) return judgeUnseen(policy)
+  if (node.running === undefined) return checkUnseenChange(policy)
   const changes = compareConfigs(node.running, document.config, version)
   const { findings, requiresDrain } = checkPolicy(changes, policy, document)
   const overridden = findOverridden(changes, collectFlags(node.flags), document)
@@ -85,7 +89,7 @@ function judgeChange({ document, node, version }: Subject, policy: ChangePolicy)
 }
 
 /** What changes is not known: a policy that restricts nothing has nothing against it, and any other might. */
-function judgeUnseen({ base, deny, requireDrain }: ChangePolicy): PartReport {
+function checkUnseenChange({ base, deny, requireDrain }: ChangePolicy): PartReport {
   const detail = 'what runs now cannot be read'
   if (base === 'open' && deny.length === 0 && requireDrain.length === 0) return { outcome: 'unjudged', detail, findings: [] }
   const problem = `${detail}, so the policy for changes cannot be held against it`
@@ -101,7 +105,7 @@ function judgeUnseen({ base, deny, requireDrain }: ChangePolicy): PartReport {
   return { outcome: 'refused', detail, findings: [finding] }
 }
 
-async function askKubelet(subject: Subject, { judge, signal }: PartSources, stage: JudgeStage): Promise<PartReport> {
+async function askKubelet(subject: PartInput, { judge, signal }: PartSources, stage: JudgeStage): Promise<PartReport> {
   const { kubelet, config, document, options, version } = subject
   if (kubelet === undefined) {
     const detail =

@@ -2,9 +2,10 @@
  * A candidate out of its text: what kubelet decodes it to, and where everything stands. It takes exactly what `kubelet/decode.ts` takes, whose rules it uses.
  * Pure; the YAML library is loaded only for a text that is no JSON.
  */
-import { isObject } from '../agent/is-object.ts'
+
 import { findProblem, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
 import { findOffset, type JsonLayout, layOut, parseJson } from '../kubelet/json.ts'
+import { isObject } from '../values/is-object.ts'
 import type { ConfigDocument } from './document.ts'
 import type { Position } from './finding.ts'
 

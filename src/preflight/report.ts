@@ -2,7 +2,7 @@
  * What the findings of all parts add up to. Pure. A candidate is refused if anything refuses it. It is accepted only if a part that reads the whole
  * of it took it: that nothing was found against it by those who look at one side of it is no proof. Anything else cannot be judged.
  */
-import { formatPath } from './field-path.ts'
+import { formatPath } from '../kubelet/field-path.ts'
 import type { Finding, PartResult, Report, Severity } from './finding.ts'
 
 /** Those that read a config as kubelet does; the others only ever object. */

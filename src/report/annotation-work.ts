@@ -2,7 +2,7 @@
  * Keeps the annotation `kubelet-cfg-agent.io/status` of the Node what the agent says it is, by a merge patch of that one key. It is metadata, which every
  * watch of the Node shows: its own write comes back as an event and is recognised by its text. NodeRestriction does not guard annotations.
  */
-import { isObject } from '../agent/is-object.ts'
+import { isObject } from '../values/is-object.ts'
 import { STATUS_ANNOTATION } from './annotation.ts'
 import { FieldWork, LONG_RUN, type NodeField, type WorkOptions } from './field-work.ts'
 

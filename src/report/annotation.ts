@@ -3,10 +3,11 @@
  * first four fields have that shape (`NodeConfigStatus`): an absent source is local, and `{}` one that nobody knows, since all of the text is
  * written each time. Pure; the order of its keys is fixed, so that the same state is the same text. Fields are added, never renamed or removed.
  */
-import type { ConfigSource, Snapshot } from '../agent/model.ts'
-import { describePause, findPause, latestHeard } from '../agent/pause.ts'
-import { lastRunSource } from '../agent/restarts.ts'
-import { cutToBytes, onOneLine } from './cut.ts'
+import type { ConfigSource } from '../decision/config-source.ts'
+import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
+import { lastRunSource } from '../decision/restarts.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
 import { findAssignedVerdict, findForeign } from './fault.ts'
 import { wireSource } from './node-config.ts'
@@ -18,7 +19,7 @@ export const ANNOTATION_BYTES = 4096
 const TEXT_BYTES = 512
 
 export function describeInAnnotation(snapshot: Snapshot, status: ConfigStatus, deadlines: Deadlines, agentVersion: string): string {
-  const { running, desired, heard } = snapshot
+  const { running, desired, recordedChannelState } = snapshot
   const { trial, waitUntilMs } = deadlines
   const pause = findPause(snapshot)
   const verdict = findAssignedVerdict(snapshot)
@@ -28,7 +29,7 @@ export function describeInAnnotation(snapshot: Snapshot, status: ConfigStatus, d
     active: showSource(findForeign(snapshot) === undefined ? lastRunSource(snapshot) : undefined),
     lastKnownGood: showSource(status.lastKnownGood),
     error: status.error === '' ? undefined : plain(status.error),
-    channel: latestHeard(desired, heard)?.channel,
+    channel: latestChannelState(desired, recordedChannelState)?.channel,
     paused: pause && plain(describePause(pause)),
     trial: trial && { since: showTime(trial.sinceMs), until: showTime(trial.untilMs) },
     waitUntil: waitUntilMs === undefined ? undefined : showTime(waitUntilMs),

@@ -3,7 +3,7 @@
  * the snapshots of one agent's life. Only changes are timed: not what an agent finds at its start, and not a new version of the content
  * that already runs.
  */
-import type { Snapshot } from '../agent/model.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
 
 export interface ApplyTimer {
   /** What is desired, content included: `undefined` before anything was seen. */

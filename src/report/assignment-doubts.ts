@@ -2,8 +2,8 @@
  * Why the condition cannot say what is assigned: it has not been heard in this life of the agent, or what was heard is old. Pure. The words come from a closed
  * set, since details may name a file of the node, an address or what a program said; those are in the log.
  */
-import type { Desired, UnavailableReason } from '../agent/desired.ts'
-import type { Snapshot } from '../agent/model.ts'
+import type { Desired, UnavailableReason } from '../decision/desired.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
 
 type Doubt = readonly ['AssignmentUnknown' | 'DownloadFailed', string]
 

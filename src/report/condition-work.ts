@@ -7,7 +7,7 @@
  * `lastTransitionTime` is when `status` changed, whoever wrote it: so what the server has is read before the first write, over a restart of the
  * agent too. A Node that was created anew has no condition, and its time begins there, as with kubelet's own.
  */
-import { isObject } from '../agent/is-object.ts'
+import { isObject } from '../values/is-object.ts'
 import { CONDITION_TYPE, type Condition, NOT_PUBLISHED } from './condition.ts'
 import { showTime } from './deadlines.ts'
 import { FieldWork, LONG_RUN, type NodeField, type WorkOptions } from './field-work.ts'

@@ -1,6 +1,6 @@
 /** What other modules tell the metrics, as an interface: they never import the metrics, which may be switched off. */
-import type { FailureReason } from '../agent/model.ts'
-import type { History } from '../agent/ports.ts'
+import type { FailureReason } from '../decision/verdict.ts'
+import type { History } from '../ports/store.ts'
 
 export interface Counters {
   /** A version runs healthily, so long after it was first seen. */

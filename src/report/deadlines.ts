@@ -2,9 +2,10 @@
  * The times of what is awaited, for people: wall clock, in whole seconds. Pure. They are computed anew at each look from two clocks that are read one
  * after the other and drift apart; what differs by no more than that is the same time, or whoever publishes it would write at every look.
  */
-import { findAwaited } from '../agent/awaited.ts'
-import type { Instant, Snapshot } from '../agent/model.ts'
-import type { Phase } from '../agent/step.ts'
+import { findAwaited } from '../decision/awaited.ts'
+import type { Instant } from '../decision/instant.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { Phase } from '../decision/step.ts'
 
 /** Milliseconds since 1970. */
 export interface Deadlines {

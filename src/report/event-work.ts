@@ -4,12 +4,13 @@
  * Where the queue grows too long, the oldest are dropped, and how many is said.
  */
 import { dirname, join } from 'node:path'
-import type { Transition } from '../agent/model.ts'
-import type { Files, KubeRefusal } from '../agent/ports.ts'
+import type { Transition } from '../decision/records.ts'
+import type { Files } from '../ports/files.ts'
+import type { KubeRefusal } from '../ports/kube-api.ts'
 import { EVENT_NAMESPACE, eventOf } from './events.ts'
 import type { WorkOptions } from './field-work.ts'
 import type { Work } from './lane.ts'
-import { Pace } from './pace.ts'
+import { RequestPace } from './request-pace.ts'
 
 export interface EventWorkOptions extends WorkOptions {
   readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace'>
@@ -24,7 +25,7 @@ const DEFAULT_QUEUE_LIMIT = 500
 
 export class EventWork implements Work {
   readonly #options: EventWorkOptions
-  readonly #pace: Pace
+  readonly #pace: RequestPace
   readonly #cursorPath: string
   #cursor: string | undefined
   #queue: readonly Transition[] = []
@@ -32,7 +33,7 @@ export class EventWork implements Work {
 
   constructor(options: EventWorkOptions) {
     this.#options = options
-    this.#pace = new Pace(options.clock, options.random)
+    this.#pace = new RequestPace(options.clock, options.random)
     this.#cursorPath = join(options.directory, 'meta', 'events-published')
   }
 

@@ -3,10 +3,10 @@
  * Upstream: `makeEvent` and `KubeletConfigChangedEventReason` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig`; only the component
  * differs, since it is the agent that speaks.
  */
-import type { Transition } from '../agent/model.ts'
-import { cutToBytes } from './cut.ts'
+import type { Transition } from '../decision/records.ts'
+import { promotedMessage, rejectedMessage, restartingMessage, rolledBackMessage } from '../decision/status-texts.ts'
+import { cutToBytes } from '../values/cut.ts'
 import { instantOfNs } from './history-lines.ts'
-import { promotedMessage, rejectedMessage, restartingMessage, rolledBackMessage } from './texts.ts'
 
 export const EVENT_NAMESPACE = 'default'
 const COMPONENT = 'kubelet-cfg-agent'

@@ -5,13 +5,16 @@
  * The order is upstream's (`status.SetErrorOverride`): what keeps the agent from following the cluster comes before what is wrong with the
  * assigned config, and that before what keeps a sound one from running.
  */
-import type { ConfigSource, ContentHash, Snapshot, Verdict } from '../agent/model.ts'
-import { findPause } from '../agent/pause.ts'
-import { resolveDesired, sameSource } from '../agent/sources.ts'
-import type { Phase, Step } from '../agent/step.ts'
-import { chooseTarget } from '../agent/target.ts'
-import { trialKey } from '../agent/trial-key.ts'
-import * as texts from './texts.ts'
+import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
+import { sameSource } from '../decision/config-source.ts'
+import { resolveDesired } from '../decision/desired.ts'
+import { findPause } from '../decision/find-pause.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import * as texts from '../decision/status-texts.ts'
+import type { Phase, Step } from '../decision/step.ts'
+import { chooseTarget } from '../decision/target.ts'
+import { trialKey } from '../decision/trial-key.ts'
+import type { Verdict } from '../decision/verdict.ts'
 
 export const FAULT_REASONS = [
   'Invalid',
@@ -49,10 +52,11 @@ export function findForeign({ unit }: Snapshot): Fault | undefined {
   return isForeign ? { reason: 'Wiring', error: texts.wiringError('dynamic-config-dir') } : undefined
 }
 
-function findSyncFault({ desired, heard, troubles, assigned }: Snapshot): Fault | undefined {
+function findSyncFault({ desired, recordedChannelState, troubles, assigned }: Snapshot): Fault | undefined {
   if (desired.kind === 'invalid') return { reason: 'Invalid', error: texts.syncError(desired.detail) }
   // As it was heard last: nobody has said that it was mended.
-  if (desired.kind === 'unknown' && heard?.problem !== undefined) return { reason: 'Invalid', error: texts.syncError(heard.problem) }
+  if (desired.kind === 'unknown' && recordedChannelState?.problem !== undefined)
+    return { reason: 'Invalid', error: texts.syncError(recordedChannelState.problem) }
   if (desired.kind === 'config-map' && desired.object.kind === 'unavailable')
     return { reason: 'DownloadFailed', error: texts.syncError(texts.DOWNLOAD_ERROR) }
   if (troubles.some(({ step }) => step === 'assign' || step === 'reset-to-local'))
@@ -62,7 +66,7 @@ function findSyncFault({ desired, heard, troubles, assigned }: Snapshot): Fault 
 }
 
 /** Steps on the way to nothing: kubelet runs what is wanted, whether they succeed or not. They are in the log. */
-const HOUSEKEEPING: ReadonlySet<string> = new Set<Step['kind']>(['prune', 'hear'])
+const HOUSEKEEPING: ReadonlySet<string> = new Set<Step['kind']>(['prune', 'record-channel'])
 
 /** What is wrong with the assigned config itself. */
 function findRunFault(snapshot: Snapshot, active: ConfigSource | undefined, phase: Phase | undefined): Fault | undefined {

@@ -7,10 +7,12 @@
  * What holds a request back is kept apart by its cause: the server's word and the spacing (`Pace`), a park, the budget of the long run. So
  * that one ends without the others.
  */
-import type { Clock, KubeAnswer, KubeApi, KubeRequest, Log } from '../agent/ports.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
+import type { Log } from '../ports/log.ts'
 import { Budget } from './budget.ts'
 import type { Work } from './lane.ts'
-import { Pace, SPACING_MS } from './pace.ts'
+import { RequestPace, SPACING_MS } from './request-pace.ts'
 
 export interface WorkOptions {
   readonly api: KubeApi
@@ -60,7 +62,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   readonly #options: WorkOptions
   readonly #field: NodeField<Wanted, Seen>
   readonly #isOn: () => boolean
-  readonly #pace: Pace
+  readonly #pace: RequestPace
   readonly #budget: Budget | undefined
   #wanted: Wanted | undefined
   /** As it was seen last. undefined: not known. */
@@ -90,7 +92,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#options = options
     this.#field = field
     this.#isOn = isOn
-    this.#pace = new Pace(options.clock, options.random)
+    this.#pace = new RequestPace(options.clock, options.random)
     const { longRun } = field
     this.#budget = longRun && new Budget(longRun.inARow, longRun.everyMs)
   }

@@ -2,8 +2,9 @@
  * The text of `history.jsonl`: one transition a line, oldest first, `atNs` strictly increasing. Pure. Reading forgives: a line torn by
  * a crash, garbage, and lines that a failed append wrote twice are skipped and counted, never an error.
  */
-import type { ConfigSource, Transition, TransitionKind } from '../agent/model.ts'
-import { sameSource } from '../agent/sources.ts'
+import type { ConfigSource } from '../decision/config-source.ts'
+import { sameSource } from '../decision/config-source.ts'
+import type { Transition, TransitionKind } from '../decision/records.ts'
 
 export interface HistoryReading {
   readonly transitions: readonly Transition[]

@@ -3,8 +3,11 @@
  * it never throws, and a disk that is full only delays it (what could not be written is kept in memory and goes with the next append).
  */
 import { join } from 'node:path'
-import type { Transition } from '../agent/model.ts'
-import type { Clock, Files, History, Log } from '../agent/ports.ts'
+import type { Transition } from '../decision/records.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Files } from '../ports/files.ts'
+import type { Log } from '../ports/log.ts'
+import type { History } from '../ports/store.ts'
 import { formatLine, type HistoryReading, isRepeat, nextAtNs, parseHistory } from './history-lines.ts'
 
 const DEFAULT_LIMIT = 1000

@@ -2,7 +2,7 @@
  * One queue of reports and the task that works it off, one request at a time, beside the loop and never in its way. What is due, and
  * when, is always asked anew; ringing only wakes the task and carries no state, so many rings are one look.
  */
-import type { Log } from '../agent/ports.ts'
+import type { Log } from '../ports/log.ts'
 
 export interface Work {
   /** undefined: nothing to do. 0: now. Otherwise nothing before so many milliseconds, unless the bell rings and this answers anew. */

@@ -4,10 +4,11 @@
  * monitor costs more CPU than the agent.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { ConfigSource, FailureReason } from '../agent/model.ts'
+import type { ConfigSource } from '../decision/config-source.ts'
+import { sourcePath } from '../decision/status-texts.ts'
+import type { FailureReason } from '../decision/verdict.ts'
 import type { Counters } from './counters.ts'
 import type { ConfigStatus } from './status.ts'
-import { sourcePath } from './texts.ts'
 
 const SOURCE_LABELS = ['node_config_source', 'node_config_uid', 'node_config_resource_version', 'node_config_kubelet_key'] as const
 type SourceGauge = Gauge<(typeof SOURCE_LABELS)[number]>

@@ -2,8 +2,8 @@
  * `Node.status.config` on the wire: our status as a merge patch, and the server's answer read back. Pure. Upstream: `NodeConfigStatus`
  * in `k8s.io/api/core/v1`; merge patch: RFC 7386, where null removes a field, so that a node back on local config reaches `{}`.
  */
-import type { ConfigMapSource, ConfigSource } from '../agent/model.ts'
-import { sameSource, withoutOverlay } from '../agent/sources.ts'
+import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+import { sameSource, withoutOverlay } from '../decision/config-source.ts'
 import type { ConfigStatus } from './status.ts'
 
 /** As the API shows it: an absent source is local. */

@@ -2,12 +2,16 @@
  * What a pass of the loop tells the world: the Node status and the gauges when the agent comes to rest, the counters when it acts, and a log
  * line whenever what it waits for has changed. Holds what was said last; decides nothing.
  */
-import type { PassObserver } from '../agent/loop.ts'
-import type { ConfigSource, Snapshot } from '../agent/model.ts'
-import type { Clock, Log } from '../agent/ports.ts'
-import { resolveDesired, sameSource } from '../agent/sources.ts'
-import type { Phase, Step, Wait } from '../agent/step.ts'
-import { measureTrial } from '../agent/trial.ts'
+
+import type { ConfigSource } from '../decision/config-source.ts'
+import { sameSource } from '../decision/config-source.ts'
+import { resolveDesired } from '../decision/desired.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { Phase, Step, Wait } from '../decision/step.ts'
+import { measureTrial } from '../decision/trial.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
+import type { PassObserver } from '../ports/pass-observer.ts'
 import { describeInAnnotation } from './annotation.ts'
 import { NOT_TIMED, timeApply } from './apply-time.ts'
 import { BLIND, type Condition, describeCondition, isAssignmentKnown, isPassing } from './condition.ts'

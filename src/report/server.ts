@@ -4,8 +4,8 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Log } from '../agent/ports.ts'
-import { formatListenAddress, type ListenAddress } from './listen-address.ts'
+import type { Log } from '../ports/log.ts'
+import { formatListenAddress, type ListenAddress } from '../values/listen-address.ts'
 
 export interface ReportServerOptions {
   readonly address: ListenAddress

@@ -3,9 +3,10 @@
  * channel (Node status, condition, annotation, gauges, the command line) starts from here. It never says what is not known: a field that is
  * undefined is left as it was last published, since an absent one would read as "local".
  */
-import type { ConfigSource, Snapshot } from '../agent/model.ts'
-import { runningSource } from '../agent/restarts.ts'
-import type { Phase } from '../agent/step.ts'
+import type { ConfigSource } from '../decision/config-source.ts'
+import { runningSource } from '../decision/restarts.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { Phase } from '../decision/step.ts'
 import { findFault, findForeign } from './fault.ts'
 
 export interface ConfigStatus {

@@ -2,7 +2,7 @@
  * Whether the kubelet that runs has held on for a moment, so that what it runs may be called ready: one that exits soon after each start would be
  * ready at every other look. Pure. Its health counts where it is known of just this process; of one that nobody could ask, its age does.
  */
-import type { Snapshot } from '../agent/model.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
 
 export type Steadiness = 'steady' | 'starting' | 'unhealthy'
 

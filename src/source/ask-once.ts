@@ -2,17 +2,19 @@
  * One look at what is assigned, for those who do not follow it: a Node and the ConfigMap it names from the API server, or all manifests of a directory.
  * The same readers decide as for the agent, which watches. Pure but for the ports that are passed in.
  */
-import type { ConfigMapView, Desired } from '../agent/desired.ts'
-import { isObject } from '../agent/is-object.ts'
-import type { ConfigMapRef } from '../agent/model.ts'
-import type { Files, KubeAnswer, KubeApi } from '../agent/ports.ts'
-import { sourcePath } from '../report/texts.ts'
-import { toDesired } from './channels/desired.ts'
+
+import { FLEET_LABEL } from '../decision/channels.ts'
+import type { ConfigMapRef } from '../decision/config-source.ts'
+import type { ConfigMapView, Desired } from '../decision/desired.ts'
+import { sourcePath } from '../decision/status-texts.ts'
+import type { Files } from '../ports/files.ts'
+import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
+import { isObject } from '../values/is-object.ts'
 import { readFleetMember } from './channels/fleet.ts'
 import { metadataOf } from './channels/metadata.ts'
-import { readPause } from './channels/pause.ts'
+import { readPause } from './channels/paused-annotation.ts'
 import { type ChannelSettings, type Fleet, needsFleet, resolveChannels } from './channels/resolve.ts'
-import { FLEET_LABEL } from './channels/words.ts'
+import { toDesired } from './channels/to-desired.ts'
 import { viewConfigMap } from './kube-object.ts'
 import { isManifestName, type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
 

@@ -2,15 +2,16 @@
  * What is said of an assignment and of the ConfigMap it names when they change, wherever they come from: in upstream's words where upstream had some
  * (pkg/kubelet/kubeletconfig/watch.go and checkpoint/download.go of 1.20). Pure, but for the log it is given.
  */
-import type { ConfigMapView } from '../agent/desired.ts'
-import type { Log } from '../agent/ports.ts'
-import { syncError } from '../report/texts.ts'
+
+import { describeChannel } from '../decision/channels.ts'
+import type { ConfigMapView } from '../decision/desired.ts'
+import { syncError } from '../decision/status-texts.ts'
+import type { Log } from '../ports/log.ts'
 import { writeConfigMapName } from './channels/config-map-name.ts'
-import type { Resolution } from './channels/resolve.ts'
-import { describeChannel } from './channels/words.ts'
+import type { ChannelResolution } from './channels/resolve.ts'
 
 /** @param before the last one that was known; undefined: this is the first. */
-export function sayAssignment(log: Log, before: Resolution | undefined, now: Resolution): void {
+export function sayAssignment(log: Log, before: ChannelResolution | undefined, now: ChannelResolution): void {
   if (now.kind === 'pending') return
   if (now.kind === 'invalid') {
     if (before !== undefined) log.info(changeOf(before, now), { assignment: now })
@@ -21,7 +22,7 @@ export function sayAssignment(log: Log, before: Resolution | undefined, now: Res
 }
 
 /** Upstream's words, as long as nothing but upstream's channel speaks. */
-function changeOf(before: Resolution | undefined, now: Resolution): string {
+function changeOf(before: ChannelResolution | undefined, now: ChannelResolution): string {
   if (isUpstream(before) && isUpstream(now)) return 'Node.Spec.ConfigSource was updated'
   switch (now.kind) {
     case 'config-map':
@@ -33,13 +34,13 @@ function changeOf(before: Resolution | undefined, now: Resolution): string {
   }
 }
 
-function isUpstream(resolution: Resolution | undefined): boolean {
+function isUpstream(resolution: ChannelResolution | undefined): boolean {
   if (resolution === undefined || resolution.kind === 'local') return true
   return resolution.kind !== 'pending' && resolution.channel === 'config-source'
 }
 
 /** Without being a change: upstream said nothing of what it found at its start. */
-function isNews(now: Resolution): boolean {
+function isNews(now: ChannelResolution): boolean {
   return now.kind === 'config-map' && now.channel !== 'config-source'
 }
 

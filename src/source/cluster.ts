@@ -3,21 +3,30 @@
  * fleet. While the server is away, what it said last stands; before it has said anything, the answer is unknown.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { ClusterPause, ConfigMapView, Desired, Silence, Stale } from '../agent/desired.ts'
-import type { ConfigMapRef } from '../agent/model.ts'
-import type { AssignmentSource, KubeApi, Log } from '../agent/ports.ts'
-import { sourcePath } from '../report/texts.ts'
+import type { ConfigMapRef } from '../decision/config-source.ts'
+import type { ClusterPause, ConfigMapView, Desired, Silence, Stale } from '../decision/desired.ts'
+import { sourcePath } from '../decision/status-texts.ts'
+import type { AssignmentSource } from '../ports/assignment-source.ts'
+import type { KubeApi } from '../ports/kube-api.ts'
+import type { Log } from '../ports/log.ts'
 import { sayAssignment, sayConfigMap } from './assignment-lines.ts'
-import { toDesired } from './channels/desired.ts'
 import { metadataOf } from './channels/metadata.ts'
-import { readPause } from './channels/pause.ts'
-import { type ChannelSettings, CONFIG_SOURCE_ONLY, type Fleet, needsFleet, type Resolution, resolveChannels } from './channels/resolve.ts'
+import { readPause } from './channels/paused-annotation.ts'
+import {
+  type ChannelResolution,
+  type ChannelSettings,
+  CONFIG_SOURCE_ONLY,
+  type Fleet,
+  needsFleet,
+  resolveChannels,
+} from './channels/resolve.ts'
+import { toDesired } from './channels/to-desired.ts'
 import { watchFleet } from './fleet-watch.ts'
 import { Freshness } from './freshness.ts'
 import { viewConfigMap } from './kube-object.ts'
 import { NodeExtent } from './node-extent.ts'
 import { type ObjectView, watchObject } from './object-watch.ts'
-import { type Form, openGate, type Pace, type RequestGate, WATCH_LIMITS, type WatchDeps, type WatchLimits } from './watch-loop.ts'
+import { type Form, openGate, type RequestGate, WATCH_LIMITS, type WatchDeps, type WatchLimits, type WatchTiming } from './watch-loop.ts'
 
 export interface SourceCounters {
   watchReconnected(kind: 'Node' | 'ConfigMap'): void
@@ -28,7 +37,7 @@ export interface SourceCounters {
 export interface ClusterSourceDeps {
   readonly nodeName: string
   readonly api: KubeApi
-  readonly pace: Pace
+  readonly pace: WatchTiming
   readonly log: Log
   readonly counters: SourceCounters
   /** Default: spec.configSource alone. */
@@ -63,7 +72,7 @@ export class ClusterSource implements AssignmentSource {
   /** As it was seen last. undefined: it has not been seen, or was deleted. */
   #node: { readonly object: unknown; readonly paused: ClusterPause | undefined } | undefined
   #nodeUid: string | undefined
-  #resolution: Resolution | undefined
+  #resolution: ChannelResolution | undefined
   #fleet: Fleet = { kind: 'pending' }
   #fleetStopper: AbortController | undefined
   #configMap: FollowedConfigMap | undefined

@@ -4,14 +4,16 @@
  * the question. While anything is being written, what was wanted before stands.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigMapView, Desired } from '../agent/desired.ts'
-import type { AssignmentSource, Files, Log } from '../agent/ports.ts'
-import { sourcePath } from '../report/texts.ts'
+import type { ConfigMapView, Desired } from '../decision/desired.ts'
+import { sourcePath } from '../decision/status-texts.ts'
+import type { AssignmentSource } from '../ports/assignment-source.ts'
+import type { Files } from '../ports/files.ts'
+import type { Log } from '../ports/log.ts'
 import { sayAssignment, sayConfigMap } from './assignment-lines.ts'
-import { type ChannelSettings, CONFIG_SOURCE_ONLY, type Resolution } from './channels/resolve.ts'
+import { type ChannelResolution, type ChannelSettings, CONFIG_SOURCE_ONLY } from './channels/resolve.ts'
 import type { SourceCounters } from './cluster.ts'
 import { isManifestName, type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
-import type { Pace } from './watch-loop.ts'
+import type { WatchTiming } from './watch-loop.ts'
 
 export interface DirectorySourceDeps {
   readonly path: string
@@ -22,7 +24,7 @@ export interface DirectorySourceDeps {
   readonly parse: ParseDocuments
   /** Calls back whenever something may have changed, and every so often. */
   readonly watch: (path: string, onChange: () => void) => { close(): Promise<void> }
-  readonly pace: Pick<Pace, 'nowMs' | 'sleep'>
+  readonly pace: Pick<WatchTiming, 'nowMs' | 'sleep'>
   readonly log: Log
   readonly counters: Pick<SourceCounters, 'synced'>
   readonly settleMs?: number
@@ -46,7 +48,7 @@ export class DirectorySource implements AssignmentSource {
   readonly #stopper = new AbortController()
   #tracked = new Map<string, TrackedFile>()
   #desired: Desired
-  #known: { readonly desired: Desired; readonly resolution: Resolution } | undefined
+  #known: { readonly desired: Desired; readonly resolution: ChannelResolution } | undefined
   #onChange: () => void = () => {}
   #watch: { close(): Promise<void> } | undefined
   #resting: Promise<void> | undefined
@@ -148,7 +150,7 @@ export class DirectorySource implements AssignmentSource {
     })
   }
 
-  #conclude(desired: Desired, problems: readonly string[], resolution?: Resolution): void {
+  #conclude(desired: Desired, problems: readonly string[], resolution?: ChannelResolution): void {
     const { log } = this.#deps
     const said = problems.join('; ')
     if (said !== this.#said && said !== '') log.warn(`manifests are not all usable, what was wanted before stands: ${said}`)
@@ -160,7 +162,7 @@ export class DirectorySource implements AssignmentSource {
   }
 
   /** Against what was known last: that it was unknown in between, as while a file is replaced, is no change of what is wanted. */
-  #say(desired: Desired, resolution: Resolution): void {
+  #say(desired: Desired, resolution: ChannelResolution): void {
     const { log } = this.#deps
     const before = this.#known
     this.#known = { desired, resolution }

@@ -2,8 +2,11 @@
  * Whether this node is drained: cordoned, and nothing left on it but what drain(8) of kubectl leaves (pods of DaemonSets, static pods, pods that have ended).
  * Source: the pod filters of k8s.io/kubectl/pkg/drain. Asked only while a change waits for it, and then now and then.
  */
-import { isObject } from '../agent/is-object.ts'
-import type { Clock, DrainProbe, KubeApi } from '../agent/ports.ts'
+
+import type { Clock } from '../ports/clock.ts'
+import type { KubeApi } from '../ports/kube-api.ts'
+import type { DrainProbe } from '../ports/probes.ts'
+import { isObject } from '../values/is-object.ts'
 
 const AGAIN_US = 10e6
 /** More than any node has. */

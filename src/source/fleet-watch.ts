@@ -3,9 +3,9 @@
  * is forbidden is never taken for an empty one, nor for what it said before. The asking is `watch-loop.ts`'s.
  */
 
+import { FLEET_LABEL } from '../decision/channels.ts'
 import { type FleetMember, readFleetMember } from './channels/fleet.ts'
 import type { Fleet } from './channels/resolve.ts'
-import { FLEET_LABEL } from './channels/words.ts'
 import { type Followed, follow, malformed, type RequestGate, readList, type WatchDeps } from './watch-loop.ts'
 
 export interface FleetObserver {

@@ -2,7 +2,7 @@
  * Since when what decides on this node cannot be read: what was heard before still stands, and nothing but the condition of the Node is judged by
  * this. Pure; one mark for each thing that is followed, from the first failure until the next answer.
  */
-import type { Stale } from '../agent/desired.ts'
+import type { Stale } from '../decision/desired.ts'
 
 export class Freshness {
   readonly #stale = new Map<Stale['what'], Stale>()

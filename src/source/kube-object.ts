@@ -1,8 +1,8 @@
 /** The few fields of a Kubernetes object that a source of assignments looks at, read from JSON that may be anything. Pure. */
 
-import type { ConfigMapView } from '../agent/desired.ts'
-import { isObject, type JsonObject } from '../agent/is-object.ts'
-import type { ConfigMapData } from '../agent/model.ts'
+import type { ConfigMapData } from '../decision/config-source.ts'
+import type { ConfigMapView } from '../decision/desired.ts'
+import { isObject, type JsonObject } from '../values/is-object.ts'
 
 export interface ObjectIdentity {
   readonly name: string

@@ -3,14 +3,14 @@
  * parse, or two files that both speak for one object, never mean local. Pure.
  */
 import { createHash } from 'node:crypto'
-import type { ClusterPause, ConfigMapView, Desired } from '../agent/desired.ts'
-import { isObject, type JsonObject } from '../agent/is-object.ts'
-import { toDesired } from './channels/desired.ts'
+import { FLEET_LABEL } from '../decision/channels.ts'
+import type { ClusterPause, ConfigMapView, Desired } from '../decision/desired.ts'
+import { isObject, type JsonObject } from '../values/is-object.ts'
 import { readFleetMember } from './channels/fleet.ts'
 import { metadataOf } from './channels/metadata.ts'
-import { readPause } from './channels/pause.ts'
-import { type ChannelSettings, type Fleet, type Resolution, resolveChannels } from './channels/resolve.ts'
-import { FLEET_LABEL } from './channels/words.ts'
+import { readPause } from './channels/paused-annotation.ts'
+import { type ChannelResolution, type ChannelSettings, type Fleet, resolveChannels } from './channels/resolve.ts'
+import { toDesired } from './channels/to-desired.ts'
 import { dataOf, identityOf, viewConfigMap } from './kube-object.ts'
 
 /** Every document of a text of YAML (or JSON); `detail` says where it is wrong, without quoting it. */
@@ -36,7 +36,7 @@ export function isManifestName(name: string): boolean {
 export interface ManifestResolution {
   readonly desired: Desired
   /** What the channels said. undefined: the Node itself is not known. */
-  readonly resolution: Resolution | undefined
+  readonly resolution: ChannelResolution | undefined
 }
 
 export function readManifest(text: string, parse: ParseDocuments): FileReading {

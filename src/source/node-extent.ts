@@ -6,11 +6,13 @@
  * Whether a server drops it: all from 1.26 on do. An older one has a feature gate for it, which decides over `status.config` too
  * (`dropDisabledFields`, pkg/registry/core/node/strategy.go of 1.22), so a dry run of that tells. What cannot be told counts as stored.
  */
-import { isObject } from '../agent/is-object.ts'
-import type { KubeApi, Log } from '../agent/ports.ts'
+
+import type { KubeApi } from '../ports/kube-api.ts'
+import type { Log } from '../ports/log.ts'
 import { readNodeConfig } from '../report/node-config.ts'
+import { isObject } from '../values/is-object.ts'
 import type { Extent } from './object-watch.ts'
-import type { Form, Pace } from './watch-loop.ts'
+import type { Form, WatchTiming } from './watch-loop.ts'
 
 /** A resync comes after 15 minutes at the earliest; a timer may be a little early. */
 const WHOLE_EVERY_MS = 14 * 60_000
@@ -19,7 +21,7 @@ const FIRST_WITHOUT = { major: 1, minor: 26 }
 export interface NodeExtentDeps {
   readonly api: KubeApi
   readonly nodeName: string
-  readonly pace: Pick<Pace, 'nowMs'>
+  readonly pace: Pick<WatchTiming, 'nowMs'>
   readonly log: Log
   readonly requestTimeoutMs: number
 }

@@ -1,5 +1,5 @@
 /** Follows one object of the API server by its name: what a list, a get and a watch say of it, as one view. The asking is `watch-loop.ts`'s. */
-import { isObject, type JsonObject } from '../agent/is-object.ts'
+import { isObject, type JsonObject } from '../values/is-object.ts'
 import { identityOf, isOlder, type ObjectIdentity } from './kube-object.ts'
 import {
   type Followed,

@@ -3,8 +3,9 @@
  * watching is not allowed either, poll. As client-go's `Reflector` does it, but for one object, and it never gives up. Pure: outcomes in,
  * the next request out. `object-watch.ts` carries it out and sees to it that requests are at least a second apart.
  */
-import type { KubeRefusal } from '../agent/ports.ts'
+
 import { backoffMs } from '../kube/backoff.ts'
+import type { KubeRefusal } from '../ports/kube-api.ts'
 
 export interface ReflectState {
   readonly reads: 'list' | 'get'
@@ -34,10 +35,14 @@ export interface WatchAsk {
   readonly timeoutSeconds: number
 }
 
-export type Failure = KubeRefusal | { readonly kind: 'unreachable'; readonly detail: string }
-export type ReadEnd = { readonly kind: 'read'; readonly resourceVersion: string } | Failure
+export type RequestFailure = KubeRefusal | { readonly kind: 'unreachable'; readonly detail: string }
+export type ReadEnd = { readonly kind: 'read'; readonly resourceVersion: string } | RequestFailure
 /** `resourceVersion`: the last one seen on the watch. */
-export type WatchEnd = { readonly end: { readonly kind: 'ended' } | Failure; readonly resourceVersion: string; readonly livedMs: number }
+export type WatchEnd = {
+  readonly end: { readonly kind: 'ended' } | RequestFailure
+  readonly resourceVersion: string
+  readonly livedMs: number
+}
 
 export interface Next {
   readonly state: ReflectState
@@ -131,13 +136,13 @@ export function isWorking(livedMs: number): boolean {
   return livedMs >= WORKING_WATCH_MS
 }
 
-function retry(state: ReflectState, failure: Failure | undefined, dice: Dice, report: Next['report']): Next {
+function retry(state: ReflectState, failure: RequestFailure | undefined, dice: Dice, report: Next['report']): Next {
   const failures = state.failures + 1
   const waitMs = backoffMs(failures, dice.random, failure?.kind === 'refused' ? failure.retryAfterMs : undefined)
   return { state: { ...state, failures }, waitMs, adjoining: false, report }
 }
 
-export function isForbidden(end: Failure): boolean {
+export function isForbidden(end: RequestFailure): boolean {
   return end.kind === 'refused' && end.status === 403
 }
 

@@ -3,18 +3,20 @@
  * KubeApi port. No two requests start less than a second apart, save a list and the watch that belongs to it. It never gives up and never
  * throws.
  */
-import { isObject, type JsonObject } from '../agent/is-object.ts'
-import type { KubeAnswer, KubeApi, KubeRequest, Log } from '../agent/ports.ts'
+
 import { readErrorEvent } from '../kube/answer.ts'
+import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
+import type { Log } from '../ports/log.ts'
+import { isObject, type JsonObject } from '../values/is-object.ts'
 import {
   afterRead,
   afterWatch,
   type Dice,
-  type Failure,
   INITIAL,
   type Next,
   nextAsk,
   type ReadEnd,
+  type RequestFailure,
   type WatchAsk,
   type WatchEnd,
 } from './reflect.ts'
@@ -51,7 +53,7 @@ export interface Read {
 }
 
 /** Time and chance, passed in. `nowMs` is monotonic. `sleep` ends early, without throwing, when the signal aborts. */
-export interface Pace {
+export interface WatchTiming {
   readonly nowMs: () => number
   readonly random: () => number
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
@@ -69,7 +71,7 @@ export function openGate(): RequestGate {
 
 export interface WatchDeps {
   readonly api: KubeApi
-  readonly pace: Pace
+  readonly pace: WatchTiming
   readonly log: Log
   readonly limits: WatchLimits
 }
@@ -137,8 +139,8 @@ async function watchOnce(
   const stop = (): void => stopper.abort()
   signal.addEventListener('abort', stop, { once: true })
   let { resourceVersion } = ask
-  let failure: Failure | undefined
-  const fail = (because: Failure): void => {
+  let failure: RequestFailure | undefined
+  const fail = (because: RequestFailure): void => {
     failure ??= because
     stop()
   }
@@ -166,7 +168,7 @@ async function watchOnce(
       }
       resourceVersion = version
       followed.onSynced()
-      trouble.heard(pace.nowMs() - startedMs)
+      trouble.received(pace.nowMs() - startedMs)
       if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') followed.onEvent(type, object, form)
     },
   })
@@ -189,7 +191,7 @@ function versionOf(object: unknown): string | undefined {
 }
 
 /** An answer that makes no sense is none. */
-export function malformed(detail: string): Failure {
+export function malformed(detail: string): RequestFailure {
   return { kind: 'unreachable', detail }
 }
 

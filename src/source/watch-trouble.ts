@@ -2,7 +2,7 @@
  * What is said of following one object: one line for each fact that changes, however often the same is met again. Reading and watching are two facts: a list
  * that works says nothing of a watch that fails after it. Pure, but for the log it is given.
  */
-import type { Log } from '../agent/ports.ts'
+import type { Log } from '../ports/log.ts'
 import { isForbidden, isWorking, type Next, type ReadEnd, type WatchEnd } from './reflect.ts'
 
 /** One broken connection is everyday. */
@@ -32,7 +32,7 @@ export class WatchTrouble {
   }
 
   /** Something arrived on a watch that has lived so long. */
-  heard(livedMs: number): void {
+  received(livedMs: number): void {
     if (!isWorking(livedMs)) return
     if (this.#unwatchable.size > 0 || this.#polled) this.#log.info(`${this.#what} is watched again`)
     this.#unwatchable.clear()
@@ -41,7 +41,7 @@ export class WatchTrouble {
 
   watchEnded({ end, livedMs }: WatchEnd, { state }: Next): void {
     this.#log.debug(`watch of ${this.#what} is over`, { end, livedMs })
-    this.heard(livedMs)
+    this.received(livedMs)
     if (end.kind === 'ended') return
     // Too little to say until it is forbidden for good.
     if (!isForbidden(end)) this.#say(this.#unwatchable, end.detail, state.failures)

@@ -1,7 +1,9 @@
 /** The two kinds of activation behind one port: which one serves is a matter of the unit, and so of the wiring that each call brings. */
-import type { ConfigSource } from '../agent/model.ts'
-import type { Activation, ActivationState, ReadyWiring } from '../agent/ports.ts'
+
 import { FileError } from '../checkpoint/file-error.ts'
+import type { ConfigSource } from '../decision/config-source.ts'
+import type { ReadyWiring } from '../decision/unit-state.ts'
+import type { Activation, ActivationState } from '../ports/activation.ts'
 import type { EnvActivation } from './env-activation.ts'
 import type { FileActivation } from './file-activation.ts'
 

@@ -3,8 +3,8 @@
  * asked for: help can be had without it.
  */
 import { readFileSync } from 'node:fs'
-import type { Instant } from '../agent/model.ts'
-import type { Clock } from '../agent/ports.ts'
+import type { Instant } from '../decision/instant.ts'
+import type { Clock } from '../ports/clock.ts'
 
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
 

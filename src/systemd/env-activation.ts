@@ -4,9 +4,11 @@
  * kubeadm or the administrator owns.
  */
 import { join } from 'node:path'
-import type { ConfigMapSource, ConfigSource } from '../agent/model.ts'
-import type { ActivationState, Files, ReadyWiring } from '../agent/ports.ts'
-import { checkDirectory, checkSource, layoutOf } from '../checkpoint/names.ts'
+import { checkDirectory, checkSource, layoutOf } from '../checkpoint/layout.ts'
+import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+import type { ReadyWiring } from '../decision/unit-state.ts'
+import type { ActivationState } from '../ports/activation.ts'
+import type { Files } from '../ports/files.ts'
 import { readEnvFile, renderEnvFile } from './env-file.ts'
 
 export type EnvWiring = Extract<ReadyWiring, { activation: 'env' }>

@@ -3,11 +3,11 @@
  * path names no namespace and no ConfigMap. Pure text. Systemd reads the file at each start of kubelet; quoting is therefore systemd's, twice:
  * once for the file, once for the words of the variable.
  */
-import type { ConfigMapSource } from '../agent/model.ts'
+import type { ConfigMapSource } from '../decision/config-source.ts'
+import { joinWords, splitWords } from './command-line.ts'
 import { parseEnvironmentFile, renderAssignment } from './environment-file.ts'
 import { asArguments, findFlag } from './flags.ts'
 import { CONFIG_VARIABLE } from './wiring.ts'
-import { joinWords, splitWords } from './words.ts'
 
 const SOURCE_LINE = /^# source: (\{.*\})$/m
 

@@ -9,9 +9,12 @@
  */
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
-import type { ConfigMapSource, ConfigSource, ContentHash } from '../agent/model.ts'
-import type { ActivationState, Clock, FileFacts, Files, ReadyWiring } from '../agent/ports.ts'
-import { checkSource, layoutOf } from '../checkpoint/names.ts'
+import { checkSource, layoutOf } from '../checkpoint/layout.ts'
+import type { ConfigMapSource, ConfigSource, ContentHash } from '../decision/config-source.ts'
+import type { ReadyWiring } from '../decision/unit-state.ts'
+import type { ActivationState } from '../ports/activation.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { FileFacts, Files } from '../ports/files.ts'
 import type { FileOwnership } from './file-ownership.ts'
 import {
   findMeaning,

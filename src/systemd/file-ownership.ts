@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorCode } from '../agent/error-code.ts'
+import { errorCode } from '../values/errors.ts'
 
 export interface FileOwnership {
   /** Gives `path` this owner, and the security context that `like` has. */

@@ -2,7 +2,7 @@
  * Finds flags in a kubelet command line. Pure. Rules of github.com/spf13/pflag as kubelet uses it: `--name=value` or `--name value`, `_` counts as
  * `-` (`WordSepNormalizeFunc`), the last one wins.
  */
-import type { Argument } from './words.ts'
+import type { Argument } from './command-line.ts'
 
 /** A use of a flag, with the argument that names it. */
 export interface FlagUse extends Pick<Argument, 'at' | 'variable'> {

@@ -4,10 +4,11 @@
  * message that is lost (older systemd drops one whose sender has gone) is made good by the next. Pure but for the clock and the sender
  * that it is handed.
  */
-import type { PassObserver } from '../agent/loop.ts'
-import type { Snapshot } from '../agent/model.ts'
-import type { Clock } from '../agent/ports.ts'
-import type { Step } from '../agent/step.ts'
+
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { Step } from '../decision/step.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { PassObserver } from '../ports/pass-observer.ts'
 import { describeTurn } from './status-line.ts'
 
 /**

@@ -4,7 +4,7 @@
  * Elsewhere JSON with the time, or text for a terminal. The one module that imports pino; no transports, whose worker costs 8 MB.
  */
 import { pino } from 'pino'
-import type { Log } from '../agent/ports.ts'
+import type { Log } from '../ports/log.ts'
 import { type PlainFields, plainFields, plainText } from './log-fields.ts'
 import { type Level, type LogFormat, SYSLOG_PRIORITY, terminalLine } from './log-format.ts'
 

@@ -4,7 +4,7 @@
  * systemctl or flock that it starts may speak in its name. Never throws, and nothing waits for it but the end of the agent.
  */
 import { execFile } from 'node:child_process'
-import type { Log } from '../agent/ports.ts'
+import type { Log } from '../ports/log.ts'
 
 /** How systemd wants to hear from this process. */
 export interface Supervision {

@@ -2,8 +2,8 @@
  * What is remembered of a config file that the `file` activation replaces: where the original is kept, and what each content that may stand in
  * its place means. Pure. A fallback is recorded when it is staged, so that falling back writes nothing here and works on a full disk.
  */
-import type { ConfigSource, ContentHash } from '../agent/model.ts'
-import { sameSource } from '../agent/sources.ts'
+import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
+import { sameSource } from '../decision/config-source.ts'
 
 export interface OriginalRecord {
   readonly configPath: string

@@ -2,8 +2,10 @@
  * Since when a config file has the content it has, on CLOCK_MONOTONIC: a kubelet started before that does not run it. Kept under /run, since a
  * reboot starts kubelet anyway. A record that cannot be written is kept in memory: it must not keep a node from falling back.
  */
-import type { ContentHash } from '../agent/model.ts'
-import type { ActivationStamp, Clock, Files } from '../agent/ports.ts'
+import type { ContentHash } from '../decision/config-source.ts'
+import type { ActivationStamp } from '../ports/activation.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Files } from '../ports/files.ts'
 
 interface Stamped {
   readonly bootId: string

@@ -2,9 +2,9 @@
  * The line that `systemctl status` shows of the agent: what it does or waits for, in the words of `kubelet-cfg-agent status`. What it waits
  * for to learn its assignment comes first, since that is what somebody has to see to. Pure.
  */
-import type { Desired } from '../agent/desired.ts'
-import type { Snapshot } from '../agent/model.ts'
-import type { Wait } from '../agent/step.ts'
+import type { Desired } from '../decision/desired.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { Wait } from '../decision/step.ts'
 
 const LONGEST = 300
 

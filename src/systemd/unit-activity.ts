@@ -2,7 +2,7 @@
  * What systemd's states mean for the agent. Pure. The states are those of systemd 252 (`unit-def.c`); later ones that are known are named
  * with the version that brought them.
  */
-import type { UnitActivity } from '../agent/model.ts'
+import type { UnitActivity } from '../decision/unit-state.ts'
 import type { UnitProperties } from './unit-properties.ts'
 
 type ShownState = Pick<UnitProperties, 'loadState' | 'activeState' | 'subState' | 'result' | 'mainPid'>

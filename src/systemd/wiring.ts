@@ -4,11 +4,11 @@
  */
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
-import type { UnitState, Wiring } from '../agent/model.ts'
+import type { UnitState, Wiring } from '../decision/unit-state.ts'
 import { reachableAddress } from '../kubelet/health-target.ts'
+import { type Argument, expandArguments } from './command-line.ts'
 import { parseEnvironmentFile } from './environment-file.ts'
 import { asArguments, findFlag, flagValue } from './flags.ts'
-import { type Argument, expandArguments } from './words.ts'
 
 /** The variable that kubeadm's unit puts `--config` in; ours replaces it. */
 export const CONFIG_VARIABLE = 'KUBELET_CONFIG_ARGS'

@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { UnitState } from '../../src/agent/model.ts'
-import { type KubeletLook, lookAtKubelet } from '../../src/agent/observe.ts'
-import type { HealthTarget } from '../../src/agent/ports.ts'
+import { type KubeletObservation, observeKubelet } from '../../src/agent/observe.ts'
+import type { UnitState } from '../../src/decision/unit-state.ts'
+import type { HealthTarget } from '../../src/ports/probes.ts'
 
 const AT = { bootId: 'boot', monotonicUs: 1, wallMs: 1 }
 
@@ -54,11 +54,11 @@ function nodeWith(unit: UnitState) {
   return { eyes, asked, answer }
 }
 
-const before = (unit: UnitState): KubeletLook => ({ at: AT, unit, healthz: undefined })
+const before = (unit: UnitState): KubeletObservation => ({ at: AT, unit, healthz: undefined })
 
 t.test('the process that was there before is asked while systemd is', async (t) => {
   const { eyes, asked, answer } = nodeWith(unitOf(1, 101))
-  const look = lookAtKubelet(eyes, before(unitOf(1, 101)))
+  const look = observeKubelet(eyes, before(unitOf(1, 101)))
   while (asked.length < 2) await new Promise(setImmediate)
   answer()
   t.match(await look, { healthz: { detail: 'port 101' } })
@@ -68,18 +68,18 @@ t.test('the process that was there before is asked while systemd is', async (t) 
 t.test('another process is asked itself', async (t) => {
   const { eyes, answer } = nodeWith(unitOf(2, 102))
   answer()
-  t.match(await lookAtKubelet(eyes, before(unitOf(1, 101))), { healthz: { detail: 'port 102' } })
+  t.match(await observeKubelet(eyes, before(unitOf(1, 101))), { healthz: { detail: 'port 102' } })
 })
 
 t.test('whatever comes of asking the one before', async (t) => {
   const { eyes, answer } = nodeWith(unitOf(2, 102))
   answer()
-  t.match(await lookAtKubelet(eyes, before(unitOf(1, 13))), { healthz: { detail: 'port 102' } })
+  t.match(await observeKubelet(eyes, before(unitOf(1, 13))), { healthz: { detail: 'port 102' } })
 })
 
 t.test('without a look before, systemd says whom to ask', async (t) => {
   const { eyes, asked, answer } = nodeWith(unitOf(1, 101))
   answer()
-  t.match(await lookAtKubelet(eyes), { healthz: { detail: 'port 101' } })
+  t.match(await observeKubelet(eyes), { healthz: { detail: 'port 101' } })
   t.same(asked, ['systemd', 101])
 })

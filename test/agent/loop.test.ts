@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap'
 import { Waker } from '../../src/agent/loop.ts'
-import type { ConfigSource } from '../../src/agent/model.ts'
+import type { ConfigSource } from '../../src/decision/config-source.ts'
+import { A, A_EDITED, B, C, dataOf, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, NEVER_HEALTHY, SmallWorld, WELL } from './small-world.ts'
-import { A, A_EDITED, B, C, dataOf, MINUTE_US, SECOND_US, textOf } from './snapshots.ts'
 
 /** A node on which these were promoted, one after the other. */
 async function promoted(...sources: readonly ConfigSource[]): Promise<SmallWorld> {

@@ -1,6 +1,7 @@
 /** The records of /run in memory: what ends with a simulated boot. */
-import type { HealthRecord, RestartRecord, SpreadRecord } from '../../src/agent/model.ts'
-import type { RuntimeRecords } from '../../src/agent/ports.ts'
+import type { HealthRecord } from '../../src/decision/health.ts'
+import type { RestartRecord, SpreadRecord } from '../../src/decision/records.ts'
+import type { RuntimeRecords } from '../../src/ports/store.ts'
 
 export function createRuntime(): RuntimeRecords {
   let health: HealthRecord | undefined

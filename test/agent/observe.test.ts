@@ -1,8 +1,10 @@
 import t from 'tap'
-import type { ConfigSource, KubeletProcess, Snapshot, UnitState } from '../../src/agent/model.ts'
-import { type Eyes, observe } from '../../src/agent/observe.ts'
-import type { ActivationState } from '../../src/agent/ports.ts'
-import { A, B, BOOT, health, INVOCATION, keyOf, NOW_US, POLICY, SECOND_US, UPGRADED_KUBELET, unit, wants } from './snapshots.ts'
+import { type ObservationPorts, observe } from '../../src/agent/observe.ts'
+import type { ConfigSource } from '../../src/decision/config-source.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { KubeletProcess, UnitState } from '../../src/decision/unit-state.ts'
+import type { ActivationState } from '../../src/ports/activation.ts'
+import { A, B, BOOT, health, INVOCATION, keyOf, NOW_US, POLICY, SECOND_US, UPGRADED_KUBELET, unit, wants } from '../decision/snapshots.ts'
 
 const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
 const CHECKPOINTS = new Map([
@@ -25,7 +27,7 @@ interface Scene {
 function open(scene: Scene) {
   const looked: string[] = []
   let written: Snapshot['health'] = scene.health
-  const eyes: Eyes = {
+  const eyes: ObservationPorts = {
     nodeName: 'node-1',
     policy: () => POLICY,
     clock: { now: () => ({ bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 }) },
@@ -46,8 +48,8 @@ function open(scene: Scene) {
         return { kind: 'source', source: name === 'last-known-good' ? (scene.lastKnownGood ?? 'local') : 'local' }
       },
       proven: () => undefined,
-      heard: () => undefined,
-      writeHeard: () => {},
+      channelState: () => undefined,
+      writeChannelState: () => {},
       verdicts: () => new Map(),
       write: () => {},
       writeProven: () => {},

@@ -1,12 +1,12 @@
 /** What an overlay of the node comes to in the core: an edit of it goes the way that an edit of the ConfigMap goes. */
 import t from 'tap'
-import { nextStep } from '../../src/agent/next-step.ts'
+import { nextStep } from '../../src/decision/next-step.ts'
 import * as yaml from '../../src/kubelet/yaml.ts'
 import { layOver } from '../../src/overlay/lay-over.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
+import { A, configMap, dataOf, MINUTE_US, SECOND_US, snapshot, textOf, wants } from '../decision/snapshots.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
-import { A, configMap, dataOf, MINUTE_US, SECOND_US, snapshot, textOf, wants } from './snapshots.ts'
 
 /** What the overlay of this number makes of A. */
 const laid = (number: number) => configMap('a', `laid-${number}`)

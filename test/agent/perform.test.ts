@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { Snapshot } from '../../src/agent/model.ts'
 import { type Action, perform } from '../../src/agent/perform.ts'
-import { decideTurn, spreadDelayUs } from '../../src/agent/spread.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { decideTurn, spreadDelayUs } from '../../src/decision/spread.ts'
+import { A, B, dataOf, HOUR_US, health, hold, keyOf, NOW_US, POLICY, READY, restartTo, snapshot, verdict } from '../decision/snapshots.ts'
 import { SmallWorld } from './small-world.ts'
-import { A, B, dataOf, HOUR_US, health, hold, keyOf, NOW_US, POLICY, READY, restartTo, snapshot, verdict } from './snapshots.ts'
 
 async function carryOut(world: SmallWorld, step: Action, facts: Partial<Snapshot> = {}): Promise<void> {
   await perform(world.hands(), step, snapshot(facts))

@@ -3,25 +3,31 @@
  * Chance, crashes and the API server are not here: test/sim has those.
  */
 
-import type { Desired } from '../../src/agent/desired.ts'
 import { Loop } from '../../src/agent/loop.ts'
-import type { Acceptance, ConfigMapData, ConfigSource, Policy, Snapshot, Transition } from '../../src/agent/model.ts'
-import type { Eyes } from '../../src/agent/observe.ts'
-import type { Hands } from '../../src/agent/perform.ts'
-import type { CommandOutcome, Preflight, PreflightResult, RecordName } from '../../src/agent/ports.ts'
-import type { Step, Wait } from '../../src/agent/step.ts'
+import type { ObservationPorts } from '../../src/agent/observe.ts'
+import type { EffectPorts } from '../../src/agent/perform.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
-import { FakeDisk, type FakeStep } from '../../src/checkpoint/fake-disk.ts'
+import { FakeDisk, type FakeStep } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import { layoutOf } from '../../src/checkpoint/names.ts'
+import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
+import type { ConfigMapData, ConfigSource } from '../../src/decision/config-source.ts'
+import type { Desired } from '../../src/decision/desired.ts'
+import type { Policy } from '../../src/decision/policy.ts'
+import type { Transition } from '../../src/decision/records.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Step, Wait } from '../../src/decision/step.ts'
+import type { Acceptance } from '../../src/decision/verdict.ts'
+import type { Preflight, PreflightResult } from '../../src/ports/preflight.ts'
+import type { RecordName } from '../../src/ports/store.ts'
+import type { CommandOutcome } from '../../src/ports/unit.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
-import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake-unit.ts'
+import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake/fake-unit.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
+import { dataOf, KUBELET, POLICY, READY, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { createRuntime } from './memory-runtime.ts'
-import { dataOf, KUBELET, POLICY, READY, SECOND_US, textOf } from './snapshots.ts'
 
 const DIRECTORY = '/state'
 const ENV_FILE = `${DIRECTORY}/kubelet.env`
@@ -169,7 +175,7 @@ export class SmallWorld {
     this.unit.advanceTo(this.nowUs)
   }
 
-  eyes(): Eyes {
+  eyes(): ObservationPorts {
     return {
       nodeName: 'node-1',
       policy: () => this.policy,
@@ -200,7 +206,7 @@ export class SmallWorld {
     }
   }
 
-  hands(): Hands {
+  hands(): EffectPorts {
     return {
       clock: this.#clock,
       checkpoints: this.checkpoints,
@@ -233,7 +239,7 @@ export class SmallWorld {
 
   readonly #clock = { now: () => ({ bootId: 'boot-1', monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) }
 
-  get #activation(): Eyes['activation'] & Hands['activation'] {
+  get #activation(): ObservationPorts['activation'] & EffectPorts['activation'] {
     const env = new EnvActivation(this.#files, DIRECTORY, ENV_FILE)
     return {
       read: () => env.read(READY),

@@ -80,7 +80,7 @@ t.test('a server that stores configSource: the Node is watched whole, and asking
   t.equal(world.server.objects.get('Node', NODE)?.status, undefined)
   putNode(world.server, 'two')
   await sees(world, 'two=two')
-  t.same(world.source.desired().heard, { channel: 'config-source', paused: undefined, problem: undefined })
+  t.same(world.source.desired().channelState, { channel: 'config-source', paused: undefined, problem: undefined })
 })
 
 t.test('an old server with the feature gate off is found out by a dry run', async (t) => {
@@ -124,7 +124,7 @@ t.test('where watching is forbidden, most reads are of metadata', async (t) => {
 t.test('paused by Node or ConfigMap', async (t) => {
   const world = await start(t, MODERN, { labels: { [LABEL]: 'one' } })
   await sees(world, 'one=one')
-  const paused = () => world.source.desired().heard?.paused?.by
+  const paused = () => world.source.desired().channelState?.paused?.by
   const annotations = { 'kubelet-cfg-agent.io/paused': 'true' }
   tell(world, { labels: { [LABEL]: 'one' }, annotations })
   await until(() => paused() === `annotation kubelet-cfg-agent.io/paused of Node ${NODE}`, 'paused')
@@ -160,7 +160,7 @@ t.test('the fleet is followed by its metadata, and only while it decides', async
   await sees(world, 'invalid')
   t.match(world.source.desired(), {
     detail: /fleet-all, fleet-b match with the same priority 5/,
-    heard: { channel: 'selector', problem: /same priority/ },
+    channelState: { channel: 'selector', problem: /same priority/ },
   })
   world.server.objects.remove('ConfigMap', 'fleet-all', NAMESPACE)
   await sees(world, 'fleet-b=fleet-b')
@@ -184,9 +184,12 @@ t.test('a fleet that may not be listed is an error where it decides, and never l
   await sees(world, 'one=one')
   tell(world, {})
   await sees(world, 'invalid')
-  t.match(world.source.desired(), { detail: /ConfigMaps labelled .* in kube-system cannot be listed: /, heard: { channel: 'selector' } })
+  t.match(world.source.desired(), {
+    detail: /ConfigMaps labelled .* in kube-system cannot be listed: /,
+    channelState: { channel: 'selector' },
+  })
   granted = true
   await sees(world, 'two=two')
-  t.same(world.source.desired().heard?.channel, 'default')
+  t.same(world.source.desired().channelState?.channel, 'default')
   assertPaced(t, world)
 })

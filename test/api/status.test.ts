@@ -1,8 +1,8 @@
 /** How a node stands, written to its Node over real HTTPS: by a node that is watched by its metadata, with rights that come and go. */
 import type { Test } from 'tap'
 import t from 'tap'
-import type { Desired } from '../../src/agent/desired.ts'
-import { resolveDesired } from '../../src/agent/sources.ts'
+import type { Desired } from '../../src/decision/desired.ts'
+import { resolveDesired } from '../../src/decision/desired.ts'
 import { describeCondition } from '../../src/report/condition.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { Publisher } from '../../src/report/publisher.ts'

@@ -7,14 +7,15 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { nodeIdentity } from '../../demo/api-server/request.ts'
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../demo/api-server/server.ts'
-import type { Desired } from '../../src/agent/desired.ts'
-import type { KubeApi, Log } from '../../src/agent/ports.ts'
+import type { Desired } from '../../src/decision/desired.ts'
 import { readKubeconfig } from '../../src/kube/credentials.ts'
 import { HttpsKubeApi } from '../../src/kube/kube-api.ts'
 import { KubeconfigFile } from '../../src/kube/kubeconfig.ts'
+import type { KubeApi } from '../../src/ports/kube-api.ts'
+import type { Log } from '../../src/ports/log.ts'
 import type { ChannelSettings } from '../../src/source/channels/resolve.ts'
 import { ClusterSource, type ClusterSourceDeps } from '../../src/source/cluster.ts'
-import type { Pace } from '../../src/source/watch-loop.ts'
+import type { WatchTiming } from '../../src/source/watch-loop.ts'
 
 export const NODE = 'n1'
 export const NAMESPACE = 'kube-system'
@@ -40,7 +41,7 @@ export interface World {
   readonly counts: { reconnects: number; synced: number }
   readonly kubeconfigPath: string
   readonly nowMs: () => number
-  readonly sleep: Pace['sleep']
+  readonly sleep: WatchTiming['sleep']
   readonly log: Log
   /** resourceVersion of what was found, or what there is instead. */
   seen(): string
@@ -59,11 +60,11 @@ export interface WorldOptions {
 export async function startWorld(t: Test, options: WorldOptions = {}): Promise<World> {
   let skippedMs = 0
   const nowMs = (): number => performance.now() + skippedMs
-  const sleep: Pace['sleep'] = async (ms, signal) => {
+  const sleep: WatchTiming['sleep'] = async (ms, signal) => {
     await new Promise((resolve) => setTimeout(resolve, 1))
     if (!signal.aborted) skippedMs += ms
   }
-  const pace: Pace = { nowMs, random: Math.random, sleep }
+  const pace: WatchTiming = { nowMs, random: Math.random, sleep }
   const server = await startApiServer({ now: nowMs, ...options.server })
   const kubeconfigPath = join(t.testdir({}), 'kubelet.conf')
   const text = options.kubeconfig === undefined ? server.kubeconfig(nodeIdentity(NODE)) : options.kubeconfig(server)

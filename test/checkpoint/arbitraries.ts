@@ -1,7 +1,6 @@
 /** Safe names and what is made of them, for property tests: biased towards names that YAML would take for something else. */
 import fc from 'fast-check'
-import type { ConfigMapSource } from '../../src/agent/model.ts'
-import type { CheckpointFile } from '../../src/agent/ports.ts'
+import type { CheckpointFile, ConfigMapSource } from '../../src/decision/config-source.ts'
 
 const tricky = fc.constantFrom('null', 'true', 'y', 'No', '1e3', '0x10', '0o7', '010', '1_0', '2021-02-03', '.5', '.nan', '-', '---', '212')
 export const anyName = fc.oneof(tricky, fc.stringMatching(/^[a-zA-Z0-9_-][-._a-zA-Z0-9]{0,30}$/))

@@ -1,5 +1,5 @@
 /** A crash before and after every primitive step of an action, of the process or of the whole machine, and a look at what is left. */
-import { FakeDisk } from '../../src/checkpoint/fake-disk.ts'
+import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 
 export const ROOT = '/dynamic'

@@ -1,5 +1,5 @@
-import type { Log } from '../../src/agent/ports.ts'
 import { LastingFaults } from '../../src/checkpoint/lasting-faults.ts'
+import type { Log } from '../../src/ports/log.ts'
 import { silentLog } from './silent-log.ts'
 
 /** Without a time that passes, no fault is ever lasting. */

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import type { ConfigMapSource, ConfigSource, Verdict } from '../../src/agent/model.ts'
-import type { RecordName } from '../../src/agent/ports.ts'
-import { FakeDisk } from '../../src/checkpoint/fake-disk.ts'
+import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import { layoutOf } from '../../src/checkpoint/names.ts'
+import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { ReadOnlyDisk } from '../../src/checkpoint/read-only-disk.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { serializeSource } from '../../src/checkpoint/serialize.ts'
 import type { SetAside } from '../../src/checkpoint/set-aside.ts'
+import type { ConfigMapSource, ConfigSource } from '../../src/decision/config-source.ts'
+import type { Verdict } from '../../src/decision/verdict.ts'
+import type { RecordName } from '../../src/ports/store.ts'
 import { crashEverywhere, ROOT } from './crash.ts'
 import { faultsOver } from './faults.ts'
 import { silentLog } from './silent-log.ts'
@@ -72,15 +73,15 @@ t.test("records are kubelet's bytes, and are written only on change", (t) => {
   )
   t.equal(open(disk).records.proven(), 'key')
   const heard = { channel: 'label', paused: { on: 'Node', by: 'a person' }, problem: undefined } as const
-  t.equal(records.heard(), undefined)
-  records.writeHeard(heard)
+  t.equal(records.channelState(), undefined)
+  records.writeChannelState(heard)
   t.equal(
-    stepsOf(disk, () => records.writeHeard(heard)),
+    stepsOf(disk, () => records.writeChannelState(heard)),
     0,
   )
-  t.match(open(disk).records.heard(), { channel: 'label', paused: { on: 'Node', by: 'a person' } })
-  records.writeHeard({ channel: undefined, paused: undefined, problem: undefined })
-  t.same(open(disk).records.heard(), {}, 'nothing is something that was heard, too')
+  t.match(open(disk).records.channelState(), { channel: 'label', paused: { on: 'Node', by: 'a person' } })
+  records.writeChannelState({ channel: undefined, paused: undefined, problem: undefined })
+  t.same(open(disk).records.channelState(), {}, 'nothing is something that was heard, too')
   t.end()
 })
 
@@ -217,7 +218,7 @@ t.test('garbage among verdicts and proven is set aside and counts as none', (t) 
     disk.plant(`${META}/proven`, text)
     disk.plant(`${META}/heard`, text === '{}' ? '{"channel":"rumour"}' : text.replace('{"key"', '{"paused"'))
     t.equal(records.verdicts().size, 0, text)
-    t.equal(records.heard(), undefined, text)
+    t.equal(records.channelState(), undefined, text)
     t.equal(records.proven(), undefined, text)
     t.match(aside, [{ to: `${META}/verdicts.damaged-1` }, { to: `${META}/heard.damaged-1` }, { to: `${META}/proven.damaged-1` }])
     records.writeVerdict(verdict('a'))

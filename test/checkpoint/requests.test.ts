@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { FileAsks } from '../../src/checkpoint/ask.ts'
-import { FakeDisk } from '../../src/checkpoint/fake-disk.ts'
+import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import { layoutOf } from '../../src/checkpoint/names.ts'
+import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
+import { RequestWriter } from '../../src/checkpoint/request-writer.ts'
 import { FileRequests } from '../../src/checkpoint/requests.ts'
 import { silentLog } from './silent-log.ts'
 
@@ -17,7 +17,7 @@ const layout = layoutOf('/dynamic')
 function open(disk = new FakeDisk(() => 0)) {
   const files = new DurableFiles(disk)
   const log = silentLog()
-  return { disk, log, asks: new FileAsks(files, layout), requests: new FileRequests(files, layout, log) }
+  return { disk, log, asks: new RequestWriter(files, layout), requests: new FileRequests(files, layout, log) }
 }
 
 t.test('what the command line asks is what the agent reads', (t) => {

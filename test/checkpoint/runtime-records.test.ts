@@ -1,8 +1,9 @@
 import t from 'tap'
-import type { HealthRecord, RestartRecord, SpreadRecord } from '../../src/agent/model.ts'
-import { FakeDisk } from '../../src/checkpoint/fake-disk.ts'
+import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { FileRuntimeRecords } from '../../src/checkpoint/runtime-records.ts'
+import type { HealthRecord } from '../../src/decision/health.ts'
+import type { RestartRecord, SpreadRecord } from '../../src/decision/records.ts'
 import { silentLog } from './silent-log.ts'
 
 const RUN = '/run/kubelet-cfg-agent'

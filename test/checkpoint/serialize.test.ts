@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
-import type { ConfigMapSource } from '../../src/agent/model.ts'
 import { parseSource, serializeSource } from '../../src/checkpoint/serialize.ts'
 import { decodeScalar, encodeScalar } from '../../src/checkpoint/yaml-scalar.ts'
+import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import { anyName, anySource } from './arbitraries.ts'
 
 const SOURCE: ConfigMapSource = {

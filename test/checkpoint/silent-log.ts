@@ -1,4 +1,4 @@
-import type { Log } from '../../src/agent/ports.ts'
+import type { Log } from '../../src/ports/log.ts'
 
 /** A log that remembers what was said aloud. */
 export function silentLog(): Log & { readonly said: string[] } {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Snapshot } from '../../src/agent/model.ts'
 import { readActiveConfig } from '../../src/cli/active-config.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { following, held, runningContent, snapshot, source, unit } from '../report/build.ts'
 
 const LOCAL_PATH = '/var/lib/kubelet/config.yaml'

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { KubeAnswer, KubeRequest } from '../../src/agent/ports.ts'
 import { candidateKind, loadCandidate, parseCandidate } from '../../src/cli/candidate.ts'
 import type { InputReading } from '../../src/cli/read-input.ts'
 import * as yaml from '../../src/kubelet/yaml.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
+import type { KubeAnswer, KubeRequest } from '../../src/ports/kube-api.ts'
 
 function load(text: string, reading: InputReading | Buffer, answer?: KubeAnswer, overlay: OverlayView = { kind: 'none' }, overlaid = true) {
   const asked: string[] = []

@@ -1,8 +1,7 @@
 import t from 'tap'
-import type { Desired } from '../../src/agent/desired.ts'
-
 import type { CommandContext } from '../../src/cli/command.ts'
 import { diffCommand } from '../../src/cli/diff.ts'
+import type { Desired } from '../../src/decision/desired.ts'
 import type { ConfigChange } from '../../src/preflight/inspection.ts'
 import { found, snapshot, source } from '../report/build.ts'
 import { execute, fakeNode } from './fake-node.ts'

@@ -1,15 +1,17 @@
 /** A node for commands to look at: a snapshot, and ears for what is written and asked for. */
-import type { Hold, Snapshot } from '../../src/agent/model.ts'
-import { describeSource } from '../../src/agent/sources.ts'
+
 import type { AgentPresence, ArgumentValues, Command, CommandContext } from '../../src/cli/command.ts'
+import { describeSource } from '../../src/decision/config-source.ts'
+import type { Hold } from '../../src/decision/records.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { NodeFactsResult } from '../../src/kubelet/describe-facts.ts'
 import { describeChanges } from '../../src/preflight/describe-changes.ts'
 import { inspectWith } from '../../src/preflight/inspect.ts'
 import { NOTHING_KNOWN } from '../../src/preflight/node/surroundings.ts'
 import { listParts } from '../../src/preflight/parts.ts'
 import type { HistoryReading } from '../../src/report/history-lines.ts'
-import { defaults } from '../agent/settled-settings.ts'
 import { snapshot } from '../report/build.ts'
+import { defaults } from '../settings/settled-settings.ts'
 
 const OPEN = { base: 'open', allow: [], deny: [], requireDrain: [] } as const
 /** A machine of which nothing is known, and without a kubelet. */

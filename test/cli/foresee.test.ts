@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
-import type { Snapshot } from '../../src/agent/model.ts'
-import { nextStep } from '../../src/agent/next-step.ts'
 import { observe } from '../../src/agent/observe.ts'
-import type { Step } from '../../src/agent/step.ts'
 import { type Foretold, foresee } from '../../src/cli/foresee.ts'
-import { anySnapshot } from '../agent/any-snapshot.ts'
+import { nextStep } from '../../src/decision/next-step.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Step } from '../../src/decision/step.ts'
 import { SmallWorld } from '../agent/small-world.ts'
-import { A, A_EDITED, B, MINUTE_US, SECOND_US, verdict } from '../agent/snapshots.ts'
+import { anySnapshot } from '../decision/any-snapshot.ts'
+import { A, A_EDITED, B, MINUTE_US, SECOND_US, verdict } from '../decision/snapshots.ts'
 
 const accepts: Foretold = { refusal: () => undefined, drain: () => [] }
 const refusing = (isRefused: (key: string) => boolean): Foretold => ({

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { KubeAnswer } from '../../src/agent/ports.ts'
 import type { CommandContext } from '../../src/cli/command.ts'
 import { generateCommand } from '../../src/cli/generate.ts'
 import { decodeConfig } from '../../src/kubelet/decode.ts'
 import { formatDocument, parseDocument } from '../../src/kubelet/yaml.ts'
+import type { KubeAnswer } from '../../src/ports/kube-api.ts'
 import { execute, fakeNode } from './fake-node.ts'
 
 const CONFIGZ = {

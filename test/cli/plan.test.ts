@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { Desired } from '../../src/agent/desired.ts'
-import type { Snapshot } from '../../src/agent/model.ts'
-import { trialKey } from '../../src/agent/trial-key.ts'
 import type { CommandContext } from '../../src/cli/command.ts'
 import { planCommand } from '../../src/cli/plan.ts'
+import type { Desired } from '../../src/decision/desired.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { trialKey } from '../../src/decision/trial-key.ts'
 import { following, held, IDENTITY, runningContent, snapshot, source, unit } from '../report/build.ts'
 import { execute, fakeNode } from './fake-node.ts'
 

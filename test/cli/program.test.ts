@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { ConfigFile } from '../../src/agent/resolve-settings.ts'
 import type { AgentStart, CommandContext } from '../../src/cli/command.ts'
 import type { ProgramWorld } from '../../src/cli/invoke.ts'
 import { COMMANDS, runProgram } from '../../src/cli/program.ts'
+import type { ConfigFile } from '../../src/settings/resolve-settings.ts'
 import { fakeNode } from './fake-node.ts'
 
 async function run(args: string, fields: Partial<ProgramWorld> & { node?: CommandContext } = {}) {

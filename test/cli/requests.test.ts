@@ -1,11 +1,11 @@
 import t from 'tap'
-import type { Hold } from '../../src/agent/model.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { pauseCommand } from '../../src/cli/pause.ts'
 import { resetCommand } from '../../src/cli/reset.ts'
 import { resumeCommand } from '../../src/cli/resume.ts'
 import { retryCommand } from '../../src/cli/retry.ts'
 import { rollbackCommand } from '../../src/cli/rollback.ts'
+import type { Hold } from '../../src/decision/records.ts'
 import { following, held, snapshot, source, verdictOn } from '../report/build.ts'
 import { execute, type FakeNodeFields, fakeNode } from './fake-node.ts'
 

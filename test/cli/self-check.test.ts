@@ -1,12 +1,12 @@
 import t from 'tap'
-import type { UnitActivity, WiringProblem } from '../../src/agent/model.ts'
 import { checkCommand, gatherFindings, renderFindings } from '../../src/cli/check.ts'
-import { type Finding, listFindings, type SelfCheckFacts } from '../../src/cli/self-check.ts'
-import { defaults } from '../agent/settled-settings.ts'
+import { listFindings, type SelfCheckFacts, type SelfCheckResult } from '../../src/cli/self-check.ts'
+import type { UnitActivity, WiringProblem } from '../../src/decision/unit-state.ts'
 import { snapshot, source, unit } from '../report/build.ts'
+import { defaults } from '../settings/settled-settings.ts'
 import { execute, fakeNode, machine } from './fake-node.ts'
 
-function findings(fields: Partial<SelfCheckFacts> = {}): readonly Finding[] {
+function findings(fields: Partial<SelfCheckFacts> = {}): readonly SelfCheckResult[] {
   return listFindings({
     unitName: 'kubelet.service',
     envFile: '/var/lib/kubelet-cfg-agent/kubelet.env',
@@ -22,7 +22,7 @@ function findings(fields: Partial<SelfCheckFacts> = {}): readonly Finding[] {
   })
 }
 
-function finding(topic: Finding['topic'], fields: Partial<SelfCheckFacts>): Finding | undefined {
+function finding(topic: SelfCheckResult['topic'], fields: Partial<SelfCheckFacts>): SelfCheckResult | undefined {
   return findings(fields).find((one) => one.topic === topic)
 }
 

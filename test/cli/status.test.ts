@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { recordSample } from '../../src/agent/health-record.ts'
-import type { Snapshot } from '../../src/agent/model.ts'
-import { trialKey } from '../../src/agent/trial-key.ts'
 import { gatherStatus, statusCommand } from '../../src/cli/status.ts'
 import type { StatusDocument } from '../../src/cli/status-document.ts'
 import { renderStatus } from '../../src/cli/status-table.ts'
+import { recordSample } from '../../src/decision/health-record.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { trialKey } from '../../src/decision/trial-key.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
 import { following, held, IDENTITY, runningContent, snapshot, source, unit, verdictOn } from '../report/build.ts'
 import { execute, fakeNode } from './fake-node.ts'
@@ -63,12 +63,16 @@ const worlds: Readonly<Record<string, Snapshot>> = {
   'paused by the cluster, and heard by the label': {
     ...settled,
     desired: offline.desired,
-    heard: { channel: 'label', paused: { on: 'Node', by: 'annotation kubelet-cfg-agent.io/paused of Node node-1' }, problem: undefined },
+    recordedChannelState: {
+      channel: 'label',
+      paused: { on: 'Node', by: 'annotation kubelet-cfg-agent.io/paused of Node node-1' },
+      problem: undefined,
+    },
   },
   'a tie, as it was heard last': {
     ...settled,
     desired: offline.desired,
-    heard: { channel: 'selector', paused: undefined, problem: 'ConfigMaps a, b match with the same priority 0' },
+    recordedChannelState: { channel: 'selector', paused: undefined, problem: 'ConfigMaps a, b match with the same priority 0' },
   },
   'not wired': snapshot({
     ...offline,

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { FIELDS, type Field, isFieldName, isKnown, listLeaves } from '../../src/kubelet/fields.ts'
+import type { Field } from '../../src/kubelet/field.ts'
+import { FIELDS, isFieldName, isKnown, listLeaves } from '../../src/kubelet/fields.ts'
 
 t.test('who knows a field', async (t) => {
   const always: Field = { type: 'string' }

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Desired } from '../../src/agent/desired.ts'
-import { resolveDesired } from '../../src/agent/sources.ts'
+import type { Desired } from '../../src/decision/desired.ts'
+import { resolveDesired } from '../../src/decision/desired.ts'
 import * as yaml from '../../src/kubelet/yaml.ts'
 import { layOver } from '../../src/overlay/lay-over.ts'
 import { OverlaidSource } from '../../src/overlay/overlaid-source.ts'
@@ -14,7 +14,7 @@ const found = (text: string): Desired => ({
   kind: 'config-map',
   ref: REF,
   object: { kind: 'found', uid: 'u', resourceVersion: '7', data: { kubelet: text } },
-  heard: HEARD,
+  channelState: HEARD,
 })
 const FOUND = found('maxPods: 1\n')
 const PRESENT = readOverlay(new Map([['a.yaml', Buffer.from('maxPods: 2\n')]]), yaml)
@@ -30,7 +30,7 @@ t.test('with one, it is a version of its own with a content of its own', async (
   const desired = layOver(FOUND, PRESENT)
   t.match(desired, {
     kind: 'config-map',
-    heard: HEARD,
+    channelState: HEARD,
     object: { data: { kubelet: 'maxPods: 1\n' }, rendered: { data: { kubelet: /"maxPods": 2/ } } },
   })
   t.match(resolveDesired(desired), { uid: 'u', resourceVersion: '7', overlay: /^[0-9a-f]{16}$/ })
@@ -41,9 +41,9 @@ t.test('one that cannot be used is an error, one that is not known yet is unknow
   t.match(layOver(FOUND, FAULTY), {
     kind: 'invalid',
     detail: /overlay cannot be used, see kubelet-cfg-agent log/,
-    heard: { channel: 'label', problem: /overlay/ },
+    channelState: { channel: 'label', problem: /overlay/ },
   })
-  t.match(layOver(FOUND, PENDING), { kind: 'unknown', heard: HEARD })
+  t.match(layOver(FOUND, PENDING), { kind: 'unknown', channelState: HEARD })
   const said: string[] = []
   t.match(
     layOver(found('n: 9007199254740993\n'), PRESENT, (detail) => said.push(detail)),
@@ -54,7 +54,7 @@ t.test('one that cannot be used is an error, one that is not known yet is unknow
 
 t.test('nothing is laid over local, and what is not known stays so', async (t) => {
   const others: Desired[] = [
-    { kind: 'local', heard: HEARD },
+    { kind: 'local', channelState: HEARD },
     { kind: 'unknown', detail: 'x' },
     { kind: 'invalid', detail: 'y' },
   ]
@@ -86,7 +86,7 @@ t.test('a source with an overlay: both are followed, and a fault is said once', 
 
 t.test('a ConfigMap that cannot be had is what is said, whatever the overlay', async (t) => {
   for (const reason of ['not-found', 'forbidden'] as const) {
-    const gone: Desired = { kind: 'config-map', ref: REF, object: { kind: 'unavailable', reason, detail: '' }, heard: HEARD }
+    const gone: Desired = { kind: 'config-map', ref: REF, object: { kind: 'unavailable', reason, detail: '' }, channelState: HEARD }
     for (const view of [FAULTY, PENDING, PRESENT]) t.equal(layOver(gone, view), gone)
   }
 })

@@ -2,8 +2,8 @@ import t from 'tap'
 import { parse } from 'yaml'
 import { defaultConfigFile, defaultEnvironmentFile } from '../../scripts/package/default-config.ts'
 import { SETTING_ROWS } from '../../scripts/package/surface.ts'
-import { type Environment, resolveSettings } from '../../src/agent/resolve-settings.ts'
-import { SETTING_NAMES, SETTINGS } from '../../src/agent/settings.ts'
+import { type Environment, resolveSettings } from '../../src/settings/resolve-settings.ts'
+import { SETTING_NAMES, SETTINGS } from '../../src/settings/settings.ts'
 
 const DEFAULTS = Object.fromEntries(SETTING_NAMES.map((property) => [property, SETTINGS[property].initial]))
 const path = '/etc/kubelet-cfg-agent/config.yaml'

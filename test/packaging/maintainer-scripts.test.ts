@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import t from 'tap'
-import type { ConfigMapSource } from '../../src/agent/model.ts'
+import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import { renderRecord } from '../../src/systemd/original-record.ts'
 
 const STATE = 'var/lib/kubelet-cfg-agent'

@@ -4,8 +4,8 @@ import t from 'tap'
 import { configPage, programPage } from '../../scripts/package/man.ts'
 import { example, paragraph, term } from '../../scripts/package/roff.ts'
 import { COMMAND_ROWS, SETTING_ROWS } from '../../scripts/package/surface.ts'
-import { SETTING_NAMES } from '../../src/agent/settings.ts'
 import { COMMANDS } from '../../src/cli/program.ts'
+import { SETTING_NAMES } from '../../src/settings/settings.ts'
 
 const EDITION = { version: '1.2.3', date: '2026-11-21' }
 const PAGES = { 'kubelet-cfg-agent.8': programPage(EDITION), 'kubelet-cfg-agent-config.5': configPage(EDITION) }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Candidate, PreflightResult } from '../../src/agent/ports.ts'
+import type { PreflightRequest, PreflightResult } from '../../src/ports/preflight.ts'
 import { AgentPreflight, toResult } from '../../src/preflight/agent-preflight.ts'
 import type { Finding, Report } from '../../src/preflight/finding.ts'
 import { source, unit } from '../report/build.ts'
@@ -21,7 +21,7 @@ const NO: PreflightResult = { kind: 'refused', reason: 'validate', detail: 'it i
 const PENDING: PreflightResult = { kind: 'pending' }
 const MINUTE_US = 60e6
 
-const candidate = (key = 'key-1', fields: Partial<Candidate> = {}): Candidate => ({
+const candidate = (key = 'key-1', fields: Partial<PreflightRequest> = {}): PreflightRequest => ({
   source: source(),
   data: {},
   key,
@@ -65,7 +65,7 @@ class World {
   })
 
   /** Asks, and runs out of patience. */
-  async hurry(of: Candidate): Promise<PreflightResult> {
+  async hurry(of: PreflightRequest): Promise<PreflightResult> {
     const answer = this.preflight.check(of)
     for (const wake of this.#sleeps.splice(0)) wake()
     return answer
@@ -185,7 +185,7 @@ t.test('what kubelet has said is forgotten when the basis changes, and only then
 })
 
 t.test('an answer that nobody has fetched is none after a while', async (t) => {
-  const later = async (change: (world: World) => Candidate) => {
+  const later = async (change: (world: World) => PreflightRequest) => {
     const world = new World()
     await world.hurry(candidate())
     await world.end(0, REFUSED)

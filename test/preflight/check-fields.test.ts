@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { FIELDS } from '../../src/kubelet/fields.ts'
-import { validateConfig } from '../../src/kubelet/validate.ts'
 import { checkFields } from '../../src/preflight/check-fields.ts'
 import type { Finding } from '../../src/preflight/finding.ts'
 import { parseVersion } from '../../src/preflight/kubelet-version.ts'
 import { readDocument } from '../../src/preflight/read-document.ts'
+import { validateConfig } from '../../src/preflight/validate-config.ts'
 import { HEAD } from './corpus/candidate.ts'
 
 async function check(lines: string, version: string | undefined, unknownKeys: 'warn' | 'refuse' = 'warn'): Promise<Finding[]> {

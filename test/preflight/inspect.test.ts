@@ -10,7 +10,7 @@ const inspectBy = (...parts: readonly InspectPart[]) => inspectWith(parts, async
 const part = (name: string, report: PartReport | undefined): InspectPart => ({
   name,
   slow: name === 'kubelet-start',
-  judge: async () => report,
+  run: async () => report,
 })
 const accepts: PartReport = { outcome: 'accepted', detail: 'read', findings: [] }
 
@@ -19,7 +19,7 @@ t.test('every part gets the text, and is heard in its turn', async (t) => {
   const listening: InspectPart = {
     name: 'fields',
     slow: false,
-    judge: async ({ document }) => {
+    run: async ({ document }) => {
       texts.push(document.text)
       return accepts
     },

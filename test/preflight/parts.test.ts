@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { InspectOptions, NodeToAsk, PartReport, Subject } from '../../src/preflight/inspection.ts'
+import type { InspectOptions, NodeToAsk, PartInput, PartReport } from '../../src/preflight/inspection.ts'
 import type { JudgeRequest, KubeletJudgement } from '../../src/preflight/kubelet/judgement.ts'
 import { NOTHING_KNOWN, type SurroundingNeeds, type Surroundings } from '../../src/preflight/node/surroundings.ts'
 import { listParts, type PartSources } from '../../src/preflight/parts.ts'
@@ -19,7 +19,7 @@ interface World {
   readonly surroundings?: Partial<Surroundings>
 }
 
-async function ask(part: string, yaml: string, subject: Partial<Subject> = {}, world: World = {}) {
+async function ask(part: string, yaml: string, subject: Partial<PartInput> = {}, world: World = {}) {
   const text = `${HEAD}${yaml}`
   const read = await readDocument(text)
   if (!read.ok) throw new Error(read.detail)
@@ -42,7 +42,7 @@ async function ask(part: string, yaml: string, subject: Partial<Subject> = {}, w
   }
   const found = listParts(sources).find(({ name }) => name === part)
   if (found === undefined) throw new Error(`no part ${part}`)
-  const report = await found.judge({
+  const report = await found.run({
     kubelet: undefined,
     version: v120,
     node: undefined,

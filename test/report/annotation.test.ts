@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Snapshot } from '../../src/agent/model.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { ANNOTATION_BYTES, describeInAnnotation } from '../../src/report/annotation.ts'
 import { type Deadlines, NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { describeStatus } from '../../src/report/status.ts'
-import { anySnapshot } from '../agent/any-snapshot.ts'
+import { anySnapshot } from '../decision/any-snapshot.ts'
 import { following, held, runningContent, snapshot, source, verdictOn } from './build.ts'
 
 const good = source('100')
@@ -21,7 +21,7 @@ t.test('all of it, in its order', async (t) => {
     lastKnownGood: held(good),
     nextStart: { kind: 'known', held: held(good) },
     running: runningContent('content-100'),
-    heard: { channel: 'label', paused: { on: 'Node', by: 'annotation x of Node n' }, problem: undefined },
+    recordedChannelState: { channel: 'label', paused: { on: 'Node', by: 'annotation x of Node n' }, problem: undefined },
     verdicts: verdictOn('content-200', { state: 'refused', reason: 'validate' }),
   })
   const deadlines = { trial: { sinceMs: 0, untilMs: 600_000 }, waitUntilMs: 60_000 }
@@ -59,11 +59,11 @@ t.test('its size is bounded, however long names are and whatever others wrote', 
   })
   const others = fc.string({ unit: fc.constantFrom('"', '\\', '\n', '\u0000', 'é', '💥', 'a'), maxLength: 5000 })
   const property = fc.property(anySnapshot, others, (of, words) => {
-    const heard = { channel: 'config-source', paused: { on: 'Node', by: words }, problem: words } as const
+    const channelState = { channel: 'config-source', paused: { on: 'Node', by: words }, problem: words } as const
     const worst: Snapshot = {
       ...of,
-      heard,
-      desired: { kind: 'invalid', detail: words, heard },
+      recordedChannelState: channelState,
+      desired: { kind: 'invalid', detail: words, channelState },
       assigned: { kind: 'source', source: long },
       lastKnownGood: held(long),
     }

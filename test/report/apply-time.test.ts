@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Snapshot } from '../../src/agent/model.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { type ApplyTimer, NOT_TIMED, timeApply } from '../../src/report/apply-time.ts'
 import { following, found, runningContent, snapshot, source } from './build.ts'
 

@@ -1,8 +1,13 @@
 /** What the report tests start from: sources, a settled snapshot, transitions. */
-import type { Desired } from '../../src/agent/desired.ts'
-import type { ConfigMapSource, HeldSource, Snapshot, Transition, UnitState, Verdict } from '../../src/agent/model.ts'
-import { LOCAL } from '../../src/agent/sources.ts'
-import { trialKey } from '../../src/agent/trial-key.ts'
+
+import type { ConfigMapSource, HeldSource } from '../../src/decision/config-source.ts'
+import { LOCAL } from '../../src/decision/config-source.ts'
+import type { Desired } from '../../src/decision/desired.ts'
+import type { Transition } from '../../src/decision/records.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { trialKey } from '../../src/decision/trial-key.ts'
+import type { UnitState } from '../../src/decision/unit-state.ts'
+import type { Verdict } from '../../src/decision/verdict.ts'
 
 export const IDENTITY = 'kubelet-1'
 
@@ -61,7 +66,7 @@ export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
     desiredContent: undefined,
     storedContent: undefined,
     requests: { hold: 'none', rollback: undefined, retry: false },
-    heard: undefined,
+    recordedChannelState: undefined,
     assigned: { kind: 'source', source: 'local' },
     assignedContent: LOCAL.content,
     lastKnownGood: LOCAL,
@@ -69,7 +74,7 @@ export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
     proven: undefined,
     verdicts: new Map(),
     accepted: new Map(),
-    judging: new Set(),
+    preflightPending: new Set(),
     basis: undefined,
     drained: undefined,
     unit: unit(),

@@ -1,16 +1,17 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Desired, Stale } from '../../src/agent/desired.ts'
-import { recordSample } from '../../src/agent/health-record.ts'
-import type { Snapshot } from '../../src/agent/model.ts'
-import { nextStep } from '../../src/agent/next-step.ts'
-import { resolveDesired, sameSource } from '../../src/agent/sources.ts'
-import type { Phase } from '../../src/agent/step.ts'
+import { sameSource } from '../../src/decision/config-source.ts'
+import type { Desired, Stale } from '../../src/decision/desired.ts'
+import { resolveDesired } from '../../src/decision/desired.ts'
+import { recordSample } from '../../src/decision/health-record.ts'
+import { nextStep } from '../../src/decision/next-step.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Phase } from '../../src/decision/step.ts'
 import { CONDITION_REASONS, type Condition, describeCondition, isAssignmentKnown } from '../../src/report/condition.ts'
 import { type Deadlines, NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { describeStatus } from '../../src/report/status.ts'
-import { anySnapshot } from '../agent/any-snapshot.ts'
-import { PHASES } from '../agent/phases.ts'
+import { anySnapshot } from '../decision/any-snapshot.ts'
+import { PHASES } from '../decision/phases.ts'
 import { following, found, held, IDENTITY, runningContent, snapshot, source, unit, verdictOn } from './build.ts'
 
 const good = source('100')
@@ -43,8 +44,11 @@ t.test('what runs is what is wanted', async (t) => {
     'Unknown InTrial: trial of kube-system/my-node-config:kubelet@100 until 2026-01-02T03:14:05Z',
   )
   t.equal(words(say(following(good), 'in-trial')), 'Unknown InTrial: trial of kube-system/my-node-config:kubelet@100')
-  const heard = { channel: 'label', paused: { on: 'Node', by: 'annotation x of Node n' }, problem: undefined } as const
-  t.match(say(following(good, { proven, heard }), 'settled').message, /has passed its trial; paused by annotation x of Node n$/)
+  const recordedChannelState = { channel: 'label', paused: { on: 'Node', by: 'annotation x of Node n' }, problem: undefined } as const
+  t.match(
+    say(following(good, { proven, recordedChannelState }), 'settled').message,
+    /has passed its trial; paused by annotation x of Node n$/,
+  )
 })
 
 t.test('what runs is not, or not yet, what is wanted', async (t) => {
@@ -105,7 +109,7 @@ t.test('what keeps the agent from following', async (t) => {
   t.equal(say(following(good, { proven, unit: unit({ wiring }) }), 'settled').reason, 'Promoted', 'silent while what is wanted runs')
   const trouble = { troubles: [{ step: 'activate', about: '', detail: 'ENOSPC', retryAtUs: 0 }] }
   t.equal(say(following(good, { proven, ...trouble }), 'settled').reason, 'InternalError')
-  for (const step of ['prune', 'hear']) {
+  for (const step of ['prune', 'record-channel']) {
     const troubles = [{ step, about: '', detail: 'ENOSPC', retryAtUs: 0 }]
     t.equal(say(following(good, { proven, troubles }), 'settled').reason, 'Promoted', 'what kubelet runs does not hang on it')
   }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Snapshot } from '../../src/agent/model.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { findDeadlines, NO_DEADLINES, showTime } from '../../src/report/deadlines.ts'
 import { following, held, IDENTITY, runningContent, source } from './build.ts'
 

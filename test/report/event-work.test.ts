@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { FakeDisk } from '../../src/checkpoint/fake-disk.ts'
+import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { EventWork } from '../../src/report/event-work.ts'
 import { FileHistory } from '../../src/report/history.ts'

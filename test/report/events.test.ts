@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { TransitionKind } from '../../src/agent/model.ts'
+import type { TransitionKind } from '../../src/decision/records.ts'
 import { eventOf } from '../../src/report/events.ts'
 import { source, transition } from './build.ts'
 

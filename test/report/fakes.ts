@@ -1,5 +1,7 @@
 /** Time that passes when told, a log that remembers, and an API server that answers as scripted and keeps one Node's status. */
-import type { Clock, KubeAnswer, KubeApi, KubeRequest, Log } from '../../src/agent/ports.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type { KubeAnswer, KubeApi, KubeRequest } from '../../src/ports/kube-api.ts'
+import type { Log } from '../../src/ports/log.ts'
 import type { Sleep } from '../../src/report/lane.ts'
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve))

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Snapshot } from '../../src/agent/model.ts'
-import type { Phase } from '../../src/agent/step.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Phase } from '../../src/decision/step.ts'
 import type { Condition } from '../../src/report/condition.ts'
 import { NO_COUNTERS } from '../../src/report/counters.ts'
 import type { Standing } from '../../src/report/publisher.ts'
@@ -10,7 +10,7 @@ import { FakeLog, FakeTime } from './fakes.ts'
 
 const good = source('100')
 const proven = `content-100@${IDENTITY}`
-const heard = { channel: 'label', paused: undefined, problem: undefined } as const
+const recordedChannelState = { channel: 'label', paused: undefined, problem: undefined } as const
 
 function fresh() {
   const standings: (Standing | undefined)[] = []
@@ -25,7 +25,7 @@ function fresh() {
     publishBlind: (condition) => void blind.push(condition),
   })
   const look = (fields: Partial<Snapshot>, atSeconds: number, phase: Phase = 'settled') => {
-    const of = following(good, { proven, heard, ...fields })
+    const of = following(good, { proven, recordedChannelState, ...fields })
     const now = { ...of.now, monotonicUs: atSeconds * 1e6, wallMs: of.now.wallMs + atSeconds * 1000 }
     reporter.decided({ ...of, now }, { kind: 'wait', phase, detail: '', untilUs: 0 })
     return standings.at(-1)

@@ -2,8 +2,8 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import type { ListenAddress } from '../../src/report/listen-address.ts'
 import { ReportServer } from '../../src/report/server.ts'
+import type { ListenAddress } from '../../src/values/listen-address.ts'
 import { FakeLog } from './fakes.ts'
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }

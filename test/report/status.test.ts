@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Snapshot, WiringProblem } from '../../src/agent/model.ts'
-import { LOCAL } from '../../src/agent/sources.ts'
+import { LOCAL } from '../../src/decision/config-source.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import * as texts from '../../src/decision/status-texts.ts'
+import type { WiringProblem } from '../../src/decision/unit-state.ts'
 import { type ConfigStatus, describeStatus } from '../../src/report/status.ts'
-import * as texts from '../../src/report/texts.ts'
 import { following, found, held, runningContent, snapshot, source, unit, verdictOn } from './build.ts'
 
 const good = source('100')
@@ -114,11 +115,11 @@ t.test('what keeps a sound config from running', async (t) => {
     describeStatus(onLastKnownGood(fields), phase).error
   const requests = (hold: 'paused' | 'local') => ({ hold, rollback: undefined, retry: false })
   t.equal(error({ requests: requests('paused') }), texts.PAUSED_ERROR)
-  const heard = { channel: 'label', paused: { on: 'Node', by: 'annotation x of Node n' }, problem: undefined } as const
+  const recordedChannelState = { channel: 'label', paused: { on: 'Node', by: 'annotation x of Node n' }, problem: undefined } as const
   const unknown = { kind: 'unknown', detail: 'away' } as const
-  t.equal(error({ desired: unknown, heard }), 'config not activated: paused by annotation x of Node n')
+  t.equal(error({ desired: unknown, recordedChannelState }), 'config not activated: paused by annotation x of Node n')
   t.equal(
-    error({ desired: unknown, heard: { ...heard, paused: undefined, problem: 'a tie' } }),
+    error({ desired: unknown, recordedChannelState: { ...recordedChannelState, paused: undefined, problem: 'a tie' } }),
     'failed to sync: a tie',
     'as it was heard last',
   )

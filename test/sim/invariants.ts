@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { basename, dirname } from 'node:path'
-import type { Snapshot } from '../../src/agent/model.ts'
-import type { Step } from '../../src/agent/step.ts'
-import { findFile, layoutOf } from '../../src/checkpoint/names.ts'
+import { findFile, layoutOf } from '../../src/checkpoint/layout.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Step } from '../../src/decision/step.ts'
 import { type Condition, describeCondition } from '../../src/report/condition.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { describeStatus } from '../../src/report/status.ts'
@@ -196,9 +196,9 @@ export class Invariants {
     const { files } = this.#world
     const hold = files.read(`${this.#layout.requests}/hold`)?.toString() ?? ''
     if (hold !== '') return hold.includes('paused')
-    const { heard } = this.#world.desired()
-    if (heard !== undefined) return heard.paused !== undefined
-    return (files.read(this.#layout.heard)?.toString() ?? '').includes('"paused"')
+    const { channelState } = this.#world.desired()
+    if (channelState !== undefined) return channelState.paused !== undefined
+    return (files.read(this.#layout.channelState)?.toString() ?? '').includes('"paused"')
   }
 
   /** 6. A failing config leaves the node on LKG, previous or local within the fallback budget. */

@@ -3,20 +3,20 @@
  * settle. With a crash point the same run is repeated with the agent (or the machine) dying at that one operation.
  */
 import assert from 'node:assert/strict'
-import type { FoundConfigMap } from '../../src/agent/desired.ts'
 import type { Loop } from '../../src/agent/loop.ts'
-import type { ConfigMapData } from '../../src/agent/model.ts'
-import type { Log } from '../../src/agent/ports.ts'
-import type { Wait } from '../../src/agent/step.ts'
-import { trialKey } from '../../src/agent/trial-key.ts'
-import { FileAsks } from '../../src/checkpoint/ask.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { FileError } from '../../src/checkpoint/file-error.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import { findFile, layoutOf } from '../../src/checkpoint/names.ts'
+import { findFile, layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
+import { RequestWriter } from '../../src/checkpoint/request-writer.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
+import type { ConfigMapData } from '../../src/decision/config-source.ts'
+import type { FoundConfigMap } from '../../src/decision/desired.ts'
+import type { Wait } from '../../src/decision/step.ts'
+import { trialKey } from '../../src/decision/trial-key.ts'
+import type { Log } from '../../src/ports/log.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { Invariants } from './invariants.ts'
 import type { Schedule, WorldEvent } from './schedule.ts'
@@ -180,7 +180,7 @@ class Run {
     try {
       const files = new DurableFiles(this.#world.disk)
       const layout = layoutOf(DIRECTORY)
-      const asks = new FileAsks(files, layout)
+      const asks = new RequestWriter(files, layout)
       if (request === 'retry') asks.requestRetry()
       else if (request === 'resume') asks.clearHold()
       else if (request === 'rollback') {

@@ -1,15 +1,19 @@
 /** The whole agent over a simulated node: the real stores, activation and loop; preflight judges by what the config says of itself. */
-import type { PassObserver } from '../../src/agent/loop.ts'
+
 import { Loop } from '../../src/agent/loop.ts'
-import type { Acceptance, Policy, TrialKey } from '../../src/agent/model.ts'
-import type { Candidate, Log, Preflight, PreflightResult } from '../../src/agent/ports.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { LastingFaults } from '../../src/checkpoint/lasting-faults.ts'
-import { layoutOf } from '../../src/checkpoint/names.ts'
+import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { FileRequests } from '../../src/checkpoint/requests.ts'
+import type { Policy } from '../../src/decision/policy.ts'
+import type { TrialKey } from '../../src/decision/trial-key.ts'
+import type { Acceptance } from '../../src/decision/verdict.ts'
+import type { Log } from '../../src/ports/log.ts'
+import type { PassObserver } from '../../src/ports/pass-observer.ts'
+import type { Preflight, PreflightRequest, PreflightResult } from '../../src/ports/preflight.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { behaviourOf } from './sim-unit.ts'
@@ -35,7 +39,7 @@ class SimPreflight implements Preflight {
     this.#nowUs = nowUs
   }
 
-  async check({ data, source, key, fallback }: Candidate): Promise<PreflightResult> {
+  async check({ data, source, key, fallback }: PreflightRequest): Promise<PreflightResult> {
     const text = data[source.kubeletConfigKey]
     if (!fallback && !this.#answerAtUs.has(key)) this.#answerAtUs.set(key, this.#nowUs() + ((text?.length ?? 0) % 3) * 3e6)
     if (!fallback && this.pending().has(key)) return { kind: 'pending' }

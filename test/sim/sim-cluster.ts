@@ -2,10 +2,10 @@
  * The API server of the simulation, seen through a watch that is late, loses and repeats events: what the agent's source knows is a
  * copy, delivered some time after the change, or at the next slow resync.
  */
-import type { ConfigMapView, Desired } from '../../src/agent/desired.ts'
-import type { AssignmentSource } from '../../src/agent/ports.ts'
-import { toDesired } from '../../src/source/channels/desired.ts'
+import type { ConfigMapView, Desired } from '../../src/decision/desired.ts'
+import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import { CONFIG_SOURCE_ONLY, resolveChannels } from '../../src/source/channels/resolve.ts'
+import { toDesired } from '../../src/source/channels/to-desired.ts'
 import type { Random } from './random.ts'
 
 interface SimConfigMap {

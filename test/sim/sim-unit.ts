@@ -2,9 +2,11 @@
  * kubelet and systemd of the simulation: a kubelet that behaves as its config says, restarted by systemd after RestartSec, stopped, killed,
  * upgraded and rebooted by the schedule. What it starts with it reads from kubelet.env, as the real unit does.
  */
-import type { KubeletProcess, UnitState } from '../../src/agent/model.ts'
-import type { CommandOutcome, HealthProbe, Unit } from '../../src/agent/ports.ts'
-import { findFile, type Layout } from '../../src/checkpoint/names.ts'
+
+import { findFile, type Layout } from '../../src/checkpoint/layout.ts'
+import type { KubeletProcess, UnitState } from '../../src/decision/unit-state.ts'
+import type { HealthProbe } from '../../src/ports/probes.ts'
+import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
 import type { Behaviour } from './schedule.ts'
 
 /** Of a config text: the sim's configs say how they behave in a comment. */

@@ -3,13 +3,13 @@
  * is counted, so that the same run can be repeated with a crash at any one of those operations.
  */
 
-import type { Desired } from '../../src/agent/desired.ts'
-import type { Instant } from '../../src/agent/model.ts'
-import type { RuntimeRecords } from '../../src/agent/ports.ts'
-import { FakeDisk } from '../../src/checkpoint/fake-disk.ts'
+import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import { layoutOf } from '../../src/checkpoint/names.ts'
+import { layoutOf } from '../../src/checkpoint/layout.ts'
+import type { Desired } from '../../src/decision/desired.ts'
+import type { Instant } from '../../src/decision/instant.ts'
 import { layOver } from '../../src/overlay/lay-over.ts'
+import type { RuntimeRecords } from '../../src/ports/store.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
 import { type Random, seededRandom } from './random.ts'
 import type { WorldEvent } from './schedule.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { KubeAnswer } from '../../src/agent/ports.ts'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
+import type { KubeAnswer } from '../../src/ports/kube-api.ts'
 import { askAssignment, askConfigMap, askManifests } from '../../src/source/ask-once.ts'
 import { CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
 

@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { KubeApi, Log } from '../../src/agent/ports.ts'
+import type { KubeApi } from '../../src/ports/kube-api.ts'
+import type { Log } from '../../src/ports/log.ts'
 import { ClusterSource } from '../../src/source/cluster.ts'
 
 t.test('a configSource that was wrong before the agent started is said', async (t) => {

@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { Desired } from '../../src/agent/desired.ts'
-import type { FileFacts } from '../../src/agent/ports.ts'
+import type { Desired } from '../../src/decision/desired.ts'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
+import type { FileFacts } from '../../src/ports/files.ts'
 import { DirectorySource } from '../../src/source/directory.ts'
 
 const node = (spec: string) => `apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nspec:\n${spec}`

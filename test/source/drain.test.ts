@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { KubeAnswer, KubeRequest } from '../../src/agent/ports.ts'
+import type { KubeAnswer, KubeRequest } from '../../src/ports/kube-api.ts'
 import { NodeDrain } from '../../src/source/drain.ts'
 
 const ok = (object: unknown): KubeAnswer => ({ kind: 'ok', object })

@@ -110,20 +110,20 @@ t.test('channels, from manifests', (t) => {
       channels,
     ).desired
   const label = 'labels: {kubelet-cfg-agent.node-restriction.kubernetes.io/config: cfg}'
-  const found = (channel: string) => ({ kind: 'config-map', ref: { name: 'cfg' }, object: { kind: 'found' }, heard: { channel } })
+  const found = (channel: string) => ({ kind: 'config-map', ref: { name: 'cfg' }, object: { kind: 'found' }, channelState: { channel } })
   t.match(ask(node(label), CONFIG_MAP), found('label'))
   t.match(ask(node('annotations: {kubelet-cfg-agent.io/config-source: kube-system/cfg}'), CONFIG_MAP), found('annotation'))
   t.match(ask(node('labels: {zone: a}'), member), found('selector'))
-  t.match(ask(node('labels: {zone: b}'), member), { kind: 'local', heard: { channel: undefined } })
+  t.match(ask(node('labels: {zone: b}'), member), { kind: 'local', channelState: { channel: undefined } })
   t.match(ask(node('labels: {zone: a}'), member, 'a: ['), {
     kind: 'invalid',
     detail: /2\.yaml cannot be read/,
-    heard: { channel: 'selector' },
+    channelState: { channel: 'selector' },
   })
   t.match(ask(node('labels: {zone: a}'), member, member), { kind: 'invalid', detail: /same priority/ })
   const paused = 'annotations: {kubelet-cfg-agent.io/paused: "true"}'
-  t.match(ask(node(paused)), { kind: 'local', heard: { paused: { on: 'Node' } } })
-  t.match(ask(node(label), CONFIG_MAP.replace('name: cfg', `name: cfg, ${paused}`)), { heard: { paused: { on: 'ConfigMap' } } })
+  t.match(ask(node(paused)), { kind: 'local', channelState: { paused: { on: 'Node' } } })
+  t.match(ask(node(label), CONFIG_MAP.replace('name: cfg', `name: cfg, ${paused}`)), { channelState: { paused: { on: 'ConfigMap' } } })
   t.match(readManifest(node('annotations: {kubelet-cfg-agent.io/paused: true}'), parseDocuments), {
     kind: 'bad',
     detail: /of Node n1 are not text by key/,

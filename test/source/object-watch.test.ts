@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { KubeAnswer, KubeApi, KubeWatchEnd, KubeWatchRequest } from '../../src/agent/ports.ts'
+import type { KubeAnswer, KubeApi, KubeWatchEnd, KubeWatchRequest } from '../../src/ports/kube-api.ts'
 import { type ObjectView, watchObject } from '../../src/source/object-watch.ts'
 import { openGate, WATCH_LIMITS } from '../../src/source/watch-loop.ts'
 

@@ -1,9 +1,18 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { type Ask, afterRead, afterWatch, type Failure, INITIAL, type Next, nextAsk, type ReflectState } from '../../src/source/reflect.ts'
+import {
+  type Ask,
+  afterRead,
+  afterWatch,
+  INITIAL,
+  type Next,
+  nextAsk,
+  type ReflectState,
+  type RequestFailure,
+} from '../../src/source/reflect.ts'
 
 const MINUTE = 60_000
-const refused = (status: number, retryAfterMs?: number): Failure => ({
+const refused = (status: number, retryAfterMs?: number): RequestFailure => ({
   kind: 'refused',
   status,
   reason: '',
@@ -11,10 +20,10 @@ const refused = (status: number, retryAfterMs?: number): Failure => ({
   retryAfterMs,
 })
 const FORBIDDEN = refused(403)
-const BROKEN: Failure = { kind: 'unreachable', detail: 'reset' }
+const BROKEN: RequestFailure = { kind: 'unreachable', detail: 'reset' }
 const dice = (nowMs = 0, chance = 0.5) => ({ nowMs, random: () => chance })
 const read = (state: ReflectState, nowMs = 0) => afterRead(state, { kind: 'read', resourceVersion: '7' }, dice(nowMs))
-const watched = (state: ReflectState, end: Failure | 'ended', livedMs: number, nowMs = 0) =>
+const watched = (state: ReflectState, end: RequestFailure | 'ended', livedMs: number, nowMs = 0) =>
   afterWatch(state, { end: end === 'ended' ? { kind: 'ended' } : end, resourceVersion: '9', livedMs }, dice(nowMs))
 const steady = read(INITIAL).state
 
@@ -138,7 +147,7 @@ t.test('under any failures: pauses of at most a minute, or as asked, spread from
       (steps, chance) => {
         let next: Next = { state: INITIAL, waitMs: 0, adjoining: false, report: undefined }
         let nowMs = 0
-        const take = (ask: Ask, end: Failure, livedMs: number): Next =>
+        const take = (ask: Ask, end: RequestFailure, livedMs: number): Next =>
           ask.kind === 'watch'
             ? afterWatch(next.state, { end, resourceVersion: '1', livedMs }, dice(nowMs, chance))
             : afterRead(next.state, end, dice(nowMs, chance))

@@ -1,11 +1,11 @@
 import t from 'tap'
-import type { Log } from '../../src/agent/ports.ts'
-import { afterRead, afterWatch, type Failure, INITIAL } from '../../src/source/reflect.ts'
+import type { Log } from '../../src/ports/log.ts'
+import { afterRead, afterWatch, INITIAL, type RequestFailure } from '../../src/source/reflect.ts'
 import { WatchTrouble } from '../../src/source/watch-trouble.ts'
 
-const RESET: Failure = { kind: 'unreachable', detail: 'reset' }
-const REFUSED: Failure = { kind: 'unreachable', detail: 'refused' }
-const FORBIDDEN: Failure = { kind: 'refused', status: 403, reason: '', detail: '403', retryAfterMs: undefined }
+const RESET: RequestFailure = { kind: 'unreachable', detail: 'reset' }
+const REFUSED: RequestFailure = { kind: 'unreachable', detail: 'refused' }
+const FORBIDDEN: RequestFailure = { kind: 'refused', status: 403, reason: '', detail: '403', retryAfterMs: undefined }
 
 /** Steps of one object's watch, and what is said of them. */
 function follow() {
@@ -18,13 +18,13 @@ function follow() {
   return {
     lines,
     trouble,
-    read(end: Failure | 'read', nowMs = 0) {
+    read(end: RequestFailure | 'read', nowMs = 0) {
       const ended = end === 'read' ? ({ kind: 'read', resourceVersion: '1' } as const) : end
       const next = afterRead(state, ended, { ...dice, nowMs })
       trouble.readEnded(ended, next)
       state = next.state
     },
-    watch(end: Failure | 'ended', livedMs = 0) {
+    watch(end: RequestFailure | 'ended', livedMs = 0) {
       const ended = { end: end === 'ended' ? ({ kind: 'ended' } as const) : end, resourceVersion: '1', livedMs }
       const next = afterWatch(state, ended, dice)
       trouble.watchEnded(ended, next)
@@ -59,10 +59,10 @@ t.test('lists that work before watches that fail are no news', async (t) => {
   }
   t.same(lines, ['X cannot be followed: reset; trying again, at least once a minute'])
   read('read')
-  trouble.heard(500)
+  trouble.received(500)
   t.equal(lines.length, 1, 'what fails at once could yet fail')
-  trouble.heard(20_000)
-  trouble.heard(60_000)
+  trouble.received(20_000)
+  trouble.received(60_000)
   watch('ended', 300_000)
   t.same(lines.slice(1), ['X is watched again'])
 })

@@ -1,7 +1,8 @@
 /** A disk in memory with two checkpoints on it, and a way to crash at each of its steps. */
-import type { ConfigMapSource } from '../../src/agent/model.ts'
-import { FakeDisk, type FakeStep } from '../../src/checkpoint/fake-disk.ts'
+
+import { FakeDisk, type FakeStep } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
+import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 
 export const DIRECTORY = '/var/lib/kubelet-cfg-agent'
 export const CONFIG = '/etc/kubernetes/kubelet/kubelet-config.json'

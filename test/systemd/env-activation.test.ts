@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { ConfigSource } from '../../src/agent/model.ts'
-import { sameSource } from '../../src/agent/sources.ts'
+import type { ConfigSource } from '../../src/decision/config-source.ts'
+import { sameSource } from '../../src/decision/config-source.ts'
+import { joinWords, splitWords } from '../../src/systemd/command-line.ts'
 import { EnvActivation, type EnvWiring } from '../../src/systemd/env-activation.ts'
 import { readEnvFile, renderEnvFile } from '../../src/systemd/env-file.ts'
 import { parseEnvironmentFile } from '../../src/systemd/environment-file.ts'
-import { joinWords, splitWords } from '../../src/systemd/words.ts'
 import { crashEverywhere, DIRECTORY, pathOf, sourceOf, worldWith } from './disk.ts'
 
 const A = sourceOf('101')

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { ConfigSource } from '../../src/agent/model.ts'
+import type { ConfigSource } from '../../src/decision/config-source.ts'
 import { FileActivation, type FileWiring } from '../../src/systemd/file-activation.ts'
 import { SystemFileOwnership } from '../../src/systemd/file-ownership.ts'
 import { findMeaning, parseRecord } from '../../src/systemd/original-record.ts'

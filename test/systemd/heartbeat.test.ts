@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Snapshot } from '../../src/agent/model.ts'
-import type { Step, Wait } from '../../src/agent/step.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Step, Wait } from '../../src/decision/step.ts'
 import { Heartbeat } from '../../src/systemd/heartbeat.ts'
 import { snapshot } from '../report/build.ts'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { Desired } from '../../src/agent/desired.ts'
-import type { Snapshot } from '../../src/agent/model.ts'
+import type { Desired } from '../../src/decision/desired.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { describeTurn } from '../../src/systemd/status-line.ts'
 import { found, snapshot, source } from '../report/build.ts'
 

@@ -1,7 +1,7 @@
 /** What every implementation of the `Unit` port does: asked of the fake, and of the real adapter over a simulated systemd. */
 import type { Test } from 'tap'
-import type { UnitState } from '../../src/agent/model.ts'
-import type { Unit } from '../../src/agent/ports.ts'
+import type { UnitState } from '../../src/decision/unit-state.ts'
+import type { Unit } from '../../src/ports/unit.ts'
 
 export type KnownUnit = Extract<UnitState, { kind: 'known' }>
 

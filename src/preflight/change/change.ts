@@ -1,5 +1,5 @@
 /** A change of one place of kubelet's config, and how it reads. Types and wording only. */
-import type { FieldPath } from '../finding.ts'
+import type { FieldPath } from '../../kubelet/field-path.ts'
 import type { RiskClass } from './risk-classes.ts'
 
 export interface Change {

@@ -4,9 +4,9 @@
  * cmd/kubelet/app/server.go; `KubeletConfigurationPathRefs`, pkg/kubelet/apis/config/helpers.go.
  */
 import { posix } from 'node:path'
-import { isObject } from '../../agent/is-object.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
-import type { FieldPath } from '../finding.ts'
+import type { FieldPath } from '../../kubelet/field-path.ts'
+import { isObject } from '../../values/is-object.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import type { Change, Side } from './change.ts'
 import { compareConfigs } from './compare.ts'

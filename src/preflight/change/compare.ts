@@ -3,9 +3,10 @@
  * key, lists as a whole. Pure. Fields that the version does not know are compared too, and marked as without effect. Values that could be secrets are not
  * passed on: headers of staticPodURL, credentials within it, and whatever stands in fields that nobody knows.
  */
-import { isObject } from '../../agent/is-object.ts'
+
 import type { KubeletConfig } from '../../kubelet/decode.ts'
-import type { FieldPath } from '../finding.ts'
+import type { FieldPath } from '../../kubelet/field-path.ts'
+import { isObject } from '../../values/is-object.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { type Change, HIDDEN, type Side } from './change.ts'
 import { type Effective, effectiveConfig, isKnownIn } from './effective.ts'

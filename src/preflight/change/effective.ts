@@ -3,10 +3,11 @@
  * `SetDefaults_KubeletConfiguration`, pkg/kubelet/apis/config/v1beta1/defaults.go; null and, where the field is no pointer upstream, zero mean "not set";
  * what this version does not know is dropped.
  */
-import { isObject } from '../../agent/is-object.ts'
+
 import type { KubeletConfig } from '../../kubelet/decode.ts'
-import { parseDuration } from '../../kubelet/duration.ts'
 import { isKnown } from '../../kubelet/fields.ts'
+import { parseDuration } from '../../values/go-duration.ts'
+import { isObject } from '../../values/is-object.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { type FieldRow, ROWS } from './field-rows.ts'
 

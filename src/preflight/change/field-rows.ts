@@ -4,8 +4,9 @@
  * pkg/kubelet/apis/config/v1beta1/defaults.go; pointers of staging/src/k8s.io/kubelet/config/v1beta1/types.go; `AddKubeletConfigFlags`,
  * cmd/kubelet/app/options/options.go. Defaults that hang on other fields are in `effective.ts`; types and versions in `kubelet/fields.ts`.
  */
-import { type Field, type FieldType, type LeafName, listLeaves, OLDEST_MINOR } from '../../kubelet/fields.ts'
-import type { FieldPath } from '../finding.ts'
+import type { Field, FieldType } from '../../kubelet/field.ts'
+import type { FieldPath } from '../../kubelet/field-path.ts'
+import { type LeafName, listLeaves, OLDEST_MINOR } from '../../kubelet/fields.ts'
 import type { RiskClass } from './risk-classes.ts'
 
 interface ChangeRow {

@@ -3,9 +3,10 @@
  * Rules: `kubeletConfigFlagPrecedence`, cmd/kubelet/app/server.go; the syntax of each kind is that of k8s.io/component-base/cli/flag. A flag whose syntax is
  * a language of its own (taints, reserved memory, headers, vmodule) or that cannot be read leaves its field unknown.
  */
-import { isObject } from '../../agent/is-object.ts'
+
 import type { KubeletConfig } from '../../kubelet/decode.ts'
-import type { FieldType } from '../../kubelet/fields.ts'
+import type { FieldType } from '../../kubelet/field.ts'
+import { isObject } from '../../values/is-object.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { isKnownIn } from './effective.ts'
 import { ROWS } from './field-rows.ts'

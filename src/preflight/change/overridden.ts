@@ -2,9 +2,11 @@
  * Changes that come to nothing because a flag of kubelet wins over the field. Pure. Rule: `kubeletConfigFlagPrecedence`, cmd/kubelet/app/server.go: flags are
  * parsed once more over the config; of `featureGates` only the gates that the flag names.
  */
+
+import type { FieldPath } from '../../kubelet/field-path.ts'
+import { formatPath } from '../../kubelet/field-path.ts'
 import type { ConfigDocument } from '../document.ts'
-import { formatPath } from '../field-path.ts'
-import type { FieldPath, Finding } from '../finding.ts'
+import type { Finding } from '../finding.ts'
 import { locateNearest } from '../locate.ts'
 import type { Change } from './change.ts'
 import { rowAt } from './field-rows.ts'

@@ -2,9 +2,10 @@
  * Whether two values mean the same to kubelet: `60s` and `1m`, `1Gi` and `1024Mi`, maps whatever their order. Pure: each value is brought to one spelling,
  * and spellings are compared. Text that does not measure what its field asks for stays as it is.
  */
-import { isObject } from '../../agent/is-object.ts'
-import { parseDuration } from '../../kubelet/duration.ts'
+
 import { parseQuantity } from '../../kubelet/quantity.ts'
+import { parseDuration } from '../../values/go-duration.ts'
+import { isObject } from '../../values/is-object.ts'
 import type { FieldRow } from './field-rows.ts'
 
 export function isSameValue(a: unknown, b: unknown, measure: FieldRow['measure']): boolean {

@@ -2,13 +2,14 @@
  * What passes kubelet's validation and ends it all the same, while it starts: reservations and eviction thresholds that it cannot read. Pure. Sources, of 1.20 to
  * 1.36: `parseResourceList` (cmd/kubelet/app/server.go), `ParseQOSReserved` (pkg/kubelet/cm), `ParseThresholdConfig` (pkg/kubelet/eviction/helpers.go).
  */
-import { isObject } from '../../agent/is-object.ts'
-import { parseDuration } from '../../kubelet/duration.ts'
+
 import { parseQuantity } from '../../kubelet/quantity.ts'
-import { type Complaint, quote, type Subject, shorten } from './complaint.ts'
+import { parseDuration } from '../../values/go-duration.ts'
+import { isObject } from '../../values/is-object.ts'
+import { type FieldProblem, type FieldRuleInput, quote, shorten } from './complaint.ts'
 import { textOf } from './values.ts'
 
-export function checkAtStart({ config }: Subject): Complaint[] {
+export function checkAtStart({ config }: FieldRuleInput): FieldProblem[] {
   return [
     ...['systemReserved', 'kubeReserved'].flatMap((field) => checkReserved(field, textMap(config[field]))),
     ...checkQosReserved(textMap(config.qosReserved)),
@@ -20,8 +21,8 @@ export function checkAtStart({ config }: Subject): Complaint[] {
 
 const RESERVABLE = ['cpu', 'memory', 'ephemeral-storage', 'pid']
 
-function checkReserved(field: string, reserved: TextMap): Complaint[] {
-  return reserved.flatMap(([resource, amount]): Complaint[] => {
+function checkReserved(field: string, reserved: TextMap): FieldProblem[] {
+  return reserved.flatMap(([resource, amount]): FieldProblem[] => {
     const path = [field, resource]
     if (!RESERVABLE.includes(resource))
       return [
@@ -36,8 +37,8 @@ function checkReserved(field: string, reserved: TextMap): Complaint[] {
   })
 }
 
-function checkQosReserved(reserved: TextMap): Complaint[] {
-  return reserved.flatMap(([resource, percent]): Complaint[] => {
+function checkQosReserved(reserved: TextMap): FieldProblem[] {
+  return reserved.flatMap(([resource, percent]): FieldProblem[] => {
     const path = ['qosReserved', resource]
     if (resource !== 'memory') return [{ rule: 'value', path, problem: `cannot reserve ${quote(resource)} resource: only memory` }]
     const value = /^[-+]?\d+%+$/.test(percent) ? Number.parseInt(percent, 10) : Number.NaN
@@ -59,15 +60,15 @@ const SIGNALS = [
 /** Known later. */
 const NEW_SIGNALS: Readonly<Record<string, number>> = { 'containerfs.available': 29, 'containerfs.inodesFree': 29 }
 
-function checkThresholds(field: string, thresholds: TextMap): Complaint[] {
-  return thresholds.flatMap(([signal, amount]): Complaint[] => {
+function checkThresholds(field: string, thresholds: TextMap): FieldProblem[] {
+  return thresholds.flatMap(([signal, amount]): FieldProblem[] => {
     const path = [field, signal]
     const known = checkSignal(path, signal)
     return known.length > 0 && NEW_SIGNALS[signal] === undefined ? known : [...known, ...checkAmount(path, amount, 'threshold')]
   })
 }
 
-function checkSignal(path: Complaint['path'], signal: string): Complaint[] {
+function checkSignal(path: FieldProblem['path'], signal: string): FieldProblem[] {
   if (SIGNALS.includes(signal)) return []
   const since = Object.hasOwn(NEW_SIGNALS, signal) ? NEW_SIGNALS[signal] : undefined
   const mistyped = { name: signal, known: [...SIGNALS, ...Object.keys(NEW_SIGNALS)] }
@@ -82,8 +83,8 @@ function checkSignal(path: Complaint['path'], signal: string): Complaint[] {
   ]
 }
 
-function checkAmount(path: Complaint['path'], amount: string, kind: 'threshold' | 'reclaim'): Complaint[] {
-  const complain = (problem: string): Complaint[] => [{ rule: 'value', path, problem }]
+function checkAmount(path: FieldProblem['path'], amount: string, kind: 'threshold' | 'reclaim'): FieldProblem[] {
+  const complain = (problem: string): FieldProblem[] => [{ rule: 'value', path, problem }]
   if (amount.endsWith('%')) {
     const percent = readPercent(amount)
     if (percent === undefined) return complain(`eviction ${kind} ${quote(amount)} is no percentage`)
@@ -98,8 +99,8 @@ function checkAmount(path: Complaint['path'], amount: string, kind: 'threshold' 
 }
 
 /** Older kubelets meant 100 % and compared with 10000 %; the newest compare with 100 %. Between them nobody can tell. */
-function complainOfExcess(path: Complaint['path'], amount: string, percent: number): Complaint[] {
-  const complaint: Complaint = { rule: 'value', path, problem: `eviction percentage threshold must be <= 100%: ${shorten(amount)}` }
+function complainOfExcess(path: FieldProblem['path'], amount: string, percent: number): FieldProblem[] {
+  const complaint: FieldProblem = { rule: 'value', path, problem: `eviction percentage threshold must be <= 100%: ${shorten(amount)}` }
   return percent > 10_000
     ? [complaint]
     : [
@@ -108,8 +109,8 @@ function complainOfExcess(path: Complaint['path'], amount: string, percent: numb
       ]
 }
 
-function checkGracePeriods(soft: TextMap, periods: TextMap): Complaint[] {
-  const complaints: Complaint[] = periods.flatMap(([signal, period]): Complaint[] => {
+function checkGracePeriods(soft: TextMap, periods: TextMap): FieldProblem[] {
+  const complaints: FieldProblem[] = periods.flatMap(([signal, period]): FieldProblem[] => {
     const path = ['evictionSoftGracePeriod', signal]
     const unknown = checkSignal(path, signal)
     if (unknown.length > 0) return unknown
@@ -128,7 +129,7 @@ function checkGracePeriods(soft: TextMap, periods: TextMap): Complaint[] {
   return complaints
 }
 
-function checkReclaims(reclaims: TextMap): Complaint[] {
+function checkReclaims(reclaims: TextMap): FieldProblem[] {
   return reclaims.flatMap(([signal, amount]) => {
     const path = ['evictionMinimumReclaim', signal]
     return [...checkSignal(path, signal), ...checkAmount(path, amount, 'reclaim')]

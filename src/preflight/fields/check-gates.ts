@@ -2,9 +2,10 @@
  * Feature gates by their names: kubelet does not start with one that it does not know, and each minor version drops some. Pure. Rule: `Set` and `SetFromMap`,
  * k8s.io/component-base/featuregate.
  */
-import { isObject } from '../../agent/is-object.ts'
+
 import { OLDEST_MINOR } from '../../kubelet/fields.ts'
-import { type Complaint, type Subject, shorten } from './complaint.ts'
+import { isObject } from '../../values/is-object.ts'
+import { type FieldProblem, type FieldRuleInput, shorten } from './complaint.ts'
 import { GATES_GONE } from './gates-gone.ts'
 import { GATES_LOCKED_ON, GATES_OF_LATER, GATES_OF_OLDEST, GATES_SINCE } from './gates-known.ts'
 
@@ -22,12 +23,12 @@ const SINCE = new Map([
 /** Whole groups; no version is without them. */
 const GROUPS = ['AllAlpha', 'AllBeta']
 
-export function checkGates({ config, version }: Subject): Complaint[] {
+export function checkGates({ config, version }: FieldRuleInput): FieldProblem[] {
   const gates = isObject(config.featureGates) ? Object.entries(config.featureGates) : []
   return gates.flatMap(([name, value]) => (GROUPS.includes(name) ? [] : checkGate(name, value === true, version?.minor)))
 }
 
-function checkGate(name: string, isOn: boolean, minor: number | undefined): Complaint[] {
+function checkGate(name: string, isOn: boolean, minor: number | undefined): FieldProblem[] {
   const path = ['featureGates', name]
   const gone = GONE.get(name)
   const since = SINCE.get(name)
@@ -41,7 +42,7 @@ function checkGate(name: string, isOn: boolean, minor: number | undefined): Comp
     return [{ rule: 'gate-gone', path, problem, advice: `kubelet does not know it since 1.${gone}: take it out` }]
   if (minor < since) return [{ rule: 'gate-too-new', path, problem, advice: 'it came with a later kubelet: take it out' }]
   const lockedOn = LOCKED_ON.get(name) ?? Number.POSITIVE_INFINITY
-  const complaints: Complaint[] = []
+  const complaints: FieldProblem[] = []
   if (lockedOn <= minor && !isOn) {
     const text = `cannot set feature gate ${name} to false, feature is locked to true`
     complaints.push({ rule: 'gate-locked', path, problem: text, advice: 'take it out' })
@@ -54,7 +55,7 @@ function checkGate(name: string, isOn: boolean, minor: number | undefined): Comp
 }
 
 /** Of 1.20 all names are known here; of later versions some are not. */
-function complainOfUnknown(name: string, minor: number | undefined): Complaint {
+function complainOfUnknown(name: string, minor: number | undefined): FieldProblem {
   return {
     rule: 'gate-unknown',
     path: ['featureGates', name],

@@ -3,8 +3,8 @@
  * 1.20 to 1.36: pkg/kubelet/apis/config/validation/validation.go; for what is known only at the start, `NewMainKubelet` and `BuildAuthz` (cmd/kubelet/app),
  * the managers' `NewManager` (pkg/kubelet/cm), `TLSVersion` and `TLSCipherSuites` (k8s.io/component-base/cli/flag).
  */
-import type { FieldPath } from '../finding.ts'
-import { type Complaint, quote, type Subject } from './complaint.ts'
+import type { FieldPath } from '../../kubelet/field-path.ts'
+import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
 import { CIPHER_SUITES, TLS_VERSIONS } from './tls-names.ts'
 import { textOf, textsOf } from './values.ts'
 
@@ -36,8 +36,8 @@ const CHOICES: readonly Choice[] = [
   { path: ['memoryReservationPolicy'], words: ['None', 'TieredReservation'], from: 36 },
 ]
 
-export function checkChoices({ config, gate, version }: Subject): Complaint[] {
-  const complaints = CHOICES.flatMap((choice): Complaint[] => {
+export function checkChoices({ config, gate, version }: FieldRuleInput): FieldProblem[] {
+  const complaints = CHOICES.flatMap((choice): FieldProblem[] => {
     const word = textOf(lookUp(config, choice.path))
     if (word === '' || choice.words.includes(word)) return []
     const isOn = choice.gate === undefined ? true : gate(choice.gate)
@@ -56,16 +56,16 @@ export function checkChoices({ config, gate, version }: Subject): Complaint[] {
   return [...complaints, ...checkCipherSuites(textsOf(config.tlsCipherSuites) ?? [], version)]
 }
 
-function complain(path: FieldPath, problem: string, word: string, { words, from }: Choice, unsure: boolean): Complaint {
+function complain(path: FieldPath, problem: string, word: string, { words, from }: Choice, unsure: boolean): FieldProblem {
   const mistyped = { name: word, known: words }
   return { rule: 'value', path, problem, mistyped, unsure, ...(from === undefined ? {} : { from }) }
 }
 
-function checkCipherSuites(suites: readonly string[], version: Subject['version']): Complaint[] {
+function checkCipherSuites(suites: readonly string[], version: FieldRuleInput['version']): FieldProblem[] {
   // A later Go may have more of them.
   const isListed = version !== undefined && version.minor <= LAST_LISTED
 
-  return suites.flatMap((suite, index): Complaint[] => {
+  return suites.flatMap((suite, index): FieldProblem[] => {
     if (Object.hasOwn(CIPHER_SUITES, suite)) return []
     const mistyped = { name: suite, known: SUITES }
     const unsure = !isListed && /^TLS_[A-Z0-9_]{3,80}$/.test(suite)

@@ -3,11 +3,12 @@
  * takes for granted. Pure.
  */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
+import type { FieldPath } from '../../kubelet/field-path.ts'
 import { OLDEST_MINOR } from '../../kubelet/fields.ts'
-import type { FieldPath, Finding, Severity } from '../finding.ts'
+import type { Finding, Severity } from '../finding.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 
-export interface Complaint {
+export interface FieldProblem {
   /** The part behind `fields/`. */
   readonly rule: string
   readonly path: FieldPath
@@ -38,7 +39,7 @@ export function shorten(text: string): string {
 }
 
 /** What rules look at. */
-export interface Subject {
+export interface FieldRuleInput {
   /** With what flags say instead. */
   readonly config: KubeletConfig
   /** undefined: nobody knows which kubelet it is for. */
@@ -49,7 +50,7 @@ export interface Subject {
 
 /** undefined: no concern of this kubelet. Without a version only what holds for all refuses. */
 export function weigh(
-  { from = OLDEST_MINOR, to, severity = 'refuse', unsure = false }: Complaint,
+  { from = OLDEST_MINOR, to, severity = 'refuse', unsure = false }: FieldProblem,
   minor: number | undefined,
 ): Severity | undefined {
   if (minor !== undefined && (minor < from || minor > (to ?? minor))) return undefined
@@ -59,7 +60,7 @@ export function weigh(
 }
 
 /** Which kubelets a rule belongs to, in words; of all of them none. */
-export function describeRange({ from = OLDEST_MINOR, to }: Complaint): string {
+export function describeRange({ from = OLDEST_MINOR, to }: FieldProblem): string {
   if (from > OLDEST_MINOR) return to === undefined ? ` (kubelet 1.${from} and later)` : ` (kubelet 1.${from} to 1.${to})`
   return to === undefined ? '' : ` (kubelet up to 1.${to})`
 }

@@ -4,10 +4,10 @@
  */
 
 import { parseCpuList } from '../cpu-set.ts'
-import { type Complaint, quote, type Subject } from './complaint.ts'
+import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
 import { durationOf, isOn, listOf, numberOf, SECOND_NS, textOf, textsOf } from './values.ts'
 
-export function checkCross(subject: Subject): Complaint[] {
+export function checkCross(subject: FieldRuleInput): FieldProblem[] {
   return [
     ...checkImageCollection(subject),
     ...checkServerCertificate(subject),
@@ -23,10 +23,10 @@ export function checkCross(subject: Subject): Complaint[] {
   ]
 }
 
-function checkImageCollection({ config, gate }: Subject): Complaint[] {
+function checkImageCollection({ config, gate }: FieldRuleInput): FieldProblem[] {
   const high = numberOf(config.imageGCHighThresholdPercent, 85)
   const low = numberOf(config.imageGCLowThresholdPercent, 80)
-  const complaints: Complaint[] = []
+  const complaints: FieldProblem[] = []
   if (low >= high) {
     const field = config.imageGCLowThresholdPercent === undefined ? 'imageGCHighThresholdPercent' : 'imageGCLowThresholdPercent'
     const problem = `imageGCLowThresholdPercent (--image-gc-low-threshold) ${low} must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) ${high}`
@@ -50,7 +50,7 @@ function checkImageCollection({ config, gate }: Subject): Complaint[] {
   return complaints
 }
 
-function checkServerCertificate({ config, gate }: Subject): Complaint[] {
+function checkServerCertificate({ config, gate }: FieldRuleInput): FieldProblem[] {
   if (config.serverTLSBootstrap !== true || gate('RotateKubeletServerCertificate') !== false) return []
   return [
     {
@@ -61,19 +61,19 @@ function checkServerCertificate({ config, gate }: Subject): Complaint[] {
   ]
 }
 
-function checkTopology({ config, gate }: Subject): Complaint[] {
+function checkTopology({ config, gate }: FieldRuleInput): FieldProblem[] {
   if (gate('TopologyManager') !== false) return []
   return [
     { field: 'topologyManagerPolicy', initial: 'none' },
     { field: 'topologyManagerScope', initial: 'container' },
-  ].flatMap(({ field, initial }): Complaint[] => {
+  ].flatMap(({ field, initial }): FieldProblem[] => {
     const word = textOf(config[field])
     if (word === '' || word === initial) return []
     return [{ rule: 'cross', path: [field], problem: `${field} ${JSON.stringify(word)} requires feature gate TopologyManager`, to: 26 }]
   })
 }
 
-function checkShutdown({ config, gate }: Subject): Complaint[] {
+function checkShutdown({ config, gate }: FieldRuleInput): FieldProblem[] {
   const periods = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'].map((field) => ({
     field,
     lengthNs: durationOf(config[field], 0n),
@@ -82,7 +82,7 @@ function checkShutdown({ config, gate }: Subject): Complaint[] {
   const criticalNs = durationOf(config.shutdownGracePeriodCriticalPods, 0n)
   const isOnHere = gate('GracefulNodeShutdown')
   const unsure = isOnHere === undefined
-  const complaints: Complaint[] = []
+  const complaints: FieldProblem[] = []
   if (isOnHere === false) {
     const set = periods.find(({ lengthNs }) => lengthNs > 0n)
     const problem = 'specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown'
@@ -110,7 +110,7 @@ function checkShutdown({ config, gate }: Subject): Complaint[] {
   return [...complaints, ...checkPriorities(config.shutdownGracePeriodByPodPriority, wholeNs > 0n || criticalNs > 0n, gate)]
 }
 
-function checkPriorities(value: unknown, isShutdownSet: boolean, gate: Subject['gate']): Complaint[] {
+function checkPriorities(value: unknown, isShutdownSet: boolean, gate: FieldRuleInput['gate']): FieldProblem[] {
   if (listOf(value).length === 0) return []
   const path = ['shutdownGracePeriodByPodPriority']
   const needed = 'GracefulNodeShutdownBasedOnPodPriority'
@@ -128,7 +128,7 @@ function checkPriorities(value: unknown, isShutdownSet: boolean, gate: Subject['
   ]
 }
 
-function checkSwap({ config, gate }: Subject): Complaint[] {
+function checkSwap({ config, gate }: FieldRuleInput): FieldProblem[] {
   const { memorySwap } = config
   const behavior =
     typeof memorySwap === 'object' && memorySwap !== null && 'swapBehavior' in memorySwap ? textOf(memorySwap.swapBehavior) : ''
@@ -138,7 +138,7 @@ function checkSwap({ config, gate }: Subject): Complaint[] {
   if (isOnHere === false) {
     return [{ rule: 'cross', path, problem: 'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled', from: 22 }]
   }
-  const complain = (words: readonly string[], range: Pick<Complaint, 'from' | 'to'>): Complaint[] =>
+  const complain = (words: readonly string[], range: Pick<FieldProblem, 'from' | 'to'>): FieldProblem[] =>
     words.includes(behavior)
       ? []
       : [
@@ -156,10 +156,10 @@ function checkSwap({ config, gate }: Subject): Complaint[] {
 const FIELD = 'enforceNodeAllocatable (--enforce-node-allocatable)'
 const CGROUP_OF = { 'system-reserved': 'systemReservedCgroup', 'kube-reserved': 'kubeReservedCgroup' } as const
 
-function checkEnforcement({ config }: Subject): Complaint[] {
+function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
   const enforced = textsOf(config.enforceNodeAllocatable) ?? ['pods']
-  const complaints: Complaint[] = []
-  const complain = (problem: string, more: Partial<Complaint> = {}) =>
+  const complaints: FieldProblem[] = []
+  const complain = (problem: string, more: Partial<FieldProblem> = {}) =>
     complaints.push({ rule: 'cross', path: ['enforceNodeAllocatable'], problem, ...more })
   if (textOf(config.systemCgroups) !== '' && textOf(config.cgroupRoot) === '') {
     complain('systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified', { path: ['systemCgroups'] })
@@ -191,11 +191,11 @@ function checkEnforcement({ config }: Subject): Complaint[] {
   return complaints
 }
 
-function checkReservedCpus({ config }: Subject): Complaint[] {
+function checkReservedCpus({ config }: FieldRuleInput): FieldProblem[] {
   const text = textOf(config.reservedSystemCPUs)
   if (text === '') return []
   const path = ['reservedSystemCPUs']
-  const complaints: Complaint[] = []
+  const complaints: FieldProblem[] = []
   if (textOf(config.systemReservedCgroup) !== '' || textOf(config.kubeReservedCgroup) !== '') {
     complaints.push({
       rule: 'cross',
@@ -210,16 +210,16 @@ function checkReservedCpus({ config }: Subject): Complaint[] {
   return [...complaints, { rule: 'value', path, problem, to: 26, severity: 'warn' }, { rule: 'value', path, problem, from: 27 }]
 }
 
-function checkImagePulls({ config }: Subject): Complaint[] {
+function checkImagePulls({ config }: FieldRuleInput): FieldProblem[] {
   if (numberOf(config.maxParallelImagePulls, 1) <= 1 || config.serializeImagePulls !== true) return []
   const problem = 'maxParallelImagePulls cannot be larger than 1 unless serializeImagePulls (--serialize-image-pulls) is set to false'
   return [{ rule: 'cross', path: ['maxParallelImagePulls'], problem, from: 27 }]
 }
 
-function checkLogQuery({ config, gate }: Subject): Complaint[] {
+function checkLogQuery({ config, gate }: FieldRuleInput): FieldProblem[] {
   if (config.enableSystemLogQuery !== true) return []
   const path = ['enableSystemLogQuery']
-  const complaints: Complaint[] = []
+  const complaints: FieldProblem[] = []
   if (gate('NodeLogQuery') === false)
     complaints.push({ rule: 'cross', path, problem: 'NodeLogQuery feature gate is required for enableSystemLogQuery', from: 27 })
   if (!isOn(config.enableSystemLogHandler, true))
@@ -227,13 +227,13 @@ function checkLogQuery({ config, gate }: Subject): Complaint[] {
   return complaints
 }
 
-function checkRunOnce({ config }: Subject): Complaint[] {
+function checkRunOnce({ config }: FieldRuleInput): FieldProblem[] {
   return config.runOnce === true
     ? [{ rule: 'gone', path: ['runOnce'], problem: 'runOnce is no longer supported by kubelet 1.32', from: 32 }]
     : []
 }
 
-function checkHiddenMetrics({ config, version }: Subject): Complaint[] {
+function checkHiddenMetrics({ config, version }: FieldRuleInput): FieldProblem[] {
   const wanted = textOf(config.showHiddenMetricsForVersion)
   if (wanted === '') return []
   const previous = version === undefined ? undefined : `${version.major}.${version.minor - 1}`

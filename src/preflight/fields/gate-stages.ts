@@ -2,9 +2,10 @@
  * The feature gates that rules about fields ask for: from which minor of 1.x they are at which stage, and whether they are on there. Data, and what a config makes
  * of it. Pure. Sources: pkg/features/kube_features.go; `AllAlpha` and `AllBeta` in k8s.io/component-base/featuregate.
  */
-import { isObject } from '../../agent/is-object.ts'
+
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { OLDEST_MINOR } from '../../kubelet/fields.ts'
+import { isObject } from '../../values/is-object.ts'
 
 interface Stage {
   readonly from: number

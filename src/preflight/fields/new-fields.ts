@@ -1,10 +1,11 @@
 /** Rules about fields that came after 1.20, and are rarely used. Pure. Source: pkg/kubelet/apis/config/validation of 1.21 to 1.36. */
-import { isObject } from '../../agent/is-object.ts'
+
 import { parseQuantity } from '../../kubelet/quantity.ts'
-import { type Complaint, quote, type Subject } from './complaint.ts'
+import { isObject } from '../../values/is-object.ts'
+import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
 import { durationOf, listOf, SECOND_NS, textOf } from './values.ts'
 
-export function checkNewFields(subject: Subject): Complaint[] {
+export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
   const { config } = subject
   return [
     ...checkReservedMemory(config.reservedMemory),
@@ -17,14 +18,14 @@ export function checkNewFields(subject: Subject): Complaint[] {
   ]
 }
 
-function checkReservedMemory(value: unknown): Complaint[] {
+function checkReservedMemory(value: unknown): FieldProblem[] {
   const seen = new Set<string>()
   return listOf(value).flatMap((item, index) => {
     const limits = isObject(item) && isObject(item.limits) ? Object.entries(item.limits) : []
     const node = isObject(item) && typeof item.numaNode === 'number' ? item.numaNode : 0
-    return limits.flatMap(([resource, amount]): Complaint[] => {
+    return limits.flatMap(([resource, amount]): FieldProblem[] => {
       const path = ['reservedMemory', index, 'limits', resource]
-      const complaints: Complaint[] = []
+      const complaints: FieldProblem[] = []
       const complain = (problem: string) => complaints.push({ rule: 'value', path, problem, from: 21 })
       if (resource !== 'memory' && !resource.startsWith('hugepages-'))
         complain(`the limit type ${quote(resource)} for NUMA node ${node} is not allowed, only memory or hugepages-*`)
@@ -48,12 +49,12 @@ const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
 /** `CheckTaintValidation`, pkg/util/taints: labels' rules for key and value. */
-function checkTaints(value: unknown): Complaint[] {
-  return listOf(value).flatMap((item, index): Complaint[] => {
+function checkTaints(value: unknown): FieldProblem[] {
+  return listOf(value).flatMap((item, index): FieldProblem[] => {
     if (!isObject(item)) return []
     const path = ['registerWithTaints', index]
     const [key, text, effect] = [item.key, item.value, item.effect].map(textOf)
-    const complaints: Complaint[] = []
+    const complaints: FieldProblem[] = []
     const complain = (problem: string) => complaints.push({ rule: 'value', path, problem: `invalid taint: ${problem}`, from: 23 })
     if (!isQualifiedName(key ?? '')) complain('its key is no qualified name')
     if (text !== undefined && text !== '' && !NAME.test(text)) complain('its value is no label value')
@@ -70,9 +71,9 @@ function isQualifiedName(key: string): boolean {
   return NAME.test(name) && others.length === 0 && (prefix === undefined || (prefix.length <= 253 && PREFIX.test(prefix)))
 }
 
-function checkTracing({ config: { tracing }, gate }: Subject): Complaint[] {
+function checkTracing({ config: { tracing }, gate }: FieldRuleInput): FieldProblem[] {
   if (!isObject(tracing)) return []
-  const complaints: Complaint[] = []
+  const complaints: FieldProblem[] = []
   if (gate('KubeletTracing') === false) {
     complaints.push({
       rule: 'cross',
@@ -91,7 +92,7 @@ function checkTracing({ config: { tracing }, gate }: Subject): Complaint[] {
   return complaints
 }
 
-function checkCrashLoop({ config: { crashLoopBackOff }, gate }: Subject): Complaint[] {
+function checkCrashLoop({ config: { crashLoopBackOff }, gate }: FieldRuleInput): FieldProblem[] {
   const period = isObject(crashLoopBackOff) ? crashLoopBackOff.maxContainerRestartPeriod : undefined
   if (typeof period !== 'string') return []
   const path = ['crashLoopBackOff', 'maxContainerRestartPeriod']
@@ -110,7 +111,7 @@ function checkCrashLoop({ config: { crashLoopBackOff }, gate }: Subject): Compla
   return [{ rule: 'range', path, problem: 'crashLoopBackOff.maxContainerRestartPeriod must be between 1s and 300s', from: 32 }]
 }
 
-function checkUserNamespaces(value: unknown): Complaint[] {
+function checkUserNamespaces(value: unknown): FieldProblem[] {
   const ids = isObject(value) ? value.idsPerPod : undefined
   if (typeof ids !== 'number' || (ids >= 65536 && ids % 65536 === 0 && ids <= 4294967295)) return []
   return [
@@ -125,7 +126,7 @@ function checkUserNamespaces(value: unknown): Complaint[] {
 
 const POLICIES = ['NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify']
 
-function checkImageCredentials({ config, gate }: Subject): Complaint[] {
+function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[] {
   const policy = textOf(config.imagePullCredentialsVerificationPolicy)
   const hasList = listOf(config.preloadedImagesVerificationAllowlist).length > 0
   const policyPath = ['imagePullCredentialsVerificationPolicy']
@@ -139,7 +140,7 @@ function checkImageCredentials({ config, gate }: Subject): Complaint[] {
       from: 33,
     }))
   }
-  const complaints: Complaint[] = []
+  const complaints: FieldProblem[] = []
   if (policy !== '' && !POLICIES.includes(policy)) {
     complaints.push({
       rule: 'value',
@@ -155,7 +156,7 @@ function checkImageCredentials({ config, gate }: Subject): Complaint[] {
   return complaints
 }
 
-function checkLogsDirectory(value: unknown): Complaint[] {
+function checkLogsDirectory(value: unknown): FieldProblem[] {
   const path = textOf(value)
   const isNormal = path === '/' || /^(\/(?!\.{1,2}(\/|$))[^/]+)+$/.test(path)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII has them

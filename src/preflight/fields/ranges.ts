@@ -2,9 +2,10 @@
  * Between which limits the numbers and durations of a config have to be, each for itself. Pure. Source: pkg/kubelet/apis/config/validation/validation.go of
  * 1.20 to 1.36; messages in the manner of 1.20. 0 stands within all limits where kubelet takes it for "not set" (`SetDefaults_KubeletConfiguration`).
  */
-import { parseDuration } from '../../kubelet/duration.ts'
+
 import type { FieldName } from '../../kubelet/fields.ts'
-import type { Complaint, Subject } from './complaint.ts'
+import { parseDuration } from '../../values/go-duration.ts'
+import type { FieldProblem, FieldRuleInput } from './complaint.ts'
 import { MILLISECOND_NS, SECOND_NS } from './values.ts'
 
 interface Range {
@@ -56,7 +57,7 @@ const PERIODS: Partial<Readonly<Record<FieldName, Period>>> = {
   containerLogMonitorInterval: { minNs: 3n * SECOND_NS, called: 'must be 3s or longer', from: 30 },
 }
 
-export function checkRanges({ config }: Subject): Complaint[] {
+export function checkRanges({ config }: FieldRuleInput): FieldProblem[] {
   return [
     ...Object.entries(RANGES).flatMap(([field, range]) => checkNumber(field, config[field], range)),
     ...Object.entries(PERIODS).flatMap(([field, period]) => checkPeriod(field, config[field], period)),
@@ -64,7 +65,7 @@ export function checkRanges({ config }: Subject): Complaint[] {
   ]
 }
 
-function checkNumber(field: string, value: unknown, { flag, min, max, from }: Range): Complaint[] {
+function checkNumber(field: string, value: unknown, { flag, min, max, from }: Range): FieldProblem[] {
   if (typeof value !== 'number' || (min <= value && value <= (max ?? value))) return []
   const label = flag === undefined ? field : `${field} (${flag})`
   const limits =
@@ -76,19 +77,19 @@ function checkNumber(field: string, value: unknown, { flag, min, max, from }: Ra
   return [{ rule: 'range', path: [field], problem: `${label} ${value} ${limits}`, ...(from === undefined ? {} : { from }) }]
 }
 
-function checkPeriod(field: string, value: unknown, { minNs, called, from }: Period): Complaint[] {
+function checkPeriod(field: string, value: unknown, { minNs, called, from }: Period): FieldProblem[] {
   if (typeof value !== 'string' || (parseDuration(value) ?? minNs) >= minNs) return []
   return [{ rule: 'range', path: [field], problem: `${field} ${value} ${called}`, from }]
 }
 
-function checkFactor(factor: unknown): Complaint[] {
+function checkFactor(factor: unknown): FieldProblem[] {
   if (typeof factor !== 'number' || (0 < factor && factor <= 1)) return []
   const problem = `memoryThrottlingFactor ${factor} must be greater than 0 and less than or equal to 1.0`
   return [{ rule: 'range', path: ['memoryThrottlingFactor'], problem, from: 22 }]
 }
 
 /** Not 100 ms needs a gate; what is beyond these limits no kubelet takes, with or without it. */
-export function checkQuotaPeriod({ config, version, gate }: Subject): Complaint[] {
+export function checkQuotaPeriod({ config, version, gate }: FieldRuleInput): FieldProblem[] {
   const value = config.cpuCFSQuotaPeriod
   const periodNs = typeof value === 'string' ? parseDuration(value) : undefined
   if (periodNs === undefined || periodNs === 100n * MILLISECOND_NS) return []
@@ -99,7 +100,7 @@ export function checkQuotaPeriod({ config, version, gate }: Subject): Complaint[
     const advice = 'leave it out, or switch the feature gate CustomCPUCFSQuotaPeriod on'
     return [{ rule: 'cross', path, problem: `${label} requires feature gate CustomCPUCFSQuotaPeriod`, advice }]
   }
-  const complain = (least: string, range: Pick<Complaint, 'from' | 'to'>): Complaint[] => [
+  const complain = (least: string, range: Pick<FieldProblem, 'from' | 'to'>): FieldProblem[] => [
     { rule: 'range', path, problem: `${label} must be between ${least} and 1sec, inclusive`, ...range },
   ]
   if (periodNs < 1000n || periodNs > SECOND_NS) return complain(version === undefined || version.minor < 26 ? '1usec' : '1ms', {})

@@ -3,18 +3,19 @@
  * pkg/kubelet/kubeletconfig/util/codec, decodes strictly first, and leniently when that fails.
  */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
+import type { Field, Fields } from '../../kubelet/field.ts'
+import type { FieldPath } from '../../kubelet/field-path.ts'
+import { formatPath } from '../../kubelet/field-path.ts'
 import { listObjects } from '../../kubelet/field-types.ts'
-import { FIELDS, type Field, type Fields, isKnown } from '../../kubelet/fields.ts'
-import { formatPath } from '../field-path.ts'
-import type { FieldPath } from '../finding.ts'
+import { FIELDS, isKnown } from '../../kubelet/fields.ts'
 import { formatVersion, type KubeletVersion } from '../kubelet-version.ts'
-import { type Complaint, shorten } from './complaint.ts'
+import { type FieldProblem, shorten } from './complaint.ts'
 
 /** Beyond, nobody reads them. */
 export const MOST_KEYS = 20
 
-export function checkKeys(config: KubeletConfig, version: KubeletVersion | undefined, severity: 'warn' | 'refuse'): Complaint[] {
-  const complaints: Complaint[] = []
+export function checkKeys(config: KubeletConfig, version: KubeletVersion | undefined, severity: 'warn' | 'refuse'): FieldProblem[] {
+  const complaints: FieldProblem[] = []
   let total = 0
   for (const [path, fields] of listUnknown(config, FIELDS, version?.minor, [])) {
     total += 1
@@ -47,7 +48,7 @@ function* listUnknown(
   }
 }
 
-function describeKey(path: FieldPath, fields: Fields, version: KubeletVersion | undefined): Complaint {
+function describeKey(path: FieldPath, fields: Fields, version: KubeletVersion | undefined): FieldProblem {
   const name = String(path.at(-1))
   const field: Field | undefined = Object.hasOwn(fields, name) ? fields[name] : undefined
   const label = shorten(formatPath(path))

@@ -1,5 +1,5 @@
 /** A field's value as its type has it, with kubelet's default where nothing is set. Pure. Fields that 0 or "" leaves unset, as Go's zero values do, name it. */
-import { parseDuration } from '../../kubelet/duration.ts'
+import { parseDuration } from '../../values/go-duration.ts'
 
 export function numberOf<Default extends number | undefined>(value: unknown, initial: Default): number | Default {
   return typeof value === 'number' ? value : initial

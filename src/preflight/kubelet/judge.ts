@@ -6,7 +6,7 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { checkData } from '../../checkpoint/names.ts'
+import { checkData } from '../../checkpoint/layout.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { classify, type Probe } from './classify.ts'
 import type { Judge, JudgeRequest, KubeletJudgement, VersionAnswer } from './judgement.ts'

@@ -2,7 +2,7 @@
  * What kubelet itself says of a config, and how it is asked: types only. Kubelet has no mode that only checks (kubernetes issue 66517), but it
  * loads, decodes and validates its config before it touches anything, so that its own binary, kept from going on, is an exact judge.
  */
-import type { ConfigMapData } from '../../agent/model.ts'
+import type { ConfigMapData } from '../../decision/config-source.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 
 /**

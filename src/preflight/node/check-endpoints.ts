@@ -3,10 +3,10 @@
  * cmd/kubelet/app/server.go and pkg/kubelet/kubelet.go: kubelet ends where it cannot listen, except on its health port, and without a container runtime.
  * A port that the running kubelet has is its own, even where the kernel does not tell whose it is.
  */
-import type { Complaint, NodeView } from './node-view.ts'
+import type { NodeProblem, NodeView } from './node-view.ts'
 import type { Listener, Surroundings } from './surroundings.ts'
 
-export function checkEndpoints(view: NodeView, found: Surroundings): Complaint[] {
+export function checkEndpoints(view: NodeView, found: Surroundings): NodeProblem[] {
   return [...checkPorts(view, found), ...checkRuntime(view, found)]
 }
 
@@ -18,9 +18,9 @@ const PORTS: readonly (readonly [PortField, AddressField])[] = [
   ['healthzPort', 'healthzBindAddress'],
 ]
 
-function checkPorts(view: NodeView, { listeners }: Surroundings): Complaint[] {
+function checkPorts(view: NodeView, { listeners }: Surroundings): NodeProblem[] {
   const own = new Set(PORTS.map(([at]) => view.running(at)))
-  return PORTS.flatMap(([at, addressAt]): Complaint[] => {
+  return PORTS.flatMap(([at, addressAt]): NodeProblem[] => {
     const port = view.number(at) ?? 0
     const address = view.text(addressAt)
     if (port === 0 || address === undefined || listeners === undefined || (at === 'port' && !view.is('enableServer'))) return []
@@ -64,7 +64,7 @@ export function runtimeSocket(view: NodeView): string | undefined {
   return path?.startsWith('/') === true && /^[\x21-\x7e]{1,107}$/.test(path) ? path : undefined
 }
 
-function checkRuntime(view: NodeView, { sockets }: Surroundings): Complaint[] {
+function checkRuntime(view: NodeView, { sockets }: Surroundings): NodeProblem[] {
   const socket = runtimeSocket(view)
   const state = socket === undefined ? undefined : sockets.get(socket)
   if (socket === undefined || state === undefined || state === 'accepts') return []

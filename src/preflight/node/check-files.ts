@@ -5,7 +5,7 @@
  */
 import { posix } from 'node:path'
 import type { RowName } from '../change/field-rows.ts'
-import type { Complaint, NodeView } from './node-view.ts'
+import type { NodeProblem, NodeView } from './node-view.ts'
 import type { PathState, Surroundings } from './surroundings.ts'
 
 interface Named {
@@ -15,7 +15,7 @@ interface Named {
   readonly effect: string
 }
 
-export function checkFiles(view: NodeView, { paths }: Surroundings): Complaint[] {
+export function checkFiles(view: NodeView, { paths }: Surroundings): NodeProblem[] {
   return [...namedFiles(view).flatMap((named) => checkFile(view, named, paths)), ...checkPair(view)]
 }
 
@@ -45,7 +45,7 @@ function namedFiles(view: NodeView): readonly Named[] {
   ]
 }
 
-function checkFile(view: NodeView, { at, wants, fatal, effect }: Named, paths: Surroundings['paths']): Complaint[] {
+function checkFile(view: NodeView, { at, wants, fatal, effect }: Named, paths: Surroundings['paths']): NodeProblem[] {
   const path = view.resolve(at)
   if (path === undefined) return []
   const state: PathState | undefined = comesAlong(view, path) ? 'file' : paths.get(path)
@@ -79,7 +79,7 @@ function comesAlong(view: NodeView, path: string): boolean {
 }
 
 /** One of the two alone makes kubelet load the other one from nowhere. */
-function checkPair(view: NodeView): Complaint[] {
+function checkPair(view: NodeView): NodeProblem[] {
   if (!view.is('enableServer')) return []
   const [certificate, key] = [view.text('tlsCertFile'), view.text('tlsPrivateKeyFile')]
   if ((certificate === undefined) === (key === undefined)) return []

@@ -4,15 +4,15 @@
  * systemd driver and for the path as it stands with the other, and here either will do.
  */
 import type { RowName } from '../change/field-rows.ts'
-import type { Complaint, NodeView } from './node-view.ts'
+import type { NodeProblem, NodeView } from './node-view.ts'
 import type { Surroundings } from './surroundings.ts'
 
-export function checkMachine(view: NodeView, found: Surroundings): Complaint[] {
+export function checkMachine(view: NodeView, found: Surroundings): NodeProblem[] {
   return [...checkSwap(view, found), ...checkCgroups(view, found), ...checkKernel(view, found)]
 }
 
-function checkSwap(view: NodeView, { swapBytes, cgroupVersion }: Surroundings): Complaint[] {
-  const complaints: Complaint[] = []
+function checkSwap(view: NodeView, { swapBytes, cgroupVersion }: Surroundings): NodeProblem[] {
+  const complaints: NodeProblem[] = []
   if (view.is('failSwapOn') && swapBytes !== undefined && swapBytes > 0) {
     complaints.push({
       rule: 'node/swap',
@@ -36,7 +36,7 @@ function checkSwap(view: NodeView, { swapBytes, cgroupVersion }: Surroundings): 
   return complaints
 }
 
-function checkCgroups(view: NodeView, found: Surroundings): Complaint[] {
+function checkCgroups(view: NodeView, found: Surroundings): NodeProblem[] {
   const complaints = missingCgroups(view, found)
   // True by default from 1.35 on, and unknown before 1.31: of a kubelet of no known version nothing follows from a default.
   const certain = view.minor !== undefined
@@ -85,7 +85,7 @@ function spellCgroup(parts: readonly string[]): string[] {
   return [...new Set([parts.join('/'), slices(plain), slices((plain.at(-1) ?? '').split('-'))])]
 }
 
-function missingCgroups(view: NodeView, { cgroups }: Surroundings): Complaint[] {
+function missingCgroups(view: NodeView, { cgroups }: Surroundings): NodeProblem[] {
   return requiredCgroups(view)
     .filter(({ spellings }) => spellings.every((name) => cgroups.get(name) === false))
     .map(({ at }) => ({
@@ -107,7 +107,7 @@ export const KERNEL_SETTINGS: ReadonlyMap<string, number> = new Map([
   ['kernel.keys.root_maxbytes', 25_000_000],
 ])
 
-function checkKernel(view: NodeView, { sysctls }: Surroundings): Complaint[] {
+function checkKernel(view: NodeView, { sysctls }: Surroundings): NodeProblem[] {
   if (!view.is('protectKernelDefaults')) return []
   const other = [...KERNEL_SETTINGS].filter(([name, wanted]) => sysctls.has(name) && sysctls.get(name) !== wanted)
   if (other.length === 0) return []

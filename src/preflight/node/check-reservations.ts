@@ -3,14 +3,15 @@
  * `hardEvictionReservation`, pkg/kubelet/cm; `getReservedCPUs`, cmd/kubelet/app/server.go; `NewManager` and `validateReservedMemory` of pkg/kubelet/cm/cpumanager
  * and memorymanager. Kubelet starts with a reservation of everything, but a node without anything to give is no node.
  */
-import { isObject } from '../../agent/is-object.ts'
+
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
+import { isObject } from '../../values/is-object.ts'
 import { formatCpuSet, parseCpuSet } from '../cpu-set.ts'
 import { usesCpuManager, usesMemoryManager } from './managers.ts'
-import type { Complaint, NodeView } from './node-view.ts'
+import type { NodeProblem, NodeView } from './node-view.ts'
 import type { Surroundings } from './surroundings.ts'
 
-export function checkReservations(view: NodeView, found: Surroundings): Complaint[] {
+export function checkReservations(view: NodeView, found: Surroundings): NodeProblem[] {
   return [
     ...checkMemory(view, found),
     ...checkCpu(view, found),
@@ -23,7 +24,7 @@ export function checkReservations(view: NodeView, found: Surroundings): Complain
 /** Below this share of the machine for pods a warning is due. */
 const SCARCE_PERCENT = 10n
 
-function checkMemory(view: NodeView, { memoryBytes }: Surroundings): Complaint[] {
+function checkMemory(view: NodeView, { memoryBytes }: Surroundings): NodeProblem[] {
   const reserved = reservedMemory(view, memoryBytes)
   if (memoryBytes === undefined || reserved === undefined) return []
   const whole = BigInt(memoryBytes) * NANOS
@@ -35,7 +36,7 @@ function checkMemory(view: NodeView, { memoryBytes }: Surroundings): Complaint[]
   return [{ ...complaint, severity: 'warn', problem: `${sum}: hardly anything is left for pods` }]
 }
 
-function checkCpu(view: NodeView, { onlineCpus, presentCpus }: Surroundings): Complaint[] {
+function checkCpu(view: NodeView, { onlineCpus, presentCpus }: Surroundings): NodeProblem[] {
   const reserved = reservedCpu(view)
   if (view.text('reservedSystemCPUs') !== undefined || reserved === undefined || onlineCpus === undefined || presentCpus === undefined)
     return []
@@ -55,7 +56,7 @@ function checkCpu(view: NodeView, { onlineCpus, presentCpus }: Surroundings): Co
   ]
 }
 
-function checkCpuSet(view: NodeView, { onlineCpus, presentCpus }: Surroundings): Complaint[] {
+function checkCpuSet(view: NodeView, { onlineCpus, presentCpus }: Surroundings): NodeProblem[] {
   const reserved = parseCpuSet(view.text('reservedSystemCPUs') ?? '')
   if (reserved === undefined || reserved.size === 0 || onlineCpus === undefined || presentCpus === undefined) return []
   const complaint = {
@@ -75,7 +76,7 @@ function checkCpuSet(view: NodeView, { onlineCpus, presentCpus }: Surroundings):
 }
 
 /** Without a word on CPUs the static policy has nothing to keep for everybody else, and kubelet does not start. */
-function checkStatic(view: NodeView): Complaint[] {
+function checkStatic(view: NodeView): NodeProblem[] {
   if (view.value('cpuManagerPolicy') !== 'static' || !usesCpuManager(view)) return []
   if (view.text('reservedSystemCPUs') !== undefined || view.isUnknown('reservedSystemCPUs') || reservedCpu(view) !== 0n) return []
   return [
@@ -90,7 +91,7 @@ function checkStatic(view: NodeView): Complaint[] {
 }
 
 /** The memory of NUMA nodes has to add up to what is reserved in all, to the byte. */
-function checkReservedMemory(view: NodeView, { memoryBytes, numaNodes }: Surroundings): Complaint[] {
+function checkReservedMemory(view: NodeView, { memoryBytes, numaNodes }: Surroundings): NodeProblem[] {
   const usage = usesMemoryManager(view)
   if (view.value('memoryManagerPolicy') !== 'Static' || usage === 'no' || view.isUnknown('reservedMemory')) return []
   const complaint = { rule: 'node/static-policy', at: 'reservedMemory', severity: usage === 'yes' ? 'refuse' : 'warn' } as const

@@ -3,19 +3,20 @@
  * Rules: `restoreState`, pkg/kubelet/cm/cpumanager/state/state_checkpoint.go and memorymanager/state/state_checkpoint.go; `validateState` of both static
  * policies. Which CPUs a mere number reserves is for kubelet to find out; only what no choice of them could satisfy is refused here.
  */
-import { isObject, type JsonObject } from '../../agent/is-object.ts'
+
 import { NANOS } from '../../kubelet/quantity.ts'
+import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { type CpuSet, formatCpuSet, isWithin, parseCpuSet } from '../cpu-set.ts'
 import { listReservations, reservedCpu } from './check-reservations.ts'
 import { stateFile, usesCpuManager, usesMemoryManager } from './managers.ts'
-import type { Complaint, NodeView } from './node-view.ts'
+import type { NodeProblem, NodeView } from './node-view.ts'
 import type { Surroundings } from './surroundings.ts'
 
-export function checkStates(view: NodeView, found: Surroundings): Complaint[] {
+export function checkStates(view: NodeView, found: Surroundings): NodeProblem[] {
   return [...checkCpuState(view, found), ...checkMemoryState(view, found)]
 }
 
-function checkCpuState(view: NodeView, { texts, presentCpus, onlineCpus }: Surroundings): Complaint[] {
+function checkCpuState(view: NodeView, { texts, presentCpus, onlineCpus }: Surroundings): NodeProblem[] {
   const file = stateFile(view, 'cpu_manager_state')
   const policy = view.text('cpuManagerPolicy')
   const state = usesCpuManager(view) && policy !== undefined ? readState(file, texts) : undefined
@@ -24,7 +25,7 @@ function checkCpuState(view: NodeView, { texts, presentCpus, onlineCpus }: Surro
     at: 'cpuManagerPolicy' | 'reservedSystemCPUs' | 'systemReserved',
     severity: 'refuse' | 'warn',
     why: string,
-  ): Complaint[] => [
+  ): NodeProblem[] => [
     { rule: 'node/cpu-manager-state', severity, at, problem: `${why}: kubelet does not start`, advice: drainAndDelete(file) },
   ]
   if (state === 'damaged') return complain('cpuManagerPolicy', 'refuse', `${file} is damaged`)
@@ -75,14 +76,14 @@ function handedOut(state: JsonObject): number[] {
   return visit(state.entries)
 }
 
-function checkMemoryState(view: NodeView, { texts }: Surroundings): Complaint[] {
+function checkMemoryState(view: NodeView, { texts }: Surroundings): NodeProblem[] {
   const usage = usesMemoryManager(view)
   const file = stateFile(view, 'memory_manager_state')
   const policy = view.text('memoryManagerPolicy')
   const state = usage !== 'no' && policy !== undefined ? readState(file, texts) : undefined
   if (file === undefined || policy === undefined || state === undefined) return []
   const severity = usage === 'yes' ? 'refuse' : 'warn'
-  const complain = (at: 'memoryManagerPolicy' | 'reservedMemory', why: string): Complaint[] => [
+  const complain = (at: 'memoryManagerPolicy' | 'reservedMemory', why: string): NodeProblem[] => [
     { rule: 'node/memory-manager-state', severity, at, problem: `${why}: kubelet does not start`, advice: drainAndDelete(file) },
   ]
   if (state === 'damaged') return complain('memoryManagerPolicy', `${file} is damaged`)

@@ -3,15 +3,16 @@
  * flag sets to something nobody here can tell is unknown, and reads as if it were not there.
  */
 import { posix } from 'node:path'
-import { isObject } from '../../agent/is-object.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
+import type { FieldPath } from '../../kubelet/field-path.ts'
 import { parseQuantity } from '../../kubelet/quantity.ts'
+import { isObject } from '../../values/is-object.ts'
 import { type EffectiveConfig, effectiveConfig } from '../change/effective.ts'
 import { ROWS, type RowName } from '../change/field-rows.ts'
 import type { KubeletFlags } from '../change/kubelet-flags.ts'
 import { overlayFlags } from '../change/overlay-flags.ts'
 import type { ConfigDocument } from '../document.ts'
-import type { FieldPath, Finding, Severity } from '../finding.ts'
+import type { Finding, Severity } from '../finding.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { locateNearest } from '../locate.ts'
 
@@ -118,7 +119,7 @@ export class NodeView {
   }
 }
 
-export interface Complaint {
+export interface NodeProblem {
   readonly rule: `node/${string}`
   readonly severity: Severity
   readonly at: RowName
@@ -128,7 +129,7 @@ export interface Complaint {
   readonly advice: string
 }
 
-export function toFinding({ rule, severity, at, key, problem, advice }: Complaint, document: Pick<ConfigDocument, 'locate'>): Finding {
+export function toFinding({ rule, severity, at, key, problem, advice }: NodeProblem, document: Pick<ConfigDocument, 'locate'>): Finding {
   const path: FieldPath = [...at.split('.'), ...(key === undefined ? [] : [key])]
   return { rule, severity, reason: 'validate', path, position: locateNearest(document, path), problem, advice }
 }

@@ -3,11 +3,13 @@
  * makes an exception from the base. What is denied is refused by the name of its rule; the order of lines and of changes means nothing. `requireDrain`
  * forbids nothing, it only says what has to happen first.
  */
+
+import type { FieldPath } from '../../kubelet/field-path.ts'
+import { formatPath } from '../../kubelet/field-path.ts'
 import type { Change } from '../change/change.ts'
 import { RISKS } from '../change/risk-classes.ts'
 import type { ConfigDocument } from '../document.ts'
-import { formatPath } from '../field-path.ts'
-import type { FieldPath, Finding } from '../finding.ts'
+import type { Finding } from '../finding.ts'
 import { locateNearest } from '../locate.ts'
 import { matchesPattern } from './patterns.ts'
 
@@ -45,7 +47,7 @@ export function checkPolicy(changes: readonly Change[], policy: ChangePolicy, do
   const findings: Finding[] = []
   const requiresDrain: FieldPath[] = []
   for (const change of changes) {
-    const judgement = judgeChange(change, policy)
+    const judgement = decideChange(change, policy)
     if (judgement.outcome === 'denied') findings.push(toFinding(change, judgement, document))
     else if (judgement.outcome === 'drain') requiresDrain.push(change.path)
   }
@@ -53,11 +55,11 @@ export function checkPolicy(changes: readonly Change[], policy: ChangePolicy, do
 }
 
 /** `rule` as in `policy/deny[2]`, counted from 0; undefined: none had anything to say. `pattern` is what it has. */
-export type Judgement =
+export type ChangeDecision =
   | { readonly outcome: 'allowed'; readonly rule: undefined }
   | { readonly outcome: 'denied' | 'drain'; readonly rule: string; readonly pattern: string }
 
-export function judgeChange(change: Pick<Change, 'path' | 'risk'>, { base, allow, deny, requireDrain }: ChangePolicy): Judgement {
+export function decideChange(change: Pick<Change, 'path' | 'risk'>, { base, allow, deny, requireDrain }: ChangePolicy): ChangeDecision {
   const matches = (pattern: string) => matchesPattern(pattern, change)
   const denied = deny.findIndex(matches)
   if (denied >= 0) return { outcome: 'denied', rule: `policy/deny[${denied}]`, pattern: deny[denied] ?? '' }
@@ -70,7 +72,7 @@ export function judgeChange(change: Pick<Change, 'path' | 'risk'>, { base, allow
 
 function toFinding(
   { path, risk }: Change,
-  { rule, pattern }: Exclude<Judgement, { outcome: 'allowed' }>,
+  { rule, pattern }: Exclude<ChangeDecision, { outcome: 'allowed' }>,
   document: Pick<ConfigDocument, 'locate'> | undefined,
 ): Finding {
   const name = formatPath(path)

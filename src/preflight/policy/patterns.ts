@@ -2,11 +2,12 @@
  * Which changes a line of a policy means: a field by its path with dots (and all that is within it), with `*` for any run of characters, or `class:reboot` for
  * all of a risk. Pure. A pattern that can mean nothing is refused, and the nearest that can is named.
  */
-import { nearest } from '../../agent/nearest.ts'
+
+import type { FieldPath } from '../../kubelet/field-path.ts'
 import { FIELDS, listLeaves } from '../../kubelet/fields.ts'
+import { nearest } from '../../values/nearest.ts'
 import type { Change } from '../change/change.ts'
 import { isRiskClass, RISKS } from '../change/risk-classes.ts'
-import type { FieldPath } from '../finding.ts'
 
 export type PatternCheck = { readonly ok: true } | { readonly ok: false; readonly detail: string }
 

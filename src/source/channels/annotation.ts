@@ -2,9 +2,10 @@
  * The annotation channel: `namespace/name[:key]`, or a NodeConfigSource as JSON, as it once stood in the Node's spec. A node can write its own
  * annotations, so settings can switch this channel off. Pure.
  */
-import { type Assignment, readConfigSource } from '../desired.ts'
+
+import { CONFIG_SOURCE_ANNOTATION } from '../../decision/channels.ts'
+import { type Assignment, readConfigSource } from '../config-source-field.ts'
 import { readConfigMapName } from './config-map-name.ts'
-import { CONFIG_SOURCE_ANNOTATION } from './words.ts'
 
 export function readSourceAnnotation(text: string, defaultKey: string): Exclude<Assignment, { kind: 'local' }> {
   const trimmed = text.trim()

@@ -1,6 +1,6 @@
 /** A ConfigMap as people write it: `namespace/name` or `namespace/name:key`. What is read here is safe in a request path. Pure. */
-import type { ConfigMapRef } from '../../agent/model.ts'
-import { isConfigMapKey, isNamespace, isObjectName, quote } from '../names.ts'
+import type { ConfigMapRef } from '../../decision/config-source.ts'
+import { isConfigMapKey, isNamespace, isObjectName, quote } from '../../values/kubernetes-names.ts'
 
 export type ConfigMapReading =
   | { readonly ok: true; readonly namespace: string; readonly name: string; readonly key: string | undefined }

@@ -5,11 +5,12 @@
  *
  * A ConfigMap without a selector selects nothing and one with an empty selector everything, as in Kubernetes (`LabelSelectorAsSelector`).
  */
+
+import { NODE_SELECTOR_ANNOTATION, PRIORITY_ANNOTATION } from '../../decision/channels.ts'
+import { isObjectName, quote } from '../../values/kubernetes-names.ts'
 import { identityOf } from '../kube-object.ts'
-import { isObjectName, quote } from '../names.ts'
 import { type Labels, matchesLabels, parseLabelSelector } from './label-selector.ts'
 import { metadataOf } from './metadata.ts'
-import { NODE_SELECTOR_ANNOTATION, PRIORITY_ANNOTATION } from './words.ts'
 
 /** One ConfigMap of a fleet; its metadata is enough. */
 export interface FleetMember {
@@ -26,7 +27,7 @@ export type FleetChoice =
   | { readonly kind: 'none' }
   | { readonly kind: 'refused'; readonly detail: string }
 
-interface Candidate {
+interface FleetMatch {
   readonly name: string
   readonly priority: number
   /** It could be meant for this node, and cannot be understood. */
@@ -50,7 +51,7 @@ export function readFleetMember(configMap: unknown): FleetMember | undefined {
 }
 
 export function chooseOfFleet(members: readonly FleetMember[], labels: Labels): FleetChoice {
-  const candidates = members.flatMap((member) => judge(member, labels) ?? [])
+  const candidates = members.flatMap((member) => matchMember(member, labels) ?? [])
   const highest = Math.max(...candidates.map(({ priority }) => priority))
   const first = candidates.filter(({ priority }) => priority === highest)
   const [winner, ...others] = first
@@ -65,10 +66,10 @@ export function chooseOfFleet(members: readonly FleetMember[], labels: Labels): 
 }
 
 /** undefined: it is not meant for this node. */
-function judge({ name, selector, priority, problem }: FleetMember, labels: Labels): Candidate | undefined {
+function matchMember({ name, selector, priority, problem }: FleetMember, labels: Labels): FleetMatch | undefined {
   if (problem !== undefined) return { name, priority: UNREADABLE_PRIORITY, problem }
   const value = priority === undefined ? 0 : parsePriority(priority)
-  const of = (why: string | undefined): Candidate => ({ name, priority: value ?? UNREADABLE_PRIORITY, problem: why })
+  const of = (why: string | undefined): FleetMatch => ({ name, priority: value ?? UNREADABLE_PRIORITY, problem: why })
   if (selector === undefined) return undefined
   const reading = parseLabelSelector(selector)
   if (!reading.ok) return of(`its annotation ${NODE_SELECTOR_ANNOTATION} is no label selector: ${reading.detail}`)

@@ -4,7 +4,7 @@
  *
  * Upstream: `pkg/labels/selector.go` and `pkg/util/validation` (IsQualifiedName, IsValidLabelValue).
  */
-import { quote } from '../names.ts'
+import { quote } from '../../values/kubernetes-names.ts'
 import { isLabelKey, isLabelValue } from './label-syntax.ts'
 
 export type Labels = Readonly<Record<string, string>>

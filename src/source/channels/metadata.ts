@@ -1,5 +1,5 @@
 /** Labels and annotations of an object, read from JSON (or YAML) that may be anything. Pure. */
-import { isObject } from '../../agent/is-object.ts'
+import { isObject } from '../../values/is-object.ts'
 
 export interface Metadata {
   readonly labels: Readonly<Record<string, string>>

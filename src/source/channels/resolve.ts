@@ -4,15 +4,15 @@
  * silence on all channels means local. Pure; cluster and manifests are resolved by this one function.
  */
 
-import type { Channel } from '../../agent/desired.ts'
-import { isObject } from '../../agent/is-object.ts'
-import type { ConfigMapRef } from '../../agent/model.ts'
-import { type Assignment, readAssignment } from '../desired.ts'
-import { isObjectName, quote } from '../names.ts'
+import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, FLEET_LABEL, SWITCHED_CHANNELS, type SwitchedChannel } from '../../decision/channels.ts'
+import type { ConfigMapRef } from '../../decision/config-source.ts'
+import type { Channel } from '../../decision/desired.ts'
+import { isObject } from '../../values/is-object.ts'
+import { isObjectName, quote } from '../../values/kubernetes-names.ts'
+import { type Assignment, readAssignment } from '../config-source-field.ts'
 import { readSourceAnnotation } from './annotation.ts'
 import { chooseOfFleet, type FleetMember } from './fleet.ts'
 import { type Metadata, metadataOf } from './metadata.ts'
-import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, FLEET_LABEL, SWITCHED_CHANNELS, type SwitchedChannel } from './words.ts'
 
 export interface ChannelSettings {
   /** Those that are listened to. */
@@ -40,7 +40,7 @@ export type Fleet =
   | { readonly kind: 'known'; readonly members: readonly FleetMember[] }
   | { readonly kind: 'unreadable'; readonly detail: string }
 
-export type Resolution =
+export type ChannelResolution =
   | { readonly kind: 'local' }
   /** The fleet decides, and is not known yet. */
   | { readonly kind: 'pending'; readonly channel: 'selector' }
@@ -53,7 +53,7 @@ const LONGEST_DETAIL = 200
 
 type Said = Exclude<Assignment, { kind: 'local' }> | { readonly kind: 'pending' } | undefined
 
-export function resolveChannels(node: unknown, settings: ChannelSettings, fleet: Fleet): Resolution {
+export function resolveChannels(node: unknown, settings: ChannelSettings, fleet: Fleet): ChannelResolution {
   const metadata = metadataOf(node)
   if (metadata === undefined) {
     return { kind: 'invalid', channel: undefined, detail: 'labels or annotations of the Node are not text by key' }

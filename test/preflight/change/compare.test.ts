@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { formatPath } from '../../../src/kubelet/field-path.ts'
 import { listLeaves } from '../../../src/kubelet/fields.ts'
 import { formatSide, HIDDEN } from '../../../src/preflight/change/change.ts'
 import { compareConfigs } from '../../../src/preflight/change/compare.ts'
 import { ROWS, rowAt } from '../../../src/preflight/change/field-rows.ts'
-import { formatPath } from '../../../src/preflight/field-path.ts'
 import { anyConfig, anyVersion, v } from './configs.ts'
 import { withDefaults } from './with-defaults.ts'
 

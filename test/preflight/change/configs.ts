@@ -1,7 +1,8 @@
 /** Configs out of thin air, of fields that exist, for properties of comparing them. */
 import fc from 'fast-check'
 import type { KubeletConfig } from '../../../src/kubelet/decode.ts'
-import { FIELDS, type FieldType } from '../../../src/kubelet/fields.ts'
+import type { FieldType } from '../../../src/kubelet/field.ts'
+import { FIELDS } from '../../../src/kubelet/fields.ts'
 import type { KubeletVersion } from '../../../src/preflight/kubelet-version.ts'
 
 const text = fc.constantFrom('', 'none', 'static', '/etc/x', '1Gi', '1024Mi', '10%', '0,1')

@@ -1,5 +1,7 @@
 /** Every field that kubelet 1.20 has, with what it takes, with what it does not take, and with nothing. */
-import { FIELDS, type Field, type FieldType, isKnown } from '../../../src/kubelet/fields.ts'
+
+import type { Field, FieldType } from '../../../src/kubelet/field.ts'
+import { FIELDS, isKnown } from '../../../src/kubelet/fields.ts'
 import { below, type Candidate, withFields } from './candidate.ts'
 
 const FITTING: Readonly<Record<FieldType, unknown>> = {

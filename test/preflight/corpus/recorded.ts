@@ -1,7 +1,7 @@
 /** What is checked in about the corpus: what a real kubelet said of each candidate, and where preflight says otherwise, and why. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isObject } from '../../../src/agent/is-object.ts'
+import { isObject } from '../../../src/values/is-object.ts'
 
 const VERDICTS = join(import.meta.dirname, 'verdicts.json')
 const DISAGREEMENTS = join(import.meta.dirname, 'disagreements.json')

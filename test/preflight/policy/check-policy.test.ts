@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { formatPath } from '../../../src/kubelet/field-path.ts'
 import type { Change } from '../../../src/preflight/change/change.ts'
 import { compareConfigs } from '../../../src/preflight/change/compare.ts'
 import { FIELD_ROWS } from '../../../src/preflight/change/field-rows.ts'
-import { formatPath } from '../../../src/preflight/field-path.ts'
-import { type ChangePolicy, checkPolicy, GUARDED, judgeChange } from '../../../src/preflight/policy/check-policy.ts'
+import { type ChangePolicy, checkPolicy, decideChange, GUARDED } from '../../../src/preflight/policy/check-policy.ts'
 import { checkPattern, matchesPattern } from '../../../src/preflight/policy/patterns.ts'
 import { v } from '../change/configs.ts'
 
@@ -55,14 +55,14 @@ t.test('what has to be drained for', async (t) => {
 
 t.test('change by change', async (t) => {
   const policy = { ...GUARD, deny: ['maxPods'], requireDrain: ['tls*', 'class:drain'] }
-  t.match(judgeChange({ path: ['maxPods'], risk: 'pod-admission' }, policy), {
+  t.match(decideChange({ path: ['maxPods'], risk: 'pod-admission' }, policy), {
     outcome: 'denied',
     rule: 'policy/deny[0]',
     pattern: 'maxPods',
   })
-  t.match(judgeChange({ path: ['port'], risk: 'server-clients' }, policy), { outcome: 'denied', rule: 'policy/guarded' })
-  t.match(judgeChange({ path: ['clusterDNS'], risk: 'drain' }, policy), { outcome: 'drain', rule: 'policy/requireDrain[1]' })
-  t.same(judgeChange({ path: ['syncFrequency'], risk: 'load' }, policy), { outcome: 'allowed', rule: undefined })
+  t.match(decideChange({ path: ['port'], risk: 'server-clients' }, policy), { outcome: 'denied', rule: 'policy/guarded' })
+  t.match(decideChange({ path: ['clusterDNS'], risk: 'drain' }, policy), { outcome: 'drain', rule: 'policy/requireDrain[1]' })
+  t.same(decideChange({ path: ['syncFrequency'], risk: 'load' }, policy), { outcome: 'allowed', rule: undefined })
 })
 
 t.test('a finding says which rule, where and what to do', async (t) => {

@@ -1,8 +1,14 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Channel } from '../../../src/agent/desired.ts'
-import { type ChannelSettings, type Fleet, needsFleet, type Resolution, resolveChannels } from '../../../src/source/channels/resolve.ts'
-import { SWITCHED_CHANNELS } from '../../../src/source/channels/words.ts'
+import { SWITCHED_CHANNELS } from '../../../src/decision/channels.ts'
+import type { Channel } from '../../../src/decision/desired.ts'
+import {
+  type ChannelResolution,
+  type ChannelSettings,
+  type Fleet,
+  needsFleet,
+  resolveChannels,
+} from '../../../src/source/channels/resolve.ts'
 
 const LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
 const ANNOTATION = 'kubelet-cfg-agent.io/config-source'
@@ -95,7 +101,7 @@ t.test('the fleet: not known yet, or not to be read', async (t) => {
 })
 
 /** What one channel says, and what has to come of it, where it is the one that decides. */
-const SAYS: Readonly<Record<'config-source' | 'label' | 'annotation', readonly (readonly [unknown, Resolution['kind']])[]>> = {
+const SAYS: Readonly<Record<'config-source' | 'label' | 'annotation', readonly (readonly [unknown, ChannelResolution['kind']])[]>> = {
   'config-source': [
     [undefined, 'local'],
     [null, 'local'],
@@ -117,7 +123,7 @@ const SAYS: Readonly<Record<'config-source' | 'label' | 'annotation', readonly (
     ['nonsense', 'invalid'],
   ],
 }
-const FLEETS: readonly (readonly [Fleet, Resolution['kind']])[] = [
+const FLEETS: readonly (readonly [Fleet, ChannelResolution['kind']])[] = [
   [NO_FLEET, 'local'],
   [fleetOf('zone=b'), 'local'],
   [fleetOf('zone=a'), 'config-map'],

@@ -1,0 +1,263 @@
+/**
+ * The disk in memory, for the simulation: each step is announced before and after, so that a crash can be put there, and open to a
+ * disk error; `powerLoss` takes away what was not synced (fake-durability.ts says what that may be).
+ */
+import { basename, dirname, join } from 'node:path'
+import type { FileFacts } from '../../ports/files.ts'
+import type { Disk } from '../disk.ts'
+import type { Change, FakeDirectory, FakeFile, FakeNode } from './fake-durability.ts'
+import { applyDurably, reachedBySync, wake } from './fake-durability.ts'
+
+export interface FakeStep {
+  readonly kind: 'write' | 'append' | 'fsync' | 'rename' | 'unlink' | 'mkdir'
+  readonly path: string
+}
+/** `short-write`: reported as success, but only half of the bytes arrive. */
+export type FakeFault = 'ENOSPC' | 'EIO' | 'short-write'
+
+export class FakeDisk implements Disk {
+  readonly owner = 'fake'
+  /** What it throws is a crash: it passes through as it is, and this disk does nothing more until `restart` or `powerLoss`. */
+  onStep: ((step: FakeStep, phase: 'before' | 'after') => void) | undefined
+  /** Asked at each step. */
+  faultOf: ((step: FakeStep) => FakeFault | undefined) | undefined
+  /** Asked at each read of a file or a directory. */
+  readFaultOf: ((path: string) => 'EIO' | 'EACCES' | undefined) | undefined
+  /** Nothing can be written or created; renames and removals work. */
+  full = false
+
+  readonly #nowMs: () => number
+  readonly #root: FakeDirectory
+  /** Changes of names that have not reached the disk, oldest first. */
+  #pending: Change[] = []
+  #inodes = 0
+  #crash: { readonly thrown: unknown } | undefined
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+    this.#root = this.#newDirectory(0o755)
+  }
+
+  read(path: string): Buffer {
+    this.#refuseRead(path)
+    const node = this.#existing(path)
+    if (node.kind === 'directory') throw failure('EISDIR', path)
+    return Buffer.from(node.bytes)
+  }
+
+  list(path: string): string[] {
+    this.#refuseRead(path)
+    return [...this.#directory(path).entries.keys()]
+  }
+
+  stat(path: string): FileFacts | undefined {
+    const node = this.#find(path)
+    if (node === undefined) return undefined
+    const size = node.kind === 'file' ? node.bytes.length : 0
+    const { kind, mode, mtimeMs } = node
+    return { kind, mode, uid: 0, gid: 0, size, mtimeMs, identity: `${node.inode}:${size}:${mtimeMs}:${node.changes}` }
+  }
+
+  makeDirectory(path: string, mode: number): void {
+    this.#step('mkdir', path, () => {
+      if (this.#find(path) !== undefined) throw failure('EEXIST', path)
+      this.#link(path, this.#newDirectory(mode))
+    })
+  }
+
+  write(path: string, bytes: Buffer, mode: number): void {
+    this.#step('write', path, (fault) => this.#link(path, this.#newFile(fault === 'short-write' ? half(bytes) : Buffer.from(bytes), mode)))
+    this.#step('fsync', path, () => {
+      const file = this.#existing(path)
+      if (file.kind === 'file') file.durable = file.bytes
+    })
+  }
+
+  append(path: string, text: string, mode: number): void {
+    this.#step('append', path, (fault) => {
+      const added = fault === 'short-write' ? half(Buffer.from(text)) : Buffer.from(text)
+      const file = this.#find(path)
+      if (file?.kind === 'directory') throw failure('EISDIR', path)
+      if (file === undefined) this.#link(path, this.#newFile(added, mode))
+      else this.#fill(file, Buffer.concat([file.bytes, added]))
+      // Unlike write-file-atomic, appendFileSync goes on writing until it is told why it cannot.
+      if (fault === 'short-write') throw failure('ENOSPC', path)
+    })
+  }
+
+  rename(from: string, to: string): void {
+    this.#step('rename', from, () => {
+      const node = this.#existing(from)
+      const replaced = this.#find(to)
+      if (replaced?.kind === 'directory' && node.kind === 'file') throw failure('EISDIR', to)
+      if (replaced?.kind === 'file' && node.kind === 'directory') throw failure('ENOTDIR', to)
+      if (replaced?.kind === 'directory' && replaced.entries.size > 0) throw failure('ENOTEMPTY', to)
+      node.changes += 1
+      this.#change(node, [
+        { directory: this.#directory(dirname(from)), name: basename(from), node: undefined },
+        { directory: this.#directory(dirname(to)), name: basename(to), node },
+      ])
+    })
+  }
+
+  unlink(path: string): void {
+    const node = this.#existing(path)
+    if (node.kind === 'directory') throw failure('EISDIR', path)
+    this.#unlink(path, node)
+  }
+
+  removeTree(path: string): void {
+    const node = this.#find(path)
+    if (node === undefined) return
+    if (node.kind === 'directory') for (const name of [...node.entries.keys()]) this.removeTree(join(path, name))
+    this.#unlink(path, node)
+  }
+
+  syncDirectory(path: string): void {
+    this.#step('fsync', path, () => {
+      const synced = reachedBySync(this.#directory(path), this.#pending)
+      for (const change of synced) applyDurably(change)
+      if (synced.size > 0) this.#pending = this.#pending.filter((change) => !synced.has(change))
+    })
+  }
+
+  /** Sets the scene, with no step announced: a file and its parents, durable. Changes a file in place, as nothing else here does. */
+  plant(path: string, bytes: Uint8Array | string): void {
+    let directory = this.#root
+    for (const name of segments(dirname(path))) {
+      const next = directory.entries.get(name) ?? this.#newDirectory(0o755)
+      if (next.kind === 'file') throw failure('ENOTDIR', path)
+      directory.entries.set(name, next)
+      directory.durable.set(name, next)
+      directory = next
+    }
+    const found = directory.entries.get(basename(path))
+    const file = found?.kind === 'file' ? found : this.#newFile(Buffer.alloc(0), 0o600)
+    this.#fill(file, Buffer.from(bytes))
+    file.durable = file.bytes
+    directory.entries.set(basename(path), file)
+    directory.durable.set(basename(path), file)
+  }
+
+  /** A new process, after a crash of the one before: everything visible is still there. */
+  restart(): void {
+    this.#crash = undefined
+  }
+
+  /** The machine loses power and starts again. `random` gives numbers in [0, 1). */
+  powerLoss(random: () => number): void {
+    const lost = new Set<FakeNode>()
+    for (const change of this.#pending) {
+      // A journal keeps the order of what happened to one file: with a change lost, no later one of it survives.
+      if (lost.has(change.node) || random() < 0.5) lost.add(change.node)
+      else applyDurably(change)
+    }
+    this.#pending = []
+    this.#crash = undefined
+    wake(this.#root, random)
+  }
+
+  #unlink(path: string, node: FakeNode): void {
+    this.#step('unlink', path, () => {
+      this.#change(node, [{ directory: this.#directory(dirname(path)), name: basename(path), node: undefined }])
+    })
+  }
+
+  #refuseRead(path: string): void {
+    const fault = this.readFaultOf?.(path)
+    if (fault !== undefined) throw failure(fault, path)
+  }
+
+  #step(kind: FakeStep['kind'], path: string, action: (fault: FakeFault | undefined) => void): void {
+    // A dead process does not clean up.
+    if (this.#crash !== undefined) throw this.#crash.thrown
+    const step: FakeStep = { kind, path }
+    this.#announce(step, 'before')
+    const needsSpace = kind === 'write' || kind === 'append' || kind === 'mkdir'
+    const fault = this.faultOf?.(step) ?? (this.full && needsSpace ? 'ENOSPC' : undefined)
+    if (fault === 'ENOSPC' || fault === 'EIO') throw failure(fault, path)
+    action(fault)
+    this.#announce(step, 'after')
+  }
+
+  #announce(step: FakeStep, phase: 'before' | 'after'): void {
+    try {
+      this.onStep?.(step, phase)
+    } catch (thrown) {
+      this.#crash = { thrown }
+      throw thrown
+    }
+  }
+
+  #find(path: string): FakeNode | undefined {
+    let node: FakeNode | undefined = this.#root
+    for (const name of segments(path)) {
+      if (node === undefined) return undefined
+      if (node.kind === 'file') throw failure('ENOTDIR', path)
+      node = node.entries.get(name)
+    }
+    return node
+  }
+
+  #existing(path: string): FakeNode {
+    const node = this.#find(path)
+    if (node === undefined) throw failure('ENOENT', path)
+    return node
+  }
+
+  #directory(path: string): FakeDirectory {
+    const node = this.#existing(path)
+    if (node.kind === 'file') throw failure('ENOTDIR', path)
+    return node
+  }
+
+  #link(path: string, node: FakeNode): void {
+    this.#change(node, [{ directory: this.#directory(dirname(path)), name: basename(path), node }])
+  }
+
+  #change(node: FakeNode, entries: Change['entries']): void {
+    for (const { directory, name, node: entry } of entries) {
+      if (entry === undefined) directory.entries.delete(name)
+      else directory.entries.set(name, entry)
+      directory.mtimeMs = this.#nowMs()
+      directory.changes += 1
+    }
+    this.#pending.push({ node, entries })
+  }
+
+  #fill(file: FakeFile, bytes: Buffer): void {
+    file.bytes = bytes
+    file.mtimeMs = this.#nowMs()
+    file.changes += 1
+  }
+
+  #newFile(bytes: Buffer, mode: number): FakeFile {
+    this.#inodes += 1
+    return { kind: 'file', inode: this.#inodes, mode, bytes, durable: undefined, mtimeMs: this.#nowMs(), changes: 0 }
+  }
+
+  #newDirectory(mode: number): FakeDirectory {
+    this.#inodes += 1
+    return {
+      kind: 'directory',
+      inode: this.#inodes,
+      mode,
+      entries: new Map(),
+      durable: new Map(),
+      mtimeMs: this.#nowMs(),
+      changes: 0,
+    }
+  }
+}
+
+function half(bytes: Buffer): Buffer {
+  return Buffer.from(bytes.subarray(0, bytes.length >> 1))
+}
+
+function segments(path: string): string[] {
+  return path.split('/').filter((name) => name !== '')
+}
+
+function failure(code: string, path: string): Error & { code: string } {
+  return Object.assign(new Error(`${code}: simulated, '${path}'`), { code })
+}

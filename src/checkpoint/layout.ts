@@ -1,0 +1,145 @@
+/**
+ * Which names may become file names, and where every file of the dynamic config directory is. Pure. Names come from the API server
+ * and so from whoever may write there: what is not plainly safe is refused, never repaired.
+ *
+ * Rules: `validation.IsConfigMapKey` in k8s.io/apimachinery for keys; systemd.exec(5), EnvironmentFile=, for the directory.
+ */
+import { isAbsolute, join, normalize, relative } from 'node:path'
+import type { CheckpointFile, ConfigMapData, ConfigMapSource } from '../decision/config-source.ts'
+import type { RecordName } from '../ports/store.ts'
+
+export type NameCheck = { readonly ok: true } | { readonly ok: false; readonly reason: NameRefusal; readonly detail: string }
+export type NameRefusal = 'empty' | 'too-long' | 'reserved' | 'unsafe-character' | 'not-absolute'
+
+const OK: NameCheck = { ok: true }
+const SAFE_NAME = /^[-._a-zA-Z0-9]+$/
+const LONGEST_KEY = 253
+/** Shorter than a key: a uid or resourceVersion must leave room for the suffix under which its checkpoint may be set aside. */
+const LONGEST_VERSION = 200
+
+/** `what` names the field in the answer: `uid`, `resourceVersion`. */
+export function checkVersion(what: string, name: string): NameCheck {
+  return checkName(what, name, LONGEST_VERSION)
+}
+
+const OVERLAY = /^[0-9a-f]{16}$/
+
+/** @param overlay undefined: there is none */
+export function checkOverlay(overlay: string | undefined): NameCheck {
+  if (overlay === undefined || OVERLAY.test(overlay)) return OK
+  return { ok: false, reason: 'unsafe-character', detail: `overlay ${quote(overlay)} is not 16 hexadecimal digits` }
+}
+
+export function checkKey(name: string): NameCheck {
+  return checkName('key', name, LONGEST_KEY)
+}
+
+export function checkFile(file: CheckpointFile): NameCheck {
+  return firstRefusal([
+    checkVersion('uid', file.uid),
+    checkVersion('resourceVersion', file.resourceVersion),
+    checkKey(file.kubeletConfigKey),
+    checkOverlay(file.overlay),
+  ])
+}
+
+/** Everything in a source that becomes a path or a line of a record. */
+export function checkSource(source: ConfigMapSource): NameCheck {
+  return firstRefusal([
+    checkName('namespace', source.namespace, LONGEST_KEY),
+    checkName('name', source.name, LONGEST_KEY),
+    checkFile(source),
+  ])
+}
+
+export function checkData(data: ConfigMapData): NameCheck {
+  return firstRefusal(Object.keys(data).map(checkKey))
+}
+
+const SAFE_DIRECTORY = /^[-._a-zA-Z0-9/@:+,]+$/
+
+/** The dynamic config directory: its path is written to an EnvironmentFile and then split into words by systemd. */
+export function checkDirectory(path: string): NameCheck {
+  const refuse = (reason: NameRefusal, why: string): NameCheck => ({ ok: false, reason, detail: `directory ${quote(path)} ${why}` })
+  if (path === '') return refuse('empty', 'is empty')
+  if (!isAbsolute(path)) return refuse('not-absolute', 'is not an absolute path')
+  if (!SAFE_DIRECTORY.test(path))
+    return refuse('unsafe-character', 'may hold letters, digits and /-._@:+, only: systemd would split or unquote it')
+  if (path === '/' || path !== normalize(path) || path.endsWith('/'))
+    return refuse('reserved', 'must be plain: no //, /./, /../, and no / at the end')
+  if (path.length > 1000) return refuse('too-long', `has ${path.length} characters, more than 1000`)
+  return OK
+}
+
+/** Where everything is. Takes names that were checked. */
+export interface Layout {
+  readonly directory: string
+  readonly meta: string
+  record(name: RecordName): string
+  readonly proven: string
+  readonly channelState: string
+  readonly verdicts: string
+  /** The cluster and node that this state belongs to. */
+  readonly binding: string
+  readonly checkpoints: string
+  /** With an overlay: its rendering. */
+  checkpoint(uid: string, resourceVersion: string, overlay?: string): string
+  /** Checkpoints with this node's overlay, each in a directory beneath that of its version. */
+  readonly rendered: string
+  readonly requests: string
+  readonly lock: string
+}
+
+export function layoutOf(directory: string): Layout {
+  const meta = join(directory, 'meta')
+  const checkpoints = join(directory, 'checkpoints')
+  const rendered = join(directory, 'rendered')
+  return {
+    directory,
+    meta,
+    record: (name) => join(meta, name),
+    proven: join(meta, 'proven'),
+    channelState: join(meta, 'heard'),
+    verdicts: join(meta, 'verdicts'),
+    binding: join(meta, 'cluster'),
+    checkpoints,
+    checkpoint: (uid, resourceVersion, overlay) =>
+      overlay === undefined ? join(checkpoints, uid, resourceVersion) : join(rendered, uid, resourceVersion, overlay),
+    rendered,
+    requests: join(directory, 'requests'),
+    lock: join(directory, 'lock'),
+  }
+}
+
+/** The other way round: which file of which checkpoint or rendering a path names, whoever wrote the path. undefined: none. */
+export function findFile({ checkpoints, rendered }: Layout, path: string): CheckpointFile | undefined {
+  const [uid, resourceVersion, ...inside] = relative(checkpoints, path).split('/')
+  if (uid && uid !== '..') return toFile(uid, resourceVersion, undefined, inside)
+  const [renderedUid, renderedVersion, overlay, ...key] = relative(rendered, path).split('/')
+  if (!renderedUid || renderedUid === '..' || overlay === undefined || !OVERLAY.test(overlay)) return undefined
+  return toFile(renderedUid, renderedVersion, overlay, key)
+}
+
+function toFile(uid: string, resourceVersion = '', overlay: string | undefined, [key, ...deeper]: string[]): CheckpointFile | undefined {
+  if (resourceVersion === '' || !key || deeper.length > 0) return undefined
+  return { uid, resourceVersion, kubeletConfigKey: key, ...(overlay !== undefined && { overlay }) }
+}
+
+function checkName(what: string, name: string, longest: number): NameCheck {
+  const refuse = (reason: NameRefusal, why: string): NameCheck => ({ ok: false, reason, detail: `${what} ${quote(name)} ${why}` })
+  if (name === '') return refuse('empty', 'is empty')
+  if (name.length > longest) return refuse('too-long', `has ${name.length} characters, more than ${longest}`)
+  if (!SAFE_NAME.test(name)) return refuse('unsafe-character', 'may hold letters, digits, -, _ and . only')
+  // `..` also opens the names of unfinished work (files.ts).
+  if (name === '.' || name.startsWith('..')) return refuse('reserved', 'may not be . or start with ..')
+  return OK
+}
+
+function firstRefusal(checks: readonly NameCheck[]): NameCheck {
+  return checks.find((check) => !check.ok) ?? OK
+}
+
+/** For a message: hostile names are cut and escaped. */
+function quote(name: string): string {
+  return JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}...` : name)
+}

@@ -1,0 +1,37 @@
+/** What the operator asks for, as files under `requests/`: the writing half, for the command line. Durable when a method returns. */
+import { join } from 'node:path'
+import type { ContentHash } from '../decision/config-source.ts'
+import type { Files } from '../ports/files.ts'
+import type { Layout } from './layout.ts'
+import type { HoldRequest, RetryRequest, RollbackRequest } from './request-shapes.ts'
+
+export class RequestWriter {
+  readonly #files: Files
+  readonly #directory: string
+
+  constructor(files: Files, layout: Layout) {
+    this.#files = files
+    this.#directory = layout.requests
+  }
+
+  requestHold(hold: HoldRequest['hold']): void {
+    this.#write('hold', { hold } satisfies HoldRequest)
+  }
+
+  clearHold(): void {
+    this.#files.remove(join(this.#directory, 'hold'))
+  }
+
+  requestRollback(content: ContentHash): void {
+    this.#write('rollback', { content } satisfies RollbackRequest)
+  }
+
+  requestRetry(): void {
+    this.#write('retry', { retry: 'all' } satisfies RetryRequest)
+  }
+
+  #write(name: string, request: HoldRequest | RollbackRequest | RetryRequest): void {
+    this.#files.makeDirectory(this.#directory)
+    this.#files.replace(join(this.#directory, name), JSON.stringify(request))
+  }
+}

@@ -1,0 +1,73 @@
+/** The options of all commands that judge or compare a config, and what is read from them. Pure. */
+
+import type { UnitState } from '../decision/unit-state.ts'
+import { formatVersion, type KubeletVersion, parseVersion } from '../preflight/kubelet-version.ts'
+import { type Kind, pathKind, switchKind } from '../settings/setting-kinds.ts'
+import { candidateKind } from './candidate.ts'
+import type { CommandArgument, CommandOption, OptionValues } from './command.ts'
+
+export const CANDIDATE: CommandArgument = {
+  name: 'candidate',
+  kind: candidateKind,
+  required: true,
+  help: 'a file (a config, or the manifest of a ConfigMap), - for standard input, or a ConfigMap in the cluster: configmap/NAME, configmap/NAMESPACE/NAME; with :KEY where that is not kubelet',
+}
+
+/** Unlike a setting's, it may be relative: a person names it. */
+const fileKind: Kind<string> = {
+  ...pathKind,
+  parse: (text) => {
+    if (text === '') return { ok: true, value: text }
+    return /\p{Cc}/u.test(text) ? { ok: false, detail: 'it holds a control character' } : { ok: true, value: text }
+  },
+}
+
+const versionKind: Kind<string> = {
+  placeholder: '<version>',
+  parse(text) {
+    const version = text === '' ? undefined : parseVersion(text)
+    if (text !== '' && version === undefined)
+      return { ok: false, detail: `"${text.replace(/\p{Cc}/gu, '?')}" is no version of kubelet: write 1.28 or v1.28.3` }
+    return { ok: true, value: version === undefined ? '' : formatVersion(version) }
+  },
+  show: (text) => text,
+}
+
+export const KUBELET_VERSION: CommandOption = {
+  name: 'kubelet-version',
+  kind: versionKind,
+  initial: '',
+  help: "judge for a kubelet of this version, as in 1.28; by default that of this machine's kubelet",
+}
+
+/** Not `no-overlay`: the parser of the command line takes that for the opposite of an `overlay`. */
+export const WITHOUT_OVERLAY: CommandOption = {
+  name: 'without-overlay',
+  kind: switchKind,
+  initial: 'false',
+  help: "take configmap/NAME as the cluster has it, and not with this node's overlay",
+}
+
+export function wantsOverlay(options: OptionValues): boolean {
+  return options[WITHOUT_OVERLAY.name] !== 'true'
+}
+
+export function fileOption(name: string, help: string): CommandOption {
+  return { name, kind: fileKind, initial: '', help }
+}
+
+export function readVersion(options: OptionValues): KubeletVersion | undefined {
+  const text = options[KUBELET_VERSION.name] ?? ''
+  return text === '' ? undefined : parseVersion(text)
+}
+
+/** undefined: it was not given. */
+export function readText(options: OptionValues, name: string): string | undefined {
+  const text = options[name] ?? ''
+  return text === '' ? undefined : text
+}
+
+/** A machine that knows kubelet's unit is a node; anywhere else (a build server) nothing of the machine counts. */
+export function isNode(unit: UnitState): boolean {
+  return unit.kind === 'known' && unit.activity !== 'not-found'
+}

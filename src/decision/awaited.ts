@@ -1,0 +1,41 @@
+/** When what the agent waits for comes by itself. A step does not say: its time is only when to look again. Pure; CLOCK_MONOTONIC microseconds. */
+
+import { decideRestart } from './restarts.ts'
+import type { Snapshot } from './snapshot.ts'
+import { askTurn } from './spread.ts'
+import type { Phase } from './step.ts'
+import { chooseTarget, type Target } from './target.ts'
+import { measureTrial } from './trial.ts'
+
+export interface Awaited {
+  /** undefined: nothing is on trial, or what is has not become healthy yet. */
+  readonly trial: { readonly sinceUs: number; readonly untilUs: number } | undefined
+  /** This node's turn in a spread, or the end of the hourly limit of restarts. */
+  readonly waitUntilUs: number | undefined
+}
+
+const NOTHING: Awaited = { trial: undefined, waitUntilUs: undefined }
+
+export function findAwaited(snapshot: Snapshot, phase: Phase): Awaited {
+  const target = snapshot.unit.kind === 'known' ? chooseTarget(snapshot, snapshot.unit) : undefined
+  if (target === undefined) return NOTHING
+  const trial = phase === 'in-trial' ? measureTrial(snapshot, target.key) : undefined
+  return {
+    trial: trial && { sinceUs: trial.endsAtUs - snapshot.policy.trialUs, untilUs: trial.endsAtUs },
+    waitUntilUs: findEndUs(snapshot, phase, target),
+  }
+}
+
+/** When a wait ends by itself. undefined: it does not. */
+export function findEndUs(snapshot: Snapshot, phase: Phase, target: Target): number | undefined {
+  const { unit } = snapshot
+  if (phase === 'spread' && target.source !== 'local') {
+    const turn = askTurn(snapshot, target.source)
+    return turn.kind === 'wait-until' ? turn.atUs : undefined
+  }
+  if (phase === 'restart-limit' && unit.kind === 'known') {
+    const decision = decideRestart(snapshot, unit, target)
+    return decision.kind === 'limit' ? decision.untilUs : undefined
+  }
+  return undefined
+}

@@ -1,0 +1,34 @@
+/**
+ * The names by which a Node and a ConfigMap speak to the agent, and what each channel is called for people. Pure. Under
+ * `*.node-restriction.kubernetes.io/` the admission plugin NodeRestriction lets no node set or change a label of its own; annotations it does
+ * not guard at all.
+ */
+import type { Channel } from './desired.ts'
+
+export const CONFIG_LABEL = 'kubelet-cfg-agent.node-restriction.kubernetes.io/config'
+export const CONFIG_SOURCE_ANNOTATION = 'kubelet-cfg-agent.io/config-source'
+/** On ConfigMaps. */
+export const FLEET_LABEL = 'kubelet-cfg-agent.io/fleet'
+export const NODE_SELECTOR_ANNOTATION = 'kubelet-cfg-agent.io/node-selector'
+export const PRIORITY_ANNOTATION = 'kubelet-cfg-agent.io/priority'
+/** On a Node or a ConfigMap. */
+export const PAUSED_ANNOTATION = 'kubelet-cfg-agent.io/paused'
+
+/** Those that settings switch on and off; `default` is on where there is one. */
+export const SWITCHED_CHANNELS = ['config-source', 'label', 'annotation', 'selector'] as const
+export type SwitchedChannel = (typeof SWITCHED_CHANNELS)[number]
+
+export function describeChannel(channel: Channel): string {
+  switch (channel) {
+    case 'config-source':
+      return 'spec.configSource of the Node'
+    case 'label':
+      return `label ${CONFIG_LABEL} of the Node`
+    case 'annotation':
+      return `annotation ${CONFIG_SOURCE_ANNOTATION} of the Node`
+    case 'selector':
+      return `annotation ${NODE_SELECTOR_ANNOTATION} of the ConfigMap`
+    case 'default':
+      return 'the setting default-config-map'
+  }
+}

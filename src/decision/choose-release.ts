@@ -1,0 +1,61 @@
+/**
+ * What to leave behind when the agent goes for good: a kubelet whose next start nobody will watch and nobody can roll back. Pure; the same
+ * records and verdicts that the loop decides on.
+ */
+import type { ConfigSource, HeldSource } from './config-source.ts'
+import { describeSource, LOCAL, sameSource } from './config-source.ts'
+import type { Snapshot } from './snapshot.ts'
+import { trialKey } from './trial-key.ts'
+import type { KnownUnit, ReadyWiring } from './unit-state.ts'
+
+export type Release =
+  /** The next start is safe as it is. */
+  | { readonly kind: 'keep'; readonly why: string }
+  | { readonly kind: 'activate'; readonly target: ConfigSource; readonly wiring: ReadyWiring; readonly why: string }
+  /** Nobody knows what the next start uses. */
+  | { readonly kind: 'unknown'; readonly detail: string }
+
+/** No file of ours is what local starts with, so this holds for any unit. */
+const WITHOUT_ARGUMENTS: ReadyWiring = { kind: 'ready', activation: 'env', configArgs: '' }
+
+export function chooseRelease(snapshot: Snapshot): Release {
+  const { unit } = snapshot
+  if (unit.kind === 'unknown') return { kind: 'unknown', detail: unit.detail }
+  const { wiring } = unit
+  if (wiring.kind === 'broken') {
+    const why = `the unit does not take its config from the agent as it should (${wiring.detail})`
+    return { kind: 'activate', target: 'local', wiring: WITHOUT_ARGUMENTS, why }
+  }
+  return wiring.activation === 'file' ? restoreOriginal(snapshot, wiring) : leaveProven(snapshot, unit, wiring)
+}
+
+/** The file is the administrator's, and without the agent nobody would know what was put in its place, or put it back. */
+function restoreOriginal({ nextStart }: Snapshot, wiring: ReadyWiring): Release {
+  if (nextStart.kind === 'unknown') return nextStart
+  const { source } = nextStart.held
+  if (source === 'local') return { kind: 'keep', why: 'kubelet starts with its local config next' }
+  return {
+    kind: 'activate',
+    target: 'local',
+    wiring,
+    why: `${describeSource(source)} is in the place of a file that belongs to this machine`,
+  }
+}
+
+function leaveProven(snapshot: Snapshot, unit: KnownUnit, wiring: ReadyWiring): Release {
+  const { nextStart } = snapshot
+  const { source, content } = chooseRefuge(snapshot, unit)
+  if (nextStart.kind === 'unknown') return { kind: 'activate', target: source, wiring, why: nextStart.detail }
+  const next = nextStart.held
+  if (next.source === 'local') return { kind: 'keep', why: 'kubelet starts with its local config next' }
+  const same = sameSource(next.source, source) || next.content === content
+  if (same && next.content !== undefined)
+    return { kind: 'keep', why: `kubelet starts with last-known-good next, ${describeSource(next.source)}` }
+  return { kind: 'activate', target: source, wiring, why: `${describeSource(next.source)} is not proven` }
+}
+
+/** The first of last-known-good, previous and local that has a checkpoint and has not failed on this kubelet. */
+function chooseRefuge({ lastKnownGood, previous, verdicts }: Snapshot, unit: KnownUnit): HeldSource {
+  const isFit = ({ content }: HeldSource) => content !== undefined && !verdicts.has(trialKey(content, unit.kubeletIdentity))
+  return [lastKnownGood, previous].find(isFit) ?? LOCAL
+}

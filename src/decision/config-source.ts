@@ -1,0 +1,91 @@
+/**
+ * Where a kubelet's config comes from, as types, and how sources are compared and written for people. A source is compared whole, as upstream does
+ * (`checkpoint.EqualRemoteConfigSources`). Upstream's types: `NodeConfigSource` and `NodeConfigStatus`, Kubernetes 1.20 `k8s.io/api/core/v1`.
+ */
+
+/** A ConfigMap key as a Node's `spec.configSource.configMap` names it: without a version. */
+export interface ConfigMapRef {
+  readonly namespace: string
+  readonly name: string
+  readonly kubeletConfigKey: string
+}
+
+/** A ConfigMap key resolved to one version; what `meta/assigned` holds and what the Node status reports. */
+export interface ConfigMapSource extends ConfigMapRef {
+  readonly uid: string
+  /** Opaque: compared for equality, never ordered. */
+  readonly resourceVersion: string
+  /** A hash of what this node's overlay makes of it for this key, which is a version of its own. Absent: kubelet gets the ConfigMap's own bytes. */
+  readonly overlay?: string | undefined
+}
+
+/** Where a kubelet's config comes from. `local` is what kubelet was provisioned with. */
+export type ConfigSource = 'local' | ConfigMapSource
+
+/** `data` of a ConfigMap: file name to text. `binaryData` is ignored, as upstream does. */
+export type ConfigMapData = Readonly<Record<string, string>>
+
+/** SHA-256, hex, of (all files of a checkpoint, key). Local is LOCAL_CONTENT, whatever its file holds: it is the administrator's. */
+export type ContentHash = string
+
+export const LOCAL_CONTENT: ContentHash = 'local'
+
+/** A source together with what is on disk for it. */
+export interface HeldSource {
+  readonly source: ConfigSource
+  /** undefined: the checkpoint is missing or incomplete. Local always has content. */
+  readonly content: ContentHash | undefined
+  /** It is not known to be lost: the disk does not give it up. It cannot be used, but nothing is written down for it. */
+  readonly unreadable?: boolean
+}
+
+export interface CheckpointInfo {
+  readonly uid: string
+  readonly resourceVersion: string
+  /** Of a rendering. */
+  readonly overlay?: string | undefined
+  readonly savedAtMs: number
+}
+
+/** What of a source names a file on disk. */
+export type CheckpointFile = Pick<ConfigMapSource, 'uid' | 'resourceVersion' | 'kubeletConfigKey' | 'overlay'>
+
+export const LOCAL: HeldSource = { source: 'local', content: LOCAL_CONTENT }
+
+export function sameRef(a: ConfigMapRef, b: ConfigMapRef): boolean {
+  return a.namespace === b.namespace && a.name === b.name && a.kubeletConfigKey === b.kubeletConfigKey
+}
+
+export function sameSource(a: ConfigSource, b: ConfigSource): boolean {
+  if (a === 'local' || b === 'local') return a === b
+  return sameRef(a, b) && sameVersion(a, b)
+}
+
+/** The same checkpoint, or the same rendering of it, whichever of its keys kubelet reads. */
+export function sameVersion(a: ConfigSource, b: ConfigSource): boolean {
+  return a !== 'local' && b !== 'local' && a.uid === b.uid && a.resourceVersion === b.resourceVersion && a.overlay === b.overlay
+}
+
+/** The ConfigMap as it came, whatever this node lays over it. */
+export function withoutOverlay({ overlay: _, ...source }: ConfigMapSource): ConfigMapSource {
+  return source
+}
+
+/** For the log and for people: `local`, `kube-system/my-config:kubelet@212`, or `kube-system/my-config:kubelet@212+overlay-3f9a0c11`. */
+export function describeSource(source: ConfigSource): string {
+  if (source === 'local') return 'local'
+  return `${source.namespace}/${source.name}:${source.kubeletConfigKey}@${describeVersion(source)}`
+}
+
+export function describeVersion({
+  resourceVersion,
+  overlay,
+}: {
+  readonly resourceVersion: string
+  readonly overlay?: string | undefined
+}): string {
+  return overlay === undefined ? resourceVersion : `${resourceVersion}+overlay-${overlay.slice(0, SHOWN)}`
+}
+
+/** As much of a hash as people compare. */
+const SHOWN = 8

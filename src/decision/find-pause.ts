@@ -1,0 +1,52 @@
+/**
+ * Who keeps this node as it is: a person on the node (`kubelet-cfg-agent pause`), or one of the cluster by an annotation. Both hold back the same:
+ * nothing is activated or restarted, and nothing is judged for failing. A reset on the node goes before a pause of the cluster: whoever is there
+ * wants the local config now. Pure.
+ */
+import type { ChannelState, Desired } from './desired.ts'
+import type { Snapshot } from './snapshot.ts'
+
+export type Pause = { readonly by: 'node' } | { readonly by: 'cluster'; readonly detail: string }
+
+export function findPause({
+  requests,
+  desired,
+  recordedChannelState,
+}: Pick<Snapshot, 'requests' | 'desired' | 'recordedChannelState'>): Pause | undefined {
+  switch (requests.hold) {
+    case 'paused':
+      return { by: 'node' }
+    case 'local':
+      return undefined
+    case 'none': {
+      const paused = latestChannelState(desired, recordedChannelState)?.paused
+      return paused === undefined ? undefined : { by: 'cluster', detail: paused.by }
+    }
+  }
+}
+
+/** @param recorded what was written down: where nobody knows better, that stands. */
+export function latestChannelState(desired: Desired, recorded: ChannelState | undefined): ChannelState | undefined {
+  const { channelState } = desired
+  if (channelState === undefined) return recorded
+  const stands = channelState.paused === undefined && recorded?.paused?.on === 'ConfigMap' && !isConfigMapKnown(desired)
+  return stands ? { ...channelState, paused: recorded.paused } : channelState
+}
+
+export function describePause(pause: Pause): string {
+  return pause.by === 'node' ? 'paused on the node' : `paused by ${pause.detail}`
+}
+
+/** Whether the ConfigMap that is to be used has been seen, or is known to be none: it could be what pauses. */
+function isConfigMapKnown(desired: Desired): boolean {
+  switch (desired.kind) {
+    case 'local':
+      return true
+    case 'unknown':
+      return false
+    case 'invalid':
+      return desired.isSeen === true
+    case 'config-map':
+      return desired.object.kind === 'found' || (desired.object.kind === 'unavailable' && desired.object.reason === 'not-found')
+  }
+}

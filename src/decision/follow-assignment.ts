@@ -1,0 +1,66 @@
+/** The room that follows the cluster: what is assigned there becomes what is assigned here, its checkpoint on disk. Pure. */
+
+import type { ConfigMapData, ConfigMapSource } from './config-source.ts'
+import { sameRef, sameSource, sameVersion } from './config-source.ts'
+import type { Desired } from './desired.ts'
+import { sourceOf } from './desired.ts'
+import { latestChannelState } from './find-pause.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { Step } from './step.ts'
+import { trialKey } from './trial-key.ts'
+
+/** What the cluster wants, whatever state kubelet is in. Anything but a clear answer changes nothing. */
+export function followAssignment(snapshot: Snapshot): Step | undefined {
+  const desired: Desired = snapshot.requests.hold === 'local' ? { kind: 'local' } : snapshot.desired
+  const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined
+  switch (desired.kind) {
+    case 'unknown':
+    case 'invalid':
+      return undefined
+    case 'local': {
+      const reset = assigned === 'local' && snapshot.lastKnownGood.source === 'local' && snapshot.previous.source === 'local'
+      return reset ? undefined : { kind: 'reset-to-local', from: assigned }
+    }
+    case 'config-map': {
+      const { ref, object } = desired
+      if (object.kind !== 'found') return undefined
+      const source = sourceOf(ref, object)
+      const known = assigned !== undefined && sameSource(assigned, source)
+      // No content: its checkpoint is gone or damaged, and the cluster still has it.
+      if (known && snapshot.assignedContent !== undefined && snapshot.assignedContent === snapshot.desiredContent) return undefined
+      // What a selector chooses changes for many nodes at once, as an edit does.
+      const bySelector = snapshot.recordedChannelState?.channel === 'selector' && desired.channelState?.channel === 'selector'
+      const inPlace = assigned !== undefined && assigned !== 'local' && (sameRef(assigned, source) || bySelector)
+      const { data, rendered } = object
+      const assign: Step = { kind: 'assign', source, data, ...(rendered && { rendered: rendered.data }), inPlace }
+      return checkReplacement(snapshot, source, rendered?.data ?? data, assign)
+    }
+  }
+}
+
+/** What has not been seen is not written down: what was heard last stands. */
+export function recordChannelState({ desired, recordedChannelState: before }: Snapshot): Step | undefined {
+  const channelState = latestChannelState(desired, before)
+  if (channelState === undefined || desired.kind === 'unknown') return undefined
+  const isKnown =
+    before?.channel === channelState.channel && before?.paused?.by === channelState.paused?.by && before?.problem === channelState.problem
+  return isKnown ? undefined : { kind: 'record-channel', channelState }
+}
+
+/**
+ * A restored etcd can hand a version out again with other content. Kubelet may start at any time from a checkpoint that its next start
+ * names: nothing may be in it that was not judged first.
+ */
+function checkReplacement(snapshot: Snapshot, source: ConfigMapSource, data: ConfigMapData, assign: Step): Step | undefined {
+  const { unit, desiredContent, storedContent, nextStart } = snapshot
+  if (storedContent === desiredContent || desiredContent === undefined) return assign
+  if (nextStart.kind === 'known' && !sameVersion(nextStart.held.source, source)) return assign
+  // Nothing is there, and nobody knows whether kubelet starts from it: it cannot be a version that kubelet ever started from.
+  if (nextStart.kind === 'unknown' && storedContent === undefined) return assign
+  if (unit.kind !== 'known' || nextStart.kind !== 'known') return undefined
+  const key = trialKey(desiredContent, unit.kubeletIdentity)
+  const verdict = snapshot.verdicts.get(key)
+  const isOpen = verdict?.state === 'refused' && snapshot.basis !== undefined && verdict.basis !== snapshot.basis
+  if ((verdict !== undefined && !isOpen) || snapshot.preflightPending.has(key)) return undefined
+  return snapshot.accepted.has(key) ? assign : { kind: 'preflight', source, key, data, fallback: false }
+}

@@ -1,0 +1,159 @@
+/**
+ * Health over time: folds one sample after another into the record that trial, promotion and rollback are decided on. Pure; all
+ * times are CLOCK_MONOTONIC of one boot. Only what is known counts: a gap in the samples is no health, and no illness either.
+ */
+import type { HealthRecord, HealthSample, SeenProcess } from './health.ts'
+import type { Policy } from './policy.ts'
+import type { TrialKey } from './trial-key.ts'
+import { contentOfKey } from './trial-key.ts'
+import type { UnitActivity } from './unit-state.ts'
+
+/** What a sample says of the subject. `unclear`: neither health nor illness, but exits count. `excused`: not the config's doing: nothing is charged. */
+type Condition = 'healthy' | 'ill' | 'unclear' | 'excused'
+
+/**
+ * @param subject what kubelet starts with next, on the kubelet that is installed. Another subject starts another record.
+ * @returns undefined until systemd has answered once.
+ */
+export function recordSample(
+  before: HealthRecord | undefined,
+  sample: HealthSample,
+  subject: TrialKey,
+  policy: Policy,
+): HealthRecord | undefined {
+  const { unit } = sample
+  const nowUs = sample.at.monotonicUs
+  const known = before?.bootId === sample.at.bootId ? before : undefined
+  if (unit.kind === 'unknown') return known
+  const seenProcess: SeenProcess | undefined = rememberProcess(known?.lastProcess, sample, unit.kubeletIdentity)
+  const runsSubject = sample.running.kind === 'known' && sample.running.key === subject
+  const same = known?.subject === subject ? known : undefined
+
+  // A gap: whatever happened meanwhile was not seen, so no deadline and no trial may run through it, and no exit be charged.
+  const gap = known === undefined || nowUs - known.lastSampleUs > policy.toleranceUs
+  // First record of this boot: every process since boot was started with what is activated, for only the agent changes that.
+  // And an invocation that began under this record was started with its subject, even if it died before it could be looked at.
+  const sameProcess = same?.invocationId === unit.invocationId
+  // So was one that began since kubelet was upgraded on disk, which makes the same content another subject.
+  const upgraded = same === undefined && known !== undefined && contentOfKey(known.subject) === contentOfKey(subject)
+  const startedSinceUpgrade = upgraded && known.invocationId !== unit.invocationId
+  const startedBefore = same === undefined ? known === undefined || startedSinceUpgrade : same.started || !sameProcess
+  const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
+  const condition = classifySample(sample, started, runsSubject)
+  const newExits = gap || condition === 'excused' || same?.started !== true ? 0 : countExits(same.lastNRestarts, unit.nRestarts)
+  // The health of one process says nothing of the next, even where both looked healthy at two looks in a row.
+  const healthyBeforeUs = gap || !sameProcess ? undefined : same.healthySinceUs
+  const healthySinceUs = condition === 'healthy' ? (healthyBeforeUs ?? nowUs) : undefined
+  // A person who starts kubelet anew gives it its time again; systemd, which counts its own restarts, does not.
+  const startedAnew = same !== undefined && !sameProcess && newExits === 0
+  const illBeforeUs = gap || startedAnew ? undefined : same?.unhealthySinceUs
+  const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, unit.startedAtUs) >= policy.trialUs
+
+  return {
+    bootId: sample.at.bootId,
+    subject,
+    subjectSinceUs: same?.subjectSinceUs ?? nowUs,
+    starts: same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(!sameProcess),
+    started,
+    invocationId: unit.invocationId,
+    wasHealthy: condition === 'healthy' || (sameProcess && same.wasHealthy),
+    everHealthy: condition === 'healthy' || same?.everHealthy === true,
+    healthySinceUs,
+    unhealthySinceUs: condition === 'ill' ? (illBeforeUs ?? nowUs) : undefined,
+    lastSampleUs: nowUs,
+    excused: isDown(unit.activity) && (sample.runtimeUp === false || (sameProcess && same.excused)),
+    // A config that once ran for a whole trial without a break starts with a clean slate: three crashes in a year are no crash loop.
+    exits: settled ? 0 : (same?.exits ?? 0) + newExits,
+    lastNRestarts: unit.nRestarts,
+    lastProcess: seenProcess,
+    lastDetail: describeSample(sample),
+  }
+}
+
+/** While a person has paused the agent, what happens to kubelet is the person's doing. */
+export function forgetIllness(record: HealthRecord): HealthRecord {
+  return { ...record, exits: 0, unhealthySinceUs: undefined }
+}
+
+/** Marks that a restart was asked for: from now on kubelet's exits and silence are the subject's. */
+export function expectStart(record: HealthRecord | undefined): HealthRecord | undefined {
+  return record && { ...record, started: true, everHealthy: false, unhealthySinceUs: undefined }
+}
+
+export interface HealthFailure {
+  readonly reason: 'crash-loop' | 'start-deadline' | 'ill-health'
+  readonly detail: string
+}
+
+/** Whether the subject has failed. Applies at any time, on trial or long promoted. */
+export function findFailure(
+  record: HealthRecord,
+  sample: Pick<HealthSample, 'unit' | 'at' | 'runtimeUp'>,
+  policy: Policy,
+): HealthFailure | undefined {
+  const { unit } = sample
+  if (!record.started || unit.kind === 'unknown' || sample.runtimeUp === false) return undefined
+  // NRestarts counts an exit only when the next start begins; between the two it is already known. Not of a process from before the record.
+  const exits = record.exits + Number(unit.activity === 'auto-restart' && record.starts > 0 && !record.excused)
+  // A kubelet that holds on is no longer in its loop; what it did before is forgotten once it has held on for a whole trial.
+  const steady =
+    record.healthySinceUs !== undefined && sample.at.monotonicUs - Math.max(record.healthySinceUs, unit.startedAtUs) > policy.toleranceUs
+  if (exits >= policy.crashLimit && !steady) return { reason: 'crash-loop', detail: `kubelet exited ${exits} times` }
+  if (unit.activity === 'failed' && !record.excused) return { reason: 'crash-loop', detail: `systemd gave kubelet up: ${unit.summary}` }
+  if (record.unhealthySinceUs === undefined) return undefined
+  const illUs = sample.at.monotonicUs - record.unhealthySinceUs
+  if (record.wasHealthy && illUs > policy.toleranceUs) {
+    return { reason: 'ill-health', detail: `kubelet was not healthy for ${seconds(illUs)} s: ${record.lastDetail}` }
+  }
+  if (!record.wasHealthy && illUs > policy.startDeadlineUs) {
+    return { reason: 'start-deadline', detail: `kubelet was not healthy ${seconds(illUs)} s after its start: ${record.lastDetail}` }
+  }
+  return undefined
+}
+
+function classifySample(sample: HealthSample, started: boolean, runsSubject: boolean): Condition {
+  const { unit, running } = sample
+  if (unit.kind === 'unknown' || !started) return 'excused'
+  switch (unit.activity) {
+    case 'stopped':
+    case 'stopping':
+    case 'not-found':
+      return 'excused'
+    case 'running':
+      if (runsSubject && sample.healthz?.ok !== false) return 'healthy'
+      // Another content runs: a restart is due, or had no effect. Neither is the subject's illness.
+      if (running.kind === 'known' && !runsSubject) return 'excused'
+      // What cannot be read is unknown: no health, and no illness.
+      if (running.kind === 'unknown') return 'unclear'
+      return sample.runtimeUp === false ? 'excused' : 'ill'
+    case 'starting':
+    case 'auto-restart':
+    case 'failed':
+      return sample.runtimeUp === false ? 'excused' : 'ill'
+  }
+}
+
+function isDown(activity: UnitActivity): boolean {
+  return activity === 'failed' || activity === 'auto-restart' || activity === 'starting'
+}
+
+function rememberProcess(before: SeenProcess | undefined, sample: HealthSample, kubeletIdentity: string): SeenProcess | undefined {
+  const { running } = sample
+  if (running.kind !== 'known' || before?.invocationId === running.invocationId) return before
+  return { invocationId: running.invocationId, content: running.content, kubeletIdentity }
+}
+
+/** A manual restart or reset-failed puts NRestarts back to 0 (systemd.unit(5), "NRestarts"): what it then shows came after. */
+function countExits(before: number, now: number): number {
+  return now >= before ? now - before : now
+}
+
+function describeSample(sample: HealthSample): string {
+  const unit = sample.unit.kind === 'known' ? sample.unit.summary : sample.unit.detail
+  const runtime = sample.runtimeUp === false ? ', container runtime refuses connections' : ''
+  return `${unit}${sample.healthz ? `, healthz ${sample.healthz.detail}` : ''}${runtime}`
+}
+
+function seconds(us: number): number {
+  return Math.round(us / 1e6)
+}

@@ -1,0 +1,47 @@
+/**
+ * When this node's turn comes after an in-place edit, so that one edit of a shared ConfigMap does not restart a fleet in one instant. Pure:
+ * the delay follows from node name and version, so it survives restarts and can be told beforehand. This is the one place where a
+ * coordinated rollout would decide instead: it would bring another record, and the answers are all here.
+ */
+import { createHash } from 'node:crypto'
+import { formatDuration } from '../values/durations.ts'
+import type { ConfigMapSource } from './config-source.ts'
+import { sameSource } from './config-source.ts'
+import type { Instant } from './instant.ts'
+import type { Policy } from './policy.ts'
+import type { SpreadRecord } from './records.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** What is known of the rollout of a version when a node asks for its turn. */
+export interface RolloutRecord {
+  /** Written when an in-place edit was first assigned; none of this source or this boot means no wait. */
+  readonly spread: SpreadRecord | undefined
+  /** Why nobody else is to take this source. undefined: nobody said so; within one node nobody can. */
+  readonly halted: { readonly source: ConfigMapSource; readonly why: string } | undefined
+}
+
+export type Turn =
+  | { readonly kind: 'go' }
+  | { readonly kind: 'wait-until'; readonly atUs: number; readonly detail: string }
+  | { readonly kind: 'halt'; readonly detail: string }
+
+/** @param nodeName whose turn it is; nothing else of the node counts yet. */
+export function decideTurn(nodeName: string, source: ConfigMapSource, now: Instant, rollout: RolloutRecord, policy: Policy): Turn {
+  const { spread, halted } = rollout
+  if (halted !== undefined && sameSource(halted.source, source)) return { kind: 'halt', detail: halted.why }
+  if (spread === undefined || spread.bootId !== now.bootId || !sameSource(spread.source, source)) return { kind: 'go' }
+  const atUs = spread.sinceUs + spreadDelayUs(nodeName, source, policy.spreadUs)
+  if (now.monotonicUs >= atUs) return { kind: 'go' }
+  return { kind: 'wait-until', atUs, detail: `edits are spread over ${formatDuration(policy.spreadUs)}` }
+}
+
+/** Where the record comes from: what this node wrote down itself. */
+export function askTurn({ nodeName, now, spread, policy }: Snapshot, source: ConfigMapSource): Turn {
+  return decideTurn(nodeName, source, now, { spread, halted: undefined }, policy)
+}
+
+/** Uniform in [0, spreadUs). */
+export function spreadDelayUs(nodeName: string, source: ConfigMapSource, spreadUs: number): number {
+  const digest = createHash('sha256').update(`${nodeName}\n${source.uid}\n${source.resourceVersion}`).digest()
+  return Math.floor((digest.readUInt32BE(0) / 2 ** 32) * spreadUs)
+}

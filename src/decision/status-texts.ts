@@ -1,0 +1,116 @@
+/**
+ * What is said where others read it: `Node.status.config.error`, event messages, API paths. Status texts are short and name no
+ * file, value or address of the node; the detail goes to the log. Upstream texts are kept word for word, since people search for
+ * them: Kubernetes 1.20 `pkg/kubelet/kubeletconfig/status` and `controller.go`. Ours follow the same form.
+ */
+import type { ConfigMapRef, ConfigSource } from './config-source.ts'
+import type { WiringProblem } from './unit-state.ts'
+import type { FailureReason } from './verdict.ts'
+
+export const LOAD_ERROR = 'failed to load config, see Kubelet log for details'
+export const VALIDATE_ERROR = 'failed to validate config, see Kubelet log for details'
+export const ALL_NIL_SUBFIELDS_ERROR = 'invalid NodeConfigSource, exactly one subfield must be non-nil, but all were nil'
+export const DOWNLOAD_ERROR = 'failed to download config, see Kubelet log for details'
+export const INTERNAL_ERROR = 'internal failure, see Kubelet log for details'
+
+const SEE_LOG = 'see kubelet-cfg-agent log for details'
+
+export function syncError(reason: string): string {
+  return `failed to sync: ${reason}`
+}
+
+/** The API path of a ConfigMap, or `local`: what the gauges' label `node_config_source` and the log lines call a source. */
+export function sourcePath(source: 'local' | Pick<ConfigMapRef, 'namespace' | 'name'>): string {
+  return source === 'local' ? 'local' : `/api/v1/namespaces/${source.namespace}/configmaps/${source.name}`
+}
+
+/** The one event upstream sent. */
+export function restartingMessage(to: ConfigSource | undefined): string {
+  return `Kubelet restarting to use ${nameInEvent(to)}`
+}
+
+export function rejectedMessage(refused: ConfigSource | undefined, why: string): string {
+  return `Kubelet config refused before a restart: ${nameInEvent(refused)}: ${why}`
+}
+
+export function rolledBackMessage(failed: ConfigSource | undefined, next: ConfigSource | undefined, why: string): string {
+  return `Kubelet config rolled back from ${nameInEvent(failed)} to ${nameInEvent(next)}: ${why}`
+}
+
+export function promotedMessage(promoted: ConfigSource | undefined): string {
+  return `Kubelet config promoted to last-known-good: ${nameInEvent(promoted)}`
+}
+
+function nameInEvent(source: ConfigSource | undefined): string {
+  if (source === undefined) return 'an unknown config'
+  if (source === 'local') return 'local config'
+  return `${sourcePath(source)}, UID: ${source.uid}, ResourceVersion: ${source.resourceVersion}, KubeletConfigKey: ${source.kubeletConfigKey}`
+}
+
+/** Where the node went instead. `under-way`: not there yet. */
+export type Refuge = 'last-known-good' | 'previous' | 'local' | 'under-way'
+
+/** Why the assigned config does not run although kubelet could have been started with it. */
+export function failureError(reason: FailureReason, refuge: Refuge): string {
+  switch (reason) {
+    case 'load':
+      return LOAD_ERROR
+    case 'validate':
+      return VALIDATE_ERROR
+    case 'crash-loop':
+      return `failed to run config: kubelet crash-looped; ${refugeText(refuge)}, ${SEE_LOG}`
+    case 'start-deadline':
+      return `failed to run config: kubelet did not become healthy in time; ${refugeText(refuge)}, ${SEE_LOG}`
+    case 'ill-health':
+      return `failed to run config: kubelet lost its health; ${refugeText(refuge)}, ${SEE_LOG}`
+    case 'requested':
+      return `config given up on request of an operator of the node; ${refugeText(refuge)}, ${SEE_LOG}`
+  }
+}
+
+function refugeText(refuge: Refuge): string {
+  switch (refuge) {
+    case 'last-known-good':
+      return 'rolled back to last-known-good'
+    case 'previous':
+      return 'rolled back to the last-known-good before the present one'
+    case 'local':
+      return 'rolled back to local config'
+    case 'under-way':
+      return 'rolling back'
+  }
+}
+
+export function wiringError(problem: WiringProblem): string {
+  switch (problem) {
+    case 'drop-in-missing':
+      return activationError("kubelet's unit does not read the agent's drop-in")
+    case 'daemon-reload-needed':
+      return activationError("kubelet's unit changed and systemd needs a daemon-reload")
+    case 'overridden':
+      return activationError("another setting of kubelet's unit overrides the agent's")
+    case 'flag-wins':
+      return activationError('a command-line flag of kubelet wins over it')
+    case 'no-config-argument':
+      return activationError("kubelet's unit has no --config to replace")
+    case 'dynamic-config-dir':
+      return activationError('kubelet runs with --dynamic-config-dir, and two controllers would fight')
+  }
+}
+
+function activationError(what: string): string {
+  return `failed to activate config: ${what}, ${SEE_LOG}`
+}
+
+/** After `failed to sync: `. */
+export const OVERLAY_ERROR = `this node's overlay cannot be used, ${SEE_LOG}`
+
+export const INEFFECTIVE_ERROR = activationError('kubelet was restarted and still runs another config')
+export const RESTART_LIMIT_ERROR = activationError('kubelet was restarted too often within an hour')
+export const NODE_AT_FAULT_ERROR = `failed to run config: kubelet fails with every config, so the node is at fault, ${SEE_LOG}`
+export const PAUSED_ERROR = `config not activated: paused by an operator of the node, ${SEE_LOG}`
+/** @param by as `Heard.paused` has it */
+export function pausedByCluster(by: string): string {
+  return `config not activated: paused by ${by}`
+}
+export const HELD_LOCAL_ERROR = `config not activated: reset to local config by an operator of the node, ${SEE_LOG}`

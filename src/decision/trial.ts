@@ -1,0 +1,49 @@
+/** The trial: uninterrupted healthy running time of one content on one kubelet. Pure; CLOCK_MONOTONIC microseconds of one boot. */
+import type { ConfigSource, ContentHash } from './config-source.ts'
+import { describeSource } from './config-source.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { TrialKey } from './trial-key.ts'
+
+const UNSETTLED_AFTER_US = 3600e6
+const UNSETTLED_STARTS = 5
+
+export interface Trial {
+  readonly elapsedUs: number
+  /** 0: passed. */
+  readonly remainingUs: number
+  readonly endsAtUs: number
+}
+
+/**
+ * The trial of `key`, while a healthy process runs just that. undefined: nothing that could be on trial runs, or it is not healthy.
+ * Time runs from the later of the process' start and the beginning of its health; a process that ran before an activation counts
+ * only if it runs the same content, which is then no change.
+ */
+export function measureTrial(snapshot: Snapshot, key: TrialKey): Trial | undefined {
+  const { running, health, now, policy } = snapshot
+  if (running.kind !== 'known' || running.key !== key) return undefined
+  if (health === undefined || health.subject !== key || health.healthySinceUs === undefined) return undefined
+  // A record that nobody has added to lately says nothing of now.
+  if (health.bootId !== now.bootId || now.monotonicUs - health.lastSampleUs > policy.toleranceUs) return undefined
+  const sinceUs = Math.max(running.startedAtUs, health.healthySinceUs)
+  const endsAtUs = sinceUs + policy.trialUs
+  return { elapsedUs: now.monotonicUs - sinceUs, remainingUs: Math.max(0, endsAtUs - now.monotonicUs), endsAtUs }
+}
+
+/** Healthy without a break for as long as an illness would be tolerated: enough to say that a fallback works where a config did not. */
+export function isSteady(snapshot: Snapshot, key: TrialKey): boolean {
+  const trial = measureTrial(snapshot, key)
+  return trial !== undefined && trial.elapsedUs >= Math.min(snapshot.policy.toleranceUs, snapshot.policy.trialUs)
+}
+
+/** A trial that cannot come to an end for long is no failure of the config, but somebody should look. */
+export function describeTrial(snapshot: Snapshot, target: { source: ConfigSource; content: ContentHash; key: TrialKey }): string {
+  const { health, running, now } = snapshot
+  const what = describeSource(target.source)
+  if (running.kind === 'known' && running.content === target.content && running.key !== target.key) {
+    return `${what} runs, but kubelet's binary or flags have changed since it started: trial at its next start`
+  }
+  const sinceUs = health?.subject === target.key ? now.monotonicUs - health.subjectSinceUs : 0
+  const unsettled = sinceUs > Math.max(UNSETTLED_AFTER_US, 2 * snapshot.policy.trialUs) || (health?.starts ?? 0) > UNSETTLED_STARTS
+  return unsettled ? `trial of ${what} does not come to an end: kubelet is not healthy for long enough` : `trial of ${what}`
+}

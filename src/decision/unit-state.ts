@@ -1,0 +1,69 @@
+/** What systemd says of kubelet's unit, in the agent's words: types only. */
+
+/** `systemctl show` of kubelet's unit, parsed, together with what its process was started with. */
+export type UnitState =
+  | { readonly kind: 'unknown'; readonly detail: string }
+  | {
+      readonly kind: 'known'
+      readonly activity: UnitActivity
+      /** systemd's ActiveState/SubState/Result, for people. */
+      readonly summary: string
+      /** Empty when the unit has never run. */
+      readonly invocationId: string
+      readonly nRestarts: number
+      /** CLOCK_MONOTONIC of the main process' start; 0 when it never ran. */
+      readonly startedAtUs: number
+      /** Identity of kubelet's binary and of everything in the unit that makes its flags, our own file left out. */
+      readonly kubeletIdentity: string
+      readonly process: KubeletProcess
+      /** Kubelet's program, and its arguments without its own name: the process', or else what the unit would start without us. */
+      readonly command: { readonly path: string; readonly words: readonly string[] } | undefined
+      /** The config file kubelet was provisioned with: `--config` of the unit without us. undefined: it has none. */
+      readonly localConfigPath: string | undefined
+      /** `--container-runtime-endpoint`, where a flag gives it. */
+      readonly runtimeEndpoint: string | undefined
+      /** `--healthz-port` and `--healthz-bind-address`, where flags give them: they win over the config. */
+      readonly healthzFlags: { readonly port?: number; readonly address?: string }
+      /** Whether the unit takes its config from us, and if not, why. */
+      readonly wiring: Wiring
+    }
+
+/**
+ * running: active, has a main process. starting: activating, or waiting for an automatic restart. stopped: a person stopped it
+ * (inactive, or a stop that timed out). failed: systemd gave up. stopping: the unit or the whole system is going down.
+ */
+export type UnitActivity = 'running' | 'starting' | 'auto-restart' | 'stopped' | 'failed' | 'stopping' | 'not-found'
+
+/** What the running kubelet was started with. `other`: a file that is no checkpoint, that is, the local config. */
+export type KubeletProcess =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unknown'; readonly detail: string }
+  | {
+      readonly kind: 'checkpoint'
+      readonly pid: number
+      readonly uid: string
+      readonly resourceVersion: string
+      readonly key: string
+      /** Of a rendering. */
+      readonly overlay?: string | undefined
+    }
+  | { readonly kind: 'other'; readonly pid: number; readonly configPath: string | undefined }
+
+/** How the unit takes its config from us. env: through kubelet.env and the drop-in. file: by replacing the file it spells out. */
+export type Wiring =
+  /** `configArgs`: the unit's own KUBELET_CONFIG_ARGS, ours left out; `--config` in it is what gets replaced. */
+  | { readonly kind: 'ready'; readonly activation: 'env'; readonly configArgs: string }
+  /** `configPath`: the file the unit spells out. */
+  | { readonly kind: 'ready'; readonly activation: 'file'; readonly configPath: string }
+  | { readonly kind: 'broken'; readonly reason: WiringProblem; readonly detail: string }
+export type WiringProblem =
+  | 'drop-in-missing'
+  | 'daemon-reload-needed'
+  | 'overridden'
+  | 'flag-wins'
+  | 'no-config-argument'
+  | 'dynamic-config-dir'
+
+export type KnownUnit = Extract<UnitState, { kind: 'known' }>
+
+export type ReadyWiring = Extract<Wiring, { kind: 'ready' }>

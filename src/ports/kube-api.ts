@@ -1,0 +1,49 @@
+/** The port for requests to the API server. Adapter: `src/kube/kube-api.ts`. */
+/** One HTTP exchange with the API server; never throws. Authentication, TLS and timeouts are the adapter's. */
+export interface KubeApi {
+  request(request: KubeRequest): Promise<KubeAnswer>
+  /** Streams until the server ends it, the signal aborts, or nothing arrives for the inactivity limit: `ended`, if it was answered before. Never throws. */
+  watch(request: KubeWatchRequest): Promise<KubeWatchEnd>
+}
+
+export interface KubeRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH'
+  /** Absolute, without query: `/api/v1/nodes/x`. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  readonly contentType?: 'application/json' | 'application/merge-patch+json' | 'application/strategic-merge-patch+json'
+  readonly timeoutMs?: number
+  readonly as?: PartialForm
+}
+
+/** Metadata alone, of one object (or a watch) or of a list: meta.k8s.io/v1. Absent: whole objects. */
+export type PartialForm = 'PartialObjectMetadata' | 'PartialObjectMetadataList'
+
+export type KubeAnswer =
+  | { readonly kind: 'ok'; readonly object: unknown }
+  | KubeRefusal
+  | { readonly kind: 'unreachable'; readonly detail: string }
+
+/** `reason` is the Status object's (`NotFound`, `Expired`, ...), empty where the answer was no Status. */
+export interface KubeRefusal {
+  readonly kind: 'refused'
+  readonly status: number
+  readonly reason: string
+  readonly detail: string
+  readonly retryAfterMs: number | undefined
+}
+
+export interface KubeWatchRequest {
+  readonly path: string
+  readonly query: Readonly<Record<string, string>>
+  readonly inactivityMs: number
+  readonly signal: AbortSignal
+  readonly as?: 'PartialObjectMetadata'
+  onEvent(event: { readonly type: string; readonly object: unknown }): void
+}
+
+export type KubeWatchEnd =
+  | { readonly kind: 'ended'; readonly detail: string }
+  | KubeRefusal
+  | { readonly kind: 'unreachable'; readonly detail: string }

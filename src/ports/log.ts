@@ -1,0 +1,8 @@
+/** The port for the log. Adapter: `src/systemd/journal.ts`. */
+/** Structured log; one line a fact. `fields` never carry a secret. */
+export interface Log {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void
+}

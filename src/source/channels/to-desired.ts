@@ -1,0 +1,31 @@
+/** From what the channels say to what is desired of a node, the ConfigMap and any pause added. Pure. */
+import type { ClusterPause, ConfigMapView, Desired, Stale } from '../../decision/desired.ts'
+import type { ChannelResolution } from './resolve.ts'
+
+export interface DesiredFacts {
+  /** Of the ConfigMap that was resolved to. */
+  readonly object: ConfigMapView
+  /** Of the Node, or else of that ConfigMap. */
+  readonly paused: ClusterPause | undefined
+  readonly stale?: Stale | undefined
+}
+
+export function toDesired(resolution: ChannelResolution, { object, paused, stale }: DesiredFacts): Desired {
+  const freshness = stale === undefined ? {} : { stale }
+  switch (resolution.kind) {
+    case 'local':
+      return { kind: 'local', channelState: { channel: undefined, paused, problem: undefined }, ...freshness }
+    case 'pending': {
+      const detail = 'the ConfigMaps with node selectors have not been listed yet'
+      return { kind: 'unknown', detail, channelState: { channel: resolution.channel, paused, problem: undefined } }
+    }
+    case 'invalid': {
+      const { channel, detail } = resolution
+      return { kind: 'invalid', detail, channelState: { channel, paused, problem: detail } }
+    }
+    case 'config-map': {
+      const { channel, ref } = resolution
+      return { kind: 'config-map', ref, object, channelState: { channel, paused, problem: undefined }, ...freshness }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * What a Node object wants of its kubelet: `spec.configSource`, read as the API server validates it (`ValidateNodeSpecConfigSource`,
+ * pkg/apis/core/validation of 1.20) and refused in upstream's words (`NewRemoteConfigSource`, pkg/kubelet/kubeletconfig/checkpoint/
+ * download.go). Pure.
+ */
+
+import type { ConfigMapRef } from '../decision/config-source.ts'
+import { ALL_NIL_SUBFIELDS_ERROR } from '../decision/status-texts.ts'
+import { isObject } from '../values/is-object.ts'
+import { isConfigMapKey, isNamespace, isObjectName, quote } from '../values/kubernetes-names.ts'
+
+export type Assignment =
+  | { readonly kind: 'local' }
+  | { readonly kind: 'invalid'; readonly detail: string }
+  | { readonly kind: 'config-map'; readonly ref: ConfigMapRef }
+
+export function readAssignment(node: unknown): Assignment {
+  const spec = isObject(node) ? (node.spec ?? {}) : undefined
+  if (!isObject(spec)) return invalid('the Node has a spec that is no object')
+  const { configSource } = spec
+  return configSource === undefined || configSource === null ? { kind: 'local' } : readConfigSource(configSource)
+}
+
+/** A NodeConfigSource, wherever it is written. */
+export function readConfigSource(configSource: unknown): Exclude<Assignment, { kind: 'local' }> {
+  if (!isObject(configSource)) return invalid('configSource is no object')
+  const { configMap } = configSource
+  if (configMap === undefined || configMap === null) return { kind: 'invalid', detail: ALL_NIL_SUBFIELDS_ERROR }
+  if (!isObject(configMap)) return invalid('configMap is no object')
+  const { namespace, name, kubeletConfigKey } = configMap
+  if (!isNamespace(namespace)) return invalid(`configMap.namespace ${quote(namespace)} is no DNS label`)
+  if (!isObjectName(name)) return invalid(`configMap.name ${quote(name)} is no DNS subdomain`)
+  if (!isConfigMapKey(kubeletConfigKey)) return invalid(`configMap.kubeletConfigKey ${quote(kubeletConfigKey)} is no ConfigMap key`)
+  for (const field of ['uid', 'resourceVersion'])
+    if (configMap[field] !== undefined && configMap[field] !== null && configMap[field] !== '')
+      return invalid(`configMap.${field} must not be set in spec`)
+  return { kind: 'config-map', ref: { namespace, name, kubeletConfigKey } }
+}
+
+function invalid(what: string): Extract<Assignment, { kind: 'invalid' }> {
+  return { kind: 'invalid', detail: `invalid NodeConfigSource, ${what}` }
+}

@@ -1,0 +1,172 @@
+/**
+ * Kubelet's unit in memory: systemd's state machine over a kubelet that behaves as its config says, on a clock that is set by hand. It passes the same contract
+ * test as the adapter of the real one.
+ */
+
+import { findFile, layoutOf } from '../../checkpoint/layout.ts'
+import type { KubeletProcess, UnitActivity, UnitState } from '../../decision/unit-state.ts'
+import type { CommandOutcome, Unit } from '../../ports/unit.ts'
+import { chooseVerb, classifyActivity, needsReset, summarizeState } from '../unit-activity.ts'
+import type { KubeletFacts } from '../wiring.ts'
+import { type ExitResult, SHOWN_STATE, UnitMachine } from './unit-machine.ts'
+
+/** Of one kubelet process, in microseconds since its start. What is left out never happens. */
+export interface KubeletBehaviour {
+  readonly exitsAfterUs?: number
+  readonly healthyAfterUs?: number
+  readonly illAfterUs?: number
+}
+
+export interface FakeUnitOptions {
+  /** `--config` of a kubelet that is started now. */
+  startWith(): string | undefined
+  /** Asked at each start. */
+  behave(configPath: string | undefined): KubeletBehaviour
+  /** Wiring, identity and flags. */
+  facts(): KubeletFacts
+  readonly dynamicConfigDir: string
+  readonly restartUs?: number
+  readonly stopUs?: number
+  readonly startLimit?: { readonly burst: number; readonly intervalUs: number }
+  /** Before and after each command of `restart`, where a crash of the agent can be put. */
+  onCommand?(verb: string, phase: 'before' | 'after'): void
+}
+
+interface FakeProcess {
+  readonly pid: number
+  readonly configPath: string | undefined
+  readonly behaviour: KubeletBehaviour
+  /** When it ends, and how; it may be asked to before that. */
+  exit: { readonly atUs: number; readonly result: ExitResult } | undefined
+}
+
+const NEVER = Number.POSITIVE_INFINITY
+
+export class FakeUnit implements Unit {
+  readonly #options: FakeUnitOptions
+  #machine: UnitMachine
+  #nowUs: number
+  #process: FakeProcess | undefined
+  #starts = 0
+  #systemStops = false
+  #last: UnitActivity | undefined
+
+  /** Starts kubelet, as at boot. */
+  constructor(options: FakeUnitOptions, nowUs: number) {
+    this.#options = options
+    this.#nowUs = nowUs
+    this.#machine = this.#boot()
+    this.start()
+  }
+
+  async observe(): Promise<UnitState> {
+    const { invocationId, nRestarts, startedAtUs } = this.#machine
+    const shown = this.#show()
+    const activity = this.#systemStops ? 'stopping' : classifyActivity(shown)
+    this.#last = activity
+    const facts = { invocationId, nRestarts, startedAtUs, summary: summarizeState(shown), process: this.#describeProcess() }
+    return { kind: 'known', activity, ...facts, ...this.#options.facts() }
+  }
+
+  stillRuns(seen: UnitState): boolean {
+    return seen.kind === 'known' && this.#process !== undefined && seen.invocationId === this.#machine.invocationId
+  }
+
+  async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
+    const verb = chooseVerb(activity, this.#last === 'running' ? activity : this.#show())
+    if (needsReset(this.#last, this.#options.startLimit !== undefined)) this.#command('reset-failed')
+    const complaint = this.#command(verb)
+    return complaint === undefined ? { ok: true } : { ok: false, detail: complaint }
+  }
+
+  /** Lets time pass, event by event. */
+  advanceTo(nowUs: number): void {
+    for (;;) {
+      const atUs = Math.min(this.#process?.exit?.atUs ?? NEVER, this.#machine.timerUs ?? NEVER)
+      if (atUs > nowUs) break
+      this.#nowUs = Math.max(this.#nowUs, atUs)
+      const exit = this.#process?.exit
+      if (exit?.atUs === atUs) {
+        this.#process = undefined
+        this.#machine.exited(exit.result, this.#nowUs)
+      } else this.#machine.onTimer(this.#nowUs)
+    }
+    this.#nowUs = nowUs
+  }
+
+  /** Whether kubelet would say that it is well. */
+  get healthy(): boolean {
+    const ranUs = this.#nowUs - this.#machine.startedAtUs
+    const { healthyAfterUs = NEVER, illAfterUs = NEVER } = this.#process?.behaviour ?? {}
+    return healthyAfterUs <= ranUs && ranUs < illAfterUs
+  }
+
+  /** What a person does with systemctl. */
+  start(): void {
+    this.#machine.command('start', this.#nowUs)
+  }
+  stop(): void {
+    this.#machine.command('stop', this.#nowUs)
+  }
+  restartByHand(): void {
+    this.#machine.command('restart', this.#nowUs)
+  }
+  kill(): void {
+    if (this.#process !== undefined) this.#process.exit = { atUs: this.#nowUs, result: 'signal' }
+    this.advanceTo(this.#nowUs)
+  }
+
+  /** The machine goes down, properly. */
+  shutDown(): void {
+    this.#systemStops = true
+    this.stop()
+  }
+  /** The machine starts, whatever ended it. */
+  boot(nowUs: number): void {
+    this.#nowUs = nowUs
+    this.#process = undefined
+    this.#systemStops = false
+    this.#machine = this.#boot()
+    this.start()
+  }
+
+  #boot(): UnitMachine {
+    return new UnitMachine({
+      restartUs: this.#options.restartUs ?? 10e6,
+      startLimit: this.#options.startLimit,
+      newInvocationId: () => String(++this.#starts).padStart(32, '0'),
+      spawn: () => this.#spawn(),
+      terminate: () => {
+        if (this.#process !== undefined) this.#process.exit = { atUs: this.#nowUs + (this.#options.stopUs ?? 50e3), result: 'success' }
+      },
+    })
+  }
+
+  #spawn(): void {
+    const configPath = this.#options.startWith()
+    const behaviour = this.#options.behave(configPath)
+    const { exitsAfterUs } = behaviour
+    const exit = exitsAfterUs === undefined ? undefined : { atUs: this.#nowUs + exitsAfterUs, result: 'exit-code' as const }
+    this.#process = { pid: 1000 + this.#starts, configPath, behaviour, exit }
+  }
+
+  #command(verb: 'start' | 'try-restart' | 'reset-failed'): string | undefined {
+    this.#options.onCommand?.(verb, 'before')
+    const complaint = this.#machine.command(verb, this.#nowUs)
+    this.#options.onCommand?.(verb, 'after')
+    return complaint
+  }
+
+  #show() {
+    return { loadState: 'loaded', mainPid: this.#process?.pid ?? 0, result: this.#machine.result, ...SHOWN_STATE[this.#machine.state] }
+  }
+
+  #describeProcess(): KubeletProcess {
+    if (this.#process === undefined) return { kind: 'none' }
+    const { pid, configPath } = this.#process
+    const file = configPath === undefined ? undefined : findFile(layoutOf(this.#options.dynamicConfigDir), configPath)
+    if (file === undefined) return { kind: 'other', pid, configPath }
+    const { kubeletConfigKey: key, ...version } = file
+    return { kind: 'checkpoint', pid, key, ...version }
+  }
+}

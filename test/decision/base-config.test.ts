@@ -1,0 +1,48 @@
+import t from 'tap'
+import { findBasePath, runningConfigPath } from '../../src/decision/base-config.ts'
+import { following, held, snapshot, source, unit } from '../report/build.ts'
+
+const checkpoints = {
+  path: ({ uid, resourceVersion, kubeletConfigKey }: { uid: string; resourceVersion: string; kubeletConfigKey: string }) =>
+    `/checkpoints/${uid}/${resourceVersion}/${kubeletConfigKey}`,
+}
+const runsCheckpoint = unit({ process: { kind: 'checkpoint', pid: 7, uid: 'uid-1', resourceVersion: '100', key: 'kubelet' } })
+const runsOther = unit({ process: { kind: 'other', pid: 7, configPath: '/etc/kubelet.yaml' }, localConfigPath: '/local.yaml' })
+const runsNothing = unit({ process: { kind: 'none' }, localConfigPath: '/local.yaml' })
+
+t.test('the file that kubelet was started with', async (t) => {
+  t.equal(runningConfigPath(checkpoints, runsCheckpoint), '/checkpoints/uid-1/100/kubelet')
+  t.equal(runningConfigPath(checkpoints, runsOther), '/etc/kubelet.yaml')
+  t.equal(runningConfigPath(checkpoints, unit({ process: { kind: 'other', pid: 7, configPath: undefined } })), undefined)
+  t.equal(runningConfigPath(checkpoints, runsNothing), undefined)
+})
+
+t.test('a config is a change from what runs, whatever is last-known-good', async (t) => {
+  const good = source('50')
+  const of = following(good, { lastKnownGood: held(good) })
+  t.equal(findBasePath(checkpoints, runsCheckpoint, of), '/checkpoints/uid-1/100/kubelet')
+  t.equal(findBasePath(checkpoints, runsOther, of), '/etc/kubelet.yaml')
+})
+
+t.test('where nothing runs, from last-known-good', async (t) => {
+  const good = source('50')
+  t.equal(findBasePath(checkpoints, runsNothing, following(good, { lastKnownGood: held(good) })), '/checkpoints/uid-1/50/kubelet')
+  t.equal(findBasePath(checkpoints, runsNothing, snapshot()), '/local.yaml')
+})
+
+t.test('a kubelet that runs without a file is a change from none', async (t) => {
+  const bare = unit({ process: { kind: 'other', pid: 7, configPath: undefined }, localConfigPath: '/local.yaml' })
+  t.equal(findBasePath(checkpoints, bare, snapshot()), undefined)
+})
+
+t.test('where the file itself is replaced, it holds what is activated: what runs is in its checkpoint', async (t) => {
+  const wiring = { kind: 'ready', activation: 'file', configPath: '/etc/kubelet.yaml' } as const
+  const replaced = { ...runsOther, wiring }
+  const [good, next] = [source('50'), source('60')]
+  const running = (content: string) => ({ kind: 'known', content, key: `${content}@k`, startedAtUs: 0, invocationId: 'i' }) as const
+  const activated = { nextStart: { kind: 'known', held: held(next) } } as const
+  const of = following(next, { lastKnownGood: held(good), ...activated, running: running(held(good).content ?? '') })
+  t.equal(findBasePath(checkpoints, replaced, of), '/checkpoints/uid-1/50/kubelet')
+  t.equal(findBasePath(checkpoints, replaced, { ...of, running: running(held(next).content ?? '') }), '/etc/kubelet.yaml')
+  t.equal(findBasePath(checkpoints, replaced, { ...of, running: running('local') }), undefined, 'the original is kept elsewhere')
+})

@@ -1,0 +1,74 @@
+import t from 'tap'
+import type { ChannelState, Desired } from '../../src/decision/desired.ts'
+import { describePause, findPause, latestChannelState } from '../../src/decision/find-pause.ts'
+import { recordChannelState } from '../../src/decision/follow-assignment.ts'
+import { nextStep } from '../../src/decision/next-step.ts'
+import { A, assignedTo, B, crashing, inTrial, snapshot, startsWith, wants } from './snapshots.ts'
+
+const ON_NODE = { on: 'Node', by: 'annotation of Node n1' } as const
+const ON_CONFIG_MAP = { on: 'ConfigMap', by: 'annotation of ConfigMap ns/a' } as const
+const heard = (facts: Partial<ChannelState> = {}): ChannelState => ({ channel: 'label', paused: undefined, problem: undefined, ...facts })
+const wanted = (source: typeof A, facts: Partial<ChannelState>): { desired: Desired } => ({
+  desired: { ...wants(source).desired, channelState: heard(facts) },
+})
+const requests = (hold: 'none' | 'paused' | 'local') => ({ requests: { hold, rollback: undefined, retry: false } })
+const unavailable = (reason: 'not-found' | 'forbidden', facts: Partial<ChannelState>): Desired => ({
+  kind: 'config-map',
+  ref: A,
+  object: { kind: 'unavailable', reason, detail: '' },
+  channelState: heard(facts),
+})
+
+t.test('who pauses', async (t) => {
+  const paused = wanted(A, { paused: ON_NODE })
+  t.equal(findPause(snapshot()), undefined)
+  t.same(findPause(snapshot(paused)), { by: 'cluster', detail: ON_NODE.by })
+  t.same(findPause(snapshot({ ...paused, ...requests('paused') })), { by: 'node' }, 'a person on the node first')
+  t.equal(findPause(snapshot({ ...paused, ...requests('local') })), undefined, 'whose reset goes before')
+  t.match(describePause({ by: 'cluster', detail: 'x' }), 'paused by x')
+})
+
+t.test('a pause that was written down stands until somebody knows better', async (t) => {
+  const desired: Desired = { kind: 'unknown', detail: 'not asked yet' }
+  t.match(
+    findPause(snapshot({ desired, recordedChannelState: heard({ paused: ON_NODE }) })),
+    { by: 'cluster' },
+    'after a start without an API server',
+  )
+  const recorded = heard({ paused: ON_CONFIG_MAP })
+  t.same(latestChannelState(unavailable('forbidden', {}), recorded)?.paused, ON_CONFIG_MAP, 'the ConfigMap cannot be asked')
+  t.same(latestChannelState({ kind: 'invalid', detail: '', channelState: heard({ problem: 'x' }) }, recorded), {
+    ...recorded,
+    problem: 'x',
+  })
+  const unusable: Desired = { kind: 'invalid', detail: '', channelState: heard({ problem: 'the overlay' }), isSeen: true }
+  t.equal(latestChannelState(unusable, recorded)?.paused, undefined, 'it says otherwise, and only what this node lays over it is wrong')
+  t.equal(latestChannelState(unavailable('not-found', {}), recorded)?.paused, undefined, 'it is gone')
+  t.equal(latestChannelState(wanted(A, {}).desired, recorded)?.paused, undefined, 'it says otherwise')
+  t.equal(latestChannelState(unavailable('forbidden', {}), heard({ paused: ON_NODE }))?.paused, undefined, 'the Node says otherwise')
+})
+
+t.test('what is heard is written down once, and what is not heard is not', async (t) => {
+  const known = snapshot({ ...wanted(A, {}), recordedChannelState: heard() })
+  t.equal(recordChannelState(known), undefined)
+  for (const facts of [{ channel: 'default' }, { paused: ON_NODE }, { problem: 'a tie' }] as const)
+    t.same(recordChannelState({ ...known, ...wanted(A, facts) }), { kind: 'record-channel', heard: heard(facts) })
+  t.same(recordChannelState(snapshot(wanted(A, {}))), { kind: 'record-channel', heard: heard() }, 'at first')
+  t.equal(recordChannelState(snapshot()), undefined)
+  t.equal(recordChannelState(snapshot({ desired: { kind: 'unknown', detail: '', channelState: heard() } })), undefined)
+})
+
+t.test('paused: assigned and judged by nobody, activated by nothing', async (t) => {
+  const over = { ...assignedTo(B), heard: heard({ paused: ON_NODE }) }
+  const step = nextStep(snapshot({ ...wants(B), ...wanted(B, { paused: ON_NODE }), ...over }))
+  t.match(step, { kind: 'wait', phase: 'paused', detail: /^paused by annotation of Node n1; wanted is kube-system\/b/ })
+  t.match(nextStep(inTrial({ ...wanted(B, { paused: ON_NODE }), ...crashing(B), ...over, ...startsWith(B) })), {
+    kind: 'wait',
+    phase: 'paused',
+  })
+  t.match(
+    nextStep(inTrial({ ...wanted(B, {}), ...crashing(B), ...startsWith(B), recordedChannelState: heard() })),
+    { kind: 'condemn' },
+    'as it would be',
+  )
+})

@@ -1,0 +1,369 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { HealthRecord, HealthSample } from '../../src/decision/health.ts'
+import { expectStart, findFailure, recordSample } from '../../src/decision/health-record.ts'
+import type { UnitActivity } from '../../src/decision/unit-state.ts'
+import {
+  A,
+  B,
+  BOOT,
+  contentOf,
+  KUBELET,
+  keyOf,
+  MINUTE_US,
+  NOW_US,
+  POLICY,
+  runs,
+  runsNothing,
+  SECOND_US,
+  UPGRADED_KUBELET,
+  unit,
+} from './snapshots.ts'
+
+const SUBJECT = keyOf(A)
+
+type Look = Partial<Pick<HealthSample, 'unit' | 'running' | 'healthz' | 'runtimeUp'>>
+
+/** One look, `afterUs` from NOW_US. */
+function look(afterUs: number, facts: Look): HealthSample {
+  return {
+    at: { bootId: BOOT, monotonicUs: NOW_US + afterUs, wallMs: 0 },
+    unit: unit(),
+    running: { kind: 'none' },
+    healthz: undefined,
+    runtimeUp: undefined,
+    ...facts,
+  }
+}
+
+const OK = { healthz: { ok: true, detail: 'ok' } }
+const REFUSED = { healthz: { ok: false, detail: 'connection refused' } }
+
+function healthy(source: typeof A | 'local' = A, invocationId = 'i-1', nRestarts = 0): Look {
+  return { ...(runs(source, { invocationId, unit: { nRestarts } }) as Look), ...OK }
+}
+
+function ill(source: typeof A | 'local' = A, invocationId = 'i-1', nRestarts = 0): Look {
+  return { ...healthy(source, invocationId, nRestarts), ...REFUSED }
+}
+
+function down(activity: UnitActivity, invocationId = 'i-1', nRestarts = 0): Look {
+  return runsNothing(activity, { invocationId, nRestarts }) as Look
+}
+
+/** Folds looks that are a second apart. */
+function follow(looks: readonly Look[], from?: HealthRecord, subject = SUBJECT, everyUs = SECOND_US): HealthRecord {
+  let record = from
+  const startUs = from === undefined ? 0 : from.lastSampleUs - NOW_US + everyUs
+  for (const [index, facts] of looks.entries()) record = recordSample(record, look(startUs + index * everyUs, facts), subject, POLICY)
+  if (record === undefined) throw new Error('no record: systemd never answered')
+  return record
+}
+
+/** What a failure is called right after the last of these looks, or `afterUs` later. */
+function verdictOn(record: HealthRecord, last: Look, afterUs = 0): string | undefined {
+  const at = { bootId: BOOT, monotonicUs: record.lastSampleUs + afterUs, wallMs: 0 }
+  return findFailure(record, { unit: last.unit ?? unit(), at, runtimeUp: last.runtimeUp }, POLICY)?.reason
+}
+
+const times = (count: number, facts: Look): Look[] => Array.from({ length: count }, () => facts)
+
+/** A crash loop from the restart on: each start is seen running, and then waiting for the next. */
+function loop(exits: number, firstInvocation = 1): Look[] {
+  return Array.from({ length: exits }, (_, index) => [
+    ill(A, `i-${firstInvocation + index}`, index),
+    down('auto-restart', `i-${firstInvocation + index}`, index),
+  ]).flat()
+}
+
+t.test('the health of one process says nothing of the next', async (t) => {
+  const next = { ...healthy(), unit: { ...(healthy().unit ?? unit()), invocationId: 'i-next' } }
+  t.match(follow([healthy(), next]), { healthySinceUs: NOW_US + SECOND_US, everHealthy: true })
+})
+
+t.test('a person who restarts kubelet gives it its time again, systemd does not', async (t) => {
+  const slow = follow([ill(), ill()])
+  t.match(follow([ill(A, 'i-2')], slow), { unhealthySinceUs: slow.lastSampleUs + SECOND_US })
+  t.match(follow([ill(A, 'i-2', 1)], slow), { unhealthySinceUs: NOW_US })
+})
+
+t.test('once healthy, until another restart is asked for', async (t) => {
+  t.match(follow([ill()]), { everHealthy: false })
+  const record = follow([healthy(), ill()])
+  t.match(record, { everHealthy: true })
+  t.match(expectStart(record), { everHealthy: false, started: true })
+})
+
+t.test('health is counted from its first look, and ends at once', async (t) => {
+  const record = follow(times(3, healthy()))
+  t.match(record, { healthySinceUs: NOW_US, unhealthySinceUs: undefined, wasHealthy: true, starts: 1, exits: 0 })
+  t.match(follow([ill()], record), { healthySinceUs: undefined, unhealthySinceUs: NOW_US + 3 * SECOND_US, wasHealthy: true })
+  t.match(follow([ill(), healthy()], record), { healthySinceUs: NOW_US + 4 * SECOND_US, unhealthySinceUs: undefined })
+})
+
+t.test('without a health port systemd’s word counts', async (t) => {
+  t.match(follow([{ ...healthy(), healthz: undefined }]), { healthySinceUs: NOW_US })
+})
+
+t.test('no answer from systemd changes nothing', async (t) => {
+  const record = follow(times(3, healthy()))
+  const unknown = look(10 * SECOND_US, { unit: { kind: 'unknown', detail: 'bus' }, running: { kind: 'unknown', detail: 'bus' } })
+  t.equal(recordSample(record, unknown, SUBJECT, POLICY), record)
+  t.equal(recordSample(undefined, unknown, SUBJECT, POLICY), undefined)
+})
+
+t.test('another subject, or another boot, starts another record', async (t) => {
+  const record = follow([...times(3, healthy()), down('auto-restart')])
+  t.match(follow([down('auto-restart', 'i-1', 1)], record, keyOf(B)), {
+    subject: keyOf(B),
+    subjectSinceUs: NOW_US + 4 * SECOND_US,
+    exits: 0,
+  })
+  const rebooted = recordSample(
+    record,
+    { ...look(5 * SECOND_US, healthy()), at: { bootId: 'boot-2', monotonicUs: 7, wallMs: 0 } },
+    SUBJECT,
+    POLICY,
+  )
+  t.match(rebooted, { bootId: 'boot-2', subjectSinceUs: 7, healthySinceUs: 7, exits: 0 })
+})
+
+t.test('what a process runs is fixed when it is first seen', async (t) => {
+  const record = follow([healthy('local')])
+  t.same(record.lastProcess, { invocationId: 'i-1', content: 'local', kubeletIdentity: KUBELET })
+  const upgraded = { ...healthy('local'), unit: unit({ invocationId: 'i-1', kubeletIdentity: UPGRADED_KUBELET }) }
+  t.equal(follow([upgraded], record).lastProcess?.kubeletIdentity, KUBELET)
+})
+
+t.test('crash loop', async (t) => {
+  t.test('at the limit, and not before', async (t) => {
+    const looks = loop(POLICY.crashLimit)
+    for (const [index, last] of looks.entries()) {
+      const expected = index === looks.length - 1 ? 'crash-loop' : undefined
+      t.equal(verdictOn(follow(looks.slice(0, index + 1)), last), expected, `after look ${index}`)
+    }
+  })
+
+  t.test('exits that came and went between two looks count, too', async (t) => {
+    const last = ill(A, 'i-4', 3)
+    t.equal(verdictOn(follow([ill(), last]), last), 'crash-loop')
+  })
+
+  t.test('however rarely it is seen running, and whatever the process is then called', async (t) => {
+    const unclear = (nRestarts: number): Look => ({
+      ...ill(A, `i-${nRestarts}`, nRestarts),
+      healthz: undefined,
+      running: { kind: 'unknown', detail: 'not yet kubelet' },
+    })
+    t.equal(verdictOn(follow([0, 1, 2, 3].map(unclear)), unclear(3)), 'crash-loop')
+  })
+
+  t.test('a whole trial without a break clears the slate', async (t) => {
+    const twice = follow(loop(2))
+    t.equal(twice.exits, 1, 'the second is still waiting for its restart')
+    const calm = Math.ceil(POLICY.trialUs / (30 * SECOND_US)) + 2
+    t.equal(follow(times(calm, healthy(A, 'i-3', 2)), twice, SUBJECT, 30 * SECOND_US).exits, 0)
+    t.equal(follow(times(3, healthy(A, 'i-3', 2)), twice, SUBJECT, 30 * SECOND_US).exits, 2)
+  })
+
+  t.test('a restart by hand is no exit', async (t) => {
+    const record = follow([healthy(A, 'i-3', 2), healthy(A, 'i-4', 0)])
+    t.match(record, { exits: 0, starts: 2 })
+    t.equal(follow([healthy(A, 'i-5', 1)], record).exits, 1, 'what crashes after it is')
+  })
+
+  t.test('exits in a gap are not charged', async (t) => {
+    const record = follow([healthy()])
+    const afterGap = recordSample(record, look(POLICY.toleranceUs + 1, healthy(A, 'i-9', 8)), SUBJECT, POLICY)
+    t.equal(afterGap?.exits, 0)
+  })
+
+  t.test('nor while the container runtime refuses', async (t) => {
+    const looks = loop(5).map((facts) => ({ ...facts, runtimeUp: false }))
+    t.equal(follow(looks).exits, 0)
+    t.equal(verdictOn(follow(looks), { ...down('auto-restart', 'i-5', 4), runtimeUp: false }), undefined)
+  })
+
+  t.test('a kubelet that holds on is no longer judged by what it did before', async (t) => {
+    const looped = follow(loop(POLICY.crashLimit + 2))
+    const last = healthy(A, 'i-6', 5)
+    t.equal(verdictOn(follow([last], looped), last), 'crash-loop', 'at first it is')
+    const steady = follow(times(70, last), looped)
+    t.equal(verdictOn(steady, { ...last, unit: unit({ startedAtUs: NOW_US }) }), undefined)
+  })
+
+  t.test('systemd giving kubelet up is one', async (t) => {
+    const last = down('failed', 'i-1')
+    t.equal(verdictOn(follow([healthy(), last]), last), 'crash-loop')
+  })
+
+  t.test('unless it gave up while the container runtime refused', async (t) => {
+    const during = { ...down('failed', 'i-1'), runtimeUp: false }
+    const after = { ...down('failed', 'i-1'), runtimeUp: true }
+    t.equal(verdictOn(follow([healthy(), during, after]), after), undefined)
+  })
+})
+
+t.test('start deadline and tolerance', async (t) => {
+  t.test('a kubelet that never was healthy has until the start deadline', async (t) => {
+    const record = follow([ill()])
+    t.equal(verdictOn(record, ill(), POLICY.startDeadlineUs), undefined)
+    t.equal(verdictOn(record, ill(), POLICY.startDeadlineUs + 1), 'start-deadline')
+  })
+
+  t.test('one that was has the tolerance', async (t) => {
+    const record = follow([healthy(), ill()])
+    t.equal(verdictOn(record, ill(), POLICY.toleranceUs), undefined)
+    t.equal(verdictOn(record, ill(), POLICY.toleranceUs + 1), 'ill-health')
+  })
+
+  t.test('the deadline runs on from one start to the next', async (t) => {
+    const record = follow([ill(A, 'i-1'), down('auto-restart', 'i-1'), down('starting', 'i-2', 1), ill(A, 'i-2', 1)])
+    t.match(record, { unhealthySinceUs: NOW_US, wasHealthy: false })
+  })
+
+  t.test('but not through a gap', async (t) => {
+    const record = follow([ill()])
+    const after = recordSample(record, look(POLICY.toleranceUs + 1, ill()), SUBJECT, POLICY)
+    t.equal(after?.unhealthySinceUs, NOW_US + POLICY.toleranceUs + 1)
+  })
+
+  t.test('nor while the unit is on its way down, stopped, or gone', async (t) => {
+    for (const activity of ['stopping', 'stopped', 'not-found'] as const) {
+      t.equal(follow([ill(), down(activity)]).unhealthySinceUs, undefined, activity)
+    }
+  })
+
+  t.test('a process that cannot be told apart is no illness: what cannot be read is unknown', async (t) => {
+    const last = { ...healthy(), healthz: undefined, running: { kind: 'unknown', detail: 'permission denied' } } as const
+    const record = follow(times(200, last))
+    t.equal(verdictOn(record, last), undefined)
+    t.equal(record.healthySinceUs, undefined, 'and no health')
+  })
+})
+
+t.test('whose exits they are', async (t) => {
+  const before = follow(times(3, healthy('local')), undefined, keyOf('local'))
+
+  t.test('what the process before it does is not the new subject’s', async (t) => {
+    const record = follow([healthy('local'), ill('local'), down('auto-restart', 'i-1', 0)], before)
+    t.match(record, { started: false, exits: 0, unhealthySinceUs: undefined })
+  })
+
+  t.test('the first start under the record is', async (t) => {
+    const record = follow([down('auto-restart', 'i-1', 0), ...loop(POLICY.crashLimit, 2)], before)
+    t.equal(verdictOn(record, down('auto-restart')), 'crash-loop')
+  })
+
+  t.test('so it is when it died before it was seen', async (t) => {
+    const looks = [healthy('local'), ...[1, 2, 3].map((count) => down('auto-restart', `i-${count + 1}`, count))]
+    t.match(follow(looks, before), { started: true })
+  })
+
+  t.test('from the moment a restart was asked for, silence is its own', async (t) => {
+    const asked = expectStart(follow([healthy('local')], before))
+    const silent = follow(times(10, down('starting', 'i-1')), asked)
+    t.equal(verdictOn(silent, down('starting'), POLICY.startDeadlineUs), 'start-deadline')
+    t.equal(follow([healthy('local')], asked).unhealthySinceUs, undefined, 'but not the health of what still runs')
+    t.equal(expectStart(undefined), undefined)
+  })
+
+  t.test('a fallback is not charged with the exit that it is the answer to', async (t) => {
+    const looping = follow(loop(2), undefined, keyOf(A))
+    const fallback = follow([down('auto-restart', 'i-2', 1)], looping, keyOf('local'))
+    const last = down('auto-restart', 'i-2', 0)
+    const asked = follow([last], expectStart(fallback), keyOf('local'))
+    const strict = { ...POLICY, crashLimit: 1 }
+    const sample = { unit: last.unit ?? unit(), at: { bootId: BOOT, monotonicUs: asked.lastSampleUs, wallMs: 0 }, runtimeUp: undefined }
+    t.equal(findFailure(asked, sample, strict), undefined)
+  })
+
+  t.test('after boot everything was started with what is activated', async (t) => {
+    t.match(follow([down('auto-restart', 'i-1', 1)]), { started: true })
+    t.match(follow([down('stopped', '')]), { started: false }, 'not before it was started at all')
+    t.match(follow([down('stopped', ''), ill(A, 'i-1')]), { started: true })
+  })
+
+  t.test('an upgrade on disk is nothing to the process that runs', async (t) => {
+    const record = follow(times(3, healthy()))
+    const upgraded = { ...healthy(), unit: unit({ invocationId: 'i-1', kubeletIdentity: UPGRADED_KUBELET }) }
+    const after = follow([upgraded], record, keyOf(A, UPGRADED_KUBELET))
+    t.match(after, { started: false, healthySinceUs: undefined, unhealthySinceUs: undefined })
+  })
+})
+
+const activities = fc.constantFrom<UnitActivity>('running', 'starting', 'auto-restart', 'stopped', 'failed', 'stopping', 'not-found')
+const samples = fc.array(
+  fc.record({
+    afterUs: fc.oneof(fc.integer({ min: 1, max: 20e6 }), fc.integer({ min: 1, max: 300e6 })),
+    activity: activities,
+    content: fc.constantFrom<'none' | 'unknown' | typeof A | typeof B>('none', 'unknown', A, B),
+    ok: fc.boolean(),
+    runtimeUp: fc.constantFrom(undefined, true, false),
+    restarts: fc.nat(3),
+    reset: fc.boolean(),
+    subject: fc.constantFrom(keyOf(A), keyOf(A), keyOf(B)),
+  }),
+  { maxLength: 40 },
+)
+
+t.test('whatever is seen, in whatever order', async () => {
+  fc.assert(
+    fc.property(samples, (seen) => {
+      let record: HealthRecord | undefined
+      let nowUs = NOW_US
+      let nRestarts = 0
+      let invocation = 1
+      for (const { afterUs, activity, content, ok, runtimeUp, restarts, reset, subject } of seen) {
+        nowUs += afterUs
+        nRestarts = reset ? restarts : nRestarts + restarts
+        if (restarts > 0 || reset) invocation += 1
+        const invocationId = `i-${invocation}`
+        const running: HealthSample['running'] =
+          activity !== 'running' || content === 'none'
+            ? { kind: 'none' }
+            : content === 'unknown'
+              ? { kind: 'unknown', detail: '' }
+              : { kind: 'known', content: contentOf(content), key: keyOf(content), startedAtUs: nowUs - 1, invocationId }
+        const sample: HealthSample = {
+          at: { bootId: BOOT, monotonicUs: nowUs, wallMs: 0 },
+          unit: unit({ activity, nRestarts, invocationId }),
+          running,
+          healthz: { ok, detail: '' },
+          runtimeUp,
+        }
+        const before: HealthRecord | undefined = record
+        const after = recordSample(before, sample, subject, POLICY)
+        if (after === undefined) return false
+        record = after
+        const isHealthy = running.kind === 'known' && running.key === subject && ok
+        // Health is what was seen healthy at each of two looks that are not too far apart, and nothing else.
+        if ((after.healthySinceUs !== undefined) !== isHealthy) return false
+        const gap = before === undefined || nowUs - before.lastSampleUs > POLICY.toleranceUs
+        const carriedOn = after.healthySinceUs !== undefined && after.healthySinceUs < nowUs
+        if (carriedOn && (gap || before?.healthySinceUs !== after.healthySinceUs || before.subject !== subject)) return false
+        if (gap && after.unhealthySinceUs !== undefined && after.unhealthySinceUs !== nowUs) return false
+        if (gap && after.exits > (before?.subject === subject ? before.exits : 0)) return false
+        if (after.healthySinceUs !== undefined && after.unhealthySinceUs !== undefined) return false
+        if (runtimeUp === false && findFailure(after, sample, POLICY) !== undefined) return false
+        if (!after.started && findFailure(after, sample, POLICY) !== undefined) return false
+      }
+      return true
+    }),
+  )
+})
+
+t.test('a kubelet that is healthy at every look, with no exit, never fails', async () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 2 * MINUTE_US }), { maxLength: 60 }), (pauses) => {
+      let record: HealthRecord | undefined
+      let nowUs = 0
+      return pauses.every((pauseUs) => {
+        nowUs += pauseUs
+        const sample = look(nowUs, healthy())
+        record = recordSample(record, sample, SUBJECT, POLICY)
+        return record !== undefined && findFailure(record, sample, POLICY) === undefined
+      })
+    }),
+  )
+})

@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { CheckpointInfo } from '../../src/decision/config-source.ts'
+import { choosePrunable } from '../../src/decision/prunable.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { A, A_EDITED, assignedTo, B, C, configMap, GOOD, hold, inTrial, POLICY, runs, snapshot, startsWith, unit } from './snapshots.ts'
+
+const OLD = Array.from({ length: 5 }, (_, index) => configMap('old', String(index)))
+const KEEP_NONE = { policy: { ...POLICY, keepCheckpoints: 0 } }
+
+function saved(...sources: readonly (typeof A)[]): CheckpointInfo[] {
+  return sources.map(({ uid, resourceVersion }, index) => ({ uid, resourceVersion, savedAtMs: index }))
+}
+
+t.test('the newest are kept, by the time they were saved and not by their version', async (t) => {
+  const checkpoints = saved(configMap('x', '9'), configMap('x', '10'), configMap('x', '8'))
+  const kept = (keepCheckpoints: number) => choosePrunable(snapshot({ checkpoints, policy: { ...POLICY, keepCheckpoints } }))
+  t.same(kept(3), [])
+  t.match(kept(2), [{ resourceVersion: '9' }])
+  t.match(kept(1), [{ resourceVersion: '10' }, { resourceVersion: '9' }])
+})
+
+t.test('what is named stays, whoever names it', async (t) => {
+  const named = { ...assignedTo(A), lastKnownGood: hold(B), previous: hold(C), ...startsWith(GOOD), ...runs(A_EDITED) }
+  const checkpoints = saved(A, B, C, GOOD, A_EDITED, ...OLD)
+  t.same(
+    choosePrunable(snapshot({ ...named, ...KEEP_NONE, checkpoints })).map(({ uid }) => uid),
+    OLD.map(({ uid }) => uid),
+  )
+})
+
+t.test('nothing goes while a name is unknown', async (t) => {
+  const facts = { ...KEEP_NONE, checkpoints: saved(...OLD) }
+  t.equal(choosePrunable(snapshot(facts)).length, OLD.length)
+  t.same(choosePrunable(snapshot({ ...facts, assigned: { kind: 'damaged', detail: '' } })), [])
+  t.same(choosePrunable(snapshot({ ...facts, nextStart: { kind: 'unknown', detail: '' } })), [])
+  t.same(choosePrunable(snapshot({ ...facts, unit: { kind: 'unknown', detail: '' } })), [])
+  t.same(choosePrunable(snapshot({ ...facts, unit: unit({ process: { kind: 'unknown', detail: '' } }) })), [])
+})
+
+t.test('never one that a record, the next start or the running process names', async () => {
+  const pool = [A, A_EDITED, B, C, GOOD, ...OLD]
+  const source = fc.constantFrom(...pool)
+  const names = fc.record({ assigned: source, lastKnownGood: source, previous: source, next: source, running: source })
+  fc.assert(
+    fc.property(names, fc.shuffledSubarray(pool), fc.nat(5), (is, present, keepCheckpoints) => {
+      const records = { ...assignedTo(is.assigned), lastKnownGood: hold(is.lastKnownGood), previous: hold(is.previous) }
+      const facts = { ...records, ...startsWith(is.next), ...runs(is.running), checkpoints: saved(...present) }
+      const pruned = choosePrunable(inTrial({ ...facts, policy: { ...POLICY, keepCheckpoints } }))
+      const named = Object.values(is)
+      const gone = pruned.some(({ uid, resourceVersion }) =>
+        named.some((one) => one.uid === uid && one.resourceVersion === resourceVersion),
+      )
+      return !gone && present.length - pruned.length >= Math.min(keepCheckpoints, present.length)
+    }),
+  )
+})
+
+t.test('renderings are counted by themselves, and what a named one was made of stays with it', async (t) => {
+  const overlays = ['1', '2', '3'].map((digit) => ({ ...A, overlay: digit.repeat(16) }))
+  const [first = A, second = A, third = A] = overlays
+  const checkpoints = [
+    ...saved(A, ...OLD),
+    ...overlays.map(({ uid, resourceVersion, overlay }, index) => ({ uid, resourceVersion, overlay, savedAtMs: index })),
+  ]
+  const gone = (facts: Partial<Snapshot>) =>
+    choosePrunable(snapshot({ ...startsWith(third), ...runs(third), ...facts, checkpoints })).map(({ uid, overlay }) => overlay ?? uid)
+  const named = { ...assignedTo(third), lastKnownGood: hold(second), previous: hold('local'), ...KEEP_NONE }
+  t.same(gone(named).sort(), [first.overlay, ...OLD.map(({ uid }) => uid)].sort())
+  const keepsOne = { ...named, lastKnownGood: hold('local'), policy: { ...POLICY, keepCheckpoints: 1 } }
+  t.same(
+    gone(keepsOne).filter((one) => one !== 'uid-old'),
+    [second.overlay, first.overlay],
+  )
+})

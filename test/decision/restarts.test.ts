@@ -1,0 +1,242 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { decideRestart, keepRestarts, lastRunSource, runningSource } from '../../src/decision/restarts.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Target } from '../../src/decision/target.ts'
+import type { KnownUnit, UnitActivity } from '../../src/decision/unit-state.ts'
+import {
+  A,
+  assignedTo,
+  B,
+  BOOT,
+  contentOf,
+  GOOD,
+  HOUR_US,
+  health,
+  hold,
+  INVOCATION,
+  inTrial,
+  keyOf,
+  MINUTE_US,
+  NOW_US,
+  POLICY,
+  restartTo,
+  runs,
+  runsNothing,
+  SECOND_US,
+  snapshot,
+  startsWith,
+} from './snapshots.ts'
+
+/** B is what kubelet is to run; it was activated just now. */
+const TARGET: Target = { source: B, content: contentOf(B), key: keyOf(B), verdict: undefined, fallback: false, atFault: false }
+const JUST_NOW = { started: false, subjectSinceUs: NOW_US, healthySinceUs: undefined }
+
+function decide(facts: Partial<Snapshot>, target: Target = TARGET) {
+  const seen = snapshot({ ...startsWith(B), health: health(B, { ...JUST_NOW, lastProcess: health(A).lastProcess }), ...facts })
+  return decideRestart(seen, seen.unit as KnownUnit, target)
+}
+
+t.test('what runs differs: restart, and say so first', async (t) => {
+  t.same(decide(runs(A)), {
+    kind: 'restart',
+    record: {
+      bootId: BOOT,
+      atUs: NOW_US,
+      target: TARGET.key,
+      fallback: false,
+      invocationBefore: INVOCATION,
+      failed: false,
+      outcome: undefined,
+    },
+  })
+  t.match(decide(runsNothing('auto-restart')), { kind: 'restart' }, 'also where nothing runs')
+  t.match(decide(runsNothing('failed')), { kind: 'restart', record: { failed: true } }, 'and where systemd gave up')
+})
+
+t.test('what runs is the same, whatever its version or kubelet: no restart', async (t) => {
+  t.match(decide(runs(B)), { kind: 'not-due' })
+  t.match(decide(runs(B, { kubelet: 'kubelet-v2' })), { kind: 'not-due' })
+})
+
+t.test('a person stopped it: no restart', async (t) => {
+  for (const activity of ['stopped', 'not-found'] as const) t.match(decide(runsNothing(activity)), { kind: 'stopped-by-person' })
+})
+
+t.test('an agent that died between reset and start goes on', async (t) => {
+  const half = restartTo(B, { failed: true, outcome: undefined, invocationBefore: INVOCATION, atUs: NOW_US })
+  t.match(decide({ ...runsNothing('stopped'), restarts: [half] }), { kind: 'restart', record: { failed: true } })
+  for (const other of [{ outcome: { ok: true, detail: '' } }, { failed: false }, { invocationBefore: 'another' }, { bootId: 'boot-0' }]) {
+    t.match(decide({ ...runsNothing('stopped'), restarts: [{ ...half, ...other }] }), { kind: 'stopped-by-person' }, JSON.stringify(other))
+  }
+})
+
+t.test('kubelet is on its way: look again soon', async (t) => {
+  for (const activity of ['starting', 'stopping'] as const) {
+    t.match(decide(runsNothing(activity)), { kind: 'under-way', untilUs: NOW_US + SECOND_US }, activity)
+  }
+  t.match(decide({ ...runs(A), running: { kind: 'unknown', detail: '' } }), { kind: 'under-way' }, 'not yet kubelet')
+})
+
+t.test('the last process ran this already, and systemd starts it again by itself', async (t) => {
+  const facts = { health: health(B, { lastProcess: health(B).lastProcess }) }
+  t.match(decide({ ...facts, ...runsNothing('auto-restart') }), { kind: 'not-due' })
+  t.match(decide({ ...facts, ...runsNothing('failed') }), { kind: 'restart' }, 'which it does not where it gave up')
+})
+
+t.test('local is the administrator’s, but the way there is the agent’s', async (t) => {
+  const local: Target = { source: 'local', content: 'local', key: keyOf('local'), verdict: undefined, fallback: false, atFault: false }
+  const given = (everHealthy: boolean, restarts: Snapshot['restarts']) => {
+    const sick = health('local', { everHealthy, healthySinceUs: undefined, subjectSinceUs: NOW_US - 2 * MINUTE_US })
+    return decide({ ...assignedTo('local'), ...startsWith('local'), ...runsNothing('failed'), health: sick, restarts }, local)
+  }
+  const asked = restartTo('local', { atUs: NOW_US - MINUTE_US })
+  t.match(given(false, [asked]), { kind: 'restart', record: { failed: true } }, 'never healthy since the agent brought it there')
+  t.match(given(true, [asked]), { kind: 'not-due' }, 'it was healthy there')
+  t.match(given(false, [{ ...asked, failed: true }]), { kind: 'not-due' }, 'it was started there once more, in vain')
+  t.match(given(false, [{ ...asked, failed: true, invocationBefore: INVOCATION }]), { kind: 'under-way' }, 'or is just about to be')
+  t.match(given(false, [{ ...asked, target: keyOf(B) }]), { kind: 'not-due' }, 'the agent asked for something else last')
+  t.match(given(false, []), { kind: 'not-due' }, 'the agent did not bring it there')
+  t.match(given(false, [{ ...asked, bootId: 'boot-0' }]), { kind: 'not-due' }, 'nor in this boot')
+})
+
+t.test('a container runtime that refuses would keep kubelet from coming back', async (t) => {
+  t.match(decide({ ...runs(A), runtimeUp: false }), { kind: 'runtime-down' })
+  t.match(decide({ ...runs(A), runtimeUp: true }), { kind: 'restart' })
+  t.match(decide({ ...runsNothing('auto-restart'), runtimeUp: false }), { kind: 'restart' }, 'where nothing runs, nothing is lost')
+})
+
+t.test('once per target', async (t) => {
+  const asked = restartTo(B, { atUs: NOW_US - SECOND_US, invocationBefore: INVOCATION })
+  const since = { health: health(B, { ...JUST_NOW, subjectSinceUs: NOW_US - 2 * SECOND_US, lastProcess: health(A).lastProcess }) }
+
+  t.test('asked, and nothing seen of it yet', async (t) => {
+    t.match(decide({ ...runs(A), ...since, restarts: [asked] }), { kind: 'under-way', untilUs: asked.atUs + POLICY.startDeadlineUs })
+    const again = { ...asked, atUs: NOW_US - POLICY.startDeadlineUs }
+    t.match(decide({ ...runs(A), ...since, restarts: [again] }), { kind: 'restart' }, 'nor for long')
+  })
+
+  t.test('systemd did not take it: again after a minute', async (t) => {
+    const refused = { ...asked, outcome: { ok: false, detail: 'no bus' } }
+    t.match(decide({ ...runs(A), ...since, restarts: [refused] }), { kind: 'under-way', untilUs: asked.atUs + MINUTE_US, detail: 'no bus' })
+    t.match(decide({ ...runs(A), ...since, restarts: [{ ...refused, atUs: NOW_US - MINUTE_US }] }), { kind: 'restart' })
+  })
+
+  t.test('the agent died before systemd answered, and perhaps before it asked: again soon', async (t) => {
+    const lost = { ...asked, outcome: undefined }
+    const aMomentAgo = { ...runs(A), ...since, restarts: [lost] }
+    t.match(decide(aMomentAgo), { kind: 'under-way', untilUs: asked.atUs + 10 * SECOND_US })
+    const subjectSinceUs = NOW_US - 20 * SECOND_US
+    const longer = { ...runs(A), health: { ...since.health, subjectSinceUs } }
+    const restarts = [{ ...lost, atUs: NOW_US - 10 * SECOND_US }]
+    t.match(decide({ ...longer, restarts }), { kind: 'restart', record: { fallback: false } })
+    t.match(decide({ ...longer, restarts }, { ...TARGET, fallback: true }), { record: { fallback: true } }, 'falling back stays exempt')
+  })
+
+  t.test('a process that was started since still runs something else: never again', async (t) => {
+    const ineffective = { ...runs(A, { invocationId: 'invocation-2' }), ...since, restarts: [asked] }
+    t.match(decide(ineffective), { kind: 'ineffective', detail: /another config/ })
+    t.match(decide({ ...ineffective, ...runs('local', { invocationId: 'invocation-2' }) }), { detail: /local config/ })
+  })
+
+  t.test('started since, and gone again: systemd’s turn', async (t) => {
+    const gone = { ...runsNothing('auto-restart', { invocationId: 'invocation-2' }), ...since, restarts: [asked] }
+    t.match(decide(gone), { kind: 'not-due' })
+  })
+
+  t.test('another target, or another boot, is asked for anew', async (t) => {
+    for (const restarts of [[asked, restartTo(A)], [{ ...asked, bootId: 'boot-0' }]]) {
+      t.match(decide({ ...runs(A, { invocationId: 'invocation-2' }), restarts }), { kind: 'restart' })
+    }
+  })
+
+  t.test('and so is a target that was left and has come back', async (t) => {
+    const before = restartTo(B, { atUs: NOW_US - HOUR_US / 2, invocationBefore: 'invocation-0' })
+    t.match(decide({ ...runs(A), restarts: [before] }), { kind: 'restart' }, 'kubelet ran something else meanwhile')
+    t.match(decide({ ...runsNothing('failed'), restarts: [before] }), { kind: 'restart' }, 'and systemd gave up on that')
+  })
+})
+
+t.test('at most so many an hour', async (t) => {
+  const spent = Array.from({ length: POLICY.restartsPerHour }, (_, index) => restartTo(GOOD, { atUs: NOW_US - (50 - index) * MINUTE_US }))
+  t.match(decide({ ...runs(A), restarts: spent }), { kind: 'limit', untilUs: NOW_US + 10 * MINUTE_US })
+  t.match(decide({ ...runs(A), restarts: spent.slice(1) }), { kind: 'restart' })
+  t.match(
+    decide({ ...runs(A), restarts: spent }, { ...TARGET, fallback: true }),
+    { kind: 'restart', record: { fallback: true } },
+    'falling back is exempt',
+  )
+  const exempt = spent.map((record, index) => ({ ...record, fallback: index > 0 }))
+  t.match(decide({ ...runs(A), restarts: exempt }), { kind: 'restart' }, 'and does not count')
+  const refused = spent.map((record) => ({ ...record, outcome: { ok: false, detail: 'no bus' } }))
+  t.match(decide({ ...runs(A), restarts: refused }), { kind: 'restart' }, 'nor does what systemd never took')
+})
+
+t.test('what systemd gave up is started again ever more slowly, but not left down for an hour', async (t) => {
+  const spent = Array.from({ length: POLICY.restartsPerHour }, (_, index) => restartTo(GOOD, { atUs: NOW_US - (50 - index) * MINUTE_US }))
+  const giveUp = (restarts: Snapshot['restarts']) => decide({ ...runsNothing('failed'), restarts })
+  t.match(giveUp(spent), { kind: 'restart', record: { failed: true } }, 'whatever was done to a kubelet that ran')
+  const starts = (count: number, lastAtUs: number) =>
+    Array.from({ length: count }, (_, index) =>
+      restartTo(B, { failed: true, invocationBefore: 'another', atUs: lastAtUs - (count - 1 - index) * SECOND_US }),
+    )
+  for (const [count, pauseUs] of [
+    [1, 15 * SECOND_US],
+    [2, 30 * SECOND_US],
+    [4, 2 * MINUTE_US],
+    [12, 5 * MINUTE_US],
+  ] as const) {
+    t.match(giveUp(starts(count, NOW_US - pauseUs + 1)), { kind: 'under-way', untilUs: NOW_US + 1 }, `${count} starts`)
+    t.match(giveUp(starts(count, NOW_US - pauseUs)), { kind: 'restart', record: { failed: true } }, `${count} starts`)
+  }
+  t.match(decide({ ...runs(A), restarts: starts(12, NOW_US - MINUTE_US) }), { kind: 'restart' }, 'and it costs no restart of one that runs')
+})
+
+t.test('whatever is recorded', async () => {
+  const activity = fc.constantFrom<UnitActivity>('running', 'auto-restart', 'failed', 'stopped', 'starting', 'stopping', 'not-found')
+  const record = fc.record({
+    target: fc.constantFrom(A, B),
+    agoUs: fc.integer({ min: 0, max: 2 * HOUR_US }),
+    fallback: fc.boolean(),
+    invocationBefore: fc.constantFrom(INVOCATION, 'invocation-0'),
+    failed: fc.boolean(),
+    outcome: fc.constantFrom(undefined, { ok: true, detail: '' }, { ok: false, detail: '' }),
+  })
+  const running = fc.constantFrom<'local' | typeof A | typeof B | undefined>('local', A, B, undefined)
+  fc.assert(
+    fc.property(activity, running, fc.array(record, { maxLength: 12 }), fc.boolean(), (is, source, records, fallback) => {
+      const restarts = records.map(({ target, agoUs, ...facts }) => restartTo(target, { ...facts, atUs: NOW_US - agoUs }))
+      const seen = source === undefined || is !== 'running' ? runsNothing(is) : runs(source)
+      const decision = decide({ ...seen, restarts }, { ...TARGET, fallback })
+      const unsafe =
+        (seen.running?.kind === 'known' && seen.running.content === TARGET.content) ||
+        is === 'stopping' ||
+        is === 'starting' ||
+        is === 'not-found'
+      if (unsafe && decision.kind === 'restart') return false
+      return !('untilUs' in decision) || decision.untilUs > NOW_US
+    }),
+  )
+})
+
+t.test('keepRestarts: this boot’s last hour, and the last one whenever it was', async (t) => {
+  const now = { bootId: BOOT, monotonicUs: NOW_US }
+  const at = (agoUs: number, bootId = BOOT) => restartTo(B, { atUs: NOW_US - agoUs, bootId })
+  t.same(keepRestarts([at(2 * HOUR_US), at(HOUR_US), at(HOUR_US - 1)], now), [at(HOUR_US - 1)])
+  t.same(keepRestarts([at(3 * HOUR_US), at(2 * HOUR_US)], now), [at(2 * HOUR_US)])
+  t.same(keepRestarts([at(1, 'boot-0')], now), [])
+})
+
+t.test('runningSource: what runs, as the records call it', async (t) => {
+  t.same(runningSource(inTrial()), B)
+  t.same(runningSource(inTrial(runs(A))), A)
+  t.equal(runningSource(inTrial(runs('local'))), 'local')
+  t.same(runningSource(inTrial({ ...runs(GOOD), previous: hold(GOOD) })), GOOD)
+  t.equal(runningSource(inTrial(runs(GOOD))), undefined)
+  t.equal(runningSource(inTrial({ running: { kind: 'none' } })), undefined)
+  t.same(lastRunSource(inTrial({ running: { kind: 'none' } })), B, 'or ran last')
+  t.equal(lastRunSource(inTrial({ running: { kind: 'none' }, health: undefined })), undefined)
+  t.same(lastRunSource(inTrial(runs(A))), A)
+  t.same(runningSource(inTrial({ ...runs(A), assigned: { kind: 'damaged', detail: '' } })), A)
+  t.same(runningSource(inTrial({ ...runs(A), nextStart: { kind: 'unknown', detail: '' }, health: undefined })), A)
+})

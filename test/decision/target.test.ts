@@ -1,0 +1,114 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { chooseTarget, listCandidates, nextAfter } from '../../src/decision/target.ts'
+import type { Verdict } from '../../src/decision/verdict.ts'
+import {
+  A,
+  A_EDITED,
+  assignedTo,
+  B,
+  C,
+  contentOf,
+  hold,
+  judged,
+  keyOf,
+  lost,
+  snapshot,
+  startsWith,
+  UPGRADED_KUBELET,
+  unit,
+  verdict,
+} from './snapshots.ts'
+
+/** B assigned, A last-known-good, C before it. */
+const STAIRS = { ...assignedTo(B), lastKnownGood: hold(A), previous: hold(C) }
+
+function target(facts: Partial<Snapshot>) {
+  return chooseTarget(snapshot(facts), unit())
+}
+
+t.test('the stairs down: assigned, last-known-good, previous, local', async (t) => {
+  const condemned: Verdict[] = []
+  for (const [index, source] of ([B, A, C, 'local'] as const).entries()) {
+    t.match(target({ ...STAIRS, ...judged(...condemned) }), { source, fallback: index > 0, atFault: false })
+    condemned.push(verdict(source, 'provisional'))
+  }
+})
+
+t.test('whatever the verdict says, it counts', async (t) => {
+  for (const state of ['refused', 'provisional', 'confirmed'] as const)
+    t.match(target({ ...STAIRS, ...judged(verdict(B, state)) }), { source: A })
+})
+
+t.test('a verdict belongs to one kubelet', async (t) => {
+  const facts = { ...STAIRS, ...judged(verdict(B, 'confirmed')) }
+  t.match(chooseTarget(snapshot(facts), unit({ kubeletIdentity: UPGRADED_KUBELET })), { source: B, key: keyOf(B, UPGRADED_KUBELET) })
+})
+
+t.test('a verdict belongs to a content, whatever its version', async (t) => {
+  const facts = { ...STAIRS, ...assignedTo(A_EDITED, contentOf(B)), ...judged(verdict(B, 'confirmed')) }
+  t.match(target(facts), { source: A, fallback: true })
+})
+
+t.test('each content once, and what has no checkpoint not at all', async (t) => {
+  const list = (facts: Partial<Snapshot>) => listCandidates(snapshot({ ...STAIRS, ...facts }), unit())?.map(({ source }) => source)
+  t.same(list({}), [B, A, C, 'local'])
+  t.same(list({ lastKnownGood: hold(A_EDITED, contentOf(B)) }), [B, C, 'local'])
+  t.same(list({ lastKnownGood: lost(A) }), [B, C, 'local'])
+  t.same(list({ ...assignedTo(B), assignedContent: undefined }), [A, C, 'local'])
+  t.same(list(assignedTo('local')), ['local'], 'local needs no fallback')
+  const damaged = { assigned: { kind: 'damaged', detail: '' } } as const
+  t.same(list({ ...damaged, ...startsWith(B) }), [B, A, C, 'local'], 'where the record is lost, what kubelet starts with next')
+  t.same(list({ ...damaged, ...startsWith('local') }), ['local', A, C])
+  const onlyLocal = { ...damaged, ...startsWith('local'), lastKnownGood: hold('local'), previous: hold('local') }
+  t.same(list(onlyLocal), ['local'])
+  t.equal(list({ ...damaged, nextStart: { kind: 'unknown', detail: '' } }), undefined)
+})
+
+t.test('when everything failed the node rests on last-known-good', async (t) => {
+  const all = judged(...[B, A, C, 'local' as const].map((source) => verdict(source, 'provisional')))
+  t.match(target({ ...STAIRS, ...all }), { source: A, atFault: true })
+  t.match(target({ ...STAIRS, ...all, ...assignedTo(A) }), { source: A, atFault: true }, 'also where that is what is assigned')
+})
+
+t.test('but never on what was proved bad', async (t) => {
+  const facts = judged(verdict(B, 'provisional'), verdict(A, 'confirmed'), verdict(C, 'provisional'), verdict('local', 'provisional'))
+  t.match(target({ ...STAIRS, ...facts }), { source: C, atFault: true })
+  const localIsBetter = { lastKnownGood: hold('local'), previous: hold(C) } as const
+  const refused = judged(verdict(B, 'refused'), verdict(C, 'refused'), verdict('local', 'confirmed'))
+  t.match(target({ ...STAIRS, ...localIsBetter, ...refused }), { source: 'local', atFault: true }, 'nor on what preflight refused')
+  const worse = judged(...[B, A, C, 'local' as const].map((source) => verdict(source, 'confirmed')))
+  t.match(target({ ...STAIRS, ...worse }), { source: 'local', atFault: true })
+})
+
+t.test('local, where it is assigned, is never judged: there is nothing else to run', async (t) => {
+  for (const state of ['provisional', 'confirmed'] as const) {
+    t.match(
+      target({ ...assignedTo('local'), ...judged(verdict('local', state)) }),
+      { source: 'local', fallback: false, atFault: false },
+      state,
+    )
+  }
+})
+
+t.test('nextAfter is what chooseTarget finds once this one is condemned', async () => {
+  const source = fc.constantFrom('local' as const, A, A_EDITED, B, C)
+  const facts = fc.record({ assigned: fc.constantFrom(A, A_EDITED, B, C), lastKnownGood: source, previous: source })
+  fc.assert(
+    fc.property(facts, fc.subarray([A, A_EDITED, B, C, 'local' as const]), (is, bad) => {
+      const verdicts = bad.map((each) => verdict(each, 'provisional'))
+      const seen = snapshot({
+        ...assignedTo(is.assigned),
+        lastKnownGood: hold(is.lastKnownGood),
+        previous: hold(is.previous),
+        ...judged(...verdicts),
+      })
+      const now = chooseTarget(seen, unit())
+      if (now === undefined || now.atFault) return true
+      const then = chooseTarget({ ...seen, ...judged(...verdicts, verdict(now.source, 'provisional')) }, unit())
+      const next = nextAfter(seen, unit(), now)
+      return then?.atFault === true ? next === undefined : next?.content === then?.content
+    }),
+  )
+})

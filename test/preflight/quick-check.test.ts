@@ -1,0 +1,156 @@
+import t from 'tap'
+import { decodeConfig } from '../../src/kubelet/decode.ts'
+import { FIELDS } from '../../src/kubelet/fields.ts'
+import { parseDocument } from '../../src/kubelet/yaml.ts'
+import { decodeAndCheck } from '../../src/preflight/quick-check.ts'
+import { validateConfig } from '../../src/preflight/validate-config.ts'
+
+const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
+const source = { namespace: 'kube-system', name: 'c', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '1' }
+const judge = (text: string) => decodeAndCheck({ source, data: { kubelet: text } })
+
+t.test('the transition table', async (t) => {
+  t.strictSame(await judge(HEAD), { kind: 'accepted', remarks: [], drain: [] })
+  t.match(await judge('{0xdeadbeef}'), { kind: 'refused', reason: 'load', detail: 'it opens with { but is not JSON' })
+  t.match(await judge(`${HEAD}kubeAPIQPS: -1\n`), {
+    kind: 'refused',
+    reason: 'validate',
+    detail: 'invalid configuration: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number',
+  })
+  t.match(await judge(`${HEAD}noSuchField: 1\n`), { kind: 'accepted', remarks: ['unknown field "noSuchField": kubelet ignores it'] })
+  const other = { ...source, kubeletConfigKey: 'toString' }
+  t.match(await decodeAndCheck({ source: other, data: { kubelet: HEAD } }), {
+    reason: 'load',
+    detail: 'the ConfigMap has no key toString; it has kubelet',
+  })
+})
+
+t.test('YAML and JSON', async (t) => {
+  const config = {
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+    kind: 'KubeletConfiguration',
+    syncFrequency: '1m30s',
+    port: 10250,
+    evictionHard: null,
+  }
+  t.strictSame(await judge(JSON.stringify(config, undefined, '\t')), { kind: 'accepted', remarks: [], drain: [] })
+  t.match(await judge(`${HEAD}port: 1\nport: 2\n`), { kind: 'accepted', remarks: [/line 4, column 1/] })
+  t.match(await judge(`  {"kind": "KubeletConfiguration",}`), { reason: 'load' })
+})
+
+t.test('JSON as deep as somebody likes', async (t) => {
+  const nest = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+  const head = '"apiVersion": "kubelet.config.k8s.io/v1beta1"'
+  const whole = (kind: string, extra: string) => `{${head}, "kind": ${kind}, "extra": ${extra}}`
+  t.match(await judge(whole('"KubeletConfiguration"', nest(9_000))), { kind: 'accepted' })
+  t.match(await judge(whole('"KubeletConfiguration"', nest(100_000))), {
+    reason: 'load',
+    detail: 'it is nested more than 10000 deep',
+  })
+  t.match(await judge(whole('"KubeletConfiguration"', `${'['.repeat(500_000)}${']'.repeat(500_000)}`)), {
+    detail: 'it is nested more than 10000 deep',
+  })
+  t.match(await judge(`{"extra": ${'['.repeat(1_000_000)}`), { reason: 'load', detail: 'it opens with { but is not JSON' })
+  t.match(await judge(whole(nest(9_000), '1')), { reason: 'load', detail: 'kind must be a string' })
+})
+
+t.test('what kubelet cannot load', async (t) => {
+  const cases: [text: string, detail: string][] = [
+    ['', 'it is empty'],
+    ['  \n', 'it is empty'],
+    ['# only a comment\n', 'it is no object'],
+    ['- a\n', 'it is no object'],
+    ['a: [\n', 'line 2'],
+    [HEAD.replace('kind', 'sort'), 'kind is not set, not KubeletConfiguration'],
+    [HEAD.replace('v1beta1', 'v1'), 'apiVersion is "kubelet.config.k8s.io/v1", not'],
+    [HEAD.replace('Kubelet', 'KubeProxy'), 'kind is "KubeProxyConfiguration"'],
+    [`${HEAD}port: "10250"\n`, 'port must be a 32 bit integer'],
+    [`${HEAD}port: 3000000000\n`, 'port must be a 32 bit integer'],
+    [`${HEAD}port: 1.5\n`, 'port must be'],
+    [`${HEAD}enableServer: "yes"\n`, 'enableServer must be true or false'],
+    [`${HEAD}clusterDomain: 5\n`, 'clusterDomain must be a string'],
+    [`${HEAD}syncFrequency: 60\n`, 'syncFrequency must be a duration'],
+    [`${HEAD}syncFrequency: 1 minute\n`, 'syncFrequency must be a duration'],
+    [`${HEAD}clusterDNS: 10.0.0.10\n`, 'clusterDNS must be a list of strings'],
+    [`${HEAD}clusterDNS: [1]\n`, 'clusterDNS must be a list of strings'],
+    [`${HEAD}systemReserved: {cpu: 1}\n`, 'systemReserved must be an object of strings'],
+    [`${HEAD}featureGates: {A: "true"}\n`, 'featureGates must be an object of true and false'],
+    [`${HEAD}authentication: []\n`, 'authentication must be an object'],
+    [`${HEAD}staticPodURLHeader: {a: b}\n`, 'staticPodURLHeader must be an object of lists of strings'],
+    [`${HEAD}memoryThrottlingFactor: .inf\n`, 'JSON has no such number at line 3'],
+    [`${HEAD}syncFrequency:\n`, 'syncFrequency must be a duration'],
+    [`${HEAD}authentication: {webhook: {enabled: "false"}}\n`, 'authentication.webhook.enabled must be true or false'],
+  ]
+  for (const [text, detail] of cases) {
+    const result = await judge(text)
+    t.match(result, { kind: 'refused', reason: 'load' }, JSON.stringify(text))
+    t.match(result.kind === 'refused' && result.detail, detail)
+  }
+})
+
+t.test('what is no JSON to kubelet is YAML, with comments and trailing commas', async (t) => {
+  const loose = `${JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }).slice(0, -1)}, # why\n "port": 1,}`
+  t.match(await judge(loose), { kind: 'refused', detail: 'it opens with { but is not JSON' })
+  for (const before of ['# a comment\n', '---\n', '\ufeff', ' '.repeat(2048)])
+    t.match(await judge(`${before}${loose}`), { kind: 'accepted' })
+  t.match(await judge('{"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "port": 1.0}'), {
+    detail: 'port must be an integer, written as one',
+  })
+  t.match(await judge(HEAD.replace('kind', 'Kind').replace('api', 'API')), { kind: 'accepted' })
+})
+
+t.test('durations are those of Go', async (t) => {
+  const fits = (text: string) =>
+    decodeConfig(
+      JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', syncFrequency: text }),
+      parseDocument,
+    ).ok
+  for (const text of ['0', '0s', '1h2m3.5s', '-1.5h', '.5s', '1.s', '100ms', '1us', '1µs', '+5m']) t.ok(fits(text), text)
+  for (const text of ['', '5', 's', '.s', '1d', '1m 30s', '--1s']) t.notOk(fits(text), text)
+})
+
+t.test('what kubelet would not start with', async (t) => {
+  const cases: [config: Record<string, unknown>, problems: string[]][] = [
+    [{}, []],
+    [
+      { port: 0, maxPods: 0, nodeLeaseDurationSeconds: 0, healthzPort: 0, readOnlyPort: 0, oomScoreAdj: -1000, nodeStatusMaxImages: -1 },
+      [],
+    ],
+    [{ port: 65536 }, ['port (--port) 65536 must be between 0 and 65535']],
+    [{ healthzPort: -1 }, ['healthzPort (--healthz-port) -1']],
+    [{ oomScoreAdj: 1001 }, ['oomScoreAdj (--oom-score-adj) 1001 must be between -1000 and 1000']],
+    [{ nodeStatusMaxImages: -2 }, ['must be -1 or greater']],
+    [{ nodeLeaseDurationSeconds: -1, eventBurst: -1, iptablesDropBit: 32 }, ['nodeLease', 'eventBurst', 'iptablesDropBit']],
+    [{ hairpinMode: 'x', topologyManagerPolicy: 'best-effort', topologyManagerScope: '' }, ['hairpinMode']],
+    [{ imageGCHighThresholdPercent: 75 }, ['80 must be less than']],
+    [{ imageGCHighThresholdPercent: 75, imageGCLowThresholdPercent: 70 }, []],
+    [{ imageGCHighThresholdPercent: 101 }, ['must be between 0 and 100']],
+    [{ cgroupsPerQOS: false }, ['is not supported unless cgroupsPerQOS']],
+    [{ cgroupsPerQOS: false, enforceNodeAllocatable: [] }, []],
+    [{ cgroupsPerQOS: false, enforceNodeAllocatable: ['none'] }, []],
+    [{ enforceNodeAllocatable: ['none', 'pods'] }, ['may not contain']],
+    [{ enforceNodeAllocatable: ['pods', 'system-reserved'] }, ['systemReservedCgroup must be']],
+    [{ enforceNodeAllocatable: ['kube-reserved-compressible'], kubeReservedCgroup: '/k' }, []],
+    [{ enforceNodeAllocatable: ['everything'] }, ['option "everything"']],
+    [{ systemCgroups: '/s' }, ['systemCgroups (--system-cgroups) was specified']],
+    [{ systemCgroups: '/s', cgroupRoot: '/' }, []],
+    [{ reservedSystemCPUs: '0', kubeReservedCgroup: '/k' }, ['reservedSystemCPUs']],
+    [{ shutdownGracePeriod: '30s', shutdownGracePeriodCriticalPods: '10s' }, []],
+    [{ shutdownGracePeriod: '30s', shutdownGracePeriodCriticalPods: '1m' }, ['must be <= shutdownGracePeriod']],
+    [{ shutdownGracePeriod: '500ms' }, ['>= 1 sec']],
+    [{ shutdownGracePeriod: '-1h', shutdownGracePeriodCriticalPods: '-2h' }, []],
+    [{ cgroupRoot: '/nope', cgroupsPerQOS: true, enforceNodeAllocatable: [] }, []],
+  ]
+  for (const [config, problems] of cases) {
+    const found = validateConfig(config)
+    t.equal(found.length, problems.length, JSON.stringify(config))
+    for (const [index, problem] of problems.entries()) t.match(found[index], problem)
+  }
+})
+
+t.test('remarks come with what is accepted, and what has no text is refused', async (t) => {
+  t.strictSame(await judge(`${HEAD}x: 1`), { kind: 'accepted', remarks: ['unknown field "x": kubelet ignores it'], drain: [] })
+  t.match(await decodeAndCheck({ source, data: {} }), { kind: 'refused', reason: 'load', detail: 'it has none' })
+})
+
+t.test('the table of fields has as many as upstream has had', async (t) => t.equal(Object.keys(FIELDS).length, 126))

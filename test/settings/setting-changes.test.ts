@@ -1,0 +1,34 @@
+import t from 'tap'
+import { applyLive, changedSettings } from '../../src/settings/setting-changes.ts'
+import { SETTING_NAMES, SETTINGS } from '../../src/settings/settings.ts'
+import { defaults } from './settled-settings.ts'
+
+t.test('limits and log level change live, the rest waits for a restart', async (t) => {
+  const after = { ...defaults, trialUs: 1800e6, logLevel: 'debug', metricsAddress: undefined, envFile: '/x/kubelet.env' } as const
+  t.same(changedSettings(defaults, after), {
+    live: [
+      { name: 'trial-duration', from: '10m', to: '30m' },
+      { name: 'log-level', from: 'info', to: 'debug' },
+    ],
+    restart: [
+      { name: 'kubelet-env-file', from: '/var/lib/kubelet-cfg-agent/kubelet.env', to: '/x/kubelet.env' },
+      { name: 'metrics-address', from: '127.0.0.1:10270', to: '' },
+    ],
+  })
+  const applied = applyLive(defaults, after)
+  t.same(applied, { ...defaults, trialUs: 1800e6, logLevel: 'debug' })
+  t.same(changedSettings(applied, after).live, [], 'nothing live is left over')
+})
+
+t.test('the same settings have not changed', async (t) => {
+  t.same(changedSettings(defaults, { ...defaults }), { live: [], restart: [] })
+})
+
+t.test('every live setting is taken, and no other', async (t) => {
+  for (const property of SETTING_NAMES) {
+    const reread = Object.assign({}, defaults, { [property]: 'another value' })
+    const isLive = SETTINGS[property].changes === 'live'
+    t.equal(applyLive(defaults, reread)[property], isLive ? 'another value' : defaults[property], property)
+  }
+  t.same(changedSettings(defaults, { ...defaults, changePolicy: 'guarded', preflight: 'rules' }).restart, [])
+})

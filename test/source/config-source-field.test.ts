@@ -1,0 +1,63 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { readAssignment } from '../../src/source/config-source-field.ts'
+import { isConfigMapKey, isNamespace, isObjectName } from '../../src/values/kubernetes-names.ts'
+
+const REF = { namespace: 'kube-system', name: 'my-node-config', kubeletConfigKey: 'kubelet' }
+const nodeWith = (configSource: unknown) => ({ metadata: { name: 'n1' }, spec: { configSource } })
+
+t.test('no configSource is local', (t) => {
+  for (const node of [{ metadata: {} }, { spec: null }, { spec: {} }, nodeWith(undefined), nodeWith(null)])
+    t.same(readAssignment(node), { kind: 'local' })
+  t.end()
+})
+
+t.test('a ConfigMap is named by its three parts and nothing else', (t) => {
+  t.same(readAssignment(nodeWith({ configMap: { ...REF, uid: '', other: 1 } })), { kind: 'config-map', ref: REF })
+  t.end()
+})
+
+t.test("no known subfield is refused in upstream's words", (t) => {
+  const expected = { kind: 'invalid', detail: 'invalid NodeConfigSource, exactly one subfield must be non-nil, but all were nil' }
+  for (const source of [{}, { configMap: null }, { secret: { name: 'x' } }]) t.same(readAssignment(nodeWith(source)), expected)
+  t.end()
+})
+
+t.test('what is malformed is neither local nor a path', (t) => {
+  const wrong: unknown[] = [
+    'text',
+    [],
+    { configMap: 'text' },
+    { configMap: {} },
+    { configMap: { ...REF, namespace: '../etc' } },
+    { configMap: { ...REF, namespace: 'a.b' } },
+    { configMap: { ...REF, name: 'Upper' } },
+    { configMap: { ...REF, name: '..' } },
+    { configMap: { ...REF, kubeletConfigKey: '..' } },
+    { configMap: { ...REF, kubeletConfigKey: 'a/b' } },
+    { configMap: { ...REF, kubeletConfigKey: 7 } },
+    { configMap: { ...REF, uid: 'u' } },
+    { configMap: { ...REF, resourceVersion: '1' } },
+  ]
+  for (const source of wrong) t.equal(readAssignment(nodeWith(source)).kind, 'invalid', JSON.stringify(source))
+  for (const node of [null, 'text', 7, { spec: 'text' }, { spec: [] }]) t.equal(readAssignment(node).kind, 'invalid', JSON.stringify(node))
+  t.end()
+})
+
+t.test('whatever the Node says, the answer is local only when there is no configSource, and names are safe as paths', (t) => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (configSource) => {
+      const assignment = readAssignment(nodeWith(configSource))
+      return (assignment.kind === 'local') === (configSource === null)
+    }),
+  )
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      for (const accepts of [isNamespace, isObjectName, isConfigMapKey])
+        if (accepts(text) && (text.includes('/') || text.startsWith('..') || text === '.' || text === '' || text.includes('\0')))
+          return false
+      return true
+    }),
+  )
+  t.end()
+})

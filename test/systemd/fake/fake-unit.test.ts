@@ -1,0 +1,103 @@
+import t from 'tap'
+import { FakeUnit, type KubeletBehaviour } from '../../../src/systemd/fake/fake-unit.ts'
+import type { KubeletFacts } from '../../../src/systemd/wiring.ts'
+import { unitContract } from '../unit-contract.ts'
+
+const LOCAL = '/var/lib/kubelet/config.yaml'
+const FACTS: KubeletFacts = {
+  wiring: { kind: 'ready', activation: 'env', configArgs: `--config=${LOCAL}` },
+  localConfigPath: LOCAL,
+  runtimeEndpoint: undefined,
+  healthzFlags: {},
+  kubeletIdentity: 'k1',
+  command: { path: '/usr/bin/kubelet', words: [`--config=${LOCAL}`] },
+}
+
+function world({ startLimit = false, onCommand = (_: string, __: 'before' | 'after') => {} } = {}) {
+  let configPath = LOCAL
+  let behaviour: KubeletBehaviour = { healthyAfterUs: 2e6 }
+  let nowUs = 1e6
+  const unit = new FakeUnit(
+    {
+      startWith: () => configPath,
+      behave: () => behaviour,
+      facts: () => FACTS,
+      dynamicConfigDir: '/c',
+      onCommand,
+      ...(startLimit ? { startLimit: { burst: 3, intervalUs: 600e6 } } : {}),
+    },
+    nowUs,
+  )
+  return {
+    unit,
+    person: {
+      start: () => unit.start(),
+      stop: () => unit.stop(),
+      restart: () => unit.restartByHand(),
+      kill: () => unit.kill(),
+      shutDown: () => unit.shutDown(),
+    },
+    activate(source: 'checkpoint' | 'local') {
+      configPath = source === 'local' ? LOCAL : '/c/checkpoints/u/7/kubelet'
+    },
+    behave(how: 'well' | 'crash') {
+      behaviour = how === 'well' ? { healthyAfterUs: 2e6 } : { exitsAfterUs: 1e6 }
+    },
+    ill() {
+      behaviour = { healthyAfterUs: 2e6, illAfterUs: 5e6 }
+    },
+    advance(us: number) {
+      nowUs += us
+      unit.advanceTo(nowUs)
+    },
+    async until(what: string, isSo: (known: Extract<Awaited<ReturnType<FakeUnit['observe']>>, { kind: 'known' }>) => boolean) {
+      for (let i = 0; i < 10_000; i++) {
+        const state = await unit.observe()
+        if (state.kind === 'known' && isSo(state)) return state
+        nowUs += 20e3
+        unit.advanceTo(nowUs)
+      }
+      throw new Error(`it never came to be that ${what}`)
+    },
+  }
+}
+
+unitContract(t, async (_, options) => world(options))
+
+t.test('health follows the behaviour', async (t) => {
+  const { unit, advance, ill, person } = world()
+  t.equal(unit.healthy, false)
+  advance(2e6)
+  t.equal(unit.healthy, true)
+  ill()
+  person.restart()
+  advance(3e6)
+  t.equal(unit.healthy, true)
+  advance(3e6)
+  t.equal(unit.healthy, false)
+  person.stop()
+  advance(1e6)
+  t.equal(unit.healthy, false)
+})
+
+t.test('a reboot starts from nothing', async (t) => {
+  const { unit, person, advance } = world()
+  person.shutDown()
+  advance(1e6)
+  unit.boot(5e6)
+  t.match(await unit.observe(), { activity: 'running', nRestarts: 0, startedAtUs: 5e6 })
+})
+
+t.test('an agent that crashes between the two commands leaves a failed unit inactive', async (t) => {
+  const crashing = world({
+    startLimit: true,
+    onCommand: (verb, phase) => {
+      if (verb === 'start' && phase === 'before') throw new Error('crash')
+    },
+  })
+  crashing.behave('crash')
+  crashing.person.restart()
+  await crashing.until('systemd gives up', ({ activity }) => activity === 'failed')
+  await t.rejects(crashing.unit.restart('failed'))
+  t.match(await crashing.unit.observe(), { activity: 'stopped' })
+})

@@ -1,0 +1,116 @@
+import t from 'tap'
+import { type MachineOptions, UnitMachine } from '../../../src/systemd/fake/unit-machine.ts'
+
+function machine(options: Partial<MachineOptions> = {}) {
+  let spawned = 0
+  let terminated = 0
+  const unit = new UnitMachine({
+    restartUs: 10,
+    spawn: () => spawned++,
+    terminate: () => terminated++,
+    newInvocationId: () => `i${spawned + 1}`,
+    ...options,
+  })
+  return { unit, spawned: () => spawned, terminated: () => terminated }
+}
+
+t.test('an unrequested exit is followed by an automatic restart, which is what NRestarts counts', async (t) => {
+  const { unit } = machine()
+  unit.command('start', 100)
+  t.match(unit, { state: 'running', nRestarts: 0, invocationId: 'i1', startedAtUs: 100 })
+  unit.exited('signal', 200)
+  t.match(unit, { state: 'auto-restart', result: 'signal', nRestarts: 0, invocationId: 'i1', timerUs: 210 })
+  unit.onTimer(209)
+  t.equal(unit.state, 'auto-restart')
+  unit.onTimer(210)
+  t.match(unit, { state: 'running', result: 'success', nRestarts: 1, invocationId: 'i2', startedAtUs: 210 })
+  t.equal(unit.timerUs, undefined)
+})
+
+t.test('what zeroes NRestarts, and what does not', async (t) => {
+  const looping = () => {
+    const made = machine()
+    made.unit.command('start', 0)
+    made.unit.exited('exit-code', 1)
+    made.unit.onTimer(11)
+    made.unit.exited('exit-code', 12)
+    t.match(made.unit, { state: 'auto-restart', nRestarts: 1 })
+    return made
+  }
+  const restarted = looping()
+  restarted.unit.command('try-restart', 15)
+  t.match(restarted.unit, { state: 'running', nRestarts: 1 }, 'a restart out of auto-restart keeps it')
+  restarted.unit.command('restart', 16)
+  t.equal(restarted.unit.state, 'stopping')
+  restarted.unit.exited('signal', 17)
+  t.match(restarted.unit, { state: 'running', nRestarts: 0, result: 'success' }, 'a restart of a running unit does not')
+
+  const reset = looping()
+  reset.unit.command('reset-failed', 15)
+  t.match(reset.unit, { state: 'auto-restart', nRestarts: 0, timerUs: 22 })
+
+  const started = looping()
+  started.unit.command('start', 15)
+  t.match(started.unit, { state: 'auto-restart', nRestarts: 1 }, 'a start goes on waiting')
+
+  const stopped = looping()
+  stopped.unit.command('stop', 15)
+  t.match(stopped.unit, { state: 'inactive', nRestarts: 1, result: 'exit-code' })
+  stopped.unit.onTimer(99)
+  t.equal(stopped.unit.state, 'inactive')
+  stopped.unit.command('start', 100)
+  t.equal(stopped.unit.nRestarts, 0)
+})
+
+t.test('what a person stopped stays stopped', async (t) => {
+  const { unit, terminated } = machine()
+  unit.command('start', 0)
+  unit.command('stop', 1)
+  t.match(unit, { state: 'stopping' })
+  t.equal(terminated(), 1)
+  unit.exited('success', 2)
+  t.match(unit, { state: 'inactive', result: 'success' })
+  unit.command('try-restart', 3)
+  t.equal(unit.state, 'inactive')
+  unit.command('restart', 4)
+  t.equal(unit.state, 'running')
+  unit.command('stop', 5)
+  unit.exited('timeout', 6)
+  t.match(unit, { state: 'failed', result: 'timeout' })
+  unit.command('try-restart', 7)
+  t.equal(unit.state, 'failed')
+})
+
+t.test('a stop overtakes a restart, and a start a stop', async (t) => {
+  const { unit } = machine()
+  unit.command('start', 0)
+  unit.command('restart', 1)
+  unit.command('stop', 2)
+  unit.exited('success', 3)
+  t.equal(unit.state, 'inactive')
+  unit.command('start', 4)
+  unit.command('stop', 5)
+  unit.command('start', 6)
+  unit.exited('success', 7)
+  t.equal(unit.state, 'running')
+})
+
+t.test('the start limit', async (t) => {
+  const { unit, spawned } = machine({ startLimit: { burst: 2, intervalUs: 1000 } })
+  unit.command('start', 0)
+  unit.exited('exit-code', 1)
+  unit.onTimer(11)
+  unit.exited('exit-code', 12)
+  unit.onTimer(22)
+  t.match(unit, { state: 'failed', result: 'exit-code', nRestarts: 1 }, 'is shown with the result of the last exit')
+  t.match(unit.command('start', 23), 'too often')
+  t.match(unit, { state: 'failed', result: 'start-limit-hit' })
+  unit.command('reset-failed', 24)
+  t.match(unit, { state: 'inactive', result: 'success', nRestarts: 0 })
+  t.equal(unit.command('start', 25), undefined)
+  t.equal(unit.state, 'running')
+  t.equal(spawned(), 3)
+  unit.exited('exit-code', 2000)
+  unit.onTimer(2010)
+  t.equal(unit.state, 'running', 'the interval is over')
+})
