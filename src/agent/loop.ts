@@ -9,6 +9,7 @@ import { aboutOf, type Step, type Wait } from '../decision/step.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { PassObserver } from '../ports/pass-observer.ts'
+import { errorMessage } from '../values/errors.ts'
 import { type KubeletObservation, type ObservationPorts, observe, observeKubelet, probeKubeletAgain } from './observe.ts'
 import { type Action, type EffectPorts, perform } from './perform.ts'
 
@@ -92,7 +93,7 @@ export class Loop {
       this.#blind = undefined
       return snapshot
     } catch (error) {
-      const detail = error instanceof Error ? error.message : String(error)
+      const detail = errorMessage(error)
       if (this.#blind !== detail) this.#log.error('the state of this node cannot be read, nothing is changed', { error })
       this.#blind = detail
       return undefined
@@ -123,7 +124,7 @@ export class Loop {
       await perform(this.#hands, step, snapshot)
     } catch (error) {
       const pauseUs = Math.min(LAST_RETRY_US, (before?.pauseUs ?? FIRST_RETRY_US / 2) * 2)
-      const detail = error instanceof Error ? error.message : String(error)
+      const detail = errorMessage(error)
       this.#troubles.set(key, { step: step.kind, about, detail, retryAtUs: this.#eyes.clock.now().monotonicUs + pauseUs, pauseUs })
       if (before?.detail !== detail) this.#log.error(`${step.kind} failed, trying again in a while`, { error })
     }

@@ -5,7 +5,7 @@
  */
 import { basename, dirname, join } from 'node:path'
 import type { FileFacts } from '../ports/files.ts'
-import { errorCode } from '../values/errors.ts'
+import { errorCode, errorMessage } from '../values/errors.ts'
 import type { Disk, TreeFiles } from './disk.ts'
 import type { FileAction } from './file-error.ts'
 import { FileError } from './file-error.ts'
@@ -218,5 +218,5 @@ function attempt<T>(tried: FileAction, path: string, action: () => T): T {
 
 /** Without the call and its path, which Node.js appends: the path is named already, and that of a temporary file is another one each time. */
 function describeCause(cause: unknown): string {
-  return (cause instanceof Error ? cause.message : String(cause)).replace(/, \w+ '.*$/s, '')
+  return errorMessage(cause).replace(/, \w+ '.*$/s, '')
 }

@@ -5,6 +5,7 @@
  *
  * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`: an empty file means local.
  */
+
 import { join } from 'node:path'
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
@@ -14,6 +15,7 @@ import type { Verdict } from '../decision/verdict.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { RecordName, Records } from '../ports/store.ts'
+import { errorMessage } from '../values/errors.ts'
 import type { Check } from '../values/json-shape.ts'
 import { listOf, parseJson } from '../values/json-shape.ts'
 import { FileError, isDamage } from './file-error.ts'
@@ -174,7 +176,7 @@ export class FileRecords implements Records {
       this.#faults.worked(path)
       return bytes && parse(bytes)
     } catch (cause) {
-      if (isDamage(cause) || this.#faults.hasLasted(path, cause)) return { ok: false, detail: messageOf(cause) }
+      if (isDamage(cause) || this.#faults.hasLasted(path, cause)) return { ok: false, detail: errorMessage(cause) }
       throw cause
     }
   }
@@ -201,8 +203,4 @@ export class FileRecords implements Records {
     this.#said.add(fact)
     this.#log.error(text)
   }
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause)
 }

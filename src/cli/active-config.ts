@@ -2,11 +2,13 @@
  * The text of the config that runs on this node, from disk. Pure but for the reading that is passed in. What cannot be told is not guessed: a file that was
  * replaced since kubelet started says nothing of what runs.
  */
+
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import { describeSource } from '../decision/config-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
 import { describeStatus } from '../report/status.ts'
+import { errorMessage } from '../values/errors.ts'
 import type { CommandContext } from './command.ts'
 
 export type ConfigText =
@@ -56,6 +58,6 @@ function readFile(path: string, { files }: Readers): ConfigText {
     const bytes = files.read(path)
     return bytes === undefined ? { ok: false, detail: `${path} does not exist` } : { ok: true, name: path, text: bytes.toString('utf8') }
   } catch (error) {
-    return { ok: false, detail: error instanceof Error ? error.message : String(error) }
+    return { ok: false, detail: errorMessage(error) }
   }
 }

@@ -11,6 +11,7 @@ import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
 import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node'
 import { load as parseYaml, YAMLException } from 'js-yaml'
+import { errorCode } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
 import type { Access, AccessOutcome, Credentials, KubeconfigProblem, KubeconfigReading } from './access.ts'
 import { hashCertificates } from './certificate-hashes.ts'
@@ -203,10 +204,10 @@ function describeFailure(error: unknown, user: User): string {
     return `the kubeconfig's exec plugin ${plugin} does not exist`
   if (typeof plugin === 'string' && path === '')
     return `the kubeconfig's exec plugin ${plugin} gave no credential; run it by hand to see why (the service has no home directories and no capabilities)`
-  return `the kubeconfig's credentials cannot be used: ${path}${errorCode(error)}`
+  return `the kubeconfig's credentials cannot be used: ${path}${nameError(error)}`
 }
 
-function errorCode(error: unknown): string {
-  if (isObject(error) && typeof error.code === 'string') return error.code
-  return error instanceof Error ? error.name : 'unknown error'
+/** Never its message, which may quote the credentials. */
+function nameError(error: unknown): string {
+  return errorCode(error) ?? (error instanceof Error ? error.name : 'unknown error')
 }

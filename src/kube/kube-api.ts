@@ -6,10 +6,12 @@
  * neither timed out nor aborted (kubernetes-client/javascript issue 2860), it drops lines that do not parse, and of a refusal it keeps the
  * status code but neither the Status object nor Retry-After.
  */
+
 import { createHash } from 'node:crypto'
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from 'node:https'
 import type { KubeAnswer, KubeApi, KubeRefusal, KubeRequest, KubeWatchEnd, KubeWatchRequest, PartialForm } from '../ports/kube-api.ts'
+import { errorMessage } from '../values/errors.ts'
 import type { Access, KubeconfigReading, TlsMaterial } from './access.ts'
 import { readRefusal } from './answer.ts'
 import { parseEvent, parseJson, splitLines } from './lines.ts'
@@ -275,7 +277,7 @@ function describeEnd(error: unknown, signal: AbortSignal): string {
 /** Errors of Node's network and TLS layers name addresses and reasons, no headers. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describe).join('; ')
-  return error instanceof Error ? error.message : String(error)
+  return errorMessage(error)
 }
 
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {

@@ -6,8 +6,10 @@
  * DNS with the whole process), so the little that is wanted of them comes from Node.js and os-release(5). Services and versions are never
  * asked for: those probes build shell commands.
  */
+
 import { readFile } from 'node:fs/promises'
 import { arch, cpus, release } from 'node:os'
+import { errorMessage } from '../values/errors.ts'
 import type { NodeFactsResult } from './describe-facts.ts'
 
 /** Where the facts come from; tests put others in their place. */
@@ -36,7 +38,7 @@ export async function readNodeFacts(limitMs = 2000, sources: FactSources = machi
   try {
     return await Promise.race([gatherFacts(sources), late])
   } catch (error) {
-    return { ok: false, detail: error instanceof Error ? error.message : String(error) }
+    return { ok: false, detail: errorMessage(error) }
   } finally {
     limit.abort()
   }

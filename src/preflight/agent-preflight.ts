@@ -2,11 +2,13 @@
  * Preflight as the loop asks it: what is over soon is answered at once, what takes long (kubelet in its sandbox) goes on by itself, and a fallback is asked only what
  * takes no time. It decides nothing: a report becomes an answer.
  */
+
 import { createHash } from 'node:crypto'
 import type { TrialKey } from '../decision/trial-key.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Preflight, PreflightRequest, PreflightResult } from '../ports/preflight.ts'
+import { errorMessage } from '../values/errors.ts'
 import { describeFinding, describeRefusal, refusalReason } from './describe-finding.ts'
 import { REQUIRE_DRAIN, type Report } from './finding.ts'
 
@@ -83,7 +85,7 @@ export class AgentPreflight implements Preflight {
     this.#basis = basis
     const judged = this.#options.inspect(candidate).then(toResult, (error: unknown): PreflightResult => {
       // A bug, or a disk: neither is the config's doing, but nothing unjudged goes to kubelet.
-      return { kind: 'refused', reason: 'validate', detail: `preflight failed: ${error instanceof Error ? error.message : String(error)}` }
+      return { kind: 'refused', reason: 'validate', detail: `preflight failed: ${errorMessage(error)}` }
     })
     const job: Job = {
       restsOn: this.#restsOn(candidate),

@@ -9,6 +9,7 @@ import type { ConfigMapView, Desired } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import type { Files } from '../ports/files.ts'
 import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
+import { errorMessage } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
 import { readFleetMember } from './channels/fleet.ts'
 import { metadataOf } from './channels/metadata.ts'
@@ -77,7 +78,7 @@ export function askManifests(
     const manifests = names.filter(isManifestName).flatMap((name) => readOne(path, name, files, parse))
     return resolveManifests(manifests, nodeName, channels).desired
   } catch (error) {
-    return { kind: 'unknown', detail: error instanceof Error ? error.message : String(error) }
+    return { kind: 'unknown', detail: errorMessage(error) }
   }
 }
 

@@ -3,12 +3,14 @@
  * moment: the first half of a YAML file is often valid YAML, and could mean local. Writers that rename a finished file into place avoid
  * the question. While anything is being written, what was wanted before stands.
  */
+
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapView, Desired } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
+import { errorMessage } from '../values/errors.ts'
 import { sayAssignment, sayConfigMap } from './assignment-lines.ts'
 import { type ChannelResolution, type ChannelSettings, CONFIG_SOURCE_ONLY } from './channels/resolve.ts'
 import type { SourceCounters } from './cluster.ts'
@@ -103,7 +105,7 @@ export class DirectorySource implements AssignmentSource {
     try {
       return files.list(path)?.filter(isManifestName) ?? `the directory of manifests ${path} does not exist`
     } catch (error) {
-      return `the directory of manifests ${path} cannot be read: ${messageOf(error)}`
+      return `the directory of manifests ${path} cannot be read: ${errorMessage(error)}`
     }
   }
 
@@ -124,7 +126,7 @@ export class DirectorySource implements AssignmentSource {
       if (read === undefined) return undefined
       bytes = read
     } catch (error) {
-      const manifest = { name, objects: before?.manifest.objects, problem: messageOf(error) }
+      const manifest = { name, objects: before?.manifest.objects, problem: errorMessage(error) }
       return { manifest, bytes: before?.bytes, settling: undefined, identity: '' }
     }
     if (before?.bytes?.equals(bytes)) return { ...before, identity, settling: undefined }
@@ -172,8 +174,4 @@ export class DirectorySource implements AssignmentSource {
     const objectBefore: ConfigMapView = !moved && before?.desired.kind === 'config-map' ? before.desired.object : { kind: 'pending' }
     if (!isDeepStrictEqual(objectBefore, desired.object)) sayConfigMap(log, sourcePath(desired.ref), objectBefore, desired.object)
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

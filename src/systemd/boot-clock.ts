@@ -2,9 +2,11 @@
  * The clock of the running system: CLOCK_MONOTONIC, which counts from the boot that the kernel gives a name. That name is read once, and only when a time is
  * asked for: help can be had without it.
  */
+
 import { readFileSync } from 'node:fs'
 import type { Instant } from '../decision/instant.ts'
 import type { Clock } from '../ports/clock.ts'
+import { errorMessage } from '../values/errors.ts'
 
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
 
@@ -25,7 +27,7 @@ export class BootClock implements Clock {
     try {
       return readFileSync(this.#path, 'utf8').trim()
     } catch (cause) {
-      const what = cause instanceof Error ? cause.message : String(cause)
+      const what = errorMessage(cause)
       throw new Error(`cannot tell one boot from another: ${what}; mount /proc whole, without ProcSubset=pid`, { cause })
     }
   }

@@ -2,8 +2,10 @@
  * What kubelets on this machine are: `kubelet --version`, asked once of each binary. It runs programs only, never a script, which would be free to start a
  * kubelet with arguments of its own, and takes nothing for a kubelet that does not call itself one: k3s, which has one inside, does not.
  */
+
 import { execFile } from 'node:child_process'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { errorMessage } from '../../values/errors.ts'
 import { parseVersion } from '../kubelet-version.ts'
 import type { VersionAnswer } from './judgement.ts'
 
@@ -31,7 +33,7 @@ export class KubeletBinaries {
       if (answer.ok) this.#known.set(identity, answer)
       return answer
     } catch (error) {
-      return { ok: false, detail: error instanceof Error ? error.message : String(error) }
+      return { ok: false, detail: errorMessage(error) }
     }
   }
 }

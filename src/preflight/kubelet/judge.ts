@@ -3,10 +3,12 @@
  * to its kubeconfig: only one that a person named is run directly, where there is no systemd, and only for the stage that ends before anything is
  * touched. Nothing of a probe outlives it: its files are in a directory of its own, and the unit is stopped whenever it is not seen to end.
  */
+
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { checkData } from '../../checkpoint/layout.ts'
+import { errorMessage } from '../../values/errors.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { classify, type Probe } from './classify.ts'
 import type { Judge, JudgeRequest, KubeletJudgement, VersionAnswer } from './judgement.ts'
@@ -63,7 +65,7 @@ export class KubeletJudge implements Judge {
     try {
       return await this.#judge(request)
     } catch (error) {
-      return unjudged(`the probe's files: ${error instanceof Error ? error.message : String(error)}`)
+      return unjudged(`the probe's files: ${errorMessage(error)}`)
     }
   }
 
