@@ -5,13 +5,13 @@
 
 import { nextStep } from '../decision/next-step.ts'
 import type { Snapshot, Trouble } from '../decision/snapshot.ts'
-import { aboutOf, type Step, type Wait } from '../decision/step.ts'
+import { type Action, aboutOf, type Step, type Wait } from '../decision/step.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { PassObserver } from '../ports/pass-observer.ts'
 import { errorMessage } from '../values/errors.ts'
 import { type KubeletObservation, type ObservationPorts, observe, observeKubelet, probeKubeletAgain } from './observe.ts'
-import { type Action, type EffectPorts, perform } from './perform.ts'
+import { type EffectPorts, perform } from './perform.ts'
 
 const FIRST_RETRY_US = 1e6
 const LAST_RETRY_US = 60e6

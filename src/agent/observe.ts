@@ -5,12 +5,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { runningConfigPath } from '../decision/base-config.ts'
 import type { ConfigSource, ContentHash, HeldSource } from '../decision/config-source.ts'
-import { LOCAL, LOCAL_CONTENT } from '../decision/config-source.ts'
+import { LOCAL, LOCAL_CONTENT, withoutOverlay } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
-import { resolveDesired } from '../decision/desired.ts'
+import { resolveDesired, sourceOf } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
 import type { HealthRecord, HealthSample, Running } from '../decision/health.ts'
 import { forgetIllness, recordSample } from '../decision/health-record.ts'
+import { heldSources } from '../decision/held-sources.ts'
 import type { Instant } from '../decision/instant.ts'
 import type { Policy } from '../decision/policy.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
@@ -63,23 +64,23 @@ export interface KubeletObservation {
 type KubeletPorts = Pick<ObservationPorts, 'clock' | 'unit' | 'probe' | 'configFacts'> & { readonly checkpoints: Pick<Checkpoints, 'path'> }
 
 /** The process of a look before is asked for its health, as long as it is the same one. */
-export async function probeKubeletAgain(eyes: KubeletPorts, { unit }: KubeletObservation): Promise<KubeletObservation> {
-  const healthz = await askHealth(eyes, unit)
-  return { at: eyes.clock.now(), unit, healthz }
+export async function probeKubeletAgain(ports: KubeletPorts, { unit }: KubeletObservation): Promise<KubeletObservation> {
+  const healthz = await askHealth(ports, unit)
+  return { at: ports.clock.now(), unit, healthz }
 }
 
 /** @param before the process that was there then is asked while systemd is: most often it is still the one. */
-export async function observeKubelet(eyes: KubeletPorts, before?: KubeletObservation): Promise<KubeletObservation> {
-  const asked = before && settle(askHealth(eyes, before.unit))
-  const unit = await eyes.unit.observe()
+export async function observeKubelet(ports: KubeletPorts, before?: KubeletObservation): Promise<KubeletObservation> {
+  const asked = before && settle(askHealth(ports, before.unit))
+  const unit = await ports.unit.observe()
   const early = await asked
-  const healthz = early?.ok === true && isSameProcess(unit, before?.unit) ? early.value : await askHealth(eyes, unit)
-  return { at: eyes.clock.now(), unit, healthz }
+  const healthz = early?.ok === true && isSameProcess(unit, before?.unit) ? early.value : await askHealth(ports, unit)
+  return { at: ports.clock.now(), unit, healthz }
 }
 
-async function askHealth(eyes: KubeletPorts, unit: UnitState): Promise<HealthSample['healthz']> {
-  const target = unit.kind === 'known' ? await findHealthTarget(eyes, unit) : undefined
-  return target === undefined ? undefined : eyes.probe.healthz(target)
+async function askHealth(ports: KubeletPorts, unit: UnitState): Promise<HealthSample['healthz']> {
+  const target = unit.kind === 'known' ? await findHealthTarget(ports, unit) : undefined
+  return target === undefined ? undefined : ports.probe.healthz(target)
 }
 
 function isSameProcess(unit: UnitState, before: UnitState | undefined): boolean {
@@ -96,14 +97,14 @@ async function settle<T>(work: Promise<T>): Promise<{ readonly ok: true; readonl
 }
 
 /** @param kubelet as seen a moment ago; without it, kubelet is looked at now. */
-export async function observe(eyes: ObservationPorts, troubles: readonly Trouble[], kubelet?: KubeletObservation): Promise<Snapshot> {
-  const { checkpoints, records, runtime } = eyes
-  const policy = eyes.policy()
-  const { at, unit, healthz } = kubelet ?? (await observeKubelet(eyes))
+export async function observe(ports: ObservationPorts, troubles: readonly Trouble[], kubelet?: KubeletObservation): Promise<Snapshot> {
+  const { checkpoints, records, runtime } = ports
+  const policy = ports.policy()
+  const { at, unit, healthz } = kubelet ?? (await observeKubelet(ports))
   const before = runtime.health()
-  const boot = eyes.clock.now().bootId
+  const boot = ports.clock.now().bootId
   const known = before?.bootId === boot ? before : undefined
-  const activation: ActivationState = readActivation(eyes, unit)
+  const activation: ActivationState = readActivation(ports, unit)
   const nextStart = resolveNextStart(activation, checkpoints)
   const lastKnownGood = holdFallback(records, checkpoints, 'last-known-good')
   const previous = holdFallback(records, checkpoints, 'previous')
@@ -111,27 +112,26 @@ export async function observe(eyes: ObservationPorts, troubles: readonly Trouble
   const settled = running.kind === 'known' && nextStart.kind === 'known' && running.content === nextStart.held.content
   const well = settled && unit.kind === 'known' && unit.activity === 'running' && healthz?.ok !== false
   // Asked where it matters: kubelet is not well, or may be about to be restarted.
-  const runtimeUp = well || unit.kind === 'unknown' ? undefined : await probeRuntime(eyes, unit, lastKnownGood.source)
-  const now = eyes.clock.now()
-  const requests = eyes.requests.read()
+  const runtimeUp = well || unit.kind === 'unknown' ? undefined : await probeRuntime(ports, unit, lastKnownGood.source)
+  const now = ports.clock.now()
+  const requests = ports.requests.read()
   const assigned = records.read('assigned')
   const assignedContent = assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined
-  const held: HeldSource[] = [LOCAL, lastKnownGood, previous]
-  if (nextStart.kind === 'known') held.unshift(nextStart.held)
-  if (assigned.kind === 'source') held.push({ source: assigned.source, content: assignedContent })
+  const held = [LOCAL, ...heldSources({ assigned, assignedContent, lastKnownGood, previous, nextStart })]
   const sample = { at, unit, running, healthz, runtimeUp }
-  const desired = eyes.assignment.desired()
+  const desired = ports.assignment.desired()
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
-  const health = foldHealth(eyes, before, sample, nextStart, policy, paused, held)
-  const drained = waitsForDrain(eyes, unit, running, assignedContent) ? eyes.drain.isDrained() : undefined
+  const health = foldHealth(ports, before, sample, nextStart, policy, paused, held)
+  const drained = waitsForDrain(ports, unit, running, assignedContent) ? ports.drain.isDrained() : undefined
   return {
     now,
-    nodeName: eyes.nodeName,
+    nodeName: ports.nodeName,
     policy,
     desired,
-    desiredContent: contentOfDesired(eyes, desired),
+    desiredContent: contentOfDesired(ports, desired),
     storedContent: findStored(desired, checkpoints),
+    storedUnrendered: findStoredUnrendered(ports, desired),
     requests,
     recordedChannelState,
     assigned,
@@ -140,9 +140,9 @@ export async function observe(eyes: ObservationPorts, troubles: readonly Trouble
     previous,
     proven: records.proven(),
     verdicts: records.verdicts(),
-    accepted: eyes.accepted,
-    preflightPending: eyes.preflight?.pending() ?? NOTHING,
-    basis: eyes.preflight?.basis(),
+    accepted: ports.accepted,
+    preflightPending: ports.preflight?.pending() ?? NOTHING,
+    basis: ports.preflight?.basis(),
     drained,
     unit,
     nextStart,
@@ -157,9 +157,9 @@ export async function observe(eyes: ObservationPorts, troubles: readonly Trouble
 }
 
 /** Asked only as long as what is assigned waits for it. */
-function waitsForDrain(eyes: ObservationPorts, unit: UnitState, running: Running, assigned: ContentHash | undefined): boolean {
+function waitsForDrain(ports: ObservationPorts, unit: UnitState, running: Running, assigned: ContentHash | undefined): boolean {
   if (unit.kind === 'unknown' || assigned === undefined || (running.kind === 'known' && running.content === assigned)) return false
-  const acceptance = eyes.accepted.get(trialKey(assigned, unit.kubeletIdentity))
+  const acceptance = ports.accepted.get(trialKey(assigned, unit.kubeletIdentity))
   return acceptance !== undefined && acceptance.drain.length > 0
 }
 
@@ -167,15 +167,23 @@ function contentOf(source: ConfigSource, checkpoints: Checkpoints): ContentHash 
   return source === 'local' ? LOCAL_CONTENT : checkpoints.content(source)
 }
 
-function contentOfDesired(eyes: ObservationPorts, desired: Desired): ContentHash | undefined {
+function contentOfDesired(ports: ObservationPorts, desired: Desired): ContentHash | undefined {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return undefined
   const { data, rendered } = desired.object
-  return eyes.contentOf(rendered?.data ?? data, desired.ref.kubeletConfigKey)
+  return ports.contentOf(rendered?.data ?? data, desired.ref.kubeletConfigKey)
 }
 
 function findStored(desired: Desired, checkpoints: Checkpoints): ContentHash | undefined {
   const source = resolveDesired(desired)
   return source === undefined || source === 'local' ? undefined : checkpoints.content(source)
+}
+
+function findStoredUnrendered({ contentOf, checkpoints }: ObservationPorts, desired: Desired): Snapshot['storedUnrendered'] {
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || desired.object.rendered === undefined) return undefined
+  const { ref, object } = desired
+  const stored = checkpoints.content(withoutOverlay(sourceOf(ref, object)))
+  if (stored === undefined) return 'missing'
+  return stored === contentOf(object.data, ref.kubeletConfigKey) ? 'same' : 'differs'
 }
 
 /** A fallback that has no checkpoint, or whose record was damaged, is local: it cannot be downloaded again. The records say so aloud. */
@@ -187,10 +195,10 @@ function holdFallback(records: Records, checkpoints: Checkpoints, name: 'last-kn
   return content === undefined && checkpoints.isUnreadable(record.source) ? { ...held, unreadable: true } : held
 }
 
-function readActivation(eyes: ObservationPorts, unit: UnitState): ActivationState {
+function readActivation(ports: ObservationPorts, unit: UnitState): ActivationState {
   if (unit.kind === 'unknown') return { kind: 'unknown', detail: unit.detail }
   if (unit.wiring.kind === 'broken') return { kind: 'unknown', detail: unit.wiring.detail }
-  return eyes.activation.read(unit.wiring)
+  return ports.activation.read(unit.wiring)
 }
 
 function resolveNextStart(activation: ActivationState, checkpoints: Checkpoints): NextStart {
@@ -246,10 +254,10 @@ function identifyContent(
 }
 
 /** undefined: no process to ask, or none that answers. kubelet's flags win over its config. */
-async function findHealthTarget(eyes: KubeletPorts, unit: KnownUnit): Promise<HealthTarget | undefined> {
+async function findHealthTarget(ports: KubeletPorts, unit: KnownUnit): Promise<HealthTarget | undefined> {
   if (unit.process.kind === 'none' || unit.process.kind === 'unknown') return undefined
-  const path = runningConfigPath(eyes.checkpoints, unit)
-  const fromFile = path === undefined ? DEFAULT_HEALTHZ : (await eyes.configFacts.of(path)).healthz
+  const path = runningConfigPath(ports.checkpoints, unit)
+  const fromFile = path === undefined ? DEFAULT_HEALTHZ : (await ports.configFacts.of(path)).healthz
   const port = unit.healthzFlags.port ?? fromFile?.port
   if (port === undefined || port === 0) return undefined
   return { host: unit.healthzFlags.address ?? fromFile?.host ?? DEFAULT_HEALTHZ.host, port }
@@ -259,19 +267,19 @@ async function findHealthTarget(eyes: KubeletPorts, unit: KnownUnit): Promise<He
  * Asks the socket of the runtime that the fallback uses, never the candidate's: a config that names a dead socket must not be excused by it.
  * undefined: nobody says which socket that is.
  */
-async function probeRuntime(eyes: ObservationPorts, unit: KnownUnit, lastKnownGood: ConfigSource): Promise<boolean | undefined> {
+async function probeRuntime(ports: ObservationPorts, unit: KnownUnit, lastKnownGood: ConfigSource): Promise<boolean | undefined> {
   // A file that is replaced holds the candidate, not what was there before it.
   const replaced = unit.wiring.kind === 'ready' && unit.wiring.activation === 'file'
   const local = replaced ? undefined : unit.localConfigPath
-  const path = lastKnownGood === 'local' ? local : eyes.checkpoints.path(lastKnownGood)
-  const endpoint = unit.runtimeEndpoint ?? (path === undefined ? undefined : (await eyes.configFacts.of(path)).runtimeEndpoint)
-  const socket = endpoint === undefined ? eyes.defaultRuntimeSocket() : endpoint.replace(/^unix:(\/\/)?/, '')
+  const path = lastKnownGood === 'local' ? local : ports.checkpoints.path(lastKnownGood)
+  const endpoint = unit.runtimeEndpoint ?? (path === undefined ? undefined : (await ports.configFacts.of(path)).runtimeEndpoint)
+  const socket = endpoint === undefined ? ports.defaultRuntimeSocket() : endpoint.replace(/^unix:(\/\/)?/, '')
   if (socket === undefined) return undefined
-  return socket.startsWith('/') ? eyes.probe.socketAccepts(socket) : undefined
+  return socket.startsWith('/') ? ports.probe.socketAccepts(socket) : undefined
 }
 
 function foldHealth(
-  eyes: ObservationPorts,
+  ports: ObservationPorts,
   before: HealthRecord | undefined,
   sample: Parameters<typeof recordSample>[1],
   nextStart: NextStart,
@@ -284,7 +292,7 @@ function foldHealth(
   const after = recordSample(before, sample, subject, policy)
   const named = after && nameProcess(after, held)
   const kept = named !== undefined && paused ? forgetIllness(named) : named
-  if (kept !== undefined) eyes.runtime.writeHealth(kept)
+  if (kept !== undefined) ports.runtime.writeHealth(kept)
   return kept
 }
 

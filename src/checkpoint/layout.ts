@@ -6,7 +6,7 @@
  */
 import { isAbsolute, join, normalize, relative } from 'node:path'
 import type { CheckpointFile, ConfigMapData, ConfigMapSource } from '../decision/config-source.ts'
-import type { RecordName } from '../ports/store.ts'
+import type { RecordName } from '../decision/records.ts'
 
 export type NameCheck = { readonly ok: true } | { readonly ok: false; readonly reason: NameRefusal; readonly detail: string }
 export type NameRefusal = 'empty' | 'too-long' | 'reserved' | 'unsafe-character' | 'not-absolute'

@@ -4,9 +4,10 @@
 import { findEndUs } from '../decision/awaited.ts'
 import { describeSource } from '../decision/config-source.ts'
 import { nextStep } from '../decision/next-step.ts'
+import { assess } from '../decision/situation.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Phase, Step } from '../decision/step.ts'
-import { chooseTarget, type Target } from '../decision/target.ts'
+import type { Target } from '../decision/target.ts'
 import { measureTrial } from '../decision/trial.ts'
 
 export interface Explanation {
@@ -22,7 +23,7 @@ export interface Explanation {
 }
 
 export function explain(snapshot: Snapshot): Explanation {
-  const target = snapshot.unit.kind === 'known' ? chooseTarget(snapshot, snapshot.unit) : undefined
+  const { target } = assess(snapshot)
   // What preflight accepted is known to the agent alone. Without this, everything not yet activated would seem to wait for preflight.
   const accepted = new Map(snapshot.accepted)
   if (target !== undefined) accepted.set(target.key, { drain: [], basis: snapshot.basis })

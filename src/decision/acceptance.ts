@@ -1,16 +1,17 @@
 /** What preflight has said, and whether it still counts: for what is to be activated, for what was refused, and for what waits for a drained node. Pure. */
+
+import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
-import { listCandidates, type Target } from './target.ts'
-import type { KnownUnit } from './unit-state.ts'
+import type { Target } from './target.ts'
 
 /**
  * What a refusal rests on may have changed while the config has not: a file that was missing, a setting of the agent. Until preflight says
  * otherwise the verdict stays.
  */
-export function recheckRefusal(snapshot: Snapshot, unit: KnownUnit): Step | undefined {
+export function recheckRefusal({ snapshot, candidates }: TargetSituation): Step | undefined {
   const { basis, preflightPending } = snapshot
-  const [wanted] = listCandidates(snapshot, unit) ?? []
+  const [wanted] = candidates
   if (basis === undefined || wanted === undefined || wanted.source === 'local' || wanted.verdict?.state !== 'refused') return undefined
   if (wanted.verdict.basis === basis || preflightPending.has(wanted.key)) return undefined
   return { kind: 'preflight', source: wanted.source, key: wanted.key, data: undefined, fallback: false }

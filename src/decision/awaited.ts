@@ -1,10 +1,11 @@
 /** When what the agent waits for comes by itself. A step does not say: its time is only when to look again. Pure; CLOCK_MONOTONIC microseconds. */
 
 import { decideRestart } from './restarts.ts'
+import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import { askTurn } from './spread.ts'
 import type { Phase } from './step.ts'
-import { chooseTarget, type Target } from './target.ts'
+import type { Target } from './target.ts'
 import { measureTrial } from './trial.ts'
 
 export interface Awaited {
@@ -17,7 +18,7 @@ export interface Awaited {
 const NOTHING: Awaited = { trial: undefined, waitUntilUs: undefined }
 
 export function findAwaited(snapshot: Snapshot, phase: Phase): Awaited {
-  const target = snapshot.unit.kind === 'known' ? chooseTarget(snapshot, snapshot.unit) : undefined
+  const { target } = assess(snapshot)
   if (target === undefined) return NOTHING
   const trial = phase === 'in-trial' ? measureTrial(snapshot, target.key) : undefined
   return {

@@ -1,6 +1,7 @@
 /** What a config is a change from: the one that runs, or else last-known-good, which would. Pure. */
 
 import type { CheckpointFile } from './config-source.ts'
+import { heldSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownUnit } from './unit-state.ts'
 
@@ -20,7 +21,7 @@ export function runningConfigPath(checkpoints: CheckpointPaths, { process }: Kno
  * the agent knows.
  */
 export function findBasePath(checkpoints: CheckpointPaths, unit: KnownUnit, snapshot: Snapshot): string | undefined {
-  const { lastKnownGood, previous, assigned, assignedContent, nextStart, running } = snapshot
+  const { lastKnownGood, nextStart, running } = snapshot
   if (unit.process.kind !== 'checkpoint' && unit.process.kind !== 'other') {
     return lastKnownGood.source === 'local' ? unit.localConfigPath : checkpoints.path(lastKnownGood.source)
   }
@@ -29,7 +30,6 @@ export function findBasePath(checkpoints: CheckpointPaths, unit: KnownUnit, snap
   }
   const next = nextStart.kind === 'known' ? nextStart.held : undefined
   if (next?.content === running.content) return runningConfigPath(checkpoints, unit)
-  const wanted = assigned.kind === 'source' ? { source: assigned.source, content: assignedContent } : undefined
-  const held = [lastKnownGood, previous, wanted].find((one) => one?.content === running.content)
+  const held = heldSources(snapshot).find(({ content }) => content === running.content)
   return held === undefined || held.source === 'local' ? undefined : checkpoints.path(held.source)
 }

@@ -5,12 +5,13 @@ import { sameRef, sameSource, sameVersion } from './config-source.ts'
 import type { Desired } from './desired.ts'
 import { sourceOf } from './desired.ts'
 import { latestChannelState } from './find-pause.ts'
+import type { Situation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import { trialKey } from './trial-key.ts'
 
 /** What the cluster wants, whatever state kubelet is in. Anything but a clear answer changes nothing. */
-export function followAssignment(snapshot: Snapshot): Step | undefined {
+export function followAssignment({ snapshot }: Situation): Step | undefined {
   const desired: Desired = snapshot.requests.hold === 'local' ? { kind: 'local' } : snapshot.desired
   const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined
   switch (desired.kind) {
@@ -39,7 +40,7 @@ export function followAssignment(snapshot: Snapshot): Step | undefined {
 }
 
 /** What has not been seen is not written down: what was heard last stands. */
-export function recordChannelState({ desired, recordedChannelState: before }: Snapshot): Step | undefined {
+export function recordChannelState({ snapshot: { desired, recordedChannelState: before } }: Situation): Step | undefined {
   const channelState = latestChannelState(desired, before)
   if (channelState === undefined || desired.kind === 'unknown') return undefined
   const isKnown =

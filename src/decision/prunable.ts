@@ -1,28 +1,31 @@
 /**
- * Which checkpoints may go, and which renderings of them: of either all but the newest few, and never one that a record, the next start or the running process
- * names. What a rendering was made of stays with it. Pure.
+ * The rule for checkpoints that nothing needs any more: all but the newest few of those as the cluster has them, and of those with this node's
+ * overlay. Never one that a record, kubelet's next start or the running process names, nor the one that it was rendered from. Pure.
  */
-import type { CheckpointInfo, ConfigMapSource, ConfigSource } from './config-source.ts'
+import type { CheckpointInfo, ConfigMapSource } from './config-source.ts'
+import { namedSources } from './held-sources.ts'
+import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
+import type { Step } from './step.ts'
+
+export function prune({ snapshot }: TargetSituation): Step | undefined {
+  const checkpoints = choosePrunable(snapshot)
+  return checkpoints.length === 0 ? undefined : { kind: 'prune', checkpoints }
+}
 
 export function choosePrunable(snapshot: Snapshot): readonly CheckpointInfo[] {
-  // With a name unknown, nothing can be told apart from it.
-  if (snapshot.assigned.kind === 'damaged' || snapshot.nextStart.kind === 'unknown') return []
-  const { unit } = snapshot
+  const { assigned, nextStart, unit } = snapshot
+  // While one name is unknown, any checkpoint may be the one it stands for.
+  if (assigned.kind === 'damaged' || nextStart.kind === 'unknown') return []
   if (unit.kind === 'unknown' || unit.process.kind === 'unknown') return []
-  const named = new Set<string>()
-  const nameVersion = (version: Version) => named.add(pathOf(version)).add(pathOf({ ...version, overlay: undefined }))
-  const name = (source: ConfigSource) => source !== 'local' && nameVersion(source)
-  name(snapshot.assigned.source)
-  name(snapshot.lastKnownGood.source)
-  name(snapshot.previous.source)
-  name(snapshot.nextStart.held.source)
-  if (unit.process.kind === 'checkpoint') nameVersion(unit.process)
+  const inUse: readonly Version[] = [...namedSources(snapshot), ...(unit.process.kind === 'checkpoint' ? [unit.process] : [])]
+  const paths = new Set(inUse.flatMap((version) => [pathOf(version), pathOf({ ...version, overlay: undefined })]))
   // By the time they were saved: resourceVersions are opaque and never ordered.
   const newestFirst = [...snapshot.checkpoints].sort((a, b) => b.savedAtMs - a.savedAtMs || (pathOf(a) < pathOf(b) ? 1 : -1))
-  const [saved, rendered] = [true, false].map((isSaved) => newestFirst.filter(({ overlay }) => (overlay === undefined) === isSaved))
-  const old = [saved, rendered].flatMap((kind) => kind?.slice(snapshot.policy.keepCheckpoints) ?? [])
-  return old.filter((checkpoint) => !named.has(pathOf(checkpoint)))
+  const asReceived = newestFirst.filter(({ overlay }) => overlay === undefined)
+  const rendered = newestFirst.filter(({ overlay }) => overlay !== undefined)
+  const old = [asReceived, rendered].flatMap((checkpoints) => checkpoints.slice(snapshot.policy.keepCheckpoints))
+  return old.filter((checkpoint) => !paths.has(pathOf(checkpoint)))
 }
 
 type Version = Pick<ConfigMapSource, 'uid' | 'resourceVersion' | 'overlay'>

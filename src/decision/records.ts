@@ -60,3 +60,5 @@ export type TransitionKind =
   | 'retrying'
   /** damaged or foreign state was set aside. */
   | 'set-aside'
+
+export type RecordName = 'assigned' | 'last-known-good' | 'previous'

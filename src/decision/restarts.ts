@@ -5,6 +5,7 @@
 import { HOUR_US } from '../values/durations.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, LOCAL_CONTENT } from './config-source.ts'
 import { resolveDesired } from './desired.ts'
+import { heldSources, namedSources } from './held-sources.ts'
 import type { RestartRecord } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
@@ -135,22 +136,15 @@ export function runningSource(snapshot: Snapshot): ConfigSource | undefined {
   const recorded = findSource(snapshot, snapshot.running.content)
   if (recorded !== undefined || snapshot.unit.kind !== 'known' || snapshot.unit.process.kind !== 'checkpoint') return recorded
   const { uid, resourceVersion, key, overlay } = snapshot.unit.process
-  const named = listNamedSources(snapshot).find((known) => known.uid === uid)
+  const named = listKnownSources(snapshot).find((known) => known.uid === uid)
   const version = { uid, resourceVersion, ...(overlay !== undefined && { overlay }) }
   return named && { namespace: named.namespace, name: named.name, kubeletConfigKey: key, ...version }
 }
 
-function listNamedSources(snapshot: Snapshot): readonly ConfigMapSource[] {
-  const { assigned, lastKnownGood, previous, nextStart, desired, verdicts } = snapshot
-  const recorded = [
-    assigned.kind === 'source' ? assigned.source : 'local',
-    lastKnownGood.source,
-    previous.source,
-    nextStart.kind === 'known' ? nextStart.held.source : 'local',
-    resolveDesired(desired) ?? 'local',
-    ...[...verdicts.values()].map(({ source }) => source),
-  ]
-  return recorded.filter((source) => source !== 'local')
+/** ConfigMaps that a record, the cluster or a verdict names: enough to tell the name of a uid. */
+function listKnownSources(snapshot: Snapshot): readonly ConfigMapSource[] {
+  const others = [resolveDesired(snapshot.desired) ?? 'local', ...[...snapshot.verdicts.values()].map(({ source }) => source)]
+  return [...namedSources(snapshot), ...others.filter((source) => source !== 'local')]
 }
 
 /** The same, and what ran last where nothing does. */
@@ -161,11 +155,9 @@ export function lastRunSource(snapshot: Snapshot): ConfigSource | undefined {
 
 function findSource(snapshot: Snapshot, content: ContentHash): ConfigSource | undefined {
   if (content === LOCAL_CONTENT) return 'local'
-  const assigned = snapshot.assigned.kind === 'source' ? [{ source: snapshot.assigned.source, content: snapshot.assignedContent }] : []
-  const next = snapshot.nextStart.kind === 'known' ? [snapshot.nextStart.held] : []
-  const { lastProcess } = snapshot.health ?? {}
-  const seen = lastProcess?.source === undefined ? [] : [{ source: lastProcess.source, content: lastProcess.content }]
-  return [...next, ...assigned, snapshot.lastKnownGood, snapshot.previous, ...seen].find((held) => held.content === content)?.source
+  const held = heldSources(snapshot).find((each) => each.content === content)
+  const last = snapshot.health?.lastProcess
+  return held?.source ?? (last?.content === content ? last.source : undefined)
 }
 
 function underWay(nowUs: number, detail: string): RestartDecision {

@@ -25,6 +25,11 @@ export interface Snapshot {
   readonly desiredContent: ContentHash | undefined
   /** Content that the checkpoint of this version has on disk: another one after a restored etcd. undefined: there is none, or it is not whole. */
   readonly storedContent: ContentHash | undefined
+  /**
+   * Where the desired object is overlaid on this node: whether the checkpoint of the ConfigMap as the cluster has it is on disk, with the
+   * same content or another. undefined: nothing is overlaid.
+   */
+  readonly storedUnrendered: 'missing' | 'same' | 'differs' | undefined
   readonly requests: Requests
   /** What was heard last and written down: a pause holds over an outage and a reboot, and commands know it without an API server. */
   readonly recordedChannelState: ChannelState | undefined

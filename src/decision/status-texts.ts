@@ -24,6 +24,11 @@ export function sourcePath(source: 'local' | Pick<ConfigMapRef, 'namespace' | 'n
   return source === 'local' ? 'local' : `/api/v1/namespaces/${source.namespace}/configmaps/${source.name}`
 }
 
+/** A source as upstream's log lines name it. */
+export function nameSource(source: ConfigSource): string {
+  return source === 'local' ? 'local' : `${sourcePath(source)}, UID: ${source.uid}, ResourceVersion: ${source.resourceVersion}`
+}
+
 /** The one event upstream sent. */
 export function restartingMessage(to: ConfigSource | undefined): string {
   return `Kubelet restarting to use ${nameInEvent(to)}`

@@ -97,6 +97,9 @@ export type Phase =
   /** Something needed to decide cannot be read. */
   | 'unknown'
 
+/** A step that does something. */
+export type Action = Exclude<Step, Wait>
+
 export type StepOf<K extends Step['kind']> = Extract<Step, { kind: K }>
 
 /** Which source a step is about, where one that fails must not hold back the same step about another. */

@@ -1,12 +1,10 @@
 /**
- * Which source should be active: what is assigned, unless it was refused or failed on this kubelet; then the first of last-known-good,
- * previous and local that was not. Falling back is nothing more than a verdict that makes this function answer differently. Pure.
+ * Which config should run: the assigned one, unless it was refused or failed on this kubelet; then the first of last-known-good, previous
+ * and local without a verdict. Falling back is nothing more than a verdict that makes this function choose another target. Pure.
  */
-import type { ConfigSource, HeldSource } from './config-source.ts'
-import { LOCAL } from './config-source.ts'
+import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
 import type { Snapshot } from './snapshot.ts'
-import type { TrialKey } from './trial-key.ts'
-import { trialKey } from './trial-key.ts'
+import { type TrialKey, trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -18,22 +16,25 @@ export interface Candidate {
 }
 
 export interface Target extends Candidate {
-  /** It is not what is assigned, or nobody knows what that is. */
+  /** It is not the assigned config, or the assigned config is unknown. */
   readonly fallback: boolean
-  /** Everything else failed too: this is where the node rests, and nothing is judged or restarted any more. */
+  /** Everything else failed too. The node rests on this target: nothing is condemned any more. */
   readonly atFault: boolean
 }
 
 /**
- * What the others are fallbacks for: what is assigned. Where that record was lost, and until the cluster has said it anew, what kubelet
- * starts with next stands in: a kubelet that fails meanwhile must be left no longer than any other. undefined: neither is known.
+ * The config that the others are fallbacks for: the assigned one. While that record is damaged and the cluster has not answered, what kubelet
+ * starts with next stands in for it, so that a failing kubelet is left as soon as any other. undefined: neither is known.
  */
 function findWanted({ assigned, assignedContent, nextStart }: Snapshot): HeldSource | undefined {
   if (assigned.kind === 'source') return { source: assigned.source, content: assignedContent }
   return nextStart.kind === 'known' ? nextStart.held : undefined
 }
 
-/** Local needs no fallback. Where it only stands in, it may be one itself: what else failed, or what else there is to go to, tells. */
+/**
+ * Local needs no fallback. Where local only stands in for a damaged record, it may itself be a fallback: a provisional verdict, or another
+ * fallback on record, says so.
+ */
 export function isLocalWanted(snapshot: Snapshot): boolean {
   if (findWanted(snapshot)?.source !== 'local') return false
   if (snapshot.assigned.kind === 'source') return true
@@ -42,10 +43,13 @@ export function isLocalWanted(snapshot: Snapshot): boolean {
   return lastKnownGood.source === 'local' && previous.source === 'local' && !isFallback
 }
 
-/** What is wanted first, then the fallbacks; each content once; what has no checkpoint is left out. undefined: what is wanted is unknown. */
-export function listCandidates(snapshot: Snapshot, unit: KnownUnit): readonly Candidate[] | undefined {
+/**
+ * The wanted config first, then its fallbacks. Each content appears once, and a source without a checkpoint is left out. Empty: the wanted
+ * config is unknown.
+ */
+export function listCandidates(snapshot: Snapshot, unit: KnownUnit): readonly Candidate[] {
   const wanted = findWanted(snapshot)
-  if (wanted === undefined) return undefined
+  if (wanted === undefined) return []
   const order = isLocalWanted(snapshot) ? [wanted] : [wanted, snapshot.lastKnownGood, snapshot.previous, LOCAL]
   const candidates: Candidate[] = []
   for (const { source, content } of order) {
@@ -56,17 +60,17 @@ export function listCandidates(snapshot: Snapshot, unit: KnownUnit): readonly Ca
   return candidates
 }
 
-export function chooseTarget(snapshot: Snapshot, unit: KnownUnit): Target | undefined {
-  const candidates = listCandidates(snapshot, unit)
-  const [first] = candidates ?? []
-  if (candidates === undefined || first === undefined) return undefined
-  // There is nothing else to run, whatever was held against it.
+/** @param candidates as `listCandidates` returns them. undefined: there are none. */
+export function chooseTarget(snapshot: Snapshot, candidates: readonly Candidate[]): Target | undefined {
+  const [first] = candidates
+  if (first === undefined) return undefined
+  // There is nothing else to run, whatever its verdict says.
   if (isLocalWanted(snapshot)) return { ...first, fallback: false, atFault: false }
-  // So is everything while nobody knows what is assigned: nothing is promoted then.
+  // While the assigned config is unknown, every target is a fallback: nothing is promoted then.
   const isFallback = (candidate: Candidate) => candidate.content !== snapshot.assignedContent
   const free = candidates.find((candidate) => candidate.verdict === undefined)
   if (free !== undefined) return { ...free, fallback: isFallback(free), atFault: false }
-  // Rest on the best fallback that was never proved bad: a provisional verdict is what a broken node gives to every config.
+  // Rest on the best fallback whose verdict is not confirmed: a broken node gives a provisional verdict to every config.
   const provisional = candidates.filter((candidate) => candidate.verdict?.state === 'provisional')
   const rest =
     provisional.find((candidate) => candidate.content === snapshot.lastKnownGood.content) ??
@@ -74,9 +78,4 @@ export function chooseTarget(snapshot: Snapshot, unit: KnownUnit): Target | unde
     candidates.find((candidate) => candidate.source === 'local') ??
     first
   return { ...rest, fallback: isFallback(rest), atFault: true }
-}
-
-/** Where the node goes when this content fails. */
-export function nextAfter(snapshot: Snapshot, unit: KnownUnit, failed: Pick<Candidate, 'content'>): Candidate | undefined {
-  return listCandidates(snapshot, unit)?.find((candidate) => candidate.content !== failed.content && candidate.verdict === undefined)
 }

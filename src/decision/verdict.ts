@@ -28,3 +28,9 @@ export interface Acceptance {
 
 /** `load` and `validate` are preflight's; the rest are a running kubelet's. */
 export type FailureReason = 'load' | 'validate' | 'crash-loop' | 'start-deadline' | 'ill-health' | 'requested'
+
+export type PreflightResult =
+  /** `drain`: fields that change and may do so on a drained node only. */
+  | { readonly kind: 'accepted'; readonly remarks: readonly string[]; readonly drain: readonly string[] }
+  | { readonly kind: 'refused'; readonly reason: 'load' | 'validate'; readonly detail: string }
+  | { readonly kind: 'pending' }

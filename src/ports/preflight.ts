@@ -2,6 +2,7 @@
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
+import type { PreflightResult } from '../decision/verdict.ts'
 
 /** The judge before a restart. */
 export interface Preflight {
@@ -23,9 +24,3 @@ export interface PreflightRequest {
   /** Path of the config that runs, from which this is a change. undefined: none is known. */
   readonly basePath: string | undefined
 }
-
-export type PreflightResult =
-  /** `drain`: fields that change and may do so on a drained node only. */
-  | { readonly kind: 'accepted'; readonly remarks: readonly string[]; readonly drain: readonly string[] }
-  | { readonly kind: 'refused'; readonly reason: 'load' | 'validate'; readonly detail: string }
-  | { readonly kind: 'pending' }

@@ -2,7 +2,7 @@
 import type { CheckpointFile, CheckpointInfo, ConfigMapData, ConfigSource, ContentHash } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
 import type { HealthRecord } from '../decision/health.ts'
-import type { RecordState, Requests, RestartRecord, SpreadRecord, Transition } from '../decision/records.ts'
+import type { RecordName, RecordState, Requests, RestartRecord, SpreadRecord, Transition } from '../decision/records.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
 
@@ -27,8 +27,6 @@ export interface Checkpoints {
   /** Absolute path of the file that kubelet's `--config` names. */
   path(file: CheckpointFile): string
 }
-
-export type RecordName = 'assigned' | 'last-known-good' | 'previous'
 
 /** `meta/`: what must outlive a reboot. A record that cannot be parsed is set aside by the read that finds it, and said. */
 export interface Records {

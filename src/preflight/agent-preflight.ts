@@ -5,9 +5,10 @@
 
 import { createHash } from 'node:crypto'
 import type { TrialKey } from '../decision/trial-key.ts'
+import type { PreflightResult } from '../decision/verdict.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Preflight, PreflightRequest, PreflightResult } from '../ports/preflight.ts'
+import type { Preflight, PreflightRequest } from '../ports/preflight.ts'
 import { errorMessage } from '../values/errors.ts'
 import { describeFinding, describeRefusal, refusalReason } from './describe-finding.ts'
 import { REQUIRE_DRAIN, type Report } from './finding.ts'

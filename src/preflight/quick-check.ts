@@ -4,9 +4,10 @@
  * Node status shows: `load` is what keeps kubelet from reading the config, `validate` what it says of one that it has read.
  */
 
+import type { PreflightResult } from '../decision/verdict.ts'
 import { decodeConfig } from '../kubelet/decode.ts'
 import { loadParser } from '../kubelet/load-parser.ts'
-import type { PreflightRequest, PreflightResult } from '../ports/preflight.ts'
+import type { PreflightRequest } from '../ports/preflight.ts'
 
 export async function decodeAndCheck({ source, data }: Pick<PreflightRequest, 'source' | 'data'>): Promise<PreflightResult> {
   const key = source.kubeletConfigKey

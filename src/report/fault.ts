@@ -9,10 +9,10 @@ import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
 import { sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
+import { assess } from '../decision/situation.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import * as texts from '../decision/status-texts.ts'
 import type { Phase, Step } from '../decision/step.ts'
-import { chooseTarget } from '../decision/target.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
 
@@ -83,7 +83,7 @@ function findRunFault(snapshot: Snapshot, active: ConfigSource | undefined, phas
 }
 
 function isAtFault(snapshot: Snapshot): boolean {
-  return snapshot.unit.kind === 'known' && chooseTarget(snapshot, snapshot.unit)?.atFault === true
+  return assess(snapshot).target?.atFault === true
 }
 
 /** What was found of the config that is assigned. After a restored etcd, its version may have been refused with the content it has now. */

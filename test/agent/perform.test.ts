@@ -1,12 +1,29 @@
 import t from 'tap'
-import { type Action, perform } from '../../src/agent/perform.ts'
+import { perform } from '../../src/agent/perform.ts'
+import { contentHash } from '../../src/checkpoint/content.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { decideTurn, spreadDelayUs } from '../../src/decision/spread.ts'
+import type { Action, StepOf } from '../../src/decision/step.ts'
 import { A, B, dataOf, HOUR_US, health, hold, keyOf, NOW_US, POLICY, READY, restartTo, snapshot, verdict } from '../decision/snapshots.ts'
 import { SmallWorld } from './small-world.ts'
 
+/** What a look at the world would show of this step; `facts` say otherwise. */
 async function carryOut(world: SmallWorld, step: Action, facts: Partial<Snapshot> = {}): Promise<void> {
-  await perform(world.hands(), step, snapshot(facts))
+  const now = world.eyes().clock.now()
+  const seen = { now, verdicts: world.records.verdicts(), accepted: world.hands().accepted, spread: world.runtime.spread() }
+  await perform(world.hands(), step, snapshot({ ...seen, ...(step.kind === 'assign' && lookAtCheckpoints(world, step)), ...facts }))
+}
+
+function lookAtCheckpoints({ checkpoints }: SmallWorld, { source, data, rendered }: StepOf<'assign'>): Partial<Snapshot> {
+  const { uid, resourceVersion, overlay: _, ...ref } = source
+  const key = source.kubeletConfigKey
+  const unrendered = checkpoints.content({ ...source, overlay: undefined })
+  return {
+    desired: { kind: 'config-map', ref, object: { kind: 'found', uid, resourceVersion, data } },
+    desiredContent: contentHash(rendered ?? data, key),
+    storedContent: checkpoints.content(source),
+    storedUnrendered: unrendered === undefined ? 'missing' : unrendered === contentHash(data, key) ? 'same' : 'differs',
+  }
 }
 
 /** A world in which A is saved and recorded everywhere. */

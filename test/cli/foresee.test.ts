@@ -118,7 +118,7 @@ t.test('whatever is seen: it begins as the agent would, ends, and changes nothin
         refusing(() => refuses),
       )
       t.same(steps[0]?.step ?? rest, nextStep(snapshot))
-      t.not(rest.detail, 'this goes on and on')
+      t.not(rest.detail, 'the agent would not come to rest')
       t.ok(steps.every(({ afterUs }, index) => afterUs >= (steps[index - 1]?.afterUs ?? 0)))
       t.same(snapshot, before)
     }),

@@ -1,5 +1,6 @@
 /** Snapshots of every shape, sensible or not: whatever can be read must be decided on. And what a step does to one, for chains of steps. */
 import fc from 'fast-check'
+import { carryOut } from '../../src/decision/carry-out.ts'
 import type { ConfigSource, HeldSource } from '../../src/decision/config-source.ts'
 import { sameSource } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
@@ -7,7 +8,7 @@ import type { HealthRecord, Running } from '../../src/decision/health.ts'
 import { recordSample } from '../../src/decision/health-record.ts'
 import type { RecordState, RestartRecord } from '../../src/decision/records.ts'
 import type { NextStart, Snapshot, Trouble } from '../../src/decision/snapshot.ts'
-import type { Step } from '../../src/decision/step.ts'
+import type { Action } from '../../src/decision/step.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
 import type { UnitActivity, UnitState, Wiring } from '../../src/decision/unit-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
@@ -100,11 +101,12 @@ const facts = fc.record({
   next: fc.oneof({ weight: 5, arbitrary: source }, fc.constant('unknown' as const)),
   process: fc.oneof({ weight: 4, arbitrary: source }, fc.constantFrom('none' as const, 'unknown' as const, 'other' as const)),
   lostVersions: fc.subarray(CONFIG_MAPS, { maxLength: 2 }),
-  stored: fc.option(fc.constantFrom(...CONFIG_MAPS)),
+  /** What the disk has under the desired version: its own content, nothing, or another's. */
+  stored: fc.oneof({ weight: 4, arbitrary: fc.constant('own' as const) }, fc.constant('none' as const), fc.constantFrom(...CONFIG_MAPS)),
   proven: fc.option(fc.tuple(source, kubelet)),
   verdicts: fc.array(fc.tuple(source, kubelet, fc.constantFrom<Verdict['state']>('refused', 'provisional', 'confirmed')), { maxLength: 5 }),
   accepted: fc.subarray(CONFIG_MAPS),
-  judging: fc.subarray(CONFIG_MAPS),
+  pending: fc.subarray(CONFIG_MAPS),
   drain: fc.constantFrom<readonly string[]>([], [], ['cgroupDriver']),
   drained: fc.constantFrom(undefined, false, true),
   basis: fc.constantFrom(undefined, 'now'),
@@ -143,19 +145,25 @@ export const anySnapshot: fc.Arbitrary<Snapshot> = facts.map(buildSnapshot)
 
 function buildSnapshot(of: Facts): Snapshot {
   const bytesOf = (one: ConfigSource) => (of.sameBytes && one === A_EDITED ? contentOf(A) : contentOf(one))
-  const held = (one: ConfigSource): HeldSource => (one !== 'local' && of.lostVersions.includes(one) ? lost(one) : hold(one, bytesOf(one)))
+  const wanted =
+    of.desired.kind === 'config-map' && of.desired.object.kind === 'found' ? { ...of.desired.ref, ...of.desired.object } : undefined
+  const wantedSource = wanted && (CONFIG_MAPS.find((one) => sameSource(one, wanted)) ?? B)
+  const held = (one: ConfigSource): HeldSource => {
+    if (one === 'local') return hold(one)
+    const disk = one === wantedSource ? of.stored : 'own'
+    if (disk === 'none' || of.lostVersions.includes(one)) return lost(one)
+    return hold(one, bytesOf(disk === 'own' ? one : disk))
+  }
   const assigned: RecordState = of.assigned === 'damaged' ? { kind: 'damaged', detail: '' } : { kind: 'source', source: of.assigned }
   const nextStart: NextStart = of.next === 'unknown' ? { kind: 'unknown', detail: '' } : { kind: 'known', held: held(of.next) }
   // There is no preflight of local.
   const possible = of.verdicts.filter(([one, , state]) => one !== 'local' || state !== 'refused')
   const verdicts = possible.map(([one, on, state]) => verdict(one, state, { key: trialKey(bytesOf(one), on) }))
-  const wanted =
-    of.desired.kind === 'config-map' && of.desired.object.kind === 'found' ? { ...of.desired.ref, ...of.desired.object } : undefined
   const unitState = buildUnit(of)
   return snapshot({
     desired: of.desired,
-    desiredContent: wanted === undefined ? undefined : bytesOf(CONFIG_MAPS.find((one) => sameSource(one, wanted)) ?? B),
-    storedContent: of.stored === null ? undefined : bytesOf(of.stored),
+    desiredContent: wantedSource && bytesOf(wantedSource),
+    storedContent: wantedSource && held(wantedSource).content,
     requests: {
       hold: of.hold,
       rollback: of.rollback === null ? undefined : { content: bytesOf(of.rollback) },
@@ -168,7 +176,7 @@ function buildSnapshot(of: Facts): Snapshot {
     proven: of.proven === null ? undefined : trialKey(bytesOf(of.proven[0]), of.proven[1]),
     verdicts: new Map(verdicts.map((each) => [each.key, each])),
     accepted: new Map(of.accepted.map((one) => [trialKey(bytesOf(one), of.kubelet), { drain: of.drain, basis: of.basis }])),
-    preflightPending: new Set(of.judging.map((one) => trialKey(bytesOf(one), of.kubelet))),
+    preflightPending: new Set(of.pending.map((one) => trialKey(bytesOf(one), of.kubelet))),
     basis: of.basis,
     drained: of.drained,
     unit: unitState,
@@ -248,79 +256,17 @@ function buildHealth(of: NonNullable<Facts['health']>, bytesOf: (one: ConfigSour
 }
 
 /** The next look after the step was carried out, kubelet and time standing still. */
-export function carryOut(before: Snapshot, step: Step, refuses: (key: string) => boolean): Snapshot {
-  return fold(applyStep(before, step, refuses))
-}
-
-function applyStep(before: Snapshot, step: Step, refuses: (key: string) => boolean): Snapshot {
-  const judge = (...verdicts: readonly Verdict[]) => new Map([...before.verdicts, ...verdicts.map((one) => [one.key, one] as const)])
-  const requests = (done: 'retry' | 'rollback', asked: boolean) =>
-    asked ? { ...before.requests, ...(done === 'retry' ? { retry: false } : { rollback: undefined }) } : before.requests
-  switch (step.kind) {
-    case 'wait':
-      return before
-    case 'forgive': {
-      const kept = [...before.verdicts].filter(([key]) => !step.keys.includes(key))
-      return {
-        ...before,
-        verdicts: new Map(kept),
-        requests: requests('retry', step.asked),
-        health: before.health && { ...before.health, exits: 0 },
-      }
-    }
-    case 'drop-rollback':
-      return { ...before, requests: requests('rollback', true) }
-    case 'assign': {
-      const content = before.desiredContent
-      const renew = (held: HeldSource): HeldSource => (sameSource(held.source, step.source) ? { source: step.source, content } : held)
-      const nextStart: NextStart =
-        before.nextStart.kind === 'known' ? { kind: 'known', held: renew(before.nextStart.held) } : before.nextStart
-      const records = { lastKnownGood: renew(before.lastKnownGood), previous: renew(before.previous), nextStart }
-      const spread = step.inPlace ? { bootId: BOOT, source: step.source, sinceUs: NOW_US } : before.spread
-      const stored = { assignedContent: content, storedContent: content }
-      return { ...before, ...records, ...stored, spread, assigned: { kind: 'source', source: step.source } }
-    }
-    case 'reset-to-local': {
-      const local = hold('local')
-      return { ...before, assigned: { kind: 'source', source: 'local' }, assignedContent: 'local', lastKnownGood: local, previous: local }
-    }
-    case 'condemn':
-      return { ...before, verdicts: judge(step.verdict), requests: requests('rollback', step.asked) }
-    case 'confirm':
-      return { ...before, verdicts: judge(...step.verdicts.map((one) => ({ ...one, state: 'confirmed' as const }))) }
-    case 'preflight': {
-      if (refuses(step.key)) return { ...before, verdicts: judge(verdict(step.source, 'refused', { key: step.key, basis: before.basis })) }
-      const verdicts = new Map([...before.verdicts].filter(([key, { state }]) => key !== step.key || state !== 'refused'))
-      return { ...before, verdicts, accepted: new Map([...before.accepted, [step.key, { drain: [], basis: before.basis }]]) }
-    }
-    case 'activate':
-      return { ...before, nextStart: { kind: 'known', held: holdIn(before, step.target) } }
-    case 'restart':
-      return {
-        ...before,
-        restarts: [...before.restarts, { ...step.record, outcome: { ok: true, detail: '' } }],
-        health: before.health && { ...before.health, started: true, unhealthySinceUs: undefined },
-      }
-    case 'record-channel':
-      return { ...before, recordedChannelState: step.channelState }
-    case 'prove':
-      return { ...before, proven: step.key }
-    case 'promote': {
-      const previous = step.previous === undefined ? before.previous : before.lastKnownGood
-      return { ...before, lastKnownGood: step.target, previous }
-    }
-    case 'forget-fallback':
-      return { ...before, [step.record === 'previous' ? 'previous' : 'lastKnownGood']: hold('local') }
-    case 'prune':
-      return { ...before, checkpoints: before.checkpoints.filter((one) => !step.checkpoints.includes(one)) }
-  }
-}
-
-function holdIn(seen: Snapshot, target: ConfigSource): HeldSource {
-  if (target === 'local') return hold('local')
-  const assigned = seen.assigned.kind === 'source' ? [{ source: seen.assigned.source, content: seen.assignedContent }] : []
-  const found = [...assigned, seen.lastKnownGood, seen.previous].find((held) => sameSource(held.source, target))
-  return found ?? { source: target, content: undefined }
+export function look(before: Snapshot, step: Action, refuses: (key: string) => boolean): Snapshot {
+  return fold(
+    carryOut(before, step, {
+      preflight: ({ key }, { basis, now }) => ({
+        result: refuses(key) ? { kind: 'refused', reason: 'validate', detail: 'refused' } : { kind: 'accepted', remarks: [], drain: [] },
+        basis,
+        at: now,
+      }),
+      restart: (after) => ({ outcome: { ok: true }, after }),
+    }),
+  )
 }
 
 function fold(seen: Snapshot): Snapshot {

@@ -3,10 +3,13 @@ import type { ChannelState, Desired } from '../../src/decision/desired.ts'
 import { describePause, findPause, latestChannelState } from '../../src/decision/find-pause.ts'
 import { recordChannelState } from '../../src/decision/follow-assignment.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
+import { assess } from '../../src/decision/situation.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { A, assignedTo, B, crashing, inTrial, snapshot, startsWith, wants } from './snapshots.ts'
 
 const ON_NODE = { on: 'Node', by: 'annotation of Node n1' } as const
 const ON_CONFIG_MAP = { on: 'ConfigMap', by: 'annotation of ConfigMap ns/a' } as const
+const record = (of: Snapshot) => recordChannelState(assess(of))
 const heard = (facts: Partial<ChannelState> = {}): ChannelState => ({ channel: 'label', paused: undefined, problem: undefined, ...facts })
 const wanted = (source: typeof A, facts: Partial<ChannelState>): { desired: Desired } => ({
   desired: { ...wants(source).desired, channelState: heard(facts) },
@@ -50,16 +53,16 @@ t.test('a pause that was written down stands until somebody knows better', async
 
 t.test('what is heard is written down once, and what is not heard is not', async (t) => {
   const known = snapshot({ ...wanted(A, {}), recordedChannelState: heard() })
-  t.equal(recordChannelState(known), undefined)
+  t.equal(record(known), undefined)
   for (const facts of [{ channel: 'default' }, { paused: ON_NODE }, { problem: 'a tie' }] as const)
-    t.same(recordChannelState({ ...known, ...wanted(A, facts) }), { kind: 'record-channel', heard: heard(facts) })
-  t.same(recordChannelState(snapshot(wanted(A, {}))), { kind: 'record-channel', heard: heard() }, 'at first')
-  t.equal(recordChannelState(snapshot()), undefined)
-  t.equal(recordChannelState(snapshot({ desired: { kind: 'unknown', detail: '', channelState: heard() } })), undefined)
+    t.same(record({ ...known, ...wanted(A, facts) }), { kind: 'record-channel', channelState: heard(facts) })
+  t.same(record(snapshot(wanted(A, {}))), { kind: 'record-channel', channelState: heard() }, 'at first')
+  t.equal(record(snapshot()), undefined)
+  t.equal(record(snapshot({ desired: { kind: 'unknown', detail: '', channelState: heard() } })), undefined)
 })
 
 t.test('paused: assigned and judged by nobody, activated by nothing', async (t) => {
-  const over = { ...assignedTo(B), heard: heard({ paused: ON_NODE }) }
+  const over = { ...assignedTo(B), recordedChannelState: heard({ paused: ON_NODE }) }
   const step = nextStep(snapshot({ ...wants(B), ...wanted(B, { paused: ON_NODE }), ...over }))
   t.match(step, { kind: 'wait', phase: 'paused', detail: /^paused by annotation of Node n1; wanted is kube-system\/b/ })
   t.match(nextStep(inTrial({ ...wanted(B, { paused: ON_NODE }), ...crashing(B), ...over, ...startsWith(B) })), {

@@ -7,7 +7,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { spreadDelayUs } from '../../src/decision/spread.ts'
 import type { Step } from '../../src/decision/step.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
-import { anySnapshot, carryOut } from './any-snapshot.ts'
+import { anySnapshot, look } from './any-snapshot.ts'
 import {
   A,
   A_EDITED,
@@ -82,12 +82,12 @@ t.test('from a new assignment to the restart, one step at a time', async (t) => 
 
 t.test('a judgement that takes long is waited for, while all else goes on', async (t) => {
   const assigned = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), accepted: new Map() }
-  const judging = { ...assigned, judging: new Set([keyOf(A)]) }
-  t.match(decide(judging), { kind: 'wait', phase: 'preflight' })
-  t.match(decide({ ...judging, ...accepts(A) }), { kind: 'activate', target: A }, 'it was accepted before')
-  const failed = { ...crashing(B), ...startsWith(B), ...assignedTo(B), judging: new Set([keyOf(B)]) }
+  const pending = { ...assigned, preflightPending: new Set([keyOf(A)]) }
+  t.match(decide(pending), { kind: 'wait', phase: 'preflight' })
+  t.match(decide({ ...pending, ...accepts(A) }), { kind: 'activate', target: A }, 'it was accepted before')
+  const failed = { ...crashing(B), ...startsWith(B), ...assignedTo(B), preflightPending: new Set([keyOf(B)]) }
   t.match(decide(failed), { kind: 'condemn' }, 'a kubelet that fails meanwhile is rolled back')
-  const back = { ...failed, ...wants(B), ...judged(verdict(B, 'provisional')), accepted: new Map(), judging: new Set([keyOf(A)]) }
+  const back = { ...failed, ...wants(B), ...judged(verdict(B, 'provisional')), accepted: new Map(), preflightPending: new Set([keyOf(A)]) }
   t.match(decide(back), { kind: 'preflight', source: A, fallback: true }, 'a fallback does not wait: it is judged by what takes no time')
 })
 
@@ -446,7 +446,9 @@ t.test('the node is at fault', async (t) => {
 
   t.test('and nothing that happened meanwhile is charged to the config that comes out of it', async (t) => {
     const well = { ...runs(A), health: health(A, { healthySinceUs: NOW_US - 2 * MINUTE_US, exits: 50 }) }
-    const forgiven = carryOut(fallenBack({ ...all, ...well }), nextStep(fallenBack({ ...all, ...well })), () => false)
+    const step = nextStep(fallenBack({ ...all, ...well }))
+    if (step.kind === 'wait') return t.fail('it waits')
+    const forgiven = look(fallenBack({ ...all, ...well }), step, () => false)
     t.not(nextStep({ ...forgiven, ...judged(verdict(B, 'refused')) }).kind, 'condemn')
   })
 })
@@ -679,7 +681,7 @@ t.test('whatever can be read', async (t) => {
         for (let count = 0; count < 25; count += 1) {
           const step = nextStep(seen)
           if (step.kind === 'wait') return true
-          seen = carryOut(seen, step, refuses)
+          seen = look(seen, step, refuses)
         }
         return false
       }),
@@ -692,7 +694,7 @@ t.test('whatever can be read', async (t) => {
       fc.property(anySnapshot, (start) => {
         let seen: Snapshot = { ...start, preflightPending: new Set(), troubles: [] }
         let step = nextStep(seen)
-        for (; step.kind !== 'wait'; step = nextStep(seen)) seen = carryOut(seen, step, () => false)
+        for (; step.kind !== 'wait'; step = nextStep(seen)) seen = look(seen, step, () => false)
         const held = ['unknown', 'blocked', 'paused', 'preflight', 'drain', 'spread', 'restarting'].includes(step.phase)
         if (held || seen.unit.kind === 'unknown' || seen.unit.wiring.kind === 'broken' || seen.assigned.kind === 'damaged') return true
         if (seen.nextStart.kind === 'unknown') return false

@@ -201,6 +201,7 @@ export function snapshot(facts: Piece = {}): Snapshot {
     policy: POLICY,
     desired: wants(A).desired,
     desiredContent: contentOf(A),
+    storedUnrendered: undefined,
     storedContent: contentOf(A),
     requests: { hold: 'none', rollback: undefined, retry: false },
     recordedChannelState: undefined,

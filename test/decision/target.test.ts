@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { assess, nextAfter } from '../../src/decision/situation.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { chooseTarget, listCandidates, nextAfter } from '../../src/decision/target.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import {
   A,
@@ -25,7 +25,7 @@ import {
 const STAIRS = { ...assignedTo(B), lastKnownGood: hold(A), previous: hold(C) }
 
 function target(facts: Partial<Snapshot>) {
-  return chooseTarget(snapshot(facts), unit())
+  return assess(snapshot(facts)).target
 }
 
 t.test('the stairs down: assigned, last-known-good, previous, local', async (t) => {
@@ -43,7 +43,7 @@ t.test('whatever the verdict says, it counts', async (t) => {
 
 t.test('a verdict belongs to one kubelet', async (t) => {
   const facts = { ...STAIRS, ...judged(verdict(B, 'confirmed')) }
-  t.match(chooseTarget(snapshot(facts), unit({ kubeletIdentity: UPGRADED_KUBELET })), { source: B, key: keyOf(B, UPGRADED_KUBELET) })
+  t.match(target({ ...facts, unit: unit({ kubeletIdentity: UPGRADED_KUBELET }) }), { source: B, key: keyOf(B, UPGRADED_KUBELET) })
 })
 
 t.test('a verdict belongs to a content, whatever its version', async (t) => {
@@ -52,7 +52,7 @@ t.test('a verdict belongs to a content, whatever its version', async (t) => {
 })
 
 t.test('each content once, and what has no checkpoint not at all', async (t) => {
-  const list = (facts: Partial<Snapshot>) => listCandidates(snapshot({ ...STAIRS, ...facts }), unit())?.map(({ source }) => source)
+  const list = (facts: Partial<Snapshot>) => assess(snapshot({ ...STAIRS, ...facts })).candidates.map(({ source }) => source)
   t.same(list({}), [B, A, C, 'local'])
   t.same(list({ lastKnownGood: hold(A_EDITED, contentOf(B)) }), [B, C, 'local'])
   t.same(list({ lastKnownGood: lost(A) }), [B, C, 'local'])
@@ -63,7 +63,7 @@ t.test('each content once, and what has no checkpoint not at all', async (t) => 
   t.same(list({ ...damaged, ...startsWith('local') }), ['local', A, C])
   const onlyLocal = { ...damaged, ...startsWith('local'), lastKnownGood: hold('local'), previous: hold('local') }
   t.same(list(onlyLocal), ['local'])
-  t.equal(list({ ...damaged, nextStart: { kind: 'unknown', detail: '' } }), undefined)
+  t.same(list({ ...damaged, nextStart: { kind: 'unknown', detail: '' } }), [])
 })
 
 t.test('when everything failed the node rests on last-known-good', async (t) => {
@@ -92,7 +92,7 @@ t.test('local, where it is assigned, is never judged: there is nothing else to r
   }
 })
 
-t.test('nextAfter is what chooseTarget finds once this one is condemned', async () => {
+t.test('nextAfter is the target once this one is condemned', async () => {
   const source = fc.constantFrom('local' as const, A, A_EDITED, B, C)
   const facts = fc.record({ assigned: fc.constantFrom(A, A_EDITED, B, C), lastKnownGood: source, previous: source })
   fc.assert(
@@ -104,10 +104,10 @@ t.test('nextAfter is what chooseTarget finds once this one is condemned', async 
         previous: hold(is.previous),
         ...judged(...verdicts),
       })
-      const now = chooseTarget(seen, unit())
+      const now = assess(seen).target
       if (now === undefined || now.atFault) return true
-      const then = chooseTarget({ ...seen, ...judged(...verdicts, verdict(now.source, 'provisional')) }, unit())
-      const next = nextAfter(seen, unit(), now)
+      const then = assess({ ...seen, ...judged(...verdicts, verdict(now.source, 'provisional')) }).target
+      const next = nextAfter(assess(seen), now)
       return then?.atFault === true ? next === undefined : next?.content === then?.content
     }),
   )

@@ -64,6 +64,7 @@ export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
     },
     desired: { kind: 'local' },
     desiredContent: undefined,
+    storedUnrendered: undefined,
     storedContent: undefined,
     requests: { hold: 'none', rollback: undefined, retry: false },
     recordedChannelState: undefined,

@@ -1,0 +1,221 @@
+/**
+ * The way from "this should run" to "kubelet runs it": preflight, the node's turn, activation, restart. Each state is a function that yields a
+ * step, a wait, or the next state; a state that yields a step that failed lately goes on to the next one instead. Pure.
+ *
+ * ```
+ * start ──► check ──► activate ──► restartInto(target) ──► restOn
+ *             │           │                  ▲
+ *             └──► leave ◄┘   (out of reach) │
+ *                    └── refuge ─────────────┘
+ * ```
+ */
+import { isAccepted, listUndrained } from './acceptance.ts'
+import { asCandidate, assessHealth } from './condemn-failure.ts'
+import { describeSource, sameSource } from './config-source.ts'
+import { describePause, findPause } from './find-pause.ts'
+import { isHeldBack } from './held-back.ts'
+import { decideRestart, lastRunSource } from './restarts.ts'
+import { nextAfter, type TargetSituation } from './situation.ts'
+import { askTurn, type Turn } from './spread.ts'
+import type { Action, Phase, Step, Wait } from './step.ts'
+import type { Target } from './target.ts'
+import { describeTrial, measureTrial } from './trial.ts'
+import { trialKey } from './trial-key.ts'
+import type { ReadyWiring } from './unit-state.ts'
+import { ASSIGNED_DAMAGED, wait } from './wait.ts'
+
+type State = (situation: TargetSituation) => Action | Wait | State
+
+/** The rule that makes the target what kubelet starts with, then what it runs. */
+export function reachTarget(situation: TargetSituation): Step | undefined {
+  const step = run(start, situation)
+  return step.kind === 'wait' ? undefined : step
+}
+
+/** The rule that waits: for what stands in the way of the target, or until something changes. */
+export function restOnTarget(situation: TargetSituation): Step {
+  return run(start, situation)
+}
+
+function run(state: State, situation: TargetSituation): Action | Wait {
+  const result = state(situation)
+  return typeof result === 'function' ? run(result, situation) : result
+}
+
+/** The step, or the next state while the step is held back. */
+function stepOr(situation: TargetSituation, step: Action, next: State): Action | State {
+  return isHeldBack(situation.snapshot, step) ? next : step
+}
+
+const isActivated = ({ snapshot: { nextStart }, target }: TargetSituation) =>
+  nextStart.kind === 'known' && sameSource(nextStart.held.source, target.source)
+const isRunning = ({ snapshot: { running }, target }: TargetSituation) => running.kind === 'known' && running.content === target.content
+
+/**
+ * Transitions:
+ *   wait   the unit does not take its config from the agent, or the node is paused
+ *   check  otherwise
+ */
+function start(situation: TargetSituation): ReturnType<State> {
+  const { snapshot, unit, target } = situation
+  const { wiring } = unit
+  if (wiring.kind === 'broken') return wait(snapshot, isRunning(situation) ? restingPhase(situation) : 'blocked', wiring.detail)
+  const pause = findPause(snapshot)
+  if (pause !== undefined && !(isActivated(situation) && isRunning(situation)))
+    return wait(snapshot, 'paused', `${describePause(pause)}; wanted is ${describeSource(target.source)}`)
+  return check(wiring)
+}
+
+/**
+ * Transitions:
+ *   wait       preflight is still at it
+ *   step       preflight
+ *   leave      preflight could not be carried out lately
+ *   activate   preflight is not needed, has accepted the target, or failed lately for a fallback, which has run before
+ */
+function check(wiring: ReadyWiring): State {
+  return (situation) => {
+    const { snapshot, target } = situation
+    const { source, key, fallback } = target
+    if (isRunning(situation) || source === 'local' || isAccepted(snapshot, target, isActivated(situation))) return activate(wiring)
+    const what = describeSource(source)
+    if (!fallback && snapshot.preflightPending.has(key))
+      return wait(snapshot, 'preflight', `${what} is being checked before kubelet gets it`)
+    const next = fallback ? activate(wiring) : leave(wiring, 'unknown', `preflight of ${what} could not be carried out`)
+    return stepOr(situation, { kind: 'preflight', source, key, data: undefined, fallback }, next)
+  }
+}
+
+/**
+ * Transitions:
+ *   restartInto   the target is what kubelet starts with
+ *   wait          another node's turn comes first
+ *   step          activate
+ *   leave         the node is not drained, or the target could not be activated lately
+ */
+function activate(wiring: ReadyWiring): State {
+  return (situation) => {
+    const { snapshot, target } = situation
+    if (isActivated(situation)) return restartInto(target)
+    const what = describeSource(target.source)
+    // A new version of the content that runs changes nothing.
+    const drain = isRunning(situation) ? [] : listUndrained(snapshot, target)
+    if (drain.length > 0) {
+      const unknown = snapshot.drained === undefined ? '; whether it is drained is not known' : ''
+      return leave(wiring, 'drain', `${what} waits until the node is drained: it changes ${drain.join(', ')}${unknown}`)
+    }
+    const turn = decideActivationTurn(situation)
+    if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits its turn to use ${what}: ${turn.detail}`, turn.atUs)
+    if (turn.kind === 'halt') return wait(snapshot, 'spread', `the rollout of ${what} is halted: ${turn.detail}`)
+    const fallback = target.fallback || target.source === 'local' ? undefined : (nextAfter(situation, target)?.source ?? 'local')
+    const next = leave(wiring, 'unknown', `${what} could not be activated`)
+    return stepOr(situation, { kind: 'activate', target: target.source, fallback, wiring }, next)
+  }
+}
+
+/**
+ * The target is out of reach for now. A config that was condemned, or lost, must be left all the same, for whatever can be had.
+ *
+ * Transitions:
+ *   step          activate a refuge: what kubelet starts with next was condemned, or its checkpoint is lost
+ *   restartInto   what kubelet starts with next: what it runs was condemned, or the target is a fallback
+ *   wait          otherwise
+ *
+ * @param phase what the node waits for
+ */
+function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
+  return (situation) => {
+    const { snapshot, unit, target, candidates } = situation
+    const { nextStart, running, verdicts, health } = snapshot
+    if (nextStart.kind === 'unknown') return wait(snapshot, phase, why)
+    const next = asCandidate(nextStart.held, unit)
+    const isLost = nextStart.held.content === undefined
+    if (verdicts.has(next.key) || isLost) {
+      const refuges = candidates.filter(({ verdict, content }) => verdict === undefined && content !== target.content)
+      const steps = refuges.map(({ source }) => ({ kind: 'activate', target: source, fallback: undefined, wiring }) as const)
+      const step = steps.find((each) => !isHeldBack(snapshot, each))
+      if (step !== undefined) return step
+    }
+    const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
+    const isCondemned = content !== undefined && verdicts.has(trialKey(content, unit.kubeletIdentity))
+    // Kubelet could not start from a checkpoint that is lost.
+    if ((!isCondemned && !target.fallback) || isLost) return wait(snapshot, phase, why)
+    // An activation that failed may have left local as what kubelet starts with: see the effect `activate`.
+    return restartInto({ ...target, ...next, fallback: true })
+  }
+}
+
+/**
+ * Transitions:
+ *   step   restart
+ *   wait   a restart is not due, not possible or not allowed now
+ */
+function restartInto(target: Target): State {
+  return (situation) => {
+    const { snapshot, unit } = situation
+    const what = describeSource(target.source)
+    const decision = decideRestart(snapshot, unit, target)
+    switch (decision.kind) {
+      case 'restart': {
+        const unrecorded: State = () => wait(snapshot, 'unknown', 'the restart of kubelet could not be recorded')
+        const step = { kind: 'restart', record: decision.record, from: lastRunSource(snapshot), to: target.source } as const
+        return stepOr(situation, step, unrecorded)
+      }
+      case 'stopped-by-person':
+        return wait(snapshot, 'kubelet-stopped', `kubelet is stopped; its next start uses ${what}`)
+      case 'runtime-down':
+        return wait(
+          snapshot,
+          'runtime-down',
+          `the container runtime refuses connections: kubelet is restarted with ${what} when it is back`,
+        )
+      case 'under-way':
+        return wait(snapshot, 'restarting', decision.detail, decision.untilUs)
+      case 'ineffective':
+        return wait(snapshot, 'ineffective', decision.detail)
+      case 'limit':
+        return wait(
+          snapshot,
+          'restart-limit',
+          `kubelet was restarted ${snapshot.policy.restartsPerHour} times within an hour`,
+          decision.untilUs,
+        )
+      case 'not-due':
+        return restOn({ ...situation, target })
+    }
+  }
+}
+
+/** The target runs, or is what systemd keeps starting. */
+function restOn(situation: TargetSituation): Wait {
+  const { snapshot, target } = situation
+  if (snapshot.assigned.kind === 'damaged') return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
+  const phase = restingPhase(situation)
+  const what = describeSource(target.source)
+  switch (phase) {
+    case 'in-trial':
+      return wait(snapshot, phase, describeTrial(snapshot, target), measureTrial(snapshot, target.key)?.endsAtUs)
+    case 'fallen-back':
+      return wait(snapshot, phase, `${what} runs in place of what is assigned`)
+    case 'node-at-fault':
+      return wait(snapshot, phase, `every config failed, so the node is at fault; resting on ${what}`)
+    case 'settled':
+      return wait(snapshot, phase, what)
+  }
+}
+
+function restingPhase({ snapshot, target }: TargetSituation): 'node-at-fault' | 'fallen-back' | 'settled' | 'in-trial' {
+  if (target.atFault) return 'node-at-fault'
+  if (target.fallback) return 'fallen-back'
+  if (target.source === 'local') return 'settled'
+  return snapshot.proven === target.key ? 'settled' : 'in-trial'
+}
+
+/** The spread is for in-place edits on a healthy node. A fallback, a new version of the same content and a failing kubelet never wait. */
+function decideActivationTurn({ snapshot, unit, target }: TargetSituation): Turn {
+  const { nextStart, health } = snapshot
+  if (target.fallback || target.source === 'local') return { kind: 'go' }
+  if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return { kind: 'go' }
+  if (health !== undefined && assessHealth(snapshot, health, unit) !== undefined) return { kind: 'go' }
+  return askTurn(snapshot, target.source)
+}

@@ -1,0 +1,130 @@
+/**
+ * The Snapshot that a step leaves behind: the effects that `perform` applies to the node, folded into the Snapshot instead. `plan` foresees
+ * with it, and the tests chain steps with it. Pure.
+ */
+import { type CheckpointInfo, type ContentHash, describeSource, type HeldSource, sameSource, sameVersion } from './config-source.ts'
+import type { CommandEffect, StateEffect } from './effects.ts'
+import { effectsOfPreflight, effectsOfRestart, type PreflightAnswer, type RestartOutcome } from './effects-of-answer.ts'
+import { effectsOf } from './effects-of-step.ts'
+import { findContent } from './held-sources.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { Action, StepOf } from './step.ts'
+
+/** How the world answers the commands of a step. */
+export interface Answers {
+  preflight(step: StepOf<'preflight'>, snapshot: Snapshot): PreflightAnswer
+  /** `after`: the Snapshot with kubelet as the restart leaves it. */
+  restart(snapshot: Snapshot): { readonly outcome: RestartOutcome; readonly after: Snapshot }
+}
+
+export function carryOut(snapshot: Snapshot, step: Action, answers: Answers): Snapshot {
+  return effectsOf(step, snapshot).reduce((seen, effect) => {
+    switch (effect.kind) {
+      case 'run-preflight':
+        return foldEffects(seen, effectsOfPreflight(effect.step, answers.preflight(effect.step, seen), seen))
+      case 'restart-kubelet':
+        return restart(seen, effect, answers)
+      default:
+        return foldEffect(seen, effect)
+    }
+  }, snapshot)
+}
+
+function restart(snapshot: Snapshot, effect: Extract<CommandEffect, { kind: 'restart-kubelet' }>, answers: Answers): Snapshot {
+  const { outcome, after } = answers.restart(snapshot)
+  return foldEffects(after, effectsOfRestart(effect, outcome))
+}
+
+export function foldEffects(snapshot: Snapshot, effects: readonly StateEffect[]): Snapshot {
+  return effects.reduce(foldEffect, snapshot)
+}
+
+function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
+  switch (effect.kind) {
+    case 'append-history':
+    case 'log':
+    case 'stage-fallback':
+      return snapshot
+    case 'save-checkpoint':
+    case 'replace-checkpoint':
+      return storeCheckpoint(snapshot, effect)
+    case 'remove-checkpoint':
+      return { ...snapshot, checkpoints: snapshot.checkpoints.filter((one) => !isSameCheckpoint(one, effect.checkpoint)) }
+    case 'write-record':
+      return writeRecord(snapshot, effect)
+    case 'write-proven':
+      return { ...snapshot, proven: effect.key }
+    case 'write-channel-state':
+      return { ...snapshot, recordedChannelState: effect.channelState }
+    case 'write-verdict':
+      return { ...snapshot, verdicts: new Map([...snapshot.verdicts, [effect.verdict.key, effect.verdict]]) }
+    case 'remove-verdict':
+      return { ...snapshot, verdicts: withoutKey(snapshot.verdicts, effect.key) }
+    case 'write-health':
+      return { ...snapshot, health: effect.health }
+    case 'write-spread':
+      return { ...snapshot, spread: effect.spread }
+    case 'write-restarts':
+      return { ...snapshot, restarts: effect.restarts }
+    case 'remember-acceptance':
+      return { ...snapshot, accepted: new Map([...snapshot.accepted, [effect.key, effect.acceptance]]) }
+    case 'forget-acceptance':
+      return { ...snapshot, accepted: withoutKey(snapshot.accepted, effect.key) }
+    case 'clear-request': {
+      const cleared = effect.request === 'retry' ? { retry: false } : { rollback: undefined }
+      return { ...snapshot, requests: { ...snapshot.requests, ...cleared } }
+    }
+    case 'activate': {
+      const held = { source: effect.target, content: findContent(snapshot, effect.target) }
+      return { ...snapshot, nextStart: { kind: 'known', held } }
+    }
+  }
+}
+
+/** A version that gets other data, or gets back what was lost, has that content wherever it is named. */
+function storeCheckpoint(snapshot: Snapshot, { source, content }: Extract<StateEffect, { content: ContentHash | undefined }>): Snapshot {
+  const { uid, resourceVersion, overlay } = source
+  const info: CheckpointInfo = { uid, resourceVersion, overlay, savedAtMs: snapshot.now.wallMs }
+  const isListed = snapshot.checkpoints.some((one) => isSameCheckpoint(one, info))
+  const checkpoints = isListed ? snapshot.checkpoints : [...snapshot.checkpoints, info]
+  // The ConfigMap without this node's overlay: kubelet starts with none of it.
+  if (content === undefined) return { ...snapshot, checkpoints, storedUnrendered: 'same' }
+  const renew = (held: HeldSource): HeldSource => {
+    if (!sameVersion(held.source, source)) return held
+    // Another key of the same files: its hash has changed with them, and is not known here.
+    return { source: held.source, content: sameSource(held.source, source) ? content : `${content}/${describeSource(held.source)}` }
+  }
+  const isOther = snapshot.storedContent !== content
+  const { nextStart, lastKnownGood, previous, assigned, assignedContent } = snapshot
+  return {
+    ...snapshot,
+    checkpoints,
+    storedContent: content,
+    ...(isOther && {
+      assignedContent: assigned.kind === 'source' ? renew({ source: assigned.source, content: assignedContent }).content : undefined,
+      lastKnownGood: renew(lastKnownGood),
+      previous: renew(previous),
+      nextStart: nextStart.kind === 'known' ? { kind: 'known', held: renew(nextStart.held) } : nextStart,
+    }),
+  }
+}
+
+function writeRecord(snapshot: Snapshot, { record, source }: Extract<StateEffect, { kind: 'write-record' }>): Snapshot {
+  const content = findContent(snapshot, source)
+  switch (record) {
+    case 'assigned':
+      return { ...snapshot, assigned: { kind: 'source', source }, assignedContent: content }
+    case 'last-known-good':
+      return { ...snapshot, lastKnownGood: { source, content } }
+    case 'previous':
+      return { ...snapshot, previous: { source, content } }
+  }
+}
+
+function isSameCheckpoint(a: CheckpointInfo, b: CheckpointInfo): boolean {
+  return a.uid === b.uid && a.resourceVersion === b.resourceVersion && a.overlay === b.overlay
+}
+
+function withoutKey<T>(map: ReadonlyMap<string, T>, key: string): ReadonlyMap<string, T> {
+  return new Map([...map].filter(([each]) => each !== key))
+}

@@ -1,0 +1,50 @@
+/** The rule for a kubelet that fails with what it starts with. Pure. */
+import { listUndrained } from './acceptance.ts'
+import { describeSource, type HeldSource } from './config-source.ts'
+import { findPause } from './find-pause.ts'
+import type { HealthRecord } from './health.ts'
+import { findFailure, type HealthFailure } from './health-record.ts'
+import { nextAfter, type TargetSituation } from './situation.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { Step } from './step.ts'
+import { type Candidate, isLocalWanted, type Target } from './target.ts'
+import { trialKey } from './trial-key.ts'
+import type { KnownUnit } from './unit-state.ts'
+import type { Verdict } from './verdict.ts'
+
+/**
+ * Only what kubelet starts with next can fail. Where that is no longer the target, the target replaces it anyway. But if the target cannot be
+ * had (a full disk), kubelet must not be left in a crash loop.
+ */
+export function condemnFailure(situation: TargetSituation): Step | undefined {
+  const { snapshot, unit, target } = situation
+  const { health, nextStart, verdicts, now } = snapshot
+  if (findPause(snapshot) !== undefined || unit.wiring.kind === 'broken' || target.atFault) return undefined
+  if (nextStart.kind !== 'known' || isLocalWanted(snapshot)) return undefined
+  const failed = asCandidate(nextStart.held, unit)
+  if (failed.content !== target.content && !isOutOfReach(snapshot, target)) return undefined
+  if (health?.subject !== failed.key || verdicts.has(failed.key)) return undefined
+  const failure = assessHealth(snapshot, health, unit)
+  if (failure === undefined) return undefined
+  const verdict: Verdict = { key: failed.key, state: 'provisional', ...failure, source: failed.source, atWallMs: now.wallMs }
+  return { kind: 'condemn', verdict, next: nextAfter(situation, failed)?.source, asked: false }
+}
+
+/** It could not be checked or activated lately, is still being checked, or waits for a drained node. */
+function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
+  if (snapshot.preflightPending.has(target.key) || listUndrained(snapshot, target).length > 0) return true
+  const about = describeSource(target.source)
+  return snapshot.troubles.some((trouble) => (trouble.step === 'activate' || trouble.step === 'preflight') && trouble.about === about)
+}
+
+/** What kubelet starts with next, as a candidate. A checkpoint that is lost has a content that equals no other. */
+export function asCandidate(
+  { source, content = `missing:${describeSource(source)}` }: HeldSource,
+  unit: KnownUnit,
+): Omit<Candidate, 'verdict'> {
+  return { source, content, key: trialKey(content, unit.kubeletIdentity) }
+}
+
+export function assessHealth(snapshot: Snapshot, health: HealthRecord, unit: KnownUnit): HealthFailure | undefined {
+  return findFailure(health, { unit, at: snapshot.now, runtimeUp: snapshot.runtimeUp }, snapshot.policy)
+}

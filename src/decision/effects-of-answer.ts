@@ -1,0 +1,67 @@
+/** What follows from the answer to a command: preflight's result, and whether systemd took the restart. Pure. */
+import { describeSource } from './config-source.ts'
+import { type CommandEffect, history, log, type StateEffect } from './effects.ts'
+import type { Instant } from './instant.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { StepOf } from './step.ts'
+import type { PreflightResult } from './verdict.ts'
+
+export interface PreflightAnswer {
+  readonly result: PreflightResult
+  /** `Snapshot.basis` when preflight began: a result that was overtaken meanwhile is asked for again. */
+  readonly basis: string | undefined
+  readonly at: Instant
+}
+
+export function effectsOfPreflight(
+  { source, key }: StepOf<'preflight'>,
+  { result, basis, at }: PreflightAnswer,
+  { verdicts, accepted }: Snapshot,
+): readonly StateEffect[] {
+  const before = verdicts.get(key)
+  switch (result.kind) {
+    case 'pending':
+      return []
+    case 'accepted': {
+      const why = 'preflight accepts what it had refused'
+      return [
+        // A repeated result is not logged again.
+        ...(accepted.has(key) ? [] : result.remarks.map((remark) => log('warn', remark, { source }))),
+        { kind: 'remember-acceptance', key, acceptance: { drain: result.drain, basis } },
+        ...(before?.state === 'refused'
+          ? [history('retrying', undefined, source, why), log('info', why, { source }), { kind: 'remove-verdict', key } as const]
+          : []),
+      ]
+    }
+    case 'refused': {
+      const { reason, detail } = result
+      const isRepeated = before?.state === 'refused' && before.detail === detail
+      const rendered = source.overlay === undefined ? '' : ", as this node's overlay makes it"
+      return [
+        { kind: 'forget-acceptance', key },
+        ...(isRepeated
+          ? []
+          : [history('rejected', source, undefined, detail), log('error', `failed to ${reason} config${rendered}: ${detail}`, { source })]),
+        { kind: 'write-verdict', verdict: { key, state: 'refused', reason, detail, source, atWallMs: at.wallMs, basis } },
+      ]
+    }
+  }
+}
+
+export type RestartOutcome = { readonly ok: true } | { readonly ok: false; readonly detail: string }
+
+export function effectsOfRestart(
+  { record, earlier }: Extract<CommandEffect, { kind: 'restart-kubelet' }>,
+  outcome: RestartOutcome,
+): readonly StateEffect[] {
+  const detail = outcome.ok ? '' : outcome.detail
+  return [
+    { kind: 'write-restarts', restarts: [...earlier, { ...record, outcome: { ok: outcome.ok, detail } }] },
+    ...(outcome.ok ? [] : [log('error', 'systemd would not restart kubelet', { detail })]),
+  ]
+}
+
+/** The error of a preflight that has nothing to check. */
+export function missingCheckpoint({ source }: StepOf<'preflight'>): Error {
+  return new Error(`the checkpoint of ${describeSource(source)} cannot be read; it is downloaded again if the cluster has it`)
+}

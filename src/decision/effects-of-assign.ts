@@ -1,0 +1,79 @@
+/** What assigning a version of a ConfigMap does: its checkpoint is saved, and `meta/assigned` moves to it. Pure. */
+import { describeChannel } from './channels.ts'
+import type { ConfigMapSource, ConfigSource } from './config-source.ts'
+import { describeSource, sameRef, sameVersion, withoutOverlay } from './config-source.ts'
+import type { Channel } from './desired.ts'
+import { type Effect, history, log, writeRecord } from './effects.ts'
+import { heldSources } from './held-sources.ts'
+import type { Snapshot } from './snapshot.ts'
+import { nameSource } from './status-texts.ts'
+import type { StepOf } from './step.ts'
+
+export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Effect[] {
+  const { source } = step
+  const { desired, storedContent, desiredContent } = snapshot
+  const channel = desired.channelState?.channel ?? 'config-source'
+  const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined
+  const isStored = storedContent !== undefined && storedContent === desiredContent
+  const subject = channel === 'config-source' ? 'Node.Spec.ConfigSource is non-empty' : `assigned by ${describeChannel(channel)}`
+  return [
+    log('info', `${subject}, will checkpoint source and update config if necessary`),
+    ...(isStored ? [log('info', `checkpoint already exists for ${nameSource(source)}`)] : []),
+    history('assigned', assigned, source, explainAssignment(assigned, source, channel)),
+    ...saveUnrendered(step, snapshot),
+    ...saveContent(step, snapshot),
+    ...startSpread(step, snapshot),
+    writeRecord('assigned', source),
+  ]
+}
+
+function explainAssignment(before: ConfigSource | undefined, source: ConfigMapSource, channel: Channel): string {
+  if (before !== undefined && before !== 'local' && sameRef(before, source)) {
+    const isSame = sameVersion(withoutOverlay(before), withoutOverlay(source))
+    return isSame && before.overlay !== source.overlay ? "this node's overlay makes something else of it" : 'ConfigMap was updated'
+  }
+  return channel === 'config-source' ? 'Node.Spec.ConfigSource was updated' : `assigned by ${describeChannel(channel)}`
+}
+
+/** What kubelet is to start with: the ConfigMap's data, or what this node's overlay makes of it. */
+function saveContent({ source, data, rendered }: StepOf<'assign'>, snapshot: Snapshot): readonly Effect[] {
+  const { storedContent, desiredContent: content } = snapshot
+  const saved = { source, data: rendered ?? data, content }
+  if (storedContent === undefined || storedContent === content) return [{ kind: 'save-checkpoint', ...saved }]
+  const why = 'the cluster gave this version other content, as after a restored etcd'
+  return [...demote(source, snapshot), { kind: 'replace-checkpoint', ...saved, why }]
+}
+
+/** What was proven is the content that is replaced: no fallback names the new one before its trial. */
+function demote(source: ConfigMapSource, { previous, lastKnownGood }: Snapshot): readonly Effect[] {
+  const fallback = sameVersion(previous.source, source) ? 'local' : previous.source
+  return [
+    ...(fallback === previous.source ? [] : [writeRecord('previous', fallback)]),
+    ...(sameVersion(lastKnownGood.source, source)
+      ? [{ kind: 'write-proven', key: undefined } as const, writeRecord('last-known-good', fallback)]
+      : []),
+  ]
+}
+
+/**
+ * The ConfigMap as the cluster has it, beside what the overlay makes of it. Kubelet does not start with it, so it is saved only where
+ * nothing is, and never under a name that kubelet may start with: preflight has not checked this content.
+ */
+function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot): readonly Effect[] {
+  if (source.overlay === undefined || snapshot.storedUnrendered === 'same') return []
+  const unrendered = withoutOverlay(source)
+  const what = describeSource(unrendered)
+  if (snapshot.storedUnrendered === 'differs')
+    return [log('warn', `the checkpoint of ${what} differs from what the cluster has: it is left as it is`, { source: unrendered })]
+  const fallbacks = heldSources({ ...snapshot, assigned: { kind: 'damaged', detail: '' } })
+  if (snapshot.nextStart.kind === 'unknown' || fallbacks.some((held) => sameVersion(held.source, unrendered)))
+    return [log('warn', `no checkpoint of ${what} is saved: kubelet may start with it, and it was not checked`, { source: unrendered })]
+  return [{ kind: 'save-checkpoint', source: unrendered, data, content: undefined }]
+}
+
+/** Where the Node's own assignment changed, this node does not wait for its turn, even if it waited for this version before. */
+function startSpread({ source, inPlace }: StepOf<'assign'>, { now, policy, spread }: Snapshot): readonly Effect[] {
+  if (!inPlace && spread === undefined) return []
+  const sinceUs = inPlace ? now.monotonicUs : now.monotonicUs - policy.spreadUs
+  return [{ kind: 'write-spread', spread: { bootId: now.bootId, source, sinceUs } }]
+}

@@ -1,0 +1,140 @@
+/**
+ * `effectsOf`: everything a step does, in order. Pure, and the only place that says so: `perform` applies the effects, `plan` and the
+ * tests' model fold them. Each effect is idempotent, so a step that is cut off is done again from its beginning.
+ *
+ * History precedes the effect, so that a crash can repeat a line but never lose one.
+ */
+import { describeChannel } from './channels.ts'
+import { describeSource } from './config-source.ts'
+import { type Effect, history, log, writeRecord } from './effects.ts'
+import { assign } from './effects-of-assign.ts'
+import { expectStart } from './health-record.ts'
+import { keepRestarts } from './restarts.ts'
+import type { Snapshot } from './snapshot.ts'
+import { nameSource, restartingMessage } from './status-texts.ts'
+import type { Action, StepOf } from './step.ts'
+
+type EffectsOf = { readonly [K in Action['kind']]: (step: StepOf<K>, snapshot: Snapshot) => readonly Effect[] }
+
+export function effectsOf(step: Action, snapshot: Snapshot): readonly Effect[] {
+  const effects = EFFECTS[step.kind] as (step: Action, snapshot: Snapshot) => readonly Effect[]
+  return effects(step, snapshot)
+}
+
+const EFFECTS: EffectsOf = {
+  forgive: ({ keys, asked, why }, { health }) => [
+    history('retrying', undefined, undefined, why),
+    ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
+    // Exits before this point are not charged again.
+    ...(health === undefined ? [] : [{ kind: 'write-health', health: { ...health, exits: 0 } } as const]),
+    log('info', 'verdicts dropped, trying again', { why, verdicts: keys.length }),
+    ...(asked ? [{ kind: 'clear-request', request: 'retry' } as const] : []),
+  ],
+
+  'drop-rollback': () => [
+    log('info', 'rollback was requested, but the config it names is no longer in use'),
+    { kind: 'clear-request', request: 'rollback' },
+  ],
+
+  assign,
+
+  'reset-to-local': ({ from }, snapshot) => {
+    const isRequested = snapshot.requests.hold === 'local'
+    // The desired state names no channel any more: the record says which one assigned before.
+    const channel = snapshot.recordedChannelState?.channel ?? 'config-source'
+    const isUpstream = channel === 'config-source'
+    const removed = isUpstream ? 'Node.Spec.ConfigSource was removed' : `no longer assigned by ${describeChannel(channel)}`
+    const why = isRequested ? 'reset was requested on the node' : removed
+    const subject = isUpstream && !isRequested ? 'Node.Spec.ConfigSource is empty' : why
+    return [
+      log('info', `${subject}, will reset assigned and last-known-good to defaults`),
+      history('assigned', from, 'local', why),
+      writeRecord('assigned', 'local'),
+      // A config that is assigned later has a whole trial again, even if it passed one before.
+      { kind: 'write-proven', key: undefined },
+      writeRecord('last-known-good', 'local'),
+      writeRecord('previous', 'local'),
+    ]
+  },
+
+  'record-channel': ({ channelState }, { recordedChannelState: before }) => {
+    const { paused } = channelState
+    const isNew = paused !== undefined && paused.by !== before?.paused?.by
+    return [
+      { kind: 'write-channel-state', channelState },
+      ...(isNew ? [log('info', `paused by ${paused.by}: nothing is activated or restarted until the pause is lifted`)] : []),
+      ...(paused === undefined && before?.paused !== undefined ? [log('info', 'the cluster no longer pauses this node')] : []),
+    ]
+  },
+
+  condemn: ({ verdict, next, asked }) => {
+    const fields = { source: verdict.source, next, reason: verdict.reason, detail: verdict.detail }
+    const from = describeSource(verdict.source)
+    return [
+      history('rolled-back', verdict.source, next, verdict.detail),
+      { kind: 'write-verdict', verdict },
+      asked
+        ? log('warn', `rolling back from ${from} as requested on the node`, fields)
+        : next === undefined
+          ? log('error', 'config failed, and every other config has failed too', fields)
+          : log('error', `config failed, rolling back from ${from} to ${describeSource(next)}`, fields),
+      ...(asked ? [{ kind: 'clear-request', request: 'rollback' } as const] : []),
+    ]
+  },
+
+  confirm: ({ verdicts }) =>
+    verdicts.flatMap((verdict): Effect[] => [
+      { kind: 'write-verdict', verdict: { ...verdict, state: 'confirmed' } },
+      log('info', 'verdict confirmed: kubelet is healthy without this config', { source: verdict.source, reason: verdict.reason }),
+    ]),
+
+  preflight: (step) => [{ kind: 'run-preflight', step }],
+
+  activate: ({ target, fallback, wiring }) => [
+    ...(fallback === undefined ? [] : [{ kind: 'stage-fallback', fallback, wiring } as const]),
+    { kind: 'activate', target, wiring, orElseLocal: fallback === undefined && target !== 'local' },
+    log('info', `activated ${describeSource(target)}: kubelet uses it at its next start`, { source: target }),
+  ],
+
+  restart: ({ record, from, to }, { accepted, restarts, health, now }) => {
+    const earlier = keepRestarts(restarts, now)
+    const expected = expectStart(health)
+    // Preflight accepted the others as a change from what runs now. After the restart they are another change.
+    const others = [...accepted.keys()].filter((key) => key !== record.target)
+    return [
+      ...others.map((key): Effect => ({ kind: 'forget-acceptance', key })),
+      history('restarting', from, to, record.fallback ? 'falling back' : 'the wanted config has changed'),
+      { kind: 'write-restarts', restarts: [...earlier, record] },
+      ...(expected === undefined ? [] : [{ kind: 'write-health', health: expected } as const]),
+      log('info', restartingMessage(to), { from, to }),
+      { kind: 'restart-kubelet', record, earlier },
+    ]
+  },
+
+  prove: ({ key }) => [{ kind: 'write-proven', key }, log('debug', 'trial passed', { key })],
+
+  // previous first: what was last-known-good is named by a record at every moment.
+  promote: ({ target: { source }, previous }, { lastKnownGood }) => [
+    history('promoted', lastKnownGood.source, source, 'trial passed'),
+    ...(previous === undefined ? [] : [writeRecord('previous', previous)]),
+    writeRecord('last-known-good', source),
+    log('info', `updated last-known-good config to ${nameSource(source)}`, { source }),
+  ],
+
+  'forget-fallback': ({ record, source }) => {
+    const why = `the checkpoint of ${describeSource(source)} is gone and cannot be downloaded again: ${record} is local from now on`
+    return [
+      history('set-aside', source, 'local', why),
+      // If the same content is assigned again, it has a whole trial again.
+      ...(record === 'last-known-good' ? [{ kind: 'write-proven', key: undefined } as const] : []),
+      writeRecord(record, 'local'),
+      log('error', why, { source }),
+    ]
+  },
+
+  prune: ({ checkpoints }) =>
+    checkpoints.flatMap((checkpoint): Effect[] => {
+      const { uid, resourceVersion, overlay } = checkpoint
+      return [{ kind: 'remove-checkpoint', checkpoint }, log('debug', 'old checkpoint removed', { uid, resourceVersion, overlay })]
+    }),
+}

@@ -1,0 +1,70 @@
+/**
+ * What a step does, as data. `effectsOf` lists the effects of a step, `perform` applies them to the node, and `carryOut` folds them into a
+ * Snapshot. Types and small constructors only.
+ */
+import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
+import type { ChannelState } from './desired.ts'
+import type { HealthRecord } from './health.ts'
+import type { RecordName, RestartRecord, SpreadRecord, Transition } from './records.ts'
+import type { StepOf } from './step.ts'
+import type { TrialKey } from './trial-key.ts'
+import type { ReadyWiring } from './unit-state.ts'
+import type { Acceptance, Verdict } from './verdict.ts'
+
+export type Effect = StateEffect | CommandEffect
+
+/** Changes what the next Snapshot shows, or tells someone. Applied in order: history precedes what it tells of. */
+export type StateEffect =
+  | { readonly kind: 'append-history'; readonly transition: Omit<Transition, 'atNs'> }
+  | { readonly kind: 'log'; readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly message: string; readonly fields: LogFields }
+  /** `content`: the hash of `data` with the key of `source`. undefined: not known here. */
+  | {
+      readonly kind: 'save-checkpoint'
+      readonly source: ConfigMapSource
+      readonly data: ConfigMapData
+      readonly content: ContentHash | undefined
+    }
+  /** The same version with other data: what is there is set aside. */
+  | {
+      readonly kind: 'replace-checkpoint'
+      readonly source: ConfigMapSource
+      readonly data: ConfigMapData
+      readonly content: ContentHash | undefined
+      readonly why: string
+    }
+  | { readonly kind: 'remove-checkpoint'; readonly checkpoint: CheckpointInfo }
+  | { readonly kind: 'write-record'; readonly record: RecordName; readonly source: ConfigSource }
+  /** undefined: nothing is proven any more. */
+  | { readonly kind: 'write-proven'; readonly key: TrialKey | undefined }
+  | { readonly kind: 'write-channel-state'; readonly channelState: ChannelState }
+  | { readonly kind: 'write-verdict'; readonly verdict: Verdict }
+  | { readonly kind: 'remove-verdict'; readonly key: TrialKey }
+  | { readonly kind: 'write-health'; readonly health: HealthRecord }
+  | { readonly kind: 'write-spread'; readonly spread: SpreadRecord }
+  | { readonly kind: 'write-restarts'; readonly restarts: readonly RestartRecord[] }
+  | { readonly kind: 'remember-acceptance'; readonly key: TrialKey; readonly acceptance: Acceptance }
+  | { readonly kind: 'forget-acceptance'; readonly key: TrialKey }
+  | { readonly kind: 'clear-request'; readonly request: 'rollback' | 'retry' }
+  /** Writes what a later fallback to `fallback` needs, so that falling back works on a full disk. */
+  | { readonly kind: 'stage-fallback'; readonly fallback: ConfigSource; readonly wiring: ReadyWiring }
+  /** `orElseLocal`: where the target cannot be written, kubelet's next start uses its local config, which takes no space. */
+  | { readonly kind: 'activate'; readonly target: ConfigSource; readonly wiring: ReadyWiring; readonly orElseLocal: boolean }
+
+/** Asks something of kubelet or systemd. What follows depends on the answer: see `effects-of-answer.ts`. */
+export type CommandEffect =
+  | { readonly kind: 'run-preflight'; readonly step: StepOf<'preflight'> }
+  | { readonly kind: 'restart-kubelet'; readonly record: RestartRecord; readonly earlier: readonly RestartRecord[] }
+
+export type LogFields = Readonly<Record<string, unknown>>
+
+export function log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: LogFields = {}): StateEffect {
+  return { kind: 'log', level, message, fields }
+}
+
+export function history(kind: Transition['kind'], from: ConfigSource | undefined, to: ConfigSource | undefined, why: string): StateEffect {
+  return { kind: 'append-history', transition: { kind, from, to, why } }
+}
+
+export function writeRecord(record: RecordName, source: ConfigSource): StateEffect {
+  return { kind: 'write-record', record, source }
+}

@@ -1,0 +1,55 @@
+/** The rules about fallbacks: one that is lost, what one teaches that works, and what follows where none works. Pure. */
+import { type HeldSource, sameSource } from './config-source.ts'
+import { findPause } from './find-pause.ts'
+import type { TargetSituation } from './situation.ts'
+import type { Step } from './step.ts'
+import { isSteady } from './trial.ts'
+
+/** How long a node rests before its configs are tried again. */
+const REST_IN_TRIALS = 3
+
+/** A fallback without a checkpoint is local from now on, unless the cluster assigns it: then it is downloaded again. */
+export function forgetLostFallback({ snapshot }: TargetSituation): Step | undefined {
+  const { assigned, lastKnownGood, previous } = snapshot
+  // The damaged record may have named just that one.
+  if (assigned.kind === 'damaged') return undefined
+  const isLost = (held: HeldSource) => held.content === undefined && held.unreadable !== true && !sameSource(assigned.source, held.source)
+  if (isLost(lastKnownGood)) return { kind: 'forget-fallback', record: 'last-known-good', source: lastKnownGood.source }
+  if (isLost(previous)) return { kind: 'forget-fallback', record: 'previous', source: previous.source }
+  return undefined
+}
+
+/** A fallback that works proves that the config failed. A kubelet that recovers after everything failed proves that the node did. */
+export function learnFromFallback({ snapshot, target, candidates }: TargetSituation): Step | undefined {
+  if (!isSteady(snapshot, target.key)) return undefined
+  if (target.fallback && !target.atFault) {
+    // Only the configs that this fallback stands in for. Never local: an administrator may have changed its file since.
+    const replaced = candidates.slice(
+      0,
+      candidates.findIndex(({ content }) => content === target.content),
+    )
+    const failed = replaced.flatMap(({ verdict, source }) => (verdict?.state === 'provisional' && source !== 'local' ? [verdict] : []))
+    return failed.length === 0 ? undefined : { kind: 'confirm', verdicts: failed }
+  }
+  // A node at fault fails every config, also an assigned one whose record is damaged at the moment.
+  const suspects = target.atFault ? [...snapshot.verdicts.values()] : candidates.flatMap(({ verdict }) => verdict ?? [])
+  const provisional = suspects.filter(({ state }) => state === 'provisional')
+  if (provisional.length === 0) return undefined
+  const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
+  return { kind: 'forgive', keys: provisional.map(({ key }) => key), asked: false, why }
+}
+
+/**
+ * Where every config failed, the node rests on last-known-good until kubelet is healthy. If last-known-good itself has gone bad (a kubelet
+ * upgrade while the node was at fault), kubelet never will be: so now and then all configs are tried again.
+ */
+export function retryAfterRest({ snapshot, target, candidates }: TargetSituation): Step | undefined {
+  const { health, now, policy, runtimeUp } = snapshot
+  if (!target.atFault || findPause(snapshot) !== undefined || runtimeUp === false || health?.subject !== target.key) return undefined
+  if (now.monotonicUs - health.subjectSinceUs < REST_IN_TRIALS * policy.trialUs) return undefined
+  const provisional = candidates.filter(({ verdict }) => verdict?.state === 'provisional')
+  // There is nothing to try but what runs anyway.
+  if (provisional.every(({ key }) => key === target.key)) return undefined
+  const why = 'every config has failed, and nothing has changed for long: all are tried again'
+  return { kind: 'forgive', keys: provisional.map(({ key }) => key), asked: false, why }
+}

@@ -1,0 +1,21 @@
+/** The rule for a trial that has passed: first it is recorded for what, then last-known-good moves. Pure. */
+import { sameSource } from './config-source.ts'
+import type { TargetSituation } from './situation.ts'
+import type { Step } from './step.ts'
+import { measureTrial } from './trial.ts'
+
+export function promote({ snapshot, target }: TargetSituation): Step | undefined {
+  const { nextStart, lastKnownGood, proven, running } = snapshot
+  if (target.source === 'local' || target.verdict !== undefined) return undefined
+  if (target.fallback && target.content !== lastKnownGood.content) return undefined
+  if (nextStart.kind !== 'known' || !sameSource(nextStart.held.source, target.source)) return undefined
+  if (proven !== target.key) {
+    const trial = measureTrial(snapshot, target.key)
+    return trial?.remainingUs === 0 ? { kind: 'prove', key: target.key } : undefined
+  }
+  if (target.fallback || sameSource(lastKnownGood.source, target.source)) return undefined
+  if (running.kind !== 'known' || running.key !== target.key) return undefined
+  // A new version of the same content moves last-known-good along; previous stays.
+  const previous = lastKnownGood.content === target.content ? undefined : lastKnownGood.source
+  return { kind: 'promote', target: { source: target.source, content: target.content }, previous }
+}
