@@ -5,7 +5,8 @@
 import { existsSync, fstatSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'
 import { keepHeapSmall } from './agent/heap.ts'
-import { Loop, runLoop, Waker } from './agent/loop.ts'
+import { Loop, runLoop } from './agent/loop.ts'
+import { Waker } from './agent/waker.ts'
 import { adoptKubeletStore, findKubeletStore } from './checkpoint/adopt.ts'
 import { compareBinding, readBinding, setForeignStateAside, writeBinding } from './checkpoint/binding.ts'
 import { DurableFiles } from './checkpoint/files.ts'
@@ -227,8 +228,8 @@ async function liveOn(
       clock,
     })
   const loop = new Loop({
-    eyes: { ...stores, nodeName, policy: () => toPolicy(held.settings), assignment, accepted, preflight, drain },
-    hands: { ...stores, preflight, history: countRejections(history, counters), log, accepted },
+    observation: { ...stores, nodeName, policy: () => toPolicy(held.settings), assignment, accepted, preflight, drain },
+    effects: { ...stores, preflight, history: countRejections(history, counters), log, accepted },
     observer: {
       decided: (snapshot, step) => {
         reporter.decided(snapshot, step)

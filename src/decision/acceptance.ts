@@ -1,4 +1,4 @@
-/** What preflight has said, and whether it still counts: for what is to be activated, for what was refused, and for what waits for a drained node. Pure. */
+/** What preflight said of a config, and whether it still counts. Pure. */
 
 import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -6,8 +6,9 @@ import type { Step } from './step.ts'
 import type { Target } from './target.ts'
 
 /**
- * What a refusal rests on may have changed while the config has not: a file that was missing, a setting of the agent. Until preflight says
- * otherwise the verdict stays.
+ * The rule that asks preflight again. The reason of a refusal may have gone while the config stayed
+ * the same: a file that was missing, a setting of the agent. The verdict stays until preflight
+ * accepts the config.
  */
 export function recheckRefusal({ snapshot, candidates }: TargetSituation): Step | undefined {
   const { basis, preflightPending } = snapshot
@@ -18,8 +19,9 @@ export function recheckRefusal({ snapshot, candidates }: TargetSituation): Step 
 }
 
 /**
- * What has passed its trial and is what kubelet starts with needs no judge: what a node is like while it boots must not take it away. Of anything that is still
- * to be activated the judgement must be of now.
+ * A config that passed its trial and is what kubelet starts with needs no preflight: the state of a
+ * booting node must not take it away. A config that is still to be activated needs a current
+ * acceptance.
  */
 export function isAccepted(snapshot: Snapshot, target: Target, activated: boolean): boolean {
   if (activated && snapshot.proven === target.key) return true
@@ -28,7 +30,7 @@ export function isAccepted(snapshot: Snapshot, target: Target, activated: boolea
   return activated || target.fallback || snapshot.basis === undefined || acceptance.basis === snapshot.basis
 }
 
-/** What the target changes and may not as long as the node has pods on it. */
+/** The fields that the target changes, and that may change on a drained node only. */
 export function listUndrained(snapshot: Snapshot, target: Target): readonly string[] {
   return target.fallback || snapshot.drained === true ? [] : (snapshot.accepted.get(target.key)?.drain ?? [])
 }

@@ -1,4 +1,7 @@
-/** When what the agent waits for comes by itself. A step does not say: its time is only when to look again. Pure; CLOCK_MONOTONIC microseconds. */
+/**
+ * When a wait ends by itself. The time in a Wait step is only when to look again. Pure;
+ * CLOCK_MONOTONIC microseconds.
+ */
 
 import { decideRestart } from './restarts.ts'
 import { assess } from './situation.ts'
@@ -9,7 +12,7 @@ import type { Target } from './target.ts'
 import { measureTrial } from './trial.ts'
 
 export interface Awaited {
-  /** undefined: nothing is on trial, or what is has not become healthy yet. */
+  /** undefined: nothing is on trial, or kubelet is not healthy with it yet. */
   readonly trial: { readonly sinceUs: number; readonly untilUs: number } | undefined
   /** This node's turn in a spread, or the end of the hourly limit of restarts. */
   readonly waitUntilUs: number | undefined
@@ -27,7 +30,7 @@ export function findAwaited(snapshot: Snapshot, phase: Phase): Awaited {
   }
 }
 
-/** When a wait ends by itself. undefined: it does not. */
+/** undefined: the wait does not end by itself. */
 export function findEndUs(snapshot: Snapshot, phase: Phase, target: Target): number | undefined {
   const { unit } = snapshot
   if (phase === 'spread' && target.source !== 'local') {

@@ -1,4 +1,7 @@
-/** What a config is a change from: the one that runs, or else last-known-good, which would. Pure. */
+/**
+ * The config that a new one is a change from: the running one, or else last-known-good, which would
+ * run. Pure.
+ */
 
 import type { CheckpointFile } from './config-source.ts'
 import { heldSources } from './held-sources.ts'
@@ -10,15 +13,18 @@ export interface CheckpointPaths {
   path(file: CheckpointFile): string
 }
 
-/** The file that kubelet was started with. undefined: it does not run, or without one. */
+/**
+ * The file that kubelet was started with. undefined: kubelet is not running, or was started without
+ * a config file.
+ */
 export function runningConfigPath(checkpoints: CheckpointPaths, { process }: KnownUnit): string | undefined {
   if (process.kind === 'checkpoint') return checkpoints.path({ ...process, kubeletConfigKey: process.key })
   return process.kind === 'other' ? process.configPath : undefined
 }
 
 /**
- * Where the agent replaces the file that the unit spells out, that file holds what is activated, and not what runs. undefined: what runs is in no file any more that
- * the agent knows.
+ * Where the agent replaces the config file that the unit names, that file holds what is activated,
+ * not what runs. undefined: the agent knows no file any more that holds what runs.
  */
 export function findBasePath(checkpoints: CheckpointPaths, unit: KnownUnit, snapshot: Snapshot): string | undefined {
   const { lastKnownGood, nextStart, running } = snapshot

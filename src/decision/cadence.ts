@@ -1,4 +1,7 @@
-/** How often to look again when nothing wakes the loop. A look costs 4.4 ms of CPU (`systemctl show`), so a settled node is looked at rarely. Pure. */
+/**
+ * How often to look again when nothing wakes the loop. A look costs 4.4 ms of CPU (`systemctl
+ * show`), so a settled node is looked at rarely. Pure.
+ */
 import type { Snapshot } from './snapshot.ts'
 import type { Phase } from './step.ts'
 
@@ -8,7 +11,7 @@ const SETTLED_US = 15e6
 
 export function cadenceUs(snapshot: Snapshot, phase: Phase): number {
   const { policy } = snapshot
-  // Never so rarely that a gap between two looks would pass for an outage of the agent.
+  // The gap between two looks must not be taken for an outage of the agent.
   const ceilingUs = Math.min(policy.toleranceUs / 3, policy.startDeadlineUs / 3)
   return Math.max(100e3, Math.min(ceilingUs, wantedUs(snapshot, phase)))
 }

@@ -1,7 +1,9 @@
 /**
- * The names by which a Node and a ConfigMap speak to the agent, and what each channel is called for people. Pure. Under
- * `*.node-restriction.kubernetes.io/` the admission plugin NodeRestriction lets no node set or change a label of its own; annotations it does
- * not guard at all.
+ * The labels and annotations by which a Node or a ConfigMap speaks to the agent, and what each
+ * channel is called in messages. Pure.
+ *
+ * The admission plugin NodeRestriction lets no node set or change labels of its own under
+ * `*.node-restriction.kubernetes.io/`. It does not guard annotations.
  */
 import type { Channel } from './desired.ts'
 
@@ -14,7 +16,9 @@ export const PRIORITY_ANNOTATION = 'kubelet-cfg-agent.io/priority'
 /** On a Node or a ConfigMap. */
 export const PAUSED_ANNOTATION = 'kubelet-cfg-agent.io/paused'
 
-/** Those that settings switch on and off; `default` is on where there is one. */
+/**
+ * The channels that settings switch on and off. `default` is on where a default ConfigMap is set.
+ */
 export const SWITCHED_CHANNELS = ['config-source', 'label', 'annotation', 'selector'] as const
 export type SwitchedChannel = (typeof SWITCHED_CHANNELS)[number]
 

@@ -1,6 +1,6 @@
 /**
- * What to leave behind when the agent goes for good: a kubelet whose next start nobody will watch and nobody can roll back. Pure; the same
- * records and verdicts that the loop decides on.
+ * What kubelet starts with once the agent is gone, when nothing watches that start and nothing can
+ * roll it back. Pure; decided on the same records and verdicts as the loop's steps.
  */
 import type { ConfigSource, HeldSource } from './config-source.ts'
 import { describeSource, LOCAL, sameSource } from './config-source.ts'
@@ -12,10 +12,10 @@ export type Release =
   /** The next start is safe as it is. */
   | { readonly kind: 'keep'; readonly why: string }
   | { readonly kind: 'activate'; readonly target: ConfigSource; readonly wiring: ReadyWiring; readonly why: string }
-  /** Nobody knows what the next start uses. */
+  /** What the next start uses cannot be read. */
   | { readonly kind: 'unknown'; readonly detail: string }
 
-/** No file of ours is what local starts with, so this holds for any unit. */
+/** Local needs no file of the agent, so this fits any unit. */
 const WITHOUT_ARGUMENTS: ReadyWiring = { kind: 'ready', activation: 'env', configArgs: '' }
 
 export function chooseRelease(snapshot: Snapshot): Release {
@@ -29,7 +29,7 @@ export function chooseRelease(snapshot: Snapshot): Release {
   return wiring.activation === 'file' ? restoreOriginal(snapshot, wiring) : leaveProven(snapshot, unit, wiring)
 }
 
-/** The file is the administrator's, and without the agent nobody would know what was put in its place, or put it back. */
+/** The file belongs to the administrator. Without the agent, nothing would restore it. */
 function restoreOriginal({ nextStart }: Snapshot, wiring: ReadyWiring): Release {
   if (nextStart.kind === 'unknown') return nextStart
   const { source } = nextStart.held
@@ -54,7 +54,10 @@ function leaveProven(snapshot: Snapshot, unit: KnownUnit, wiring: ReadyWiring): 
   return { kind: 'activate', target: source, wiring, why: `${describeSource(next.source)} is not proven` }
 }
 
-/** The first of last-known-good, previous and local that has a checkpoint and has not failed on this kubelet. */
+/**
+ * The first of last-known-good, previous and local that has a checkpoint and has not failed on this
+ * kubelet.
+ */
 function chooseRefuge({ lastKnownGood, previous, verdicts }: Snapshot, unit: KnownUnit): HeldSource {
   const isFit = ({ content }: HeldSource) => content !== undefined && !verdicts.has(trialKey(content, unit.kubeletIdentity))
   return [lastKnownGood, previous].find(isFit) ?? LOCAL

@@ -1,21 +1,27 @@
 /**
- * Where a kubelet's config comes from, as types, and how sources are compared and written for people. A source is compared whole, as upstream does
- * (`checkpoint.EqualRemoteConfigSources`). Upstream's types: `NodeConfigSource` and `NodeConfigStatus`, Kubernetes 1.20 `k8s.io/api/core/v1`.
+ * Where a kubelet's config comes from, as types, and how sources are compared and written in
+ * messages. A source is compared whole, as upstream does (`checkpoint.EqualRemoteConfigSources`).
+ *
+ * Upstream's types: `NodeConfigSource` and `NodeConfigStatus`, Kubernetes 1.20
+ * `k8s.io/api/core/v1`.
  */
 
-/** A ConfigMap key as a Node's `spec.configSource.configMap` names it: without a version. */
+/** A key of a ConfigMap, as `spec.configSource.configMap` of a Node names it: without a version. */
 export interface ConfigMapRef {
   readonly namespace: string
   readonly name: string
   readonly kubeletConfigKey: string
 }
 
-/** A ConfigMap key resolved to one version; what `meta/assigned` holds and what the Node status reports. */
+/** One version of a ConfigMap key. `meta/assigned` holds it and the Node status reports it. */
 export interface ConfigMapSource extends ConfigMapRef {
   readonly uid: string
   /** Opaque: compared for equality, never ordered. */
   readonly resourceVersion: string
-  /** A hash of what this node's overlay makes of it for this key, which is a version of its own. Absent: kubelet gets the ConfigMap's own bytes. */
+  /**
+   * Hash of the config that this node's overlay makes of this key: each result is a version of its
+   * own. Absent: kubelet gets the ConfigMap's own bytes.
+   */
   readonly overlay?: string | undefined
 }
 
@@ -25,7 +31,10 @@ export type ConfigSource = 'local' | ConfigMapSource
 /** `data` of a ConfigMap: file name to text. `binaryData` is ignored, as upstream does. */
 export type ConfigMapData = Readonly<Record<string, string>>
 
-/** SHA-256, hex, of (all files of a checkpoint, key). Local is LOCAL_CONTENT, whatever its file holds: it is the administrator's. */
+/**
+ * SHA-256 in hex of all files of a checkpoint and the key. For local it is LOCAL_CONTENT, whatever
+ * the file holds, since the administrator owns that file.
+ */
 export type ContentHash = string
 
 export const LOCAL_CONTENT: ContentHash = 'local'
@@ -35,19 +44,22 @@ export interface HeldSource {
   readonly source: ConfigSource
   /** undefined: the checkpoint is missing or incomplete. Local always has content. */
   readonly content: ContentHash | undefined
-  /** It is not known to be lost: the disk does not give it up. It cannot be used, but nothing is written down for it. */
+  /**
+   * The disk does not return the checkpoint at present. It cannot be used, but it is not recorded
+   * as lost.
+   */
   readonly unreadable?: boolean
 }
 
 export interface CheckpointInfo {
   readonly uid: string
   readonly resourceVersion: string
-  /** Of a rendering. */
+  /** Set for a checkpoint with an overlay. */
   readonly overlay?: string | undefined
   readonly savedAtMs: number
 }
 
-/** What of a source names a file on disk. */
+/** The parts of a source that name a file on disk. */
 export type CheckpointFile = Pick<ConfigMapSource, 'uid' | 'resourceVersion' | 'kubeletConfigKey' | 'overlay'>
 
 export const LOCAL: HeldSource = { source: 'local', content: LOCAL_CONTENT }
@@ -61,17 +73,20 @@ export function sameSource(a: ConfigSource, b: ConfigSource): boolean {
   return sameRef(a, b) && sameVersion(a, b)
 }
 
-/** The same checkpoint, or the same rendering of it, whichever of its keys kubelet reads. */
+/** The same checkpoint, whichever of its keys kubelet reads. */
 export function sameVersion(a: ConfigSource, b: ConfigSource): boolean {
   return a !== 'local' && b !== 'local' && a.uid === b.uid && a.resourceVersion === b.resourceVersion && a.overlay === b.overlay
 }
 
-/** The ConfigMap as it came, whatever this node lays over it. */
+/** The ConfigMap as the cluster has it, without this node's overlay. */
 export function withoutOverlay({ overlay: _, ...source }: ConfigMapSource): ConfigMapSource {
   return source
 }
 
-/** For the log and for people: `local`, `kube-system/my-config:kubelet@212`, or `kube-system/my-config:kubelet@212+overlay-3f9a0c11`. */
+/**
+ * For logs and messages: `local`, `kube-system/my-config:kubelet@212`, or
+ * `kube-system/my-config:kubelet@212+overlay-3f9a0c11`.
+ */
 export function describeSource(source: ConfigSource): string {
   if (source === 'local') return 'local'
   return `${source.namespace}/${source.name}:${source.kubeletConfigKey}@${describeVersion(source)}`
@@ -87,5 +102,5 @@ export function describeVersion({
   return overlay === undefined ? resourceVersion : `${resourceVersion}+overlay-${overlay.slice(0, SHOWN)}`
 }
 
-/** As much of a hash as people compare. */
+/** How many characters of a hash messages show. */
 const SHOWN = 8

@@ -1,10 +1,13 @@
 /**
- * The words for what a cluster wants of a node, and by which way it said so. Data only. What is not known is a value of its own here: it is never taken
- * for local.
+ * What the cluster wants of this node, and by which channel. Data only. Unknown is a value of its
+ * own here, and is never taken for local.
  */
 import type { ConfigMapData, ConfigMapRef, ConfigMapSource, ConfigSource } from './config-source.ts'
 
-/** What is known of the assigned ConfigMap object. `pending`: not asked yet; it is no error. */
+/**
+ * What is known of the assigned ConfigMap. `pending`: it has not been requested yet, which is not
+ * an error.
+ */
 export type ConfigMapView =
   | { readonly kind: 'pending' }
   | {
@@ -27,43 +30,54 @@ export interface Rendered {
 
 export type UnavailableReason = 'not-found' | 'forbidden' | 'unreachable' | 'malformed'
 
-/** How the cluster says what it wants. The first of these that says anything decides: see `source/channels/`. */
+/**
+ * How the cluster assigns a config. The first channel that says anything decides: see
+ * `source/channels/`.
+ */
 export type Channel = 'config-source' | 'label' | 'annotation' | 'selector' | 'default'
 
-/** `by`: for people. */
+/** `by`: for messages. */
 export interface ClusterPause {
   readonly on: 'Node' | 'ConfigMap'
   readonly by: string
 }
 
-/** How the cluster spoke, besides what it wants. */
+/** Which channel assigns, and what else the cluster says about this node. */
 export interface ChannelState {
-  /** undefined: none, which is what makes a node local. */
+  /** undefined: no channel assigns anything, so the node is local. */
   readonly channel: Channel | undefined
-  /** undefined: nobody pauses this node from the cluster. */
+  /** undefined: the cluster does not pause this node. */
   readonly paused: ClusterPause | undefined
-  /** Why what was said is no assignment. undefined: it is one, or it is local. */
+  /** Why the channel's value is not an assignment. undefined: it is one, or the node is local. */
   readonly problem: string | undefined
 }
 
-/** Something that decides cannot be read any more; what was heard of it before stands. CLOCK_MONOTONIC, of this boot. */
+/**
+ * An object that decides can no longer be read. What was read before stands. CLOCK_MONOTONIC, of
+ * this boot.
+ */
 export interface Stale {
   readonly what: 'Node' | 'ConfigMap' | 'fleet'
   readonly reason: 'forbidden' | 'unreachable'
   readonly sinceUs: number
 }
 
-/** Why nothing has been heard: `detail` may name files and addresses of the node, which are nobody else's business. */
+/**
+ * Why nothing has been read. The `detail` beside it may name files and addresses of the node, so it
+ * is not published.
+ */
 export type Silence = 'missing' | 'forbidden' | 'unreachable' | 'kubeconfig'
 
 /**
- * What the cluster (or the directory of manifests) wants of this node. `unknown` never means local. `channelState`: absent where the Node has not
- * been seen. `stale`: absent while all that decides can be read; no decision rests on it.
+ * What the cluster, or the directory of manifests, wants of this node. `unknown` never means local.
+ *
+ * `channelState`: absent while the Node has not been seen. `stale`: absent while every object that
+ * decides can be read; no decision rests on it.
  */
 export type Desired =
   | { readonly kind: 'unknown'; readonly detail: string; readonly silence?: Silence; readonly channelState?: ChannelState }
   | { readonly kind: 'local'; readonly channelState?: ChannelState; readonly stale?: Stale }
-  /** `isSeen`: its ConfigMap is known all the same, so that `channelState` has all that is to be heard of a pause. */
+  /** `isSeen`: the ConfigMap is known nevertheless, so `channelState` includes any pause on it. */
   | { readonly kind: 'invalid'; readonly detail: string; readonly channelState?: ChannelState; readonly isSeen?: boolean }
   | {
       readonly kind: 'config-map'
@@ -73,7 +87,7 @@ export type Desired =
       readonly stale?: Stale
     }
 
-/** undefined: the cluster has not said, or what it said has no version to name. */
+/** undefined: unknown, or there is no object whose version could be named. */
 export function resolveDesired(desired: Desired): ConfigSource | undefined {
   if (desired.kind === 'local') return 'local'
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return undefined

@@ -1,7 +1,8 @@
 /**
- * Who keeps this node as it is: a person on the node (`kubelet-cfg-agent pause`), or one of the cluster by an annotation. Both hold back the same:
- * nothing is activated or restarted, and nothing is judged for failing. A reset on the node goes before a pause of the cluster: whoever is there
- * wants the local config now. Pure.
+ * Who pauses this node: an operator on the node (`kubelet-cfg-agent pause`), or an administrator of
+ * the cluster by an annotation. Either has the same effect: nothing is activated or restarted, and
+ * no failure is condemned. A reset on the node takes precedence over a pause of the cluster: the
+ * operator on the node wants the local config now. Pure.
  */
 import type { ChannelState, Desired } from './desired.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -25,7 +26,9 @@ export function findPause({
   }
 }
 
-/** @param recorded what was written down: where nobody knows better, that stands. */
+/**
+ * @param recorded what was written down. It stands where the cluster's present answer does not say.
+ */
 export function latestChannelState(desired: Desired, recorded: ChannelState | undefined): ChannelState | undefined {
   const { channelState } = desired
   if (channelState === undefined) return recorded
@@ -37,7 +40,10 @@ export function describePause(pause: Pause): string {
   return pause.by === 'node' ? 'paused on the node' : `paused by ${pause.detail}`
 }
 
-/** Whether the ConfigMap that is to be used has been seen, or is known to be none: it could be what pauses. */
+/**
+ * Whether the ConfigMap that this node is to use has been seen, or is known not to exist. It could
+ * hold the pause.
+ */
 function isConfigMapKnown(desired: Desired): boolean {
   switch (desired.kind) {
     case 'local':

@@ -1,4 +1,7 @@
-/** The room that follows the cluster: what is assigned there becomes what is assigned here, its checkpoint on disk. Pure. */
+/**
+ * The rules that follow the cluster: what it assigns becomes `meta/assigned` here, with a
+ * checkpoint on disk. Pure.
+ */
 
 import type { ConfigMapData, ConfigMapSource } from './config-source.ts'
 import { sameRef, sameSource, sameVersion } from './config-source.ts'
@@ -10,7 +13,7 @@ import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import { trialKey } from './trial-key.ts'
 
-/** What the cluster wants, whatever state kubelet is in. Anything but a clear answer changes nothing. */
+/** Applies whatever state kubelet is in. An unknown or invalid assignment changes nothing. */
 export function followAssignment({ snapshot }: Situation): Step | undefined {
   const desired: Desired = snapshot.requests.hold === 'local' ? { kind: 'local' } : snapshot.desired
   const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined
@@ -27,9 +30,10 @@ export function followAssignment({ snapshot }: Situation): Step | undefined {
       if (object.kind !== 'found') return undefined
       const source = sourceOf(ref, object)
       const known = assigned !== undefined && sameSource(assigned, source)
-      // No content: its checkpoint is gone or damaged, and the cluster still has it.
+      // Without content, the checkpoint is gone or damaged: it is saved again while the cluster
+      // still has it.
       if (known && snapshot.assignedContent !== undefined && snapshot.assignedContent === snapshot.desiredContent) return undefined
-      // What a selector chooses changes for many nodes at once, as an edit does.
+      // A selector's choice changes for many nodes at once, as an edit does.
       const bySelector = snapshot.recordedChannelState?.channel === 'selector' && desired.channelState?.channel === 'selector'
       const inPlace = assigned !== undefined && assigned !== 'local' && (sameRef(assigned, source) || bySelector)
       const { data, rendered } = object
@@ -39,7 +43,7 @@ export function followAssignment({ snapshot }: Situation): Step | undefined {
   }
 }
 
-/** What has not been seen is not written down: what was heard last stands. */
+/** The record keeps what was read last while the cluster cannot be read. */
 export function recordChannelState({ snapshot: { desired, recordedChannelState: before } }: Situation): Step | undefined {
   const channelState = latestChannelState(desired, before)
   if (channelState === undefined || desired.kind === 'unknown') return undefined
@@ -49,14 +53,15 @@ export function recordChannelState({ snapshot: { desired, recordedChannelState: 
 }
 
 /**
- * A restored etcd can hand a version out again with other content. Kubelet may start at any time from a checkpoint that its next start
- * names: nothing may be in it that was not judged first.
+ * A restored etcd can give a version other content. Kubelet may start at any time from the
+ * checkpoint that its next start names, so preflight checks the new content before it is stored
+ * there.
  */
 function checkReplacement(snapshot: Snapshot, source: ConfigMapSource, data: ConfigMapData, assign: Step): Step | undefined {
   const { unit, desiredContent, storedContent, nextStart } = snapshot
   if (storedContent === desiredContent || desiredContent === undefined) return assign
   if (nextStart.kind === 'known' && !sameVersion(nextStart.held.source, source)) return assign
-  // Nothing is there, and nobody knows whether kubelet starts from it: it cannot be a version that kubelet ever started from.
+  // Nothing is stored, and what kubelet starts with next is unknown: it cannot be this version.
   if (nextStart.kind === 'unknown' && storedContent === undefined) return assign
   if (unit.kind !== 'known' || nextStart.kind !== 'known') return undefined
   const key = trialKey(desiredContent, unit.kubeletIdentity)

@@ -1,6 +1,7 @@
 /**
- * Health over time: folds one sample after another into the record that trial, promotion and rollback are decided on. Pure; all
- * times are CLOCK_MONOTONIC of one boot. Only what is known counts: a gap in the samples is no health, and no illness either.
+ * Health over time: folds samples into the record that decides on trial, promotion and rollback.
+ * Pure; all times are CLOCK_MONOTONIC of one boot. Only what is known counts: a gap between samples
+ * is neither health nor illness.
  */
 import type { HealthRecord, HealthSample, SeenProcess } from './health.ts'
 import type { Policy } from './policy.ts'
@@ -8,11 +9,15 @@ import type { TrialKey } from './trial-key.ts'
 import { contentOfKey } from './trial-key.ts'
 import type { UnitActivity } from './unit-state.ts'
 
-/** What a sample says of the subject. `unclear`: neither health nor illness, but exits count. `excused`: not the config's doing: nothing is charged. */
+/**
+ * What a sample says of the subject. `unclear`: neither health nor illness, but exits count.
+ * `excused`: the config is not the cause, so nothing is charged to it.
+ */
 type Condition = 'healthy' | 'ill' | 'unclear' | 'excused'
 
 /**
- * @param subject what kubelet starts with next, on the kubelet that is installed. Another subject starts another record.
+ * @param subject what kubelet starts with next, on the installed kubelet. Another subject starts a
+ * new record.
  * @returns undefined until systemd has answered once.
  */
 export function recordSample(
@@ -29,22 +34,27 @@ export function recordSample(
   const runsSubject = sample.running.kind === 'known' && sample.running.key === subject
   const same = known?.subject === subject ? known : undefined
 
-  // A gap: whatever happened meanwhile was not seen, so no deadline and no trial may run through it, and no exit be charged.
+  // What happened in a gap was not seen: no deadline and no trial runs through it, and no exit in
+  // it is charged.
   const gap = known === undefined || nowUs - known.lastSampleUs > policy.toleranceUs
-  // First record of this boot: every process since boot was started with what is activated, for only the agent changes that.
-  // And an invocation that began under this record was started with its subject, even if it died before it could be looked at.
+  // In the first record of a boot, every process since then was started with what is activated,
+  // since only the agent changes that. And an invocation that began under this record was started
+  // with its subject, even if it died before a look.
   const sameProcess = same?.invocationId === unit.invocationId
-  // So was one that began since kubelet was upgraded on disk, which makes the same content another subject.
+  // So was one that began after kubelet was upgraded on disk, which makes the same content another
+  // subject.
   const upgraded = same === undefined && known !== undefined && contentOfKey(known.subject) === contentOfKey(subject)
   const startedSinceUpgrade = upgraded && known.invocationId !== unit.invocationId
   const startedBefore = same === undefined ? known === undefined || startedSinceUpgrade : same.started || !sameProcess
   const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
   const condition = classifySample(sample, started, runsSubject)
   const newExits = gap || condition === 'excused' || same?.started !== true ? 0 : countExits(same.lastNRestarts, unit.nRestarts)
-  // The health of one process says nothing of the next, even where both looked healthy at two looks in a row.
+  // The health of one process says nothing of the next, even if both were healthy at two looks in a
+  // row.
   const healthyBeforeUs = gap || !sameProcess ? undefined : same.healthySinceUs
   const healthySinceUs = condition === 'healthy' ? (healthyBeforeUs ?? nowUs) : undefined
-  // A person who starts kubelet anew gives it its time again; systemd, which counts its own restarts, does not.
+  // An operator who restarts kubelet gives it its start deadline again. Systemd, which counts its
+  // own restarts, does not.
   const startedAnew = same !== undefined && !sameProcess && newExits === 0
   const illBeforeUs = gap || startedAnew ? undefined : same?.unhealthySinceUs
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, unit.startedAtUs) >= policy.trialUs
@@ -62,7 +72,8 @@ export function recordSample(
     unhealthySinceUs: condition === 'ill' ? (illBeforeUs ?? nowUs) : undefined,
     lastSampleUs: nowUs,
     excused: isDown(unit.activity) && (sample.runtimeUp === false || (sameProcess && same.excused)),
-    // A config that once ran for a whole trial without a break starts with a clean slate: three crashes in a year are no crash loop.
+    // A config that ran for a whole trial without a break starts again at zero: three crashes in a
+    // year are not a crash loop.
     exits: settled ? 0 : (same?.exits ?? 0) + newExits,
     lastNRestarts: unit.nRestarts,
     lastProcess: seenProcess,
@@ -70,12 +81,12 @@ export function recordSample(
   }
 }
 
-/** While a person has paused the agent, what happens to kubelet is the person's doing. */
+/** While an operator has paused the agent, the operator answers for what happens to kubelet. */
 export function forgetIllness(record: HealthRecord): HealthRecord {
   return { ...record, exits: 0, unhealthySinceUs: undefined }
 }
 
-/** Marks that a restart was asked for: from now on kubelet's exits and silence are the subject's. */
+/** A restart was requested: from now on kubelet's exits and silence are charged to the subject. */
 export function expectStart(record: HealthRecord | undefined): HealthRecord | undefined {
   return record && { ...record, started: true, everHealthy: false, unhealthySinceUs: undefined }
 }
@@ -93,9 +104,11 @@ export function findFailure(
 ): HealthFailure | undefined {
   const { unit } = sample
   if (!record.started || unit.kind === 'unknown' || sample.runtimeUp === false) return undefined
-  // NRestarts counts an exit only when the next start begins; between the two it is already known. Not of a process from before the record.
+  // NRestarts counts an exit only when the next start begins, but between the two the exit is known
+  // already. It does not count for a process from before the record.
   const exits = record.exits + Number(unit.activity === 'auto-restart' && record.starts > 0 && !record.excused)
-  // A kubelet that holds on is no longer in its loop; what it did before is forgotten once it has held on for a whole trial.
+  // A kubelet that has been healthy for a while is out of its loop. Its exits are forgotten after a
+  // whole trial.
   const steady =
     record.healthySinceUs !== undefined && sample.at.monotonicUs - Math.max(record.healthySinceUs, unit.startedAtUs) > policy.toleranceUs
   if (exits >= policy.crashLimit && !steady) return { reason: 'crash-loop', detail: `kubelet exited ${exits} times` }

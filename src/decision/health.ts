@@ -11,7 +11,10 @@ export type Running =
   | {
       readonly kind: 'known'
       readonly content: ContentHash
-      /** Content and the kubelet the process was started as: an upgrade on disk does not change what runs. */
+      /**
+       * Content and the kubelet that the process was started as. An upgrade on disk does not change
+       * what runs.
+       */
       readonly key: TrialKey
       readonly startedAtUs: number
       readonly invocationId: string
@@ -22,36 +25,54 @@ export interface HealthSample {
   readonly at: Instant
   readonly unit: UnitState
   readonly running: Running
-  /** undefined: no health port, systemd's word alone counts. */
+  /** undefined: kubelet has no health port. Then only systemd's state counts. */
   readonly healthz: { readonly ok: boolean; readonly detail: string } | undefined
-  /** Whether the container runtime's socket, as the fallback knows it, accepts connections. undefined: not known, or not asked. */
+  /**
+   * Whether the socket of the container runtime, as the fallback config names it, accepts
+   * connections. undefined: not known, or not probed.
+   */
   readonly runtimeUp: boolean | undefined
 }
 
-/** Health over time, folded from samples; kept in /run so that a restarted agent neither forgets nor assumes. */
+/**
+ * Health over time, folded from samples. Kept in /run, so that a restarted agent neither forgets
+ * nor assumes anything.
+ */
 export interface HealthRecord {
   readonly bootId: string
-  /** What this record is about: content that kubelet starts with next, on this kubelet. */
+  /** What this record is about: the content that kubelet starts with next, on this kubelet. */
   readonly subject: TrialKey
   readonly subjectSinceUs: number
   /** Processes started since then. */
   readonly starts: number
-  /** A process with the subject's content has been seen, or asked for by a restart. Exits before that are not the subject's. */
+  /**
+   * A process with the subject's content has been seen, or a restart into it was requested. Earlier
+   * exits are not charged to the subject.
+   */
   readonly started: boolean
   readonly invocationId: string
-  /** The process of this InvocationID has been healthy at least once. */
+  /** The process with this InvocationID has been healthy at least once. */
   readonly wasHealthy: boolean
-  /** A process with the subject's content has been healthy since the subject changed or a restart was asked for. */
+  /**
+   * A process with the subject's content has been healthy since the subject changed or a restart
+   * was requested.
+   */
   readonly everHealthy: boolean
   readonly healthySinceUs: number | undefined
   readonly unhealthySinceUs: number | undefined
   readonly lastSampleUs: number
-  /** kubelet has been down since the container runtime refused connections: even if that is back, systemd gave up for its sake. */
+  /**
+   * Kubelet went down while the container runtime refused connections, and has not run since.
+   * Systemd may give up kubelet for that reason alone.
+   */
   readonly excused: boolean
-  /** Unrequested exits charged to the subject. */
+  /** Unrequested exits that are charged to the subject. */
   readonly exits: number
   readonly lastNRestarts: number
-  /** The last process seen, by InvocationID: what a process runs is fixed when it is first seen. */
+  /**
+   * The last process seen, by InvocationID. What a process runs is recorded when the process is
+   * first seen.
+   */
   readonly lastProcess: SeenProcess | undefined
   readonly lastDetail: string
 }
@@ -60,6 +81,9 @@ export interface SeenProcess {
   readonly invocationId: string
   readonly content: ContentHash
   readonly kubeletIdentity: string
-  /** As the records called it when it was first seen: they move on before it ends. undefined: they did not know it. */
+  /**
+   * The source, as the records named it when the process was first seen: they may change before it
+   * ends. undefined: no record named it.
+   */
   readonly source?: ConfigSource | undefined
 }

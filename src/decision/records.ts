@@ -2,10 +2,13 @@
 import type { ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import type { TrialKey } from './trial-key.ts'
 
-/** A record under `meta/`. `damaged`: was unreadable and has been set aside; its meaning is unknown. */
+/**
+ * A record under `meta/`. `damaged`: it was unreadable and has been set aside, so its meaning is
+ * unknown.
+ */
 export type RecordState = { readonly kind: 'source'; readonly source: ConfigSource } | { readonly kind: 'damaged'; readonly detail: string }
 
-/** What an operator asked for on the node: files under `requests/`. */
+/** What an operator requested on the node: the files under `requests/`. */
 export type Hold = 'none' | 'paused' | 'local'
 
 export interface Requests {
@@ -15,30 +18,38 @@ export interface Requests {
   readonly retry: boolean
 }
 
-/** A restart of kubelet that was asked for: recorded before it is asked. Kept in /run: a reboot restarts kubelet anyway. */
+/**
+ * A requested restart of kubelet, recorded before the request. Kept in /run, since a reboot
+ * restarts kubelet anyway.
+ */
 export interface RestartRecord {
   readonly bootId: string
   readonly atUs: number
   readonly target: TrialKey
   readonly fallback: boolean
-  /** InvocationID of the unit before the restart: a process started after has another one. */
+  /** InvocationID of the unit before the restart. A process started later has another one. */
   readonly invocationBefore: string
-  /** systemd had given the unit up: it is reset, which makes it look stopped by a person, and then started. */
+  /**
+   * Systemd had given up the unit. It is reset, which makes it look stopped by an operator, and
+   * then started.
+   */
   readonly failed: boolean
-  /** undefined: asked, no answer yet. */
+  /** undefined: requested, without an answer yet. */
   readonly outcome: { readonly ok: boolean; readonly detail: string } | undefined
 }
 
-/** When an assignment that differs only in version was first seen: the start of its spread. */
+/** When this node first saw an assignment that differs only in version: the start of its spread. */
 export interface SpreadRecord {
   readonly bootId: string
   readonly source: ConfigMapSource
   readonly sinceUs: number
 }
 
-/** One transition, for people: what `history` shows and what events are made of. Appended before its effect. */
+/** One transition. `history` shows it and events are made from it. Appended before its effect. */
 export interface Transition {
-  /** Nanoseconds since 1970, decimal: unique and increasing within one history; names the event. */
+  /**
+   * Nanoseconds since 1970, decimal. Unique and increasing within one history; it names the event.
+   */
   readonly atNs: string
   readonly kind: TransitionKind
   readonly from: ConfigSource | undefined
@@ -47,18 +58,20 @@ export interface Transition {
 }
 
 export type TransitionKind =
-  /** meta/assigned moved. */
+  /** meta/assigned changed. */
   | 'assigned'
-  /** kubelet is being restarted to use `to`. */
+  /** Kubelet is being restarted to use `to`. */
   | 'restarting'
   | 'promoted'
-  /** preflight refused `from`. */
+  /** Preflight refused `from`. */
   | 'rejected'
-  /** `from` failed on the running kubelet (or a person said so); `to` is next. */
+  /** `from` failed on the running kubelet, or an operator gave it up. `to` is next. */
   | 'rolled-back'
-  /** verdicts were dropped: by a person, or because the node and not the config was at fault. */
+  /**
+   * Verdicts were dropped: an operator requested it, or the node was at fault and not the config.
+   */
   | 'retrying'
-  /** damaged or foreign state was set aside. */
+  /** Damaged or foreign state was set aside. */
   | 'set-aside'
 
 export type RecordName = 'assigned' | 'last-known-good' | 'previous'

@@ -1,6 +1,7 @@
 /**
- * Whether kubelet has to be restarted: only when what it would start with next differs in content from what it runs, once per target,
- * at most so often an hour; and started, ever more slowly, where systemd gave it up. What a restart led to is observed, never assumed. Pure.
+ * Whether kubelet has to be restarted: only when its next start would use other content than it
+ * runs, once per target, and at most so many times an hour. A unit that systemd gave up is started
+ * again, at growing intervals. The result of a restart is observed, never assumed. Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, LOCAL_CONTENT } from './config-source.ts'
@@ -15,21 +16,25 @@ export type RestartDecision =
   | { readonly kind: 'not-due' }
   | { readonly kind: 'restart'; readonly record: RestartRecord }
   | { readonly kind: 'stopped-by-person' }
-  /** kubelet runs, and exits at its start without a container runtime: restarting it now would take it down. */
+  /** Kubelet runs, and would exit at its start, since the container runtime does not answer. */
   | { readonly kind: 'runtime-down' }
-  /** Asked for, not observed yet. */
+  /** Requested, and not observed yet. */
   | { readonly kind: 'under-way'; readonly untilUs: number; readonly detail: string }
-  /** A process started after the restart runs something else. */
+  /** A process started after the restart runs another config. */
   | { readonly kind: 'ineffective'; readonly detail: string }
   | { readonly kind: 'limit'; readonly untilUs: number }
 
-/** Between starts of a unit that systemd keeps giving up: doubled each time within the hour. */
+/**
+ * The first interval between starts of a unit that systemd keeps giving up. Doubled each time
+ * within the hour.
+ */
 const START_AGAIN_US = 15e6
 const START_AGAIN_AT_MOST_US = 300e6
-/** A restart that systemd would not take is asked for again after this. */
+/** A restart that systemd did not accept is requested again after this time. */
 const ASK_AGAIN_US = 60e6
 /**
- * One without an answer, after this: the agent died before it had it, and perhaps before it asked. Were it still on its way, systemd would merge
+ * A restart without an answer is requested again after this time: the agent died before the answer
+ * came, perhaps before it made the request. If the first request is still pending, systemd merges
  * the two.
  */
 const LOST_US = 10e6
@@ -39,13 +44,14 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   if (running.kind === 'known' && running.content === target.content) return { kind: 'not-due' }
   const thisBoot = snapshot.restarts.filter((record) => record.bootId === now.bootId)
   const last = thisBoot.at(-1)
-  // What was asked for before this target was (again) what kubelet starts with is another story.
+  // A restart requested before the target was last activated does not count.
   const { health } = snapshot
   const sinceUs = health?.subject === target.key ? health.subjectSinceUs : Number.POSITIVE_INFINITY
-  // Nor is it what a process that began long after was started for.
+  // Nor does a restart long before the present process started.
   const answered = running.kind === 'known' && last !== undefined && running.startedAtUs - last.atUs > policy.startDeadlineUs
   const asked = last !== undefined && last.target === target.key && last.atUs >= sinceUs && !answered ? last : undefined
-  // An agent that died between `reset-failed` and `start` leaves a unit that nobody stopped, and nobody will start.
+  // An agent that died between `reset-failed` and `start` leaves a unit that looks stopped, and
+  // that nothing starts.
   const halfStarted =
     unit.activity === 'stopped' && asked?.failed === true && asked.outcome === undefined && asked.invocationBefore === unit.invocationId
   if ((unit.activity === 'stopped' && !halfStarted) || unit.activity === 'not-found') return { kind: 'stopped-by-person' }
@@ -54,7 +60,7 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
 
   const failed = unit.activity === 'failed' || halfStarted
   if (isAdministrators(snapshot, unit, target)) return { kind: 'not-due' }
-  // No process, and the last one already ran this: systemd's own restarts are enough, unless it gave up.
+  // No process runs, and the last one ran this content: systemd restarts it, unless it gave up.
   if (running.kind === 'none' && !failed && health?.lastProcess?.content === target.content) return { kind: 'not-due' }
   if (asked !== undefined && !halfStarted) {
     const startedSince = unit.invocationId !== asked.invocationBefore
@@ -74,10 +80,11 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
       }
   }
   if ((running.kind === 'known' || failed) && snapshot.runtimeUp === false) return { kind: 'runtime-down' }
-  // Falling back is exempt; starting what systemd gave up, again and again, is no falling back.
+  // Falling back is exempt from the limit. Starting a unit that systemd gave up, again and again,
+  // is not.
   const exempt = target.fallback && !target.atFault && asked?.outcome === undefined
   if (!exempt && failed) {
-    // A start that was cut short is finished, and is no other one.
+    // A start that was cut short is completed and does not count again.
     const untilUs = halfStarted ? 0 : startAgainUs(thisBoot, now.monotonicUs)
     if (now.monotonicUs < untilUs) return { kind: 'under-way', untilUs, detail: 'systemd gave kubelet up: it is started again in a while' }
   } else if (!exempt) {
@@ -97,7 +104,10 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   return { kind: 'restart', record }
 }
 
-/** The hourly limit spares a kubelet that runs. Where none does, waiting for an hour would be the harm: starts of it only get slower. */
+/**
+ * The hourly limit protects a kubelet that runs. Where none runs, waiting for an hour would do
+ * harm, so its starts only get slower.
+ */
 export function countsForLimit({ fallback, failed, outcome }: RestartRecord): boolean {
   return !fallback && !failed && outcome?.ok !== false
 }
@@ -109,9 +119,9 @@ function startAgainUs(thisBoot: readonly RestartRecord[], nowUs: number): number
 }
 
 /**
- * Where nothing is assigned, and kubelet runs or ran nothing of ours, what it does is none of our business. But a way back to local that
- * the agent asked for is its own to see through: once kubelet has been healthy there, or has been started there once more in vain, it is
- * the administrator's again.
+ * Where nothing is assigned and kubelet runs, or last ran, no checkpoint, the administrator owns
+ * it. But the agent completes a return to local that it began: until kubelet has been healthy
+ * there, or one more start of it was in vain.
  */
 function isAdministrators({ running, health, restarts, now }: Snapshot, unit: KnownUnit, target: Target): boolean {
   if (target.source !== 'local' || target.fallback) return false
@@ -124,13 +134,16 @@ function isAdministrators({ running, health, restarts, now }: Snapshot, unit: Kn
   return last === LOCAL_CONTENT && !underWay
 }
 
-/** Records worth keeping: this boot's, of the last hour, and always the last one. */
+/** The records worth keeping: those of this boot's last hour, and always the last one. */
 export function keepRestarts(records: readonly RestartRecord[], now: { bootId: string; monotonicUs: number }): readonly RestartRecord[] {
   const thisBoot = records.filter((record) => record.bootId === now.bootId)
   return thisBoot.filter((record, index) => index === thisBoot.length - 1 || now.monotonicUs - record.atUs < HOUR_US)
 }
 
-/** What runs, as a source. Where the records have moved on, the process still names its checkpoint, whose uid belongs to one ConfigMap. */
+/**
+ * What runs, as a source. Where the records have moved on, the process still names its checkpoint,
+ * and the uid belongs to one ConfigMap.
+ */
 export function runningSource(snapshot: Snapshot): ConfigSource | undefined {
   if (snapshot.running.kind !== 'known') return undefined
   const recorded = findSource(snapshot, snapshot.running.content)
@@ -141,13 +154,13 @@ export function runningSource(snapshot: Snapshot): ConfigSource | undefined {
   return named && { namespace: named.namespace, name: named.name, kubeletConfigKey: key, ...version }
 }
 
-/** ConfigMaps that a record, the cluster or a verdict names: enough to tell the name of a uid. */
+/** The ConfigMaps that a record, the cluster or a verdict names. They give a uid its name. */
 function listKnownSources(snapshot: Snapshot): readonly ConfigMapSource[] {
   const others = [resolveDesired(snapshot.desired) ?? 'local', ...[...snapshot.verdicts.values()].map(({ source }) => source)]
   return [...namedSources(snapshot), ...others.filter((source) => source !== 'local')]
 }
 
-/** The same, and what ran last where nothing does. */
+/** What runs, or what ran last where nothing runs. */
 export function lastRunSource(snapshot: Snapshot): ConfigSource | undefined {
   const last = snapshot.running.kind === 'none' ? snapshot.health?.lastProcess : undefined
   return last === undefined ? runningSource(snapshot) : findSource(snapshot, last.content)

@@ -9,43 +9,55 @@ import type { TrialKey } from './trial-key.ts'
 import type { UnitState } from './unit-state.ts'
 import type { Acceptance, Verdict } from './verdict.ts'
 
-/** What kubelet will start with next: kubelet.env, or the replaced file. */
+/** What kubelet starts with next: as kubelet.env or the replaced file says. */
 export type NextStart =
   | { readonly kind: 'known'; readonly held: HeldSource }
-  /** Names something that is neither local nor one of our checkpoints, or cannot be read. */
+  /** It names neither local nor a checkpoint, or cannot be read. */
   | { readonly kind: 'unknown'; readonly detail: string }
 
-/** Everything that matters for the next decision, read afresh at each pass. */
+/** Everything that the next decision depends on, read anew in each pass. */
 export interface Snapshot {
   readonly now: Instant
   readonly nodeName: string
   readonly policy: Policy
   readonly desired: Desired
-  /** Content of what is desired, when its object was found. */
+  /** Content of the desired object, once it was found. */
   readonly desiredContent: ContentHash | undefined
-  /** Content that the checkpoint of this version has on disk: another one after a restored etcd. undefined: there is none, or it is not whole. */
+  /**
+   * Content that the disk has under the desired version. It differs after an etcd restore.
+   * undefined: there is no whole checkpoint.
+   */
   readonly storedContent: ContentHash | undefined
   /**
-   * Where the desired object is overlaid on this node: whether the checkpoint of the ConfigMap as the cluster has it is on disk, with the
-   * same content or another. undefined: nothing is overlaid.
+   * Where this node overlays the desired object: whether the checkpoint of the ConfigMap without
+   * the overlay is on disk, with the same content or another. undefined: there is no overlay.
    */
   readonly storedUnrendered: 'missing' | 'same' | 'differs' | undefined
   readonly requests: Requests
-  /** What was heard last and written down: a pause holds over an outage and a reboot, and commands know it without an API server. */
+  /**
+   * The channel state that was written down last. A pause holds through an outage and a reboot, and
+   * commands know it without an API server.
+   */
   readonly recordedChannelState: ChannelState | undefined
   readonly assigned: RecordState
   readonly assignedContent: ContentHash | undefined
   readonly lastKnownGood: HeldSource
   readonly previous: HeldSource
-  /** The content and kubelet for which the last-known-good was proved by a whole trial. */
+  /** The content and kubelet for which last-known-good passed a whole trial. */
   readonly proven: TrialKey | undefined
   readonly verdicts: ReadonlyMap<TrialKey, Verdict>
   readonly accepted: ReadonlyMap<TrialKey, Acceptance>
-  /** What preflight is still at. */
+  /** What preflight is still checking. */
   readonly preflightPending: ReadonlySet<TrialKey>
-  /** What a judgement rests on besides content and kubelet: the settings of preflight, and the time. undefined: nobody here can judge. */
+  /**
+   * What an acceptance or a refusal depends on besides content and kubelet: the settings of
+   * preflight, and the time. undefined: preflight is not available.
+   */
   readonly basis: string | undefined
-  /** Whether nothing but what belongs to the node is left on it. undefined: not asked, or not to be told. */
+  /**
+   * Whether only pods that belong to the node are left on it. undefined: not requested, or not
+   * known.
+   */
   readonly drained: boolean | undefined
   readonly unit: UnitState
   readonly nextStart: NextStart
@@ -56,15 +68,18 @@ export interface Snapshot {
   readonly restarts: readonly RestartRecord[]
   readonly spread: SpreadRecord | undefined
   readonly checkpoints: readonly CheckpointInfo[]
-  /** Steps that failed lately (disk, systemctl), so that they are tried again with backoff and reported. The latest comes last. */
+  /**
+   * Steps that failed lately (disk, systemctl). They are reported, and tried again with backoff.
+   * The latest comes last.
+   */
   readonly troubles: readonly Trouble[]
 }
 
 /** A step that could not be carried out. */
 export interface Trouble {
-  /** A Step's kind. */
+  /** The kind of the step. */
   readonly step: string
-  /** Which source it was about, where there is a choice; empty otherwise. */
+  /** Which source the step was about, where there are several. Empty otherwise. */
   readonly about: string
   readonly detail: string
   readonly retryAtUs: number

@@ -1,7 +1,8 @@
 /**
- * When this node's turn comes after an in-place edit, so that one edit of a shared ConfigMap does not restart a fleet in one instant. Pure:
- * the delay follows from node name and version, so it survives restarts and can be told beforehand. This is the one place where a
- * coordinated rollout would decide instead: it would bring another record, and the answers are all here.
+ * When it is this node's turn after an in-place edit, so that one edit of a shared ConfigMap does
+ * not restart a fleet at once. Pure: the delay follows from node name and version, so it survives
+ * restarts and can be foreseen. A coordinated rollout would decide here instead, with a record of
+ * its own.
  */
 import { createHash } from 'node:crypto'
 import { formatDuration } from '../values/durations.ts'
@@ -14,9 +15,15 @@ import type { Snapshot } from './snapshot.ts'
 
 /** What is known of the rollout of a version when a node asks for its turn. */
 export interface RolloutRecord {
-  /** Written when an in-place edit was first assigned; none of this source or this boot means no wait. */
+  /**
+   * Written when an in-place edit was first assigned. No wait without one of this source and this
+   * boot.
+   */
   readonly spread: SpreadRecord | undefined
-  /** Why nobody else is to take this source. undefined: nobody said so; within one node nobody can. */
+  /**
+   * Why no other node may use this source. undefined: it is not halted, which one node cannot know
+   * by itself.
+   */
   readonly halted: { readonly source: ConfigMapSource; readonly why: string } | undefined
 }
 
@@ -25,7 +32,7 @@ export type Turn =
   | { readonly kind: 'wait-until'; readonly atUs: number; readonly detail: string }
   | { readonly kind: 'halt'; readonly detail: string }
 
-/** @param nodeName whose turn it is; nothing else of the node counts yet. */
+/** @param nodeName the node whose turn it is */
 export function decideTurn(nodeName: string, source: ConfigMapSource, now: Instant, rollout: RolloutRecord, policy: Policy): Turn {
   const { spread, halted } = rollout
   if (halted !== undefined && sameSource(halted.source, source)) return { kind: 'halt', detail: halted.why }
@@ -35,7 +42,7 @@ export function decideTurn(nodeName: string, source: ConfigMapSource, now: Insta
   return { kind: 'wait-until', atUs, detail: `edits are spread over ${formatDuration(policy.spreadUs)}` }
 }
 
-/** Where the record comes from: what this node wrote down itself. */
+/** The turn by what this node recorded itself. */
 export function askTurn({ nodeName, now, spread, policy }: Snapshot, source: ConfigMapSource): Turn {
   return decideTurn(nodeName, source, now, { spread, halted: undefined }, policy)
 }

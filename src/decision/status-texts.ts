@@ -1,7 +1,8 @@
 /**
- * What is said where others read it: `Node.status.config.error`, event messages, API paths. Status texts are short and name no
- * file, value or address of the node; the detail goes to the log. Upstream texts are kept word for word, since people search for
- * them: Kubernetes 1.20 `pkg/kubelet/kubeletconfig/status` and `controller.go`. Ours follow the same form.
+ * The texts that others read: `Node.status.config.error`, event messages, API paths. Status texts
+ * are short and name no file, value or address of the node; the log has the detail. Upstream's
+ * texts are kept word for word, since operators search for them: Kubernetes 1.20
+ * `pkg/kubelet/kubeletconfig/status` and `controller.go`. Ours have the same form.
  */
 import type { ConfigMapRef, ConfigSource } from './config-source.ts'
 import type { WiringProblem } from './unit-state.ts'
@@ -19,7 +20,10 @@ export function syncError(reason: string): string {
   return `failed to sync: ${reason}`
 }
 
-/** The API path of a ConfigMap, or `local`: what the gauges' label `node_config_source` and the log lines call a source. */
+/**
+ * The API path of a ConfigMap, or `local`: the gauges' label `node_config_source`, and the name of
+ * a source in log lines.
+ */
 export function sourcePath(source: 'local' | Pick<ConfigMapRef, 'namespace' | 'name'>): string {
   return source === 'local' ? 'local' : `/api/v1/namespaces/${source.namespace}/configmaps/${source.name}`
 }
@@ -29,7 +33,7 @@ export function nameSource(source: ConfigSource): string {
   return source === 'local' ? 'local' : `${sourcePath(source)}, UID: ${source.uid}, ResourceVersion: ${source.resourceVersion}`
 }
 
-/** The one event upstream sent. */
+/** The one event that upstream sends. */
 export function restartingMessage(to: ConfigSource | undefined): string {
   return `Kubelet restarting to use ${nameInEvent(to)}`
 }
@@ -52,10 +56,10 @@ function nameInEvent(source: ConfigSource | undefined): string {
   return `${sourcePath(source)}, UID: ${source.uid}, ResourceVersion: ${source.resourceVersion}, KubeletConfigKey: ${source.kubeletConfigKey}`
 }
 
-/** Where the node went instead. `under-way`: not there yet. */
+/** Where the node went instead. `under-way`: it is not there yet. */
 export type Refuge = 'last-known-good' | 'previous' | 'local' | 'under-way'
 
-/** Why the assigned config does not run although kubelet could have been started with it. */
+/** Why the assigned config does not run although kubelet could be started with it. */
 export function failureError(reason: FailureReason, refuge: Refuge): string {
   switch (reason) {
     case 'load':
@@ -114,7 +118,7 @@ export const INEFFECTIVE_ERROR = activationError('kubelet was restarted and stil
 export const RESTART_LIMIT_ERROR = activationError('kubelet was restarted too often within an hour')
 export const NODE_AT_FAULT_ERROR = `failed to run config: kubelet fails with every config, so the node is at fault, ${SEE_LOG}`
 export const PAUSED_ERROR = `config not activated: paused by an operator of the node, ${SEE_LOG}`
-/** @param by as `Heard.paused` has it */
+/** @param by as `ChannelState.paused` has it */
 export function pausedByCluster(by: string): string {
   return `config not activated: paused by ${by}`
 }

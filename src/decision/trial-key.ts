@@ -1,4 +1,7 @@
-/** A trial, and so a verdict, belongs to a content on one kubelet: the same bytes may fail on another binary or with other flags. Pure. */
+/**
+ * A trial, and so a verdict, belongs to one content on one kubelet: the same bytes may fail with
+ * another binary or other flags. Pure.
+ */
 import type { ContentHash } from './config-source.ts'
 
 export function trialKey(content: ContentHash, kubeletIdentity: string): TrialKey {
@@ -9,5 +12,5 @@ export function contentOfKey(key: TrialKey): ContentHash {
   return key.slice(0, key.lastIndexOf('@'))
 }
 
-/** Hash of (all files of a checkpoint, key) plus identity of kubelet's binary and flags. */
+/** Hash of the content, and the identity of kubelet's binary and flags. */
 export type TrialKey = string

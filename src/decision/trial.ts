@@ -15,28 +15,36 @@ export interface Trial {
 }
 
 /**
- * The trial of `key`, while a healthy process runs just that. undefined: nothing that could be on trial runs, or it is not healthy.
- * Time runs from the later of the process' start and the beginning of its health; a process that ran before an activation counts
- * only if it runs the same content, which is then no change.
+ * The trial of `key`, while a healthy process runs it. undefined: another config runs, or kubelet
+ * is not healthy.
+ *
+ * Time runs from the later of the process's start and the beginning of its health. A process that
+ * ran before an activation counts only if it runs the same content, which makes the activation no
+ * change.
  */
 export function measureTrial(snapshot: Snapshot, key: TrialKey): Trial | undefined {
   const { running, health, now, policy } = snapshot
   if (running.kind !== 'known' || running.key !== key) return undefined
   if (health === undefined || health.subject !== key || health.healthySinceUs === undefined) return undefined
-  // A record that nobody has added to lately says nothing of now.
+  // A record without recent samples says nothing about the present.
   if (health.bootId !== now.bootId || now.monotonicUs - health.lastSampleUs > policy.toleranceUs) return undefined
   const sinceUs = Math.max(running.startedAtUs, health.healthySinceUs)
   const endsAtUs = sinceUs + policy.trialUs
   return { elapsedUs: now.monotonicUs - sinceUs, remainingUs: Math.max(0, endsAtUs - now.monotonicUs), endsAtUs }
 }
 
-/** Healthy without a break for as long as an illness would be tolerated: enough to say that a fallback works where a config did not. */
+/**
+ * Healthy without a break for as long as an illness would be tolerated. That is enough to say that
+ * a fallback works where a config did not.
+ */
 export function isSteady(snapshot: Snapshot, key: TrialKey): boolean {
   const trial = measureTrial(snapshot, key)
   return trial !== undefined && trial.elapsedUs >= Math.min(snapshot.policy.toleranceUs, snapshot.policy.trialUs)
 }
 
-/** A trial that cannot come to an end for long is no failure of the config, but somebody should look. */
+/**
+ * A trial that does not end for long is not a failure of the config, but an operator should look.
+ */
 export function describeTrial(snapshot: Snapshot, target: { source: ConfigSource; content: ContentHash; key: TrialKey }): string {
   const { health, running, now } = snapshot
   const what = describeSource(target.source)

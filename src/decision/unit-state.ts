@@ -1,4 +1,4 @@
-/** What systemd says of kubelet's unit, in the agent's words: types only. */
+/** What systemd says of kubelet's unit. Types only. */
 
 /** `systemctl show` of kubelet's unit, parsed, together with what its process was started with. */
 export type UnitState =
@@ -6,35 +6,51 @@ export type UnitState =
   | {
       readonly kind: 'known'
       readonly activity: UnitActivity
-      /** systemd's ActiveState/SubState/Result, for people. */
+      /** systemd's ActiveState/SubState/Result, for messages. */
       readonly summary: string
       /** Empty when the unit has never run. */
       readonly invocationId: string
       readonly nRestarts: number
       /** CLOCK_MONOTONIC of the main process' start; 0 when it never ran. */
       readonly startedAtUs: number
-      /** Identity of kubelet's binary and of everything in the unit that makes its flags, our own file left out. */
+      /**
+       * Identity of kubelet's binary and of everything in the unit that sets its flags, except the
+       * agent's own file.
+       */
       readonly kubeletIdentity: string
       readonly process: KubeletProcess
-      /** Kubelet's program, and its arguments without its own name: the process', or else what the unit would start without us. */
+      /**
+       * Kubelet's program, and its arguments without its own name: of the process, or else what the
+       * unit would start without the agent.
+       */
       readonly command: { readonly path: string; readonly words: readonly string[] } | undefined
-      /** The config file kubelet was provisioned with: `--config` of the unit without us. undefined: it has none. */
+      /**
+       * The config file that kubelet was provisioned with: `--config` of the unit without the
+       * agent. undefined: it has none.
+       */
       readonly localConfigPath: string | undefined
-      /** `--container-runtime-endpoint`, where a flag gives it. */
+      /** `--container-runtime-endpoint`, where a flag sets it. */
       readonly runtimeEndpoint: string | undefined
-      /** `--healthz-port` and `--healthz-bind-address`, where flags give them: they win over the config. */
+      /**
+       * `--healthz-port` and `--healthz-bind-address`, where flags set them. They win over the
+       * config.
+       */
       readonly healthzFlags: { readonly port?: number; readonly address?: string }
-      /** Whether the unit takes its config from us, and if not, why. */
+      /** Whether the unit takes its config from the agent, and if not, why. */
       readonly wiring: Wiring
     }
 
 /**
- * running: active, has a main process. starting: activating, or waiting for an automatic restart. stopped: a person stopped it
- * (inactive, or a stop that timed out). failed: systemd gave up. stopping: the unit or the whole system is going down.
+ * running: active, with a main process. starting: activating, or waiting for an automatic restart.
+ * stopped: an operator stopped it (inactive, or a stop that timed out). failed: systemd gave up.
+ * stopping: the unit or the whole system is going down.
  */
 export type UnitActivity = 'running' | 'starting' | 'auto-restart' | 'stopped' | 'failed' | 'stopping' | 'not-found'
 
-/** What the running kubelet was started with. `other`: a file that is no checkpoint, that is, the local config. */
+/**
+ * What the running kubelet was started with. `other`: a file that is not a checkpoint, so the local
+ * config.
+ */
 export type KubeletProcess =
   | { readonly kind: 'none' }
   | { readonly kind: 'unknown'; readonly detail: string }
@@ -44,7 +60,7 @@ export type KubeletProcess =
       readonly uid: string
       readonly resourceVersion: string
       readonly key: string
-      /** Of a rendering. */
+      /** Set for a checkpoint with an overlay. */
       readonly overlay?: string | undefined
     }
   | { readonly kind: 'other'; readonly pid: number; readonly configPath: string | undefined }

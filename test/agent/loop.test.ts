@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { Waker } from '../../src/agent/loop.ts'
+import { Waker } from '../../src/agent/waker.ts'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
 import { A, A_EDITED, B, C, dataOf, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, NEVER_HEALTHY, SmallWorld, WELL } from './small-world.ts'

@@ -23,11 +23,11 @@ interface Scene {
   readonly portInFile?: number | undefined
 }
 
-/** The agent's eyes over one still scene, and what they looked at. */
+/** The agent's observation over one still scene, and what they looked at. */
 function open(scene: Scene) {
   const looked: string[] = []
   let written: Snapshot['health'] = scene.health
-  const eyes: ObservationPorts = {
+  const observation: ObservationPorts = {
     nodeName: 'node-1',
     policy: () => POLICY,
     clock: { now: () => ({ bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 }) },
@@ -91,7 +91,7 @@ function open(scene: Scene) {
     preflight: undefined,
     drain: { isDrained: () => undefined },
   }
-  return { look: () => observe(eyes, []), looked, written: () => written }
+  return { look: () => observe(observation, []), looked, written: () => written }
 }
 
 const CHECKPOINT_A: KubeletProcess = { kind: 'checkpoint', pid: 1, uid: A.uid, resourceVersion: '1', key: 'kubelet' }

@@ -9,9 +9,9 @@ import { SmallWorld } from './small-world.ts'
 
 /** What a look at the world would show of this step; `facts` say otherwise. */
 async function carryOut(world: SmallWorld, step: Action, facts: Partial<Snapshot> = {}): Promise<void> {
-  const now = world.eyes().clock.now()
-  const seen = { now, verdicts: world.records.verdicts(), accepted: world.hands().accepted, spread: world.runtime.spread() }
-  await perform(world.hands(), step, snapshot({ ...seen, ...(step.kind === 'assign' && lookAtCheckpoints(world, step)), ...facts }))
+  const now = world.observationPorts().clock.now()
+  const seen = { now, verdicts: world.records.verdicts(), accepted: world.effectPorts().accepted, spread: world.runtime.spread() }
+  await perform(world.effectPorts(), step, snapshot({ ...seen, ...(step.kind === 'assign' && lookAtCheckpoints(world, step)), ...facts }))
 }
 
 function lookAtCheckpoints({ checkpoints }: SmallWorld, { source, data, rendered }: StepOf<'assign'>): Partial<Snapshot> {
@@ -55,7 +55,7 @@ t.test('every step done twice leaves what it leaves when done once', async (t) =
   ]
   for (const step of steps) {
     const world = settled()
-    const seen = async () => ({ ...(await worldState(world)), accepted: [...world.hands().accepted] })
+    const seen = async () => ({ ...(await worldState(world)), accepted: [...world.effectPorts().accepted] })
     await carryOut(world, step)
     const once = await seen()
     await carryOut(world, step)
@@ -71,7 +71,7 @@ async function worldState(world: SmallWorld) {
     proven: world.records.proven(),
     verdicts: [...world.records.verdicts()],
     checkpoints: world.checkpoints.list().map(({ uid, resourceVersion }) => `${uid}/${resourceVersion}`),
-    next: world.eyes().activation.read(READY),
+    next: world.observationPorts().activation.read(READY),
     requests: world.requests,
   }
 }
@@ -91,7 +91,8 @@ t.test('assign: the checkpoint first, the record last, so that no record names w
 
 t.test('assign: the spread begins with an edit in place', async (t) => {
   const world = new SmallWorld()
-  const turn = () => decideTurn('node-1', B, world.eyes().clock.now(), { spread: world.runtime.spread(), halted: undefined }, POLICY)
+  const turn = () =>
+    decideTurn('node-1', B, world.observationPorts().clock.now(), { spread: world.runtime.spread(), halted: undefined }, POLICY)
   await carryOut(world, { ...ASSIGN_B, inPlace: false })
   t.match(turn(), { kind: 'go' })
   await carryOut(world, ASSIGN_B)
@@ -120,7 +121,7 @@ t.test('preflight', async (t) => {
     const world = settled()
     world.preflight = (data) => ({ kind: 'accepted', drain: [], remarks: [`saw ${data.kubelet}`] })
     await carryOut(world, step)
-    t.ok(world.hands().accepted.has(keyOf(B)))
+    t.ok(world.effectPorts().accepted.has(keyOf(B)))
     t.ok(world.log.said.includes('saw b@1'), 'the checkpoint was judged')
   })
   t.test('refused: a verdict, and a line of history', async (t) => {
@@ -129,7 +130,7 @@ t.test('preflight', async (t) => {
     await carryOut(world, { ...step, data: dataOf(B) })
     t.match(world.records.verdicts().get(keyOf(B)), { state: 'refused', reason: 'validate', source: B })
     t.match(world.history, [{ kind: 'rejected', from: B, why: 'kubeAPIQPS is negative' }])
-    t.notOk(world.hands().accepted.has(keyOf(B)))
+    t.notOk(world.effectPorts().accepted.has(keyOf(B)))
   })
   t.test('refused again: no news', async (t) => {
     const world = settled()
@@ -148,13 +149,13 @@ t.test('preflight', async (t) => {
     await carryOut(world, { ...step, data: dataOf(B) })
     t.notOk(world.records.verdicts().has(keyOf(B)))
     t.match(world.history.at(-1), { kind: 'retrying', to: B })
-    t.strictSame(world.hands().accepted.get(keyOf(B)), { drain: ['cgroupDriver'], basis: 'basis' })
+    t.strictSame(world.effectPorts().accepted.get(keyOf(B)), { drain: ['cgroupDriver'], basis: 'basis' })
   })
   t.test('pending: nothing is remembered yet', async (t) => {
     const world = settled()
     world.preflight = () => ({ kind: 'pending' })
     await carryOut(world, step)
-    t.notOk(world.hands().accepted.has(keyOf(B)))
+    t.notOk(world.effectPorts().accepted.has(keyOf(B)))
     t.equal(world.records.verdicts().size, 0)
   })
   t.test('no checkpoint: an error that says so', async (t) => {
@@ -167,21 +168,21 @@ t.test('activate', async (t) => {
     const world = settled()
     world.diskFails = (step) => step.path.includes('.fallback')
     await t.rejects(carryOut(world, ACTIVATE_B), { code: 'ENOSPC' })
-    t.match(world.eyes().activation.read(READY), { kind: 'local' })
+    t.match(world.observationPorts().activation.read(READY), { kind: 'local' })
   })
   t.test('so that falling back works on a full disk', async (t) => {
     const world = settled()
     await carryOut(world, ACTIVATE_B)
     world.disk.full = true
     await carryOut(world, { ...ACTIVATE_B, target: A, fallback: undefined })
-    t.match(world.eyes().activation.read(READY), { source: A })
+    t.match(world.observationPorts().activation.read(READY), { source: A })
   })
   t.test('and a fallback that was not made ready ends on local', async (t) => {
     const world = settled()
     await carryOut(world, { ...ACTIVATE_B, fallback: 'local' })
     world.disk.full = true
     await t.rejects(carryOut(world, { ...ACTIVATE_B, target: A, fallback: undefined }), { code: 'ENOSPC' })
-    t.match(world.eyes().activation.read(READY), { kind: 'local' })
+    t.match(world.observationPorts().activation.read(READY), { kind: 'local' })
   })
 })
 

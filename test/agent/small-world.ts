@@ -174,7 +174,7 @@ export class SmallWorld {
     this.unit.advanceTo(this.nowUs)
   }
 
-  eyes(): ObservationPorts {
+  observationPorts(): ObservationPorts {
     return {
       nodeName: 'node-1',
       policy: () => this.policy,
@@ -205,7 +205,7 @@ export class SmallWorld {
     }
   }
 
-  hands(): EffectPorts {
+  effectPorts(): EffectPorts {
     return {
       clock: this.#clock,
       checkpoints: this.checkpoints,
@@ -254,7 +254,7 @@ export class SmallWorld {
         this.steps.push(step)
       },
     }
-    return new Loop({ eyes: this.eyes(), hands: this.hands(), observer, log: this.log })
+    return new Loop({ observation: this.observationPorts(), effects: this.effectPorts(), observer, log: this.log })
   }
 
   #nextConfigPath(): string {

@@ -19,7 +19,7 @@ const RESTART_US = 10 * SECOND_US
 
 /** What the agent does by itself, up to the first wait that is foreseen as the last. */
 async function compareWithAgent(t: Test, world: SmallWorld, isRefused = false): Promise<void> {
-  const seen = await observe(world.eyes(), [])
+  const seen = await observe(world.observationPorts(), [])
   const foreseen = foresee(
     seen,
     refusing((key) => isRefused && key.startsWith(`${seen.desiredContent}@`)),
@@ -29,7 +29,7 @@ async function compareWithAgent(t: Test, world: SmallWorld, isRefused = false): 
   await world.run(endUs - world.nowUs + RESTART_US)
   const kinds = (steps: readonly Step[]) => steps.map(({ kind }) => kind).filter((kind) => kind !== 'wait')
   t.same(kinds(world.steps), kinds(foreseen.steps.map(({ step }) => step)))
-  const end = await observe(world.eyes(), [])
+  const end = await observe(world.observationPorts(), [])
   const records = ({ assigned, lastKnownGood, previous, proven, nextStart, running }: Snapshot) => ({
     assigned,
     lastKnownGood,
@@ -46,7 +46,7 @@ t.test('the agent does what was foreseen', async (t) => {
   await world.settle()
   world.want(A)
   await compareWithAgent(t, world)
-  t.equal((await observe(world.eyes(), [])).running.kind, 'known')
+  t.equal((await observe(world.observationPorts(), [])).running.kind, 'known')
 })
 
 t.test('the agent does what was foreseen, turn in the spread included', async (t) => {
@@ -56,7 +56,7 @@ t.test('the agent does what was foreseen, turn in the spread included', async (t
   t.not(world.records.proven(), undefined)
   world.policy = { ...world.policy, spreadUs: 30 * MINUTE_US }
   world.want(A_EDITED)
-  const { steps } = foresee(await observe(world.eyes(), []), accepts)
+  const { steps } = foresee(await observe(world.observationPorts(), []), accepts)
   t.ok(steps.some(({ step }) => step.kind === 'wait' && step.phase === 'spread'))
   t.ok((steps.find(({ step }) => step.kind === 'restart')?.afterUs ?? 0) > SECOND_US)
   await compareWithAgent(t, world)
@@ -69,7 +69,7 @@ t.test('the agent does what was foreseen of a config that is refused', async (t)
   world.want(A)
   world.preflight = () => ({ kind: 'refused', reason: 'load', detail: 'no' })
   await compareWithAgent(t, world, true)
-  t.match(foresee(await observe(world.eyes(), []), accepts).rest, { phase: 'fallen-back' })
+  t.match(foresee(await observe(world.observationPorts(), []), accepts).rest, { phase: 'fallen-back' })
 })
 
 t.test('what waits for a drained node is foreseen to wait', async (t) => {
@@ -77,7 +77,7 @@ t.test('what waits for a drained node is foreseen to wait', async (t) => {
   world.want(B)
   await world.run(20 * MINUTE_US)
   world.want(A)
-  const { steps, rest } = foresee(await observe(world.eyes(), []), { ...accepts, drain: () => ['maxPods'] })
+  const { steps, rest } = foresee(await observe(world.observationPorts(), []), { ...accepts, drain: () => ['maxPods'] })
   t.match(rest, { phase: 'drain', detail: /maxPods/ })
   t.notOk(steps.some(({ step }) => step.kind === 'activate' || step.kind === 'restart'))
   world.preflight = () => ({ kind: 'accepted', remarks: [], drain: ['maxPods'] })
@@ -104,7 +104,7 @@ t.test('nothing is foreseen of a node that rests', async (t) => {
   const world = new SmallWorld()
   world.want(A)
   await world.run(20 * MINUTE_US)
-  const { steps, rest } = foresee(await observe(world.eyes(), []), accepts)
+  const { steps, rest } = foresee(await observe(world.observationPorts(), []), accepts)
   t.same(steps, [])
   t.equal(rest.phase, 'settled')
 })

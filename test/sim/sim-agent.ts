@@ -10,11 +10,10 @@ import { FileRecords } from '../../src/checkpoint/records.ts'
 import { FileRequests } from '../../src/checkpoint/requests.ts'
 import type { Policy } from '../../src/decision/policy.ts'
 import type { TrialKey } from '../../src/decision/trial-key.ts'
-import type { Acceptance } from '../../src/decision/verdict.ts'
+import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import type { Log } from '../../src/ports/log.ts'
 import type { PassObserver } from '../../src/ports/pass-observer.ts'
 import type { Preflight, PreflightRequest } from '../../src/ports/preflight.ts'
-import type { PreflightResult } from '../../src/decision/verdict.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { behaviourOf } from './sim-unit.ts'
@@ -90,7 +89,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
     accepted,
   }
   return new Loop({
-    eyes: {
+    observation: {
       ...shared,
       nodeName: 'node-1',
       policy: () => POLICY,
@@ -101,7 +100,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       preflight,
       drain: { isDrained: () => undefined },
     },
-    hands: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
+    effects: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
     observer,
     log,
   })

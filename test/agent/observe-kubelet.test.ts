@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type KubeletObservation, observeKubelet } from '../../src/agent/observe.ts'
+import { type KubeletObservation, observeKubelet } from '../../src/agent/observe-kubelet.ts'
 import type { UnitState } from '../../src/decision/unit-state.ts'
 import type { HealthTarget } from '../../src/ports/probes.ts'
 
@@ -30,7 +30,7 @@ function nodeWith(unit: UnitState) {
   const answered = new Promise<void>((resolve) => {
     answer = resolve
   })
-  const eyes = {
+  const observation = {
     clock: { now: () => AT },
     unit: {
       observe: async () => {
@@ -51,14 +51,14 @@ function nodeWith(unit: UnitState) {
     configFacts: { of: async () => ({ healthz: undefined, runtimeEndpoint: undefined }) },
     checkpoints: { path: () => '/nowhere' },
   }
-  return { eyes, asked, answer }
+  return { observation, asked, answer }
 }
 
 const before = (unit: UnitState): KubeletObservation => ({ at: AT, unit, healthz: undefined })
 
 t.test('the process that was there before is asked while systemd is', async (t) => {
-  const { eyes, asked, answer } = nodeWith(unitOf(1, 101))
-  const look = observeKubelet(eyes, before(unitOf(1, 101)))
+  const { observation, asked, answer } = nodeWith(unitOf(1, 101))
+  const look = observeKubelet(observation, before(unitOf(1, 101)))
   while (asked.length < 2) await new Promise(setImmediate)
   answer()
   t.match(await look, { healthz: { detail: 'port 101' } })
@@ -66,20 +66,20 @@ t.test('the process that was there before is asked while systemd is', async (t) 
 })
 
 t.test('another process is asked itself', async (t) => {
-  const { eyes, answer } = nodeWith(unitOf(2, 102))
+  const { observation, answer } = nodeWith(unitOf(2, 102))
   answer()
-  t.match(await observeKubelet(eyes, before(unitOf(1, 101))), { healthz: { detail: 'port 102' } })
+  t.match(await observeKubelet(observation, before(unitOf(1, 101))), { healthz: { detail: 'port 102' } })
 })
 
 t.test('whatever comes of asking the one before', async (t) => {
-  const { eyes, answer } = nodeWith(unitOf(2, 102))
+  const { observation, answer } = nodeWith(unitOf(2, 102))
   answer()
-  t.match(await observeKubelet(eyes, before(unitOf(1, 13))), { healthz: { detail: 'port 102' } })
+  t.match(await observeKubelet(observation, before(unitOf(1, 13))), { healthz: { detail: 'port 102' } })
 })
 
 t.test('without a look before, systemd says whom to ask', async (t) => {
-  const { eyes, asked, answer } = nodeWith(unitOf(1, 101))
+  const { observation, asked, answer } = nodeWith(unitOf(1, 101))
   answer()
-  t.match(await observeKubelet(eyes), { healthz: { detail: 'port 101' } })
+  t.match(await observeKubelet(observation), { healthz: { detail: 'port 101' } })
   t.same(asked, ['systemd', 101])
 })

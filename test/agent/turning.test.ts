@@ -1,22 +1,23 @@
 /** Who is told that the loop turned, and that a loop which hangs tells nobody: the watchdog of systemd relies on it. */
 import t from 'tap'
-import { Loop, runLoop, Waker } from '../../src/agent/loop.ts'
+import { Loop, runLoop } from '../../src/agent/loop.ts'
 import type { ObservationPorts } from '../../src/agent/observe.ts'
 import type { EffectPorts } from '../../src/agent/perform.ts'
+import { Waker } from '../../src/agent/waker.ts'
 import { Heartbeat } from '../../src/systemd/heartbeat.ts'
-import { SmallWorld } from '../agent/small-world.ts'
-import { A, SECOND_US } from './snapshots.ts'
+import { A, SECOND_US } from '../decision/snapshots.ts'
+import { SmallWorld } from './small-world.ts'
 
 const never = new Promise<never>(() => {})
 
-function beatingLoop(world: SmallWorld, parts: { eyes?: Partial<ObservationPorts>; hands?: Partial<EffectPorts> } = {}) {
-  const eyes = { ...world.eyes(), ...parts.eyes }
+function beatingLoop(world: SmallWorld, parts: { observation?: Partial<ObservationPorts>; effects?: Partial<EffectPorts> } = {}) {
+  const observation = { ...world.observationPorts(), ...parts.observation }
   const sent: Readonly<Record<string, string>>[] = []
-  const heartbeat = new Heartbeat({ clock: eyes.clock, watchdogUs: 60 * SECOND_US, send: (message) => void sent.push(message) })
+  const heartbeat = new Heartbeat({ clock: observation.clock, watchdogUs: 60 * SECOND_US, send: (message) => void sent.push(message) })
   const turned: string[] = []
   const loop = new Loop({
-    eyes,
-    hands: { ...world.hands(), ...parts.hands },
+    observation,
+    effects: { ...world.effectPorts(), ...parts.effects },
     observer: {
       decided: () => {},
       turned: (step, seen) => {
@@ -26,7 +27,7 @@ function beatingLoop(world: SmallWorld, parts: { eyes?: Partial<ObservationPorts
     },
     log: world.log,
   })
-  return { loop, sent, turned, heartbeat, clock: eyes.clock }
+  return { loop, sent, turned, heartbeat, clock: observation.clock }
 }
 
 /** Lets everything happen that can happen without time. */
@@ -37,7 +38,7 @@ async function drain(): Promise<void> {
 t.test('each turn beats while the loop turns, and none after an executor that hangs', async (t) => {
   const world = new SmallWorld()
   const { loop, sent, turned } = beatingLoop(world, {
-    hands: { preflight: { check: () => never, pending: () => new Set(), basis: () => '' } },
+    effects: { preflight: { check: () => never, pending: () => new Set(), basis: () => '' } },
   })
   for (let look = 0; look < 4; look++) {
     await loop.settle(new AbortController().signal)
@@ -58,7 +59,7 @@ t.test('nor while systemd or kubelet does not answer', async (t) => {
   const world = new SmallWorld()
   let hangs = false
   const unit = { observe: () => (hangs ? never : world.unit.observe()), stillRuns: () => false }
-  const { loop, sent } = beatingLoop(world, { eyes: { unit } })
+  const { loop, sent } = beatingLoop(world, { observation: { unit } })
   await loop.settle(new AbortController().signal)
   t.equal(sent.length, 1)
   hangs = true
