@@ -30,7 +30,7 @@ const FLOORS: readonly (readonly string[])[] = [
 /** The modules that do I/O, read a clock or keep a library. A module that is not listed here is pure. */
 const ADAPTERS: readonly string[] = [
   'agent/heap.ts',
-  'agent/loop.ts',
+  'agent/waker.ts',
   'checkpoint/lock.ts',
   'checkpoint/node-disk.ts',
   'cli/config-file.ts',

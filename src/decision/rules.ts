@@ -11,7 +11,7 @@ import { forgetLostFallback, learnFromFallback, retryAfterRest } from './fallbac
 import { followAssignment, recordChannelState } from './follow-assignment.ts'
 import { answerRequest } from './operator-requests.ts'
 import { promote } from './promote.ts'
-import { prune } from './prunable.ts'
+import { prune } from './prune.ts'
 import { hasTarget, type Situation, type TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
 import { ASSIGNED_DAMAGED, wait } from './wait.ts'

@@ -250,7 +250,8 @@ export class SmallWorld {
   #startAgent(): Loop {
     const observer = {
       decided: (snapshot: Snapshot, step: Step) => {
-        this.snapshots.push(snapshot)
+        // Acceptances are a live cache.
+        this.snapshots.push({ ...snapshot, accepted: new Map(snapshot.accepted) })
         this.steps.push(step)
       },
     }

@@ -6,9 +6,11 @@
 import type { ConfigMapData, ConfigMapSource, ConfigSource, ContentHash, HeldSource } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import type { HealthRecord } from '../../src/decision/health.ts'
+import { nextStep } from '../../src/decision/next-step.ts'
 import type { Policy } from '../../src/decision/policy.ts'
 import type { RestartRecord } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Step } from '../../src/decision/step.ts'
 import type { TrialKey } from '../../src/decision/trial-key.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
@@ -253,4 +255,23 @@ export function fallenBack(facts: Piece = {}): Snapshot {
     restarts: [restartTo(A, { fallback: true, atUs: NOW_US - HOUR_US })],
     ...facts,
   })
+}
+
+/** A node on which nothing was ever assigned. */
+export const LOCAL_EVERYWHERE = {
+  ...assignedTo('local'),
+  lastKnownGood: hold('local'),
+  previous: hold('local'),
+  proven: undefined,
+  ...startsWith('local'),
+  ...runs('local'),
+  health: health('local'),
+}
+
+/** B assigned and accepted; A still runs. */
+export const READY_FOR_B = { ...wants(B), ...assignedTo(B), ...accepts(A, B) }
+
+/** What the agent decides on a settled node that differs by `facts`. */
+export function decide(facts: Partial<Snapshot> = {}): Step {
+  return nextStep(snapshot(facts))
 }

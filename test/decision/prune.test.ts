@@ -1,9 +1,26 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { CheckpointInfo } from '../../src/decision/config-source.ts'
-import { choosePrunable } from '../../src/decision/prunable.ts'
+import { choosePrunable } from '../../src/decision/prune.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { A, A_EDITED, assignedTo, B, C, configMap, GOOD, hold, inTrial, POLICY, runs, snapshot, startsWith, unit } from './snapshots.ts'
+import {
+  A,
+  A_EDITED,
+  assignedTo,
+  B,
+  C,
+  configMap,
+  decide,
+  GOOD,
+  hold,
+  inTrial,
+  POLICY,
+  READY_FOR_B,
+  runs,
+  snapshot,
+  startsWith,
+  unit,
+} from './snapshots.ts'
 
 const OLD = Array.from({ length: 5 }, (_, index) => configMap('old', String(index)))
 const KEEP_NONE = { policy: { ...POLICY, keepCheckpoints: 0 } }
@@ -72,4 +89,13 @@ t.test('renderings are counted by themselves, and what a named one was made of s
     gone(keepsOne).filter((one) => one !== 'uid-old'),
     [second.overlay, first.overlay],
   )
+})
+
+t.test('old checkpoints go last', async (t) => {
+  const checkpoints = Array.from({ length: POLICY.keepCheckpoints + 2 }, (_, index) => {
+    const { uid, resourceVersion } = configMap('old', String(index))
+    return { uid, resourceVersion, savedAtMs: index }
+  })
+  t.match(decide({ checkpoints }), { kind: 'prune', checkpoints: [{ resourceVersion: '1' }, { resourceVersion: '0' }] })
+  t.match(decide({ checkpoints, ...READY_FOR_B }), { kind: 'activate' })
 })

@@ -1,0 +1,62 @@
+import t from 'tap'
+import {
+  A,
+  accepts,
+  assignedTo,
+  B,
+  C,
+  crashing,
+  decide,
+  health,
+  judged,
+  keyOf,
+  LOCAL_EVERYWHERE,
+  READY_FOR_B,
+  runs,
+  runsNothing,
+  startsWith,
+  verdict,
+  wants,
+} from './snapshots.ts'
+
+t.test('a judgement that takes long is waited for, while all else goes on', async (t) => {
+  const assigned = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), accepted: new Map() }
+  const pending = { ...assigned, preflightPending: new Set([keyOf(A)]) }
+  t.match(decide(pending), { kind: 'wait', phase: 'preflight' })
+  t.match(decide({ ...pending, ...accepts(A) }), { kind: 'activate', target: A }, 'it was accepted before')
+  const failed = { ...crashing(B), ...startsWith(B), ...assignedTo(B), preflightPending: new Set([keyOf(B)]) }
+  t.match(decide(failed), { kind: 'condemn' }, 'a kubelet that fails meanwhile is rolled back')
+  const back = { ...failed, ...wants(B), ...judged(verdict(B, 'provisional')), accepted: new Map(), preflightPending: new Set([keyOf(A)]) }
+  t.match(decide(back), { kind: 'preflight', source: A, fallback: true }, 'a fallback does not wait: it is judged by what takes no time')
+})
+
+t.test('what has passed its trial and is what kubelet starts with needs no judge, as at boot', async (t) => {
+  const booting = { ...runsNothing('stopped'), accepted: new Map(), basis: 'now' }
+  t.not(decide(booting).kind, 'preflight')
+  t.match(decide({ ...booting, proven: undefined }), { kind: 'preflight', source: A })
+})
+
+t.test('an acceptance of yesterday is asked for again before it counts', async (t) => {
+  const wanted = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), basis: 'now' }
+  const accepted = (basis: string) => ({ accepted: new Map([[keyOf(A), { drain: [], basis }]]) })
+  t.match(decide({ ...wanted, ...accepted('then') }), { kind: 'preflight', source: A })
+  t.match(decide({ ...wanted, ...accepted('now') }), { kind: 'activate', target: A })
+  t.match(decide({ ...wanted, ...accepted('then'), ...startsWith(A) }), { kind: 'restart', to: A }, 'but not once it is activated')
+})
+
+t.test('a refusal is judged anew when what it rests on has changed', async (t) => {
+  const refused = { ...wants(B), ...assignedTo(B), ...judged(verdict(B, 'refused', { basis: 'then' })) }
+  t.match(decide({ ...refused, basis: 'then' }), { kind: 'wait', phase: 'fallen-back' })
+  t.match(decide({ ...refused, basis: 'now' }), { kind: 'preflight', source: B, fallback: false })
+  t.match(decide({ ...refused, basis: 'now', preflightPending: new Set([keyOf(B)]) }), { kind: 'wait', phase: 'fallen-back' })
+  t.match(decide({ ...refused, basis: undefined }), { kind: 'wait' }, 'whoever cannot judge does not')
+  const failed = { ...wants(B), ...assignedTo(B), ...judged(verdict(B, 'confirmed')), basis: 'now' }
+  t.match(decide(failed), { kind: 'wait' }, 'but not what kubelet failed on')
+})
+
+t.test('preflight refused it', async (t) => {
+  const refused = { ...READY_FOR_B, ...judged(verdict(B, 'refused')) }
+  t.match(decide(refused), { kind: 'wait', phase: 'fallen-back' }, 'no restart where last-known-good runs')
+  const running = { ...refused, ...startsWith(C), ...runs(C), health: health(C) }
+  t.match(decide(running), { kind: 'activate', target: A, fallback: undefined }, 'back to it where something else does')
+})

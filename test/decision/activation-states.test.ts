@@ -1,0 +1,80 @@
+import t from 'tap'
+import { spreadDelayUs } from '../../src/decision/spread.ts'
+import {
+  A,
+  A_EDITED,
+  accepts,
+  assignedTo,
+  B,
+  BOOT,
+  C,
+  contentOf,
+  crashing,
+  decide,
+  GOOD,
+  health,
+  hold,
+  judged,
+  keyOf,
+  LOCAL_EVERYWHERE,
+  MINUTE_US,
+  NOW_US,
+  POLICY,
+  READY_FOR_B,
+  restartTo,
+  runs,
+  runsNothing,
+  SECOND_US,
+  startsWith,
+  verdict,
+  wants,
+} from './snapshots.ts'
+
+t.test('what may change on a drained node only waits for that', async (t) => {
+  const wanted = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), accepted: new Map([[keyOf(A), { drain: ['cgroupDriver'] }]]) }
+  t.match(decide(wanted), { kind: 'wait', phase: 'drain', detail: /waits until the node is drained: it changes cgroupDriver/ })
+  t.match(decide({ ...wanted, drained: false }), { phase: 'drain' })
+  t.match(decide({ ...wanted, drained: true }), { kind: 'activate', target: A })
+  t.match(decide({ ...wanted, ...runs(A) }), { kind: 'activate', target: A }, 'a new version of what runs changes nothing')
+  t.match(decide({ ...wanted, ...startsWith(A) }), { kind: 'restart', to: A }, 'once it is activated, nothing holds it')
+})
+
+t.test('the fallback that is made ready is the best that is left', async (t) => {
+  t.match(decide(READY_FOR_B), { kind: 'activate', target: B, fallback: A })
+  t.match(decide({ ...READY_FOR_B, ...judged(verdict(A, 'confirmed')), previous: hold(C) }), { fallback: C })
+  t.match(decide({ ...READY_FOR_B, lastKnownGood: hold('local') }), { fallback: 'local' })
+})
+
+t.test('the spread', async (t) => {
+  const sinceUs = NOW_US - spreadDelayUs('node-1', A_EDITED, POLICY.spreadUs) + SECOND_US
+  const spread = { bootId: BOOT, source: A_EDITED, sinceUs }
+  const edited = { ...wants(A_EDITED), ...assignedTo(A_EDITED), ...accepts(A, A_EDITED), spread }
+  t.match(decide(edited), { kind: 'wait', phase: 'spread', untilUs: NOW_US + SECOND_US })
+  t.match(decide({ ...edited, spread: { ...spread, sinceUs: sinceUs - SECOND_US } }), { kind: 'activate', target: A_EDITED })
+  t.match(decide({ ...edited, spread: undefined }), { kind: 'activate' }, 'a change of the node’s own assignment')
+  t.not(decide({ ...edited, ...crashing(A) }).kind, 'wait', 'what runs fails: its successor cannot come too soon')
+  t.match(decide({ ...edited, accepted: new Map([[keyOf(A), { drain: [] }]]) }), { kind: 'preflight' }, 'it is judged while it waits')
+  const same = contentOf(A)
+  t.match(decide({ ...edited, ...wants(A_EDITED, same), ...assignedTo(A_EDITED, same) }), { kind: 'activate' }, 'nothing to restart')
+})
+
+t.test('a kubelet that a person stopped', async (t) => {
+  const stopped = { ...READY_FOR_B, ...runsNothing('stopped') }
+  t.match(decide(stopped), { kind: 'activate', target: B }, 'its next start uses what is wanted')
+  t.match(decide({ ...stopped, ...startsWith(B) }), { kind: 'wait', phase: 'kubelet-stopped' })
+})
+
+t.test('limits', async (t) => {
+  const spent = Array.from({ length: POLICY.restartsPerHour }, (_, index) => restartTo(GOOD, { atUs: NOW_US - (20 - index) * MINUTE_US }))
+  const due = { ...READY_FOR_B, ...startsWith(B), health: health(B, { started: false }), restarts: spent }
+  t.match(decide(due), { kind: 'wait', phase: 'restart-limit' })
+
+  const asked = restartTo(B, { atUs: NOW_US - MINUTE_US, invocationBefore: 'invocation-0' })
+  const ineffective = { ...due, health: health(B, { subjectSinceUs: NOW_US - 2 * MINUTE_US }), restarts: [asked] }
+  t.match(decide(ineffective), { kind: 'wait', phase: 'ineffective' })
+
+  t.match(decide({ ...READY_FOR_B, ...startsWith(B), health: health(B, { started: false }), runtimeUp: false }), {
+    kind: 'wait',
+    phase: 'runtime-down',
+  })
+})

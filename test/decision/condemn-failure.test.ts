@@ -1,0 +1,106 @@
+import t from 'tap'
+import { describeSource } from '../../src/decision/config-source.ts'
+import { nextStep } from '../../src/decision/next-step.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Verdict } from '../../src/decision/verdict.ts'
+import {
+  A,
+  accepts,
+  assignedTo,
+  B,
+  C,
+  crashing,
+  decide,
+  health,
+  hold,
+  inTrial,
+  judged,
+  keyOf,
+  LOCAL_EVERYWHERE,
+  MINUTE_US,
+  NOW_US,
+  POLICY,
+  READY_FOR_B,
+  runs,
+  runsNothing,
+  SECOND_US,
+  startsWith,
+  verdict,
+  wants,
+} from './snapshots.ts'
+
+t.test('what fails while the next one waits for a drained node, or for its judge, is rolled back', async (t) => {
+  const failing = { ...crashing(A), ...startsWith(A), ...assignedTo(B), ...wants(B), lastKnownGood: hold('local') }
+  const undrained = { ...failing, accepted: new Map([[keyOf(B), { drain: ['cgroupDriver'] }]]) }
+  t.match(decide(undrained), { kind: 'condemn', verdict: { source: A, state: 'provisional' } })
+  t.match(decide({ ...undrained, ...judged(verdict(A, 'provisional')) }), { kind: 'activate', target: 'local' })
+  t.match(decide({ ...failing, accepted: new Map(), preflightPending: new Set([keyOf(B)]) }), { kind: 'condemn', verdict: { source: A } })
+  t.match(decide({ ...undrained, drained: true }), { kind: 'activate', target: B }, 'once it is drained, what is wanted takes its place')
+})
+
+t.test('a failure', async (t) => {
+  const ill = (since: number, facts = {}) => health(B, { healthySinceUs: undefined, unhealthySinceUs: NOW_US - since, ...facts })
+  const failures: [string, Partial<Snapshot>, Verdict['reason']][] = [
+    ['crash loop', crashing(B), 'crash-loop'],
+    ['systemd gave it up', { ...runsNothing('failed'), health: ill(SECOND_US) }, 'crash-loop'],
+    ['start deadline', { ...runs(B), health: ill(POLICY.startDeadlineUs + 1, { wasHealthy: false }) }, 'start-deadline'],
+    ['lost health', { ...runs(B), health: ill(POLICY.toleranceUs + 1) }, 'ill-health'],
+  ]
+  for (const [what, facts, reason] of failures) {
+    t.match(
+      nextStep(inTrial(facts)),
+      { kind: 'condemn', verdict: { key: keyOf(B), state: 'provisional', reason, source: B }, next: A, asked: false },
+      what,
+    )
+    t.match(
+      nextStep(inTrial({ ...facts, ...assignedTo(B), lastKnownGood: hold(B), proven: keyOf(B) })),
+      { kind: 'condemn', next: 'local' },
+      `${what} of what was promoted`,
+    )
+    const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
+    t.match(nextStep(inTrial({ ...facts, ...paused })), { kind: 'wait' }, `${what} while paused`)
+  }
+
+  t.test('leads to the fallback without a wait', async (t) => {
+    const condemned = inTrial({ ...crashing(B), ...judged(verdict(B, 'provisional')) })
+    t.match(nextStep(condemned), { kind: 'activate', target: A, fallback: undefined })
+    const activated = { ...condemned, ...startsWith(A), health: health(A, { started: false, lastProcess: health(B).lastProcess }) }
+    t.match(nextStep(activated), { kind: 'restart', to: A, record: { fallback: true } })
+  })
+
+  t.test('of local where local is assigned is the administrator’s', async (t) => {
+    t.match(decide({ ...LOCAL_EVERYWHERE, ...wants('local'), ...crashing('local') }), { kind: 'wait' })
+  })
+
+  t.test('of what kubelet does not start with is none', async (t) => {
+    t.match(decide({ ...READY_FOR_B, ...crashing(B) }), { kind: 'activate', target: B })
+  })
+
+  t.test('while the container runtime refuses is none', async (t) => {
+    t.match(nextStep(inTrial({ ...crashing(B), runtimeUp: false })), { kind: 'wait' })
+  })
+
+  t.test('of a unit that does not take its config from us is none', async (t) => {
+    const broken = runsNothing('auto-restart', { wiring: { kind: 'broken', reason: 'overridden', detail: 'another drop-in' } })
+    t.match(nextStep(inTrial({ ...crashing(B), ...broken })), { kind: 'wait', phase: 'blocked', detail: 'another drop-in' })
+  })
+
+  t.test('of what is no longer wanted, while its successor cannot be had, is one all the same', async (t) => {
+    for (const step of ['activate', 'preflight'] as const) {
+      const stuck = {
+        ...crashing(B),
+        ...wants(C),
+        ...assignedTo(C),
+        troubles: [{ step, about: describeSource(C), detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }],
+      }
+      const found = nextStep(inTrial({ ...stuck, ...(step === 'activate' ? accepts(A, B, C) : {}) }))
+      t.not(found.kind, 'wait', `${step} fails`)
+    }
+  })
+
+  t.test('leads on to where there is no verdict', async (t) => {
+    const lower = { ...crashing(A), ...wants(B), ...assignedTo(B), ...judged(verdict(B, 'provisional')) }
+    t.match(decide({ ...lower, previous: hold(C) }), { kind: 'condemn', verdict: { key: keyOf(A) }, next: C })
+    t.match(decide(lower), { kind: 'condemn', next: 'local' })
+  })
+})

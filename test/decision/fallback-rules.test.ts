@@ -1,0 +1,81 @@
+import t from 'tap'
+import { nextStep } from '../../src/decision/next-step.ts'
+import { look } from './any-snapshot.ts'
+import {
+  A,
+  B,
+  crashing,
+  fallenBack,
+  HOUR_US,
+  health,
+  inTrial,
+  judged,
+  keyOf,
+  MINUTE_US,
+  NOW_US,
+  POLICY,
+  restartTo,
+  runs,
+  startsWith,
+  unit,
+  verdict,
+} from './snapshots.ts'
+
+t.test('what a fallback teaches', async (t) => {
+  const provisional = judged(verdict(B, 'provisional'))
+  const healthyFor = (us: number) => ({
+    ...provisional,
+    ...runs(A, { startedAgoUs: us }),
+    health: health(A, { healthySinceUs: NOW_US - us }),
+  })
+  t.match(nextStep(fallenBack(healthyFor(POLICY.toleranceUs - 1))), { kind: 'wait', phase: 'fallen-back' })
+  t.match(nextStep(fallenBack(healthyFor(POLICY.toleranceUs))), { kind: 'confirm', verdicts: [{ key: keyOf(B) }] })
+
+  const all = judged(verdict(B, 'provisional'), verdict(A, 'provisional'), verdict('local', 'provisional'))
+  t.match(nextStep(fallenBack({ ...healthyFor(POLICY.toleranceUs), ...all })), {
+    kind: 'forgive',
+    keys: [keyOf(B), keyOf(A), keyOf('local')],
+    asked: false,
+  })
+
+  t.test('nothing from an old record of health', async (t) => {
+    const stale = health(A, { healthySinceUs: NOW_US - HOUR_US, lastSampleUs: NOW_US - HOUR_US / 2 })
+    const broken = unit({ wiring: { kind: 'broken', reason: 'overridden', detail: '' } })
+    const blind = { ...provisional, nextStart: { kind: 'unknown', detail: '' }, unit: broken, health: stale } as const
+    t.match(nextStep(fallenBack(blind)), { kind: 'wait' })
+  })
+
+  t.test('local is never proved guilty: its file may have been changed since', async (t) => {
+    const localToo = inTrial({ ...judged(verdict('local', 'provisional')) })
+    const step = nextStep(localToo)
+    t.notOk(step.kind === 'confirm' && step.verdicts.some(({ source }) => source === 'local'))
+  })
+})
+
+t.test('the node is at fault', async (t) => {
+  const all = judged(verdict(B, 'provisional'), verdict(A, 'provisional'), verdict('local', 'provisional'))
+  const resting = {
+    ...all,
+    ...crashing(A, { exits: 50, subjectSinceUs: NOW_US - MINUTE_US }),
+    restarts: [restartTo(A, { fallback: true })],
+  }
+  t.match(nextStep(fallenBack(resting)), { kind: 'wait', phase: 'node-at-fault' }, 'nothing is judged or restarted')
+  t.match(nextStep(fallenBack({ ...resting, ...startsWith('local') })), { kind: 'activate', target: A }, 'it rests on last-known-good')
+
+  t.test('but not for ever: last-known-good may have gone bad itself', async (t) => {
+    const since = (agoUs: number) => ({ ...resting, ...crashing(A, { exits: 50, subjectSinceUs: NOW_US - agoUs }) })
+    t.match(nextStep(fallenBack(since(3 * POLICY.trialUs - 1))), { kind: 'wait', phase: 'node-at-fault' })
+    const long = since(3 * POLICY.trialUs)
+    t.match(nextStep(fallenBack(long)), { kind: 'forgive', keys: [keyOf(B), keyOf(A), keyOf('local')], asked: false })
+    const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
+    for (const not of [paused, { runtimeUp: false }]) t.match(nextStep(fallenBack({ ...long, ...not })), { kind: 'wait' })
+  })
+
+  t.test('and nothing that happened meanwhile is charged to the config that comes out of it', async (t) => {
+    const well = { ...runs(A), health: health(A, { healthySinceUs: NOW_US - 2 * MINUTE_US, exits: 50 }) }
+    const step = nextStep(fallenBack({ ...all, ...well }))
+    if (step.kind === 'wait') return t.fail('it waits')
+    const forgiven = look(fallenBack({ ...all, ...well }), step, () => false)
+    t.not(nextStep({ ...forgiven, ...judged(verdict(B, 'refused')) }).kind, 'condemn')
+  })
+})

@@ -1,0 +1,137 @@
+import t from 'tap'
+import type { Desired } from '../../src/decision/desired.ts'
+import {
+  A,
+  A_EDITED,
+  assignedTo,
+  B,
+  contentOf,
+  dataOf,
+  decide,
+  hold,
+  judged,
+  keyOf,
+  LOCAL_EVERYWHERE,
+  lost,
+  READY_FOR_B,
+  runs,
+  startsWith,
+  unit,
+  verdict,
+  wants,
+} from './snapshots.ts'
+
+t.test('what is wanted', async (t) => {
+  t.test('anything but a clear answer changes nothing', async (t) => {
+    const { uid: _uid, resourceVersion: _version, ...ref } = B
+    const unclear: Desired[] = [
+      { kind: 'unknown', detail: 'no answer yet' },
+      { kind: 'invalid', detail: 'all were nil' },
+      { kind: 'config-map', ref, object: { kind: 'pending' } },
+      ...(['not-found', 'forbidden', 'unreachable', 'malformed'] as const).map((reason): Desired => {
+        return { kind: 'config-map', ref, object: { kind: 'unavailable', reason, detail: '' } }
+      }),
+    ]
+    for (const desired of unclear) t.match(decide({ desired, desiredContent: undefined }), { kind: 'wait', phase: 'settled' })
+  })
+
+  t.test('configSource removed: assigned, last-known-good and previous are local', async (t) => {
+    t.same(decide(wants('local')), { kind: 'reset-to-local', from: A })
+    const half = { ...wants('local'), ...assignedTo('local') }
+    t.same(decide(half), { kind: 'reset-to-local', from: 'local' }, 'a crash on the way there is made good')
+    t.same(decide({ ...half, lastKnownGood: hold('local'), previous: hold(B) }), { kind: 'reset-to-local', from: 'local' })
+    const reset = { ...wants('local'), ...LOCAL_EVERYWHERE, ...startsWith(A), ...runs(A) }
+    t.match(decide(reset), { kind: 'activate', target: 'local', fallback: undefined })
+    t.match(decide({ ...reset, ...startsWith('local') }), { kind: 'restart', to: 'local' })
+  })
+
+  t.test('an edit in place, a new uid, another key: a new version is assigned', async (t) => {
+    t.match(decide(wants(A_EDITED)), { kind: 'assign', source: A_EDITED, inPlace: true })
+    const recreated = { ...A, uid: 'uid-of-the-next' }
+    t.match(decide(wants(recreated)), { kind: 'assign', source: recreated, inPlace: true })
+    const otherKey = { ...A, kubeletConfigKey: 'other' }
+    t.match(decide(wants(otherKey)), { kind: 'assign', source: otherKey, inPlace: false })
+    t.match(decide(wants(B)), { kind: 'assign', source: B, inPlace: false })
+  })
+
+  t.test('only metadata was edited: every record moves on, and nothing restarts', async (t) => {
+    const same = contentOf(A)
+    const assigned = { ...wants(A_EDITED, same), ...assignedTo(A_EDITED, same) }
+    t.match(decide(assigned), { kind: 'activate', target: A_EDITED })
+    const activated = { ...assigned, ...startsWith(A_EDITED, same) }
+    t.match(decide(activated), { kind: 'promote', target: { source: A_EDITED, content: same }, previous: undefined })
+    t.match(decide({ ...activated, lastKnownGood: hold(A_EDITED, same) }), { kind: 'wait', phase: 'settled' })
+  })
+
+  t.test('also while systemd does not answer', async (t) => {
+    t.match(decide({ ...wants(B), unit: { kind: 'unknown', detail: 'bus' } }), { kind: 'assign', source: B })
+    t.match(decide({ ...READY_FOR_B, unit: { kind: 'unknown', detail: 'bus' } }), { kind: 'wait', phase: 'unknown', detail: 'bus' })
+  })
+
+  t.test('a reset on the node holds it on local until it is lifted', async (t) => {
+    const requests = { hold: 'local', rollback: undefined, retry: false } as const
+    t.same(decide({ requests }), { kind: 'reset-to-local', from: A })
+    t.match(decide({ ...LOCAL_EVERYWHERE, requests, ...wants(A) }), { kind: 'wait', phase: 'settled' })
+    t.match(decide({ ...LOCAL_EVERYWHERE, ...wants(A) }), { kind: 'assign', source: A })
+  })
+})
+
+t.test('the same version once more', async (t) => {
+  const other = 'other bytes'
+  t.test('its checkpoint is gone: saved again', async (t) => {
+    const gone = { ...assignedTo(A), assignedContent: undefined, storedContent: undefined }
+    t.match(decide(gone), { kind: 'assign', source: A })
+    const other = { ...gone, desiredContent: 'other bytes', nextStart: { kind: 'known', held: lost(A) } } as const
+    t.match(decide(other), { kind: 'preflight', data: dataOf(A) }, 'but with other content not unjudged, where kubelet starts from it')
+  })
+
+  const restored = { ...wants(A, other) }
+  t.test('with other content, as after a restored etcd: judged first, since kubelet may start from it at any time', async (t) => {
+    t.match(decide(restored), { kind: 'preflight', source: A, key: `${other}@kubelet-v1`, data: dataOf(A) })
+    t.match(decide({ ...restored, accepted: new Map([[`${other}@kubelet-v1`, { drain: [] }]]) }), {
+      kind: 'assign',
+      source: A,
+      inPlace: true,
+    })
+  })
+
+  t.test('while nobody knows what kubelet starts with: not now', async (t) => {
+    const accepted = {
+      ...restored,
+      accepted: new Map([
+        [keyOf(A), { drain: [] }],
+        [`${other}@kubelet-v1`, { drain: [] }],
+      ]),
+      nextStart: { kind: 'unknown', detail: '' },
+    } as const
+    t.not(decide({ ...accepted, unit: { kind: 'unknown', detail: 'bus' } }).kind, 'assign', 'systemd does not answer')
+    const wiring = { kind: 'broken', reason: 'daemon-reload-needed', detail: '' } as const
+    t.not(
+      decide({ ...accepted, accepted: new Map([[keyOf(A), { drain: [] }]]), unit: unit({ wiring }) }).kind,
+      'assign',
+      'the unit may read kubelet.env or not',
+    )
+  })
+
+  t.test('refused: what runs stays', async (t) => {
+    const refused = judged(verdict(A, 'refused', { key: `${other}@kubelet-v1` }))
+    t.match(decide({ ...restored, ...refused }), { kind: 'wait', phase: 'settled' })
+  })
+
+  t.test('whatever was assigned: kubelet starts from it', async (t) => {
+    const damaged = { assigned: { kind: 'damaged', detail: 'garbage' }, assignedContent: undefined } as const
+    for (const before of [damaged, assignedTo(B), assignedTo('local')]) {
+      t.match(decide({ ...restored, ...before }), { kind: 'preflight', source: A, data: dataOf(A) })
+      const refused = judged(verdict(A, 'refused', { key: `${other}@kubelet-v1` }))
+      t.not(decide({ ...restored, ...before, ...refused }).kind, 'assign')
+      const same = { ...wants(A), ...before, unit: unit({ wiring: { kind: 'broken', reason: 'overridden', detail: '' } }) } as const
+      t.match(decide({ ...same, nextStart: { kind: 'unknown', detail: '' } }), { kind: 'assign' }, 'what differs in nothing needs no judge')
+    }
+    const otherKey = { ...A, kubeletConfigKey: 'other' }
+    t.match(decide({ ...wants(otherKey, other) }), { kind: 'preflight', source: otherKey }, 'nor does it matter which of its keys')
+  })
+
+  t.test('nothing starts from it: saved at once, and judged before it is activated', async (t) => {
+    t.match(decide({ ...restored, ...startsWith(B), ...runs(B) }), { kind: 'assign', source: A })
+  })
+})

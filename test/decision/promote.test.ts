@@ -1,0 +1,80 @@
+import t from 'tap'
+import { nextStep } from '../../src/decision/next-step.ts'
+import {
+  A,
+  accepts,
+  assignedTo,
+  B,
+  C,
+  decide,
+  fallenBack,
+  HOUR_US,
+  health,
+  hold,
+  inTrial,
+  judged,
+  keyOf,
+  LOCAL_EVERYWHERE,
+  MINUTE_US,
+  NOW_US,
+  POLICY,
+  runs,
+  startsWith,
+  UPGRADED_KUBELET,
+  unit,
+  verdict,
+  wants,
+} from './snapshots.ts'
+
+t.test('the trial', async (t) => {
+  t.match(nextStep(inTrial()), { kind: 'wait', phase: 'in-trial' })
+  const over = { ...runs(B), health: health(B, { healthySinceUs: NOW_US - POLICY.trialUs }) }
+  t.match(nextStep(inTrial(over)), { kind: 'prove', key: keyOf(B) })
+  t.match(nextStep(inTrial({ ...over, proven: keyOf(B) })), { kind: 'promote', target: hold(B), previous: A })
+  t.match(nextStep(inTrial({ ...over, proven: keyOf(B), lastKnownGood: hold(B) })), { kind: 'wait', phase: 'settled' })
+
+  t.test('a look is due when it ends', async (t) => {
+    const almost = { ...runs(B), health: health(B, { healthySinceUs: NOW_US - POLICY.trialUs + 1000 }) }
+    t.match(nextStep(inTrial(almost)), { kind: 'wait', untilUs: NOW_US + 1000 })
+  })
+
+  t.test('nothing is promoted that does not run', async (t) => {
+    const again = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), ...accepts(A), proven: keyOf(A) }
+    t.match(decide({ ...again, ...startsWith(A), health: health(A, { started: false, healthySinceUs: undefined }) }), { kind: 'restart' })
+  })
+
+  t.test('a new kubelet reopens it, from its next start on', async (t) => {
+    const upgraded = { unit: unit({ kubeletIdentity: UPGRADED_KUBELET }), health: undefined }
+    t.match(decide(upgraded), { kind: 'wait', phase: 'in-trial', detail: /have changed since it started/ })
+    const key = keyOf(A, UPGRADED_KUBELET)
+    const started = runs(A, { kubelet: UPGRADED_KUBELET, unit: { kubeletIdentity: UPGRADED_KUBELET } })
+    t.match(decide({ ...started, health: health(A, { subject: key, healthySinceUs: NOW_US - HOUR_US }) }), { kind: 'prove', key })
+  })
+
+  t.test('one that does not come to an end is said', async (t) => {
+    t.match(nextStep(inTrial()), { detail: /^trial of kube-system\/b/ })
+    const young = { healthySinceUs: NOW_US - MINUTE_US }
+    t.match(nextStep(inTrial({ health: health(B, { ...young, starts: 6 }) })), { detail: /does not come to an end/ })
+    t.match(nextStep(inTrial({ health: health(B, { ...young, subjectSinceUs: NOW_US - 2 * HOUR_US }) })), {
+      detail: /does not come to an end/,
+    })
+  })
+
+  t.test('last-known-good that runs as a fallback is proved, and stays what it is', async (t) => {
+    const started = runs(A, { kubelet: UPGRADED_KUBELET, unit: { kubeletIdentity: UPGRADED_KUBELET } })
+    const key = keyOf(A, UPGRADED_KUBELET)
+    const facts = {
+      ...started,
+      health: health(A, { subject: key }),
+      ...judged(verdict(B, 'confirmed', { key: keyOf(B, UPGRADED_KUBELET) })),
+    }
+    t.match(nextStep(fallenBack(facts)), { kind: 'prove', key })
+    t.match(nextStep(fallenBack({ ...facts, proven: key })), { kind: 'wait', phase: 'fallen-back' })
+    const previous = { lastKnownGood: hold(C), previous: hold(A), ...judged(verdict(B, 'confirmed'), verdict(C, 'confirmed')) }
+    t.match(
+      nextStep(fallenBack({ ...previous, proven: keyOf(C) })),
+      { kind: 'wait', phase: 'fallen-back' },
+      'previous is not promoted again',
+    )
+  })
+})

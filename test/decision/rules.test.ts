@@ -1,0 +1,67 @@
+import t from 'tap'
+import { nextStep } from '../../src/decision/next-step.ts'
+import {
+  A,
+  accepts,
+  assignedTo,
+  B,
+  C,
+  crashing,
+  decide,
+  health,
+  hold,
+  inTrial,
+  judged,
+  keyOf,
+  lost,
+  READY_FOR_B,
+  runs,
+  runsNothing,
+  startsWith,
+  unit,
+  verdict,
+  wants,
+} from './snapshots.ts'
+
+t.test('while systemd is stopping it nothing is done or judged', async (t) => {
+  t.match(nextStep(inTrial({ ...crashing(B), ...runsNothing('stopping') })), { kind: 'wait', phase: 'restarting' })
+  t.match(decide({ ...wants(B), ...runsNothing('stopping') }), { kind: 'wait', phase: 'restarting' })
+})
+
+t.test('wiring', async (t) => {
+  const broken = (reason: 'overridden' | 'dynamic-config-dir') => ({ unit: unit({ wiring: { kind: 'broken', reason, detail: reason } }) })
+  t.match(decide({ ...wants(B), ...broken('overridden') }), { kind: 'assign' }, 'the assignment is followed')
+  t.match(decide({ ...READY_FOR_B, ...broken('overridden') }), { kind: 'wait', phase: 'blocked', detail: 'overridden' })
+  t.match(decide(broken('overridden')), { kind: 'wait', phase: 'settled', detail: 'overridden' }, 'what is wanted runs already')
+  t.match(decide({ ...wants(B), ...broken('dynamic-config-dir') }), { kind: 'wait', phase: 'blocked' }, 'two controllers: touch nothing')
+})
+
+t.test('damage', async (t) => {
+  const damaged = { assigned: { kind: 'damaged', detail: 'garbage' }, assignedContent: undefined } as const
+  t.match(decide(damaged), { kind: 'assign', source: A }, 'the cluster says it anew')
+  t.match(decide({ ...damaged, ...wants('local') }), { kind: 'reset-to-local', from: undefined })
+  const untold = { ...damaged, desired: { kind: 'unknown', detail: '' } } as const
+  t.match(decide(untold), { kind: 'wait', phase: 'unknown', detail: /was damaged/ }, 'unknown is not local')
+  t.match(decide({ ...untold, nextStart: { kind: 'unknown', detail: '' } }), { kind: 'wait', phase: 'unknown', detail: /was damaged/ })
+  t.match(decide({ ...untold, lastKnownGood: lost(A) }), { kind: 'wait' }, 'a lost fallback may be what is assigned')
+  const failing = { ...untold, ...startsWith(B), ...crashing(B), ...accepts(A, B) }
+  t.match(decide(failing), { kind: 'condemn', verdict: { key: keyOf(B) }, next: A }, 'what fails is left all the same')
+  t.match(decide({ ...failing, ...judged(verdict(B, 'provisional')) }), { kind: 'activate', target: A })
+  const rested = { ...untold, ...startsWith(B), ...runs(B), health: health(B), proven: keyOf(B) }
+  t.match(decide(rested), { kind: 'wait', phase: 'unknown' }, 'and nothing is promoted')
+
+  const localFails = { ...untold, ...startsWith('local'), ...crashing('local') }
+  t.match(decide(localFails), { kind: 'condemn', next: A }, 'local may be a fallback that fails')
+  const all = judged(...[A, B, 'local' as const].map((source) => verdict(source, 'provisional')))
+  t.match(decide({ ...localFails, ...all }), { kind: 'activate', target: A }, 'and where everything failed, the node was at fault')
+  t.match(decide({ ...untold, ...all }), { kind: 'forgive', keys: [keyOf(A), keyOf(B), keyOf('local')] }, 'for every config, known or not')
+  const nothingElse = { lastKnownGood: hold('local'), previous: hold('local') }
+  t.match(decide({ ...localFails, ...nothingElse }), { kind: 'wait' }, 'but where there never was another, it is the administrator’s')
+
+  t.match(decide({ lastKnownGood: lost(C) }), { kind: 'forget-fallback', record: 'last-known-good', source: C })
+  t.match(decide({ previous: lost(C) }), { kind: 'forget-fallback', record: 'previous', source: C })
+  const gone = { ...assignedTo(A), assignedContent: undefined, lastKnownGood: lost(A) }
+  t.match(decide(gone), { kind: 'assign', source: A }, 'the cluster still has it')
+
+  t.match(decide({ nextStart: { kind: 'unknown', detail: 'garbage' } }), { kind: 'activate', target: A }, 'kubelet.env is written anew')
+})
