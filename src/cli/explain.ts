@@ -1,6 +1,4 @@
-/**
- * What the agent would do next about a Snapshot, in words: the same pure decision that the agent runs on, asked without an agent. Pure.
- */
+/** What the agent would do next about a Snapshot, in words, from the decision that the agent itself runs. Pure. */
 import { findEndUs } from '../decision/awaited.ts'
 import { describeSource } from '../decision/config-source.ts'
 import { nextStep } from '../decision/next-step.ts'
@@ -11,12 +9,12 @@ import type { Target } from '../decision/target.ts'
 import { measureTrial } from '../decision/trial.ts'
 
 export interface Explanation {
-  /** Which source should be active. undefined: cannot be told. */
+  /** What should run. undefined: unknown. */
   readonly target: Target | undefined
-  /** `due`: there is something to do, which a running agent does at once. */
+  /** `due`: there is a step to do, which a running agent does at once. */
   readonly phase: Phase | 'due'
   readonly detail: string
-  /** Of the trial that is under way. */
+  /** Of the present trial. */
   readonly trialRemainingUs: number | undefined
   /** Of a wait that ends by itself: this node's turn in a spread, or the hourly limit of restarts. */
   readonly waitRemainingUs: number | undefined
@@ -24,7 +22,8 @@ export interface Explanation {
 
 export function explain(snapshot: Snapshot): Explanation {
   const { target } = assess(snapshot)
-  // What preflight accepted is known to the agent alone. Without this, everything not yet activated would seem to wait for preflight.
+  // Only the running agent knows what preflight accepted. Without this, every config that is not yet
+  // activated would seem to wait for preflight.
   const accepted = new Map(snapshot.accepted)
   if (target !== undefined) accepted.set(target.key, { drain: [], basis: snapshot.basis })
   const step = nextStep({ ...snapshot, accepted })
@@ -45,17 +44,17 @@ export function explain(snapshot: Snapshot): Explanation {
 export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
   switch (step.kind) {
     case 'forgive':
-      return `drop what is held against ${step.keys.length === 1 ? 'a config' : 'configs'}: ${step.why}`
+      return `drop ${step.keys.length === 1 ? 'the verdict on a config' : 'the verdicts on configs'}: ${step.why}`
     case 'drop-rollback':
-      return 'drop the rollback that was asked for: what it was about is no longer wanted'
+      return 'drop the requested rollback: the config it names is no longer wanted'
     case 'assign':
       return `assign ${describeSource(step.source)}`
     case 'reset-to-local':
       return 'return to the local config'
     case 'condemn':
-      return `roll back ${describeSource(step.verdict.source)} to ${step.next === undefined ? 'nothing that is left' : describeSource(step.next)}: ${step.verdict.detail}`
+      return `roll back ${describeSource(step.verdict.source)} to ${step.next === undefined ? 'no other config' : describeSource(step.next)}: ${step.verdict.detail}`
     case 'confirm':
-      return 'confirm what failed, since the fallback is healthy'
+      return 'confirm the verdict on the config that failed, since the fallback is healthy'
     case 'preflight':
       return `check ${describeSource(step.source)}`
     case 'activate':
@@ -63,13 +62,13 @@ export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
     case 'restart':
       return `restart kubelet to use ${describeSource(step.to)}`
     case 'record-channel':
-      return 'write down how the cluster assigns'
+      return 'record which channel assigns'
     case 'prove':
       return 'record that the trial has passed'
     case 'promote':
       return `promote ${describeSource(step.target.source)} to last-known-good`
     case 'forget-fallback':
-      return `make local what ${step.record} names, since the checkpoint of ${describeSource(step.source)} is gone`
+      return `make ${step.record} local, since the checkpoint of ${describeSource(step.source)} is gone`
     case 'prune':
       return 'remove checkpoints that are no longer needed'
   }

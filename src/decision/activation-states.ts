@@ -16,7 +16,7 @@ import { describePause, findPause } from './find-pause.ts'
 import { isHeldBack } from './held-back.ts'
 import { decideRestart, lastRunSource } from './restarts.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
-import { askTurn, type Turn } from './spread.ts'
+import { findTurn, type Turn } from './spread.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
 import type { Target } from './target.ts'
 import { describeTrial, measureTrial } from './trial.ts'
@@ -161,7 +161,7 @@ function restartInto(target: Target): State {
         const step = { kind: 'restart', record: decision.record, from: lastRunSource(snapshot), to: target.source } as const
         return stepOr(situation, step, unrecorded)
       }
-      case 'stopped-by-person':
+      case 'stopped-by-operator':
         return wait(snapshot, 'kubelet-stopped', `kubelet is stopped; its next start uses ${what}`)
       case 'runtime-down':
         return wait(
@@ -217,5 +217,5 @@ function decideActivationTurn({ snapshot, unit, target }: TargetSituation): Turn
   if (target.fallback || target.source === 'local') return { kind: 'go' }
   if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return { kind: 'go' }
   if (health !== undefined && assessHealth(snapshot, health, unit) !== undefined) return { kind: 'go' }
-  return askTurn(snapshot, target.source)
+  return findTurn(snapshot, target.source)
 }

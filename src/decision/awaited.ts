@@ -6,7 +6,7 @@
 import { decideRestart } from './restarts.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { askTurn } from './spread.ts'
+import { findTurn } from './spread.ts'
 import type { Phase } from './step.ts'
 import type { Target } from './target.ts'
 import { measureTrial } from './trial.ts'
@@ -34,7 +34,7 @@ export function findAwaited(snapshot: Snapshot, phase: Phase): Awaited {
 export function findEndUs(snapshot: Snapshot, phase: Phase, target: Target): number | undefined {
   const { unit } = snapshot
   if (phase === 'spread' && target.source !== 'local') {
-    const turn = askTurn(snapshot, target.source)
+    const turn = findTurn(snapshot, target.source)
     return turn.kind === 'wait-until' ? turn.atUs : undefined
   }
   if (phase === 'restart-limit' && unit.kind === 'known') {

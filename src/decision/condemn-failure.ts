@@ -27,7 +27,7 @@ export function condemnFailure(situation: TargetSituation): Step | undefined {
   const failure = assessHealth(snapshot, health, unit)
   if (failure === undefined) return undefined
   const verdict: Verdict = { key: failed.key, state: 'provisional', ...failure, source: failed.source, atWallMs: now.wallMs }
-  return { kind: 'condemn', verdict, next: nextAfter(situation, failed)?.source, asked: false }
+  return { kind: 'condemn', verdict, next: nextAfter(situation, failed)?.source, requested: false }
 }
 
 /** It could not be checked or activated lately, is still being checked, or waits for a drained node. */

@@ -22,13 +22,13 @@ export function effectsOf(step: Action, snapshot: Snapshot): readonly Effect[] {
 }
 
 const EFFECTS: EffectsOf = {
-  forgive: ({ keys, asked, why }, { health }) => [
+  forgive: ({ keys, requested, why }, { health }) => [
     history('retrying', undefined, undefined, why),
     ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
     // Exits before this point are not charged again.
     ...(health === undefined ? [] : [{ kind: 'write-health', health: { ...health, exits: 0 } } as const]),
     log('info', 'verdicts dropped, trying again', { why, verdicts: keys.length }),
-    ...(asked ? [{ kind: 'clear-request', request: 'retry' } as const] : []),
+    ...(requested ? [{ kind: 'clear-request', request: 'retry' } as const] : []),
   ],
 
   'drop-rollback': () => [
@@ -67,18 +67,18 @@ const EFFECTS: EffectsOf = {
     ]
   },
 
-  condemn: ({ verdict, next, asked }) => {
+  condemn: ({ verdict, next, requested }) => {
     const fields = { source: verdict.source, next, reason: verdict.reason, detail: verdict.detail }
     const from = describeSource(verdict.source)
     return [
       history('rolled-back', verdict.source, next, verdict.detail),
       { kind: 'write-verdict', verdict },
-      asked
+      requested
         ? log('warn', `rolling back from ${from} as requested on the node`, fields)
         : next === undefined
           ? log('error', 'config failed, and every other config has failed too', fields)
           : log('error', `config failed, rolling back from ${from} to ${describeSource(next)}`, fields),
-      ...(asked ? [{ kind: 'clear-request', request: 'rollback' } as const] : []),
+      ...(requested ? [{ kind: 'clear-request', request: 'rollback' } as const] : []),
     ]
   },
 

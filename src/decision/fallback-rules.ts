@@ -36,7 +36,7 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
   const provisional = suspects.filter(({ state }) => state === 'provisional')
   if (provisional.length === 0) return undefined
   const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
-  return { kind: 'forgive', keys: provisional.map(({ key }) => key), asked: false, why }
+  return { kind: 'forgive', keys: provisional.map(({ key }) => key), requested: false, why }
 }
 
 /**
@@ -51,5 +51,5 @@ export function retryAfterRest({ snapshot, target, candidates }: TargetSituation
   // There is nothing to try but what runs anyway.
   if (provisional.every(({ key }) => key === target.key)) return undefined
   const why = 'every config has failed, and nothing has changed for long: all are tried again'
-  return { kind: 'forgive', keys: provisional.map(({ key }) => key), asked: false, why }
+  return { kind: 'forgive', keys: provisional.map(({ key }) => key), requested: false, why }
 }

@@ -1,4 +1,3 @@
-/** A reading of the clocks, as data. */
 /** One reading of the clocks. Durations are always differences of `monotonicUs` within one `bootId`. */
 export interface Instant {
   readonly bootId: string

@@ -6,7 +6,7 @@ import type { Verdict } from './verdict.ts'
 export function answerRequest(situation: TargetSituation): Step | undefined {
   const { snapshot, target } = situation
   const { requests, verdicts, now } = snapshot
-  if (requests.retry) return { kind: 'forgive', keys: [...verdicts.keys()], asked: true, why: 'retry was requested on the node' }
+  if (requests.retry) return { kind: 'forgive', keys: [...verdicts.keys()], requested: true, why: 'retry was requested on the node' }
   if (requests.rollback === undefined) return undefined
   if (requests.rollback.content !== target.content || target.source === 'local') return { kind: 'drop-rollback' }
   const verdict: Verdict = {
@@ -17,5 +17,5 @@ export function answerRequest(situation: TargetSituation): Step | undefined {
     source: target.source,
     atWallMs: now.wallMs,
   }
-  return { kind: 'condemn', verdict, next: nextAfter(situation, target)?.source, asked: true }
+  return { kind: 'condemn', verdict, next: nextAfter(situation, target)?.source, requested: true }
 }

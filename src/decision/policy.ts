@@ -1,5 +1,4 @@
-/** The limits that the decision works with, as data. The settings give them. */
-/** The agent's limits: see settings for their defaults. Microseconds. */
+/** The limits of the decision, as data. The settings set them. Durations are microseconds. */
 export interface Policy {
   readonly trialUs: number
   readonly startDeadlineUs: number

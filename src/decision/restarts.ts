@@ -15,7 +15,7 @@ import type { KnownUnit } from './unit-state.ts'
 export type RestartDecision =
   | { readonly kind: 'not-due' }
   | { readonly kind: 'restart'; readonly record: RestartRecord }
-  | { readonly kind: 'stopped-by-person' }
+  | { readonly kind: 'stopped-by-operator' }
   /** Kubelet runs, and would exit at its start, since the container runtime does not answer. */
   | { readonly kind: 'runtime-down' }
   /** Requested, and not observed yet. */
@@ -31,7 +31,7 @@ export type RestartDecision =
 const START_AGAIN_US = 15e6
 const START_AGAIN_AT_MOST_US = 300e6
 /** A restart that systemd did not accept is requested again after this time. */
-const ASK_AGAIN_US = 60e6
+const RETRY_US = 60e6
 /**
  * A restart without an answer is requested again after this time: the agent died before the answer
  * came, perhaps before it made the request. If the first request is still pending, systemd merges
@@ -49,12 +49,15 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   const sinceUs = health?.subject === target.key ? health.subjectSinceUs : Number.POSITIVE_INFINITY
   // Nor does a restart long before the present process started.
   const answered = running.kind === 'known' && last !== undefined && running.startedAtUs - last.atUs > policy.startDeadlineUs
-  const asked = last !== undefined && last.target === target.key && last.atUs >= sinceUs && !answered ? last : undefined
+  const requested = last !== undefined && last.target === target.key && last.atUs >= sinceUs && !answered ? last : undefined
   // An agent that died between `reset-failed` and `start` leaves a unit that looks stopped, and
   // that nothing starts.
   const halfStarted =
-    unit.activity === 'stopped' && asked?.failed === true && asked.outcome === undefined && asked.invocationBefore === unit.invocationId
-  if ((unit.activity === 'stopped' && !halfStarted) || unit.activity === 'not-found') return { kind: 'stopped-by-person' }
+    unit.activity === 'stopped' &&
+    requested?.failed === true &&
+    requested.outcome === undefined &&
+    requested.invocationBefore === unit.invocationId
+  if ((unit.activity === 'stopped' && !halfStarted) || unit.activity === 'not-found') return { kind: 'stopped-by-operator' }
   if (unit.activity === 'stopping' || unit.activity === 'starting') return underWay(now.monotonicUs, `kubelet is ${unit.summary}`)
   if (unit.activity === 'running' && running.kind !== 'known') return underWay(now.monotonicUs, 'kubelet has just been started')
 
@@ -62,8 +65,8 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   if (isAdministrators(snapshot, unit, target)) return { kind: 'not-due' }
   // No process runs, and the last one ran this content: systemd restarts it, unless it gave up.
   if (running.kind === 'none' && !failed && health?.lastProcess?.content === target.content) return { kind: 'not-due' }
-  if (asked !== undefined && !halfStarted) {
-    const startedSince = unit.invocationId !== asked.invocationBefore
+  if (requested !== undefined && !halfStarted) {
+    const startedSince = unit.invocationId !== requested.invocationBefore
     if (startedSince && running.kind === 'known') {
       return {
         kind: 'ineffective',
@@ -71,18 +74,19 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
       }
     }
     if (startedSince && !failed) return { kind: 'not-due' }
-    const askAgainUs = asked.atUs + (asked.outcome === undefined ? LOST_US : asked.outcome.ok ? policy.startDeadlineUs : ASK_AGAIN_US)
-    if (!startedSince && now.monotonicUs < askAgainUs)
+    const retryAtUs =
+      requested.atUs + (requested.outcome === undefined ? LOST_US : requested.outcome.ok ? policy.startDeadlineUs : RETRY_US)
+    if (!startedSince && now.monotonicUs < retryAtUs)
       return {
         kind: 'under-way',
-        untilUs: askAgainUs,
-        detail: asked.outcome?.ok === false ? asked.outcome.detail : 'restart of kubelet asked for',
+        untilUs: retryAtUs,
+        detail: requested.outcome?.ok === false ? requested.outcome.detail : 'kubelet is being restarted',
       }
   }
   if ((running.kind === 'known' || failed) && snapshot.runtimeUp === false) return { kind: 'runtime-down' }
   // Falling back is exempt from the limit. Starting a unit that systemd gave up, again and again,
   // is not.
-  const exempt = target.fallback && !target.atFault && asked?.outcome === undefined
+  const exempt = target.fallback && !target.atFault && requested?.outcome === undefined
   if (!exempt && failed) {
     // A start that was cut short is completed and does not count again.
     const untilUs = halfStarted ? 0 : startAgainUs(thisBoot, now.monotonicUs)

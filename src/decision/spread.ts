@@ -14,7 +14,7 @@ import type { SpreadRecord } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** What is known of the rollout of a version when a node asks for its turn. */
-export interface RolloutRecord {
+export interface SpreadState {
   /**
    * Written when an in-place edit was first assigned. No wait without one of this source and this
    * boot.
@@ -33,7 +33,7 @@ export type Turn =
   | { readonly kind: 'halt'; readonly detail: string }
 
 /** @param nodeName the node whose turn it is */
-export function decideTurn(nodeName: string, source: ConfigMapSource, now: Instant, rollout: RolloutRecord, policy: Policy): Turn {
+export function decideTurn(nodeName: string, source: ConfigMapSource, now: Instant, rollout: SpreadState, policy: Policy): Turn {
   const { spread, halted } = rollout
   if (halted !== undefined && sameSource(halted.source, source)) return { kind: 'halt', detail: halted.why }
   if (spread === undefined || spread.bootId !== now.bootId || !sameSource(spread.source, source)) return { kind: 'go' }
@@ -43,7 +43,7 @@ export function decideTurn(nodeName: string, source: ConfigMapSource, now: Insta
 }
 
 /** The turn by what this node recorded itself. */
-export function askTurn({ nodeName, now, spread, policy }: Snapshot, source: ConfigMapSource): Turn {
+export function findTurn({ nodeName, now, spread, policy }: Snapshot, source: ConfigMapSource): Turn {
   return decideTurn(nodeName, source, now, { spread, halted: undefined }, policy)
 }
 

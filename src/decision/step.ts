@@ -14,10 +14,10 @@ import type { Verdict } from './verdict.ts'
 
 export type Step =
   /**
-   * Drop verdicts, so that the configs they condemned are tried again. `asked`: an operator
+   * Drop verdicts, so that the configs they condemned are tried again. `requested`: an operator
    * requested a retry.
    */
-  | { readonly kind: 'forgive'; readonly keys: readonly TrialKey[]; readonly asked: boolean; readonly why: string }
+  | { readonly kind: 'forgive'; readonly keys: readonly TrialKey[]; readonly requested: boolean; readonly why: string }
   /** The requested rollback is about a config that is no longer the target. */
   | { readonly kind: 'drop-rollback' }
   /**
@@ -38,9 +38,9 @@ export type Step =
   | { readonly kind: 'record-channel'; readonly channelState: ChannelState }
   /**
    * Write a verdict on the config that failed, so that the next pass finds another target. `next`:
-   * undefined when no config is left. `asked`: an operator requested the rollback.
+   * undefined when no config is left. `requested`: an operator requested the rollback.
    */
-  | { readonly kind: 'condemn'; readonly verdict: Verdict; readonly next: ConfigSource | undefined; readonly asked: boolean }
+  | { readonly kind: 'condemn'; readonly verdict: Verdict; readonly next: ConfigSource | undefined; readonly requested: boolean }
   | { readonly kind: 'confirm'; readonly verdicts: readonly Verdict[] }
   /** `data`: checked before it is on disk. undefined: the checkpoint's. */
   | {

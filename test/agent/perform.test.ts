@@ -40,11 +40,11 @@ const RESTART = { kind: 'restart', record: restartTo(B, { outcome: undefined }),
 
 t.test('every step done twice leaves what it leaves when done once', async (t) => {
   const steps: Action[] = [
-    { kind: 'forgive', keys: [keyOf(B)], asked: true, why: 'x' },
+    { kind: 'forgive', keys: [keyOf(B)], requested: true, why: 'x' },
     { kind: 'drop-rollback' },
     ASSIGN_B,
     { kind: 'reset-to-local', from: A },
-    { kind: 'condemn', verdict: verdict(B, 'provisional'), next: A, asked: true },
+    { kind: 'condemn', verdict: verdict(B, 'provisional'), next: A, requested: true },
     { kind: 'confirm', verdicts: [verdict(B, 'provisional')] },
     { kind: 'preflight', source: B, key: keyOf(B), data: undefined, fallback: false },
     ACTIVATE_B,
@@ -220,11 +220,11 @@ t.test('promote: previous first, so that what was last-known-good is never lost 
 t.test('condemn and confirm', async (t) => {
   const world = settled()
   world.requests = { ...world.requests, rollback: { content: 'x' } }
-  await carryOut(world, { kind: 'condemn', verdict: verdict(B, 'provisional'), next: A, asked: false })
+  await carryOut(world, { kind: 'condemn', verdict: verdict(B, 'provisional'), next: A, requested: false })
   t.ok(world.requests.rollback, 'nobody asked for this one')
   await carryOut(world, { kind: 'confirm', verdicts: [verdict(B, 'provisional')] })
   t.match(world.records.verdicts().get(keyOf(B)), { state: 'confirmed' })
-  await carryOut(world, { kind: 'condemn', verdict: verdict(A, 'confirmed'), next: undefined, asked: true })
+  await carryOut(world, { kind: 'condemn', verdict: verdict(A, 'confirmed'), next: undefined, requested: true })
   t.equal(world.requests.rollback, undefined)
   t.match(world.history, [
     { kind: 'rolled-back', from: B, to: A },
@@ -237,11 +237,11 @@ t.test('forgive: verdicts and exits go, the request only when it was one', async
   world.requests = { ...world.requests, retry: true }
   world.records.writeVerdict(verdict(B, 'confirmed'))
   const facts = { health: health(A, { exits: 7 }) }
-  await carryOut(world, { kind: 'forgive', keys: [keyOf(B)], asked: false, why: 'x' }, facts)
+  await carryOut(world, { kind: 'forgive', keys: [keyOf(B)], requested: false, why: 'x' }, facts)
   t.equal(world.records.verdicts().size, 0)
   t.equal(world.runtime.health()?.exits, 0)
   t.ok(world.requests.retry)
-  await carryOut(world, { kind: 'forgive', keys: [], asked: true, why: 'x' }, facts)
+  await carryOut(world, { kind: 'forgive', keys: [], requested: true, why: 'x' }, facts)
   t.notOk(world.requests.retry)
 })
 

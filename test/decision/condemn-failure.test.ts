@@ -49,7 +49,7 @@ t.test('a failure', async (t) => {
   for (const [what, facts, reason] of failures) {
     t.match(
       nextStep(inTrial(facts)),
-      { kind: 'condemn', verdict: { key: keyOf(B), state: 'provisional', reason, source: B }, next: A, asked: false },
+      { kind: 'condemn', verdict: { key: keyOf(B), state: 'provisional', reason, source: B }, next: A, requested: false },
       what,
     )
     t.match(

@@ -35,7 +35,7 @@ t.test('what a fallback teaches', async (t) => {
   t.match(nextStep(fallenBack({ ...healthyFor(POLICY.toleranceUs), ...all })), {
     kind: 'forgive',
     keys: [keyOf(B), keyOf(A), keyOf('local')],
-    asked: false,
+    requested: false,
   })
 
   t.test('nothing from an old record of health', async (t) => {
@@ -66,7 +66,7 @@ t.test('the node is at fault', async (t) => {
     const since = (agoUs: number) => ({ ...resting, ...crashing(A, { exits: 50, subjectSinceUs: NOW_US - agoUs }) })
     t.match(nextStep(fallenBack(since(3 * POLICY.trialUs - 1))), { kind: 'wait', phase: 'node-at-fault' })
     const long = since(3 * POLICY.trialUs)
-    t.match(nextStep(fallenBack(long)), { kind: 'forgive', keys: [keyOf(B), keyOf(A), keyOf('local')], asked: false })
+    t.match(nextStep(fallenBack(long)), { kind: 'forgive', keys: [keyOf(B), keyOf(A), keyOf('local')], requested: false })
     const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
     for (const not of [paused, { runtimeUp: false }]) t.match(nextStep(fallenBack({ ...long, ...not })), { kind: 'wait' })
   })

@@ -24,8 +24,8 @@ t.test('requests', async (t) => {
 
   t.test('retry drops every verdict', async (t) => {
     const facts = { ...ask({ retry: true }), ...judged(verdict(B, 'confirmed'), verdict(C, 'refused')) }
-    t.match(nextStep(fallenBack(facts)), { kind: 'forgive', keys: [keyOf(B), keyOf(C)], asked: true })
-    t.match(decide(ask({ retry: true })), { kind: 'forgive', keys: [], asked: true }, 'and is done even where there is none')
+    t.match(nextStep(fallenBack(facts)), { kind: 'forgive', keys: [keyOf(B), keyOf(C)], requested: true })
+    t.match(decide(ask({ retry: true })), { kind: 'forgive', keys: [], requested: true }, 'and is done even where there is none')
   })
 
   t.test('rollback condemns what runs, for good', async (t) => {
@@ -33,7 +33,7 @@ t.test('requests', async (t) => {
       kind: 'condemn',
       verdict: { key: keyOf(B), state: 'confirmed', reason: 'requested' },
       next: A,
-      asked: true,
+      requested: true,
     })
     t.match(nextStep(inTrial(ask({ rollback: { content: contentOf(A) } }))), { kind: 'drop-rollback' }, 'it was about something else')
     t.match(decide({ ...LOCAL_EVERYWHERE, ...wants('local'), ...ask({ rollback: { content: 'local' } }) }), { kind: 'drop-rollback' })
