@@ -70,6 +70,12 @@ t.test('what is broken is found', async (t) => {
     t.same(findUnreachable(readme('[a](docs/a.md)'), 'README.md'), [])
     t.same(findUnreachable(readme('nothing'), 'README.md'), ['docs/a.md'])
   })
+  t.test('a link and code over two lines, and a line number after a block', async (t) => {
+    t.same(findBrokenLinks(readme('```text\n[x](no.md)\n```\nsee [the\npage](docs/b.md)'), known), [
+      'README.md:4: docs/b.md: there is no docs/b.md',
+    ])
+    t.same(parsePage('x.md', 'a `kubelet-cfg-agent\nstatus` and `b').inlineCode, [{ text: 'kubelet-cfg-agent status', line: 1 }])
+  })
   t.test('an open code block', async (t) => {
     t.throws(() => parsePage('x.md', 'text\n```sh\nls\n'), /x\.md:2: this code block is not closed/)
   })

@@ -1,6 +1,6 @@
 /**
- * The documents of this repository, taken apart as far as the tests need: headings with their anchors, links, code blocks, inline code. It knows the Markdown that
- * the documents use (fenced blocks, ATX headings, inline links), and not all of CommonMark. Pure.
+ * Parses the documents of this repository as far as the tests need: headings with their anchors, links, code blocks, inline code. It knows the Markdown that the
+ * documents use (fenced blocks, ATX headings, inline links), not all of CommonMark. Pure.
  */
 
 export interface Page {
@@ -18,7 +18,7 @@ export interface Link {
   readonly line: number
 }
 
-/** A fenced code block. `info`: what follows the fence, as in `sh run`. */
+/** A fenced code block. `info`: the text after the fence, as in `sh run`. */
 export interface Block {
   readonly info: string
   readonly text: string
@@ -33,37 +33,75 @@ export interface Inline {
 const FENCE = /^ {0,3}```(.*)$/
 const HEADING = /^#{1,6} +(.*?) *#*$/
 const CODE = /`([^`]+)`/g
+/** The text of a link may continue on the next line. */
 const LINK = /\[(?:[^[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)/g
 
 export function parsePage(path: string, text: string): Page {
   const lines = text.replace(/\n$/, '').split('\n')
+  const { blocks, prose } = splitBlocks(path, lines)
   const anchors = new Set<string>()
-  const links: Link[] = []
-  const blocks: Block[] = []
-  const inlineCode: Inline[] = []
-  let open: { readonly info: string; readonly line: number; readonly text: string[] } | undefined
-  for (const [index, content] of lines.entries()) {
-    const line = index + 1
-    const fence = FENCE.exec(content)
-    if (open !== undefined) {
-      if (fence === null) open.text.push(content)
-      else {
-        blocks.push({ info: open.info, line: open.line, text: open.text.join('\n') })
-        open = undefined
-      }
-      continue
-    }
-    if (fence !== null) {
-      open = { info: (fence[1] ?? '').trim(), line, text: [] }
-      continue
-    }
-    const heading = HEADING.exec(content)?.[1]
+  for (const line of prose) {
+    const heading = HEADING.exec(line)?.[1]
     if (heading !== undefined) addAnchor(anchors, heading)
-    for (const [, code = ''] of content.matchAll(CODE)) inlineCode.push({ text: code, line })
-    for (const [, target = ''] of content.replace(CODE, 'code').matchAll(LINK)) links.push({ target, line })
   }
+  const paragraphs = listParagraphs(prose)
+  return {
+    path,
+    lines: lines.length,
+    anchors,
+    blocks,
+    links: paragraphs
+      .flatMap((one) => findAll({ ...one, text: one.text.replace(CODE, blank) }, LINK))
+      .map(({ text, line }) => ({ target: text, line })),
+    inlineCode: paragraphs.flatMap((one) => findAll(one, CODE)).map(({ text, line }) => ({ text: text.replaceAll('\n', ' '), line })),
+  }
+}
+
+/** `prose`: the lines as they are, and an empty one for each line of a block. */
+function splitBlocks(path: string, lines: readonly string[]): { blocks: readonly Block[]; prose: readonly string[] } {
+  const blocks: Block[] = []
+  let open: { readonly info: string; readonly line: number; readonly text: string[] } | undefined
+  const prose = lines.map((content, index) => {
+    const fence = FENCE.exec(content)
+    if (open === undefined) {
+      if (fence === null) return content
+      open = { info: (fence[1] ?? '').trim(), line: index + 1, text: [] }
+      return ''
+    }
+    if (fence === null) open.text.push(content)
+    else {
+      blocks.push({ info: open.info, line: open.line, text: open.text.join('\n') })
+      open = undefined
+    }
+    return ''
+  })
   if (open !== undefined) throw new Error(`${path}:${open.line}: this code block is not closed`)
-  return { path, lines: lines.length, anchors, links, blocks, inlineCode }
+  return { blocks, prose }
+}
+
+/** Lines without an empty one between them; `line` is the first. */
+function listParagraphs(lines: readonly string[]): readonly Inline[] {
+  const paragraphs: { text: string; readonly line: number }[] = []
+  for (const [index, text] of lines.entries()) {
+    const last = paragraphs.at(-1)
+    if (text === '') continue
+    if (last !== undefined && index > 0 && lines[index - 1] !== '') last.text += `\n${text}`
+    else paragraphs.push({ text, line: index + 1 })
+  }
+  return paragraphs
+}
+
+/** The first group of each match, with its line. */
+function findAll({ text, line }: Inline, pattern: RegExp): readonly Inline[] {
+  return [...text.matchAll(pattern)].map((match) => ({
+    text: match[1] ?? '',
+    line: line + text.slice(0, match.index).split('\n').length - 1,
+  }))
+}
+
+/** Keeps places and line ends. */
+function blank(code: string): string {
+  return code.replace(/[^\n]/g, ' ')
 }
 
 /** As GitHub makes them: lower case, spaces to dashes, no punctuation, and a number where there are several. */
