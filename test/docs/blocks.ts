@@ -1,0 +1,74 @@
+/** What is wrong with the code blocks of the documents: every block says what it holds, and holds that. Each problem is one line. */
+import { isFieldName } from '../../src/kubelet/fields.ts'
+import { parseDocuments, parseLocated } from '../../src/kubelet/yaml.ts'
+import { readOverlay } from '../../src/overlay/read-overlay.ts'
+import { CONFIG_API_VERSION, CONFIG_KIND, resolveSettings } from '../../src/settings/resolve-settings.ts'
+import { isObject } from '../../src/values/is-object.ts'
+import type { Block, Page } from './markdown.ts'
+
+/** The first word of a block's info. After `yaml` comes what the YAML is. */
+const LANGUAGES = ['sh', 'console', 'text', 'json', 'ini', 'mermaid']
+const YAML_KINDS = ['yaml settings', 'yaml overlay', 'yaml manifest', 'yaml file=NAME']
+const DIAGRAM = /^(flowchart (LR|TD)|stateDiagram-v2|sequenceDiagram)\n/
+
+export function findWrongBlocks(pages: readonly Page[]): readonly string[] {
+  return pages.flatMap(({ path, blocks }) =>
+    blocks.flatMap((block) => {
+      const problem = describeBlock(block)
+      return problem === undefined ? [] : [`${path}:${block.line}: ${problem}`]
+    }),
+  )
+}
+
+function describeBlock({ info, text }: Block): string | undefined {
+  const [language = '', kind = ''] = info.split(' ')
+  if (language === 'yaml') return describeYaml(kind, text)
+  if (!LANGUAGES.includes(language)) return `"${info}" is not one of ${[...LANGUAGES, ...YAML_KINDS].join(', ')}`
+  if (language === 'json' && !isJsonObject(text)) return 'this is not a JSON object'
+  if (language === 'mermaid' && !DIAGRAM.test(text)) return 'this does not begin like a diagram that GitHub draws'
+  return undefined
+}
+
+function describeYaml(kind: string, text: string): string | undefined {
+  const read = parseDocuments(text)
+  if (!read.ok) return `this is not YAML: ${read.detail}`
+  const values = read.documents.map((document) => (isObject(document) ? document.value : undefined))
+  switch (kind.replace(/=.*$/, '')) {
+    case 'settings':
+      return describeSettings(values)
+    case 'overlay':
+      return describeOverlay(values, text)
+    case 'manifest':
+    case 'file':
+      return values.every(isManifest) ? undefined : 'this has no apiVersion or no kind'
+    default:
+      return `a block of YAML says what it holds: ${YAML_KINDS.join(', ')}`
+  }
+}
+
+function isManifest(value: unknown): boolean {
+  return isObject(value) && typeof value.apiVersion === 'string' && typeof value.kind === 'string'
+}
+
+/** A part of the file is enough: its first two lines may be left out. */
+function describeSettings([value]: readonly unknown[]): string | undefined {
+  if (!isObject(value)) return 'this is not a mapping'
+  const file = { kind: 'document', path: 'settings', value: { apiVersion: CONFIG_API_VERSION, kind: CONFIG_KIND, ...value } } as const
+  const resolution = resolveSettings({ flags: {}, env: {}, file })
+  return resolution.ok ? undefined : resolution.problems.join('; ')
+}
+
+function describeOverlay([value]: readonly unknown[], text: string): string | undefined {
+  const view = readOverlay(new Map([['overlay.yaml', Buffer.from(text)]]), { parseDocuments, parseLocated })
+  if (view.kind !== 'present' || !isObject(value)) return `this is not an overlay: ${view.kind === 'faulty' ? view.detail : 'it is empty'}`
+  const unknown = Object.keys(value).filter((key) => !['apiVersion', 'kind'].includes(key) && !isFieldName(key))
+  return unknown.length === 0 ? undefined : `kubelet's config has no field ${unknown.join(', ')}`
+}
+
+export function isJsonObject(text: string): boolean {
+  try {
+    return isObject(JSON.parse(text))
+  } catch {
+    return false
+  }
+}

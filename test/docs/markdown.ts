@@ -1,0 +1,117 @@
+/**
+ * Parses the documents of this repository as far as the tests need: headings with their anchors, links, code blocks, inline code. It knows the Markdown that the
+ * documents use (fenced blocks, ATX headings, inline links), not all of CommonMark. Pure.
+ */
+
+export interface Page {
+  /** From the root of the repository, as in `docs/design.md`. */
+  readonly path: string
+  readonly lines: number
+  readonly anchors: ReadonlySet<string>
+  readonly links: readonly Link[]
+  readonly blocks: readonly Block[]
+  readonly inlineCode: readonly Inline[]
+}
+
+export interface Link {
+  readonly target: string
+  readonly line: number
+}
+
+/** A fenced code block. `info`: the text after the fence, as in `sh run`. */
+export interface Block {
+  readonly info: string
+  readonly text: string
+  readonly line: number
+}
+
+export interface Inline {
+  readonly text: string
+  readonly line: number
+}
+
+const FENCE = /^ {0,3}```(.*)$/
+const HEADING = /^#{1,6} +(.*?) *#*$/
+const CODE = /`([^`]+)`/g
+/** The text of a link may continue on the next line. */
+const LINK = /\[(?:[^[\]]|\[[^\]]*\])*\]\(([^()\s]+)\)/g
+
+export function parsePage(path: string, text: string): Page {
+  const lines = text.replace(/\n$/, '').split('\n')
+  const { blocks, prose } = splitBlocks(path, lines)
+  const anchors = new Set<string>()
+  for (const line of prose) {
+    const heading = HEADING.exec(line)?.[1]
+    if (heading !== undefined) addAnchor(anchors, heading)
+  }
+  const paragraphs = listParagraphs(prose)
+  return {
+    path,
+    lines: lines.length,
+    anchors,
+    blocks,
+    links: paragraphs
+      .flatMap((one) => findAll({ ...one, text: one.text.replace(CODE, blank) }, LINK))
+      .map(({ text, line }) => ({ target: text, line })),
+    inlineCode: paragraphs.flatMap((one) => findAll(one, CODE)).map(({ text, line }) => ({ text: text.replaceAll('\n', ' '), line })),
+  }
+}
+
+/** `prose`: the lines as they are, and an empty one for each line of a block. */
+function splitBlocks(path: string, lines: readonly string[]): { blocks: readonly Block[]; prose: readonly string[] } {
+  const blocks: Block[] = []
+  let open: { readonly info: string; readonly line: number; readonly text: string[] } | undefined
+  const prose = lines.map((content, index) => {
+    const fence = FENCE.exec(content)
+    if (open === undefined) {
+      if (fence === null) return content
+      open = { info: (fence[1] ?? '').trim(), line: index + 1, text: [] }
+      return ''
+    }
+    if (fence === null) open.text.push(content)
+    else {
+      blocks.push({ info: open.info, line: open.line, text: open.text.join('\n') })
+      open = undefined
+    }
+    return ''
+  })
+  if (open !== undefined) throw new Error(`${path}:${open.line}: this code block is not closed`)
+  return { blocks, prose }
+}
+
+/** Lines without an empty one between them; `line` is the first. */
+function listParagraphs(lines: readonly string[]): readonly Inline[] {
+  const paragraphs: { text: string; readonly line: number }[] = []
+  for (const [index, text] of lines.entries()) {
+    const last = paragraphs.at(-1)
+    if (text === '') continue
+    if (last !== undefined && index > 0 && lines[index - 1] !== '') last.text += `\n${text}`
+    else paragraphs.push({ text, line: index + 1 })
+  }
+  return paragraphs
+}
+
+/** The first group of each match, with its line. */
+function findAll({ text, line }: Inline, pattern: RegExp): readonly Inline[] {
+  return [...text.matchAll(pattern)].map((match) => ({
+    text: match[1] ?? '',
+    line: line + text.slice(0, match.index).split('\n').length - 1,
+  }))
+}
+
+/** Keeps places and line ends. */
+function blank(code: string): string {
+  return code.replace(/[^\n]/g, ' ')
+}
+
+/** As GitHub makes them: lower case, spaces to dashes, no punctuation, and a number where there are several. */
+function addAnchor(anchors: Set<string>, heading: string): void {
+  const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/`/g, '')
+  const slug = plain
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-')
+  let anchor = slug
+  for (let count = 1; anchors.has(anchor); count += 1) anchor = `${slug}-${count}`
+  anchors.add(anchor)
+}

@@ -1,0 +1,186 @@
+/** The reference tables of the documents are complete, and name nothing that the code does not have. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import ts from 'typescript'
+import type { TransitionKind } from '../../src/decision/records.ts'
+import { failureError, VALIDATE_ERROR } from '../../src/decision/status-texts.ts'
+import { RISKS } from '../../src/preflight/change/risk-classes.ts'
+import { GUARDED } from '../../src/preflight/policy/check-policy.ts'
+import { CONDITION_REASONS } from '../../src/report/condition.ts'
+import { eventOf } from '../../src/report/events.ts'
+import { Metrics } from '../../src/report/metrics.ts'
+import { PREFLIGHT_SETTINGS } from '../../src/settings/preflight-settings.ts'
+import { fileKey } from '../../src/settings/setting-names.ts'
+import type { SettingName } from '../../src/settings/settings.ts'
+import { ROOT, readPages } from './pages.ts'
+import { COMMAND_NAMES } from './program.ts'
+import { listFirstCells, listRows, splitCodes } from './tables.ts'
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const sorted = (names: Iterable<string>) => [...new Set(names)].sort()
+
+t.test('every metric with its type', async (t) => {
+  const { body } = await new Metrics({ version: '0' }).render()
+  const exposed = [...body.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => `${name} ${type}`)
+  const rows = listRows(read('docs/status.md'), 'Metrics').filter(([name = '']) => /^`(kubelet|process)_/.test(name))
+  t.ok(exposed.length > 10)
+  t.same(sorted(rows.map(([name = '', type]) => `${splitCodes(name)[0]} ${type}`)), sorted(exposed))
+})
+
+t.test('every reason of the condition, under its status', async (t) => {
+  const text = read('docs/operations.md')
+  const { True, Unknown, False } = CONDITION_REASONS
+  t.same(sorted(listFirstCells(text, 'True')), sorted(True))
+  t.same(sorted(listFirstCells(text, 'Unknown')), sorted(Unknown))
+  t.same(sorted(['False: on its way', 'False: look at it'].flatMap((heading) => listFirstCells(text, heading))), sorted(False))
+})
+
+t.test('every reason of an event, with its type', async (t) => {
+  const kinds: Readonly<Record<TransitionKind, true>> = {
+    assigned: true,
+    restarting: true,
+    promoted: true,
+    rejected: true,
+    'rolled-back': true,
+    retrying: true,
+    'set-aside': true,
+  }
+  const events = Object.keys(kinds).flatMap(
+    (kind) => eventOf({ atNs: '1', kind: kind as TransitionKind, from: 'local', to: 'local', why: '' }, 'n') ?? [],
+  )
+  const rows = listRows(read('docs/status.md'), 'Events')
+  t.same(
+    sorted(rows.map(([reason = '', type]) => `${splitCodes(reason)[0]} ${type}`)),
+    sorted(events.map(({ reason, type }) => `${reason} ${type}`)),
+  )
+})
+
+/** The members of a union of texts, which no running program can list. */
+function listUnion(path: string, type: string): readonly string[] {
+  const file = ts.createSourceFile(path, read(path), ts.ScriptTarget.Latest, true)
+  const alias = file.statements.filter(ts.isTypeAliasDeclaration).find(({ name }) => name.text === type)
+  if (alias === undefined || !ts.isUnionTypeNode(alias.type)) throw new Error(`${path} declares no union ${type}`)
+  return alias.type.types.map((member) => member.getText().replace(/'/g, ''))
+}
+
+t.test('every phase', async (t) => {
+  const phases = listUnion('src/decision/step.ts', 'Phase')
+  t.ok(phases.length > 10)
+  t.same(sorted(listFirstCells(read('docs/status.md'), 'On the node')), sorted([...phases, 'due']))
+})
+
+t.test('every way in which the wiring may be broken', async (t) => {
+  const problems = listUnion('src/decision/unit-state.ts', 'WiringProblem')
+  t.ok(problems.length > 4)
+  t.same(sorted(listFirstCells(read('docs/operations.md'), 'Wiring')), sorted(problems))
+})
+
+t.test('every rule of preflight', async (t) => {
+  const sources = readdirSync(join(ROOT, 'src/preflight'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  const text = sources.map((name) => read(`src/preflight/${name}`)).join('\n')
+  const whole = [...text.matchAll(/'((?:fields|node|change|policy|kubelet|source)\/[a-z-]+)'/g)].map(([, rule = '']) => rule)
+  const short = [...text.matchAll(/rule: '([a-z-]+)'/g)].map(([, rule]) => `fields/${rule}`)
+  t.ok(whole.length > 10 && short.length > 10)
+  const documented = listFirstCells(read('docs/preflight.md'), 'Rules').filter((rule) => rule !== 'policy/deny[N]')
+  t.same(sorted(documented), sorted([...whole, ...short]))
+})
+
+t.test('every risk, in the order of the code', async (t) => {
+  t.same(listFirstCells(read('docs/preflight.md'), 'Risks'), Object.keys(RISKS))
+})
+
+t.test('every setting of preflight', async (t) => {
+  const names = Object.keys(PREFLIGHT_SETTINGS).map((name) => fileKey(name as SettingName))
+  t.same(sorted(listFirstCells(read('docs/preflight.md'), 'Settings')), sorted(names))
+})
+
+t.test('everything that the guarded policy refuses', async (t) => {
+  const [, said = ''] =
+    /`changePolicy: guarded` refuses changes of these fields and risks: ([\s\S]*?)\.\n/.exec(read('docs/preflight.md')) ?? []
+  t.same(sorted(splitCodes(said)), sorted(GUARDED))
+})
+
+t.test('every manifest with rights, and every policy', async (t) => {
+  const rights = new Set(
+    readPages()
+      .find(({ path }) => path === 'docs/rights.md')
+      ?.inlineCode.map(({ text }) => text),
+  )
+  for (const folder of ['deploy/rbac', 'deploy/admission', 'deploy/serviceaccount'])
+    for (const name of readdirSync(join(ROOT, folder))) t.ok(rights.has(`${folder}/${name}`), `${folder}/${name}`)
+})
+
+t.test('every command', async (t) => {
+  const mentioned = readPages()
+    .flatMap(({ inlineCode, blocks }) => [...inlineCode, ...blocks].map(({ text }) => text))
+    .join('\n')
+  for (const name of COMMAND_NAMES) t.match(mentioned, new RegExp(`kubelet-cfg-agent ${name}\\b`), name)
+})
+
+t.test('every folder of src/', async (t) => {
+  const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const named = listFirstCells(read('CONTRIBUTING.md'), 'The way around the code')
+  t.same(sorted(named.filter((name) => /^src\/\w+\/$/.test(name))), sorted(folders.map(({ name }) => `src/${name}/`)))
+  const floors = listRows(read('docs/design.md'), 'Floors').flatMap(([, folder = '']) => splitCodes(folder))
+  t.same(sorted(floors.filter((name) => !name.startsWith('src/'))), sorted(folders.map(({ name }) => name)))
+})
+
+t.test("the README's piece of the demo has the titles and errors that the demo prints", async (t) => {
+  const [demo] =
+    readPages()
+      .find(({ path }) => path === 'README.md')
+      ?.blocks.filter(({ info }) => info === 'text') ?? []
+  const lines = demo?.text.split('\n') ?? []
+  const titles = lines.flatMap((line) => /^\d\. (.*)$/.exec(line)?.[1] ?? [])
+  t.equal(titles.length, 2)
+  for (const title of titles) t.ok(read('demo/story.ts').includes(title), title)
+  const errors = lines.flatMap((line) => / status {3}error: (.*)$/.exec(line)?.[1] ?? [])
+  t.same(errors, [VALIDATE_ERROR, failureError('crash-loop', 'last-known-good')])
+})
+
+/** What pages quote of the program's output that no test runs: the parts that never vary. */
+const QUOTED: readonly string[] = [
+  ' takes its config through ',
+  'runs the checkpoint ',
+  'root; may write ',
+  'names a cgroup that does not exist: kubelet does not start',
+  'kubelet uses it at its next start',
+  'config failed, rolling back from ',
+  ' runs in place of what is assigned',
+  'verdict confirmed: kubelet is healthy without this config',
+  ' has passed its trial',
+  'was refused before a restart',
+  'waiting for the assignment: ',
+  'kubelet runs something else than its config says: ',
+  ' must not change on this node: ',
+  ' is not proven',
+  'Kubelet was not restarted.',
+  'held against this node',
+  'would not start with it',
+  'The agent would',
+  'After resume, it would',
+  'if all goes well:',
+  'It becomes last-known-good after ',
+]
+
+t.test('what pages quote of the program is what it still says', async (t) => {
+  const pages = readPages()
+    .flatMap(({ inlineCode, blocks }) => [...inlineCode, ...blocks].map(({ text }) => text))
+    .join('\n')
+  const names = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  const sources = names.map((name) => read(`src/${name}`)).join('\n')
+  for (const text of QUOTED) {
+    t.ok(pages.includes(text), `a page quotes: ${text}`)
+    t.ok(sources.includes(text), `the program says: ${text}`)
+  }
+})
+
+t.test('what a table leaves out, or has too much, is found', async (t) => {
+  const text =
+    '# Page\n## One\n| Name | What |\n|---|---|\n| `a`, `b` | x |\n| `c` | y \\| z |\n\n```text\n| `d` |\n```\n### Within\n| `e` | |\n## Two\n| `f` | |\n'
+  t.same(listFirstCells(text, 'One'), ['a', 'b', 'c', 'e'])
+  t.same(listRows(text, 'One')[1], ['`c`', 'y \\| z'])
+  t.same(listFirstCells(text, 'Two'), ['f'])
+  t.throws(() => listFirstCells(text, 'Three'), /no heading "Three"/)
+})
