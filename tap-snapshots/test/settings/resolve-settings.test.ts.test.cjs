@@ -5,7 +5,7 @@
  * Make sure to inspect the output below.  Do not ignore changes!
  */
 'use strict'
-exports[`test/agent/resolve-settings.test.ts > TAP > all problems at once, each with the place it was found in > must match snapshot 1`] = `
+exports[`test/settings/resolve-settings.test.ts > TAP > all problems at once, each with the place it was found in > must match snapshot 1`] = `
 /etc/kubelet-cfg-agent/config.yaml: apiVersion has to be kubelet-cfg-agent.io/v1alpha1
 /etc/kubelet-cfg-agent/config.yaml: kind has to be AgentConfiguration
 /etc/kubelet-cfg-agent/config.yaml: restartsPerHour: has to be a single value
