@@ -27,7 +27,8 @@ import type { OverlayView } from './overlay/view.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
 import { readHistory } from './report/history.ts'
-import { type Settings, toChannelSettings, toPolicy } from './settings/settings.ts'
+import { type Settings, toPolicy } from './settings/settings.ts'
+import { toChannelSettings } from './settings/source-settings.ts'
 import { askAssignment, askManifests } from './source/ask-once.ts'
 
 export interface CommandWorld {

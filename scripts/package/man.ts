@@ -8,6 +8,7 @@ import { PROGRAM } from '../../src/cli/help-notes.ts'
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/settings/resolve-settings.ts'
 import { SETTING_GROUPS } from '../../src/settings/setting.ts'
 import { SETTINGS } from '../../src/settings/settings.ts'
+import { capitalise } from '../../src/values/capitalise.ts'
 import { bold, example, italic, type PageHead, page, paragraph, section, subsection, term } from './roff.ts'
 import { COMMAND_ROWS, type CommandRow, type FlagRow, HELP_FLAG, SETTING_ROWS, type SettingRow, VERSION_FLAG } from './surface.ts'
 
@@ -156,8 +157,4 @@ function describeSettingRow({ key, flag, variable, placeholder, choices, help, i
     `Default: ${initialNote ?? initial}.`,
     `Flag \`${flag}\`, variable \`${variable}\`${key === undefined ? '. It has no key in the file' : ''}.`,
   )
-}
-
-function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -2,7 +2,7 @@
 
 import type { UnitState } from '../decision/unit-state.ts'
 import { formatVersion, type KubeletVersion, parseVersion } from '../preflight/kubelet-version.ts'
-import { type Kind, pathKind, switchKind } from '../settings/setting-kinds.ts'
+import { accept, type Kind, pathKind, refuse, switchKind } from '../settings/setting-kinds.ts'
 import { candidateKind } from './candidate.ts'
 import type { CommandArgument, CommandOption, OptionValues } from './command.ts'
 
@@ -17,8 +17,7 @@ export const CANDIDATE: CommandArgument = {
 const fileKind: Kind<string> = {
   ...pathKind,
   parse: (text) => {
-    if (text === '') return { ok: true, value: text }
-    return /\p{Cc}/u.test(text) ? { ok: false, detail: 'it holds a control character' } : { ok: true, value: text }
+    return /\p{Cc}/u.test(text) ? refuse('it holds a control character') : accept(text)
   },
 }
 
@@ -26,9 +25,8 @@ const versionKind: Kind<string> = {
   placeholder: '<version>',
   parse(text) {
     const version = text === '' ? undefined : parseVersion(text)
-    if (text !== '' && version === undefined)
-      return { ok: false, detail: `"${text.replace(/\p{Cc}/gu, '?')}" is no version of kubelet: write 1.28 or v1.28.3` }
-    return { ok: true, value: version === undefined ? '' : formatVersion(version) }
+    if (text !== '' && version === undefined) return refuse(`"${text}" is no version of kubelet: write 1.28 or v1.28.3`)
+    return accept(version === undefined ? '' : formatVersion(version))
   },
   show: (text) => text,
 }

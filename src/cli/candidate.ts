@@ -8,7 +8,7 @@ import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Report } from '../preflight/finding.ts'
 import { refuseUnread } from '../preflight/inspect.ts'
 import type { InspectedConfig } from '../preflight/inspection.ts'
-import type { Kind } from '../settings/setting-kinds.ts'
+import { accept, type Kind, refuse } from '../settings/setting-kinds.ts'
 import { askConfigMap } from '../source/ask-once.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../values/kubernetes-names.ts'
 import { editDistance } from '../values/nearest.ts'
@@ -39,7 +39,7 @@ export const candidateKind: Kind<string> & { readonly placeholder: string } = {
   placeholder: 'FILE|-|configmap/NAME',
   parse(text) {
     const name = parseCandidate(text)
-    return typeof name === 'string' ? { ok: false, detail: name.replace(/\p{Cc}/gu, '?') } : { ok: true, value: text }
+    return typeof name === 'string' ? refuse(name) : accept(text)
   },
   show: (text) => text,
 }

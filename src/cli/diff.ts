@@ -7,7 +7,7 @@ import { decodeConfig, type KubeletConfig } from '../kubelet/decode.ts'
 import { loadParser } from '../kubelet/load-parser.ts'
 import type { ConfigChange } from '../preflight/inspection.ts'
 import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
-import type { Kind } from '../settings/setting-kinds.ts'
+import { accept, type Kind } from '../settings/setting-kinds.ts'
 import { type ConfigText, readActiveConfig, readConfigOf } from './active-config.ts'
 import { candidateKind, loadCandidate, nameOverlaid } from './candidate.ts'
 import { CANDIDATE, KUBELET_VERSION, readText, readVersion, WITHOUT_OVERLAY, wantsOverlay } from './candidate-options.ts'
@@ -19,7 +19,7 @@ import { plainText } from './terminal.ts'
 const againstKind: Kind<string> = {
   ...candidateKind,
   placeholder: '<path>',
-  parse: (text) => (text === '' ? { ok: true, value: text } : candidateKind.parse(text)),
+  parse: (text) => (text === '' ? accept(text) : candidateKind.parse(text)),
 }
 
 export const diffCommand: NodeCommand = {

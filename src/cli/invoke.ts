@@ -12,7 +12,7 @@ import {
   resolveSettings,
   type SettingsResolution,
 } from '../settings/resolve-settings.ts'
-import { fileKey, flagName } from '../settings/setting-names.ts'
+import { camelCase, fileKey, flagName } from '../settings/setting-names.ts'
 import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../settings/settings.ts'
 import { nearest } from '../values/nearest.ts'
 import {
@@ -111,11 +111,6 @@ function readOptions(command: Command, { given }: ParsedLine): { options: Option
     options[name] = text
   }
   return { options, problems }
-}
-
-/** As the parser names options: `kubeletVersion` for `--kubelet-version`. */
-function camelCase(name: string): string {
-  return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** @param unsure an unknown flag may have taken an argument for its value */

@@ -6,6 +6,7 @@
 import { formatPath } from '../kubelet/field-path.ts'
 import { describeProblem } from '../preflight/describe-finding.ts'
 import type { Finding, PartResult, Report, Severity } from '../preflight/finding.ts'
+import { capitalise } from '../values/capitalise.ts'
 import { PROGRAM } from './help-notes.ts'
 
 export const SARIF_SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
@@ -71,8 +72,4 @@ function toUri(name: string): string {
     .join('/')
     .replace(/^(\.\/)+/, '')
   return name.startsWith('/') ? `file://${path}` : path
-}
-
-function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

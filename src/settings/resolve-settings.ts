@@ -3,6 +3,7 @@
  * person corrects them in one go; nothing is guessed, and an unknown name is an error that says which known one is nearest. Pure:
  * the caller reads the file and parses its YAML.
  */
+import { isObject } from '../values/is-object.ts'
 import { nearest } from '../values/nearest.ts'
 import type { Kind, Parsed } from './setting-kinds.ts'
 import { fileKey, flagName, VARIABLE_PREFIX, variableName } from './setting-names.ts'
@@ -106,7 +107,7 @@ function readFileValues(file: ConfigFile, flags: Flags, env: Environment, proble
     problems.push(`${file.path}: ${file.detail}`)
     return values
   }
-  if (!isMapping(file.value)) {
+  if (!isObject(file.value)) {
     problems.push(`${file.path}: has to be a mapping with apiVersion: ${CONFIG_API_VERSION} and kind: ${CONFIG_KIND}`)
     return values
   }
@@ -145,10 +146,6 @@ function findConflicts({ dynamicConfigDir, runtimeDir, envFile, manifestDir }: S
 function nearestOf(name: string, known: readonly string[]): string {
   const suggestion = nearest(name, known)
   return suggestion === undefined ? '' : `; the nearest known one is ${suggestion}`
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isScalar(value: unknown): value is string | number | boolean {

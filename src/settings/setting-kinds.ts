@@ -9,6 +9,7 @@ import { posix } from 'node:path'
 import { checkPattern } from '../preflight/policy/patterns.ts'
 import { PUBLICATIONS, type Publication } from '../report/publications.ts'
 import { formatDuration, parseDuration } from '../values/durations.ts'
+import { isObjectName } from '../values/kubernetes-names.ts'
 import { formatListenAddress, type ListenAddress, parseListenAddress } from '../values/listen-address.ts'
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly detail: string }
@@ -107,8 +108,7 @@ export const serviceKind: Kind<string> = {
 export const nodeNameKind: Kind<string> = {
   placeholder: '<name>',
   parse(text) {
-    const fine = text.length <= 253 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(text)
-    return fine ? accept(text) : refuse(`"${text}" is no node name: lower case letters, digits, - and . only`)
+    return isObjectName(text) ? accept(text) : refuse(`"${text}" is no node name: lower case letters, digits, - and . only`)
   },
   show: (value) => value,
 }

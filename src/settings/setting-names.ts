@@ -16,7 +16,12 @@ export function variableName(property: SettingName): string {
 
 /** The key in the config file. */
 export function fileKey(property: SettingName): string {
-  return SETTINGS[property].name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+  return camelCase(SETTINGS[property].name)
+}
+
+/** `trialDuration` for `trial-duration`; the parser of the command line names options like this as well. */
+export function camelCase(name: string): string {
+  return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** A value as a person would write it; empty for none. */

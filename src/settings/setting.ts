@@ -16,6 +16,15 @@ export interface Setting<T> {
   readonly changes: 'live' | 'restart'
 }
 
+/** One row for each field of a type. */
+export type SettingTable<T> = { readonly [P in keyof T]: Setting<T[P]> }
+
+/** What rows share: which commands take the flag, and when a change counts. */
+export const ALL_COMMANDS = { commands: 'all', changes: 'restart' } as const
+export const RUN_ONLY = { commands: 'run', changes: 'restart' } as const
+export const RUN_ONLY_LIVE = { commands: 'run', changes: 'live' } as const
+
+/** In the order of help and documents. */
 export const SETTING_GROUPS = ['Where assignments come from', 'On disk', 'Kubelet', 'Preflight', 'Trial and rollback', 'Reports'] as const
 
 export type SettingGroup = (typeof SETTING_GROUPS)[number]

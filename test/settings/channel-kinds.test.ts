@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import t from 'tap'
 import { SWITCHED_CHANNELS } from '../../src/decision/channels.ts'
 import { channelsKind, configMapKeyKind, configMapKind, namespaceKind } from '../../src/settings/channel-kinds.ts'
-import { SETTINGS, toChannelSettings } from '../../src/settings/settings.ts'
+import { SETTINGS } from '../../src/settings/settings.ts'
+import { toChannelSettings } from '../../src/settings/source-settings.ts'
 import { defaults } from './settled-settings.ts'
 
 t.test('channels in any order, each once; a name that is none is refused with the nearest', async (t) => {
