@@ -3,9 +3,9 @@
  * written from. Nothing is said twice: a command or a setting that is added shows up in all of them. Pure.
  */
 
+import { COMMANDS } from '../../src/cli/command-list.ts'
 import { describeOption, describeSetting } from '../../src/cli/help-notes.ts'
 import { settingsOf } from '../../src/cli/invoke.ts'
-import { COMMANDS } from '../../src/cli/program.ts'
 import { SETTING_GROUPS, type SettingGroup } from '../../src/settings/setting.ts'
 import { fileKey, flagName, showInitial, variableName } from '../../src/settings/setting-names.ts'
 import { SETTING_NAMES, SETTINGS, type SettingName } from '../../src/settings/settings.ts'

@@ -1,6 +1,5 @@
 /** The options of all commands that judge or compare a config, and what is read from them. Pure. */
 
-import type { UnitState } from '../decision/unit-state.ts'
 import { formatVersion, type KubeletVersion, parseVersion } from '../preflight/kubelet-version.ts'
 import { accept, type Kind, pathKind, refuse, switchKind } from '../settings/setting-kinds.ts'
 import { candidateKind } from './candidate.ts'
@@ -54,18 +53,13 @@ export function fileOption(name: string, help: string): CommandOption {
   return { name, kind: fileKind, initial: '', help }
 }
 
-export function readVersion(options: OptionValues): KubeletVersion | undefined {
+export function readVersionOption(options: OptionValues): KubeletVersion | undefined {
   const text = options[KUBELET_VERSION.name] ?? ''
   return text === '' ? undefined : parseVersion(text)
 }
 
 /** undefined: it was not given. */
-export function readText(options: OptionValues, name: string): string | undefined {
+export function readTextOption(options: OptionValues, name: string): string | undefined {
   const text = options[name] ?? ''
   return text === '' ? undefined : text
-}
-
-/** A machine that knows kubelet's unit is a node; anywhere else (a build server) nothing of the machine counts. */
-export function isNode(unit: UnitState): boolean {
-  return unit.kind === 'known' && unit.activity !== 'not-found'
 }

@@ -6,44 +6,11 @@ import { Argument, CommanderError, Option, Command as Parser } from 'commander'
 import { SETTING_GROUPS } from '../settings/setting.ts'
 import { flagName } from '../settings/setting-names.ts'
 import { SETTINGS, type SettingName } from '../settings/settings.ts'
-import { checkCommand } from './check.ts'
 import { type Command, type CommandOption, EXIT, type ExitCode } from './command.ts'
-import { diffCommand } from './diff.ts'
-import { generateCommand } from './generate.ts'
+import { COMMANDS } from './command-list.ts'
 import { describeOption, describeSetting, notesOn, PROGRAM, PROGRAM_NOTES, usageOf } from './help-notes.ts'
-import { historyCommand } from './history.ts'
 import { describeWrongStart, invoke, type ProgramWorld, settingsOf } from './invoke.ts'
-import { pauseCommand } from './pause.ts'
-import { planCommand } from './plan.ts'
-import { releaseCommand } from './release.ts'
-import { resetCommand } from './reset.ts'
-import { resumeCommand } from './resume.ts'
-import { retryCommand } from './retry.ts'
-import { rollbackCommand } from './rollback.ts'
-import { runCommand } from './run.ts'
-import { statusCommand } from './status.ts'
 import type { Terminal } from './terminal.ts'
-import { validateCommand } from './validate.ts'
-import { versionCommand } from './version.ts'
-
-/** In the order of the help. */
-export const COMMANDS: readonly Command[] = [
-  runCommand,
-  statusCommand,
-  historyCommand,
-  checkCommand,
-  versionCommand,
-  validateCommand,
-  diffCommand,
-  planCommand,
-  generateCommand,
-  pauseCommand,
-  resumeCommand,
-  rollbackCommand,
-  retryCommand,
-  resetCommand,
-  releaseCommand,
-]
 
 /** @param args without the program's own name */
 export async function runProgram(args: readonly string[], world: ProgramWorld): Promise<ExitCode> {

@@ -7,6 +7,7 @@ import { formatPath } from '../kubelet/field-path.ts'
 import { describeProblem } from '../preflight/describe-finding.ts'
 import type { Finding, PartResult, Report, Severity } from '../preflight/finding.ts'
 import { capitalise } from '../values/capitalise.ts'
+import { formatJson } from './format-json.ts'
 import { PROGRAM } from './help-notes.ts'
 
 export const SARIF_SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
@@ -24,7 +25,7 @@ export function renderSarif(name: string, report: Report, version: string): stri
     results: report.findings.map((finding) => describeResult(name, finding, ruleIds.indexOf(finding.rule))),
     properties: { outcome: report.outcome },
   }
-  return `${JSON.stringify({ $schema: SARIF_SCHEMA, version: '2.1.0', runs: [run] }, null, 2)}\n`
+  return formatJson({ $schema: SARIF_SCHEMA, version: '2.1.0', runs: [run] })
 }
 
 function describeRule(id: string, findings: readonly Finding[]) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { validateCommand } from '../../src/cli/commands/validate.ts'
 import { readManifestText } from '../../src/cli/manifest-text.ts'
-import { validateCommand } from '../../src/cli/validate.ts'
 import { execute, fakeNode } from './fake-node.ts'
 
 const CONFIG =

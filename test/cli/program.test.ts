@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { AgentStart, CommandContext } from '../../src/cli/command.ts'
+import { COMMANDS } from '../../src/cli/command-list.ts'
 import type { ProgramWorld } from '../../src/cli/invoke.ts'
-import { COMMANDS, runProgram } from '../../src/cli/program.ts'
+import { runProgram } from '../../src/cli/program.ts'
 import type { ConfigFile } from '../../src/settings/resolve-settings.ts'
 import { fakeNode } from './fake-node.ts'
 

@@ -1,10 +1,11 @@
 import t from 'tap'
-import { checkCommand, gatherFindings, renderFindings } from '../../src/cli/check.ts'
+import { renderFindings } from '../../src/cli/commands/check.ts'
+import { gatherFindings } from '../../src/cli/gather-findings.ts'
 import { listFindings, type SelfCheckFacts, type SelfCheckResult } from '../../src/cli/self-check.ts'
 import type { UnitActivity, WiringProblem } from '../../src/decision/unit-state.ts'
 import { snapshot, source, unit } from '../report/build.ts'
 import { defaults } from '../settings/settled-settings.ts'
-import { execute, fakeNode, machine } from './fake-node.ts'
+import { fakeNode, machine } from './fake-node.ts'
 
 function findings(fields: Partial<SelfCheckFacts> = {}): readonly SelfCheckResult[] {
   return listFindings({
@@ -110,13 +111,4 @@ t.test('asks for what the settings name', async (t) => {
   const settings = { ...defaults, manifestDir: '/m' }
   await gatherFindings(fakeNode({ snapshot: snapshot({ unit: file }), context: { rights, settings } }).context)
   t.match(asked, ['write /var/lib/kubelet-cfg-agent', 'write /run/kubelet-cfg-agent', 'write /etc/kubelet', 'read /m'])
-})
-
-t.test('the command', async (t) => {
-  const fine = fakeNode()
-  t.equal(await execute(checkCommand, fine), 0)
-  t.match(fine.out(), /^ok +unit +kubelet.service is running/)
-  const bad = fakeNode({ snapshot: snapshot({ unit: { kind: 'unknown', detail: 'x' } }) })
-  t.equal(await execute(checkCommand, bad, { output: 'json' }), 1, 'something has to be corrected')
-  t.match(JSON.parse(bad.out()), { kind: 'SelfCheck', findings: [{ topic: 'unit', level: 'fail' }] })
 })

@@ -4,7 +4,7 @@ import t from 'tap'
 import { configPage, programPage } from '../../scripts/package/man.ts'
 import { example, paragraph, term } from '../../scripts/package/roff.ts'
 import { COMMAND_ROWS, SETTING_ROWS } from '../../scripts/package/surface.ts'
-import { COMMANDS } from '../../src/cli/program.ts'
+import { COMMANDS } from '../../src/cli/command-list.ts'
 import { SETTING_NAMES } from '../../src/settings/settings.ts'
 
 const EDITION = { version: '1.2.3', date: '2026-11-21' }

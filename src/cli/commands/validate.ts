@@ -1,0 +1,130 @@
+/**
+ * `validate`: whether kubelet would take a config, before anything is assigned. Works on any machine with the parts of preflight that apply there, and
+ * says which could not judge. Changes nothing.
+ */
+
+import type { Report } from '../../preflight/finding.ts'
+import type { InspectOptions } from '../../preflight/inspection.ts'
+import { choiceKind, switchKind } from '../../settings/setting-kinds.ts'
+import { loadCandidate } from '../candidate.ts'
+import {
+  CANDIDATE,
+  fileOption,
+  KUBELET_VERSION,
+  readTextOption,
+  readVersionOption,
+  WITHOUT_OVERLAY,
+  wantsOverlay,
+} from '../candidate-options.ts'
+import {
+  type ArgumentValues,
+  type CommandContext,
+  type CommandOption,
+  EXIT,
+  type ExitCode,
+  type NodeCommand,
+  type OptionValues,
+} from '../command.ts'
+import { formatJson } from '../format-json.ts'
+import { isNode } from '../is-node.ts'
+import type { Place } from '../manifest-text.ts'
+import { documentReport } from '../report-document.ts'
+import { renderReport } from '../report-text.ts'
+import { renderSarif } from '../sarif.ts'
+import { plainText } from '../terminal.ts'
+
+const REPORT_OUTPUT: CommandOption = {
+  name: 'output',
+  short: 'o',
+  kind: choiceKind('table', 'json', 'sarif'),
+  initial: 'table',
+  help: 'for people, for programs, or for systems that show findings beside the source',
+}
+
+export const validateCommand: NodeCommand = {
+  name: 'validate',
+  takes: 'node',
+  group: 'Judge',
+  summary: 'would kubelet take this config?',
+  description:
+    'Judges a KubeletConfiguration, alone or in the manifest of a ConfigMap, with every part of preflight that applies here, and shows what is wrong, where, and what to do. On a node its ' +
+    'kubelet and its hardware count; elsewhere, as for a repository of configs, the fields alone. What was asked for by name ' +
+    '(a kubelet, the deep stage) has to judge, or the config counts as not judged.',
+  arguments: [CANDIDATE],
+  options: [
+    fileOption('kubelet', 'judge with this kubelet, as before an upgrade'),
+    KUBELET_VERSION,
+    WITHOUT_OVERLAY,
+    {
+      name: 'deep',
+      kind: switchKind,
+      initial: 'false',
+      help: 'also start kubelet in a sandbox, for what it rejects only then; takes seconds',
+    },
+    { name: 'strict', kind: switchKind, initial: 'false', help: 'refuse keys that kubelet does not know' },
+    REPORT_OUTPUT,
+  ],
+  exits: { [EXIT.fine]: 'accepted', [EXIT.failed]: 'refused', [EXIT.usage]: 'cannot judge, or wrong arguments, flags or settings' },
+  examples: [
+    ['validate kubelet.yaml', 'before it becomes a ConfigMap'],
+    ['validate configmap/my-node-config', 'what is in the cluster, in kube-system'],
+    ['validate --strict --kubelet-version 1.28 -o sarif kubelet.yaml', 'in CI, without a kubelet'],
+    ['validate --kubelet /opt/1.30/kubelet kubelet.yaml', 'before an upgrade'],
+  ],
+  execute: validate,
+}
+
+const EXITS: Readonly<Record<Report['outcome'], ExitCode>> = { accepted: EXIT.fine, refused: EXIT.failed, unjudged: EXIT.usage }
+
+async function validate(context: CommandContext, options: OptionValues, { candidate = '' }: ArgumentValues): Promise<ExitCode> {
+  const { terminal } = context
+  const loaded = await loadCandidate(candidate, context, wantsOverlay(options))
+  switch (loaded.kind) {
+    case 'failed':
+      terminal.err(`kubelet-cfg-agent validate: ${plainText(loaded.detail)}\n`)
+      return EXIT.usage
+    case 'refused':
+      terminal.out(render(options.output, loaded.name, undefined, loaded.report, context))
+      return EXITS[loaded.report.outcome]
+    case 'loaded': {
+      const { config, shown } = loaded
+      const node = isNode(await context.unit.observe())
+      const report = placeFindings(await context.inspect(config, readInspectOptions(options, node)), shown.place)
+      terminal.out(render(options.output, config.name, shown.text, report, context))
+      return EXITS[report.outcome]
+    }
+  }
+}
+
+function readInspectOptions(options: OptionValues, node: boolean): InspectOptions {
+  return {
+    kubelet: readTextOption(options, 'kubelet'),
+    version: readVersionOption(options),
+    unknownKeys: options.strict === 'true' ? 'refuse' : undefined,
+    deep: options.deep === 'true' ? 'demanded' : 'no',
+    node,
+  }
+}
+
+/** In the file that people have before them. */
+function placeFindings(report: Report, place: Place): Report {
+  const findings = report.findings.map((finding) => ({ ...finding, position: finding.position && place(finding.position) }))
+  return { ...report, findings }
+}
+
+function render(
+  output: string | undefined,
+  name: string,
+  text: string | undefined,
+  report: Report,
+  { terminal, version }: CommandContext,
+): string {
+  switch (output) {
+    case 'json':
+      return formatJson(documentReport(name, report))
+    case 'sarif':
+      return renderSarif(name, report, version)
+    default:
+      return renderReport(name, text, report, { color: terminal.color, width: terminal.width ?? 100 })
+  }
+}
