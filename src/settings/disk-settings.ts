@@ -21,7 +21,7 @@ export const DISK_SETTINGS: SettingTable<DiskSettings> = {
     kind: plainPathKind,
     initial: '/var/lib/kubelet-cfg-agent',
     ...ALL_COMMANDS,
-    help: 'checkpoints, records and history',
+    help: 'directory for checkpoints, records and history',
   },
   runtimeDir: {
     name: 'runtime-dir',
@@ -29,16 +29,17 @@ export const DISK_SETTINGS: SettingTable<DiskSettings> = {
     kind: pathKind,
     initial: '/run/kubelet-cfg-agent',
     ...ALL_COMMANDS,
-    help: 'what is worth knowing only until the next boot',
+    help: 'directory for state that matters only until the next boot',
   },
   envFile: {
-    // Not env-file: Node takes that for its own wherever it stands on the command line (nodejs/node issue 54232).
+    // Not env-file: Node.js takes that as its own flag anywhere on the command line (nodejs/node
+    // issue 54232).
     name: 'kubelet-env-file',
     group: GROUP,
     kind: plainPathKind,
     initial: '/var/lib/kubelet-cfg-agent/kubelet.env',
     ...ALL_COMMANDS,
-    help: "the file that the drop-in of kubelet's unit reads: writing it is the activation",
+    help: "environment file that the drop-in of kubelet's unit reads; the agent activates a config by writing it",
   },
   adopt: {
     name: 'adopt',
@@ -46,7 +47,7 @@ export const DISK_SETTINGS: SettingTable<DiskSettings> = {
     kind: switchKind,
     initial: false,
     ...RUN_ONLY,
-    help: 'take over the directory that kubelet itself left (with store/ inside)',
+    help: 'take over a directory that the Dynamic Kubelet Configuration of kubelet itself left behind (it contains store/)',
   },
   keepCheckpoints: {
     name: 'keep-checkpoints',
@@ -54,7 +55,7 @@ export const DISK_SETTINGS: SettingTable<DiskSettings> = {
     kind: countKind(1, 1000),
     initial: 10,
     ...RUN_ONLY_LIVE,
-    help: 'newest checkpoints kept besides those in use',
+    help: 'number of newest checkpoints to keep besides those in use',
   },
   config: {
     name: 'config',
@@ -62,6 +63,6 @@ export const DISK_SETTINGS: SettingTable<DiskSettings> = {
     kind: pathKind,
     initial: '/etc/kubelet-cfg-agent/config.yaml',
     ...ALL_COMMANDS,
-    help: 'settings file; need not exist unless it is named',
+    help: 'settings file; it must exist only if this setting is given',
   },
 }

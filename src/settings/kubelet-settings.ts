@@ -1,4 +1,6 @@
-/** The settings of kubelet's unit: its name, how it takes its config, and where systemctl is. Pure. */
+/**
+ * The settings of kubelet's unit: its name, how it takes its config, and where systemctl is. Pure.
+ */
 
 import { ALL_COMMANDS, type SettingTable } from './setting.ts'
 import { choiceKind, pathKind, serviceKind } from './setting-kinds.ts'
@@ -26,7 +28,7 @@ export const KUBELET_SETTINGS: SettingTable<KubeletSettings> = {
     kind: choiceKind('auto', 'env', 'file'),
     initial: 'auto',
     ...ALL_COMMANDS,
-    help: 'how the unit takes its config: from the env file, or by replacing the file that it spells out; auto asks the unit',
+    help: 'how kubelet gets its config: env writes the environment file; file replaces the config file that the unit names; auto chooses by the unit',
   },
   systemctl: {
     name: 'systemctl',
@@ -34,6 +36,6 @@ export const KUBELET_SETTINGS: SettingTable<KubeletSettings> = {
     kind: pathKind,
     initial: '/usr/bin/systemctl',
     ...ALL_COMMANDS,
-    help: 'for unusual systems that keep systemctl elsewhere',
+    help: 'path of systemctl',
   },
 }

@@ -1,4 +1,7 @@
-/** The settings of preflight: which changes of its config a live node takes, and how they are judged. Pure; a part of the table of `settings.ts`. */
+/**
+ * The settings of preflight: which changes of kubelet's config a running node accepts, and how a
+ * config is checked. Pure.
+ */
 import type { BasePolicy, ChangePolicy } from '../preflight/policy/check-policy.ts'
 import { RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
 import { changePatternsKind, choiceKind } from './setting-kinds.ts'
@@ -21,7 +24,7 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
     kind: choiceKind('open', 'guarded'),
     initial: 'open',
     ...RUN_ONLY_LIVE,
-    help: "which changes of kubelet's config a live node takes: any, or none that can hand the node over, cut it off, or need a reboot",
+    help: "which changes of kubelet's config this node accepts: open accepts all; guarded refuses those that can give others control of the node, cut it off from the API server, or need a reboot",
   },
   allowChanges: {
     name: 'allow-changes',
@@ -30,7 +33,7 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
     initial: [],
     ...RUN_ONLY_LIVE,
     initialNote: 'none',
-    help: 'exceptions from change-policy: fields, as in maxPods or authentication.*, and risks, as in class:reboot',
+    help: 'exceptions to change-policy: fields, as in maxPods or authentication.*, and risk classes, as in class:reboot',
   },
   denyChanges: {
     name: 'deny-changes',
@@ -39,7 +42,7 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
     initial: [],
     ...RUN_ONLY_LIVE,
     initialNote: 'none',
-    help: 'fields and risks that never change on this node, whatever else allows them',
+    help: 'fields and risk classes that must not change on this node; overrides allow-changes',
   },
   requireDrain: {
     name: 'require-drain',
@@ -48,7 +51,7 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
     initial: [],
     ...RUN_ONLY_LIVE,
     initialNote: 'none',
-    help: 'fields and risks that the node has to be drained for',
+    help: 'fields and risk classes that change only while the node is drained',
   },
   preflight: {
     name: 'preflight',
@@ -56,7 +59,7 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
     kind: choiceKind('rules', 'load', 'start'),
     initial: 'start',
     ...RUN_ONLY_LIVE,
-    help: "how far a config is checked before kubelet gets it: by the agent's own rules, by kubelet loading it in a sandbox too, or by kubelet starting there",
+    help: "how a config is checked before kubelet gets it: rules applies the agent's own rules; load also has kubelet load it in a sandbox; start also starts kubelet in a sandbox",
   },
   unknownFields: {
     name: 'unknown-fields',
@@ -64,7 +67,7 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
     kind: choiceKind('warn', 'refuse'),
     initial: 'warn',
     ...RUN_ONLY_LIVE,
-    help: 'what becomes of a config with fields that this kubelet does not know and would ignore',
+    help: 'whether to warn about or refuse a config that contains fields which this kubelet does not know and would ignore',
   },
 }
 

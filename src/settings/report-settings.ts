@@ -1,4 +1,4 @@
-/** The settings of what the agent says, and where: on its Node, as metrics, in its log. Pure; a part of the table of `settings.ts`. */
+/** The settings of what the agent reports: on its Node, as metrics and in its log. Pure. */
 
 import { PUBLICATIONS, type Publication } from '../report/publications.ts'
 import type { ListenAddress } from '../values/listen-address.ts'
@@ -22,7 +22,7 @@ export const REPORT_SETTINGS: SettingTable<ReportSettings> = {
     kind: publicationsKind,
     initial: PUBLICATIONS,
     ...RUN_ONLY_LIVE,
-    help: 'what the agent writes to its Node, any of config (status.config), condition, annotation; empty: none of them',
+    help: 'what the agent writes to its Node, any of config (status.config), condition, annotation; empty: nothing',
   },
   metricsAddress: {
     name: 'metrics-address',
@@ -30,7 +30,7 @@ export const REPORT_SETTINGS: SettingTable<ReportSettings> = {
     kind: optional(listenAddressKind),
     initial: { host: '127.0.0.1', port: 10270 },
     ...RUN_ONLY,
-    help: 'where /metrics, /healthz and /readyz are served; empty: nowhere',
+    help: 'address that serves /metrics, /healthz and /readyz; empty: off',
   },
   logLevel: {
     name: 'log-level',
@@ -38,7 +38,7 @@ export const REPORT_SETTINGS: SettingTable<ReportSettings> = {
     kind: choiceKind('debug', 'info', 'warn', 'error'),
     initial: 'info',
     ...RUN_ONLY_LIVE,
-    help: 'least severe lines to write',
+    help: 'lowest severity that is logged',
   },
   logFormat: {
     name: 'log-format',
@@ -46,6 +46,6 @@ export const REPORT_SETTINGS: SettingTable<ReportSettings> = {
     kind: choiceKind('auto', 'json', 'text'),
     initial: 'auto',
     ...RUN_ONLY,
-    help: 'auto writes text on a terminal and JSON otherwise',
+    help: 'format of the log; auto writes text to a terminal and JSON elsewhere',
   },
 }

@@ -1,7 +1,8 @@
 /**
- * The settings: one table, from which flags, environment variables, config file keys, help texts and defaults are all derived. Each group of
- * settings has a file of its own. How a row's name becomes a flag, a variable and a key is in `setting-names.ts`; which of them wins is in
- * `resolve-settings.ts`. Pure: reads neither files nor environment.
+ * The table of settings. Flags, environment variables, config file keys, help texts, man pages and
+ * defaults are all derived from it. Each group of settings has its own file. `setting-names.ts`
+ * derives the names; `resolve-settings.ts` finds the values. Pure: reads neither files nor
+ * environment.
  */
 
 import type { Policy } from '../decision/policy.ts'

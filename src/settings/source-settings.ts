@@ -1,4 +1,7 @@
-/** The settings of where assignments come from: the cluster, a directory of manifests, and this node's overlay. Pure. */
+/**
+ * The settings of where assignments come from: the cluster, a directory of manifests, and this
+ * node's overlay. Pure.
+ */
 
 import type { SwitchedChannel } from '../decision/channels.ts'
 import type { ChannelSettings } from '../source/channels/resolve.ts'
@@ -30,8 +33,8 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
     kind: optional(nodeNameKind),
     initial: undefined,
     ...ALL_COMMANDS,
-    initialNote: "from the kubeconfig's identity, or the host name",
-    help: "name of this machine's Node object",
+    initialNote: "from the kubeconfig's identity, or else the host name",
+    help: "name of this machine's Node",
   },
   kubeconfig: {
     name: 'kubeconfig',
@@ -39,7 +42,7 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
     kind: pathKind,
     initial: '/etc/kubernetes/kubelet.conf',
     ...ALL_COMMANDS,
-    help: 'how to reach the API server; may appear later, as in TLS bootstrap',
+    help: 'kubeconfig for the API server; the file may appear later, as in TLS bootstrap',
   },
   channels: {
     name: 'channels',
@@ -47,7 +50,7 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
     kind: channelsKind,
     initial: ['config-source', 'label', 'annotation'],
     ...RUN_ONLY,
-    help: 'how the cluster may assign, any of config-source,label,annotation,selector: the first of these that says anything decides',
+    help: 'channels that may assign a config, any of config-source,label,annotation,selector; the first one in this order that is set decides',
   },
   configNamespace: {
     name: 'config-namespace',
@@ -55,7 +58,7 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
     kind: namespaceKind,
     initial: 'kube-system',
     ...RUN_ONLY,
-    help: 'namespace of the ConfigMaps that the label and the selector name',
+    help: 'namespace of the ConfigMaps that the channels label and selector use',
   },
   configKey: {
     name: 'config-key',
@@ -63,7 +66,7 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
     kind: configMapKeyKind,
     initial: 'kubelet',
     ...RUN_ONLY,
-    help: 'key of a ConfigMap where none is given',
+    help: 'key in the ConfigMap, where the assignment names none',
   },
   defaultConfigMap: {
     name: 'default-config-map',
@@ -71,8 +74,8 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
     kind: optional(configMapKind),
     initial: undefined,
     ...RUN_ONLY,
-    initialNote: 'none, the node stays on its local config',
-    help: "namespace/name[:key], the config of a node that no channel assigns one, as kubeadm's kube-system/kubelet-config",
+    initialNote: 'none; the node stays on its local config',
+    help: "namespace/name[:key] of the config for a node that no channel assigns one to, for example kubeadm's kube-system/kubelet-config",
   },
   manifestDir: {
     name: 'manifest-dir',
@@ -80,8 +83,8 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
     kind: optional(pathKind),
     initial: undefined,
     ...ALL_COMMANDS,
-    initialNote: 'none, the API server is asked',
-    help: 'take Node and ConfigMaps from the manifests in this directory and ask no API server',
+    initialNote: 'none; the agent reads the API server',
+    help: 'read the Node and ConfigMaps from manifests in this directory instead of the API server',
   },
   overlayDir: {
     name: 'overlay-dir',
@@ -89,7 +92,7 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
     kind: optional(pathKind),
     initial: '/etc/kubelet-cfg-agent/overlay.d',
     ...ALL_COMMANDS,
-    help: 'merge patches (*.yaml, *.yml) that this node lays over what is assigned, for what differs from node to node; empty: none',
+    help: 'directory of merge patches (*.yaml, *.yml) that this node applies to its assigned config, for values that differ between nodes; empty: none',
   },
 }
 

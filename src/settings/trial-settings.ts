@@ -1,4 +1,7 @@
-/** The settings of the trial: when a config becomes last-known-good, when it is rolled back, and how often kubelet may be restarted. Pure. */
+/**
+ * The settings of the trial: when a config becomes last-known-good, when it is rolled back, and how
+ * often kubelet may be restarted. Pure.
+ */
 
 import type { Policy } from '../decision/policy.ts'
 import { HOUR_US, MINUTE_US, SECOND_US } from '../values/durations.ts'
@@ -16,7 +19,7 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
     kind: durationKind(SECOND_US, 24 * HOUR_US),
     initial: 10 * MINUTE_US,
     ...RUN_ONLY_LIVE,
-    help: 'uninterrupted healthy running time after which a config becomes last-known-good',
+    help: 'how long kubelet must run healthy without interruption before a config becomes last-known-good',
   },
   startDeadlineUs: {
     name: 'start-deadline',
@@ -24,7 +27,7 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
     kind: durationKind(SECOND_US, HOUR_US),
     initial: 2 * MINUTE_US,
     ...RUN_ONLY_LIVE,
-    help: 'kubelet that is not healthy this long after its start is rolled back',
+    help: 'roll back if kubelet is not healthy this long after it started',
   },
   toleranceUs: {
     name: 'health-tolerance',
@@ -32,7 +35,7 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
     kind: durationKind(SECOND_US, HOUR_US),
     initial: MINUTE_US,
     ...RUN_ONLY_LIVE,
-    help: 'kubelet that was healthy and is not for this long is rolled back',
+    help: 'roll back if a healthy kubelet becomes unhealthy for this long',
   },
   crashLimit: {
     name: 'crash-limit',
@@ -40,7 +43,7 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
     kind: countKind(1, 100),
     initial: 3,
     ...RUN_ONLY_LIVE,
-    help: 'kubelet that exits this many times unasked is rolled back',
+    help: 'roll back if kubelet exits unexpectedly this many times',
   },
   spreadUs: {
     name: 'spread',
@@ -48,7 +51,7 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
     kind: durationKind(0, 24 * HOUR_US),
     initial: 2 * MINUTE_US,
     ...RUN_ONLY_LIVE,
-    help: 'nodes take an in-place edit at different moments within this time; 0s: all at once',
+    help: 'apply an edit of a ConfigMap in place at a different time on each node, within this duration; 0s: all at once',
   },
   restartsPerHour: {
     name: 'restarts-per-hour',
@@ -56,6 +59,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
     kind: countKind(1, 60),
     initial: 6,
     ...RUN_ONLY_LIVE,
-    help: 'at most so many restarts of a kubelet that runs; falling back is exempt',
+    help: 'most restarts of a running kubelet per hour; falling back is exempt',
   },
 }

@@ -1,6 +1,6 @@
 /**
- * Checks that JSON read from a file has the shape of a type. Pure. The compiler demands a check for every field of the type, so that a
- * field that is added there cannot be forgotten here.
+ * Checks that JSON read from a file has the shape of a type. The compiler requires a check for
+ * every field of the type, so a new field cannot be forgotten. Pure.
  */
 import { isObject } from './is-object.ts'
 
