@@ -1,4 +1,4 @@
-/** The options of all commands that judge or compare a config, and what is read from them. Pure. */
+/** The options of commands that check or compare a config, and how to read them. Pure. */
 
 import { formatVersion, type KubeletVersion, parseVersion } from '../preflight/kubelet-version.ts'
 import { accept, type Kind, pathKind, refuse, switchKind } from '../settings/setting-kinds.ts'
@@ -9,14 +9,14 @@ export const CANDIDATE: CommandArgument = {
   name: 'candidate',
   kind: candidateKind,
   required: true,
-  help: 'a file (a config, or the manifest of a ConfigMap), - for standard input, or a ConfigMap in the cluster: configmap/NAME, configmap/NAMESPACE/NAME; with :KEY where that is not kubelet',
+  help: 'a file (a config, or the manifest of a ConfigMap), - for standard input, or a ConfigMap in the cluster: configmap/NAME, configmap/NAMESPACE/NAME; append :KEY if the key is not kubelet',
 }
 
-/** Unlike a setting's, it may be relative: a person names it. */
+/** Unlike the path of a setting, it may be relative. */
 const fileKind: Kind<string> = {
   ...pathKind,
   parse: (text) => {
-    return /\p{Cc}/u.test(text) ? refuse('it holds a control character') : accept(text)
+    return /\p{Cc}/u.test(text) ? refuse('the path contains a control character') : accept(text)
   },
 }
 
@@ -24,7 +24,7 @@ const versionKind: Kind<string> = {
   placeholder: '<version>',
   parse(text) {
     const version = text === '' ? undefined : parseVersion(text)
-    if (text !== '' && version === undefined) return refuse(`"${text}" is no version of kubelet: write 1.28 or v1.28.3`)
+    if (text !== '' && version === undefined) return refuse(`"${text}" is not a kubelet version: write 1.28 or v1.28.3`)
     return accept(version === undefined ? '' : formatVersion(version))
   },
   show: (text) => text,
@@ -34,15 +34,17 @@ export const KUBELET_VERSION: CommandOption = {
   name: 'kubelet-version',
   kind: versionKind,
   initial: '',
-  help: "judge for a kubelet of this version, as in 1.28; by default that of this machine's kubelet",
+  help: "check for a kubelet of this version, as in 1.28; default: the version of this machine's kubelet",
 }
 
-/** Not `no-overlay`: the parser of the command line takes that for the opposite of an `overlay`. */
+/**
+ * Not `no-overlay`: the command line's parser reads that as the negation of an option `overlay`.
+ */
 export const WITHOUT_OVERLAY: CommandOption = {
   name: 'without-overlay',
   kind: switchKind,
   initial: 'false',
-  help: "take configmap/NAME as the cluster has it, and not with this node's overlay",
+  help: "use configmap/NAME as it is in the cluster, without this node's overlay",
 }
 
 export function wantsOverlay(options: OptionValues): boolean {
@@ -58,7 +60,7 @@ export function readVersionOption(options: OptionValues): KubeletVersion | undef
   return text === '' ? undefined : parseVersion(text)
 }
 
-/** undefined: it was not given. */
+/** undefined: the option was not given. */
 export function readTextOption(options: OptionValues, name: string): string | undefined {
   const text = options[name] ?? ''
   return text === '' ? undefined : text

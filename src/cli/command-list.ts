@@ -1,4 +1,4 @@
-/** All commands, for the parser, the man page and completion. */
+/** All commands, for the parser, the man pages and completion. */
 import type { Command } from './command.ts'
 import { checkCommand } from './commands/check.ts'
 import { diffCommand } from './commands/diff.ts'

@@ -1,4 +1,4 @@
-/** Two configs as texts, decoded and compared field by field. */
+/** Decodes two texts of configs and compares them field by field. */
 
 import { decodeConfig, type KubeletConfig } from '../kubelet/decode.ts'
 import { loadParser } from '../kubelet/load-parser.ts'

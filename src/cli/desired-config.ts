@@ -1,4 +1,7 @@
-/** The text of the config that the cluster wants this node to use, as it was fetched. Pure but for the reading that is passed in. */
+/**
+ * The text of the config that the cluster assigns to this node, as it was fetched. Pure but for the
+ * readers that are passed in.
+ */
 
 import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ConfigMapView, Desired } from '../decision/desired.ts'
@@ -7,7 +10,6 @@ import { type ConfigText, readConfigOf } from './active-config.ts'
 import { nameOverlaid } from './candidate.ts'
 import type { CommandContext } from './command.ts'
 
-/** What the cluster wants of this node. */
 export function findDesired(
   desired: Desired | undefined,
   snapshot: Snapshot | undefined,
@@ -16,14 +18,14 @@ export function findDesired(
   if (desired?.kind === 'local' && snapshot?.unit.kind === 'known') return readConfigOf('local', snapshot, snapshot.unit, context)
   if (desired?.kind !== 'config-map') {
     const why = desired?.kind === 'unknown' || desired?.kind === 'invalid' ? `: ${desired.detail}` : ''
-    return { ok: false, detail: `what is assigned to this node cannot be told${why}` }
+    return { ok: false, detail: `the config that is assigned to this node is unknown${why}` }
   }
   const { ref, object } = desired
   const name = nameDesired(ref, object)
-  if (object.kind !== 'found') return { ok: false, detail: `${name}: ${object.kind === 'unavailable' ? object.detail : 'not asked yet'}` }
+  if (object.kind !== 'found') return { ok: false, detail: `${name}: ${object.kind === 'unavailable' ? object.detail : 'not read yet'}` }
   const data = object.rendered?.data ?? object.data
   const text = Object.hasOwn(data, ref.kubeletConfigKey) ? data[ref.kubeletConfigKey] : undefined
-  return text === undefined ? { ok: false, detail: `${name}: there is no such key` } : { ok: true, name, text }
+  return text === undefined ? { ok: false, detail: `${name}: no such key` } : { ok: true, name, text }
 }
 
 export function nameDesired(ref: ConfigMapRef, object: ConfigMapView): string {

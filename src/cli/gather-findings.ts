@@ -1,16 +1,16 @@
-/** The self-check of the agent and of `check`: collects the facts that it needs, and logs what it finds. */
+/** The self-check of the agent and of `check`: gathers the facts and logs the findings. */
 import { dirname } from 'node:path'
 import type { Log } from '../ports/log.ts'
 import type { CommandContext } from './command.ts'
 import type { PathNeed } from './rights.ts'
 import { listFindings, type SelfCheckResult } from './self-check.ts'
 
-/** What the agent checks itself with; a CommandContext is one. */
-export type SelfCheckEyes = Pick<CommandContext, 'settings' | 'unit' | 'activation' | 'rights' | 'uid' | 'nodeFacts'>
+/** What the self-check reads from; a CommandContext satisfies it. */
+export type SelfCheckSources = Pick<CommandContext, 'settings' | 'unit' | 'activation' | 'rights' | 'uid' | 'nodeFacts'>
 
-export async function gatherFindings(eyes: SelfCheckEyes): Promise<readonly SelfCheckResult[]> {
-  const { settings } = eyes
-  const [unit, nodeFacts] = await Promise.all([eyes.unit.observe(), eyes.nodeFacts()])
+export async function gatherFindings(sources: SelfCheckSources): Promise<readonly SelfCheckResult[]> {
+  const { settings } = sources
+  const [unit, nodeFacts] = await Promise.all([sources.unit.observe(), sources.nodeFacts()])
   const wiring = unit.kind === 'known' && unit.wiring.kind === 'ready' ? unit.wiring : undefined
   const activated = dirname(wiring?.activation === 'file' ? wiring.configPath : settings.envFile)
   const writable = new Set([settings.dynamicConfigDir, settings.runtimeDir, activated])
@@ -23,14 +23,14 @@ export async function gatherFindings(eyes: SelfCheckEyes): Promise<readonly Self
     unitName: settings.kubeletUnit,
     envFile: settings.envFile,
     unit,
-    activation: wiring && eyes.activation.read(wiring),
-    rights: eyes.rights(needs),
-    uid: eyes.uid,
+    activation: wiring && sources.activation.read(wiring),
+    rights: sources.rights(needs),
+    uid: sources.uid,
     nodeFacts,
   })
 }
 
-/** At the start of the agent. */
+/** For the agent's start. */
 export function logFindings(findings: readonly SelfCheckResult[], log: Log): void {
   for (const { topic, level, text } of findings) {
     const line = `${topic}: ${text}`

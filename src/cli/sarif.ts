@@ -1,6 +1,7 @@
 /**
- * A report as SARIF, which code-scanning systems read. Pure. It holds nothing of the config's text. A result without a place in the text is
- * shown at its beginning, since such systems drop results that have no line. Rules: Static Analysis Results Interchange Format 2.1.0 (OASIS).
+ * A report as SARIF, for code-scanning systems. It contains no text of the config. A result without
+ * a place gets the first line, since such systems drop results that have no line. Rules: Static
+ * Analysis Results Interchange Format 2.1.0 (OASIS). Pure.
  */
 
 import { formatPath } from '../kubelet/field-path.ts'
@@ -19,7 +20,7 @@ export function renderSarif(name: string, report: Report, version: string): stri
   const unjudged = report.parts.filter(({ outcome }) => outcome === 'unjudged')
   const run = {
     tool: { driver: { name: PROGRAM, semanticVersion: version, rules: ruleIds.map((id) => describeRule(id, report.findings)) } },
-    // What could not judge has not run.
+    // A part that could not check the config has not run.
     invocations: [{ executionSuccessful: report.outcome !== 'unjudged', toolExecutionNotifications: unjudged.map(notify) }],
     columnKind: 'utf16CodeUnits',
     results: report.findings.map((finding) => describeResult(name, finding, ruleIds.indexOf(finding.rule))),
@@ -43,12 +44,12 @@ function describeRule(id: string, findings: readonly Finding[]) {
 
 function describeResult(name: string, finding: Finding, ruleIndex: number) {
   const { rule, severity, path, position, advice } = finding
-  const said = describeProblem(finding)
+  const problem = describeProblem(finding)
   return {
     ruleId: rule,
     ruleIndex,
     level: LEVELS[severity],
-    message: { text: advice === undefined ? said : `${said}. ${capitalise(advice)}.` },
+    message: { text: advice === undefined ? problem : `${problem}. ${capitalise(advice)}.` },
     locations: [
       {
         physicalLocation: {
@@ -62,10 +63,13 @@ function describeResult(name: string, finding: Finding, ruleIndex: number) {
 }
 
 function notify({ part, detail }: PartResult) {
-  return { level: 'note', message: { text: `${part} could not judge: ${detail}` } }
+  return { level: 'note', message: { text: `${part} did not check the config: ${detail}` } }
 }
 
-/** Relative to where the program was started, which for such systems is the root of the repository. */
+/**
+ * Relative to the working directory, which code-scanning systems take as the root of the
+ * repository.
+ */
 function toUri(name: string): string {
   const path = name
     .split('/')

@@ -50,7 +50,7 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
     kind: channelsKind,
     initial: ['config-source', 'label', 'annotation'],
     ...RUN_ONLY,
-    help: 'channels that may assign a config, any of config-source,label,annotation,selector; the first one in this order that is set decides',
+    help: 'channels that may assign a config, any of config-source,label,annotation,selector; the first of these that is set decides',
   },
   configNamespace: {
     name: 'config-namespace',
@@ -66,7 +66,7 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
     kind: configMapKeyKind,
     initial: 'kubelet',
     ...RUN_ONLY,
-    help: 'key in the ConfigMap, where the assignment names none',
+    help: 'key in the ConfigMap, if the assignment does not name one',
   },
   defaultConfigMap: {
     name: 'default-config-map',
@@ -92,7 +92,7 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
     kind: optional(pathKind),
     initial: '/etc/kubelet-cfg-agent/overlay.d',
     ...ALL_COMMANDS,
-    help: 'directory of merge patches (*.yaml, *.yml) that this node applies to its assigned config, for values that differ between nodes; empty: none',
+    help: 'directory of merge patches (*.yaml, *.yml) that this node applies to its assigned config; empty: none',
   },
 }
 

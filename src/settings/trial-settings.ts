@@ -59,6 +59,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
     kind: countKind(1, 60),
     initial: 6,
     ...RUN_ONLY_LIVE,
-    help: 'most restarts of a running kubelet per hour; falling back is exempt',
+    help: 'maximum number of restarts of a running kubelet per hour; falling back is exempt',
   },
 }

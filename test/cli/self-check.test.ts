@@ -24,10 +24,10 @@ function findings(fields: Partial<SelfCheckFacts> = {}): readonly SelfCheckResul
 }
 
 function finding(topic: SelfCheckResult['topic'], fields: Partial<SelfCheckFacts>): SelfCheckResult | undefined {
-  return findings(fields).find((one) => one.topic === topic)
+  return findings(fields).find((result) => result.topic === topic)
 }
 
-t.test('a node in order, one line each', async (t) => {
+t.test('a node without problems', async (t) => {
   t.matchSnapshot(renderFindings(findings(), false))
 })
 
@@ -39,12 +39,12 @@ t.test('the unit', async (t) => {
       false,
     ),
   )
-  t.match(finding('unit', { unit: unit({ activity: 'not-found' }) }), { level: 'fail', text: 'systemd knows no kubelet.service' })
+  t.match(finding('unit', { unit: unit({ activity: 'not-found' }) }), { level: 'fail', text: 'systemd does not know kubelet.service' })
   t.match(finding('unit', { unit: { kind: 'unknown', detail: 'ENOENT' } }), { level: 'fail', text: /cannot ask systemd.*: ENOENT/ })
-  t.equal(findings({ unit: { kind: 'unknown', detail: '' } }).length, 3, 'of an unknown unit nothing more is claimed')
+  t.equal(findings({ unit: { kind: 'unknown', detail: '' } }).length, 3, 'an unknown unit has no findings about wiring and kubelet')
 })
 
-t.test('the drop-in, and what to do about it', async (t) => {
+t.test('the drop-in, and how to correct it', async (t) => {
   const problems: WiringProblem[] = [
     'drop-in-missing',
     'daemon-reload-needed',
@@ -60,10 +60,10 @@ t.test('the drop-in, and what to do about it', async (t) => {
   t.ok(broken.every(({ level }) => level === 'fail'))
   t.matchSnapshot(renderFindings(broken, false))
   const file = unit({ wiring: { kind: 'ready', activation: 'file', configPath: '/etc/kubelet.json' } })
-  t.match(finding('drop-in', { unit: file }), { level: 'ok', text: '/etc/kubelet.json is replaced' })
+  t.match(finding('drop-in', { unit: file }), { level: 'ok', text: 'the agent replaces /etc/kubelet.json' })
 })
 
-t.test('what kubelet runs and starts with next', async (t) => {
+t.test('the config that kubelet runs, and that of its next start', async (t) => {
   const process = { kind: 'checkpoint', pid: 7, uid: 'u', resourceVersion: '3', key: 'kubelet' } as const
   const activation = { kind: 'checkpoint', source: source('3'), since: undefined } as const
   t.match(finding('kubelet', { unit: unit({ process }), activation }), {
@@ -72,7 +72,10 @@ t.test('what kubelet runs and starts with next', async (t) => {
   })
   t.match(finding('kubelet', { unit: unit({ process: { kind: 'none' } }) }), { level: 'warn', text: 'no kubelet process' })
   const unknown = { kind: 'unknown', detail: 'pre-exec' } as const
-  t.match(finding('kubelet', { unit: unit({ process: unknown }), activation: unknown }), { level: 'warn', text: 'pre-exec; what the next' })
+  t.match(finding('kubelet', { unit: unit({ process: unknown }), activation: unknown }), {
+    level: 'warn',
+    text: 'pre-exec; cannot tell what the next start uses',
+  })
   const bare = { kind: 'other', pid: 7, configPath: undefined } as const
   t.match(finding('kubelet', { unit: unit({ process: bare }) }), { level: 'ok', text: 'without a config file' })
 })
@@ -93,7 +96,7 @@ t.test('the machine', async (t) => {
   t.match(finding('node', { nodeFacts: { ok: false, detail: 'no answer' } }), { level: 'warn', text: 'no answer' })
 })
 
-t.test('asks for what the settings name', async (t) => {
+t.test('checks the rights to the paths of the settings', async (t) => {
   const asked: string[] = []
   const rights = (needs: readonly { path: string; need: string }[]) => {
     asked.push(...needs.map(({ path, need }) => `${need} ${path}`))

@@ -1,4 +1,4 @@
-/** `check`: the self-check that the agent does at its start, without the agent. */
+/** `check`: the self-check that the agent makes when it starts. */
 
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
@@ -10,12 +10,12 @@ import { alignColumns, type Tone } from '../terminal.ts'
 export const checkCommand: NodeCommand = {
   name: 'check',
   takes: 'node',
-  group: 'Look',
-  summary: 'check unit, drop-in, rights and node, one line each',
+  group: 'Inspect',
+  summary: 'check unit, drop-in, kubelet, rights and node',
   description:
-    "Checks whether the agent can do its work on this node: kubelet's unit, the drop-in, what kubelet runs, rights, the machine.",
+    "Checks whether the agent can work on this node: kubelet's unit, the drop-in, the config that kubelet runs, the agent's rights, and the machine. One line each.",
   options: [OUTPUT],
-  examples: [['check', 'after installation; exits with 1 if something has to be corrected']],
+  examples: [['check', 'after installation; exits with 1 if a check fails']],
   execute: check,
 }
 

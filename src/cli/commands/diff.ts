@@ -1,4 +1,7 @@
-/** `diff`: what a config would change on this node, field by field, and what each change costs. Changes nothing. */
+/**
+ * `diff`: the fields that a config would change on this node, and the risk of each change. Changes
+ * nothing.
+ */
 
 import type { Snapshot } from '../../decision/snapshot.ts'
 import type { ConfigChange } from '../../preflight/inspection.ts'
@@ -14,7 +17,7 @@ import { findDesired } from '../desired-config.ts'
 import { formatJson } from '../format-json.ts'
 import { plainText } from '../terminal.ts'
 
-/** A path for the shell's completion, though it may be anything that can be compared. */
+/** The placeholder makes the shell complete paths, but any candidate can be given. */
 const againstKind: Kind<string> = {
   ...candidateKind,
   placeholder: '<path>',
@@ -24,23 +27,32 @@ const againstKind: Kind<string> = {
 export const diffCommand: NodeCommand = {
   name: 'diff',
   takes: 'node',
-  group: 'Judge',
-  summary: 'what a config would change, and at what risk',
+  group: 'Check configs',
+  summary: 'show what a config would change, and the risk',
   description:
-    'Compares the config that runs on this node with another one, field by field and not line by line: order, spelling and comments do not count. ' +
-    'Without an argument the other one is what the cluster assigns to this node.',
+    'Compares the config that runs on this node with another config, field by field: order, notation and comments do not matter. ' +
+    'Without an argument, the other config is the one that the cluster assigns to this node.',
   arguments: [{ ...CANDIDATE, required: false }],
   options: [
-    { name: 'against', kind: againstKind, initial: '', help: 'compare with this (a file, or configmap/NAME) and not with what runs' },
+    {
+      name: 'against',
+      kind: againstKind,
+      initial: '',
+      help: 'compare with this config (a file, or configmap/NAME) instead of the one that runs',
+    },
     KUBELET_VERSION,
     WITHOUT_OVERLAY,
     OUTPUT,
   ],
-  exits: { [EXIT.fine]: 'no difference', [EXIT.failed]: 'they differ', [EXIT.usage]: 'cannot tell, or wrong arguments, flags or settings' },
+  exits: {
+    [EXIT.fine]: 'no difference',
+    [EXIT.failed]: 'the configs differ',
+    [EXIT.usage]: 'cannot compare, or invalid arguments, flags or settings',
+  },
   examples: [
-    ['diff', 'what the cluster has for this node'],
-    ['diff kubelet.yaml', 'before it becomes a ConfigMap'],
-    ['diff --against old.yaml new.yaml', 'anywhere, without a node'],
+    ['diff', 'compare with what the cluster assigns to this node'],
+    ['diff kubelet.yaml', 'check a file before you create a ConfigMap from it'],
+    ['diff --against old.yaml new.yaml', 'compare two files, also on a machine that is not a node'],
   ],
   execute: diff,
 }
@@ -48,7 +60,7 @@ export const diffCommand: NodeCommand = {
 async function diff(context: CommandContext, options: OptionValues, { candidate }: ArgumentValues): Promise<ExitCode> {
   const { terminal } = context
   const against = readTextOption(options, 'against')
-  const desired = candidate === undefined ? await context.askDesired() : undefined
+  const desired = candidate === undefined ? await context.fetchDesired() : undefined
   const snapshot = against === undefined || desired !== undefined ? await context.observe(desired) : undefined
   const before = against === undefined ? findActive(snapshot, context) : await loadText(against, context, wantsOverlay(options))
   const after =
@@ -74,15 +86,15 @@ function render(from: string, to: string, changes: readonly ConfigChange[], colo
 }
 
 function findActive(snapshot: Snapshot | undefined, context: CommandContext): ConfigText {
-  if (snapshot === undefined) return { ok: false, detail: 'this node was not looked at' }
+  if (snapshot === undefined) return { ok: false, detail: 'this node was not observed' }
   const active = readActiveConfig(snapshot, context)
   return active.ok
     ? active
-    : { ok: false, detail: `the config that runs here cannot be read: ${active.detail}; name another with --against` }
+    : { ok: false, detail: `cannot read the config that runs here: ${active.detail}; give another one with --against` }
 }
 
-async function loadText(named: string, context: CommandContext, overlaid: boolean): Promise<ConfigText> {
-  const loaded = await loadCandidate(named, context, overlaid)
+async function loadText(text: string, context: CommandContext, overlaid: boolean): Promise<ConfigText> {
+  const loaded = await loadCandidate(text, context, overlaid)
   switch (loaded.kind) {
     case 'failed':
       return { ok: false, detail: loaded.detail }
@@ -90,8 +102,8 @@ async function loadText(named: string, context: CommandContext, overlaid: boolea
       return { ok: false, detail: `${loaded.name}: ${loaded.report.findings.map(({ problem }) => problem).join('; ')}` }
     case 'loaded': {
       const { name, files, key } = loaded.config
-      const text = Object.hasOwn(files, key) ? files[key] : undefined
-      return text === undefined ? { ok: false, detail: `${name}: there is no such key` } : { ok: true, name, text }
+      const value = Object.hasOwn(files, key) ? files[key] : undefined
+      return value === undefined ? { ok: false, detail: `${name}: no such key` } : { ok: true, name, text: value }
     }
   }
 }

@@ -1,8 +1,10 @@
 /**
- * `generate`: the config that this node's kubelet runs with, as a file for a ConfigMap; the documentation's `curl .../configz | jq` in one step. What is
- * generated goes to standard output, everything else to standard error.
+ * `generate`: the config that this node's kubelet runs with, as a file for a ConfigMap; replaces
+ * `curl .../configz | jq` of the Kubernetes documentation. The config goes to standard output,
+ * everything else to standard error.
  *
- * Rules: pkg/kubelet/apis/config, and `configz.InstallHandler` in k8s.io/component-base, which leaves kind and apiVersion out.
+ * Rules: pkg/kubelet/apis/config, and `configz.InstallHandler` in k8s.io/component-base, which
+ * omits kind and apiVersion.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { API_VERSION, decodeConfig, KIND } from '../../kubelet/decode.ts'
@@ -19,24 +21,24 @@ import { plainText } from '../terminal.ts'
 export const generateCommand: NodeCommand = {
   name: 'generate',
   takes: 'node',
-  group: 'Judge',
-  summary: "this node's config as a file for a ConfigMap",
+  group: 'Check configs',
+  summary: "print this node's config as a file for a ConfigMap",
   description:
-    'Prints what kubelet runs with, flags and defaults included, as a KubeletConfiguration: the first version of a ConfigMap. Asks kubelet through the ' +
-    "API server, for which the node's own kubeconfig has no right: name an administrator's with --kubeconfig, or give the answer with --from-file.",
+    'Prints the config that kubelet runs with, including flags and defaults, as a KubeletConfiguration: a first version for a ConfigMap. Reads /configz of kubelet through the ' +
+    "API server. The node's own kubeconfig has no right to do this: use an administrator's with --kubeconfig, or pass the response with --from-file.",
   options: [
-    fileOption('from-file', 'the answer of /configz in this file, or in standard input (-), and ask nobody'),
+    fileOption('from-file', 'read the response of /configz from this file, or from standard input (-), instead of the API server'),
     {
       name: 'offline',
       kind: switchKind,
       initial: 'false',
-      help: 'the config file that runs, as it is on disk: without flags and defaults',
+      help: 'print the config file that runs, as it is on disk, without flags and defaults',
     },
   ],
   examples: [
-    ['generate --kubeconfig /root/.kube/config > kubelet.yaml', "as an administrator, with this node's name"],
-    ['generate --from-file configz.json > kubelet.yaml', 'from kubectl get --raw /api/v1/nodes/NODE/proxy/configz'],
-    ['generate --offline > kubelet.yaml', 'without an API server'],
+    ['generate --kubeconfig /root/.kube/config > kubelet.yaml', "read /configz with an administrator's kubeconfig"],
+    ['generate --from-file configz.json > kubelet.yaml', 'convert the output of kubectl get --raw /api/v1/nodes/NODE/proxy/configz'],
+    ['generate --offline > kubelet.yaml', 'use the file on disk, without an API server'],
   ],
   execute: generate,
 }
@@ -47,7 +49,7 @@ async function generate(context: CommandContext, options: OptionValues): Promise
   const { terminal } = context
   const path = readTextOption(options, 'from-file')
   if (path !== undefined && options.offline === 'true') {
-    terminal.err('kubelet-cfg-agent generate: --from-file and --offline are two answers to one question: give one of them\n')
+    terminal.err('kubelet-cfg-agent generate: --from-file and --offline exclude each other: give one of them\n')
     return EXIT.usage
   }
   const generated = options.offline === 'true' ? await copyActive(context) : await convert(await readConfigz(path, context))
@@ -66,12 +68,12 @@ async function readConfigz(path: string | undefined, context: CommandContext): P
   if (path === undefined) return askConfigz(context)
   const reading = await context.readInput(path === '-' ? undefined : path, LONGEST_BYTES)
   if (reading.kind === 'unreadable') return { ok: false, detail: `${path} cannot be read: ${reading.code}` }
-  if (reading.kind === 'too-large') return { ok: false, detail: `${path} is no answer of /configz: it is too long` }
+  if (reading.kind === 'too-large') return { ok: false, detail: `${path} is not a response of /configz: it is too long` }
   try {
     return { ok: true, answer: JSON.parse(reading.bytes.toString('utf8')) }
   } catch {
-    // The error of the engine quotes the text.
-    return { ok: false, detail: `${path} is no answer of /configz: it is not JSON` }
+    // The error of JSON.parse would quote the text.
+    return { ok: false, detail: `${path} is not a response of /configz: it is not JSON` }
   }
 }
 
@@ -82,13 +84,13 @@ async function askConfigz({ api, nodeName }: CommandContext): Promise<Configz> {
     case 'ok':
       return { ok: true, answer: answer.object }
     case 'unreachable':
-      return { ok: false, detail: `${answer.detail}; --offline takes the config file on disk` }
+      return { ok: false, detail: `${answer.detail}; --offline uses the config file on disk` }
     case 'refused': {
-      const may = answer.status === 401 || answer.status === 403
-      const advice = may
-        ? `this takes the verb get on nodes/proxy, which opens all of kubelet: do not grant it to the node, name an administrator's kubeconfig with --kubeconfig, ` +
-          `or pipe kubectl get --raw ${path} into generate --from-file -; --offline takes the config file on disk`
-        : '--offline takes the config file on disk'
+      const isDenied = answer.status === 401 || answer.status === 403
+      const advice = isDenied
+        ? `this needs the verb get on nodes/proxy, which gives access to all of kubelet: do not grant it to the node; use an administrator's kubeconfig with --kubeconfig, ` +
+          `or pipe kubectl get --raw ${path} into generate --from-file -; --offline uses the config file on disk`
+        : '--offline uses the config file on disk'
       return { ok: false, detail: `${answer.detail}; ${advice}` }
     }
   }
@@ -98,16 +100,19 @@ async function convert(configz: Configz): Promise<Generated> {
   if (!configz.ok) return configz
   const { answer } = configz
   const config = isObject(answer) ? answer.kubeletconfig : undefined
-  if (!isObject(config)) return { ok: false, detail: 'this is no answer of /configz: it has no kubeletconfig' }
+  if (!isObject(config)) return { ok: false, detail: 'not a response of /configz: it has no kubeletconfig' }
   const head = { apiVersion: API_VERSION, kind: KIND }
   const whole = { ...head, ...config, ...head }
   const checked = decodeConfig(JSON.stringify(whole), () => ({ ok: false, detail: 'not read as YAML' }))
-  if (!checked.ok) return { ok: false, detail: `kubelet answered with what it would not read: ${checked.detail}` }
-  return { ok: true, text: await spell(whole), config: whole }
+  if (!checked.ok) return { ok: false, detail: `kubelet returned a config that it would not accept: ${checked.detail}` }
+  return { ok: true, text: await formatConfig(whole), config: whole }
 }
 
-/** As YAML, for people to go on with. What YAML cannot spell so that it reads the same again (a key such as <<) is left as JSON, which kubelet takes as well. */
-async function spell(config: JsonObject): Promise<string> {
+/**
+ * YAML, which is easier to edit. If YAML would not parse to the same value (a key such as <<),
+ * JSON, which kubelet accepts as well.
+ */
+async function formatConfig(config: JsonObject): Promise<string> {
   const { formatDocument, parseDocument } = await import('../../kubelet/yaml.ts')
   const text = formatDocument(config)
   const again = parseDocument(text)
@@ -117,22 +122,22 @@ async function spell(config: JsonObject): Promise<string> {
 
 async function copyActive(context: CommandContext): Promise<Generated> {
   const active = readActiveConfig(await context.observe(), context)
-  if (!active.ok) return { ok: false, detail: `the config that runs here cannot be read: ${active.detail}` }
+  if (!active.ok) return { ok: false, detail: `cannot read the config that runs here: ${active.detail}` }
   const decoded = decodeConfig(active.text, await loadParser(active.text))
   if (!decoded.ok) return { ok: false, detail: `${active.name}: ${decoded.detail}` }
   const text = active.text.endsWith('\n') ? active.text : `${active.text}\n`
   return { ok: true, text, config: decoded.config }
 }
 
-/** What belongs to one machine, and would be every machine's. */
-const ONE_NODES_OWN = ['address', 'podCIDR', 'providerID', 'reservedSystemCPUs', 'tlsCertFile', 'tlsPrivateKeyFile']
+/** Fields whose values belong to one machine, so other nodes must not share them. */
+const PER_MACHINE = ['address', 'podCIDR', 'providerID', 'reservedSystemCPUs', 'tlsCertFile', 'tlsPrivateKeyFile']
 
 function advise(config: JsonObject): string[] {
-  const own = ONE_NODES_OWN.filter((name) => typeof config[name] === 'string' && !['', '0.0.0.0', '::'].includes(String(config[name])))
+  const own = PER_MACHINE.filter((name) => typeof config[name] === 'string' && !['', '0.0.0.0', '::'].includes(String(config[name])))
   return [
-    'Saved as kubelet.yaml, this makes a ConfigMap of it:',
+    'To create a ConfigMap from it, save it as kubelet.yaml and run:',
     '  kubectl -n kube-system create configmap my-node-config --from-file=kubelet=kubelet.yaml --append-hash',
-    ...(own.length === 0 ? [] : [`Before other nodes share it, look at what may be this node's alone: ${own.join(', ')}.`]),
-    ...(isObject(config.staticPodURLHeader) ? ['It holds staticPodURLHeader: everybody who may read the ConfigMap may read that.'] : []),
+    ...(own.length === 0 ? [] : [`Before other nodes use it, check the fields that may be specific to this node: ${own.join(', ')}.`]),
+    ...(isObject(config.staticPodURLHeader) ? ['It contains staticPodURLHeader: everyone who may read the ConfigMap can read that.'] : []),
   ]
 }

@@ -1,4 +1,4 @@
-/** `history`: every transition that is kept, oldest first, so that the latest stands next to the prompt. */
+/** `history`: the transitions of this node, oldest first, so the latest is next to the prompt. */
 
 import type { ConfigSource } from '../../decision/config-source.ts'
 import { describeSource } from '../../decision/config-source.ts'
@@ -14,13 +14,16 @@ import { alignColumns, type Cell, type Tone } from '../terminal.ts'
 export const historyCommand: NodeCommand = {
   name: 'history',
   takes: 'node',
-  group: 'Look',
-  summary: 'every transition with time, from, to and why',
+  group: 'Inspect',
+  summary: 'show the transitions of this node: when, from, to and why',
   description: 'Shows what was assigned, activated, promoted, refused and rolled back on this node, oldest first.',
-  options: [{ name: 'limit', short: 'n', kind: countKind(1, 1_000_000), initial: '20', help: 'only the latest so many' }, OUTPUT],
+  options: [
+    { name: 'limit', short: 'n', kind: countKind(1, 1_000_000), initial: '20', help: 'show only this many of the latest transitions' },
+    OUTPUT,
+  ],
   examples: [
-    ['history', 'the latest 20'],
-    ['history -n 1000 -o json', 'everything that is kept'],
+    ['history', 'show the latest 20'],
+    ['history -n 1000 -o json', 'show all that are kept, for programs'],
   ],
   execute: showHistory,
 }
@@ -32,7 +35,7 @@ export interface HistoryDocument {
   /** Oldest first. */
   readonly items: readonly {
     readonly at: string
-    /** Nanoseconds since 1970; in hexadecimal, the end of the event's name. */
+    /** Nanoseconds since 1970. In hexadecimal they end the name of the event. */
     readonly atNs: string
     readonly kind: TransitionKind
     readonly from: SourceDocument | null
@@ -44,7 +47,7 @@ export interface HistoryDocument {
 async function showHistory({ history, terminal }: CommandContext, options: OptionValues): Promise<ExitCode> {
   const reading = history.read()
   const transitions = reading.transitions.slice(-Number(options.limit))
-  if (reading.skipped === 1) terminal.err('a line of the history cannot be read and is left out\n')
+  if (reading.skipped === 1) terminal.err('1 line of the history cannot be read and is left out\n')
   if (reading.skipped > 1) terminal.err(`${reading.skipped} lines of the history cannot be read and are left out\n`)
   if (options.output === 'json') terminal.out(formatJson(documentHistory(transitions)))
   else terminal.out(renderHistory(transitions, terminal.color))
@@ -64,7 +67,7 @@ export function documentHistory(transitions: readonly Transition[]): HistoryDocu
 }
 
 export function renderHistory(transitions: readonly Transition[], color: boolean): string {
-  if (transitions.length === 0) return 'Nothing has happened yet.\n'
+  if (transitions.length === 0) return 'No transitions yet.\n'
   const header: Cell[] = ['TIME', 'WHAT', 'FROM', 'TO', 'WHY'].map((text) => ({ text, tone: 'strong' }))
   const rows = transitions.map(({ atNs, kind, from, to, why }): Cell[] => [
     `${instantOfNs(atNs).toISOString().slice(0, 19)}Z`,

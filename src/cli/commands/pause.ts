@@ -1,28 +1,28 @@
-/** `pause`: asks that nothing be activated and kubelet not be restarted, until `resume`. */
+/** `pause`: requests that nothing is activated and kubelet is not restarted, until `resume`. */
 import { type CommandContext, describeReach, EXIT, type ExitCode, type NodeCommand } from '../command.ts'
 
 export const pauseCommand: NodeCommand = {
   name: 'pause',
   takes: 'node',
-  group: 'Ask',
-  summary: 'activate and restart nothing until resume',
+  group: 'Control',
+  summary: 'stop activations and restarts until resume',
   description:
-    'Holds this node where it is: nothing is activated, kubelet is not restarted and nothing is rolled back, until resume. What the ' +
-    'cluster assigns meanwhile is still saved and reported. Outlives restarts of the agent and of the node.',
+    'Keeps this node as it is: until resume, no config is activated, kubelet is not restarted and nothing is rolled back. The agent still saves and reports what the ' +
+    'cluster assigns. A pause survives restarts of the agent and of the node.',
   options: [],
-  examples: [['pause', 'before work on this node']],
+  examples: [['pause', 'before you work on this node']],
   execute: pause,
 }
 
-async function pause({ terminal, requests, ask, agent }: CommandContext): Promise<ExitCode> {
+async function pause({ terminal, requests, requestWriter, agent }: CommandContext): Promise<ExitCode> {
   const before = requests.read().hold
   if (before === 'paused') {
-    terminal.out('Already paused; kubelet-cfg-agent resume ends it.\n')
+    terminal.out('Already paused; kubelet-cfg-agent resume ends the pause.\n')
     return EXIT.fine
   }
-  ask.requestHold('paused')
-  if (before === 'local') terminal.out('This takes the place of the earlier reset: the node is no longer held on its local config.\n')
-  terminal.out('Paused: nothing is activated and kubelet is not restarted until kubelet-cfg-agent resume.\n')
+  requestWriter.requestHold('paused')
+  if (before === 'local') terminal.out('This replaces the earlier reset: the node is no longer held on its local config.\n')
+  terminal.out('Paused: no config is activated and kubelet is not restarted until kubelet-cfg-agent resume.\n')
   terminal.out(`${describeReach(agent())}\n`)
   return EXIT.fine
 }

@@ -1,6 +1,7 @@
 /**
- * `plan`: what the agent would do now and why, without doing it. Asks the cluster once, runs preflight on what it wants, and follows the agent's own decision
- * from the node as it is. Changes nothing; a running agent is not asked.
+ * `plan`: what the agent would do now and why, without doing it. Reads the assignment once, runs
+ * preflight on it, and simulates the agent's own decision from the node's current state. Changes
+ * nothing, and does not contact a running agent.
  */
 
 import type { Desired } from '../../decision/desired.ts'
@@ -21,22 +22,22 @@ import { renderPlan } from '../plan-text.ts'
 export const planCommand: NodeCommand = {
   name: 'plan',
   takes: 'node',
-  group: 'Judge',
-  summary: 'what the agent would do now and why, without doing it',
+  group: 'Check configs',
+  summary: 'show what the agent would do now, without doing it',
   description:
-    'Asks the cluster (or the directory of manifests) once what it wants of this node, checks that as the agent would, and shows each step up to where the ' +
-    'agent would wait, whether and when kubelet is restarted, and what changes with it. Nothing is written, and a running agent does not notice.',
+    'Reads from the cluster (or the directory of manifests) what is assigned to this node, checks it as the agent would, and shows each step until the ' +
+    'agent would wait, whether and when kubelet is restarted, and which fields change. Writes nothing and does not affect a running agent.',
   options: [OUTPUT],
   examples: [
-    ['plan', 'before resume, or before the agent is started'],
-    ["plan -o json | jq '.restart'", 'whether and when kubelet is restarted'],
+    ['plan', 'before resume, or before you start the agent'],
+    ["plan -o json | jq '.restart'", 'show whether and when kubelet is restarted'],
   ],
   execute: plan,
 }
 
 async function plan(context: CommandContext, options: OptionValues): Promise<ExitCode> {
   const { terminal } = context
-  const desired = await context.askDesired()
+  const desired = await context.fetchDesired()
   const snapshot = await context.observe(desired)
   const wanted = findDesired(desired, snapshot, context)
   const report = await inspectDesired(desired, context)
@@ -65,7 +66,10 @@ async function inspectDesired(desired: Desired, { inspect, settings }: CommandCo
   return { name, report: await inspect(config, options) }
 }
 
-/** What the agent would be told. Of anything but what is wanted, preflight is not asked here: it was accepted once. */
+/**
+ * The results of preflight for the simulation. Only the assigned config is checked; any other one
+ * was accepted before.
+ */
 function foretell({ unit, desired, desiredContent, now }: Snapshot, report: Report | undefined): Foretold {
   const source = resolveDesired(desired)
   const result = report && toResult(report)

@@ -1,6 +1,7 @@
 /**
- * `release`: leaves kubelet's next start safe for good, since nobody will be there to roll it back. Package managers run it when they remove the
- * agent, after they have stopped it; at an upgrade they do not, since the new agent goes on with the trial. Never restarts kubelet.
+ * `release`: makes kubelet's next start safe, since no agent will be there to roll it back. Package
+ * managers run it when they remove the agent, after they stopped it. They do not run it at an
+ * upgrade: the new agent continues the trial. Never restarts kubelet.
  */
 import { chooseRelease, type Release } from '../../decision/choose-release.ts'
 import { describeSource } from '../../decision/config-source.ts'
@@ -11,11 +12,11 @@ export const releaseCommand: NodeCommand = {
   name: 'release',
   takes: 'node',
   group: 'Remove',
-  summary: 'leave kubelet a safe next start, before the agent is removed',
+  summary: 'make the next start of kubelet safe before you remove the agent',
   description:
-    'Run this when the agent has been stopped for good. Where kubelet would start next with a config that has not passed its trial, ' +
-    'last-known-good takes its place. A config file that the agent replaced gets its original back. Kubelet is not restarted. ' +
-    'Packages do this by themselves when they are removed, and not when they are upgraded.',
+    'Run this after you stopped the agent for good. If the next start of kubelet would use a config that has not passed its trial, ' +
+    'last-known-good replaces it. A config file that the agent replaced gets its original content back. Kubelet is not restarted. ' +
+    'The packages run this when they are removed, not when they are upgraded.',
   options: [],
   examples: [['release', 'after systemctl disable --now kubelet-cfg-agent']],
   execute: release,
@@ -24,20 +25,19 @@ export const releaseCommand: NodeCommand = {
 async function release({ terminal, takeOver, observe }: CommandContext): Promise<ExitCode> {
   const hold = takeOver()
   if (hold.kind === 'untouched') {
-    terminal.out('Nothing to release: no agent has been at work here.\n')
+    terminal.out('Nothing to release: no agent has worked on this node.\n')
     return EXIT.fine
   }
   if (hold.kind === 'refused') return refuse(hold.detail)
   try {
     const decision = chooseRelease(await observe())
     if (decision.kind === 'activate') hold.activation.activate(decision.target, decision.wiring)
-    // Of a unit that is gone or names another file today, too: it may name this one again when nobody is there any more.
+    // Includes files that the unit no longer names: it may name them again after the agent is gone.
     for (const configPath of hold.activation.replacedFiles()) {
       hold.activation.activate('local', { kind: 'ready', activation: 'file', configPath })
-      terminal.out(`${plainText(configPath)} has its original again.\n`)
+      terminal.out(`${plainText(configPath)} has its original content again.\n`)
     }
-    if (decision.kind === 'unknown')
-      return refuse(`what kubelet starts with next cannot be told, and was left as it is: ${decision.detail}`)
+    if (decision.kind === 'unknown') return refuse(`cannot tell what kubelet starts with next, and left it as it is: ${decision.detail}`)
     terminal.out(`${plainText(describe(decision))}\nKubelet was not restarted.\n`)
     return EXIT.fine
   } finally {

@@ -4,22 +4,22 @@ import { type CommandContext, describeReach, EXIT, type ExitCode, type NodeComma
 export const resumeCommand: NodeCommand = {
   name: 'resume',
   takes: 'node',
-  group: 'Ask',
+  group: 'Control',
   summary: 'end pause and reset',
-  description: 'Lets this node follow what the cluster assigns again, after pause or reset.',
+  description: 'Ends pause and reset: this node follows what the cluster assigns again.',
   options: [],
-  examples: [['resume', 'when the work is done']],
+  examples: [['resume', 'when your work on the node is done']],
   execute: resume,
 }
 
-async function resume({ terminal, requests, ask, agent }: CommandContext): Promise<ExitCode> {
+async function resume({ terminal, requests, requestWriter, agent }: CommandContext): Promise<ExitCode> {
   const before = requests.read().hold
   if (before === 'none') {
     terminal.out('Nothing to resume: this node is neither paused nor reset.\n')
     return EXIT.fine
   }
-  ask.clearHold()
-  terminal.out(`Resumed from ${before === 'paused' ? 'pause' : 'reset'}: this node follows what the cluster assigns.\n`)
+  requestWriter.clearHold()
+  terminal.out(`Resumed from ${before === 'paused' ? 'pause' : 'reset'}: this node follows what the cluster assigns again.\n`)
   terminal.out(`${describeReach(agent())}\n`)
   return EXIT.fine
 }

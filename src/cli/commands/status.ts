@@ -1,4 +1,7 @@
-/** `status`: what is assigned, active and to fall back to, from the directory and systemd. Works without API server and without agent; changes nothing. */
+/**
+ * `status`: what is assigned, active, last-known-good and previous, from the agent's directory and
+ * systemd. Works without API server and without agent; changes nothing.
+ */
 
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
 import { explain } from '../explain.ts'
@@ -9,15 +12,15 @@ import { renderStatus } from '../status-table.ts'
 export const statusCommand: NodeCommand = {
   name: 'status',
   takes: 'node',
-  group: 'Look',
-  summary: 'what this node runs, what it should run, and how its trial stands',
+  group: 'Inspect',
+  summary: 'show what this node runs, what it should run, and the trial',
   description:
-    'Shows what is assigned, active, last-known-good and previous, the trial with the time left, verdicts and the error. Reads the ' +
-    "agent's directory and asks systemd; needs neither the API server nor a running agent, and changes nothing.",
+    'Shows what is assigned, active, last-known-good and previous, the remaining time of a trial, verdicts and the error. Reads the ' +
+    "agent's directory and systemd. Needs neither the API server nor a running agent, and changes nothing.",
   options: [OUTPUT],
   examples: [
-    ['status', 'for people'],
-    ["status -o json | jq -r '.assigned.name'", 'for scripts'],
+    ['status', 'print a table'],
+    ["status -o json | jq -r '.assigned.name'", 'get one field in a script'],
   ],
   execute: showStatus,
 }

@@ -1,6 +1,7 @@
 /**
- * `validate`: whether kubelet would take a config, before anything is assigned. Works on any machine with the parts of preflight that apply there, and
- * says which could not judge. Changes nothing.
+ * `validate`: whether kubelet would accept a config, before it is assigned. Works on any machine
+ * with the parts of preflight that apply there, and names the parts that could not check the
+ * config. Changes nothing.
  */
 
 import type { Report } from '../../preflight/finding.ts'
@@ -38,38 +39,38 @@ const REPORT_OUTPUT: CommandOption = {
   short: 'o',
   kind: choiceKind('table', 'json', 'sarif'),
   initial: 'table',
-  help: 'for people, for programs, or for systems that show findings beside the source',
+  help: 'output format: a table for people, JSON for programs, or SARIF for code scanning',
 }
 
 export const validateCommand: NodeCommand = {
   name: 'validate',
   takes: 'node',
-  group: 'Judge',
-  summary: 'would kubelet take this config?',
+  group: 'Check configs',
+  summary: 'check whether kubelet would accept a config',
   description:
-    'Judges a KubeletConfiguration, alone or in the manifest of a ConfigMap, with every part of preflight that applies here, and shows what is wrong, where, and what to do. On a node its ' +
-    'kubelet and its hardware count; elsewhere, as for a repository of configs, the fields alone. What was asked for by name ' +
-    '(a kubelet, the deep stage) has to judge, or the config counts as not judged.',
+    'Checks a KubeletConfiguration, alone or in the manifest of a ConfigMap, with every part of preflight that applies here, and shows each problem, its place, and what to do. On a ' +
+    'node, this includes its kubelet and its hardware; elsewhere, as in CI, only the fields are checked. If you name a check ' +
+    '(--kubelet, --deep) and it cannot run, the config counts as not checked.',
   arguments: [CANDIDATE],
   options: [
-    fileOption('kubelet', 'judge with this kubelet, as before an upgrade'),
+    fileOption('kubelet', 'check with this kubelet, for example before an upgrade'),
     KUBELET_VERSION,
     WITHOUT_OVERLAY,
     {
       name: 'deep',
       kind: switchKind,
       initial: 'false',
-      help: 'also start kubelet in a sandbox, for what it rejects only then; takes seconds',
+      help: 'also start kubelet in a sandbox, to find what it rejects only then; takes seconds',
     },
-    { name: 'strict', kind: switchKind, initial: 'false', help: 'refuse keys that kubelet does not know' },
+    { name: 'strict', kind: switchKind, initial: 'false', help: 'refuse fields that kubelet does not know' },
     REPORT_OUTPUT,
   ],
-  exits: { [EXIT.fine]: 'accepted', [EXIT.failed]: 'refused', [EXIT.usage]: 'cannot judge, or wrong arguments, flags or settings' },
+  exits: { [EXIT.fine]: 'accepted', [EXIT.failed]: 'refused', [EXIT.usage]: 'not checked, or invalid arguments, flags or settings' },
   examples: [
-    ['validate kubelet.yaml', 'before it becomes a ConfigMap'],
-    ['validate configmap/my-node-config', 'what is in the cluster, in kube-system'],
-    ['validate --strict --kubelet-version 1.28 -o sarif kubelet.yaml', 'in CI, without a kubelet'],
-    ['validate --kubelet /opt/1.30/kubelet kubelet.yaml', 'before an upgrade'],
+    ['validate kubelet.yaml', 'check a file before you create a ConfigMap from it'],
+    ['validate configmap/my-node-config', 'check a ConfigMap in kube-system'],
+    ['validate --strict --kubelet-version 1.28 -o sarif kubelet.yaml', 'check in CI, without a kubelet'],
+    ['validate --kubelet /opt/1.30/kubelet kubelet.yaml', 'check with the next kubelet before an upgrade'],
   ],
   execute: validate,
 }
@@ -106,7 +107,7 @@ function readInspectOptions(options: OptionValues, node: boolean): InspectOption
   }
 }
 
-/** In the file that people have before them. */
+/** Moves the places of findings from the config to the file that the user gave. */
 function placeFindings(report: Report, place: Place): Report {
   const findings = report.findings.map((finding) => ({ ...finding, position: finding.position && place(finding.position) }))
   return { ...report, findings }

@@ -1,10 +1,10 @@
-/** `version`: what is installed. */
+/** `version`: the versions of the agent and of Node.js. */
 import { EXIT, type PlainCommand } from '../command.ts'
 
 export const versionCommand: PlainCommand = {
   name: 'version',
   takes: 'nothing',
-  group: 'Look',
+  group: 'Inspect',
   summary: 'print the version',
   description: 'Prints the version of the agent and of the Node.js that runs it.',
   options: [],

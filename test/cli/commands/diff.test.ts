@@ -38,44 +38,48 @@ async function diff(
   return { code, out: node.out(), err: node.err() }
 }
 
-t.test('what runs here against a file', async (t) => {
+t.test('compares what runs here with a file', async (t) => {
   const result = await diff('new.yaml')
   t.match(result, { code: 1, err: '' })
   t.matchSnapshot(result.out)
   t.matchSnapshot((await diff('new.yaml', {}, {}, true)).out, 'in colour')
-  t.matchSnapshot((await diff('new.yaml', { output: 'json' })).out, 'for programs')
+  t.matchSnapshot((await diff('new.yaml', { output: 'json' })).out, 'as JSON')
 })
 
-t.test('order, spelling and comments are no difference', async (t) => {
+t.test('order, notation and comments do not matter', async (t) => {
   t.same(await diff('same.json'), { code: 0, out: '/var/lib/kubelet/config.yaml -> same.json: no difference\n', err: '' })
   t.match(JSON.parse((await diff('same.json', { output: 'json' })).out), { kind: 'ConfigDiff', changes: [] })
 })
 
-t.test('two files, without a node', async (t) => {
-  const observe = async () => Promise.reject(new Error('there is no node here'))
+t.test('compares two files without a node', async (t) => {
+  const observe = async () => Promise.reject(new Error('this is not a node'))
   t.match(await diff('new.yaml', { against: 'same.json' }, { observe }), { code: 1, out: /^same.json -> new.yaml: 1 field differs/ })
 })
 
-t.test('what the cluster assigns', async (t) => {
-  const wants = (desired: Desired) => diff(undefined, {}, { askDesired: async () => desired })
-  const of = found(source())
+t.test('compares with what the cluster assigns', async (t) => {
+  const diffDesired = (desired: Desired) => diff(undefined, {}, { fetchDesired: async () => desired })
+  const desired = found(source())
   const data = { kubelet: FILES['new.yaml'] ?? '' }
-  const assigned: Desired = of.kind === 'config-map' && of.object.kind === 'found' ? { ...of, object: { ...of.object, data } } : of
-  t.match(await wants(assigned), { code: 1, out: /-> configmap\/kube-system\/my-node-config:kubelet: 1 field differs/ })
-  t.match(await wants(of), { code: 2, err: /there is no such key/ })
-  t.match(await wants({ kind: 'local' }), { code: 0, out: /no difference/ })
-  t.match(await wants({ kind: 'unknown', detail: 'nobody answers' }), { code: 2, err: /cannot be told: nobody answers/ })
+  const assigned: Desired =
+    desired.kind === 'config-map' && desired.object.kind === 'found' ? { ...desired, object: { ...desired.object, data } } : desired
+  t.match(await diffDesired(assigned), { code: 1, out: /-> configmap\/kube-system\/my-node-config:kubelet: 1 field differs/ })
+  t.match(await diffDesired(desired), { code: 2, err: /no such key/ })
+  t.match(await diffDesired({ kind: 'local' }), { code: 0, out: /no difference/ })
+  t.match(await diffDesired({ kind: 'unknown', detail: 'no answer' }), {
+    code: 2,
+    err: /the config that is assigned to this node is unknown: no answer/,
+  })
 })
 
-t.test('what cannot be told is no answer', async (t) => {
+t.test('fails if a config is unknown', async (t) => {
   t.match(await diff('bad.yaml'), { code: 2, out: '', err: /bad\.yaml: / })
   t.match(await diff('none.yaml'), { code: 2, out: '', err: /none\.yaml does not exist/ })
   t.match(await diff('new.yaml', { against: 'bad.yaml' }), { code: 2, err: /bad\.yaml: / })
   const lost = snapshot({ unit: { kind: 'unknown', detail: 'no systemctl' } })
-  t.match(await diff('new.yaml', {}, { observe: async () => lost }), { code: 2, err: /no systemctl; name another with --against/ })
+  t.match(await diff('new.yaml', {}, { observe: async () => lost }), { code: 2, err: /no systemctl; give another one with --against/ })
 })
 
-t.test('risk, what it means, and what the policy says', async (t) => {
+t.test('shows risks, their meaning and the policy', async (t) => {
   const change = (fields: Partial<ConfigChange>): ConfigChange => ({
     path: ['x'],
     before: 1,
@@ -100,7 +104,7 @@ t.test('risk, what it means, and what the policy says', async (t) => {
   t.notMatch(out, /[^\P{Cc}\n]/u)
 })
 
-t.test('the version whose defaults count is passed on', async (t) => {
+t.test('passes on the version for defaults', async (t) => {
   const asked: unknown[] = []
   const compare: CommandContext['compare'] = async (_before, _after, version) => {
     asked.push(version)

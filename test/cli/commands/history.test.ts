@@ -3,7 +3,7 @@ import { historyCommand } from '../../../src/cli/commands/history.ts'
 import { source, transition } from '../../report/build.ts'
 import { execute, fakeNode } from '../fake-node.ts'
 
-const story = [
+const transitions = [
   transition({ atNs: '1700000000000000001', kind: 'assigned', why: 'the Node names it' }),
   transition({ atNs: '1700000001000000000', kind: 'restarting', why: 'kubelet runs another config' }),
   transition({ atNs: '1700000061500000000', kind: 'rolled-back', from: source(), to: 'local', why: 'exited 3 times:\n\u001b[31mpanic' }),
@@ -11,19 +11,19 @@ const story = [
 ]
 
 async function history(options: Readonly<Record<string, string>>, skipped = 0) {
-  const node = fakeNode({ history: { transitions: story, skipped } })
+  const node = fakeNode({ history: { transitions, skipped } })
   const code = await execute(historyCommand, node, options)
   return { code, out: node.out(), err: node.err() }
 }
 
-t.test('for people', async (t) => {
+t.test('prints a table for people', async (t) => {
   const { code, out, err } = await history({})
   t.equal(code, 0)
   t.equal(err, '')
   t.matchSnapshot(out)
 })
 
-t.test('for programs', async (t) => {
+t.test('prints JSON for programs', async (t) => {
   t.matchSnapshot((await history({ output: 'json', limit: '2' })).out)
 })
 
@@ -33,13 +33,13 @@ t.test('the limit keeps the latest', async (t) => {
   t.match(out, 'set-aside')
 })
 
-t.test('lines that cannot be read are mentioned', async (t) => {
+t.test('reports lines that cannot be read', async (t) => {
   t.match((await history({}, 3)).err, '3 lines of the history cannot be read and are left out')
-  t.match((await history({}, 1)).err, 'a line of the history cannot be read and is left out')
+  t.match((await history({}, 1)).err, '1 line of the history cannot be read and is left out')
 })
 
-t.test('nothing yet', async (t) => {
+t.test('an empty history', async (t) => {
   const node = fakeNode()
   await execute(historyCommand, node)
-  t.equal(node.out(), 'Nothing has happened yet.\n')
+  t.equal(node.out(), 'No transitions yet.\n')
 })

@@ -28,7 +28,7 @@ async function plan(of: Snapshot, options: Record<string, string> = {}, context:
   const node = fakeNode({
     snapshot: of,
     context: {
-      askDesired: async () => of.desired,
+      fetchDesired: async () => of.desired,
       observe: async (desired) => {
         asked.push(desired)
         return of
@@ -39,8 +39,8 @@ async function plan(of: Snapshot, options: Record<string, string> = {}, context:
     },
   })
   const code = await execute(planCommand, node, options)
-  t.same(asked, [of.desired], 'the node is looked at with what the cluster wants')
-  t.same(node.asked, [], 'nothing is asked of the agent')
+  t.same(asked, [of.desired], 'observes the node with the assignment of the cluster')
+  t.same(node.actions, [], 'leaves no request')
   return { code, out: node.out(), err: node.err() }
 }
 
@@ -69,17 +69,17 @@ const worlds: Readonly<Record<string, Snapshot>> = {
   },
 }
 
-t.test('what people see', async (t) => {
+t.test('prints the plan for people', async (t) => {
   for (const [name, of] of Object.entries(worlds)) t.matchSnapshot((await plan(of)).out, name)
 })
 
-t.test('what programs see', async (t) => {
+t.test('prints JSON for programs', async (t) => {
   const { code, out } = await plan(worlds['a new version'] ?? settled, { output: 'json' })
   t.equal(code, 0)
   t.matchSnapshot(out)
 })
 
-t.test('whether and when kubelet is restarted', async (t) => {
+t.test('shows whether and when kubelet is restarted', async (t) => {
   const restartOf = async (name: string) => JSON.parse((await plan(worlds[name] ?? settled, { output: 'json' })).out).restart
   const spread = await restartOf('a new version')
   t.equal(spread.due, true)
@@ -101,7 +101,7 @@ t.test('exit codes', async (t) => {
     t.equal((await plan(of)).code, name === 'the API server is away' || name === 'the ConfigMap is gone' ? 1 : 0, name)
 })
 
-t.test('preflight is asked as the agent asks it', async (t) => {
+t.test('runs preflight as the agent does', async (t) => {
   const asked: unknown[] = []
   const inspect: CommandContext['inspect'] = async (config, options) => {
     asked.push({ config, options })
@@ -120,7 +120,7 @@ t.test('preflight is asked as the agent asks it', async (t) => {
   t.match(out, /fallen-back: .*@100/, `${content.kind}`)
 })
 
-t.test('a change that waits for a drained node restarts nothing yet', async (t) => {
+t.test('a change that needs a drained node restarts nothing yet', async (t) => {
   const drain = { rule: 'policy/require-drain', severity: 'info', reason: 'validate', path: ['maxPods'], position: undefined } as const
   const findings = [{ ...drain, problem: 'maxPods changes on a drained node only', advice: undefined }]
   const { out } = await plan(
@@ -132,7 +132,7 @@ t.test('a change that waits for a drained node restarts nothing yet', async (t) 
   t.match(out, 'Kubelet is not restarted.')
 })
 
-t.test('others write into our output, but cannot steer the terminal', async (t) => {
+t.test('the output never controls the terminal', async (t) => {
   const of = { ...settled, desired: { kind: 'unknown', detail: 'a\u001b[2J\u202eb' } as const, unit: unit({ summary: '\u0007' }) }
   t.notMatch((await plan(of)).out, /[^\P{Cc}\n]|\u202e/u)
 })

@@ -1,4 +1,4 @@
-/** `release` as a process, over real files: what the composition root hands it. */
+/** `release` as a process, over real files and the composition root. */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -79,12 +79,12 @@ function node(t: Test, activation: 'env' | 'file') {
       execFile(process.execPath, args, { timeout: 60_000 }, (error, out, err) => done({ code: error?.code ?? 0, out, err }))
     })
   const calls = () => (existsSync(join(root, 'calls')) ? new Set(readFileSync(join(root, 'calls'), 'utf8').trim().split('\n')) : new Set())
-  /** kubelet's package was removed first. */
+  /** As if kubelet's package was removed first. */
   const forgetUnit = () => writeFileSync(systemctl, '#!/bin/sh\necho LoadState=not-found\n', { mode: 0o755 })
   return { release, activate, forgetUnit, calls, layout, directory, envFile, configPath, checkpoints }
 }
 
-t.test('kubelet.env names last-known-good afterwards, and nothing was restarted', async (t) => {
+t.test('kubelet.env names last-known-good, and nothing was restarted', async (t) => {
   const { release, activate, calls, envFile, checkpoints } = node(t, 'env')
   activate(TRIED)
   t.match(readFileSync(envFile, 'utf8'), checkpoints.path(TRIED))
@@ -94,7 +94,7 @@ t.test('kubelet.env names last-known-good afterwards, and nothing was restarted'
   for (const call of calls()) t.ok(call === 'show' || call === 'is-system-running', String(call))
 })
 
-t.test('the original of a replaced file is back', async (t) => {
+t.test('restores the original of a replaced file', async (t) => {
   const { release, activate, configPath } = node(t, 'file')
   activate(TRIED)
   t.equal(readFileSync(configPath, 'utf8'), 'version: 2')
@@ -102,15 +102,15 @@ t.test('the original of a replaced file is back', async (t) => {
   t.equal(readFileSync(configPath, 'utf8'), ORIGINAL)
 })
 
-t.test('and so it is where the unit does not name that file any more', async (t) => {
+t.test('restores the original even if the unit no longer names the file', async (t) => {
   const { release, activate, configPath, forgetUnit } = node(t, 'file')
   activate(TRIED)
   forgetUnit()
-  t.match(await release(), { out: /config\.json has its original again\./ })
+  t.match(await release(), { out: /config\.json has its original content again\./ })
   t.equal(readFileSync(configPath, 'utf8'), ORIGINAL)
 })
 
-t.test('beside an agent it names the agent and does nothing', async (t) => {
+t.test('does nothing while an agent is running, and names the agent', async (t) => {
   const { release, activate, layout, envFile, checkpoints, calls } = node(t, 'env')
   activate(TRIED)
   const taken = takeLock(layout.lock, 4711)
@@ -118,12 +118,12 @@ t.test('beside an agent it names the agent and does nothing', async (t) => {
   t.match(await release(), { code: 1, out: '', err: /another agent \(process 4711\) uses this directory: stop it first/ })
   if (taken.ok) taken.lock.release()
   t.match(readFileSync(envFile, 'utf8'), checkpoints.path(TRIED))
-  t.equal(calls().size, 0, 'it did not even look')
+  t.equal(calls().size, 0, 'it did not call systemctl')
 })
 
-t.test('where no agent ever was, it makes no directory', async (t) => {
+t.test('creates no directory on a node that never had an agent', async (t) => {
   const { release, directory } = node(t, 'env')
   rmSync(directory, { recursive: true })
-  t.match(await release(), { code: 0, out: 'Nothing to release: no agent has been at work here.\n', err: '' })
+  t.match(await release(), { code: 0, out: 'Nothing to release: no agent has worked on this node.\n', err: '' })
   t.notOk(existsSync(directory))
 })

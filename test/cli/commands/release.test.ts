@@ -7,14 +7,14 @@ import { execute, type FakeNodeFields, fakeNode } from '../fake-node.ts'
 async function release(fields: FakeNodeFields = {}) {
   const node = fakeNode(fields)
   const code = await execute(releaseCommand, node)
-  return { code, asked: node.asked, out: node.out(), err: node.err() }
+  return { code, actions: node.actions, out: node.out(), err: node.err() }
 }
 
-t.test('puts last-known-good in the place of a trial, and gives the directory free', async (t) => {
+t.test('replaces a config on trial with last-known-good, and releases the lock', async (t) => {
   const result = await release({ snapshot: following(source('2'), { lastKnownGood: held(source('1')) }) })
   t.same(result, {
     code: 0,
-    asked: ['activate kube-system/my-node-config:kubelet@1', 'end'],
+    actions: ['activate kube-system/my-node-config:kubelet@1', 'end'],
     out:
       "Kubelet's next start uses kube-system/my-node-config:kubelet@1: kube-system/my-node-config:kubelet@2 is not proven.\n" +
       'Kubelet was not restarted.\n',
@@ -22,31 +22,36 @@ t.test('puts last-known-good in the place of a trial, and gives the directory fr
   })
 })
 
-t.test('says so where there is nothing to do', async (t) => {
+t.test('reports that there is nothing to do', async (t) => {
   t.same(await release(), {
     code: 0,
-    asked: ['end'],
+    actions: ['end'],
     out: 'Nothing to release: kubelet starts with its local config next.\nKubelet was not restarted.\n',
     err: '',
   })
   const untouched = await release({ context: { takeOver: () => ({ kind: 'untouched' }) } })
-  t.same(untouched, { code: 0, asked: [], out: 'Nothing to release: no agent has been at work here.\n', err: '' })
+  t.same(untouched, { code: 0, actions: [], out: 'Nothing to release: no agent has worked on this node.\n', err: '' })
 })
 
-t.test('never works beside an agent', async (t) => {
+t.test('does nothing while an agent is running', async (t) => {
   const detail = 'cannot lock /d/lock: another agent (process 812) uses this directory: stop it first'
   const takeOver = (): TakeOver => ({ kind: 'refused', detail })
   const result = await release({ snapshot: following(source('2')), context: { takeOver, observe: async () => t.fail('looked') as never } })
-  t.same(result, { code: 1, asked: [], out: '', err: `kubelet-cfg-agent release: ${detail}\n` })
+  t.same(result, { code: 1, actions: [], out: '', err: `kubelet-cfg-agent release: ${detail}\n` })
 })
 
-t.test('changes nothing where it cannot tell what it would change', async (t) => {
+t.test('changes nothing if the state is unknown', async (t) => {
   const result = await release({ snapshot: snapshot({ unit: { kind: 'unknown', detail: 'systemctl show: no answer' } }) })
-  t.match(result, { code: 1, asked: ['end'], out: '', err: /cannot be told, and was left as it is: systemctl show: no answer/ })
+  t.match(result, {
+    code: 1,
+    actions: ['end'],
+    out: '',
+    err: /cannot tell what kubelet starts with next, and left it as it is: systemctl show: no answer/,
+  })
 })
 
-t.test('a failure lets go of the directory', async (t) => {
-  const asked: string[] = []
+t.test('a failure releases the lock', async (t) => {
+  const actions: string[] = []
   const takeOver = (): TakeOver => ({
     kind: 'taken',
     activation: {
@@ -55,10 +60,10 @@ t.test('a failure lets go of the directory', async (t) => {
       },
       replacedFiles: () => [],
     },
-    end: () => void asked.push('end'),
+    end: () => void actions.push('end'),
   })
   const wiring = { kind: 'ready', activation: 'file', configPath: '/etc/kubelet.json' } as const
   const of = following(source('2'), { unit: unit({ wiring }) })
   await t.rejects(release({ snapshot: of, context: { takeOver } }), { message: 'no space left' })
-  t.same(asked, ['end'])
+  t.same(actions, ['end'])
 })

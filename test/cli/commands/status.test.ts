@@ -12,12 +12,12 @@ import { execute, fakeNode } from '../fake-node.ts'
 
 const good = source('100')
 const next = source('200', { uid: '5274a9bd-00f5-49fe-a395-53c08b3087db' })
-/** What the command line never knows: it asks no API server. */
+/** A command does not know the assignment: it does not read the API server. */
 const offline = { desired: { kind: 'unknown', detail: 'not asked' }, desiredContent: undefined } as const
 
 const settled = following(good, { ...offline, lastKnownGood: held(good), proven: trialKey('content-100', IDENTITY) })
 
-/** As the agent would have recorded it, had it first looked at this moment. */
+/** As the agent would have recorded it if it first observed kubelet at this moment. */
 function healthSince(content: string, atUs: number): Snapshot['health'] {
   const { now, policy } = snapshot()
   const at = { ...now, monotonicUs: atUs }
@@ -60,7 +60,7 @@ const worlds: Readonly<Record<string, Snapshot>> = {
     requests: { hold: 'local', rollback: undefined, retry: false },
   },
   paused: { ...settled, requests: { hold: 'paused', rollback: { content: 'content-100' }, retry: true } },
-  'paused by the cluster, and heard by the label': {
+  'paused by the cluster, with channel label': {
     ...settled,
     desired: offline.desired,
     recordedChannelState: {
@@ -69,7 +69,7 @@ const worlds: Readonly<Record<string, Snapshot>> = {
       problem: undefined,
     },
   },
-  'a tie, as it was heard last': {
+  'a tie, as last read': {
     ...settled,
     desired: offline.desired,
     recordedChannelState: { channel: 'selector', paused: undefined, problem: 'ConfigMaps a, b match with the same priority 0' },
@@ -98,35 +98,35 @@ async function documentOf(of: Snapshot): Promise<StatusDocument> {
   return gatherStatus(fakeNode({ snapshot: of }).context)
 }
 
-t.test('what people see', async (t) => {
+t.test('prints the status for people', async (t) => {
   for (const [name, of] of Object.entries(worlds)) t.matchSnapshot(renderStatus(await documentOf(of), false), name)
 })
 
-t.test('what programs see', async (t) => {
+t.test('prints JSON for programs', async (t) => {
   const node = fakeNode({ snapshot: worlds['rolled back'] ?? settled })
   t.equal(await execute(statusCommand, node, { output: 'json' }), 0)
   t.matchSnapshot(node.out())
 })
 
-t.test('the time left of a trial', async (t) => {
+t.test('shows the remaining time of a trial', async (t) => {
   t.same((await documentOf(worlds['on trial'] ?? settled)).trial, { remainingSeconds: 552, durationSeconds: 600 })
-  t.equal((await documentOf(settled)).trial, null, 'a trial that has passed has no time left')
+  t.equal((await documentOf(settled)).trial, null, 'a passed trial has no remaining time')
 })
 
-t.test('the time left of a spread', async (t) => {
+t.test('shows the remaining time of a spread', async (t) => {
   const { phase, waitRemainingSeconds } = await documentOf(worlds['waiting its turn'] ?? settled)
-  t.equal(phase, 'spread', 'not preflight, although only the agent knows what it has accepted')
+  t.equal(phase, 'spread', 'not preflight, although only the agent knows what preflight accepted')
   t.ok(waitRemainingSeconds !== null && waitRemainingSeconds > 0 && waitRemainingSeconds <= 3600, `${waitRemainingSeconds}`)
 })
 
-t.test('a checkpoint that is gone', async (t) => {
+t.test('shows a missing checkpoint', async (t) => {
   const gone = { ...settled, lastKnownGood: { source: source('50'), content: undefined } }
   const status = await documentOf(gone)
   t.match(status.lastKnownGood, { kind: 'configMap', checkpoint: 'missing' })
   t.match(renderStatus(status, false), 'checkpoint missing')
 })
 
-t.test('what runs, when no record names it', async (t) => {
+t.test('shows what runs if no record names it', async (t) => {
   const process = { kind: 'checkpoint', pid: 1, uid: 'u9', resourceVersion: '9', key: 'kubelet' } as const
   const active = async (fields: Partial<Snapshot>) => (await documentOf({ ...settled, running: runningContent('x'), ...fields })).active
   t.same(await active({ unit: unit({ process }) }), { kind: 'unknown', detail: 'a checkpoint that no record names: u9/9' })
@@ -134,7 +134,7 @@ t.test('what runs, when no record names it', async (t) => {
   t.same(await active({ unit: unit({ process: other }) }), { kind: 'unknown', detail: '/etc/other.yaml' })
 })
 
-t.test('the agent', async (t) => {
+t.test('shows whether the agent is running', async (t) => {
   const agent = async (presence: Parameters<typeof fakeNode>[0]) => (await gatherStatus(fakeNode(presence).context)).agent
   t.same(await agent({ agent: { kind: 'running', pid: 5 } }), { running: true, pid: 5 })
   t.same(await agent({ agent: { kind: 'running', pid: undefined } }), { running: true })
@@ -142,13 +142,13 @@ t.test('the agent', async (t) => {
   t.same(await agent({ agent: { kind: 'unknown', detail: '' } }), { running: null })
 })
 
-t.test('colours only where wanted', async (t) => {
+t.test('uses colours only if enabled', async (t) => {
   const status = await documentOf(settled)
   t.match(renderStatus(status, true), '\u001b[32m')
   t.notMatch(renderStatus(status, false), '\u001b')
 })
 
-t.test('others write into our output, but cannot steer the terminal', async (t) => {
+t.test('the output never controls the terminal', async (t) => {
   const text = fc.string({ unit: fc.constantFrom('\u001b', '\u0007', '\n', '\r', 'a', ' ', '\u009b') })
   await fc.assert(
     fc.asyncProperty(text, text, async (detail, summary) => {
@@ -159,14 +159,14 @@ t.test('others write into our output, but cannot steer the terminal', async (t) 
   t.pass()
 })
 
-t.test('the overlay of this node', async (t) => {
+t.test('shows the overlay of this node', async (t) => {
   const overlaid = source('100', { overlay: '3f9a0c1122334455' })
   const snapshot = following(overlaid, { ...offline, lastKnownGood: held(overlaid), proven: trialKey('content-100', IDENTITY) })
   const of = (view: OverlayView) => gatherStatus(fakeNode({ snapshot, context: { readOverlay: async () => view } }).context)
   const present: OverlayView = {
     kind: 'present',
     files: ['10-a.yaml', '20-b.yaml'],
-    render: () => ({ ok: false, detail: 'it is not asked for one' }),
+    render: () => ({ ok: false, detail: 'not used' }),
   }
   const usable = await of(present)
   t.match(usable, {

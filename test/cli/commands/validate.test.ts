@@ -20,8 +20,8 @@ async function validate(text: string | Buffer, options: Record<string, string> =
   return { code, out: node.out(), err: node.err() }
 }
 
-/** What preflight was asked, and an answer. */
-async function listen(options: Record<string, string>, context: Partial<CommandContext> = {}) {
+/** Records what the command passes to preflight. */
+async function record(options: Record<string, string>, context: Partial<CommandContext> = {}) {
   const asked: { config: InspectedConfig; options: InspectOptions }[] = []
   const report: Report = { outcome: 'accepted', findings: [], parts: [] }
   const inspect: CommandContext['inspect'] = async (config, given) => {
@@ -32,54 +32,54 @@ async function listen(options: Record<string, string>, context: Partial<CommandC
   return { code, asked: asked[0] }
 }
 
-t.test('what people see', async (t) => {
+t.test('prints findings for people', async (t) => {
   const bad = await validate(BAD)
   t.equal(bad.code, 1)
   t.matchSnapshot(bad.out, 'refused')
   t.matchSnapshot((await validate(`${HEAD}maxPods: 64\n`)).out, 'accepted')
-  t.matchSnapshot((await validate('a: [\n')).out, 'no YAML')
+  t.matchSnapshot((await validate('a: [\n')).out, 'not YAML')
   const colored = fakeNode({ color: true, context: { readInput: async () => ({ kind: 'read', bytes: Buffer.from(BAD) }) } })
   await execute(validateCommand, colored, {}, { candidate: 'x' })
   t.matchSnapshot(colored.out(), 'in colour')
 })
 
-t.test('what programs see', async (t) => {
+t.test('prints JSON and SARIF for programs', async (t) => {
   const { code, out } = await validate(BAD, { output: 'json' })
   t.equal(code, 1)
   t.matchSnapshot(out)
   t.match(JSON.parse((await validate(BAD, { output: 'sarif' })).out), { version: '2.1.0', runs: [{ results: [{}, {}, {}] }] })
 })
 
-t.test('no secret in any of it', async (t) => {
+t.test('no output contains a secret', async (t) => {
   for (const output of ['table', 'json', 'sarif']) t.notMatch((await validate(BAD, { output })).out, /s3cret/, output)
 })
 
-t.test('exit codes: accepted, refused, cannot judge', async (t) => {
+t.test('exit codes: accepted, refused, not checked', async (t) => {
   const answer = async (outcome: Report['outcome']) =>
     (await validate('x', {}, { inspect: async () => ({ outcome, findings: [], parts: [] }) })).code
   t.same(await Promise.all((['accepted', 'refused', 'unjudged'] as const).map(answer)), [0, 1, 2])
   t.equal((await validate(`${HEAD}maxPod: 1\n`)).code, 0)
   t.equal((await validate(`${HEAD}maxPod: 1\n`, { strict: 'true' })).code, 1)
-  t.equal((await validate(HEAD, { kubelet: '/opt/kubelet' })).code, 2, 'the kubelet that was named has not judged')
+  t.equal((await validate(HEAD, { kubelet: '/opt/kubelet' })).code, 2, 'the named kubelet did not check the config')
 })
 
-t.test('what cannot be read cannot be judged', async (t) => {
+t.test('a file that cannot be read is not checked', async (t) => {
   const result = await validate('', {}, { readInput: async () => ({ kind: 'unreadable', code: 'EISDIR' }) })
   t.same(result, { code: 2, out: '', err: 'kubelet-cfg-agent validate: kubelet.yaml is a directory: name a file in it\n' })
 })
 
-t.test('preflight is asked as the options have it', async (t) => {
-  t.match(await listen({}), {
+t.test('passes the options to preflight', async (t) => {
+  t.match(await record({}), {
     asked: { options: { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: 'no', node: true } },
   })
   const given = { kubelet: '../kubelet', 'kubelet-version': '1.28', strict: 'true', deep: 'true' }
   const version = { major: 1, minor: 28, patch: 0 }
-  t.match(await listen(given), { asked: { options: { kubelet: '../kubelet', version, unknownKeys: 'refuse', deep: 'demanded' } } })
+  t.match(await record(given), { asked: { options: { kubelet: '../kubelet', version, unknownKeys: 'refuse', deep: 'demanded' } } })
 })
 
-t.test('a machine that knows no kubelet is no node', async (t) => {
+t.test('a machine without kubelet is not a node', async (t) => {
   const isNode = async (state: Awaited<ReturnType<CommandContext['unit']['observe']>>) =>
-    (await listen({}, { unit: { observe: async () => state } })).asked?.options.node
+    (await record({}, { unit: { observe: async () => state } })).asked?.options.node
   t.equal(await isNode(unit()), true)
   t.equal(await isNode(unit({ activity: 'stopped' })), true)
   t.equal(await isNode(unit({ activity: 'not-found' })), false)
@@ -90,7 +90,7 @@ t.test('hostile input', async (t) => {
   const cases: Readonly<Record<string, string | Buffer>> = {
     empty: '',
     binary: Buffer.from([0, 1, 2, 3, 0x7f]),
-    'no UTF-8': Buffer.from([0x61, 0xff]),
+    'not UTF-8': Buffer.from([0x61, 0xff]),
     'a bomb': `a: &a [x, x, x, x]\n${'bcdefghij'.replace(/./g, (name, index: number) => `${name}: &${name} [${`*${'abcdefghij'[index]},`.repeat(9)}]\n`)}`,
     deep: '['.repeat(100_000),
     'one long line': `{${'"x": 1,'.repeat(100_000)}`,
@@ -107,7 +107,7 @@ t.test('hostile input', async (t) => {
   t.match(large, { code: 1, out: /source\/too-large/ })
 })
 
-t.test('others write into our output, but cannot steer the terminal', async (t) => {
+t.test('the output never controls the terminal', async (t) => {
   const text = fc.string({ unit: fc.constantFrom('\u001b', '\u0007', '\r', 'a', ' ', '\u009b', '\u202e', '\n') })
   await fc.assert(
     fc.asyncProperty(text, text, text, async (source, problem, name) => {

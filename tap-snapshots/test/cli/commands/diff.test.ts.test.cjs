@@ -5,20 +5,7 @@
  * Make sure to inspect the output below.  Do not ignore changes!
  */
 'use strict'
-exports[`test/cli/commands/diff.test.ts > TAP > risk, what it means, and what the policy says > must match snapshot 1`] = `
-/var/lib/kubelet/config.yaml -> new.yaml: 3 fields differ
-
-   FIELD             BEFORE                                                        AFTER        RISK     POLICY
-~  x                 1                                                             2            restart  allowed
-~  cpuManagerPolicy  1                                                             2            drain    drain (policy/requireDrain[0])
-~  staticPodPath     xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…  "\\u001b[2J"  restart  denied (policy/guarded)
-
-restart  kubelet is restarted
-drain    drain first
-
-`
-
-exports[`test/cli/commands/diff.test.ts > TAP > what runs here against a file > for programs 1`] = `
+exports[`test/cli/commands/diff.test.ts > TAP > compares what runs here with a file > as JSON 1`] = `
 {
   "apiVersion": "kubelet-cfg-agent.io/v1alpha1",
   "kind": "ConfigDiff",
@@ -45,7 +32,7 @@ exports[`test/cli/commands/diff.test.ts > TAP > what runs here against a file > 
 
 `
 
-exports[`test/cli/commands/diff.test.ts > TAP > what runs here against a file > in colour 1`] = `
+exports[`test/cli/commands/diff.test.ts > TAP > compares what runs here with a file > in colour 1`] = `
 /var/lib/kubelet/config.yaml -> new.yaml: 1 field differs
 
 [1m[0m   [1mFIELD[0m                             [1mBEFORE[0m  [1mAFTER[0m  [1mRISK[0m       [1mPOLICY[0m
@@ -55,12 +42,25 @@ evictions  [2mpods may be evicted sooner, later, or not in time[0m
 
 `
 
-exports[`test/cli/commands/diff.test.ts > TAP > what runs here against a file > must match snapshot 1`] = `
+exports[`test/cli/commands/diff.test.ts > TAP > compares what runs here with a file > must match snapshot 1`] = `
 /var/lib/kubelet/config.yaml -> new.yaml: 1 field differs
 
    FIELD                             BEFORE  AFTER  RISK       POLICY
 ~  evictionHard["memory.available"]  100Mi   200Mi  evictions  allowed
 
 evictions  pods may be evicted sooner, later, or not in time
+
+`
+
+exports[`test/cli/commands/diff.test.ts > TAP > shows risks, their meaning and the policy > must match snapshot 1`] = `
+/var/lib/kubelet/config.yaml -> new.yaml: 3 fields differ
+
+   FIELD             BEFORE                                                        AFTER        RISK     POLICY
+~  x                 1                                                             2            restart  allowed
+~  cpuManagerPolicy  1                                                             2            drain    drain (policy/requireDrain[0])
+~  staticPodPath     xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…  "\\u001b[2J"  restart  denied (policy/guarded)
+
+restart  kubelet is restarted
+drain    drain first
 
 `

@@ -5,7 +5,7 @@
  * Make sure to inspect the output below.  Do not ignore changes!
  */
 'use strict'
-exports[`test/cli/commands/history.test.ts > TAP > for people > must match snapshot 1`] = `
+exports[`test/cli/commands/history.test.ts > TAP > prints a table for people > must match snapshot 1`] = `
 TIME                  WHAT         FROM                                    TO                                      WHY
 2023-11-14T22:13:20Z  assigned     local                                   kube-system/my-node-config:kubelet@212  the Node names it
 2023-11-14T22:13:21Z  restarting   local                                   kube-system/my-node-config:kubelet@212  kubelet runs another config
@@ -14,7 +14,7 @@ TIME                  WHAT         FROM                                    TO   
 
 `
 
-exports[`test/cli/commands/history.test.ts > TAP > for programs > must match snapshot 1`] = `
+exports[`test/cli/commands/history.test.ts > TAP > prints JSON for programs > must match snapshot 1`] = `
 {
   "apiVersion": "kubelet-cfg-agent.io/v1alpha1",
   "kind": "TransitionList",
