@@ -75,7 +75,7 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
     initial: undefined,
     ...RUN_ONLY,
     initialNote: 'none; the node stays on its local config',
-    help: "namespace/name[:key] of the config for a node that no channel assigns one to, for example kubeadm's kube-system/kubelet-config",
+    help: "config for a node that no channel assigns one to, as namespace/name[:key]; for example kubeadm's kube-system/kubelet-config",
   },
   manifestDir: {
     name: 'manifest-dir',

@@ -35,7 +35,7 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
     kind: durationKind(SECOND_US, HOUR_US),
     initial: MINUTE_US,
     ...RUN_ONLY_LIVE,
-    help: 'roll back if a healthy kubelet becomes unhealthy for this long',
+    help: 'roll back if a kubelet that was healthy stays unhealthy this long',
   },
   crashLimit: {
     name: 'crash-limit',

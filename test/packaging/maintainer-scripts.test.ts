@@ -1,4 +1,7 @@
-/** The scripts that a package manager runs, in a root of their own. What they do with systemd is debhelper's, or is tried on a real machine. */
+/**
+ * The scripts that a package manager runs, in a root of their own. What they do with systemd is
+ * debhelper's, or is tried on a real machine.
+ */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,22 +1,23 @@
 /**
- * The command line as a table: what the parser is built from (the commands and the settings), in the form that man page and completion are
- * written from. Nothing is said twice: a command or a setting that is added shows up in all of them. Pure.
+ * The commands and the settings as tables of text, for man pages, completion, the default
+ * configuration and docs/settings.md. The parser is built from the same source, so a new command or
+ * setting appears in all of them. Pure.
  */
 
-import { COMMANDS } from '../../src/cli/command-list.ts'
-import { describeOption, describeSetting } from '../../src/cli/help-notes.ts'
-import { settingsOf } from '../../src/cli/invoke.ts'
-import { SETTING_GROUPS, type SettingGroup } from '../../src/settings/setting.ts'
-import { fileKey, flagName, showInitial, variableName } from '../../src/settings/setting-names.ts'
-import { SETTING_NAMES, SETTINGS, type SettingName } from '../../src/settings/settings.ts'
+import { COMMANDS } from '../src/cli/command-list.ts'
+import { describeOption, describeSetting } from '../src/cli/help-notes.ts'
+import { settingsOf } from '../src/cli/invoke.ts'
+import { SETTING_GROUPS, type SettingGroup } from '../src/settings/setting.ts'
+import { fileKey, flagName, showInitial, variableName } from '../src/settings/setting-names.ts'
+import { SETTING_NAMES, SETTINGS, type SettingName } from '../src/settings/settings.ts'
 
-/** What stands after a flag. */
+/** The value that a flag takes. */
 export type FlagValue =
   | { readonly kind: 'none' }
   | { readonly kind: 'choice'; readonly choices: readonly string[] }
   | { readonly kind: 'file' }
   | { readonly kind: 'directory' }
-  /** Something that nobody can guess; shown as it stands in the help. */
+  /** Any other value; completion does not suggest one. */
   | { readonly kind: 'free' }
 
 export interface FlagRow {
@@ -28,7 +29,7 @@ export interface FlagRow {
   readonly placeholder: string | undefined
   readonly value: FlagValue
   readonly help: string
-  /** undefined: an option of the command's own, and no setting. */
+  /** undefined: an option of the command, not a setting. */
   readonly setting: SettingName | undefined
 }
 
@@ -41,9 +42,9 @@ export interface ArgumentRow {
 
 export interface CommandRow {
   readonly name: string
-  /** In their order. Any of them may be a file. */
+  /** In order. Each may be a file. */
   readonly arguments: readonly ArgumentRow[]
-  /** What its exit codes say, where they say more than everywhere. */
+  /** The meaning of its exit codes, if they differ from those of other commands. */
   readonly exits: readonly (readonly [string, string])[]
   readonly group: string
   readonly summary: string
@@ -57,10 +58,10 @@ export interface SettingRow {
   readonly property: SettingName
   readonly flag: string
   readonly variable: string
-  /** undefined: the setting that says where the config file is has no key in it. */
+  /** undefined: `config`, the path of the config file, is not a key in that file. */
   readonly key: string | undefined
   readonly help: string
-  /** As a person would write it; empty for none. */
+  /** As an operator writes it; empty for none. */
   readonly initial: string
   readonly initialNote: string | undefined
   readonly placeholder: string | undefined
@@ -69,10 +70,10 @@ export interface SettingRow {
   readonly changes: 'live' | 'restart'
 }
 
-export const HELP_FLAG: FlagRow = row({ flag: '--help', short: '-h', help: 'this help, or that of a command' })
+export const HELP_FLAG: FlagRow = row({ flag: '--help', short: '-h', help: 'show help for the program or a command' })
 export const VERSION_FLAG: FlagRow = row({ flag: '--version', help: 'print the version' })
 
-/** In the order of the help. The parser brings `help` by itself. */
+/** In the order of the help. The parser adds `help` itself. */
 export const COMMAND_ROWS: readonly CommandRow[] = COMMANDS.map((command) => ({
   name: command.name,
   group: command.group,
