@@ -9,7 +9,7 @@ const FUNCTION = `_${PROGRAM.replaceAll('-', '_')}`
 const HELP_COMMAND = { name: 'help', summary: 'show help for a command' }
 const NAMES = [...COMMAND_ROWS.map(({ name }) => name), HELP_COMMAND.name]
 
-const spellings = ({ short, flag }: FlagRow) => (short === undefined ? [flag] : [short, flag])
+const namesOf = ({ short, flag }: FlagRow) => (short === undefined ? [flag] : [short, flag])
 const flagsOf = ({ flags }: CommandRow) => [...flags, HELP_FLAG]
 
 /**
@@ -28,15 +28,15 @@ function listValues(): { readonly pattern: string; readonly row: FlagRow }[] {
     if (kinds.size === 1)
       return [
         {
-          pattern: spellings(first.row)
-            .map((spelling) => `*:${spelling}`)
+          pattern: namesOf(first.row)
+            .map((name) => `*:${name}`)
             .join(' | '),
           row: first.row,
         },
       ]
     return uses.map(({ command, row }) => ({
-      pattern: spellings(row)
-        .map((spelling) => `${command}:${spelling}`)
+      pattern: namesOf(row)
+        .map((name) => `${command}:${name}`)
         .join(' | '),
       row,
     }))
@@ -49,7 +49,7 @@ export function bashCompletion(): string {
     return reply === undefined ? [] : [`    ${pattern}) ${reply} ;;`]
   })
   const withFiles = COMMAND_ROWS.filter((row) => row.arguments.length > 0).map(({ name }) => name)
-  const commands = COMMAND_ROWS.map((row) => `    ${row.name}) words='${flagsOf(row).flatMap(spellings).join(' ')}' ;;`)
+  const commands = COMMAND_ROWS.map((row) => `    ${row.name}) words='${flagsOf(row).flatMap(namesOf).join(' ')}' ;;`)
   return `# bash completion for ${PROGRAM}
 ${FUNCTION}() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} words=
@@ -61,7 +61,7 @@ ${FUNCTION}() {
     prev=\${COMP_WORDS[COMP_CWORD - 2]}
   fi
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W '${[...NAMES, ...spellings(HELP_FLAG), ...spellings(VERSION_FLAG)].join(' ')}' -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W '${[...NAMES, ...namesOf(HELP_FLAG), ...namesOf(VERSION_FLAG)].join(' ')}' -- "$cur")
     return
   fi
   case \${COMP_WORDS[1]}:$prev in
@@ -142,9 +142,9 @@ ${name} "$@"
 
 function zshSpecs(row: FlagRow): string[] {
   const help = row.help.replace(/[[\]\\]/g, '\\$&')
-  return spellings(row).map((spelling) => {
-    const takes = row.value.kind === 'none' ? '' : spelling.startsWith('--') ? '=' : '+'
-    return zshQuote(`${spelling}${takes}[${help}]${zshAction(row)}`)
+  return namesOf(row).map((name) => {
+    const takes = row.value.kind === 'none' ? '' : name.startsWith('--') ? '=' : '+'
+    return zshQuote(`${name}${takes}[${help}]${zshAction(row)}`)
   })
 }
 

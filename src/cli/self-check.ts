@@ -31,7 +31,7 @@ export function listFindings(facts: SelfCheckFacts): readonly SelfCheckResult[] 
   const { unit } = facts
   const node = checkNode(facts.nodeFacts)
   if (unit.kind === 'unknown') {
-    const text = `cannot ask systemd about ${facts.unitName}: ${unit.detail}`
+    const text = `cannot get the state of ${facts.unitName} from systemd: ${unit.detail}`
     return [{ topic: 'unit', level: 'fail', text }, checkRights(facts), node]
   }
   if (unit.activity === 'not-found') {

@@ -26,9 +26,9 @@ t.test('reads what runs, not what kubelet starts with next', async (t) => {
 })
 
 t.test('a file that was replaced after kubelet started does not show what runs', async (t) => {
-  const spelled = unit({ wiring: { kind: 'ready', activation: 'file', configPath: LOCAL_PATH } })
-  t.match(read(snapshot({ unit: spelled })), { ok: true, text: 'local text' })
-  const replaced = snapshot({ unit: spelled, nextStart: { kind: 'known', held: held(good) } })
+  const named = unit({ wiring: { kind: 'ready', activation: 'file', configPath: LOCAL_PATH } })
+  t.match(read(snapshot({ unit: named })), { ok: true, text: 'local text' })
+  const replaced = snapshot({ unit: named, nextStart: { kind: 'known', held: held(good) } })
   t.match(read(replaced), { ok: false, detail: /was replaced/ })
 })
 

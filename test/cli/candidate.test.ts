@@ -8,22 +8,22 @@ import type { OverlayView } from '../../src/overlay/view.ts'
 import type { KubeAnswer, KubeRequest } from '../../src/ports/kube-api.ts'
 
 function load(text: string, reading: InputReading | Buffer, answer?: KubeAnswer, overlay: OverlayView = { kind: 'none' }, overlaid = true) {
-  const asked: string[] = []
+  const calls: string[] = []
   const node = {
     readOverlay: async () => overlay,
     readInput: async (path: string | undefined, limit: number): Promise<InputReading> => {
-      asked.push(`${path} ${limit}`)
+      calls.push(`${path} ${limit}`)
       return Buffer.isBuffer(reading) ? { kind: 'read', bytes: reading } : reading
     },
     api: {
       request: async ({ path }: KubeRequest) => {
-        asked.push(path)
-        return answer ?? ({ kind: 'unreachable', detail: 'nobody' } as const)
+        calls.push(path)
+        return answer ?? ({ kind: 'unreachable', detail: 'no connection' } as const)
       },
     },
   }
   const loaded = loadCandidate(text, node, overlaid)
-  return loaded.then((candidate) => ({ loaded: candidate, asked }))
+  return loaded.then((candidate) => ({ loaded: candidate, calls }))
 }
 
 t.test('parses names of candidates', async (t) => {
@@ -56,8 +56,8 @@ t.test('rejects invalid names', async (t) => {
 t.test('a request to the API server never leaves the path of ConfigMaps', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: fc.constantFrom('.', '/', '%', '?', '#', 'a', ':', '\n', '\\') }), async (text) => {
-      const { asked } = await load(`configmap/${text}`, Buffer.from(''))
-      for (const path of asked) t.match(path, /^\/api\/v1\/namespaces\/[a-z.-]+\/configmaps\/[a-z.-]+$/)
+      const { calls } = await load(`configmap/${text}`, Buffer.from(''))
+      for (const path of calls) t.match(path, /^\/api\/v1\/namespaces\/[a-z.-]+\/configmaps\/[a-z.-]+$/)
     }),
   )
 })
@@ -66,10 +66,10 @@ t.test('loads a file and standard input', async (t) => {
   const file = await load('x.yaml', Buffer.from('text'))
   t.match(file, {
     loaded: { kind: 'loaded', config: { name: 'x.yaml', files: { kubelet: 'text' }, key: 'kubelet' }, shown: { text: 'text' } },
-    asked: ['x.yaml 1048576'],
+    calls: ['x.yaml 1048576'],
   })
   const stdin = await load('-', Buffer.from(''))
-  t.match(stdin, { loaded: { kind: 'loaded', config: { name: '<stdin>' }, shown: { text: '' } }, asked: ['undefined 1048576'] })
+  t.match(stdin, { loaded: { kind: 'loaded', config: { name: '<stdin>' }, shown: { text: '' } }, calls: ['undefined 1048576'] })
 })
 
 t.test('refuses what a ConfigMap cannot hold', async (t) => {
@@ -103,17 +103,17 @@ t.test('reports why a file cannot be loaded', async (t) => {
 t.test('loads a ConfigMap', async (t) => {
   const data = { kubelet: 'text', other: 'more' }
   const object = { kind: 'ConfigMap', metadata: { name: 'x', namespace: 'kube-system', uid: 'u', resourceVersion: '1' }, data }
-  const ask = async (text: string, answer: KubeAnswer) => load(text, Buffer.from(''), answer)
-  t.match(await ask('configmap/x', { kind: 'ok', object }), {
+  const loadMap = async (text: string, answer: KubeAnswer) => load(text, Buffer.from(''), answer)
+  t.match(await loadMap('configmap/x', { kind: 'ok', object }), {
     loaded: { kind: 'loaded', config: { name: 'configmap/kube-system/x:kubelet', files: data, key: 'kubelet' }, shown: { text: 'text' } },
-    asked: ['/api/v1/namespaces/kube-system/configmaps/x'],
+    calls: ['/api/v1/namespaces/kube-system/configmaps/x'],
   })
   t.match(
-    (await ask('configmap/x:gone', { kind: 'ok', object })).loaded,
+    (await loadMap('configmap/x:gone', { kind: 'ok', object })).loaded,
     { kind: 'loaded', shown: { text: '' }, config: { key: 'gone' } },
     'preflight reports the missing key',
   )
-  t.match((await ask('configmap/x', { kind: 'ok', object: { data: 5 } })).loaded, { kind: 'failed' })
+  t.match((await loadMap('configmap/x', { kind: 'ok', object: { data: 5 } })).loaded, { kind: 'failed' })
   const refused = (status: number): KubeAnswer => ({
     kind: 'refused',
     status,
@@ -121,9 +121,15 @@ t.test('loads a ConfigMap', async (t) => {
     detail: `${status}: no`,
     retryAfterMs: undefined,
   })
-  t.match((await ask('configmap/x', refused(404))).loaded, { kind: 'failed', detail: 'configmap/kube-system/x:kubelet: it does not exist' })
-  t.match((await ask('configmap/x', refused(403))).loaded, { kind: 'failed', detail: /403: no/ })
-  t.match((await ask('configmap/x', { kind: 'unreachable', detail: 'nobody' })).loaded, { kind: 'failed', detail: /nobody/ })
+  t.match((await loadMap('configmap/x', refused(404))).loaded, {
+    kind: 'failed',
+    detail: 'configmap/kube-system/x:kubelet: it does not exist',
+  })
+  t.match((await loadMap('configmap/x', refused(403))).loaded, { kind: 'failed', detail: /403: no/ })
+  t.match((await loadMap('configmap/x', { kind: 'unreachable', detail: 'no connection' })).loaded, {
+    kind: 'failed',
+    detail: /no connection/,
+  })
 })
 
 t.test('applies the overlay of this node to a ConfigMap, if requested', async (t) => {

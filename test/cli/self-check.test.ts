@@ -40,7 +40,10 @@ t.test('the unit', async (t) => {
     ),
   )
   t.match(finding('unit', { unit: unit({ activity: 'not-found' }) }), { level: 'fail', text: 'systemd does not know kubelet.service' })
-  t.match(finding('unit', { unit: { kind: 'unknown', detail: 'ENOENT' } }), { level: 'fail', text: /cannot ask systemd.*: ENOENT/ })
+  t.match(finding('unit', { unit: { kind: 'unknown', detail: 'ENOENT' } }), {
+    level: 'fail',
+    text: /cannot get the state of kubelet.service from systemd: ENOENT/,
+  })
   t.equal(findings({ unit: { kind: 'unknown', detail: '' } }).length, 3, 'an unknown unit has no findings about wiring and kubelet')
 })
 
@@ -97,21 +100,21 @@ t.test('the machine', async (t) => {
 })
 
 t.test('checks the rights to the paths of the settings', async (t) => {
-  const asked: string[] = []
+  const needed: string[] = []
   const rights = (needs: readonly { path: string; need: string }[]) => {
-    asked.push(...needs.map(({ path, need }) => `${need} ${path}`))
+    needed.push(...needs.map(({ path, need }) => `${need} ${path}`))
     return []
   }
   await gatherFindings(fakeNode({ context: { rights } }).context)
-  t.same(asked, [
+  t.same(needed, [
     'write /var/lib/kubelet-cfg-agent',
     'write /run/kubelet-cfg-agent',
     'read /etc/kubernetes/kubelet.conf',
     'execute /usr/bin/systemctl',
   ])
-  asked.length = 0
+  needed.length = 0
   const file = unit({ wiring: { kind: 'ready', activation: 'file', configPath: '/etc/kubelet/config.json' } })
   const settings = { ...defaults, manifestDir: '/m' }
   await gatherFindings(fakeNode({ snapshot: snapshot({ unit: file }), context: { rights, settings } }).context)
-  t.match(asked, ['write /var/lib/kubelet-cfg-agent', 'write /run/kubelet-cfg-agent', 'write /etc/kubelet', 'read /m'])
+  t.match(needed, ['write /var/lib/kubelet-cfg-agent', 'write /run/kubelet-cfg-agent', 'write /etc/kubelet', 'read /m'])
 })

@@ -32,7 +32,7 @@ t.test('the bundle', { timeout: 90_000 }, async (t) => {
   const outdir = join(directory, 'out')
   await run(process.execPath, ['scripts/build.mjs', join(directory, 'entry.ts'), outdir])
   const main = join(outdir, 'kubelet-cfg-agent.mjs')
-  const ask = async (user: readonly string[], change = (text: string) => text): Promise<{ kind: string; detail?: string }> => {
+  const request = async (user: readonly string[], change = (text: string) => text): Promise<{ kind: string; detail?: string }> => {
     const kubeconfig = join(directory, 'kubeconfig')
     writeFileSync(kubeconfig, change(kubeconfigWith(server.url, server.caPem, user)))
     return JSON.parse((await run(main, [kubeconfig], { cwd: directory })).stdout)
@@ -66,18 +66,18 @@ t.test('the bundle', { timeout: 90_000 }, async (t) => {
       ['tokenFile: token'],
       ['exec:', '  apiVersion: client.authentication.k8s.io/v1', '  command: ./plugin'],
     ])
-      t.match(await ask(user), { kind: 'ok', late: 'late', version: /^\d/ }, user[0] ?? '')
+      t.match(await request(user), { kind: 'ok', late: 'late', version: /^\d/ }, user[0] ?? '')
   })
 
   t.test('a stub reports what the build leaves out', async (t) => {
     const socks = (text: string) => text.replace('    server:', '    proxy-url: socks5://127.0.0.1:1\n    server:')
-    t.match(await ask(['token: x'], socks), { kind: 'unreachable', detail: /SOCKS proxy.* not in this build/ })
+    t.match(await request(['token: x'], socks), { kind: 'unreachable', detail: /SOCKS proxy.* not in this build/ })
     const oidc = [
       'auth-provider:',
       '  name: oidc',
       '  config: {idp-issuer-url: "https://x", client-id: y, refresh-token: sEcReT, id-token: e30.eyJleHAiOjF9.c}',
     ]
-    const answer = await ask(oidc)
+    const answer = await request(oidc)
     t.match(answer, { kind: 'unreachable', detail: /oidc.* not in this build/ })
     t.notMatch(JSON.stringify(answer), /sEcReT/)
   })

@@ -43,7 +43,7 @@ t.test('all help texts have one form', async (t) => {
     const { help, initialNote, kind } = SETTINGS[property]
     t.match(help, /^[a-z'/][^\n]*[^.\s]$/, `${property}: begins in lower case, ends without a full stop`)
     if (kind.placeholder !== undefined && showInitial(property) === '')
-      t.type(initialNote, 'string', `${property}: says what an empty default means`)
+      t.type(initialNote, 'string', `${property}: explains an empty default`)
   }
 })
 

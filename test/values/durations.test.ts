@@ -20,7 +20,7 @@ t.test('parses durations in Go syntax', async (t) => {
   for (const [text, us] of cases) t.same(parseDuration(text), { ok: true, us }, text)
 })
 
-t.test('rejects other texts and says why', async (t) => {
+t.test('rejects other texts with a reason', async (t) => {
   for (const [text, why] of [
     ['10', 'has no unit'],
     ['1.5', 'has no unit'],

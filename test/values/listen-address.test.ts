@@ -13,7 +13,7 @@ t.test('accepts host:port', async (t) => {
   for (const [text, address] of Object.entries(cases)) t.same(parseListenAddress(text), { ok: true, address }, text)
 })
 
-t.test('rejects other texts and says why', async (t) => {
+t.test('rejects other texts with a reason', async (t) => {
   for (const text of [
     '',
     '10270',

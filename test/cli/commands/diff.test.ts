@@ -105,12 +105,12 @@ t.test('shows risks, their meaning and the policy', async (t) => {
 })
 
 t.test('passes on the version for defaults', async (t) => {
-  const asked: unknown[] = []
+  const versions: unknown[] = []
   const compare: CommandContext['compare'] = async (_before, _after, version) => {
-    asked.push(version)
+    versions.push(version)
     return []
   }
   await diff('new.yaml', { 'kubelet-version': '1.28' }, { compare })
   await diff('new.yaml', {}, { compare })
-  t.same(asked, [{ major: 1, minor: 28, patch: 0 }, undefined])
+  t.same(versions, [{ major: 1, minor: 28, patch: 0 }, undefined])
 })

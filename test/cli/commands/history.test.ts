@@ -7,7 +7,7 @@ const transitions = [
   transition({ atNs: '1700000000000000001', kind: 'assigned', why: 'the Node names it' }),
   transition({ atNs: '1700000001000000000', kind: 'restarting', why: 'kubelet runs another config' }),
   transition({ atNs: '1700000061500000000', kind: 'rolled-back', from: source(), to: 'local', why: 'exited 3 times:\n\u001b[31mpanic' }),
-  transition({ atNs: '1700000062000000000', kind: 'set-aside', from: undefined, to: undefined, why: 'meta/previous is no YAML' }),
+  transition({ atNs: '1700000062000000000', kind: 'set-aside', from: undefined, to: undefined, why: 'meta/previous is not YAML' }),
 ]
 
 async function history(options: Readonly<Record<string, string>>, skipped = 0) {

@@ -24,13 +24,13 @@ const wanting = (text: string, of = next): Pick<Snapshot, 'desired' | 'desiredCo
 const settled = following(good, { lastKnownGood: held(good), proven: trialKey('content-100', IDENTITY) })
 
 async function plan(of: Snapshot, options: Record<string, string> = {}, context: Partial<CommandContext> = {}) {
-  const asked: (Desired | undefined)[] = []
+  const observed: (Desired | undefined)[] = []
   const node = fakeNode({
     snapshot: of,
     context: {
       fetchDesired: async () => of.desired,
       observe: async (desired) => {
-        asked.push(desired)
+        observed.push(desired)
         return of
       },
       checkpoints: { data: () => ({ kubelet: `${HEAD}maxPods: 110\n` }) },
@@ -39,7 +39,7 @@ async function plan(of: Snapshot, options: Record<string, string> = {}, context:
     },
   })
   const code = await execute(planCommand, node, options)
-  t.same(asked, [of.desired], 'observes the node with the assignment of the cluster')
+  t.same(observed, [of.desired], 'observes the node with the assignment of the cluster')
   t.same(node.actions, [], 'leaves no request')
   return { code, out: node.out(), err: node.err() }
 }
@@ -102,14 +102,14 @@ t.test('exit codes', async (t) => {
 })
 
 t.test('runs preflight as the agent does', async (t) => {
-  const asked: unknown[] = []
+  const inspected: unknown[] = []
   const inspect: CommandContext['inspect'] = async (config, options) => {
-    asked.push({ config, options })
+    inspected.push({ config, options })
     return { outcome: 'refused', findings: [], parts: [{ part: 'kubelet', outcome: 'refused', detail: 'kubelet says no' }] }
   }
   const of = worlds['a new version'] ?? settled
   const { out } = await plan(of, {}, { inspect })
-  t.match(asked, [
+  t.match(inspected, [
     {
       config: { key: 'kubelet', files: { kubelet: /maxPods: 64/ } },
       options: { node: true, deep: 'if-possible', kubelet: undefined, version: undefined },

@@ -13,7 +13,7 @@ import { execute, fakeNode } from '../fake-node.ts'
 const good = source('100')
 const next = source('200', { uid: '5274a9bd-00f5-49fe-a395-53c08b3087db' })
 /** A command does not know the assignment: it does not read the API server. */
-const offline = { desired: { kind: 'unknown', detail: 'not asked' }, desiredContent: undefined } as const
+const offline = { desired: { kind: 'unknown', detail: 'not read' }, desiredContent: undefined } as const
 
 const settled = following(good, { ...offline, lastKnownGood: held(good), proven: trialKey('content-100', IDENTITY) })
 
@@ -87,7 +87,7 @@ const worlds: Readonly<Record<string, Snapshot>> = {
   'nothing can be read': snapshot({
     ...offline,
     unit: { kind: 'unknown', detail: 'systemctl: no such file' },
-    assigned: { kind: 'damaged', detail: 'meta/assigned is no YAML' },
+    assigned: { kind: 'damaged', detail: 'meta/assigned is not YAML' },
     assignedContent: undefined,
     nextStart: { kind: 'unknown', detail: 'systemctl: no such file' },
     running: { kind: 'unknown', detail: 'systemctl: no such file' },

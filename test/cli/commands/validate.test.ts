@@ -22,14 +22,14 @@ async function validate(text: string | Buffer, options: Record<string, string> =
 
 /** Records what the command passes to preflight. */
 async function record(options: Record<string, string>, context: Partial<CommandContext> = {}) {
-  const asked: { config: InspectedConfig; options: InspectOptions }[] = []
+  const inspected: { config: InspectedConfig; options: InspectOptions }[] = []
   const report: Report = { outcome: 'accepted', findings: [], parts: [] }
   const inspect: CommandContext['inspect'] = async (config, given) => {
-    asked.push({ config, options: given })
+    inspected.push({ config, options: given })
     return report
   }
   const { code } = await validate('x', options, { inspect, ...context })
-  return { code, asked: asked[0] }
+  return { code, inspected: inspected[0] }
 }
 
 t.test('prints findings for people', async (t) => {
@@ -70,16 +70,16 @@ t.test('a file that cannot be read is not checked', async (t) => {
 
 t.test('passes the options to preflight', async (t) => {
   t.match(await record({}), {
-    asked: { options: { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: 'no', node: true } },
+    inspected: { options: { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: 'no', node: true } },
   })
   const given = { kubelet: '../kubelet', 'kubelet-version': '1.28', strict: 'true', deep: 'true' }
   const version = { major: 1, minor: 28, patch: 0 }
-  t.match(await record(given), { asked: { options: { kubelet: '../kubelet', version, unknownKeys: 'refuse', deep: 'demanded' } } })
+  t.match(await record(given), { inspected: { options: { kubelet: '../kubelet', version, unknownKeys: 'refuse', deep: 'demanded' } } })
 })
 
 t.test('a machine without kubelet is not a node', async (t) => {
   const isNode = async (state: Awaited<ReturnType<CommandContext['unit']['observe']>>) =>
-    (await record({}, { unit: { observe: async () => state } })).asked?.options.node
+    (await record({}, { unit: { observe: async () => state } })).inspected?.options.node
   t.equal(await isNode(unit()), true)
   t.equal(await isNode(unit({ activity: 'stopped' })), true)
   t.equal(await isNode(unit({ activity: 'not-found' })), false)

@@ -10,7 +10,7 @@ TIME                  WHAT         FROM                                    TO   
 2023-11-14T22:13:20Z  assigned     local                                   kube-system/my-node-config:kubelet@212  the Node names it
 2023-11-14T22:13:21Z  restarting   local                                   kube-system/my-node-config:kubelet@212  kubelet runs another config
 2023-11-14T22:14:21Z  rolled-back  kube-system/my-node-config:kubelet@212  local                                   exited 3 times: ?[31mpanic
-2023-11-14T22:14:22Z  set-aside    -                                       -                                       meta/previous is no YAML
+2023-11-14T22:14:22Z  set-aside    -                                       -                                       meta/previous is not YAML
 
 `
 
@@ -42,7 +42,7 @@ exports[`test/cli/commands/history.test.ts > TAP > prints JSON for programs > mu
       "kind": "set-aside",
       "from": null,
       "to": null,
-      "why": "meta/previous is no YAML"
+      "why": "meta/previous is not YAML"
     }
   ]
 }

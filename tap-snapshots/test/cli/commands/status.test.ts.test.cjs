@@ -220,7 +220,7 @@ Restarts  0 of at most 6 in the last hour
 Error     internal failure, see Kubelet log for details
 
                  SOURCE  VERSION  UID
-Assigned         unknown: meta/assigned is no YAML
+Assigned         unknown: meta/assigned is not YAML
 Active           unknown: systemctl: no such file
 Next start       unknown: systemctl: no such file
 Last known good  local
