@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 /**
- * Bundles the agent: `node scripts/build.mjs [entry] [outdir] [metafile]`, by default src/main.ts to dist/kubelet-cfg-agent.mjs. The metafile is
- * esbuild's account of what went in.
+ * Bundles the agent: `node scripts/build.mjs [entry] [outdir] [metafile]`, by default src/main.ts
+ * to dist/kubelet-cfg-agent.mjs. The metafile is esbuild's list of what is in the bundle.
  *
- * What is loaded is what the agent weighs on a node, for ever: @kubernetes/client-node brings every type of the Kubernetes API (some
- * 3 MB of source), an HTTP client, OpenID and SOCKS, of which the agent uses the kubeconfig alone. So only that module of it is taken,
- * and what it would load besides is replaced by stubs that say so when they are ever called; with the other libraries alike. What the
- * agent itself imports with `import()` (yaml, metrics, node facts) becomes a file of its own and is loaded when it is needed.
+ * All loaded code occupies memory on a node for as long as the agent runs. @kubernetes/client-node
+ * brings every type of the Kubernetes API (about 3 MB of source), an HTTP client, OpenID and SOCKS,
+ * but the agent uses only its kubeconfig module. So the bundle takes only that module, and replaces
+ * its other imports with stubs, which throw when they are called. Other libraries are reduced in
+ * the same way. What the agent imports with `import()` (yaml, metrics, node facts) becomes a
+ * separate file, which is loaded when it is needed.
  */
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -21,13 +23,18 @@ const clientNode = dirname(require.resolve('@kubernetes/client-node'))
 const writeFileAtomic = dirname(require.resolve('write-file-atomic'))
 const promClient = dirname(require.resolve('prom-client'))
 
-/** Of these, one file is taken for the whole. systeminformation is asked for memory only. */
+/**
+ * Packages of which the bundle takes one file. Of systeminformation, the agent uses only memory.
+ */
 const PARTS = [
   { module: '@kubernetes/client-node', path: join(clientNode, 'config.js') },
   { module: 'systeminformation', path: join(dirname(require.resolve('systeminformation')), 'memory.js') },
 ]
 
-/** What the modules of a directory import in vain: replaced by a function that throws. For client-node, what a kubeconfig that needs it would have to use. */
+/**
+ * Imports that the agent does not need: each becomes a function that throws. `feature` is what a
+ * kubeconfig would have to use to call it.
+ */
 const STUBS = [
   { from: clientNode, module: 'node-fetch', exports: ['Headers'], feature: 'the HTTP client of client-node' },
   {
@@ -45,12 +52,16 @@ const STUBS = [
   return { ...stub, contents: `${unavailable}\nexport { ${exports.map((name) => `unavailable as ${name}`).join(', ')} }` }
 })
 
-/** The same, of which something harmless takes the place. */
+/**
+ * Imports that the agent does not need and that run anyway: replaced with code that does nothing.
+ */
 const EMPTY = [
-  // It would take and give back a dozen signals at each write, to remove a half-written file. No signal comes in the middle of a write that is synchronous, and
-  // the agent clears at its start what a kill left.
+  // It would install and remove a dozen signal handlers at each write, to delete a half-written
+  // file. No signal handler runs during a synchronous write, and the agent deletes at its start
+  // what a kill left behind.
   { from: writeFileAtomic, module: 'signal-exit', contents: 'export const onExit = () => () => {}' },
-  // Metrics of its own choice, with OpenTelemetry; those of other processes; and a push to somewhere else.
+  // Default metrics (with OpenTelemetry), metrics of other processes, the push gateway and
+  // summaries.
   ...['./lib/defaultMetrics', './lib/cluster', './lib/pushgateway', './lib/summary'].map((module) => ({
     from: promClient,
     module,
@@ -75,7 +86,7 @@ function exactly(module) {
   return new RegExp(`^${module.replace(/[.]/g, '\\.')}$`)
 }
 
-// Only what this writes: packages lie beside it.
+// Removes only what this script writes: packages are in the same directory.
 for (const written of [`${NAME}.mjs`, `${NAME}.mjs.map`, `${NAME}.mjs.LEGAL.txt`, 'lib'])
   rmSync(join(outdir, written), { recursive: true, force: true })
 const { metafile } = await build({
@@ -95,19 +106,20 @@ const { metafile } = await build({
   legalComments: 'linked',
   define: {
     KUBELET_CFG_AGENT_VERSION: JSON.stringify(version),
-    // CommonJS dependencies ask where they are (write-file-atomic does, for the names of its temporary files),
+    // CommonJS dependencies use their own path (write-file-atomic does, for the names of its
+    // temporary files),
     __filename: 'import.meta.filename',
     __dirname: 'import.meta.dirname',
   },
   banner: {
-    // and for node's own modules with require().
+    // and load modules of Node.js with require().
     js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'\nconst require = __createRequire(import.meta.url)",
   },
   plugins: [slim],
   metafile: true,
   logLevel: 'warning',
 })
-// A chunk that only passes on what others export has a map of nothing.
+// A chunk that only re-exports has an empty source map.
 for (const map of Object.keys(metafile.outputs).filter((output) => output.endsWith('.map'))) {
   if (JSON.parse(readFileSync(map, 'utf8')).mappings !== '') continue
   const chunk = map.slice(0, -'.map'.length)
@@ -121,6 +133,7 @@ if (metafilePath !== undefined) writeFileSync(metafilePath, JSON.stringify(metaf
 const heavy = Object.keys(metafile.inputs).filter((input) =>
   /client-node\/dist\/gen\/|node_modules\/(node-fetch|openid-client|tr46|ws|@opentelemetry)\//.test(input),
 )
-if (heavy.length > 0) throw new Error(`the bundle holds what it must not: ${heavy.slice(0, 3).join(', ')} (${heavy.length} files)`)
+if (heavy.length > 0)
+  throw new Error(`the bundle contains modules that it must not contain: ${heavy.slice(0, 3).join(', ')} (${heavy.length} files)`)
 for (const [file, { bytes }] of Object.entries(metafile.outputs))
   if (file.endsWith('.mjs')) console.log(`${file}\t${Math.ceil(bytes / 1024)} KiB`)

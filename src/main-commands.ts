@@ -27,7 +27,8 @@ import type { OverlayView } from './overlay/view.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
 import { readHistory } from './report/history.ts'
-import { type Settings, toChannelSettings, toPolicy } from './settings/settings.ts'
+import { type Settings, toPolicy } from './settings/settings.ts'
+import { toChannelSettings } from './settings/source-settings.ts'
 import { askAssignment, askManifests } from './source/ask-once.ts'
 
 export interface CommandWorld {
@@ -67,7 +68,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
         eyes(() => desired),
         [],
       ),
-    askDesired: async () => layOver(await askCluster(), await overlayOf(settings)),
+    fetchDesired: async () => layOver(await askCluster(), await overlayOf(settings)),
     readOverlay: () => overlayOf(settings),
     api,
     nodeName,
@@ -79,7 +80,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
     unit: stores.unit,
     activation: stores.activation,
     requests: stores.requests,
-    ask: new RequestWriter(new DurableFiles(new NodeDisk()), stores.layout),
+    requestWriter: new RequestWriter(new DurableFiles(new NodeDisk()), stores.layout),
     takeOver: () => takeOver(settings, stores.layout, clock),
     history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
     agent: () => findLockHolder(stores.layout.lock),

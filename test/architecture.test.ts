@@ -260,7 +260,7 @@ t.test('an agent that waits has no tables of rules in its memory, nor a parser o
   t.ok(loaded.includes('agent/loop.ts'))
   const heavy = /^preflight\/(fields|node|kubelet)\/|\/(field-rows|check-fields|parts|validate|yaml)\.ts$/
   t.same(
-    loaded.filter((name) => heavy.test(name) && name !== 'cli/validate.ts'),
+    loaded.filter((name) => heavy.test(name) && name !== 'cli/commands/validate.ts'),
     [],
   )
 })

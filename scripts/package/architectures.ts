@@ -1,9 +1,9 @@
-/** The architectures that are built, as each of the tools calls them. Pure. */
+/** The architectures of the packages, by each tool's own name. Pure. */
 
 export interface Architecture {
   readonly deb: string
   readonly rpm: string
-  /** npm's and Node's own name. */
+  /** In npm and Node.js. */
   readonly cpu: string
   /** Prefix of binutils. */
   readonly triplet: string

@@ -1,18 +1,21 @@
 /**
- * Completion for bash, zsh and fish, from the table of the command line. Each is one plain file without a helper of its own: none of
- * them runs the program. Pure.
+ * Completion for bash, zsh and fish, from the table of the command line. Each is one static file,
+ * which does not run the program. Pure.
  */
 import { PROGRAM } from '../../src/cli/help-notes.ts'
-import { COMMAND_ROWS, type CommandRow, type FlagRow, HELP_FLAG, VERSION_FLAG } from './surface.ts'
+import { COMMAND_ROWS, type CommandRow, type FlagRow, HELP_FLAG, VERSION_FLAG } from '../command-line-table.ts'
 
 const FUNCTION = `_${PROGRAM.replaceAll('-', '_')}`
-const HELP_COMMAND = { name: 'help', summary: 'the help of a command' }
+const HELP_COMMAND = { name: 'help', summary: 'show help for a command' }
 const NAMES = [...COMMAND_ROWS.map(({ name }) => name), HELP_COMMAND.name]
 
-const spellings = ({ short, flag }: FlagRow) => (short === undefined ? [flag] : [short, flag])
+const namesOf = ({ short, flag }: FlagRow) => (short === undefined ? [flag] : [short, flag])
 const flagsOf = ({ flags }: CommandRow) => [...flags, HELP_FLAG]
 
-/** For bash: which words take which values. Most flags mean one thing wherever they are taken; where one does not, it goes by the command. */
+/**
+ * For bash: the values of each flag. A flag that takes other values in another command is listed by
+ * command.
+ */
 function listValues(): { readonly pattern: string; readonly row: FlagRow }[] {
   const byFlag = new Map<string, { readonly command: string; readonly row: FlagRow }[]>()
   for (const { name, flags } of COMMAND_ROWS) {
@@ -25,15 +28,15 @@ function listValues(): { readonly pattern: string; readonly row: FlagRow }[] {
     if (kinds.size === 1)
       return [
         {
-          pattern: spellings(first.row)
-            .map((spelling) => `*:${spelling}`)
+          pattern: namesOf(first.row)
+            .map((name) => `*:${name}`)
             .join(' | '),
           row: first.row,
         },
       ]
     return uses.map(({ command, row }) => ({
-      pattern: spellings(row)
-        .map((spelling) => `${command}:${spelling}`)
+      pattern: namesOf(row)
+        .map((name) => `${command}:${name}`)
         .join(' | '),
       row,
     }))
@@ -46,19 +49,19 @@ export function bashCompletion(): string {
     return reply === undefined ? [] : [`    ${pattern}) ${reply} ;;`]
   })
   const withFiles = COMMAND_ROWS.filter((row) => row.arguments.length > 0).map(({ name }) => name)
-  const commands = COMMAND_ROWS.map((row) => `    ${row.name}) words='${flagsOf(row).flatMap(spellings).join(' ')}' ;;`)
+  const commands = COMMAND_ROWS.map((row) => `    ${row.name}) words='${flagsOf(row).flatMap(namesOf).join(' ')}' ;;`)
   return `# bash completion for ${PROGRAM}
 ${FUNCTION}() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD - 1]} words=
   COMPREPLY=()
-  # --flag=value comes as three words.
+  # bash passes --flag=value as three words.
   if [[ $cur == = ]]; then
     cur=
   elif [[ $prev == = ]]; then
     prev=\${COMP_WORDS[COMP_CWORD - 2]}
   fi
   if ((COMP_CWORD == 1)); then
-    mapfile -t COMPREPLY < <(compgen -W '${[...NAMES, ...spellings(HELP_FLAG), ...spellings(VERSION_FLAG)].join(' ')}' -- "$cur")
+    mapfile -t COMPREPLY < <(compgen -W '${[...NAMES, ...namesOf(HELP_FLAG), ...namesOf(VERSION_FLAG)].join(' ')}' -- "$cur")
     return
   fi
   case \${COMP_WORDS[1]}:$prev in
@@ -79,7 +82,7 @@ complete -F ${FUNCTION} ${PROGRAM}
 `
 }
 
-/** What fills COMPREPLY after a flag; undefined: the flag takes no value. */
+/** The code that fills COMPREPLY after a flag; undefined: the flag takes no value. */
 function bashReply({ value }: FlagRow): string | undefined {
   switch (value.kind) {
     case 'none':
@@ -139,25 +142,25 @@ ${name} "$@"
 
 function zshSpecs(row: FlagRow): string[] {
   const help = row.help.replace(/[[\]\\]/g, '\\$&')
-  return spellings(row).map((spelling) => {
-    const takes = row.value.kind === 'none' ? '' : spelling.startsWith('--') ? '=' : '+'
-    return zshQuote(`${spelling}${takes}[${help}]${zshAction(row)}`)
+  return namesOf(row).map((name) => {
+    const takes = row.value.kind === 'none' ? '' : name.startsWith('--') ? '=' : '+'
+    return zshQuote(`${name}${takes}[${help}]${zshAction(row)}`)
   })
 }
 
 function zshAction({ value, placeholder }: FlagRow): string {
-  const what = (placeholder ?? '').replace(/[<>]/g, '').replaceAll(':', '\\:')
+  const label = (placeholder ?? '').replace(/[<>]/g, '').replaceAll(':', '\\:')
   switch (value.kind) {
     case 'none':
       return ''
     case 'choice':
-      return `:${what}:(${value.choices.join(' ')})`
+      return `:${label}:(${value.choices.join(' ')})`
     case 'file':
-      return `:${what}:_files`
+      return `:${label}:_files`
     case 'directory':
-      return `:${what}:_files -/`
+      return `:${label}:_files -/`
     case 'free':
-      return `:${what}: `
+      return `:${label}: `
   }
 }
 
@@ -202,7 +205,7 @@ function fishAction({ value }: FlagRow): string {
   }
 }
 
-/** In single quotes, fish knows two escapes. */
+/** fish has two escapes in single quotes. */
 function fishQuote(text: string): string {
   return `'${text.replace(/[\\']/g, '\\$&')}'`
 }

@@ -1,9 +1,9 @@
 /**
- * What the packages are made of besides our own code: the npm packages that esbuild really put into the bundle, by its own account, and
- * Node.js. A dependency of which nothing was taken is none of these. Pure: whoever calls reads the files.
+ * The third-party components of the packages: Node.js, and the npm packages of which esbuild put at
+ * least a byte into the bundle. Pure: the caller reads the files.
  */
 
-/** Of esbuild's metafile, the part that matters. */
+/** The part of esbuild's metafile that is used. */
 export interface Metafile {
   readonly outputs: Readonly<Record<string, { readonly inputs: Readonly<Record<string, { readonly bytesInOutput: number }>> }>>
 }
@@ -14,20 +14,23 @@ export interface Component {
   /** SPDX identifier or expression. */
   readonly licence: string
   readonly licenceText: string
-  /** Where it comes from, for people. */
+  /** A page for people. */
   readonly homepage: string | undefined
-  /** Subresource integrity, as the lockfile has it. */
+  /** Subresource integrity, from the lockfile. */
   readonly integrity: string
 }
 
 export interface Runtime extends Component {
   /** The npm package that holds the binary. */
   readonly npmName: string
-  /** What Node says is inside itself, by name. */
+  /** Versions of the libraries in Node.js, by name, as Node.js reports them. */
   readonly parts: Readonly<Record<string, string>>
 }
 
-/** Directories of packages, as in `node_modules/@scope/name`, that gave at least a byte. Sorted. */
+/**
+ * Sorted directories of packages, as in `node_modules/@scope/name`, of which at least a byte is in
+ * the bundle.
+ */
 export function bundledPackages({ outputs }: Metafile): string[] {
   const found = new Set<string>()
   for (const { inputs } of Object.values(outputs)) {
@@ -40,18 +43,18 @@ export function bundledPackages({ outputs }: Metafile): string[] {
 }
 
 export interface PackageFiles {
-  /** Its package.json. */
+  /** The package.json. */
   readonly manifest: Readonly<Record<string, unknown>>
   readonly licenceText: string | undefined
   readonly integrity: string | undefined
 }
 
-/** Refuses what cannot be accounted for: shipping it would be the mistake. */
+/** Throws if a package has no licence, no licence text or no integrity: it must not be shipped. */
 export function readComponent(directory: string, { manifest, licenceText, integrity }: PackageFiles): Component {
   const { name, version, license, homepage, repository } = manifest
   if (typeof name !== 'string' || typeof version !== 'string') throw new Error(`${directory}: package.json has no name or no version`)
-  if (typeof license !== 'string') throw new Error(`${name}: package.json names no licence; find out under which it may be shipped`)
-  if (licenceText === undefined) throw new Error(`${name}: has no licence file; its text has to be shipped with it`)
+  if (typeof license !== 'string') throw new Error(`${name}: package.json names no licence; find out under which licence it may be shipped`)
+  if (licenceText === undefined) throw new Error(`${name}: has no licence file; the package must include its text`)
   if (integrity === undefined) throw new Error(`${name}: the lockfile has no integrity for ${directory}`)
   return { name, version, licence: license, licenceText, homepage: webAddress(homepage) ?? webAddress(repositoryOf(repository)), integrity }
 }
@@ -60,7 +63,7 @@ function repositoryOf(repository: unknown): unknown {
   return typeof repository === 'object' && repository !== null && 'url' in repository ? repository.url : repository
 }
 
-/** npm allows short forms and those of git; people want what a browser opens. */
+/** npm allows short forms and git addresses; this returns one that a browser opens. */
 function webAddress(text: unknown): string | undefined {
   if (typeof text !== 'string') return undefined
   const path = /^(?:git\+ssh:\/\/git@|git@|git\+https:\/\/|https?:\/\/|github:)?(?:github\.com[/:])?([\w.-]+\/[\w.-]+?)(?:\.git)?$/.exec(

@@ -1,4 +1,7 @@
-/** A deb from a payload, by debhelper: packaging/deb is its debian/ directory, completed with what only a build knows. */
+/**
+ * Builds a deb from a payload with debhelper: packaging/deb becomes debian/, with the changelog and
+ * the maintainer added.
+ */
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Architecture } from './architectures.ts'
@@ -18,7 +21,7 @@ export async function buildDeb(payload: string, directory: string, architecture:
     control.replace('@MAINTAINER@', () => maintainer),
   )
   await writeFile(join(debian, 'changelog'), debianChangelog(project))
-  // debhelper wants the unit here: it writes the maintainer scripts' part about it.
+  // debhelper needs the unit here to write its part of the maintainer scripts.
   await cp(join(source, 'systemd', `${name}.service`), join(debian, `${name}.service`))
   const env = {
     ...process.env,
@@ -26,13 +29,13 @@ export async function buildDeb(payload: string, directory: string, architecture:
     DEB_BUILD_OPTIONS: 'nocheck noautodbgsym',
     DEB_BUILD_MAINT_OPTIONS: '',
   }
-  // -d: nothing is compiled, so a machine of another architecture needs no compiler for this one.
+  // -d: nothing is compiled, so no compiler for the architecture is needed.
   await run('dpkg-buildpackage', ['--build=binary', '-us', '-uc', '-d', `--host-arch=${architecture.deb}`], { cwd: source, env })
   await rm(source, { recursive: true })
   return join(directory, `${name}_${version}_${architecture.deb}.deb`)
 }
 
-/** The history is git's; a package's changelog says which version this is and when it was made. */
+/** Git has the history. The package's changelog has only the version and its time. */
 export function debianChangelog({ name, version, maintainer, epoch }: Pick<Project, 'name' | 'version' | 'maintainer' | 'epoch'>): string {
   return `${name} (${version}) unstable; urgency=medium\n\n  * Version ${version}.\n\n -- ${maintainer}  ${debianDate(epoch)}\n`
 }

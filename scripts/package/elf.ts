@@ -1,9 +1,13 @@
 /**
- * What a binary needs of a system's libraries, read from what `readelf` prints, and whether that is what packaging/deb/control promises. The
- * tools that find this out by themselves need the libraries of the architecture, which are not on a machine of another one. Pure.
+ * Checks that packaging/deb/control covers the libraries that a binary needs, as `readelf` lists
+ * them. dpkg-shlibdeps would need the libraries of the binary's architecture, which are not on a
+ * build machine of another one. Pure.
  */
 
-/** What debian/control depends on: sonames, and the newest version of each symbol set that the versions named there have. */
+/**
+ * What each dependency in debian/control provides: sonames, and the newest version of each symbol
+ * set.
+ */
 const PROMISED: Readonly<Record<string, readonly string[]>> = {
   'libc6 (>= 2.28)': [
     'libc.so.6',
@@ -18,13 +22,16 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   'libstdc++6 (>= 7)': ['libstdc++.so.6', 'GLIBCXX_3.4.24', 'CXXABI_1.3.11'],
 }
 
-/** What the binary needs and the control file does not promise. Empty: all is well. */
+/** What the binary needs and the control file does not cover. Empty: nothing is missing. */
 export function unmetNeeds(dynamicSection: string, versionNeeds: string, control: string): string[] {
   const promised = Object.entries(PROMISED).flatMap(([dependency, provided]) => (control.includes(` ${dependency},\n`) ? provided : []))
   const libraries = [...dynamicSection.matchAll(/\(NEEDED\).*\[(.+)\]/g)].map(([, name]) => name ?? '')
-  if (libraries.length === 0) return ['it seems to need no library at all: the output of readelf is not understood']
+  if (libraries.length === 0) return ['no library found: the output of readelf is not understood']
   const symbols = [...new Set([...versionNeeds.matchAll(/Name: ([A-Z]+_[0-9.]+)\b/g)].map(([, name]) => name ?? ''))]
-  return [...libraries.filter((name) => !promised.includes(name)), ...symbols.filter((name) => !promised.some((one) => covers(one, name)))]
+  return [
+    ...libraries.filter((name) => !promised.includes(name)),
+    ...symbols.filter((name) => !promised.some((provided) => covers(provided, name))),
+  ]
 }
 
 function covers(promised: string, needed: string): boolean {

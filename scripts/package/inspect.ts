@@ -1,6 +1,6 @@
 /**
- * What must hold of a package that was built, asked of the package itself: its size, what it installs and how, that its scripts leave kubelet alone,
- * and that the agent in it runs.
+ * Checks a built package: its size, the files that it installs with their modes, that its scripts
+ * do not touch kubelet, and that the agent in it runs.
  */
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { run } from './tools.ts'
 
 const MOST_BYTES = 30_000_000
 
-/** Mode and path of what both install; `UNITS` and `ENVIRONMENT` differ. */
+/** Mode and path of what deb and rpm install; the directories `UNITS` and `ENVIRONMENT` differ. */
 const INSTALLED = [
   '-rwxr-xr-x /usr/bin/kubelet-cfg-agent',
   '-rwxr-xr-x /usr/lib/kubelet-cfg-agent/node',
@@ -34,8 +34,8 @@ export async function inspectDeb(deb: string, scratch: string, architecture: Arc
   const listing = await run('dpkg-deb', ['--contents', deb])
   // `-rwxr-xr-x root/root 108512048 2026-11-21 17:20 ./usr/lib/...`
   const installed = [...listing.matchAll(/^(\S{10}) (\S+) .* \.(\/\S*)$/gm)].map(([, mode, owner, path]) => ({ mode, owner, path }))
-  const own = installed.filter(({ owner }) => owner !== 'root/root')
-  if (own.length > 0) throw new Error(`${deb}: not everything belongs to root: ${own[0]?.path}`)
+  const foreign = installed.filter(({ owner }) => owner !== 'root/root')
+  if (foreign.length > 0) throw new Error(`${deb}: root does not own ${foreign[0]?.path}`)
   checkInstalled(deb, new Set(installed.map(({ mode, path = '' }) => `${mode} ${path.replace(/(.)\/$/, '$1')}`)), {
     UNITS: '/lib/systemd/system',
     ENVIRONMENT: '/etc/default',
@@ -53,8 +53,8 @@ export async function inspectRpm(rpm: string): Promise<void> {
   await checkSize(rpm)
   const listing = await run('rpm', ['-qp', '--queryformat', '[%{FILEMODES:perms} %{FILEUSERNAME} %{FILENAMES}\n]', rpm])
   const installed = [...listing.matchAll(/^(\S{10}) (\S+) (\S+)$/gm)].map(([, mode, owner, path]) => ({ mode, owner, path }))
-  const own = installed.filter(({ owner }) => owner !== 'root')
-  if (own.length > 0) throw new Error(`${rpm}: not everything belongs to root: ${own[0]?.path}`)
+  const foreign = installed.filter(({ owner }) => owner !== 'root')
+  if (foreign.length > 0) throw new Error(`${rpm}: root does not own ${foreign[0]?.path}`)
   const places = { UNITS: '/usr/lib/systemd/system', ENVIRONMENT: '/etc/sysconfig' }
   checkInstalled(rpm, new Set(installed.map(({ mode, path = '' }) => `${mode} ${path.replace(/(.)\/$/, '$1')}`)), places)
   const configFiles = (await run('rpm', ['-qp', '--configfiles', rpm])).trim().split('\n').sort()
@@ -73,7 +73,7 @@ function checkInstalled(path: string, installed: ReadonlySet<string>, places: Re
   if (missing.length > 0) throw new Error(`${path} does not install ${missing.join(', ')}`)
 }
 
-/** Restarting kubelet is for the agent to decide, never for a package manager. */
+/** Only the agent may restart kubelet, never a package manager. */
 function checkScript(where: string, script: string): void {
   const touches = script
     .split('\n')
@@ -86,9 +86,9 @@ async function tryAgent(deb: string, root: string): Promise<void> {
   await run('dpkg-deb', ['--extract', deb, root])
   const home = join(root, 'usr/lib/kubelet-cfg-agent')
   const output = await run(join(home, 'node'), [join(home, 'kubelet-cfg-agent.mjs'), 'version'], { env: {} })
-  if (!/^kubelet-cfg-agent \d.*node 24\./s.test(output)) throw new Error(`${deb}: its agent says of itself: ${output}`)
+  if (!/^kubelet-cfg-agent \d.*node 24\./s.test(output)) throw new Error(`${deb}: unexpected output of the agent's version: ${output}`)
 }
 
 function expect(path: string, what: string, found: readonly string[], expected: readonly string[]): void {
-  if (found.join() !== expected.join()) throw new Error(`${path} has the ${what} ${found.join(', ')} and not ${expected.join(', ')}`)
+  if (found.join() !== expected.join()) throw new Error(`${path}: ${what} are ${found.join(', ')}, expected ${expected.join(', ')}`)
 }

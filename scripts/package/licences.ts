@@ -1,4 +1,7 @@
-/** The licences of everything in the packages that is not ours, as one text: a list first, then every licence in full, each text once. Pure. */
+/**
+ * The licences of the third-party components as one text: a list, then each licence in full, once.
+ * Pure.
+ */
 import type { Component, Runtime } from './components.ts'
 
 export function licencesText(components: readonly Component[], runtime: Runtime): string {
@@ -12,14 +15,14 @@ export function licencesText(components: readonly Component[], runtime: Runtime)
     texts.set(text, [...(texts.get(text) ?? []), `${name} ${version}`])
   }
   const sections = [...texts].map(([text, names]) => `${RULE}\n${names.join(', ')}\n${RULE}\n\n${text}`)
-  return `What kubelet-cfg-agent is distributed with, and under which licences.
-The agent itself is under Apache-2.0. Of each library, only what it uses is inside.
+  return `Components that are distributed with kubelet-cfg-agent, and their licences.
+The agent itself is under Apache-2.0. Of each library, only the used parts are included.
 
 ${rows.join('\n')}
 
 ${sections.join('\n')}
 ${RULE}
-${runtime.name} ${runtime.version}, with the libraries that it holds
+${runtime.name} ${runtime.version}, with the libraries that it contains
 ${RULE}
 
 ${normal(runtime.licenceText)}`

@@ -1,4 +1,7 @@
-/** What the distributions' own checkers say: any error and any warning ends the build. What is passed over stands with its reason in packaging/. */
+/**
+ * Runs the distributions' own checkers: any error or warning fails the build. Overrides, each with
+ * its reason, are in packaging/.
+ */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CONFIG_PAGE } from './man.ts'
@@ -10,7 +13,7 @@ export async function lintDebs(debs: readonly string[]): Promise<void> {
 
 export async function lintRpms(rpms: readonly string[]): Promise<void> {
   const output = await run('rpmlint', ['--config', 'packaging/rpm/rpmlint.toml', ...rpms], { accept: [64, 65, 66] })
-  // Warnings alone leave its exit code at 0.
+  // With warnings only, its exit code is 0.
   if (!/ 0 errors, 0 warnings/.test(output)) throw new Error(`rpmlint:\n${output}`)
 }
 
@@ -21,7 +24,7 @@ export async function lintScripts(): Promise<void> {
   if (/systemctl[^\n]*restart[^\n]* kubelet(\.service)?\s/.test(spec)) throw new Error('the spec restarts kubelet')
 }
 
-/** man(1) says nothing of a page that it can set without doubt. */
+/** man(1) prints nothing about a page that has no problems. */
 export async function lintManPages(payload: string): Promise<void> {
   for (const name of ['kubelet-cfg-agent.8', `${CONFIG_PAGE}.5`]) {
     const path = join(payload, 'man', name)

@@ -1,7 +1,9 @@
 /**
- * `npm run package`: deb and rpm for every architecture, with a bill of materials each, into dist/. Fails if anything is not as it must be:
- * too big, incomplete, or with a word of lintian or rpmlint against it. With `--check` it builds everything a second time, elsewhere and in
- * another environment, and compares the bytes. With `--only amd64.deb` (or `aarch64.rpm`) it builds just that one, which is quicker.
+ * `npm run package`: builds deb and rpm for every architecture, with a bill of materials each, into
+ * dist/. Fails if a package is too big or incomplete, or if lintian or rpmlint reports anything.
+ * With `--check` it builds everything a second time, in another directory and another environment,
+ * and compares the bytes. With `--only amd64.deb` (or `aarch64.rpm`) it builds only that package,
+ * which is quicker.
  */
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -25,12 +27,12 @@ async function main(args: readonly string[]): Promise<void> {
   const wanted = choose(values.only)
   await requireTools()
   const project = await readProject()
-  if (project.dirty) console.log('The tree is not what was committed: the same commit will give other bytes.')
+  if (project.dirty) console.log('The working tree has uncommitted changes: a build of the same commit will give other bytes.')
   const fetched = await timed('Node.js fetched', () =>
     Promise.all(ARCHITECTURES.map(({ cpu }) => fetchRuntime(cpu, resolve(WORK, `runtime-${cpu}`)))),
   )
   await Promise.all(fetched.map(checkNeeds))
-  // The same depth each: the source maps name sources relative to it.
+  // Directories of the same depth: the source maps contain relative paths.
   const files = await timed('built', () => build(project, fetched, wanted, join(WORK, 'first')))
   await timed('inspected and checked', () => check(files, join(WORK, 'first')))
   if (values.check) {
@@ -49,9 +51,9 @@ function choose(only: string | undefined): Wanted {
   const wanted = ARCHITECTURES.map(
     (each) => [each, formats.filter((format) => only === undefined || only === `${each[format]}.${format}`)] as const,
   )
-  const chosen = new Map(wanted.filter(([, some]) => some.length > 0))
+  const chosen = new Map(wanted.filter(([, chosenFormats]) => chosenFormats.length > 0))
   const names = ARCHITECTURES.flatMap((each) => formats.map((format) => `${each[format]}.${format}`))
-  if (chosen.size === 0) throw new Error(`--only ${only}: is none of ${names.join(', ')}`)
+  if (chosen.size === 0) throw new Error(`--only ${only}: is not one of ${names.join(', ')}`)
   return chosen
 }
 
@@ -67,7 +69,7 @@ async function build(project: Project, fetched: readonly Fetched[], wanted: Want
   const built = [...wanted].map(async ([architecture, formats]) => {
     const index = ARCHITECTURES.indexOf(architecture)
     const [binary, runtime] = [fetched[index], runtimes[index]]
-    if (binary === undefined || runtime === undefined) throw new Error(`there is no Node.js for ${architecture.deb}`)
+    if (binary === undefined || runtime === undefined) throw new Error(`no Node.js for ${architecture.deb}`)
     const payload = join(work, `payload-${architecture.deb}`)
     await layOut(payload, { project, architecture, agent, components, fetched: binary, runtime })
     const directory = join(work, architecture.deb)
@@ -96,7 +98,7 @@ async function check(files: readonly string[], work: string): Promise<void> {
   if (rpms.length > 0) await lintRpms(rpms)
 }
 
-/** What must not show in a package: who builds it, where, when, in which language, and with which umask. */
+/** Changes what must not affect a package: user, time zone, locale and umask of the build. */
 async function inAnotherEnvironment<T>(work: () => Promise<T>): Promise<T> {
   const before = { ...process.env }
   const umask = process.umask(0o027)
@@ -113,10 +115,9 @@ async function inAnotherEnvironment<T>(work: () => Promise<T>): Promise<T> {
 async function compare(first: readonly string[], again: readonly string[]): Promise<void> {
   for (const [index, path] of first.entries()) {
     const other = again[index] ?? ''
-    if ((await digest(path)) !== (await digest(other)))
-      throw new Error(`${path} and ${other} are not the same: the build is not reproducible`)
+    if ((await digest(path)) !== (await digest(other))) throw new Error(`${path} and ${other} differ: the build is not reproducible`)
   }
-  console.log(`${first.length} files built twice, the same bytes each time`)
+  console.log(`${first.length} files were built twice with the same bytes`)
 }
 
 async function publish(files: readonly string[]): Promise<void> {

@@ -1,6 +1,7 @@
 /**
- * The man pages: kubelet-cfg-agent(8), the daemon and its commands, and kubelet-cfg-agent-config(5), its configuration. Commands, flags and
- * settings come from the table of the command line; only what no table knows (files, signals) is written here. Pure.
+ * The man pages: kubelet-cfg-agent(8) for the daemon and its commands, kubelet-cfg-agent-config(5)
+ * for its configuration. Commands, flags and settings come from the table of the command line; only
+ * files, signals and the like are written here. Pure.
  */
 
 import { EXIT } from '../../src/cli/command.ts'
@@ -8,15 +9,24 @@ import { PROGRAM } from '../../src/cli/help-notes.ts'
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/settings/resolve-settings.ts'
 import { SETTING_GROUPS } from '../../src/settings/setting.ts'
 import { SETTINGS } from '../../src/settings/settings.ts'
+import { capitalise } from '../../src/values/capitalise.ts'
+import {
+  COMMAND_ROWS,
+  type CommandRow,
+  type FlagRow,
+  HELP_FLAG,
+  SETTING_ROWS,
+  type SettingRow,
+  VERSION_FLAG,
+} from '../command-line-table.ts'
 import { bold, example, italic, type PageHead, page, paragraph, section, subsection, term } from './roff.ts'
-import { COMMAND_ROWS, type CommandRow, type FlagRow, HELP_FLAG, SETTING_ROWS, type SettingRow, VERSION_FLAG } from './surface.ts'
 
 export const CONFIG_PAGE = `${PROGRAM}-config`
 const STATE = SETTINGS.dynamicConfigDir.initial
 
 export interface Edition {
   readonly version: string
-  /** ISO, the day alone. */
+  /** The day, as in 2026-11-21. */
   readonly date: string
 }
 
@@ -29,12 +39,12 @@ export function programPage(edition: Edition): string {
     section(
       'Description',
       paragraph(
-        `\`${PROGRAM}\` runs beside kubelet. It follows the ConfigMap that is assigned to this node, keeps a checkpoint of it, checks it, restarts kubelet ` +
-          'with it, promotes it to last-known-good after a trial of healthy running, and rolls back what fails. What happens is reported on the Node, as events, as ' +
+        `\`${PROGRAM}\` runs beside kubelet. It follows the ConfigMap that is assigned to this node, saves a checkpoint of it, checks it, restarts kubelet ` +
+          'with it, promotes it to last-known-good after a trial, and rolls it back if it fails. It reports on the Node, as events, as ' +
           'metrics and in the journal.',
       ),
       paragraph(
-        'Kubelet finds its config without the agent: the drop-in of its unit reads one file, and without that file kubelet starts with its local config.',
+        'Kubelet does not need the agent to start: the drop-in of its unit reads one file, and without that file kubelet starts with its local config.',
       ),
     ),
     section('Commands', ...groupsOf(COMMAND_ROWS).map(([group, rows]) => subsection(group, ...rows.map(describeCommand)))),
@@ -42,8 +52,8 @@ export function programPage(edition: Edition): string {
     section(
       'Settings as flags',
       paragraph(
-        `\`${PROGRAM} run\` takes all of them; the commands that look at the node or ask something of it take those that say where things are. Each is a variable and a key ` +
-          `of the config file as well: see \`${CONFIG_PAGE}\`(5).`,
+        `\`${PROGRAM} run\` takes all settings as flags. The other commands take those for paths and names. Each setting is also a variable and a key ` +
+          `of the config file: see \`${CONFIG_PAGE}\`(5).`,
       ),
       ...SETTING_GROUPS.map((group) =>
         subsection(
@@ -54,27 +64,36 @@ export function programPage(edition: Edition): string {
     ),
     section(
       'Signals',
-      term(bold('SIGTERM, SIGINT'), 'End at a safe point and leave kubelet as it is.'),
-      term(bold('SIGHUP'), 'Reread the settings. What cannot change while the agent runs is named in the journal.'),
+      term(bold('SIGTERM, SIGINT'), 'Stop at a safe point and leave kubelet as it is.'),
+      term(bold('SIGHUP'), 'Reread the settings. The journal names changes that need a restart of the agent.'),
     ),
     section(
       'Exit status',
-      term(bold(String(EXIT.fine)), 'Fine.'),
-      term(bold(String(EXIT.failed)), 'Failed; the message says what to do.'),
-      term(bold(String(EXIT.usage)), 'Wrong flags or settings; all of them are named.'),
-      paragraph('The commands that judge or compare say with 1 what they found, and with 2 that they could not tell: see each of them.'),
+      term(bold(String(EXIT.fine)), 'Success.'),
+      term(bold(String(EXIT.failed)), 'Failure; the message says what to do.'),
+      term(bold(String(EXIT.usage)), 'Invalid flags or settings; the message names all of them.'),
+      paragraph('Commands that check or compare a config exit with 1 for a result and with 2 for a failure: see each command.'),
     ),
     section(
       'Files',
       term(italic(SETTINGS.config.initial), `Settings, see \`${CONFIG_PAGE}\`(5).`),
-      term(italic('/etc/default/kubelet-cfg-agent, /etc/sysconfig/kubelet-cfg-agent'), 'Environment of the service, in deb and in rpm.'),
+      term(
+        italic('/etc/default/kubelet-cfg-agent, /etc/sysconfig/kubelet-cfg-agent'),
+        'Environment of the service, from the deb and from the rpm.',
+      ),
       term(
         italic(`${STATE}/`),
-        'Checkpoints, records and history. Removing the package leaves it; purging the deb deletes it, except for the checkpoint that a running kubelet was started with.',
+        'Checkpoints, records and history. Removing the package keeps the directory. Purging the deb deletes it, except for the checkpoint that a running kubelet was started with.',
       ),
-      term(italic(SETTINGS.envFile.initial), 'What kubelet starts with next. Absent: its local config.'),
-      term(italic(`${SETTINGS.runtimeDir.initial}/`), 'What is worth knowing only until the next boot.'),
-      term(italic('kubelet.service.d/90-kubelet-cfg-agent.conf'), "The drop-in of kubelet's unit, in the distribution's folder for units."),
+      term(
+        italic(SETTINGS.envFile.initial),
+        'The config that kubelet starts with next. If the file does not exist, kubelet starts with its local config.',
+      ),
+      term(italic(`${SETTINGS.runtimeDir.initial}/`), 'State that matters only until the next boot.'),
+      term(
+        italic('kubelet.service.d/90-kubelet-cfg-agent.conf'),
+        "The drop-in of kubelet's unit, in the distribution's directory for units.",
+      ),
     ),
     section('See also', paragraph(`\`${CONFIG_PAGE}\`(5), \`systemctl\`(1), \`journalctl\`(1), \`systemd.exec\`(5)`)),
   )
@@ -88,21 +107,17 @@ export function configPage(edition: Edition): string {
     section(
       'Description',
       paragraph(
-        'Each setting is a flag, a variable of the environment and a key of the config file. Flags win over the environment, and that over the file. ' +
-          'A name that is not known is an error, which says the nearest known one.',
+        'Each setting is a flag, an environment variable and a key of the config file. Flags win over the environment, and the environment wins over the file. ' +
+          'An unknown name is an error, which names the nearest known one.',
       ),
-      paragraph(`The file is YAML. It need not exist, unless \`--config\` names it. It begins with these two lines:`),
+      paragraph(`The file is YAML. It must exist only if \`--config\` names it. It begins with these two lines:`),
       example([`apiVersion: ${CONFIG_API_VERSION}`, `kind: ${CONFIG_KIND}`]),
+      paragraph('Durations have the format of Kubernetes: `10m`, `1m30s`, `250ms`. Paths are absolute. Write an empty value as "".'),
       paragraph(
-        'Durations are written as Kubernetes writes them: `10m`, `1m30s`, `250ms`. Paths are absolute. A setting that may be empty is written as "".',
+        `The service reads variables from \`/etc/default/${PROGRAM}\` (deb) or \`/etc/sysconfig/${PROGRAM}\` (rpm). The commands do not read these files. ` +
+          'Put settings that they need, such as a directory, into the config file.',
       ),
-      paragraph(
-        `Variables may stand in the file that the service takes its environment from, \`/etc/default/${PROGRAM}\` (deb) or \`/etc/sysconfig/${PROGRAM}\` (rpm). The commands do not read ` +
-          `that: a setting that they have to know, such as a directory, belongs into the config file.`,
-      ),
-      paragraph(
-        'SIGHUP makes a running agent reread file and flags. Settings marked with * take effect then, the others at the next start.',
-      ),
+      paragraph('On SIGHUP, a running agent rereads its settings. Settings marked with * take effect then, the others at the next start.'),
     ),
     section(
       'Settings',
@@ -124,20 +139,20 @@ function groupsOf(rows: readonly CommandRow[]): [string, CommandRow[]][] {
 
 function describeCommand({ name, description, arguments: taken, flags, examples, exits }: CommandRow): string {
   const own = flags.filter(({ setting }) => setting === undefined)
-  const options = own.map((flag) => `${spell(flag)}: ${flag.help}.`)
+  const options = own.map((flag) => `${nameFlag(flag)}: ${flag.help}.`)
   const operands = taken.map(({ placeholder, help }) => `\`${placeholder}\`: ${help}.`)
   const codes = exits.length === 0 ? [] : [`Exits with ${exits.map(([code, meaning]) => `${code}: ${meaning}`).join('; ')}.`]
-  const words = [
+  const heading = [
     name,
     ...taken.map(({ placeholder, required }) => (required ? placeholder : `[${placeholder}]`)),
     ...(own.length === 0 ? [] : ['[flags]']),
   ]
-  const shown = examples.map(([line, effect]) => `\`${PROGRAM} ${line}\`: ${effect}.`)
-  return term(bold(words.join(' ')), description, ...operands, ...options, ...codes, ...shown)
+  const exampleTexts = examples.map(([line, effect]) => `\`${PROGRAM} ${line}\`: ${effect}.`)
+  return term(bold(heading.join(' ')), description, ...operands, ...options, ...codes, ...exampleTexts)
 }
 
-/** In backquotes, for a paragraph. */
-function spell({ flag, short, placeholder }: FlagRow): string {
+/** The names of a flag in backquotes, for a paragraph. */
+function nameFlag({ flag, short, placeholder }: FlagRow): string {
   const names = [short, flag].flatMap((name) => (name === undefined ? [] : [`\`${name}\``])).join(', ')
   return placeholder === undefined ? names : `${names} ${placeholder}`
 }
@@ -156,8 +171,4 @@ function describeSettingRow({ key, flag, variable, placeholder, choices, help, i
     `Default: ${initialNote ?? initial}.`,
     `Flag \`${flag}\`, variable \`${variable}\`${key === undefined ? '. It has no key in the file' : ''}.`,
   )
-}
-
-function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -1,6 +1,6 @@
 /**
- * What is installed, laid out once an architecture: deb and rpm only put it into their places. Every file has one time, the commit's, and a mode
- * that does not depend on who builds.
+ * The installed files, laid out once per architecture; deb and rpm only move them to their paths.
+ * Every file has the time of the commit, and a mode that does not depend on the build's umask.
  */
 import { chmod, cp, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -17,7 +17,7 @@ import { sbom } from './sbom.ts'
 export interface PayloadInput {
   readonly project: Project
   readonly architecture: Architecture
-  /** Where the bundle is. */
+  /** The directory of the bundle. */
   readonly agent: string
   readonly components: readonly Component[]
   readonly fetched: Fetched
@@ -38,7 +38,7 @@ export async function layOut(
     await writeFile(at(path), text)
   }
   await cp(agent, at('lib'), { recursive: true })
-  await withoutInterpreter(at('lib'))
+  await replaceInterpreter(at('lib'))
   await strip(fetched, architecture, at('lib/node'))
   await cp('packaging/common/before-removal', at('lib/before-removal'))
   await cp('packaging/common/kubelet-cfg-agent', at('bin/kubelet-cfg-agent'))
@@ -54,11 +54,14 @@ export async function layOut(
   await write('doc/THIRD-PARTY-LICENCES', licencesText(components, runtime))
   await write('doc/sbom.cdx.json', sbom({ ...project, architecture: architecture.deb, components, runtime }))
   await cp('deploy', at('doc/examples'), { recursive: true })
-  await settle(directory, epoch)
+  await normalise(directory, epoch)
 }
 
-/** Here the launcher says which Node.js runs the bundle. Its lines stay where the source maps have them. */
-async function withoutInterpreter(directory: string): Promise<void> {
+/**
+ * Replaces the interpreter line: the launcher chooses Node.js. The line itself stays, so source
+ * maps stay valid.
+ */
+async function replaceInterpreter(directory: string): Promise<void> {
   for (const name of await readdir(directory, { recursive: true })) {
     if (!name.endsWith('.mjs')) continue
     const path = join(directory, name)
@@ -66,7 +69,7 @@ async function withoutInterpreter(directory: string): Promise<void> {
   }
 }
 
-/** The components of a bundle, from esbuild's account of it, each with what its own package says. */
+/** The components of a bundle, from esbuild's metafile and each component's own package. */
 export async function readComponents(metafilePath: string): Promise<Component[]> {
   const metafile = JSON.parse(await readFile(metafilePath, 'utf8')) as Metafile
   const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8')) as { packages: Record<string, { integrity?: string }> }
@@ -82,7 +85,8 @@ export async function readComponents(metafilePath: string): Promise<Component[]>
   )
 }
 
-async function settle(directory: string, epoch: number): Promise<void> {
+/** Sets the time and the mode of all files. */
+async function normalise(directory: string, epoch: number): Promise<void> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true })
   for (const entry of entries) {
     const path = join(entry.parentPath, entry.name)

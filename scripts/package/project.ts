@@ -1,4 +1,4 @@
-/** What is said of the project in every package, read from package.json and from the commit. */
+/** Facts about the project for every package, from package.json and the commit. */
 import { readFile } from 'node:fs/promises'
 import { run } from './tools.ts'
 
@@ -8,9 +8,9 @@ export interface Project {
   readonly description: string
   readonly licence: string
   readonly maintainer: string
-  /** Seconds since 1970, of the commit: the one time in the packages. */
+  /** Seconds since 1970, of the commit: the only time in the packages. */
   readonly epoch: number
-  /** The tree is not the commit's: what is built is not reproducible from it. */
+  /** The working tree differs from the commit, so the build is not reproducible. */
   readonly dirty: boolean
 }
 
@@ -23,7 +23,7 @@ export async function readProject(): Promise<Project> {
   }
   const given = process.env.SOURCE_DATE_EPOCH
   const epoch = Number(given ?? (await run('git', ['log', '-1', '--format=%ct'])))
-  if (!Number.isSafeInteger(epoch) || epoch <= 0) throw new Error(`SOURCE_DATE_EPOCH is no time in seconds: ${given}`)
+  if (!Number.isSafeInteger(epoch) || epoch <= 0) throw new Error(`SOURCE_DATE_EPOCH is not a time in seconds: ${given}`)
   const dirty = given === undefined && (await run('git', ['status', '--porcelain'])) !== ''
   return {
     name: field('name'),

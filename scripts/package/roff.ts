@@ -1,11 +1,14 @@
-/** The little of man(7) that our pages are written in, escaped, so that no text can become a request. Pure. */
+/**
+ * The macros of man(7) that the pages use, with text escaped, so no text can become a request.
+ * Pure.
+ */
 
 export interface PageHead {
   readonly name: string
   readonly section: number
-  /** ISO, the day alone. */
+  /** The day, as in 2026-11-21. */
   readonly date: string
-  /** Foot of the page. */
+  /** In the footer of the page. */
   readonly source: string
   readonly manual: string
 }
@@ -27,7 +30,7 @@ export function paragraph(text: string): string {
   return `.PP\n${line(inline(text))}\n`
 }
 
-/** A term and what it means. The term is set as given: `bold` and `italic` escape. */
+/** A term and its description. The term is not escaped: pass it through `bold` or `italic`. */
 export function term(head: string, ...paragraphs: readonly string[]): string {
   const [first = '', ...others] = paragraphs
   const more = others.map((text) => `.IP\n${line(inline(text))}\n`).join('')
@@ -46,7 +49,7 @@ export function italic(text: string): string {
   return `\\fI${escapeText(text)}\\fP`
 }
 
-/** Text as it is, but `code` in backquotes is set bold. */
+/** Escaped text, with `code` in backquotes in bold. */
 export function inline(text: string): string {
   return text
     .split('`')
@@ -65,7 +68,10 @@ export function escapeText(text: string): string {
     .replaceAll('^', '\\(ha')
 }
 
-/** A line that begins with a dot would be a request. (Quotes are escaped.) */
+/**
+ * A line that begins with a dot would be a request. (Quotes, the other mark of a request, are
+ * escaped.)
+ */
 function line(text: string): string {
   return text.startsWith('.') ? `\\&${text}` : text
 }

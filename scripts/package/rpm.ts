@@ -1,4 +1,4 @@
-/** An rpm from a payload, by rpmbuild and the spec in packaging/rpm. */
+/** Builds an rpm from a payload with rpmbuild and the spec in packaging/rpm. */
 import { resolve } from 'node:path'
 import type { Architecture } from './architectures.ts'
 import { type Project, rpmDate } from './project.ts'

@@ -1,6 +1,7 @@
 /**
- * The Node.js that the packages carry. npm fetches it for the architecture that is asked for, whatever this machine is, and checks it against the
- * lockfile in packaging/node; nothing of it is run but `process.versions`, and that only where it can be.
+ * The Node.js in the packages. npm fetches it for each architecture, whatever this machine is, and
+ * checks it against the lockfile in packaging/node. The build runs only the binary of its own
+ * architecture, to read `process.versions`.
  */
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +13,7 @@ import { run } from './tools.ts'
 const PINNED = 'packaging/node'
 
 export interface Fetched {
-  /** The binary as its authors built it, with symbols. */
+  /** The binary as published, with symbols. */
   readonly binary: string
   readonly npmName: string
   readonly version: string
@@ -20,7 +21,7 @@ export interface Fetched {
   readonly licenceText: string
 }
 
-/** Into a directory that is used again as long as the lockfile is the same. */
+/** Fetches into a directory, which is reused as long as the lockfile is the same. */
 export async function fetchRuntime(cpu: string, directory: string): Promise<Fetched> {
   const lockText = await readFile(join(PINNED, 'package-lock.json'), 'utf8')
   const npmName = `node-linux-${cpu}`
@@ -35,12 +36,12 @@ export async function fetchRuntime(cpu: string, directory: string): Promise<Fetc
   }
   const home = join(directory, 'node_modules', npmName)
   const licenceText = await readFile(join(home, 'LICENSE'), 'utf8').catch((cause: unknown) => {
-    throw new Error(`npm ci did not install ${npmName} on a machine of another architecture: use npm 10.8 or later`, { cause })
+    throw new Error(`npm ci did not install ${npmName}, which is for another architecture: use npm 10.8 or later`, { cause })
   })
   return { binary: join(home, 'bin/node'), npmName, version, integrity, licenceText }
 }
 
-/** Refuses a binary that would not start where debian/control lets it be installed. */
+/** Throws if debian/control allows systems on which the binary would not start. */
 export async function checkNeeds({ binary, npmName }: Fetched): Promise<void> {
   const [dynamicSection, versionNeeds, control] = await Promise.all([
     run('readelf', ['--dynamic', '--wide', binary]),
@@ -51,27 +52,34 @@ export async function checkNeeds({ binary, npmName }: Fetched): Promise<void> {
   if (unmet.length > 0) throw new Error(`${npmName} needs what packaging/deb/control does not depend on: ${unmet.join(', ')}`)
 }
 
-/** Without symbols, which nothing at run time reads: a fifth of its size. The stripped file has no trace of when or where. */
+/**
+ * Removes symbols, a fifth of the size, which nothing reads at run time. The result contains no
+ * build time or path.
+ */
 export async function strip({ binary }: Fetched, { triplet }: Architecture, target: string): Promise<void> {
   await run(`${triplet}-strip`, ['-o', target, binary])
 }
 
-/** Every architecture is built from one source, so what this machine's says of itself holds for all. */
+/**
+ * All architectures are built from one source, so the versions in this machine's binary apply to
+ * all.
+ */
 export async function describeRuntimes(fetched: readonly Fetched[]): Promise<Runtime[]> {
   const own = fetched.find(({ npmName }) => npmName === `node-linux-${process.arch}`)
-  if (own === undefined) throw new Error(`packages cannot be built on ${process.arch}: what is inside Node.js is asked of Node.js itself`)
+  if (own === undefined)
+    throw new Error(`packages cannot be built on ${process.arch}: the build must run one of the Node.js binaries that it packages`)
   const answer = JSON.parse(await run(own.binary, ['-p', 'JSON.stringify(process.versions)'], { env: {} })) as Record<string, string>
-  // Numbers of interfaces, and no parts.
+  // Versions of interfaces, not libraries.
   const { modules: _abi, napi: _api, ...parts } = answer
   for (const { npmName, version } of fetched) {
     if (parts.node !== version)
-      throw new Error(`${npmName} ${version} is not the Node.js ${parts.node} that ${own.npmName} holds: pin one version`)
+      throw new Error(`${npmName} has version ${version}, but ${own.npmName} contains Node.js ${parts.node}: pin one version`)
   }
   return fetched.map(({ npmName, version, integrity, licenceText }) => ({
     name: 'Node.js',
     npmName,
     version,
-    // Of Node.js itself; what is inside it has licences of its own, all in its LICENSE.
+    // Of Node.js itself. Its LICENSE file also has the licences of its libraries.
     licence: 'MIT',
     licenceText,
     homepage: 'https://nodejs.org',

@@ -1,8 +1,10 @@
 /**
- * The bill of materials, CycloneDX 1.5 in JSON: the agent, the libraries in its bundle, Node.js and what Node.js says is inside it. The same
- * input gives the same bytes: its serial number is made from its content. Pure.
+ * The bill of materials, CycloneDX 1.5 in JSON: the agent, the libraries in its bundle, Node.js and
+ * its libraries. The same input gives the same bytes: the serial number is derived from the
+ * content. Pure.
  *
- * Format: https://cyclonedx.org/docs/1.5/json/; package URLs: https://github.com/package-url/purl-spec.
+ * Format: https://cyclonedx.org/docs/1.5/json/; package URLs:
+ * https://github.com/package-url/purl-spec.
  */
 import { createHash } from 'node:crypto'
 import type { Component, Runtime } from './components.ts'
@@ -12,7 +14,7 @@ export interface SbomInput {
   readonly version: string
   readonly licence: string
   readonly description: string
-  /** As the package manager calls it. */
+  /** The package manager's name for it. */
   readonly architecture: string
   /** Seconds since 1970, of the commit. */
   readonly epoch: number
@@ -38,7 +40,7 @@ export function sbom({ name, version, licence, description, architecture, epoch,
     name: runtime.name,
     version: runtime.version,
     description: 'JavaScript runtime, stripped of its symbols',
-    // Of the npm package that the binary was taken from.
+    // Of the npm package that contains the binary.
     hashes: hashesOf(runtime.integrity),
     licenses: licencesOf(runtime.licence),
     cpe: `cpe:2.3:a:nodejs:node.js:${runtime.version}:*:*:*:*:*:*:*`,
@@ -73,7 +75,7 @@ export function sbom({ name, version, licence, description, architecture, epoch,
   return `${JSON.stringify(document, null, 2)}\n`
 }
 
-/** A version 8 UUID (RFC 9562): one whose bits are ours to choose, here those of a hash. */
+/** A version 8 UUID (RFC 9562), whose bits may be chosen freely: here they come from a hash. */
 function serialOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex')
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16)
@@ -84,7 +86,7 @@ function purlOf(name: string, version: string): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`
 }
 
-/** `sha512-BASE64`, perhaps several with a space between. */
+/** One or more of `sha512-BASE64`, separated by spaces. */
 function hashesOf(integrity: string): { alg: string; content: string }[] {
   return integrity.split(/\s+/).map((each) => {
     const [algorithm = '', digest = ''] = each.split(/-(.*)/s)

@@ -1,10 +1,13 @@
-/** The programs that packages are built with: which there must be, which Debian package has each, and how they are run. */
+/**
+ * The programs that build packages: the required ones with their Debian packages, and how to run
+ * them.
+ */
 import { execFile } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 
-/** Program to Debian package. */
+/** The Debian package of each program. */
 export const TOOLS: Readonly<Record<string, string>> = {
   npm: 'npm',
   git: 'git',
@@ -44,11 +47,14 @@ async function isExecutable(path: string): Promise<boolean> {
 export interface RunOptions {
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
-  /** Exit codes besides 0 that are an answer and no failure. */
+  /** Exit codes besides 0 that are not failures. */
   readonly accept?: readonly number[]
 }
 
-/** Standard output and error together, as they came. Throws with the end of them if the program fails. */
+/**
+ * Returns standard output and standard error. Throws with the last lines of them if the program
+ * fails.
+ */
 export function run(file: string, args: readonly string[], { cwd, env = process.env, accept = [] }: RunOptions = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const limits = { timeout: 15 * 60_000, maxBuffer: 64 * 1024 * 1024 }
@@ -56,9 +62,7 @@ export function run(file: string, args: readonly string[], { cwd, env = process.
       const output = stdout + stderr
       if (error === null || (typeof error.code === 'number' && accept.includes(error.code))) return resolve(output)
       const tail = output.trimEnd().split('\n').slice(-40).join('\n')
-      reject(
-        new Error(`${file} ${args.join(' ')}: ${error.killed ? 'took too long' : `exit code ${error.code}`}\n${tail}`, { cause: error }),
-      )
+      reject(new Error(`${file} ${args.join(' ')}: ${error.killed ? 'timed out' : `exit code ${error.code}`}\n${tail}`, { cause: error }))
     })
   })
 }

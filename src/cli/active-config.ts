@@ -1,6 +1,7 @@
 /**
- * The text of the config that runs on this node, from disk. Pure but for the reading that is passed in. What cannot be told is not guessed: a file that was
- * replaced since kubelet started says nothing of what runs.
+ * The text of the config that runs on this node, read from disk. Never guesses: a file that was
+ * replaced after kubelet started does not show what kubelet runs. Pure but for the readers that are
+ * passed in.
  */
 
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
@@ -17,7 +18,7 @@ export type ConfigText =
 
 type Readers = Pick<CommandContext, 'checkpoints' | 'files'>
 
-/** Where no kubelet runs: what it starts with next. */
+/** If no kubelet runs: the config of its next start. */
 export function readActiveConfig(snapshot: Snapshot, readers: Readers): ConfigText {
   const { unit, running, nextStart } = snapshot
   if (unit.kind === 'unknown') return { ok: false, detail: unit.detail }
@@ -30,15 +31,15 @@ export function readActiveConfig(snapshot: Snapshot, readers: Readers): ConfigTe
   if (active !== undefined) return readConfigOf(active, snapshot, unit, readers)
   const { process } = unit
   if (process.kind === 'other' && process.configPath !== undefined && !isReplaced(unit)) return readFile(process.configPath, readers)
-  return { ok: false, detail: 'what kubelet runs is neither its local config nor a checkpoint' }
+  return { ok: false, detail: 'kubelet runs neither its local config nor a checkpoint' }
 }
 
 export function readConfigOf(source: ConfigSource, snapshot: Snapshot, unit: KnownUnit, readers: Readers): ConfigText {
   if (source !== 'local') return readCheckpoint(source, readers)
-  if (unit.localConfigPath === undefined) return { ok: false, detail: 'kubelet was given no config file of its own' }
+  if (unit.localConfigPath === undefined) return { ok: false, detail: 'kubelet has no local config file' }
   const { nextStart } = snapshot
   const inPlace = !isReplaced(unit) || (nextStart.kind === 'known' && nextStart.held.source === 'local')
-  if (!inPlace) return { ok: false, detail: `${unit.localConfigPath} has been replaced by what kubelet starts with next` }
+  if (!inPlace) return { ok: false, detail: `${unit.localConfigPath} was replaced with the config of kubelet's next start` }
   return readFile(unit.localConfigPath, readers)
 }
 
@@ -50,7 +51,7 @@ function readCheckpoint(source: ConfigMapSource, { checkpoints }: Readers): Conf
   const name = describeSource(source)
   const data = checkpoints.data(source.uid, source.resourceVersion, source.overlay)
   const text = data !== undefined && Object.hasOwn(data, source.kubeletConfigKey) ? data[source.kubeletConfigKey] : undefined
-  return text === undefined ? { ok: false, detail: `the checkpoint of ${name} is gone` } : { ok: true, name, text }
+  return text === undefined ? { ok: false, detail: `the checkpoint of ${name} is missing` } : { ok: true, name, text }
 }
 
 function readFile(path: string, { files }: Readers): ConfigText {

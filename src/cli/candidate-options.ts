@@ -1,8 +1,7 @@
-/** The options of all commands that judge or compare a config, and what is read from them. Pure. */
+/** The options of commands that check or compare a config, and how to read them. Pure. */
 
-import type { UnitState } from '../decision/unit-state.ts'
 import { formatVersion, type KubeletVersion, parseVersion } from '../preflight/kubelet-version.ts'
-import { type Kind, pathKind, switchKind } from '../settings/setting-kinds.ts'
+import { accept, type Kind, pathKind, refuse, switchKind } from '../settings/setting-kinds.ts'
 import { candidateKind } from './candidate.ts'
 import type { CommandArgument, CommandOption, OptionValues } from './command.ts'
 
@@ -10,15 +9,14 @@ export const CANDIDATE: CommandArgument = {
   name: 'candidate',
   kind: candidateKind,
   required: true,
-  help: 'a file (a config, or the manifest of a ConfigMap), - for standard input, or a ConfigMap in the cluster: configmap/NAME, configmap/NAMESPACE/NAME; with :KEY where that is not kubelet',
+  help: 'a file (a config, or the manifest of a ConfigMap), - for standard input, or a ConfigMap in the cluster: configmap/NAME, configmap/NAMESPACE/NAME; append :KEY if the key is not kubelet',
 }
 
-/** Unlike a setting's, it may be relative: a person names it. */
+/** Unlike the path of a setting, it may be relative. */
 const fileKind: Kind<string> = {
   ...pathKind,
   parse: (text) => {
-    if (text === '') return { ok: true, value: text }
-    return /\p{Cc}/u.test(text) ? { ok: false, detail: 'it holds a control character' } : { ok: true, value: text }
+    return /\p{Cc}/u.test(text) ? refuse('the path contains a control character') : accept(text)
   },
 }
 
@@ -26,9 +24,8 @@ const versionKind: Kind<string> = {
   placeholder: '<version>',
   parse(text) {
     const version = text === '' ? undefined : parseVersion(text)
-    if (text !== '' && version === undefined)
-      return { ok: false, detail: `"${text.replace(/\p{Cc}/gu, '?')}" is no version of kubelet: write 1.28 or v1.28.3` }
-    return { ok: true, value: version === undefined ? '' : formatVersion(version) }
+    if (text !== '' && version === undefined) return refuse(`"${text}" is not a kubelet version: write 1.28 or v1.28.3`)
+    return accept(version === undefined ? '' : formatVersion(version))
   },
   show: (text) => text,
 }
@@ -37,15 +34,17 @@ export const KUBELET_VERSION: CommandOption = {
   name: 'kubelet-version',
   kind: versionKind,
   initial: '',
-  help: "judge for a kubelet of this version, as in 1.28; by default that of this machine's kubelet",
+  help: "check for a kubelet of this version, as in 1.28; default: the version of this machine's kubelet",
 }
 
-/** Not `no-overlay`: the parser of the command line takes that for the opposite of an `overlay`. */
+/**
+ * Not `no-overlay`: the command line's parser reads that as the negation of an option `overlay`.
+ */
 export const WITHOUT_OVERLAY: CommandOption = {
   name: 'without-overlay',
   kind: switchKind,
   initial: 'false',
-  help: "take configmap/NAME as the cluster has it, and not with this node's overlay",
+  help: "use configmap/NAME as it is in the cluster, without this node's overlay",
 }
 
 export function wantsOverlay(options: OptionValues): boolean {
@@ -56,18 +55,13 @@ export function fileOption(name: string, help: string): CommandOption {
   return { name, kind: fileKind, initial: '', help }
 }
 
-export function readVersion(options: OptionValues): KubeletVersion | undefined {
+export function readVersionOption(options: OptionValues): KubeletVersion | undefined {
   const text = options[KUBELET_VERSION.name] ?? ''
   return text === '' ? undefined : parseVersion(text)
 }
 
-/** undefined: it was not given. */
-export function readText(options: OptionValues, name: string): string | undefined {
+/** undefined: the option was not given. */
+export function readTextOption(options: OptionValues, name: string): string | undefined {
   const text = options[name] ?? ''
   return text === '' ? undefined : text
-}
-
-/** A machine that knows kubelet's unit is a node; anywhere else (a build server) nothing of the machine counts. */
-export function isNode(unit: UnitState): boolean {
-  return unit.kind === 'known' && unit.activity !== 'not-found'
 }

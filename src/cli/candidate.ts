@@ -1,14 +1,15 @@
 /**
- * What a command is to look at: a file (the config, or the manifest of a ConfigMap), standard input, or a key of a ConfigMap in the cluster. Pure but for the
- * reading that is passed in. What cannot be a ConfigMap's text (too long, not UTF-8) is refused here already: kubectl would not take it, or put it where no
- * kubelet looks.
+ * Loads the config that a command works on: a file (a config, or the manifest of a ConfigMap),
+ * standard input, or a key of a ConfigMap in the cluster. Refuses what a ConfigMap cannot hold as
+ * text (too long, not UTF-8): kubectl would reject it, or store it where kubelet does not look.
+ * Pure but for the readers that are passed in.
  */
 import { isUtf8 } from 'node:buffer'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Report } from '../preflight/finding.ts'
 import { refuseUnread } from '../preflight/inspect.ts'
 import type { InspectedConfig } from '../preflight/inspection.ts'
-import type { Kind } from '../settings/setting-kinds.ts'
+import { accept, type Kind, refuse } from '../settings/setting-kinds.ts'
 import { askConfigMap } from '../source/ask-once.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../values/kubernetes-names.ts'
 import { editDistance } from '../values/nearest.ts'
@@ -21,16 +22,21 @@ export type CandidateName =
   | { readonly kind: 'config-map'; readonly namespace: string; readonly name: string; readonly key: string }
 
 export type LoadedCandidate =
-  /** `shown`: what people look at, and where in it a place of the config stands: a manifest has more in it than the config. */
+  /**
+   * `shown`: the text that the user sees, and where a place of the config is in it: a manifest
+   * contains more than the config.
+   */
   | { readonly kind: 'loaded'; readonly config: InspectedConfig; readonly shown: { readonly text: string; readonly place: Place } }
-  /** No kubelet will ever see it like this. */
+  /** Kubelet can never get this text. */
   | { readonly kind: 'refused'; readonly name: string; readonly report: Report }
-  /** It could not be had. */
+  /** It could not be loaded. */
   | { readonly kind: 'failed'; readonly detail: string }
 
-/** `MaxSecretSize` of k8s.io/api/core/v1, which is a ConfigMap's limit, too: all its values together. */
+/**
+ * `MaxSecretSize` of k8s.io/api/core/v1, which limits a ConfigMap as well: all its values together.
+ */
 export const LONGEST_BYTES = 1024 * 1024
-/** As the documentation has it, and as the agent's RBAC grants. */
+/** As in the documentation, and as the agent's RBAC grants. */
 const NAMESPACE = 'kube-system'
 const KEY = 'kubelet'
 const PREFIXES = ['configmap', 'configmaps', 'cm']
@@ -39,28 +45,28 @@ export const candidateKind: Kind<string> & { readonly placeholder: string } = {
   placeholder: 'FILE|-|configmap/NAME',
   parse(text) {
     const name = parseCandidate(text)
-    return typeof name === 'string' ? { ok: false, detail: name.replace(/\p{Cc}/gu, '?') } : { ok: true, value: text }
+    return typeof name === 'string' ? refuse(name) : accept(text)
   },
   show: (text) => text,
 }
 
-/** A text: what is wrong with it. */
+/** Returns a text if the name is invalid: the problem. */
 export function parseCandidate(text: string): CandidateName | string {
-  if (text === '') return 'FILE|-|configmap/NAME: it is empty'
+  if (text === '') return 'FILE|-|configmap/NAME: is empty'
   if (text === '-') return { kind: 'stdin' }
   const [, prefix = '', rest = ''] = /^([a-zA-Z-]+)\/(.*)$/s.exec(text) ?? []
   if (PREFIXES.includes(prefix)) return parseConfigMap(text, rest)
   const isTypo = prefix !== '' && editDistance(prefix.toLowerCase(), 'configmap') <= 2
-  return isTypo ? `${text}: did you mean configmap/${rest}? A file of that name is ./${text}` : { kind: 'file', path: text }
+  return isTypo ? `${text}: did you mean configmap/${rest}? For a file of that name, write ./${text}` : { kind: 'file', path: text }
 }
 
 function parseConfigMap(text: string, rest: string): CandidateName | string {
   const [path = '', key = KEY, ...more] = rest.split(':')
   const [namespace, name] = path.includes('/') ? splitAtSlash(path) : [NAMESPACE, path]
-  if (more.length > 0) return `${text}: write configmap/NAME, configmap/NAMESPACE/NAME, and :KEY after it where it is not ${KEY}`
-  if (!isNamespace(namespace)) return `${text}: "${namespace}" is no namespace`
-  if (!isObjectName(name)) return `${text}: "${name}" is no name of a ConfigMap`
-  if (!isConfigMapKey(key)) return `${text}: "${key}" is no key of a ConfigMap`
+  if (more.length > 0) return `${text}: write configmap/NAME or configmap/NAMESPACE/NAME, followed by :KEY if the key is not ${KEY}`
+  if (!isNamespace(namespace)) return `${text}: "${namespace}" is not a valid name of a namespace`
+  if (!isObjectName(name)) return `${text}: "${name}" is not a valid name of a ConfigMap`
+  if (!isConfigMapKey(key)) return `${text}: "${key}" is not a valid key of a ConfigMap`
   return { kind: 'config-map', namespace, name, key }
 }
 
@@ -69,7 +75,10 @@ function splitAtSlash(path: string): [string, string] {
   return [path.slice(0, slash), path.slice(slash + 1)]
 }
 
-/** @param overlaid whether what the cluster has is taken as this node would get it; a file is taken as it is */
+/**
+ * @param overlaid whether this node's overlay is applied to a ConfigMap of the cluster; a file is
+ *   used as it is
+ */
 export async function loadCandidate(
   text: string,
   context: Pick<CommandContext, 'readInput' | 'api' | 'readOverlay'>,
@@ -100,7 +109,7 @@ async function readText(
       return {
         kind: 'refused',
         name: shown,
-        report: refuseUnread('source/too-large', `more than ${LONGEST_BYTES} bytes, which is all that a ConfigMap holds`),
+        report: refuseUnread('source/too-large', `more than ${LONGEST_BYTES} bytes, the limit of a ConfigMap`),
       }
     case 'read':
       return decodeText(shown, reading.bytes)
@@ -111,7 +120,7 @@ async function decodeText(shown: string, bytes: Buffer): Promise<LoadedCandidate
   if (!isUtf8(bytes)) {
     const before = bytes.subarray(0, findInvalid(bytes)).toString('utf8').split('\n')
     const position = { line: before.length, column: (before.at(-1) ?? '').length + 1 }
-    const advice = 'kubectl puts such a file under binaryData, where no kubelet looks: save it as UTF-8'
+    const advice = 'kubectl stores such a file under binaryData, where kubelet does not look: save it as UTF-8'
     return { kind: 'refused', name: shown, report: refuseUnread('source/encoding', 'it is not valid UTF-8', position, advice) }
   }
   const text = bytes.toString('utf8')
@@ -130,7 +139,7 @@ async function decodeText(shown: string, bytes: Buffer): Promise<LoadedCandidate
   }
 }
 
-/** Where what was read is no longer what it says when written again. */
+/** The index of the first byte that is not valid UTF-8. */
 function findInvalid(bytes: Buffer): number {
   const again = Buffer.from(bytes.toString('utf8'))
   const differs = bytes.findIndex((byte, index) => byte !== again[index])
@@ -144,7 +153,7 @@ async function fetchText(
 ): Promise<LoadedCandidate> {
   const shown = `configmap/${namespace}/${name}:${key}`
   const view = await askConfigMap(api, { namespace, name })
-  if (view.kind === 'pending') return { kind: 'failed', detail: `${shown}: there was no answer` }
+  if (view.kind === 'pending') return { kind: 'failed', detail: `${shown}: the API server did not answer` }
   if (view.kind === 'unavailable') return { kind: 'failed', detail: `${shown}: ${view.detail}` }
   const overlay = overlaid ? await readOverlay() : undefined
   if (overlay?.kind === 'faulty') return { kind: 'failed', detail: `${shown}: the overlay cannot be used: ${overlay.detail}` }
@@ -160,7 +169,7 @@ function loadData(name: string, files: ConfigMapData, key: string): LoadedCandid
   return { kind: 'loaded', config: { name, files, key }, shown: { text: text ?? '', place: asIs } }
 }
 
-/** Places in it are places in what the overlay made of it. */
+/** A place in this config is a place in the result of the overlay. */
 export function nameOverlaid(name: string, overlay: string): string {
   return `${name} with overlay ${overlay}`
 }

@@ -1,5 +1,6 @@
 /**
- * The differences of two configs, for people and for programs. Pure. Values come from whoever wrote the config: they are cut, and cannot steer the terminal.
+ * The differences between two configs, for people and for programs. The author of a config controls
+ * its values, so they are cut, and cannot control the terminal. Pure.
  */
 
 import type { FieldPath } from '../kubelet/field-path.ts'
@@ -8,7 +9,7 @@ import { HIDDEN } from '../preflight/change/change.ts'
 import type { ConfigChange } from '../preflight/inspection.ts'
 import { alignColumns, type Cell, type Tone } from './terminal.ts'
 
-/** Longer values say no more to people. */
+/** In characters; longer values are cut. */
 const LONGEST_VALUE = 60
 
 export interface ChangeDocument {
@@ -34,7 +35,7 @@ export function documentChange({ path, before, after, risk, meaning, policy }: C
   }
 }
 
-/** One line a change, then what the classes of risk mean. */
+/** One line per change, then the meaning of the risk classes. */
 export function renderChanges(changes: readonly ConfigChange[], color: boolean): string[] {
   const header: Cell[] = ['', 'FIELD', 'BEFORE', 'AFTER', 'RISK', ...(changes.some(({ policy }) => policy) ? ['POLICY'] : [])].map(
     (text) => ({ text, tone: 'strong' }),
@@ -55,14 +56,14 @@ function markOf(before: unknown, after: unknown): { readonly sign: string; reado
 
 function describePolicy(policy: ConfigChange['policy']): Cell[] {
   if (policy === undefined) return []
-  const said = policy.rule === undefined ? policy.outcome : `${policy.outcome} (${policy.rule})`
+  const text = policy.rule === undefined ? policy.outcome : `${policy.outcome} (${policy.rule})`
   switch (policy.outcome) {
     case 'allowed':
-      return [said]
+      return [text]
     case 'drain':
-      return [{ text: said, tone: 'warning' }]
+      return [{ text, tone: 'warning' }]
     case 'denied':
-      return [{ text: said, tone: 'bad' }]
+      return [{ text, tone: 'bad' }]
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * What a command of the command line is, and what it is given of the world. A command is data and one function; `program.ts` turns the
- * data into a parser and into help. Commands touch neither files nor systemd themselves, so that fakes can stand in for both.
+ * The types of a command and of its context. A command is data and one function; `program.ts` turns
+ * the data into a parser and into help. Commands reach files and systemd only through their
+ * context, so tests can pass fakes.
  */
 
 import type { ContentHash } from '../decision/config-source.ts'
@@ -27,13 +28,13 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 export type Command = PlainCommand | NodeCommand | RunCommand
 
-/** Needs nothing of the node, not even valid settings. */
+/** Needs neither the node nor valid settings. */
 export interface PlainCommand extends CommandText {
   readonly takes: 'nothing'
   execute(terminal: Terminal, build: BuildInfo): ExitCode
 }
 
-/** Looks at the node, or leaves a request on it. Takes the flags that say where things are. */
+/** Reads the state of the node, or leaves a request on it. Takes the flags for paths and names. */
 export interface NodeCommand extends CommandText {
   readonly takes: 'node'
   execute(context: CommandContext, options: OptionValues, args: ArgumentValues): Promise<ExitCode>
@@ -48,16 +49,19 @@ export interface RunCommand extends CommandText {
 interface CommandText {
   readonly name: string
   /** Heading in the list of commands. */
-  readonly group: 'The agent' | 'Look' | 'Judge' | 'Ask' | 'Remove'
+  readonly group: 'Run' | 'Inspect' | 'Check configs' | 'Control' | 'Remove'
   /** One line, for the list of commands. */
   readonly summary: string
   readonly description: string
-  /** In their order; absent: it takes none. Those that may be left out come last. */
+  /** In order, optional ones last. Absent: the command takes none. */
   readonly arguments?: readonly CommandArgument[]
   readonly options: readonly CommandOption[]
-  /** What its exit codes say, where 1 is an answer and no failure: then whatever goes wrong is 2. */
+  /**
+   * The meaning of exit codes, for commands where 1 is a result, not a failure. Such a command
+   * exits with 2 on any failure.
+   */
   readonly exits?: Readonly<Record<ExitCode, string>>
-  /** What stands after the command's name, and what it does. */
+  /** The command line without the program's name, and what it is for. */
   readonly examples: readonly (readonly [string, string])[]
 }
 
@@ -70,17 +74,17 @@ export interface CommandOption {
   readonly initial: string
   readonly help: string
 }
-/** By name; every option has a value, which its kind has accepted. */
+/** By name; every option has a value that its kind accepted. */
 export type OptionValues = Readonly<Record<string, string>>
 
-/** What stands after the command's name, besides options. Its placeholder is what people see of it. */
+/** An argument after the command's name. Help shows its placeholder. */
 export interface CommandArgument {
   readonly name: string
   readonly kind: Kind<string> & { readonly placeholder: string }
   readonly required: boolean
   readonly help: string
 }
-/** By name; undefined: it was left out. */
+/** By name; undefined: left out. */
 export type ArgumentValues = Readonly<Record<string, string | undefined>>
 
 export const OUTPUT: CommandOption = {
@@ -88,7 +92,7 @@ export const OUTPUT: CommandOption = {
   short: 'o',
   kind: choiceKind('table', 'json'),
   initial: 'table',
-  help: 'for people, or for programs',
+  help: 'output format: a table for people, or JSON for programs',
 }
 
 export interface BuildInfo {
@@ -97,23 +101,32 @@ export interface BuildInfo {
   readonly platform: string
 }
 
-/** What `run` starts the agent with. */
+/** What `run` passes to the agent. */
 export interface AgentStart {
   readonly settings: Settings
-  /** The same flags with the environment and the config file of now: for SIGHUP. */
+  /**
+   * Resolves the settings again from the same flags and the current environment and config file,
+   * for SIGHUP.
+   */
   reread(): SettingsResolution
 }
 export type RunAgent = (start: AgentStart) => Promise<ExitCode>
 
-/** The node as a command sees it. Nothing but `ask` and `takeOver` changes anything. */
+/** A command's access to the node. Only `requestWriter` and `takeOver` change anything. */
 export interface CommandContext {
   readonly settings: Settings
   readonly terminal: Terminal
-  /** The agent's own look around, over stores that only read. Nothing is known of what the cluster wants but what is passed in. */
+  /**
+   * Observes the node as the agent does, through read-only stores. What the cluster wants is known
+   * only if it is passed in.
+   */
   observe(desired?: Desired): Promise<Snapshot>
-  /** Asks the cluster (or the directory of manifests) once, and lays this node's overlay over what it says. */
-  askDesired(): Promise<Desired>
-  /** This node's overlay as it is now. */
+  /**
+   * Reads the assignment from the cluster (or the directory of manifests) once, and applies this
+   * node's overlay.
+   */
+  fetchDesired(): Promise<Desired>
+  /** Reads this node's overlay. */
   readOverlay(): Promise<OverlayView>
   readonly api: Pick<KubeApi, 'request'>
   nodeName(): string
@@ -123,24 +136,24 @@ export interface CommandContext {
   readInput(path: string | undefined, limitBytes: number): Promise<InputReading>
   readonly inspect: Inspect
   readonly compare: Compare
-  /** Of this program. */
+  /** This program's. */
   readonly version: string
   readonly unit: Pick<Unit, 'observe'>
   readonly activation: Pick<Activation, 'read'>
   readonly requests: Pick<OperatorRequests, 'read'>
-  readonly ask: OperatorAsks
-  /** For `release` alone. */
+  readonly requestWriter: OperatorRequestWriter
+  /** Only for `release`. */
   takeOver(): TakeOver
   readonly history: HistoryReader
   agent(): AgentPresence
   rights(needs: readonly PathNeed[]): readonly PathRight[]
-  /** Of this process. */
+  /** This process's. */
   readonly uid: number
   nodeFacts(): Promise<NodeFactsResult>
 }
 
-/** The writing half of OperatorRequests. Durable when it returns. */
-export interface OperatorAsks {
+/** Writes what OperatorRequests reads. Each request is durable when the method returns. */
+export interface OperatorRequestWriter {
   requestHold(hold: 'paused' | 'local'): void
   clearHold(): void
   requestRollback(content: ContentHash): void
@@ -148,16 +161,19 @@ export interface OperatorAsks {
 }
 
 export interface ReleasedActivation extends Pick<Activation, 'activate'> {
-  /** Config files that hold something of the agent's, whatever the unit says today. */
+  /** Config files whose content is the agent's, also those that the unit no longer names. */
   replacedFiles(): readonly string[]
 }
 
-/** The node without an agent: the lock is held, so that none starts meanwhile, and what kubelet starts with next may be changed. */
+/**
+ * Whether this process replaces the agent: it holds the lock, so no agent starts meanwhile, and it
+ * may change kubelet's next start.
+ */
 export type TakeOver =
   | { readonly kind: 'taken'; readonly activation: ReleasedActivation; end(): void }
-  /** An agent runs, or whether one does cannot be told. */
+  /** An agent is running, or it is unknown whether one is. */
   | { readonly kind: 'refused'; readonly detail: string }
-  /** No agent ever wrote anything here. */
+  /** No agent ever wrote anything on this node. */
   | { readonly kind: 'untouched' }
 
 export interface HistoryReader {
@@ -174,10 +190,10 @@ export type AgentPresence =
 export function describeReach(agent: AgentPresence): string {
   switch (agent.kind) {
     case 'running':
-      return `The running agent${agent.pid === undefined ? '' : ` (pid ${agent.pid})`} takes this up at once.`
+      return `The running agent${agent.pid === undefined ? '' : ` (pid ${agent.pid})`} applies this at once.`
     case 'absent':
-      return 'No agent is running: this applies when it starts next.'
+      return 'No agent is running: this applies when the agent starts.'
     case 'unknown':
-      return `Whether an agent is running cannot be told (${agent.detail}): this applies at once, or when it starts next.`
+      return `Cannot tell whether an agent is running (${agent.detail}): this applies at once, or when the agent starts.`
   }
 }

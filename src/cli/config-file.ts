@@ -1,4 +1,4 @@
-/** Reads the agent's settings file as far as a YAML document; what the document says is judged by `resolve-settings.ts`. */
+/** Reads the agent's settings file as a YAML document. `resolve-settings.ts` checks its content. */
 import { readFileSync } from 'node:fs'
 import type { ConfigFile } from '../settings/resolve-settings.ts'
 import { errorCode } from '../values/errors.ts'
@@ -11,7 +11,7 @@ export function readConfigFile(path: string, parseYaml: ParseYaml): ConfigFile {
     text = readFileSync(path, 'utf8')
   } catch (error) {
     const code = errorCode(error) ?? String(error)
-    // ENOTDIR: something on the way is a file, so there is none here either.
+    // ENOTDIR: a parent in the path is a file, so this file does not exist either.
     return code === 'ENOENT' || code === 'ENOTDIR'
       ? { kind: 'absent', path }
       : { kind: 'unreadable', path, detail: `cannot be read: ${code}` }

@@ -1,27 +1,31 @@
-/** The parts of the help that a parser does not know: examples, where else settings come from, exit codes. Pure text. */
+/**
+ * The parts of the help that the parser does not write: examples, the other places of settings,
+ * exit codes. Pure.
+ */
 import { fileKey, flagName, showInitial, variableName } from '../settings/setting-names.ts'
 import { SETTINGS, type SettingName } from '../settings/settings.ts'
 import { type Command, type CommandOption, EXIT } from './command.ts'
 
 export const PROGRAM = 'kubelet-cfg-agent'
 
-const EXITS: NonNullable<Command['exits']> = { [EXIT.fine]: 'fine', [EXIT.failed]: 'failed', [EXIT.usage]: 'wrong flags or settings' }
+const EXITS: NonNullable<Command['exits']> = { [EXIT.fine]: 'success', [EXIT.failed]: 'failure', [EXIT.usage]: 'invalid flags or settings' }
 const EXIT_CODES = listExits(EXITS)
 
 export const PROGRAM_NOTES = `
 First steps:
-  ${PROGRAM} check     can the agent do its work here?
-  ${PROGRAM} status    what runs, what should, and how its trial stands
+  ${PROGRAM} check     check that the agent can work on this node
+  ${PROGRAM} status    show what kubelet runs, what is assigned, and the trial
 
 ${EXIT_CODES}`
 
-const SETTINGS_NOTE = `Each setting is also read from the environment (${flagName('kubeletUnit')} as ${variableName('kubeletUnit')})
-and from the config file (as ${fileKey('kubeletUnit')}); flags win over the environment, and that over the file.
+const SETTINGS_NOTE = `Each setting can also be set in the environment (${flagName('kubeletUnit')} as ${variableName('kubeletUnit')})
+and in the config file (as ${fileKey('kubeletUnit')}). Flags win over the environment, and the environment wins
+over the file.
 `
 
-/** Where everything is, for a command that does not spell its flags out. */
-const PLACES_NOTE = `Finds the agent's files and kubelet's unit by the agent's own settings: flags, environment or
-config file, as ${PROGRAM} run --help explains them.
+/** For commands that take settings as flags, but do not list them in their help. */
+const PLACES_NOTE = `Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
+see ${PROGRAM} run --help.
 `
 
 const NOTES: Readonly<Record<Command['takes'], readonly string[]>> = { nothing: [], node: [PLACES_NOTE], all: [SETTINGS_NOTE] }
@@ -31,10 +35,10 @@ function listExits(exits: NonNullable<Command['exits']>): string {
   return `Exit codes: ${codes.join(', ')}.\n`
 }
 
-/** How it is called: the placeholders of its arguments, and that it takes flags. */
+/** The usage line without the command's name. */
 export function usageOf(command: Command): string {
-  const spelled = (command.arguments ?? []).map(({ kind, required }) => (required ? kind.placeholder : `[${kind.placeholder}]`))
-  return [...spelled, '[flags]'].join(' ')
+  const placeholders = (command.arguments ?? []).map(({ kind, required }) => (required ? kind.placeholder : `[${kind.placeholder}]`))
+  return [...placeholders, '[flags]'].join(' ')
 }
 
 export function notesOn({ examples, takes, exits }: Command): string {

@@ -1,6 +1,6 @@
 /**
- * From a parsed command line to an exit code: checks every flag and setting before it complains about any, opens the node, runs the
- * command, and words what went wrong. Knows nothing of the parser.
+ * Runs a parsed command line: checks all flags and settings and reports all problems together,
+ * opens the node, runs the command, and reports what failed. Independent of the parser.
  */
 
 import {
@@ -12,7 +12,7 @@ import {
   resolveSettings,
   type SettingsResolution,
 } from '../settings/resolve-settings.ts'
-import { fileKey, flagName } from '../settings/setting-names.ts'
+import { camelCase, fileKey, flagName } from '../settings/setting-names.ts'
 import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../settings/settings.ts'
 import { nearest } from '../values/nearest.ts'
 import {
@@ -28,22 +28,22 @@ import {
 import { PROGRAM } from './help-notes.ts'
 import { plainText, type Terminal } from './terminal.ts'
 
-/** What the command line needs of the process and of the composition root. */
+/** What the command line needs from the process and from the composition root. */
 export interface ProgramWorld {
   readonly build: BuildInfo
   readonly terminal: Terminal
-  /** Asked anew for each reread of the settings. */
+  /** Called again for each reread of the settings. */
   env(): Environment
   readConfigFile(path: string): ConfigFile
   openNode(settings: Settings): CommandContext | Promise<CommandContext>
   readonly runAgent: RunAgent
 }
 
-/** A command line as the parser left it. */
+/** A command line after the parser. */
 export interface ParsedLine {
-  /** By the flag's name in camel case, as `fileKey` writes it. */
+  /** By the flag's name in camel case. */
   readonly given: Readonly<Record<string, string | boolean | undefined>>
-  /** What is no known flag and no value of one, in order. */
+  /** Everything but known flags and their values, in order. */
   readonly rest: readonly string[]
 }
 
@@ -69,13 +69,13 @@ export async function invoke(command: Command, line: ParsedLine, world: ProgramW
   }
 }
 
-/** Which settings a command takes as flags. */
+/** The settings that a command takes as flags. */
 export function settingsOf(command: Command): readonly SettingName[] {
   if (command.takes === 'nothing') return []
   return SETTING_NAMES.filter((property) => command.takes === 'all' || SETTINGS[property].commands === 'all')
 }
 
-/** What is wrong with a command line that does not begin with a command. undefined: nothing. */
+/** The problem with a command line that does not begin with a command. undefined: none. */
 export function describeWrongStart(first: string | undefined, commands: readonly string[]): string | undefined {
   const known = [...commands, '-h', '--help', '--version']
   if (first === undefined || known.includes(first)) return undefined
@@ -83,7 +83,7 @@ export function describeWrongStart(first: string | undefined, commands: readonly
   if (!first.startsWith('-')) return `${name}: unknown command; the nearest known one is ${nearest(name, commands)}`
   const isSetting = SETTING_NAMES.some((property) => flagName(property) === name)
   return isSetting
-    ? `${name}: flags stand after the command, as in ${PROGRAM} run ${name}`
+    ? `${name}: put flags after the command, as in ${PROGRAM} run ${name}`
     : describeUnknownFlag(name, ['--help', '--version'])
 }
 
@@ -113,12 +113,7 @@ function readOptions(command: Command, { given }: ParsedLine): { options: Option
   return { options, problems }
 }
 
-/** As the parser names options: `kubeletVersion` for `--kubelet-version`. */
-function camelCase(name: string): string {
-  return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
-}
-
-/** @param unsure an unknown flag may have taken an argument for its value */
+/** @param unsure an argument may have been taken as the value of an unknown flag */
 function readArguments(command: Command, operands: readonly string[], unsure: boolean): { args: ArgumentValues; problems: string[] } {
   const taken = command.arguments ?? []
   const args: Record<string, string> = {}
@@ -126,7 +121,7 @@ function readArguments(command: Command, operands: readonly string[], unsure: bo
   for (const [index, { name, kind, required }] of taken.entries()) {
     const text = operands[index]
     if (text === undefined) {
-      if (required && !unsure) problems.push(`${kind.placeholder}: it is missing`)
+      if (required && !unsure) problems.push(`${kind.placeholder}: is missing`)
       continue
     }
     const parsed = kind.parse(text)
@@ -136,7 +131,7 @@ function readArguments(command: Command, operands: readonly string[], unsure: bo
   return { args, problems }
 }
 
-/** Arguments, and what is wrong with the flags among what the parser left. */
+/** Splits what the parser left into arguments and problems with flags. */
 function sortRest(command: Command, rest: readonly string[]): { operands: string[]; strays: string[] } {
   const known = [...command.options.map(({ name }) => `--${name}`), ...settingsOf(command).map(flagName), '--help']
   const operands: string[] = []
@@ -145,8 +140,8 @@ function sortRest(command: Command, rest: readonly string[]): { operands: string
   for (const argument of rest) {
     const flag = argument.replace(/=.*$/s, '')
     const isFlag = argument.startsWith('-') && argument.length > 1
-    if (isFlag) strays.push(known.includes(flag) ? `${flag}: it is a switch, and takes no value` : describeUnknownFlag(flag, known))
-    // After an unknown flag, this is most likely its value, and no second mistake.
+    if (isFlag) strays.push(known.includes(flag) ? `${flag}: is a switch and takes no value` : describeUnknownFlag(flag, known))
+    // After an unknown flag, this is most likely its value, not a second problem.
     else if (!afterUnknownFlag) operands.push(argument)
     afterUnknownFlag = isFlag && flag === argument
   }
@@ -154,7 +149,7 @@ function sortRest(command: Command, rest: readonly string[]): { operands: string
 }
 
 function complain(terminal: Terminal, command: Command, problems: readonly string[]): ExitCode {
-  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
   const taken = command.arguments === undefined ? 'flags and settings' : 'arguments, flags and settings'
   terminal.err(`${PROGRAM} ${command.name}: ${count} with ${taken}:\n`)
   for (const problem of problems) terminal.err(`  ${plainText(problem)}\n`)
@@ -162,11 +157,14 @@ function complain(terminal: Terminal, command: Command, problems: readonly strin
   return EXIT.usage
 }
 
-/** I/O that failed has a code and a message for people; anything else is a bug, and its stack is what helps. */
+/**
+ * Failed I/O has a code and a message for the user. Any other error is a bug, and its stack helps
+ * to find it.
+ */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const codes = [error, error.cause].flatMap((one) => (one instanceof Error && 'code' in one ? [one.code] : []))
+  const codes = [error, error.cause].flatMap((cause) => (cause instanceof Error && 'code' in cause ? [cause.code] : []))
   if (codes.length === 0) return error.stack ?? error.message
   const denied = codes.includes('EACCES') || codes.includes('EPERM')
-  return denied ? `${plainText(error.message)}; or run this as root` : plainText(error.message)
+  return denied ? `${plainText(error.message)}; run this as root` : plainText(error.message)
 }

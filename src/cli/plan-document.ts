@@ -1,6 +1,7 @@
 /**
- * What `plan -o json` prints: what is wanted, what preflight says of it, what would change, and the steps the agent would take. Fields are added, never renamed
- * or removed. Pure.
+ * The document that `plan -o json` prints: what is wanted, the result of preflight, what would
+ * change, and the steps that the agent would take. Fields are added, never renamed or removed.
+ * Pure.
  */
 import type { Desired } from '../decision/desired.ts'
 import { resolveDesired } from '../decision/desired.ts'
@@ -12,7 +13,7 @@ import { describeStatus } from '../report/status.ts'
 import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
 import { type ChangeDocument, documentChange } from './changes-text.ts'
 import type { AgentPresence } from './command.ts'
-import type { Compared } from './diff.ts'
+import type { Compared } from './compare-texts.ts'
 import { describeStep } from './explain.ts'
 import type { ForeseenStep, Foresight } from './foresee.ts'
 import { documentReport, type ReportDocument } from './report-document.ts'
@@ -26,10 +27,10 @@ import {
   seconds,
 } from './status-document.ts'
 
-/** If everything goes well; a running agent begins at once. */
+/** The steps if everything goes well. A running agent starts at once. */
 export interface Course {
   readonly steps: readonly StepDocument[]
-  /** Where it would come to rest. */
+  /** Where the agent would then wait. */
   readonly rest: { readonly phase: Phase; readonly detail: string }
   readonly restart: { readonly due: boolean; readonly afterSeconds: number | null }
 }
@@ -41,22 +42,27 @@ export interface PlanDocument extends Course {
   readonly agent: StatusDocument['agent']
   readonly unit: { readonly activity: UnitActivity | 'unknown'; readonly detail: string }
   readonly hold: 'none' | 'paused' | 'local'
-  /** What the cluster, or the directory of manifests, wants of this node. */
+  /** What the cluster, or the directory of manifests, assigns to this node now. */
   readonly wanted: SourceDocument
   readonly assigned: SourceDocument
   readonly active: SourceDocument
   readonly lastKnownGood: SourceDocument
-  /** Where the node is paused or held on its local config; null: it is not. */
+  /**
+   * If the node is paused or held on its local config: the course after resume. null: it is not
+   * held.
+   */
   readonly afterResume: Course | null
-  /** Of what is wanted; null: there is nothing to check. */
+  /** Of what is wanted. null: nothing to check. */
   readonly preflight: ReportDocument | null
-  /** From what runs to what is wanted; null: it cannot be told, and `changesDetail` says why. */
+  /** From what runs to what is wanted. null: unknown, and `changesDetail` says why. */
   readonly changes: readonly ChangeDocument[] | null
   readonly changesDetail: string | null
 }
 
 export interface StepDocument {
-  /** As in `assign`, `preflight`, `activate`, `restart`; `wait` for one that ends by itself. */
+  /**
+   * `assign`, `preflight`, `activate`, `restart` and so on; `wait` for a wait that ends by itself.
+   */
   readonly step: Step['kind']
   readonly detail: string
   /** From now. */
@@ -126,7 +132,7 @@ function documentDesired(desired: Desired): SourceDocument {
       return { kind: 'local' }
     case 'config-map': {
       const { ref, object } = desired
-      const why = object.kind === 'unavailable' ? object.detail : 'not asked yet'
+      const why = object.kind === 'unavailable' ? object.detail : 'not read yet'
       return { kind: 'unknown', detail: `${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}: ${why}` }
     }
   }

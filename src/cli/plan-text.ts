@@ -1,4 +1,4 @@
-/** What `plan` prints for people. Pure. */
+/** The text that `plan` prints for people. Pure. */
 import { formatDuration, SECOND_US } from '../values/durations.ts'
 import { renderChanges } from './changes-text.ts'
 import { type Course, documentPlan, type PlanDocument, type PlanFacts } from './plan-document.ts'
@@ -6,7 +6,7 @@ import { type ReportLook, renderFindings, renderParts } from './report-text.ts'
 import { describeAgent, describeDocument, toneOfPhase } from './status-table.ts'
 import { alignColumns, type Cell, paint } from './terminal.ts'
 
-/** @param text of what is wanted, whose lines are shown beside findings */
+/** @param text the wanted config, whose lines are shown with findings */
 export function renderPlan(facts: PlanFacts, text: string | undefined, look: ReportLook): string {
   const plan = documentPlan(facts)
   const { color } = look
@@ -56,7 +56,7 @@ function describeRestart({ due, afterSeconds }: Course['restart']): string {
 }
 
 function renderDifference({ compared }: PlanFacts, color: boolean): string[] {
-  if (!compared.ok) return [paint({ text: `What would change cannot be told: ${compared.detail}`, tone: 'warning' }, color)]
+  if (!compared.ok) return [paint({ text: `Cannot tell what would change: ${compared.detail}`, tone: 'warning' }, color)]
   if (compared.changes.length === 0) return ['No field changes.']
   return [heading('What changes:', color), ...renderChanges(compared.changes, color)]
 }

@@ -1,49 +1,17 @@
 /**
- * The command line: turns the commands and the table of settings into a parser and its help. The one module that imports commander.
- * Unknown flags are not left to commander, whose first complaint is its last: `invoke.ts` collects every problem before it speaks.
+ * The command line: builds a parser and its help from the commands and the table of settings. The
+ * only module that imports commander. Commander would stop at the first unknown flag. So it lets
+ * them pass, and `invoke.ts` reports all problems together.
  */
 import { Argument, CommanderError, Option, Command as Parser } from 'commander'
 import { SETTING_GROUPS } from '../settings/setting.ts'
 import { flagName } from '../settings/setting-names.ts'
 import { SETTINGS, type SettingName } from '../settings/settings.ts'
-import { checkCommand } from './check.ts'
 import { type Command, type CommandOption, EXIT, type ExitCode } from './command.ts'
-import { diffCommand } from './diff.ts'
-import { generateCommand } from './generate.ts'
+import { COMMANDS } from './command-list.ts'
 import { describeOption, describeSetting, notesOn, PROGRAM, PROGRAM_NOTES, usageOf } from './help-notes.ts'
-import { historyCommand } from './history.ts'
 import { describeWrongStart, invoke, type ProgramWorld, settingsOf } from './invoke.ts'
-import { pauseCommand } from './pause.ts'
-import { planCommand } from './plan.ts'
-import { releaseCommand } from './release.ts'
-import { resetCommand } from './reset.ts'
-import { resumeCommand } from './resume.ts'
-import { retryCommand } from './retry.ts'
-import { rollbackCommand } from './rollback.ts'
-import { runCommand } from './run.ts'
-import { statusCommand } from './status.ts'
 import type { Terminal } from './terminal.ts'
-import { validateCommand } from './validate.ts'
-import { versionCommand } from './version.ts'
-
-/** In the order of the help. */
-export const COMMANDS: readonly Command[] = [
-  runCommand,
-  statusCommand,
-  historyCommand,
-  checkCommand,
-  versionCommand,
-  validateCommand,
-  diffCommand,
-  planCommand,
-  generateCommand,
-  pauseCommand,
-  resumeCommand,
-  rollbackCommand,
-  retryCommand,
-  resetCommand,
-  releaseCommand,
-]
 
 /** @param args without the program's own name */
 export async function runProgram(args: readonly string[], world: ProgramWorld): Promise<ExitCode> {
@@ -75,8 +43,8 @@ function buildParser(terminal: Terminal, version: string): Parser {
     .description('Changes the configuration of this kubelet through the Kubernetes API, and rolls back what fails.')
     .usage('<command> [flags]')
     .version(`${PROGRAM} ${version}`, '--version', 'print the version')
-    .helpOption('-h, --help', 'this help, or that of a command')
-    .addHelpCommand(new Parser('help').argument('[command]').helpOption(false).description('the help of a command').helpGroup('Look:'))
+    .helpOption('-h, --help', 'show help for the program or a command')
+    .addHelpCommand(new Parser('help').argument('[command]').helpOption(false).description('show help for a command').helpGroup('Inspect:'))
     .configureHelp({ subcommandTerm: (command) => command.name() })
     .configureOutput({
       writeOut: (text) => terminal.out(text),
@@ -100,14 +68,15 @@ function addCommand(program: Parser, command: Command): Parser {
     .allowUnknownOption()
     .allowExcessArguments()
     .addHelpText('after', notesOn(command))
-  // None is required here: what is missing is said together with whatever else is wrong.
+  // None is required here: `invoke.ts` reports a missing one together with other problems.
   for (const { kind, help } of command.arguments ?? []) parser.addArgument(new Argument(`[${kind.placeholder}]`, help))
   for (const option of command.options) parser.addOption(parserOption(option))
   const properties = settingsOf(command)
   for (const group of SETTING_GROUPS) {
     for (const property of properties) {
       if (SETTINGS[property].group !== group) continue
-      // Only run spells its flags out; elsewhere they would bury the two lines that matter.
+      // Only the help of `run` lists them; in other commands they would hide the command's own
+      // flags.
       parser.addOption(
         parserFlag(property)
           .helpGroup(`${group}:`)

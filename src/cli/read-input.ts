@@ -1,10 +1,12 @@
-/** Reads what a command is to judge: a file (a pipe counts) or standard input, never more of it than can be of use. */
+/**
+ * Reads the config that a command checks: a file (also a pipe) or standard input, up to a limit.
+ */
 import { createReadStream } from 'node:fs'
 import { errorCode } from '../values/errors.ts'
 
 export type InputReading =
   | { readonly kind: 'read'; readonly bytes: Buffer }
-  /** It goes on beyond the limit. */
+  /** Longer than the limit. */
   | { readonly kind: 'too-large' }
   | { readonly kind: 'unreadable'; readonly code: string }
 

@@ -1,5 +1,6 @@
 /**
- * What `validate -o json` prints: a report as one document. Fields are added, never renamed or removed. It holds nothing of the config's text. Pure.
+ * The document that `validate -o json` prints. Fields are added, never renamed or removed. It
+ * contains no text of the config. Pure.
  */
 
 import type { FieldPath } from '../kubelet/field-path.ts'
@@ -10,7 +11,7 @@ import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
 export interface ReportDocument {
   readonly apiVersion: typeof CONFIG_API_VERSION
   readonly kind: 'ValidationReport'
-  /** As it was named, or as it would be. */
+  /** The name that the user gave, or its full form. */
   readonly candidate: string
   readonly outcome: Report['outcome']
   readonly parts: readonly PartResult[]

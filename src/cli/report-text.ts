@@ -1,6 +1,7 @@
 /**
- * What `validate` prints for people: findings as compilers print them (`file:line:column: severity: ...`, which editors understand), then a line
- * for each part, then the outcome. Pure.
+ * The text that `validate` prints for people: findings in the format of compilers
+ * (`file:line:column: severity: ...`, which editors understand), then a line for each part, then
+ * the outcome. Pure.
  */
 import { describeProblem } from '../preflight/describe-finding.ts'
 import type { Finding, PartResult, Report, Severity } from '../preflight/finding.ts'
@@ -12,22 +13,22 @@ export interface ReportLook {
   readonly width: number
 }
 
-/** @param text what was judged; undefined: it could not be read, and no line of it is shown */
+/** @param text the checked text; undefined: it could not be read, and no line of it is shown */
 export function renderReport(name: string, text: string | undefined, report: Report, look: ReportLook): string {
   const findings = renderFindings(name, text, report.findings, look)
   return `${[...findings, ...renderParts(report.parts, look.color), renderOutcome(name, report, look.color)].join('\n')}\n`
 }
 
-/** Nobody reads more of them. */
+/** A terminal gets no more; -o json lists all. */
 const MOST_FINDINGS = 100
 
-const WORDS: Readonly<Record<Severity, { readonly text: string; readonly tone: Tone }>> = {
+const LABELS: Readonly<Record<Severity, { readonly text: string; readonly tone: Tone }>> = {
   refuse: { text: 'error', tone: 'bad' },
   warn: { text: 'warning', tone: 'warning' },
   info: { text: 'note', tone: 'faint' },
 }
 
-/** Each with an empty line after it. */
+/** An empty line follows each finding. */
 export function renderFindings(name: string, text: string | undefined, findings: readonly Finding[], look: ReportLook): string[] {
   const source = text === undefined ? undefined : readSource(text)
   const shown = findings.slice(0, MOST_FINDINGS).flatMap((finding) => [...renderFinding(name, source, finding, look), ''])
@@ -39,7 +40,7 @@ function renderFinding(name: string, text: Source | undefined, finding: Finding,
   const place = position === undefined ? name : `${name}:${position.line}:${position.column}`
   const head = [
     paint({ text: `${place}:`, tone: 'strong' }, color),
-    paint({ ...WORDS[severity], text: `${WORDS[severity].text}:` }, color),
+    paint({ ...LABELS[severity], text: `${LABELS[severity].text}:` }, color),
     plainText(describeProblem(finding)),
     paint({ text: `[${rule}]`, tone: 'faint' }, color),
   ].join(' ')
@@ -50,7 +51,7 @@ function renderFinding(name: string, text: Source | undefined, finding: Finding,
 const OUTCOMES: Readonly<Record<PartResult['outcome'], { readonly text: string; readonly tone: Tone }>> = {
   accepted: { text: 'accepted', tone: 'good' },
   refused: { text: 'refused', tone: 'bad' },
-  unjudged: { text: 'cannot judge', tone: 'warning' },
+  unjudged: { text: 'not checked', tone: 'warning' },
 }
 
 export function renderParts(parts: readonly PartResult[], color: boolean): string[] {
@@ -63,8 +64,8 @@ export function renderParts(parts: readonly PartResult[], color: boolean): strin
 function renderOutcome(name: string, { outcome, findings }: Report, color: boolean): string {
   const counts = (['refuse', 'warn', 'info'] as const).flatMap((severity) => {
     const count = findings.filter((finding) => finding.severity === severity).length
-    return count === 0 ? [] : [`${count} ${WORDS[severity].text}${count === 1 ? '' : 's'}`]
+    return count === 0 ? [] : [`${count} ${LABELS[severity].text}${count === 1 ? '' : 's'}`]
   })
-  const said = counts.length === 0 ? '' : `: ${counts.join(', ')}`
-  return `${plainText(name)}: ${paint(OUTCOMES[outcome], color)}${said}`
+  const summary = counts.length === 0 ? '' : `: ${counts.join(', ')}`
+  return `${plainText(name)}: ${paint(OUTCOMES[outcome], color)}${summary}`
 }

@@ -1,6 +1,7 @@
 /**
- * What this process may do with the paths it needs, asked of the kernel with access(2), which knows about read-only mounts and missing
- * capabilities where a file's mode does not. Changes nothing, and creates nothing that is missing.
+ * Checks with access(2) what this process may do with the paths that it needs. Unlike a file's
+ * mode, access(2) takes read-only mounts and missing capabilities into account. Changes and creates
+ * nothing.
  */
 import { accessSync, constants } from 'node:fs'
 import { dirname } from 'node:path'
@@ -13,7 +14,9 @@ export interface PathNeed {
 }
 
 export interface PathRight extends PathNeed {
-  /** `missing`: nothing there yet; for a directory to write, that it can be created. */
+  /**
+   * `missing`: the path does not exist; a missing directory with the need `write` can be created.
+   */
   readonly state: 'granted' | 'missing' | 'refused'
   readonly detail: string
 }

@@ -1,11 +1,14 @@
 /**
- * A report as SARIF, which code-scanning systems read. Pure. It holds nothing of the config's text. A result without a place in the text is
- * shown at its beginning, since such systems drop results that have no line. Rules: Static Analysis Results Interchange Format 2.1.0 (OASIS).
+ * A report as SARIF, for code-scanning systems. It contains no text of the config. A result without
+ * a place gets the first line, since such systems drop results that have no line. Rules: Static
+ * Analysis Results Interchange Format 2.1.0 (OASIS). Pure.
  */
 
 import { formatPath } from '../kubelet/field-path.ts'
 import { describeProblem } from '../preflight/describe-finding.ts'
 import type { Finding, PartResult, Report, Severity } from '../preflight/finding.ts'
+import { capitalise } from '../values/capitalise.ts'
+import { formatJson } from './format-json.ts'
 import { PROGRAM } from './help-notes.ts'
 
 export const SARIF_SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
@@ -17,13 +20,13 @@ export function renderSarif(name: string, report: Report, version: string): stri
   const unjudged = report.parts.filter(({ outcome }) => outcome === 'unjudged')
   const run = {
     tool: { driver: { name: PROGRAM, semanticVersion: version, rules: ruleIds.map((id) => describeRule(id, report.findings)) } },
-    // What could not judge has not run.
+    // A part that could not check the config has not run.
     invocations: [{ executionSuccessful: report.outcome !== 'unjudged', toolExecutionNotifications: unjudged.map(notify) }],
     columnKind: 'utf16CodeUnits',
     results: report.findings.map((finding) => describeResult(name, finding, ruleIds.indexOf(finding.rule))),
     properties: { outcome: report.outcome },
   }
-  return `${JSON.stringify({ $schema: SARIF_SCHEMA, version: '2.1.0', runs: [run] }, null, 2)}\n`
+  return formatJson({ $schema: SARIF_SCHEMA, version: '2.1.0', runs: [run] })
 }
 
 function describeRule(id: string, findings: readonly Finding[]) {
@@ -41,12 +44,12 @@ function describeRule(id: string, findings: readonly Finding[]) {
 
 function describeResult(name: string, finding: Finding, ruleIndex: number) {
   const { rule, severity, path, position, advice } = finding
-  const said = describeProblem(finding)
+  const problem = describeProblem(finding)
   return {
     ruleId: rule,
     ruleIndex,
     level: LEVELS[severity],
-    message: { text: advice === undefined ? said : `${said}. ${capitalise(advice)}.` },
+    message: { text: advice === undefined ? problem : `${problem}. ${capitalise(advice)}.` },
     locations: [
       {
         physicalLocation: {
@@ -60,10 +63,13 @@ function describeResult(name: string, finding: Finding, ruleIndex: number) {
 }
 
 function notify({ part, detail }: PartResult) {
-  return { level: 'note', message: { text: `${part} could not judge: ${detail}` } }
+  return { level: 'note', message: { text: `${part} did not check the config: ${detail}` } }
 }
 
-/** Relative to where the program was started, which for such systems is the root of the repository. */
+/**
+ * Relative to the working directory, which code-scanning systems take as the root of the
+ * repository.
+ */
 function toUri(name: string): string {
   const path = name
     .split('/')
@@ -71,8 +77,4 @@ function toUri(name: string): string {
     .join('/')
     .replace(/^(\.\/)+/, '')
   return name.startsWith('/') ? `file://${path}` : path
-}
-
-function capitalise(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

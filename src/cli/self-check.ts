@@ -1,6 +1,6 @@
 /**
- * What the agent finds when it checks itself: unit, drop-in, what kubelet runs, rights, node; one line each. Said by `check`, and in the
- * log when the agent starts. Pure: facts in, findings out.
+ * The self-check: unit, drop-in, the config that kubelet runs, rights and node, one finding each.
+ * `check` prints the findings, and the agent logs them when it starts. Pure.
  */
 
 import { describeSource, describeVersion } from '../decision/config-source.ts'
@@ -11,7 +11,7 @@ import type { PathRight } from './rights.ts'
 
 export interface SelfCheckResult {
   readonly topic: 'unit' | 'drop-in' | 'kubelet' | 'rights' | 'node'
-  /** `fail`: the agent cannot do its work like this. */
+  /** `fail`: the agent cannot work like this. */
   readonly level: 'ok' | 'warn' | 'fail'
   readonly text: string
 }
@@ -20,7 +20,7 @@ export interface SelfCheckFacts {
   readonly unitName: string
   readonly envFile: string
   readonly unit: UnitState
-  /** undefined: not asked, since the unit is not wired. */
+  /** undefined: not read, since the unit is not wired. */
   readonly activation: ActivationState | undefined
   readonly rights: readonly PathRight[]
   readonly uid: number
@@ -31,11 +31,11 @@ export function listFindings(facts: SelfCheckFacts): readonly SelfCheckResult[] 
   const { unit } = facts
   const node = checkNode(facts.nodeFacts)
   if (unit.kind === 'unknown') {
-    const text = `cannot ask systemd about ${facts.unitName}: ${unit.detail}`
+    const text = `cannot get the state of ${facts.unitName} from systemd: ${unit.detail}`
     return [{ topic: 'unit', level: 'fail', text }, checkRights(facts), node]
   }
   if (unit.activity === 'not-found') {
-    const text = `systemd knows no ${facts.unitName}: install kubelet, or name its unit with --kubelet-unit`
+    const text = `systemd does not know ${facts.unitName}: install kubelet, or name its unit with --kubelet-unit`
     return [{ topic: 'unit', level: 'fail', text }, checkRights(facts), node]
   }
   return [checkUnit(facts.unitName, unit), checkWiring(facts, unit), checkKubelet(facts, unit), checkRights(facts), node]
@@ -55,11 +55,11 @@ function checkUnit(unitName: string, { activity, summary }: KnownUnit): SelfChec
     case 'starting':
       return finding('ok', 'is starting')
     case 'auto-restart':
-      return finding('warn', 'has exited and waits for its automatic restart')
+      return finding('warn', 'exited and waits for its automatic restart')
     case 'stopped':
-      return finding('warn', 'was stopped by a person and stays stopped; its next start uses what is activated')
+      return finding('warn', 'was stopped by an operator and stays stopped; its next start uses the activated config')
     case 'failed':
-      return finding('warn', 'has failed: systemd gave it up')
+      return finding('warn', 'failed: systemd does not restart it any more')
     case 'stopping':
       return finding('warn', 'is stopping')
     case 'not-found':
@@ -69,16 +69,16 @@ function checkUnit(unitName: string, { activity, summary }: KnownUnit): SelfChec
 
 function checkWiring({ unitName, envFile }: SelfCheckFacts, { wiring }: KnownUnit): SelfCheckResult {
   if (wiring.kind === 'broken') {
-    return { topic: 'drop-in', level: 'fail', text: `${wiring.detail}: ${adviseOn(wiring.reason, unitName, envFile)}` }
+    return { topic: 'drop-in', level: 'fail', text: `${wiring.detail}: ${describeRemedy(wiring.reason, unitName, envFile)}` }
   }
   const text =
     wiring.activation === 'env'
-      ? `${unitName} takes its config through ${envFile}`
-      : `${unitName} spells its config out: ${wiring.configPath} is replaced, and put back for the local config`
+      ? `${unitName} gets its config through ${envFile}`
+      : `${unitName} names its config file: the agent replaces ${wiring.configPath}, and restores it for the local config`
   return { topic: 'drop-in', level: 'ok', text }
 }
 
-function adviseOn(problem: WiringProblem, unitName: string, envFile: string): string {
+function describeRemedy(problem: WiringProblem, unitName: string, envFile: string): string {
   switch (problem) {
     case 'drop-in-missing':
       return `add a drop-in to ${unitName} with EnvironmentFile=-${envFile} in [Service], then systemctl daemon-reload`
@@ -89,9 +89,9 @@ function adviseOn(problem: WiringProblem, unitName: string, envFile: string): st
     case 'flag-wins':
       return `remove the flag that wins (systemctl cat ${unitName} shows it)`
     case 'no-config-argument':
-      return 'give kubelet a --config to begin with'
+      return 'start kubelet with the flag --config'
     case 'dynamic-config-dir':
-      return "remove kubelet's flag --dynamic-config-dir, or do without this agent: two controllers would fight"
+      return "remove kubelet's flag --dynamic-config-dir, or remove this agent: the two would work against each other"
   }
 }
 
@@ -101,7 +101,7 @@ function checkKubelet({ activation }: SelfCheckFacts, { process }: KnownUnit): S
     case 'none':
       return { topic: 'kubelet', level: 'warn', text: `no kubelet process${next}` }
     case 'unknown':
-      return { topic: 'kubelet', level: 'warn', text: `what kubelet runs cannot be told: ${process.detail}${next}` }
+      return { topic: 'kubelet', level: 'warn', text: `cannot tell what kubelet runs: ${process.detail}${next}` }
     case 'checkpoint': {
       const file = `${process.uid}/${describeVersion(process)}/${process.key}`
       return { topic: 'kubelet', level: 'ok', text: `process ${process.pid} runs the checkpoint ${file}${next}` }
@@ -122,14 +122,14 @@ function describeNext(activation: ActivationState | undefined): string {
     case 'checkpoint':
       return `; the next start uses ${describeSource(activation.source)}`
     case 'unknown':
-      return `; what the next start uses cannot be told: ${activation.detail}`
+      return `; cannot tell what the next start uses: ${activation.detail}`
   }
 }
 
-/** One line for all of them: those that are refused, or else that nothing is. */
+/** One line for all rights: those that are refused, or that all are granted. */
 function checkRights({ rights, uid }: SelfCheckFacts): SelfCheckResult {
   const refused = rights.filter((right) => right.state === 'refused' || (right.state === 'missing' && right.need === 'execute'))
-  const list = (some: readonly PathRight[]) => some.map(({ path, need, detail }) => `cannot ${need} ${path} (${detail})`).join('; ')
+  const list = (listed: readonly PathRight[]) => listed.map(({ path, need, detail }) => `cannot ${need} ${path} (${detail})`).join('; ')
   if (refused.length > 0) return { topic: 'rights', level: 'fail', text: list(refused) }
   if (uid !== 0) return { topic: 'rights', level: 'warn', text: `uid ${uid}, not root: systemd may refuse to restart kubelet` }
   const absent = rights.filter((right) => right.state === 'missing' && right.need === 'read')
@@ -141,6 +141,6 @@ function checkRights({ rights, uid }: SelfCheckFacts): SelfCheckResult {
 }
 
 function checkNode(result: NodeFactsResult): SelfCheckResult {
-  if (!result.ok) return { topic: 'node', level: 'warn', text: `facts of the machine cannot be read: ${result.detail}` }
+  if (!result.ok) return { topic: 'node', level: 'warn', text: `cannot read facts about the machine: ${result.detail}` }
   return { topic: 'node', level: 'ok', text: describeFacts(result.facts) }
 }

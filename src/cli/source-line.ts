@@ -1,15 +1,16 @@
 /**
- * A line of a config with what is meant underlined, as compilers show it. Pure. The text was written by others: nothing in it may steer the
- * terminal, however long its lines are. A line that may hold a secret is not shown at all.
+ * Shows a line of a config with the place of a finding underlined, as compilers do. The author of a
+ * config controls the text: it must not control the terminal, and its lines may be long. A line
+ * that may contain a secret is not shown. Pure.
  */
 import type { Position } from '../preflight/finding.ts'
 import { type Cell, paint, plainText } from './terminal.ts'
 
-/** Fewer columns show nothing of use. */
+/** Fewer columns would show too little. */
 const NARROWEST = 40
-const MISSING = '(the line may hold a secret and is not shown)'
+const WITHHELD = '(the line may contain a secret and is not shown)'
 
-/** A text as it is shown, read once however many of its lines are. */
+/** A text whose lines are shown; it is read once for all of them. */
 export interface Source {
   readonly lines: readonly string[]
   isSecret(line: number): boolean
@@ -25,7 +26,7 @@ export function showSource({ lines, isSecret }: Source, position: Position, widt
   if (line === undefined) return []
   const number = String(position.line)
   const gutter = (label: string) => paint({ text: `${label.padStart(Math.max(4, number.length + 1))} | `, tone: 'faint' }, color)
-  if (isSecret(position.line)) return [`${gutter(number)}${paint({ text: MISSING, tone: 'faint' }, color)}`]
+  if (isSecret(position.line)) return [`${gutter(number)}${paint({ text: WITHHELD, tone: 'faint' }, color)}`]
   const room = Math.max(NARROWEST, width - gutterWidth(number))
   const start = position.column - 1
   const length = measureToken(line.slice(start, start + 2 * room))
@@ -40,7 +41,7 @@ function gutterWidth(number: string): number {
   return Math.max(4, number.length + 1) + 3
 }
 
-/** A part of the line around what is meant, and where that begins in it. */
+/** Cuts a long line around the place, and returns where the place begins in the result. */
 function cut(line: string, start: number, length: number, room: number): { shown: string; offset: number } {
   if (line.length <= room) return { shown: line, offset: Math.min(start, line.length) }
   const from = start + length <= room - 1 ? 0 : Math.max(0, Math.min(start - 8, line.length - room))
@@ -50,7 +51,7 @@ function cut(line: string, start: number, length: number, room: number): { shown
   return { shown, offset: start - from }
 }
 
-/** A quoted text, or up to what ends a key or a plain value. */
+/** The length of a quoted text, or of a key or plain value. */
 function measureToken(rest: string): number {
   const quoted = /^"(?:[^"\\]|\\.)*"|^'(?:[^']|'')*'/.exec(rest)
   if (quoted !== null) return quoted[0].length
@@ -58,7 +59,7 @@ function measureToken(rest: string): number {
   return plain?.[0].length ?? 1
 }
 
-/** As many columns as units, so that the line below fits. */
+/** One column for each UTF-16 unit, so the underline fits. */
 function plainColumns(text: string): string {
   return text
     .replace(/\t/g, ' ')
@@ -70,8 +71,9 @@ function plainColumns(text: string): string {
 }
 
 /**
- * Which lines are not to be shown: the one field that carries credentials (`staticPodURLHeader`, HTTP headers) with all that hangs on it, and what looks like
- * an HTTP credential anywhere. Where it cannot be told how far that field reaches (flow style, an alias), everything from there on, or everything.
+ * Which lines are not shown: the only field that carries credentials (`staticPodURLHeader`, HTTP
+ * headers) with its content, and anything that looks like an HTTP credential. If the end of that
+ * field is unclear (flow style), all lines after it; if it uses an alias, all lines.
  */
 function findSecretLines(lines: readonly string[]): (line: number) => boolean {
   const credential = (line: string) => /\b(bearer|basic)\s+[\w.~+/=-]{6,}/i.test(line)

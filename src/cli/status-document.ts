@@ -1,6 +1,6 @@
 /**
- * What `status -o json` prints: the state of the node as one document. Fields are added, never renamed or removed; a consumer ignores
- * what it does not know. Durations are whole seconds, times RFC 3339. Pure.
+ * The document that `status -o json` prints: the state of the node. Fields are added, never renamed
+ * or removed; a consumer ignores unknown fields. Durations are whole seconds, times RFC 3339. Pure.
  */
 
 import type { ConfigSource, HeldSource } from '../decision/config-source.ts'
@@ -22,18 +22,18 @@ export interface StatusDocument {
   readonly apiVersion: typeof CONFIG_API_VERSION
   readonly kind: 'AgentStatus'
   readonly node: string
-  /** `running`: null where it cannot be told. */
+  /** `running`: null if unknown. */
   readonly agent: { readonly running: boolean | null; readonly pid?: number }
   readonly unit: { readonly activity: UnitActivity | 'unknown'; readonly detail: string }
   readonly wiring: WiringDocument
   readonly hold: 'none' | 'paused' | 'local'
-  /** Who holds this node as it is: a pause on the node, or of the cluster as it was heard last. null: nobody. */
+  /** Who paused this node: an operator on the node, or the cluster, as last read. null: nobody. */
   readonly paused: { readonly by: 'node' | 'cluster'; readonly detail: string } | null
-  /** Which channel the cluster assigned by when it was heard last. null: none, or it has never been heard. */
+  /** The channel of the assignment, as last read from the cluster. null: none, or never read. */
   readonly channel: Channel | null
-  /** Asked for and not carried out yet. */
+  /** Requests that the agent has not carried out yet. */
   readonly requests: readonly ('rollback' | 'retry')[]
-  /** Where the agent stands; `due`: it has something to do. */
+  /** The phase of the agent; `due`: it has a step to do. */
   readonly phase: Explanation['phase']
   readonly detail: string
   readonly assigned: SourceDocument
@@ -48,9 +48,15 @@ export interface StatusDocument {
   readonly waitRemainingSeconds: number | null
   readonly restarts: { readonly lastHour: number; readonly fallbacksLastHour: number; readonly limitPerHour: number }
   readonly verdicts: readonly VerdictDocument[]
-  /** As its files are now, whatever the agent has made of them. null: there are none. Absent where that was not looked up. */
+  /**
+   * The overlay files as they are now, which the agent may not have applied yet. null: there are
+   * none. Absent: not read.
+   */
   readonly overlay?: OverlayDocument | null
-  /** As in `Node.status.config.error`; null: none. What only the running agent knows (an API outage) is not in it. */
+  /**
+   * As in `Node.status.config.error`; null: none. It lacks what only the running agent knows (an
+   * API outage).
+   */
   readonly error: string | null
 }
 
@@ -63,9 +69,9 @@ export type SourceDocument =
       readonly kubeletConfigKey: string
       readonly uid: string
       readonly resourceVersion: string
-      /** What this node's overlay makes of it, by its hash. Absent: it has none. */
+      /** The hash of this node's overlay that is applied to it. Absent: no overlay. */
       readonly overlay?: string
-      /** `missing`: there is no whole checkpoint of it on disk. Absent where that was not looked up. */
+      /** `missing`: no complete checkpoint of it is on disk. Absent: not read. */
       readonly checkpoint?: 'present' | 'missing'
     }
   /** No kubelet process. */
@@ -189,7 +195,7 @@ function unknown(detail: string): SourceDocument {
   return { kind: 'unknown', detail }
 }
 
-/** Rounded up: what is not over never reads 0. */
+/** Rounded up, so a remaining time is never 0. */
 export function seconds(us: number): number {
   return Math.ceil(us / SECOND_US)
 }

@@ -1,4 +1,7 @@
-/** What `status` prints for people: the document of `status -o json` as aligned lines, with what is not the case left out. Pure. */
+/**
+ * The text that `status` prints for people: the document of `status -o json` as aligned lines,
+ * without what does not apply. Pure.
+ */
 
 import { describeChannel } from '../decision/channels.ts'
 import { describeVersion } from '../decision/config-source.ts'
@@ -32,9 +35,9 @@ function listFacts(status: StatusDocument): Cell[][] {
   if (wiring.state !== 'ready') {
     rows.push(['Wiring', tone(wiring.state === 'broken' ? `${wiring.reason}: ${wiring.detail}` : wiring.detail, 'bad')])
   }
-  const fallbacks = restarts.fallbacksLastHour === 0 ? '' : `, and ${restarts.fallbacksLastHour} to fall back`
+  const fallbacks = restarts.fallbacksLastHour === 0 ? '' : `, plus ${restarts.fallbacksLastHour} to fall back`
   rows.push(['Restarts', `${restarts.lastHour} of at most ${restarts.limitPerHour} in the last hour${fallbacks}`])
-  rows.push(['Error', status.error === null ? tone('none known here', 'faint') : tone(status.error, 'bad')])
+  rows.push(['Error', status.error === null ? tone('none known on this node', 'faint') : tone(status.error, 'bad')])
   return rows
 }
 
@@ -77,13 +80,13 @@ export function describeDocument(source: SourceDocument): Cell[] {
 }
 
 export function describeAgent({ running, pid }: StatusDocument['agent']): Cell {
-  if (running === null) return tone('cannot be told', 'warning')
+  if (running === null) return tone('unknown', 'warning')
   if (!running) return tone('not running', 'warning')
   return pid === undefined ? 'running' : `running (pid ${pid})`
 }
 
 function describeHold(hold: 'paused' | 'local'): string {
-  return hold === 'paused' ? 'paused: nothing is activated or restarted until resume' : 'local: held on the local config until resume'
+  return hold === 'paused' ? 'paused: no activations or restarts until resume' : 'local: held on the local config until resume'
 }
 
 export function toneOfPhase(phase: StatusDocument['phase']): Tone {

@@ -1,6 +1,6 @@
 /**
- * Text for a terminal: columns that line up, colours where they are wanted, and nothing that could steer the terminal. Much of what is
- * shown was written by others (a ConfigMap, kubelet's last words), so control characters never get through. Pure.
+ * Text for a terminal: aligned columns, colours, and no control characters. Much of the text comes
+ * from elsewhere (a ConfigMap, kubelet's output), and must not control the terminal. Pure.
  *
  * Colours: https://no-color.org.
  */
@@ -10,7 +10,7 @@ export interface Terminal {
   out(text: string): void
   err(text: string): void
   readonly color: boolean
-  /** Columns; undefined: unknown, or no terminal. */
+  /** Columns; undefined: unknown, or not a terminal. */
   readonly width: number | undefined
 }
 
@@ -21,7 +21,10 @@ export type Cell = string | { readonly text: string; readonly tone: Tone }
 
 const CODES: Readonly<Record<Tone, string>> = { plain: '', strong: '1', faint: '2', good: '32', warning: '33', bad: '31' }
 
-/** Rows as lines, each column as wide as the widest cell that another one follows; no white space at the end of a line. */
+/**
+ * Formats rows as lines. A column is as wide as its widest cell, not counting last cells of rows.
+ * Lines do not end in white space.
+ */
 export function alignColumns(rows: readonly (readonly Cell[])[], color: boolean): string[] {
   const widths: number[] = []
   for (const row of rows) {
@@ -42,12 +45,15 @@ export function paint(cell: Cell, color: boolean): string {
   return color && code !== '' ? `\u001b[${code}m${plainText(cell)}\u001b[0m` : plainText(cell)
 }
 
-/** Control characters, and what turns the direction of writing round, so that a text reads as another. */
-const STEERING = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+/**
+ * Control characters, and characters that change the direction of writing, which can disguise a
+ * text.
+ */
+const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /** One line without control characters. */
 export function plainText(cell: Cell): string {
-  return (typeof cell === 'string' ? cell : cell.text).replace(/\s*[\r\n]+\s*/g, ' ').replace(STEERING, '?')
+  return (typeof cell === 'string' ? cell : cell.text).replace(/\s*[\r\n]+\s*/g, ' ').replace(UNSAFE, '?')
 }
 
 export function wantsColor(isTty: boolean, env: Readonly<Record<string, string | undefined>>): boolean {

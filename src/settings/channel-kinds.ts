@@ -1,6 +1,6 @@
 /**
- * The kinds of values of the settings that say how the cluster may speak: which channels are listened to, and how ConfigMaps are named. Pure; the
- * rules of names are those of requests (`source/names.ts`).
+ * The kinds of values for settings about channels: which channels may assign a config, and names of
+ * namespaces, keys and ConfigMaps. Pure.
  */
 
 import { SWITCHED_CHANNELS, type SwitchedChannel } from '../decision/channels.ts'
@@ -9,14 +9,14 @@ import { isConfigMapKey, isNamespace } from '../values/kubernetes-names.ts'
 import { nearest } from '../values/nearest.ts'
 import { accept, type Kind, refuse } from './setting-kinds.ts'
 
-/** A ConfigMap whose key may be left out. */
+/** A ConfigMap, with or without a key. */
 export interface NamedConfigMap {
   readonly namespace: string
   readonly name: string
   readonly key: string | undefined
 }
 
-/** Separated by commas. Their order means nothing: which goes first is not for settings to say. */
+/** Separated by commas, in any order: the order in which channels decide is fixed. */
 export const channelsKind: Kind<readonly SwitchedChannel[]> = {
   placeholder: '<channels>',
   parse(text) {
@@ -25,21 +25,23 @@ export const channelsKind: Kind<readonly SwitchedChannel[]> = {
     const unknown = names.find((name) => !SWITCHED_CHANNELS.some((channel) => channel === name))
     if (unknown === undefined) return accept(channels)
     const suggestion = nearest(unknown, SWITCHED_CHANNELS)
-    const hint = suggestion === undefined ? `give some of ${SWITCHED_CHANNELS.join(', ')}` : `the nearest known one is ${suggestion}`
-    return refuse(`"${unknown}" is no channel; ${hint}`)
+    const hint = suggestion === undefined ? `use any of ${SWITCHED_CHANNELS.join(', ')}` : `the nearest known one is ${suggestion}`
+    return refuse(`"${unknown}" is not a channel; ${hint}`)
   },
   show: (channels) => channels.join(','),
 }
 
 export const namespaceKind: Kind<string> = {
   placeholder: '<name>',
-  parse: (text) => (isNamespace(text) ? accept(text) : refuse(`"${text}" is no namespace: lower case letters, digits and - only`)),
+  parse: (text) =>
+    isNamespace(text) ? accept(text) : refuse(`"${text}" is not a valid name of a namespace: use only lower case letters, digits and -`),
   show: (value) => value,
 }
 
 export const configMapKeyKind: Kind<string> = {
   placeholder: '<key>',
-  parse: (text) => (isConfigMapKey(text) ? accept(text) : refuse(`"${text}" is no key of a ConfigMap: letters, digits, -, _ and . only`)),
+  parse: (text) =>
+    isConfigMapKey(text) ? accept(text) : refuse(`"${text}" is not a valid key of a ConfigMap: use only letters, digits, -, _ and .`),
   show: (value) => value,
 }
 

@@ -1,6 +1,9 @@
-/** The settings of preflight: which changes of its config a live node takes, and how they are judged. Pure; a part of the table of `settings.ts`. */
+/**
+ * The settings of preflight: which changes of kubelet's config a running node accepts, and how a
+ * config is checked. Pure.
+ */
 import type { BasePolicy, ChangePolicy } from '../preflight/policy/check-policy.ts'
-import type { Setting } from './setting.ts'
+import { RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
 import { changePatternsKind, choiceKind } from './setting-kinds.ts'
 
 export interface PreflightSettings {
@@ -12,59 +15,59 @@ export interface PreflightSettings {
   readonly preflight: 'rules' | 'load' | 'start'
 }
 
-const liveForRun = { commands: 'run', changes: 'live' } as const
+const GROUP = 'Preflight'
 
-export const PREFLIGHT_SETTINGS: { readonly [P in keyof PreflightSettings]: Setting<PreflightSettings[P]> } = {
+export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
   changePolicy: {
     name: 'change-policy',
-    group: 'Preflight',
+    group: GROUP,
     kind: choiceKind('open', 'guarded'),
     initial: 'open',
-    ...liveForRun,
-    help: "which changes of kubelet's config a live node takes: any, or none that can hand the node over, cut it off, or need a reboot",
+    ...RUN_ONLY_LIVE,
+    help: 'changes that this node accepts: open accepts all; guarded refuses those that can give others control of it, cut it off or need a reboot',
   },
   allowChanges: {
     name: 'allow-changes',
-    group: 'Preflight',
+    group: GROUP,
     kind: changePatternsKind,
     initial: [],
-    ...liveForRun,
+    ...RUN_ONLY_LIVE,
     initialNote: 'none',
-    help: 'exceptions from change-policy: fields, as in maxPods or authentication.*, and risks, as in class:reboot',
+    help: 'exceptions to change-policy: fields, as in maxPods or authentication.*, and risk classes, as in class:reboot',
   },
   denyChanges: {
     name: 'deny-changes',
-    group: 'Preflight',
+    group: GROUP,
     kind: changePatternsKind,
     initial: [],
-    ...liveForRun,
+    ...RUN_ONLY_LIVE,
     initialNote: 'none',
-    help: 'fields and risks that never change on this node, whatever else allows them',
+    help: 'fields and risk classes that must not change on this node; overrides allow-changes',
   },
   requireDrain: {
     name: 'require-drain',
-    group: 'Preflight',
+    group: GROUP,
     kind: changePatternsKind,
     initial: [],
-    ...liveForRun,
+    ...RUN_ONLY_LIVE,
     initialNote: 'none',
-    help: 'fields and risks that the node has to be drained for',
+    help: 'fields and risk classes that change only while the node is drained',
   },
   preflight: {
     name: 'preflight',
-    group: 'Preflight',
+    group: GROUP,
     kind: choiceKind('rules', 'load', 'start'),
     initial: 'start',
-    ...liveForRun,
-    help: "how far a config is checked before kubelet gets it: by the agent's own rules, by kubelet loading it in a sandbox too, or by kubelet starting there",
+    ...RUN_ONLY_LIVE,
+    help: "checks before kubelet gets a config: rules are the agent's own; load has kubelet load it in a sandbox too; start also starts kubelet there",
   },
   unknownFields: {
     name: 'unknown-fields',
-    group: 'Preflight',
+    group: GROUP,
     kind: choiceKind('warn', 'refuse'),
     initial: 'warn',
-    ...liveForRun,
-    help: 'what becomes of a config with fields that this kubelet does not know and would ignore',
+    ...RUN_ONLY_LIVE,
+    help: 'whether to warn about or refuse a config that contains fields which this kubelet does not know and would ignore',
   },
 }
 

@@ -1,8 +1,8 @@
-/** The settings of what the agent says, and where: on its Node, as metrics, in its log. Pure; a part of the table of `settings.ts`. */
+/** The settings of what the agent reports: on its Node, as metrics and in its log. Pure. */
 
 import { PUBLICATIONS, type Publication } from '../report/publications.ts'
 import type { ListenAddress } from '../values/listen-address.ts'
-import type { Setting } from './setting.ts'
+import { RUN_ONLY, RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
 import { choiceKind, listenAddressKind, optional, publicationsKind } from './setting-kinds.ts'
 
 export interface ReportSettings {
@@ -13,40 +13,39 @@ export interface ReportSettings {
   readonly logFormat: 'auto' | 'json' | 'text'
 }
 
-const forRun = { commands: 'run', changes: 'restart' } as const
-const liveForRun = { commands: 'run', changes: 'live' } as const
+const GROUP = 'Reports'
 
-export const REPORT_SETTINGS: { readonly [P in keyof ReportSettings]: Setting<ReportSettings[P]> } = {
+export const REPORT_SETTINGS: SettingTable<ReportSettings> = {
   publish: {
     name: 'publish',
-    group: 'Reports',
+    group: GROUP,
     kind: publicationsKind,
     initial: PUBLICATIONS,
-    ...liveForRun,
-    help: 'what the agent writes to its Node, any of config (status.config), condition, annotation; empty: none of them',
+    ...RUN_ONLY_LIVE,
+    help: 'what the agent writes to its Node, any of config (status.config), condition, annotation; empty: nothing',
   },
   metricsAddress: {
     name: 'metrics-address',
-    group: 'Reports',
+    group: GROUP,
     kind: optional(listenAddressKind),
     initial: { host: '127.0.0.1', port: 10270 },
-    ...forRun,
-    help: 'where /metrics, /healthz and /readyz are served; empty: nowhere',
+    ...RUN_ONLY,
+    help: 'address that serves /metrics, /healthz and /readyz; empty: off',
   },
   logLevel: {
     name: 'log-level',
-    group: 'Reports',
+    group: GROUP,
     kind: choiceKind('debug', 'info', 'warn', 'error'),
     initial: 'info',
-    ...liveForRun,
-    help: 'least severe lines to write',
+    ...RUN_ONLY_LIVE,
+    help: 'lowest severity that is logged',
   },
   logFormat: {
     name: 'log-format',
-    group: 'Reports',
+    group: GROUP,
     kind: choiceKind('auto', 'json', 'text'),
     initial: 'auto',
-    ...forRun,
-    help: 'auto writes text on a terminal and JSON otherwise',
+    ...RUN_ONLY,
+    help: 'format of the log; auto writes text to a terminal and JSON elsewhere',
   },
 }

@@ -1,8 +1,10 @@
 /**
- * Which value each setting has: flags before environment before config file before default. Every problem is collected, so that a
- * person corrects them in one go; nothing is guessed, and an unknown name is an error that says which known one is nearest. Pure:
- * the caller reads the file and parses its YAML.
+ * Finds the value of each setting: flags win over environment variables, these over the config
+ * file, and that over defaults. Collects all problems, so an operator can correct them in one go.
+ * Guesses nothing: an unknown name is an error, which names the nearest known one. Pure: the caller
+ * reads the file and parses its YAML.
  */
+import { isObject } from '../values/is-object.ts'
 import { nearest } from '../values/nearest.ts'
 import type { Kind, Parsed } from './setting-kinds.ts'
 import { fileKey, flagName, VARIABLE_PREFIX, variableName } from './setting-names.ts'
@@ -11,7 +13,7 @@ import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from './sett
 export const CONFIG_API_VERSION = 'kubelet-cfg-agent.io/v1alpha1'
 export const CONFIG_KIND = 'AgentConfiguration'
 
-/** Flags that were given, as text; a switch without a value is `true`. */
+/** The given flags, as text; a switch without a value is `true`. */
 export type Flags = Readonly<Partial<Record<SettingName, string>>>
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -34,14 +36,17 @@ export interface SettingsInput {
   readonly file: ConfigFile
 }
 
-/** A value still to be read, and what to call the place it was found in. */
+/** A value that is not parsed yet, and its place for messages. */
 interface Given {
   readonly text: string
   readonly origin: Origin
   readonly where: string
 }
 
-/** Where the config file is, which must be known before it can be read. A bad path is reported by `resolveSettings`. */
+/**
+ * The path of the config file, which is needed before the file can be read. `resolveSettings`
+ * reports an invalid path.
+ */
 export function configPath(flags: Flags, env: Environment): string {
   return flags.config ?? env[variableName('config')] ?? SETTINGS.config.initial
 }
@@ -60,14 +65,15 @@ export function resolveSettings({ flags, env, file }: SettingsInput): SettingsRe
     values.set(property, parsed?.ok ? parsed.value : SETTINGS[property].initial)
     origins.set(property, found?.origin ?? 'default')
   }
-  // Complete, and each of its type: every name of the table was set to what that name's own kind returned, or to its default.
+  // Complete and well typed: the loop set each name of the table to what its own kind returned, or
+  // to its default.
   const settings = Object.fromEntries(values) as unknown as Settings
   problems.push(...findConflicts(settings))
   if (problems.length > 0) return { ok: false, problems }
   return { ok: true, settings, origins: Object.fromEntries(origins) as Origins }
 }
 
-/** What is wrong with a flag that no setting of this command has. */
+/** The problem with a flag that this command does not have. */
 export function describeUnknownFlag(flag: string, known: readonly string[]): string {
   const elsewhere = SETTING_NAMES.find((property) => flagName(property) === flag)
   if (elsewhere !== undefined) return `${flag}: only the command run takes this flag`
@@ -83,7 +89,7 @@ function findGiven(property: SettingName, flags: Flags, env: Environment, fileVa
 }
 
 function parseGiven(kind: Kind<unknown>, text: string): Parsed<unknown> {
-  if (text === '' && kind.optional !== true) return { ok: false, detail: 'is empty: give a value, or leave it out for the default' }
+  if (text === '' && kind.optional !== true) return { ok: false, detail: 'is empty: give a value, or leave it out to use the default' }
   return kind.parse(text)
 }
 
@@ -99,22 +105,22 @@ function readFileValues(file: ConfigFile, flags: Flags, env: Environment, proble
   if (file.kind === 'absent') {
     const namedBy = flags.config !== undefined ? flagName('config') : variableName('config')
     const named = flags.config !== undefined || env[variableName('config')] !== undefined
-    if (named) problems.push(`${namedBy}: there is no file ${file.path}`)
+    if (named) problems.push(`${namedBy}: ${file.path} does not exist`)
     return values
   }
   if (file.kind === 'unreadable') {
     problems.push(`${file.path}: ${file.detail}`)
     return values
   }
-  if (!isMapping(file.value)) {
-    problems.push(`${file.path}: has to be a mapping with apiVersion: ${CONFIG_API_VERSION} and kind: ${CONFIG_KIND}`)
+  if (!isObject(file.value)) {
+    problems.push(`${file.path}: must be a mapping with apiVersion: ${CONFIG_API_VERSION} and kind: ${CONFIG_KIND}`)
     return values
   }
   const { apiVersion, kind, ...keys } = file.value
-  if (apiVersion !== CONFIG_API_VERSION) problems.push(`${file.path}: apiVersion has to be ${CONFIG_API_VERSION}`)
-  if (kind !== CONFIG_KIND) problems.push(`${file.path}: kind has to be ${CONFIG_KIND}`)
+  if (apiVersion !== CONFIG_API_VERSION) problems.push(`${file.path}: apiVersion must be ${CONFIG_API_VERSION}`)
+  if (kind !== CONFIG_KIND) problems.push(`${file.path}: kind must be ${CONFIG_KIND}`)
 
-  // A file that names another settings file would leave open which of the two holds.
+  // `config` is not a key: a config file that names another one would be ambiguous.
   const settable = SETTING_NAMES.filter((property) => property !== 'config')
   for (const [key, value] of Object.entries(keys)) {
     const where = `${file.path}: ${key}`
@@ -122,33 +128,31 @@ function readFileValues(file: ConfigFile, flags: Flags, env: Environment, proble
     if (property === undefined) problems.push(`${where}: unknown key${nearestOf(key, settable.map(fileKey))}`)
     else if (isScalar(value)) values.set(property, { text: String(value), origin: 'file', where })
     else if (SETTINGS[property].kind.list === true && Array.isArray(value)) {
-      if (value.every((one) => isScalar(one) && !String(one).includes(',')))
+      if (value.every((item) => isScalar(item) && !String(item).includes(',')))
         values.set(property, { text: value.join(','), origin: 'file', where })
-      else problems.push(`${where}: has to be a list of single values without commas`)
-    } else problems.push(`${where}: ${value === null ? 'has no value: give one, or leave the line out' : 'has to be a single value'}`)
+      else problems.push(`${where}: must be a list of single values without commas`)
+    } else problems.push(`${where}: ${value === null ? 'has no value: give one, or remove the line' : 'must be a single value'}`)
   }
   return values
 }
 
-/** What no single value shows. */
+/** Problems between settings that are each valid. */
 function findConflicts({ dynamicConfigDir, runtimeDir, envFile, manifestDir }: Settings): string[] {
   const conflicts: string[] = []
   const within = (path: string | undefined, directory: string) => path === directory || path?.startsWith(`${directory}/`) === true
   const checkpoints = `${dynamicConfigDir}/checkpoints`
-  if (runtimeDir === dynamicConfigDir) conflicts.push(`${flagName('runtimeDir')}: is the same directory as ${flagName('dynamicConfigDir')}`)
-  if (within(envFile, checkpoints)) conflicts.push(`${flagName('envFile')}: ${checkpoints} is for checkpoints alone`)
+  if (runtimeDir === dynamicConfigDir)
+    conflicts.push(`${flagName('runtimeDir')}: must not be the directory of ${flagName('dynamicConfigDir')}`)
+  if (within(envFile, checkpoints))
+    conflicts.push(`${flagName('envFile')}: must not be inside ${checkpoints}, which holds only checkpoints`)
   if (within(manifestDir, dynamicConfigDir))
-    conflicts.push(`${flagName('manifestDir')}: is inside ${dynamicConfigDir}, which is the agent's own`)
+    conflicts.push(`${flagName('manifestDir')}: must not be inside ${dynamicConfigDir}, which belongs to the agent`)
   return conflicts
 }
 
 function nearestOf(name: string, known: readonly string[]): string {
   const suggestion = nearest(name, known)
   return suggestion === undefined ? '' : `; the nearest known one is ${suggestion}`
-}
-
-function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isScalar(value: unknown): value is string | number | boolean {

@@ -1,8 +1,11 @@
-/** What a running agent makes of settings that were read again (SIGHUP): which of them hold at once, and which wait for its next start. Pure. */
+/**
+ * Compares settings that were reread (SIGHUP) with the running ones: which changes apply at once,
+ * and which wait for the next start. Pure.
+ */
 import { showValue } from './setting-names.ts'
 import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from './settings.ts'
 
-/** For the log. `name` as in `trial-duration`; the values as a person would write them. */
+/** For the log. `name` as in `trial-duration`; the values as an operator writes them. */
 export interface SettingChange {
   readonly name: string
   readonly from: string
@@ -16,16 +19,16 @@ export interface ChangedSettings {
 
 export function changedSettings(before: Settings, after: Settings): ChangedSettings {
   const changed = SETTING_NAMES.filter((property) => showValue(property, before[property]) !== showValue(property, after[property]))
-  const ofKind = (kind: 'live' | 'restart') => changed.filter((property) => SETTINGS[property].changes === kind)
+  const changedOf = (changes: 'live' | 'restart') => changed.filter((property) => SETTINGS[property].changes === changes)
   const describe = (property: SettingName): SettingChange => ({
     name: SETTINGS[property].name,
     from: showValue(property, before[property]),
     to: showValue(property, after[property]),
   })
-  return { live: ofKind('live').map(describe), restart: ofKind('restart').map(describe) }
+  return { live: changedOf('live').map(describe), restart: changedOf('restart').map(describe) }
 }
 
-/** The running agent's settings after a reread: the live ones new, the others as they were. */
+/** The agent's settings after a reread: live settings are new, the others stay. */
 export function applyLive(running: Settings, reread: Settings): Settings {
   const live = SETTING_NAMES.filter((property) => SETTINGS[property].changes === 'live')
   return Object.assign({ ...running }, ...live.map((property) => ({ [property]: reread[property] })))

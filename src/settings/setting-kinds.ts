@@ -1,28 +1,32 @@
 /**
- * The kinds of values a setting can have: how each is read from text, what is refused and in which words, and how it is shown again.
- * Text is the one form in which flags, environment and config file meet. Pure: paths are checked for their form, never looked up.
+ * The kinds of values that a setting can have: how each is parsed from text, why text is refused,
+ * and how a value is shown. Flags, environment and config file all give text. Pure: only the form
+ * of a path is checked.
  *
- * Rules: unit names systemd.unit(5); what an EnvironmentFile and the splitting of `$KUBELET_CONFIG_ARGS` cannot carry systemd.exec(5);
- * node names the DNS subdomain of RFC 1123, as Kubernetes requires of object names.
+ * Rules: systemd.unit(5) for unit names; systemd.exec(5) for characters that an EnvironmentFile, or
+ * the splitting of `$KUBELET_CONFIG_ARGS`, would change.
  */
 import { posix } from 'node:path'
 import { checkPattern } from '../preflight/policy/patterns.ts'
 import { PUBLICATIONS, type Publication } from '../report/publications.ts'
 import { formatDuration, parseDuration } from '../values/durations.ts'
+import { isObjectName } from '../values/kubernetes-names.ts'
 import { formatListenAddress, type ListenAddress, parseListenAddress } from '../values/listen-address.ts'
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly detail: string }
 
 export interface Kind<T> {
-  /** For the help text: `<duration>`. undefined: a switch, which takes no value on the command line. */
+  /**
+   * For the help text: `<duration>`. undefined: a switch, which takes no value on the command line.
+   */
   readonly placeholder: string | undefined
   readonly choices?: readonly string[]
-  /** Empty text means "none". Other kinds refuse it. */
+  /** Empty text means "none". The other kinds refuse empty text. */
   readonly optional?: true
-  /** The config file may have a YAML list in place of text with commas. */
+  /** In the config file, a YAML list may replace text with commas. */
   readonly list?: true
   parse(text: string): Parsed<T>
-  /** The text that `parse` reads back to the same value. */
+  /** Text that `parse` turns into the same value again. */
   show(value: T): string
 }
 
@@ -45,7 +49,7 @@ export function countKind(min: number, max: number): Kind<number> {
   return {
     placeholder: '<number>',
     parse(text) {
-      if (!/^\d{1,9}$/.test(text)) return refuse(`"${text}" is no whole number`)
+      if (!/^\d{1,9}$/.test(text)) return refuse(`"${text}" is not a whole number`)
       const value = Number(text)
       return value < min || value > max ? refuse(`${text} is out of range: from ${min} to ${max}`) : accept(value)
     },
@@ -59,7 +63,7 @@ export function choiceKind<T extends string>(...choices: readonly T[]): Kind<T> 
     choices,
     parse(text) {
       const value = choices.find((choice) => choice === text)
-      return value === undefined ? refuse(`"${text}" is none of ${choices.join(', ')}`) : accept(value)
+      return value === undefined ? refuse(`"${text}" is not one of ${choices.join(', ')}`) : accept(value)
     },
     show: (value) => value,
   }
@@ -74,32 +78,37 @@ export const switchKind: Kind<boolean> = {
 export const pathKind: Kind<string> = {
   placeholder: '<path>',
   parse(text) {
-    if (!text.startsWith('/')) return refuse(`"${text}" is no absolute path: it has to begin with /`)
-    if (/\p{Cc}/u.test(text)) return refuse(`"${text}" holds a control character`)
+    if (!text.startsWith('/')) return refuse(`"${text}" is not an absolute path: it must begin with /`)
+    if (/\p{Cc}/u.test(text)) return refuse(`"${text}" contains a control character`)
     const normal = posix.normalize(text)
     return accept(normal.length > 1 && normal.endsWith('/') ? normal.slice(0, -1) : normal)
   },
   show: (value) => value,
 }
 
-/** A path that ends up in kubelet.env, or beside it: systemd must have nothing to split, unquote or expand in it. */
+const LONGEST_PLAIN_PATH = 1000
+
+/**
+ * A path that is written to kubelet.env: it must not contain anything that systemd splits, unquotes
+ * or expands.
+ */
 export const plainPathKind: Kind<string> = {
   ...pathKind,
   parse(text) {
     const parsed = pathKind.parse(text)
     const bad = /[^-._a-zA-Z0-9/@:+,]/.exec(text)
-    if (!parsed.ok || (bad === null && parsed.value !== '/' && text.length <= 1000)) return parsed
-    if (bad === null) return refuse(`"${text}" is no place for it`)
-    return refuse(`"${text}" holds "${bad[0]}", which systemd may not pass to kubelet unchanged: use letters, digits and /-._@:+, only`)
+    if (!parsed.ok || (bad === null && parsed.value !== '/' && text.length <= LONGEST_PLAIN_PATH)) return parsed
+    if (bad === null) return refuse(`"${text}" cannot be used: give a path below /, of at most ${LONGEST_PLAIN_PATH} characters`)
+    return refuse(`"${text}" contains "${bad[0]}", which systemd may not pass to kubelet unchanged: use only letters, digits and /-._@:+,`)
   },
 }
 
 export const serviceKind: Kind<string> = {
   placeholder: '<unit>',
   parse(text) {
-    if (!text.endsWith('.service')) return refuse(`"${text}" is no service unit: its name ends in .service, as in kubelet.service`)
+    if (!text.endsWith('.service')) return refuse(`"${text}" is not a service unit: the name must end in .service, as in kubelet.service`)
     const fine = /^[A-Za-z0-9:_.\\][A-Za-z0-9:_.\\@-]{0,240}\.service$/.test(text)
-    return fine ? accept(text) : refuse(`"${text}" is no name of a service unit`)
+    return fine ? accept(text) : refuse(`"${text}" is not a valid name of a service unit`)
   },
   show: (value) => value,
 }
@@ -107,8 +116,7 @@ export const serviceKind: Kind<string> = {
 export const nodeNameKind: Kind<string> = {
   placeholder: '<name>',
   parse(text) {
-    const fine = text.length <= 253 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(text)
-    return fine ? accept(text) : refuse(`"${text}" is no node name: lower case letters, digits, - and . only`)
+    return isObjectName(text) ? accept(text) : refuse(`"${text}" is not a valid node name: use only lower case letters, digits, - and .`)
   },
   show: (value) => value,
 }
@@ -122,7 +130,7 @@ export const listenAddressKind: Kind<ListenAddress> = {
   show: formatListenAddress,
 }
 
-/** Fields and risk classes of kubelet's config, with commas between. */
+/** Fields and risk classes of kubelet's config, separated by commas. */
 export const changePatternsKind: Kind<readonly string[]> = {
   placeholder: '<list>',
   optional: true,
@@ -131,14 +139,14 @@ export const changePatternsKind: Kind<readonly string[]> = {
     const patterns = text === '' ? [] : text.split(',').map((pattern) => pattern.trim())
     for (const pattern of patterns) {
       const check = checkPattern(pattern)
-      if (!check.ok) return refuse(pattern === '' ? 'has nothing between two commas, or at an end' : check.detail)
+      if (!check.ok) return refuse(pattern === '' ? 'contains an empty item: remove the extra comma' : check.detail)
     }
     return accept(patterns)
   },
   show: (patterns) => patterns.join(','),
 }
 
-/** With commas between; their order means nothing. */
+/** Separated by commas, in any order. */
 export const publicationsKind: Kind<readonly Publication[]> = {
   placeholder: '<list>',
   optional: true,
@@ -146,7 +154,7 @@ export const publicationsKind: Kind<readonly Publication[]> = {
   parse(text) {
     const names = text === '' ? [] : text.split(',').map((name) => name.trim())
     const unknown = names.find((name) => !PUBLICATIONS.some((publication) => publication === name))
-    if (unknown !== undefined) return refuse(`"${unknown}" is none of ${PUBLICATIONS.join(', ')}`)
+    if (unknown !== undefined) return refuse(`"${unknown}" is not one of ${PUBLICATIONS.join(', ')}`)
     return accept(PUBLICATIONS.filter((publication) => names.includes(publication)))
   },
   show: (publications) => publications.join(','),
@@ -166,7 +174,7 @@ export function accept<T>(value: T): Parsed<T> {
   return { ok: true, value }
 }
 
-/** What is refused is quoted, and its control characters must not reach a terminal. */
+/** The detail quotes the refused text, whose control characters must not reach a terminal. */
 export function refuse(detail: string): Parsed<never> {
   return { ok: false, detail: detail.replace(CONTROL_CHARACTERS, '?') }
 }

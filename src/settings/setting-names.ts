@@ -1,6 +1,7 @@
 /**
- * How a setting is called and shown in each place: `--trial-duration`, `KUBELET_CFG_AGENT_TRIAL_DURATION`, `trialDuration`. All
- * three follow from the one name in the table of settings. Pure.
+ * The names of a setting as flag, variable and key: `--trial-duration`,
+ * `KUBELET_CFG_AGENT_TRIAL_DURATION`, `trialDuration`. All three are derived from its name in the
+ * table of settings. Pure.
  */
 import { SETTINGS, type SettingName, type Settings } from './settings.ts'
 
@@ -16,10 +17,17 @@ export function variableName(property: SettingName): string {
 
 /** The key in the config file. */
 export function fileKey(property: SettingName): string {
-  return SETTINGS[property].name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+  return camelCase(SETTINGS[property].name)
 }
 
-/** A value as a person would write it; empty for none. */
+/**
+ * `trialDuration` for `trial-duration`. The command line's parser names options in the same way.
+ */
+export function camelCase(name: string): string {
+  return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** A value as an operator writes it; empty for none. */
 export function showValue<P extends SettingName>(property: P, value: Settings[P]): string {
   return SETTINGS[property].kind.show(value)
 }

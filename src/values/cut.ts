@@ -1,6 +1,6 @@
-/** Texts for others to read, held to a size. Pure. */
+/** Shortens texts and puts them on one line. Pure. */
 
-/** Cuts between characters, not within one. */
+/** Cuts between UTF-8 characters, never within one. */
 export function cutToBytes(text: string, limit: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= limit) return text

@@ -1,7 +1,7 @@
 /**
- * Durations as people write them: `10m`, `1m30s`, `250ms`. Pure. The syntax is that of kubelet's own config, since every other
- * setting an operator of Kubernetes writes is read by it; a sign is refused. Inside the agent they are whole microseconds, the
- * unit of systemd's monotonic timestamps.
+ * Durations as operators write them: `10m`, `1m30s`, `250ms`. The syntax is that of kubelet's own
+ * config, without a sign. Inside the agent a duration is a whole number of microseconds, the unit
+ * of systemd's monotonic timestamps. Pure.
  */
 import { parseDuration as parseNanoseconds } from './go-duration.ts'
 
@@ -11,14 +11,14 @@ export const HOUR_US = 60 * MINUTE_US
 
 export type ParsedDuration = { readonly ok: true; readonly us: number } | { readonly ok: false; readonly detail: string }
 
-const EXAMPLE = 'write a number with a unit, as in 10m, 1m30s or 250ms'
+const EXAMPLE = 'write a number with a unit, for example 10m, 1m30s or 250ms'
 
 export function parseDuration(text: string): ParsedDuration {
   if (/^[+-]/.test(text)) return { ok: false, detail: `"${text}" has a sign: ${EXAMPLE}` }
   const ns = parseNanoseconds(text)
   if (ns !== undefined) return { ok: true, us: Number((ns + 500n) / 1000n) }
   const isNumber = /^[\d.]+$/.test(text)
-  return { ok: false, detail: `"${text}" ${isNumber ? 'has no unit' : 'is no duration'}: ${EXAMPLE}` }
+  return { ok: false, detail: `"${text}" ${isNumber ? 'has no unit' : 'is not a duration'}: ${EXAMPLE}` }
 }
 
 const UNITS: readonly (readonly [unit: string, us: number])[] = [
@@ -29,7 +29,7 @@ const UNITS: readonly (readonly [unit: string, us: number])[] = [
   ['us', 1],
 ]
 
-/** The shortest spelling without fractions, which `parseDuration` reads back exactly. */
+/** The shortest form without fractions. `parseDuration` reads it back exactly. */
 export function formatDuration(us: number): string {
   const parts: string[] = []
   let rest = Math.max(0, Math.round(us))

@@ -1,4 +1,7 @@
-/** A duration as Go writes it: `1h30m`, `100ms`. Pure. Rule: `time.ParseDuration`, which also has an end: 64 bits of nanoseconds, some 292 years. */
+/**
+ * A duration in Go's syntax: `1h30m`, `100ms`. Follows `time.ParseDuration`, including its range:
+ * 64 bits of nanoseconds, about 292 years. Pure.
+ */
 
 const UNIT_NS: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -12,16 +15,16 @@ const UNIT_NS: Readonly<Record<string, bigint>> = {
 }
 const DURATION = /^[-+]?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
 const PART = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/g
-/** Nobody writes one that long. */
+/** In characters. No duration in use is as long. */
 const LONGEST = 1000
 
-/** In nanoseconds. undefined: it is none. */
+/** In nanoseconds. undefined: not a duration. */
 export function parseDuration(text: string): bigint | undefined {
   if (text.length > LONGEST || !DURATION.test(text)) return undefined
   let sum = 0n
   for (const [, whole = '', fraction = '', unit = ''] of text.matchAll(PART)) {
     const unitNs = UNIT_NS[unit] ?? 0n
-    // Beyond 18 digits a fraction is below a nanosecond, whatever the unit.
+    // Digits after the 18th are less than a nanosecond in any unit.
     const digits = fraction.slice(0, 18)
     sum += BigInt(whole === '' ? '0' : whole) * unitNs
     if (digits !== '') sum += (BigInt(digits) * unitNs) / 10n ** BigInt(digits.length)

@@ -1,4 +1,4 @@
-/** A JSON object among values that may be anything. Pure. */
+/** Tells a JSON object from other values. Pure. */
 
 export type JsonObject = Readonly<Record<string, unknown>>
 

@@ -1,7 +1,8 @@
 /**
- * Checks that JSON read from a file has the shape of a type. Pure. The compiler demands a check for every field of the type, so that a
- * field that is added there cannot be forgotten here.
+ * Checks that JSON read from a file has the shape of a type. The compiler requires a check for
+ * every field of the type, so a new field cannot be forgotten. Pure.
  */
+import { isObject } from './is-object.ts'
 
 export type Check<T> = (value: unknown) => value is T
 
@@ -28,9 +29,7 @@ export function either<A, B>(a: Check<A>, b: Check<B>): Check<A | B> {
 
 export function shape<T extends object>(fields: { readonly [K in keyof T]-?: Check<T[K]> }): Check<T> {
   return (value): value is T => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-    const object = value as Readonly<Record<string, unknown>>
-    return Object.entries<Check<unknown>>(fields).every(([name, check]) => check(object[name]))
+    return isObject(value) && Object.entries<Check<unknown>>(fields).every(([name, check]) => check(value[name]))
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * What a namespace, an object and a key of a ConfigMap may be called (`IsDNS1123Label`, `IsDNS1123Subdomain` and `IsConfigMapKey` of
- * k8s.io/apimachinery `pkg/util/validation`). What passes here is safe as a segment of a request path. Pure.
+ * The rules for names of namespaces, of objects and of keys in a ConfigMap (`IsDNS1123Label`,
+ * `IsDNS1123Subdomain` and `IsConfigMapKey` of k8s.io/apimachinery `pkg/util/validation`). A name
+ * that passes is safe as a segment of a request path. Pure.
  */
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
@@ -14,12 +15,12 @@ export function isObjectName(value: unknown): value is string {
   return typeof value === 'string' && value.length <= 253 && DNS_SUBDOMAIN.test(value)
 }
 
-/** No path that means another directory, either. */
+/** Refuses `.` and names that begin with `..` as well: as paths they mean other directories. */
 export function isConfigMapKey(value: unknown): value is string {
   return typeof value === 'string' && value.length <= 253 && CONFIG_MAP_KEY.test(value) && value !== '.' && !value.startsWith('..')
 }
 
-/** For a message: cut and escaped. */
+/** A value for a message: escaped, and cut to 80 characters. */
 export function quote(value: unknown): string {
   return (JSON.stringify(value) ?? 'undefined').slice(0, 80)
 }

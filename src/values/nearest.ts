@@ -1,6 +1,7 @@
 /**
- * The known name nearest to a mistyped one, by edit distance with transpositions (optimal string alignment), without regard to
- * case. Always names one while there is one to name: the sentence around it says "nearest", not "meant".
+ * Finds the known name nearest to a mistyped one, by edit distance with transpositions (optimal
+ * string alignment), ignoring case. It returns a name whenever there is one, however distant. So
+ * messages say "the nearest known one", not "did you mean". Pure.
  */
 
 export function nearest(name: string, known: readonly string[]): string | undefined {

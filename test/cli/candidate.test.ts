@@ -8,25 +8,25 @@ import type { OverlayView } from '../../src/overlay/view.ts'
 import type { KubeAnswer, KubeRequest } from '../../src/ports/kube-api.ts'
 
 function load(text: string, reading: InputReading | Buffer, answer?: KubeAnswer, overlay: OverlayView = { kind: 'none' }, overlaid = true) {
-  const asked: string[] = []
+  const calls: string[] = []
   const node = {
     readOverlay: async () => overlay,
     readInput: async (path: string | undefined, limit: number): Promise<InputReading> => {
-      asked.push(`${path} ${limit}`)
+      calls.push(`${path} ${limit}`)
       return Buffer.isBuffer(reading) ? { kind: 'read', bytes: reading } : reading
     },
     api: {
       request: async ({ path }: KubeRequest) => {
-        asked.push(path)
-        return answer ?? ({ kind: 'unreachable', detail: 'nobody' } as const)
+        calls.push(path)
+        return answer ?? ({ kind: 'unreachable', detail: 'no connection' } as const)
       },
     },
   }
   const loaded = loadCandidate(text, node, overlaid)
-  return loaded.then((one) => ({ loaded: one, asked }))
+  return loaded.then((candidate) => ({ loaded: candidate, calls }))
 }
 
-t.test('what a name stands for', async (t) => {
+t.test('parses names of candidates', async (t) => {
   const map = (namespace: string, name: string, key: string) => ({ kind: 'config-map', namespace, name, key })
   t.same(parseCandidate('-'), { kind: 'stdin' })
   for (const path of ['kubelet.yaml', '/etc/kubelet.yaml', './configmap/x', 'conf/x', 'configs/x.yaml', 'a:b'])
@@ -36,43 +36,43 @@ t.test('what a name stands for', async (t) => {
   t.same(parseCandidate('configmaps/ns/x.y:key.yaml'), map('ns', 'x.y', 'key.yaml'))
 })
 
-t.test('what is wrong with one', async (t) => {
+t.test('rejects invalid names', async (t) => {
   const cases = {
-    '': 'it is empty',
-    'confgmap/x': 'did you mean configmap/x? A file of that name is ./confgmap/x',
+    '': 'is empty',
+    'confgmap/x': 'did you mean configmap/x? For a file of that name, write ./confgmap/x',
     'ConfigMap/x': 'did you mean configmap/x?',
-    'configmap/': 'is no name of a ConfigMap',
-    'configmap/../x': 'is no namespace',
-    'configmap/a/b/c': 'is no name of a ConfigMap',
-    'configmap/x:..': 'is no key',
+    'configmap/': 'is not a valid name of a ConfigMap',
+    'configmap/../x': 'is not a valid name of a namespace',
+    'configmap/a/b/c': 'is not a valid name of a ConfigMap',
+    'configmap/x:..': 'is not a valid key',
     'configmap/x:a:b': 'write configmap/NAME',
-    'configmap/x?y': 'is no name',
+    'configmap/x?y': 'is not a valid name',
   }
   for (const [text, problem] of Object.entries(cases))
     t.match(candidateKind.parse(text), { ok: false, detail: new RegExp(problem.replaceAll('?', '\\?')) }, text)
   t.notMatch(candidateKind.parse('configmap/\u001b[2J'), { detail: /\p{Cc}/u })
 })
 
-t.test('whatever is asked of the API server stays in its path', async (t) => {
+t.test('a request to the API server never leaves the path of ConfigMaps', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: fc.constantFrom('.', '/', '%', '?', '#', 'a', ':', '\n', '\\') }), async (text) => {
-      const { asked } = await load(`configmap/${text}`, Buffer.from(''))
-      for (const path of asked) t.match(path, /^\/api\/v1\/namespaces\/[a-z.-]+\/configmaps\/[a-z.-]+$/)
+      const { calls } = await load(`configmap/${text}`, Buffer.from(''))
+      for (const path of calls) t.match(path, /^\/api\/v1\/namespaces\/[a-z.-]+\/configmaps\/[a-z.-]+$/)
     }),
   )
 })
 
-t.test('a file and standard input', async (t) => {
+t.test('loads a file and standard input', async (t) => {
   const file = await load('x.yaml', Buffer.from('text'))
   t.match(file, {
     loaded: { kind: 'loaded', config: { name: 'x.yaml', files: { kubelet: 'text' }, key: 'kubelet' }, shown: { text: 'text' } },
-    asked: ['x.yaml 1048576'],
+    calls: ['x.yaml 1048576'],
   })
   const stdin = await load('-', Buffer.from(''))
-  t.match(stdin, { loaded: { kind: 'loaded', config: { name: '<stdin>' }, shown: { text: '' } }, asked: ['undefined 1048576'] })
+  t.match(stdin, { loaded: { kind: 'loaded', config: { name: '<stdin>' }, shown: { text: '' } }, calls: ['undefined 1048576'] })
 })
 
-t.test('what no ConfigMap can hold is refused', async (t) => {
+t.test('refuses what a ConfigMap cannot hold', async (t) => {
   t.match((await load('x', { kind: 'too-large' })).loaded, {
     kind: 'refused',
     name: 'x',
@@ -88,11 +88,11 @@ t.test('what no ConfigMap can hold is refused', async (t) => {
   t.match(
     await encoded([0x00, 0x01]),
     { kind: 'loaded', shown: { text: '\u0000\u0001' } },
-    'binary that is UTF-8 is for the parser to refuse',
+    'the parser refuses binary data that is valid UTF-8',
   )
 })
 
-t.test('what cannot be had', async (t) => {
+t.test('reports why a file cannot be loaded', async (t) => {
   const detail = async (code: string) => (await load('x', { kind: 'unreadable', code })).loaded
   t.same(await detail('ENOENT'), { kind: 'failed', detail: 'x does not exist' })
   t.match(await detail('EISDIR'), { detail: /is a directory/ })
@@ -100,20 +100,20 @@ t.test('what cannot be had', async (t) => {
   t.match(await detail('EIO'), { detail: /EIO/ })
 })
 
-t.test('a ConfigMap', async (t) => {
+t.test('loads a ConfigMap', async (t) => {
   const data = { kubelet: 'text', other: 'more' }
   const object = { kind: 'ConfigMap', metadata: { name: 'x', namespace: 'kube-system', uid: 'u', resourceVersion: '1' }, data }
-  const ask = async (text: string, answer: KubeAnswer) => load(text, Buffer.from(''), answer)
-  t.match(await ask('configmap/x', { kind: 'ok', object }), {
+  const loadMap = async (text: string, answer: KubeAnswer) => load(text, Buffer.from(''), answer)
+  t.match(await loadMap('configmap/x', { kind: 'ok', object }), {
     loaded: { kind: 'loaded', config: { name: 'configmap/kube-system/x:kubelet', files: data, key: 'kubelet' }, shown: { text: 'text' } },
-    asked: ['/api/v1/namespaces/kube-system/configmaps/x'],
+    calls: ['/api/v1/namespaces/kube-system/configmaps/x'],
   })
   t.match(
-    (await ask('configmap/x:gone', { kind: 'ok', object })).loaded,
+    (await loadMap('configmap/x:gone', { kind: 'ok', object })).loaded,
     { kind: 'loaded', shown: { text: '' }, config: { key: 'gone' } },
-    'preflight says so',
+    'preflight reports the missing key',
   )
-  t.match((await ask('configmap/x', { kind: 'ok', object: { data: 5 } })).loaded, { kind: 'failed' })
+  t.match((await loadMap('configmap/x', { kind: 'ok', object: { data: 5 } })).loaded, { kind: 'failed' })
   const refused = (status: number): KubeAnswer => ({
     kind: 'refused',
     status,
@@ -121,12 +121,18 @@ t.test('a ConfigMap', async (t) => {
     detail: `${status}: no`,
     retryAfterMs: undefined,
   })
-  t.match((await ask('configmap/x', refused(404))).loaded, { kind: 'failed', detail: 'configmap/kube-system/x:kubelet: it does not exist' })
-  t.match((await ask('configmap/x', refused(403))).loaded, { kind: 'failed', detail: /403: no/ })
-  t.match((await ask('configmap/x', { kind: 'unreachable', detail: 'nobody' })).loaded, { kind: 'failed', detail: /nobody/ })
+  t.match((await loadMap('configmap/x', refused(404))).loaded, {
+    kind: 'failed',
+    detail: 'configmap/kube-system/x:kubelet: it does not exist',
+  })
+  t.match((await loadMap('configmap/x', refused(403))).loaded, { kind: 'failed', detail: /403: no/ })
+  t.match((await loadMap('configmap/x', { kind: 'unreachable', detail: 'no connection' })).loaded, {
+    kind: 'failed',
+    detail: /no connection/,
+  })
 })
 
-t.test('what the cluster has is taken with the overlay of this node, unless that is left out', async (t) => {
+t.test('applies the overlay of this node to a ConfigMap, if requested', async (t) => {
   const data = { kubelet: 'maxPods: 1\n' }
   const metadata = { namespace: 'kube-system', name: 'x', uid: 'u', resourceVersion: '7' }
   const answer: KubeAnswer = { kind: 'ok', object: { metadata, data } }
@@ -143,6 +149,6 @@ t.test('what the cluster has is taken with the overlay of this node, unless that
   t.match(
     (await load('file.yaml', Buffer.from('maxPods: 1\n'), undefined, overlay)).loaded,
     { config: { files: data } },
-    'a file is as it is',
+    'a file is used as it is',
   )
 })

@@ -1,4 +1,7 @@
-/** A node for commands to look at: a snapshot, and ears for what is written and asked for. */
+/**
+ * A fake node for commands: it is in the state of a snapshot, and records what commands write and
+ * request.
+ */
 
 import type { AgentPresence, ArgumentValues, Command, CommandContext } from '../../src/cli/command.ts'
 import { describeSource } from '../../src/decision/config-source.ts'
@@ -14,7 +17,7 @@ import { snapshot } from '../report/build.ts'
 import { defaults } from '../settings/settled-settings.ts'
 
 const OPEN = { base: 'open', allow: [], deny: [], requireDrain: [] } as const
-/** A machine of which nothing is known, and without a kubelet. */
+/** Nothing is known about the machine, and it has no kubelet. */
 const PARTS = listParts({
   surroundings: async () => NOTHING_KNOWN,
   policy: () => OPEN,
@@ -24,8 +27,8 @@ const PARTS = listParts({
 
 export interface FakeNode {
   readonly context: CommandContext
-  /** Requests that were written, as in `hold paused`. */
-  readonly asked: string[]
+  /** What the command requested or changed, as in `hold paused`. */
+  readonly actions: string[]
   out(): string
   err(): string
 }
@@ -54,7 +57,7 @@ export const machine: NodeFactsResult = {
 }
 
 export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
-  const asked: string[] = []
+  const actions: string[] = []
   const written = { out: '', err: '' }
   const base = fields.snapshot ?? snapshot()
   const seen = { ...base, requests: { ...base.requests, hold: fields.hold ?? base.requests.hold } }
@@ -71,9 +74,9 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
       width: undefined,
     },
     observe: async (desired) => (desired === undefined ? seen : { ...seen, desired }),
-    askDesired: async () => base.desired,
+    fetchDesired: async () => base.desired,
     readOverlay: async () => ({ kind: 'none' }),
-    api: { request: async ({ path }) => ({ kind: 'unreachable', detail: `${path}: nobody is there` }) },
+    api: { request: async ({ path }) => ({ kind: 'unreachable', detail: `${path}: no connection` }) },
     nodeName: () => 'node-1',
     checkpoints: { data: () => undefined },
     files: { read: () => undefined },
@@ -89,16 +92,16 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     unit: { observe: async () => seen.unit },
     activation: { read: () => ({ kind: 'local', since: undefined }) },
     requests: { read: () => seen.requests },
-    ask: {
-      requestHold: (hold) => void asked.push(`hold ${hold}`),
-      clearHold: () => void asked.push('no hold'),
-      requestRollback: (content) => void asked.push(`roll back ${content}`),
-      requestRetry: () => void asked.push('retry'),
+    requestWriter: {
+      requestHold: (hold) => void actions.push(`hold ${hold}`),
+      clearHold: () => void actions.push('no hold'),
+      requestRollback: (content) => void actions.push(`roll back ${content}`),
+      requestRetry: () => void actions.push('retry'),
     },
     takeOver: () => ({
       kind: 'taken',
-      activation: { activate: (target) => void asked.push(`activate ${describeSource(target)}`), replacedFiles: () => [] },
-      end: () => void asked.push('end'),
+      activation: { activate: (target) => void actions.push(`activate ${describeSource(target)}`), replacedFiles: () => [] },
+      end: () => void actions.push('end'),
     }),
     history: { read: () => fields.history ?? { transitions: [], skipped: 0 } },
     agent: () => fields.agent ?? { kind: 'running', pid: 812 },
@@ -107,17 +110,17 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     nodeFacts: async () => machine,
     ...fields.context,
   }
-  return { context, asked, out: () => written.out, err: () => written.err }
+  return { context, actions, out: () => written.out, err: () => written.err }
 }
 
-/** Runs a command with its options' defaults, but for those given. */
+/** Runs a command; options that are not given have their defaults. */
 export async function execute(
   command: Command,
   node: FakeNode,
   options: Readonly<Record<string, string>> = {},
   args: ArgumentValues = {},
 ): Promise<number> {
-  if (command.takes !== 'node') throw new Error(`${command.name} looks at no node`)
+  if (command.takes !== 'node') throw new Error(`${command.name} does not use the node`)
   const initial = Object.fromEntries(command.options.map(({ name, initial }) => [name, initial]))
   return command.execute(node.context, { ...initial, ...options }, args)
 }

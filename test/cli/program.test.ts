@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { AgentStart, CommandContext } from '../../src/cli/command.ts'
+import { COMMANDS } from '../../src/cli/command-list.ts'
 import type { ProgramWorld } from '../../src/cli/invoke.ts'
-import { COMMANDS, runProgram } from '../../src/cli/program.ts'
+import { runProgram } from '../../src/cli/program.ts'
 import type { ConfigFile } from '../../src/settings/resolve-settings.ts'
 import { fakeNode } from './fake-node.ts'
 
@@ -29,7 +30,7 @@ t.test('help', async (t) => {
   }
 })
 
-t.test('no command at all is wrong usage, and shows the help', async (t) => {
+t.test('a missing command is invalid usage and shows the help', async (t) => {
   t.match(await run(''), { code: 2, out: '', err: 'Usage: kubelet-cfg-agent <command>' })
 })
 
@@ -37,21 +38,21 @@ t.test('version', async (t) => {
   t.same(await run('version'), { code: 0, out: 'kubelet-cfg-agent 1.2.3 (node 24.0.0, linux/x64)\n', err: '' })
   t.same(await run('--version'), { code: 0, out: 'kubelet-cfg-agent 1.2.3\n', err: '' })
   const badFile: ConfigFile = { kind: 'unreadable', path: '/x', detail: '' }
-  t.equal((await run('version', { readConfigFile: () => badFile })).code, 0, 'needs no settings')
+  t.equal((await run('version', { readConfigFile: () => badFile })).code, 0, 'it needs no settings')
 })
 
-t.test('what is unknown, with the nearest known', async (t) => {
+t.test('rejects unknown names with the nearest known one', async (t) => {
   const cases = {
     stats: 'stats: unknown command; the nearest known one is status',
     '--versoin': '--versoin: unknown flag; the nearest known one is --version',
-    '--spread 5m run': '--spread: flags stand after the command, as in kubelet-cfg-agent run --spread',
+    '--spread 5m run': '--spread: put flags after the command, as in kubelet-cfg-agent run --spread',
     'run --trail-duration 5m': '--trail-duration: unknown flag; the nearest known one is --trial-duration',
     'run --trail-duration=5m': '--trail-duration: unknown flag; the nearest known one is --trial-duration',
-    'run --adopt=maybe': '--adopt: it is a switch, and takes no value',
+    'run --adopt=maybe': '--adopt: is a switch and takes no value',
     'status --out json': '--out: unknown flag; the nearest known one is --output',
     'status --spread 5m': '--spread: only the command run takes this flag',
     'status now': 'now: unexpected argument',
-    'status -o yaml': '--output: "yaml" is none of table, json',
+    'status -o yaml': '--output: "yaml" is not one of table, json',
     'history -n 0': '--limit: 0 is out of range: from 1 to 1000000',
     'run --kubeconfig': "option '--kubeconfig <path>' argument missing",
   }
@@ -67,14 +68,14 @@ t.test('arguments', async (t) => {
   t.match(await run('validate kubelet.yaml', { node: node.context }), { code: 2 })
   t.match(node.err(), 'kubelet.yaml cannot be read: read kubelet.yaml')
   const cases = {
-    validate: 'FILE|-|configmap/NAME: it is missing',
+    validate: 'FILE|-|configmap/NAME: is missing',
     'validate a b c': 'b: unexpected argument',
     'validate --strcit a': '--strcit: unknown flag; the nearest known one is --strict',
-    'validate --strict=yes a': '--strict: it is a switch, and takes no value',
+    'validate --strict=yes a': '--strict: is a switch and takes no value',
     'validate confgmap/x': 'did you mean configmap/x?',
-    'validate --kubelet-version new a': '--kubelet-version: "new" is no version of kubelet',
-    'validate -o yaml a': '--output: "yaml" is none of table, json, sarif',
-    'diff --against configmap/ a': '--against: configmap/: "" is no name of a ConfigMap',
+    'validate --kubelet-version new a': '--kubelet-version: "new" is not a kubelet version',
+    'validate -o yaml a': '--output: "yaml" is not one of table, json, sarif',
+    'diff --against configmap/ a': '--against: configmap/: "" is not a valid name of a ConfigMap',
     'generate now': 'now: unexpected argument',
   }
   for (const [args, message] of Object.entries(cases)) {
@@ -83,17 +84,17 @@ t.test('arguments', async (t) => {
     t.ok(result.err.includes(message), `${args}: ${result.err}`)
   }
   const unsure = await run('validate --strcit a')
-  t.notMatch(unsure.err, /missing|unexpected/, 'whether the flag takes the argument, nobody knows')
+  t.notMatch(unsure.err, /missing|unexpected/, 'the argument may belong to the unknown flag')
 })
 
-t.test('where 1 is an answer, whatever goes wrong is 2', async (t) => {
+t.test('a command for which 1 is a result exits with 2 on a failure', async (t) => {
   const failing = (args: string) => run(args, { openNode: () => Promise.reject(new TypeError('a bug')) })
   t.match(await failing('validate x'), { code: 2, err: /TypeError: a bug/ })
   t.match(await failing('diff'), { code: 2 })
   t.match(await failing('plan'), { code: 1 })
 })
 
-t.test('every problem at once', async (t) => {
+t.test('reports all problems together', async (t) => {
   const file: ConfigFile = { kind: 'document', path: '/c.yaml', value: { apiVersion: 'v1', trialDuraton: '1m' } }
   const result = await run('run --config /c.yaml --crash-limt 1 --crash-limit 0 extra --spread 5', {
     env: () => ({ KUBELET_CFG_AGENT_LOGLEVEL: 'info' }),
@@ -103,7 +104,7 @@ t.test('every problem at once', async (t) => {
   t.matchSnapshot(result.err)
 })
 
-t.test('run hands the settings to the agent, and its exit code back', async (t) => {
+t.test('run passes the settings to the agent and returns its exit code', async (t) => {
   let started: AgentStart | undefined
   let limit = '4'
   const result = await run('run --trial-duration 30s --adopt', {
@@ -118,10 +119,10 @@ t.test('run hands the settings to the agent, and its exit code back', async (t) 
   limit = '5'
   t.match(started?.reread(), { ok: true, settings: { trialUs: 30e6, crashLimit: 5 } }, 'a reread keeps the flags')
   limit = 'many'
-  t.match(started?.reread(), { ok: false, problems: ['KUBELET_CFG_AGENT_CRASH_LIMIT: "many" is no whole number'] })
+  t.match(started?.reread(), { ok: false, problems: ['KUBELET_CFG_AGENT_CRASH_LIMIT: "many" is not a whole number'] })
 })
 
-t.test('commands get the node that the settings describe', async (t) => {
+t.test('commands get the node of the settings', async (t) => {
   const node = fakeNode()
   let opened: string | undefined
   const result = await run('pause --dynamic-config-dir /d', {
@@ -132,14 +133,14 @@ t.test('commands get the node that the settings describe', async (t) => {
   })
   t.equal(result.code, 0)
   t.equal(opened, '/d')
-  t.same(node.asked, ['hold paused'])
+  t.same(node.actions, ['hold paused'])
 })
 
-t.test('what went wrong is said, and a bug shows its stack', async (t) => {
+t.test('reports a failure, and the stack of a bug', async (t) => {
   const failing = (error: Error) => run('pause', { openNode: () => Promise.reject(error) })
   const denied = Object.assign(new Error('cannot write /d/requests/hold'), { code: 'EACCES' })
-  t.same(await failing(denied), { code: 1, out: '', err: 'kubelet-cfg-agent pause: cannot write /d/requests/hold; or run this as root\n' })
+  t.same(await failing(denied), { code: 1, out: '', err: 'kubelet-cfg-agent pause: cannot write /d/requests/hold; run this as root\n' })
   const wrapped = new Error('cannot write', { cause: Object.assign(new Error('x'), { code: 'ENOSPC' }) })
   t.match((await failing(wrapped)).err, /pause: cannot write\n$/)
-  t.match(await failing(new TypeError('undefined is no object')), { code: 1, err: /TypeError: undefined is no object\n.*at /s })
+  t.match(await failing(new TypeError('undefined is not an object')), { code: 1, err: /TypeError: undefined is not an object\n.*at /s })
 })

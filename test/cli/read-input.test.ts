@@ -4,20 +4,20 @@ import { Readable } from 'node:stream'
 import t from 'tap'
 import { readInput } from '../../src/cli/read-input.ts'
 
-t.test('a file, whole', async (t) => {
+t.test('reads a whole file', async (t) => {
   const directory = t.testdir({ 'x.yaml': 'a: 1\n', empty: '' })
   t.same(await readInput(join(directory, 'x.yaml'), 100), { kind: 'read', bytes: Buffer.from('a: 1\n') })
   t.same(await readInput(join(directory, 'empty'), 100), { kind: 'read', bytes: Buffer.alloc(0) })
 })
 
-t.test('to the limit and no further', async (t) => {
+t.test('reads up to the limit', async (t) => {
   const directory = t.testdir({ just: 'a'.repeat(100), more: 'a'.repeat(101) })
   t.match(await readInput(join(directory, 'just'), 100), { kind: 'read' })
   t.same(await readInput(join(directory, 'more'), 100), { kind: 'too-large' })
-  t.same(await readInput('/dev/zero', 1 << 20), { kind: 'too-large' }, 'what never ends')
+  t.same(await readInput('/dev/zero', 1 << 20), { kind: 'too-large' }, 'an endless file')
 })
 
-t.test('what cannot be read', async (t) => {
+t.test('reports why a file cannot be read', async (t) => {
   const directory = t.testdir({ 'x.yaml': '' })
   symlinkSync(join(directory, 'loop'), join(directory, 'loop'))
   const code = async (path: string) => {
@@ -30,7 +30,7 @@ t.test('what cannot be read', async (t) => {
   t.equal(await code(join(directory, 'loop')), 'ELOOP')
 })
 
-t.test('standard input', async (t) => {
+t.test('reads standard input', async (t) => {
   t.same(await readInput(undefined, 100, Readable.from([Buffer.from('a'), 'b'])), { kind: 'read', bytes: Buffer.from('ab') })
   t.same(await readInput(undefined, 100, Readable.from([])), { kind: 'read', bytes: Buffer.alloc(0) })
   t.same(await readInput(undefined, 2, Readable.from(['a', 'b', 'c'])), { kind: 'too-large' })

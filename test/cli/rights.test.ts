@@ -9,17 +9,17 @@ function state(path: string, need: PathNeed['need']) {
   return readRights([{ path, need }])[0]
 }
 
-t.test('what is there', async (t) => {
+t.test('existing paths', async (t) => {
   const directory = t.testdir({ file: 'x' })
   const file = join(directory, 'file')
   t.match(state(directory, 'write'), { state: 'granted' })
   t.match(state(file, 'read'), { state: 'granted' })
-  t.match(state(file, 'execute'), { state: 'refused', detail: 'permission denied' }, 'not even root executes what nobody may')
+  t.match(state(file, 'execute'), { state: 'refused', detail: 'permission denied' }, 'root cannot execute a file without any execute bit')
   chmodSync(file, 0o755)
   t.match(state(file, 'execute'), { state: 'granted' })
 })
 
-t.test('what is not there', async (t) => {
+t.test('missing paths', async (t) => {
   const directory = t.testdir({ file: 'x' })
   t.match(state(join(directory, 'none'), 'read'), { state: 'missing' })
   t.match(state(join(directory, 'a/b/c'), 'write'), { state: 'missing', detail: 'will be created' })
@@ -27,7 +27,7 @@ t.test('what is not there', async (t) => {
   t.strictSame(t.testdir(), directory)
 })
 
-t.test('what is refused', { skip: root && 'root is refused nothing here' }, async (t) => {
+t.test('refused paths', { skip: root && 'root may access these paths' }, async (t) => {
   const directory = t.testdir({ closed: {} })
   const closed = join(directory, 'closed')
   writeFileSync(join(closed, 'file'), '', { mode: 0o000 })

@@ -37,13 +37,13 @@ t.test('a result', async (t) => {
   ])
 })
 
-t.test('a part that could not judge is told, and a report that nobody could judge is a run that failed', async (t) => {
+t.test('names parts that did not check the config; a report that is not checked is a failed run', async (t) => {
   const unjudged = { part: 'kubelet', outcome: 'unjudged', detail: 'no kubelet here' } as const
   const { invocations } = runOf('x', report({ outcome: 'unjudged', parts: [unjudged] }))
   t.match(invocations, [
     {
       executionSuccessful: false,
-      toolExecutionNotifications: [{ level: 'note', message: { text: /kubelet could not judge: no kubelet here/ } }],
+      toolExecutionNotifications: [{ level: 'note', message: { text: /kubelet did not check the config: no kubelet here/ } }],
     },
   ])
   t.match(runOf('x', report()).invocations, [{ executionSuccessful: true, toolExecutionNotifications: [] }])
@@ -53,7 +53,7 @@ t.test('names as URIs', async (t) => {
   const uriOf = (name: string) => runOf(name, report()).results[0].locations[0].physicalLocation.artifactLocation.uri
   t.equal(uriOf('./configs/a b#1.yaml'), 'configs/a%20b%231.yaml')
   t.equal(uriOf('/etc/kubelet.yaml'), 'file:///etc/kubelet.yaml')
-  t.equal(uriOf('a:b.yaml'), 'a%3Ab.yaml', 'no scheme')
+  t.equal(uriOf('a:b.yaml'), 'a%3Ab.yaml', 'not a scheme')
   t.equal(uriOf('<stdin>'), '%3Cstdin%3E')
 })
 
@@ -67,8 +67,11 @@ const anyFinding = fc.record({
   advice: fc.option(fc.string(), { nil: undefined }),
 }) satisfies fc.Arbitrary<Finding>
 
-/** What the schema of SARIF 2.1.0 requires of what we use of it, and what code-scanning systems ask for besides. */
-t.test('every report has what is required', async (t) => {
+/**
+ * What the schema of SARIF 2.1.0 requires of the objects that are used, and what code-scanning
+ * systems require in addition.
+ */
+t.test('every report has all required fields', async (t) => {
   const anyReport = fc.record({
     outcome: fc.constantFrom('accepted', 'refused', 'unjudged'),
     findings: fc.array(anyFinding, { maxLength: 5 }),

@@ -1,10 +1,11 @@
 import t from 'tap'
-import { checkCommand, gatherFindings, renderFindings } from '../../src/cli/check.ts'
+import { renderFindings } from '../../src/cli/commands/check.ts'
+import { gatherFindings } from '../../src/cli/gather-findings.ts'
 import { listFindings, type SelfCheckFacts, type SelfCheckResult } from '../../src/cli/self-check.ts'
 import type { UnitActivity, WiringProblem } from '../../src/decision/unit-state.ts'
 import { snapshot, source, unit } from '../report/build.ts'
 import { defaults } from '../settings/settled-settings.ts'
-import { execute, fakeNode, machine } from './fake-node.ts'
+import { fakeNode, machine } from './fake-node.ts'
 
 function findings(fields: Partial<SelfCheckFacts> = {}): readonly SelfCheckResult[] {
   return listFindings({
@@ -23,10 +24,10 @@ function findings(fields: Partial<SelfCheckFacts> = {}): readonly SelfCheckResul
 }
 
 function finding(topic: SelfCheckResult['topic'], fields: Partial<SelfCheckFacts>): SelfCheckResult | undefined {
-  return findings(fields).find((one) => one.topic === topic)
+  return findings(fields).find((result) => result.topic === topic)
 }
 
-t.test('a node in order, one line each', async (t) => {
+t.test('a node without problems', async (t) => {
   t.matchSnapshot(renderFindings(findings(), false))
 })
 
@@ -38,12 +39,15 @@ t.test('the unit', async (t) => {
       false,
     ),
   )
-  t.match(finding('unit', { unit: unit({ activity: 'not-found' }) }), { level: 'fail', text: 'systemd knows no kubelet.service' })
-  t.match(finding('unit', { unit: { kind: 'unknown', detail: 'ENOENT' } }), { level: 'fail', text: /cannot ask systemd.*: ENOENT/ })
-  t.equal(findings({ unit: { kind: 'unknown', detail: '' } }).length, 3, 'of an unknown unit nothing more is claimed')
+  t.match(finding('unit', { unit: unit({ activity: 'not-found' }) }), { level: 'fail', text: 'systemd does not know kubelet.service' })
+  t.match(finding('unit', { unit: { kind: 'unknown', detail: 'ENOENT' } }), {
+    level: 'fail',
+    text: /cannot get the state of kubelet.service from systemd: ENOENT/,
+  })
+  t.equal(findings({ unit: { kind: 'unknown', detail: '' } }).length, 3, 'an unknown unit has no findings about wiring and kubelet')
 })
 
-t.test('the drop-in, and what to do about it', async (t) => {
+t.test('the drop-in, and how to correct it', async (t) => {
   const problems: WiringProblem[] = [
     'drop-in-missing',
     'daemon-reload-needed',
@@ -59,10 +63,10 @@ t.test('the drop-in, and what to do about it', async (t) => {
   t.ok(broken.every(({ level }) => level === 'fail'))
   t.matchSnapshot(renderFindings(broken, false))
   const file = unit({ wiring: { kind: 'ready', activation: 'file', configPath: '/etc/kubelet.json' } })
-  t.match(finding('drop-in', { unit: file }), { level: 'ok', text: '/etc/kubelet.json is replaced' })
+  t.match(finding('drop-in', { unit: file }), { level: 'ok', text: 'the agent replaces /etc/kubelet.json' })
 })
 
-t.test('what kubelet runs and starts with next', async (t) => {
+t.test('the config that kubelet runs, and that of its next start', async (t) => {
   const process = { kind: 'checkpoint', pid: 7, uid: 'u', resourceVersion: '3', key: 'kubelet' } as const
   const activation = { kind: 'checkpoint', source: source('3'), since: undefined } as const
   t.match(finding('kubelet', { unit: unit({ process }), activation }), {
@@ -71,7 +75,10 @@ t.test('what kubelet runs and starts with next', async (t) => {
   })
   t.match(finding('kubelet', { unit: unit({ process: { kind: 'none' } }) }), { level: 'warn', text: 'no kubelet process' })
   const unknown = { kind: 'unknown', detail: 'pre-exec' } as const
-  t.match(finding('kubelet', { unit: unit({ process: unknown }), activation: unknown }), { level: 'warn', text: 'pre-exec; what the next' })
+  t.match(finding('kubelet', { unit: unit({ process: unknown }), activation: unknown }), {
+    level: 'warn',
+    text: 'pre-exec; cannot tell what the next start uses',
+  })
   const bare = { kind: 'other', pid: 7, configPath: undefined } as const
   t.match(finding('kubelet', { unit: unit({ process: bare }) }), { level: 'ok', text: 'without a config file' })
 })
@@ -92,31 +99,22 @@ t.test('the machine', async (t) => {
   t.match(finding('node', { nodeFacts: { ok: false, detail: 'no answer' } }), { level: 'warn', text: 'no answer' })
 })
 
-t.test('asks for what the settings name', async (t) => {
-  const asked: string[] = []
+t.test('checks the rights to the paths of the settings', async (t) => {
+  const needed: string[] = []
   const rights = (needs: readonly { path: string; need: string }[]) => {
-    asked.push(...needs.map(({ path, need }) => `${need} ${path}`))
+    needed.push(...needs.map(({ path, need }) => `${need} ${path}`))
     return []
   }
   await gatherFindings(fakeNode({ context: { rights } }).context)
-  t.same(asked, [
+  t.same(needed, [
     'write /var/lib/kubelet-cfg-agent',
     'write /run/kubelet-cfg-agent',
     'read /etc/kubernetes/kubelet.conf',
     'execute /usr/bin/systemctl',
   ])
-  asked.length = 0
+  needed.length = 0
   const file = unit({ wiring: { kind: 'ready', activation: 'file', configPath: '/etc/kubelet/config.json' } })
   const settings = { ...defaults, manifestDir: '/m' }
   await gatherFindings(fakeNode({ snapshot: snapshot({ unit: file }), context: { rights, settings } }).context)
-  t.match(asked, ['write /var/lib/kubelet-cfg-agent', 'write /run/kubelet-cfg-agent', 'write /etc/kubelet', 'read /m'])
-})
-
-t.test('the command', async (t) => {
-  const fine = fakeNode()
-  t.equal(await execute(checkCommand, fine), 0)
-  t.match(fine.out(), /^ok +unit +kubelet.service is running/)
-  const bad = fakeNode({ snapshot: snapshot({ unit: { kind: 'unknown', detail: 'x' } }) })
-  t.equal(await execute(checkCommand, bad, { output: 'json' }), 1, 'something has to be corrected')
-  t.match(JSON.parse(bad.out()), { kind: 'SelfCheck', findings: [{ topic: 'unit', level: 'fail' }] })
+  t.match(needed, ['write /var/lib/kubelet-cfg-agent', 'write /run/kubelet-cfg-agent', 'write /etc/kubelet', 'read /m'])
 })

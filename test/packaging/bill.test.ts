@@ -43,7 +43,7 @@ const INPUT = {
   runtime: RUNTIME,
 }
 
-t.test('what is bundled is what esbuild took a byte of', async (t) => {
+t.test('lists packages of which the bundle contains a byte', async (t) => {
   const bytes = (bytesInOutput: number) => ({ bytesInOutput })
   const outputs = {
     'agent.mjs': { inputs: { 'src/main.ts': bytes(9), 'node_modules/a/index.js': bytes(1), 'node_modules/unused/index.js': bytes(0) } },
@@ -54,7 +54,7 @@ t.test('what is bundled is what esbuild took a byte of', async (t) => {
   t.same(bundledPackages({ outputs }), ['node_modules/a', 'node_modules/a/node_modules/@s/b'])
 })
 
-t.test('what cannot be accounted for is not shipped', async (t) => {
+t.test('rejects a package without licence, licence text or integrity', async (t) => {
   const manifest = { name: 'x', version: '1.0.0', license: 'MIT', repository: { url: 'git+ssh://git@github.com/who/x.git' } }
   const whole = { manifest, licenceText: 'text', integrity: INTEGRITY }
   t.match(readComponent('node_modules/x', whole), { name: 'x', licence: 'MIT', homepage: 'https://github.com/who/x' })
@@ -69,7 +69,7 @@ t.test('what cannot be accounted for is not shipped', async (t) => {
   t.throws(() => readComponent('node_modules/x', { ...whole, manifest: { ...manifest, license: undefined } }), /names no licence/)
 })
 
-t.test('the licences: everything is listed, each text stands once', async (t) => {
+t.test('lists all licences, and each text once', async (t) => {
   const text = licencesText(COMPONENTS, RUNTIME)
   for (const { name, version } of [...COMPONENTS, RUNTIME])
     t.match(text, new RegExp(`^${name.replace('.', '\\.')} ${version.replaceAll('.', '\\.')} `, 'm'))
@@ -78,8 +78,8 @@ t.test('the licences: everything is listed, each text stands once', async (t) =>
   t.match(text, /The licence of Node\.js\n$/)
 })
 
-/** What the schema of CycloneDX 1.5 requires of what we use of it. */
-t.test('the bill of materials has what CycloneDX requires', async (t) => {
+/** What the schema of CycloneDX 1.5 requires of the objects that are used. */
+t.test('the bill of materials has all fields that CycloneDX requires', async (t) => {
   const bill = JSON.parse(sbom(INPUT))
   t.equal(bill.bomFormat, 'CycloneDX')
   t.equal(bill.specVersion, '1.5')
@@ -109,7 +109,7 @@ t.test('the bill of materials has what CycloneDX requires', async (t) => {
     for (const each of [ref, ...dependsOn]) t.ok(refs.has(each), `${each} is declared`)
 })
 
-t.test('the bill of materials says what is inside', async (t) => {
+t.test('the bill of materials lists all components', async (t) => {
   const bill = JSON.parse(sbom(INPUT))
   t.match(bill.components, [
     { purl: 'pkg:npm/%40scope/one@1.0.0', licenses: [{ license: { id: 'MIT' } }] },
@@ -119,11 +119,11 @@ t.test('the bill of materials says what is inside', async (t) => {
   t.same(
     bill.components[2].components.map((part: { name: string; version: string }) => `${part.name} ${part.version}`),
     ['openssl 3.5.8', 'v8 13.6'],
-    'neither itself nor what has no version',
+    'without Node.js itself and without parts that have no version',
   )
 })
 
-t.test('the bill of materials is the same for the same input, and another for another', async (t) => {
+t.test('the bill of materials is a function of its input', async (t) => {
   t.equal(sbom(INPUT), sbom({ ...INPUT }))
   t.not(JSON.parse(sbom(INPUT)).serialNumber, JSON.parse(sbom({ ...INPUT, architecture: 'arm64' })).serialNumber)
 })

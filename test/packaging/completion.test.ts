@@ -1,15 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
+import { COMMAND_ROWS } from '../../scripts/command-line-table.ts'
 import { bashCompletion, fishCompletion, zshCompletion } from '../../scripts/package/completion.ts'
-import { COMMAND_ROWS } from '../../scripts/package/surface.ts'
 
 const exists = (shell: string) => spawnSync(shell, ['-c', 'exit 0']).status === 0
-const skipWithout = (shell: string) => ({ skip: exists(shell) ? (false as const) : `there is no ${shell} here` })
+const skipWithout = (shell: string) => ({ skip: exists(shell) ? (false as const) : `${shell} is not installed` })
 
 const FILES = { bash: bashCompletion(), zsh: zshCompletion(), fish: fishCompletion() }
 
-t.test('each knows every command and every flag', async (t) => {
+t.test('each has every command and every flag', async (t) => {
   for (const [shell, text] of Object.entries(FILES)) {
     for (const { name, flags } of COMMAND_ROWS) {
       t.match(text, new RegExp(`\\b${name}\\b`), `${shell}: ${name}`)
@@ -19,14 +19,14 @@ t.test('each knows every command and every flag', async (t) => {
 })
 
 for (const shell of Object.keys(FILES) as (keyof typeof FILES)[]) {
-  t.test(`${shell} can read it`, skipWithout(shell), async (t) => {
+  t.test(`${shell} accepts its file`, skipWithout(shell), async (t) => {
     const directory = t.testdir({ completion: FILES[shell] })
     const { status, stderr } = spawnSync(shell, ['-n', join(directory, 'completion')], { encoding: 'utf8' })
     t.same({ status, stderr }, { status: 0, stderr: '' })
   })
 }
 
-t.test('in bash', skipWithout('bash'), async (t) => {
+t.test('completes in bash', skipWithout('bash'), async (t) => {
   const directory = t.testdir({ completion: FILES.bash, here: { 'kubelet.conf': '', manifests: {} } })
   const complete = (...words: readonly string[]) => {
     const script = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kubelet_cfg_agent; printf "%s\\n" "\${COMPREPLY[@]}"`
@@ -41,18 +41,18 @@ t.test('in bash', skipWithout('bash'), async (t) => {
   t.same(complete('status', '--trial'), [], 'a flag of another command')
   t.same(complete('status', '-o', ''), ['table', 'json'])
   t.same(complete('status', '--output', 'j'), ['json'])
-  t.same(complete('validate', '-o', ''), ['table', 'json', 'sarif'], 'the same flag, with more to choose from')
+  t.same(complete('validate', '-o', ''), ['table', 'json', 'sarif'], 'the same flag, with more values')
   t.same(complete('validate', 'kube'), ['kubelet.conf'])
   t.same(complete('validate', '--str'), ['--strict'])
-  t.same(complete('run', '--log-level', '=', 'w'), ['warn'], 'bash takes --log-level=w for three words')
+  t.same(complete('run', '--log-level', '=', 'w'), ['warn'], 'bash splits --log-level=w into three words')
   t.same(complete('run', '--log-level', '='), ['debug', 'info', 'warn', 'error'])
-  t.same(complete('run', '--trial-duration', ''), [], 'nobody can guess a duration')
+  t.same(complete('run', '--trial-duration', ''), [], 'a duration is not completed')
   t.same(complete('run', '--kubeconfig', 'kube'), ['kubelet.conf'])
   t.same(complete('run', '--manifest-dir', ''), ['manifests'])
   t.same(complete('help', 'ro'), ['rollback'])
 })
 
-t.test('in fish', skipWithout('fish'), async (t) => {
+t.test('completes in fish', skipWithout('fish'), async (t) => {
   const directory = t.testdir({ completion: FILES.fish })
   const complete = (line: string) => {
     const args = ['--no-config', '-c', `source ${join(directory, 'completion')}; complete -C ${JSON.stringify(line)}`]

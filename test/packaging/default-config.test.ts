@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parse } from 'yaml'
+import { SETTING_ROWS } from '../../scripts/command-line-table.ts'
 import { defaultConfigFile, defaultEnvironmentFile } from '../../scripts/package/default-config.ts'
-import { SETTING_ROWS } from '../../scripts/package/surface.ts'
 import { type Environment, resolveSettings } from '../../src/settings/resolve-settings.ts'
 import { SETTING_NAMES, SETTINGS } from '../../src/settings/settings.ts'
 
@@ -12,13 +12,13 @@ function resolve(text: string, env: Environment) {
   return resolveSettings({ flags: {}, env, file: { kind: 'document', path, value: parse(text) } })
 }
 
-t.test('config.yaml is valid as it is installed, and changes nothing', async (t) => {
+t.test('the installed config.yaml is valid and changes nothing', async (t) => {
   const resolution = resolve(defaultConfigFile(), {})
   t.match(resolution, { ok: true, settings: DEFAULTS })
   t.same(resolution.ok && Object.values(resolution.origins).filter((origin) => origin !== 'default'), [])
 })
 
-t.test('every line of it, uncommented, sets what is the default anyway', async (t) => {
+t.test('every uncommented line sets the default', async (t) => {
   const uncommented = defaultConfigFile().replace(/^#(?=\w)/gm, '')
   const resolution = resolve(uncommented, {})
   t.match(resolution, { ok: true, settings: DEFAULTS })
@@ -26,16 +26,16 @@ t.test('every line of it, uncommented, sets what is the default anyway', async (
   t.same(
     fromFile,
     SETTING_NAMES.filter((property) => property !== 'config'),
-    'each setting but the one that says where this file is',
+    'every setting but the path of this file',
   )
 })
 
-t.test('the environment file likewise, with every variable', async (t) => {
+t.test('the environment file has every variable with its default', async (t) => {
   const installed = defaultEnvironmentFile()
   t.same(
     installed.split('\n').filter((line) => line !== '' && !line.startsWith('#')),
     [],
-    'nothing but comments',
+    'only comments',
   )
   const env: Record<string, string> = {}
   for (const [, name, value] of installed.matchAll(/^#([A-Z_]+)=(.*)$/gm)) env[name ?? ''] = value ?? ''

@@ -1,4 +1,7 @@
-/** The scripts that a package manager runs, in a root of their own. What they do with systemd is debhelper's, or is tried on a real machine. */
+/**
+ * The scripts that a package manager runs, in a separate root. debhelper writes what they do with
+ * systemd; test/real covers it.
+ */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -9,7 +12,7 @@ import { renderRecord } from '../../src/systemd/original-record.ts'
 
 const STATE = 'var/lib/kubelet-cfg-agent'
 const CONFIG = '/etc/kubernetes/kubelet.yaml'
-const RELEASED = '#!/bin/sh\necho "asked to $*"\n'
+const RELEASED = '#!/bin/sh\necho "called $*"\n'
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 const source: ConfigMapSource = { namespace: 'kube-system', name: 'c', kubeletConfigKey: 'kubelet', uid: 'u1', resourceVersion: '7' }
@@ -40,7 +43,7 @@ const listing = (root: string) =>
         .sort()
     : undefined
 
-/** A node whose unit spells its config file out, which holds `inPlace` now. */
+/** A node whose unit names its config file, which now contains `inPlace`. */
 function replaced(inPlace: string, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const original = { hash: hashOf('original'), mode: 0o644, uid: 0, gid: 0 }
   const target = { source, hash: hashOf('replacement') }
@@ -55,16 +58,16 @@ function replaced(inPlace: string, more: Readonly<Record<string, string>> = {}):
 }
 
 t.test('before removal', async (t) => {
-  t.test('takes back what is on trial, keeps the state and says what comes', async (t) => {
+  t.test('runs release, keeps the state and reports the next start', async (t) => {
     const root = machine(t, { 'usr/bin/kubelet-cfg-agent': RELEASED, [`${STATE}/meta/assigned`]: 'x', [`${STATE}/kubelet.env`]: 'y' })
     const { status, output } = runScript('common/before-removal', root)
     t.equal(status, 0)
-    t.match(output, /^asked to release\n/)
+    t.match(output, /^called release\n/)
     t.match(output, /its next start uses its local config/)
     t.same(listing(root), ['kubelet.env', 'meta/assigned'])
   })
 
-  t.test('looks where the service did', async (t) => {
+  t.test('uses the settings of the service', async (t) => {
     const root = machine(t, {
       'usr/bin/kubelet-cfg-agent': '#!/bin/sh\necho "in $KUBELET_CFG_AGENT_DYNAMIC_CONFIG_DIR"\n',
       'etc/default/kubelet-cfg-agent': 'KUBELET_CFG_AGENT_DYNAMIC_CONFIG_DIR=/data/agent\n',
@@ -74,7 +77,7 @@ t.test('before removal', async (t) => {
     t.match(output, /^in \/data\/agent\n/)
   })
 
-  t.test('goes on where those settings are no shell script', async (t) => {
+  t.test('continues if the settings are not a shell script', async (t) => {
     const files = { 'usr/bin/kubelet-cfg-agent': RELEASED, 'etc/default/kubelet-cfg-agent': 'A="(\n', [`${STATE}/meta/assigned`]: 'x' }
     const { status, output } = runScript('common/before-removal', machine(t, files))
     t.equal(status, 0)
@@ -85,7 +88,7 @@ t.test('before removal', async (t) => {
     t.same(runScript('common/before-removal', machine(t, { 'usr/bin/kubelet-cfg-agent': RELEASED })), { status: 0, output: '' })
   })
 
-  t.test('goes on when that fails, and says so', async (t) => {
+  t.test('continues and reports if release fails', async (t) => {
     const root = machine(t, { 'usr/bin/kubelet-cfg-agent': '#!/bin/sh\nexit 1\n', [`${STATE}/meta/assigned`]: 'x' })
     const { status, output } = runScript('common/before-removal', root)
     t.equal(status, 0)
@@ -114,11 +117,11 @@ t.test('purge', async (t) => {
     t.equal(existsSync(join(root, 'run/kubelet-cfg-agent')), false)
   })
 
-  for (const [spelled, config] of Object.entries({
+  for (const [form, config] of Object.entries({
     '--config=PATH': `--config=/${STATE}/checkpoints/u1/7/kubelet`,
     '--config PATH': `--config\0/${STATE}/checkpoints/u1/7/kubelet`,
   })) {
-    t.test(`keeps the checkpoint that a kubelet runs, given as ${spelled}`, async (t) => {
+    t.test(`keeps the checkpoint that a kubelet runs, given as ${form}`, async (t) => {
       const root = machine(t, { ...state, 'proc/4242/cmdline': `/usr/bin/kubelet\0--v=2\0${config}\0--node-ip=\0` })
       const { status, output } = runScript('deb/postrm', root, 'purge')
       t.equal(status, 0)
@@ -143,7 +146,7 @@ t.test('purge', async (t) => {
     t.match(output, /local\/0123456789abcdef is kept/)
   })
 
-  t.test('and not one that is, with what lay ready beside it', async (t) => {
+  t.test('deletes an original that is back in its place, with its prepared copies', async (t) => {
     const ready = Object.fromEntries(['local', 'fallback'].map((name) => [`/etc/kubernetes/.kubelet.yaml.kubelet-cfg-agent-${name}`, 'x']))
     const root = machine(t, { ...state, ...replaced('original'), ...ready })
     t.same(runScript('deb/postrm', root, 'purge'), { status: 0, output: '' })
@@ -151,11 +154,11 @@ t.test('purge', async (t) => {
     t.same(readdirSync(join(root, 'etc/kubernetes')), ['kubelet.yaml'])
   })
 
-  t.test('removal alone, and an upgrade, delete nothing', async (t) => {
-    for (const how of ['remove', 'upgrade', 'abort-install', 'disappear']) {
+  t.test('removal without purge, and an upgrade, delete nothing', async (t) => {
+    for (const action of ['remove', 'upgrade', 'abort-install', 'disappear']) {
       const root = machine(t, state)
-      t.same(runScript('deb/postrm', root, how), { status: 0, output: '' })
-      t.equal(listing(root)?.length, 9, how)
+      t.same(runScript('deb/postrm', root, action), { status: 0, output: '' })
+      t.equal(listing(root)?.length, 9, action)
     }
   })
 })
@@ -173,7 +176,7 @@ t.test('the launcher', async (t) => {
   }
   const { stdout, status } = spawnSync('sh', [launcher, 'status', '--config', '/a b'], { encoding: 'utf8', env })
   t.equal(status, 0)
-  t.notMatch(stdout, /^NODE_/m, 'nothing that steers Node.js comes through')
+  t.notMatch(stdout, /^NODE_/m, 'removes variables that configure Node.js')
   t.match(stdout, /^KUBELET_CFG_AGENT_SPREAD=1s$/m)
   t.match(stdout, `<${home}/kubelet-cfg-agent.mjs>\n<status>\n<--config>\n</a b>\n`)
 })

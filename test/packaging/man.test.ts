@@ -1,23 +1,23 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
+import { COMMAND_ROWS, SETTING_ROWS } from '../../scripts/command-line-table.ts'
 import { configPage, programPage } from '../../scripts/package/man.ts'
 import { example, paragraph, term } from '../../scripts/package/roff.ts'
-import { COMMAND_ROWS, SETTING_ROWS } from '../../scripts/package/surface.ts'
-import { COMMANDS } from '../../src/cli/program.ts'
+import { COMMANDS } from '../../src/cli/command-list.ts'
 import { SETTING_NAMES } from '../../src/settings/settings.ts'
 
 const EDITION = { version: '1.2.3', date: '2026-11-21' }
 const PAGES = { 'kubelet-cfg-agent.8': programPage(EDITION), 'kubelet-cfg-agent-config.5': configPage(EDITION) }
 
-/** What stands in a page, without the escapes. */
+/** The text of a page without escapes. */
 const plain = (page: string) =>
   page
     .replace(/\\f[BIP]/g, '')
     .replaceAll('\\-', '-')
     .replace(/\\\((..)/g, (_, name: string) => ({ aq: "'", dq: '"', rs: '\\', ga: '`' })[name] ?? name)
 
-t.test('the table holds every command and every setting', async (t) => {
+t.test('the tables have every command and every setting', async (t) => {
   t.same(
     COMMAND_ROWS.map(({ name }) => name),
     COMMANDS.map(({ name }) => name),
@@ -25,7 +25,7 @@ t.test('the table holds every command and every setting', async (t) => {
   t.same(SETTING_ROWS.map(({ property }) => property).sort(), [...SETTING_NAMES].sort())
 })
 
-t.test('kubelet-cfg-agent(8) has every command with its description, options and examples, and every flag', async (t) => {
+t.test('kubelet-cfg-agent(8) has every command with its texts, and every flag', async (t) => {
   const text = plain(PAGES['kubelet-cfg-agent.8'])
   for (const { name, arguments: taken, description, flags, examples } of COMMAND_ROWS) {
     t.match(text, new RegExp(`^${name}( [^\\n]*)?( \\[flags\\])?\\n`, 'm'), name)
@@ -36,7 +36,7 @@ t.test('kubelet-cfg-agent(8) has every command with its description, options and
   }
 })
 
-t.test('kubelet-cfg-agent-config(5) has every setting by each of its names, and its default', async (t) => {
+t.test('kubelet-cfg-agent-config(5) has every setting with its names and its default', async (t) => {
   const text = plain(PAGES['kubelet-cfg-agent-config.5'])
   for (const { key, flag, variable, initial, initialNote } of SETTING_ROWS) {
     if (key !== undefined) t.ok(text.includes(`\n${key}: `), key)
@@ -46,7 +46,7 @@ t.test('kubelet-cfg-agent-config(5) has every setting by each of its names, and 
   }
 })
 
-t.test('no text becomes a request or an escape', async (t) => {
+t.test('text never becomes a request or an escape', async (t) => {
   t.equal(paragraph('.so /etc/passwd'), '.PP\n\\&.so /etc/passwd\n')
   t.equal(paragraph("'tis a \\fB trap"), '.PP\n\\(aqtis a \\(rsfB trap\n')
   t.equal(term('.x', '.y'), '.TP\n\\&.x\n\\&.y\n')
@@ -54,7 +54,7 @@ t.test('no text becomes a request or an escape', async (t) => {
 })
 
 const hasMan = spawnSync('man', ['--version']).status === 0
-t.test('man sets both without a warning', { skip: hasMan ? false : 'there is no man here' }, async (t) => {
+t.test('man formats both without a warning', { skip: hasMan ? false : 'man is not installed' }, async (t) => {
   const directory = t.testdir(PAGES)
   for (const name of Object.keys(PAGES)) {
     const args = ['--warnings', '--encoding=UTF-8', '--local-file', join(directory, name)]

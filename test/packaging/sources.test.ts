@@ -1,4 +1,4 @@
-/** What debian/ and the spec are written by hand for, held to what the rest of the project says. */
+/** Compares hand-written files (packaging/, deploy/, the unit) with the rest of the project. */
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
@@ -15,7 +15,7 @@ import { readManifest, resolveManifests } from '../../src/source/manifests.ts'
 
 const read = (path: string) => readFileSync(path, 'utf8')
 
-t.test('one Node.js is pinned, a release of 24, by its hash and without a host', async (t) => {
+t.test('one Node.js 24 is pinned by its hash, without a host', async (t) => {
   const { packages } = JSON.parse(read('packaging/node/package-lock.json')) as {
     packages: Record<string, { version: string; integrity: string }>
   }
@@ -38,21 +38,21 @@ t.test('control, spec and unit agree', async (t) => {
   t.match(unit, 'ExecStart=/usr/bin/kubelet-cfg-agent run\n')
 })
 
-t.test('scripts are plain sh', async (t) => {
+t.test('the scripts are POSIX sh', async (t) => {
   for (const path of ['common/kubelet-cfg-agent', 'common/before-removal', 'deb/prerm', 'deb/postrm']) {
     t.match(read(`packaging/${path}`), /^#!\/bin\/sh\n/, path)
     execFileSync('sh', ['-n', `packaging/${path}`])
   }
 })
 
-t.test('every override states a reason', async (t) => {
+t.test('every override has a reason', async (t) => {
   const lines = read('packaging/deb/lintian-overrides').trim().split('\n')
   for (const [index, line] of lines.entries()) if (!line.startsWith('#')) t.match(lines[index - 1], /^# ./, line)
   const filters = read('packaging/rpm/rpmlint.toml').split('\n')
   for (const [index, line] of filters.entries()) if (line.startsWith("  '")) t.match(filters[index - 1], /^ {2}# ./, line)
 })
 
-t.test('dates as each format writes them', async (t) => {
+t.test('formats dates', async (t) => {
   const epoch = Date.UTC(2026, 10, 1, 7, 5, 9) / 1000
   t.equal(debianDate(epoch), 'Sun, 01 Nov 2026 07:05:09 +0000')
   t.equal(rpmDate(epoch), 'Sun Nov 01 2026')
@@ -63,7 +63,7 @@ t.test('dates as each format writes them', async (t) => {
   )
 })
 
-t.test('a binary that needs more than control promises is found out', async (t) => {
+t.test('finds libraries that debian/control does not cover', async (t) => {
   const control = read('packaging/deb/control')
   const needs = (...libraries: string[]) => libraries.map((name) => ` 0x01 (NEEDED)  Shared library: [${name}]\n`).join('')
   const versions = (...names: string[]) => names.map((name) => `  0x0010:   Name: ${name}  Flags: none  Version: 20\n`).join('')
@@ -93,13 +93,13 @@ t.test('the examples: a directory of manifests assigns a config that preflight a
   t.strictSame(await decodeAndCheck({ source, data }), { kind: 'accepted', remarks: [], drain: [] })
 })
 
-t.test('the examples: the patch assigns what the manifest does, and back', async (t) => {
+t.test('the examples: the patches assign the config of the manifest, and unassign it', async (t) => {
   const { spec } = parse(read('deploy/manifests/node.yaml')) as { spec: unknown }
   t.strictSame(parse(read('deploy/assign.yaml')), { spec })
   t.strictSame(parse(read('deploy/unassign.yaml')), { spec: { configSource: null } })
 })
 
-t.test('the examples: the least rights, and what they are for', async (t) => {
+t.test('the examples: each grants the least rights, and states its purpose', async (t) => {
   const rightsIn = (name: string) =>
     parseAllDocuments(read(`deploy/rbac/${name}.yaml`)).flatMap((document) => {
       const { kind, rules = [] } = document.toJS() as { kind: string; rules?: { resources: string[]; verbs: string[] }[] }
@@ -113,12 +113,12 @@ t.test('the examples: the least rights, and what they are for', async (t) => {
   t.strictSame(rightsIn('drain'), ['ClusterRole pods list'])
   t.strictSame(rightsIn('configz'), ['ClusterRole nodes/proxy get'])
   for (const name of readdirSync('deploy', { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.yaml'))) {
-    t.match(read(`deploy/${name}`), /^# /, `${name} says what it is for`)
+    t.match(read(`deploy/${name}`), /^# /, `${name} states its purpose`)
     for (const document of parseAllDocuments(read(`deploy/${name}`))) t.same(document.errors, [], name)
   }
 })
 
-t.test('the examples: each role is bound by a file that names whom it is for, except those that people bind', async (t) => {
+t.test('the examples: each role is bound in its file, except those that an operator binds', async (t) => {
   const objects = readdirSync('deploy/rbac').flatMap((name) =>
     parseAllDocuments(read(`deploy/rbac/${name}`)).map(
       (document) => document.toJS() as { kind: string; metadata: object; roleRef?: object },
@@ -132,7 +132,7 @@ t.test('the examples: each role is bound by a file that names whom it is for, ex
   }
 })
 
-t.test('the examples: the token is copied where the kubeconfig says, and again when it is renewed', async (t) => {
+t.test('the examples: the token is copied to the path in the kubeconfig, and again when it is renewed', async (t) => {
   const { users } = parse(read('deploy/serviceaccount/kubeconfig.yaml')) as { users: [{ user: { tokenFile: string } }] }
   const { spec } = parse(read('deploy/serviceaccount/token.yaml').split(/^---$/m)[0] ?? '') as { spec: { template: { spec: PodSpec } } }
   const { containers, volumes } = spec.template.spec

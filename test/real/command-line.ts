@@ -78,8 +78,8 @@ export function addCommandLineScenarios(plane: ControlPlane, program: string): v
     const good = await promoteGood(machine, admin)
     await step('pause', async () => {
       const { stdout } = await machine.agent.command('pause')
-      assert.match(stdout, /^Paused: nothing is activated and kubelet is not restarted until kubelet-cfg-agent resume\.$/m)
-      assert.match(stdout, /^The running agent \(pid \d+\) takes this up at once\.$/m)
+      assert.match(stdout, /^Paused: no config is activated and kubelet is not restarted until kubelet-cfg-agent resume\.$/m)
+      assert.match(stdout, /^The running agent \(pid \d+\) applies this at once\.$/m)
     })
     const edited = await step('an edit is saved and not used', async () => {
       const source = await admin.editConfigMap('good', machine.config('maxPods: 61'))
@@ -96,7 +96,7 @@ export function addCommandLineScenarios(plane: ControlPlane, program: string): v
     await step('a pause that is asked for without an agent holds for the next one', async () => {
       await machine.agent.stop()
       const { stdout } = await machine.agent.command('pause')
-      assert.match(stdout, /^No agent is running: this applies when it starts next\.$/m)
+      assert.match(stdout, /^No agent is running: this applies when the agent starts\.$/m)
       await admin.editConfigMap('good', machine.config('maxPods: 62'))
       machine.agent.start()
       await eventually(async () => ((await admin.status()) as { error?: string }).error === PAUSED, { what: 'it is paused' })
@@ -113,7 +113,7 @@ export function addCommandLineScenarios(plane: ControlPlane, program: string): v
     await admin.untilStatus({ assigned: next, active: next, lastKnownGood: good })
     await step('rollback goes to last-known-good, and says so', async () => {
       const { stdout } = await machine.agent.command('rollback')
-      assert.match(stdout, new RegExp(`^Asked to roll back kube-system/${next.name}:kubelet@${next.resourceVersion}: `))
+      assert.match(stdout, new RegExp(`^Requested to roll back kube-system/${next.name}:kubelet@${next.resourceVersion}: `))
       await admin.untilStatus({ assigned: next, active: good, lastKnownGood: good, error: GIVEN_UP })
       await machine.untilRuns(51)
       assert.equal(machine.restarts(), 3)

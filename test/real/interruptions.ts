@@ -110,7 +110,7 @@ export function addInterruptionScenarios(plane: ControlPlane, program: string): 
       await step('settings with a mistake change nothing', async () => {
         await machine.writeSettings({ trialDuratoin: '1s' })
         machine.agent.signal('SIGHUP')
-        await machine.agent.untilSays(/^settings not reread: .*trialDuratoin: unknown key; the nearest known one is trialDuration$/)
+        await machine.agent.untilSays(/^settings were not reread: .*trialDuratoin: unknown key; the nearest known one is trialDuration$/)
       })
       await step('a shorter trial is taken up, and is over', async () => {
         await machine.writeSettings({ trialDuration: '1s' })

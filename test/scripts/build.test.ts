@@ -10,13 +10,13 @@ import { startApiServer } from '../../demo/api-server/server.ts'
 const run = promisify(execFile)
 const kube = resolve('src/kube')
 
-/** Asks the API server one thing with the kubeconfig it is given, and prints the answer. */
+/** Sends one request to the API server with the given kubeconfig, and prints the response. */
 const ENTRY = `
 import { HttpsKubeApi } from '${kube}/kube-api.ts'
 import { KubeconfigFile } from '${kube}/kubeconfig.ts'
 import { readKubeconfig } from '${kube}/credentials.ts'
-const say = (text) => console.error(text)
-const log = { debug: say, info: say, warn: say, error: say }
+const write = (text) => console.error(text)
+const log = { debug: write, info: write, warn: write, error: write }
 const kubeconfig = new KubeconfigFile(process.argv[2], (path) => readKubeconfig(path, () => performance.now()), log)
 const api = new HttpsKubeApi(kubeconfig, { userAgent: 'bundle', wallMs: Date.now })
 const answer = await api.request({ method: 'GET', path: '/api/v1/nodes/n1' })
@@ -32,7 +32,7 @@ t.test('the bundle', { timeout: 90_000 }, async (t) => {
   const outdir = join(directory, 'out')
   await run(process.execPath, ['scripts/build.mjs', join(directory, 'entry.ts'), outdir])
   const main = join(outdir, 'kubelet-cfg-agent.mjs')
-  const ask = async (user: readonly string[], change = (text: string) => text): Promise<{ kind: string; detail?: string }> => {
+  const request = async (user: readonly string[], change = (text: string) => text): Promise<{ kind: string; detail?: string }> => {
     const kubeconfig = join(directory, 'kubeconfig')
     writeFileSync(kubeconfig, change(kubeconfigWith(server.url, server.caPem, user)))
     return JSON.parse((await run(main, [kubeconfig], { cwd: directory })).stdout)
@@ -42,8 +42,12 @@ t.test('the bundle', { timeout: 90_000 }, async (t) => {
     t.equal(statSync(main).mode & 0o777, 0o755)
     t.match(readFileSync(main, 'utf8').split('\n')[0], /^#!/)
     t.ok(readdirSync(outdir).includes('kubelet-cfg-agent.mjs.map'))
-    t.ok(statSync(main).size < 400 * 1024, 'client-node with all it brings would be 4 MB')
-    t.equal(readdirSync(join(outdir, 'lib')).filter((name) => name.endsWith('.mjs')).length > 0, true, 'what is loaded late is apart')
+    t.ok(statSync(main).size < 400 * 1024, 'all of client-node would be 4 MB')
+    t.equal(
+      readdirSync(join(outdir, 'lib')).filter((name) => name.endsWith('.mjs')).length > 0,
+      true,
+      'modules that are loaded late are separate files',
+    )
   })
 
   t.test('authenticates with certificates, tokens, token files and exec plugins', async (t) => {
@@ -62,18 +66,18 @@ t.test('the bundle', { timeout: 90_000 }, async (t) => {
       ['tokenFile: token'],
       ['exec:', '  apiVersion: client.authentication.k8s.io/v1', '  command: ./plugin'],
     ])
-      t.match(await ask(user), { kind: 'ok', late: 'late', version: /^\d/ }, user[0] ?? '')
+      t.match(await request(user), { kind: 'ok', late: 'late', version: /^\d/ }, user[0] ?? '')
   })
 
-  t.test('what was left out says so when it would be needed', async (t) => {
+  t.test('a stub reports what the build leaves out', async (t) => {
     const socks = (text: string) => text.replace('    server:', '    proxy-url: socks5://127.0.0.1:1\n    server:')
-    t.match(await ask(['token: x'], socks), { kind: 'unreachable', detail: /SOCKS proxy.* not in this build/ })
+    t.match(await request(['token: x'], socks), { kind: 'unreachable', detail: /SOCKS proxy.* not in this build/ })
     const oidc = [
       'auth-provider:',
       '  name: oidc',
       '  config: {idp-issuer-url: "https://x", client-id: y, refresh-token: sEcReT, id-token: e30.eyJleHAiOjF9.c}',
     ]
-    const answer = await ask(oidc)
+    const answer = await request(oidc)
     t.match(answer, { kind: 'unreachable', detail: /oidc.* not in this build/ })
     t.notMatch(JSON.stringify(answer), /sEcReT/)
   })

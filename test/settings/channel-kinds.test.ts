@@ -2,14 +2,15 @@ import fc from 'fast-check'
 import t from 'tap'
 import { SWITCHED_CHANNELS } from '../../src/decision/channels.ts'
 import { channelsKind, configMapKeyKind, configMapKind, namespaceKind } from '../../src/settings/channel-kinds.ts'
-import { SETTINGS, toChannelSettings } from '../../src/settings/settings.ts'
+import { SETTINGS } from '../../src/settings/settings.ts'
+import { toChannelSettings } from '../../src/settings/source-settings.ts'
 import { defaults } from './settled-settings.ts'
 
-t.test('channels in any order, each once; a name that is none is refused with the nearest', async (t) => {
+t.test('takes channels in any order, each once, and rejects an unknown name with the nearest known one', async (t) => {
   t.same(channelsKind.parse('label'), { ok: true, value: ['label'] })
   t.same(channelsKind.parse('selector, config-source,label,label'), { ok: true, value: ['config-source', 'label', 'selector'] })
-  t.match(channelsKind.parse('label,anotation'), { ok: false, detail: '"anotation" is no channel; the nearest known one is annotation' })
-  t.match(channelsKind.parse('label,'), { ok: false, detail: /"" is no channel/ })
+  t.match(channelsKind.parse('label,anotation'), { ok: false, detail: '"anotation" is not a channel; the nearest known one is annotation' })
+  t.match(channelsKind.parse('label,'), { ok: false, detail: /"" is not a channel/ })
   t.match(channelsKind.parse('default'), { ok: false })
   fc.assert(
     fc.property(fc.subarray([...SWITCHED_CHANNELS], { minLength: 1 }), (channels) => {
@@ -19,7 +20,7 @@ t.test('channels in any order, each once; a name that is none is refused with th
   )
 })
 
-t.test('names of namespaces, keys and ConfigMaps', async (t) => {
+t.test('checks names of namespaces, keys and ConfigMaps', async (t) => {
   t.match(namespaceKind.parse('kube-system'), { ok: true })
   for (const text of ['Kube', 'a.b', '../x', 'a/b']) t.match(namespaceKind.parse(text), { ok: false }, text)
   t.match(configMapKeyKind.parse('kubelet.yaml'), { ok: true })
@@ -31,7 +32,7 @@ t.test('names of namespaces, keys and ConfigMaps', async (t) => {
   t.match(configMapKind.parse('kubelet-config'), { ok: false, detail: /namespace\/name/ })
 })
 
-t.test('what the sources are told', async (t) => {
+t.test('derives the settings of the sources', async (t) => {
   t.same(toChannelSettings(defaults), {
     channels: ['config-source', 'label', 'annotation'],
     namespace: 'kube-system',
@@ -42,5 +43,5 @@ t.test('what the sources are told', async (t) => {
   const { defaultConfigMap } = toChannelSettings({ ...defaults, configKey: 'k', defaultConfigMap: named })
   t.same(defaultConfigMap, { namespace: 'ns', name: 'x', kubeletConfigKey: 'k' })
   t.equal(toChannelSettings({ ...defaults, defaultConfigMap: { ...named, key: 'own' } }).defaultConfigMap?.kubeletConfigKey, 'own')
-  t.notOk(SETTINGS.channels.initial.includes('selector'), 'a right to list is nothing to take for granted')
+  t.notOk(SETTINGS.channels.initial.includes('selector'), 'the selector needs a right to list ConfigMaps, so it is off by default')
 })

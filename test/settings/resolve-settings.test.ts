@@ -33,7 +33,7 @@ function value<P extends SettingName>(property: P, input: Partial<SettingsInput>
   return resolution.ok ? resolution.settings[property] : undefined
 }
 
-t.test('flags before environment before file before default', async (t) => {
+t.test('flags win over environment, file and default, in this order', async (t) => {
   const flags = { crashLimit: '4' }
   const env = { KUBELET_CFG_AGENT_CRASH_LIMIT: '5' }
   const inFile = file({ crashLimit: 6 })
@@ -43,12 +43,12 @@ t.test('flags before environment before file before default', async (t) => {
   t.equal(value('crashLimit', {}), 3)
 })
 
-t.test('says where each value came from', async (t) => {
+t.test('reports the origin of each value', async (t) => {
   const resolution = resolve({ flags: { spreadUs: '0s' }, env: { KUBELET_CFG_AGENT_LOG_LEVEL: 'debug' }, file: file({ adopt: true }) })
   t.match(resolution, { ok: true, origins: { spreadUs: 'flag', logLevel: 'environment', adopt: 'file', trialUs: 'default' } })
 })
 
-t.test('every setting can be set in every place it belongs to', async () => {
+t.test('every setting can be set as a flag, as a variable and in the file', async () => {
   fc.assert(
     fc.property(fc.constantFrom(...SETTING_NAMES), fc.constantFrom('flags', 'env', 'file'), (property, place) => {
       const text = showInitial(property)
@@ -65,25 +65,25 @@ t.test('every setting can be set in every place it belongs to', async () => {
   )
 })
 
-t.test('a YAML number, boolean or string will do', async (t) => {
+t.test('accepts a YAML number, boolean or string', async (t) => {
   t.equal(value('crashLimit', { file: file({ crashLimit: '4' }) }), 4)
   t.equal(value('adopt', { file: file({ adopt: 'true' }) }), true)
   t.equal(value('trialUs', { file: file({ trialDuration: '1m30s' }) }), 90e6)
   t.equal(value('metricsAddress', { file: file({ metricsAddress: '' }) }), undefined, 'empty: off')
 })
 
-t.test('a list, or text with commas', async (t) => {
+t.test('accepts a list, or text with commas', async (t) => {
   t.same(value('allowChanges', { file: file({ allowChanges: ['maxPods', 'class:drain'] }) }), ['maxPods', 'class:drain'])
   t.same(value('allowChanges', { file: file({ allowChanges: 'maxPods,class:drain' }) }), ['maxPods', 'class:drain'])
   t.same(value('denyChanges', { env: { KUBELET_CFG_AGENT_DENY_CHANGES: 'port' }, file: file({ denyChanges: ['tls*'] }) }), ['port'])
   t.same(value('requireDrain', { file: file({ requireDrain: [] }) }), [])
   for (const requireDrain of [[['port']], [null], ['port,address'], {}])
-    t.match(problems({ file: file({ requireDrain }) }), [/requireDrain: has to be a/], JSON.stringify(requireDrain))
-  t.match(problems({ file: file({ crashLimit: [3] }) }), [/crashLimit: has to be a single value/])
+    t.match(problems({ file: file({ requireDrain }) }), [/requireDrain: must be a/], JSON.stringify(requireDrain))
+  t.match(problems({ file: file({ crashLimit: [3] }) }), [/crashLimit: must be a single value/])
   t.match(problems({ flags: { denyChanges: 'class:rebot' } }), ['--deny-changes: "class:rebot" is no risk class'])
 })
 
-t.test('an unknown name says which is nearest', async (t) => {
+t.test('an unknown name is rejected with the nearest known one', async (t) => {
   t.same(problems({ env: { KUBELET_CFG_AGENT_TRAIL_DURATION: '1m' } }), [
     'KUBELET_CFG_AGENT_TRAIL_DURATION: unknown variable; the nearest known one is KUBELET_CFG_AGENT_TRIAL_DURATION',
   ])
@@ -93,10 +93,10 @@ t.test('an unknown name says which is nearest', async (t) => {
     '--trail-duration: unknown flag; the nearest known one is --trial-duration',
   )
   t.equal(describeUnknownFlag('--spread', ['--config']), '--spread: only the command run takes this flag')
-  t.same(problems({ env: { PATH: '/bin', KUBELET_CFG_AGENTX: '1' } }), [], 'variables of others are theirs')
+  t.same(problems({ env: { PATH: '/bin', KUBELET_CFG_AGENTX: '1' } }), [], 'ignores variables of other programs')
 })
 
-t.test('all problems at once, each with the place it was found in', async (t) => {
+t.test('reports all problems at once, each with its place', async (t) => {
   const found = problems({
     flags: { crashLimit: '0', kubeletUnit: 'kubelet' },
     env: { KUBELET_CFG_AGENT_SPREAD: '2', KUBELET_CFG_AGENT_LOG_LEVEL: '' },
@@ -110,32 +110,32 @@ t.test('all problems at once, each with the place it was found in', async (t) =>
   t.equal(found.length, 9)
 })
 
-t.test('a bad value that a better place overrides is no problem', async (t) => {
+t.test('an invalid value that is overridden is not a problem', async (t) => {
   t.same(problems({ flags: { crashLimit: '4' }, file: file({ crashLimit: 'many' }) }), [])
 })
 
-t.test('the config file', async (t) => {
-  t.same(problems({}), [], 'need not exist')
-  t.same(problems({ flags: { config: '/x' }, file: { kind: 'absent', path: '/x' } }), ['--config: there is no file /x'])
+t.test('checks the config file', async (t) => {
+  t.same(problems({}), [], 'it need not exist')
+  t.same(problems({ flags: { config: '/x' }, file: { kind: 'absent', path: '/x' } }), ['--config: /x does not exist'])
   t.same(problems({ env: { KUBELET_CFG_AGENT_CONFIG: '/x' }, file: { kind: 'absent', path: '/x' } }), [
-    'KUBELET_CFG_AGENT_CONFIG: there is no file /x',
+    'KUBELET_CFG_AGENT_CONFIG: /x does not exist',
   ])
   t.same(problems({ file: { kind: 'unreadable', path: PATH, detail: 'line 3: bad indentation' } }), [`${PATH}: line 3: bad indentation`])
-  for (const value of [null, [], 'text', 7]) t.match(problems({ file: { kind: 'document', path: PATH, value } })[0], 'has to be a mapping')
+  for (const value of [null, [], 'text', 7]) t.match(problems({ file: { kind: 'document', path: PATH, value } })[0], 'must be a mapping')
   t.match(problems({ file: file({ config: '/other' }) })[0], 'config: unknown key')
   t.equal(configPath({}, {}), SETTINGS.config.initial)
   t.equal(configPath({}, { KUBELET_CFG_AGENT_CONFIG: '/e' }), '/e')
   t.equal(configPath({ config: '/f' }, { KUBELET_CFG_AGENT_CONFIG: '/e' }), '/f')
 })
 
-t.test('settings that cannot hold together', async (t) => {
-  t.match(problems({ flags: { runtimeDir: '/var/lib/kubelet-cfg-agent/' } })[0], 'the same directory')
-  t.match(problems({ flags: { envFile: '/var/lib/kubelet-cfg-agent/checkpoints/kubelet.env' } })[0], 'for checkpoints alone')
-  t.match(problems({ flags: { manifestDir: '/var/lib/kubelet-cfg-agent/manifests' } })[0], "the agent's own")
+t.test('rejects settings that conflict', async (t) => {
+  t.match(problems({ flags: { runtimeDir: '/var/lib/kubelet-cfg-agent/' } })[0], 'must not be the directory of --dynamic-config-dir')
+  t.match(problems({ flags: { envFile: '/var/lib/kubelet-cfg-agent/checkpoints/kubelet.env' } })[0], 'which holds only checkpoints')
+  t.match(problems({ flags: { manifestDir: '/var/lib/kubelet-cfg-agent/manifests' } })[0], 'which belongs to the agent')
   t.same(problems({ flags: { manifestDir: '/var/lib/kubelet-cfg-agent-manifests' } }), [])
 })
 
-t.test('never throws, whatever the file holds', async () => {
+t.test('never throws, whatever the file contains', async () => {
   fc.assert(
     fc.property(fc.anything(), (value) => {
       resolve({ file: { kind: 'document', path: PATH, value } })

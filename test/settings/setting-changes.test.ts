@@ -3,7 +3,7 @@ import { applyLive, changedSettings } from '../../src/settings/setting-changes.t
 import { SETTING_NAMES, SETTINGS } from '../../src/settings/settings.ts'
 import { defaults } from './settled-settings.ts'
 
-t.test('limits and log level change live, the rest waits for a restart', async (t) => {
+t.test('limits and the log level change live, the others wait for a restart', async (t) => {
   const after = { ...defaults, trialUs: 1800e6, logLevel: 'debug', metricsAddress: undefined, envFile: '/x/kubelet.env' } as const
   t.same(changedSettings(defaults, after), {
     live: [
@@ -17,14 +17,14 @@ t.test('limits and log level change live, the rest waits for a restart', async (
   })
   const applied = applyLive(defaults, after)
   t.same(applied, { ...defaults, trialUs: 1800e6, logLevel: 'debug' })
-  t.same(changedSettings(applied, after).live, [], 'nothing live is left over')
+  t.same(changedSettings(applied, after).live, [], 'no live change is left over')
 })
 
-t.test('the same settings have not changed', async (t) => {
+t.test('equal settings have no changes', async (t) => {
   t.same(changedSettings(defaults, { ...defaults }), { live: [], restart: [] })
 })
 
-t.test('every live setting is taken, and no other', async (t) => {
+t.test('applies every live setting and no other', async (t) => {
   for (const property of SETTING_NAMES) {
     const reread = Object.assign({}, defaults, { [property]: 'another value' })
     const isLive = SETTINGS[property].changes === 'live'

@@ -5,7 +5,7 @@ import { fileKey, flagName, showInitial, variableName } from '../../src/settings
 import { SETTING_NAMES, SETTINGS, toPolicy } from '../../src/settings/settings.ts'
 import { defaults } from './settled-settings.ts'
 
-t.test('the table, as users see it', async (t) => {
+t.test('the table of settings', async (t) => {
   const rows = SETTING_NAMES.map((property) => {
     const { group, commands, changes } = SETTINGS[property]
     return [
@@ -21,7 +21,7 @@ t.test('the table, as users see it', async (t) => {
   t.matchSnapshot(rows.join('\n'))
 })
 
-t.test('every default is a value its own kind reads back', async (t) => {
+t.test('every default is a valid value of its kind', async (t) => {
   for (const property of SETTING_NAMES) {
     t.same(SETTINGS[property].kind.parse(showInitial(property)), { ok: true, value: SETTINGS[property].initial }, property)
   }
@@ -31,23 +31,23 @@ t.test('no two settings share a name', async (t) => {
   t.equal(new Set(SETTING_NAMES.map(flagName)).size, SETTING_NAMES.length)
 })
 
-t.test('Node leaves every flag to the program, as it does not with --env-file', async (t) => {
+t.test('Node.js takes no flag for itself, as it would take --env-file', async (t) => {
   const program = join(t.testdir({ 'program.mjs': 'console.log(process.argv.length - 2)' }), 'program.mjs')
   const args = SETTING_NAMES.flatMap((property) => [flagName(property), '/no/such/file'])
   const { stdout, stderr } = spawnSync(process.execPath, [program, ...args], { encoding: 'utf8' })
   t.equal(stdout.trim(), String(args.length), stderr)
 })
 
-t.test('every help text reads like the others', async (t) => {
+t.test('all help texts have one form', async (t) => {
   for (const property of SETTING_NAMES) {
     const { help, initialNote, kind } = SETTINGS[property]
     t.match(help, /^[a-z'/][^\n]*[^.\s]$/, `${property}: begins in lower case, ends without a full stop`)
     if (kind.placeholder !== undefined && showInitial(property) === '')
-      t.type(initialNote, 'string', `${property}: says what no value means`)
+      t.type(initialNote, 'string', `${property}: explains an empty default`)
   }
 })
 
-t.test('the policy is that of the design', async (t) => {
+t.test('the default policy', async (t) => {
   t.same(toPolicy(defaults), {
     trialUs: 600e6,
     startDeadlineUs: 120e6,

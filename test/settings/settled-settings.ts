@@ -1,12 +1,11 @@
-/** Settings for tests that are about something else. */
-import { resolveSettings } from '../../src/settings/resolve-settings.ts'
+/** Settings for tests of other modules. */
+import { type Origins, resolveSettings } from '../../src/settings/resolve-settings.ts'
 import { SETTINGS, type Settings } from '../../src/settings/settings.ts'
 
-/** What holds when nobody sets anything. */
-export const defaults: Settings = resolveDefaults()
+const resolution = resolveSettings({ flags: {}, env: {}, file: { kind: 'absent', path: SETTINGS.config.initial } })
+if (!resolution.ok) throw new Error(`the defaults are not valid settings: ${resolution.problems.join('; ')}`)
 
-function resolveDefaults(): Settings {
-  const resolution = resolveSettings({ flags: {}, env: {}, file: { kind: 'absent', path: SETTINGS.config.initial } })
-  if (!resolution.ok) throw new Error(`the defaults are no valid settings: ${resolution.problems.join('; ')}`)
-  return resolution.settings
-}
+/** The defaults. */
+export const defaults: Settings = resolution.settings
+/** Of the defaults. */
+export const origins: Origins = resolution.origins

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { formatDuration, HOUR_US, MINUTE_US, parseDuration, SECOND_US } from '../../src/values/durations.ts'
 
-t.test('reads what Go writes', async (t) => {
+t.test('parses durations in Go syntax', async (t) => {
   const cases: [string, number][] = [
     ['10m', 10 * MINUTE_US],
     ['10m0s', 10 * MINUTE_US],
@@ -20,27 +20,27 @@ t.test('reads what Go writes', async (t) => {
   for (const [text, us] of cases) t.same(parseDuration(text), { ok: true, us }, text)
 })
 
-t.test('refuses the rest, and says why', async (t) => {
+t.test('rejects other texts with a reason', async (t) => {
   for (const [text, why] of [
     ['10', 'has no unit'],
     ['1.5', 'has no unit'],
     ['-10m', 'has a sign'],
     ['+1s', 'has a sign'],
-    ['', 'is no duration'],
-    ['m', 'is no duration'],
-    ['10 m', 'is no duration'],
-    ['10m!', 'is no duration'],
-    ['1d', 'is no duration'],
-    ['1m30', 'is no duration'],
-    ['.s', 'is no duration'],
-    ['2562048h', 'is no duration'],
+    ['', 'is not a duration'],
+    ['m', 'is not a duration'],
+    ['10 m', 'is not a duration'],
+    ['10m!', 'is not a duration'],
+    ['1d', 'is not a duration'],
+    ['1m30', 'is not a duration'],
+    ['.s', 'is not a duration'],
+    ['2562048h', 'is not a duration'],
   ] as const) {
     const parsed = parseDuration(text)
     t.match(parsed.ok ? 'accepted' : parsed.detail, why, `"${text}"`)
   }
 })
 
-t.test('what is written is read back', async (t) => {
+t.test('a formatted duration parses to the same value', async (t) => {
   t.equal(formatDuration(90 * SECOND_US), '1m30s')
   t.equal(formatDuration(0), '0s')
   t.equal(formatDuration(HOUR_US + 250_000), '1h250ms')

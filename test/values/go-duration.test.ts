@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { parseDuration } from '../../src/values/go-duration.ts'
 
-t.test('in nanoseconds', async (t) => {
+t.test('parses durations to nanoseconds', async (t) => {
   const durations: [text: string, ns: bigint][] = [
     ['0', 0n],
     ['1m30s', 90_000_000_000n],
@@ -25,7 +25,7 @@ t.test('in nanoseconds', async (t) => {
     t.equal(parseDuration(text), undefined, text)
 })
 
-t.test('what is made of parts is their sum', async () => {
+t.test('a duration of several parts is their sum', async () => {
   const part = fc.nat(10_000)
   fc.assert(
     fc.property(part, part, part, (hours, minutes, ms) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { formatListenAddress, parseListenAddress } from '../../src/values/listen-address.ts'
 
-t.test('what is taken', async (t) => {
+t.test('accepts host:port', async (t) => {
   const cases = {
     '127.0.0.1:10270': { host: '127.0.0.1', port: 10270 },
     '[::1]:10270': { host: '::1', port: 10270 },
@@ -13,7 +13,7 @@ t.test('what is taken', async (t) => {
   for (const [text, address] of Object.entries(cases)) t.same(parseListenAddress(text), { ok: true, address }, text)
 })
 
-t.test('what is refused, and why', async (t) => {
+t.test('rejects other texts with a reason', async (t) => {
   for (const text of [
     '',
     '10270',
@@ -29,12 +29,12 @@ t.test('what is refused, and why', async (t) => {
   ]) {
     const result = parseListenAddress(text)
     t.equal(result.ok, false, text)
-    if (!result.ok) t.match(result.detail, /^".*" is no host:port: ./)
+    if (!result.ok) t.match(result.detail, /^".*" is not host:port: ./)
   }
   t.match(parseListenAddress('::1:10270'), { detail: /brackets/ })
 })
 
-t.test('what is written is read back', async (t) => {
+t.test('a formatted address parses to the same value', async (t) => {
   const hosts = fc.oneof(fc.ipV4(), fc.ipV6(), fc.domain(), fc.constant(''))
   const property = fc.property(hosts, fc.nat(65_535), (host, port) => {
     const parsed = parseListenAddress(formatListenAddress({ host, port }))

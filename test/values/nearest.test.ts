@@ -2,18 +2,18 @@ import fc from 'fast-check'
 import t from 'tap'
 import { editDistance, nearest } from '../../src/values/nearest.ts'
 
-t.test('the nearest name', async (t) => {
+t.test('finds the nearest name', async (t) => {
   const known = ['trialDuration', 'startDeadline', 'spread', 'kubeconfig']
   t.equal(nearest('trailDuration', known), 'trialDuration')
   t.equal(nearest('trial-duration', known), 'trialDuration')
-  t.equal(nearest('KUBECONF', known), 'kubeconfig', 'case does not count')
-  t.equal(nearest('zzz', known), 'spread', 'always names one')
+  t.equal(nearest('KUBECONF', known), 'kubeconfig', 'ignores case')
+  t.equal(nearest('zzz', known), 'spread', 'returns even a distant name')
   t.equal(nearest('x', []), undefined)
 })
 
 t.test('edit distance', async (t) => {
   t.equal(editDistance('kitten', 'sitting'), 3)
-  t.equal(editDistance('ab', 'ba'), 1, 'two letters swapped are one slip')
+  t.equal(editDistance('ab', 'ba'), 1, 'two swapped letters are one edit')
   const words = fc.string({ maxLength: 8, unit: fc.constantFrom('a', 'b', 'c') })
   fc.assert(
     fc.property(words, words, (a, b) => {

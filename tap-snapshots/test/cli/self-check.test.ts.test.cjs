@@ -5,31 +5,31 @@
  * Make sure to inspect the output below.  Do not ignore changes!
  */
 'use strict'
-exports[`test/cli/self-check.test.ts > TAP > a node in order, one line each > must match snapshot 1`] = `
+exports[`test/cli/self-check.test.ts > TAP > a node without problems > must match snapshot 1`] = `
 ok  unit     kubelet.service is running: active (running)
-ok  drop-in  kubelet.service takes its config through /var/lib/kubelet-cfg-agent/kubelet.env
+ok  drop-in  kubelet.service gets its config through /var/lib/kubelet-cfg-agent/kubelet.env
 ok  kubelet  process 1 runs /var/lib/kubelet/config.yaml; the next start uses its local config
 ok  rights   root; may write /var/lib/kubelet-cfg-agent
 ok  node     Debian GNU/Linux 12 (bookworm), kernel 6.1.0, 4 CPUs (x64), 16.0 GiB memory, no swap
 
 `
 
-exports[`test/cli/self-check.test.ts > TAP > the drop-in, and what to do about it > must match snapshot 1`] = `
+exports[`test/cli/self-check.test.ts > TAP > the drop-in, and how to correct it > must match snapshot 1`] = `
 fail  drop-in  (drop-in-missing): add a drop-in to kubelet.service with EnvironmentFile=-/var/lib/kubelet-cfg-agent/kubelet.env in [Service], then systemctl daemon-reload
 fail  drop-in  (daemon-reload-needed): run systemctl daemon-reload
 fail  drop-in  (overridden): remove the setting that overrides the drop-in (systemctl cat kubelet.service shows it)
 fail  drop-in  (flag-wins): remove the flag that wins (systemctl cat kubelet.service shows it)
-fail  drop-in  (no-config-argument): give kubelet a --config to begin with
-fail  drop-in  (dynamic-config-dir): remove kubelet's flag --dynamic-config-dir, or do without this agent: two controllers would fight
+fail  drop-in  (no-config-argument): start kubelet with the flag --config
+fail  drop-in  (dynamic-config-dir): remove kubelet's flag --dynamic-config-dir, or remove this agent: the two would work against each other
 
 `
 
 exports[`test/cli/self-check.test.ts > TAP > the unit > must match snapshot 1`] = `
 ok    unit  kubelet.service is running: active (running)
 ok    unit  kubelet.service is starting: active (running)
-warn  unit  kubelet.service has exited and waits for its automatic restart: active (running)
-warn  unit  kubelet.service was stopped by a person and stays stopped; its next start uses what is activated: active (running)
-warn  unit  kubelet.service has failed: systemd gave it up: active (running)
+warn  unit  kubelet.service exited and waits for its automatic restart: active (running)
+warn  unit  kubelet.service was stopped by an operator and stays stopped; its next start uses the activated config: active (running)
+warn  unit  kubelet.service failed: systemd does not restart it any more: active (running)
 warn  unit  kubelet.service is stopping: active (running)
 
 `

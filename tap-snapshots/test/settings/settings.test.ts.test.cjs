@@ -5,7 +5,7 @@
  * Make sure to inspect the output below.  Do not ignore changes!
  */
 'use strict'
-exports[`test/agent/settings.test.ts > TAP > the table, as users see it > must match snapshot 1`] = `
+exports[`test/settings/settings.test.ts > TAP > the table of settings > must match snapshot 1`] = `
 --node-name  KUBELET_CFG_AGENT_NODE_NAME  nodeName  (none)  Where assignments come from  all  restart
 --kubeconfig  KUBELET_CFG_AGENT_KUBECONFIG  kubeconfig  /etc/kubernetes/kubelet.conf  Where assignments come from  all  restart
 --channels  KUBELET_CFG_AGENT_CHANNELS  channels  config-source,label,annotation  Where assignments come from  run  restart

@@ -1,0 +1,35 @@
+/** `check`: the self-check that the agent makes when it starts. */
+
+import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
+import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
+import { formatJson } from '../format-json.ts'
+import { gatherFindings } from '../gather-findings.ts'
+import type { SelfCheckResult } from '../self-check.ts'
+import { alignColumns, type Tone } from '../terminal.ts'
+
+export const checkCommand: NodeCommand = {
+  name: 'check',
+  takes: 'node',
+  group: 'Inspect',
+  summary: 'check unit, drop-in, kubelet, rights and node',
+  description:
+    "Checks whether the agent can work on this node: kubelet's unit, the drop-in, the config that kubelet runs, the agent's rights, and the machine. One line each.",
+  options: [OUTPUT],
+  examples: [['check', 'after installation; exits with 1 if a check fails']],
+  execute: check,
+}
+
+async function check(context: CommandContext, options: OptionValues): Promise<ExitCode> {
+  const { terminal } = context
+  const findings = await gatherFindings(context)
+  const document = { apiVersion: CONFIG_API_VERSION, kind: 'SelfCheck', findings }
+  terminal.out(options.output === 'json' ? formatJson(document) : renderFindings(findings, terminal.color))
+  return findings.some(({ level }) => level === 'fail') ? EXIT.failed : EXIT.fine
+}
+
+const TONES: Readonly<Record<SelfCheckResult['level'], Tone>> = { ok: 'good', warn: 'warning', fail: 'bad' }
+
+export function renderFindings(findings: readonly SelfCheckResult[], color: boolean): string {
+  const rows = findings.map(({ level, topic, text }) => [{ text: level, tone: TONES[level] }, topic, text])
+  return `${alignColumns(rows, color).join('\n')}\n`
+}

@@ -1,0 +1,143 @@
+/**
+ * `generate`: the config that this node's kubelet runs with, as a file for a ConfigMap; replaces
+ * `curl .../configz | jq` of the Kubernetes documentation. The config goes to standard output,
+ * everything else to standard error.
+ *
+ * Rules: pkg/kubelet/apis/config, and `configz.InstallHandler` in k8s.io/component-base, which
+ * omits kind and apiVersion.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { API_VERSION, decodeConfig, KIND } from '../../kubelet/decode.ts'
+import { loadParser } from '../../kubelet/load-parser.ts'
+import { switchKind } from '../../settings/setting-kinds.ts'
+import { isObject, type JsonObject } from '../../values/is-object.ts'
+import { readActiveConfig } from '../active-config.ts'
+import { LONGEST_BYTES } from '../candidate.ts'
+import { fileOption, readTextOption } from '../candidate-options.ts'
+import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues } from '../command.ts'
+import { formatJson } from '../format-json.ts'
+import { plainText } from '../terminal.ts'
+
+export const generateCommand: NodeCommand = {
+  name: 'generate',
+  takes: 'node',
+  group: 'Check configs',
+  summary: "print this node's config as a file for a ConfigMap",
+  description:
+    'Prints the config that kubelet runs with, including flags and defaults, as a KubeletConfiguration: a first version for a ConfigMap. Reads /configz of kubelet through the ' +
+    "API server. The node's own kubeconfig has no right to do this: use an administrator's with --kubeconfig, or pass the response with --from-file.",
+  options: [
+    fileOption('from-file', 'read the response of /configz from this file, or from standard input (-), instead of the API server'),
+    {
+      name: 'offline',
+      kind: switchKind,
+      initial: 'false',
+      help: 'print the config file that runs, as it is on disk, without flags and defaults',
+    },
+  ],
+  examples: [
+    ['generate --kubeconfig /root/.kube/config > kubelet.yaml', "read /configz with an administrator's kubeconfig"],
+    ['generate --from-file configz.json > kubelet.yaml', 'convert the output of kubectl get --raw /api/v1/nodes/NODE/proxy/configz'],
+    ['generate --offline > kubelet.yaml', 'use the file on disk, without an API server'],
+  ],
+  execute: generate,
+}
+
+type Generated = { readonly ok: true; readonly text: string; readonly config: JsonObject } | { readonly ok: false; readonly detail: string }
+
+async function generate(context: CommandContext, options: OptionValues): Promise<ExitCode> {
+  const { terminal } = context
+  const path = readTextOption(options, 'from-file')
+  if (path !== undefined && options.offline === 'true') {
+    terminal.err('kubelet-cfg-agent generate: --from-file and --offline exclude each other: give one of them\n')
+    return EXIT.usage
+  }
+  const generated = options.offline === 'true' ? await copyActive(context) : await convert(await readConfigz(path, context))
+  if (!generated.ok) {
+    terminal.err(`kubelet-cfg-agent generate: ${plainText(generated.detail)}\n`)
+    return EXIT.failed
+  }
+  terminal.out(generated.text)
+  for (const line of advise(generated.config)) terminal.err(`${line}\n`)
+  return EXIT.fine
+}
+
+type Configz = { readonly ok: true; readonly answer: unknown } | { readonly ok: false; readonly detail: string }
+
+async function readConfigz(path: string | undefined, context: CommandContext): Promise<Configz> {
+  if (path === undefined) return askConfigz(context)
+  const reading = await context.readInput(path === '-' ? undefined : path, LONGEST_BYTES)
+  if (reading.kind === 'unreadable') return { ok: false, detail: `${path} cannot be read: ${reading.code}` }
+  if (reading.kind === 'too-large') return { ok: false, detail: `${path} is not a response of /configz: it is too long` }
+  try {
+    return { ok: true, answer: JSON.parse(reading.bytes.toString('utf8')) }
+  } catch {
+    // The error of JSON.parse would quote the text.
+    return { ok: false, detail: `${path} is not a response of /configz: it is not JSON` }
+  }
+}
+
+async function askConfigz({ api, nodeName }: CommandContext): Promise<Configz> {
+  const path = `/api/v1/nodes/${nodeName()}/proxy/configz`
+  const answer = await api.request({ method: 'GET', path })
+  switch (answer.kind) {
+    case 'ok':
+      return { ok: true, answer: answer.object }
+    case 'unreachable':
+      return { ok: false, detail: `${answer.detail}; --offline uses the config file on disk` }
+    case 'refused': {
+      const isDenied = answer.status === 401 || answer.status === 403
+      const advice = isDenied
+        ? `this needs the verb get on nodes/proxy, which gives access to all of kubelet: do not grant it to the node; use an administrator's kubeconfig with --kubeconfig, ` +
+          `or pipe kubectl get --raw ${path} into generate --from-file -; --offline uses the config file on disk`
+        : '--offline uses the config file on disk'
+      return { ok: false, detail: `${answer.detail}; ${advice}` }
+    }
+  }
+}
+
+async function convert(configz: Configz): Promise<Generated> {
+  if (!configz.ok) return configz
+  const { answer } = configz
+  const config = isObject(answer) ? answer.kubeletconfig : undefined
+  if (!isObject(config)) return { ok: false, detail: 'not a response of /configz: it has no kubeletconfig' }
+  const head = { apiVersion: API_VERSION, kind: KIND }
+  const whole = { ...head, ...config, ...head }
+  const checked = decodeConfig(JSON.stringify(whole), () => ({ ok: false, detail: 'not read as YAML' }))
+  if (!checked.ok) return { ok: false, detail: `kubelet returned a config that it would not accept: ${checked.detail}` }
+  return { ok: true, text: await formatConfig(whole), config: whole }
+}
+
+/**
+ * YAML, which is easier to edit. If YAML would not parse to the same value (a key such as <<),
+ * JSON, which kubelet accepts as well.
+ */
+async function formatConfig(config: JsonObject): Promise<string> {
+  const { formatDocument, parseDocument } = await import('../../kubelet/yaml.ts')
+  const text = formatDocument(config)
+  const again = parseDocument(text)
+  const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+  return again.ok && isDeepStrictEqual(plain(again.value), plain(config)) ? text : formatJson(config)
+}
+
+async function copyActive(context: CommandContext): Promise<Generated> {
+  const active = readActiveConfig(await context.observe(), context)
+  if (!active.ok) return { ok: false, detail: `cannot read the config that runs here: ${active.detail}` }
+  const decoded = decodeConfig(active.text, await loadParser(active.text))
+  if (!decoded.ok) return { ok: false, detail: `${active.name}: ${decoded.detail}` }
+  const text = active.text.endsWith('\n') ? active.text : `${active.text}\n`
+  return { ok: true, text, config: decoded.config }
+}
+
+/** Fields whose values belong to one machine, so other nodes must not share them. */
+const PER_MACHINE = ['address', 'podCIDR', 'providerID', 'reservedSystemCPUs', 'tlsCertFile', 'tlsPrivateKeyFile']
+
+function advise(config: JsonObject): string[] {
+  const own = PER_MACHINE.filter((name) => typeof config[name] === 'string' && !['', '0.0.0.0', '::'].includes(String(config[name])))
+  return [
+    'To create a ConfigMap from it, save it as kubelet.yaml and run:',
+    '  kubectl -n kube-system create configmap my-node-config --from-file=kubelet=kubelet.yaml --append-hash',
+    ...(own.length === 0 ? [] : [`Before other nodes use it, check the fields that may be specific to this node: ${own.join(', ')}.`]),
+    ...(isObject(config.staticPodURLHeader) ? ['It contains staticPodURLHeader: everyone who may read the ConfigMap can read that.'] : []),
+  ]
+}

@@ -1,0 +1,56 @@
+/**
+ * `release`: makes kubelet's next start safe, since no agent will be there to roll it back. Package
+ * managers run it when they remove the agent, after they stopped it. They do not run it at an
+ * upgrade: the new agent continues the trial. Never restarts kubelet.
+ */
+import { chooseRelease, type Release } from '../../decision/choose-release.ts'
+import { describeSource } from '../../decision/config-source.ts'
+import { type CommandContext, EXIT, type ExitCode, type NodeCommand } from '../command.ts'
+import { plainText } from '../terminal.ts'
+
+export const releaseCommand: NodeCommand = {
+  name: 'release',
+  takes: 'node',
+  group: 'Remove',
+  summary: 'make the next start of kubelet safe before you remove the agent',
+  description:
+    'Run this after you stopped the agent for good. If the next start of kubelet would use a config that has not passed its trial, ' +
+    'last-known-good replaces it. A config file that the agent replaced gets its original content back. Kubelet is not restarted. ' +
+    'The packages run this when they are removed, not when they are upgraded.',
+  options: [],
+  examples: [['release', 'after systemctl disable --now kubelet-cfg-agent']],
+  execute: release,
+}
+
+async function release({ terminal, takeOver, observe }: CommandContext): Promise<ExitCode> {
+  const hold = takeOver()
+  if (hold.kind === 'untouched') {
+    terminal.out('Nothing to release: no agent has worked on this node.\n')
+    return EXIT.fine
+  }
+  if (hold.kind === 'refused') return refuse(hold.detail)
+  try {
+    const decision = chooseRelease(await observe())
+    if (decision.kind === 'activate') hold.activation.activate(decision.target, decision.wiring)
+    // Includes files that the unit no longer names: it may name them again after the agent is gone.
+    for (const configPath of hold.activation.replacedFiles()) {
+      hold.activation.activate('local', { kind: 'ready', activation: 'file', configPath })
+      terminal.out(`${plainText(configPath)} has its original content again.\n`)
+    }
+    if (decision.kind === 'unknown') return refuse(`cannot tell what kubelet starts with next, and left it as it is: ${decision.detail}`)
+    terminal.out(`${plainText(describe(decision))}\nKubelet was not restarted.\n`)
+    return EXIT.fine
+  } finally {
+    hold.end()
+  }
+
+  function refuse(detail: string): ExitCode {
+    terminal.err(`kubelet-cfg-agent release: ${plainText(detail)}\n`)
+    return EXIT.failed
+  }
+}
+
+function describe(decision: Exclude<Release, { kind: 'unknown' }>): string {
+  if (decision.kind === 'keep') return `Nothing to release: ${decision.why}.`
+  return `Kubelet's next start uses ${describeSource(decision.target)}: ${decision.why}.`
+}

@@ -1,0 +1,38 @@
+/**
+ * `status`: what is assigned, active, last-known-good and previous, from the agent's directory and
+ * systemd. Works without API server and without agent; changes nothing.
+ */
+
+import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
+import { explain } from '../explain.ts'
+import { formatJson } from '../format-json.ts'
+import { documentOverlay, documentStatus, type StatusDocument } from '../status-document.ts'
+import { renderStatus } from '../status-table.ts'
+
+export const statusCommand: NodeCommand = {
+  name: 'status',
+  takes: 'node',
+  group: 'Inspect',
+  summary: 'show what this node runs, what it should run, and the trial',
+  description:
+    'Shows what is assigned, active, last-known-good and previous, the remaining time of a trial, verdicts and the error. Reads the ' +
+    "agent's directory and systemd. Needs neither the API server nor a running agent, and changes nothing.",
+  options: [OUTPUT],
+  examples: [
+    ['status', 'print a table'],
+    ["status -o json | jq -r '.assigned.name'", 'get one field in a script'],
+  ],
+  execute: showStatus,
+}
+
+async function showStatus(context: CommandContext, options: OptionValues): Promise<ExitCode> {
+  const { terminal } = context
+  const status = await gatherStatus(context)
+  terminal.out(options.output === 'json' ? formatJson(status) : renderStatus(status, terminal.color))
+  return EXIT.fine
+}
+
+export async function gatherStatus(context: Pick<CommandContext, 'observe' | 'agent' | 'readOverlay'>): Promise<StatusDocument> {
+  const snapshot = await context.observe()
+  return { ...documentStatus(snapshot, explain(snapshot), context.agent()), overlay: documentOverlay(await context.readOverlay()) }
+}

@@ -1,0 +1,24 @@
+/** Decodes two texts of configs and compares them field by field. */
+
+import { decodeConfig, type KubeletConfig } from '../kubelet/decode.ts'
+import { loadParser } from '../kubelet/load-parser.ts'
+import type { ConfigChange } from '../preflight/inspection.ts'
+import type { ConfigText } from './active-config.ts'
+
+export type Compared =
+  | { readonly ok: true; readonly from: string; readonly to: string; readonly changes: readonly ConfigChange[] }
+  | { readonly ok: false; readonly detail: string }
+
+export async function compareTexts(
+  before: ConfigText,
+  after: ConfigText,
+  compare: (from: KubeletConfig, to: KubeletConfig) => Promise<readonly ConfigChange[]>,
+): Promise<Compared> {
+  if (!before.ok) return before
+  if (!after.ok) return after
+  const from = decodeConfig(before.text, await loadParser(before.text))
+  if (!from.ok) return { ok: false, detail: `${before.name}: ${from.detail}` }
+  const to = decodeConfig(after.text, await loadParser(after.text))
+  if (!to.ok) return { ok: false, detail: `${after.name}: ${to.detail}` }
+  return { ok: true, from: before.name, to: after.name, changes: await compare(from.config, to.config) }
+}

@@ -1,0 +1,41 @@
+/** The self-check of the agent and of `check`: gathers the facts and logs the findings. */
+import { dirname } from 'node:path'
+import type { Log } from '../ports/log.ts'
+import type { CommandContext } from './command.ts'
+import type { PathNeed } from './rights.ts'
+import { listFindings, type SelfCheckResult } from './self-check.ts'
+
+/** What the self-check reads from; a CommandContext satisfies it. */
+export type SelfCheckSources = Pick<CommandContext, 'settings' | 'unit' | 'activation' | 'rights' | 'uid' | 'nodeFacts'>
+
+export async function gatherFindings(sources: SelfCheckSources): Promise<readonly SelfCheckResult[]> {
+  const { settings } = sources
+  const [unit, nodeFacts] = await Promise.all([sources.unit.observe(), sources.nodeFacts()])
+  const wiring = unit.kind === 'known' && unit.wiring.kind === 'ready' ? unit.wiring : undefined
+  const activated = dirname(wiring?.activation === 'file' ? wiring.configPath : settings.envFile)
+  const writable = new Set([settings.dynamicConfigDir, settings.runtimeDir, activated])
+  const needs: PathNeed[] = [
+    ...[...writable].map((path): PathNeed => ({ path, need: 'write' })),
+    { path: settings.manifestDir ?? settings.kubeconfig, need: 'read' },
+    { path: settings.systemctl, need: 'execute' },
+  ]
+  return listFindings({
+    unitName: settings.kubeletUnit,
+    envFile: settings.envFile,
+    unit,
+    activation: wiring && sources.activation.read(wiring),
+    rights: sources.rights(needs),
+    uid: sources.uid,
+    nodeFacts,
+  })
+}
+
+/** For the agent's start. */
+export function logFindings(findings: readonly SelfCheckResult[], log: Log): void {
+  for (const { topic, level, text } of findings) {
+    const line = `${topic}: ${text}`
+    if (level === 'ok') log.info(line)
+    else if (level === 'warn') log.warn(line)
+    else log.error(line)
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * The settings of kubelet's unit: its name, how it takes its config, and where systemctl is. Pure.
+ */
+
+import { ALL_COMMANDS, type SettingTable } from './setting.ts'
+import { choiceKind, pathKind, serviceKind } from './setting-kinds.ts'
+
+export interface KubeletSettings {
+  readonly kubeletUnit: string
+  readonly activation: 'auto' | 'env' | 'file'
+  readonly systemctl: string
+}
+
+const GROUP = 'Kubelet'
+
+export const KUBELET_SETTINGS: SettingTable<KubeletSettings> = {
+  kubeletUnit: {
+    name: 'kubelet-unit',
+    group: GROUP,
+    kind: serviceKind,
+    initial: 'kubelet.service',
+    ...ALL_COMMANDS,
+    help: "kubelet's systemd unit",
+  },
+  activation: {
+    name: 'activation',
+    group: GROUP,
+    kind: choiceKind('auto', 'env', 'file'),
+    initial: 'auto',
+    ...ALL_COMMANDS,
+    help: 'how kubelet gets a config: env writes the environment file; file replaces the file that the unit names; auto chooses by the unit',
+  },
+  systemctl: {
+    name: 'systemctl',
+    group: GROUP,
+    kind: pathKind,
+    initial: '/usr/bin/systemctl',
+    ...ALL_COMMANDS,
+    help: 'path of systemctl',
+  },
+}

@@ -1,0 +1,107 @@
+/**
+ * The settings of where assignments come from: the cluster, a directory of manifests, and this
+ * node's overlay. Pure.
+ */
+
+import type { SwitchedChannel } from '../decision/channels.ts'
+import type { ChannelSettings } from '../source/channels/resolve.ts'
+import { channelsKind, configMapKeyKind, configMapKind, type NamedConfigMap, namespaceKind } from './channel-kinds.ts'
+import { ALL_COMMANDS, RUN_ONLY, type SettingTable } from './setting.ts'
+import { nodeNameKind, optional, pathKind } from './setting-kinds.ts'
+
+export interface SourceSettings {
+  /** undefined: the kubeconfig's identity, or the host name in lower case. */
+  readonly nodeName: string | undefined
+  readonly kubeconfig: string
+  readonly channels: readonly SwitchedChannel[]
+  readonly configNamespace: string
+  readonly configKey: string
+  /** undefined: a node that no channel assigns a config to stays on its local config. */
+  readonly defaultConfigMap: NamedConfigMap | undefined
+  /** undefined: assignments come from the cluster. */
+  readonly manifestDir: string | undefined
+  /** undefined: this node has no overlay. */
+  readonly overlayDir: string | undefined
+}
+
+const GROUP = 'Where assignments come from'
+
+export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
+  nodeName: {
+    name: 'node-name',
+    group: GROUP,
+    kind: optional(nodeNameKind),
+    initial: undefined,
+    ...ALL_COMMANDS,
+    initialNote: "from the kubeconfig's identity, or else the host name",
+    help: "name of this machine's Node",
+  },
+  kubeconfig: {
+    name: 'kubeconfig',
+    group: GROUP,
+    kind: pathKind,
+    initial: '/etc/kubernetes/kubelet.conf',
+    ...ALL_COMMANDS,
+    help: 'kubeconfig for the API server; the file may appear later, as in TLS bootstrap',
+  },
+  channels: {
+    name: 'channels',
+    group: GROUP,
+    kind: channelsKind,
+    initial: ['config-source', 'label', 'annotation'],
+    ...RUN_ONLY,
+    help: 'channels that may assign a config, any of config-source,label,annotation,selector; the first of these that is set decides',
+  },
+  configNamespace: {
+    name: 'config-namespace',
+    group: GROUP,
+    kind: namespaceKind,
+    initial: 'kube-system',
+    ...RUN_ONLY,
+    help: 'namespace of the ConfigMaps that the channels label and selector use',
+  },
+  configKey: {
+    name: 'config-key',
+    group: GROUP,
+    kind: configMapKeyKind,
+    initial: 'kubelet',
+    ...RUN_ONLY,
+    help: 'key in the ConfigMap, if the assignment does not name one',
+  },
+  defaultConfigMap: {
+    name: 'default-config-map',
+    group: GROUP,
+    kind: optional(configMapKind),
+    initial: undefined,
+    ...RUN_ONLY,
+    initialNote: 'none; the node stays on its local config',
+    help: "config for a node that no channel assigns one to, as namespace/name[:key]; for example kubeadm's kube-system/kubelet-config",
+  },
+  manifestDir: {
+    name: 'manifest-dir',
+    group: GROUP,
+    kind: optional(pathKind),
+    initial: undefined,
+    ...ALL_COMMANDS,
+    initialNote: 'none; the agent reads the API server',
+    help: 'read the Node and ConfigMaps from manifests in this directory instead of the API server',
+  },
+  overlayDir: {
+    name: 'overlay-dir',
+    group: GROUP,
+    kind: optional(pathKind),
+    initial: '/etc/kubelet-cfg-agent/overlay.d',
+    ...ALL_COMMANDS,
+    help: 'directory of merge patches (*.yaml, *.yml) that this node applies to its assigned config; empty: none',
+  },
+}
+
+export function toChannelSettings({ channels, configNamespace, configKey, defaultConfigMap }: SourceSettings): ChannelSettings {
+  const kubeletConfigKey = defaultConfigMap?.key ?? configKey
+  return {
+    channels,
+    namespace: configNamespace,
+    key: configKey,
+    defaultConfigMap: defaultConfigMap && { namespace: defaultConfigMap.namespace, name: defaultConfigMap.name, kubeletConfigKey },
+  }
+}

@@ -1,0 +1,116 @@
+import t from 'tap'
+import type { CommandContext } from '../../../src/cli/command.ts'
+import { diffCommand } from '../../../src/cli/commands/diff.ts'
+import type { Desired } from '../../../src/decision/desired.ts'
+import type { ConfigChange } from '../../../src/preflight/inspection.ts'
+import { found, snapshot, source } from '../../report/build.ts'
+import { execute, fakeNode } from '../fake-node.ts'
+
+const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
+const FILES: Readonly<Record<string, string>> = {
+  '/var/lib/kubelet/config.yaml': `${HEAD}maxPods: 110\nevictionHard: {memory.available: 100Mi}\n`,
+  'new.yaml': `${HEAD}evictionHard:\n  memory.available: 200Mi\nreadOnlyPort: 0\n`,
+  'same.json': JSON.stringify({
+    evictionHard: { 'memory.available': '100Mi' },
+    maxPods: 110,
+    kind: 'KubeletConfiguration',
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
+  }),
+  'bad.yaml': 'a: [\n',
+}
+
+async function diff(
+  candidate: string | undefined,
+  options: Record<string, string> = {},
+  context: Partial<CommandContext> = {},
+  color = false,
+) {
+  const node = fakeNode({
+    color,
+    context: {
+      readInput: async (path = '-') =>
+        FILES[path] === undefined ? { kind: 'unreadable', code: 'ENOENT' } : { kind: 'read', bytes: Buffer.from(FILES[path]) },
+      files: { read: (path) => (FILES[path] === undefined ? undefined : Buffer.from(FILES[path])) },
+      ...context,
+    },
+  })
+  const code = await execute(diffCommand, node, options, candidate === undefined ? {} : { candidate })
+  return { code, out: node.out(), err: node.err() }
+}
+
+t.test('compares what runs here with a file', async (t) => {
+  const result = await diff('new.yaml')
+  t.match(result, { code: 1, err: '' })
+  t.matchSnapshot(result.out)
+  t.matchSnapshot((await diff('new.yaml', {}, {}, true)).out, 'in colour')
+  t.matchSnapshot((await diff('new.yaml', { output: 'json' })).out, 'as JSON')
+})
+
+t.test('order, notation and comments do not matter', async (t) => {
+  t.same(await diff('same.json'), { code: 0, out: '/var/lib/kubelet/config.yaml -> same.json: no difference\n', err: '' })
+  t.match(JSON.parse((await diff('same.json', { output: 'json' })).out), { kind: 'ConfigDiff', changes: [] })
+})
+
+t.test('compares two files without a node', async (t) => {
+  const observe = async () => Promise.reject(new Error('this is not a node'))
+  t.match(await diff('new.yaml', { against: 'same.json' }, { observe }), { code: 1, out: /^same.json -> new.yaml: 1 field differs/ })
+})
+
+t.test('compares with what the cluster assigns', async (t) => {
+  const diffDesired = (desired: Desired) => diff(undefined, {}, { fetchDesired: async () => desired })
+  const desired = found(source())
+  const data = { kubelet: FILES['new.yaml'] ?? '' }
+  const assigned: Desired =
+    desired.kind === 'config-map' && desired.object.kind === 'found' ? { ...desired, object: { ...desired.object, data } } : desired
+  t.match(await diffDesired(assigned), { code: 1, out: /-> configmap\/kube-system\/my-node-config:kubelet: 1 field differs/ })
+  t.match(await diffDesired(desired), { code: 2, err: /no such key/ })
+  t.match(await diffDesired({ kind: 'local' }), { code: 0, out: /no difference/ })
+  t.match(await diffDesired({ kind: 'unknown', detail: 'no answer' }), {
+    code: 2,
+    err: /the config that is assigned to this node is unknown: no answer/,
+  })
+})
+
+t.test('fails if a config is unknown', async (t) => {
+  t.match(await diff('bad.yaml'), { code: 2, out: '', err: /bad\.yaml: / })
+  t.match(await diff('none.yaml'), { code: 2, out: '', err: /none\.yaml does not exist/ })
+  t.match(await diff('new.yaml', { against: 'bad.yaml' }), { code: 2, err: /bad\.yaml: / })
+  const lost = snapshot({ unit: { kind: 'unknown', detail: 'no systemctl' } })
+  t.match(await diff('new.yaml', {}, { observe: async () => lost }), { code: 2, err: /no systemctl; give another one with --against/ })
+})
+
+t.test('shows risks, their meaning and the policy', async (t) => {
+  const change = (fields: Partial<ConfigChange>): ConfigChange => ({
+    path: ['x'],
+    before: 1,
+    after: 2,
+    risk: 'restart',
+    meaning: 'kubelet is restarted',
+    policy: { outcome: 'allowed', rule: undefined },
+    ...fields,
+  })
+  const changes = [
+    change({}),
+    change({
+      path: ['cpuManagerPolicy'],
+      risk: 'drain',
+      meaning: 'drain first',
+      policy: { outcome: 'drain', rule: 'policy/requireDrain[0]' },
+    }),
+    change({ path: ['staticPodPath'], before: 'x'.repeat(500), after: '\u001b[2J', policy: { outcome: 'denied', rule: 'policy/guarded' } }),
+  ]
+  const { out } = await diff('new.yaml', {}, { compare: async () => changes })
+  t.matchSnapshot(out)
+  t.notMatch(out, /[^\P{Cc}\n]/u)
+})
+
+t.test('passes on the version for defaults', async (t) => {
+  const versions: unknown[] = []
+  const compare: CommandContext['compare'] = async (_before, _after, version) => {
+    versions.push(version)
+    return []
+  }
+  await diff('new.yaml', { 'kubelet-version': '1.28' }, { compare })
+  await diff('new.yaml', {}, { compare })
+  t.same(versions, [{ major: 1, minor: 28, patch: 0 }, undefined])
+})

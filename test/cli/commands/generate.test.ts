@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { CommandContext } from '../../../src/cli/command.ts'
+import { generateCommand } from '../../../src/cli/commands/generate.ts'
+import { decodeConfig } from '../../../src/kubelet/decode.ts'
+import { formatDocument, parseDocument } from '../../../src/kubelet/yaml.ts'
+import type { KubeAnswer } from '../../../src/ports/kube-api.ts'
+import { execute, fakeNode } from '../fake-node.ts'
+
+const CONFIGZ = {
+  kubeletconfig: {
+    syncFrequency: '1m0s',
+    clusterDNS: ['10.96.0.10'],
+    hairpinMode: 'no',
+    evictionHard: { 'memory.available': '100Mi' },
+    maxPods: 110,
+  },
+}
+
+async function generate(options: Record<string, string>, context: Partial<CommandContext> = {}) {
+  const node = fakeNode({ context })
+  const code = await execute(generateCommand, node, options)
+  return { code, out: node.out(), err: node.err() }
+}
+
+const answering = (answer: KubeAnswer): Partial<CommandContext> => ({ api: { request: async () => answer } })
+const reading = (text: string): Partial<CommandContext> => ({ readInput: async () => ({ kind: 'read', bytes: Buffer.from(text) }) })
+
+t.test('reads /configz through the API server', async (t) => {
+  const paths: string[] = []
+  const api: CommandContext['api'] = {
+    request: async ({ method, path }) => {
+      paths.push(`${method} ${path}`)
+      return { kind: 'ok', object: CONFIGZ }
+    },
+  }
+  const result = await generate({}, { api })
+  t.same(paths, ['GET /api/v1/nodes/node-1/proxy/configz'])
+  t.equal(result.code, 0)
+  t.matchSnapshot(result.out)
+  t.matchSnapshot(result.err, 'advice')
+})
+
+t.test('reads a file, whatever its kind and apiVersion', async (t) => {
+  const whole = { kubeletconfig: { ...CONFIGZ.kubeletconfig, kind: 'Other', apiVersion: 'v9' } }
+  const { out } = await generate({ 'from-file': '-' }, reading(JSON.stringify(whole)))
+  t.match(out, /^apiVersion: kubelet\.config\.k8s\.io\/v1beta1\nkind: KubeletConfiguration\n/)
+  for (const text of ['', '{', '[]', '{"kubeletconfig": 5}', JSON.stringify(CONFIGZ.kubeletconfig)])
+    t.match(await generate({ 'from-file': 'x' }, reading(text)), { code: 1, out: '', err: /not a response of \/configz/ }, text)
+  t.match(await generate({ 'from-file': 'x' }, reading('{"kubeletconfig": {"maxPods": "many"}}')), { code: 1, err: /maxPods must be/ })
+  t.match(await generate({ 'from-file': 'x' }), { code: 1, err: /x cannot be read: ENOENT/ })
+  t.match(await generate({ 'from-file': 'x' }, { readInput: async () => ({ kind: 'too-large' }) }), { code: 1, err: /too long/ })
+})
+
+t.test('reports the required right if the API server refuses', async (t) => {
+  const forbidden = { kind: 'refused', status: 403, reason: 'Forbidden', detail: '403: nodes/proxy', retryAfterMs: undefined } as const
+  const { code, err } = await generate({}, answering(forbidden))
+  t.equal(code, 1)
+  for (const words of ['nodes/proxy', '--kubeconfig', 'kubectl get --raw /api/v1/nodes/node-1/proxy/configz', '--offline'])
+    t.ok(err.includes(words), words)
+  t.match(await generate({}, answering({ ...forbidden, status: 503 })), { code: 1, err: /--offline/ })
+  t.match(await generate({}), { code: 1, err: /no connection; --offline/ })
+})
+
+t.test('prints the file on disk unchanged', async (t) => {
+  const text =
+    '# mine\napiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nproviderID: aws:///i-1\nstaticPodURLHeader: {A: [b]}'
+  const files: CommandContext['files'] = { read: () => Buffer.from(text) }
+  const result = await generate({ offline: 'true' }, { files })
+  t.match(result, { code: 0, out: `${text}\n` })
+  t.match(result.err, /check the fields that may be specific to this node: providerID/)
+  t.match(result.err, /It contains staticPodURLHeader/)
+  t.match(await generate({ offline: 'true' }, { files: { read: () => Buffer.from('a: [') } }), { code: 1, out: '' })
+  t.match(await generate({ offline: 'true' }), { code: 1, err: /does not exist/ })
+  t.match(await generate({ offline: 'true', 'from-file': 'x' }, { files }), { code: 2, err: /give one of them/ })
+})
+
+t.test('kubelet reads the generated config as the response', async (t) => {
+  const word = fc.oneof(
+    fc.string(),
+    fc.constantFrom('yes', 'NO', '0777', '1:30', '1e3', '.5', '~', 'null', '0x1', '- a', '# b', ' c', 'd: e', '2001-01-01', '=', '<<'),
+  )
+  const value = fc.letrec((tie) => ({
+    any: fc.oneof(
+      { depthSize: 'small' },
+      word,
+      fc.boolean(),
+      fc.integer(),
+      fc.constant(null),
+      fc.array(tie('any')),
+      fc.dictionary(word, tie('any')),
+    ),
+  })).any
+  await fc.assert(
+    fc.asyncProperty(
+      fc.dictionary(
+        word.filter((name) => !decodes(name)),
+        value,
+      ),
+      async (fields) => {
+        const { code, out } = await generate({}, answering({ kind: 'ok', object: { kubeletconfig: fields } }))
+        t.equal(code, 0)
+        const decoded = decodeConfig(out, parseDocument)
+        t.ok(decoded.ok)
+        if (decoded.ok)
+          t.strictSame(
+            JSON.parse(JSON.stringify(decoded.config)),
+            JSON.parse(JSON.stringify({ ...fields, apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' })),
+          )
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
+
+/** Names that decodeConfig checks. */
+function decodes(name: string): boolean {
+  return name === 'kind' || name === 'apiVersion'
+}
+
+t.test('long texts stay on one line', async (t) => {
+  t.equal(formatDocument({ a: 'word '.repeat(50).trim() }).split('\n').length, 2)
+})

@@ -1,0 +1,69 @@
+import t from 'tap'
+import type { TakeOver } from '../../../src/cli/command.ts'
+import { releaseCommand } from '../../../src/cli/commands/release.ts'
+import { following, held, snapshot, source, unit } from '../../report/build.ts'
+import { execute, type FakeNodeFields, fakeNode } from '../fake-node.ts'
+
+async function release(fields: FakeNodeFields = {}) {
+  const node = fakeNode(fields)
+  const code = await execute(releaseCommand, node)
+  return { code, actions: node.actions, out: node.out(), err: node.err() }
+}
+
+t.test('replaces a config on trial with last-known-good, and releases the lock', async (t) => {
+  const result = await release({ snapshot: following(source('2'), { lastKnownGood: held(source('1')) }) })
+  t.same(result, {
+    code: 0,
+    actions: ['activate kube-system/my-node-config:kubelet@1', 'end'],
+    out:
+      "Kubelet's next start uses kube-system/my-node-config:kubelet@1: kube-system/my-node-config:kubelet@2 is not proven.\n" +
+      'Kubelet was not restarted.\n',
+    err: '',
+  })
+})
+
+t.test('reports that there is nothing to do', async (t) => {
+  t.same(await release(), {
+    code: 0,
+    actions: ['end'],
+    out: 'Nothing to release: kubelet starts with its local config next.\nKubelet was not restarted.\n',
+    err: '',
+  })
+  const untouched = await release({ context: { takeOver: () => ({ kind: 'untouched' }) } })
+  t.same(untouched, { code: 0, actions: [], out: 'Nothing to release: no agent has worked on this node.\n', err: '' })
+})
+
+t.test('does nothing while an agent is running', async (t) => {
+  const detail = 'cannot lock /d/lock: another agent (process 812) uses this directory: stop it first'
+  const takeOver = (): TakeOver => ({ kind: 'refused', detail })
+  const result = await release({ snapshot: following(source('2')), context: { takeOver, observe: async () => t.fail('looked') as never } })
+  t.same(result, { code: 1, actions: [], out: '', err: `kubelet-cfg-agent release: ${detail}\n` })
+})
+
+t.test('changes nothing if the state is unknown', async (t) => {
+  const result = await release({ snapshot: snapshot({ unit: { kind: 'unknown', detail: 'systemctl show: no answer' } }) })
+  t.match(result, {
+    code: 1,
+    actions: ['end'],
+    out: '',
+    err: /cannot tell what kubelet starts with next, and left it as it is: systemctl show: no answer/,
+  })
+})
+
+t.test('a failure releases the lock', async (t) => {
+  const actions: string[] = []
+  const takeOver = (): TakeOver => ({
+    kind: 'taken',
+    activation: {
+      activate: () => {
+        throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
+      },
+      replacedFiles: () => [],
+    },
+    end: () => void actions.push('end'),
+  })
+  const wiring = { kind: 'ready', activation: 'file', configPath: '/etc/kubelet.json' } as const
+  const of = following(source('2'), { unit: unit({ wiring }) })
+  await t.rejects(release({ snapshot: of, context: { takeOver } }), { message: 'no space left' })
+  t.same(actions, ['end'])
+})

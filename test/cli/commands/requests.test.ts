@@ -1,0 +1,80 @@
+import t from 'tap'
+import type { Command } from '../../../src/cli/command.ts'
+import { pauseCommand } from '../../../src/cli/commands/pause.ts'
+import { resetCommand } from '../../../src/cli/commands/reset.ts'
+import { resumeCommand } from '../../../src/cli/commands/resume.ts'
+import { retryCommand } from '../../../src/cli/commands/retry.ts'
+import { rollbackCommand } from '../../../src/cli/commands/rollback.ts'
+import type { Hold } from '../../../src/decision/records.ts'
+import { following, held, snapshot, source, verdictOn } from '../../report/build.ts'
+import { execute, type FakeNodeFields, fakeNode } from '../fake-node.ts'
+
+async function request(command: Command, fields: FakeNodeFields = {}) {
+  const node = fakeNode(fields)
+  const code = await execute(command, node)
+  return { code, actions: node.actions, out: node.out(), err: node.err() }
+}
+
+t.test('pause, reset and resume', async (t) => {
+  const cases: [Command, Hold, string[]][] = [
+    [pauseCommand, 'none', ['hold paused']],
+    [pauseCommand, 'paused', []],
+    [pauseCommand, 'local', ['hold paused']],
+    [resetCommand, 'none', ['hold local']],
+    [resetCommand, 'local', []],
+    [resetCommand, 'paused', ['hold local']],
+    [resumeCommand, 'none', []],
+    [resumeCommand, 'paused', ['no hold']],
+    [resumeCommand, 'local', ['no hold']],
+  ]
+  for (const [command, hold, actions] of cases) {
+    const result = await request(command, { hold })
+    t.same(result.actions, actions, `${command.name} while the hold is ${hold}`)
+    t.equal(result.code, 0)
+    t.matchSnapshot(result.out, `${command.name} while the hold is ${hold}`)
+  }
+})
+
+t.test('every request reports when it takes effect', async (t) => {
+  const of = following(source())
+  for (const command of [pauseCommand, resetCommand, rollbackCommand, retryCommand]) {
+    t.match((await request(command, { snapshot: of })).out, 'The running agent (pid 812) applies this at once.', command.name)
+    t.match((await request(command, { snapshot: of, agent: { kind: 'absent' } })).out, 'applies when the agent starts', command.name)
+    const unknown = { kind: 'unknown', detail: 'the lock cannot be read' } as const
+    t.match(
+      (await request(command, { snapshot: of, agent: unknown })).out,
+      'Cannot tell whether an agent is running (the lock cannot be read)',
+      command.name,
+    )
+  }
+})
+
+t.test('rollback names the content that kubelet starts with next', async (t) => {
+  const result = await request(rollbackCommand, { snapshot: following(source('7')) })
+  t.same(result, { code: 0, actions: ['roll back content-7'], out: result.out, err: '' })
+  t.match(result.out, 'kube-system/my-node-config:kubelet@7')
+  t.match((await request(rollbackCommand, { snapshot: following(source()), hold: 'paused' })).out, 'This node is paused')
+})
+
+t.test('rollback refuses a config that it cannot identify', async (t) => {
+  const refusals = {
+    'nothing to roll back': snapshot(),
+    'cannot tell what kubelet starts with next: kubelet.env is not ours': snapshot({
+      nextStart: { kind: 'unknown', detail: 'kubelet.env\nis not ours' },
+    }),
+    'missing or incomplete': following(source(), { nextStart: { kind: 'known', held: { ...held(source()), content: undefined } } }),
+  }
+  for (const [why, of] of Object.entries(refusals)) {
+    const result = await request(rollbackCommand, { snapshot: of })
+    t.match(result, { code: 1, actions: [], out: '', err: why }, why)
+  }
+})
+
+t.test('retry names the verdicts that it drops', async (t) => {
+  const verdicts = verdictOn('content-212', { detail: 'exit \u001b[31m255' })
+  const result = await request(retryCommand, { snapshot: following(source(), { verdicts }) })
+  t.match(result, { code: 0, actions: ['retry'], out: 'confirmed verdict on kube-system/my-node-config:kubelet@212 (crash-loop' })
+  t.notMatch(result.out, '\u001b', 'kubelet cannot colour the output')
+  t.match(await request(retryCommand), { actions: ['retry'], out: 'No verdict is recorded' }, 'the agent may have some in memory')
+  t.match((await request(retryCommand, { hold: 'local' })).out, 'held on its local config: no config is tried until')
+})

@@ -1,0 +1,130 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { CommandContext } from '../../../src/cli/command.ts'
+import { validateCommand } from '../../../src/cli/commands/validate.ts'
+import type { Report } from '../../../src/preflight/finding.ts'
+import type { InspectedConfig, InspectOptions } from '../../../src/preflight/inspection.ts'
+import { unit } from '../../report/build.ts'
+import { execute, type FakeNode, fakeNode } from '../fake-node.ts'
+
+const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
+const BAD = `${HEAD}maxPod: 110\nkubeAPIQPS: -1\nmaxPods: 64\nmaxPods: 65\nstaticPodURLHeader:\n  Authorization: [s3cret]\n`
+
+function nodeWith(text: string | Buffer, context: Partial<CommandContext> = {}): FakeNode {
+  return fakeNode({ context: { readInput: async () => ({ kind: 'read', bytes: Buffer.from(text) }), ...context } })
+}
+
+async function validate(text: string | Buffer, options: Record<string, string> = {}, context: Partial<CommandContext> = {}) {
+  const node = nodeWith(text, context)
+  const code = await execute(validateCommand, node, options, { candidate: 'kubelet.yaml' })
+  return { code, out: node.out(), err: node.err() }
+}
+
+/** Records what the command passes to preflight. */
+async function record(options: Record<string, string>, context: Partial<CommandContext> = {}) {
+  const inspected: { config: InspectedConfig; options: InspectOptions }[] = []
+  const report: Report = { outcome: 'accepted', findings: [], parts: [] }
+  const inspect: CommandContext['inspect'] = async (config, given) => {
+    inspected.push({ config, options: given })
+    return report
+  }
+  const { code } = await validate('x', options, { inspect, ...context })
+  return { code, inspected: inspected[0] }
+}
+
+t.test('prints findings for people', async (t) => {
+  const bad = await validate(BAD)
+  t.equal(bad.code, 1)
+  t.matchSnapshot(bad.out, 'refused')
+  t.matchSnapshot((await validate(`${HEAD}maxPods: 64\n`)).out, 'accepted')
+  t.matchSnapshot((await validate('a: [\n')).out, 'not YAML')
+  const colored = fakeNode({ color: true, context: { readInput: async () => ({ kind: 'read', bytes: Buffer.from(BAD) }) } })
+  await execute(validateCommand, colored, {}, { candidate: 'x' })
+  t.matchSnapshot(colored.out(), 'in colour')
+})
+
+t.test('prints JSON and SARIF for programs', async (t) => {
+  const { code, out } = await validate(BAD, { output: 'json' })
+  t.equal(code, 1)
+  t.matchSnapshot(out)
+  t.match(JSON.parse((await validate(BAD, { output: 'sarif' })).out), { version: '2.1.0', runs: [{ results: [{}, {}, {}] }] })
+})
+
+t.test('no output contains a secret', async (t) => {
+  for (const output of ['table', 'json', 'sarif']) t.notMatch((await validate(BAD, { output })).out, /s3cret/, output)
+})
+
+t.test('exit codes: accepted, refused, not checked', async (t) => {
+  const answer = async (outcome: Report['outcome']) =>
+    (await validate('x', {}, { inspect: async () => ({ outcome, findings: [], parts: [] }) })).code
+  t.same(await Promise.all((['accepted', 'refused', 'unjudged'] as const).map(answer)), [0, 1, 2])
+  t.equal((await validate(`${HEAD}maxPod: 1\n`)).code, 0)
+  t.equal((await validate(`${HEAD}maxPod: 1\n`, { strict: 'true' })).code, 1)
+  t.equal((await validate(HEAD, { kubelet: '/opt/kubelet' })).code, 2, 'the named kubelet did not check the config')
+})
+
+t.test('a file that cannot be read is not checked', async (t) => {
+  const result = await validate('', {}, { readInput: async () => ({ kind: 'unreadable', code: 'EISDIR' }) })
+  t.same(result, { code: 2, out: '', err: 'kubelet-cfg-agent validate: kubelet.yaml is a directory: name a file in it\n' })
+})
+
+t.test('passes the options to preflight', async (t) => {
+  t.match(await record({}), {
+    inspected: { options: { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: 'no', node: true } },
+  })
+  const given = { kubelet: '../kubelet', 'kubelet-version': '1.28', strict: 'true', deep: 'true' }
+  const version = { major: 1, minor: 28, patch: 0 }
+  t.match(await record(given), { inspected: { options: { kubelet: '../kubelet', version, unknownKeys: 'refuse', deep: 'demanded' } } })
+})
+
+t.test('a machine without kubelet is not a node', async (t) => {
+  const isNode = async (state: Awaited<ReturnType<CommandContext['unit']['observe']>>) =>
+    (await record({}, { unit: { observe: async () => state } })).inspected?.options.node
+  t.equal(await isNode(unit()), true)
+  t.equal(await isNode(unit({ activity: 'stopped' })), true)
+  t.equal(await isNode(unit({ activity: 'not-found' })), false)
+  t.equal(await isNode({ kind: 'unknown', detail: 'no systemctl' }), false)
+})
+
+t.test('hostile input', async (t) => {
+  const cases: Readonly<Record<string, string | Buffer>> = {
+    empty: '',
+    binary: Buffer.from([0, 1, 2, 3, 0x7f]),
+    'not UTF-8': Buffer.from([0x61, 0xff]),
+    'a bomb': `a: &a [x, x, x, x]\n${'bcdefghij'.replace(/./g, (name, index: number) => `${name}: &${name} [${`*${'abcdefghij'[index]},`.repeat(9)}]\n`)}`,
+    deep: '['.repeat(100_000),
+    'one long line': `{${'"x": 1,'.repeat(100_000)}`,
+    'a text': 'hello',
+    'many problems': `${HEAD}${Array.from({ length: 5000 }, (_, index) => `unknown${index}: 1\n`).join('')}`,
+  }
+  for (const [name, text] of Object.entries(cases)) {
+    const result = await validate(text)
+    t.ok(result.code === 1 || name === 'many problems', name)
+    t.ok(result.out.length < 100_000, `${name}: ${result.out.length} characters`)
+    t.notMatch(result.out, /[^\P{Cc}\n]/u, name)
+  }
+  const large = await validate('', {}, { readInput: async () => ({ kind: 'too-large' }) })
+  t.match(large, { code: 1, out: /source\/too-large/ })
+})
+
+t.test('the output never controls the terminal', async (t) => {
+  const text = fc.string({ unit: fc.constantFrom('\u001b', '\u0007', '\r', 'a', ' ', '\u009b', '\u202e', '\n') })
+  await fc.assert(
+    fc.asyncProperty(text, text, text, async (source, problem, name) => {
+      const finding = {
+        rule: `x/${problem}`,
+        severity: 'warn',
+        reason: 'load',
+        path: [name],
+        position: { line: 1, column: 1 },
+        problem,
+        advice: problem,
+      } as const
+      const part = { part: name, outcome: 'accepted', detail: problem } as const
+      const inspect = async () => ({ outcome: 'accepted', findings: [finding], parts: [part] }) as const
+      const { out } = await validate(source, {}, { inspect })
+      return !/[^\P{Cc}\n]|\u202e/u.test(out)
+    }),
+  )
+  t.pass()
+})

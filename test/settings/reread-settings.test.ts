@@ -1,0 +1,46 @@
+import t from 'tap'
+import { rereadSettings } from '../../src/settings/reread-settings.ts'
+import type { SettingsResolution } from '../../src/settings/resolve-settings.ts'
+import type { Settings } from '../../src/settings/settings.ts'
+import { defaults, origins } from './settled-settings.ts'
+
+/** The settings after a reread, and what was logged. */
+function reread(resolution: SettingsResolution): { settings: Settings; lines: string[]; level: string | undefined } {
+  const lines: string[] = []
+  let level: string | undefined
+  const write = (severity: string) => (message: string) => void lines.push(`${severity} ${message}`)
+  const log = {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    setLevel: (next: string) => {
+      level = next
+    },
+  }
+  return { settings: rereadSettings(defaults, () => resolution, log), lines, level }
+}
+
+t.test('applies live settings and names those that wait for a restart', async (t) => {
+  const settings = { ...defaults, trialUs: 1800e6, logLevel: 'debug', envFile: '/x/kubelet.env' } as const
+  t.same(reread({ ok: true, settings, origins }), {
+    settings: { ...defaults, trialUs: 1800e6, logLevel: 'debug' },
+    lines: [
+      'info setting trial-duration changed',
+      'info setting log-level changed',
+      'warn setting kubelet-env-file changed and takes effect when the agent is restarted',
+    ],
+    level: 'debug',
+  })
+})
+
+t.test('logs that nothing changed', async (t) => {
+  t.same(reread({ ok: true, settings: defaults, origins }).lines, ['info settings reread, none changed'])
+})
+
+t.test('keeps the running settings if any is invalid', async (t) => {
+  const { settings, lines, level } = reread({ ok: false, problems: ['--spread: is empty', '--adopt: is empty'] })
+  t.equal(settings, defaults)
+  t.same(lines, ['error settings were not reread: --spread: is empty', 'error settings were not reread: --adopt: is empty'])
+  t.equal(level, undefined)
+})
