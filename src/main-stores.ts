@@ -56,6 +56,19 @@ export function openStores(settings: Settings, disk: Disk, clock: Clock, log: Lo
   }
 }
 
+/**
+ * Clears away what a crash may have left unfinished. Only what is the agent's own: the directory may be shared (`--adopt`),
+ * and files of other programs may have names that begin with a dot, too.
+ */
+export function settleStores({ files, layout }: Stores, log: Log): void {
+  try {
+    files.settle(layout.directory, false)
+    for (const path of [layout.meta, layout.checkpoints, layout.rendered, layout.requests]) files.settle(path)
+  } catch (error) {
+    log.warn('cannot clear away what a crash may have left unfinished', { error })
+  }
+}
+
 /** The host name is a guess (it can be `localhost` early at boot), so whom the state belongs to is believed before it. */
 export function findNodeName(settings: Settings, files: Files): string {
   if (settings.nodeName !== undefined) return settings.nodeName
