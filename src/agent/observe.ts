@@ -235,7 +235,7 @@ function identifyContent(
     const file = { uid, resourceVersion, kubeletConfigKey, overlay }
     return checkpoints.content(file) ?? `missing:${checkpoints.path(file)}`
   }
-  if (unit.wiring.kind === 'ready' && unit.wiring.activation === 'file' && activation.kind !== 'unknown') {
+  if (unit.wiring.kind === 'ready' && unit.wiring.configFlagIsFixed && activation.kind !== 'unknown') {
     const { since } = activation
     // A process started before the file was in place does not run what is in it now.
     if (since !== undefined && since.bootId === bootId && unit.startedAtUs < since.monotonicUs) return `before:${unit.invocationId}`
@@ -261,7 +261,7 @@ async function findHealthTarget(eyes: KubeletPorts, unit: KnownUnit): Promise<He
  */
 async function probeRuntime(eyes: ObservationPorts, unit: KnownUnit, lastKnownGood: ConfigSource): Promise<boolean | undefined> {
   // A file that is replaced holds the candidate, not what was there before it.
-  const replaced = unit.wiring.kind === 'ready' && unit.wiring.activation === 'file'
+  const replaced = unit.wiring.kind === 'ready' && unit.wiring.replacesLocalFile
   const local = replaced ? undefined : unit.localConfigPath
   const path = lastKnownGood === 'local' ? local : eyes.checkpoints.path(lastKnownGood)
   const endpoint = unit.runtimeEndpoint ?? (path === undefined ? undefined : (await eyes.configFacts.of(path)).runtimeEndpoint)

@@ -41,7 +41,7 @@ export async function gatherFindings(eyes: SelfCheckEyes): Promise<readonly Self
   const { settings } = eyes
   const [unit, nodeFacts] = await Promise.all([eyes.unit.observe(), eyes.nodeFacts()])
   const wiring = unit.kind === 'known' && unit.wiring.kind === 'ready' ? unit.wiring : undefined
-  const activated = dirname(wiring?.activation === 'file' ? wiring.configPath : settings.envFile)
+  const activated = dirname(wiring?.path ?? settings.envFile)
   const writable = new Set([settings.dynamicConfigDir, settings.runtimeDir, activated])
   const needs: PathNeed[] = [
     ...[...writable].map((path): PathNeed => ({ path, need: 'write' })),

@@ -147,14 +147,9 @@ export interface OperatorAsks {
   requestRetry(): void
 }
 
-export interface ReleasedActivation extends Pick<Activation, 'activate'> {
-  /** Config files that hold something of the agent's, whatever the unit says today. */
-  replacedFiles(): readonly string[]
-}
-
 /** The node without an agent: the lock is held, so that none starts meanwhile, and what kubelet starts with next may be changed. */
 export type TakeOver =
-  | { readonly kind: 'taken'; readonly activation: ReleasedActivation; end(): void }
+  | { readonly kind: 'taken'; readonly activation: Pick<Activation, 'activate' | 'withdraw'>; end(): void }
   /** An agent runs, or whether one does cannot be told. */
   | { readonly kind: 'refused'; readonly detail: string }
   /** No agent ever wrote anything here. */

@@ -71,10 +71,9 @@ function checkWiring({ unitName, envFile }: SelfCheckFacts, { wiring }: KnownUni
   if (wiring.kind === 'broken') {
     return { topic: 'drop-in', level: 'fail', text: `${wiring.detail}: ${adviseOn(wiring.reason, unitName, envFile)}` }
   }
-  const text =
-    wiring.activation === 'env'
-      ? `${unitName} takes its config through ${envFile}`
-      : `${unitName} spells its config out: ${wiring.configPath} is replaced, and put back for the local config`
+  const text = wiring.replacesLocalFile
+    ? `${unitName} spells its config out: ${wiring.path} is replaced, and put back for the local config`
+    : `${unitName} takes its config through ${wiring.path}`
   return { topic: 'drop-in', level: 'ok', text }
 }
 

@@ -1,6 +1,7 @@
 /** What a config is a change from: the one that runs, or else last-known-good, which would. Pure. */
 
 import type { CheckpointFile } from './config-source.ts'
+import { LOCAL } from './config-source.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownUnit } from './unit-state.ts'
 
@@ -24,12 +25,14 @@ export function findBasePath(checkpoints: CheckpointPaths, unit: KnownUnit, snap
   if (unit.process.kind !== 'checkpoint' && unit.process.kind !== 'other') {
     return lastKnownGood.source === 'local' ? unit.localConfigPath : checkpoints.path(lastKnownGood.source)
   }
-  if (unit.wiring.kind !== 'ready' || unit.wiring.activation !== 'file' || running.kind !== 'known') {
+  if (unit.wiring.kind !== 'ready' || !unit.wiring.configFlagIsFixed || running.kind !== 'known') {
     return runningConfigPath(checkpoints, unit)
   }
   const next = nextStart.kind === 'known' ? nextStart.held : undefined
-  if (next?.content === running.content) return runningConfigPath(checkpoints, unit)
+  const { replacesLocalFile } = unit.wiring
+  if (replacesLocalFile && next?.content === running.content) return runningConfigPath(checkpoints, unit)
   const wanted = assigned.kind === 'source' ? { source: assigned.source, content: assignedContent } : undefined
-  const held = [lastKnownGood, previous, wanted].find((one) => one?.content === running.content)
-  return held === undefined || held.source === 'local' ? undefined : checkpoints.path(held.source)
+  const held = [next, lastKnownGood, previous, wanted, LOCAL].find((one) => one?.content === running.content)
+  if (held?.source === 'local') return replacesLocalFile ? undefined : unit.localConfigPath
+  return held && checkpoints.path(held.source)
 }

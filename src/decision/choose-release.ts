@@ -12,11 +12,10 @@ export type Release =
   /** The next start is safe as it is. */
   | { readonly kind: 'keep'; readonly why: string }
   | { readonly kind: 'activate'; readonly target: ConfigSource; readonly wiring: ReadyWiring; readonly why: string }
+  /** Local, wherever anything else was activated: the unit may come to use it when nobody watches. */
+  | { readonly kind: 'withdraw'; readonly why: string }
   /** Nobody knows what the next start uses. */
   | { readonly kind: 'unknown'; readonly detail: string }
-
-/** No file of ours is what local starts with, so this holds for any unit. */
-const WITHOUT_ARGUMENTS: ReadyWiring = { kind: 'ready', activation: 'env', configArgs: '' }
 
 export function chooseRelease(snapshot: Snapshot): Release {
   const { unit } = snapshot
@@ -24,9 +23,9 @@ export function chooseRelease(snapshot: Snapshot): Release {
   const { wiring } = unit
   if (wiring.kind === 'broken') {
     const why = `the unit does not take its config from the agent as it should (${wiring.detail})`
-    return { kind: 'activate', target: 'local', wiring: WITHOUT_ARGUMENTS, why }
+    return { kind: 'withdraw', why }
   }
-  return wiring.activation === 'file' ? restoreOriginal(snapshot, wiring) : leaveProven(snapshot, unit, wiring)
+  return wiring.replacesLocalFile ? restoreOriginal(snapshot, wiring) : leaveProven(snapshot, unit, wiring)
 }
 
 /** The file is the administrator's, and without the agent nobody would know what was put in its place, or put it back. */

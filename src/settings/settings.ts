@@ -7,6 +7,7 @@
 import type { SwitchedChannel } from '../decision/channels.ts'
 import type { Policy } from '../decision/policy.ts'
 import type { ChannelSettings } from '../source/channels/resolve.ts'
+import { ACTIVATION_KINDS, type ActivationChoice } from '../systemd/activation-kinds.ts'
 import { HOUR_US, MINUTE_US, SECOND_US } from '../values/durations.ts'
 import { channelsKind, configMapKeyKind, configMapKind, type NamedConfigMap, namespaceKind } from './channel-kinds.ts'
 import { PREFLIGHT_SETTINGS, type PreflightSettings } from './preflight-settings.ts'
@@ -44,7 +45,7 @@ export interface Settings extends Policy, PreflightSettings, ReportSettings {
   readonly envFile: string
   readonly adopt: boolean
   readonly kubeletUnit: string
-  readonly activation: 'auto' | 'env' | 'file'
+  readonly activation: ActivationChoice
   readonly systemctl: string
 }
 
@@ -183,7 +184,7 @@ export const SETTINGS: { readonly [P in SettingName]: Setting<Settings[P]> } = {
   activation: {
     name: 'activation',
     group: KUBELET,
-    kind: choiceKind('auto', 'env', 'file'),
+    kind: choiceKind('auto', ...ACTIVATION_KINDS),
     initial: 'auto',
     ...forAll,
     help: 'how the unit takes its config: from the env file, or by replacing the file that it spells out; auto asks the unit',

@@ -12,10 +12,12 @@ import { basename, dirname, join } from 'node:path'
 import { checkSource, layoutOf } from '../checkpoint/layout.ts'
 import type { ConfigMapSource, ConfigSource, ContentHash } from '../decision/config-source.ts'
 import type { ReadyWiring } from '../decision/unit-state.ts'
-import type { ActivationState } from '../ports/activation.ts'
+import type { Activation, ActivationState, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
+import type { ActivationParts } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
+import { fileWiring } from './file-wiring.ts'
 import {
   findMeaning,
   means,
@@ -28,22 +30,12 @@ import {
 } from './original-record.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
 
-export type FileWiring = Extract<ReadyWiring, { activation: 'file' }>
-
-export interface FileActivationOptions {
-  readonly files: Files
-  readonly ownership: FileOwnership
-  readonly clock: Clock
-  readonly dynamicConfigDir: string
-  readonly runtimeDir: string
-}
-
 /** A file that somebody else changed this short a time ago may still be being written. */
 const SETTLED_MS = 2000
 /** Earlier originals are kept, too: whoever overwrote one may want it back. */
 const KEPT_ORIGINALS = 5
 
-export class FileActivation {
+export class FileActivation implements Activation {
   readonly #files: Files
   readonly #ownership: FileOwnership
   readonly #clock: Clock
@@ -51,7 +43,7 @@ export class FileActivation {
   readonly #keptDir: string
   readonly #dynamicConfigDir: string
 
-  constructor({ files, ownership, clock, dynamicConfigDir, runtimeDir }: FileActivationOptions) {
+  constructor({ files, ownership, clock, dynamicConfigDir, runtimeDir }: Omit<ActivationParts, 'envFile'>) {
     this.#files = files
     this.#ownership = ownership
     this.#clock = clock
@@ -60,7 +52,7 @@ export class FileActivation {
     this.#dynamicConfigDir = dynamicConfigDir
   }
 
-  read({ configPath }: FileWiring): ActivationState {
+  read({ path: configPath }: ReadyWiring): ActivationState {
     const record = this.#record(configPath)
     if (record === 'damaged') return { kind: 'unknown', detail: this.#damage(configPath) }
     const bytes = this.#files.read(configPath)
@@ -71,7 +63,7 @@ export class FileActivation {
     return source === 'local' ? { kind: 'local', since } : { kind: 'checkpoint', source, since }
   }
 
-  stage(fallback: ConfigSource, { configPath }: FileWiring): void {
+  stage(fallback: ConfigSource, { path: configPath }: ReadyWiring): void {
     const { record, inPlace } = this.#keepOriginal(configPath)
     const wanted = this.#load(fallback, record)
     // Local always lies ready: it is what remains when the fallback fails as well.
@@ -80,7 +72,7 @@ export class FileActivation {
     this.#save(recordStaged(record, wanted.placed, inPlace))
   }
 
-  activate(target: ConfigSource, { configPath }: FileWiring): void {
+  activate(target: ConfigSource, { path: configPath }: ReadyWiring): void {
     if (target === 'local' && this.#record(configPath) === undefined) return
     const { record, inPlace } = this.#keepOriginal(configPath)
     const { bytes, placed } = this.#load(target, record)
@@ -93,6 +85,24 @@ export class FileActivation {
     this.#files.rename(from, configPath)
     this.#stamps.stamp(placed.hash)
     if (target === 'local') this.#files.remove(readyPath(configPath, 'fallback'))
+  }
+
+  /** Both extents are the same here: each file that the agent activates in this way replaces another. */
+  withdraw(_extent: Withdrawal, onRestored: (path: string) => void): void {
+    for (const configPath of this.#replacedFiles()) {
+      this.activate('local', fileWiring(configPath))
+      onRestored(configPath)
+    }
+  }
+
+  /** Config files that do not hold their original now. */
+  #replacedFiles(): readonly string[] {
+    return (this.#files.list(this.#keptDir) ?? []).flatMap((name) => {
+      const record = parseRecord(this.#files.read(join(this.#keptDir, name, 'record.json'))?.toString() ?? '')
+      const bytes = record && this.#files.read(record.configPath)
+      const meaning = record && bytes && findMeaning(record, hashOf(bytes))
+      return record === undefined || meaning === undefined || meaning.source === 'local' ? [] : [record.configPath]
+    })
   }
 
   /** On a full disk nothing can be recorded; but a staged fallback has been. */
@@ -183,16 +193,6 @@ export class FileActivation {
   #attributes({ configPath, original }: OriginalRecord): { mode: number; uid: number; gid: number } {
     const facts = this.#files.stat(configPath)
     return facts === undefined ? original : { mode: facts.mode & 0o7777, uid: facts.uid, gid: facts.gid }
-  }
-
-  /** Config files that hold something of the agent's now, whatever kubelet's unit says today. */
-  replacedFiles(): readonly string[] {
-    return (this.#files.list(this.#keptDir) ?? []).flatMap((name) => {
-      const record = parseRecord(this.#files.read(join(this.#keptDir, name, 'record.json'))?.toString() ?? '')
-      const bytes = record && this.#files.read(record.configPath)
-      const meaning = record && bytes && findMeaning(record, hashOf(bytes))
-      return record === undefined || meaning === undefined || meaning.source === 'local' ? [] : [record.configPath]
-    })
   }
 
   #record(configPath: string): OriginalRecord | 'damaged' | undefined {

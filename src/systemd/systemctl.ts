@@ -11,10 +11,12 @@ import { findFile, layoutOf } from '../checkpoint/layout.ts'
 import type { KubeletProcess, UnitActivity, UnitState } from '../decision/unit-state.ts'
 import type { CommandOutcome, Unit } from '../ports/unit.ts'
 import { errorCode } from '../values/errors.ts'
+import type { ActivationChoice } from './activation-kinds.ts'
 import { asArguments, flagValue } from './flags.ts'
 import { chooseVerb, classifyActivity, needsReset, summarizeState } from './unit-activity.ts'
+import type { UnitDefinition } from './unit-definition.ts'
 import { parseUnitProperties, UNIT_PROPERTIES, type UnitProperties } from './unit-properties.ts'
-import { type ActivationChoice, describeKubelet, type KubeletFacts, type UnitDefinition } from './wiring.ts'
+import { describeKubelet, type KubeletFacts } from './wiring.ts'
 
 export interface SystemctlOptions {
   /** Path of the command. */

@@ -97,7 +97,10 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     },
     takeOver: () => ({
       kind: 'taken',
-      activation: { activate: (target) => void asked.push(`activate ${describeSource(target)}`), replacedFiles: () => [] },
+      activation: {
+        activate: (target) => void asked.push(`activate ${describeSource(target)}`),
+        withdraw: (extent) => void (extent === 'everything' && asked.push('withdraw everything')),
+      },
       end: () => void asked.push('end'),
     }),
     history: { read: () => fields.history ?? { transitions: [], skipped: 0 } },

@@ -2,6 +2,7 @@ import t from 'tap'
 import { checkCommand, gatherFindings, renderFindings } from '../../src/cli/check.ts'
 import { listFindings, type SelfCheckFacts, type SelfCheckResult } from '../../src/cli/self-check.ts'
 import type { UnitActivity, WiringProblem } from '../../src/decision/unit-state.ts'
+import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { snapshot, source, unit } from '../report/build.ts'
 import { defaults } from '../settings/settled-settings.ts'
 import { execute, fakeNode, machine } from './fake-node.ts'
@@ -58,7 +59,7 @@ t.test('the drop-in, and what to do about it', async (t) => {
   })
   t.ok(broken.every(({ level }) => level === 'fail'))
   t.matchSnapshot(renderFindings(broken, false))
-  const file = unit({ wiring: { kind: 'ready', activation: 'file', configPath: '/etc/kubelet.json' } })
+  const file = unit({ wiring: fileWiring('/etc/kubelet.json') })
   t.match(finding('drop-in', { unit: file }), { level: 'ok', text: '/etc/kubelet.json is replaced' })
 })
 
@@ -106,7 +107,7 @@ t.test('asks for what the settings name', async (t) => {
     'execute /usr/bin/systemctl',
   ])
   asked.length = 0
-  const file = unit({ wiring: { kind: 'ready', activation: 'file', configPath: '/etc/kubelet/config.json' } })
+  const file = unit({ wiring: fileWiring('/etc/kubelet/config.json') })
   const settings = { ...defaults, manifestDir: '/m' }
   await gatherFindings(fakeNode({ snapshot: snapshot({ unit: file }), context: { rights, settings } }).context)
   t.match(asked, ['write /var/lib/kubelet-cfg-agent', 'write /run/kubelet-cfg-agent', 'write /etc/kubelet', 'read /m'])

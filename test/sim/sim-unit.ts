@@ -7,6 +7,7 @@ import { findFile, type Layout } from '../../src/checkpoint/layout.ts'
 import type { KubeletProcess, UnitState } from '../../src/decision/unit-state.ts'
 import type { HealthProbe } from '../../src/ports/probes.ts'
 import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
+import { envWiring } from '../../src/systemd/env-wiring.ts'
 import type { Behaviour } from './schedule.ts'
 
 /** Of a config text: the sim's configs say how they behave in a comment. */
@@ -104,7 +105,7 @@ export class SimUnit implements Unit, HealthProbe {
       runtimeEndpoint: 'unix:///run/containerd/containerd.sock',
       healthzFlags: {},
       command: { path: '/usr/bin/kubelet', words: [`--config=${LOCAL_PATH}`] },
-      wiring: { kind: 'ready', activation: 'env', configArgs: `--config=${LOCAL_PATH}` },
+      wiring: envWiring('/var/lib/kubelet-cfg-agent/kubelet.env', `--config=${LOCAL_PATH}`),
     }
   }
 
