@@ -3,12 +3,12 @@
  * written beforehand beside it, so that falling back is one rename, or one unlink, and works on a full disk. It never touches a file that
  * kubeadm or the administrator owns.
  */
-import { join } from 'node:path'
 import { checkDirectory, checkSource, layoutOf } from '../checkpoint/layout.ts'
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import type { ReadyWiring } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
+import { codedError } from '../values/errors.ts'
 import type { ActivationParts } from './activation-kind.ts'
 import { readEnvFile, renderEnvFile } from './env-file.ts'
 
@@ -26,14 +26,11 @@ export class EnvActivation implements Activation {
 
   constructor({ files, dynamicConfigDir, envFile }: Pick<ActivationParts, 'files' | 'dynamicConfigDir' | 'envFile'>) {
     const check = checkDirectory(dynamicConfigDir)
-    if (!check.ok)
-      throw Object.assign(new Error(`--dynamic-config-dir cannot be written to ${envFile}: ${check.detail}`), { code: check.reason })
-    const layout = layoutOf(dynamicConfigDir)
+    if (!check.ok) throw codedError(check.reason, `--dynamic-config-dir cannot be written to ${envFile}: ${check.detail}`)
     this.#files = files
     this.#envFile = envFile
     this.#stagedFile = `${envFile}.fallback`
-    this.#pathOf = ({ uid, resourceVersion, overlay, kubeletConfigKey }) =>
-      join(layout.checkpoint(uid, resourceVersion, overlay), kubeletConfigKey)
+    this.#pathOf = layoutOf(dynamicConfigDir).file
   }
 
   read(wiring: ReadyWiring): ActivationState {
@@ -76,7 +73,7 @@ export class EnvActivation implements Activation {
 
   #render(source: ConfigMapSource, wiring: ReadyWiring): string {
     const check = checkSource(source)
-    if (!check.ok) throw Object.assign(new Error(`cannot write ${this.#envFile}: ${check.detail}`), { code: check.reason })
+    if (!check.ok) throw codedError(check.reason, `cannot write ${this.#envFile}: ${check.detail}`)
     return renderEnvFile(source, this.#pathOf(source), wiring.configArgs)
   }
 

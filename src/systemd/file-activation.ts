@@ -15,6 +15,7 @@ import type { ReadyWiring } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
+import { codedError } from '../values/errors.ts'
 import type { ActivationParts } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
 import { fileWiring } from './file-wiring.ts'
@@ -117,20 +118,20 @@ export class FileActivation implements Activation {
   /** Makes sure that what is in place is either ours, or kept. */
   #keepOriginal(configPath: string): { record: OriginalRecord; inPlace: ContentHash | undefined } {
     const record = this.#record(configPath)
-    if (record === 'damaged') throw failure('record-damaged', this.#damage(configPath))
+    if (record === 'damaged') throw codedError('record-damaged', this.#damage(configPath))
     const facts = this.#files.stat(configPath)
     if (facts !== undefined && facts.kind !== 'file')
-      throw failure('no-file', `${configPath} is no regular file: name the file itself in --config`)
+      throw codedError('no-file', `${configPath} is no regular file: name the file itself in --config`)
     const bytes = facts && this.#files.read(configPath)
     if (facts === undefined || bytes === undefined) {
-      if (record === undefined) throw failure('no-file', `${configPath} does not exist, so there is nothing to replace or put back`)
+      if (record === undefined) throw codedError('no-file', `${configPath} does not exist, so there is nothing to replace or put back`)
       return { record, inPlace: undefined }
     }
     const inPlace = hashOf(bytes)
     if (record !== undefined && findMeaning(record, inPlace) !== undefined) return { record, inPlace }
     const ageMs = this.#clock.now().wallMs - facts.mtimeMs
     if (record !== undefined && ageMs >= 0 && ageMs < SETTLED_MS)
-      throw failure('unsettled', `${configPath} was changed just now, by somebody else`)
+      throw codedError('unsettled', `${configPath} was changed just now, by somebody else`)
     return { record: this.#keep(configPath, bytes, inPlace, facts), inPlace }
   }
 
@@ -151,10 +152,10 @@ export class FileActivation implements Activation {
   #load(source: ConfigSource, record: OriginalRecord): { bytes: Buffer; placed: Placed } {
     const path = source === 'local' ? join(this.#directory(record.configPath), record.original.hash) : this.#checkpointPath(source)
     const bytes = this.#files.read(path)
-    if (bytes === undefined) throw failure('missing', `${path} does not exist, so it cannot be put in the place of ${record.configPath}`)
+    if (bytes === undefined) throw codedError('missing', `${path} does not exist, so it cannot be put in the place of ${record.configPath}`)
     const hash = hashOf(bytes)
     if (source === 'local' && hash !== record.original.hash) {
-      throw failure(
+      throw codedError(
         'original-damaged',
         `${path}, the kept original of ${record.configPath}, is damaged: put a good config at ${record.configPath}`,
       )
@@ -164,8 +165,8 @@ export class FileActivation implements Activation {
 
   #checkpointPath(source: ConfigMapSource): string {
     const check = checkSource(source)
-    if (!check.ok) throw failure(check.reason, check.detail)
-    return join(layoutOf(this.#dynamicConfigDir).checkpoint(source.uid, source.resourceVersion, source.overlay), source.kubeletConfigKey)
+    if (!check.ok) throw codedError(check.reason, check.detail)
+    return layoutOf(this.#dynamicConfigDir).file(source)
   }
 
   /** A file that lies ready got its name last, so that it is never without its owner and context. */
@@ -227,8 +228,4 @@ function readyPath(configPath: string, kind: 'local' | 'fallback' | 'new'): stri
 
 function hashOf(bytes: Buffer): ContentHash {
   return createHash('sha256').update(bytes).digest('hex')
-}
-
-function failure(code: string, detail: string): Error & { code: string } {
-  return Object.assign(new Error(detail), { code })
 }

@@ -1,4 +1,9 @@
-/** What an error says, whatever was thrown. Pure. */
+/** Errors with codes, and what an error says, whatever was thrown. Pure. */
+
+/** An error with a code, like those of the system. */
+export function codedError(code: string, message: string, cause?: unknown): Error & { readonly code: string } {
+  return Object.assign(new Error(message, cause === undefined ? {} : { cause }), { code })
+}
 
 /** The message of an Error; anything else that was thrown, as text. */
 export function errorMessage(error: unknown): string {
