@@ -1,9 +1,9 @@
 /** Starts what is measured: the agent as it is shipped, bundled; and beside it the bare scripts. Both under an empty environment but for PATH. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { monotonicUs } from './processes.ts'
+import { endChild, monotonicUs } from './processes.ts'
 import { NODE } from './world/objects.ts'
 import type { WorldPaths } from './world/protocol.ts'
 
@@ -55,12 +55,5 @@ function start(args: readonly string[], logFile = '/dev/null', descriptor3 = '/d
   const child = spawn(process.execPath, args, { env: { PATH: process.env.PATH }, stdio: ['ignore', log, log, third] })
   for (const opened of [log, third]) closeSync(opened)
   if (child.pid === undefined) throw new Error(`${args[0]} could not be started`)
-  return { pid: child.pid, startedAtUs, stop: () => stop(child) }
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const gone = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGTERM')
-  await gone
+  return { pid: child.pid, startedAtUs, stop: () => endChild(child, 'SIGTERM') }
 }

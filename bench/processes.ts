@@ -1,4 +1,5 @@
-/** What a process has used, out of /proc: proc_pid_status(5), proc_pid_stat(5). */
+/** Processes: how to end one, and what it has used according to /proc (proc_pid_status(5), proc_pid_stat(5)). */
+import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface Memory {
@@ -49,6 +50,14 @@ export function findChild(name: string): number {
 
 export function countDescriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
+}
+
+/** Resolves when the child has ended. */
+export async function endChild(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill(signal)
+  await gone
 }
 
 /** RLIMIT_NOFILE's hard limit, to which both Node.js and Go (1.19 and later) raise their own when they start. */

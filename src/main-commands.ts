@@ -18,7 +18,7 @@ import type { Desired } from './decision/desired.ts'
 import { readKubeconfig } from './kube/credentials.ts'
 import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
-import { openPreflight } from './main-preflight.ts'
+import { openInspection } from './main-inspection.ts'
 import { findNodeName, openStores } from './main-stores.ts'
 import { layOver } from './overlay/lay-over.ts'
 import { readOverlayFiles } from './overlay/overlay-files.ts'
@@ -44,7 +44,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
   const kubeconfig = new KubeconfigFile(settings.kubeconfig, (path) => readKubeconfig(path, Date.now), SILENT)
   const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}`, wallMs: Date.now })
   const nodeName = () => findNodeName(settings, stores.files)
-  const preflight = openPreflight({ settings: () => settings, stores, signal: new AbortController().signal })
+  const inspection = openInspection({ settings: () => settings, stores, signal: new AbortController().signal })
   const eyes = (desired: ObservationPorts['assignment']['desired']): ObservationPorts => ({
     ...stores,
     nodeName: nodeName(),
@@ -75,8 +75,8 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
     checkpoints: stores.checkpoints,
     files: stores.files,
     readInput,
-    inspect: preflight.inspect,
-    compare: preflight.compare,
+    inspect: inspection.inspect,
+    compare: inspection.compare,
     unit: stores.unit,
     activation: stores.activation,
     requests: stores.requests,

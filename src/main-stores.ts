@@ -23,8 +23,6 @@ import type { Files } from './ports/files.ts'
 import type { Log } from './ports/log.ts'
 import type { Settings } from './settings/settings.ts'
 import { UnitActivation } from './systemd/activation.ts'
-import { EnvActivation } from './systemd/env-activation.ts'
-import { FileActivation } from './systemd/file-activation.ts'
 import { SystemFileOwnership } from './systemd/file-ownership.ts'
 import { Systemctl } from './systemd/systemctl.ts'
 
@@ -43,16 +41,26 @@ export function openStores(settings: Settings, disk: Disk, clock: Clock, log: Lo
     runtime: new FileRuntimeRecords(files, runtimeDir, log),
     requests: new FileRequests(files, layout, log),
     unit: new Systemctl({ systemctl, unit: kubeletUnit, envFile, activation, dynamicConfigDir }),
-    activation: new UnitActivation(
-      new EnvActivation(files, dynamicConfigDir, envFile),
-      new FileActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, runtimeDir }),
-    ),
+    activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir }),
     configFacts: new ConfigFileFacts(files),
     // Looks that wait for a hanging kubelet must not lie so far apart that each passes for an outage of the agent.
     probe: new NetworkHealthProbe(Math.min(2000, Math.ceil(settings.toleranceUs / 4000))),
     contentOf: contentHash,
     defaultRuntimeSocket: findRuntimeSocket,
     clock,
+  }
+}
+
+/**
+ * Clears away what a crash may have left unfinished. Only what is the agent's own: the directory may be shared (`--adopt`),
+ * and files of other programs may have names that begin with a dot, too.
+ */
+export function settleStores({ files, layout }: Stores, log: Log): void {
+  try {
+    files.settle(layout.directory, false)
+    for (const path of [layout.meta, layout.checkpoints, layout.rendered, layout.requests]) files.settle(path)
+  } catch (error) {
+    log.warn('cannot clear away what a crash may have left unfinished', { error })
   }
 }
 

@@ -1,6 +1,7 @@
 /** The benchmark's end of the lines to the processes that hold the agents. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { endChild } from '../processes.ts'
 
 export interface RequestCounts {
   /** Reads, and the one write that asks whether the server stores a field. */
@@ -29,7 +30,7 @@ export interface RunningAgents {
 /** Resolves when all have their ConfigMap and have asked for both watches. */
 export async function startAgents(names: readonly string[], kubeconfigs: string, processes: number): Promise<RunningAgents> {
   const children = Array.from({ length: processes }, () => fork(fileURLToPath(new URL('./agents.ts', import.meta.url))))
-  const stop = async (): Promise<void> => void (await Promise.all(children.map(end)))
+  const stop = async (): Promise<void> => void (await Promise.all(children.map((child) => endChild(child, 'SIGKILL'))))
   try {
     await Promise.all(
       children.map((child, which) => call(child, { method: 'start', names: names.filter((_, i) => i % processes === which), kubeconfigs })),
@@ -68,11 +69,4 @@ function total(parts: readonly RequestCounts[]): RequestCounts {
     openWatches: sum('openWatches'),
     complaints: parts.flatMap(({ complaints }) => complaints),
   }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const gone = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGKILL')
-  await gone
 }

@@ -4,14 +4,12 @@
  */
 import { type ChildProcess, type ExecFileSyncOptions, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { createServer as createHealthServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { kubeadmUnit, type SimulatedUnit, showUnit } from '../../demo/systemd/unit-file.ts'
-import { expandArguments } from '../../src/systemd/command-line.ts'
-import { parseEnvironmentFile } from '../../src/systemd/environment-file.ts'
+import { commandArguments, kubeadmUnit, type SimulatedUnit, showUnit } from '../../demo/systemd/unit-file.ts'
 import { UnitMachine } from '../../src/systemd/fake/unit-machine.ts'
 import { monotonicUs } from '../processes.ts'
 
@@ -46,7 +44,7 @@ export async function startUnit(dir: string, envFile: string, costUs: number): P
     restartUs: 10e6,
     newInvocationId: () => randomBytes(16).toString('hex'),
     spawn() {
-      const started = spawn(kubelet, commandOf(unit), { stdio: 'ignore' })
+      const started = spawn(kubelet, commandArguments(unit), { stdio: 'ignore' })
       child = started
       started.once('exit', () => {
         if (child === started) machine.exited('signal', monotonicUs())
@@ -96,17 +94,6 @@ export async function startUnit(dir: string, envFile: string, costUs: number): P
       health.close()
     },
   }
-}
-
-function commandOf({ words, environment, environmentFiles }: SimulatedUnit): string[] {
-  const files = environmentFiles.flatMap((path) => {
-    try {
-      return [...parseEnvironmentFile(readFileSync(path, 'utf8'))]
-    } catch {
-      return []
-    }
-  })
-  return expandArguments(words.slice(1), new Map([...Object.entries(environment), ...files])).map(({ text }) => text)
 }
 
 function compile(to: string): void {

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { handle, type World } from './handle.ts'
 import { kubeconfigText } from './kubeconfig.ts'
@@ -92,6 +92,12 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     serve,
   )
 
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+
   let port = options.port ?? 0
   const start = async (): Promise<void> => {
     await new Promise<void>((resolve, reject) => {
@@ -129,7 +135,8 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     disconnectAll: () => server.closeAllConnections(),
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
+      // closeAllConnections() would miss a connection whose TLS handshake is still going on: the server would stay open for it.
+      for (const socket of sockets) socket.destroy()
       await closed
     },
     start,

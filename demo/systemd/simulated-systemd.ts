@@ -5,16 +5,13 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { expandArguments } from '../../src/systemd/command-line.ts'
-import { parseEnvironmentFile } from '../../src/systemd/environment-file.ts'
 import { type MachineVerb, UnitMachine } from '../../src/systemd/fake/unit-machine.ts'
 import { type SystemctlAnswer, serveSystemctl } from './systemctl-stand-in.ts'
-import { type SimulatedUnit, showUnit } from './unit-file.ts'
+import { commandArguments, type SimulatedUnit, showUnit } from './unit-file.ts'
 
 export interface SimulatedSystemdOptions {
   /** Where the stand-in and kubelet's program are written. */
@@ -157,9 +154,8 @@ class Supervisor {
 
   /** Asks for the process under the name that ExecStart has, so that /proc shows what it would show of the real one. */
   #spawn(): void {
-    const { path, words } = this.#unit
-    const command = expandArguments(words.slice(1), this.#environment()).map(({ text }) => text)
-    const child = spawn(process.execPath, [this.#program, ...command], { argv0: path, env: {}, stdio: ['pipe', 'pipe', 'pipe'] })
+    const command = [this.#program, ...commandArguments(this.#unit)]
+    const child = spawn(process.execPath, command, { argv0: this.#unit.path, env: {}, stdio: ['pipe', 'pipe', 'pipe'] })
     this.#child = child
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
@@ -173,18 +169,6 @@ class Supervisor {
       this.#timedOut = false
       this.#setTimer()
     })
-  }
-
-  #environment(): Map<string, string> {
-    const { environment, environmentFiles } = this.#unit
-    const files = environmentFiles.flatMap((path) => {
-      try {
-        return [...parseEnvironmentFile(readFileSync(path, 'utf8'))]
-      } catch {
-        return []
-      }
-    })
-    return new Map([...Object.entries(environment), ...files])
   }
 
   #terminate(): void {

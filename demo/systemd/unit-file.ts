@@ -1,4 +1,7 @@
 /** The unit of a simulated kubelet, in the two shapes that real ones have, and how systemctl shows it. */
+import { readFileSync } from 'node:fs'
+import { expandArguments } from '../../src/systemd/command-line.ts'
+import { parseEnvironmentFile } from '../../src/systemd/environment-file.ts'
 import type { UnitMachine } from '../../src/systemd/fake/unit-machine.ts'
 import { SHOWN_STATE } from '../../src/systemd/fake/unit-machine.ts'
 import { UNIT_PROPERTIES } from '../../src/systemd/unit-properties.ts'
@@ -11,6 +14,18 @@ export interface SimulatedUnit {
   readonly environment: Readonly<Record<string, string>>
   readonly environmentFiles: readonly string[]
   readonly dropIns: readonly string[]
+}
+
+/** The arguments that systemd starts the process with: files win over `Environment=`; a file that does not exist sets nothing. */
+export function commandArguments({ words, environment, environmentFiles }: SimulatedUnit): string[] {
+  const fromFiles = environmentFiles.flatMap((path) => {
+    try {
+      return [...parseEnvironmentFile(readFileSync(path, 'utf8'))]
+    } catch {
+      return []
+    }
+  })
+  return expandArguments(words.slice(1), new Map([...Object.entries(environment), ...fromFiles])).map(({ text }) => text)
 }
 
 /** As kubeadm has it, with our drop-in after its own. */

@@ -57,7 +57,7 @@ function identifyContent(
     const file = { uid, resourceVersion, kubeletConfigKey, overlay }
     return checkpoints.content(file) ?? `missing:${checkpoints.path(file)}`
   }
-  if (unit.wiring.kind === 'ready' && unit.wiring.activation === 'file' && activation.kind !== 'unknown') {
+  if (unit.wiring.kind === 'ready' && unit.wiring.configFlagIsFixed && activation.kind !== 'unknown') {
     const { since } = activation
     // A process that started before the file was in place does not run what the file holds now.
     if (since !== undefined && since.bootId === bootId && unit.startedAtUs < since.monotonicUs) return `before:${unit.invocationId}`

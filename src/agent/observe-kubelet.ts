@@ -82,7 +82,7 @@ export async function probeRuntime(
   lastKnownGood: ConfigSource,
 ): Promise<boolean | undefined> {
   // A file that the agent replaces holds the candidate, not the local config.
-  const isReplaced = unit.wiring.kind === 'ready' && unit.wiring.activation === 'file'
+  const isReplaced = unit.wiring.kind === 'ready' && unit.wiring.replacesLocalFile
   const local = isReplaced ? undefined : unit.localConfigPath
   const path = lastKnownGood === 'local' ? local : ports.checkpoints.path(lastKnownGood)
   const endpoint = unit.runtimeEndpoint ?? (path === undefined ? undefined : (await ports.configFacts.of(path)).runtimeEndpoint)

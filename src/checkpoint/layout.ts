@@ -84,6 +84,8 @@ export interface Layout {
   readonly checkpoints: string
   /** With an overlay: its rendering. */
   checkpoint(uid: string, resourceVersion: string, overlay?: string): string
+  /** The file that kubelet's `--config` names. */
+  file(file: CheckpointFile): string
   /** Checkpoints with this node's overlay, each in a directory beneath that of its version. */
   readonly rendered: string
   readonly requests: string
@@ -94,6 +96,8 @@ export function layoutOf(directory: string): Layout {
   const meta = join(directory, 'meta')
   const checkpoints = join(directory, 'checkpoints')
   const rendered = join(directory, 'rendered')
+  const checkpoint: Layout['checkpoint'] = (uid, resourceVersion, overlay) =>
+    overlay === undefined ? join(checkpoints, uid, resourceVersion) : join(rendered, uid, resourceVersion, overlay)
   return {
     directory,
     meta,
@@ -103,8 +107,8 @@ export function layoutOf(directory: string): Layout {
     verdicts: join(meta, 'verdicts'),
     binding: join(meta, 'cluster'),
     checkpoints,
-    checkpoint: (uid, resourceVersion, overlay) =>
-      overlay === undefined ? join(checkpoints, uid, resourceVersion) : join(rendered, uid, resourceVersion, overlay),
+    checkpoint,
+    file: ({ uid, resourceVersion, overlay, kubeletConfigKey }) => join(checkpoint(uid, resourceVersion, overlay), kubeletConfigKey),
     rendered,
     requests: join(directory, 'requests'),
     lock: join(directory, 'lock'),

@@ -1,5 +1,6 @@
 /** A disk that may only be looked at, for commands that promise to change nothing: each change is refused as on a read-only mount. */
 import type { FileFacts } from '../ports/files.ts'
+import { codedError } from '../values/errors.ts'
 import type { Disk } from './disk.ts'
 
 export class ReadOnlyDisk implements Disk {
@@ -52,5 +53,5 @@ export class ReadOnlyDisk implements Disk {
 }
 
 function refuse(): never {
-  throw Object.assign(new Error('EROFS: this command only looks'), { code: 'EROFS' })
+  throw codedError('EROFS', 'EROFS: this command only reads')
 }

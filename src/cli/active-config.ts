@@ -44,7 +44,7 @@ export function readConfigOf(source: ConfigSource, snapshot: Snapshot, unit: Kno
 }
 
 function isReplaced({ wiring }: KnownUnit): boolean {
-  return wiring.kind === 'ready' && wiring.activation === 'file'
+  return wiring.kind === 'ready' && wiring.replacesLocalFile
 }
 
 function readCheckpoint(source: ConfigMapSource, { checkpoints }: Readers): ConfigText {

@@ -160,17 +160,12 @@ export interface OperatorRequestWriter {
   requestRetry(): void
 }
 
-export interface ReleasedActivation extends Pick<Activation, 'activate'> {
-  /** Config files whose content is the agent's, also those that the unit no longer names. */
-  replacedFiles(): readonly string[]
-}
-
 /**
  * Whether this process replaces the agent: it holds the lock, so no agent starts meanwhile, and it
  * may change kubelet's next start.
  */
 export type TakeOver =
-  | { readonly kind: 'taken'; readonly activation: ReleasedActivation; end(): void }
+  | { readonly kind: 'taken'; readonly activation: Pick<Activation, 'activate' | 'withdraw'>; end(): void }
   /** An agent is running, or it is unknown whether one is. */
   | { readonly kind: 'refused'; readonly detail: string }
   /** No agent ever wrote anything on this node. */

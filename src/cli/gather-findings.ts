@@ -12,7 +12,7 @@ export async function gatherFindings(sources: SelfCheckSources): Promise<readonl
   const { settings } = sources
   const [unit, nodeFacts] = await Promise.all([sources.unit.observe(), sources.nodeFacts()])
   const wiring = unit.kind === 'known' && unit.wiring.kind === 'ready' ? unit.wiring : undefined
-  const activated = dirname(wiring?.activation === 'file' ? wiring.configPath : settings.envFile)
+  const activated = dirname(wiring?.path ?? settings.envFile)
   const writable = new Set([settings.dynamicConfigDir, settings.runtimeDir, activated])
   const needs: PathNeed[] = [
     ...[...writable].map((path): PathNeed => ({ path, need: 'write' })),

@@ -71,10 +71,9 @@ function checkWiring({ unitName, envFile }: SelfCheckFacts, { wiring }: KnownUni
   if (wiring.kind === 'broken') {
     return { topic: 'drop-in', level: 'fail', text: `${wiring.detail}: ${describeRemedy(wiring.reason, unitName, envFile)}` }
   }
-  const text =
-    wiring.activation === 'env'
-      ? `${unitName} gets its config through ${envFile}`
-      : `${unitName} names its config file: the agent replaces ${wiring.configPath}, and restores it for the local config`
+  const text = wiring.replacesLocalFile
+    ? `${unitName} names its config file: the agent replaces ${wiring.path}, and restores it for the local config`
+    : `${unitName} gets its config through ${wiring.path}`
   return { topic: 'drop-in', level: 'ok', text }
 }
 

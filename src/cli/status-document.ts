@@ -9,7 +9,7 @@ import type { Channel } from '../decision/desired.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
 import { countsForLimit } from '../decision/restarts.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import type { UnitActivity, Wiring, WiringProblem } from '../decision/unit-state.ts'
+import type { ActivationKind, UnitActivity, Wiring, WiringProblem } from '../decision/unit-state.ts'
 import type { FailureReason, Verdict } from '../decision/verdict.ts'
 import type { OverlayView } from '../overlay/view.ts'
 import { describeStatus } from '../report/status.ts'
@@ -83,7 +83,7 @@ export type OverlayDocument =
   | { readonly state: 'unusable'; readonly detail: string }
 
 export type WiringDocument =
-  | { readonly state: 'ready'; readonly activation: 'env' | 'file' }
+  | { readonly state: 'ready'; readonly activation: ActivationKind }
   | { readonly state: 'broken'; readonly reason: WiringProblem; readonly detail: string }
   | { readonly state: 'unknown'; readonly detail: string }
 

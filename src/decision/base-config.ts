@@ -4,6 +4,7 @@
  */
 
 import type { CheckpointFile } from './config-source.ts'
+import { LOCAL } from './config-source.ts'
 import { heldSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownUnit } from './unit-state.ts'
@@ -31,11 +32,13 @@ export function findBasePath(checkpoints: CheckpointPaths, unit: KnownUnit, snap
   if (unit.process.kind !== 'checkpoint' && unit.process.kind !== 'other') {
     return lastKnownGood.source === 'local' ? unit.localConfigPath : checkpoints.path(lastKnownGood.source)
   }
-  if (unit.wiring.kind !== 'ready' || unit.wiring.activation !== 'file' || running.kind !== 'known') {
+  if (unit.wiring.kind !== 'ready' || !unit.wiring.configFlagIsFixed || running.kind !== 'known') {
     return runningConfigPath(checkpoints, unit)
   }
   const next = nextStart.kind === 'known' ? nextStart.held : undefined
-  if (next?.content === running.content) return runningConfigPath(checkpoints, unit)
-  const held = heldSources(snapshot).find(({ content }) => content === running.content)
-  return held === undefined || held.source === 'local' ? undefined : checkpoints.path(held.source)
+  const { replacesLocalFile } = unit.wiring
+  if (replacesLocalFile && next?.content === running.content) return runningConfigPath(checkpoints, unit)
+  const held = [...heldSources(snapshot), LOCAL].find(({ content }) => content === running.content)
+  if (held?.source === 'local') return replacesLocalFile ? undefined : unit.localConfigPath
+  return held && checkpoints.path(held.source)
 }

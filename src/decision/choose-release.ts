@@ -12,11 +12,10 @@ export type Release =
   /** The next start is safe as it is. */
   | { readonly kind: 'keep'; readonly why: string }
   | { readonly kind: 'activate'; readonly target: ConfigSource; readonly wiring: ReadyWiring; readonly why: string }
+  /** Local, wherever anything else was activated: the unit may come to use it when nothing watches. */
+  | { readonly kind: 'withdraw'; readonly why: string }
   /** What the next start uses cannot be read. */
   | { readonly kind: 'unknown'; readonly detail: string }
-
-/** Local needs no file of the agent, so this fits any unit. */
-const WITHOUT_ARGUMENTS: ReadyWiring = { kind: 'ready', activation: 'env', configArgs: '' }
 
 export function chooseRelease(snapshot: Snapshot): Release {
   const { unit } = snapshot
@@ -24,9 +23,9 @@ export function chooseRelease(snapshot: Snapshot): Release {
   const { wiring } = unit
   if (wiring.kind === 'broken') {
     const why = `the unit does not take its config from the agent as it should (${wiring.detail})`
-    return { kind: 'activate', target: 'local', wiring: WITHOUT_ARGUMENTS, why }
+    return { kind: 'withdraw', why }
   }
-  return wiring.activation === 'file' ? restoreOriginal(snapshot, wiring) : leaveProven(snapshot, unit, wiring)
+  return wiring.replacesLocalFile ? restoreOriginal(snapshot, wiring) : leaveProven(snapshot, unit, wiring)
 }
 
 /** The file belongs to the administrator. Without the agent, nothing would restore it. */

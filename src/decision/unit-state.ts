@@ -65,13 +65,33 @@ export type KubeletProcess =
     }
   | { readonly kind: 'other'; readonly pid: number; readonly configPath: string | undefined }
 
-/** How the unit takes its config from us. env: through kubelet.env and the drop-in. file: by replacing the file it spells out. */
-export type Wiring =
-  /** `configArgs`: the unit's own KUBELET_CONFIG_ARGS, ours left out; `--config` in it is what gets replaced. */
-  | { readonly kind: 'ready'; readonly activation: 'env'; readonly configArgs: string }
-  /** `configPath`: the file the unit spells out. */
-  | { readonly kind: 'ready'; readonly activation: 'file'; readonly configPath: string }
-  | { readonly kind: 'broken'; readonly reason: WiringProblem; readonly detail: string }
+/** Whether the unit takes its config from the agent. */
+export type Wiring = ReadyWiring | BrokenWiring
+
+/** The name of a kind of activation, as in the setting `activation` and in `status`. What follows from the kind is in ReadyWiring. */
+export type ActivationKind = 'env' | 'file'
+
+export interface ReadyWiring {
+  readonly kind: 'ready'
+  readonly activation: ActivationKind
+  /** The file that the agent writes to activate a config. */
+  readonly path: string
+  /**
+   * `path` is the local config file. While a checkpoint is activated, the local config is in no file that kubelet knows, and
+   * `release` has to put it back.
+   */
+  readonly replacesLocalFile: boolean
+  /** kubelet's `--config` is the same whatever is activated: what a process runs shows only from when it was started. */
+  readonly configFlagIsFixed: boolean
+  /** The unit's own KUBELET_CONFIG_ARGS, without kubelet.env; empty where it has none. */
+  readonly configArgs: string
+}
+
+export interface BrokenWiring {
+  readonly kind: 'broken'
+  readonly reason: WiringProblem
+  readonly detail: string
+}
 export type WiringProblem =
   | 'drop-in-missing'
   | 'daemon-reload-needed'
@@ -81,5 +101,3 @@ export type WiringProblem =
   | 'dynamic-config-dir'
 
 export type KnownUnit = Extract<UnitState, { kind: 'known' }>
-
-export type ReadyWiring = Extract<Wiring, { kind: 'ready' }>

@@ -2,22 +2,30 @@
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import type { ReadyWiring } from '../decision/unit-state.ts'
 
-/** What kubelet will start with next. Two kinds: see Wiring. Each call dispatches on `wiring.activation`. */
+/** What kubelet will start with next. The wiring of each call says which kind of activation its unit takes. */
 export interface Activation {
   read(wiring: ReadyWiring): ActivationState
-  /** Makes ready what a fallback to this source needs, so that `activate` of it is then one rename or unlink. Idempotent. */
+  /** Prepares a fallback to this source, so that `activate` of it is a single rename or unlink. Idempotent. */
   stage(fallback: ConfigSource, wiring: ReadyWiring): void
   /** Durable when it returns. Uses what was staged where that fits, so that it works on a full disk. Idempotent. */
   activate(target: ConfigSource, wiring: ReadyWiring): void
+  /**
+   * Goes back to local wherever the agent has activated something, whatever kubelet's unit says by now.
+   * @param onRestored called with the path of each file that has its original again
+   */
+  withdraw(extent: Withdrawal, onRestored: (path: string) => void): void
 }
 
+/** `replaced-files`: only where something of the agent's stands in the place of a file that is not the agent's own. */
+export type Withdrawal = 'everything' | 'replaced-files'
+
 /**
- * `since`: for the file kind, CLOCK_MONOTONIC after the replacement; a process started before it does not run this.
- * undefined for the env kind, where the process' own command line tells.
+ * `since`: CLOCK_MONOTONIC after the config was put in place; a process that was started before does not run it. undefined
+ * where the process' own command line tells, and where it was in place before the first look of this boot.
  */
 export type ActivationState =
   | { readonly kind: 'local'; readonly since: ActivationStamp | undefined }
-  /** With namespace and name, which the path does not hold: the adapter keeps them beside it. */
+  /** The adapter stores the namespace and name beside the file, since the path of a checkpoint does not hold them. */
   | { readonly kind: 'checkpoint'; readonly source: ConfigMapSource; readonly since: ActivationStamp | undefined }
   | { readonly kind: 'unknown'; readonly detail: string }
 

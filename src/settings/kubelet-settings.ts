@@ -2,12 +2,13 @@
  * The settings of kubelet's unit: its name, how it takes its config, and where systemctl is. Pure.
  */
 
+import { ACTIVATION_KINDS, type ActivationChoice } from '../systemd/activation-kinds.ts'
 import { ALL_COMMANDS, type SettingTable } from './setting.ts'
 import { choiceKind, pathKind, serviceKind } from './setting-kinds.ts'
 
 export interface KubeletSettings {
   readonly kubeletUnit: string
-  readonly activation: 'auto' | 'env' | 'file'
+  readonly activation: ActivationChoice
   readonly systemctl: string
 }
 
@@ -25,7 +26,7 @@ export const KUBELET_SETTINGS: SettingTable<KubeletSettings> = {
   activation: {
     name: 'activation',
     group: GROUP,
-    kind: choiceKind('auto', 'env', 'file'),
+    kind: choiceKind('auto', ...ACTIVATION_KINDS),
     initial: 'auto',
     ...ALL_COMMANDS,
     help: 'how kubelet gets a config: env writes the environment file; file replaces the file that the unit names; auto chooses by the unit',

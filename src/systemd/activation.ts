@@ -1,43 +1,37 @@
-/** The two kinds of activation behind one port: which one serves is a matter of the unit, and so of the wiring that each call brings. */
-
+/** All kinds of activation behind one port: the wiring that each call brings says which of them serves. */
 import { FileError } from '../checkpoint/file-error.ts'
 import type { ConfigSource } from '../decision/config-source.ts'
-import type { ReadyWiring } from '../decision/unit-state.ts'
-import type { Activation, ActivationState } from '../ports/activation.ts'
-import type { EnvActivation } from './env-activation.ts'
-import type { FileActivation } from './file-activation.ts'
+import type { ActivationKind, ReadyWiring } from '../decision/unit-state.ts'
+import type { Activation, ActivationState, Withdrawal } from '../ports/activation.ts'
+import type { ActivationParts } from './activation-kind.ts'
+import { openActivations } from './activation-kinds.ts'
 
 export class UnitActivation implements Activation {
-  readonly #env: EnvActivation
-  readonly #file: FileActivation
+  readonly #kinds: Readonly<Record<ActivationKind, Activation>>
 
-  constructor(env: EnvActivation, file: FileActivation) {
-    this.#env = env
-    this.#file = file
+  constructor(parts: ActivationParts) {
+    this.#kinds = openActivations(parts)
   }
 
-  /** What cannot be read is unknown, and no reason to stop looking at the rest. */
+  /** What cannot be read is unknown; that must not keep the agent from observing the rest. */
   read(wiring: ReadyWiring): ActivationState {
     try {
-      return wiring.activation === 'env' ? this.#env.read(wiring) : this.#file.read(wiring)
+      return this.#kinds[wiring.activation].read(wiring)
     } catch (cause) {
       if (cause instanceof FileError) return { kind: 'unknown', detail: cause.message }
       throw cause
     }
   }
 
-  /** See FileActivation. */
-  replacedFiles(): readonly string[] {
-    return this.#file.replacedFiles()
-  }
-
   stage(fallback: ConfigSource, wiring: ReadyWiring): void {
-    if (wiring.activation === 'env') this.#env.stage(fallback, wiring)
-    else this.#file.stage(fallback, wiring)
+    this.#kinds[wiring.activation].stage(fallback, wiring)
   }
 
   activate(target: ConfigSource, wiring: ReadyWiring): void {
-    if (wiring.activation === 'env') this.#env.activate(target, wiring)
-    else this.#file.activate(target, wiring)
+    this.#kinds[wiring.activation].activate(target, wiring)
+  }
+
+  withdraw(extent: Withdrawal, onRestored: (path: string) => void): void {
+    for (const kind of Object.values(this.#kinds)) kind.withdraw(extent, onRestored)
   }
 }

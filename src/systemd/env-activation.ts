@@ -3,20 +3,19 @@
  * written beforehand beside it, so that falling back is one rename, or one unlink, and works on a full disk. It never touches a file that
  * kubeadm or the administrator owns.
  */
-import { join } from 'node:path'
 import { checkDirectory, checkSource, layoutOf } from '../checkpoint/layout.ts'
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import type { ReadyWiring } from '../decision/unit-state.ts'
-import type { ActivationState } from '../ports/activation.ts'
+import type { Activation, ActivationState, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
+import { codedError } from '../values/errors.ts'
+import type { ActivationParts } from './activation-kind.ts'
 import { readEnvFile, renderEnvFile } from './env-file.ts'
-
-export type EnvWiring = Extract<ReadyWiring, { activation: 'env' }>
 
 /** Read by systemd, and by people who want to know what kubelet will start with. */
 const MODE = 0o644
 
-export class EnvActivation {
+export class EnvActivation implements Activation {
   readonly #files: Files
   readonly #envFile: string
   readonly #stagedFile: string
@@ -25,19 +24,16 @@ export class EnvActivation {
   /** It is looked at every few seconds and changes rarely. */
   #lastRead: { readonly text: string; readonly configArgs: string; readonly state: ActivationState } | undefined
 
-  constructor(files: Files, dynamicConfigDir: string, envFile: string) {
+  constructor({ files, dynamicConfigDir, envFile }: Pick<ActivationParts, 'files' | 'dynamicConfigDir' | 'envFile'>) {
     const check = checkDirectory(dynamicConfigDir)
-    if (!check.ok)
-      throw Object.assign(new Error(`--dynamic-config-dir cannot be written to ${envFile}: ${check.detail}`), { code: check.reason })
-    const layout = layoutOf(dynamicConfigDir)
+    if (!check.ok) throw codedError(check.reason, `--dynamic-config-dir cannot be written to ${envFile}: ${check.detail}`)
     this.#files = files
     this.#envFile = envFile
     this.#stagedFile = `${envFile}.fallback`
-    this.#pathOf = ({ uid, resourceVersion, overlay, kubeletConfigKey }) =>
-      join(layout.checkpoint(uid, resourceVersion, overlay), kubeletConfigKey)
+    this.#pathOf = layoutOf(dynamicConfigDir).file
   }
 
-  read(wiring: EnvWiring): ActivationState {
+  read(wiring: ReadyWiring): ActivationState {
     const bytes = this.#files.read(this.#envFile)
     if (bytes === undefined) return { kind: 'local', since: undefined }
     const text = bytes.toString()
@@ -47,7 +43,7 @@ export class EnvActivation {
     return state
   }
 
-  #parse(text: string, wiring: EnvWiring): ActivationState {
+  #parse(text: string, wiring: ReadyWiring): ActivationState {
     const reading = readEnvFile(text, wiring.configArgs, this.#pathOf)
     if (!reading.ok) return { kind: 'unknown', detail: `${this.#envFile} ${reading.detail}` }
     const check = checkSource(reading.source)
@@ -55,12 +51,12 @@ export class EnvActivation {
     return { kind: 'checkpoint', source: reading.source, since: undefined }
   }
 
-  stage(fallback: ConfigSource, wiring: EnvWiring): void {
+  stage(fallback: ConfigSource, wiring: ReadyWiring): void {
     if (fallback === 'local') this.#files.remove(this.#stagedFile)
     else this.#write(this.#stagedFile, this.#render(fallback, wiring))
   }
 
-  activate(target: ConfigSource, wiring: EnvWiring): void {
+  activate(target: ConfigSource, wiring: ReadyWiring): void {
     if (target === 'local') {
       this.#files.remove(this.#envFile)
       return
@@ -71,9 +67,13 @@ export class EnvActivation {
     else this.#write(this.#envFile, wanted)
   }
 
-  #render(source: ConfigMapSource, wiring: EnvWiring): string {
+  withdraw(extent: Withdrawal): void {
+    if (extent === 'everything') this.#files.remove(this.#envFile)
+  }
+
+  #render(source: ConfigMapSource, wiring: ReadyWiring): string {
     const check = checkSource(source)
-    if (!check.ok) throw Object.assign(new Error(`cannot write ${this.#envFile}: ${check.detail}`), { code: check.reason })
+    if (!check.ok) throw codedError(check.reason, `cannot write ${this.#envFile}: ${check.detail}`)
     return renderEnvFile(source, this.#pathOf(source), wiring.configArgs)
   }
 

@@ -7,7 +7,7 @@ import type { ConfigMapSource } from '../decision/config-source.ts'
 import { joinWords, splitWords } from './command-line.ts'
 import { parseEnvironmentFile, renderAssignment } from './environment-file.ts'
 import { asArguments, findFlag } from './flags.ts'
-import { CONFIG_VARIABLE } from './wiring.ts'
+import { CONFIG_VARIABLE } from './unit-definition.ts'
 
 const SOURCE_LINE = /^# source: (\{.*\})$/m
 

@@ -12,10 +12,13 @@ import { basename, dirname, join } from 'node:path'
 import { checkSource, layoutOf } from '../checkpoint/layout.ts'
 import type { ConfigMapSource, ConfigSource, ContentHash } from '../decision/config-source.ts'
 import type { ReadyWiring } from '../decision/unit-state.ts'
-import type { ActivationState } from '../ports/activation.ts'
+import type { Activation, ActivationState, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
+import { codedError } from '../values/errors.ts'
+import type { ActivationParts } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
+import { fileWiring } from './file-wiring.ts'
 import {
   findMeaning,
   means,
@@ -28,22 +31,12 @@ import {
 } from './original-record.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
 
-export type FileWiring = Extract<ReadyWiring, { activation: 'file' }>
-
-export interface FileActivationOptions {
-  readonly files: Files
-  readonly ownership: FileOwnership
-  readonly clock: Clock
-  readonly dynamicConfigDir: string
-  readonly runtimeDir: string
-}
-
 /** A file that somebody else changed this short a time ago may still be being written. */
 const SETTLED_MS = 2000
 /** Earlier originals are kept, too: whoever overwrote one may want it back. */
 const KEPT_ORIGINALS = 5
 
-export class FileActivation {
+export class FileActivation implements Activation {
   readonly #files: Files
   readonly #ownership: FileOwnership
   readonly #clock: Clock
@@ -51,7 +44,7 @@ export class FileActivation {
   readonly #keptDir: string
   readonly #dynamicConfigDir: string
 
-  constructor({ files, ownership, clock, dynamicConfigDir, runtimeDir }: FileActivationOptions) {
+  constructor({ files, ownership, clock, dynamicConfigDir, runtimeDir }: Omit<ActivationParts, 'envFile'>) {
     this.#files = files
     this.#ownership = ownership
     this.#clock = clock
@@ -60,7 +53,7 @@ export class FileActivation {
     this.#dynamicConfigDir = dynamicConfigDir
   }
 
-  read({ configPath }: FileWiring): ActivationState {
+  read({ path: configPath }: ReadyWiring): ActivationState {
     const record = this.#record(configPath)
     if (record === 'damaged') return { kind: 'unknown', detail: this.#damage(configPath) }
     const bytes = this.#files.read(configPath)
@@ -71,7 +64,7 @@ export class FileActivation {
     return source === 'local' ? { kind: 'local', since } : { kind: 'checkpoint', source, since }
   }
 
-  stage(fallback: ConfigSource, { configPath }: FileWiring): void {
+  stage(fallback: ConfigSource, { path: configPath }: ReadyWiring): void {
     const { record, inPlace } = this.#keepOriginal(configPath)
     const wanted = this.#load(fallback, record)
     // Local always lies ready: it is what remains when the fallback fails as well.
@@ -80,7 +73,7 @@ export class FileActivation {
     this.#save(recordStaged(record, wanted.placed, inPlace))
   }
 
-  activate(target: ConfigSource, { configPath }: FileWiring): void {
+  activate(target: ConfigSource, { path: configPath }: ReadyWiring): void {
     if (target === 'local' && this.#record(configPath) === undefined) return
     const { record, inPlace } = this.#keepOriginal(configPath)
     const { bytes, placed } = this.#load(target, record)
@@ -95,6 +88,24 @@ export class FileActivation {
     if (target === 'local') this.#files.remove(readyPath(configPath, 'fallback'))
   }
 
+  /** Both extents are the same here: each file that the agent activates in this way replaces another. */
+  withdraw(_extent: Withdrawal, onRestored: (path: string) => void): void {
+    for (const configPath of this.#replacedFiles()) {
+      this.activate('local', fileWiring(configPath))
+      onRestored(configPath)
+    }
+  }
+
+  /** Config files that do not hold their original now. */
+  #replacedFiles(): readonly string[] {
+    return (this.#files.list(this.#keptDir) ?? []).flatMap((name) => {
+      const record = parseRecord(this.#files.read(join(this.#keptDir, name, 'record.json'))?.toString() ?? '')
+      const bytes = record && this.#files.read(record.configPath)
+      const meaning = record && bytes && findMeaning(record, hashOf(bytes))
+      return record === undefined || meaning === undefined || meaning.source === 'local' ? [] : [record.configPath]
+    })
+  }
+
   /** On a full disk nothing can be recorded; but a staged fallback has been. */
   #meanToPlace(wanted: OriginalRecord, known: OriginalRecord, placed: Placed): void {
     try {
@@ -107,20 +118,20 @@ export class FileActivation {
   /** Makes sure that what is in place is either ours, or kept. */
   #keepOriginal(configPath: string): { record: OriginalRecord; inPlace: ContentHash | undefined } {
     const record = this.#record(configPath)
-    if (record === 'damaged') throw failure('record-damaged', this.#damage(configPath))
+    if (record === 'damaged') throw codedError('record-damaged', this.#damage(configPath))
     const facts = this.#files.stat(configPath)
     if (facts !== undefined && facts.kind !== 'file')
-      throw failure('no-file', `${configPath} is no regular file: name the file itself in --config`)
+      throw codedError('no-file', `${configPath} is no regular file: name the file itself in --config`)
     const bytes = facts && this.#files.read(configPath)
     if (facts === undefined || bytes === undefined) {
-      if (record === undefined) throw failure('no-file', `${configPath} does not exist, so there is nothing to replace or put back`)
+      if (record === undefined) throw codedError('no-file', `${configPath} does not exist, so there is nothing to replace or put back`)
       return { record, inPlace: undefined }
     }
     const inPlace = hashOf(bytes)
     if (record !== undefined && findMeaning(record, inPlace) !== undefined) return { record, inPlace }
     const ageMs = this.#clock.now().wallMs - facts.mtimeMs
     if (record !== undefined && ageMs >= 0 && ageMs < SETTLED_MS)
-      throw failure('unsettled', `${configPath} was changed just now, by somebody else`)
+      throw codedError('unsettled', `${configPath} was changed just now, by somebody else`)
     return { record: this.#keep(configPath, bytes, inPlace, facts), inPlace }
   }
 
@@ -141,10 +152,10 @@ export class FileActivation {
   #load(source: ConfigSource, record: OriginalRecord): { bytes: Buffer; placed: Placed } {
     const path = source === 'local' ? join(this.#directory(record.configPath), record.original.hash) : this.#checkpointPath(source)
     const bytes = this.#files.read(path)
-    if (bytes === undefined) throw failure('missing', `${path} does not exist, so it cannot be put in the place of ${record.configPath}`)
+    if (bytes === undefined) throw codedError('missing', `${path} does not exist, so it cannot be put in the place of ${record.configPath}`)
     const hash = hashOf(bytes)
     if (source === 'local' && hash !== record.original.hash) {
-      throw failure(
+      throw codedError(
         'original-damaged',
         `${path}, the kept original of ${record.configPath}, is damaged: put a good config at ${record.configPath}`,
       )
@@ -154,8 +165,8 @@ export class FileActivation {
 
   #checkpointPath(source: ConfigMapSource): string {
     const check = checkSource(source)
-    if (!check.ok) throw failure(check.reason, check.detail)
-    return join(layoutOf(this.#dynamicConfigDir).checkpoint(source.uid, source.resourceVersion, source.overlay), source.kubeletConfigKey)
+    if (!check.ok) throw codedError(check.reason, check.detail)
+    return layoutOf(this.#dynamicConfigDir).file(source)
   }
 
   /** A file that lies ready got its name last, so that it is never without its owner and context. */
@@ -183,16 +194,6 @@ export class FileActivation {
   #attributes({ configPath, original }: OriginalRecord): { mode: number; uid: number; gid: number } {
     const facts = this.#files.stat(configPath)
     return facts === undefined ? original : { mode: facts.mode & 0o7777, uid: facts.uid, gid: facts.gid }
-  }
-
-  /** Config files that hold something of the agent's now, whatever kubelet's unit says today. */
-  replacedFiles(): readonly string[] {
-    return (this.#files.list(this.#keptDir) ?? []).flatMap((name) => {
-      const record = parseRecord(this.#files.read(join(this.#keptDir, name, 'record.json'))?.toString() ?? '')
-      const bytes = record && this.#files.read(record.configPath)
-      const meaning = record && bytes && findMeaning(record, hashOf(bytes))
-      return record === undefined || meaning === undefined || meaning.source === 'local' ? [] : [record.configPath]
-    })
   }
 
   #record(configPath: string): OriginalRecord | 'damaged' | undefined {
@@ -227,8 +228,4 @@ function readyPath(configPath: string, kind: 'local' | 'fallback' | 'new'): stri
 
 function hashOf(bytes: Buffer): ContentHash {
   return createHash('sha256').update(bytes).digest('hex')
-}
-
-function failure(code: string, detail: string): Error & { code: string } {
-  return Object.assign(new Error(detail), { code })
 }

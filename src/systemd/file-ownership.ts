@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorCode } from '../values/errors.ts'
+import { codedError, errorCode } from '../values/errors.ts'
 
 export interface FileOwnership {
   /** Gives `path` this owner, and the security context that `like` has. */
@@ -19,9 +19,7 @@ function chown(path: string, { uid, gid }: { readonly uid: number; readonly gid:
   } catch (cause) {
     if (errorCode(cause) !== 'EPERM') throw cause
     const remedy = 'give it to root:root, or the service CapabilityBoundingSet=CAP_CHOWN and SystemCallFilter=@chown in a drop-in'
-    throw Object.assign(new Error(`${like} belongs to ${uid}:${gid}, which the agent may not give files to: ${remedy}`, { cause }), {
-      code: 'EPERM',
-    })
+    throw codedError('EPERM', `${like} belongs to ${uid}:${gid}, which the agent may not give files to: ${remedy}`, cause)
   }
 }
 

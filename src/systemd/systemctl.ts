@@ -7,14 +7,16 @@
 import { type ExecFileException, execFile } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { findFile, layoutOf } from '../checkpoint/layout.ts'
 import type { KubeletProcess, UnitActivity, UnitState } from '../decision/unit-state.ts'
 import type { CommandOutcome, Unit } from '../ports/unit.ts'
-import { errorCode } from '../values/errors.ts'
+import { codedError, errorCode } from '../values/errors.ts'
+import type { ActivationChoice } from './activation-kinds.ts'
 import { asArguments, flagValue } from './flags.ts'
+import { describeProcess } from './kubelet-process.ts'
 import { chooseVerb, classifyActivity, needsReset, summarizeState } from './unit-activity.ts'
+import type { UnitDefinition } from './unit-definition.ts'
 import { parseUnitProperties, UNIT_PROPERTIES, type UnitProperties } from './unit-properties.ts'
-import { type ActivationChoice, describeKubelet, type KubeletFacts, type UnitDefinition } from './wiring.ts'
+import { describeKubelet, type KubeletFacts } from './wiring.ts'
 
 export interface SystemctlOptions {
   /** Path of the command. */
@@ -61,7 +63,7 @@ export class Systemctl implements Unit {
   #last: { readonly activity: UnitActivity; readonly startLimited: boolean } | undefined
 
   constructor(options: SystemctlOptions) {
-    if (!UNIT_NAME.test(options.unit)) throw Object.assign(new Error(`${options.unit} is no name of a service unit`), { code: 'unit-name' })
+    if (!UNIT_NAME.test(options.unit)) throw codedError('unit-name', `${options.unit} is not the name of a service unit`)
     this.#options = { procRoot: '/proc', timeoutMs: 10_000, ...options }
   }
 
@@ -151,11 +153,7 @@ export class Systemctl implements Unit {
   }
 
   #describeProcess({ pid, command }: KnownProcess): KubeletProcess {
-    const configPath = flagValue(asArguments(command), 'config')
-    const file = configPath === undefined ? undefined : findFile(layoutOf(this.#options.dynamicConfigDir), configPath)
-    if (file === undefined) return { kind: 'other', pid, configPath }
-    const { kubeletConfigKey: key, ...version } = file
-    return { kind: 'checkpoint', pid, key, ...version }
+    return describeProcess(this.#options.dynamicConfigDir, pid, flagValue(asArguments(command), 'config'))
   }
 
   /** A system on its way down stops everything, kubelet too: that is nobody's failure. Asked only where it could be mistaken for one. */

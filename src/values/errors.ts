@@ -1,4 +1,9 @@
-/** Reads the message and the code of an error, whatever was thrown. Pure. */
+/** Makes errors with a code, and reads the message and the code of an error, whatever was thrown. Pure. */
+
+/** An error with a code, like those of the system. */
+export function codedError(code: string, message: string, cause?: unknown): Error & { readonly code: string } {
+  return Object.assign(new Error(message, cause === undefined ? {} : { cause }), { code })
+}
 
 /** The message of an Error; anything else that was thrown, as text. */
 export function errorMessage(error: unknown): string {

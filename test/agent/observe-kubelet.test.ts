@@ -2,6 +2,7 @@ import t from 'tap'
 import { type KubeletObservation, observeKubelet } from '../../src/agent/observe-kubelet.ts'
 import type { UnitState } from '../../src/decision/unit-state.ts'
 import type { HealthTarget } from '../../src/ports/probes.ts'
+import { envWiring } from '../../src/systemd/env-wiring.ts'
 
 const AT = { bootId: 'boot', monotonicUs: 1, wallMs: 1 }
 
@@ -19,7 +20,7 @@ function unitOf(pid: number, port: number): UnitState {
     localConfigPath: undefined,
     runtimeEndpoint: undefined,
     healthzFlags: { port },
-    wiring: { kind: 'ready', activation: 'env', configArgs: '' },
+    wiring: envWiring('/kubelet.env', ''),
   }
 }
 

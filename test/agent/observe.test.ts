@@ -4,6 +4,7 @@ import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { KubeletProcess, UnitState } from '../../src/decision/unit-state.ts'
 import type { ActivationState } from '../../src/ports/activation.ts'
+import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { A, B, BOOT, health, INVOCATION, keyOf, NOW_US, POLICY, SECOND_US, UPGRADED_KUBELET, unit, wants } from '../decision/snapshots.ts'
 
 const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
@@ -133,7 +134,7 @@ t.test('is fixed when it is first seen: a checkpoint replaced, or a kubelet upgr
 })
 
 t.test('where the file itself is replaced', async (t) => {
-  const wiring = { kind: 'ready', activation: 'file', configPath: LOCAL_PATH } as const
+  const wiring = fileWiring(LOCAL_PATH)
   const process: KubeletProcess = { kind: 'other', pid: 1, configPath: LOCAL_PATH }
   const scene = (sinceUs: number, startedAtUs: number, bootId = BOOT): Scene => ({
     unit: running(process, { wiring, startedAtUs }),

@@ -239,7 +239,7 @@ export class SmallWorld {
   readonly #clock = { now: () => ({ bootId: 'boot-1', monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) }
 
   get #activation(): ObservationPorts['activation'] & EffectPorts['activation'] {
-    const env = new EnvActivation(this.#files, DIRECTORY, ENV_FILE)
+    const env = new EnvActivation({ files: this.#files, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE })
     return {
       read: () => env.read(READY),
       stage: (fallback) => env.stage(fallback, READY),

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { readActiveConfig } from '../../src/cli/active-config.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { following, held, runningContent, snapshot, source, unit } from '../report/build.ts'
 
 const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
@@ -26,7 +27,7 @@ t.test('reads what runs, not what kubelet starts with next', async (t) => {
 })
 
 t.test('a file that was replaced after kubelet started does not show what runs', async (t) => {
-  const named = unit({ wiring: { kind: 'ready', activation: 'file', configPath: LOCAL_PATH } })
+  const named = unit({ wiring: fileWiring(LOCAL_PATH) })
   t.match(read(snapshot({ unit: named })), { ok: true, text: 'local text' })
   const replaced = snapshot({ unit: named, nextStart: { kind: 'known', held: held(good) } })
   t.match(read(replaced), { ok: false, detail: /was replaced/ })

@@ -100,7 +100,10 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     },
     takeOver: () => ({
       kind: 'taken',
-      activation: { activate: (target) => void actions.push(`activate ${describeSource(target)}`), replacedFiles: () => [] },
+      activation: {
+        activate: (target) => void actions.push(`activate ${describeSource(target)}`),
+        withdraw: (extent) => void (extent === 'everything' && actions.push('withdraw everything')),
+      },
       end: () => void actions.push('end'),
     }),
     history: { read: () => fields.history ?? { transitions: [], skipped: 0 } },

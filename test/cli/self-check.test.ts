@@ -3,6 +3,7 @@ import { renderFindings } from '../../src/cli/commands/check.ts'
 import { gatherFindings } from '../../src/cli/gather-findings.ts'
 import { listFindings, type SelfCheckFacts, type SelfCheckResult } from '../../src/cli/self-check.ts'
 import type { UnitActivity, WiringProblem } from '../../src/decision/unit-state.ts'
+import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { snapshot, source, unit } from '../report/build.ts'
 import { defaults } from '../settings/settled-settings.ts'
 import { fakeNode, machine } from './fake-node.ts'
@@ -62,7 +63,7 @@ t.test('the drop-in, and how to correct it', async (t) => {
   })
   t.ok(broken.every(({ level }) => level === 'fail'))
   t.matchSnapshot(renderFindings(broken, false))
-  const file = unit({ wiring: { kind: 'ready', activation: 'file', configPath: '/etc/kubelet.json' } })
+  const file = unit({ wiring: fileWiring('/etc/kubelet.json') })
   t.match(finding('drop-in', { unit: file }), { level: 'ok', text: 'the agent replaces /etc/kubelet.json' })
 })
 
@@ -113,7 +114,7 @@ t.test('checks the rights to the paths of the settings', async (t) => {
     'execute /usr/bin/systemctl',
   ])
   needed.length = 0
-  const file = unit({ wiring: { kind: 'ready', activation: 'file', configPath: '/etc/kubelet/config.json' } })
+  const file = unit({ wiring: fileWiring('/etc/kubelet/config.json') })
   const settings = { ...defaults, manifestDir: '/m' }
   await gatherFindings(fakeNode({ snapshot: snapshot({ unit: file }), context: { rights, settings } }).context)
   t.match(needed, ['write /var/lib/kubelet-cfg-agent', 'write /run/kubelet-cfg-agent', 'write /etc/kubelet', 'read /m'])

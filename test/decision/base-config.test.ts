@@ -1,5 +1,6 @@
 import t from 'tap'
 import { findBasePath, runningConfigPath } from '../../src/decision/base-config.ts'
+import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { following, held, snapshot, source, unit } from '../report/build.ts'
 
 const checkpoints = {
@@ -36,7 +37,7 @@ t.test('a kubelet that runs without a file is a change from none', async (t) => 
 })
 
 t.test('where the file itself is replaced, it holds what is activated: what runs is in its checkpoint', async (t) => {
-  const wiring = { kind: 'ready', activation: 'file', configPath: '/etc/kubelet.yaml' } as const
+  const wiring = fileWiring('/etc/kubelet.yaml')
   const replaced = { ...runsOther, wiring }
   const [good, next] = [source('50'), source('60')]
   const running = (content: string) => ({ kind: 'known', content, key: `${content}@k`, startedAtUs: 0, invocationId: 'i' }) as const
@@ -46,3 +47,17 @@ t.test('where the file itself is replaced, it holds what is activated: what runs
   t.equal(findBasePath(checkpoints, replaced, { ...of, running: running(held(next).content ?? '') }), '/etc/kubelet.yaml')
   t.equal(findBasePath(checkpoints, replaced, { ...of, running: running('local') }), undefined, 'the original is kept elsewhere')
 })
+
+t.test(
+  'where --config never changes and the local file is not replaced, both a checkpoint and local are where they always are',
+  async (t) => {
+    const wiring = { ...fileWiring('/etc/kubelet.d/90.conf'), replacesLocalFile: false }
+    const unchanged = { ...runsOther, wiring }
+    const next = source('60')
+    const running = (content: string) => ({ kind: 'known', content, key: `${content}@k`, startedAtUs: 0, invocationId: 'i' }) as const
+    const of = following(next, { nextStart: { kind: 'known', held: held(next) }, running: running(held(next).content ?? '') })
+    t.equal(findBasePath(checkpoints, unchanged, of), '/checkpoints/uid-1/60/kubelet')
+    t.equal(findBasePath(checkpoints, unchanged, { ...of, running: running('local') }), '/local.yaml')
+    t.equal(findBasePath(checkpoints, unchanged, { ...of, running: running('before:i') }), undefined)
+  },
+)

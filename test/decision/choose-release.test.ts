@@ -2,13 +2,14 @@ import t from 'tap'
 import { chooseRelease } from '../../src/decision/choose-release.ts'
 import { LOCAL } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { following, held, snapshot, source, unit, verdictOn } from '../report/build.ts'
 
 const A = source('1')
 const B = source('2')
 const OLD = source('0')
 const CONFIG = '/etc/kubernetes/kubelet-config.json'
-const fileUnit = unit({ wiring: { kind: 'ready', activation: 'file', configPath: CONFIG } })
+const fileUnit = unit({ wiring: fileWiring(CONFIG) })
 
 function release(of: Snapshot): string {
   const decision = chooseRelease(of)
@@ -61,5 +62,5 @@ t.test('what cannot be read', async (t) => {
 t.test('where the unit is not wired, no file of ours is left that could come to be used', async (t) => {
   const wiring = { kind: 'broken', reason: 'daemon-reload-needed', detail: 'run systemctl daemon-reload' } as const
   const nextStart = { kind: 'unknown', detail: wiring.detail } as const
-  t.equal(release(following(B, { unit: unit({ wiring }), nextStart, lastKnownGood: held(A) })), 'env local')
+  t.equal(release(following(B, { unit: unit({ wiring }), nextStart, lastKnownGood: held(A) })), 'withdraw')
 })

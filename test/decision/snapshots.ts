@@ -15,6 +15,7 @@ import type { TrialKey } from '../../src/decision/trial-key.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
+import { envWiring } from '../../src/systemd/env-wiring.ts'
 
 export const SECOND_US = 1e6
 export const MINUTE_US = 60e6
@@ -35,7 +36,7 @@ export const POLICY: Policy = {
   keepCheckpoints: 10,
 }
 
-export const READY = { kind: 'ready', activation: 'env', configArgs: '--config=/var/lib/kubelet/config.yaml' } as const
+export const READY = envWiring('/var/lib/kubelet-cfg-agent/kubelet.env', '--config=/var/lib/kubelet/config.yaml')
 
 export function configMap(name: string, resourceVersion = '1'): ConfigMapSource {
   return { namespace: 'kube-system', name, kubeletConfigKey: 'kubelet', uid: `uid-${name}`, resourceVersion }

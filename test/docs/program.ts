@@ -1,6 +1,7 @@
 /** Checks a command line against the real command table. The program runs with a fake world that ends it as soon as the command line is accepted. */
 import type { CommandContext } from '../../src/cli/command.ts'
-import { COMMANDS, runProgram } from '../../src/cli/program.ts'
+import { COMMANDS } from '../../src/cli/command-list.ts'
+import { runProgram } from '../../src/cli/program.ts'
 import { flagName } from '../../src/settings/setting-names.ts'
 import { SETTING_NAMES } from '../../src/settings/settings.ts'
 

@@ -8,6 +8,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
 import type { UnitState } from '../../src/decision/unit-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
+import { envWiring } from '../../src/systemd/env-wiring.ts'
 
 export const IDENTITY = 'kubelet-1'
 
@@ -43,7 +44,7 @@ export function unit(fields: Partial<KnownUnit> = {}): KnownUnit {
     runtimeEndpoint: undefined,
     healthzFlags: {},
     command: undefined,
-    wiring: { kind: 'ready', activation: 'env', configArgs: '--config=/var/lib/kubelet/config.yaml' },
+    wiring: envWiring('/var/lib/kubelet-cfg-agent/kubelet.env', '--config=/var/lib/kubelet/config.yaml'),
     ...fields,
   }
 }

@@ -71,12 +71,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
   const accepted = new Map<TrialKey, Acceptance>()
   const preflight = new SimPreflight(() => world.now().monotonicUs)
   const onSetAside = (what: unknown) => log.error('set aside', { what })
-  const env = new EnvActivation(files, DIRECTORY, ENV_FILE)
-  const activation = {
-    read: (wiring: Parameters<typeof env.read>[0]) => env.read(wiring),
-    stage: (...parts: Parameters<typeof env.stage>) => env.stage(...parts),
-    activate: (...parts: Parameters<typeof env.activate>) => env.activate(...parts),
-  } as never
+  const activation = new EnvActivation({ files, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE })
   const shared = {
     clock,
     checkpoints: new FileCheckpoints(files, layout, onSetAside, faults),

@@ -3,10 +3,12 @@
  * upgraded and rebooted by the schedule. What it starts with it reads from kubelet.env, as the real unit does.
  */
 
-import { findFile, type Layout } from '../../src/checkpoint/layout.ts'
+import type { Layout } from '../../src/checkpoint/layout.ts'
 import type { KubeletProcess, UnitState } from '../../src/decision/unit-state.ts'
 import type { HealthProbe } from '../../src/ports/probes.ts'
 import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
+import { envWiring } from '../../src/systemd/env-wiring.ts'
+import { describeProcess } from '../../src/systemd/kubelet-process.ts'
 import type { Behaviour } from './schedule.ts'
 
 /** Of a config text: the sim's configs say how they behave in a comment. */
@@ -104,7 +106,7 @@ export class SimUnit implements Unit, HealthProbe {
       runtimeEndpoint: 'unix:///run/containerd/containerd.sock',
       healthzFlags: {},
       command: { path: '/usr/bin/kubelet', words: [`--config=${LOCAL_PATH}`] },
-      wiring: { kind: 'ready', activation: 'env', configArgs: `--config=${LOCAL_PATH}` },
+      wiring: envWiring('/var/lib/kubelet-cfg-agent/kubelet.env', `--config=${LOCAL_PATH}`),
     }
   }
 
@@ -240,10 +242,6 @@ export class SimUnit implements Unit, HealthProbe {
 
   #describeProcess(): KubeletProcess {
     if (this.#process === undefined) return { kind: 'none' }
-    const { configPath } = this.#process
-    const file = findFile(this.#world.layout, configPath)
-    if (file === undefined) return { kind: 'other', pid: 1, configPath }
-    const { kubeletConfigKey: key, ...version } = file
-    return { kind: 'checkpoint', pid: 1, key, ...version }
+    return describeProcess(this.#world.layout.directory, 1, this.#process.configPath)
   }
 }

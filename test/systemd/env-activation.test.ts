@@ -1,20 +1,19 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
-import { sameSource } from '../../src/decision/config-source.ts'
 import { joinWords, splitWords } from '../../src/systemd/command-line.ts'
-import { EnvActivation, type EnvWiring } from '../../src/systemd/env-activation.ts'
+import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { readEnvFile, renderEnvFile } from '../../src/systemd/env-file.ts'
+import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { parseEnvironmentFile } from '../../src/systemd/environment-file.ts'
-import { crashEverywhere, DIRECTORY, pathOf, sourceOf, worldWith } from './disk.ts'
+import { DIRECTORY, pathOf, sourceOf, worldWith } from './disk.ts'
 
 const A = sourceOf('101')
 const B = sourceOf('102')
 const ENV_FILE = `${DIRECTORY}/kubelet.env`
-const WIRING: EnvWiring = { kind: 'ready', activation: 'env', configArgs: '--config=/var/lib/kubelet/config.yaml' }
+const WIRING = envWiring(ENV_FILE, '--config=/var/lib/kubelet/config.yaml')
 const fresh = () => {
   const world = worldWith(A, B)
-  return { ...world, activation: new EnvActivation(world.files, DIRECTORY, ENV_FILE) }
+  return { ...world, activation: new EnvActivation({ files: world.files, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE }) }
 }
 
 t.test('kubelet.env is this, byte for byte', async (t) => {
@@ -68,22 +67,7 @@ t.test('what was not written for this unit and this checkpoint is unknown', asyn
   files.replace(ENV_FILE, `# a comment of ours that changed\n${good}`)
   t.match(activation.read(WIRING), { kind: 'checkpoint' })
   t.throws(() => activation.activate({ ...A, uid: '../..' }, WIRING), { code: 'unsafe-character' })
-  t.throws(() => new EnvActivation(files, '/var/lib/with space', ENV_FILE), { code: 'unsafe-character' })
-})
-
-t.test('a full disk does not keep a node from falling back', async (t) => {
-  const { activation, files, disk } = fresh()
-  activation.stage('local', WIRING)
-  activation.activate(A, WIRING)
-  activation.stage(A, WIRING)
-  activation.activate(B, WIRING)
-  disk.full = true
-  activation.activate(A, WIRING)
-  t.match(activation.read(WIRING), { kind: 'checkpoint', source: A })
-  t.throws(() => activation.activate(B, WIRING), { code: 'ENOSPC' })
-  t.match(activation.read(WIRING), { kind: 'checkpoint', source: A }, 'and what cannot be written changes nothing')
-  activation.activate('local', WIRING)
-  t.equal(files.read(ENV_FILE), undefined)
+  t.throws(() => new EnvActivation({ files, dynamicConfigDir: '/var/lib/with space', envFile: ENV_FILE }), { code: 'unsafe-character' })
 })
 
 t.test('nothing is written that is there already', async (t) => {
@@ -97,42 +81,6 @@ t.test('nothing is written that is there already', async (t) => {
   activation.stage(A, WIRING)
   activation.activate(B, WIRING)
   t.equal(steps, 0)
-})
-
-t.test('crash anywhere: kubelet starts with the old or the new, and doing it again ends in the new', async (t) => {
-  const moves: [from: ConfigSource, fallback: ConfigSource, to: ConfigSource][] = [
-    ['local', 'local', A],
-    [A, A, B],
-    [B, 'local', A],
-    [A, A, 'local'],
-  ]
-  for (const [from, fallback, to] of moves) {
-    for (const powerLoss of [false, true]) {
-      const move = ({ activation }: ReturnType<typeof fresh>) => {
-        activation.stage(fallback, WIRING)
-        activation.activate(to, WIRING)
-      }
-      const start = () => {
-        const world = fresh()
-        world.activation.activate(from, WIRING)
-        return world
-      }
-      const points = crashEverywhere(start, move, (world, where) => {
-        if (powerLoss) world.disk.powerLoss(() => 0)
-        else world.disk.restart()
-        const known = [from, to].some((source) => sameSource(source, stateOf(world)))
-        t.ok(known, `after a crash ${where}`)
-        move(world)
-        t.strictSame(stateOf(world), to)
-      })
-      t.ok(points >= 2)
-    }
-  }
-  function stateOf({ activation }: ReturnType<typeof fresh>): ConfigSource {
-    const state = activation.read(WIRING)
-    if (state.kind === 'unknown') throw new Error(state.detail)
-    return state.kind === 'checkpoint' ? state.source : 'local'
-  }
 })
 
 t.test('a source with an overlay: its rendering is what kubelet starts with, and the comment says so', async (t) => {

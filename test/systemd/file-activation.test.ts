@@ -1,15 +1,15 @@
 import { chmodSync, existsSync, mkdtempSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
-import { FileActivation, type FileWiring } from '../../src/systemd/file-activation.ts'
+import { FileActivation } from '../../src/systemd/file-activation.ts'
 import { SystemFileOwnership } from '../../src/systemd/file-ownership.ts'
+import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { findMeaning, parseRecord } from '../../src/systemd/original-record.ts'
-import { bytesOf, CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, sourceOf, worldWith } from './disk.ts'
+import { bytesOf, CONFIG, DIRECTORY, ORIGINAL, sourceOf, worldWith } from './disk.ts'
 
 const A = sourceOf('101')
 const B = sourceOf('102')
-const WIRING: FileWiring = { kind: 'ready', activation: 'file', configPath: CONFIG }
+const WIRING = fileWiring(CONFIG)
 const fresh = () => {
   const world = worldWith(A, B)
   const given: string[] = []
@@ -22,7 +22,6 @@ const stateOf = (activation: FileActivation) => {
   const state = activation.read(WIRING)
   return state.kind === 'checkpoint' ? state.source : state.kind
 }
-const textOf = (source: ConfigSource) => (source === 'local' ? ORIGINAL : bytesOf(source))
 const siblings = ({ files }: World) => files.list('/etc/kubernetes/kubelet')
 
 t.test('puts a checkpoint in the place of the file, and the original back', async (t) => {
@@ -102,22 +101,6 @@ t.test('what somebody else puts there becomes the new local, once it has settled
   t.equal(files.list(`${DIRECTORY}/local/${kept}`)?.length, 3, 'and the first original is still kept')
 })
 
-t.test('a full disk does not keep a node from falling back, and further to local', async (t) => {
-  const { activation, text, disk, start } = fresh()
-  activation.stage('local', WIRING)
-  activation.activate(A, WIRING)
-  activation.stage(A, WIRING)
-  activation.activate(B, WIRING)
-  disk.full = true
-  activation.activate(A, WIRING)
-  t.equal(text(), bytesOf(A))
-  t.strictSame(stateOf(start()), A)
-  t.throws(() => activation.activate(B, WIRING), { code: 'ENOSPC' })
-  activation.activate('local', WIRING)
-  t.equal(text(), ORIGINAL)
-  t.equal(stateOf(start()), 'local')
-})
-
 t.test('damage and missing files', async (t) => {
   const { activation, disk, files, text } = fresh()
   activation.stage('local', WIRING)
@@ -143,67 +126,9 @@ t.test('damage and missing files', async (t) => {
   const hash = parseRecord(record.toString())?.original.hash
   disk.plant(`${DIRECTORY}/local/${directory}/${hash}`, 'not the original')
   t.throws(() => activation.activate('local', WIRING), { code: 'original-damaged' })
-  t.throws(
-    () =>
-      activation.activate('local', { ...WIRING, configPath: '/etc/none' }) ??
-      activation.activate(A, { ...WIRING, configPath: '/etc/none' }),
-    { code: 'no-file' },
-  )
-})
-
-t.test('crash anywhere: the file is whole, the original is not lost, and going on ends where it would have', async (t) => {
-  type Move = [fallback: ConfigSource | undefined, to: ConfigSource]
-  const paths: Move[][] = [
-    [['local', A]],
-    [
-      ['local', A],
-      [A, B],
-    ],
-    [
-      ['local', A],
-      [A, B],
-      [undefined, A],
-    ],
-    [
-      ['local', A],
-      [undefined, 'local'],
-    ],
-  ]
-  for (const path of paths) {
-    const carryOut = (activation: FileActivation, [fallback, to]: Move) => {
-      if (fallback !== undefined) activation.stage(fallback, WIRING)
-      activation.activate(to, WIRING)
-    }
-    const last: Move = path.at(-1) ?? [undefined, 'local']
-    const start = () => {
-      const world = fresh()
-      for (const move of path.slice(0, -1)) carryOut(world.activation, move)
-      world.time.wallMs += 60_000
-      return world
-    }
-    const [, from = 'local'] = path.at(-2) ?? []
-    for (const random of [undefined, () => 0, () => 0.9]) {
-      const check = (world: World, where: string) => {
-        if (random === undefined) world.disk.restart()
-        else world.disk.powerLoss(random)
-        t.ok(
-          [from, last[1]].some((source) => textOf(source) === world.text()),
-          `after a crash ${where}: ${world.text()}`,
-        )
-        const activation = world.start()
-        const state = stateOf(activation)
-        t.ok(
-          [from, last[1]].some((source) => JSON.stringify(source) === JSON.stringify(state)),
-          'it is known what it is',
-        )
-        carryOut(activation, last)
-        t.strictSame(stateOf(activation), last[1])
-        activation.activate('local', WIRING)
-        t.equal(world.text(), ORIGINAL)
-      }
-      t.ok(crashEverywhere(start, ({ activation }) => carryOut(activation, last), check) >= 4)
-    }
-  }
+  t.throws(() => activation.activate('local', fileWiring('/etc/none')) ?? activation.activate(A, fileWiring('/etc/none')), {
+    code: 'no-file',
+  })
 })
 
 t.test('a crash between the replacement and its stamp counts from when it is found', async (t) => {
@@ -234,7 +159,7 @@ t.test('mode, owner and links on a real disk', async (t) => {
   t.teardown(() => process.umask(umask))
   const root = mkdtempSync(join(t.testdir(), 'file-activation-'))
   const configPath = join(root, 'config.json')
-  const wiring: FileWiring = { kind: 'ready', activation: 'file', configPath }
+  const wiring = fileWiring(configPath)
   writeFileSync(configPath, ORIGINAL)
   chmodSync(configPath, 0o644)
   const files = new DurableFiles(new NodeDisk())
@@ -269,8 +194,8 @@ t.test('mode, owner and links on a real disk', async (t) => {
 
   const link = join(root, 'link.json')
   symlinkSync(configPath, link)
-  t.match(activation.read({ ...wiring, configPath: link }), { kind: 'local' })
-  t.throws(() => activation.activate(A, { ...wiring, configPath: link }), { code: 'no-file' })
+  t.match(activation.read(fileWiring(link)), { kind: 'local' })
+  t.throws(() => activation.activate(A, fileWiring(link)), { code: 'no-file' })
   t.ok(existsSync(link))
 })
 

@@ -117,7 +117,7 @@ t.test('a kubelet that hangs when a person stops it was stopped all the same', a
 t.test('a unit that spells --config out', async (t) => {
   const { until, localConfig } = await open(t, {}, 'file')
   t.match(await until('it runs', running), {
-    wiring: { kind: 'ready', activation: 'file', configPath: localConfig },
+    wiring: { kind: 'ready', activation: 'file', path: localConfig },
     process: { kind: 'other', configPath: localConfig },
   })
 })

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax is that of systemd
 import t from 'tap'
-import { describeKubelet, type UnitDefinition } from '../../src/systemd/wiring.ts'
+import type { UnitDefinition } from '../../src/systemd/unit-definition.ts'
+import { describeKubelet } from '../../src/systemd/wiring.ts'
 
 const ENV_FILE = '/var/lib/kubelet-cfg-agent/kubelet.env'
 const OURS = `KUBELET_CONFIG_ARGS="--config=/var/lib/kubelet-cfg-agent/checkpoints/u/1/kubelet"\n`
@@ -56,13 +57,13 @@ t.test("the unit's own arguments can come from a file before ours, and hold more
 
 t.test('a unit that spells --config out has that file replaced', async (t) => {
   t.match(describe(SPELLED_OUT), {
-    wiring: { kind: 'ready', activation: 'file', configPath: '/etc/kubernetes/kubelet/kubelet-config.json' },
+    wiring: { kind: 'ready', activation: 'file', path: '/etc/kubernetes/kubelet/kubelet-config.json' },
     localConfigPath: '/etc/kubernetes/kubelet/kubelet-config.json',
     healthzFlags: { port: 10300, address: '127.0.0.1' },
   })
   const variable = withWords('$KUBELET_KUBEADM_ARGS', '$MY_ARGS')
   const unit = { ...variable, environment: new Map([['MY_ARGS', '--config=/my.yaml']]) }
-  t.match(describe(unit).wiring, { activation: 'file', configPath: '/my.yaml' }, 'or holds it in a variable of another name')
+  t.match(describe(unit).wiring, { activation: 'file', path: '/my.yaml' }, 'or holds it in a variable of another name')
 })
 
 t.test('what runs kubelet: its process, or else the unit without us', async (t) => {
@@ -121,7 +122,7 @@ t.test('a process that still runs with --dynamic-config-dir counts', async (t) =
 })
 
 t.test('a kind that was asked for is honoured, or said to be impossible', async (t) => {
-  t.match(describe({ ...KUBEADM, environmentFiles: [] }, 'file').wiring, { activation: 'file', configPath: '/var/lib/kubelet/config.yaml' })
+  t.match(describe({ ...KUBEADM, environmentFiles: [] }, 'file').wiring, { activation: 'file', path: '/var/lib/kubelet/config.yaml' })
   t.match(describe(KUBEADM, 'file').wiring, { reason: 'overridden', detail: ENV_FILE }, 'kubelet.env of before is in the way')
   t.match(describe(SPELLED_OUT, 'env').wiring, { reason: 'no-config-argument', detail: 'KUBELET_CONFIG_ARGS' })
 })

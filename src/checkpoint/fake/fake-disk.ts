@@ -4,6 +4,7 @@
  */
 import { basename, dirname, join } from 'node:path'
 import type { FileFacts } from '../../ports/files.ts'
+import { codedError } from '../../values/errors.ts'
 import type { Disk } from '../disk.ts'
 import type { Change, FakeDirectory, FakeFile, FakeNode } from './fake-durability.ts'
 import { applyDurably, reachedBySync, wake } from './fake-durability.ts'
@@ -258,6 +259,6 @@ function segments(path: string): string[] {
   return path.split('/').filter((name) => name !== '')
 }
 
-function failure(code: string, path: string): Error & { code: string } {
-  return Object.assign(new Error(`${code}: simulated, '${path}'`), { code })
+function failure(code: string, path: string): Error & { readonly code: string } {
+  return codedError(code, `${code}: simulated, '${path}'`)
 }

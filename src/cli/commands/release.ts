@@ -33,10 +33,9 @@ async function release({ terminal, takeOver, observe }: CommandContext): Promise
     const decision = chooseRelease(await observe())
     if (decision.kind === 'activate') hold.activation.activate(decision.target, decision.wiring)
     // Includes files that the unit no longer names: it may name them again after the agent is gone.
-    for (const configPath of hold.activation.replacedFiles()) {
-      hold.activation.activate('local', { kind: 'ready', activation: 'file', configPath })
-      terminal.out(`${plainText(configPath)} has its original content again.\n`)
-    }
+    hold.activation.withdraw(decision.kind === 'withdraw' ? 'everything' : 'replaced-files', (path) =>
+      terminal.out(`${plainText(path)} has its original content again.\n`),
+    )
     if (decision.kind === 'unknown') return refuse(`cannot tell what kubelet starts with next, and left it as it is: ${decision.detail}`)
     terminal.out(`${plainText(describe(decision))}\nKubelet was not restarted.\n`)
     return EXIT.fine
@@ -52,5 +51,5 @@ async function release({ terminal, takeOver, observe }: CommandContext): Promise
 
 function describe(decision: Exclude<Release, { kind: 'unknown' }>): string {
   if (decision.kind === 'keep') return `Nothing to release: ${decision.why}.`
-  return `Kubelet's next start uses ${describeSource(decision.target)}: ${decision.why}.`
+  return `Kubelet's next start uses ${describeSource(decision.kind === 'activate' ? decision.target : 'local')}: ${decision.why}.`
 }

@@ -3,9 +3,9 @@
  * test as the adapter of the real one.
  */
 
-import { findFile, layoutOf } from '../../checkpoint/layout.ts'
 import type { KubeletProcess, UnitActivity, UnitState } from '../../decision/unit-state.ts'
 import type { CommandOutcome, Unit } from '../../ports/unit.ts'
+import { describeProcess } from '../kubelet-process.ts'
 import { chooseVerb, classifyActivity, needsReset, summarizeState } from '../unit-activity.ts'
 import type { KubeletFacts } from '../wiring.ts'
 import { type ExitResult, SHOWN_STATE, UnitMachine } from './unit-machine.ts'
@@ -163,10 +163,6 @@ export class FakeUnit implements Unit {
 
   #describeProcess(): KubeletProcess {
     if (this.#process === undefined) return { kind: 'none' }
-    const { pid, configPath } = this.#process
-    const file = configPath === undefined ? undefined : findFile(layoutOf(this.#options.dynamicConfigDir), configPath)
-    if (file === undefined) return { kind: 'other', pid, configPath }
-    const { kubeletConfigKey: key, ...version } = file
-    return { kind: 'checkpoint', pid, key, ...version }
+    return describeProcess(this.#options.dynamicConfigDir, this.#process.pid, this.#process.configPath)
   }
 }

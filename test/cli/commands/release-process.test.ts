@@ -11,9 +11,9 @@ import { takeLock } from '../../../src/checkpoint/lock.ts'
 import { NodeDisk } from '../../../src/checkpoint/node-disk.ts'
 import { FileRecords } from '../../../src/checkpoint/records.ts'
 import type { ConfigMapSource } from '../../../src/decision/config-source.ts'
-import type { ReadyWiring } from '../../../src/decision/unit-state.ts'
-import { EnvActivation } from '../../../src/systemd/env-activation.ts'
-import { FileActivation } from '../../../src/systemd/file-activation.ts'
+import { UnitActivation } from '../../../src/systemd/activation.ts'
+import { envWiring } from '../../../src/systemd/env-wiring.ts'
+import { fileWiring } from '../../../src/systemd/file-wiring.ts'
 import { faultsOver } from '../../checkpoint/faults.ts'
 import { silentLog } from '../../checkpoint/silent-log.ts'
 import { source } from '../../report/build.ts'
@@ -59,9 +59,8 @@ function node(t: Test, activation: 'env' | 'file') {
   records.write('assigned', TRIED)
   const activate = (target: ConfigMapSource) => {
     const clock = { now: () => ({ bootId: 'b', monotonicUs: 1, wallMs: Date.now() }) }
-    const parts = { files, ownership: { give: () => {} }, clock, dynamicConfigDir: directory, runtimeDir: join(root, 'run') }
-    if (activation === 'env') new EnvActivation(files, directory, envFile).activate(target, { kind: 'ready', activation, configArgs: '' })
-    else new FileActivation(parts).activate(target, { kind: 'ready', activation, configPath } satisfies ReadyWiring)
+    const parts = { files, ownership: { give: () => {} }, clock, dynamicConfigDir: directory, envFile, runtimeDir: join(root, 'run') }
+    new UnitActivation(parts).activate(target, activation === 'env' ? envWiring(envFile, '') : fileWiring(configPath))
   }
   const flags = [
     '--dynamic-config-dir',

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { TakeOver } from '../../../src/cli/command.ts'
 import { releaseCommand } from '../../../src/cli/commands/release.ts'
+import { fileWiring } from '../../../src/systemd/file-wiring.ts'
 import { following, held, snapshot, source, unit } from '../../report/build.ts'
 import { execute, type FakeNodeFields, fakeNode } from '../fake-node.ts'
 
@@ -20,6 +21,14 @@ t.test('replaces a config on trial with last-known-good, and releases the lock',
       'Kubelet was not restarted.\n',
     err: '',
   })
+})
+
+t.test('withdraws everything where the unit does not take its config from the agent', async (t) => {
+  const wiring = { kind: 'broken', reason: 'overridden', detail: 'a later drop-in' } as const
+  const nextStart = { kind: 'unknown', detail: wiring.detail } as const
+  const result = await release({ snapshot: following(source('2'), { unit: unit({ wiring }), nextStart }) })
+  t.same(result.actions, ['withdraw everything', 'end'])
+  t.match(result, { code: 0, err: '', out: /^Kubelet's next start uses local: .*a later drop-in/ })
 })
 
 t.test('reports that there is nothing to do', async (t) => {
@@ -58,11 +67,11 @@ t.test('a failure releases the lock', async (t) => {
       activate: () => {
         throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
       },
-      replacedFiles: () => [],
+      withdraw: () => {},
     },
     end: () => void actions.push('end'),
   })
-  const wiring = { kind: 'ready', activation: 'file', configPath: '/etc/kubelet.json' } as const
+  const wiring = fileWiring('/etc/kubelet.json')
   const of = following(source('2'), { unit: unit({ wiring }) })
   await t.rejects(release({ snapshot: of, context: { takeOver } }), { message: 'no space left' })
   t.same(actions, ['end'])

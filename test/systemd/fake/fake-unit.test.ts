@@ -1,11 +1,12 @@
 import t from 'tap'
+import { envWiring } from '../../../src/systemd/env-wiring.ts'
 import { FakeUnit, type KubeletBehaviour } from '../../../src/systemd/fake/fake-unit.ts'
 import type { KubeletFacts } from '../../../src/systemd/wiring.ts'
 import { unitContract } from '../unit-contract.ts'
 
 const LOCAL = '/var/lib/kubelet/config.yaml'
 const FACTS: KubeletFacts = {
-  wiring: { kind: 'ready', activation: 'env', configArgs: `--config=${LOCAL}` },
+  wiring: envWiring('/var/lib/kubelet-cfg-agent/kubelet.env', `--config=${LOCAL}`),
   localConfigPath: LOCAL,
   runtimeEndpoint: undefined,
   healthzFlags: {},

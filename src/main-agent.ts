@@ -1,0 +1,61 @@
+/** `run`: the agent as a process. It takes the directory's lock, tells systemd how it is, and ends on SIGTERM and SIGINT. */
+import { fstatSync } from 'node:fs'
+import { keepHeapSmall } from './agent/heap.ts'
+import { DurableFiles } from './checkpoint/files.ts'
+import { layoutOf } from './checkpoint/layout.ts'
+import { takeLock } from './checkpoint/lock.ts'
+import { NodeDisk } from './checkpoint/node-disk.ts'
+import { type AgentStart, EXIT, type ExitCode } from './cli/command.ts'
+import { wantsColor } from './cli/terminal.ts'
+import { live } from './main-life.ts'
+import { atMost, STOP_LIMIT_MS } from './main-pace.ts'
+import { LiveSettings, type SettingsParser } from './main-settings.ts'
+import { VERSION } from './main-version.ts'
+import type { Clock } from './ports/clock.ts'
+import type { Settings } from './settings/settings.ts'
+import { Heartbeat } from './systemd/heartbeat.ts'
+import { createLog, type LeveledLog } from './systemd/journal.ts'
+import { chooseFormat } from './systemd/log-format.ts'
+import { Notifier, type Supervision } from './systemd/notify.ts'
+
+export interface AgentWorld {
+  readonly clock: Clock
+  readonly supervision: Supervision
+  readonly parser: SettingsParser
+}
+
+export async function runAgent(start: AgentStart, { clock, supervision, parser }: AgentWorld): Promise<ExitCode> {
+  keepHeapSmall()
+  // For ps and top: Node.js names the first thread of every process `node` or MainThread.
+  process.title = ['kubelet-cfg-agent', ...process.argv.slice(2)].join(' ')
+  const { dynamicConfigDir } = start.settings
+  const log = openLog(start.settings)
+  const stop = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal))
+  log.info(`kubelet-cfg-agent ${VERSION} starting`, { pid: process.pid })
+  const notifier = new Notifier({ socket: supervision.socket, log })
+  const heartbeat = new Heartbeat({ clock, watchdogUs: supervision.watchdogUs, send: (message) => notifier.send(message) })
+  stop.signal.addEventListener('abort', () => heartbeat.stopping(), { once: true })
+  new DurableFiles(new NodeDisk()).makeDirectory(dynamicConfigDir)
+  const taken = takeLock(layoutOf(dynamicConfigDir).lock, process.pid)
+  if (!taken.ok) {
+    log.error(taken.detail)
+    return EXIT.failed
+  }
+  const liveSettings = new LiveSettings(start, parser, log)
+  while (!stop.signal.aborted) {
+    const why = await live({ liveSettings, heartbeat, clock, log }, stop.signal)
+    if (!stop.signal.aborted) log.warn(`starting over: ${why}`)
+  }
+  log.info('stopped; kubelet keeps running unchanged', { signal: String(stop.signal.reason) })
+  taken.lock.release()
+  await atMost(STOP_LIMIT_MS / 4, notifier.settled())
+  return EXIT.fine
+}
+
+function openLog(settings: Settings): LeveledLog {
+  const { dev, ino } = fstatSync(1)
+  const chosen = chooseFormat(process.env.JOURNAL_STREAM, { isTTY: process.stdout.isTTY, dev, ino })
+  const format = { auto: chosen, json: chosen === 'journal' ? 'journal' : 'json', text: 'terminal' } as const
+  return createLog({ level: settings.logLevel, format: format[settings.logFormat], colours: wantsColor(process.stdout.isTTY, process.env) })
+}

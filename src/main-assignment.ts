@@ -1,0 +1,82 @@
+/**
+ * Where this node's assignment comes from: the cluster, or a directory of manifests, with the node's overlay applied to it.
+ * The YAML parser is loaded only where there are files to parse.
+ */
+import type { KubeconfigFile } from './kube/kubeconfig.ts'
+import type { Identity } from './main-identity.ts'
+import type { Pace } from './main-pace.ts'
+import { OverlaidSource } from './overlay/overlaid-source.ts'
+import { OverlayDirectory } from './overlay/overlay-directory.ts'
+import { readOverlayFiles } from './overlay/overlay-files.ts'
+import type { AssignmentSource } from './ports/assignment-source.ts'
+import type { Files } from './ports/files.ts'
+import type { KubeApi } from './ports/kube-api.ts'
+import type { Log } from './ports/log.ts'
+import type { Counters } from './report/counters.ts'
+import type { Publisher } from './report/publisher.ts'
+import type { Settings } from './settings/settings.ts'
+import { toChannelSettings } from './settings/source-settings.ts'
+import { ClusterSource } from './source/cluster.ts'
+import { DirectorySource } from './source/directory.ts'
+import { watchDirectory } from './source/watch-directory.ts'
+
+export interface AssignmentWorld {
+  readonly settings: Settings
+  readonly identity: Identity
+  readonly files: Files
+  readonly kubeconfig: KubeconfigFile
+  /** undefined: assignments come from a directory. */
+  readonly api: KubeApi | undefined
+  readonly publisher: Publisher | undefined
+  readonly counters: Counters
+  readonly pace: Pace
+  readonly log: Log
+  /** Called when the kubeconfig turns out to belong to another node or cluster. */
+  readonly onChangeOfIdentity: (why: string) => void
+}
+
+export async function openAssignment(world: AssignmentWorld): Promise<AssignmentSource> {
+  const { api, settings, pace, log } = world
+  const source = api === undefined ? await openManifests(world) : openCluster(world, api)
+  const { overlayDir: directory } = settings
+  if (directory === undefined) return source
+  const loadParser = () => import('./kubelet/yaml.ts')
+  const overlay = new OverlayDirectory({ directory, read: readOverlayFiles, loadParser, watch: watchDirectory, pace, log })
+  return new OverlaidSource(source, overlay, log)
+}
+
+async function openManifests({ settings, identity, files, counters, pace, log }: AssignmentWorld): Promise<AssignmentSource> {
+  const { parseDocuments } = await import('./kubelet/yaml.ts')
+  return new DirectorySource({
+    path: settings.manifestDir ?? '',
+    nodeName: identity.nodeName,
+    channels: toChannelSettings(settings),
+    files,
+    parse: parseDocuments,
+    watch: watchDirectory,
+    pace,
+    log,
+    counters: { synced: () => counters.synced(Date.now()) },
+  })
+}
+
+function openCluster(world: AssignmentWorld, api: KubeApi): AssignmentSource {
+  const { settings, identity, kubeconfig, publisher, counters, pace, log } = world
+  return new ClusterSource({
+    nodeName: identity.nodeName,
+    api,
+    pace,
+    log,
+    counters: { watchReconnected: () => counters.watchReconnected(), synced: () => counters.synced(Date.now()) },
+    obstacle: () => kubeconfig.problem(),
+    channels: toChannelSettings(settings),
+    onNode: (...seen) => publisher?.nodeObserved(...seen),
+    ready: async (signal) => {
+      await kubeconfig.ready(pace.sleep, signal)
+      // A kubeconfig that is written later may name another node.
+      const change = identity.findChangeOfNode()
+      if (change === undefined) publisher?.start()
+      else world.onChangeOfIdentity(change)
+    },
+  })
+}

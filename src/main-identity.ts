@@ -1,0 +1,65 @@
+/**
+ * Which node and which cluster the state in the dynamic config directory belongs to. State of another node or cluster is
+ * set aside before anything reads it, and state that kubelet itself left behind is adopted where the settings say so.
+ */
+import { adoptKubeletStore, findKubeletStore } from './checkpoint/adopt.ts'
+import { compareBinding, readBinding, setForeignStateAside, writeBinding } from './checkpoint/binding.ts'
+import type { OnSetAside } from './checkpoint/set-aside.ts'
+import type { KubeconfigFile } from './kube/kubeconfig.ts'
+import { findNodeName, type Stores } from './main-stores.ts'
+import type { Log } from './ports/log.ts'
+import type { Settings } from './settings/settings.ts'
+
+export interface IdentityWorld {
+  readonly settings: Settings
+  readonly stores: Stores
+  readonly kubeconfig: KubeconfigFile
+  readonly onSetAside: OnSetAside
+  readonly log: Log
+}
+
+export interface Identity {
+  readonly nodeName: string
+  /** Why the state on disk is no longer this node's. undefined: it still is, or that cannot be told now. */
+  findChange(): string | undefined
+  /** The same, and whether a kubeconfig that was written later names another node. */
+  findChangeOfNode(): string | undefined
+}
+
+export function openIdentity({ settings, stores: { files, layout, checkpoints }, kubeconfig, onSetAside, log }: IdentityWorld): Identity {
+  const nodeName = findNodeName(settings, files)
+
+  /**
+   * Compares and records. Called at the start and repeatedly afterwards: while a certificate authority is rotated, each set
+   * of certificates shares one with the set before it, and none with the set before that.
+   */
+  const isOurs = (): boolean => {
+    try {
+      const reading = settings.manifestDir === undefined ? kubeconfig.current() : undefined
+      if (reading !== undefined && reading.kind !== 'ok') return true
+      const binding = { nodeName, caHashes: reading === undefined ? [] : reading.credentials.authorityHashes() }
+      if (compareBinding(readBinding(files, layout), binding) === 'foreign') return false
+      writeBinding(files, layout, binding)
+    } catch (error) {
+      log.warn('cannot read or record which node and cluster this state belongs to; trying again later', { error })
+    }
+    return true
+  }
+  const findChange = () => (isOurs() ? undefined : 'the kubeconfig is for another cluster')
+
+  if (!isOurs()) setForeignStateAside(files, layout, [settings.envFile, `${settings.envFile}.fallback`], onSetAside)
+  if (settings.adopt) {
+    const { checkpoints: count, remarks } = adoptKubeletStore(files, checkpoints, layout)
+    if (count > 0) log.info(`adopted ${count} checkpoints that kubelet left behind`)
+    for (const remark of remarks) log.warn(remark)
+  } else if (findKubeletStore(files, layout) !== undefined) {
+    log.warn(`${settings.dynamicConfigDir} holds checkpoints of kubelet's own dynamic configuration; start with --adopt to take them over`)
+  }
+  // Records the binding where foreign state has just been set aside.
+  isOurs()
+  return {
+    nodeName,
+    findChange,
+    findChangeOfNode: () => (findNodeName(settings, files) === nodeName ? findChange() : 'the kubeconfig names another node'),
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * One life of the agent: from opening the state of this node until the agent is told to stop, or until that state turns out
+ * to belong to another node or cluster and everything starts over. Here the parts meet that the loop works with.
+ */
+import { Loop, runLoop } from './agent/loop.ts'
+import { Waker } from './agent/waker.ts'
+import { NodeDisk } from './checkpoint/node-disk.ts'
+import type { OnSetAside } from './checkpoint/set-aside.ts'
+import { gatherFindings, logFindings } from './cli/gather-findings.ts'
+import { readRights } from './cli/rights.ts'
+import type { TrialKey } from './decision/trial-key.ts'
+import type { Acceptance } from './decision/verdict.ts'
+import { readKubeconfig } from './kube/credentials.ts'
+import { HttpsKubeApi } from './kube/kube-api.ts'
+import { KubeconfigFile } from './kube/kubeconfig.ts'
+import { openAssignment } from './main-assignment.ts'
+import { openIdentity } from './main-identity.ts'
+import { atMost, paceBy, STOP_LIMIT_MS } from './main-pace.ts'
+import { openPreflight } from './main-preflight.ts'
+import { openReporting } from './main-reporting.ts'
+import type { LiveSettings } from './main-settings.ts'
+import { openStores, type Stores, settleStores } from './main-stores.ts'
+import { VERSION } from './main-version.ts'
+import type { Clock } from './ports/clock.ts'
+import type { Log } from './ports/log.ts'
+import { countRejections } from './report/counters.ts'
+import { type Settings, toPolicy } from './settings/settings.ts'
+import { watchDirectory } from './source/watch-directory.ts'
+import type { Heartbeat } from './systemd/heartbeat.ts'
+
+/** How often the agent checks that the kubeconfig still belongs to its cluster. */
+const REBIND_MS = 60_000
+
+export interface LifeWorld {
+  readonly liveSettings: LiveSettings
+  readonly heartbeat: Heartbeat
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Resolves with the reason why it ended. */
+export async function live({ liveSettings, heartbeat, clock, log }: LifeWorld, stop: AbortSignal): Promise<string> {
+  const over = new AbortController()
+  stop.addEventListener('abort', () => over.abort(stop.reason), { once: true })
+  const { signal } = over
+  const waker = new Waker()
+  const wake = () => waker.wake()
+  const settings = () => liveSettings.current()
+  const atStart = settings()
+  const pace = paceBy(clock)
+
+  const kubeconfig = new KubeconfigFile(atStart.kubeconfig, (path) => readKubeconfig(path, Date.now), log)
+  const onSetAside: OnSetAside = ({ path, to, why }) => log.error(`set aside ${path} as ${to}: ${why}`)
+  const stores = openStores(atStart, new NodeDisk(), clock, log, onSetAside)
+  settleStores(stores, log)
+  const identity = openIdentity({ settings: atStart, stores, kubeconfig, onSetAside, log })
+  const { nodeName } = identity
+  const usesApi = atStart.manifestDir === undefined
+  const api = usesApi ? new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}`, wallMs: Date.now }) : undefined
+  const { counters, history, publisher, reporter, stopServing } = await openReporting({ settings, stores, nodeName, api, pace, log })
+  const assignment = await openAssignment({
+    ...{ settings: atStart, identity, files: stores.files, kubeconfig, api, publisher, counters, pace, log },
+    onChangeOfIdentity: (why) => over.abort(why),
+  })
+  const { preflight, drain, effect } = openPreflight({ settings, stores, nodeName, api, log, onChange: wake, signal })
+  const accepted = new Map<TrialKey, Acceptance>()
+  const loop = new Loop({
+    observation: { ...stores, nodeName, policy: () => toPolicy(settings()), assignment, accepted, preflight, drain },
+    effects: { ...stores, preflight, history: countRejections(history, counters), log, accepted },
+    observer: {
+      decided: (snapshot, step) => {
+        reporter.decided(snapshot, step)
+        effect?.decided(snapshot)
+      },
+      turned: (...seen) => {
+        heartbeat.turned(...seen)
+        reporter.turned(...seen)
+      },
+    },
+    log,
+  })
+
+  const reload = async () => {
+    await liveSettings.reread()
+    accepted.clear()
+    wake()
+  }
+  const onHangUp = () => void reload().catch((error: unknown) => log.error('cannot reread the settings', { error }))
+  process.on('SIGHUP', onHangUp)
+  const rebinding = setInterval(() => {
+    const change = identity.findChange()
+    if (change !== undefined) over.abort(change)
+  }, REBIND_MS)
+  makeRequestsDirectory(stores, log)
+  const requests = watchDirectory(stores.layout.requests, wake)
+  assignment.start(wake)
+  const checked = checkSelf(atStart, stores, log).catch((error: unknown) => log.warn('the self-check failed', { error }))
+  try {
+    await untilOver(runLoop(loop, waker, clock, signal, heartbeat.beatUs), signal)
+  } finally {
+    clearInterval(rebinding)
+    process.off('SIGHUP', onHangUp)
+    const ends = [assignment.stop(), publisher?.stop(STOP_LIMIT_MS), requests.close(), stopServing(), checked]
+    await atMost(STOP_LIMIT_MS, Promise.all(ends))
+  }
+  return String(signal.reason)
+}
+
+/** Commands leave their requests in it. */
+function makeRequestsDirectory({ files, layout }: Stores, log: Log): void {
+  try {
+    files.makeDirectory(layout.requests)
+  } catch (error) {
+    log.warn('cannot create the directory for requests of the command line', { error })
+  }
+}
+
+async function checkSelf(settings: Settings, { unit, activation }: Stores, log: Log): Promise<void> {
+  const nodeFacts = async () => (await import('./kubelet/node-facts.ts')).readNodeFacts()
+  const uid = process.getuid?.() ?? 0
+  logFindings(await gatherFindings({ settings, unit, activation, rights: readRights, uid, nodeFacts }), log)
+}
+
+/**
+ * A pass of the loop may be waiting for systemd or kubelet when the agent has to stop. It changes files synchronously, so it
+ * can be abandoned at any of its waits.
+ */
+async function untilOver(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  const limit = new Promise<void>((resolve) => signal.addEventListener('abort', () => setTimeout(resolve, STOP_LIMIT_MS), { once: true }))
+  await Promise.race([work, limit])
+}

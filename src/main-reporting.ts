@@ -1,0 +1,81 @@
+/**
+ * What the agent reports about itself: to the API server, to the history on disk, and as metrics. The metrics cost memory,
+ * so they are loaded only when an address for them is configured.
+ */
+
+import type { Pace } from './main-pace.ts'
+import type { Stores } from './main-stores.ts'
+import { VERSION } from './main-version.ts'
+import type { KubeApi } from './ports/kube-api.ts'
+import type { Log } from './ports/log.ts'
+import { type Counters, NO_COUNTERS } from './report/counters.ts'
+import { FileHistory } from './report/history.ts'
+import { Publisher } from './report/publisher.ts'
+import { Reporter } from './report/reporter.ts'
+import { ReportServer } from './report/server.ts'
+import type { ConfigStatus } from './report/status.ts'
+import type { Settings } from './settings/settings.ts'
+
+export interface ReportingWorld {
+  readonly settings: () => Settings
+  readonly stores: Stores
+  readonly nodeName: string
+  /** undefined: assignments come from a directory, and nothing is published. */
+  readonly api: KubeApi | undefined
+  readonly pace: Pace
+  readonly log: Log
+}
+
+export async function openReporting({ settings, stores, nodeName, api, pace, log }: ReportingWorld) {
+  const { metricsAddress, dynamicConfigDir: directory } = settings()
+  const { files, clock } = stores
+  const metrics = await openMetrics(metricsAddress)
+  const history: FileHistory = new FileHistory({ files, directory, clock, log, onAppend: () => publisher?.historyAppended() })
+  const publisher =
+    api &&
+    new Publisher({
+      ...{ api, nodeName, clock, log, random: pace.random, files, directory, history, sleep: pace.sleep },
+      publications: () => settings().publish,
+    })
+  const reporter = new Reporter({
+    clock,
+    log,
+    counters: metrics.counters,
+    agentVersion: VERSION,
+    publish: (status, trialRemainingSeconds, standing) => {
+      publisher?.publish(status, standing)
+      metrics.report(status, trialRemainingSeconds)
+    },
+    publishBlind: (condition) => publisher?.publishCondition(condition),
+  })
+  const stopServing = metrics.serve(reporter, log)
+  return { counters: metrics.counters, history, publisher, reporter, stopServing }
+}
+
+interface OpenMetrics {
+  readonly counters: Counters
+  report(status: ConfigStatus, trialRemainingSeconds: number): void
+  /** Starts to answer scrapes and probes. Returns how to stop. */
+  serve(reporter: Reporter, log: Log): () => Promise<void>
+}
+
+async function openMetrics(address: Settings['metricsAddress']): Promise<OpenMetrics> {
+  if (address === undefined) return { counters: NO_COUNTERS, report: () => {}, serve: () => async () => {} }
+  const { Metrics } = await import('./report/metrics.ts')
+  const metrics = new Metrics({ version: VERSION })
+  return {
+    counters: metrics,
+    report: (status, trialRemainingSeconds) => metrics.report(status, trialRemainingSeconds),
+    serve(reporter, log) {
+      const server = new ReportServer({
+        address,
+        render: () => metrics.render(),
+        isAlive: () => reporter.isAlive(),
+        isReady: () => reporter.isReady(),
+        log,
+      })
+      server.start()
+      return () => server.stop()
+    },
+  }
+}

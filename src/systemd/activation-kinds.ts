@@ -1,0 +1,33 @@
+/**
+ * The table of the kinds of activation. A new kind is a class with functions that find its wiring, and an entry here;
+ * everything else goes by the properties of the wiring.
+ */
+import type { ActivationKind, Wiring } from '../decision/unit-state.ts'
+import type { Activation } from '../ports/activation.ts'
+import type { ActivationEntry, ActivationParts } from './activation-kind.ts'
+import { EnvActivation } from './env-activation.ts'
+import { findEnvWiring, usesConfigVariable } from './env-wiring.ts'
+import { FileActivation } from './file-activation.ts'
+import { findFileWiring, namesConfigFile } from './file-wiring.ts'
+import type { WirableUnit } from './unit-definition.ts'
+
+/** In the order in which `auto` tries them. */
+const ACTIVATIONS: Readonly<Record<ActivationKind, ActivationEntry>> = {
+  env: { suits: usesConfigVariable, findWiring: findEnvWiring, open: (parts) => new EnvActivation(parts) },
+  file: { suits: namesConfigFile, findWiring: findFileWiring, open: (parts) => new FileActivation(parts) },
+}
+
+export const ACTIVATION_KINDS = Object.keys(ACTIVATIONS) as readonly ActivationKind[]
+
+export type ActivationChoice = 'auto' | ActivationKind
+
+export function openActivations(parts: ActivationParts): Readonly<Record<ActivationKind, Activation>> {
+  const opened = ACTIVATION_KINDS.map((kind) => [kind, ACTIVATIONS[kind].open(parts)] as const)
+  return Object.fromEntries(opened) as Record<ActivationKind, Activation>
+}
+
+export function findWiringOf(unit: WirableUnit, choice: ActivationChoice): Wiring {
+  const chosen = choice === 'auto' ? Object.values(ACTIVATIONS).find(({ suits }) => suits(unit)) : ACTIVATIONS[choice]
+  // Without --config there is no kind that suits; `file` says so.
+  return (chosen ?? ACTIVATIONS.file).findWiring(unit)
+}

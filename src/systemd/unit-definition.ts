@@ -1,0 +1,54 @@
+/**
+ * The definition of kubelet's unit as systemd has loaded it, and the environment that it gives kubelet. Pure. Which
+ * assignment of a variable wins is in systemd.exec(5), "EnvironmentFile=".
+ */
+import { posix } from 'node:path'
+import type { BrokenWiring, WiringProblem } from '../decision/unit-state.ts'
+import type { Argument } from './command-line.ts'
+import { parseEnvironmentFile } from './environment-file.ts'
+
+/** The variable in which kubeadm's unit passes `--config`; kubelet.env replaces it. */
+export const CONFIG_VARIABLE = 'KUBELET_CONFIG_ARGS'
+
+/** What is known of a unit, apart from its process. */
+export interface UnitDefinition {
+  readonly path: string
+  /** ExecStart with its variables unexpanded; the process sees the first word as its own name. */
+  readonly words: readonly string[]
+  readonly environment: ReadonlyMap<string, string>
+  /** In the order of the unit. `text` is undefined where the file does not exist, which is allowed, or cannot be read. */
+  readonly environmentFiles: readonly { readonly path: string; readonly text: string | undefined }[]
+  readonly needDaemonReload: boolean
+  /** The agent's drop-in: loaded by systemd, only on disk, or not there. */
+  readonly dropIn: 'loaded' | 'on-disk' | 'absent'
+  /** The files that the agent's drop-in, as loaded, names in EnvironmentFile=. */
+  readonly dropInNames: readonly string[]
+  /** Changes with kubelet's binary and with nothing else. */
+  readonly binaryIdentity: string
+}
+
+/** A unit definition together with what it means for an agent that writes this kubelet.env. */
+export interface WirableUnit {
+  readonly unit: UnitDefinition
+  /** Absolute path of kubelet.env. */
+  readonly envFile: string
+  /** The command line that kubelet would be started with if there were no kubelet.env. */
+  readonly command: readonly Argument[]
+}
+
+/**
+ * Files win over `Environment=`, later files over earlier ones.
+ * @param without a file to leave out
+ */
+export function mergeEnvironment(unit: UnitDefinition, without?: string): Map<string, string> {
+  const files = unit.environmentFiles.filter(({ path }) => without === undefined || !isSamePath(path, without))
+  return new Map([...unit.environment, ...files.flatMap(({ text }) => (text === undefined ? [] : [...parseEnvironmentFile(text)]))])
+}
+
+export function isSamePath(a: string, b: string): boolean {
+  return posix.normalize(a) === posix.normalize(b)
+}
+
+export function broken(reason: WiringProblem, detail: string): BrokenWiring {
+  return { kind: 'broken', reason, detail }
+}

@@ -1,0 +1,186 @@
+/** What every kind of activation does, and what the properties of its wiring promise. */
+import type { Test } from 'tap'
+import type { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
+import { type ConfigSource, sameSource } from '../../src/decision/config-source.ts'
+import type { ReadyWiring } from '../../src/decision/unit-state.ts'
+import type { Activation } from '../../src/ports/activation.ts'
+import type { Files } from '../../src/ports/files.ts'
+import { bytesOf, CONFIG, crashEverywhere, ORIGINAL, sourceOf } from './disk.ts'
+
+export const A = sourceOf('101')
+export const B = sourceOf('102')
+
+/** A node with the checkpoints A and B, and ORIGINAL as kubelet's local config at CONFIG. */
+export interface ActivationWorld {
+  readonly wiring: ReadyWiring
+  readonly activation: Activation
+  readonly disk: FakeDisk
+  readonly files: Pick<Files, 'read'>
+  /** The agent after a restart. */
+  start(): Activation
+  /** What `--config` of a kubelet that is started now names. */
+  configFlag(): string
+  /** Lets time pass until no file counts as changed just now. */
+  pause(): void
+}
+
+/** @param fewestCrashPoints of the shortest move between two sources */
+export function activationContract(t: Test, open: () => ActivationWorld, fewestCrashPoints: number): void {
+  const text = ({ files }: ActivationWorld, path: string) => files.read(path)?.toString()
+  /** What kubelet reads when it is started now. */
+  const configText = (world: ActivationWorld) => text(world, world.configFlag())
+  const textOf = (source: ConfigSource) => (source === 'local' ? ORIGINAL : bytesOf(source))
+  const stateOf = (activation: Activation, wiring: ReadyWiring): ConfigSource => {
+    const state = activation.read(wiring)
+    if (state.kind === 'unknown') throw new Error(state.detail)
+    return state.kind === 'checkpoint' ? state.source : 'local'
+  }
+  const withActivated = (source: ConfigSource): ActivationWorld => {
+    const world = open()
+    world.activation.stage('local', world.wiring)
+    world.activation.activate(source, world.wiring)
+    return world
+  }
+
+  t.test('kubelet starts with what is activated, and the agent knows what that is, after a restart too', async (t) => {
+    const world = open()
+    for (const source of ['local', A, B, A, 'local', B, B] as const) {
+      world.activation.stage('local', world.wiring)
+      world.activation.activate(source, world.wiring)
+      t.equal(configText(world), textOf(source))
+      t.strictSame(stateOf(world.activation, world.wiring), source)
+      t.strictSame(stateOf(world.start(), world.wiring), source)
+    }
+  })
+
+  t.test('what is activated again stays as it is', async (t) => {
+    const world = withActivated(A)
+    const before = text(world, world.wiring.path)
+    world.activation.activate(A, world.wiring)
+    t.equal(text(world, world.wiring.path), before)
+    t.strictSame(stateOf(world.activation, world.wiring), A)
+  })
+
+  t.test('a full disk does not keep a node from falling back, and further to local', async (t) => {
+    const world = withActivated(A)
+    const { activation, wiring, disk } = world
+    activation.stage(A, wiring)
+    activation.activate(B, wiring)
+    disk.full = true
+    activation.activate(A, wiring)
+    t.equal(configText(world), bytesOf(A))
+    t.strictSame(stateOf(world.start(), wiring), A)
+    t.throws(() => activation.activate(B, wiring), { code: 'ENOSPC' })
+    t.strictSame(stateOf(activation, wiring), A, 'what cannot be written changes nothing')
+    activation.activate('local', wiring)
+    t.equal(configText(world), ORIGINAL)
+    t.equal(stateOf(world.start(), wiring), 'local')
+  })
+
+  t.test('a source that leads out of the directory is refused', async (t) => {
+    const { activation, wiring } = withActivated(A)
+    t.throws(() => activation.activate({ ...A, uid: '../..' }, wiring), { code: 'unsafe-character' })
+    t.strictSame(stateOf(activation, wiring), A)
+  })
+
+  t.test('crash anywhere: kubelet starts with the old or the new, and doing it again ends in the new', async (t) => {
+    type Move = [fallback: ConfigSource | undefined, to: ConfigSource]
+    const paths: Move[][] = [
+      [['local', A]],
+      [
+        ['local', A],
+        [A, B],
+      ],
+      [
+        ['local', A],
+        [A, B],
+        [undefined, A],
+      ],
+      [
+        ['local', A],
+        [undefined, 'local'],
+      ],
+      [
+        ['local', B],
+        ['local', A],
+      ],
+      [
+        ['local', A],
+        [A, 'local'],
+      ],
+    ]
+    for (const path of paths) {
+      const last = path.at(-1)
+      const [, from] = path.at(-2) ?? [undefined, 'local' as const]
+      if (last === undefined) throw new Error('an empty path')
+      const to = last[1]
+      const carryOut = (activation: Activation, wiring: ReadyWiring, [fallback, target]: Move) => {
+        if (fallback !== undefined) activation.stage(fallback, wiring)
+        activation.activate(target, wiring)
+      }
+      const start = () => {
+        const world = open()
+        for (const move of path.slice(0, -1)) carryOut(world.activation, world.wiring, move)
+        world.pause()
+        return world
+      }
+      for (const random of [undefined, () => 0, () => 0.9]) {
+        const check = (world: ActivationWorld, where: string) => {
+          if (random === undefined) world.disk.restart()
+          else world.disk.powerLoss(random)
+          const { wiring } = world
+          t.ok([textOf(from), textOf(to)].includes(configText(world) ?? ''), `after a crash ${where}: ${configText(world)}`)
+          const activation = world.start()
+          const state = stateOf(activation, wiring)
+          t.ok(sameSource(state, from) || sameSource(state, to), `the agent knows what it is after a crash ${where}`)
+          carryOut(activation, wiring, last)
+          t.strictSame(stateOf(activation, wiring), to)
+          t.equal(configText(world), textOf(to))
+          activation.activate('local', wiring)
+          t.equal(configText(world), ORIGINAL)
+        }
+        t.ok(crashEverywhere(start, ({ activation, wiring }) => carryOut(activation, wiring, last), check) >= fewestCrashPoints)
+      }
+    }
+  })
+
+  t.test('everything is withdrawn without a unit to ask, by an agent that has just started', async (t) => {
+    const world = withActivated(A)
+    const restored: string[] = []
+    world.start().withdraw('everything', (path) => restored.push(path))
+    t.equal(configText(world), ORIGINAL)
+    t.equal(stateOf(world.start(), world.wiring), 'local')
+    t.strictSame(restored, world.wiring.replacesLocalFile ? [world.wiring.path] : [])
+    world.start().withdraw('everything', (path) => t.fail(`${path} was restored twice`))
+  })
+
+  t.test('replaced files alone are withdrawn where there are any', async (t) => {
+    const world = withActivated(A)
+    world.start().withdraw('replaced-files', () => {})
+    t.strictSame(stateOf(world.start(), world.wiring), world.wiring.replacesLocalFile ? 'local' : A)
+  })
+
+  t.test('path is the file that is written', async (t) => {
+    const world = open()
+    const before = text(world, world.wiring.path)
+    world.activation.activate(A, world.wiring)
+    t.not(text(world, world.wiring.path), before)
+  })
+
+  t.test('replacesLocalFile says whether the local config file keeps its content', async (t) => {
+    const world = withActivated(A)
+    t.equal(text(world, CONFIG), world.wiring.replacesLocalFile ? bytesOf(A) : ORIGINAL)
+  })
+
+  t.test(
+    'configFlagIsFixed says whether --config of a process names what it runs; if it does not, the time of activation tells',
+    async (t) => {
+      const world = withActivated(A)
+      const first = world.configFlag()
+      world.activation.activate(B, world.wiring)
+      t.equal(world.configFlag() === first, world.wiring.configFlagIsFixed)
+      const state = world.activation.read(world.wiring)
+      t.equal(state.kind === 'checkpoint' && state.since !== undefined, world.wiring.configFlagIsFixed)
+    },
+  )
+}
