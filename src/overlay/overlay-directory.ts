@@ -4,42 +4,34 @@
  */
 
 import { hashFiles } from '../checkpoint/content.ts'
+import { SettlingDirectory, type SettlingDirectoryDeps, type Unsettled } from '../directory/settling-directory.ts'
 import type { Log } from '../ports/log.ts'
 import type { OverlaySource } from './overlaid-source.ts'
 import type { PatchParser } from './patch-file.ts'
 import { type OverlayFiles, readOverlay } from './read-overlay.ts'
 import type { OverlayView } from './view.ts'
 
-export interface OverlayDirectoryDeps {
+export interface OverlayDirectoryDeps extends Omit<SettlingDirectoryDeps, 'path'> {
   readonly directory: string
   readonly read: (directory: string) => OverlayFiles
   readonly loadParser: () => Promise<PatchParser>
-  /** Calls back whenever something may have changed, and every so often. */
-  readonly watch: (path: string, onChange: () => void) => { close(): Promise<void> }
-  readonly pace: { nowMs(): number; sleep(ms: number, signal: AbortSignal): Promise<void> }
   readonly log: Log
-  readonly settleMs?: number
 }
-
-const SETTLE_MS = 300
-/** A timer may fire a little early. */
-const SETTLE_SLACK_MS = 20
 
 export class OverlayDirectory implements OverlaySource {
   readonly #deps: OverlayDirectoryDeps
-  readonly #stopper = new AbortController()
+  readonly #directory: SettlingDirectory
   #view: OverlayView = { kind: 'pending' }
   /** What `#view` was made of. */
   #seen: string | undefined
   /** Something else, seen since then. */
-  #settling: { readonly seen: string; readonly sinceMs: number } | undefined
+  #settling: Unsettled<string> | undefined
   #onChange: () => void = () => {}
-  #watch: { close(): Promise<void> } | undefined
-  #resting: Promise<void> | undefined
   #reading: Promise<void> | undefined
 
   constructor(deps: OverlayDirectoryDeps) {
     this.#deps = deps
+    this.#directory = new SettlingDirectory({ ...deps, path: deps.directory }, () => this.#look())
   }
 
   view(): OverlayView {
@@ -48,41 +40,26 @@ export class OverlayDirectory implements OverlaySource {
 
   start(onChange: () => void): void {
     this.#onChange = onChange
-    this.#watch = this.#deps.watch(this.#deps.directory, () => this.#look())
-    this.#look()
+    this.#directory.start()
   }
 
   async stop(): Promise<void> {
-    this.#stopper.abort()
-    await this.#watch?.close()
-    await this.#resting
+    await this.#directory.stop()
     await this.#reading
   }
 
   #look(): void {
-    if (this.#stopper.signal.aborted || this.#reading !== undefined) return
-    const { directory, read, pace, settleMs = SETTLE_MS } = this.#deps
+    if (this.#reading !== undefined) return
+    const { directory, read } = this.#deps
     const found = read(directory)
     const seen = identify(found)
     if (seen === this.#seen) {
       this.#settling = undefined
       return
     }
-    if (this.#settling?.seen !== seen) this.#settling = { seen, sinceMs: pace.nowMs() }
-    if (pace.nowMs() - this.#settling.sinceMs < settleMs) {
-      this.#lookAgain()
-      return
-    }
-    this.#settling = undefined
-    this.#take(found, seen)
-  }
-
-  #lookAgain(): void {
-    const { pace, settleMs = SETTLE_MS } = this.#deps
-    this.#resting ??= pace.sleep(settleMs + SETTLE_SLACK_MS, this.#stopper.signal).then(() => {
-      this.#resting = undefined
-      this.#look()
-    })
+    this.#settling = this.#directory.settle(this.#settling, seen, (a, b) => a === b)
+    if (this.#settling === undefined) this.#take(found, seen)
+    else this.#directory.lookAgain()
   }
 
   #take(found: OverlayFiles, seen: string): void {
@@ -92,7 +69,7 @@ export class OverlayDirectory implements OverlaySource {
       this.#reading = this.#parse(found.files, seen).then((done) => {
         this.#reading = undefined
         // Whatever has changed meanwhile.
-        if (done) this.#look()
+        if (done) this.#directory.look()
       })
     }
   }

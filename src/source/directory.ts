@@ -7,6 +7,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapView, Desired } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
+import { SettlingDirectory, type SettlingDirectoryDeps, type Unsettled } from '../directory/settling-directory.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
@@ -15,49 +16,38 @@ import { sayAssignment, sayConfigMap } from './assignment-lines.ts'
 import { type ChannelResolution, type ChannelSettings, CONFIG_SOURCE_ONLY } from './channels/resolve.ts'
 import type { SourceCounters } from './cluster.ts'
 import { isManifestName, type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
-import type { WatchTiming } from './watch-loop.ts'
 
-export interface DirectorySourceDeps {
-  readonly path: string
+export interface DirectorySourceDeps extends SettlingDirectoryDeps {
   readonly nodeName: string
   /** Default: spec.configSource alone. */
   readonly channels?: ChannelSettings
   readonly files: Pick<Files, 'list' | 'read' | 'stat'>
   readonly parse: ParseDocuments
-  /** Calls back whenever something may have changed, and every so often. */
-  readonly watch: (path: string, onChange: () => void) => { close(): Promise<void> }
-  readonly pace: Pick<WatchTiming, 'nowMs' | 'sleep'>
   readonly log: Log
   readonly counters: Pick<SourceCounters, 'synced'>
-  readonly settleMs?: number
 }
-
-const SETTLE_MS = 300
-/** A timer may fire a little early. */
-const SETTLE_SLACK_MS = 20
 
 interface TrackedFile {
   readonly manifest: ManifestFile
   /** The bytes that `manifest` was read from; undefined: none yet. */
   readonly bytes: Buffer | undefined
   /** Other bytes, seen since then. */
-  readonly settling: { readonly bytes: Buffer; readonly sinceMs: number } | undefined
+  readonly settling: Unsettled<Buffer> | undefined
   readonly identity: string
 }
 
 export class DirectorySource implements AssignmentSource {
   readonly #deps: DirectorySourceDeps
-  readonly #stopper = new AbortController()
+  readonly #directory: SettlingDirectory
   #tracked = new Map<string, TrackedFile>()
   #desired: Desired
   #known: { readonly desired: Desired; readonly resolution: ChannelResolution } | undefined
   #onChange: () => void = () => {}
-  #watch: { close(): Promise<void> } | undefined
-  #resting: Promise<void> | undefined
   #said = ''
 
   constructor(deps: DirectorySourceDeps) {
     this.#deps = deps
+    this.#directory = new SettlingDirectory(deps, () => this.#look())
     this.#desired = { kind: 'unknown', detail: `manifests in ${deps.path} have not been read yet` }
   }
 
@@ -67,18 +57,14 @@ export class DirectorySource implements AssignmentSource {
 
   start(onChange: () => void): void {
     this.#onChange = onChange
-    this.#watch = this.#deps.watch(this.#deps.path, () => this.#look())
-    this.#look()
+    this.#directory.start()
   }
 
   async stop(): Promise<void> {
-    this.#stopper.abort()
-    await this.#watch?.close()
-    await this.#resting
+    await this.#directory.stop()
   }
 
   #look(): void {
-    if (this.#stopper.signal.aborted) return
     const { path, nodeName, counters } = this.#deps
     const names = this.#list()
     if (typeof names === 'string') {
@@ -89,7 +75,7 @@ export class DirectorySource implements AssignmentSource {
     this.#tracked = new Map(names.flatMap((name) => [this.#track(name)].filter((file) => file !== undefined).map((file) => [name, file])))
     const files = [...this.#tracked.values()]
     if (files.some(({ settling }) => settling !== undefined)) {
-      this.#lookAgain()
+      this.#directory.lookAgain()
       return
     }
     counters.synced()
@@ -111,7 +97,7 @@ export class DirectorySource implements AssignmentSource {
 
   /** undefined: it is gone. */
   #track(name: string): TrackedFile | undefined {
-    const { path, files, pace, settleMs = SETTLE_MS } = this.#deps
+    const { path, files } = this.#deps
     const before = this.#tracked.get(name)
     const file = `${path}/${name}`
     let identity: string
@@ -130,10 +116,9 @@ export class DirectorySource implements AssignmentSource {
       return { manifest, bytes: before?.bytes, settling: undefined, identity: '' }
     }
     if (before?.bytes?.equals(bytes)) return { ...before, identity, settling: undefined }
-    const nowMs = pace.nowMs()
     const manifest = before?.manifest ?? { name, objects: undefined, problem: 'it is being written' }
-    const settling = before?.settling?.bytes.equals(bytes) ? before.settling : { bytes, sinceMs: nowMs }
-    if (nowMs - settling.sinceMs < settleMs) return { manifest, bytes: before?.bytes, settling, identity }
+    const settling = this.#directory.settle(before?.settling, bytes, (a, b) => a.equals(b))
+    if (settling !== undefined) return { manifest, bytes: before?.bytes, settling, identity }
     return { manifest: this.#parse(name, bytes, manifest.objects), bytes, settling: undefined, identity }
   }
 
@@ -142,14 +127,6 @@ export class DirectorySource implements AssignmentSource {
     return reading.kind === 'good'
       ? { name, objects: reading.objects, problem: undefined }
       : { name, objects: before, problem: reading.detail }
-  }
-
-  #lookAgain(): void {
-    const { pace, settleMs = SETTLE_MS } = this.#deps
-    this.#resting ??= pace.sleep(settleMs + SETTLE_SLACK_MS, this.#stopper.signal).then(() => {
-      this.#resting = undefined
-      this.#look()
-    })
   }
 
   #conclude(desired: Desired, problems: readonly string[], resolution?: ChannelResolution): void {
