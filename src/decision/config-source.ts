@@ -74,7 +74,12 @@ export function withoutOverlay({ overlay: _, ...source }: ConfigMapSource): Conf
 /** For the log and for people: `local`, `kube-system/my-config:kubelet@212`, or `kube-system/my-config:kubelet@212+overlay-3f9a0c11`. */
 export function describeSource(source: ConfigSource): string {
   if (source === 'local') return 'local'
-  return `${source.namespace}/${source.name}:${source.kubeletConfigKey}@${describeVersion(source)}`
+  return `${describeRef(source)}@${describeVersion(source)}`
+}
+
+/** `kube-system/my-config:kubelet`: a ConfigMap key without a version. */
+export function describeRef({ namespace, name, kubeletConfigKey }: ConfigMapRef): string {
+  return `${namespace}/${name}:${kubeletConfigKey}`
 }
 
 export function describeVersion({

@@ -5,6 +5,7 @@
 
 import type { KubeRefusal } from '../ports/kube-api.ts'
 import { isObject } from '../values/is-object.ts'
+import { parseJson } from './lines.ts'
 
 export interface AnswerHeaders {
   readonly 'content-type'?: string | undefined
@@ -17,7 +18,7 @@ const DETAIL_LIMIT = 500
 
 /** `body` may be anything: a proxy in between answers as it likes, and is not quoted. */
 export function readRefusal(status: number, headers: AnswerHeaders, body: string, wallMs: number): KubeRefusal {
-  const said = readStatus(body)
+  const said = readStatusObject(parseJson(body))
   const retryAfterMs = readRetryAfterMs(headers, wallMs) ?? said.retryAfterMs
   const what = said.message ?? `an answer that is no Status (${headers['content-type'] ?? 'no content type'})`
   return { kind: 'refused', status, reason: said.reason, detail: `${status}: ${what.slice(0, DETAIL_LIMIT)}`, retryAfterMs }
@@ -35,14 +36,6 @@ interface StatusWords {
   readonly reason: string
   readonly message: string | undefined
   readonly retryAfterMs: number | undefined
-}
-
-function readStatus(body: string): StatusWords {
-  try {
-    return readStatusObject(JSON.parse(body))
-  } catch {
-    return readStatusObject(undefined)
-  }
 }
 
 function readStatusObject(object: unknown): StatusWords {

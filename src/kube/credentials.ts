@@ -151,14 +151,17 @@ function createCredentials(parsed: ParsedKubeconfig, nowMs: () => number): Crede
       return outcome
     },
     nodeName() {
-      const pem = user.certFile ? readFileSync(user.certFile, 'utf8') : Buffer.from(user.certData ?? '', 'base64').toString()
-      return findNodeName(pem)
+      return findNodeName(readPem(user.certFile, user.certData))
     },
     authorityHashes() {
-      const pem = cluster.caFile ? readFileSync(cluster.caFile, 'utf8') : Buffer.from(cluster.caData ?? '', 'base64').toString()
-      return hashCertificates(pem)
+      return hashCertificates(readPem(cluster.caFile, cluster.caData))
     },
   }
+}
+
+/** A file wins over data, as in client-node. */
+function readPem(file: string | undefined, base64: string | undefined): string {
+  return file ? readFileSync(file, 'utf8') : Buffer.from(base64 ?? '', 'base64').toString()
 }
 
 /** `CN=system:node:NAME`, node authorization, "Overview" in the Kubernetes documentation. */

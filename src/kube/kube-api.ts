@@ -15,6 +15,7 @@ import { errorMessage } from '../values/errors.ts'
 import type { Access, KubeconfigReading, TlsMaterial } from './access.ts'
 import { readRefusal } from './answer.ts'
 import { parseEvent, parseJson, splitLines } from './lines.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 /** Not an import: that would evaluate every export, and the list of root certificates is 1 MB which a cluster's own authority makes useless. */
 const tls = process.getBuiltinModule('node:tls')
@@ -278,13 +279,4 @@ function describeEnd(error: unknown, signal: AbortSignal): string {
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describe).join('; ')
   return errorMessage(error)
-}
-
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  if (signal.aborted) return undefined
-  return new Promise((resolve, reject) => {
-    const abort = (): void => resolve(undefined)
-    signal.addEventListener('abort', abort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

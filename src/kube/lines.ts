@@ -1,4 +1,5 @@
 /** How a watch is framed: JSON documents, one a line, out of chunks that end anywhere. Pure but for the line that is under way. */
+import { isObject } from '../values/is-object.ts'
 
 /** Answers the lines that this chunk completes; undefined: a line is longer than the limit, and the stream is no watch. */
 export type LineSplitter = (chunk: string) => readonly string[] | undefined
@@ -20,7 +21,7 @@ export function splitLines(limit: number): LineSplitter {
 
 export function parseEvent(line: string): { readonly type: string; readonly object: unknown } | undefined {
   const event = parseJson(line)
-  if (typeof event !== 'object' || event === null || !('type' in event) || !('object' in event)) return undefined
+  if (!isObject(event) || !('object' in event)) return undefined
   return typeof event.type === 'string' ? { type: event.type, object: event.object } : undefined
 }
 

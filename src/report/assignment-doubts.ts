@@ -2,6 +2,7 @@
  * Why the condition cannot say what is assigned: it has not been heard in this life of the agent, or what was heard is old. Pure. The words come from a closed
  * set, since details may name a file of the node, an address or what a program said; those are in the log.
  */
+import { describeRef } from '../decision/config-source.ts'
 import type { Desired, UnavailableReason } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 
@@ -30,7 +31,7 @@ export function describeStale({ desired, now }: Pick<Snapshot, 'desired' | 'now'
   if (stale === undefined || now.monotonicUs - stale.sinceUs < STALE_US) return undefined
   const why = FAILURE_TEXTS[stale.reason]
   if (stale.what === 'ConfigMap' && desired.kind === 'config-map' && stale.reason === 'forbidden') {
-    return ['DownloadFailed', `${nameRef(desired)} cannot be read any more: ${why}; what was read before stands`]
+    return ['DownloadFailed', `${describeRef(desired.ref)} cannot be read any more: ${why}; what was read before stands`]
   }
   const what = stale.what === 'fleet' ? 'the ConfigMaps with node selectors' : `the ${stale.what}`
   return ['AssignmentUnknown', `${what} cannot be read any more: ${why}; what was assigned before stands`]
@@ -52,8 +53,4 @@ function silenceText({ silence }: Extract<Desired, { kind: 'unknown' }>): string
     case 'unreachable':
       return `the Node cannot be read: ${FAILURE_TEXTS[silence]}`
   }
-}
-
-export function nameRef({ ref }: Extract<Desired, { kind: 'config-map' }>): string {
-  return `${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}`
 }

@@ -7,7 +7,7 @@
  * something else, because it is not this config's turn yet or because somebody has to look. True never comes with an error.
  */
 import type { ConfigSource } from '../decision/config-source.ts'
-import { describeSource, sameSource } from '../decision/config-source.ts'
+import { describeRef, describeSource, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { describePause, findPause } from '../decision/find-pause.ts'
 import { runningSource } from '../decision/restarts.ts'
@@ -16,7 +16,7 @@ import type { Wait } from '../decision/step.ts'
 import { describeTrial } from '../decision/trial.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
-import { describeStale, describeUnheard, nameRef, readFailure } from './assignment-doubts.ts'
+import { describeStale, describeUnheard, readFailure } from './assignment-doubts.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
 import { FAULT_REASONS, type Fault, findAssignedVerdict, findFault } from './fault.ts'
 import { findSteadiness } from './steadiness.ts'
@@ -177,7 +177,7 @@ function tellFault(snapshot: Snapshot, { reason, error }: Fault, active: ConfigS
 function nameWanted({ desired, assigned }: Snapshot): string {
   const wanted = resolveDesired(desired)
   if (wanted !== undefined) return describeSource(wanted)
-  if (desired.kind === 'config-map') return nameRef(desired)
+  if (desired.kind === 'config-map') return describeRef(desired.ref)
   return assigned.kind === 'source' ? describeSource(assigned.source) : 'an unknown config'
 }
 

@@ -6,11 +6,10 @@
 import { dirname, join } from 'node:path'
 import type { Transition } from '../decision/records.ts'
 import type { Files } from '../ports/files.ts'
-import type { KubeRefusal } from '../ports/kube-api.ts'
 import { EVENT_NAMESPACE, eventOf } from './events.ts'
 import type { WorkOptions } from './field-work.ts'
 import type { Work } from './lane.ts'
-import { RequestPace } from './request-pace.ts'
+import { isFinal, RequestPace } from './request-pace.ts'
 
 export interface EventWorkOptions extends WorkOptions {
   readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace'>
@@ -55,8 +54,9 @@ export class EventWork implements Work {
     const body = eventOf(transition, nodeName)
     const answer = await api.request({ method: 'POST', path, body, contentType: 'application/json' })
     if (answer.kind === 'unreachable') return this.#retryLater('unreachable', answer.detail)
-    if (answer.kind === 'refused' && !isFinal(answer))
+    if (answer.kind === 'refused' && answer.status !== 409 && !isFinal(answer.status))
       return this.#retryLater(`${answer.status} ${answer.reason}`, answer.detail, answer.retryAfterMs)
+    // 409: it is there already.
     if (answer.kind === 'refused' && answer.status !== 409) {
       const { status, reason, detail } = answer
       log.warn('the API server refused an event, which is dropped', {
@@ -109,9 +109,4 @@ export class EventWork implements Work {
       this.#options.log.debug('the record of the events that were sent could not be written', { error })
     }
   }
-}
-
-/** Done (409: it is there already), or never to be taken. A server in trouble, a full queue, expired credentials or rights that are not there yet are worth waiting for. */
-function isFinal({ status }: KubeRefusal): boolean {
-  return status >= 400 && status < 500 && ![401, 403, 404, 408, 429].includes(status)
 }

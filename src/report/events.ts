@@ -6,6 +6,7 @@
 import type { Transition } from '../decision/records.ts'
 import { promotedMessage, rejectedMessage, restartingMessage, rolledBackMessage } from '../decision/status-texts.ts'
 import { cutToBytes } from '../values/cut.ts'
+import { showTime } from './deadlines.ts'
 import { instantOfNs } from './history-lines.ts'
 
 export const EVENT_NAMESPACE = 'default'
@@ -32,8 +33,7 @@ export type EventReason = 'KubeletConfigChanged' | 'KubeletConfigRejected' | 'Ku
 export function eventOf(transition: Transition, nodeName: string): NodeEvent | undefined {
   const story = tell(transition)
   if (story === undefined) return undefined
-  // metav1.Time has whole seconds.
-  const timestamp = `${instantOfNs(transition.atNs).toISOString().slice(0, 19)}Z`
+  const timestamp = showTime(instantOfNs(transition.atNs).getTime())
   return {
     apiVersion: 'v1',
     kind: 'Event',

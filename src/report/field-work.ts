@@ -12,7 +12,7 @@ import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import { Budget } from './budget.ts'
 import type { Work } from './lane.ts'
-import { RequestPace, SPACING_MS } from './request-pace.ts'
+import { isFinal, RequestPace, SPACING_MS } from './request-pace.ts'
 
 export interface WorkOptions {
   readonly api: KubeApi
@@ -243,9 +243,4 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#parked = undefined
     this.#parkedUntilMs = Number.NEGATIVE_INFINITY
   }
-}
-
-/** Not worth repeating soon: the server understood and said no. Missing Nodes, rights and conflicts come and go. */
-function isFinal(status: number): boolean {
-  return status >= 400 && status < 500 && ![401, 403, 404, 408, 409, 429].includes(status)
 }

@@ -5,6 +5,7 @@
 import type { ConfigSource } from '../decision/config-source.ts'
 import { sameSource } from '../decision/config-source.ts'
 import type { Transition, TransitionKind } from '../decision/records.ts'
+import { isObject } from '../values/is-object.ts'
 
 export interface HistoryReading {
   readonly transitions: readonly Transition[]
@@ -54,8 +55,8 @@ function parseLine(line: string): Transition | undefined {
   } catch {
     return undefined
   }
-  if (typeof value !== 'object' || value === null) return undefined
-  const { atNs, kind, from, to, why } = value as Readonly<Record<string, unknown>>
+  if (!isObject(value)) return undefined
+  const { atNs, kind, from, to, why } = value
   // 19 digits reach the year 2286; more are beyond what a Date can show.
   if (typeof atNs !== 'string' || !/^\d{1,19}$/.test(atNs) || typeof why !== 'string') return undefined
   if (!isKind(kind) || !isSourceOrAbsent(from) || !isSourceOrAbsent(to)) return undefined
@@ -68,9 +69,8 @@ function isKind(kind: unknown): kind is TransitionKind {
 
 function isSourceOrAbsent(source: unknown): source is ConfigSource | undefined {
   if (source === undefined || source === 'local') return true
-  if (typeof source !== 'object' || source === null) return false
-  const fields = source as Readonly<Record<string, unknown>>
-  return ['namespace', 'name', 'kubeletConfigKey', 'uid', 'resourceVersion'].every((field) => typeof fields[field] === 'string')
+  if (!isObject(source)) return false
+  return ['namespace', 'name', 'kubeletConfigKey', 'uid', 'resourceVersion'].every((field) => typeof source[field] === 'string')
 }
 
 /** The wall clock names a transition, but may jump backwards: then the last name is counted on from. */

@@ -4,6 +4,7 @@
  */
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import { sameSource, withoutOverlay } from '../decision/config-source.ts'
+import { isObject } from '../values/is-object.ts'
 import type { ConfigStatus } from './status.ts'
 
 /** As the API shows it: an absent source is local. */
@@ -88,5 +89,5 @@ export function sameStatus(a: ConfigStatus, b: ConfigStatus): boolean {
 }
 
 function member(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[key] : undefined
+  return isObject(value) ? value[key] : undefined
 }

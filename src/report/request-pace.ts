@@ -49,3 +49,11 @@ export class RequestPace {
     this.#notBeforeMs = Math.max(this.#notBeforeMs, this.nowMs() + ms)
   }
 }
+
+/**
+ * Whether the server understood a request and refused it for good. Expired credentials, missing rights and objects, conflicts,
+ * a full queue and a server in trouble come and go: those are worth another try.
+ */
+export function isFinal(status: number): boolean {
+  return status >= 400 && status < 500 && ![401, 403, 404, 408, 409, 429].includes(status)
+}

@@ -3,7 +3,6 @@
  * The same readers decide as for the agent, which watches. Pure but for the ports that are passed in.
  */
 
-import { FLEET_LABEL } from '../decision/channels.ts'
 import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ConfigMapView, Desired } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
@@ -11,7 +10,7 @@ import type { Files } from '../ports/files.ts'
 import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
 import { errorMessage } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
-import { readFleetMember } from './channels/fleet.ts'
+import { fleetCollection, readFleetMembers } from './channels/fleet.ts'
 import { metadataOf } from './channels/metadata.ts'
 import { readPause } from './channels/paused-annotation.ts'
 import { type ChannelSettings, type Fleet, needsFleet, resolveChannels } from './channels/resolve.ts'
@@ -35,17 +34,11 @@ export async function askAssignment(api: Asker, nodeName: string, channels: Chan
 }
 
 async function askFleet(api: Asker, namespace: string): Promise<Fleet> {
-  const path = `/api/v1/namespaces/${namespace}/configmaps`
-  const answer = await api.request({
-    method: 'GET',
-    path,
-    query: { labelSelector: `${FLEET_LABEL}=true` },
-    as: 'PartialObjectMetadataList',
-  })
+  const answer = await api.request({ method: 'GET', ...fleetCollection(namespace), as: 'PartialObjectMetadataList' })
   if (answer.kind !== 'ok') return { kind: 'unreadable', detail: answer.detail }
   const items = isObject(answer.object) && Array.isArray(answer.object.items) ? answer.object.items : undefined
   if (items === undefined) return { kind: 'unreadable', detail: 'the answer is no list' }
-  return { kind: 'known', members: items.flatMap((item) => readFleetMember(item) ?? []) }
+  return { kind: 'known', members: readFleetMembers(items) }
 }
 
 export async function askConfigMap(api: Asker, ref: Pick<ConfigMapRef, 'namespace' | 'name'>): Promise<ConfigMapView> {

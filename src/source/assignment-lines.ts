@@ -4,10 +4,10 @@
  */
 
 import { describeChannel } from '../decision/channels.ts'
+import { describeRef } from '../decision/config-source.ts'
 import type { ConfigMapView } from '../decision/desired.ts'
 import { syncError } from '../decision/status-texts.ts'
 import type { Log } from '../ports/log.ts'
-import { writeConfigMapName } from './channels/config-map-name.ts'
 import type { ChannelResolution } from './channels/resolve.ts'
 
 /** @param before the last one that was known; undefined: this is the first. */
@@ -26,7 +26,7 @@ function changeOf(before: ChannelResolution | undefined, now: ChannelResolution)
   if (isUpstream(before) && isUpstream(now)) return 'Node.Spec.ConfigSource was updated'
   switch (now.kind) {
     case 'config-map':
-      return `${writeConfigMapName(now.ref)} is assigned by ${describeChannel(now.channel)}`
+      return `${describeRef(now.ref)} is assigned by ${describeChannel(now.channel)}`
     case 'local':
       return 'no channel assigns a config to this node any more'
     default:

@@ -3,8 +3,7 @@
  * is forbidden is never taken for an empty one, nor for what it said before. The asking is `watch-loop.ts`'s.
  */
 
-import { FLEET_LABEL } from '../decision/channels.ts'
-import { type FleetMember, readFleetMember } from './channels/fleet.ts'
+import { type FleetMember, fleetCollection, readFleetMember, readFleetMembers } from './channels/fleet.ts'
 import type { Fleet } from './channels/resolve.ts'
 import { type Followed, follow, malformed, type RequestGate, readList, type WatchDeps } from './watch-loop.ts'
 
@@ -23,24 +22,23 @@ export async function watchFleet(
   gate: RequestGate,
   signal: AbortSignal,
 ): Promise<void> {
-  const collection = `/api/v1/namespaces/${namespace}/configmaps`
-  const query = { labelSelector: `${FLEET_LABEL}=true` }
+  const { path, query } = fleetCollection(namespace)
   let members: ReadonlyMap<string, FleetMember> | undefined
   const tell = (known: ReadonlyMap<string, FleetMember>): void => {
     members = known
     observer.onFleet({ kind: 'known', members: [...known.values()] })
   }
   const followed: Followed = {
-    what: `${collection}?labelSelector=${query.labelSelector}`,
-    collection,
+    what: `${path}?labelSelector=${query.labelSelector}`,
+    collection: path,
     query,
     // There is no other way to read a list.
     async read(_ask, send) {
-      const answer = await send({ path: collection, query, as: 'PartialObjectMetadataList' })
+      const answer = await send({ path, query, as: 'PartialObjectMetadataList' })
       if (answer.kind !== 'ok') return { end: answer }
       const list = readList(answer.object)
       if (list === undefined) return { end: malformed('the answer is no list') }
-      const read = list.items.flatMap((item) => readFleetMember(item) ?? [])
+      const read = readFleetMembers(list.items)
       return {
         end: { kind: 'read', resourceVersion: list.resourceVersion },
         deliver: () => tell(new Map(read.map((member) => [member.name, member]))),

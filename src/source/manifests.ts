@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { FLEET_LABEL } from '../decision/channels.ts'
 import type { ClusterPause, ConfigMapView, Desired } from '../decision/desired.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
-import { readFleetMember } from './channels/fleet.ts'
+import { readFleetMembers } from './channels/fleet.ts'
 import { metadataOf } from './channels/metadata.ts'
 import { readPause } from './channels/paused-annotation.ts'
 import { type ChannelResolution, type ChannelSettings, type Fleet, resolveChannels } from './channels/resolve.ts'
@@ -90,7 +90,7 @@ function findFleet(files: readonly ManifestFile[], namespace: string): Fleet {
   if (unread !== undefined) return { kind: 'unreadable', detail: `${unread.name} cannot be read: ${unread.problem}` }
   const configMaps = files.flatMap(({ objects = [] }) => objects).filter((object) => isOf(object, 'ConfigMap', namespace))
   const labelled = configMaps.filter((object) => metadataOf(object)?.labels[FLEET_LABEL] === 'true')
-  return { kind: 'known', members: labelled.flatMap((object) => readFleetMember(object) ?? []) }
+  return { kind: 'known', members: readFleetMembers(labelled) }
 }
 
 interface FoundConfigMap {

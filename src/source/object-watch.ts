@@ -57,7 +57,7 @@ export async function watchObject(
     query,
     async read(ask, send) {
       const form = extent.ofRead()
-      const { end, view } = await (ask === 'get' ? getOne(send, collection, name, form) : listOne(send, collection, name, form))
+      const { end, view } = await (ask === 'get' ? getOne(send, collection, name, form) : listOne(send, collection, query, name, form))
       if (view !== undefined) readVersion = view.kind === 'found' ? view.identity.resourceVersion : ''
       return view === undefined ? { end } : { end, deliver: deliver(view) }
     },
@@ -91,8 +91,7 @@ async function getOne(send: SendRead, collection: string, name: string, form: Fo
   }
 }
 
-async function listOne(send: SendRead, collection: string, name: string, form: Form): Promise<ReadView> {
-  const query = { fieldSelector: `metadata.name=${name}` }
+async function listOne(send: SendRead, collection: string, query: Followed['query'], name: string, form: Form): Promise<ReadView> {
   const answer = await send({ path: collection, query, ...(form === 'metadata' ? { as: 'PartialObjectMetadataList' } : {}) })
   if (answer.kind !== 'ok') return { end: answer }
   const list = readList(answer.object)

@@ -5,6 +5,7 @@
  */
 
 import { readErrorEvent } from '../kube/answer.ts'
+import { unlessAborted } from '../kube/unless-aborted.ts'
 import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
@@ -195,14 +196,7 @@ export function malformed(detail: string): RequestFailure {
   return { kind: 'unreachable', detail }
 }
 
-/** A request cannot be taken back, but need not be waited for. */
-function orStopped(answer: Promise<KubeAnswer>, signal: AbortSignal): Promise<KubeAnswer> {
-  return new Promise((resolve) => {
-    const stop = (): void => resolve({ kind: 'unreachable', detail: 'stopped' })
-    signal.addEventListener('abort', stop, { once: true })
-    void answer.then((value) => {
-      signal.removeEventListener('abort', stop)
-      resolve(value)
-    })
-  })
+/** A request cannot be taken back, but the caller need not wait for it. */
+async function orStopped(answer: Promise<KubeAnswer>, signal: AbortSignal): Promise<KubeAnswer> {
+  return (await unlessAborted(answer, signal)) ?? { kind: 'unreachable', detail: 'stopped' }
 }

@@ -1,5 +1,4 @@
 /** A ConfigMap as people write it: `namespace/name` or `namespace/name:key`. What is read here is safe in a request path. Pure. */
-import type { ConfigMapRef } from '../../decision/config-source.ts'
 import { isConfigMapKey, isNamespace, isObjectName, quote } from '../../values/kubernetes-names.ts'
 
 export type ConfigMapReading =
@@ -17,10 +16,6 @@ export function readConfigMapName(text: string): ConfigMapReading {
   if (!isObjectName(name)) return refuse(`name ${quote(name)} is no DNS subdomain`)
   if (key !== undefined && !isConfigMapKey(key)) return refuse(`key ${quote(key)} is no ConfigMap key`)
   return { ok: true, namespace, name, key }
-}
-
-export function writeConfigMapName({ namespace, name, kubeletConfigKey }: ConfigMapRef): string {
-  return `${namespace}/${name}:${kubeletConfigKey}`
 }
 
 function refuse(detail: string): ConfigMapReading {

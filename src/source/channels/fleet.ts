@@ -6,7 +6,7 @@
  * A ConfigMap without a selector selects nothing and one with an empty selector everything, as in Kubernetes (`LabelSelectorAsSelector`).
  */
 
-import { NODE_SELECTOR_ANNOTATION, PRIORITY_ANNOTATION } from '../../decision/channels.ts'
+import { FLEET_LABEL, NODE_SELECTOR_ANNOTATION, PRIORITY_ANNOTATION } from '../../decision/channels.ts'
 import { isObjectName, quote } from '../../values/kubernetes-names.ts'
 import { identityOf } from '../kube-object.ts'
 import { type Labels, matchesLabels, parseLabelSelector } from './label-selector.ts'
@@ -36,6 +36,15 @@ interface FleetMatch {
 
 /** Nobody knows what it would be, so it could be the highest. */
 const UNREADABLE_PRIORITY = Number.POSITIVE_INFINITY
+
+/** Lists and watches the ConfigMaps of the fleet. */
+export function fleetCollection(namespace: string) {
+  return { path: `/api/v1/namespaces/${namespace}/configmaps`, query: { labelSelector: `${FLEET_LABEL}=true` } }
+}
+
+export function readFleetMembers(configMaps: readonly unknown[]): FleetMember[] {
+  return configMaps.flatMap((configMap) => readFleetMember(configMap) ?? [])
+}
 
 /** undefined: it is no object with a name. */
 export function readFleetMember(configMap: unknown): FleetMember | undefined {

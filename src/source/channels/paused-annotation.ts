@@ -10,7 +10,7 @@ import type { Metadata } from './metadata.ts'
 
 /** @param name of the object that it is read from. undefined: it does not pause. */
 export function readPause({ annotations }: Metadata, on: ClusterPause['on'], name: string): ClusterPause | undefined {
-  const value = Object.hasOwn(annotations, PAUSED_ANNOTATION) ? annotations[PAUSED_ANNOTATION] : undefined
+  const value = annotations[PAUSED_ANNOTATION]
   if (value === undefined || value === 'false') return undefined
   const by = `annotation ${PAUSED_ANNOTATION} of ${on} ${name}`
   return { on, by: value === 'true' ? by : `${by}, which is ${quote(value)} and neither true nor false` }

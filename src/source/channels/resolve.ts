@@ -79,11 +79,11 @@ function ask(channel: SwitchedChannel, node: unknown, metadata: Metadata, settin
       return assignment.kind === 'local' ? undefined : assignment
     }
     case 'label': {
-      const name = find(metadata.labels, CONFIG_LABEL)
+      const name = metadata.labels[CONFIG_LABEL]
       return name === undefined ? undefined : readLabel(name, settings)
     }
     case 'annotation': {
-      const text = find(metadata.annotations, CONFIG_SOURCE_ANNOTATION)
+      const text = metadata.annotations[CONFIG_SOURCE_ANNOTATION]
       return text === undefined ? undefined : readSourceAnnotation(text, settings.key)
     }
     case 'selector':
@@ -109,8 +109,4 @@ function readFleet({ labels }: Metadata, { namespace, key }: ChannelSettings, fl
     case 'chosen':
       return { kind: 'config-map', ref: { namespace, name: choice.name, kubeletConfigKey: key } }
   }
-}
-
-function find(texts: Readonly<Record<string, string>>, key: string): string | undefined {
-  return Object.hasOwn(texts, key) ? texts[key] : undefined
 }

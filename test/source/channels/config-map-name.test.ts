@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { readConfigMapName, writeConfigMapName } from '../../../src/source/channels/config-map-name.ts'
+import { describeRef } from '../../../src/decision/config-source.ts'
+import { readConfigMapName } from '../../../src/source/channels/config-map-name.ts'
 
 t.test('with and without a key', async (t) => {
   t.same(readConfigMapName('kube-system/kubelet-config'), { ok: true, namespace: 'kube-system', name: 'kubelet-config', key: undefined })
@@ -12,7 +13,7 @@ t.test('what is written is read again', async () => {
   const name = fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => labels.join('.'))
   fc.assert(
     fc.property(label, name, fc.stringMatching(/^[a-z0-9_A-Z-][-._a-zA-Z0-9]{0,10}$/), (namespace, name, kubeletConfigKey) => {
-      const reading = readConfigMapName(writeConfigMapName({ namespace, name, kubeletConfigKey }))
+      const reading = readConfigMapName(describeRef({ namespace, name, kubeletConfigKey }))
       return reading.ok && reading.namespace === namespace && reading.name === name && reading.key === kubeletConfigKey
     }),
   )
