@@ -1,4 +1,7 @@
-/** Waits for a promise no longer than a signal lets it. Pure. What the promise stands for is not cancelled. */
+/**
+ * Waits for a promise no longer than a signal lets it. Pure. The underlying work is not
+ * cancelled.
+ */
 
 /** undefined: the signal aborted first. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
