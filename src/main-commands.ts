@@ -20,7 +20,7 @@ import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
 import { openPreflight } from './main-preflight.ts'
 import { findNodeName, openStores } from './main-stores.ts'
-import { layOver } from './overlay/lay-over.ts'
+import { applyOverlay } from './overlay/apply-overlay.ts'
 import { readOverlayFiles } from './overlay/overlay-files.ts'
 import { readOverlay } from './overlay/read-overlay.ts'
 import type { OverlayView } from './overlay/view.ts'
@@ -28,7 +28,7 @@ import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
 import { readHistory } from './report/history.ts'
 import { type Settings, toChannelSettings, toPolicy } from './settings/settings.ts'
-import { askAssignment, askManifests } from './source/ask-once.ts'
+import { readAssignmentOnce, readManifestsOnce } from './source/read-once.ts'
 
 export interface CommandWorld {
   readonly clock: Clock
@@ -54,9 +54,9 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
     drain: { isDrained: () => undefined },
   })
   const askCluster = async (): Promise<Desired> => {
-    if (settings.manifestDir === undefined) return askAssignment(api, nodeName(), toChannelSettings(settings))
+    if (settings.manifestDir === undefined) return readAssignmentOnce(api, nodeName(), toChannelSettings(settings))
     const { parseDocuments } = await import('./kubelet/yaml.ts')
-    return askManifests(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.files, parseDocuments)
+    return readManifestsOnce(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.files, parseDocuments)
   }
   return {
     settings,
@@ -67,7 +67,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
         eyes(() => desired),
         [],
       ),
-    askDesired: async () => layOver(await askCluster(), await overlayOf(settings)),
+    askDesired: async () => applyOverlay(await askCluster(), await overlayOf(settings)),
     readOverlay: () => overlayOf(settings),
     api,
     nodeName,

@@ -49,8 +49,8 @@ import { rereadSettings } from './settings/reread-settings.ts'
 import { configPath } from './settings/resolve-settings.ts'
 import type { Settings } from './settings/settings.ts'
 import { toChannelSettings, toPolicy } from './settings/settings.ts'
-import { ClusterSource } from './source/cluster.ts'
-import { DirectorySource } from './source/directory.ts'
+import { ClusterSource } from './source/cluster-source.ts'
+import { DirectorySource } from './source/directory-source.ts'
 import { NodeDrain } from './source/drain.ts'
 import { BootClock } from './systemd/boot-clock.ts'
 import { Heartbeat } from './systemd/heartbeat.ts'
@@ -195,7 +195,7 @@ async function liveOn(
       publisher?.publish(status, standing)
       report(status, trialRemainingSeconds)
     },
-    publishBlind: (condition) => publisher?.publishCondition(condition),
+    publishCondition: (condition) => publisher?.publishCondition(condition),
   })
   isReady.now = () => reporter.isReady()
   isAlive.now = () => reporter.isAlive()

@@ -1,8 +1,8 @@
 /**
  * A watched directory whose content must settle before it counts: the first half of a YAML file is
  * often valid YAML, and a file that is being replaced may be missing for a moment. The owner looks
- * at the directory whenever something may have changed; while anything is unsettled, it looks again.
- * Pure: the watch, the clock and the timer are passed in.
+ * at the directory whenever something may have changed; while anything is unsettled, it looks
+ * again. Pure: the watch, the clock and the timer are passed in.
  */
 
 export interface SettlingDirectoryDeps {

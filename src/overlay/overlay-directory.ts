@@ -1,6 +1,7 @@
 /**
- * This node's overlay, kept in memory and followed as its directory changes. What is there counts once it has been the same for a moment: the first half of a
- * YAML file is often valid YAML, and a file that is replaced may be missing. Until then what was there before stands, and at the start nothing is known. Nothing loads a YAML parser while there are no files.
+ * Keeps this node's overlay in memory and follows changes of its directory. The directory must
+ * settle before its content counts; until then the previous overlay stays in effect, and at the
+ * start the overlay is pending. The YAML parser is loaded only if there are files.
  */
 
 import { hashFiles } from '../checkpoint/content.ts'
@@ -22,9 +23,9 @@ export class OverlayDirectory implements OverlaySource {
   readonly #deps: OverlayDirectoryDeps
   readonly #directory: SettlingDirectory
   #view: OverlayView = { kind: 'pending' }
-  /** What `#view` was made of. */
+  /** Identifies the content that `#view` was made from. */
   #seen: string | undefined
-  /** Something else, seen since then. */
+  /** Newer content that has not settled yet. */
   #settling: Unsettled<string> | undefined
   #onChange: () => void = () => {}
   #reading: Promise<void> | undefined
@@ -68,7 +69,7 @@ export class OverlayDirectory implements OverlaySource {
     else {
       this.#reading = this.#parse(found.files, seen).then((done) => {
         this.#reading = undefined
-        // Whatever has changed meanwhile.
+        // The directory may have changed meanwhile.
         if (done) this.#directory.look()
       })
     }
@@ -81,8 +82,8 @@ export class OverlayDirectory implements OverlaySource {
       this.#conclude(view.kind === 'faulty' ? { kind: 'faulty', detail: `${directory}/${view.detail}` } : view, seen)
       return true
     } catch (error) {
-      // Another time it may work: a package that is being replaced is whole again.
-      log.error('the overlay could not be read, trying again in a while', { error })
+      // A later try may work: the agent's package may be in the middle of an upgrade.
+      log.error('the overlay could not be read; it is read again at the next poll', { error })
       return false
     }
   }
@@ -91,21 +92,21 @@ export class OverlayDirectory implements OverlaySource {
     const before = this.#view
     this.#view = view
     this.#seen = seen
-    this.#say(before, view)
+    this.#logView(before, view)
     this.#onChange()
   }
 
-  #say(before: OverlayView, view: OverlayView): void {
+  #logView(before: OverlayView, view: OverlayView): void {
     const { directory, log } = this.#deps
     switch (view.kind) {
       case 'faulty':
-        log.error(`this node's overlay cannot be used, so nothing is changed: ${view.detail}`)
+        log.error(`this node's overlay cannot be used; nothing is changed: ${view.detail}`)
         return
       case 'present':
-        log.info(`the overlay of ${view.files.join(', ')} is laid over what is assigned`, { directory, files: view.files })
+        log.info(`the overlay of ${view.files.join(', ')} is applied to the assigned config`, { directory, files: view.files })
         return
       default:
-        if (before.kind !== 'pending') log.info('this node has no overlay any more', { directory })
+        if (before.kind !== 'pending') log.info('this node no longer has an overlay', { directory })
     }
   }
 }

@@ -1,20 +1,21 @@
 /**
- * Whole numbers that cannot be written again as they were: beyond 2^53 several of them are one to JavaScript. Pure. Level by level, since the call stack has an end.
+ * Finds integers that JavaScript cannot represent exactly (beyond 2^53), and so cannot write back
+ * unchanged. Pure. Searches level by level, without recursion, since the call stack is limited.
  */
 type Path = readonly (string | number)[]
 
-/** undefined: there is none. */
-export function findInexact(value: unknown): Path | undefined {
+/** undefined: there are none. */
+export function findUnsafeInteger(value: unknown): Path | undefined {
   let level: { readonly path: Path; readonly value: unknown }[] = [{ path: [], value }]
   while (level.length > 0) {
-    const found = level.find((one) => Number.isInteger(one.value) && !Number.isSafeInteger(one.value))
+    const found = level.find((entry) => Number.isInteger(entry.value) && !Number.isSafeInteger(entry.value))
     if (found !== undefined) return found.path
-    level = level.flatMap(({ path, value: outer }) => stepsInto(outer).map(([step, inner]) => ({ path: [...path, step], value: inner })))
+    level = level.flatMap(({ path, value: outer }) => entriesOf(outer).map(([step, inner]) => ({ path: [...path, step], value: inner })))
   }
   return undefined
 }
 
-function stepsInto(value: unknown): (readonly [string | number, unknown])[] {
+function entriesOf(value: unknown): (readonly [string | number, unknown])[] {
   if (Array.isArray(value)) return [...value.entries()]
   return typeof value === 'object' && value !== null ? Object.entries(value) : []
 }

@@ -1,7 +1,7 @@
 /**
- * Assignments from a directory of manifests, for machines without an API server. A file counts once its bytes have been the same for a
- * moment: the first half of a YAML file is often valid YAML, and could mean local. Writers that rename a finished file into place avoid
- * the question. While anything is being written, what was wanted before stands.
+ * Assignments from a directory of manifests, for machines without an API server. Each file must
+ * settle before it counts: the first half of a YAML file is often valid YAML, and could mean local.
+ * While any file is being written, the previous assignment stays in effect.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -12,9 +12,9 @@ import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { errorMessage } from '../values/errors.ts'
-import { sayAssignment, sayConfigMap } from './assignment-lines.ts'
 import { type ChannelResolution, type ChannelSettings, CONFIG_SOURCE_ONLY } from './channels/resolve.ts'
-import type { SourceCounters } from './cluster.ts'
+import type { SourceCounters } from './cluster-source.ts'
+import { logAssignment, logConfigMap } from './log-assignment.ts'
 import { isManifestName, type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
 
 export interface DirectorySourceDeps extends SettlingDirectoryDeps {
@@ -31,7 +31,7 @@ interface TrackedFile {
   readonly manifest: ManifestFile
   /** The bytes that `manifest` was read from; undefined: none yet. */
   readonly bytes: Buffer | undefined
-  /** Other bytes, seen since then. */
+  /** Newer bytes that have not settled yet. */
   readonly settling: Unsettled<Buffer> | undefined
   readonly identity: string
 }
@@ -43,7 +43,7 @@ export class DirectorySource implements AssignmentSource {
   #desired: Desired
   #known: { readonly desired: Desired; readonly resolution: ChannelResolution } | undefined
   #onChange: () => void = () => {}
-  #said = ''
+  #loggedProblems = ''
 
   constructor(deps: DirectorySourceDeps) {
     this.#deps = deps
@@ -85,7 +85,7 @@ export class DirectorySource implements AssignmentSource {
     this.#conclude(desired, desired.kind === 'unknown' ? [...problems, desired.detail] : problems, resolution)
   }
 
-  /** A text: why there is nothing to list. */
+  /** Returns an error text if the directory cannot be listed. */
   #list(): string[] | string {
     const { path, files } = this.#deps
     try {
@@ -95,7 +95,7 @@ export class DirectorySource implements AssignmentSource {
     }
   }
 
-  /** undefined: it is gone. */
+  /** undefined: the file is gone. */
   #track(name: string): TrackedFile | undefined {
     const { path, files } = this.#deps
     const before = this.#tracked.get(name)
@@ -105,7 +105,7 @@ export class DirectorySource implements AssignmentSource {
     try {
       const facts = files.stat(file)
       if (facts === undefined || facts.kind === 'directory') return undefined
-      // What a symbolic link points to changes without it.
+      // The target of a symbolic link can change while the link itself stays the same.
       identity = facts.kind === 'file' ? facts.identity : ''
       if (before?.settling === undefined && identity !== '' && identity === before?.identity) return before
       const read = files.read(file)
@@ -131,24 +131,28 @@ export class DirectorySource implements AssignmentSource {
 
   #conclude(desired: Desired, problems: readonly string[], resolution?: ChannelResolution): void {
     const { log } = this.#deps
-    const said = problems.join('; ')
-    if (said !== this.#said && said !== '') log.warn(`manifests are not all usable, what was wanted before stands: ${said}`)
-    this.#said = said
+    const text = problems.join('; ')
+    if (text !== this.#loggedProblems && text !== '')
+      log.warn(`some manifests cannot be used, the previous assignment stays in effect: ${text}`)
+    this.#loggedProblems = text
     if (isDeepStrictEqual(desired, this.#desired)) return
     this.#desired = desired
-    if (resolution !== undefined) this.#say(desired, resolution)
+    if (resolution !== undefined) this.#logChange(desired, resolution)
     this.#onChange()
   }
 
-  /** Against what was known last: that it was unknown in between, as while a file is replaced, is no change of what is wanted. */
-  #say(desired: Desired, resolution: ChannelResolution): void {
+  /**
+   * Compares with the last known assignment: being unknown in between, as while a file is replaced,
+   * is not a change.
+   */
+  #logChange(desired: Desired, resolution: ChannelResolution): void {
     const { log } = this.#deps
     const before = this.#known
     this.#known = { desired, resolution }
-    const moved = !isDeepStrictEqual(before?.resolution, resolution)
-    if (moved) sayAssignment(log, before?.resolution, resolution)
+    const isReassigned = !isDeepStrictEqual(before?.resolution, resolution)
+    if (isReassigned) logAssignment(log, before?.resolution, resolution)
     if (desired.kind !== 'config-map') return
-    const objectBefore: ConfigMapView = !moved && before?.desired.kind === 'config-map' ? before.desired.object : { kind: 'pending' }
-    if (!isDeepStrictEqual(objectBefore, desired.object)) sayConfigMap(log, sourcePath(desired.ref), objectBefore, desired.object)
+    const objectBefore: ConfigMapView = !isReassigned && before?.desired.kind === 'config-map' ? before.desired.object : { kind: 'pending' }
+    if (!isDeepStrictEqual(objectBefore, desired.object)) logConfigMap(log, sourcePath(desired.ref), objectBefore, desired.object)
   }
 }

@@ -1,21 +1,22 @@
 /**
- * What is said of following one object: one line for each fact that changes, however often the same is met again. Reading and watching are two facts: a list
- * that works says nothing of a watch that fails after it. Pure, but for the log it is given.
+ * Logs the state of one watched object: one line per change, and none for a repeated failure. Read
+ * and watch count separately: a list may work while the watch after it fails. Pure, apart from the
+ * log that is passed in.
  */
 import type { Log } from '../ports/log.ts'
 import { isForbidden, isWorking, type Next, type ReadEnd, type WatchEnd } from './reflect.ts'
 
-/** One broken connection is everyday. */
-const WORTH_SAYING = 2
+/** A single broken connection is common. */
+const FAILURES_TO_WARN = 2
 
-export class WatchTrouble {
+export class WatchLog {
   readonly #log: Log
   readonly #what: string
-  /** Causes that were said since it last worked. */
-  readonly #unreadable = new Set<string>()
-  readonly #unwatchable = new Set<string>()
-  /** That it is polled instead was said. */
-  #polled = false
+  /** Causes logged since the last success. */
+  readonly #readFailures = new Set<string>()
+  readonly #watchFailures = new Set<string>()
+  /** Polling was logged. */
+  #loggedPolling = false
 
   constructor(log: Log, what: string) {
     this.#log = log
@@ -24,38 +25,38 @@ export class WatchTrouble {
 
   readEnded(end: ReadEnd, { state }: Next): void {
     if (end.kind !== 'read') {
-      this.#say(this.#unreadable, end.detail, state.failures)
+      this.#logFailure(this.#readFailures, end.detail, state.failures)
       return
     }
-    if (this.#unreadable.size > 0) this.#log.info(`${this.#what} can be read again`)
-    this.#unreadable.clear()
+    if (this.#readFailures.size > 0) this.#log.info(`${this.#what} can be read again`)
+    this.#readFailures.clear()
   }
 
-  /** Something arrived on a watch that has lived so long. */
+  /** To be called when something arrives on a watch that has lasted this long. */
   received(livedMs: number): void {
     if (!isWorking(livedMs)) return
-    if (this.#unwatchable.size > 0 || this.#polled) this.#log.info(`${this.#what} is watched again`)
-    this.#unwatchable.clear()
-    this.#polled = false
+    if (this.#watchFailures.size > 0 || this.#loggedPolling) this.#log.info(`${this.#what} is watched again`)
+    this.#watchFailures.clear()
+    this.#loggedPolling = false
   }
 
   watchEnded({ end, livedMs }: WatchEnd, { state }: Next): void {
-    this.#log.debug(`watch of ${this.#what} is over`, { end, livedMs })
+    this.#log.debug(`watch of ${this.#what} ended`, { end, livedMs })
     this.received(livedMs)
     if (end.kind === 'ended') return
-    // Too little to say until it is forbidden for good.
-    if (!isForbidden(end)) this.#say(this.#unwatchable, end.detail, state.failures)
-    if (!state.polling || this.#polled) return
+    // A 403 is logged only once polling starts.
+    if (!isForbidden(end)) this.#logFailure(this.#watchFailures, end.detail, state.failures)
+    if (!state.polling || this.#loggedPolling) return
     this.#log.warn(`watching ${this.#what} is forbidden: reading it every minute instead`)
-    this.#polled = true
+    this.#loggedPolling = true
   }
 
-  #say(said: Set<string>, detail: string, failures: number): void {
-    if (failures < WORTH_SAYING || said.has(detail)) {
+  #logFailure(logged: Set<string>, detail: string, failures: number): void {
+    if (failures < FAILURES_TO_WARN || logged.has(detail)) {
       this.#log.debug(`${this.#what}: ${detail}`, { failures })
       return
     }
-    said.add(detail)
-    this.#log.warn(`${this.#what} cannot be followed: ${detail}; trying again, at least once a minute`)
+    logged.add(detail)
+    this.#log.warn(`${this.#what} cannot be followed: ${detail}; retrying at least once a minute`)
   }
 }

@@ -75,12 +75,12 @@ t.test('content is settled after it has stayed the same for the settle time', as
   const first = settle(undefined, 'a')
   t.same(first, { content: 'a', sinceMs: 0 })
   await pass(299)
-  t.equal(settle(first, 'a'), first, 'the time counts from when it was seen first')
+  t.equal(settle(first, 'a'), first, 'since it was first seen')
   await pass(1)
   t.equal(settle(first, 'a'), undefined)
 })
 
-t.test('other content starts the settle time anew', async (t) => {
+t.test('new content restarts the settle time', async (t) => {
   const { settle, pass } = open(300)
   const first = settle(undefined, 'a')
   await pass(200)
@@ -102,7 +102,7 @@ t.test('the settle time is 300 ms by default, and may be zero', async (t) => {
   t.equal(open(0).settle(undefined, 'a'), undefined)
 })
 
-t.test('looking again is one look, however often it is requested, after the settle time', async (t) => {
+t.test('several requests to look again give one look after the settle time', async (t) => {
   const { directory, looks, sleeping, pass } = open(300)
   directory.lookAgain()
   directory.lookAgain()
@@ -125,7 +125,7 @@ t.test('a look may request the next one', async (t) => {
   await directory.stop()
 })
 
-t.test('after it is stopped, it closes the watch and looks no more', async (t) => {
+t.test('stop closes the watch and ends all looks', async (t) => {
   const { directory, notify, looks, isClosed, pass } = open(300)
   directory.start()
   directory.lookAgain()

@@ -8,7 +8,7 @@ t.test('with and without a key', async (t) => {
   t.same(readConfigMapName('a/kubelet-config-1.20:kubelet'), { ok: true, namespace: 'a', name: 'kubelet-config-1.20', key: 'kubelet' })
 })
 
-t.test('what is written is read again', async () => {
+t.test('a formatted reference can be read back', async () => {
   const label = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,10}[a-z0-9])?$/)
   const name = fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => labels.join('.'))
   fc.assert(
@@ -19,7 +19,7 @@ t.test('what is written is read again', async () => {
   )
 })
 
-t.test('nothing gets through that would be another request', async (t) => {
+t.test('names that would change the request path are refused', async (t) => {
   for (const text of [
     '',
     'name',
