@@ -55,8 +55,8 @@ export function findFault(snapshot: Snapshot, active: ConfigSource | undefined, 
 
 /** Kubelet runs with --dynamic-config-dir, so its own controller chooses the config. */
 export function findDynamicConfigDirFault({ unit }: Snapshot): Fault | undefined {
-  const isForeign = unit.kind === 'known' && unit.wiring.kind === 'broken' && unit.wiring.reason === 'dynamic-config-dir'
-  return isForeign ? { reason: 'Wiring', error: texts.wiringError('dynamic-config-dir') } : undefined
+  const hasOwnController = unit.kind === 'known' && unit.wiring.kind === 'broken' && unit.wiring.reason === 'dynamic-config-dir'
+  return hasOwnController ? { reason: 'Wiring', error: texts.wiringError('dynamic-config-dir') } : undefined
 }
 
 function findSyncFault({ desired, recordedChannelState, troubles, assigned }: Snapshot): Fault | undefined {

@@ -1,7 +1,7 @@
 /**
  * A background task that publishes one kind of report, one request at a time, and never blocks the
  * loop. Before each request it checks again what is due; `wake` only ends the wait and carries no
- * state, so several calls are one check.
+ * state, so several calls cause one check.
  */
 import type { Log } from '../ports/log.ts'
 

@@ -44,9 +44,7 @@ export interface ClusterSourceDeps {
   readonly counters: SourceCounters
   /** Default: spec.configSource alone. */
   readonly channels?: ChannelSettings
-  /**
-   * Called with each Node that is seen, whole or metadata only: for the code that keeps its status.
-   */
+  /** Called with each Node that is seen, whole or metadata only. */
   readonly onNode?: (uid: string, node: unknown, form: Form) => void
   /** Resolves once requests can be made (a kubeconfig exists), or when the signal aborts. */
   readonly ready?: (signal: AbortSignal) => Promise<void>
@@ -244,10 +242,7 @@ export class ClusterSource implements AssignmentSource {
     return { onSynced, onReconnect: () => counters.watchReconnected(what === 'Node' ? 'Node' : 'ConfigMap') }
   }
 
-  /**
-   * Keeps the spacing of requests about one ConfigMap, also when the assignment goes back and
-   * forth.
-   */
+  /** Keeps requests about one ConfigMap apart, even if the assignment goes back and forth. */
   #gateOf(path: string): RequestGate {
     const nowMs = this.#deps.pace.nowMs()
     for (const [other, gate] of this.#gates) if (gate.lastMs < nowMs - 10_000) this.#gates.delete(other)

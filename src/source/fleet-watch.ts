@@ -36,7 +36,7 @@ export async function watchFleet(
     what: `${path}?labelSelector=${query.labelSelector}`,
     collection: path,
     query,
-    // A list is always listed, never read with get.
+    // A collection can only be listed: `get` does not apply.
     async read(_verb, send) {
       const answer = await send({ path, query, as: 'PartialObjectMetadataList' })
       if (answer.kind !== 'ok') return { end: answer }
