@@ -2,6 +2,8 @@
  * Where this node's assignment comes from: the cluster, or a directory of manifests, with the node's overlay applied to it.
  * The YAML parser is loaded only where there are files to parse.
  */
+
+import { watchDirectory } from './directory/watch-directory.ts'
 import type { KubeconfigFile } from './kube/kubeconfig.ts'
 import type { Identity } from './main-identity.ts'
 import type { Pace } from './main-pace.ts'
@@ -16,9 +18,8 @@ import type { Counters } from './report/counters.ts'
 import type { Publisher } from './report/publisher.ts'
 import type { Settings } from './settings/settings.ts'
 import { toChannelSettings } from './settings/source-settings.ts'
-import { ClusterSource } from './source/cluster.ts'
-import { DirectorySource } from './source/directory.ts'
-import { watchDirectory } from './source/watch-directory.ts'
+import { ClusterSource } from './source/cluster-source.ts'
+import { DirectorySource } from './source/directory-source.ts'
 
 export interface AssignmentWorld {
   readonly settings: Settings

@@ -20,7 +20,7 @@ import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
 import { openInspection } from './main-inspection.ts'
 import { findNodeName, openStores } from './main-stores.ts'
-import { layOver } from './overlay/lay-over.ts'
+import { applyOverlay } from './overlay/apply-overlay.ts'
 import { readOverlayFiles } from './overlay/overlay-files.ts'
 import { readOverlay } from './overlay/read-overlay.ts'
 import type { OverlayView } from './overlay/view.ts'
@@ -29,7 +29,7 @@ import type { Log } from './ports/log.ts'
 import { readHistory } from './report/history.ts'
 import { type Settings, toPolicy } from './settings/settings.ts'
 import { toChannelSettings } from './settings/source-settings.ts'
-import { askAssignment, askManifests } from './source/ask-once.ts'
+import { readAssignmentOnce, readManifestsOnce } from './source/read-once.ts'
 
 export interface CommandWorld {
   readonly clock: Clock
@@ -45,7 +45,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
   const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}`, wallMs: Date.now })
   const nodeName = () => findNodeName(settings, stores.files)
   const inspection = openInspection({ settings: () => settings, stores, signal: new AbortController().signal })
-  const eyes = (desired: ObservationPorts['assignment']['desired']): ObservationPorts => ({
+  const observation = (desired: ObservationPorts['assignment']['desired']): ObservationPorts => ({
     ...stores,
     nodeName: nodeName(),
     policy: () => toPolicy(settings),
@@ -54,10 +54,10 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
     preflight: undefined,
     drain: { isDrained: () => undefined },
   })
-  const askCluster = async (): Promise<Desired> => {
-    if (settings.manifestDir === undefined) return askAssignment(api, nodeName(), toChannelSettings(settings))
+  const readCluster = async (): Promise<Desired> => {
+    if (settings.manifestDir === undefined) return readAssignmentOnce(api, nodeName(), toChannelSettings(settings))
     const { parseDocuments } = await import('./kubelet/yaml.ts')
-    return askManifests(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.files, parseDocuments)
+    return readManifestsOnce(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.files, parseDocuments)
   }
   return {
     settings,
@@ -65,10 +65,10 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
     version,
     observe: (desired = { kind: 'unknown', detail: 'only the running agent asks the cluster' }) =>
       observe(
-        eyes(() => desired),
+        observation(() => desired),
         [],
       ),
-    fetchDesired: async () => layOver(await askCluster(), await overlayOf(settings)),
+    fetchDesired: async () => applyOverlay(await readCluster(), await overlayOf(settings)),
     readOverlay: () => overlayOf(settings),
     api,
     nodeName,

@@ -46,7 +46,7 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
       publisher?.publish(status, standing)
       metrics.report(status, trialRemainingSeconds)
     },
-    publishBlind: (condition) => publisher?.publishCondition(condition),
+    publishCondition: (condition) => publisher?.publishCondition(condition),
   })
   const stopServing = metrics.serve(reporter, log)
   return { counters: metrics.counters, history, publisher, reporter, stopServing }

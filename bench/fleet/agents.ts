@@ -9,7 +9,7 @@ import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchEnd, KubeWatchRequest }
 import type { Log } from '../../src/ports/log.ts'
 import { SETTINGS } from '../../src/settings/settings.ts'
 import type { ChannelSettings } from '../../src/source/channels/resolve.ts'
-import { ClusterSource } from '../../src/source/cluster.ts'
+import { ClusterSource } from '../../src/source/cluster-source.ts'
 import type { AgentsAnswer, AgentsCall, RequestCounts } from './agents-client.ts'
 import { viewOf } from './cluster.ts'
 

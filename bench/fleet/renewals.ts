@@ -68,7 +68,7 @@ async function count(
     object === NODE ? { collection: '/api/v1/nodes', name: 'n', extent } : { collection: '/api/v1/namespaces/c/configmaps', name: 'n' }
   const observer = {
     onView(view: { readonly kind: string; readonly form?: string }) {
-      if (view.form === 'whole' && object === NODE) extent.saw(NODE)
+      if (view.form === 'whole' && object === NODE) extent.observe(NODE)
     },
     onSynced() {},
     onReconnect() {},

@@ -10,7 +10,7 @@ import type { Report } from '../preflight/finding.ts'
 import { refuseUnread } from '../preflight/inspect.ts'
 import type { InspectedConfig } from '../preflight/inspection.ts'
 import { accept, type Kind, refuse } from '../settings/setting-kinds.ts'
-import { askConfigMap } from '../source/ask-once.ts'
+import { readConfigMapOnce } from '../source/read-once.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../values/kubernetes-names.ts'
 import { editDistance } from '../values/nearest.ts'
 import type { CommandContext } from './command.ts'
@@ -152,7 +152,7 @@ async function fetchText(
   overlaid: boolean,
 ): Promise<LoadedCandidate> {
   const shown = `configmap/${namespace}/${name}:${key}`
-  const view = await askConfigMap(api, { namespace, name })
+  const view = await readConfigMapOnce(api, { namespace, name })
   if (view.kind === 'pending') return { kind: 'failed', detail: `${shown}: the API server did not answer` }
   if (view.kind === 'unavailable') return { kind: 'failed', detail: `${shown}: ${view.detail}` }
   const overlay = overlaid ? await readOverlay() : undefined

@@ -89,7 +89,12 @@ export function withoutOverlay({ overlay: _, ...source }: ConfigMapSource): Conf
  */
 export function describeSource(source: ConfigSource): string {
   if (source === 'local') return 'local'
-  return `${source.namespace}/${source.name}:${source.kubeletConfigKey}@${describeVersion(source)}`
+  return `${describeRef(source)}@${describeVersion(source)}`
+}
+
+/** `kube-system/my-config:kubelet`: a ConfigMap key without a version. */
+export function describeRef({ namespace, name, kubeletConfigKey }: ConfigMapRef): string {
+  return `${namespace}/${name}:${kubeletConfigKey}`
 }
 
 export function describeVersion({

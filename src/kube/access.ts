@@ -1,9 +1,15 @@
-/** How to reach the API server and as whom: what a kubeconfig comes to, as types. The values hold secrets and are never logged. */
+/**
+ * The address and credentials that a kubeconfig gives, as types. The values hold secrets and are
+ * never logged.
+ */
 import type { Agent } from 'node:http'
 
 export type KubeconfigReading = { readonly kind: 'ok'; readonly credentials: Credentials } | KubeconfigProblem
 
-/** `incomplete`: it names a file that is not there, as before TLS bootstrap. `detail` never quotes the file. */
+/**
+ * `incomplete`: it names a file that does not exist, as before TLS bootstrap. `detail` never quotes
+ * the file.
+ */
 export interface KubeconfigProblem {
   readonly kind: 'absent' | 'unreadable' | 'malformed' | 'incomplete'
   readonly detail: string
@@ -11,11 +17,17 @@ export interface KubeconfigProblem {
 
 export interface Credentials {
   readonly server: URL
-  /** Reads certificate and token files afresh and asks an exec plugin where there is one. */
+  /** Reads certificate and token files again, and runs the exec plugin if there is one. */
   access(): Promise<AccessOutcome>
-  /** The node that the client certificate is for (`system:node:NAME`, which the Node authorizer asks for); undefined: it is for none. */
+  /**
+   * The node of the client certificate (`system:node:NAME`, as the Node authorizer requires);
+   * undefined: it names no node.
+   */
   nodeName(): string | undefined
-  /** SHA-256 of each certificate authority; empty: the system's are trusted, or none is asked for. */
+  /**
+   * SHA-256 of each certificate authority; empty: the system's are trusted, or the server is not
+   * verified.
+   */
   authorityHashes(): readonly string[]
 }
 
@@ -24,7 +36,7 @@ export type AccessOutcome = { readonly ok: true; readonly access: Access } | { r
 export interface Access {
   readonly headers: Readonly<Record<string, string>>
   readonly tls: TlsMaterial
-  /** Set when a proxy is in between; made anew for each request. */
+  /** Set if there is a proxy; created for each request. */
   readonly proxyAgent: Agent | undefined
 }
 

@@ -1,10 +1,11 @@
 /**
- * What an answer of an API server means: its Status object, its Retry-After, the certificates it is trusted by. Pure.
+ * Reads a refusal by the API server: its Status object and its Retry-After. Pure.
  * Rules: `metav1.Status` of k8s.io/apimachinery; RFC 9110, 10.2.3.
  */
 
 import type { KubeRefusal } from '../ports/kube-api.ts'
 import { isObject } from '../values/is-object.ts'
+import { parseJson } from './lines.ts'
 
 export interface AnswerHeaders {
   readonly 'content-type'?: string | undefined
@@ -12,40 +13,32 @@ export interface AnswerHeaders {
   readonly date?: string | undefined
 }
 
-/** Longer texts are cut: they end up in a log line. */
+/** Longer texts are cut for the log. */
 const DETAIL_LIMIT = 500
 
-/** `body` may be anything: a proxy in between answers as it likes, and is not quoted. */
+/** `body` may be anything, since a proxy may have answered; only a Status object is quoted. */
 export function readRefusal(status: number, headers: AnswerHeaders, body: string, wallMs: number): KubeRefusal {
-  const said = readStatus(body)
-  const retryAfterMs = readRetryAfterMs(headers, wallMs) ?? said.retryAfterMs
-  const what = said.message ?? `an answer that is no Status (${headers['content-type'] ?? 'no content type'})`
-  return { kind: 'refused', status, reason: said.reason, detail: `${status}: ${what.slice(0, DETAIL_LIMIT)}`, retryAfterMs }
+  const found = readStatusObject(parseJson(body))
+  const retryAfterMs = readRetryAfterMs(headers, wallMs) ?? found.retryAfterMs
+  const what = found.message ?? `the answer is not a Status object (${headers['content-type'] ?? 'no content type'})`
+  return { kind: 'refused', status, reason: found.reason, detail: `${status}: ${what.slice(0, DETAIL_LIMIT)}`, retryAfterMs }
 }
 
-/** The same for the object of a watch's ERROR event. */
+/** Does the same for the object of a watch's ERROR event. */
 export function readErrorEvent(object: unknown): KubeRefusal {
   const { code, reason, message, retryAfterMs } = readStatusObject(object)
   const status = code ?? 500
   return { kind: 'refused', status, reason, detail: `${status}: ${(message ?? 'an error event').slice(0, DETAIL_LIMIT)}`, retryAfterMs }
 }
 
-interface StatusWords {
+interface StatusFields {
   readonly code: number | undefined
   readonly reason: string
   readonly message: string | undefined
   readonly retryAfterMs: number | undefined
 }
 
-function readStatus(body: string): StatusWords {
-  try {
-    return readStatusObject(JSON.parse(body))
-  } catch {
-    return readStatusObject(undefined)
-  }
-}
-
-function readStatusObject(object: unknown): StatusWords {
+function readStatusObject(object: unknown): StatusFields {
   const status = isObject(object) && object.kind === 'Status' ? object : {}
   const seconds = isObject(status.details) ? status.details.retryAfterSeconds : undefined
   return {
@@ -56,7 +49,10 @@ function readStatusObject(object: unknown): StatusWords {
   }
 }
 
-/** A date is measured against the server's own clock where it says what that shows: this machine's may be wrong. */
+/**
+ * A date is compared with the server's Date header where there is one, since this machine's clock
+ * may be wrong.
+ */
 function readRetryAfterMs(headers: AnswerHeaders, wallMs: number): number | undefined {
   const text = headers['retry-after']?.trim()
   if (text === undefined || text === '') return undefined

@@ -1,8 +1,9 @@
 /**
- * A kubeconfig file as credentials, by @kubernetes/client-node's `KubeConfig` (certificates, tokens, exec plugins, proxies) with what
- * version 1.4 leaves out: `tokenFile`, `KUBERNETES_EXEC_INFO`, and plugin paths relative to the file, as client-go has them. Its errors
- * quote what they failed on (a line of the file, a plugin's output), so none of their texts is passed on. The only module that imports
- * client-node, and js-yaml, with which client-node reads the same file.
+ * Reads a kubeconfig file into credentials with the `KubeConfig` of @kubernetes/client-node
+ * (certificates, tokens, exec plugins, proxies). Adds what version 1.4 lacks and client-go has:
+ * `tokenFile`, `KUBERNETES_EXEC_INFO`, and plugin paths relative to the file. Errors of client-node
+ * quote secrets (a line of the file, a plugin's output), so their texts are never passed on. The
+ * only module that imports client-node, and js-yaml, which client-node uses for the same file.
  */
 import { X509Certificate } from 'node:crypto'
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
@@ -16,7 +17,9 @@ import { isObject } from '../values/is-object.ts'
 import type { Access, AccessOutcome, Credentials, KubeconfigProblem, KubeconfigReading } from './access.ts'
 import { hashCertificates } from './certificate-hashes.ts'
 
-/** A plugin that gives no expiry is asked again after this long, and not for each request. */
+/**
+ * An exec plugin whose credential has no expiry runs again after this long, not for each request.
+ */
 const PLUGIN_MEMORY_MS = 30_000
 
 export function readKubeconfig(path: string, nowMs: () => number): KubeconfigReading {
@@ -43,7 +46,7 @@ interface ParsedKubeconfig {
   readonly user: MutableUser
   readonly tokenFile: string | undefined
 }
-/** `token` is set anew from its file before each use: `KubeConfig` reads it there. */
+/** Mutable, since `token` is set from its file before each use: `KubeConfig` takes it from here. */
 type MutableUser = { -readonly [K in keyof User]: User[K] }
 
 function parseKubeconfig(path: string, text: string): ParsedKubeconfig | KubeconfigProblem {
@@ -55,20 +58,20 @@ function parseKubeconfig(path: string, text: string): ParsedKubeconfig | Kubecon
     config.loadFromString(text)
   } catch (error) {
     if (error instanceof YAMLException) return malformed(`is not valid YAML, line ${(error.mark?.line ?? 0) + 1}`)
-    return malformed('is not complete: each cluster, user and context needs a name and its section')
+    return malformed('is incomplete: each cluster, user and context needs a name and its section')
   }
   config.makePathsAbsolute(dirname(path))
-  if (config.getContextObject(config.getCurrentContext()) === null) return malformed('has no context of the name in current-context')
+  if (config.getContextObject(config.getCurrentContext()) === null) return malformed('has no context with the name in current-context')
   const cluster = config.getCurrentCluster()
-  if (cluster === null) return malformed('has no cluster of the name in its context')
+  if (cluster === null) return malformed('has no cluster with the name in its context')
   const user = config.getCurrentUser()
-  if (user === null) return malformed('has no user of the name in its context')
-  if (!URL.canParse(cluster.server)) return malformed('has a server that is no URL')
+  if (user === null) return malformed('has no user with the name in its context')
+  if (!URL.canParse(cluster.server)) return malformed('has a server that is not a URL')
   const { protocol } = new URL(cluster.server)
   if (protocol !== 'https:' && protocol !== 'http:') return malformed('has a server that is not https://')
-  // client-node refuses it, too, but only at the first request, and without saying why.
+  // client-node refuses it too, but only at the first request and without the reason.
   if (protocol === 'http:' && !cluster.skipTLSVerify)
-    return malformed('has a server of http://, which would send credentials in the clear: use https://')
+    return malformed('has an http:// server, which would send credentials in clear text: use https://')
   adaptPlugin(user, cluster, dirname(path))
   const tokenFile = findTokenFile(document, user.name)
   return {
@@ -87,7 +90,10 @@ function findTokenFile(document: unknown, userName: string): string | undefined 
   return typeof user.tokenFile === 'string' && user.tokenFile !== '' ? user.tokenFile : undefined
 }
 
-/** client-node waits for a plugin for as long as it takes. This ends it, so that one that hangs once does not cut the node off for good. */
+/**
+ * client-node waits for a plugin without limit. timeout(1) ends one that hangs, which would cut the
+ * node off for good.
+ */
 const PLUGIN_LIMIT = ['timeout', '--kill-after=5', '60']
 
 function adaptPlugin(user: MutableUser, cluster: Cluster, directory: string): void {
@@ -102,7 +108,7 @@ function adaptPlugin(user: MutableUser, cluster: Cluster, directory: string): vo
   const env: unknown[] = [
     ...(Array.isArray(exec.env) ? exec.env : []),
     { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) },
-    // The agent's line to systemd is not the plugin's: an undefined value takes it out.
+    // The plugin must not get the agent's notify socket: undefined removes the variable.
     { name: 'NOTIFY_SOCKET', value: undefined },
   ]
   const plugin = exec.command.includes('/') ? resolve(directory, exec.command) : exec.command
@@ -124,10 +130,10 @@ function findMissingFile({ cluster, user, tokenFile }: ParsedKubeconfig): string
 
 function createCredentials(parsed: ParsedKubeconfig, nowMs: () => number): Credentials {
   const { config, cluster, server, user, tokenFile } = parsed
-  let remembered: { readonly outcome: AccessOutcome; readonly untilMs: number } | undefined
+  let cached: { readonly outcome: AccessOutcome; readonly untilMs: number } | undefined
   let underWay: Promise<AccessOutcome> | undefined
 
-  const ask = async (): Promise<AccessOutcome> => {
+  const readAccess = async (): Promise<AccessOutcome> => {
     try {
       if (tokenFile !== undefined) user.token = readFileSync(tokenFile, 'utf8').trim()
       const options: RequestOptions = {}
@@ -140,25 +146,28 @@ function createCredentials(parsed: ParsedKubeconfig, nowMs: () => number): Crede
   return {
     server,
     async access() {
-      if (user.exec === undefined || user.exec === null) return ask()
-      if (remembered !== undefined && nowMs() < remembered.untilMs) return remembered.outcome
-      // A plugin that hangs must not be started again and again.
-      underWay ??= ask().finally(() => {
+      if (user.exec === undefined || user.exec === null) return readAccess()
+      if (cached !== undefined && nowMs() < cached.untilMs) return cached.outcome
+      // Runs one plugin process at a time, also when it hangs.
+      underWay ??= readAccess().finally(() => {
         underWay = undefined
       })
       const outcome = await underWay
-      if (outcome.ok) remembered = { outcome, untilMs: nowMs() + PLUGIN_MEMORY_MS }
+      if (outcome.ok) cached = { outcome, untilMs: nowMs() + PLUGIN_MEMORY_MS }
       return outcome
     },
     nodeName() {
-      const pem = user.certFile ? readFileSync(user.certFile, 'utf8') : Buffer.from(user.certData ?? '', 'base64').toString()
-      return findNodeName(pem)
+      return findNodeName(readPem(user.certFile, user.certData))
     },
     authorityHashes() {
-      const pem = cluster.caFile ? readFileSync(cluster.caFile, 'utf8') : Buffer.from(cluster.caData ?? '', 'base64').toString()
-      return hashCertificates(pem)
+      return hashCertificates(readPem(cluster.caFile, cluster.caData))
     },
   }
+}
+
+/** A file wins over data, as in client-node. */
+function readPem(file: string | undefined, base64: string | undefined): string {
+  return file ? readFileSync(file, 'utf8') : Buffer.from(base64 ?? '', 'base64').toString()
 }
 
 /** `CN=system:node:NAME`, node authorization, "Overview" in the Kubernetes documentation. */
@@ -166,7 +175,7 @@ function findNodeName(pem: string): string | undefined {
   try {
     return /^CN=system:node:(\S+)$/m.exec(new X509Certificate(pem).subject)?.[1]
   } catch {
-    // No certificate, or one that cannot be parsed: it says so when it is used.
+    // No certificate, or an invalid one: its first use reports that.
     return undefined
   }
 }
@@ -192,10 +201,10 @@ function pemOf(material: unknown): string | undefined {
   return material === undefined || material === null ? undefined : String(material)
 }
 
-/** Names files and programs, never what they said. */
+/** Names files and programs, never their content or output. */
 function describeFailure(error: unknown, user: User): string {
   const path = isObject(error) && typeof error.path === 'string' ? `${error.path}: ` : ''
-  // The bundle's stubs: their text is ours.
+  // Thrown by the bundle's stubs, so the text is safe.
   if (isObject(error) && error.code === 'ERR_NOT_IN_THIS_BUILD')
     return `the kubeconfig's credentials cannot be used: ${String(error.message)}`
   const args: unknown = isObject(user.exec) ? user.exec.args : undefined
@@ -203,11 +212,11 @@ function describeFailure(error: unknown, user: User): string {
   if (typeof plugin === 'string' && plugin.includes('/') && !existsSync(plugin))
     return `the kubeconfig's exec plugin ${plugin} does not exist`
   if (typeof plugin === 'string' && path === '')
-    return `the kubeconfig's exec plugin ${plugin} gave no credential; run it by hand to see why (the service has no home directories and no capabilities)`
+    return `the kubeconfig's exec plugin ${plugin} returned no credential; run it by hand to see why (the service has no home directories and no capabilities)`
   return `the kubeconfig's credentials cannot be used: ${path}${nameError(error)}`
 }
 
-/** Never its message, which may quote the credentials. */
+/** Never the message, which may quote credentials. */
 function nameError(error: unknown): string {
   return errorCode(error) ?? (error instanceof Error ? error.name : 'unknown error')
 }

@@ -1,10 +1,11 @@
 /**
- * The API server over HTTPS: the KubeApi port on node:https, with the credentials of a kubeconfig. It retries nothing and throws nothing;
- * when to ask again is the caller's business.
+ * The KubeApi port over node:https, with the credentials of a kubeconfig. Never throws, and never
+ * retries: that is up to the caller.
  *
- * client-node's own `Watch` is not used, since at 1.4 it cannot be made safe from outside: until the answer's head has arrived it can be
- * neither timed out nor aborted (kubernetes-client/javascript issue 2860), it drops lines that do not parse, and of a refusal it keeps the
- * status code but neither the Status object nor Retry-After.
+ * Does not use client-node's `Watch`, which in 1.4 cannot be made safe from outside: it cannot be
+ * timed out or aborted before the response headers arrive (kubernetes-client/javascript issue
+ * 2860), it drops lines that do not parse, and of a refusal it keeps only the status code, not the
+ * Status object or Retry-After.
  */
 
 import { createHash } from 'node:crypto'
@@ -15,16 +16,20 @@ import { errorMessage } from '../values/errors.ts'
 import type { Access, KubeconfigReading, TlsMaterial } from './access.ts'
 import { readRefusal } from './answer.ts'
 import { parseEvent, parseJson, splitLines } from './lines.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
-/** Not an import: that would evaluate every export, and the list of root certificates is 1 MB which a cluster's own authority makes useless. */
+/**
+ * Not imported: an import evaluates every export, and the list of root certificates takes 1 MB that
+ * a cluster with its own authority does not need.
+ */
 const tls = process.getBuiltinModule('node:tls')
 
 const REQUEST_TIMEOUT_MS = 30_000
-/** What the API server may take over the timeoutSeconds of a watch before it is cut off. */
+/** How much longer than timeoutSeconds a watch may last before it is cut off. */
 const WATCH_GRACE_MS = 30_000
 /** An object in etcd has at most 1.5 MiB; JSON escapes make it longer. */
 const BODY_LIMIT = 8 * 1024 * 1024
-/** An API server closes a connection that is idle for some 90 s; we close first. */
+/** An API server closes an idle connection after some 90 s; the agent closes it first. */
 const IDLE_CONNECTION_MS = 45_000
 
 export interface KubeconfigView {
@@ -34,7 +39,7 @@ export interface KubeconfigView {
 
 export interface KubeApiOptions {
   readonly userAgent: string
-  /** Only to read a Retry-After that is a date, from a server that does not say what time it is. */
+  /** Only for a Retry-After date from a server that sends no Date header. */
   readonly wallMs: () => number
 }
 
@@ -67,7 +72,7 @@ export class HttpsKubeApi implements KubeApi {
     const body = request.body === undefined ? undefined : JSON.stringify(request.body)
     const deadline = new AbortController()
     const timer = setTimeout(() => deadline.abort(`no answer in ${timeoutMs} ms`), timeoutMs)
-    const answer = await this.#ask({ method, path, query, body, contentType: request.contentType, as: request.as }, deadline.signal)
+    const answer = await this.#send({ method, path, query, body, contentType: request.contentType, as: request.as }, deadline.signal)
     clearTimeout(timer)
     return answer.kind === 'unreachable' ? { ...answer, detail: `${method} ${path}: ${answer.detail}` } : answer
   }
@@ -79,13 +84,13 @@ export class HttpsKubeApi implements KubeApi {
     signal.addEventListener('abort', stop, { once: true })
     if (signal.aborted) stop()
     const capMs = (Number(request.query.timeoutSeconds) || 3600) * 1000 + WATCH_GRACE_MS
-    const cap = setTimeout(() => stopper.abort('it goes on for longer than was asked for'), capMs)
+    const cap = setTimeout(() => stopper.abort('it lasted longer than its timeoutSeconds'), capMs)
     let [isAnswered, isSilent] = [false, false]
     const idle = setTimeout(() => {
       isSilent = true
-      stopper.abort(`nothing came for ${inactivityMs} ms`)
+      stopper.abort(`no data for ${inactivityMs} ms`)
     }, inactivityMs)
-    const end = await this.#follow(request, stopper.signal, () => {
+    const end = await this.#stream(request, stopper.signal, () => {
       isAnswered = true
       idle.refresh()
     })
@@ -93,12 +98,14 @@ export class HttpsKubeApi implements KubeApi {
     clearTimeout(idle)
     signal.removeEventListener('abort', stop)
     if (signal.aborted) return { kind: 'ended', detail: 'stopped' }
-    // No fault, where no object of the collection changes: bookmarks that are no newer than the watch are not sent (`cacheWatcher.process`, k8s.io/apiserver).
+    // Not a failure: where no object of the collection changes, the server sends no bookmarks
+    // either, since they would be no newer than the watch (`cacheWatcher.process`,
+    // k8s.io/apiserver).
     if (isAnswered && isSilent && end.kind === 'unreachable') return { kind: 'ended', detail: String(stopper.signal.reason) }
     return end.kind === 'refused' ? end : { ...end, detail: `watch of ${path}: ${end.detail}` }
   }
 
-  async #ask(outgoing: Outgoing, signal: AbortSignal): Promise<KubeAnswer> {
+  async #send(outgoing: Outgoing, signal: AbortSignal): Promise<KubeAnswer> {
     const opened = await this.#open(outgoing, signal)
     if (!isResponse(opened)) return opened
     const text = await readBody(opened, signal)
@@ -106,7 +113,7 @@ export class HttpsKubeApi implements KubeApi {
     return isSuccess(opened) ? parseAnswer(opened, text) : this.#refuse(opened, text)
   }
 
-  async #follow(request: KubeWatchRequest, signal: AbortSignal, onData: () => void): Promise<KubeWatchEnd> {
+  async #stream(request: KubeWatchRequest, signal: AbortSignal, onData: () => void): Promise<KubeWatchEnd> {
     const query = { ...request.query, watch: 'true' }
     const outgoing = { method: 'GET', path: request.path, query, body: undefined, contentType: undefined, as: request.as }
     const opened = await this.#open(outgoing, signal)
@@ -117,7 +124,7 @@ export class HttpsKubeApi implements KubeApi {
     return this.#refuse(opened, typeof text === 'string' ? text : '')
   }
 
-  /** Sends, and answers with the head of the response. */
+  /** Sends the request; resolves when the response headers have arrived. */
   async #open(outgoing: Outgoing, signal: AbortSignal): Promise<IncomingMessage | Unreachable> {
     const reading = this.#kubeconfig.current()
     if (reading.kind !== 'ok') return unreachable(reading.detail)
@@ -151,7 +158,7 @@ export class HttpsKubeApi implements KubeApi {
     }
   }
 
-  /** Connections are kept and shared for as long as the credentials they were opened with are the current ones. */
+  /** Reuses connections as long as the credentials stay the same. */
   #agentFor(server: URL, access: Access): HttpAgent {
     const key = createHash('sha256')
       .update(JSON.stringify([server.origin, access.tls]))
@@ -160,7 +167,7 @@ export class HttpsKubeApi implements KubeApi {
     const agent = createAgent(server, access.tls)
     const retired = this.#connections?.agent
     this.#connections = { key, agent }
-    // Watches that are open end in their own time; idle connections must not be used again.
+    // Open watches end by themselves; idle connections must not be reused.
     for (const sockets of Object.values(retired?.freeSockets ?? {})) for (const socket of sockets ?? []) socket.destroy()
     return agent
   }
@@ -175,7 +182,8 @@ function createAgent(server: URL, material: TlsMaterial): HttpAgent {
   const options = { keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 2, timeout: IDLE_CONNECTION_MS }
   if (server.protocol === 'http:') return new HttpAgent(options)
   const { cert, key, servername, rejectUnauthorized } = material
-  // Said outright, since `node --use-openssl-ca` (it spares parsing the root certificates at each start) would trust another list.
+  // Set explicitly: `node --use-openssl-ca` (it avoids parsing the root certificates at each start)
+  // would trust another list.
   const ca = material.ca ?? [...tls.rootCertificates]
   const secureContext = tls.createSecureContext({ ca, ...(cert && { cert }), ...(key && { key }) })
   return new HttpsAgent({ ...options, secureContext, rejectUnauthorized, ...(servername && { servername }) })
@@ -200,11 +208,11 @@ function readBody(response: IncomingMessage, signal: AbortSignal): Promise<strin
     response.setEncoding('utf8')
     response.on('data', (chunk: string) => {
       text += chunk
-      if (text.length > BODY_LIMIT) response.destroy(new Error(`an answer of more than ${BODY_LIMIT} characters`))
+      if (text.length > BODY_LIMIT) response.destroy(new Error(`the answer has more than ${BODY_LIMIT} characters`))
     })
     response.on('end', () => resolve(text))
     response.on('error', (error) => resolve(unreachable(describeEnd(error, signal))))
-    response.on('close', () => resolve(unreachable('the connection was closed in the middle of an answer')))
+    response.on('close', () => resolve(unreachable('the connection was closed in the middle of the answer')))
   })
 }
 
@@ -229,11 +237,11 @@ function readEvents(
       if (response.destroyed) return
       onData()
       const lines = split(chunk)
-      if (lines === undefined) finish(unreachable(`an event of more than ${BODY_LIMIT} characters`))
+      if (lines === undefined) finish(unreachable(`an event has more than ${BODY_LIMIT} characters`))
       for (const line of lines ?? []) {
         if (response.destroyed || signal.aborted) return
         const event = parseEvent(line)
-        if (event === undefined) finish(unreachable('a line that is no event'))
+        if (event === undefined) finish(unreachable('a line is not a watch event'))
         else onEvent(event)
       }
     })
@@ -269,22 +277,13 @@ function unreachable(detail: string): Unreachable {
   return { kind: 'unreachable', detail }
 }
 
-/** What we aborted ourselves arrives as a reset. */
+/** A request aborted by the agent itself ends with a connection reset. */
 function describeEnd(error: unknown, signal: AbortSignal): string {
   return signal.aborted ? String(signal.reason) : describe(error)
 }
 
-/** Errors of Node's network and TLS layers name addresses and reasons, no headers. */
+/** Errors of Node's network and TLS layers contain addresses and reasons, but no headers. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describe).join('; ')
   return errorMessage(error)
-}
-
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  if (signal.aborted) return undefined
-  return new Promise((resolve, reject) => {
-    const abort = (): void => resolve(undefined)
-    signal.addEventListener('abort', abort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

@@ -1,6 +1,7 @@
 /**
- * The kubeconfig file over time: it may not exist yet (before TLS bootstrap), and it changes (a rotation, a new cluster). Looked at
- * before each request and parsed again only when it was replaced. It says once what is wrong and once when it is right again.
+ * The kubeconfig file over time: it may not exist yet (before TLS bootstrap), and it changes (a
+ * rotation, a new cluster). Checked before each request, and parsed again only when it was
+ * replaced. Logs a problem once, and its end once.
  */
 import { statSync } from 'node:fs'
 import type { Log } from '../ports/log.ts'
@@ -14,7 +15,7 @@ export class KubeconfigFile {
   readonly #log: Log
   #identity = ''
   #reading: KubeconfigReading | undefined
-  #said = ''
+  #problem = ''
 
   constructor(path: string, read: (path: string) => KubeconfigReading, log: Log) {
     this.#path = path
@@ -28,36 +29,36 @@ export class KubeconfigFile {
     const reading = this.#read(this.#path)
     this.#identity = identity
     this.#reading = reading
-    this.#say(reading)
+    this.#logProblem(reading)
     return reading
   }
 
-  /** What keeps it from being used, as last seen; undefined: nothing. */
+  /** Why the kubeconfig could not be used at the last check; undefined: it could. */
   problem(): string | undefined {
-    return this.#said === '' ? undefined : this.#said
+    return this.#problem === '' ? undefined : this.#problem
   }
 
-  /** The server did not accept what we have: read it again, ask the plugin again. */
+  /** To be called when the server refuses the credentials: the next use reads the file again. */
   forget(): void {
     this.#reading = undefined
   }
 
-  /** Waits for a kubeconfig that can be used. */
+  /** Waits until the kubeconfig can be used. */
   async ready(sleep: (ms: number, signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     while (!signal.aborted && this.current().kind !== 'ok') await sleep(LOOK_EVERY_MS, signal)
   }
 
-  #say(reading: KubeconfigReading): void {
+  #logProblem(reading: KubeconfigReading): void {
     const problem = reading.kind === 'ok' ? '' : reading.detail
-    if (problem === this.#said) return
-    this.#said = problem
-    if (reading.kind === 'ok') this.#log.info(`kubeconfig ${this.#path} is there, going on`)
+    if (problem === this.#problem) return
+    this.#problem = problem
+    if (reading.kind === 'ok') this.#log.info(`kubeconfig ${this.#path} can be used, continuing`)
     else if (reading.kind === 'absent' || reading.kind === 'incomplete') this.#log.warn(`${reading.detail}: waiting for it`)
-    else this.#log.warn(`${reading.detail}: mend it, it is read again and again`)
+    else this.#log.warn(`${reading.detail}: correct the file; it is read again before each request`)
   }
 }
 
-/** Changes whenever the file is replaced; empty: there is none, or it cannot be looked at. */
+/** Changes whenever the file is replaced; empty: it does not exist, or cannot be accessed. */
 function identify(path: string): string {
   try {
     const found = statSync(path, { bigint: true })

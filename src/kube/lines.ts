@@ -1,6 +1,13 @@
-/** How a watch is framed: JSON documents, one a line, out of chunks that end anywhere. Pure but for the line that is under way. */
+/**
+ * The framing of a watch: one JSON document per line, from chunks of any length. Pure, apart from
+ * the unfinished line.
+ */
+import { isObject } from '../values/is-object.ts'
 
-/** Answers the lines that this chunk completes; undefined: a line is longer than the limit, and the stream is no watch. */
+/**
+ * Returns the lines that this chunk completes; undefined: a line exceeds the limit, so the stream
+ * is not a watch.
+ */
 export type LineSplitter = (chunk: string) => readonly string[] | undefined
 
 export function splitLines(limit: number): LineSplitter {
@@ -20,11 +27,11 @@ export function splitLines(limit: number): LineSplitter {
 
 export function parseEvent(line: string): { readonly type: string; readonly object: unknown } | undefined {
   const event = parseJson(line)
-  if (typeof event !== 'object' || event === null || !('type' in event) || !('object' in event)) return undefined
+  if (!isObject(event) || !('object' in event)) return undefined
   return typeof event.type === 'string' ? { type: event.type, object: event.object } : undefined
 }
 
-/** undefined: does not parse. The parser's own message quotes the text, which may be anything. */
+/** undefined: not valid JSON. The parser's error is dropped, since it quotes the text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

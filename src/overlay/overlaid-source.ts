@@ -1,8 +1,11 @@
-/** An assignment source with this node's overlay laid over what it says. Pure: both sides keep their views in memory. */
+/**
+ * An assignment source with this node's overlay applied. Pure: source and overlay keep their views
+ * in memory.
+ */
 import type { Desired } from '../decision/desired.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { Log } from '../ports/log.ts'
-import { layOver } from './lay-over.ts'
+import { applyOverlay } from './apply-overlay.ts'
 import type { OverlayView } from './view.ts'
 
 export interface OverlaySource {
@@ -16,7 +19,7 @@ export class OverlaidSource implements AssignmentSource {
   readonly #inner: AssignmentSource
   readonly #overlay: OverlaySource
   readonly #log: Log
-  #said = ''
+  #loggedFault = ''
 
   constructor(inner: AssignmentSource, overlay: OverlaySource, log: Log) {
     this.#inner = inner
@@ -26,18 +29,21 @@ export class OverlaidSource implements AssignmentSource {
 
   desired(): Desired {
     let fault = ''
-    const desired = layOver(this.#inner.desired(), this.#overlay.view(), (detail) => {
+    const desired = applyOverlay(this.#inner.desired(), this.#overlay.view(), (detail) => {
       fault = detail
     })
-    this.#say(fault)
+    this.#logFault(fault)
     return desired
   }
 
-  /** At each look it is the same again. @param detail empty: it can be laid over */
-  #say(detail: string): void {
-    if (detail !== '' && detail !== this.#said)
-      this.#log.error(`this node's overlay cannot be laid over what is assigned, so nothing is changed: ${detail}`)
-    this.#said = detail
+  /**
+   * Logs each fault once, although it is met again at every look.
+   * @param detail empty: no fault
+   */
+  #logFault(detail: string): void {
+    if (detail !== '' && detail !== this.#loggedFault)
+      this.#log.error(`this node's overlay cannot be applied to the assigned config; nothing is changed: ${detail}`)
+    this.#loggedFault = detail
   }
 
   start(onChange: () => void): void {

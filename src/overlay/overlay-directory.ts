@@ -1,45 +1,38 @@
 /**
- * This node's overlay, kept in memory and followed as its directory changes. What is there counts once it has been the same for a moment: the first half of a
- * YAML file is often valid YAML, and a file that is replaced may be missing. Until then what was there before stands, and at the start nothing is known. Nothing loads a YAML parser while there are no files.
+ * Keeps this node's overlay in memory and follows changes of its directory. The directory must
+ * settle before its content counts; until then the previous overlay stays in effect, and at the
+ * start the overlay is pending. The YAML parser is loaded only if there are files.
  */
 
 import { hashFiles } from '../checkpoint/content.ts'
+import { SettlingDirectory, type SettlingDirectoryDeps, type Unsettled } from '../directory/settling-directory.ts'
 import type { Log } from '../ports/log.ts'
 import type { OverlaySource } from './overlaid-source.ts'
 import type { PatchParser } from './patch-file.ts'
 import { type OverlayFiles, readOverlay } from './read-overlay.ts'
 import type { OverlayView } from './view.ts'
 
-export interface OverlayDirectoryDeps {
+export interface OverlayDirectoryDeps extends Omit<SettlingDirectoryDeps, 'path'> {
   readonly directory: string
   readonly read: (directory: string) => OverlayFiles
   readonly loadParser: () => Promise<PatchParser>
-  /** Calls back whenever something may have changed, and every so often. */
-  readonly watch: (path: string, onChange: () => void) => { close(): Promise<void> }
-  readonly pace: { nowMs(): number; sleep(ms: number, signal: AbortSignal): Promise<void> }
   readonly log: Log
-  readonly settleMs?: number
 }
-
-const SETTLE_MS = 300
-/** A timer may fire a little early. */
-const SETTLE_SLACK_MS = 20
 
 export class OverlayDirectory implements OverlaySource {
   readonly #deps: OverlayDirectoryDeps
-  readonly #stopper = new AbortController()
+  readonly #directory: SettlingDirectory
   #view: OverlayView = { kind: 'pending' }
-  /** What `#view` was made of. */
+  /** Identifies the content that `#view` was made from. */
   #seen: string | undefined
-  /** Something else, seen since then. */
-  #settling: { readonly seen: string; readonly sinceMs: number } | undefined
+  /** Newer content that has not settled yet. */
+  #settling: Unsettled<string> | undefined
   #onChange: () => void = () => {}
-  #watch: { close(): Promise<void> } | undefined
-  #resting: Promise<void> | undefined
   #reading: Promise<void> | undefined
 
   constructor(deps: OverlayDirectoryDeps) {
     this.#deps = deps
+    this.#directory = new SettlingDirectory({ ...deps, path: deps.directory }, () => this.#look())
   }
 
   view(): OverlayView {
@@ -48,41 +41,26 @@ export class OverlayDirectory implements OverlaySource {
 
   start(onChange: () => void): void {
     this.#onChange = onChange
-    this.#watch = this.#deps.watch(this.#deps.directory, () => this.#look())
-    this.#look()
+    this.#directory.start()
   }
 
   async stop(): Promise<void> {
-    this.#stopper.abort()
-    await this.#watch?.close()
-    await this.#resting
+    await this.#directory.stop()
     await this.#reading
   }
 
   #look(): void {
-    if (this.#stopper.signal.aborted || this.#reading !== undefined) return
-    const { directory, read, pace, settleMs = SETTLE_MS } = this.#deps
+    if (this.#reading !== undefined) return
+    const { directory, read } = this.#deps
     const found = read(directory)
     const seen = identify(found)
     if (seen === this.#seen) {
       this.#settling = undefined
       return
     }
-    if (this.#settling?.seen !== seen) this.#settling = { seen, sinceMs: pace.nowMs() }
-    if (pace.nowMs() - this.#settling.sinceMs < settleMs) {
-      this.#lookAgain()
-      return
-    }
-    this.#settling = undefined
-    this.#take(found, seen)
-  }
-
-  #lookAgain(): void {
-    const { pace, settleMs = SETTLE_MS } = this.#deps
-    this.#resting ??= pace.sleep(settleMs + SETTLE_SLACK_MS, this.#stopper.signal).then(() => {
-      this.#resting = undefined
-      this.#look()
-    })
+    this.#settling = this.#directory.settle(this.#settling, seen, (a, b) => a === b)
+    if (this.#settling === undefined) this.#take(found, seen)
+    else this.#directory.lookAgain()
   }
 
   #take(found: OverlayFiles, seen: string): void {
@@ -91,8 +69,8 @@ export class OverlayDirectory implements OverlaySource {
     else {
       this.#reading = this.#parse(found.files, seen).then((done) => {
         this.#reading = undefined
-        // Whatever has changed meanwhile.
-        if (done) this.#look()
+        // The directory may have changed meanwhile.
+        if (done) this.#directory.look()
       })
     }
   }
@@ -104,8 +82,8 @@ export class OverlayDirectory implements OverlaySource {
       this.#conclude(view.kind === 'faulty' ? { kind: 'faulty', detail: `${directory}/${view.detail}` } : view, seen)
       return true
     } catch (error) {
-      // Another time it may work: a package that is being replaced is whole again.
-      log.error('the overlay could not be read, trying again in a while', { error })
+      // A later try may work: the agent's package may be in the middle of an upgrade.
+      log.error('the overlay could not be read; it is read again at the next poll', { error })
       return false
     }
   }
@@ -114,21 +92,21 @@ export class OverlayDirectory implements OverlaySource {
     const before = this.#view
     this.#view = view
     this.#seen = seen
-    this.#say(before, view)
+    this.#logView(before, view)
     this.#onChange()
   }
 
-  #say(before: OverlayView, view: OverlayView): void {
+  #logView(before: OverlayView, view: OverlayView): void {
     const { directory, log } = this.#deps
     switch (view.kind) {
       case 'faulty':
-        log.error(`this node's overlay cannot be used, so nothing is changed: ${view.detail}`)
+        log.error(`this node's overlay cannot be used; nothing is changed: ${view.detail}`)
         return
       case 'present':
-        log.info(`the overlay of ${view.files.join(', ')} is laid over what is assigned`, { directory, files: view.files })
+        log.info(`the overlay of ${view.files.join(', ')} is applied to the assigned config`, { directory, files: view.files })
         return
       default:
-        if (before.kind !== 'pending') log.info('this node has no overlay any more', { directory })
+        if (before.kind !== 'pending') log.info('this node no longer has an overlay', { directory })
     }
   }
 }

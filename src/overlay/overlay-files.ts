@@ -1,6 +1,8 @@
 /**
- * Reads the directory of the overlay. The overlay decides what kubelet runs, as root: so nobody but root (or whom the agent runs as) may be able to write there,
- * and it is checked on the open file itself, wherever a link led. What is wrong is a value; it reads no more than a ConfigMap could hold.
+ * Reads the overlay directory. The overlay decides what kubelet runs as root, so only root (or the
+ * user of the agent) may be able to write the directory and its files. Ownership and mode are
+ * checked on the open file, so a symbolic link cannot bypass the check. Errors are returned, not
+ * thrown. Reads no more bytes than a ConfigMap can hold.
  */
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,13 +20,12 @@ export function readOverlayFiles(directory: string): OverlayFiles {
   try {
     const facts = statSync(directory, { throwIfNoEntry: false })
     if (facts === undefined) return { kind: 'files', files }
-    if (!facts.isDirectory()) return faulty(`${directory} is no directory`)
+    if (!facts.isDirectory()) return faulty(`${directory} is not a directory`)
     const exposed = findExposure(facts)
     if (exposed !== undefined) return faulty(`${directory} ${exposed}`)
     for (const name of readdirSync(directory).filter(isOverlayName).sort()) {
       const path = join(directory, name)
-      if (!/^[-._a-zA-Z0-9]+$/.test(name))
-        return faulty(`${JSON.stringify(path)} has a name with other characters than letters, digits, -, _ and .`)
+      if (!/^[-._a-zA-Z0-9]+$/.test(name)) return faulty(`${JSON.stringify(path)}: its name may contain only letters, digits, -, _ and .`)
       const read = readFile(path, left)
       if (read === undefined) continue
       if (!read.ok) return faulty(`${path} ${read.detail}`)
@@ -37,19 +38,19 @@ export function readOverlayFiles(directory: string): OverlayFiles {
   return { kind: 'files', files }
 }
 
-/** undefined: it is gone again. */
+/** undefined: the file no longer exists. */
 function readFile(path: string, most: number): Read | undefined {
   let fd: number
   try {
-    // A pipe would keep whoever opens it waiting.
+    // O_NONBLOCK: opening a named pipe would block.
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') return { ok: false, detail: `cannot be read: ${errorCode(error) ?? String(error)}` }
-    return lstatSync(path, { throwIfNoEntry: false }) === undefined ? undefined : { ok: false, detail: 'is a link that leads nowhere' }
+    return lstatSync(path, { throwIfNoEntry: false }) === undefined ? undefined : { ok: false, detail: 'is a dangling symbolic link' }
   }
   try {
     const facts = fstatSync(fd)
-    if (!facts.isFile()) return { ok: false, detail: 'is no regular file' }
+    if (!facts.isFile()) return { ok: false, detail: 'is not a regular file' }
     const exposed = findExposure(facts)
     if (exposed !== undefined) return { ok: false, detail: exposed }
     const buffer = Buffer.alloc(Math.min(most, facts.size) + 1)
@@ -57,7 +58,7 @@ function readFile(path: string, most: number): Read | undefined {
     for (let count = -1; count !== 0 && length < buffer.length; length += count)
       count = readSync(fd, buffer, length, buffer.length - length, null)
     if (facts.size > most || length > most)
-      return { ok: false, detail: `is too large: the files of an overlay may have ${MOST_BYTES} bytes together` }
+      return { ok: false, detail: `is too large: all files of an overlay together may have at most ${MOST_BYTES} bytes` }
     return { ok: true, bytes: buffer.subarray(0, length) }
   } catch (error) {
     return { ok: false, detail: `cannot be read: ${errorCode(error) ?? String(error)}` }
@@ -67,8 +68,9 @@ function readFile(path: string, most: number): Read | undefined {
 }
 
 function findExposure({ uid, mode }: Stats): string | undefined {
-  if (uid !== 0 && uid !== process.geteuid?.()) return `belongs to uid ${uid}: it has to be root's, since it decides what kubelet runs`
-  if ((mode & 0o022) !== 0) return 'may be written by others than its owner: chmod go-w, since it decides what kubelet runs'
+  if (uid !== 0 && uid !== process.geteuid?.())
+    return `belongs to uid ${uid}, but must belong to root, since it decides what kubelet runs: chown root`
+  if ((mode & 0o022) !== 0) return 'is writable by group or others, but must not be, since it decides what kubelet runs: chmod go-w'
   return undefined
 }
 

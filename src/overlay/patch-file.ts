@@ -1,13 +1,14 @@
 /**
- * One file of the overlay as a patch. Pure; the YAML parser is passed in. A file that says anything unclear is refused: what it would mean for kubelet is not
- * guessed. It may say what it patches (`apiVersion` and `kind`, for editors), and that is left out of the patch: it makes no KubeletConfiguration of anything
- * else.
+ * Reads one file of the overlay as a patch. Pure; the YAML parser is passed in. Refuses ambiguous
+ * files instead of guessing what they mean for kubelet. `apiVersion` and `kind` of a
+ * KubeletConfiguration may be present (for editors) and are left out of the patch: a patch never
+ * turns another kind of document into a KubeletConfiguration.
  */
 import { isUtf8 } from 'node:buffer'
 import { API_VERSION, KIND } from '../kubelet/decode.ts'
 import type { LocatedYaml, YamlFailure, YamlPlace } from '../kubelet/yaml-document.ts'
 import { isObject } from '../values/is-object.ts'
-import { findInexact } from './inexact.ts'
+import { findUnsafeInteger } from './unsafe-integer.ts'
 
 export interface PatchParser {
   parseLocated(text: string): ({ readonly ok: true } & LocatedYaml) | YamlFailure
@@ -25,18 +26,18 @@ export function readPatch(bytes: Buffer, parser: PatchParser): PatchReading {
   const read = parser.parseLocated(text)
   if (!read.ok) return refuse(read.detail)
   if (read.value === null) return refuse('it is empty; to patch nothing, write {} or remove it')
-  if (!isObject(read.value)) return refuse('it is no mapping of fields')
-  const [again] = read.repeated
-  if (again !== undefined) return refuse(`the same key again${placeAt(again.position)}`)
+  if (!isObject(read.value)) return refuse('it is not a mapping of fields')
+  const [repeated] = read.repeated
+  if (repeated !== undefined) return refuse(`duplicate key${placeAt(repeated.position)}`)
   const all = parser.parseDocuments(text)
   if (!all.ok) return refuse(all.detail)
   if (all.documents.length > 1) return refuse('it has more than one document')
-  for (const [field, wanted] of Object.entries(HEADER)) {
-    if (Object.hasOwn(read.value, field) && read.value[field] !== wanted)
-      return refuse(`${field} is not ${wanted}, and nothing else can be patched${placeAt(read.locate([field]))}`)
+  for (const [field, required] of Object.entries(HEADER)) {
+    if (Object.hasOwn(read.value, field) && read.value[field] !== required)
+      return refuse(`${field} is not ${required}, and no other document can be patched${placeAt(read.locate([field]))}`)
   }
-  const inexact = findInexact(read.value)
-  if (inexact !== undefined) return refuse(`a whole number that is too large to be written again as it is${placeAt(read.locate(inexact))}`)
+  const unsafe = findUnsafeInteger(read.value)
+  if (unsafe !== undefined) return refuse(`integer beyond 2^53 (cannot be written back exactly)${placeAt(read.locate(unsafe))}`)
   return { ok: true, patch: Object.fromEntries(Object.entries(read.value).filter(([field]) => !Object.hasOwn(HEADER, field))) }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The files of the overlay as one view of it. Pure; the YAML parser is passed in, loaded by whoever found files. All of them have to be good: half an overlay is
- * none that anybody wrote.
+ * Turns the files of the overlay into one view. Pure; the YAML parser is passed in. If one file is
+ * faulty, the whole overlay is: a partly read overlay is rejected.
  */
 
 import { contentHash } from '../checkpoint/content.ts'
@@ -10,17 +10,17 @@ import { type Patch, type PatchParser, readPatch } from './patch-file.ts'
 import { render } from './render.ts'
 import type { OverlayView, Rendering } from './view.ts'
 
-/** What the directory holds: files by name, in the order that counts. */
+/** The content of the overlay directory: files by name, in the order in which they apply. */
 export type OverlayFiles =
   | { readonly kind: 'files'; readonly files: ReadonlyMap<string, Buffer> }
   | { readonly kind: 'faulty'; readonly detail: string }
 
-/** Hidden files, and those that editors and package managers leave beside a file, are none. */
+/** Excludes hidden files and the backup files of editors and package managers. */
 export function isOverlayName(name: string): boolean {
   return /\.ya?ml$/.test(name) && !name.startsWith('.')
 }
 
-/** Enough to tell the renderings of one version apart. */
+/** Enough to distinguish the renderings of one version. */
 const DIGITS = 16
 
 export function readOverlay(files: ReadonlyMap<string, Buffer>, parser: PatchParser): OverlayView {
@@ -34,7 +34,7 @@ export function readOverlay(files: ReadonlyMap<string, Buffer>, parser: PatchPar
   return { kind: 'present', files: [...files.keys()], render: rememberRendering(patches, parser) }
 }
 
-/** By object: what is desired is asked for at every look and changes rarely. */
+/** Caches by data object: the rendering is needed at every look and changes rarely. */
 function rememberRendering(patches: readonly Patch[], parser: PatchParser): (data: ConfigMapData, key: string) => Rendering {
   const known = new WeakMap<ConfigMapData, Map<string, Rendering>>()
   const renderNamed = (data: ConfigMapData, key: string): Rendering => {
@@ -49,7 +49,9 @@ function rememberRendering(patches: readonly Patch[], parser: PatchParser): (dat
   }
 }
 
-/** By what it is, and not by what it was made of: whatever goes into one, its name never comes to stand for another. */
+/**
+ * Names a rendering by a hash of its result, not of its inputs: one name never means two results.
+ */
 export function nameRendering(data: ConfigMapData, key: string): Rendered {
   return { overlay: contentHash(data, key).slice(0, DIGITS), data }
 }

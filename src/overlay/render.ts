@@ -1,20 +1,21 @@
 /**
- * A config with patches laid over it, as JSON, which is YAML too and which no other version of a library writes differently: its hash is stable. Pure. A text
- * that is no config stays as it is, for preflight to refuse in its own words; so does one that the patches do not change.
+ * Applies patches to a config and writes the result as JSON: it is YAML too, and every library
+ * version writes it alike, so its hash is stable. Pure. A text that is not a config stays as it is,
+ * and preflight refuses it; so does a config that the patches do not change.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import { looksLikeJson } from '../kubelet/decode.ts'
 import { parseJson } from '../kubelet/json.ts'
 import { isObject } from '../values/is-object.ts'
-import { findInexact } from './inexact.ts'
 import { mergePatch } from './merge-patch.ts'
 import type { Patch } from './patch-file.ts'
+import { findUnsafeInteger } from './unsafe-integer.ts'
 
 export type RenderResult = { readonly ok: true; readonly data: ConfigMapData } | { readonly ok: false; readonly detail: string }
 export type ParseYaml = (text: string) => { readonly ok: true; readonly value: unknown } | { readonly ok: false }
 
-/** Only the file that kubelet reads is a config; the others go along. */
+/** Only the file under `key` is kubelet's config; the other files stay as they are. */
 export function render(data: ConfigMapData, key: string, patches: readonly Patch[], parse: ParseYaml): RenderResult {
   const text = Object.hasOwn(data, key) ? data[key] : undefined
   const parsed = text === undefined ? undefined : looksLikeJson(text) ? parseJson(text) : parse(text)
@@ -22,14 +23,17 @@ export function render(data: ConfigMapData, key: string, patches: readonly Patch
   try {
     const merged = patches.reduce<unknown>(mergePatch, parsed.value)
     if (isDeepStrictEqual(merged, parsed.value)) return { ok: true, data }
-    if (findInexact(merged) !== undefined)
-      return { ok: false, detail: `${key} holds a whole number that is too large to be written again as it is` }
+    if (findUnsafeInteger(merged) !== undefined)
+      return { ok: false, detail: `${key} contains an integer beyond 2^53 (cannot be written back exactly)` }
     const rendered = `${JSON.stringify(merged, null, 2)}\n`
-    // Not by assignment: `__proto__` is a legal key.
-    return { ok: true, data: Object.fromEntries(Object.entries(data).map(([name, own]) => [name, name === key ? rendered : own])) }
+    // No assignment: `__proto__` is a valid key.
+    return {
+      ok: true,
+      data: Object.fromEntries(Object.entries(data).map(([name, original]) => [name, name === key ? rendered : original])),
+    }
   } catch (error) {
-    // The call stack has an end.
-    if (error instanceof RangeError) return { ok: false, detail: `${key} is nested too deep to be written again` }
+    // The call stack is limited.
+    if (error instanceof RangeError) return { ok: false, detail: `${key} is nested too deeply` }
     throw error
   }
 }

@@ -1,4 +1,7 @@
-/** What is known of this node's overlay. Types only. What cannot be used is a value of its own: it is never taken for no overlay. */
+/**
+ * The state of this node's overlay. Types only. An overlay that cannot be used never counts as no
+ * overlay.
+ */
 
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Rendered } from '../decision/desired.ts'
@@ -6,17 +9,17 @@ import type { Rendered } from '../decision/desired.ts'
 export type OverlayView =
   /** There are no files. */
   | { readonly kind: 'none' }
-  /** They have not been read yet, or are being written. */
+  /** The files have not been read yet, or are being written. */
   | { readonly kind: 'pending' }
-  /** `detail`: with the file, and where there is one the place in it. */
+  /** `detail` names the file and, where known, the place in it. */
   | { readonly kind: 'faulty'; readonly detail: string }
   | PresentOverlay
 
 export interface PresentOverlay {
   readonly kind: 'present'
-  /** Names of its files, in the order in which they are laid over the config. */
+  /** Names of its files, in the order in which they apply. */
   readonly files: readonly string[]
-  /** The same object for the same data. */
+  /** Returns the same object for the same data. */
   render(data: ConfigMapData, key: string): Rendering
 }
 

@@ -1,12 +1,13 @@
 /**
- * Keeps the annotation `kubelet-cfg-agent.io/status` of the Node what the agent says it is, by a merge patch of that one key. It is metadata, which every
- * watch of the Node shows: its own write comes back as an event and is recognised by its text. NodeRestriction does not guard annotations.
+ * Keeps the annotation `kubelet-cfg-agent.io/status` of the Node up to date, with a merge patch of
+ * that one key. Every watch of the Node shows metadata, so the agent's own write comes back as an
+ * event; its text identifies it. NodeRestriction does not restrict annotations.
  */
 import { isObject } from '../values/is-object.ts'
 import { STATUS_ANNOTATION } from './annotation.ts'
 import { FieldWork, LONG_RUN, type NodeField, type WorkOptions } from './field-work.ts'
 
-/** null: none. */
+/** null removes the annotation. */
 const ANNOTATION: NodeField<string | null, string> = {
   name: `annotation ${STATUS_ANNOTATION}`,
   announce: 'debug',
@@ -14,14 +15,14 @@ const ANNOTATION: NodeField<string | null, string> = {
   readsFirst: false,
   read: readStatusAnnotation,
   longRun: LONG_RUN,
-  farewell: null,
+  finalValue: null,
   shows: (seen, wanted) => seen === (wanted ?? 'absent'),
   same: (a, b) => a === b,
   write: (nodeName, text) => ({
     path: `/api/v1/nodes/${nodeName}`,
     contentType: 'application/merge-patch+json',
     body: { metadata: { annotations: { [STATUS_ANNOTATION]: text } } },
-    // The answer to what was asked, and not all of the Node.
+    // The answer need not contain the whole Node.
     as: 'PartialObjectMetadata',
   }),
 }

@@ -1,7 +1,9 @@
 /**
- * The annotation `kubelet-cfg-agent.io/status`: the state of the node as one JSON text, for API servers that no longer have `Node.status.config`. Its
- * first four fields have that shape (`NodeConfigStatus`): an absent source is local, and `{}` one that nobody knows, since all of the text is
- * written each time. Pure; the order of its keys is fixed, so that the same state is the same text. Fields are added, never renamed or removed.
+ * The annotation `kubelet-cfg-agent.io/status`: the state of the node as JSON, for API servers that
+ * no longer have `Node.status.config`. The first four fields have that shape (`NodeConfigStatus`):
+ * an absent source is local, and `{}` is an unknown source, since the whole text is written each
+ * time. Pure; the order of keys is fixed, so the same state gives the same text. Fields are added,
+ * never renamed or removed.
  */
 import type { ConfigSource } from '../decision/config-source.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
@@ -9,12 +11,12 @@ import { lastRunSource } from '../decision/restarts.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
-import { findAssignedVerdict, findForeign } from './fault.ts'
+import { findAssignedVerdict, findDynamicConfigDirFault } from './fault.ts'
 import { wireSource } from './node-config.ts'
 import type { ConfigStatus } from './status.ts'
 
 export const STATUS_ANNOTATION = 'kubelet-cfg-agent.io/status'
-/** Three sources take some 2 KB where every name is as long as names may be; what others wrote into a text is cut. */
+/** Three sources with names of maximum length take some 2 KB; error and pause texts are cut. */
 export const ANNOTATION_BYTES = 4096
 const TEXT_BYTES = 512
 
@@ -25,8 +27,9 @@ export function describeInAnnotation(snapshot: Snapshot, status: ConfigStatus, d
   const verdict = findAssignedVerdict(snapshot)
   return JSON.stringify({
     assigned: showSource(status.assigned),
-    // What ran last, while nothing does: a kubelet that keeps exiting would be another text every few seconds.
-    active: showSource(findForeign(snapshot) === undefined ? lastRunSource(snapshot) : undefined),
+    // The source that ran last, also while kubelet is down: otherwise a kubelet that keeps exiting
+    // would change the text every few seconds.
+    active: showSource(findDynamicConfigDirFault(snapshot) === undefined ? lastRunSource(snapshot) : undefined),
     lastKnownGood: showSource(status.lastKnownGood),
     error: status.error === '' ? undefined : plain(status.error),
     channel: latestChannelState(desired, recordedChannelState)?.channel,
@@ -34,7 +37,7 @@ export function describeInAnnotation(snapshot: Snapshot, status: ConfigStatus, d
     trial: trial && { since: showTime(trial.sinceMs), until: showTime(trial.untilMs) },
     waitUntil: waitUntilMs === undefined ? undefined : showTime(waitUntilMs),
     verdict: verdict && { state: verdict.state, reason: verdict.reason },
-    // What is neither local nor one of ours is named by a path.
+    // Content that is neither local nor a checkpoint is identified by a path, which is left out.
     contentHash: running.kind === 'known' && !running.content.includes(':') ? running.content : undefined,
     agentVersion,
   })
@@ -44,7 +47,7 @@ function showSource(source: ConfigSource | undefined): object | undefined {
   return source === undefined ? {} : (wireSource(source) ?? undefined)
 }
 
-/** What JSON would have to escape takes twice its place at most. */
+/** Without control characters, JSON escapes at most double the length. */
 function plain(text: string): string {
   return cutToBytes(onOneLine(text), TEXT_BYTES)
 }

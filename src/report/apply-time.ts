@@ -1,14 +1,14 @@
 /**
- * How long a version takes from first being seen to a kubelet that is healthy on it: the figure people judge the agent by. Pure fold over
- * the snapshots of one agent's life. Only changes are timed: not what an agent finds at its start, and not a new version of the content
- * that already runs.
+ * Measures the time from first seeing a config to a kubelet that is healthy with it. A pure fold
+ * over the snapshots since the start of the agent. Times changes only: neither the config that the
+ * agent finds at its start, nor a new version with the content that already runs.
  */
 import type { Snapshot } from '../decision/snapshot.ts'
 
 export interface ApplyTimer {
-  /** What is desired, content included: `undefined` before anything was seen. */
+  /** The desired content; undefined before anything was seen. */
   readonly wanted: string | undefined
-  /** CLOCK_MONOTONIC. undefined: not being timed. */
+  /** CLOCK_MONOTONIC. undefined: not timed. */
   readonly sinceUs: number | undefined
 }
 

@@ -1,20 +1,24 @@
 /**
- * How many writes of one kind there may be in the long run: some in a row as they come, as a change from beginning to end takes, and then no more
- * than the steady rate. For a state that goes back and forth for ever, as of a kubelet that never stays up. Pure.
+ * Limits one kind of write in the long run: allows a burst, enough for a change from beginning to
+ * end, and then a steady rate. For a state that keeps changing back and forth, for example of a
+ * kubelet that never stays up. Pure.
  */
 export class Budget {
   readonly #size: number
   readonly #everyMs: number
-  /** When all that was spent will have come back. */
+  /** When the whole burst is available again. */
   #fullAtMs = Number.NEGATIVE_INFINITY
 
-  /** @param everyMs after which one more may be spent */
+  /**
+   * @param size the burst
+   * @param everyMs after this time one more write is allowed
+   */
   constructor(size: number, everyMs: number) {
     this.#size = size
     this.#everyMs = everyMs
   }
 
-  /** Returns for how long there is nothing left. */
+  /** Counts one write. Returns how long to wait before the next one. */
   spend(nowMs: number): number {
     this.#fullAtMs = Math.max(this.#fullAtMs, nowMs) + this.#everyMs
     return Math.max(0, this.#fullAtMs - nowMs - (this.#size - 1) * this.#everyMs)

@@ -1,18 +1,21 @@
 /**
- * Keeps the condition `KubeletConfigReady` of the Node what the agent says it is, kubelet's own conditions untouched: a strategic merge patch merges
- * `status.conditions` by `type` (`patchMergeKey` of `NodeStatus`), as upstream's `SetNodeCondition` used to. Kubelet in turn keeps foreign ones: it
- * sends the difference between the Node that it read and the one that it made of it (`PatchNodeStatus`, `CreateTwoWayMergePatch`), and it changes none but
- * its own. NodeRestriction lets a node patch the status of its own Node; of a Node it guards configSource, taints and labels (`admitNode`).
+ * Keeps the condition `KubeletConfigReady` of the Node up to date and leaves kubelet's conditions
+ * alone: a strategic merge patch merges `status.conditions` by `type` (`patchMergeKey` of
+ * `NodeStatus`), as upstream's `SetNodeCondition` did. Kubelet in turn keeps this condition: it
+ * sends the difference between the Node that it read and its own changes (`PatchNodeStatus`,
+ * `CreateTwoWayMergePatch`), which concern only its own conditions. NodeRestriction allows a node
+ * to patch the status of its own Node; it restricts configSource, taints and labels (`admitNode`).
  *
- * `lastTransitionTime` is when `status` changed, whoever wrote it: so what the server has is read before the first write, over a restart of the
- * agent too. A Node that was created anew has no condition, and its time begins there, as with kubelet's own.
+ * `lastTransitionTime` is when `status` changed, also across restarts of the agent, so the server's
+ * condition is read before the first write. A Node that was created again has no condition, and its
+ * time starts there, as for kubelet's conditions.
  */
 import { isObject } from '../values/is-object.ts'
 import { CONDITION_TYPE, type Condition, NOT_PUBLISHED } from './condition.ts'
 import { showTime } from './deadlines.ts'
 import { FieldWork, LONG_RUN, type NodeField, type WorkOptions } from './field-work.ts'
 
-/** Anything may stand there. */
+/** The fields as the server has them, of any type. */
 export interface SeenCondition {
   readonly status: unknown
   readonly reason: unknown
@@ -26,10 +29,10 @@ const CONDITION: NodeField<Condition, SeenCondition> = {
   dropped: `the API server drops the condition ${CONDITION_TYPE}, as an admission webhook would`,
   readsFirst: true,
   longRun: LONG_RUN,
-  farewell: NOT_PUBLISHED,
+  finalValue: NOT_PUBLISHED,
   read: readCondition,
   shows: (seen, wanted) => seen !== 'absent' && isSame(seen, wanted),
-  // Whoever waits for True must not be told of what is over.
+  // A client that waits for True must not see an outdated True.
   isUrgent: (seen, { status }) => seen !== 'absent' && seen.status === 'True' && status !== 'True',
   same: isSame,
   write(nodeName, { status, reason, message }, before, wallMs) {
@@ -51,7 +54,9 @@ export function conditionWork(options: WorkOptions, isOn?: () => boolean): Field
 export function readCondition(node: unknown): SeenCondition | 'absent' {
   const status = isObject(node) ? node.status : undefined
   const conditions = isObject(status) ? status.conditions : undefined
-  const found = Array.isArray(conditions) ? conditions.find((one: unknown) => isObject(one) && one.type === CONDITION_TYPE) : undefined
+  const found = Array.isArray(conditions)
+    ? conditions.find((condition: unknown) => isObject(condition) && condition.type === CONDITION_TYPE)
+    : undefined
   if (!isObject(found)) return 'absent'
   return { status: found.status, reason: found.reason, message: found.message, lastTransitionTime: found.lastTransitionTime }
 }

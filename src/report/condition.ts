@@ -1,13 +1,14 @@
 /**
- * The Node condition `KubeletConfigReady`: whether what the cluster wants has been proved on this node, in one word and one line. Pure, and without
- * the times of a condition, which belong to its writing.
+ * The Node condition `KubeletConfigReady`: whether the assigned config has proved itself on this
+ * node. Pure. The timestamps of the condition are added when it is written.
  *
- * True: kubelet runs the assigned config, and that has passed its trial here, or is the local one; so `kubectl wait
- * --for=condition=KubeletConfigReady` returns when a rollout is over on this node. Unknown: nobody knows yet, as in a trial. False: kubelet runs
- * something else, because it is not this config's turn yet or because somebody has to look. True never comes with an error.
+ * True: kubelet runs the assigned config, which has passed its trial on this node, or is local; so
+ * `kubectl wait --for=condition=KubeletConfigReady` returns when a rollout is complete on the node.
+ * Unknown: not decided yet, as in a trial. False: kubelet runs something else, because the config
+ * has to wait or because of a fault. True never comes with an error.
  */
 import type { ConfigSource } from '../decision/config-source.ts'
-import { describeSource, sameSource } from '../decision/config-source.ts'
+import { describeRef, describeSource, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { describePause, findPause } from '../decision/find-pause.ts'
 import { runningSource } from '../decision/restarts.ts'
@@ -16,10 +17,10 @@ import type { Wait } from '../decision/step.ts'
 import { describeTrial } from '../decision/trial.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
-import { describeStale, describeUnheard, nameRef, readFailure } from './assignment-doubts.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
 import { FAULT_REASONS, type Fault, findAssignedVerdict, findFault } from './fault.ts'
 import { findSteadiness } from './steadiness.ts'
+import { describeReadFailure, describeStale, describeUnknown } from './unknown-assignment.ts'
 
 export const CONDITION_TYPE = 'KubeletConfigReady'
 
@@ -30,7 +31,7 @@ export interface Condition {
 }
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 
-/** Stable: people and programs select by them. Each belongs to one status. */
+/** Stable, since people and programs select by them. Each reason belongs to one status. */
 export const CONDITION_REASONS = {
   True: ['Promoted', 'Local'],
   Unknown: ['InTrial', 'AssignmentUnknown', 'KubeletUnknown', 'NotPublished'],
@@ -40,49 +41,58 @@ export type ConditionReason = (typeof CONDITION_REASONS)[ConditionStatus][number
 
 const MESSAGE_BYTES = 1024
 
-/** What an agent leaves that is told to publish it no longer. */
+/** Written when publishing the condition is switched off. */
 export const NOT_PUBLISHED: Condition = {
   status: 'Unknown',
   reason: 'NotPublished',
   message: 'kubelet-cfg-agent is set not to publish this condition',
 }
 
-/** While nothing can be seen at all: what was so before may no longer be. */
-export const BLIND: Condition = {
+/**
+ * For an agent that cannot read the state of the node: what it published before may be outdated.
+ */
+export const NODE_UNREADABLE: Condition = {
   status: 'Unknown',
   reason: 'KubeletUnknown',
-  message: 'the agent cannot read the state of this node, and changes nothing',
+  message: 'the agent cannot read the state of this node and changes nothing',
 }
 
-/** @param wait what the last pass of the loop came to rest in */
+/** @param wait the wait in which the last pass of the loop ended */
 export function describeCondition(snapshot: Snapshot, wait: Pick<Wait, 'phase' | 'detail'>, deadlines: Deadlines): Condition {
   const active = runningSource(snapshot)
   const fault = findFault(snapshot, active, wait.phase)
-  const [reason, message] = fault === undefined ? describePhase(snapshot, wait, deadlines) : tellFault(snapshot, fault, active, deadlines)
+  const [reason, message] =
+    fault === undefined ? describePhase(snapshot, wait, deadlines) : describeFault(snapshot, fault, active, deadlines)
   return { status: statusOf(reason), reason, message: cutToBytes(onOneLine(message), MESSAGE_BYTES) }
 }
 
-/** What may be a hiccup of systemd or of a busy kubelet: it says nothing yet of what was True. */
-export function isPassing({ reason }: Condition, { phase }: Pick<Wait, 'phase'>): boolean {
+/**
+ * Whether the condition may be a short disturbance of systemd or of a busy kubelet, so a previous
+ * True can stay.
+ */
+export function isTransient({ reason }: Condition, { phase }: Pick<Wait, 'phase'>): boolean {
   return phase === 'unknown' || reason === 'KubeletUnknown' || reason === 'Unhealthy'
 }
 
-/** Whether the cluster has said what it wants, in this life of the agent: until then the records say what it wanted last. */
+/**
+ * Whether the assignment has been read since the agent started; until then the records hold the
+ * last one.
+ */
 export function isAssignmentKnown({ desired }: Pick<Snapshot, 'desired'>): boolean {
-  return describeUnheard(desired) === undefined
+  return describeUnknown(desired) === undefined
 }
 
-type Words = readonly [ConditionReason, string]
+type ReasonAndMessage = readonly [ConditionReason, string]
 
 function statusOf(reason: ConditionReason): ConditionStatus {
-  if (CONDITION_REASONS.True.some((one) => one === reason)) return 'True'
-  return CONDITION_REASONS.Unknown.some((one) => one === reason) ? 'Unknown' : 'False'
+  if (CONDITION_REASONS.True.some((other) => other === reason)) return 'True'
+  return CONDITION_REASONS.Unknown.some((other) => other === reason) ? 'Unknown' : 'False'
 }
 
-/** Nothing is wrong. */
-function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase' | 'detail'>, deadlines: Deadlines): Words {
-  const unheard = describeUnheard(snapshot.desired)
-  if (unheard !== undefined) return ['AssignmentUnknown', unheard]
+/** The condition if there is no fault. */
+function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase' | 'detail'>, deadlines: Deadlines): ReasonAndMessage {
+  const unknown = describeUnknown(snapshot.desired)
+  if (unknown !== undefined) return ['AssignmentUnknown', unknown]
   const stale = describeStale(snapshot)
   if (stale !== undefined) return stale
   switch (phase) {
@@ -109,28 +119,29 @@ function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase'
     case 'ineffective':
       return ['Ineffective', detail]
     case 'blocked':
-      return ['Wiring', `kubelet's unit does not take its config from the agent; wanted is ${nameWanted(snapshot)}`]
+      return ['Wiring', `kubelet's unit does not take its config from the agent; desired: ${nameDesired(snapshot)}`]
     case 'node-at-fault':
       return ['NodeAtFault', detail]
     case 'unknown':
-      return ['KubeletUnknown', 'systemd does not say what kubelet does']
+      return ['KubeletUnknown', 'systemd does not report the state of kubelet']
   }
 }
 
-function describeRest(snapshot: Snapshot, { trial }: Deadlines): Words {
+function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessage {
   const { assigned, assignedContent, desiredContent, desired, running, requests } = snapshot
   const wanted = requests.hold === 'local' ? 'local' : resolveDesired(desired)
   const isFollowed = wanted !== undefined && assigned.kind === 'source' && sameSource(wanted, assigned.source)
-  if (!isFollowed || (wanted !== 'local' && desiredContent !== assignedContent)) return ['Waiting', `${nameWanted(snapshot)} is on its way`]
+  if (!isFollowed || (wanted !== 'local' && desiredContent !== assignedContent))
+    return ['Waiting', `${nameDesired(snapshot)} is about to be applied`]
   if (running.kind !== 'known') return restarting(snapshot)
-  if (running.content !== assignedContent) return ['Ineffective', `kubelet runs another config than ${describeSource(wanted)}`]
-  const what = describeSource(wanted)
+  if (running.content !== assignedContent) return ['Ineffective', `kubelet runs a different config than ${describeSource(wanted)}`]
+  const name = describeSource(wanted)
   if (wanted === 'local' || snapshot.proven === running.key) {
     const steadiness = findSteadiness(snapshot)
     if (steadiness === 'starting') return restarting(snapshot)
-    if (steadiness === 'unhealthy') return ['Unhealthy', `kubelet runs ${what} and is not healthy`]
+    if (steadiness === 'unhealthy') return ['Unhealthy', `kubelet runs ${name} and is not healthy`]
     if (wanted === 'local') return ['Local', `nothing is assigned: kubelet runs its local config${pauseText(snapshot)}`]
-    return ['Promoted', `${what} has passed its trial${pauseText(snapshot)}`]
+    return ['Promoted', `${name} has passed its trial${pauseText(snapshot)}`]
   }
   const { unit } = snapshot
   const key = unit.kind === 'known' ? trialKey(running.content, unit.kubeletIdentity) : running.key
@@ -138,30 +149,37 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): Words {
   return ['InTrial', trial === undefined ? text : `${text} until ${showTime(trial.untilMs)}`]
 }
 
-/** One text for all of it: with what systemd says of each moment, it would be another message every second. */
-function restarting(snapshot: Snapshot): Words {
-  return ['Restarting', `kubelet is on its way up or down; wanted is ${nameWanted(snapshot)}`]
+/**
+ * One text for all states of a restart: systemd's details would change the message every second.
+ */
+function restarting(snapshot: Snapshot): ReasonAndMessage {
+  return ['Restarting', `kubelet is starting or stopping; desired: ${nameDesired(snapshot)}`]
 }
 
-function tellFault(snapshot: Snapshot, { reason, error }: Fault, active: ConfigSource | undefined, deadlines: Deadlines): Words {
-  const what = nameWanted(snapshot)
+function describeFault(
+  snapshot: Snapshot,
+  { reason, error }: Fault,
+  active: ConfigSource | undefined,
+  deadlines: Deadlines,
+): ReasonAndMessage {
+  const name = nameDesired(snapshot)
   switch (reason) {
     case 'Refused':
     case 'RolledBack': {
       const verdict = findAssignedVerdict(snapshot)
       const source = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : 'local'
-      const how = reason === 'Refused' ? 'was refused before a restart' : 'failed'
-      const isLeft = active !== undefined && !sameSource(active, source)
-      const refuge = isLeft ? `${describeSource(active)} runs` : 'falling back'
-      return [reason, `${describeSource(source)} ${how}, ${refuge}: ${cutToBytes(verdict?.detail ?? error, MESSAGE_BYTES / 2)}`]
+      const outcome = reason === 'Refused' ? 'was refused before a restart' : 'failed'
+      const hasFallenBack = active !== undefined && !sameSource(active, source)
+      const fallback = hasFallenBack ? `${describeSource(active)} runs` : 'falling back'
+      return [reason, `${describeSource(source)} ${outcome}, ${fallback}: ${cutToBytes(verdict?.detail ?? error, MESSAGE_BYTES / 2)}`]
     }
     case 'DownloadFailed':
-      return [reason, `${what} cannot be read: ${readFailure(snapshot.desired)}`]
+      return [reason, `${name} cannot be read: ${describeReadFailure(snapshot.desired)}`]
     case 'Paused':
     case 'HeldLocal':
-      return [reason, `${error}; wanted is ${what}`]
+      return [reason, `${error}; desired: ${name}`]
     case 'RestartLimit':
-      return [reason, `${what}: ${error}${untilText(deadlines)}`]
+      return [reason, `${name}: ${error}${untilText(deadlines)}`]
     case 'Invalid':
       return [reason, error]
     case 'InternalError':
@@ -169,15 +187,15 @@ function tellFault(snapshot: Snapshot, { reason, error }: Fault, active: ConfigS
     case 'NodeAtFault':
     case 'Wiring':
     case 'Ineffective':
-      return [reason, `${what}: ${error}`]
+      return [reason, `${name}: ${error}`]
   }
 }
 
-/** As the cluster says; with its version, where that is known. */
-function nameWanted({ desired, assigned }: Snapshot): string {
+/** The desired config, with its version if that is known. */
+function nameDesired({ desired, assigned }: Snapshot): string {
   const wanted = resolveDesired(desired)
   if (wanted !== undefined) return describeSource(wanted)
-  if (desired.kind === 'config-map') return nameRef(desired)
+  if (desired.kind === 'config-map') return describeRef(desired.ref)
   return assigned.kind === 'source' ? describeSource(assigned.source) : 'an unknown config'
 }
 

@@ -1,14 +1,17 @@
-/** What other modules tell the metrics, as an interface: they never import the metrics, which may be switched off. */
+/**
+ * The interface through which other modules count: they never import the metrics, which may be
+ * switched off.
+ */
 import type { FailureReason } from '../decision/verdict.ts'
 import type { History } from '../ports/store.ts'
 
 export interface Counters {
-  /** A version runs healthily, so long after it was first seen. */
+  /** A config runs and is healthy, this long after it was first seen. */
   applied(seconds: number): void
   restarted(): void
-  /** kubelet failed on a config, or a person gave it up. */
+  /** kubelet failed with a config, or an operator rolled it back. */
   rolledBack(reason: FailureReason): void
-  /** preflight refused a config. */
+  /** Preflight refused a config. */
   rejected(): void
   watchReconnected(): void
   /** The assignment was read from its source. */
@@ -24,7 +27,7 @@ export const NO_COUNTERS: Counters = {
   synced: () => {},
 }
 
-/** Only the history knows what preflight has said. */
+/** Counts refusals by preflight, which only the history shows. */
 export function countRejections(history: History, counters: Counters): History {
   return {
     append(transition) {

@@ -1,23 +1,23 @@
 /**
- * Sends transitions as Events, oldest first. The queue is the history itself after a cursor on disk, so nothing is lost over a
- * restart of the agent or an outage of the API, and an event sent twice is one event, since its name comes from the transition.
- * Where the queue grows too long, the oldest are dropped, and how many is said.
+ * Sends transitions as Events, oldest first. The queue is the history after a cursor that is kept
+ * on disk, so restarts of the agent and outages of the API server lose no event. An event that is
+ * sent twice is one event, since its name comes from the transition. If the queue grows too long,
+ * the oldest events are dropped, and their number is logged.
  */
 import { dirname, join } from 'node:path'
 import type { Transition } from '../decision/records.ts'
 import type { Files } from '../ports/files.ts'
-import type { KubeRefusal } from '../ports/kube-api.ts'
 import { EVENT_NAMESPACE, eventOf } from './events.ts'
 import type { WorkOptions } from './field-work.ts'
-import type { Work } from './lane.ts'
-import { RequestPace } from './request-pace.ts'
+import type { Work } from './report-worker.ts'
+import { isFinal, RequestPace } from './request-pace.ts'
 
 export interface EventWorkOptions extends WorkOptions {
   readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace'>
   /** The dynamic config directory. */
   readonly directory: string
   readonly history: { after(atNs: string): readonly Transition[] }
-  /** Events that wait at most. Less than the history holds. */
+  /** The longest queue. Shorter than the history. */
   readonly queueLimit?: number
 }
 
@@ -29,7 +29,7 @@ export class EventWork implements Work {
   readonly #cursorPath: string
   #cursor: string | undefined
   #queue: readonly Transition[] = []
-  #stale = true
+  #isOutdated = true
 
   constructor(options: EventWorkOptions) {
     this.#options = options
@@ -37,13 +37,13 @@ export class EventWork implements Work {
     this.#cursorPath = join(options.directory, 'meta', 'events-published')
   }
 
-  /** The history has something new. */
+  /** To be called when the history has grown. */
   refresh(): void {
-    this.#stale = true
+    this.#isOutdated = true
   }
 
   dueInMs(): number | undefined {
-    if (this.#stale) this.#reload()
+    if (this.#isOutdated) this.#reload()
     return this.#queue.length === 0 ? undefined : this.#pace.dueInMs()
   }
 
@@ -55,11 +55,12 @@ export class EventWork implements Work {
     const body = eventOf(transition, nodeName)
     const answer = await api.request({ method: 'POST', path, body, contentType: 'application/json' })
     if (answer.kind === 'unreachable') return this.#retryLater('unreachable', answer.detail)
-    if (answer.kind === 'refused' && !isFinal(answer))
+    if (answer.kind === 'refused' && answer.status !== 409 && !isFinal(answer.status))
       return this.#retryLater(`${answer.status} ${answer.reason}`, answer.detail, answer.retryAfterMs)
+    // 409: the event exists already.
     if (answer.kind === 'refused' && answer.status !== 409) {
       const { status, reason, detail } = answer
-      log.warn('the API server refused an event, which is dropped', {
+      log.warn('the API server refused an event; it is dropped', {
         event: body?.metadata.name,
         reason: body?.reason,
         failure: `${status} ${reason}`,
@@ -77,25 +78,28 @@ export class EventWork implements Work {
     const queue = history.after(this.#cursor).filter((transition) => eventOf(transition, nodeName) !== undefined)
     const dropped = queue.slice(0, Math.max(0, queue.length - queueLimit))
     this.#queue = queue.slice(dropped.length)
-    this.#stale = false
+    this.#isOutdated = false
     const last = dropped.at(-1)
     if (last === undefined) return
-    log.warn('too many events wait for the API server; the oldest were dropped', { dropped: dropped.length, waiting: this.#queue.length })
+    log.warn('too many events are waiting for the API server; dropped the oldest', { dropped: dropped.length, waiting: this.#queue.length })
     this.#advance(last.atNs)
   }
 
   #retryLater(failure: string, detail: string, retryAfterMs?: number): void {
     const isNew = this.#pace.failed(failure, retryAfterMs)
-    if (isNew) this.#options.log.warn('an event could not be sent; it is tried again', { failure, detail, waiting: this.#queue.length })
+    if (isNew) this.#options.log.warn('an event could not be sent; retrying', { failure, detail, waiting: this.#queue.length })
   }
 
-  /** A cursor that is lost means that all of the history is sent again: the server knows by name what it still has. */
+  /**
+   * Without a cursor, the whole history is sent again: the server refuses events that it still has,
+   * by name.
+   */
   #readCursor(): string {
     try {
       const text = this.#options.files.read(this.#cursorPath)?.toString().trim() ?? ''
       return /^\d{1,19}$/.test(text) ? text : '0'
     } catch (error) {
-      this.#options.log.warn('the record of the events that were sent could not be read; they are sent again', { error })
+      this.#options.log.warn('the record of sent events could not be read; sending them again', { error })
       return '0'
     }
   }
@@ -106,12 +110,7 @@ export class EventWork implements Work {
       this.#options.files.makeDirectory(dirname(this.#cursorPath))
       this.#options.files.replace(this.#cursorPath, `${atNs}\n`)
     } catch (error) {
-      this.#options.log.debug('the record of the events that were sent could not be written', { error })
+      this.#options.log.debug('the record of sent events could not be written', { error })
     }
   }
-}
-
-/** Done (409: it is there already), or never to be taken. A server in trouble, a full queue, expired credentials or rights that are not there yet are worth waiting for. */
-function isFinal({ status }: KubeRefusal): boolean {
-  return status >= 400 && status < 500 && ![401, 403, 404, 408, 429].includes(status)
 }

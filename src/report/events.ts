@@ -1,16 +1,18 @@
 /**
- * A transition as a Kubernetes Event. Pure, and the name follows from the transition, so that sending one twice makes one event.
- * Upstream: `makeEvent` and `KubeletConfigChangedEventReason` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig`; only the component
- * differs, since it is the agent that speaks.
+ * Turns a transition into a Kubernetes Event. Pure. The name is derived from the transition, so
+ * sending an event twice creates one event. Upstream: `makeEvent` and
+ * `KubeletConfigChangedEventReason` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig`; only the
+ * component differs.
  */
 import type { Transition } from '../decision/records.ts'
 import { promotedMessage, rejectedMessage, restartingMessage, rolledBackMessage } from '../decision/status-texts.ts'
 import { cutToBytes } from '../values/cut.ts'
+import { showTime } from './deadlines.ts'
 import { instantOfNs } from './history-lines.ts'
 
 export const EVENT_NAMESPACE = 'default'
 const COMPONENT = 'kubelet-cfg-agent'
-/** Newer servers refuse longer ones (`NoteLengthLimit`), in bytes. */
+/** Newer servers refuse longer messages (`NoteLengthLimit`). */
 const MESSAGE_BYTES = 1024
 
 export interface NodeEvent {
@@ -30,19 +32,18 @@ export type EventReason = 'KubeletConfigChanged' | 'KubeletConfigRejected' | 'Ku
 
 /** undefined: this transition makes no event. */
 export function eventOf(transition: Transition, nodeName: string): NodeEvent | undefined {
-  const story = tell(transition)
-  if (story === undefined) return undefined
-  // metav1.Time has whole seconds.
-  const timestamp = `${instantOfNs(transition.atNs).toISOString().slice(0, 19)}Z`
+  const description = describeTransition(transition)
+  if (description === undefined) return undefined
+  const timestamp = showTime(instantOfNs(transition.atNs).getTime())
   return {
     apiVersion: 'v1',
     kind: 'Event',
     metadata: { name: `${nodeName}.${BigInt(transition.atNs).toString(16)}`, namespace: EVENT_NAMESPACE },
-    // The name as the uid looks strange, but is what kubelet does, and `kubectl describe node` looks for it.
+    // kubelet uses the name as the uid, and `kubectl describe node` searches for that.
     involvedObject: { kind: 'Node', name: nodeName, uid: nodeName },
-    type: story.type,
-    reason: story.reason,
-    message: cutToBytes(story.message, MESSAGE_BYTES),
+    type: description.type,
+    reason: description.reason,
+    message: cutToBytes(description.message, MESSAGE_BYTES),
     source: { component: COMPONENT, host: nodeName },
     firstTimestamp: timestamp,
     lastTimestamp: timestamp,
@@ -50,7 +51,7 @@ export function eventOf(transition: Transition, nodeName: string): NodeEvent | u
   }
 }
 
-function tell({ kind, from, to, why }: Transition): Pick<NodeEvent, 'type' | 'reason' | 'message'> | undefined {
+function describeTransition({ kind, from, to, why }: Transition): Pick<NodeEvent, 'type' | 'reason' | 'message'> | undefined {
   switch (kind) {
     case 'restarting':
       return { type: 'Normal', reason: 'KubeletConfigChanged', message: restartingMessage(to) }

@@ -1,9 +1,11 @@
 /**
- * What is wrong, as one reason and one text: `Node.status.config.error` and the reason of the condition come from the same finding, so that they
- * never disagree. Pure. Texts name no file, value or detail of the node; those are in the log and, of a verdict, in the events.
+ * The current fault as one reason and one text: `Node.status.config.error` and the reason of the
+ * condition come from the same result, so they always agree. Pure. Texts contain no file, value or
+ * other detail of the node; those are in the log and, for a verdict, in the events.
  *
- * The order is upstream's (`status.SetErrorOverride`): what keeps the agent from following the cluster comes before what is wrong with the
- * assigned config, and that before what keeps a sound one from running.
+ * The order is upstream's (`status.SetErrorOverride`): first what prevents the agent from following
+ * the cluster, then what is wrong with the assigned config, then what prevents a good config from
+ * running.
  */
 import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
 import { sameSource } from '../decision/config-source.ts'
@@ -34,38 +36,43 @@ export type FaultReason = (typeof FAULT_REASONS)[number]
 
 export interface Fault {
   readonly reason: FaultReason
-  /** As in `Node.status.config.error`. */
+  /** The text of `Node.status.config.error`. */
   readonly error: string
 }
 
 /**
- * @param active what runs, as far as it is known
- * @param phase what the last pass of the loop came to rest in; undefined while it has something to do
+ * @param active the running source, if it is known
+ * @param phase the phase in which the last pass of the loop ended; undefined while steps are left
  */
 export function findFault(snapshot: Snapshot, active: ConfigSource | undefined, phase: Phase | undefined): Fault | undefined {
-  return findForeign(snapshot) ?? findSyncFault(snapshot) ?? findRunFault(snapshot, active, phase) ?? findObstacle(snapshot, active, phase)
+  return (
+    findDynamicConfigDirFault(snapshot) ??
+    findSyncFault(snapshot) ??
+    findRunFault(snapshot, active, phase) ??
+    findObstacle(snapshot, active, phase)
+  )
 }
 
-/** Kubelet's own controller chooses what it runs. */
-export function findForeign({ unit }: Snapshot): Fault | undefined {
-  const isForeign = unit.kind === 'known' && unit.wiring.kind === 'broken' && unit.wiring.reason === 'dynamic-config-dir'
-  return isForeign ? { reason: 'Wiring', error: texts.wiringError('dynamic-config-dir') } : undefined
+/** Kubelet runs with --dynamic-config-dir, so its own controller chooses the config. */
+export function findDynamicConfigDirFault({ unit }: Snapshot): Fault | undefined {
+  const hasOwnController = unit.kind === 'known' && unit.wiring.kind === 'broken' && unit.wiring.reason === 'dynamic-config-dir'
+  return hasOwnController ? { reason: 'Wiring', error: texts.wiringError('dynamic-config-dir') } : undefined
 }
 
 function findSyncFault({ desired, recordedChannelState, troubles, assigned }: Snapshot): Fault | undefined {
   if (desired.kind === 'invalid') return { reason: 'Invalid', error: texts.syncError(desired.detail) }
-  // As it was heard last: nobody has said that it was mended.
+  // The problem recorded last still applies while the assignment cannot be read.
   if (desired.kind === 'unknown' && recordedChannelState?.problem !== undefined)
     return { reason: 'Invalid', error: texts.syncError(recordedChannelState.problem) }
   if (desired.kind === 'config-map' && desired.object.kind === 'unavailable')
     return { reason: 'DownloadFailed', error: texts.syncError(texts.DOWNLOAD_ERROR) }
   if (troubles.some(({ step }) => step === 'assign' || step === 'reset-to-local'))
     return { reason: 'InternalError', error: texts.syncError(texts.INTERNAL_ERROR) }
-  const inTheWay = troubles.some(({ step }) => !HOUSEKEEPING.has(step))
-  return inTheWay || assigned.kind === 'damaged' ? { reason: 'InternalError', error: texts.INTERNAL_ERROR } : undefined
+  const isBlocked = troubles.some(({ step }) => !HOUSEKEEPING.has(step))
+  return isBlocked || assigned.kind === 'damaged' ? { reason: 'InternalError', error: texts.INTERNAL_ERROR } : undefined
 }
 
-/** Steps on the way to nothing: kubelet runs what is wanted, whether they succeed or not. They are in the log. */
+/** Steps that do not affect what kubelet runs: their failures are only logged. */
 const HOUSEKEEPING: ReadonlySet<string> = new Set<Step['kind']>(['prune', 'record-channel'])
 
 /** What is wrong with the assigned config itself. */
@@ -75,7 +82,7 @@ function findRunFault(snapshot: Snapshot, active: ConfigSource | undefined, phas
   if (assignedContent === undefined) return { reason: 'CheckpointMissing', error: texts.LOAD_ERROR }
   const verdict = findAssignedVerdict(snapshot)
   if (verdict === undefined) return undefined
-  // On its way up and down again, a kubelet that fails with everything does so for no other reason.
+  // A kubelet that fails with every config is restarting for the same reason.
   const atFault = phase === 'node-at-fault' || (phase === 'restarting' && isAtFault(snapshot))
   if (atFault && verdict.state === 'provisional') return { reason: 'NodeAtFault', error: texts.NODE_AT_FAULT_ERROR }
   const error = texts.failureError(verdict.reason, findRefuge(snapshot, active, assigned.source))
@@ -86,16 +93,22 @@ function isAtFault(snapshot: Snapshot): boolean {
   return assess(snapshot).target?.atFault === true
 }
 
-/** What was found of the config that is assigned. After a restored etcd, its version may have been refused with the content it has now. */
+/**
+ * The verdict on the assigned config. After a restore of etcd, the same version may have been
+ * refused with the content that it has now.
+ */
 export function findAssignedVerdict(snapshot: Snapshot): Verdict | undefined {
   const { assigned, assignedContent, desired, desiredContent } = snapshot
   if (assigned.kind === 'damaged' || assigned.source === 'local' || assignedContent === undefined) return undefined
   const wanted = resolveDesired(desired)
-  const anew = wanted !== undefined && sameSource(wanted, assigned.source) ? desiredContent : undefined
-  return findVerdict(snapshot, assignedContent) ?? (anew === undefined ? undefined : findVerdict(snapshot, anew))
+  const currentContent = wanted !== undefined && sameSource(wanted, assigned.source) ? desiredContent : undefined
+  return findVerdict(snapshot, assignedContent) ?? (currentContent === undefined ? undefined : findVerdict(snapshot, currentContent))
 }
 
-/** While the unit cannot be read, a verdict on any kubelet counts: an error must not go and come with systemd's answers. */
+/**
+ * While the unit cannot be read, a verdict for any kubelet binary counts, so that the error stays
+ * the same meanwhile.
+ */
 function findVerdict({ unit, verdicts }: Snapshot, content: ContentHash): Verdict | undefined {
   if (unit.kind === 'known') return verdicts.get(trialKey(content, unit.kubeletIdentity))
   return [...verdicts.values()].find((verdict) => verdict.key.startsWith(trialKey(content, '')))
@@ -108,7 +121,7 @@ function findRefuge(snapshot: Snapshot, active: ConfigSource | undefined, assign
   return sameSource(active, snapshot.previous.source) ? 'previous' : 'under-way'
 }
 
-/** What keeps a config that nothing is wrong with from running. Silent where what is wanted runs: then nothing is in its way. */
+/** What prevents a good config from running. undefined if the desired config runs. */
 function findObstacle(snapshot: Snapshot, active: ConfigSource | undefined, phase: Phase | undefined): Fault | undefined {
   const { desired, assigned, requests, unit } = snapshot
   const wanted = resolveDesired(desired) ?? (assigned.kind === 'source' ? assigned.source : undefined)

@@ -1,18 +1,20 @@
 /**
- * Keeps one field of the Node what the agent says it is: newest wins, written only where the server shows something else, and the answer is read,
- * because a server may drop or alter a field without an error. Sends no more than one request a second, whatever happens, and far fewer in the long
- * run; a difference that somebody else made is mended at most once a minute. Where nothing may be written, it says so once and asks again slowly.
- * What the field is and how it travels is the `NodeField`'s; fields know nothing of each other.
+ * Keeps one field of the Node up to date. Writes the latest value, and only if the server shows
+ * another one; reads the answer, since a server may drop or alter a field without an error. Sends
+ * at most one request a second, and far fewer in the long run; corrects a change by another client
+ * at most once a minute. If the server drops or refuses the field, logs that once and retries
+ * slowly. `NodeField` describes the field and how it is written; fields are independent of each
+ * other.
  *
- * What holds a request back is kept apart by its cause: the server's word and the spacing (`Pace`), a park, the budget of the long run. So
- * that one ends without the others.
+ * Each reason to hold back a request is tracked separately: backoff and spacing (`RequestPace`),
+ * parking, and the budget for the long run. One can end before the others.
  */
 import type { Clock } from '../ports/clock.ts'
 import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import { Budget } from './budget.ts'
-import type { Work } from './lane.ts'
-import { RequestPace, SPACING_MS } from './request-pace.ts'
+import type { Work } from './report-worker.ts'
+import { isFinal, RequestPace, SPACING_MS } from './request-pace.ts'
 
 export interface WorkOptions {
   readonly api: KubeApi
@@ -23,39 +25,43 @@ export interface WorkOptions {
   readonly random: () => number
 }
 
-/** `Seen`: what a server shows of it, which may be more than is wanted. */
+/** `Seen`: the field as the server shows it, which may have more in it than `Wanted`. */
 export interface NodeField<Wanted, Seen = Wanted> {
   /** For the log. */
   readonly name: string
-  /** How loudly a write is told: the transitions behind it have lines of their own. */
+  /** The log level of a write. The transitions behind it have log lines of their own. */
   readonly announce: 'info' | 'debug'
-  /** Said where the server drops it. */
+  /** Logged when the server drops the field. */
   readonly dropped: string
-  /** What the server has decides about what is written: read it before the first write. */
+  /** What is written depends on what the server has: read that before the first write. */
   readonly readsFirst: boolean
-  /** How many requests in a row, and then one each so often. Absent: as often as there is something to write. */
+  /** The burst and then the rate of requests. Absent: no limit in the long run. */
   readonly longRun?: { readonly inARow: number; readonly everyMs: number }
-  /** What is left there once the agent no longer keeps the field. Absent: what is there stays. */
-  readonly farewell?: Wanted
+  /** Written when publishing is switched off. Absent: the field stays as it is. */
+  readonly finalValue?: Wanted
   read(node: unknown): Seen | 'absent'
   shows(seen: Seen | 'absent', wanted: Wanted): boolean
-  /** What must not wait for the budget: what the server shows would deceive somebody. */
+  /**
+   * Whether a write must not wait for the budget, because the value on the server is misleading.
+   */
   isUrgent?(seen: Seen | 'absent', wanted: Wanted): boolean
   same(a: Wanted, b: Wanted): boolean
-  /** @param before what the server has, as far as it is known */
+  /** @param before the value on the server, if it is known */
   write(nodeName: string, wanted: Wanted, before: Seen | 'absent' | undefined, wallMs: number): Omit<KubeRequest, 'method'>
 }
 
-/** For a state that may go back and forth for ever. A person who rolls out does not meet its end. */
+/**
+ * For a state that may keep changing back and forth. An ordinary rollout does not reach the limit.
+ */
 export const LONG_RUN = { inARow: 60, everyMs: 10_000 } as const
-const MEND_EVERY_MS = 60_000
-/** A watch may still tell of the state before our own patch. */
-const MEND_GRACE_MS = 2000
-/** How often a server that drops or refuses the field is asked again: it may have been replaced by another version. */
+const REPAIR_EVERY_MS = 60_000
+/** For this long after a patch, a watch may still show the state before it. */
+const REPAIR_GRACE_MS = 2000
+/** When to try again after the server dropped or refused the field: a server may be upgraded. */
 const PARKED_MS = 3600_000
-/** Right after it was granted a right may not have reached every server yet. */
+/** A newly granted right may not have reached every server yet. */
 const FORBIDDEN_TRIES = 3
-/** Rights are granted by people. */
+/** How long to wait after repeated 403 answers: rights are granted by hand. */
 const FORBIDDEN_MS = 600_000
 
 export class FieldWork<Wanted, Seen = Wanted> implements Work {
@@ -65,27 +71,27 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   readonly #pace: RequestPace
   readonly #budget: Budget | undefined
   #wanted: Wanted | undefined
-  /** As it was seen last. undefined: not known. */
+  /** The value seen last. undefined: not known. */
   #server: Seen | 'absent' | undefined
-  /** As it was before anybody could meddle: what our own last write, or the first look, left there. undefined: to be read. */
+  /** The value after the agent's own last write, or at the first look. undefined: to be read. */
   #before: Seen | 'absent' | undefined
-  /** Whether the Node had anything there when it was last seen. */
+  /** Whether the Node had the field when it was last seen. */
   #isThere = false
   #nodeUid: string | undefined
-  /** Counts the Nodes of this name: an answer about one says nothing of the next. */
+  /** Counts the Nodes with this name: an answer about a deleted one says nothing about the next. */
   #generation = 0
-  /** What the server last answered that it has. */
-  #kept: { readonly wanted: Wanted; readonly atMs: number } | undefined
-  /** What was seen last since the request under way was sent: it may be newer than its answer. */
+  /** The last value that the server confirmed. */
+  #confirmed: { readonly wanted: Wanted; readonly atMs: number } | undefined
+  /** Seen since the current request was sent: it may be newer than the answer. */
   #meanwhile: Seen | 'absent' | undefined
-  /** When a difference that somebody else made is mended. undefined: there is none. */
-  #mendAtMs: number | undefined
+  /** When to correct a change by another client. undefined: there is none. */
+  #repairAtMs: number | undefined
   #announced: Wanted | undefined
   #parked: 'dropped' | 'refused' | undefined
   #parkedUntilMs = Number.NEGATIVE_INFINITY
   /** Until when the budget is spent. */
   #spentUntilMs = Number.NEGATIVE_INFINITY
-  #parkSaid = ''
+  #loggedParkReason = ''
   #forbidden = 0
 
   constructor(options: WorkOptions, field: NodeField<Wanted, Seen>, isOn: () => boolean = () => true) {
@@ -100,17 +106,20 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   want(wanted: Wanted): void {
     if (this.#wanted !== undefined && this.#field.same(this.#wanted, wanted)) return
     this.#wanted = wanted
-    // It was this value that was refused; the next may pass.
+    // The server refused the previous value; it may accept this one.
     if (this.#parked === 'refused' && this.#isOn()) this.#unpark()
   }
 
-  /** What a read or a watch shows of the Node. `seen` is undefined where the field was not in what was asked for. */
+  /**
+   * To be called with each Node read or watched. `seen` is undefined if the request did not include
+   * the field.
+   */
   observe(uid: string, seen: Seen | 'absent' | undefined): void {
     if (this.#nodeUid !== undefined && this.#nodeUid !== uid) {
-      this.#options.log.info(`Node was created anew; its ${this.#field.name} is sent again`, { uid })
+      this.#options.log.info(`Node was created again; sending its ${this.#field.name} again`, { uid })
       this.#generation += 1
       this.#isThere = false
-      this.#kept = undefined
+      this.#confirmed = undefined
       this.#server = undefined
       this.#before = undefined
       if (this.#parked !== 'dropped') this.#unpark()
@@ -120,24 +129,25 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     if (seen === undefined) return
     this.#isThere = seen !== 'absent'
     this.#meanwhile = seen
-    // What contradicts our own write so soon may be older than that, or a meddler's: neither is worth relying on.
+    // A value that contradicts a very recent write is unreliable: it may be older, or from another
+    // client.
     this.#server = this.#contradicts(seen) ? undefined : seen
-    // Later ones can be older than our own writes.
+    // Only the first: later ones can be older than the agent's own writes.
     if (isFirst) this.#before ??= seen
-    // What a server shows, it stores.
+    // The server does store the field.
     if (this.#parked === 'dropped' && seen !== 'absent') this.#unpark()
-    if (this.#kept === undefined || this.#isShown()) this.#mendAtMs = undefined
-    else this.#mendAtMs ??= Math.max(this.#pace.nowMs() + MEND_GRACE_MS, this.#kept.atMs + MEND_EVERY_MS)
+    if (this.#confirmed === undefined || this.#isShown()) this.#repairAtMs = undefined
+    else this.#repairAtMs ??= Math.max(this.#pace.nowMs() + REPAIR_GRACE_MS, this.#confirmed.atMs + REPAIR_EVERY_MS)
   }
 
   dueInMs(): number | undefined {
     const target = this.#target()
     if (target === undefined || this.#isShown()) return undefined
     const nowMs = this.#pace.nowMs()
-    const mends = this.#kept !== undefined && this.#field.same(this.#kept.wanted, target)
-    const mendInMs = mends && this.#mendAtMs !== undefined ? this.#mendAtMs - nowMs : 0
+    const isRepair = this.#confirmed !== undefined && this.#field.same(this.#confirmed.wanted, target)
+    const repairInMs = isRepair && this.#repairAtMs !== undefined ? this.#repairAtMs - nowMs : 0
     const spentForMs = this.#isUrgent(target) ? 0 : this.#spentUntilMs - nowMs
-    return Math.max(this.#pace.dueInMs(), mendInMs, this.#parkedUntilMs - nowMs, spentForMs)
+    return Math.max(this.#pace.dueInMs(), repairInMs, this.#parkedUntilMs - nowMs, spentForMs)
   }
 
   async attempt(): Promise<void> {
@@ -177,40 +187,46 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#pace.succeeded()
     if (this.#field.shows(answered, sent)) {
       this.#unpark()
-      this.#mendAtMs = undefined
-      this.#kept = { wanted: sent, atMs: this.#pace.nowMs() }
+      this.#repairAtMs = undefined
+      this.#confirmed = { wanted: sent, atMs: this.#pace.nowMs() }
       if (this.#meanwhile === undefined || this.#field.shows(this.#meanwhile, sent)) return
       this.#server = undefined
-      this.#mendAtMs = this.#kept.atMs + MEND_EVERY_MS
+      this.#repairAtMs = this.#confirmed.atMs + REPAIR_EVERY_MS
       return
     }
     this.#park(answered === 'absent' ? 'dropped' : 'refused')
     const { name, dropped } = this.#field
-    const said = answered === 'absent' ? dropped : `the API server keeps another ${name} than was sent to it, as an admission webhook would`
-    if (said !== this.#parkSaid) this.#options.log.warn(said, { node: this.#options.nodeName })
-    this.#parkSaid = said
+    const text =
+      answered === 'absent'
+        ? dropped
+        : `the API server stored another ${name} than the agent sent; an admission webhook may have changed it`
+    if (text !== this.#loggedParkReason) this.#options.log.warn(text, { node: this.#options.nodeName })
+    this.#loggedParkReason = text
   }
 
   #fail(answer: Exclude<KubeAnswer, { kind: 'ok' }>): void {
     const { log, nodeName } = this.#options
     this.#server = undefined
     const failure = answer.kind === 'refused' ? `${answer.status} ${answer.reason}` : answer.kind
-    // It may have been carried out all the same.
+    // The server may have applied the patch all the same.
     if (answer.kind === 'unreachable' || answer.status >= 500) this.#before = undefined
     const isNew = this.#pace.failed(failure, answer.kind === 'refused' ? answer.retryAfterMs : undefined)
-    // A server in trouble says nothing of rights.
+    // A 5xx answer says nothing about rights.
     const isForbidden = answer.kind === 'refused' && answer.status === 403
     if (isForbidden) this.#forbidden += 1
     else if (answer.kind === 'refused' && answer.status < 500) this.#forbidden = 0
     if (isForbidden && this.#forbidden > FORBIDDEN_TRIES) this.#pace.hold(FORBIDDEN_MS * (1 + 0.2 * this.#options.random()))
     if (answer.kind === 'refused' && isFinal(answer.status)) this.#park('refused')
-    if (isNew) log.warn(`${this.#field.name} could not be updated; it is tried again`, { node: nodeName, failure, detail: answer.detail })
+    if (isNew) log.warn(`${this.#field.name} could not be updated; retrying`, { node: nodeName, failure, detail: answer.detail })
   }
 
-  /** What is to be there: what is wanted, or what is left behind where there is something of ours. */
+  /**
+   * The value to write: the wanted one, or the final one if publishing is off and the Node has the
+   * field.
+   */
   #target(): Wanted | undefined {
     if (this.#isOn()) return this.#wanted
-    return this.#isThere ? this.#field.farewell : undefined
+    return this.#isThere ? this.#field.finalValue : undefined
   }
 
   #isShown(): boolean {
@@ -224,18 +240,18 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   }
 
   #contradicts(seen: Seen | 'absent'): boolean {
-    if (this.#kept === undefined || this.#pace.nowMs() >= this.#kept.atMs + MEND_GRACE_MS) return false
-    return !this.#field.shows(seen, this.#kept.wanted)
+    if (this.#confirmed === undefined || this.#pace.nowMs() >= this.#confirmed.atMs + REPAIR_GRACE_MS) return false
+    return !this.#field.shows(seen, this.#confirmed.wanted)
   }
 
-  /** Of each request, answered or not. */
+  /** Counts each request, answered or not. */
   #spend(): void {
     const nowMs = this.#pace.nowMs()
     if (this.#budget !== undefined) this.#spentUntilMs = nowMs + this.#budget.spend(nowMs)
   }
 
-  #park(why: 'dropped' | 'refused'): void {
-    this.#parked = why
+  #park(reason: 'dropped' | 'refused'): void {
+    this.#parked = reason
     this.#parkedUntilMs = this.#pace.nowMs() + PARKED_MS
   }
 
@@ -243,9 +259,4 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#parked = undefined
     this.#parkedUntilMs = Number.NEGATIVE_INFINITY
   }
-}
-
-/** Not worth repeating soon: the server understood and said no. Missing Nodes, rights and conflicts come and go. */
-function isFinal(status: number): boolean {
-  return status >= 400 && status < 500 && ![401, 403, 404, 408, 409, 429].includes(status)
 }

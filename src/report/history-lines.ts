@@ -1,21 +1,23 @@
 /**
- * The text of `history.jsonl`: one transition a line, oldest first, `atNs` strictly increasing. Pure. Reading forgives: a line torn by
- * a crash, garbage, and lines that a failed append wrote twice are skipped and counted, never an error.
+ * The text of `history.jsonl`: one transition per line, oldest first, `atNs` strictly increasing.
+ * Pure. Reading never fails: lines torn by a crash, garbage, and lines that a failed append wrote
+ * twice are skipped and counted.
  */
 import type { ConfigSource } from '../decision/config-source.ts'
 import { sameSource } from '../decision/config-source.ts'
 import type { Transition, TransitionKind } from '../decision/records.ts'
+import { isObject } from '../values/is-object.ts'
 
 export interface HistoryReading {
   readonly transitions: readonly Transition[]
-  /** Lines that could not be understood. */
+  /** The number of unreadable lines. */
   readonly skipped: number
 }
 
-/** What a preflight says can be long; the log has all of it. */
+/** Longer texts, for example of preflight, are cut; the log has the full text. */
 const WHY_CHARACTERS = 1000
 
-/** A mapped type, so that a new kind cannot be forgotten here. */
+/** A mapped type: the compiler requires each new kind here. */
 const KINDS: Readonly<Record<TransitionKind, true>> = {
   assigned: true,
   restarting: true,
@@ -54,9 +56,9 @@ function parseLine(line: string): Transition | undefined {
   } catch {
     return undefined
   }
-  if (typeof value !== 'object' || value === null) return undefined
-  const { atNs, kind, from, to, why } = value as Readonly<Record<string, unknown>>
-  // 19 digits reach the year 2286; more are beyond what a Date can show.
+  if (!isObject(value)) return undefined
+  const { atNs, kind, from, to, why } = value
+  // 19 digits reach the year 2286; a Date cannot show much more.
   if (typeof atNs !== 'string' || !/^\d{1,19}$/.test(atNs) || typeof why !== 'string') return undefined
   if (!isKind(kind) || !isSourceOrAbsent(from) || !isSourceOrAbsent(to)) return undefined
   return { atNs, kind, from, to, why }
@@ -68,12 +70,13 @@ function isKind(kind: unknown): kind is TransitionKind {
 
 function isSourceOrAbsent(source: unknown): source is ConfigSource | undefined {
   if (source === undefined || source === 'local') return true
-  if (typeof source !== 'object' || source === null) return false
-  const fields = source as Readonly<Record<string, unknown>>
-  return ['namespace', 'name', 'kubeletConfigKey', 'uid', 'resourceVersion'].every((field) => typeof fields[field] === 'string')
+  if (!isObject(source)) return false
+  return ['namespace', 'name', 'kubeletConfigKey', 'uid', 'resourceVersion'].every((field) => typeof source[field] === 'string')
 }
 
-/** The wall clock names a transition, but may jump backwards: then the last name is counted on from. */
+/**
+ * The wall clock gives the number, unless it has jumped backwards: then the last number plus one.
+ */
 export function nextAtNs(last: Transition | undefined, wallMs: number): string {
   const wallNs = BigInt(Math.max(0, Math.floor(wallMs))) * 1_000_000n
   const lastNs = last === undefined ? -1n : BigInt(last.atNs)
@@ -81,8 +84,9 @@ export function nextAtNs(last: Transition | undefined, wallMs: number): string {
 }
 
 /**
- * A transition is appended before its effect, so a crash or an error between the two appends it again. `why` may tell of durations, so
- * it says something new only where no source does.
+ * Whether `next` repeats `last`. A transition is appended before its effect, so a crash or an error
+ * in between appends it again. `why` may contain durations, so it counts only if there is no
+ * source.
  */
 export function isRepeat(last: Transition | undefined, next: Omit<Transition, 'atNs'>): boolean {
   if (last === undefined || last.kind !== next.kind) return false

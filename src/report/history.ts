@@ -1,6 +1,7 @@
 /**
- * `history.jsonl` in the dynamic config directory: every transition, the newest thousand or so of them. It informs and decides nothing:
- * it never throws, and a disk that is full only delays it (what could not be written is kept in memory and goes with the next append).
+ * `history.jsonl` in the dynamic config directory: the latest thousand or so transitions. No
+ * decision depends on it: it never throws, and a full disk only delays it (transitions that could
+ * not be written stay in memory until the next append).
  */
 import { join } from 'node:path'
 import type { Transition } from '../decision/records.ts'
@@ -18,9 +19,9 @@ export interface HistoryOptions {
   readonly directory: string
   readonly clock: Clock
   readonly log: Log
-  /** Transitions kept; a quarter more before the file is compacted. */
+  /** The number of transitions kept. The file is compacted when it holds a quarter more. */
   readonly limit?: number
-  /** There is something new to publish. Called synchronously. */
+  /** Called synchronously after each append: there is something to publish. */
   readonly onAppend?: () => void
 }
 
@@ -28,7 +29,10 @@ export function historyPath(directory: string): string {
   return join(directory, 'history.jsonl')
 }
 
-/** For the command line: what is on disk, whether an agent runs or not. Throws what `files.read` throws. */
+/**
+ * For the commands: reads the file on disk, whether or not the agent runs. Throws what `files.read`
+ * throws.
+ */
 export function readHistory(files: Pick<Files, 'read'>, directory: string): HistoryReading {
   return parseHistory(files.read(historyPath(directory))?.toString() ?? '')
 }
@@ -38,7 +42,7 @@ export class FileHistory implements History {
   readonly #limit: number
   #unwritten: Transition[] = []
   #tail: Tail | undefined
-  readonly #said = new Map<Verb, string>()
+  readonly #loggedFailures = new Map<Verb, string>()
 
   constructor(options: HistoryOptions) {
     this.#options = options
@@ -55,7 +59,7 @@ export class FileHistory implements History {
     this.#options.onAppend?.()
   }
 
-  /** Every transition later than `atNs`, oldest first, those that could not be written yet included. */
+  /** Every transition after `atNs`, oldest first, including those not written to disk yet. */
   after(atNs: string): readonly Transition[] {
     return [...(this.#read()?.transitions ?? []), ...this.#unwritten].filter((transition) => BigInt(transition.atNs) > BigInt(atNs))
   }
@@ -67,7 +71,7 @@ export class FileHistory implements History {
     const last = this.#unwritten.at(-1)
     const lines = tail.lines + this.#unwritten.length
     this.#attempt('written', () => {
-      // An append that fails half-way leaves a tail nobody knows.
+      // If the append fails, the end of the file is unknown.
       this.#tail = undefined
       if (lines > this.#limit * 1.25) {
         const kept = [...readHistory(files, directory).transitions, ...this.#unwritten].slice(-this.#limit)
@@ -82,13 +86,16 @@ export class FileHistory implements History {
     })
   }
 
-  /** Read once, and again after a failure. undefined: cannot be read, so nothing is written either. */
+  /**
+   * Reads the end of the file once, and again after a failure. undefined: unreadable, so nothing is
+   * written.
+   */
   #readTail(): Tail | undefined {
     if (this.#tail !== undefined) return this.#tail
     this.#attempt('read', () => {
       const text = this.#options.files.read(historyPath(this.#options.directory))?.toString() ?? ''
       const { transitions, skipped } = parseHistory(text)
-      if (skipped > 0) this.#options.log.warn('history has lines that cannot be understood; they are skipped', { skipped })
+      if (skipped > 0) this.#options.log.warn('skipping unreadable lines of the history', { skipped })
       this.#tail = { last: transitions.at(-1), lines: transitions.length + skipped, torn: text !== '' && !text.endsWith('\n') }
     })
     return this.#tail
@@ -102,15 +109,15 @@ export class FileHistory implements History {
     return reading
   }
 
-  /** Says a failure once, until it changes or ends. */
+  /** Logs a failure once, until it changes or ends. */
   #attempt(verb: Verb, work: () => void): void {
     try {
       work()
-      this.#said.delete(verb)
+      this.#loggedFailures.delete(verb)
     } catch (error) {
       const failure = String(error)
-      if (this.#said.get(verb) !== failure) this.#options.log.warn(`history could not be ${verb}; it is tried again`, { error })
-      this.#said.set(verb, failure)
+      if (this.#loggedFailures.get(verb) !== failure) this.#options.log.warn(`history could not be ${verb}; retrying later`, { error })
+      this.#loggedFailures.set(verb, failure)
     }
   }
 }
@@ -120,6 +127,6 @@ type Verb = 'read' | 'written'
 interface Tail {
   readonly last: Transition | undefined
   readonly lines: number
-  /** The last line has no end: what is appended must not be glued to it. */
+  /** The last line has no line end: one must be written before anything is appended. */
   readonly torn: boolean
 }

@@ -1,6 +1,7 @@
 /**
- * The metrics, in a registry of their own: upstream's four gauges under their old names (Kubernetes 1.20 `pkg/kubelet/metrics`), and the
- * agent's. The one module that imports prom-client; import it late, where metrics are wanted. Not its default metrics: their event-loop
+ * The metrics, in a registry of their own: upstream's four gauges under their old names (Kubernetes
+ * 1.20 `pkg/kubelet/metrics`), and the agent's. The only module that imports prom-client; import it
+ * only if metrics are switched on. Does not use prom-client's default metrics: their event-loop
  * monitor costs more CPU than the agent.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
@@ -14,7 +15,7 @@ const SOURCE_LABELS = ['node_config_source', 'node_config_uid', 'node_config_res
 type SourceGauge = Gauge<(typeof SOURCE_LABELS)[number]>
 
 const ROLLBACK_REASONS: readonly FailureReason[] = ['crash-loop', 'start-deadline', 'ill-health', 'requested']
-/** From a change that needs no wait to one that waits its turn in a spread, in a slow cluster. */
+/** From a change without any wait to one that waits for the spread in a slow cluster. */
 const APPLY_BUCKETS_S = [0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800]
 
 export class Metrics implements Counters {
@@ -34,19 +35,19 @@ export class Metrics implements Counters {
   )
   readonly #applyTime = new Histogram({
     name: 'kubelet_cfg_agent_apply_duration_seconds',
-    help: 'Time from first seeing a config to a kubelet that is healthy on it.',
+    help: 'Time from first seeing a config until kubelet is healthy with it.',
     buckets: APPLY_BUCKETS_S,
     registers: [this.#registry],
   })
-  readonly #restarts = this.#counter('kubelet_cfg_agent_kubelet_restarts_total', 'Restarts of kubelet that the agent asked for.')
+  readonly #restarts = this.#counter('kubelet_cfg_agent_kubelet_restarts_total', 'Restarts of kubelet that the agent requested.')
   readonly #rollbacks = new Counter({
     name: 'kubelet_cfg_agent_rollbacks_total',
-    help: 'Configs given up because kubelet failed on them or a person said so, by reason.',
+    help: 'Configs rolled back because kubelet failed with them or an operator requested it, by reason.',
     labelNames: ['reason'],
     registers: [this.#registry],
   })
   readonly #rejected = this.#counter('kubelet_cfg_agent_rejected_configs_total', 'Configs refused before a restart.')
-  readonly #reconnects = this.#counter('kubelet_cfg_agent_watch_reconnects_total', 'Watches of the API server that had to be opened anew.')
+  readonly #reconnects = this.#counter('kubelet_cfg_agent_watch_reconnects_total', 'Watches of the API server that had to be reopened.')
   readonly #lastSync = this.#gauge(
     'kubelet_cfg_agent_last_successful_sync_timestamp_seconds',
     'When the assignment was last read from its source, in seconds since 1970; 0 if never.',
@@ -68,7 +69,7 @@ export class Metrics implements Counters {
     addProcessMetrics(this.#registry)
   }
 
-  /** After each pass of the loop. What the status does not know keeps its series. */
+  /** Called after each pass of the loop. Unknown fields of the status keep their series. */
   report(status: ConfigStatus, trialRemainingSeconds: number): void {
     replaceSource(this.#assigned, status.assigned)
     replaceSource(this.#active, status.active)
@@ -119,7 +120,7 @@ export class Metrics implements Counters {
   }
 }
 
-/** One series at a time: the old one goes. */
+/** Replaces the series of the previous source. */
 function replaceSource(gauge: SourceGauge, source: ConfigSource | undefined): void {
   if (source === undefined) return
   const version = source === 'local' ? { uid: '', resourceVersion: '', kubeletConfigKey: '' } : source
@@ -135,7 +136,7 @@ function replaceSource(gauge: SourceGauge, source: ConfigSource | undefined): vo
   )
 }
 
-/** The usual names; read only when somebody asks. */
+/** The usual process metrics; read only when they are scraped. */
 function addProcessMetrics(registry: Registry): void {
   const registers = [registry]
   new Gauge({

@@ -1,12 +1,14 @@
 /**
- * `Node.status.config` on the wire: our status as a merge patch, and the server's answer read back. Pure. Upstream: `NodeConfigStatus`
- * in `k8s.io/api/core/v1`; merge patch: RFC 7386, where null removes a field, so that a node back on local config reaches `{}`.
+ * `Node.status.config` on the wire: builds the merge patch and reads the server's answer. Pure.
+ * Upstream: `NodeConfigStatus` in `k8s.io/api/core/v1`. Merge patch: RFC 7386, where null removes a
+ * field, so a node that is back on local config gets `{}`.
  */
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import { sameSource, withoutOverlay } from '../decision/config-source.ts'
+import { isObject } from '../values/is-object.ts'
 import type { ConfigStatus } from './status.ts'
 
-/** As the API shows it: an absent source is local. */
+/** As in the API: an absent source is local. */
 export interface NodeConfigStatus {
   readonly assigned?: WireSource
   readonly active?: WireSource
@@ -18,7 +20,7 @@ interface WireSource {
 }
 type NodeConfigPatch = { readonly [field in keyof NodeConfigStatus]: NodeConfigStatus[field] | null }
 
-/** What is not known is left out, and so stays as it is. */
+/** Unknown fields are left out, so the server keeps them. */
 export function patchOf(status: ConfigStatus): NodeConfigPatch {
   return {
     ...(status.assigned && { assigned: wireSource(status.assigned) }),
@@ -31,7 +33,7 @@ export function patchOf(status: ConfigStatus): NodeConfigPatch {
 /** null: local. */
 export function wireSource(source: ConfigSource): WireSource | null {
   if (source === 'local') return null
-  // Spelled out, so that nothing else a source may carry gets out.
+  // Field by field: other fields of a source are not for the API.
   const { kubeletConfigKey, name, namespace, resourceVersion, uid } = source
   return { configMap: { kubeletConfigKey, name, namespace, resourceVersion, uid } }
 }
@@ -52,7 +54,7 @@ export function readConfig(config: unknown): ConfigStatus | 'absent' {
   }
 }
 
-/** undefined: there is something, and it is no source we know. */
+/** undefined: a source of unknown form. */
 function readSource(source: unknown): ConfigSource | undefined {
   if (source === undefined || source === null) return 'local'
   const configMap = member(source, 'configMap')
@@ -64,21 +66,24 @@ function readSource(source: unknown): ConfigSource | undefined {
   return { namespace, name, kubeletConfigKey, uid, resourceVersion }
 }
 
-/** Whether the server already shows everything that we know. */
+/** Whether the server already shows every known field. */
 export function shows(server: ConfigStatus, ours: ConfigStatus): boolean {
   return (
     server.error === ours.error &&
-    agrees(server.assigned, ours.assigned) &&
-    agrees(server.active, ours.active) &&
-    agrees(server.lastKnownGood, ours.lastKnownGood)
+    isShown(server.assigned, ours.assigned) &&
+    isShown(server.active, ours.active) &&
+    isShown(server.lastKnownGood, ours.lastKnownGood)
   )
 }
 
-function agrees(theirs: ConfigSource | undefined, ours: ConfigSource | undefined): boolean {
+function isShown(theirs: ConfigSource | undefined, ours: ConfigSource | undefined): boolean {
   return ours === undefined || (theirs !== undefined && sameSource(asShown(theirs), asShown(ours)))
 }
 
-/** The server knows nothing of overlays: what differs by one alone would be patched for ever. */
+/**
+ * The API has no overlays: without this, sources that differ only by overlay would be patched
+ * forever.
+ */
 function asShown(source: ConfigSource): ConfigSource {
   return source === 'local' ? source : withoutOverlay(source)
 }
@@ -88,5 +93,5 @@ export function sameStatus(a: ConfigStatus, b: ConfigStatus): boolean {
 }
 
 function member(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[key] : undefined
+  return isObject(value) ? value[key] : undefined
 }

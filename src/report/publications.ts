@@ -1,3 +1,6 @@
-/** What of its status the agent writes to its Node, by the names that the setting has for it. Data only. */
+/**
+ * The parts of the Node status that the agent can publish, by their names in the settings. Data
+ * only.
+ */
 export const PUBLICATIONS = ['config', 'condition', 'annotation'] as const
 export type Publication = (typeof PUBLICATIONS)[number]

@@ -1,27 +1,27 @@
 /**
- * Publishes to the API server what the agent reports: the Node's `status.config`, its condition, its annotation, and events, each in a lane of its own, so
- * that one that waits or is refused does not hold up another and none holds up the loop. Without an API server (a directory of manifests) nobody
- * makes one.
+ * Publishes the agent's reports to the API server: the Node's `status.config`, condition and
+ * annotation, and events. Each has a worker of its own, so one that waits or is refused delays
+ * neither the others nor the loop. Not created without an API server (directory of manifests).
  */
 import { annotationWork, readStatusAnnotation } from './annotation-work.ts'
 import type { Condition } from './condition.ts'
 import { conditionWork, readCondition, type SeenCondition } from './condition-work.ts'
 import { EventWork, type EventWorkOptions } from './event-work.ts'
 import type { FieldWork } from './field-work.ts'
-import { Lane, type Sleep } from './lane.ts'
 import { readNodeConfig } from './node-config.ts'
 import type { Publication } from './publications.ts'
+import { ReportWorker, type Sleep } from './report-worker.ts'
 import type { ConfigStatus } from './status.ts'
 import { statusWork } from './status-work.ts'
 
 export interface PublisherOptions extends EventWorkOptions {
   readonly sleep: Sleep
-  /** What of the Node is written. It may change at any time. Default: all. */
+  /** What is published; may change at any time. Default: all. */
   readonly publications?: () => readonly Publication[]
 }
 
-/** What the Node says of the agent besides `status.config`. */
-export interface Standing {
+/** What is published on the Node besides `status.config`. */
+export interface NodeSummary {
   readonly condition: Condition
   readonly annotation: string
 }
@@ -32,8 +32,8 @@ export class Publisher {
   readonly #conditionWork: FieldWork<Condition, SeenCondition>
   readonly #annotationWork: FieldWork<string | null, string>
   readonly #eventWork: EventWork
-  readonly #fieldLanes: readonly Lane[]
-  readonly #eventLane: Lane
+  readonly #fieldWorkers: readonly ReportWorker[]
+  readonly #eventWorker: ReportWorker
   #appended = false
 
   constructor(options: PublisherOptions) {
@@ -44,57 +44,65 @@ export class Publisher {
     this.#conditionWork = conditionWork(options, isOn('condition'))
     this.#annotationWork = annotationWork(options, isOn('annotation'))
     this.#eventWork = new EventWork(options)
-    this.#fieldLanes = [this.#statusWork, this.#conditionWork, this.#annotationWork].map((work) => new Lane(work, sleep, log))
-    this.#eventLane = new Lane(this.#eventWork, sleep, log)
+    this.#fieldWorkers = [this.#statusWork, this.#conditionWork, this.#annotationWork].map((work) => new ReportWorker(work, sleep, log))
+    this.#eventWorker = new ReportWorker(this.#eventWork, sleep, log)
   }
 
   start(): void {
-    for (const lane of this.#fieldLanes) lane.start()
-    this.#eventLane.start()
+    for (const worker of this.#fieldWorkers) worker.start()
+    this.#eventWorker.start()
   }
 
-  /** Whenever the loop comes to rest; what has not changed costs nothing. `standing`: undefined where it is not known well enough yet. */
-  publish(status: ConfigStatus, standing?: Standing): void {
+  /**
+   * To be called whenever the loop waits; unchanged values cost nothing.
+   * @param summary undefined: not known well enough yet
+   */
+  publish(status: ConfigStatus, summary?: NodeSummary): void {
     this.#statusWork.want(status)
-    if (standing !== undefined) {
-      this.#conditionWork.want(standing.condition)
-      this.#annotationWork.want(standing.annotation)
+    if (summary !== undefined) {
+      this.#conditionWork.want(summary.condition)
+      this.#annotationWork.want(summary.annotation)
     }
-    this.#ringFields()
-    if (this.#appended) this.#eventLane.ring()
+    this.#wakeFieldWorkers()
+    if (this.#appended) this.#eventWorker.wake()
     this.#appended = false
   }
 
-  /** Where nothing but this can be said: the rest stands as it was published last. */
+  /** Publishes the condition alone; the rest stays as published last. */
   publishCondition(condition: Condition): void {
     this.#conditionWork.want(condition)
-    this.#ringFields()
+    this.#wakeFieldWorkers()
   }
 
-  /** For the source of assignments, with each Node it sees: corrects drift without a request of its own. */
+  /**
+   * To be called with each Node that the assignment source sees: finds drift without another
+   * request.
+   */
   nodeObserved(uid: string, node: unknown, form: 'whole' | 'metadata'): void {
     const isWhole = form === 'whole'
     this.#statusWork.observe(uid, isWhole ? readNodeConfig(node) : undefined)
     this.#conditionWork.observe(uid, isWhole ? readCondition(node) : undefined)
     this.#annotationWork.observe(uid, readStatusAnnotation(node))
-    this.#ringFields()
+    this.#wakeFieldWorkers()
   }
 
-  /** For the history's `onAppend`. Its event goes out when the loop comes to rest, and not between two steps: kubelet comes first. */
+  /** For the history's `onAppend`. The event is sent when the loop waits, not between two steps. */
   historyAppended(): void {
     this.#eventWork.refresh()
     this.#appended = true
   }
 
-  /** Sends what is due, for at most so long; the rest is on disk and goes out after the next start. */
+  /**
+   * Sends what is due, for at most `limitMs`; the rest is on disk and is sent after the next start.
+   */
   async stop(limitMs = 1000): Promise<void> {
     const limit = new AbortController()
-    const lanes = [...this.#fieldLanes, this.#eventLane]
-    await Promise.race([Promise.all(lanes.map((lane) => lane.stop())), this.#sleep(limitMs, limit.signal)])
+    const workers = [...this.#fieldWorkers, this.#eventWorker]
+    await Promise.race([Promise.all(workers.map((worker) => worker.stop())), this.#sleep(limitMs, limit.signal)])
     limit.abort()
   }
 
-  #ringFields(): void {
-    for (const lane of this.#fieldLanes) lane.ring()
+  #wakeFieldWorkers(): void {
+    for (const worker of this.#fieldWorkers) worker.wake()
   }
 }

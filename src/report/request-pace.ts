@@ -1,6 +1,6 @@
 /**
- * How often one kind of request may be made: never more than one a second; after failures exponentially less often with full jitter, so
- * that a fleet whose API server comes back does not ask in one instant; never sooner than the server said (Retry-After, RFC 9110).
+ * Limits how often one kind of request is made: at most once a second, with exponential backoff
+ * after failures (`backoffMs`), and never before Retry-After.
  */
 
 import { backoffMs } from '../kube/backoff.ts'
@@ -13,8 +13,8 @@ export class RequestPace {
   readonly #random: () => number
   #notBeforeMs = Number.NEGATIVE_INFINITY
   #failures = 0
-  /** Said since the last success. */
-  readonly #said = new Set<string>()
+  /** Failures since the last success. */
+  readonly #failureKinds = new Set<string>()
 
   constructor(clock: Clock, random: () => number) {
     this.#clock = clock
@@ -31,21 +31,32 @@ export class RequestPace {
 
   succeeded(): void {
     this.#failures = 0
-    this.#said.clear()
+    this.#failureKinds.clear()
     this.hold(SPACING_MS)
   }
 
-  /** Answers whether this failure is a new one since the last success, worth a line in the log. */
+  /**
+   * Returns whether this failure is the first of its kind since the last success, and so worth
+   * logging.
+   */
   failed(failure: string, retryAfterMs?: number): boolean {
     this.#failures += 1
     this.hold(Math.max(SPACING_MS, backoffMs(this.#failures, this.#random, retryAfterMs)))
-    const isNew = !this.#said.has(failure)
-    this.#said.add(failure)
+    const isNew = !this.#failureKinds.has(failure)
+    this.#failureKinds.add(failure)
     return isNew
   }
 
-  /** Nothing for so long. */
+  /** No request for this long. */
   hold(ms: number): void {
     this.#notBeforeMs = Math.max(this.#notBeforeMs, this.nowMs() + ms)
   }
+}
+
+/**
+ * Whether the server refused a request for good. Expired credentials, missing rights and objects,
+ * conflicts, a full queue and a failing server are temporary, so those are retried.
+ */
+export function isFinal(status: number): boolean {
+  return status >= 400 && status < 500 && ![401, 403, 404, 408, 409, 429].includes(status)
 }

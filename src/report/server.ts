@@ -1,6 +1,7 @@
 /**
- * HTTP for Prometheus and for probes: `/metrics`, `/healthz` (the loop turns), `/readyz` (and it knows what is wanted). Read only, no
- * state, bounded in time and connections. The agent's job does not depend on it: an address that is in use is a warning, and tried again.
+ * HTTP for Prometheus and for probes: `/metrics`, `/healthz` (the loop is running), `/readyz` (the
+ * assignment is known). Read only, without state, with limits on time and connections. The agent
+ * works without it: if the address is in use, it logs a warning and retries.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +16,7 @@ export interface ReportServerOptions {
   readonly log: Log
   readonly retryMs?: number
 }
-/** The detail is for whoever asks: `ok`, or what is wrong. */
+/** `detail` is the body of the response: `ok`, or what is wrong. */
 export interface ProbeResult {
   readonly ok: boolean
   readonly detail: string
@@ -35,7 +36,7 @@ export class ReportServer {
     this.#options = options
     const limits = { headersTimeout: REQUEST_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: REQUEST_TIMEOUT_MS }
     this.#server = createServer({ ...limits, connectionsCheckingInterval: REQUEST_TIMEOUT_MS }, (request, response) => {
-      void this.#answer(request, response)
+      void this.#respond(request, response)
     })
     this.#server.maxConnections = MAX_CONNECTIONS
     this.#server.on('error', (error) => this.#listenLater(error))
@@ -60,7 +61,7 @@ export class ReportServer {
     })
   }
 
-  /** undefined while it does not listen. */
+  /** undefined while the server is not listening. */
   get boundTo(): ListenAddress | undefined {
     const bound = this.#server.address() as AddressInfo | null
     return bound === null ? undefined : { host: bound.address, port: bound.port }
@@ -68,14 +69,14 @@ export class ReportServer {
 
   #listenLater(error: Error): void {
     const address = formatListenAddress(this.#options.address)
-    if (!this.#warned) this.#options.log.warn('metrics cannot be served; it is tried again', { address, error })
+    if (!this.#warned) this.#options.log.warn('metrics cannot be served; retrying', { address, error })
     this.#warned = true
     clearTimeout(this.#retry)
     this.#retry = setTimeout(() => this.start(), this.#options.retryMs ?? RETRY_MS)
     this.#retry.unref()
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { isAlive, isReady, render, log } = this.#options
     const path = (request.url ?? '').split('?')[0]
     const pages: Readonly<Record<string, () => Promise<Page>>> = {

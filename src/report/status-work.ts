@@ -1,6 +1,6 @@
 /**
- * Keeps `status.config` of the Node what the agent says it is. A server of 1.22 or later drops the field without an error. Upstream
- * (`status.Sync`) did not retry.
+ * Keeps `status.config` of the Node up to date. Servers from 1.22 on drop the field without an
+ * error. Upstream (`status.Sync`) did not retry.
  */
 import { FieldWork, type NodeField, type WorkOptions } from './field-work.ts'
 import { patchOf, readNodeConfig, sameStatus, shows } from './node-config.ts'
@@ -8,7 +8,7 @@ import type { ConfigStatus } from './status.ts'
 
 const CONFIG: NodeField<ConfigStatus> = {
   name: 'Node.Status.Config',
-  // Upstream's line.
+  // As upstream does.
   announce: 'info',
   dropped:
     'the API server drops Node.Status.Config, as servers of 1.22 and later do; the status is in the condition and the annotation of the Node, the metrics and `kubelet-cfg-agent status`',

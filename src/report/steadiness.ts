@@ -1,6 +1,7 @@
 /**
- * Whether the kubelet that runs has held on for a moment, so that what it runs may be called ready: one that exits soon after each start would be
- * ready at every other look. Pure. Its health counts where it is known of just this process; of one that nobody could ask, its age does.
+ * Whether the running kubelet has stayed up long enough for its config to be reported as ready:
+ * otherwise a kubelet that exits soon after each start would be reported as ready at every other
+ * look. Pure. Uses the health of this process if it is known, and else the age of the process.
  */
 import type { Snapshot } from '../decision/snapshot.ts'
 
@@ -10,10 +11,10 @@ const STEADY_US = 10e6
 
 export function findSteadiness({ now, running, health, policy }: Snapshot): Steadiness {
   if (running.kind !== 'known') return 'starting'
-  // What has passed a trial has held on for long enough, however short trials are here.
+  // Never longer than a trial, however short trials are configured to be.
   const steadyUs = Math.min(STEADY_US, policy.trialUs)
   const isYoung = now.monotonicUs - running.startedAtUs < steadyUs
-  const isAbout = health?.subject === running.key && health.invocationId === running.invocationId
-  if (isAbout && health.healthySinceUs === undefined) return isYoung ? 'starting' : 'unhealthy'
+  const isThisProcess = health?.subject === running.key && health.invocationId === running.invocationId
+  if (isThisProcess && health.healthySinceUs === undefined) return isYoung ? 'starting' : 'unhealthy'
   return isYoung ? 'starting' : 'steady'
 }

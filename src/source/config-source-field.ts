@@ -1,7 +1,7 @@
 /**
- * What a Node object wants of its kubelet: `spec.configSource`, read as the API server validates it (`ValidateNodeSpecConfigSource`,
- * pkg/apis/core/validation of 1.20) and refused in upstream's words (`NewRemoteConfigSource`, pkg/kubelet/kubeletconfig/checkpoint/
- * download.go). Pure.
+ * Reads `spec.configSource` of a Node. Validates it as the API server does
+ * (`ValidateNodeSpecConfigSource`, pkg/apis/core/validation of 1.20); errors have upstream's texts
+ * (`NewRemoteConfigSource`, pkg/kubelet/kubeletconfig/checkpoint/download.go). Pure.
  */
 
 import type { ConfigMapRef } from '../decision/config-source.ts'
@@ -16,21 +16,21 @@ export type Assignment =
 
 export function readAssignment(node: unknown): Assignment {
   const spec = isObject(node) ? (node.spec ?? {}) : undefined
-  if (!isObject(spec)) return invalid('the Node has a spec that is no object')
+  if (!isObject(spec)) return invalid('spec of the Node is not an object')
   const { configSource } = spec
   return configSource === undefined || configSource === null ? { kind: 'local' } : readConfigSource(configSource)
 }
 
-/** A NodeConfigSource, wherever it is written. */
+/** Reads a NodeConfigSource: from the Node's spec or from an annotation. */
 export function readConfigSource(configSource: unknown): Exclude<Assignment, { kind: 'local' }> {
-  if (!isObject(configSource)) return invalid('configSource is no object')
+  if (!isObject(configSource)) return invalid('configSource is not an object')
   const { configMap } = configSource
   if (configMap === undefined || configMap === null) return { kind: 'invalid', detail: ALL_NIL_SUBFIELDS_ERROR }
-  if (!isObject(configMap)) return invalid('configMap is no object')
+  if (!isObject(configMap)) return invalid('configMap is not an object')
   const { namespace, name, kubeletConfigKey } = configMap
-  if (!isNamespace(namespace)) return invalid(`configMap.namespace ${quote(namespace)} is no DNS label`)
-  if (!isObjectName(name)) return invalid(`configMap.name ${quote(name)} is no DNS subdomain`)
-  if (!isConfigMapKey(kubeletConfigKey)) return invalid(`configMap.kubeletConfigKey ${quote(kubeletConfigKey)} is no ConfigMap key`)
+  if (!isNamespace(namespace)) return invalid(`configMap.namespace ${quote(namespace)} is not a DNS label`)
+  if (!isObjectName(name)) return invalid(`configMap.name ${quote(name)} is not a DNS subdomain`)
+  if (!isConfigMapKey(kubeletConfigKey)) return invalid(`configMap.kubeletConfigKey ${quote(kubeletConfigKey)} is not a ConfigMap key`)
   for (const field of ['uid', 'resourceVersion'])
     if (configMap[field] !== undefined && configMap[field] !== null && configMap[field] !== '')
       return invalid(`configMap.${field} must not be set in spec`)

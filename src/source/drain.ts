@@ -1,6 +1,7 @@
 /**
- * Whether this node is drained: cordoned, and nothing left on it but what drain(8) of kubectl leaves (pods of DaemonSets, static pods, pods that have ended).
- * Source: the pod filters of k8s.io/kubectl/pkg/drain. Asked only while a change waits for it, and then now and then.
+ * Whether this node is drained: it is cordoned, and the only pods left are those that `kubectl
+ * drain` leaves (pods of DaemonSets, static pods, completed pods). Rules: the pod filters of
+ * k8s.io/kubectl/pkg/drain. Requests are made only while a change waits for the drain, every 10 s.
  */
 
 import type { Clock } from '../ports/clock.ts'
@@ -8,8 +9,8 @@ import type { KubeApi } from '../ports/kube-api.ts'
 import type { DrainProbe } from '../ports/probes.ts'
 import { isObject } from '../values/is-object.ts'
 
-const AGAIN_US = 10e6
-/** More than any node has. */
+const RECHECK_US = 10e6
+/** No node has that many pods. */
 const MOST_PODS = '1000'
 
 export class NodeDrain implements DrainProbe {
@@ -19,9 +20,9 @@ export class NodeDrain implements DrainProbe {
   readonly #onChange: () => void
   #drained: boolean | undefined
   #nextUs = 0
-  #isAsking = false
+  #isChecking = false
 
-  /** `onChange`: there is another answer. */
+  /** @param onChange called when the result differs from the one before */
   constructor(api: Pick<KubeApi, 'request'>, nodeName: string, clock: Clock, onChange: () => void) {
     this.#api = api
     this.#nodeName = nodeName
@@ -30,27 +31,27 @@ export class NodeDrain implements DrainProbe {
   }
 
   isDrained(): boolean | undefined {
-    if (!this.#isAsking && this.#clock.now().monotonicUs >= this.#nextUs) void this.#refresh()
+    if (!this.#isChecking && this.#clock.now().monotonicUs >= this.#nextUs) void this.#refresh()
     return this.#drained
   }
 
   async #refresh(): Promise<void> {
-    this.#isAsking = true
+    this.#isChecking = true
     const before = this.#drained
-    this.#drained = await this.#ask()
-    this.#isAsking = false
-    this.#nextUs = this.#clock.now().monotonicUs + AGAIN_US
+    this.#drained = await this.#check()
+    this.#isChecking = false
+    this.#nextUs = this.#clock.now().monotonicUs + RECHECK_US
     if (this.#drained !== before) this.#onChange()
   }
 
-  async #ask(): Promise<boolean | undefined> {
+  async #check(): Promise<boolean | undefined> {
     const node = await this.#api.request({ method: 'GET', path: `/api/v1/nodes/${this.#nodeName}` })
     if (node.kind !== 'ok') return undefined
     if (!isCordoned(node.object)) return false
     const query = { fieldSelector: `spec.nodeName=${this.#nodeName}`, limit: MOST_PODS }
     const pods = await this.#api.request({ method: 'GET', path: '/api/v1/pods', query })
     if (pods.kind !== 'ok' || !isObject(pods.object) || !Array.isArray(pods.object.items)) return undefined
-    return pods.object.items.every(stays)
+    return pods.object.items.every(mayStay)
   }
 }
 
@@ -58,7 +59,7 @@ function isCordoned(node: unknown): boolean {
   return isObject(node) && isObject(node.spec) && node.spec.unschedulable === true
 }
 
-function stays(pod: unknown): boolean {
+function mayStay(pod: unknown): boolean {
   if (!isObject(pod) || !isObject(pod.metadata)) return false
   const { annotations, ownerReferences } = pod.metadata
   const phase = isObject(pod.status) ? pod.status.phase : undefined

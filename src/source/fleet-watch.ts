@@ -1,16 +1,19 @@
 /**
- * Follows the ConfigMaps of a fleet: their metadata, and nothing of their data. What a list has said stands while the server is away; that the list
- * is forbidden is never taken for an empty one, nor for what it said before. The asking is `watch-loop.ts`'s.
+ * Watches the ConfigMaps of a fleet, metadata only. While the server is unreachable, the last list
+ * stays in effect. A list that is forbidden never counts as empty, nor does the last one stay in
+ * effect then. `watch-loop.ts` makes the requests.
  */
 
-import { FLEET_LABEL } from '../decision/channels.ts'
-import { type FleetMember, readFleetMember } from './channels/fleet.ts'
+import { type FleetMember, fleetCollection, readFleetMember, readFleetMembers } from './channels/fleet.ts'
 import type { Fleet } from './channels/resolve.ts'
 import { type Followed, follow, malformed, type RequestGate, readList, type WatchDeps } from './watch-loop.ts'
 
 export interface FleetObserver {
   onFleet(fleet: Fleet): void
-  /** It cannot be listed now; what was said of it stands, or is taken back by `onFleet`. */
+  /**
+   * The fleet cannot be listed now. The last list stays in effect, unless `onFleet` reports
+   * otherwise.
+   */
   onFailed(reason: 'forbidden' | 'unreachable'): void
   onSynced(): void
   onReconnect(): void
@@ -23,27 +26,26 @@ export async function watchFleet(
   gate: RequestGate,
   signal: AbortSignal,
 ): Promise<void> {
-  const collection = `/api/v1/namespaces/${namespace}/configmaps`
-  const query = { labelSelector: `${FLEET_LABEL}=true` }
+  const { path, query } = fleetCollection(namespace)
   let members: ReadonlyMap<string, FleetMember> | undefined
-  const tell = (known: ReadonlyMap<string, FleetMember>): void => {
+  const publish = (known: ReadonlyMap<string, FleetMember>): void => {
     members = known
     observer.onFleet({ kind: 'known', members: [...known.values()] })
   }
   const followed: Followed = {
-    what: `${collection}?labelSelector=${query.labelSelector}`,
-    collection,
+    what: `${path}?labelSelector=${query.labelSelector}`,
+    collection: path,
     query,
-    // There is no other way to read a list.
-    async read(_ask, send) {
-      const answer = await send({ path: collection, query, as: 'PartialObjectMetadataList' })
+    // A collection can only be listed: `get` does not apply.
+    async read(_verb, send) {
+      const answer = await send({ path, query, as: 'PartialObjectMetadataList' })
       if (answer.kind !== 'ok') return { end: answer }
       const list = readList(answer.object)
-      if (list === undefined) return { end: malformed('the answer is no list') }
-      const read = list.items.flatMap((item) => readFleetMember(item) ?? [])
+      if (list === undefined) return { end: malformed('the answer is not a list') }
+      const read = readFleetMembers(list.items)
       return {
         end: { kind: 'read', resourceVersion: list.resourceVersion },
-        deliver: () => tell(new Map(read.map((member) => [member.name, member]))),
+        deliver: () => publish(new Map(read.map((member) => [member.name, member]))),
       }
     },
     formOfWatch: async () => 'metadata',
@@ -53,12 +55,12 @@ export async function watchFleet(
       const known = new Map(members)
       if (type === 'DELETED') known.delete(member.name)
       else known.set(member.name, member)
-      tell(known)
+      publish(known)
     },
     onFailed(reason, detail) {
       observer.onFailed(reason)
       if (reason === 'unreachable' && members !== undefined) return
-      // Nothing that a watch says changes that until there is a list again.
+      // Until the next list, watch events are ignored.
       members = undefined
       observer.onFleet({ kind: 'unreadable', detail })
     },

@@ -1,4 +1,4 @@
-/** The few fields of a Kubernetes object that a source of assignments looks at, read from JSON that may be anything. Pure. */
+/** The fields of a Kubernetes object that assignments need, read from JSON of any shape. Pure. */
 
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { ConfigMapView } from '../decision/desired.ts'
@@ -11,7 +11,7 @@ export interface ObjectIdentity {
   readonly resourceVersion: string
 }
 
-/** undefined: not an object of an API server's. Missing parts are empty. */
+/** undefined: it is not a Kubernetes object with a name. Other missing fields are empty. */
 export function identityOf(object: unknown): ObjectIdentity | undefined {
   if (!isObject(object) || !isObject(object.metadata)) return undefined
   const { name, namespace, uid, resourceVersion } = object.metadata
@@ -19,12 +19,15 @@ export function identityOf(object: unknown): ObjectIdentity | undefined {
   return { name, namespace: textOf(namespace), uid: textOf(uid), resourceVersion: textOf(resourceVersion) }
 }
 
-/** Versions that are decimal numbers, as etcd's revisions are, have an order. Where one is none, neither is older. */
+/**
+ * resourceVersions that are decimal numbers, as etcd's revisions are, have an order. If one of them
+ * is not a number, neither is older.
+ */
 export function isOlder(version: string, than: string): boolean {
   return isDecimal(version) && isDecimal(than) && BigInt(version) < BigInt(than)
 }
 
-/** undefined: not text to text. No `data` at all is no keys. */
+/** undefined: a value is not a string. A missing `data` means no keys. */
 export function dataOf(configMap: JsonObject): ConfigMapData | undefined {
   const { data } = configMap
   if (data === undefined || data === null) return {}
@@ -36,7 +39,7 @@ export function viewConfigMap(configMap: unknown): ConfigMapView {
   const data = isObject(configMap) ? dataOf(configMap) : undefined
   if (identity === undefined || identity.uid === '' || identity.resourceVersion === '')
     return { kind: 'unavailable', reason: 'malformed', detail: 'the ConfigMap has no uid or no resourceVersion' }
-  if (data === undefined) return { kind: 'unavailable', reason: 'malformed', detail: 'data of the ConfigMap is not text by key' }
+  if (data === undefined) return { kind: 'unavailable', reason: 'malformed', detail: 'data of the ConfigMap is not a map of strings' }
   return { kind: 'found', uid: identity.uid, resourceVersion: identity.resourceVersion, data }
 }
 

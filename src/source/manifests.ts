@@ -1,19 +1,23 @@
 /**
- * Node and ConfigMap manifests from files: what one file holds, and what all of them together want of one node. A file that does not
- * parse, or two files that both speak for one object, never mean local. Pure.
+ * Node and ConfigMap manifests: the objects in one file, and the assignment that all files together
+ * give one node. A file that does not parse, or two manifests of the same object, never mean local.
+ * Pure.
  */
 import { createHash } from 'node:crypto'
 import { FLEET_LABEL } from '../decision/channels.ts'
 import type { ClusterPause, ConfigMapView, Desired } from '../decision/desired.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
-import { readFleetMember } from './channels/fleet.ts'
+import { readFleetMembers } from './channels/fleet.ts'
 import { metadataOf } from './channels/metadata.ts'
 import { readPause } from './channels/paused-annotation.ts'
 import { type ChannelResolution, type ChannelSettings, type Fleet, resolveChannels } from './channels/resolve.ts'
 import { toDesired } from './channels/to-desired.ts'
 import { dataOf, identityOf, viewConfigMap } from './kube-object.ts'
 
-/** Every document of a text of YAML (or JSON); `detail` says where it is wrong, without quoting it. */
+/**
+ * Parses every document of a YAML (or JSON) text. `detail` gives the place of the error and does
+ * not quote the text.
+ */
 export type ParseDocuments = (
   text: string,
 ) => { readonly ok: true; readonly documents: readonly { readonly value: unknown }[] } | { readonly ok: false; readonly detail: string }
@@ -22,7 +26,7 @@ export type FileReading =
   | { readonly kind: 'good'; readonly objects: readonly JsonObject[] }
   | { readonly kind: 'bad'; readonly detail: string }
 
-/** What is known of one file. `bad` with `objects`: it was good before, and that stands. */
+/** One file. `problem` together with `objects`: the objects are those of its last good content. */
 export interface ManifestFile {
   readonly name: string
   readonly objects: readonly JsonObject[] | undefined
@@ -35,7 +39,7 @@ export function isManifestName(name: string): boolean {
 
 export interface ManifestResolution {
   readonly desired: Desired
-  /** What the channels said. undefined: the Node itself is not known. */
+  /** undefined: the Node itself is not known. */
   readonly resolution: ChannelResolution | undefined
 }
 
@@ -43,17 +47,17 @@ export function readManifest(text: string, parse: ParseDocuments): FileReading {
   const parsed = parse(text)
   if (!parsed.ok) return { kind: 'bad', detail: parsed.detail }
   const objects: JsonObject[] = []
-  for (const document of parsed.documents.flatMap(({ value }) => unfoldList(value))) {
+  for (const document of parsed.documents.flatMap(({ value }) => expandList(value))) {
     if (document === null || document === undefined) continue
     if (!isObject(document) || typeof document.kind !== 'string') return { kind: 'bad', detail: 'a document has no kind' }
     if (document.apiVersion !== 'v1' || (document.kind !== 'Node' && document.kind !== 'ConfigMap')) continue
     const identity = identityOf(document)
     if (identity === undefined) return { kind: 'bad', detail: `a ${document.kind} has no metadata.name` }
-    // As an API server would refuse it: `true` without quotes is no text.
+    // An API server would refuse it too: `true` without quotes is not a string.
     if (metadataOf(document) === undefined)
-      return { kind: 'bad', detail: `labels or annotations of ${document.kind} ${identity.name} are not text by key` }
+      return { kind: 'bad', detail: `labels or annotations of ${document.kind} ${identity.name} are not maps of strings` }
     if (document.kind === 'ConfigMap' && dataOf(document) === undefined)
-      return { kind: 'bad', detail: `data of ConfigMap ${identity.name} is not text by key` }
+      return { kind: 'bad', detail: `data of ConfigMap ${identity.name} is not a map of strings` }
     objects.push(document)
   }
   return { kind: 'good', objects }
@@ -64,12 +68,12 @@ export function resolveManifests(files: readonly ManifestFile[], nodeName: strin
   const [node, ...otherNodes] = nodes
   const unread = files.find(({ objects }) => objects === undefined)
   if (node === undefined) {
-    const why = unread === undefined ? '' : ` (${unread.name} cannot be read: ${unread.problem})`
-    return unknown(`no manifest of Node ${nodeName}${why}`)
+    const suffix = unread === undefined ? '' : ` (${unread.name} cannot be read: ${unread.problem})`
+    return unknown(`no manifest of Node ${nodeName}${suffix}`)
   }
   if (otherNodes.length > 0) return unknown(`Node ${nodeName} is in more than one manifest: ${namesOf(nodes)}`)
   const resolution = resolveChannels(node.object, channels, findFleet(files, channels.namespace))
-  // It could be a file with this Node in it.
+  // The unreadable file could hold another manifest of this Node.
   if (resolution.kind === 'local' && unread !== undefined) return unknown(`${unread.name} cannot be read: ${unread.problem}`)
   const metadata = metadataOf(node.object)
   const pausedNode = metadata && readPause(metadata, 'Node', nodeName)
@@ -84,13 +88,13 @@ function unknown(detail: string): ManifestResolution {
   return { resolution: undefined, desired: { kind: 'unknown', detail } }
 }
 
-/** A file that cannot be read may hold one more. */
+/** An unreadable file may hold another member. */
 function findFleet(files: readonly ManifestFile[], namespace: string): Fleet {
   const unread = files.find(({ objects }) => objects === undefined)
   if (unread !== undefined) return { kind: 'unreadable', detail: `${unread.name} cannot be read: ${unread.problem}` }
-  const configMaps = files.flatMap(({ objects = [] }) => objects).filter((object) => isOf(object, 'ConfigMap', namespace))
+  const configMaps = files.flatMap(({ objects = [] }) => objects).filter((object) => isKindIn(object, 'ConfigMap', namespace))
   const labelled = configMaps.filter((object) => metadataOf(object)?.labels[FLEET_LABEL] === 'true')
-  return { kind: 'known', members: labelled.flatMap((object) => readFleetMember(object) ?? []) }
+  return { kind: 'known', members: readFleetMembers(labelled) }
 }
 
 interface FoundConfigMap {
@@ -118,7 +122,10 @@ function findConfigMap(files: readonly ManifestFile[], { namespace, name }: { na
   return unavailable('not-found', `no manifest of ConfigMap ${namespace}/${name}`)
 }
 
-/** As an API server would have given them: a uid that stays with the name, a version that changes with the content. */
+/**
+ * Adds what an API server would: a uid that depends on the name, and a resourceVersion that changes
+ * with the data.
+ */
 export function withVersion(configMap: JsonObject): JsonObject {
   const { name = '', namespace = '', uid = '', resourceVersion = '' } = identityOf(configMap) ?? {}
   const metadata = isObject(configMap.metadata) ? configMap.metadata : {}
@@ -139,16 +146,16 @@ interface Found {
 
 function findObjects(files: readonly ManifestFile[], kind: string, namespace: string, name: string): Found[] {
   return files.flatMap(({ name: file, objects = [] }) =>
-    objects.filter((object) => isOf(object, kind, namespace) && identityOf(object)?.name === name).map((object) => ({ file, object })),
+    objects.filter((object) => isKindIn(object, kind, namespace) && identityOf(object)?.name === name).map((object) => ({ file, object })),
   )
 }
 
-function isOf(object: JsonObject, kind: string, namespace: string): boolean {
-  const itsNamespace = kind === 'Node' ? '' : identityOf(object)?.namespace || 'default'
-  return object.kind === kind && itsNamespace === namespace
+function isKindIn(object: JsonObject, kind: string, namespace: string): boolean {
+  const objectNamespace = kind === 'Node' ? '' : identityOf(object)?.namespace || 'default'
+  return object.kind === kind && objectNamespace === namespace
 }
 
-function unfoldList(document: unknown): unknown[] {
+function expandList(document: unknown): unknown[] {
   return isObject(document) && document.kind === 'List' && Array.isArray(document.items) ? document.items : [document]
 }
 
@@ -156,7 +163,7 @@ function namesOf(found: readonly Found[]): string {
   return [...new Set(found.map(({ file }) => file))].join(', ')
 }
 
-/** RFC 4122, version 5, in a name space of our own. */
+/** RFC 4122, version 5, in a name space of the agent's own. */
 const NAME_SPACE = Buffer.from('0d1f6a1e5d0c4f0e9a3b7c2d8e4f5a61', 'hex')
 
 function uidFromName(name: string): string {

@@ -1,4 +1,7 @@
-/** Follows one object of the API server by its name: what a list, a get and a watch say of it, as one view. The asking is `watch-loop.ts`'s. */
+/**
+ * Watches one object by name: the results of list, get and watch as one view. `watch-loop.ts` makes
+ * the requests.
+ */
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import { identityOf, isOlder, type ObjectIdentity } from './kube-object.ts'
 import {
@@ -17,21 +20,21 @@ export interface WatchedObject {
   /** `/api/v1/nodes`. */
   readonly collection: string
   readonly name: string
-  /** Absent: all of it, always. */
+  /** Default: always the whole object. */
   readonly extent?: Extent
 }
 
-/** How much of the object the next request asks for. */
+/** Whether the next request is for the whole object or for its metadata. */
 export interface Extent {
-  ofRead(): Form
-  ofWatch(): Promise<Form>
+  formOfRead(): Form
+  formOfWatch(): Promise<Form>
 }
-const ALL: Extent = { ofRead: () => 'whole', ofWatch: async () => 'whole' }
+const ALWAYS_WHOLE: Extent = { formOfRead: () => 'whole', formOfWatch: async () => 'whole' }
 
 export type ObjectView =
   | { readonly kind: 'found'; readonly object: JsonObject; readonly identity: ObjectIdentity; readonly form: Form }
   | { readonly kind: 'absent' }
-  /** It cannot be read; what was known of it may still stand. */
+  /** It cannot be read. What was read before may stay in effect. */
   | { readonly kind: 'failed'; readonly reason: 'forbidden' | 'unreachable'; readonly detail: string }
 
 export interface WatchObserver {
@@ -42,26 +45,28 @@ export interface WatchObserver {
 
 export async function watchObject(
   deps: WatchDeps,
-  { collection, name, extent = ALL }: WatchedObject,
+  { collection, name, extent = ALWAYS_WHOLE }: WatchedObject,
   observer: WatchObserver,
   gate: RequestGate,
   signal: AbortSignal,
 ): Promise<void> {
   const query = { fieldSelector: `metadata.name=${name}` }
   const deliver = (view: ObjectView) => () => observer.onView(view)
-  // A watch from whatever is there may be served from the cache of an API server that lags behind the one that was read: it catches up, event by event.
+  // A watch without a resourceVersion may be served from the cache of another API server, which
+  // lags behind the one that was read and catches up event by event: its older versions are
+  // ignored.
   let readVersion = ''
   const followed: Followed = {
     what: `${collection}/${name}`,
     collection,
     query,
-    async read(ask, send) {
-      const form = extent.ofRead()
-      const { end, view } = await (ask === 'get' ? getOne(send, collection, name, form) : listOne(send, collection, name, form))
+    async read(verb, send) {
+      const form = extent.formOfRead()
+      const { end, view } = await (verb === 'get' ? getOne(send, collection, name, form) : listOne(send, collection, query, name, form))
       if (view !== undefined) readVersion = view.kind === 'found' ? view.identity.resourceVersion : ''
       return view === undefined ? { end } : { end, deliver: deliver(view) }
     },
-    formOfWatch: () => extent.ofWatch(),
+    formOfWatch: () => extent.formOfWatch(),
     onEvent(type, object, form) {
       const identity = identityOf(object)
       if (identity?.name !== name || isOlder(identity.resourceVersion, readVersion)) return
@@ -91,12 +96,11 @@ async function getOne(send: SendRead, collection: string, name: string, form: Fo
   }
 }
 
-async function listOne(send: SendRead, collection: string, name: string, form: Form): Promise<ReadView> {
-  const query = { fieldSelector: `metadata.name=${name}` }
+async function listOne(send: SendRead, collection: string, query: Followed['query'], name: string, form: Form): Promise<ReadView> {
   const answer = await send({ path: collection, query, ...(form === 'metadata' ? { as: 'PartialObjectMetadataList' } : {}) })
   if (answer.kind !== 'ok') return { end: answer }
   const list = readList(answer.object)
-  if (list === undefined) return { end: malformed('the answer is no list') }
+  if (list === undefined) return { end: malformed('the answer is not a list') }
   const end = { kind: 'read', resourceVersion: list.resourceVersion } as const
   for (const object of list.items) {
     const identity = identityOf(object)

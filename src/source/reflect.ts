@@ -1,7 +1,8 @@
 /**
- * What to ask the API server next about one object, and when: list, then watch from there; when that is not allowed, get and watch; when
- * watching is not allowed either, poll. As client-go's `Reflector` does it, but for one object, and it never gives up. Pure: outcomes in,
- * the next request out. `object-watch.ts` carries it out and sees to it that requests are at least a second apart.
+ * Which request to make next about one object, and when: list, then watch from there; where list is
+ * forbidden, get and watch; where watch is forbidden too, poll. Works like client-go's `Reflector`,
+ * but for one object, and it never gives up. Pure: takes outcomes, returns the next request.
+ * `watch-loop.ts` carries it out and keeps requests at least a second apart.
  */
 
 import { backoffMs } from '../kube/backoff.ts'
@@ -10,26 +11,31 @@ import type { KubeRefusal } from '../ports/kube-api.ts'
 export interface ReflectState {
   readonly reads: 'list' | 'get'
   /**
-   * A watch from an object's own version was refused with 410: the server remembers nothing from before its start, or a few minutes, and such an object may be
-   * older. A list has a version of now; after a get the watch then starts from whatever is there, which the server sends first.
+   * A watch from the object's own resourceVersion was refused with 410: a server remembers a few
+   * minutes at most, and nothing from before its start, while the object may be older. After a get,
+   * the watch then starts without a resourceVersion, and the server sends the current object first.
+   * A list is not affected: its resourceVersion is current.
    */
   readonly tooOld: boolean
-  /** Watching is forbidden: read again and again. */
+  /** Watch is forbidden: read at intervals instead. */
   readonly polling: boolean
-  /** Where a watch goes on. undefined: read first. Empty: from whatever is there. */
+  /** Where the next watch starts. undefined: read first. Empty: without a resourceVersion. */
   readonly resourceVersion: string | undefined
-  /** In a row; only a watch (or a poll) that works ends the row, so that a list that works before a watch that fails is no way out. */
+  /**
+   * In a row. Only a watch (or a poll) that works resets the count: otherwise a list that works
+   * before a watch that fails would reset the backoff each time.
+   */
   readonly failures: number
-  /** Answers of 403 in a row. */
+  /** 403 answers in a row. */
   readonly forbidden: number
-  /** A watch can lose an event and never know: read again then. */
+  /** When to read again: a watch can miss an event without noticing. */
   readonly resyncAtMs: number
-  /** When a forbidden watch is tried again: someone may have granted it. */
+  /** When to try a forbidden watch again: the right may have been granted. */
   readonly watchAgainAtMs: number
 }
 
-export type Ask = { readonly kind: 'list' } | { readonly kind: 'get' } | WatchAsk
-export interface WatchAsk {
+export type NextRequest = { readonly kind: 'list' } | { readonly kind: 'get' } | WatchRequest
+export interface WatchRequest {
   readonly kind: 'watch'
   readonly resourceVersion: string
   readonly timeoutSeconds: number
@@ -47,13 +53,15 @@ export type WatchEnd = {
 export interface Next {
   readonly state: ReflectState
   readonly waitMs: number
-  /** The next request completes this one (a list and its watch): it need not keep the distance. */
-  readonly adjoining: boolean
-  /** Set when whoever wants the object should know that it cannot be had. */
+  /**
+   * The next request belongs to this one (a list and its watch) and need not be a second after it.
+   */
+  readonly immediate: boolean
+  /** Set when the owner of the watch should learn that the object cannot be read. */
   readonly report: 'forbidden' | 'unreachable' | undefined
 }
 
-export interface Dice {
+export interface ReflectTiming {
   readonly nowMs: number
   /** In [0, 1). */
   readonly random: () => number
@@ -62,7 +70,7 @@ export interface Dice {
 const MINUTE_MS = 60_000
 export const POLL_MS = MINUTE_MS
 const WORKING_WATCH_MS = 10_000
-/** Right after an assignment a 403 may be an authorizer that has not heard of it yet. */
+/** Right after an assignment, a 403 may come from an authorizer that has not seen it yet. */
 const FORBIDDEN_TRIES = 3
 const SHORTEST_WATCH_MS = 30_000
 
@@ -77,75 +85,82 @@ export const INITIAL: ReflectState = {
   watchAgainAtMs: 0,
 }
 
-export function nextAsk(state: ReflectState, dice: Dice): Ask {
-  const untilResyncMs = state.resyncAtMs - dice.nowMs
+export function nextRequest(state: ReflectState, timing: ReflectTiming): NextRequest {
+  const untilResyncMs = state.resyncAtMs - timing.nowMs
   if (state.resourceVersion === undefined || untilResyncMs < SHORTEST_WATCH_MS) return { kind: state.reads }
-  const timeoutMs = Math.min(between(5 * MINUTE_MS, 10 * MINUTE_MS, dice), untilResyncMs)
+  const timeoutMs = Math.min(between(5 * MINUTE_MS, 10 * MINUTE_MS, timing), untilResyncMs)
   return { kind: 'watch', resourceVersion: state.resourceVersion, timeoutSeconds: Math.ceil(timeoutMs / 1000) }
 }
 
-/** Transitions: read, then watch, or a pause and the next poll; refused with 403, the other way to read; failed, again later. */
-export function afterRead(state: ReflectState, end: ReadEnd, dice: Dice): Next {
+/**
+ * Transitions: after a read, watch, or wait for the next poll; after a 403, read the other way
+ * (list or get); after another failure, retry later.
+ */
+export function afterRead(state: ReflectState, end: ReadEnd, timing: ReflectTiming): Next {
   if (end.kind !== 'read') {
-    if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, forbidden: 0 }, end, dice, 'unreachable')
+    if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, forbidden: 0 }, end, timing, 'unreachable')
     const forbidden = state.forbidden + 1
     const reads = state.reads === 'list' ? 'get' : 'list'
     return retry(
       { ...state, resourceVersion: undefined, reads, forbidden },
       end,
-      dice,
+      timing,
       forbidden > FORBIDDEN_TRIES ? 'forbidden' : undefined,
     )
   }
-  const resyncAtMs = dice.nowMs + between(15 * MINUTE_MS, 30 * MINUTE_MS, dice)
+  const resyncAtMs = timing.nowMs + between(15 * MINUTE_MS, 30 * MINUTE_MS, timing)
   const resourceVersion = state.reads === 'get' && state.tooOld ? '' : end.resourceVersion
   const read: ReflectState = { ...state, resyncAtMs, resourceVersion, forbidden: 0 }
-  if (!state.polling) return { state: read, waitMs: 0, adjoining: state.failures === 0, report: undefined }
-  if (dice.nowMs < state.watchAgainAtMs) {
-    const waitMs = between(0.75 * POLL_MS, 1.25 * POLL_MS, dice)
-    return { state: { ...read, resourceVersion: undefined, failures: 0 }, waitMs, adjoining: false, report: undefined }
+  if (!state.polling) return { state: read, waitMs: 0, immediate: state.failures === 0, report: undefined }
+  if (timing.nowMs < state.watchAgainAtMs) {
+    const waitMs = between(0.75 * POLL_MS, 1.25 * POLL_MS, timing)
+    return { state: { ...read, resourceVersion: undefined, failures: 0 }, waitMs, immediate: false, report: undefined }
   }
   const probing = { ...read, polling: false, failures: 0, forbidden: FORBIDDEN_TRIES - 1 }
-  return { state: probing, waitMs: 0, adjoining: false, report: undefined }
+  return { state: probing, waitMs: 0, immediate: false, report: undefined }
 }
 
-/** Transitions: ended in good order, watch on from there; refused with 403 for good, poll; anything else, read again. */
-export function afterWatch(state: ReflectState, { end, resourceVersion, livedMs }: WatchEnd, dice: Dice): Next {
+/**
+ * Transitions: after a regular end, watch on from there; after repeated 403 answers, poll; after
+ * anything else, read again.
+ */
+export function afterWatch(state: ReflectState, { end, resourceVersion, livedMs }: WatchEnd, timing: ReflectTiming): Next {
   const worked = isWorking(livedMs)
   const failures = worked ? 0 : state.failures
   if (end.kind === 'ended') {
-    const state_ = { ...state, resourceVersion, failures, forbidden: 0 }
-    return worked ? { state: state_, waitMs: 0, adjoining: false, report: undefined } : retry(state_, undefined, dice, undefined)
+    const ended = { ...state, resourceVersion, failures, forbidden: 0 }
+    return worked ? { state: ended, waitMs: 0, immediate: false, report: undefined } : retry(ended, undefined, timing, undefined)
   }
   const tooOld = state.reads === 'get' && end.kind === 'refused' && end.status === 410
   if (tooOld && !state.tooOld) {
-    // Not one more failure of the outage before it, which may be a minute of waiting by now: the server is there, and next time is asked otherwise.
-    const waitMs = backoffMs(1, dice.random, end.retryAfterMs)
-    return { state: { ...state, tooOld, resourceVersion: undefined, failures, forbidden: 0 }, waitMs, adjoining: false, report: undefined }
+    // Does not count as another failure of an outage before it, whose backoff may have grown to a
+    // minute: the server answers, and the next watch starts without a resourceVersion.
+    const waitMs = backoffMs(1, timing.random, end.retryAfterMs)
+    return { state: { ...state, tooOld, resourceVersion: undefined, failures, forbidden: 0 }, waitMs, immediate: false, report: undefined }
   }
-  if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, failures, forbidden: 0 }, end, dice, undefined)
+  if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, failures, forbidden: 0 }, end, timing, undefined)
   const forbidden = state.forbidden + 1
-  if (forbidden < FORBIDDEN_TRIES) return retry({ ...state, resourceVersion, failures, forbidden }, end, dice, undefined)
-  const watchAgainAtMs = dice.nowMs + between(10 * MINUTE_MS, 20 * MINUTE_MS, dice)
+  if (forbidden < FORBIDDEN_TRIES) return retry({ ...state, resourceVersion, failures, forbidden }, end, timing, undefined)
+  const watchAgainAtMs = timing.nowMs + between(10 * MINUTE_MS, 20 * MINUTE_MS, timing)
   const polling = { ...state, polling: true, resourceVersion: undefined, failures: 0, forbidden: 0, watchAgainAtMs }
-  return { state: polling, waitMs: 0, adjoining: false, report: undefined }
+  return { state: polling, waitMs: 0, immediate: false, report: undefined }
 }
 
-/** A watch that lived this long did work, however it ended. */
+/** A watch that lasted this long has worked, however it ended. */
 export function isWorking(livedMs: number): boolean {
   return livedMs >= WORKING_WATCH_MS
 }
 
-function retry(state: ReflectState, failure: RequestFailure | undefined, dice: Dice, report: Next['report']): Next {
+function retry(state: ReflectState, failure: RequestFailure | undefined, timing: ReflectTiming, report: Next['report']): Next {
   const failures = state.failures + 1
-  const waitMs = backoffMs(failures, dice.random, failure?.kind === 'refused' ? failure.retryAfterMs : undefined)
-  return { state: { ...state, failures }, waitMs, adjoining: false, report }
+  const waitMs = backoffMs(failures, timing.random, failure?.kind === 'refused' ? failure.retryAfterMs : undefined)
+  return { state: { ...state, failures }, waitMs, immediate: false, report }
 }
 
 export function isForbidden(end: RequestFailure): boolean {
   return end.kind === 'refused' && end.status === 403
 }
 
-function between(low: number, high: number, { random }: Dice): number {
+function between(low: number, high: number, { random }: ReflectTiming): number {
   return low + random() * (high - low)
 }

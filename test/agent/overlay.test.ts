@@ -2,7 +2,7 @@
 import t from 'tap'
 import { nextStep } from '../../src/decision/next-step.ts'
 import * as yaml from '../../src/kubelet/yaml.ts'
-import { layOver } from '../../src/overlay/lay-over.ts'
+import { applyOverlay } from '../../src/overlay/apply-overlay.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
 import { A, configMap, dataOf, MINUTE_US, SECOND_US, snapshot, textOf, wants } from '../decision/snapshots.ts'
@@ -20,7 +20,7 @@ const NONE: OverlayView = { kind: 'none' }
 const FAULTY: OverlayView = { kind: 'faulty', detail: 'a.yaml: it is empty' }
 
 async function lay(world: SmallWorld, overlay: OverlayView, us = 15 * MINUTE_US): Promise<void> {
-  world.desired = layOver(
+  world.desired = applyOverlay(
     { kind: 'config-map', ref: refOf(A), object: { kind: 'found', uid: A.uid, resourceVersion: '1', data: dataOf(A) } },
     overlay,
   )
@@ -74,7 +74,7 @@ t.test('files that are written anew with the same meaning change nothing at all'
   const data = { kubelet: 'maxPods: 1\n' }
   const world = new SmallWorld()
   const want = async (text: string) => {
-    world.desired = layOver(
+    world.desired = applyOverlay(
       { kind: 'config-map', ref: refOf(A), object: { kind: 'found', uid: A.uid, resourceVersion: '1', data } },
       read(text),
     )
@@ -102,7 +102,7 @@ t.test(
   'the same version from a restored etcd: the rendering of other content is judged before it takes the place of what kubelet starts with',
   async (t) => {
     const named = { nextStart: { kind: 'known', held: { source: overlaid(1), content: 'before' } } } as const
-    const desired = layOver(wants(A).desired, view(1))
+    const desired = applyOverlay(wants(A).desired, view(1))
     const facts = { ...named, desired, desiredContent: 'after', storedContent: 'before', accepted: new Map() }
     t.match(nextStep(snapshot(facts)), { kind: 'preflight', source: overlaid(1), data: { kubelet: textOf(laid(1)) } })
   },
@@ -112,7 +112,7 @@ t.test('another key of the same ConfigMap is another rendering: the one that kub
   const overlay = readOverlay(new Map([['a.yaml', Buffer.from('maxPods: 62\n')]]), yaml)
   const data = { red: 'maxPods: 1\n', blue: 'maxPods: 2\n' }
   const choose = (key: keyof typeof data | 'gren') =>
-    layOver(
+    applyOverlay(
       {
         kind: 'config-map',
         ref: { ...refOf(A), kubeletConfigKey: key },

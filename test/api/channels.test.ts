@@ -49,7 +49,7 @@ t.test('a server that drops configSource: the Node is read once and then watched
   t.same([forms(world, 'list'), forms(world, 'watch')], [['whole'], ['metadata']])
   t.notOk(
     world.server.requests.some(({ verb }) => verb === 'patch'),
-    'its version says enough',
+    'its version is enough',
   )
   tell(world, { labels: { [LABEL]: 'two' } })
   await sees(world, 'two=two')
@@ -66,14 +66,14 @@ t.test('a server that drops configSource: the Node is read once and then watched
       `kube-system/two:kubelet is assigned by label ${LABEL} of the Node`,
       'kube-system/one:kubelet is assigned by annotation kubelet-cfg-agent.io/config-source of the Node',
       'the assignment was updated',
-      `failed to sync: label ${LABEL}: "Not_One" is no name of a ConfigMap; what was assigned before stands`,
+      `failed to sync: label ${LABEL}: "Not_One" is not a valid name of a ConfigMap; the previous assignment stays in effect`,
       'no channel assigns a config to this node any more',
     ],
   )
   assertPaced(t, world)
 })
 
-t.test('a server that stores configSource: the Node is watched whole, and asking it leaves nothing behind', async (t) => {
+t.test('a server that stores configSource: the Node is watched whole, and the dry run changes nothing', async (t) => {
   const world = await start(t, { channels: WITHOUT_FLEET }, { labels: { [LABEL]: 'one' } })
   await sees(world, 'one=one')
   t.same([forms(world, 'list'), forms(world, 'watch')], [['whole'], ['whole']])
@@ -83,22 +83,22 @@ t.test('a server that stores configSource: the Node is watched whole, and asking
   t.same(world.source.desired().channelState, { channel: 'config-source', paused: undefined, problem: undefined })
 })
 
-t.test('an old server with the feature gate off is found out by a dry run', async (t) => {
+t.test('a dry run detects an old server with the feature gate off', async (t) => {
   const world = await start(t, { ...MODERN, server: { storesConfigSource: false, version: 'v1.24.17-vendor.1' } })
   t.same(forms(world, 'watch'), ['metadata'])
-  const [asked] = world.server.requests.filter(({ verb }) => verb === 'patch')
-  t.equal(asked?.query.get('dryRun'), 'All')
+  const [dryRun] = world.server.requests.filter(({ verb }) => verb === 'patch')
+  t.equal(dryRun?.query.get('dryRun'), 'All')
   t.equal(world.server.objects.get('Node', NODE)?.status, undefined)
 })
 
-t.test('a server that does not say is taken for one that stores', async (t) => {
+t.test('a server that cannot be classified counts as one that stores', async (t) => {
   const fault = ({ path, verb }: { path: string; verb: string }) =>
     path === '/version' || verb === 'patch' ? refusal(403, 'Forbidden') : undefined
   const world = await start(t, { ...MODERN, server: { storesConfigSource: false, fault } })
   t.same(forms(world, 'watch'), ['whole'])
 })
 
-t.test('a configSource that was left by an older server still speaks, and is followed', async (t) => {
+t.test('a configSource left by an older server still counts, and is followed', async (t) => {
   const world = await startWorld(t, { channels: WITHOUT_FLEET, server: { version: 'v1.30.0' } })
   putNode(world.server, 'one')
   putConfigMap(world.server, 'one', 'one')
@@ -135,20 +135,20 @@ t.test('paused by Node or ConfigMap', async (t) => {
   await until(() => paused() === 'annotation kubelet-cfg-agent.io/paused of ConfigMap kube-system/one', 'paused by the ConfigMap')
   tell(world, { labels: { [LABEL]: 'two' } })
   await sees(world, 'two=two')
-  t.equal(paused(), undefined, 'which is no longer wanted')
+  t.equal(paused(), undefined, 'it is no longer assigned')
 })
 
-t.test('the fleet is followed by its metadata, and only while it decides', async (t) => {
+t.test('the metadata of the fleet is watched, and only while the fleet decides', async (t) => {
   const world = await start(t, { ...MODERN, channels: CHANNELS }, { labels: { zone: 'a', [LABEL]: 'one' } })
   putFleetMember(world, 'fleet-a', 'zone=a')
   await sees(world, 'one=one')
-  const asked = () => world.calls.filter(({ object, query }) => object === FLEET_PATH && query.labelSelector === `${FLEET}=true`)
-  t.same(asked(), [])
+  const fleetCalls = () => world.calls.filter(({ object, query }) => object === FLEET_PATH && query.labelSelector === `${FLEET}=true`)
+  t.same(fleetCalls(), [])
   tell(world, { labels: { zone: 'a' } })
   await sees(world, 'fleet-a=fleet-a')
-  await until(() => asked().length === 2, 'watched')
+  await until(() => fleetCalls().length === 2, 'watched')
   t.same(
-    asked().map(({ verb, form }) => [verb, form]),
+    fleetCalls().map(({ verb, form }) => [verb, form]),
     [
       ['list', 'metadata'],
       ['watch', 'metadata'],
@@ -164,16 +164,16 @@ t.test('the fleet is followed by its metadata, and only while it decides', async
   })
   world.server.objects.remove('ConfigMap', 'fleet-all', NAMESPACE)
   await sees(world, 'fleet-b=fleet-b')
-  const open = asked().length
+  const open = fleetCalls().length
   tell(world, { labels: { zone: 'a', [LABEL]: 'two' } })
   await sees(world, 'two=two')
   world.server.disconnectAll()
   tell(world, { labels: { zone: 'a', [LABEL]: 'one' } })
   await sees(world, 'one=one')
-  t.equal(asked().length, open, 'it is not asked for again')
+  t.equal(fleetCalls().length, open, 'it is not requested again')
 })
 
-t.test('a fleet that may not be listed is an error where it decides, and never local', async (t) => {
+t.test('a fleet that may not be listed is an error if it decides, and never local', async (t) => {
   const world = await start(
     t,
     { ...MODERN, channels: { ...CHANNELS, defaultConfigMap: { namespace: NAMESPACE, name: 'two', kubeletConfigKey: 'kubelet' } } },

@@ -13,7 +13,7 @@ function assign(server: ApiServer): void {
   putConfigMap(server, 'one', 'a')
 }
 
-/** As kubelet does: both in one file, replaced by a rename. */
+/** As kubelet does it: certificate and key in one file, replaced by a rename. */
 function writePair(path: string, server: ApiServer): string {
   const { certificate, key } = server.issueCertificate(IDENTITY)
   writeFileSync(`${path}.new`, certificate + key, { mode: 0o600 })
@@ -26,11 +26,11 @@ t.test('a kubeconfig that comes later, as after TLS bootstrap', async (t) => {
   const { server, source, lines, kubeconfigPath } = world
   assign(server)
   source.start(() => {})
-  await until(() => lines.length > 0, 'said')
+  await until(() => lines.length > 0, 'logged')
   const began = world.nowMs()
   await until(() => world.nowMs() - began > 600_000, 'ten minutes')
   t.equal(world.seen(), 'unknown')
-  t.equal(lines.length, 1, 'said once')
+  t.equal(lines.length, 1, 'logged once')
   t.equal(server.requests.length, 0)
   const pem = join(dirname(kubeconfigPath), 'client.pem')
   writeFileSync(kubeconfigPath, kubeconfigWith(server.url, server.caPem, [`client-certificate: ${pem}`, `client-key: ${pem}`]))
@@ -39,7 +39,7 @@ t.test('a kubeconfig that comes later, as after TLS bootstrap', async (t) => {
   await until(() => world.seen() === 'one=a', 'found')
 })
 
-t.test('a client certificate that is rotated on disk is used for new connections, idle ones are not used again', async (t) => {
+t.test('a client certificate that is rotated on disk is used for new connections, and idle ones are not reused', async (t) => {
   const world = await startWorld(t, {
     kubeconfig: (server) => kubeconfigWith(server.url, server.caPem, ['client-certificate: client.pem', 'client-key: client.pem']),
   })
@@ -50,18 +50,18 @@ t.test('a client certificate that is rotated on disk is used for new connections
   source.start(() => {})
   await until(() => world.seen() === 'one=a', 'found')
   await until(() => server.requests.filter(({ verb }) => verb === 'watch').length === 2, 'watched')
-  const ask = async () => {
+  const requestCertificate = async () => {
     const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${NODE}` })
     t.equal(answer.kind, 'ok')
     return server.requests.at(-1)?.certificate
   }
-  const before = await ask()
-  t.equal(await ask(), before)
+  const before = await requestCertificate()
+  t.equal(await requestCertificate(), before)
   secrets.push(writePair(pem, server))
-  const after = await ask()
+  const after = await requestCertificate()
   t.not(after, before)
   putConfigMap(server, 'one', 'b')
-  await until(() => world.seen() === 'one=b', 'open watches go on')
+  await until(() => world.seen() === 'one=b', 'open watches continue')
   server.disconnectAll()
   const count = server.requests.length
   await until(() => server.requests.slice(count).filter(({ verb }) => verb === 'watch').length >= 2, 'watched again')
@@ -92,7 +92,7 @@ t.test('a token file that is replaced', async (t) => {
   assertNoSecrets(t, world, tokens)
 })
 
-t.test('an exec plugin is asked again when its token is refused', async (t) => {
+t.test('an exec plugin runs again when its token is refused', async (t) => {
   const user = ['exec:', '  apiVersion: client.authentication.k8s.io/v1', '  command: ./plugin', '  interactiveMode: Never']
   const world = await startWorld(t, { kubeconfig: (server) => kubeconfigWith(server.url, server.caPem, user) })
   const { server, source } = world

@@ -8,12 +8,12 @@ const onWatch = (fault: Fault) => (request: ApiRequest) => (request.verb === 'wa
 const onRead = (fault: Fault) => (request: ApiRequest) => (request.verb === 'watch' ? undefined : fault)
 const always = (fault: Fault) => () => fault
 
-/** Limits are short so that what hangs is given up within the test. */
+/** Short limits, so that hanging requests end within the test. */
 const LIMITS = { inactivityMs: 250, requestTimeoutMs: 250 }
 
 const FAULTS: Readonly<Record<string, (request: ApiRequest) => Fault | undefined>> = {
-  'a server that takes requests and never answers': always({ kind: 'hang' }),
-  'watches that are taken and never answered': onWatch({ kind: 'hang' }),
+  'a server that accepts requests and never answers': always({ kind: 'hang' }),
+  'watches that are accepted and never answered': onWatch({ kind: 'hang' }),
   'watches that fall silent without closing': onWatch({ kind: 'stall', afterBytes: 20 }),
   'reads that fall silent in the middle': onRead({ kind: 'stall', afterBytes: 20 }),
   'connections broken before the answer': always({ kind: 'disconnect' }),
@@ -38,7 +38,7 @@ const FAULTS: Readonly<Record<string, (request: ApiRequest) => Fault | undefined
   'garbage instead of events': onWatch({ kind: 'answer', status: 200, body: 'nothing of use\n' }),
   'events without objects': onWatch({ kind: 'answer', status: 200, body: '{"type":"MODIFIED","object":{}}\n' }),
   'garbage in answers to reads': onRead({ kind: 'garbage', text: 'nothing of use' }),
-  'JSON that is no list': onRead({ kind: 'answer', status: 200, body: '[]' }),
+  'JSON that is not a list': onRead({ kind: 'answer', status: 200, body: '[]' }),
   'a log-in page instead of watches': onWatch(html),
   'a log-in page instead of anything': always(html),
   'a wrong content type': always({ kind: 'content-type', value: 'text/plain' }),
@@ -55,14 +55,14 @@ for (const [name, fault] of Object.entries(FAULTS)) {
     await until(() => calls.length >= 8, 'several tries')
     t.not(world.seen(), 'local')
     server.fault = undefined
-    await until(() => world.seen() === 'one=a', 'what is assigned is found')
+    await until(() => world.seen() === 'one=a', 'the assignment is found')
     putConfigMap(server, 'one', 'b')
     await until(() => world.seen() === 'one=b', 'and followed')
     assertPaced(t, world)
     assertNoSecrets(t, world, [])
   })
 
-  t.test(`${name}: while all was well`, async (t) => {
+  t.test(`${name}: after a good start`, async (t) => {
     const world = await startWorld(t, LIMITS)
     const { server, source, calls } = world
     putNode(server, 'one')
@@ -75,10 +75,10 @@ for (const [name, fault] of Object.entries(FAULTS)) {
     putConfigMap(server, 'one', 'b')
     const before = calls.length
     await until(() => calls.length >= before + 8, 'several tries')
-    t.match(world.seen(), /^one=[ab]$/, 'what was known stands')
+    t.match(world.seen(), /^one=[ab]$/, 'the last assignment stays in effect')
     broken = false
     server.disconnectAll()
-    await until(() => world.seen() === 'one=b', 'what changed meanwhile is found')
+    await until(() => world.seen() === 'one=b', 'the change is found')
     putNode(server, undefined)
     await until(() => world.seen() === 'local', 'and followed')
     assertPaced(t, world)
@@ -86,7 +86,7 @@ for (const [name, fault] of Object.entries(FAULTS)) {
   })
 }
 
-t.test('slow bytes are no fault', async (t) => {
+t.test('a slow answer is not a failure', async (t) => {
   const world = await startWorld(t, { ...LIMITS, requestTimeoutMs: 10_000 })
   const { server, source, calls } = world
   putNode(server, 'one')

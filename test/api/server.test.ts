@@ -19,7 +19,7 @@ interface Answer {
   readonly body: string
 }
 
-function ask(server: ApiServer, token: string, method: string, path: string, body?: unknown, type = 'application/json'): Promise<Answer> {
+function send(server: ApiServer, token: string, method: string, path: string, body?: unknown, type = 'application/json'): Promise<Answer> {
   const headers = { authorization: `Bearer ${token}`, 'content-type': type }
   return new Promise((resolve, reject) => {
     const outgoing = request(`${server.url}${path}`, { method, headers, ca: server.caPem }, (response) => {
@@ -40,18 +40,18 @@ const SOURCE = { configMap: { namespace: 'kube-system', name: 'cfg', kubeletConf
 const MERGE = 'application/merge-patch+json'
 const STRATEGIC = 'application/strategic-merge-patch+json'
 
-t.test('who is nobody may do nothing', async (t) => {
+t.test('requests without credentials are refused', async (t) => {
   const server = await start(t)
-  t.equal((await ask(server, 'nobody', 'GET', '/api/v1/nodes/n1')).status, 401)
+  t.equal((await send(server, 'nobody', 'GET', '/api/v1/nodes/n1')).status, 401)
   server.authorize = ({ verb }) => verb !== 'list'
-  t.equal((await ask(server, server.issueToken(ADMIN), 'GET', '/api/v1/nodes')).status, 403)
+  t.equal((await send(server, server.issueToken(ADMIN), 'GET', '/api/v1/nodes')).status, 403)
 })
 
-t.test('configSource is validated and stored, or dropped without a word', async (t) => {
+t.test('configSource is validated and stored, or dropped without an error', async (t) => {
   const server = await start(t)
   const token = server.issueToken(ADMIN)
   const patch = async (configSource: unknown) => {
-    const { status, body } = await ask(server, token, 'PATCH', '/api/v1/nodes/n1', { spec: { configSource } }, MERGE)
+    const { status, body } = await send(server, token, 'PATCH', '/api/v1/nodes/n1', { spec: { configSource } }, MERGE)
     return { status, configSource: JSON.parse(body).spec?.configSource }
   }
   t.same(await patch(SOURCE), { status: 200, configSource: SOURCE })
@@ -72,51 +72,51 @@ t.test('configSource is validated and stored, or dropped without a word', async 
   t.same(await patch(SOURCE), { status: 200, configSource: undefined })
 })
 
-t.test('status and the rest are written apart', async (t) => {
+t.test('status and the rest are written separately', async (t) => {
   const server = await start(t)
   const token = server.issueToken(ADMIN)
   const active = { configMap: { ...SOURCE.configMap, uid: 'u', resourceVersion: '1' } }
   const body = { spec: { unschedulable: true }, status: { config: { active }, conditions: [{ type: 'KubeletConfigOk', status: 'True' }] } }
-  await ask(server, token, 'PATCH', '/api/v1/nodes/n1/status', body, STRATEGIC)
+  await send(server, token, 'PATCH', '/api/v1/nodes/n1/status', body, STRATEGIC)
   const node = server.objects.get('Node', 'n1')
   t.match(node, { status: { config: { active }, conditions: [{ type: 'Ready' }, { type: 'KubeletConfigOk' }] } })
   t.same(node?.spec, {})
-  await ask(server, token, 'PATCH', '/api/v1/nodes/n1', body, MERGE)
+  await send(server, token, 'PATCH', '/api/v1/nodes/n1', body, MERGE)
   t.match(server.objects.get('Node', 'n1'), { spec: { unschedulable: true }, status: { conditions: [{}, {}] } })
   const incomplete = { status: { config: { active: SOURCE } } }
-  t.equal((await ask(server, token, 'PATCH', '/api/v1/nodes/n1/status', { status: { config: null } }, MERGE)).status, 200)
-  t.equal((await ask(server, token, 'PATCH', '/api/v1/nodes/n1/status', incomplete, MERGE)).status, 422)
+  t.equal((await send(server, token, 'PATCH', '/api/v1/nodes/n1/status', { status: { config: null } }, MERGE)).status, 200)
+  t.equal((await send(server, token, 'PATCH', '/api/v1/nodes/n1/status', incomplete, MERGE)).status, 422)
 })
 
-t.test('conflicts, absences and needless writes', async (t) => {
+t.test('conflicts, missing objects and writes without a change', async (t) => {
   const server = await start(t)
   const token = server.issueToken(ADMIN)
   const path = '/api/v1/namespaces/default/configmaps'
-  const made = await ask(server, token, 'POST', path, { metadata: { name: 'c' }, data: { a: '1' } })
+  const made = await send(server, token, 'POST', path, { metadata: { name: 'c' }, data: { a: '1' } })
   t.equal(made.status, 201)
-  t.equal((await ask(server, token, 'POST', path, { metadata: { name: 'c' } })).status, 409)
+  t.equal((await send(server, token, 'POST', path, { metadata: { name: 'c' } })).status, 409)
   const object = JSON.parse(made.body)
-  const same = await ask(server, token, 'PUT', `${path}/c`, object)
+  const same = await send(server, token, 'PUT', `${path}/c`, object)
   t.equal(JSON.parse(same.body).metadata.resourceVersion, object.metadata.resourceVersion, 'no change, no new version')
-  t.equal((await ask(server, token, 'PUT', `${path}/c`, { ...object, data: { a: '2' } })).status, 200)
-  t.equal((await ask(server, token, 'PUT', `${path}/c`, { ...object, data: { a: '3' } })).status, 409)
-  t.equal((await ask(server, token, 'DELETE', `${path}/c`)).status, 200)
+  t.equal((await send(server, token, 'PUT', `${path}/c`, { ...object, data: { a: '2' } })).status, 200)
+  t.equal((await send(server, token, 'PUT', `${path}/c`, { ...object, data: { a: '3' } })).status, 409)
+  t.equal((await send(server, token, 'DELETE', `${path}/c`)).status, 200)
   for (const [method, where] of [
     ['GET', `${path}/c`],
     ['DELETE', `${path}/c`],
     ['GET', '/api/v1/pods'],
   ] as const)
-    t.equal((await ask(server, token, method, where)).status, 404)
+    t.equal((await send(server, token, method, where)).status, 404)
 })
 
-t.test('a watch tells what happened since, and ends when its time is over', async (t) => {
+t.test('a watch sends the events since its resourceVersion, and ends at its timeout', async (t) => {
   const server = await start(t, { secondMs: 10, bookmarkSeconds: 5 })
   const token = server.issueToken(ADMIN)
   const from = server.store.revision
   server.objects.put({ kind: 'Node', metadata: { name: 'n2' } })
   server.objects.put({ kind: 'Node', metadata: { name: 'n1', labels: { a: 'b' } } })
   server.objects.remove('Node', 'n1')
-  const { body } = await ask(
+  const { body } = await send(
     server,
     token,
     'GET',
@@ -129,7 +129,7 @@ t.test('a watch tells what happened since, and ends when its time is over', asyn
   t.same(types.slice(0, 2), ['MODIFIED', 'DELETED'])
   t.same([...new Set(types.slice(2))], ['BOOKMARK'])
   server.store.compact()
-  const late = await ask(server, token, 'GET', `/api/v1/nodes?watch=1&resourceVersion=${from}`)
+  const late = await send(server, token, 'GET', `/api/v1/nodes?watch=1&resourceVersion=${from}`)
   t.match(JSON.parse(late.body), { type: 'ERROR', object: { code: 410, reason: 'Expired' } })
 })
 
@@ -138,10 +138,10 @@ t.test('stopped and started again: the same port, the same objects', async (t) =
   const { url } = server
   const token = server.issueToken(ADMIN)
   await server.stop()
-  await t.rejects(ask(server, token, 'GET', '/version'))
+  await t.rejects(send(server, token, 'GET', '/version'))
   await server.start()
   t.equal(server.url, url)
-  t.equal((await ask(server, token, 'GET', '/api/v1/nodes/n1')).status, 200)
+  t.equal((await send(server, token, 'GET', '/api/v1/nodes/n1')).status, 200)
 })
 
 function hasKubectl(): boolean {
@@ -153,7 +153,7 @@ function hasKubectl(): boolean {
   }
 }
 
-t.test('kubectl works against it', { skip: hasKubectl() ? false : 'there is no kubectl here' }, async (t) => {
+t.test('kubectl works against it', { skip: hasKubectl() ? false : 'kubectl is not installed' }, async (t) => {
   const server = await start(t)
   const directory = t.testdir({ config: 'kind: KubeletConfiguration\n' })
   writeFileSync(join(directory, 'kubeconfig'), server.kubeconfig(), { mode: 0o600 })

@@ -1,4 +1,7 @@
-/** How a node stands, written to its Node over real HTTPS: by a node that is watched by its metadata, with rights that come and go. */
+/**
+ * Condition and annotation, written to the Node over real HTTPS, with a metadata watch and with
+ * rights that come and go.
+ */
 import type { Test } from 'tap'
 import t from 'tap'
 import type { Desired } from '../../src/decision/desired.ts'
@@ -57,7 +60,7 @@ function readShown({ server }: World): Shown {
 const reasonOf = ({ conditions }: Shown) => conditions.find(({ type }) => type === 'KubeletConfigReady')?.reason
 const patches = ({ server }: World) => server.requests.filter(({ verb }) => verb === 'patch').length
 
-t.test('condition and annotation are written once, and their own events wake nobody', async (t) => {
+t.test('condition and annotation are written once, and their own events cause nothing', async (t) => {
   const world = await start(t)
   const { publisher, shown } = world
   const before = world.wakes()
@@ -65,7 +68,7 @@ t.test('condition and annotation are written once, and their own events wake nob
   await until(() => reasonOf(shown()) === 'Local' && shown().annotation === '{"a":1}', 'both are there')
   t.match(shown().conditions[0], READY)
   const written = patches(world)
-  // The next event after the agent's own: when it has been seen, those have been, too.
+  // An event after the agent's own: once it has been seen, those have been seen too.
   world.server.objects.put({
     ...world.server.objects.get('Node', NODE),
     kind: 'Node',
@@ -80,7 +83,7 @@ t.test('condition and annotation are written once, and their own events wake nob
   t.equal(world.wakes(), before)
 })
 
-t.test('a right that is missing holds back what needs it and nothing else, and is taken up when it comes', async (t) => {
+t.test('a missing right holds back only what needs it, and is used once granted', async (t) => {
   const world = await start(t)
   const { publisher, shown, server, lines } = world
   const mayNot = (subresource: string) => {
@@ -100,7 +103,7 @@ t.test('a right that is missing holds back what needs it and nothing else, and i
   t.same([warned('condition KubeletConfigReady'), warned(`annotation ${ANNOTATION}`)], [1, 1])
 })
 
-t.test('what is deleted from the metadata is seen there and written again', async (t) => {
+t.test('a deleted annotation is noticed and written again', async (t) => {
   const world = await start(t)
   const { publisher, shown, server } = world
   publisher.publish(STATUS, LOCAL)
@@ -111,30 +114,33 @@ t.test('what is deleted from the metadata is seen there and written again', asyn
   await until(() => shown().annotation === '{"a":1}', 'it is there again')
 })
 
-t.test('what may no longer be read stands, but is not vouched for; an edit is followed once it may be read again', async (t) => {
-  for (const what of ['ConfigMap', 'Node'] as const) {
-    const world = await startWorld(t)
-    const { server, source, seen, nowMs } = world
-    putNode(server, 'one')
-    putConfigMap(server, 'one', 'a')
-    source.start(() => {})
-    await until(() => seen() === 'one=a' && server.requests.filter(({ verb }) => verb === 'watch').length >= 2, 'it is followed')
-    const reasonNow = () => reasonOfPromoted(source.desired(), nowMs())
-    t.equal(reasonNow(), 'Promoted')
-    server.authorize = ({ target }) => target?.resource.kind !== what
-    server.disconnectAll()
-    if (what === 'ConfigMap') putConfigMap(server, 'one', 'b')
-    else putNode(server, undefined)
-    const expected = what === 'ConfigMap' ? 'DownloadFailed' : 'AssignmentUnknown'
-    await until(() => reasonNow() === expected, `the condition says ${expected}`)
-    t.equal(seen(), 'one=a', 'nothing but the condition changes')
-    server.authorize = () => true
-    await until(() => seen() === (what === 'ConfigMap' ? 'one=b' : 'local'), 'it is read again')
-    await until(() => !('stale' in source.desired()), 'and vouched for')
-  }
-})
+t.test(
+  'a ConfigMap that may no longer be read stays in effect but is reported; an edit is followed once it may be read again',
+  async (t) => {
+    for (const what of ['ConfigMap', 'Node'] as const) {
+      const world = await startWorld(t)
+      const { server, source, seen, nowMs } = world
+      putNode(server, 'one')
+      putConfigMap(server, 'one', 'a')
+      source.start(() => {})
+      await until(() => seen() === 'one=a' && server.requests.filter(({ verb }) => verb === 'watch').length >= 2, 'it is followed')
+      const reasonNow = () => reasonOfPromoted(source.desired(), nowMs())
+      t.equal(reasonNow(), 'Promoted')
+      server.authorize = ({ target }) => target?.resource.kind !== what
+      server.disconnectAll()
+      if (what === 'ConfigMap') putConfigMap(server, 'one', 'b')
+      else putNode(server, undefined)
+      const expected = what === 'ConfigMap' ? 'DownloadFailed' : 'AssignmentUnknown'
+      await until(() => reasonNow() === expected, `the condition says ${expected}`)
+      t.equal(seen(), 'one=a', 'nothing but the condition changes')
+      server.authorize = () => true
+      await until(() => seen() === (what === 'ConfigMap' ? 'one=b' : 'local'), 'it is read again')
+      await until(() => !('stale' in source.desired()), 'and reported as before')
+    }
+  },
+)
 
-/** Of a node that runs what `desired` names, and has proved it. */
+/** A node that runs the desired config, which is proven. */
 function reasonOfPromoted(desired: Desired, nowMs: number): string {
   const runs = resolveDesired(desired)
   if (runs === undefined || runs === 'local') return 'none'

@@ -12,38 +12,38 @@ async function startWatching(t: Test, options: WorldOptions = {}): Promise<World
   putConfigMap(world.server, 'one', 'a')
   world.source.start(() => {})
   await until(() => world.seen() === 'one=a', 'found')
-  await until(() => ['nodes', 'configmaps'].every((plural) => asked(world, 'watch', plural).length > 0), 'watched')
+  await until(() => ['nodes', 'configmaps'].every((plural) => queries(world, 'watch', plural).length > 0), 'watched')
   return world
 }
 
-function asked({ server }: World, verb: string, plural: string): URLSearchParams[] {
+function queries({ server }: World, verb: string, plural: string): URLSearchParams[] {
   return server.requests.filter((request) => request.verb === verb && request.target?.resource.plural === plural).map(({ query }) => query)
 }
 
-t.test('a watch asks for one object, bookmarks and an end in five to ten minutes', async (t) => {
+t.test('a watch requests one object, bookmarks and a timeout of five to ten minutes', async (t) => {
   const world = await startWatching(t)
   for (const [plural, name] of [
     ['nodes', NODE],
     ['configmaps', 'one'],
   ] as const) {
-    const [query] = asked(world, 'watch', plural)
+    const [query] = queries(world, 'watch', plural)
     t.equal(query?.get('fieldSelector'), `metadata.name=${name}`)
     t.equal(query?.get('allowWatchBookmarks'), 'true')
     const seconds = Number(query?.get('timeoutSeconds'))
     t.ok(seconds >= 300 && seconds <= 600, `${seconds} s`)
-    t.equal(asked(world, 'list', plural)[0]?.get('fieldSelector'), `metadata.name=${name}`)
+    t.equal(queries(world, 'list', plural)[0]?.get('fieldSelector'), `metadata.name=${name}`)
   }
 })
 
-t.test('a watch that the server ends goes on from the last bookmark, without a read', async (t) => {
+t.test('after the server ends a watch, the next continues from the last bookmark, without a read', async (t) => {
   const world = await startWatching(t, { server: { secondMs: 1, bookmarkSeconds: 20 } })
-  const listed = asked(world, 'watch', 'configmaps')[0]?.get('resourceVersion')
+  const listed = queries(world, 'watch', 'configmaps')[0]?.get('resourceVersion')
   world.server.objects.put({ kind: 'ConfigMap', metadata: { name: 'unrelated' } })
   const bookmarked = String(world.server.store.revision)
-  await until(() => asked(world, 'watch', 'configmaps').length >= 3, 'watched again')
+  await until(() => queries(world, 'watch', 'configmaps').length >= 3, 'watched again')
   t.not(listed, bookmarked)
-  t.equal(asked(world, 'watch', 'configmaps').at(-1)?.get('resourceVersion'), bookmarked)
-  t.equal(asked(world, 'list', 'configmaps').length, 1)
+  t.equal(queries(world, 'watch', 'configmaps').at(-1)?.get('resourceVersion'), bookmarked)
+  t.equal(queries(world, 'list', 'configmaps').length, 1)
   putConfigMap(world.server, 'one', 'b')
   await until(() => world.seen() === 'one=b', 'followed')
   t.ok(world.counts.reconnects >= 2)
@@ -58,11 +58,11 @@ for (const [name, gone] of [
   t.test(`410 as ${name}: the object is read again`, async (t) => {
     const world = await startWatching(t)
     const { server } = world
-    // Every watch ends in good order, so that the next one asks for a version.
+    // Every watch ends regularly, so the next one starts from a resourceVersion.
     server.fault = ({ verb }) => (verb === 'watch' ? (gone ?? { kind: 'end', afterMs: 1 }) : undefined)
     server.store.compact()
     server.disconnectAll()
-    await until(() => asked(world, 'list', 'configmaps').length >= 3, 'read again')
+    await until(() => queries(world, 'list', 'configmaps').length >= 3, 'read again')
     server.fault = undefined
     putConfigMap(server, 'one', 'b')
     await until(() => world.seen() === 'one=b', 'followed')
@@ -70,7 +70,7 @@ for (const [name, gone] of [
   })
 }
 
-t.test('an outage of hours: what was known stands, and what changed is found', async (t) => {
+t.test('an outage of hours: the assignment stays in effect, and changes are found afterwards', async (t) => {
   const world = await startWatching(t)
   const { server, source, calls } = world
   await server.stop()
@@ -122,7 +122,7 @@ t.test('watch forbidden, reads allowed: polled about every minute, and watched a
   putConfigMap(server, 'one', 'a')
   source.start(() => {})
   await until(() => world.seen() === 'one=a', 'found')
-  await until(() => asked(world, 'list', 'configmaps').length >= 5, 'polled')
+  await until(() => queries(world, 'list', 'configmaps').length >= 5, 'polled')
   const polls = world.calls.filter(({ object, verb }) => verb === 'list' && object.endsWith('/one')).slice(2, 5)
   for (const [i, poll] of polls.slice(1).entries()) t.ok(poll.atMs - (polls[i]?.atMs ?? 0) >= 45_000)
   putConfigMap(server, 'one', 'b')
@@ -142,9 +142,9 @@ t.test('list forbidden, get and watch allowed', async (t) => {
   world.server.objects.remove('ConfigMap', 'one', NAMESPACE)
   await until(() => world.seen().includes('not-found'), 'deleted')
   world.server.disconnectAll()
-  await until(() => asked(world, 'get', 'configmaps').length >= 2, 'read again')
+  await until(() => queries(world, 'get', 'configmaps').length >= 2, 'read again')
   putConfigMap(world.server, 'one', 'c')
-  await until(() => world.seen() === 'one=c', 'made again')
+  await until(() => world.seen() === 'one=c', 'created again')
   assertPaced(t, world)
 })
 
@@ -168,11 +168,11 @@ t.test('only get and watch allowed: a ConfigMap from before the server started i
   putConfigMap(server, 'other', 'later')
   server.store.compact()
   source.start(() => {})
-  await until(() => asked(world, 'watch', 'configmaps').at(-1)?.get('resourceVersion') === null, 'watched from whatever is there')
-  const gets = asked(world, 'get', 'configmaps').length
+  await until(() => queries(world, 'watch', 'configmaps').at(-1)?.get('resourceVersion') === null, 'watched without a resourceVersion')
+  const gets = queries(world, 'get', 'configmaps').length
   putConfigMap(server, 'one', 'b')
-  await until(() => world.seen() === 'one=b', 'heard')
-  t.equal(asked(world, 'get', 'configmaps').length, gets, 'and not by reading')
+  await until(() => world.seen() === 'one=b', 'received')
+  t.equal(queries(world, 'get', 'configmaps').length, gets, 'and not by reading')
   assertPaced(t, world)
 })
 
@@ -200,38 +200,38 @@ t.test('a ConfigMap that stays forbidden is reported, and found once it is grant
   assertPaced(t, world)
 })
 
-t.test('the Node comes late, is deleted, is registered anew', async (t) => {
+t.test('the Node appears late, is deleted, and is registered again', async (t) => {
   const world = await startWorld(t)
   const { server, source, lines } = world
   source.start(() => {})
-  await until(() => asked(world, 'watch', 'nodes').length > 0, 'watched')
+  await until(() => queries(world, 'watch', 'nodes').length > 0, 'watched')
   t.equal(world.seen(), 'unknown')
   putNode(server, undefined)
   await until(() => world.seen() === 'local', 'registered')
   putNode(server, 'one')
-  await until(() => world.seen().includes('not-found'), 'assigned what does not exist')
+  await until(() => world.seen().includes('not-found'), 'a missing ConfigMap is assigned')
   putConfigMap(server, 'one', 'a')
   await until(() => world.seen() === 'one=a', 'found')
   server.objects.remove('Node', NODE)
   await until(() => world.seen() === 'unknown', 'deleted')
   putNode(server, undefined)
-  await until(() => world.seen() === 'local', 'registered anew')
-  t.equal(lines.filter((line) => line.includes('registered anew without a configSource')).length, 1)
+  await until(() => world.seen() === 'local', 'registered again')
+  t.equal(lines.filter((line) => line.includes('registered again without a configSource')).length, 1)
   assertPaced(t, world)
 })
 
-t.test('a Node that is deleted and registered anew while nobody looks', async (t) => {
+t.test('a Node that is deleted and registered again during an outage', async (t) => {
   const world = await startWatching(t)
   const { server, lines } = world
   await server.stop()
   server.objects.remove('Node', NODE)
   putNode(server, undefined)
   await server.start()
-  await until(() => world.seen() === 'local', 'registered anew')
-  t.equal(lines.filter((line) => line.includes('registered anew without a configSource')).length, 1)
+  await until(() => world.seen() === 'local', 'registered again')
+  t.equal(lines.filter((line) => line.includes('registered again without a configSource')).length, 1)
 })
 
-t.test('the ConfigMap is edited, deleted, made again, and its metadata edited', async (t) => {
+t.test('the ConfigMap is edited, deleted, created again, and its metadata edited', async (t) => {
   const world = await startWatching(t)
   const { server, source, lines } = world
   const versionNow = () => {
@@ -242,7 +242,7 @@ t.test('the ConfigMap is edited, deleted, made again, and its metadata edited', 
   server.objects.remove('ConfigMap', 'one', NAMESPACE)
   await until(() => world.seen().includes('not-found'), 'deleted')
   putConfigMap(server, 'one', 'a')
-  await until(() => world.seen() === 'one=a', 'made again')
+  await until(() => world.seen() === 'one=a', 'created again')
   t.not(versionNow().split('/')[0], first.split('/')[0])
   const second = versionNow()
   server.objects.edit('ConfigMap', 'one', NAMESPACE, (object) => ({ ...object, metadata: { ...object.metadata, labels: { a: 'b' } } }))
@@ -253,19 +253,19 @@ t.test('the ConfigMap is edited, deleted, made again, and its metadata edited', 
     'attempting to download /api/v1/namespaces/kube-system/configmaps/one',
   ])
     t.ok(
-      lines.some((said) => said.startsWith(line)),
+      lines.some((logged) => logged.startsWith(line)),
       line,
     )
   t.ok(
-    lines.some((said) =>
-      said.startsWith(
+    lines.some((logged) =>
+      logged.startsWith(
         `successfully downloaded /api/v1/namespaces/kube-system/configmaps/one, UID: ${first.split('/')[0]}, ResourceVersion:`,
       ),
     ),
   )
 })
 
-t.test('the assignment moves to another ConfigMap, another key, and back: the old one is not asked about any more', async (t) => {
+t.test('the assignment moves to another ConfigMap, another key, and back: the old one is no longer requested', async (t) => {
   const world = await startWatching(t)
   const { server, calls } = world
   putConfigMap(server, 'two', 'z')
@@ -283,13 +283,13 @@ t.test('the assignment moves to another ConfigMap, another key, and back: the ol
   assertPaced(t, world)
 })
 
-t.test('heartbeats of the Node wake nobody', async (t) => {
+t.test('heartbeats of the Node do not call onChange', async (t) => {
   const world = await startWorld(t)
   let wakes = 0
   putNode(world.server, undefined)
   world.source.start(() => wakes++)
   await until(() => world.seen() === 'local', 'found')
-  await until(() => asked(world, 'watch', 'nodes').length > 0, 'watched')
+  await until(() => queries(world, 'watch', 'nodes').length > 0, 'watched')
   for (let i = 0; i < 50; i++) {
     world.server.objects.edit('Node', NODE, undefined, (node) => ({
       ...node,
@@ -301,7 +301,7 @@ t.test('heartbeats of the Node wake nobody', async (t) => {
   t.equal(wakes, 1)
 })
 
-t.test('a server with an authority that is not ours is not believed; a new kubeconfig is', async (t) => {
+t.test('a server with an unknown authority is not trusted; one of a new kubeconfig is', async (t) => {
   const impostor = await startApiServer()
   t.teardown(() => impostor.stop())
   putNode(impostor, undefined)
@@ -310,7 +310,7 @@ t.test('a server with an authority that is not ours is not believed; a new kubec
   putConfigMap(world.server, 'one', 'a')
   world.source.start(() => {})
   await until(() => world.calls.length > 5, 'tries')
-  t.equal(impostor.requests.length, 0, 'not even asked')
+  t.equal(impostor.requests.length, 0, 'no request is made')
   t.match(world.source.desired(), { kind: 'unknown', detail: /certificate|signature|issuer/i })
   writeFileSync(world.kubeconfigPath, world.server.kubeconfig(nodeIdentity(NODE)))
   await until(() => world.seen() === 'one=a', 'found')
@@ -321,13 +321,13 @@ t.test('stopping does not wait for a server that hangs', async (t) => {
   const world = await startWorld(t, { server: { fault: () => ({ kind: 'hang' }) }, inactivityMs: 600_000, requestTimeoutMs: 600_000 })
   putNode(world.server, 'one')
   world.source.start(() => {})
-  await until(() => world.server.requests.length > 0, 'asked')
+  await until(() => world.server.requests.length > 0, 'requested')
   const began = performance.now()
   await world.source.stop()
   t.ok(performance.now() - began < 1000)
 })
 
-t.test('a watch that is answered and then silent goes on from where it was: where nothing changes there are no bookmarks', async (t) => {
+t.test('a silent watch continues from where it was: without changes, the server sends no bookmarks', async (t) => {
   const world = await startWorld(t, { inactivityMs: 250 })
   const { server, source, calls } = world
   putNode(server, 'one')

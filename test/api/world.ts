@@ -1,6 +1,6 @@
 /**
- * The agent's source of assignments over real HTTPS against the test API server, with time that is skipped instead of slept: a pause of a
- * minute passes at once, while what really happens on the wire takes as long as it takes.
+ * The agent's source of assignments over real HTTPS against the test API server. Waits of the agent
+ * are skipped: a pause of a minute passes at once, while network traffic takes real time.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,16 +14,16 @@ import { KubeconfigFile } from '../../src/kube/kubeconfig.ts'
 import type { KubeApi } from '../../src/ports/kube-api.ts'
 import type { Log } from '../../src/ports/log.ts'
 import type { ChannelSettings } from '../../src/source/channels/resolve.ts'
-import { ClusterSource, type ClusterSourceDeps } from '../../src/source/cluster.ts'
+import { ClusterSource, type ClusterSourceDeps } from '../../src/source/cluster-source.ts'
 import type { WatchTiming } from '../../src/source/watch-loop.ts'
 
 export const NODE = 'n1'
 export const NAMESPACE = 'kube-system'
 export const WAIT_MS = 20_000
-/** Less what it may take this process from the look at the clock to the request. */
+/** Less the time that this process may take between reading the clock and sending the request. */
 const SECOND_MS = 950
 
-/** A request as the agent starts it. */
+/** A request at the moment when the agent starts it. */
 export interface Call {
   readonly atMs: number
   readonly object: string
@@ -43,13 +43,13 @@ export interface World {
   readonly nowMs: () => number
   readonly sleep: WatchTiming['sleep']
   readonly log: Log
-  /** resourceVersion of what was found, or what there is instead. */
+  /** The resourceVersion of the ConfigMap, or the kind of the result without one. */
   seen(): string
 }
 
 export interface WorldOptions {
   readonly server?: ApiServerOptions
-  /** undefined: the node's, with certificates inside. */
+  /** Default: the kubeconfig of the node, with embedded certificates. */
   readonly kubeconfig?: (server: ApiServer) => string | undefined
   readonly inactivityMs?: number
   readonly requestTimeoutMs?: number
@@ -71,8 +71,8 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
   if (text !== undefined) writeFileSync(kubeconfigPath, text, { mode: 0o600 })
 
   const lines: string[] = []
-  const say = (message: string, fields?: object): void => void lines.push(`${message} ${JSON.stringify(fields ?? {})}`)
-  const log: Log = { debug: say, info: say, warn: say, error: say }
+  const record = (message: string, fields?: object): void => void lines.push(`${message} ${JSON.stringify(fields ?? {})}`)
+  const log: Log = { debug: record, info: record, warn: record, error: record }
   const kubeconfig = new KubeconfigFile(kubeconfigPath, (path) => readKubeconfig(path, () => performance.now()), log)
   const api = new HttpsKubeApi(kubeconfig, { userAgent: 'test', wallMs: Date.now })
   const calls: Call[] = []
@@ -150,7 +150,10 @@ export async function until(condition: () => boolean, what: string): Promise<voi
   }
 }
 
-/** No two requests about one object start within a second, save a read and its watch, and those only while all is well. */
+/**
+ * Requests about one object start at least a second apart, except for a read and its watch, and
+ * those only without failures.
+ */
 export function assertPaced(t: Test, world: World): void {
   for (const object of new Set(world.calls.map((call) => call.object))) {
     const calls = world.calls.filter((call) => call.object === object)
@@ -161,11 +164,11 @@ export function assertPaced(t: Test, world: World): void {
       if (!pair) t.fail(`${object}: ${call.verb} ${Math.round(call.atMs - previous.atMs)} ms after ${previous.verb}`)
     })
     const arrived = world.server.requests.filter(({ path, query }) => objectOf(path, Object.fromEntries(query)) === object).length
-    t.ok(arrived <= calls.length, `nothing repeats requests about ${object} behind our back`)
+    t.ok(arrived <= calls.length, `nothing else repeats requests about ${object}`)
   }
 }
 
 export function assertNoSecrets(t: Test, world: World, secrets: readonly string[]): void {
-  const said = `${world.lines.join('\n')}\n${JSON.stringify(world.source.desired())}`
-  for (const secret of ['PRIVATE KEY', 'BEGIN CERTIFICATE', 'Bearer', ...secrets]) t.notOk(said.includes(secret), 'no secret is said')
+  const output = `${world.lines.join('\n')}\n${JSON.stringify(world.source.desired())}`
+  for (const secret of ['PRIVATE KEY', 'BEGIN CERTIFICATE', 'Bearer', ...secrets]) t.notOk(output.includes(secret), 'no secret is logged')
 }

@@ -4,7 +4,7 @@ import { hashCertificates } from '../../src/kube/certificate-hashes.ts'
 
 const status = (fields: object) => JSON.stringify({ kind: 'Status', apiVersion: 'v1', ...fields })
 
-t.test('a Status says what it says', (t) => {
+t.test('a Status object is read', (t) => {
   const body = status({ code: 404, reason: 'NotFound', message: 'nodes "n1" not found' })
   t.same(readRefusal(404, {}, body, 0), {
     kind: 'refused',
@@ -16,7 +16,7 @@ t.test('a Status says what it says', (t) => {
   t.end()
 })
 
-t.test("a proxy's answer is not quoted", (t) => {
+t.test('the answer of a proxy is not quoted', (t) => {
   const refusal = readRefusal(502, { 'content-type': 'text/html' }, '<html>secret</html>', 0)
   t.match(refusal, { status: 502, reason: '', detail: /text\/html/ })
   t.notMatch(refusal.detail, /secret/)
@@ -37,7 +37,7 @@ t.test('Retry-After: seconds, a date by the clock of the server, or retryAfterSe
   t.end()
 })
 
-t.test('an ERROR event carries a Status, or something else', (t) => {
+t.test('an ERROR event contains a Status, or something else', (t) => {
   t.match(readErrorEvent({ kind: 'Status', code: 410, reason: 'Expired', message: 'too old' }), { status: 410, reason: 'Expired' })
   for (const object of [null, 'text', {}, { kind: 'Node' }]) t.match(readErrorEvent(object), { kind: 'refused', status: 500 })
   t.end()

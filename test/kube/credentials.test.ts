@@ -39,7 +39,7 @@ t.test('certificates inside the file', async (t) => {
   })
 })
 
-t.test('the node that a client certificate is for', (t) => {
+t.test('the node name in a client certificate', (t) => {
   const nodeOf = (commonName: string) => {
     const { certificate, key } = issueCertificate(authority, { commonName, organizations: ['system:nodes'] }, { kind: 'client' })
     const directory = t.testdir({ 'client.pem': certificate + key })
@@ -51,7 +51,7 @@ t.test('the node that a client certificate is for', (t) => {
   t.end()
 })
 
-t.test('certificate files are read afresh each time, relative to the kubeconfig', async (t) => {
+t.test('certificate files are read again each time, relative to the kubeconfig', async (t) => {
   const directory = t.testdir({ 'client.pem': client.certificate + client.key })
   const credentials = credentialsOf(write(directory, ['client-certificate: client.pem', 'client-key: client.pem']))
   t.equal((await accessOf(credentials)).tls.cert, client.certificate + client.key)
@@ -68,7 +68,7 @@ t.test('a token, and a token file that is replaced', async (t) => {
   t.equal((await accessOf(credentials)).headers.Authorization, 'Bearer two')
 })
 
-t.test('a kubeconfig that cannot be used is a value, and is not quoted', (t) => {
+t.test('an unusable kubeconfig is reported, and not quoted', (t) => {
   const directory = t.testdir({ 'empty.conf': '', 'broken.conf': 'users:\n- user: {token: sEcReT, a: "', 'list.conf': '- sEcReT' })
   t.equal(read(join(directory, 'no.conf')).kind, 'absent')
   t.equal(read(directory).kind, 'unreadable')
@@ -110,7 +110,7 @@ const PLUGIN_USER = [
   '  env: [{name: EXTRA, value: x}]',
 ]
 
-t.test('an exec plugin gives a token, is remembered for a while and asked by one at a time', async (t) => {
+t.test('the token of an exec plugin is kept for a while, and one plugin runs at a time', async (t) => {
   const directory = t.testdir({ plugin: PLUGIN })
   chmodSync(join(directory, 'plugin'), 0o755)
   process.env.COUNT = join(directory, 'count')
@@ -131,7 +131,7 @@ t.test('an exec plugin gives a token, is remembered for a while and asked by one
   t.equal(runs(), 2)
 })
 
-t.test('a plugin that hangs is ended, and is asked again', async (t) => {
+t.test('a plugin that hangs is killed, and run again', async (t) => {
   const directory = t.testdir({ plugin: `#!/bin/sh\ntr '\\0' ' ' < /proc/$PPID/cmdline > "$COUNT"\nexit 1\n` })
   chmodSync(join(directory, 'plugin'), 0o755)
   process.env.COUNT = join(directory, 'parent')
@@ -142,7 +142,7 @@ t.test('a plugin that hangs is ended, and is asked again', async (t) => {
   t.match(readFileSync(join(directory, 'parent'), 'utf8'), /^timeout --kill-after=5 60 .*\/plugin sEcReT/, 'within a minute')
 })
 
-t.test('a plugin that fails says so without what it printed', async (t) => {
+t.test('the failure of a plugin is reported without its output', async (t) => {
   for (const script of ['echo sEcReT >&2; exit 1', 'echo sEcReT', 'echo "{}"']) {
     const directory = t.testdir({ plugin: `#!/bin/sh\n${script}\n` })
     chmodSync(join(directory, 'plugin'), 0o755)

@@ -17,26 +17,26 @@ const OK: KubeconfigReading = {
 function setUp(path: string) {
   let reads = 0
   let answer: KubeconfigReading = { kind: 'absent', detail: `${path} does not exist yet` }
-  const said: string[] = []
-  const say = (message: string): void => void said.push(message)
+  const logged: string[] = []
+  const record = (message: string): void => void logged.push(message)
   const read = (): KubeconfigReading => {
     reads += 1
     return answer
   }
-  const file = new KubeconfigFile(path, read, { debug: say, info: say, warn: say, error: say })
-  return { file, said, reads: () => reads, setAnswer: (next: KubeconfigReading) => (answer = next) }
+  const file = new KubeconfigFile(path, read, { debug: record, info: record, warn: record, error: record })
+  return { file, logged, reads: () => reads, setAnswer: (next: KubeconfigReading) => (answer = next) }
 }
 
-t.test('says once that it waits, and once that it goes on', async (t) => {
-  const { file, said, setAnswer } = setUp(join(t.testdir({}), 'kubelet.conf'))
+t.test('logs once that it waits, and once that it continues', async (t) => {
+  const { file, logged, setAnswer } = setUp(join(t.testdir({}), 'kubelet.conf'))
   let sleeps = 0
   await file.ready(async () => {
     sleeps += 1
     if (sleeps === 5) setAnswer(OK)
   }, new AbortController().signal)
   t.equal(sleeps, 5)
-  t.equal(said.length, 2)
-  t.match(said, [/does not exist yet/, /going on/])
+  t.equal(logged.length, 2)
+  t.match(logged, [/does not exist yet/, /can be used/])
   t.equal(file.problem(), undefined)
   setAnswer({ kind: 'absent', detail: 'gone again' })
   file.forget()
@@ -44,21 +44,21 @@ t.test('says once that it waits, and once that it goes on', async (t) => {
   t.equal(file.problem(), 'gone again')
 })
 
-t.test('what somebody has to mend is not waited for', async (t) => {
-  const { file, said, setAnswer } = setUp(join(t.testdir({}), 'kubelet.conf'))
+t.test('a malformed kubeconfig is reported as such', async (t) => {
+  const { file, logged, setAnswer } = setUp(join(t.testdir({}), 'kubelet.conf'))
   setAnswer({ kind: 'malformed', detail: 'kubeconfig is not valid YAML' })
   file.current()
-  t.same(said, ['kubeconfig is not valid YAML: mend it, it is read again and again'])
+  t.same(logged, ['kubeconfig is not valid YAML: correct the file; it is read again before each request'])
 })
 
-t.test('waiting can be given up', async (t) => {
+t.test('waiting ends when the signal aborts', async (t) => {
   const { file } = setUp('/nope')
   const stopper = new AbortController()
   await file.ready(async () => stopper.abort(), stopper.signal)
   t.pass()
 })
 
-t.test('read again when the file is replaced or what it held was not accepted, and only then', (t) => {
+t.test('read again only if the file was replaced or the server refused the credentials', (t) => {
   const path = join(t.testdir({ 'kubelet.conf': 'one', new: 'two' }), 'kubelet.conf')
   const { file, reads, setAnswer } = setUp(path)
   setAnswer(OK)
@@ -76,7 +76,7 @@ t.test('read again when the file is replaced or what it held was not accepted, a
   t.end()
 })
 
-t.test('as long as it cannot be used it is read each time: the files it names may have come', (t) => {
+t.test('an unusable kubeconfig is read each time: files that it names may exist by now', (t) => {
   const path = join(t.testdir({}), 'kubelet.conf')
   writeFileSync(path, 'x')
   const { file, reads } = setUp(path)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { parseEvent, splitLines } from '../../src/kube/lines.ts'
 
-t.test('wherever the chunks end, the lines are the same', (t) => {
+t.test('the lines do not depend on where chunks end', (t) => {
   const line = fc.string({ minLength: 1 }).map((text) => JSON.stringify(text))
   fc.assert(
     fc.property(fc.array(line), fc.array(fc.nat(30)), (lines, lengths) => {
@@ -20,7 +20,7 @@ t.test('wherever the chunks end, the lines are the same', (t) => {
   t.end()
 })
 
-t.test('a line that has not ended is not told, and one that does not end is refused', (t) => {
+t.test('an unfinished line is held back, and one beyond the limit is refused', (t) => {
   const split = splitLines(10)
   t.same(split('12345'), [])
   t.same(split('\n\n1'), ['12345'])

@@ -44,7 +44,7 @@ t.test("the RFC's examples", async (t) => {
   }
 })
 
-t.test('a patch of nothing changes nothing, and twice is once', async () => {
+t.test('an empty patch changes nothing, and applying a patch twice is the same as once', async () => {
   fc.assert(fc.property(object, (target) => same(mergePatch(target, {}), target)))
   fc.assert(
     fc.property(json, json, (target, patch) => {
@@ -54,7 +54,7 @@ t.test('a patch of nothing changes nothing, and twice is once', async () => {
   )
 })
 
-t.test('each key is what the RFC says of it, and the arguments are left alone', async () => {
+t.test('each key follows the RFC, and the arguments are not changed', async () => {
   fc.assert(
     fc.property(object, object, (target, patch) => {
       const before = JSON.stringify([target, patch])
@@ -69,7 +69,7 @@ t.test('each key is what the RFC says of it, and the arguments are left alone', 
   )
 })
 
-t.test('what a patch sets holds no null', async () => {
+t.test('values set by a patch contain no null', async () => {
   const holdsNull = (value: unknown): boolean => isMap(value) && Object.values(value).some((inner) => inner === null || holdsNull(inner))
   fc.assert(fc.property(object, (patch) => !holdsNull(mergePatch({}, patch))))
 })

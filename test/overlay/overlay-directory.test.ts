@@ -4,7 +4,7 @@ import { OverlayDirectory } from '../../src/overlay/overlay-directory.ts'
 import type { OverlayFiles } from '../../src/overlay/read-overlay.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 
-/** A directory that a test writes, a clock that it moves, and a parser whose loading it counts. */
+/** A directory and a clock controlled by the test, and the number of times the parser is loaded. */
 function open(first: Readonly<Record<string, string>> = {}) {
   const log = silentLog()
   let files: OverlayFiles = filesOf(first)
@@ -41,7 +41,7 @@ function open(first: Readonly<Record<string, string>> = {}) {
   const pass = async (ms: number) => {
     nowMs += ms
     for (const wake of sleepers.splice(0)) wake()
-    // Loading, parsing and looking once more are a few turns of the queue.
+    // Loading, parsing and looking again take a few turns of the microtask queue.
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
   }
   return {
@@ -64,7 +64,7 @@ function filesOf(files: Readonly<Record<string, string>>): OverlayFiles {
   return { kind: 'files', files: new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])) }
 }
 
-t.test('nothing there at the start: no overlay once that has been so for a moment, and no parser', async (t) => {
+t.test('an empty directory at the start: no overlay after the settle time, and no parser', async (t) => {
   const { overlay, counts, pass, poll, log } = open()
   t.strictSame(overlay.view(), { kind: 'pending' })
   await pass(320)
@@ -75,7 +75,7 @@ t.test('nothing there at the start: no overlay once that has been so for a momen
   await overlay.stop()
 })
 
-t.test('files that are just being replaced at the start are not missed', async (t) => {
+t.test('files that are being replaced at the start are not missed', async (t) => {
   const { overlay, write, pass, counts } = open()
   await pass(100)
   write({ 'a.yaml': 'a: 1\n' })
@@ -85,7 +85,7 @@ t.test('files that are just being replaced at the start are not missed', async (
   await overlay.stop()
 })
 
-t.test('files count once they have been the same for a moment', async (t) => {
+t.test('files count after they have settled', async (t) => {
   const { overlay, write, pass, counts } = open({ 'a.yaml': 'a: 1\n' })
   t.strictSame(overlay.view(), { kind: 'pending' })
   await pass(320)
@@ -102,7 +102,7 @@ t.test('files count once they have been the same for a moment', async (t) => {
   await overlay.stop()
 })
 
-t.test('a file that is replaced is not missed for the moment between', async (t) => {
+t.test('a file that is being replaced still counts in between', async (t) => {
   const { overlay, write, pass, counts } = open({ 'a.yaml': 'a: 1\n' })
   await pass(320)
   write({})
@@ -118,29 +118,29 @@ t.test('a file that is replaced is not missed for the moment between', async (t)
   await overlay.stop()
 })
 
-t.test('a fault is said with its place, once, and goes when it is mended', async (t) => {
+t.test('a fault is logged once with its place, and ends when it is corrected', async (t) => {
   const { overlay, write, pass, log, poll } = open({ 'a.yaml': 'a: [\n' })
   await pass(320)
   t.match(overlay.view(), { kind: 'faulty', detail: /^\/o\/a\.yaml: .* at line/ })
   poll()
   await pass(1000)
   t.equal(log.said.filter((line) => line.includes('cannot be used')).length, 1)
-  write({ kind: 'faulty', detail: '/o/a.yaml may be written by others' })
+  write({ kind: 'faulty', detail: '/o/a.yaml is writable by group or others' })
   await pass(320)
-  t.match(overlay.view(), { kind: 'faulty', detail: /by others/ })
+  t.match(overlay.view(), { kind: 'faulty', detail: /by group or others/ })
   write({ 'a.yaml': 'a: 1\n' })
   await pass(320)
   t.match(overlay.view(), { kind: 'present' })
   await overlay.stop()
 })
 
-t.test('a parser that cannot be loaded is tried again at the next look, and until then nothing is different', async (t) => {
+t.test('a parser that cannot be loaded is loaded again at the next look; until then nothing changes', async (t) => {
   const { overlay, pass, counts, breakParser, poll } = open({ 'a.yaml': 'a: 1\n' })
   breakParser(true)
   await pass(320)
   t.strictSame(overlay.view(), { kind: 'pending' })
   await pass(1000)
-  t.equal(counts.loads, 1, 'and not all the time')
+  t.equal(counts.loads, 1, 'not before the next look')
   breakParser(false)
   poll()
   await pass(320)

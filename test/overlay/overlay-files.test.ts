@@ -21,31 +21,31 @@ const names = (path: string) => {
   return found.kind === 'files' ? [...found.files.keys()] : found.detail
 }
 
-t.test('files in lexical order, whatever else lies there', async (t) => {
+t.test('files are read in lexical order, other files are ignored', async (t) => {
   const path = directory(t, { '20-b.yaml': 'b', '10-a.yml': 'a', '9.yaml': 'c', '.x.yaml': '', 'x.yaml~': '', README: '' })
   t.same(names(path), ['10-a.yml', '20-b.yaml', '9.yaml'])
   const found = readOverlayFiles(path)
   t.equal(found.kind === 'files' && found.files.get('20-b.yaml')?.toString(), 'b')
 })
 
-t.test('no directory and an empty one are no overlay', async (t) => {
+t.test('a missing or empty directory means no overlay', async (t) => {
   t.same(names(join(t.testdir({}), 'nowhere')), [])
   t.same(names(directory(t)), [])
 })
 
-t.test('who else may write there decides what kubelet runs: refused', async (t) => {
+t.test('a file or directory that others can write is refused', async (t) => {
   const path = directory(t, { 'a.yaml': 'a' })
   for (const mode of [0o664, 0o646, 0o666]) {
     chmodSync(join(path, 'a.yaml'), mode)
-    t.match(names(path), /a\.yaml may be written by others/)
+    t.match(names(path), /a\.yaml is writable by group or others/)
   }
   chmodSync(join(path, 'a.yaml'), 0o600)
   t.same(names(path), ['a.yaml'])
   chmodSync(path, 0o775)
-  t.match(names(path), /overlay\.d may be written by others/)
+  t.match(names(path), /overlay\.d is writable by group or others/)
 })
 
-t.test('so does a file of another user', { skip: process.geteuid?.() !== 0 && 'only root can give files away' }, async (t) => {
+t.test('a file of another user is refused', { skip: process.geteuid?.() !== 0 && 'only root can give files away' }, async (t) => {
   const path = directory(t, { 'a.yaml': 'a' })
   chownSync(join(path, 'a.yaml'), 12345, 0)
   t.match(names(path), /a\.yaml belongs to uid 12345/)
@@ -54,22 +54,22 @@ t.test('so does a file of another user', { skip: process.geteuid?.() !== 0 && 'o
   t.match(names(path), /overlay\.d belongs to uid 12345/)
 })
 
-t.test('links are followed to what they lead to, and no further', async (t) => {
+t.test('symbolic links are followed, and their targets are checked', async (t) => {
   const path = directory(t)
   write(join(path, '..'), 'elsewhere', 'text')
   symlinkSync('../elsewhere', join(path, 'a.yaml'))
   t.same(names(path), ['a.yaml'])
   chmodSync(join(path, '../elsewhere'), 0o666)
-  t.match(names(path), /a\.yaml may be written by others/)
+  t.match(names(path), /a\.yaml is writable by group or others/)
   chmodSync(join(path, '../elsewhere'), 0o644)
   symlinkSync('b.yaml', join(path, 'b.yaml'))
   t.match(names(path), /b\.yaml cannot be read: ELOOP/)
 })
 
-t.test('what is no file, leads nowhere, is too large or oddly called is refused', async (t) => {
+t.test('directories, dangling links, large files and unusual names are refused', async (t) => {
   const cases: readonly (readonly [string, (path: string) => void, RegExp])[] = [
-    ['a directory', (path) => mkdirSync(join(path, 'a.yaml')), /a\.yaml is no regular file/],
-    ['nothing behind a link', (path) => symlinkSync('/nowhere/at/all', join(path, 'a.yaml')), /leads nowhere/],
+    ['a directory', (path) => mkdirSync(join(path, 'a.yaml')), /a\.yaml is not a regular file/],
+    ['nothing behind a link', (path) => symlinkSync('/nowhere/at/all', join(path, 'a.yaml')), /is a dangling symbolic link/],
     ['too large', (path) => write(path, 'a.yaml', 'x'.repeat((1 << 20) + 1)), /a\.yaml is too large/],
     [
       'too large together',
@@ -79,7 +79,7 @@ t.test('what is no file, leads nowhere, is too large or oddly called is refused'
       },
       /b\.yaml is too large/,
     ],
-    ['an odd name', (path) => write(path, 'a\n.yaml', ''), /other characters/],
+    ['an odd name', (path) => write(path, 'a\n.yaml', ''), /may contain only letters/],
   ]
   for (const [what, make, detail] of cases) {
     await t.test(what, async (t) => {
@@ -89,10 +89,10 @@ t.test('what is no file, leads nowhere, is too large or oddly called is refused'
     })
   }
   const file = join(t.testdir({ file: '' }), 'file')
-  t.match(names(file), /is no directory/)
+  t.match(names(file), /is not a directory/)
 })
 
-t.test('as much as is allowed is read whole', async (t) => {
+t.test('files up to the size limit are read whole', async (t) => {
   const found = readOverlayFiles(directory(t, { 'a.yaml': 'x'.repeat(1 << 20) }))
   t.equal(found.kind === 'files' && found.files.get('a.yaml')?.length, 1 << 20)
 })

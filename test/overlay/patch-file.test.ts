@@ -4,13 +4,13 @@ import { readPatch } from '../../src/overlay/patch-file.ts'
 
 const read = (text: string | Buffer) => readPatch(Buffer.from(text), yaml)
 
-t.test('a mapping is a patch, null and all', async (t) => {
+t.test('a mapping is a patch, including null values', async (t) => {
   t.strictSame(read('maxPods: 3\nfeatureGates: {a: null}\n'), { ok: true, patch: { maxPods: 3, featureGates: { a: null } } })
   t.strictSame(read('{"maxPods": 3}'), { ok: true, patch: { maxPods: 3 } })
   t.strictSame(read('{}'), { ok: true, patch: {} })
 })
 
-t.test('what it says that it patches has to be right, and patches nothing', async (t) => {
+t.test('apiVersion and kind must be right, and are not part of the patch', async (t) => {
   const header = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
   t.strictSame(read(`${header}maxPods: 3\n`), { ok: true, patch: { maxPods: 3 } })
   t.match(read('maxPods: 3\nkind: Pod\n'), { ok: false, detail: /^kind is not KubeletConfiguration.* at line 2, column 1$/ })
@@ -18,19 +18,19 @@ t.test('what it says that it patches has to be right, and patches nothing', asyn
   t.match(read('apiVersion: v1\n'), { ok: false, detail: /^apiVersion is not/ })
 })
 
-t.test('anything unclear is refused, with its place', async (t) => {
+t.test('ambiguous files are refused, with the place', async (t) => {
   const wrong: readonly (readonly [string | Buffer, RegExp])[] = [
     ['', /empty/],
     ['# nothing but this\n', /empty/],
-    ['- 1\n', /no mapping/],
-    ['just words\n', /no mapping/],
+    ['- 1\n', /not a mapping/],
+    ['just words\n', /not a mapping/],
     ['a: 1\nb: {c: 2\n', / at line \d+, column \d+$/],
-    ['a: 1\na: 2\n', /^the same key again at line 2, column 1$/],
-    ['a: {b: 1, b: 2}\n', /^the same key again at line 1, column 11$/],
+    ['a: 1\na: 2\n', /^duplicate key at line 2, column 1$/],
+    ['a: {b: 1, b: 2}\n', /^duplicate key at line 1, column 11$/],
     ['a: 1\n---\nb: 2\n', /more than one document/],
     [Buffer.from([0x61, 0x3a, 0x20, 0xff]), /UTF-8/],
-    ['a: 1\nb:\n  c: [1, 9007199254740993]\n', /^a whole number that is too large.* at line 3, column 10$/],
-    ['{"a": -9007199254740993}', /^a whole number.* at line 1, column 2$/],
+    ['a: 1\nb:\n  c: [1, 9007199254740993]\n', /^integer beyond 2\^53.* at line 3, column 10$/],
+    ['{"a": -9007199254740993}', /^integer beyond 2\^53.* at line 1, column 2$/],
     ['a: *nowhere\n', /./],
   ]
   for (const [text, detail] of wrong) t.match(read(text), { ok: false, detail }, JSON.stringify(String(text)))

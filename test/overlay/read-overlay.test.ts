@@ -4,19 +4,19 @@ import { isOverlayName, readOverlay } from '../../src/overlay/read-overlay.ts'
 
 const filesOf = (files: Readonly<Record<string, string>>) => new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)]))
 
-t.test('which names count', async (t) => {
+t.test('which file names count', async (t) => {
   for (const name of ['10-a.yaml', 'a.yml']) t.ok(isOverlayName(name), name)
   for (const name of ['.a.yaml', 'a.yaml~', 'a.yaml.swp', '.#a.yaml', '#a.yaml#', 'a.yaml.dpkg-new', 'README', 'a.json', '4913'])
     t.notOk(isOverlayName(name), name)
 })
 
-t.test('no files are no overlay; one bad file spoils all', async (t) => {
+t.test('no files mean no overlay; one faulty file makes the whole overlay faulty', async (t) => {
   t.strictSame(readOverlay(new Map(), yaml), { kind: 'none' })
   const files = filesOf({ '1.yaml': 'a: 1\n', '2.yaml': 'a: [\n' })
   t.match(readOverlay(files, yaml), { kind: 'faulty', detail: /^2\.yaml: .* at line/ })
 })
 
-t.test('a rendering is made once for the same data', async (t) => {
+t.test('a rendering is computed once for the same data', async (t) => {
   const view = readOverlay(filesOf({ '1.yaml': 'a: 2\n', '2.yaml': 'b: 3\n' }), yaml)
   if (view.kind !== 'present') return t.fail('there is an overlay')
   const data = { kubelet: 'a: 1\n', other: 'a: 1\n' }
@@ -27,7 +27,7 @@ t.test('a rendering is made once for the same data', async (t) => {
   t.same(view.files, ['1.yaml', '2.yaml'])
 })
 
-t.test('a rendering is named by its result: whatever makes another one gives it another name', async (t) => {
+t.test('a rendering is named by its result: another result has another name', async (t) => {
   const data = { kubelet: 'a: 1\n', other: 'a: 1\n' }
   const name = (text: string, key = 'kubelet', from: Readonly<Record<string, string>> = data) => {
     const view = readOverlay(filesOf({ '1.yaml': text }), yaml)

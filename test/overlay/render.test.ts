@@ -8,17 +8,17 @@ import { render } from '../../src/overlay/render.ts'
 const parse = (text: string) => yaml.parseLocated(text)
 const lay = (text: string, ...patches: Patch[]) => render({ kubelet: text, other: 'as it is' }, 'kubelet', patches, parse)
 
-t.test('YAML and JSON alike become JSON; the other files go along', async (t) => {
+t.test('YAML and JSON are rendered as JSON; other files stay as they are', async (t) => {
   const result = { ok: true, data: { kubelet: '{\n  "kind": "K",\n  "maxPods": 2\n}\n', other: 'as it is' } }
   t.strictSame(lay('kind: K # a comment\nmaxPods: 1\n', { maxPods: 2 }), result)
   t.strictSame(lay('{"kind":"K","maxPods":1}', { maxPods: 2 }), result)
 })
 
-t.test('in order: the last patch counts', async (t) => {
+t.test('patches apply in order: the last one wins', async (t) => {
   t.match(lay('a: 1\n', { a: 2, b: 1 }, { a: 3 }, { b: null }), { data: { kubelet: '{\n  "a": 3\n}\n' } })
 })
 
-t.test('what is no config, and what is not changed, stays as it is', async (t) => {
+t.test('a text that is not a config or is not changed stays as it is', async (t) => {
   for (const text of ['{0xdeadbeef}', 'a: [', '- 1\n', '', 'a: 1\n', '{"a": 1}']) {
     const data = { kubelet: text }
     const rendering = render(data, 'kubelet', [{ a: 1 }], parse)
@@ -26,18 +26,18 @@ t.test('what is no config, and what is not changed, stays as it is', async (t) =
   }
   const data = { other: 'a: 1\n' }
   const rendering = render(data, 'kubelet', [{ a: 2 }], parse)
-  t.equal(rendering.ok && rendering.data, data, 'the key is not there')
+  t.equal(rendering.ok && rendering.data, data, 'the key is missing')
 })
 
-t.test('what could not be written again as it is, is refused', async (t) => {
-  t.match(lay('n: 9007199254740993\n', { a: 2 }), { ok: false, detail: /too large/ })
-  t.match(lay('pids: 9007199254740993\n', { pids: 2 }), { ok: true, data: { kubelet: '{\n  "pids": 2\n}\n' } }, 'it is not written again')
+t.test('a config that cannot be written back exactly is refused', async (t) => {
+  t.match(lay('n: 9007199254740993\n', { a: 2 }), { ok: false, detail: /beyond 2\^53/ })
+  t.match(lay('pids: 9007199254740993\n', { pids: 2 }), { ok: true, data: { kubelet: '{\n  "pids": 2\n}\n' } }, 'it is not written back')
   t.match(lay('pids: 9007199254740993\na: 1\n', { pids: null }), { ok: true, data: { kubelet: '{\n  "a": 1\n}\n' } })
   t.match(lay('pids: 9007199254740993\n', { a: null }), { ok: true, data: { kubelet: 'pids: 9007199254740993\n' } })
-  t.match(lay(`${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}`, { b: 2 }), { ok: false, detail: /nested too deep/ })
+  t.match(lay(`${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}`, { b: 2 }), { ok: false, detail: /nested too deeply/ })
 })
 
-t.test('it parses back to the merged value, the same text each time, and again is no change', async () => {
+t.test('the result parses to the merged value, is the same text each time, and rendering it again changes nothing', async () => {
   const value = fc.dictionary(fc.constantFrom('a', 'b', '__proto__'), fc.oneof(fc.integer(), fc.string(), fc.constant(null), fc.boolean()))
   fc.assert(
     fc.property(value, value, (config, patch) => {

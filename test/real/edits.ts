@@ -164,7 +164,7 @@ export function addEditScenarios(plane: ControlPlane, program: string): void {
         await plane.createNode('anew')
         await admin.untilStatus({})
         assert.equal(machine.restarts(), 2)
-        assert(machine.agent.says(/was deleted and registered anew without a configSource/))
+        assert(machine.agent.says(/was deleted and registered again without a configSource/))
       })
       await step('and takes an assignment again', async () => {
         await admin.assign('good')

@@ -54,7 +54,7 @@ const playPlain: Play = async (step, machine, admin, plane) => {
     await machine.untilRuns(41)
     await untilStatus(machine, { channel: 'default', error: null })
   })
-  await step('the Node is watched by its metadata', () => machine.agent.untilSays(/of the Node, metadata is watched$/))
+  await step('the Node is watched by its metadata', () => machine.agent.untilSays(/watching only the metadata of the Node$/))
   await step('the annotation, by the administrator', async () => {
     await admin.kubectl('annotate', 'node', machine.name, `${CONFIG_SOURCE_ANNOTATION}=kube-system/${admin.nameOf('one')}`)
     await machine.untilRuns(51)
@@ -113,7 +113,10 @@ const playPlain: Play = async (step, machine, admin, plane) => {
   await step('a malformed label is an error, and changes nothing', async () => {
     const before = machine.restarts()
     await admin.kubectl('label', '--overwrite', 'node', machine.name, `${CONFIG_LABEL}=Not_A_Name`)
-    await untilStatus(machine, { channel: 'label', error: `failed to sync: label ${CONFIG_LABEL}: "Not_A_Name" is no name of a ConfigMap` })
+    await untilStatus(machine, {
+      channel: 'label',
+      error: `failed to sync: label ${CONFIG_LABEL}: "Not_A_Name" is not a valid name of a ConfigMap`,
+    })
     await machine.untilRuns(62)
     assert.equal(machine.restarts(), before)
   })

@@ -76,7 +76,7 @@ export function addModernStatusScenarios(program: string): void {
             machine.agent.start()
             await machine.agent.untilSays(/^settled: /, said + 1)
             await machine.agent.untilSays(/^the API server drops Node\.Status\.Config/, 2)
-            await machine.agent.untilSays(/of the Node, metadata is watched$/, 2)
+            await machine.agent.untilSays(/watching only the metadata of the Node$/, 2)
             assert.deepEqual({ condition: await admin.condition(), text: await admin.statusText() }, before)
             assert.equal(machine.agent.timesSaid(updating), updated)
           })
@@ -101,7 +101,7 @@ export function addModernStatusScenarios(program: string): void {
             await admin.untilCondition({
               status: 'False',
               reason: 'Paused',
-              message: /^config not activated: paused by annotation .* of Node standing; wanted is kube-system\/standing-two:kubelet@\d+$/,
+              message: /^config not activated: paused by annotation .* of Node standing; desired: kube-system\/standing-two:kubelet@\d+$/,
             })
             await admin.kubectl('annotate', 'node', machine.name, `${PAUSED_ANNOTATION}-`)
           })

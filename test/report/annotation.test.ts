@@ -11,12 +11,12 @@ const good = source('100')
 const text = (of: Snapshot, deadlines: Deadlines = NO_DEADLINES) =>
   describeInAnnotation(of, describeStatus(of, 'settled'), deadlines, '1.2.3')
 
-t.test('local is absent, as in NodeConfigStatus, and what is not known is no local', async (t) => {
+t.test('local is absent, as in NodeConfigStatus, and unknown is not local', async (t) => {
   t.equal(text(snapshot()), '{"contentHash":"local","agentVersion":"1.2.3"}')
   t.equal(text(snapshot({ running: { kind: 'none' } })), '{"active":{},"agentVersion":"1.2.3"}')
 })
 
-t.test('all of it, in its order', async (t) => {
+t.test('all fields, in order', async (t) => {
   const of = following(source('200'), {
     lastKnownGood: held(good),
     nextStart: { kind: 'known', held: held(good) },
@@ -46,11 +46,11 @@ t.test('all of it, in its order', async (t) => {
   )
 })
 
-t.test('no path of the node is in it', async (t) => {
+t.test('it contains no path of the node', async (t) => {
   t.notMatch(text(snapshot({ running: runningContent('other:/etc/kubelet.yaml') })), '/etc')
 })
 
-t.test('its size is bounded, however long names are and whatever others wrote', async () => {
+t.test('its size is bounded for any names and texts', async () => {
   const long = source('9'.repeat(20), {
     namespace: 'n'.repeat(63),
     name: 'm'.repeat(253),
@@ -58,12 +58,12 @@ t.test('its size is bounded, however long names are and whatever others wrote', 
     uid: 'u'.repeat(36),
   })
   const others = fc.string({ unit: fc.constantFrom('"', '\\', '\n', '\u0000', 'é', '💥', 'a'), maxLength: 5000 })
-  const property = fc.property(anySnapshot, others, (of, words) => {
-    const channelState = { channel: 'config-source', paused: { on: 'Node', by: words }, problem: words } as const
+  const property = fc.property(anySnapshot, others, (of, text) => {
+    const channelState = { channel: 'config-source', paused: { on: 'Node', by: text }, problem: text } as const
     const worst: Snapshot = {
       ...of,
       recordedChannelState: channelState,
-      desired: { kind: 'invalid', detail: words, channelState },
+      desired: { kind: 'invalid', detail: text, channelState },
       assigned: { kind: 'source', source: long },
       lastKnownGood: held(long),
     }

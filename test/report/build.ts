@@ -1,4 +1,4 @@
-/** What the report tests start from: sources, a settled snapshot, transitions. */
+/** Fixtures of the report tests: sources, a settled snapshot, transitions. */
 
 import type { ConfigMapSource, HeldSource } from '../../src/decision/config-source.ts'
 import { LOCAL } from '../../src/decision/config-source.ts'
@@ -49,7 +49,7 @@ export function unit(fields: Partial<KnownUnit> = {}): KnownUnit {
   }
 }
 
-/** A node that was never assigned anything. */
+/** A node that never had an assignment. */
 export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
   return {
     now: { bootId: 'b1', monotonicUs: 100e6, wallMs: 1_700_000_000_000 },
@@ -92,7 +92,7 @@ export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
   }
 }
 
-/** What the cluster wants is assigned, activated and runs. */
+/** The desired config is assigned, activated and runs. */
 export function following(of: ConfigMapSource, fields: Partial<Snapshot> = {}): Snapshot {
   const { content } = held(of)
   return snapshot({

@@ -30,24 +30,24 @@ function onTrial(afterUs: number, skewMs = 0): Snapshot {
   return following(good, { health, now: { bootId: 'b1', monotonicUs, wallMs: WALL_MS + afterUs / 1000 + skewMs } })
 }
 
-t.test('a trial has a beginning and an end, by the wall clock', async (t) => {
+t.test('a trial has a start and an end in wall clock time', async (t) => {
   const { trial } = findDeadlines(onTrial(0), 'in-trial', NO_DEADLINES)
   t.same(trial, { sinceMs: WALL_MS - 60_000, untilMs: WALL_MS + 540_000 })
   t.equal(showTime(trial?.untilMs ?? 0), '2026-01-02T03:13:05Z')
   t.equal(findDeadlines(onTrial(0), 'settled', NO_DEADLINES).trial, undefined)
 })
 
-t.test('clocks that are read one after the other, and drift, move no time', async (t) => {
+t.test('drift between the clocks does not change a time', async (t) => {
   let before = findDeadlines(onTrial(0), 'in-trial', NO_DEADLINES)
   const first = before
   for (let second = 1; second < 60; second += 1) {
     before = findDeadlines(onTrial(second * 1e6, Math.sin(second) * 900), 'in-trial', before)
     t.same(before, first)
   }
-  t.not(findDeadlines(onTrial(60e6, 5000), 'in-trial', before).trial?.untilMs, first.trial?.untilMs, 'a clock that is set does')
+  t.not(findDeadlines(onTrial(60e6, 5000), 'in-trial', before).trial?.untilMs, first.trial?.untilMs, 'setting the clock does')
 })
 
-t.test('the turn in a spread', async (t) => {
+t.test('the end of the wait in a spread', async (t) => {
   const edited = following(good, {
     lastKnownGood: held(source('90')),
     nextStart: { kind: 'known', held: held(source('90')) },

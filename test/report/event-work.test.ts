@@ -4,7 +4,7 @@ import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { EventWork } from '../../src/report/event-work.ts'
 import { FileHistory } from '../../src/report/history.ts'
-import { Lane } from '../../src/report/lane.ts'
+import { ReportWorker } from '../../src/report/report-worker.ts'
 import { source } from './build.ts'
 import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
 
@@ -19,10 +19,10 @@ function fresh(queueLimit?: number) {
     const history = new FileHistory({ files, directory: '/d', clock: time.clock, log, onAppend: () => bell.ring?.() })
     const options = { api, nodeName: 'node-1', clock: time.clock, log, random: () => 1, files, directory: '/d', history }
     const work = new EventWork({ ...options, ...(queueLimit !== undefined && { queueLimit }) })
-    const lane = new Lane(work, time.sleep, log)
+    const lane = new ReportWorker(work, time.sleep, log)
     bell.ring = () => {
       work.refresh()
-      lane.ring()
+      lane.wake()
     }
     lane.start()
     let version = 0
@@ -36,7 +36,7 @@ function fresh(queueLimit?: number) {
   return { time, api, log, disk, files, open, sent }
 }
 
-t.test('each transition that makes an event is sent, oldest first, at most one a second', async (t) => {
+t.test('each transition with an event is sent, oldest first, at most one a second', async (t) => {
   const { time, api, open, sent } = fresh()
   const { history, restart } = open()
   restart()
@@ -51,7 +51,7 @@ t.test('each transition that makes an event is sent, oldest first, at most one a
   )
 })
 
-t.test('nothing is lost over an outage or a restart of the agent, and nothing is sent twice', async (t) => {
+t.test('outages and restarts of the agent lose no event, and none is sent twice', async (t) => {
   const { time, api, log, open, sent } = fresh()
   const first = open()
   first.restart()
@@ -73,7 +73,7 @@ t.test('nothing is lost over an outage or a restart of the agent, and nothing is
   t.equal(api.requests.length, length, 'the cursor is on disk')
 })
 
-t.test('where the cursor is lost, the names keep the events from being doubled', async (t) => {
+t.test('without a cursor, the names of events prevent duplicates', async (t) => {
   const { time, api, log, files, open, sent } = fresh()
   const { restart, lane } = open()
   restart()
@@ -85,10 +85,10 @@ t.test('where the cursor is lost, the names keep the events from being doubled',
   await time.advance(5000)
   t.same(sent(), ['1', '2'])
   t.equal(api.requests.length, 4)
-  t.same(log.said('warn'), [], 'which is nothing to speak of')
+  t.same(log.said('warn'), [], 'which is not logged')
 })
 
-t.test('a server that says no is believed, and the next event goes out; a server in trouble is waited for', async (t) => {
+t.test('a refused event is dropped and the next is sent; a failing server is retried', async (t) => {
   for (const status of [400, 413, 422]) {
     const { time, api, log, open, sent } = fresh()
     const answers = [refusal(status, 'No')]
@@ -114,7 +114,7 @@ t.test('a server that says no is believed, and the next event goes out; a server
   }
 })
 
-t.test('a queue that grows too long loses its oldest, and says how many', async (t) => {
+t.test('a queue that grows too long drops the oldest events, and logs how many', async (t) => {
   const { time, api, log, open, sent } = fresh(3)
   api.fault = () => ({ kind: 'unreachable', detail: '' })
   const { restart } = open()
@@ -125,14 +125,14 @@ t.test('a queue that grows too long loses its oldest, and says how many', async 
   api.fault = () => undefined
   await time.advance(60_000)
   t.same(sent(), ['3', '4', '5'])
-  const dropped = log.lines.filter(({ message }) => message.includes('oldest were dropped')).map(({ fields }) => fields.dropped)
+  const dropped = log.lines.filter(({ message }) => message.includes('dropped the oldest')).map(({ fields }) => fields.dropped)
   t.equal(
     dropped.reduce((sum: number, count) => sum + Number(count), 0),
     2,
   )
 })
 
-t.test('a full disk does not keep events from being sent once', async (t) => {
+t.test('on a full disk, events are still sent once', async (t) => {
   const { time, api, disk, open, sent } = fresh()
   const { restart } = open()
   restart()
@@ -145,7 +145,7 @@ t.test('a full disk does not keep events from being sent once', async (t) => {
   t.equal(api.requests.length, 3)
 })
 
-t.test('every event arrives exactly once and in order, whatever the server and the agent do', async (t) => {
+t.test('every event arrives exactly once and in order, for any faults of the server and restarts of the agent', async (t) => {
   const faults = fc.constantFrom(undefined, { kind: 'unreachable', detail: '' } as const, refusal(500), refusal(429, '', 2000))
   const move = fc.oneof(fc.constant('append' as const), fc.constant('reopen' as const), fc.nat(30_000), fc.record({ fault: faults }))
   const property = fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {

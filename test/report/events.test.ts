@@ -4,7 +4,7 @@ import type { TransitionKind } from '../../src/decision/records.ts'
 import { eventOf } from '../../src/report/events.ts'
 import { source, transition } from './build.ts'
 
-t.test('a restart makes the event that upstream sent, but for who speaks', async (t) => {
+t.test("a restart makes upstream's event, apart from the component", async (t) => {
   t.same(eventOf(transition(), 'node-1'), {
     apiVersion: 'v1',
     kind: 'Event',
@@ -21,7 +21,7 @@ t.test('a restart makes the event that upstream sent, but for who speaks', async
   })
 })
 
-t.test('which transitions make which event', async (t) => {
+t.test('the event of each transition', async (t) => {
   const kinds: Readonly<Record<TransitionKind, string | undefined>> = {
     restarting: 'Normal KubeletConfigChanged',
     promoted: 'Normal KubeletConfigPromoted',
@@ -37,7 +37,7 @@ t.test('which transitions make which event', async (t) => {
   }
 })
 
-t.test('what a message names', async (t) => {
+t.test('the source in a message', async (t) => {
   const rolledBack = eventOf(transition({ kind: 'rolled-back', from: source(), to: 'local', why: 'kubelet exited 3 times' }), 'n')
   t.match(rolledBack?.message, /rolled back from \/api\/.*my-node-config, UID.* to local config: kubelet exited 3 times$/)
   const rejected = eventOf(transition({ kind: 'rejected', from: source(), to: undefined, why: 'kubeAPIQPS: -1' }), 'n')
@@ -46,7 +46,7 @@ t.test('what a message names', async (t) => {
   t.match(promoted?.message, /promoted to last-known-good: \/api\//)
 })
 
-t.test('names are distinct as their times are, and a message is never longer than a server takes', async (t) => {
+t.test("distinct times give distinct names, and messages never exceed the server's limit", async (t) => {
   const property = fc.property(
     fc.bigInt(0n, 2n ** 62n),
     fc.bigInt(0n, 2n ** 62n),

@@ -1,8 +1,11 @@
-/** Time that passes when told, a log that remembers, and an API server that answers as scripted and keeps one Node's status. */
+/**
+ * A clock that the test moves, a log in memory, and a scripted API server that keeps the status of
+ * one Node.
+ */
 import type { Clock } from '../../src/ports/clock.ts'
 import type { KubeAnswer, KubeApi, KubeRequest } from '../../src/ports/kube-api.ts'
 import type { Log } from '../../src/ports/log.ts'
-import type { Sleep } from '../../src/report/lane.ts'
+import type { Sleep } from '../../src/report/report-worker.ts'
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
 
@@ -31,7 +34,7 @@ export class FakeTime {
     return this.#sleepers.length
   }
 
-  /** Everything that is due in this time happens, in its order. */
+  /** Runs everything that is due in this time, in order. */
   async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms
     await tick()
@@ -74,7 +77,7 @@ interface NodePatch {
 
 export class FakeApi implements KubeApi {
   readonly requests: (KubeRequest & { readonly atMs: number })[] = []
-  /** Asked first; undefined: the server does its work. */
+  /** Called first; undefined: the server handles the request. */
   fault: (request: KubeRequest) => KubeAnswer | undefined = () => undefined
   dropsConfig = false
   config: unknown
@@ -124,7 +127,7 @@ export function refusal(status: number, reason = '', retryAfterMs?: number): Kub
   return { kind: 'refused', status, reason, detail: reason, retryAfterMs }
 }
 
-/** RFC 7386, one level deep, which is all that this patch needs. */
+/** RFC 7386, one level deep, which is enough here. */
 function merge(old: Json | undefined, patch: Json): Json {
   return Object.fromEntries(Object.entries({ ...old, ...patch }).filter(([, value]) => value !== null))
 }

@@ -6,7 +6,7 @@ import { CONDITION_TYPE, type Condition } from '../../src/report/condition.ts'
 import { conditionWork, readCondition } from '../../src/report/condition-work.ts'
 import { showTime } from '../../src/report/deadlines.ts'
 import type { FieldWork } from '../../src/report/field-work.ts'
-import { Lane } from '../../src/report/lane.ts'
+import { ReportWorker } from '../../src/report/report-worker.ts'
 import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
 
 const LOCAL: Condition = { status: 'True', reason: 'Local', message: 'local' }
@@ -20,7 +20,7 @@ interface Written {
   readonly lastHeartbeatTime: string
 }
 
-/** The clock on the wall goes with the time that passes. */
+/** The wall clock follows the monotonic time. */
 function world() {
   const time = new FakeTime()
   const startMs = time.wallMs
@@ -34,18 +34,18 @@ function runs<Wanted, Seen>(
   work: FieldWork<Wanted, Seen>,
   read: (node: unknown) => Seen | 'absent',
 ) {
-  const lane = new Lane(work, time.sleep, log)
+  const lane = new ReportWorker(work, time.sleep, log)
   lane.start()
   return {
     stop: () => lane.stop(),
     want: (wanted: Wanted) => {
       work.want(wanted)
-      lane.ring()
+      lane.wake()
     },
-    /** As a watch of the whole Node shows it; undefined: of its metadata. */
+    /** The Node in a watch of the whole Node; undefined: in a watch of its metadata. */
     observe: (uid: string, node: unknown) => {
       work.observe(uid, node === undefined ? undefined : read(node))
-      lane.ring()
+      lane.wake()
     },
   }
 }
@@ -64,7 +64,7 @@ function freshAnnotation(parts = world(), isOn = () => true) {
   return { ...parts, ...runs(parts, work, readStatusAnnotation), shown: () => api.annotations[STATUS_ANNOTATION] }
 }
 
-t.test('a condition is merged by its type, and has the time of its status and that of its writing', async (t) => {
+t.test('a condition is merged by its type, with the times of its transition and of its write', async (t) => {
   const { time, api, want, shown, wall } = freshCondition()
   want(LOCAL)
   await time.advance(1000)
@@ -80,7 +80,7 @@ t.test('a condition is merged by its type, and has the time of its status and th
   t.match(
     shown(),
     { reason: 'Promoted', lastHeartbeatTime: wall(10_000), lastTransitionTime: wall(1000) },
-    'another reason is no transition',
+    'another reason is not a transition',
   )
   await time.advance(10_000)
   want(IN_TRIAL)
@@ -88,7 +88,7 @@ t.test('a condition is merged by its type, and has the time of its status and th
   t.match(shown(), { status: 'Unknown', lastTransitionTime: wall(20_000) })
 })
 
-t.test('an agent that starts goes on from what the server has', async (t) => {
+t.test('a starting agent continues from the condition on the server', async (t) => {
   const first = freshCondition()
   first.want(LOCAL)
   await first.time.advance(5000)
@@ -105,10 +105,10 @@ t.test('an agent that starts goes on from what the server has', async (t) => {
   blind.observe('u1', undefined)
   blind.want(LOCAL)
   await blind.time.advance(5000)
-  t.match(blind.shown(), { ...LOCAL, lastTransitionTime: before?.lastTransitionTime }, 'of metadata alone it reads the Node first')
+  t.match(blind.shown(), { ...LOCAL, lastTransitionTime: before?.lastTransitionTime }, 'from metadata alone, it reads the Node first')
 })
 
-t.test('a watch that lags moves no time', async (t) => {
+t.test('a lagging watch does not change lastTransitionTime', async (t) => {
   const { time, api, want, observe, shown, wall } = freshCondition()
   observe('u1', api.node())
   want(LOCAL)
@@ -122,24 +122,24 @@ t.test('a watch that lags moves no time', async (t) => {
   t.match(shown(), { message: 'two', lastTransitionTime: wall(5000) })
 })
 
-t.test('a write whose answer was lost may have been made', async (t) => {
+t.test('a write whose answer was lost may have been applied', async (t) => {
   const { time, api, want, shown, wall } = freshCondition()
   want(LOCAL)
   await time.advance(5000)
   let lost = 0
   const { request } = api
-  api.request = async (asked) => {
-    const answer = await request.call(api, asked)
-    if (asked.method !== 'PATCH' || lost > 0) return answer
+  api.request = async (sent) => {
+    const answer = await request.call(api, sent)
+    if (sent.method !== 'PATCH' || lost > 0) return answer
     lost += 1
     return { kind: 'unreachable', detail: 'reset' }
   }
   want(IN_TRIAL)
   await time.advance(60_000)
-  t.match(shown(), { status: 'Unknown', lastTransitionTime: wall(5000) }, 'it was, and is left alone')
+  t.match(shown(), { status: 'Unknown', lastTransitionTime: wall(5000) }, 'it was applied, and is not written again')
 })
 
-t.test('a Node that was created anew gets its condition, from then on', async (t) => {
+t.test('a Node that was created again gets its condition, with a new transition time', async (t) => {
   for (const isWhole of [true, false]) {
     const { time, api, want, observe, shown, wall } = freshCondition()
     observe('u1', isWhole ? api.node() : undefined)
@@ -153,7 +153,7 @@ t.test('a Node that was created anew gets its condition, from then on', async (t
   }
 })
 
-t.test('what somebody else wrote is mended, with the time it had', async (t) => {
+t.test('a change by another client is corrected, with the time from before', async (t) => {
   const { time, api, want, observe, shown, wall, writes } = freshCondition()
   observe('u1', api.node())
   want(LOCAL)
@@ -170,7 +170,7 @@ t.test('what somebody else wrote is mended, with the time it had', async (t) => 
   t.ok(writes().length >= 5 && writes().length <= 8, `${writes().length}`)
 })
 
-t.test('a right that is missing is said once, asked for ever more slowly, and taken up', async (t) => {
+t.test('a missing right is logged once, retried more and more slowly, and used once granted', async (t) => {
   const { time, api, log, want, shown } = freshCondition()
   api.fault = ({ method }) => (method === 'PATCH' ? refusal(403, 'Forbidden') : undefined)
   want(LOCAL)
@@ -181,14 +181,14 @@ t.test('a right that is missing is said once, asked for ever more slowly, and ta
   want(PROMOTED)
   await time.advance(HOUR_MS)
   t.ok(api.requests.length - soon <= 25 * 6, `${api.requests.length}`)
-  t.match(log.said('warn'), [/^condition KubeletConfigReady could not be updated; it is tried again$/])
+  t.match(log.said('warn'), [/^condition KubeletConfigReady could not be updated; retrying$/])
   t.equal(log.said('warn').length, 1)
   api.fault = () => undefined
   await time.advance(721_000)
   t.match(shown(), PROMOTED)
 })
 
-t.test('a Node that may not be read is not written to blindly', async (t) => {
+t.test('a Node that may not be read is not written', async (t) => {
   const { time, api, want, writes } = freshCondition()
   api.fault = ({ method }) => (method === 'GET' ? refusal(403, 'Forbidden') : undefined)
   want(LOCAL)
@@ -196,7 +196,7 @@ t.test('a Node that may not be read is not written to blindly', async (t) => {
   t.equal(writes().length, 0)
 })
 
-t.test('a state that goes back and forth for ever is written some times a minute, and right in the end', async (t) => {
+t.test('a state that keeps changing is written a few times a minute, and correct in the end', async (t) => {
   const { time, want, shown, writes } = freshCondition()
   for (let second = 0; second < 3600; second += 1) {
     want(second % 2 === 0 ? IN_TRIAL : LOCAL)
@@ -208,7 +208,7 @@ t.test('a state that goes back and forth for ever is written some times a minute
   t.match(shown(), PROMOTED)
 })
 
-t.test('many changes in a row are written as they come, and what is no longer true at once', async (t) => {
+t.test('many changes in a row are written as they come, and an outdated True is corrected at once', async (t) => {
   const { time, want, shown } = freshCondition()
   for (let change = 0; change < 50; change += 1) {
     want({ ...IN_TRIAL, message: `${change}` })
@@ -224,10 +224,10 @@ t.test('many changes in a row are written as they come, and what is no longer tr
   t.match(shown(), LOCAL)
   want(IN_TRIAL)
   await time.advance(0)
-  t.match(shown(), IN_TRIAL, 'though the budget is spent')
+  t.match(shown(), IN_TRIAL, 'although the budget is spent')
 })
 
-t.test('a new value ends neither what the server asked for nor the budget', async (t) => {
+t.test('a new value ends neither Retry-After nor the budget', async (t) => {
   const { time, api, want, writes } = freshCondition()
   want(LOCAL)
   await time.advance(5000)
@@ -236,7 +236,7 @@ t.test('a new value ends neither what the server asked for nor the budget', asyn
     want(second % 2 === 0 ? IN_TRIAL : PROMOTED)
     await time.advance(1000)
   }
-  t.ok(writes().length <= 60 + 361, `each value is refused for itself, ${writes().length} times`)
+  t.ok(writes().length <= 60 + 361, `each value is refused separately, ${writes().length} times`)
   api.fault = ({ method }) => (method === 'PATCH' ? refusal(429, 'TooManyRequests', 50_000) : undefined)
   await time.advance(HOUR_MS + 60_000)
   api.fault = ({ method }) => (method === 'PATCH' ? refusal(422, 'Invalid', 50_000) : undefined)
@@ -250,7 +250,7 @@ t.test('a new value ends neither what the server asked for nor the budget', asyn
   t.equal(writes().length, before + 1, 'Retry-After holds for the next value, too')
 })
 
-t.test('a right that is missing is said once, whatever comes between', async (t) => {
+t.test('a missing right is logged once, whatever happens in between', async (t) => {
   const { time, api, log, want } = freshAnnotation()
   want('{}')
   for (let round = 0; round < 4; round += 1) {
@@ -267,12 +267,15 @@ t.test('a right that is missing is said once, whatever comes between', async (t)
   t.ok(api.requests.length - before <= 6, `${api.requests.length - before}`)
 })
 
-/** The server carries out what it is asked; its answer is on the way until it is told. `letPass`: from then on answers come at once. */
+/**
+ * The server applies requests at once and holds its answers back until released. `letPass`: later
+ * answers come at once.
+ */
 function holdAnswers(api: FakeApi) {
   const { request } = api
   let release = () => {}
-  api.request = async (asked) => {
-    const answer = await request.call(api, asked)
+  api.request = async (sent) => {
+    const answer = await request.call(api, sent)
     await new Promise<void>((resolve) => {
       release = resolve
     })
@@ -284,7 +287,7 @@ function holdAnswers(api: FakeApi) {
   return { answerNow: () => release(), letPass }
 }
 
-t.test('the answer about a Node that was deleted meanwhile says nothing of the next', async (t) => {
+t.test('the answer about a deleted Node says nothing about the next one', async (t) => {
   const { time, api, want, observe, writes } = freshCondition()
   observe('u1', api.node())
   const { answerNow, letPass } = holdAnswers(api)
@@ -300,7 +303,7 @@ t.test('the answer about a Node that was deleted meanwhile says nothing of the n
   t.match(readCondition(api.node()), LOCAL)
 })
 
-t.test('what is deleted before the answer has come is mended, too', async (t) => {
+t.test('a deletion before the answer arrives is corrected too', async (t) => {
   const { time, api, want, observe, shown } = freshAnnotation()
   observe('u1', api.node())
   const { answerNow, letPass } = holdAnswers(api)
@@ -315,7 +318,7 @@ t.test('what is deleted before the answer has come is mended, too', async (t) =>
   t.equal(shown(), '{}')
 })
 
-t.test('what a watch that lags shows is no reason not to write', async (t) => {
+t.test('a lagging watch does not prevent a write', async (t) => {
   const { time, api, want, observe, shown } = freshCondition()
   observe('u1', api.node())
   want(LOCAL)
@@ -329,7 +332,7 @@ t.test('what a watch that lags shows is no reason not to write', async (t) => {
   t.match(shown(), LOCAL)
 })
 
-t.test('switched off while it runs, it takes back what it said, and says it again once it is on', async (t) => {
+t.test('switched off at run time, it writes the final value; switched on, the current one', async (t) => {
   let isOn = true
   const condition = freshCondition(world(), () => isOn)
   const annotation = freshAnnotation(world(), () => isOn)
@@ -355,7 +358,7 @@ t.test('switched off while it runs, it takes back what it said, and says it agai
   t.equal(annotation.shown(), '{"a":3}')
 })
 
-t.test('an agent that starts switched off takes back what the one before it said; refused, it says so', async (t) => {
+t.test('an agent that starts switched off writes the final value; a refusal is logged', async (t) => {
   const first = freshCondition()
   first.want(LOCAL)
   await first.time.advance(5000)
@@ -370,7 +373,7 @@ t.test('an agent that starts switched off takes back what the one before it said
   t.match(next.shown(), { reason: 'NotPublished' })
 })
 
-t.test('switched off, nothing is read or written; on again, it goes on', async (t) => {
+t.test('switched off, it neither reads nor writes; switched on, it continues', async (t) => {
   let isOn = false
   const { time, api, want, shown } = freshCondition(world(), () => isOn)
   want(LOCAL)
@@ -382,7 +385,7 @@ t.test('switched off, nothing is read or written; on again, it goes on', async (
   t.match(shown(), PROMOTED)
 })
 
-t.test('the annotation is one key of the metadata, and its own write is no news', async (t) => {
+t.test('the annotation is one key of the metadata, and its own write causes no other', async (t) => {
   const { time, api, want, observe, shown } = freshAnnotation()
   api.annotations = { other: 'kept' }
   observe('u1', api.node())
@@ -408,7 +411,7 @@ t.test('the annotation is one key of the metadata, and its own write is no news'
   t.equal(shown(), '{"a":1}', 'deleted, and written again')
 })
 
-t.test('the newest condition in the end, one request a second, and a transition only with the status, whatever happens', async (t) => {
+t.test('for any faults: the latest condition in the end, one request a second, and a transition time only with the status', async (t) => {
   const conditions = fc.constantFrom(LOCAL, PROMOTED, IN_TRIAL)
   const faults = fc.constantFrom(undefined, { kind: 'unreachable', detail: '' } as const, refusal(500), refusal(403), refusal(409))
   const move = fc.oneof(
@@ -439,7 +442,7 @@ t.test('the newest condition in the end, one request a second, and a transition 
     const isCalm = !moves.some(({ kind }) => kind === 'restart')
     t.ok(!isCalm || requests.every(({ atMs }, index) => index === 0 || atMs - (requests[index - 1]?.atMs ?? 0) >= 1000))
     const written = requests.flatMap(({ body }) => (body as { status: { conditions: Written[] } } | undefined)?.status.conditions ?? [])
-    // What a fault kept from being written was a transition that nobody saw.
+    // A transition that could not be written because of a fault was never visible.
     if (moves.some(({ kind }) => kind === 'fault')) return
     for (const [index, { status, lastTransitionTime, lastHeartbeatTime }] of written.entries()) {
       const before = written[index - 1]

@@ -36,7 +36,7 @@ const what = (resourceVersion: string): Omit<Transition, 'atNs'> => ({
 const versions = (transitions: readonly Transition[]) =>
   transitions.map(({ to }) => (to === undefined || to === 'local' ? to : to.resourceVersion))
 
-t.test('what is appended is read, in its order, by this agent and the next', async (t) => {
+t.test('appended transitions are read in order, by this agent and the next', async (t) => {
   const { open, read, appended } = fresh()
   t.same(read(), { transitions: [], skipped: 0 })
   const history = open()
@@ -49,7 +49,7 @@ t.test('what is appended is read, in its order, by this agent and the next', asy
   t.equal(appended.length, 3)
 })
 
-t.test('times are unique and increasing, through jumps of the wall clock and restarts', async (t) => {
+t.test('numbers are unique and increasing, across jumps of the wall clock and restarts', async (t) => {
   const property = fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 2 ** 41 }), fc.boolean()), { maxLength: 20 }), (jumps) => {
     const { time, open, read } = fresh()
     let history = open()
@@ -64,7 +64,7 @@ t.test('times are unique and increasing, through jumps of the wall clock and res
   t.doesNotThrow(() => fc.assert(property))
 })
 
-t.test('the same again, with nothing in between, is the repetition after a crash', async (t) => {
+t.test('the same transition right again is a repetition after a crash', async (t) => {
   const { open, read, appended } = fresh()
   open().append(what('1'))
   open().append({ ...what('1'), why: 'after 61 s' })
@@ -78,10 +78,10 @@ t.test('the same again, with nothing in between, is the repetition after a crash
   history.append({ kind: 'set-aside', from: undefined, to: undefined, why: 'meta/assigned' })
   history.append({ kind: 'set-aside', from: undefined, to: undefined, why: 'meta/previous' })
   history.append({ kind: 'set-aside', from: undefined, to: undefined, why: 'meta/previous' })
-  t.equal(read().transitions.length, 5, 'where no source tells them apart, the reason does')
+  t.equal(read().transitions.length, 5, 'without a source, the reason distinguishes them')
 })
 
-t.test('it stays bounded: the oldest go', async (t) => {
+t.test('its length is bounded: the oldest are dropped', async (t) => {
   const { open, read, files } = fresh(8)
   for (let index = 0; index < 100; index += 1) {
     open().append(what(String(index)))
@@ -90,7 +90,7 @@ t.test('it stays bounded: the oldest go', async (t) => {
   t.same(versions(read().transitions).slice(-8), ['92', '93', '94', '95', '96', '97', '98', '99'])
 })
 
-t.test('a torn last line and garbage are skipped, and nothing is glued to them', async (t) => {
+t.test('a torn last line and garbage are skipped, and the next line starts on its own', async (t) => {
   const { open, read, files, log } = fresh()
   open().append(what('1'))
   const line = formatLine(transition({ atNs: '9' }))
@@ -99,21 +99,21 @@ t.test('a torn last line and garbage are skipped, and nothing is glued to them',
   history.append(what('2'))
   t.same(versions(read().transitions), ['1', '2'])
   t.equal(read().skipped, 6, 'four lines of garbage, one out of order, one torn')
-  t.match(log.said('warn'), [/cannot be understood/])
+  t.match(log.said('warn'), [/skipping unreadable lines/])
 })
 
-t.test('reading never throws, and finds every whole line, whatever was cut or put in', async (t) => {
+t.test('reading never throws, and finds every complete line in any damaged file', async (t) => {
   const lines = ['1', '2', '3'].map((atNs) => formatLine(transition({ atNs })))
   const property = fc.property(fc.string(), fc.nat(lines.join('').length), (noise, cut) => {
     const { transitions } = parseHistory(`${noise}\n${lines.join('').slice(0, cut)}`)
     const whole = lines.join('').slice(0, cut).split('\n').length - 1
-    // Without its line feed, a last line may be whole as well.
+    // A last line without its line feed may be complete too.
     return transitions.length === whole || transitions.length === whole + 1
   })
   t.doesNotThrow(() => fc.assert(property))
 })
 
-t.test('a full disk delays it, stops nothing, and is said once', async (t) => {
+t.test('a full disk delays it, stops nothing, and is logged once', async (t) => {
   const { open, read, disk, log } = fresh()
   const history = open()
   history.append(what('1'))
@@ -128,7 +128,7 @@ t.test('a full disk delays it, stops nothing, and is said once', async (t) => {
   t.same(versions(read().transitions), ['1', '2', '3', '4'])
 })
 
-t.test('an append that fails half-way leaves no gap and no double', async (t) => {
+t.test('an append that fails half-way leaves neither a gap nor a duplicate', async (t) => {
   const { open, read, disk } = fresh()
   const history = open()
   history.append(what('1'))

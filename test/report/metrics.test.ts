@@ -7,9 +7,9 @@ import { source } from './build.ts'
 const lines = async (metrics: Metrics) => (await metrics.render()).body.split('\n').filter((line) => line !== '')
 const series = async (metrics: Metrics, name: string) => (await lines(metrics)).filter((line) => line.startsWith(name))
 
-t.test("upstream's gauges, by their names and labels; the old series goes when the source changes", async (t) => {
+t.test("upstream's gauges with their names and labels; a new source replaces the series", async (t) => {
   const metrics = new Metrics({ version: '1.2.3' })
-  t.same(await series(metrics, 'kubelet_node_config_active'), [], 'nothing is claimed before it is known')
+  t.same(await series(metrics, 'kubelet_node_config_active'), [], 'no series before the source is known')
   metrics.report({ active: 'local', assigned: 'local', lastKnownGood: 'local', error: '' }, 0)
   const local = 'node_config_source="local",node_config_uid="",node_config_resource_version="",node_config_kubelet_key=""'
   for (const name of ['assigned', 'active', 'last_known_good']) {
@@ -25,7 +25,7 @@ t.test("upstream's gauges, by their names and labels; the old series goes when t
   t.same(await series(metrics, 'kubelet_cfg_agent_trial_remaining_seconds'), ['kubelet_cfg_agent_trial_remaining_seconds 12.5'])
 })
 
-t.test("the agent's own", async (t) => {
+t.test("the agent's own metrics", async (t) => {
   const metrics = new Metrics({ version: '1.2.3' })
   const counters: Counters = metrics
   counters.restarted()
@@ -52,7 +52,7 @@ t.test("the agent's own", async (t) => {
   for (const counter of Object.values(NO_COUNTERS)) t.doesNotThrow(() => counter(1))
 })
 
-t.test('the process: what it costs, read when asked', async (t) => {
+t.test('process metrics are read when scraped', async (t) => {
   const metrics = new Metrics({ version: '1.2.3' })
   const value = async (name: string) => Number((await series(metrics, name))[0]?.split(' ')[1])
   t.ok((await value('process_resident_memory_bytes')) > 10e6)
@@ -64,13 +64,13 @@ t.test('the process: what it costs, read when asked', async (t) => {
   t.notMatch(body, 'eventloop')
 })
 
-t.test('two agents in one process (a test, the demo) do not share numbers', async (t) => {
+t.test('two agents in one process (a test, the demo) do not share metrics', async (t) => {
   const [one, other] = [new Metrics({ version: '1' }), new Metrics({ version: '1' })]
   one.restarted()
   t.same(await series(other, 'kubelet_cfg_agent_kubelet_restarts_total'), ['kubelet_cfg_agent_kubelet_restarts_total 0'])
 })
 
-t.test("what promtool's linter asks for", async (t) => {
+t.test("the rules of promtool's linter", async (t) => {
   const metrics = new Metrics({ version: '1' })
   const body = await lines(metrics)
   const types = body.flatMap((line) => /^# TYPE (\S+) (\S+)$/.exec(line)?.slice(1, 3) ?? [])

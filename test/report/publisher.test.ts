@@ -20,7 +20,7 @@ function fresh() {
 }
 const STATUS = { active: source(), assigned: source(), lastKnownGood: 'local', error: '' } as const
 
-t.test('status and events go their own ways: one that waits does not hold up the other', async (t) => {
+t.test('status and events are independent: one that waits does not delay the other', async (t) => {
   const { time, api, publisher } = fresh()
   api.fault = ({ method }) => (method === 'PATCH' ? { kind: 'unreachable', detail: '' } : undefined)
   publisher.start()
@@ -67,7 +67,7 @@ t.test('stop does not wait for a server that hangs', async (t) => {
   t.ok(stopped)
 })
 
-t.test('a bug in reporting is said, does not spin and does not end reporting', async (t) => {
+t.test('a bug in reporting is logged, retried slowly, and does not end reporting', async (t) => {
   const { time, api, log, publisher } = fresh()
   const { request } = api
   api.request = async () => {
@@ -76,7 +76,7 @@ t.test('a bug in reporting is said, does not spin and does not end reporting', a
   publisher.start()
   publisher.publish(STATUS)
   await time.advance(59_000)
-  t.equal(log.said('error').length, 2, 'one a lane')
+  t.equal(log.said('error').length, 2, 'one per worker')
   api.request = request
   await time.advance(60_000)
   t.ok(api.config)

@@ -3,7 +3,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Phase } from '../../src/decision/step.ts'
 import type { Condition } from '../../src/report/condition.ts'
 import { NO_COUNTERS } from '../../src/report/counters.ts'
-import type { Standing } from '../../src/report/publisher.ts'
+import type { NodeSummary } from '../../src/report/publisher.ts'
 import { Reporter } from '../../src/report/reporter.ts'
 import { following, found, IDENTITY, source } from './build.ts'
 import { FakeLog, FakeTime } from './fakes.ts'
@@ -13,7 +13,7 @@ const proven = `content-100@${IDENTITY}`
 const recordedChannelState = { channel: 'label', paused: undefined, problem: undefined } as const
 
 function fresh() {
-  const standings: (Standing | undefined)[] = []
+  const standings: (NodeSummary | undefined)[] = []
   const blind: Condition[] = []
   const time = new FakeTime()
   const reporter = new Reporter({
@@ -22,7 +22,7 @@ function fresh() {
     counters: NO_COUNTERS,
     agentVersion: '1.2.3',
     publish: (_status, _seconds, standing) => void standings.push(standing),
-    publishBlind: (condition) => void blind.push(condition),
+    publishCondition: (condition) => void blind.push(condition),
   })
   const look = (fields: Partial<Snapshot>, atSeconds: number, phase: Phase = 'settled') => {
     const of = following(good, { proven, recordedChannelState, ...fields })
@@ -34,14 +34,14 @@ function fresh() {
   return { look, turnBlind, time, blind }
 }
 
-t.test('an agent that has just started says nothing until it has heard what is assigned', async (t) => {
+t.test('an agent that has just started reports nothing until it has read the assignment', async (t) => {
   const { look } = fresh()
-  t.equal(look({ desired: { kind: 'unknown', detail: 'not asked yet' } }, 100), undefined)
+  t.equal(look({ desired: { kind: 'unknown', detail: 'not read yet' } }, 100), undefined)
   t.equal(look({ desired: { kind: 'config-map', ref: good, object: { kind: 'pending' } } }, 101), undefined)
   t.equal(look({}, 102)?.condition.reason, 'Promoted')
 })
 
-t.test('once it has heard, it says at once that it does not know what is assigned', async (t) => {
+t.test('once it has read an assignment, it reports at once when the assignment is unknown', async (t) => {
   const { look } = fresh()
   t.equal(look({}, 100)?.condition.status, 'True')
   t.match(look({ desired: { kind: 'config-map', ref: { ...good, name: 'other' }, object: { kind: 'pending' } } }, 101)?.condition, {
@@ -51,7 +51,7 @@ t.test('once it has heard, it says at once that it does not know what is assigne
   t.equal(look({ desired: { kind: 'unknown', detail: 'the Node was deleted' } }, 103)?.condition.status, 'Unknown')
 })
 
-t.test('one answer that systemd does not give takes nothing away, and many do', async (t) => {
+t.test('one missing answer of systemd changes nothing, many do', async (t) => {
   const unknown = { unit: { kind: 'unknown', detail: 'timed out' }, running: { kind: 'unknown', detail: 'timed out' } } as const
   const { look } = fresh()
   const before = look({}, 100)
@@ -61,13 +61,13 @@ t.test('one answer that systemd does not give takes nothing away, and many do', 
   t.equal(look(unknown, 140, 'unknown')?.condition.reason, 'KubeletUnknown')
   t.equal(look({}, 141)?.condition.reason, 'Promoted')
   const next = { ...unknown, desired: found(source('200')), desiredContent: 'content-200' }
-  t.not(look(next, 142, 'unknown')?.condition.status, 'True', 'not of what is no longer wanted')
-  const anew = fresh()
-  t.equal(anew.look(unknown, 100, 'unknown'), undefined, 'nor what an agent before this one said')
-  t.equal(anew.look(unknown, 130, 'unknown')?.condition.reason, 'KubeletUnknown')
+  t.not(look(next, 142, 'unknown')?.condition.status, 'True', 'not for a config that is no longer desired')
+  const restarted = fresh()
+  t.equal(restarted.look(unknown, 100, 'unknown'), undefined, 'nor for the report of the agent before its restart')
+  t.equal(restarted.look(unknown, 130, 'unknown')?.condition.reason, 'KubeletUnknown')
 })
 
-t.test('an agent that cannot see for long says so, whatever it said before', async (t) => {
+t.test('an agent that cannot read the node for long reports that, whatever it reported before', async (t) => {
   const { look, turnBlind, time, blind } = fresh()
   look({}, 0)
   for (let second = 0; second < 30; second += 5) {
@@ -79,14 +79,14 @@ t.test('an agent that cannot see for long says so, whatever it said before', asy
   t.match(blind, [{ status: 'Unknown', reason: 'KubeletUnknown' }])
 })
 
-t.test('and says so where it does not hear for long', async (t) => {
+t.test('an agent that cannot read the assignment for long reports that', async (t) => {
   const { look } = fresh()
   const desired = { kind: 'unknown', detail: 'forbidden' } as const
   t.equal(look({ desired }, 100), undefined)
   t.match(look({ desired }, 161)?.condition, { status: 'Unknown', reason: 'AssignmentUnknown' })
 })
 
-t.test('what stays as it is says the same at every look', async (t) => {
+t.test('an unchanged state gives the same report at every look', async (t) => {
   const { look } = fresh()
   const first = look({}, 100)
   for (let second = 101; second < 110; second += 1) t.same(look({}, second), first)

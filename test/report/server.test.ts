@@ -23,7 +23,7 @@ async function serve(t: Test, address: ListenAddress = LOOPBACK) {
     address,
     log,
     render: () => state.render(),
-    isAlive: () => ({ ok: state.alive, detail: state.alive ? 'ok' : 'the loop stands still' }),
+    isAlive: () => ({ ok: state.alive, detail: state.alive ? 'ok' : 'the loop is stuck' }),
     isReady: () => ({ ok: state.ready, detail: state.ready ? 'ok' : 'the assignment is not known' }),
     retryMs: 10,
   })
@@ -32,7 +32,7 @@ async function serve(t: Test, address: ListenAddress = LOOPBACK) {
   return { server, log, state }
 }
 
-async function ask({ host, port }: ListenAddress, path: string, method = 'GET') {
+async function fetchPage({ host, port }: ListenAddress, path: string, method = 'GET') {
   const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
     request({ host, port, path, method, agent: false }, resolve).on('error', reject).end()
   })
@@ -42,26 +42,30 @@ async function ask({ host, port }: ListenAddress, path: string, method = 'GET') 
 t.test('pages', async (t) => {
   const { server, state, log } = await serve(t)
   const address = await eventually(() => server.boundTo)
-  t.match(await ask(address, '/metrics'), { status: 200, body: 'metric 1\n', headers: { 'content-type': 'text/plain; version=0.0.4' } })
-  t.match(await ask(address, '/metrics?name[]=x'), { status: 200 })
-  t.match(await ask(address, '/metrics', 'HEAD'), { status: 200, body: '', headers: { 'content-length': '9' } })
-  t.match(await ask(address, '/healthz'), { status: 200, body: 'ok\n' })
-  t.match(await ask(address, '/readyz'), { status: 503, body: 'the assignment is not known\n' })
+  t.match(await fetchPage(address, '/metrics'), {
+    status: 200,
+    body: 'metric 1\n',
+    headers: { 'content-type': 'text/plain; version=0.0.4' },
+  })
+  t.match(await fetchPage(address, '/metrics?name[]=x'), { status: 200 })
+  t.match(await fetchPage(address, '/metrics', 'HEAD'), { status: 200, body: '', headers: { 'content-length': '9' } })
+  t.match(await fetchPage(address, '/healthz'), { status: 200, body: 'ok\n' })
+  t.match(await fetchPage(address, '/readyz'), { status: 503, body: 'the assignment is not known\n' })
   Object.assign(state, { alive: false, ready: true })
-  t.match(await ask(address, '/healthz'), { status: 503, body: 'the loop stands still\n' })
-  t.match(await ask(address, '/readyz'), { status: 200 })
-  for (const path of ['/', '/metrics/', '/toString', '/__proto__', '//']) t.match(await ask(address, path), { status: 404 }, path)
-  t.match(await ask(address, '/metrics', 'POST'), { status: 405, headers: { allow: 'GET, HEAD' } })
+  t.match(await fetchPage(address, '/healthz'), { status: 503, body: 'the loop is stuck\n' })
+  t.match(await fetchPage(address, '/readyz'), { status: 200 })
+  for (const path of ['/', '/metrics/', '/toString', '/__proto__', '//']) t.match(await fetchPage(address, path), { status: 404 }, path)
+  t.match(await fetchPage(address, '/metrics', 'POST'), { status: 405, headers: { allow: 'GET, HEAD' } })
   state.render = async () => {
     throw new Error('secret detail')
   }
-  const failed = await ask(address, '/metrics')
+  const failed = await fetchPage(address, '/metrics')
   t.equal(failed.status, 500)
   t.notMatch(failed.body, 'secret')
   t.equal(log.said('error').length, 1)
 })
 
-t.test('an address in use is a warning, said once, and taken when it is free', async (t) => {
+t.test('an address in use is logged once, and used when it is free', async (t) => {
   const first = await serve(t)
   const address = await eventually(() => first.server.boundTo)
   const second = await serve(t, address)
@@ -71,11 +75,11 @@ t.test('an address in use is a warning, said once, and taken when it is free', a
   t.equal(second.server.boundTo, undefined)
   await first.server.stop()
   await eventually(() => second.server.boundTo)
-  t.match(await ask(address, '/healthz'), { status: 200 })
+  t.match(await fetchPage(address, '/healthz'), { status: 200 })
   t.match(second.log.said('info'), ['serving metrics'])
 })
 
-t.test('stop ends idle and half-open connections, and a retry that is due', async (t) => {
+t.test('stop ends idle and half-open connections, and a pending retry', async (t) => {
   const { server } = await serve(t)
   const address = await eventually(() => server.boundTo)
   const socket = connect(address.port, address.host)

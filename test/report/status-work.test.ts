@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Lane } from '../../src/report/lane.ts'
 import { patchOf, readConfig, sameStatus, shows } from '../../src/report/node-config.ts'
+import { ReportWorker } from '../../src/report/report-worker.ts'
 import type { ConfigStatus } from '../../src/report/status.ts'
 import { statusWork } from '../../src/report/status-work.ts'
 import { source } from './build.ts'
@@ -17,21 +17,21 @@ function fresh() {
   const api = new FakeApi(() => time.nowMs)
   const log = new FakeLog()
   const work = statusWork({ api, nodeName: 'node-1', clock: time.clock, log, random: () => 1 })
-  const lane = new Lane(work, time.sleep, log)
+  const lane = new ReportWorker(work, time.sleep, log)
   lane.start()
   const want = (status: ConfigStatus) => {
     work.want(status)
-    lane.ring()
+    lane.wake()
   }
   const observe = (uid: string, config: unknown) => {
     work.observe(uid, readConfig(config))
-    lane.ring()
+    lane.wake()
   }
   return { time, api, log, lane, want, observe }
 }
 const wire = (resourceVersion: string) => ({ configMap: source(resourceVersion) })
 
-t.test('the patch sets what is known, removes what is local, and reaches {}', async (t) => {
+t.test('the patch sets known fields, removes local ones, and reaches {}', async (t) => {
   const { time, api, log, want } = fresh()
   want(FAILED)
   await time.advance(0)
@@ -39,7 +39,7 @@ t.test('the patch sets what is known, removes what is local, and reaches {}', as
   t.same(api.config, { assigned: wire('2'), active: wire('1'), lastKnownGood: wire('1'), error: 'failed to load config' })
   want({ ...ASSIGNED, active: undefined })
   await time.advance(5000)
-  t.same(api.config, { assigned: wire('1'), active: wire('1') }, 'what is not known stays as it was')
+  t.same(api.config, { assigned: wire('1'), active: wire('1') }, 'an unknown field stays as it was')
   want(LOCAL)
   await time.advance(5000)
   t.same(api.config, {})
@@ -47,7 +47,7 @@ t.test('the patch sets what is known, removes what is local, and reaches {}', as
   t.same(log.said('info'), Array(3).fill('updating Node.Status.Config'))
 })
 
-t.test('written on change only, against what the server shows', async (t) => {
+t.test('written only when the server shows another status', async (t) => {
   const { time, api, want, observe } = fresh()
   observe('u1', { assigned: wire('1'), active: wire('1') })
   want(ASSIGNED)
@@ -60,7 +60,7 @@ t.test('written on change only, against what the server shows', async (t) => {
   t.equal(api.requests.length, 0, 'there and back again before anything was sent')
 })
 
-t.test('newest wins: what became outdated while the server was away is never sent', async (t) => {
+t.test('latest wins: a status that became outdated during an outage is never sent', async (t) => {
   const { time, api, want } = fresh()
   api.fault = () => ({ kind: 'unreachable', detail: 'ECONNREFUSED' })
   want(FAILED)
@@ -73,7 +73,7 @@ t.test('newest wins: what became outdated while the server was away is never sen
   t.same(api.config, { assigned: wire('1'), active: wire('1') })
 })
 
-t.test('an outage is said once, and its end makes the next one worth saying', async (t) => {
+t.test('an outage is logged once, and the next one again', async (t) => {
   const { time, api, log, want } = fresh()
   api.fault = () => refusal(404, 'NotFound')
   want(FAILED)
@@ -85,7 +85,7 @@ t.test('an outage is said once, and its end makes the next one worth saying', as
   t.equal(log.said('info').length, 1)
 })
 
-t.test('Retry-After is honoured, and a conflict is tried again', async (t) => {
+t.test('Retry-After is honoured, and a conflict is retried', async (t) => {
   const { time, api, want } = fresh()
   const answers = [refusal(429, 'TooManyRequests', 300_000), refusal(409, 'Conflict')]
   api.fault = () => answers.shift()
@@ -97,7 +97,7 @@ t.test('Retry-After is honoured, and a conflict is tried again', async (t) => {
   t.ok(api.config)
 })
 
-t.test('a server that drops the status is told apart, said once, and asked again once an hour', async (t) => {
+t.test('a server that drops the status is logged once, and retried once an hour', async (t) => {
   const { time, api, log, want, observe } = fresh()
   api.dropsConfig = true
   want(ASSIGNED)
@@ -126,7 +126,7 @@ t.test('a status that is refused waits for the next one, or an hour', async (t) 
   t.match(api.config, { assigned: wire('2') })
 })
 
-t.test('a server that answers with something else is not fought', async (t) => {
+t.test('a server that stores another status is not fought', async (t) => {
   const { time, api, log, want, observe } = fresh()
   const altered = { error: 'altered' }
   api.fault = () => ({ kind: 'ok', object: { status: { config: altered } } })
@@ -136,10 +136,10 @@ t.test('a server that answers with something else is not fought', async (t) => {
     observe('u1', altered)
   }
   t.equal(api.requests.length, 1)
-  t.match(log.said('warn'), [/keeps another/])
+  t.match(log.said('warn'), [/stored another/])
 })
 
-t.test('what somebody else changed is mended, at most once a minute, but not by a watch that lags', async (t) => {
+t.test('a change by another client is corrected at most once a minute, and a lagging watch is ignored', async (t) => {
   const { time, api, want, observe } = fresh()
   want(ASSIGNED)
   await time.advance(1000)
@@ -147,12 +147,12 @@ t.test('what somebody else changed is mended, at most once a minute, but not by 
   await time.advance(1000)
   observe('u1', api.config)
   await time.advance(HOUR_MS)
-  t.equal(api.requests.length, 1, 'the event was older than our patch')
+  t.equal(api.requests.length, 1, 'the event was older than the patch')
   observe('u1', {})
   await time.advance(1000)
   observe('u1', api.config)
   await time.advance(HOUR_MS)
-  t.equal(api.requests.length, 1, 'what comes and goes is left alone')
+  t.equal(api.requests.length, 1, 'a change that is undone is ignored')
   for (let second = 0; second < 600; second += 1) {
     observe('u1', {})
     await time.advance(1000)
@@ -161,10 +161,10 @@ t.test('what somebody else changed is mended, at most once a minute, but not by 
   observe('u1', {})
   want(FAILED)
   await time.advance(1000)
-  t.match(api.config, { assigned: wire('2') }, 'news does not wait for that')
+  t.match(api.config, { assigned: wire('2') }, 'a new status does not wait for that')
 })
 
-t.test('a Node that was created anew gets its status at once', async (t) => {
+t.test('a Node that was created again gets its status at once', async (t) => {
   const { time, api, want, observe } = fresh()
   observe('u1', undefined)
   want(ASSIGNED)
@@ -180,7 +180,7 @@ t.test('a Node that was created anew gets its status at once', async (t) => {
   t.match(api.config, { assigned: wire('2') })
 })
 
-t.test('a Node that was created anew just after its status was sent does not wait for the mending', async (t) => {
+t.test('a Node that was created again right after a write does not wait for the correction interval', async (t) => {
   const { time, api, want, observe } = fresh()
   observe('u1', undefined)
   want(ASSIGNED)
@@ -191,7 +191,7 @@ t.test('a Node that was created anew just after its status was sent does not wai
   t.match(api.config, { assigned: wire('1') })
 })
 
-t.test('never more than a request a second, and the newest status in the end, whatever the server and others do', async (t) => {
+t.test('for any faults: at most one request a second, and the latest status in the end', async (t) => {
   const statuses = fc.constantFrom(LOCAL, ASSIGNED, FAILED, { ...FAILED, active: undefined })
   const faults = fc.constantFrom(
     undefined,
@@ -231,7 +231,7 @@ t.test('never more than a request a second, and the newest status in the end, wh
   await fc.assert(property, { numRuns: 60 })
 })
 
-t.test('an overlay is nothing that the server knows: it is not sent, and makes no difference to what it shows', async (t) => {
+t.test('an overlay is not sent, and is ignored in comparisons with the server', async (t) => {
   const source = { namespace: 'kube-system', name: 'a', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '1' }
   const overlaid = { ...source, overlay: '0123456789abcdef' }
   const status = { assigned: overlaid, active: overlaid, lastKnownGood: source, error: '' }

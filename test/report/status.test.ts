@@ -10,7 +10,7 @@ import { following, found, held, runningContent, snapshot, source, unit, verdict
 const good = source('100')
 const next = source('200')
 
-/** Assigned is `next`, what runs is last-known-good `good`. */
+/** `next` is assigned; the last-known-good `good` runs. */
 function onLastKnownGood(fields: Partial<Snapshot> = {}): Snapshot {
   return following(next, {
     lastKnownGood: held(good),
@@ -24,14 +24,18 @@ t.test('a node that follows its assignment', async (t) => {
   t.same(describeStatus(snapshot(), 'settled'), { active: 'local', assigned: 'local', lastKnownGood: 'local', error: '' })
   t.same(describeStatus(following(good), 'in-trial'), { active: good, assigned: good, lastKnownGood: 'local', error: '' })
   const waiting = describeStatus(onLastKnownGood({ assigned: { kind: 'source', source: good }, assignedContent: 'content-100' }), 'spread')
-  t.same(waiting, { active: good, assigned: good, lastKnownGood: good, error: '' }, 'waiting its turn is no error')
+  t.same(waiting, { active: good, assigned: good, lastKnownGood: good, error: '' }, 'waiting is not an error')
 })
 
 t.test('active', async (t) => {
   const active = (of: Snapshot) => describeStatus(of, undefined).active
   const sameBytes = following(next, { running: runningContent('content-200') })
-  t.same(active(sameBytes), next, 'moves to the version its next start would use, where the content is the same')
-  t.same(active(onLastKnownGood({ nextStart: { kind: 'known', held: held(next) } })), good, 'is what runs until kubelet has been restarted')
+  t.same(active(sameBytes), next, 'becomes the version of the next start if the content is the same')
+  t.same(
+    active(onLastKnownGood({ nextStart: { kind: 'known', held: held(next) } })),
+    good,
+    'is the running one until kubelet has been restarted',
+  )
   t.equal(active(following(good, { running: { kind: 'unknown', detail: 'pre-exec' } })), undefined, 'unknown is not local')
   t.equal(active(following(good, { running: { kind: 'none' } })), undefined, 'nothing runs: what was published stays')
 
@@ -43,12 +47,12 @@ t.test('active', async (t) => {
     'the process names a version that no record holds any more; its uid gives the name',
   )
   const desiredOnly = snapshot({ desired: found(next), running: runningContent('content-7'), unit: unit({ process }) })
-  t.same(active(desiredOnly), source('7', { kubeletConfigKey: 'old-key' }), 'what is desired knows the name too')
+  t.same(active(desiredOnly), source('7', { kubeletConfigKey: 'old-key' }), 'the name is known from the desired config too')
   const foreign = following(next, { running: runningContent('content-7'), unit: unit({ process: { ...process, uid: 'uid-9' } }) })
-  t.equal(active(foreign), undefined, 'a uid that nobody can name stays unknown')
+  t.equal(active(foreign), undefined, 'a uid without a known name stays unknown')
 })
 
-t.test('trouble with following the cluster', async (t) => {
+t.test('failures to follow the cluster', async (t) => {
   const error = (fields: Partial<Snapshot>) => describeStatus(following(good, fields), 'settled').error
   t.equal(
     error({ desired: { kind: 'invalid', detail: texts.ALL_NIL_SUBFIELDS_ERROR } }),
@@ -58,7 +62,7 @@ t.test('trouble with following the cluster', async (t) => {
     const desired = { kind: 'config-map', ref: good, object: { kind: 'unavailable', reason, detail: '' } } as const
     t.equal(error({ desired }), 'failed to sync: failed to download config, see Kubelet log for details', reason)
   }
-  t.equal(error({ desired: { kind: 'config-map', ref: good, object: { kind: 'pending' } } }), '', 'not asked yet is no error')
+  t.equal(error({ desired: { kind: 'config-map', ref: good, object: { kind: 'pending' } } }), '', 'not requested yet is not an error')
   t.equal(error({ desired: { kind: 'unknown', detail: 'no Node' } }), '')
   t.equal(
     error({ troubles: [{ step: 'assign', about: '', detail: 'ENOSPC', retryAtUs: 0 }] }),
@@ -70,10 +74,10 @@ t.test('trouble with following the cluster', async (t) => {
   )
   t.equal(error({ assigned: { kind: 'damaged', detail: '' } }), 'internal failure, see Kubelet log for details')
   const both = { desired: { kind: 'invalid', detail: '' }, verdicts: verdictOn('content-100', { reason: 'load' }) } as const
-  t.match(error(both), /^failed to sync/, 'comes before what is wrong with the config')
+  t.match(error(both), /^failed to sync/, 'comes before faults of the config')
 })
 
-t.test('what is wrong with the assigned config', async (t) => {
+t.test('faults of the assigned config', async (t) => {
   const error = (fields: Partial<Snapshot>, phase: Parameters<typeof describeStatus>[1] = 'fallen-back') =>
     describeStatus(onLastKnownGood(fields), phase).error
   t.equal(
@@ -98,10 +102,10 @@ t.test('what is wrong with the assigned config', async (t) => {
   t.match(error({ verdicts: verdictOn('content-200', { state: 'provisional' }) }), 'crash-looped')
   t.equal(error({ verdicts: verdictOn('content-200', { state: 'provisional' }) }, 'node-at-fault'), texts.NODE_AT_FAULT_ERROR)
   t.match(error({ verdicts: verdictOn('content-200', { state: 'confirmed' }) }, 'node-at-fault'), 'crash-looped')
-  t.equal(error({ verdicts: verdictOn('content-100') }), '', 'a verdict on something else is none on this')
+  t.equal(error({ verdicts: verdictOn('content-100') }), '', 'a verdict on another config does not count')
   const refused = { verdicts: verdictOn('new bytes', { reason: 'load', state: 'refused' }), desiredContent: 'new bytes' } as const
   t.match(error({ ...refused, desired: found(next) }), 'failed to load config', 'the assigned version, after a restored etcd')
-  t.equal(error({ ...refused, desired: found(good) }, 'settled'), '', 'but not another version that is on its way')
+  t.equal(error({ ...refused, desired: found(good) }, 'settled'), '', 'but not another version about to be applied')
   t.equal(error({ verdicts: verdictOn('content-200'), unit: unit({ kubeletIdentity: 'kubelet-2' }) }), '', 'nor is one of another kubelet')
   t.match(
     error({ verdicts: verdictOn('content-200'), unit: { kind: 'unknown', detail: '' } }),
@@ -110,7 +114,7 @@ t.test('what is wrong with the assigned config', async (t) => {
   )
 })
 
-t.test('what keeps a sound config from running', async (t) => {
+t.test('what prevents a good config from running', async (t) => {
   const error = (fields: Partial<Snapshot>, phase: Parameters<typeof describeStatus>[1] = 'blocked') =>
     describeStatus(onLastKnownGood(fields), phase).error
   const requests = (hold: 'paused' | 'local') => ({ hold, rollback: undefined, retry: false })
@@ -121,7 +125,7 @@ t.test('what keeps a sound config from running', async (t) => {
   t.equal(
     error({ desired: unknown, recordedChannelState: { ...recordedChannelState, paused: undefined, problem: 'a tie' } }),
     'failed to sync: a tie',
-    'as it was heard last',
+    'the problem recorded last',
   )
   t.equal(error({ requests: requests('local') }), texts.HELD_LOCAL_ERROR)
   t.equal(error({}, 'ineffective'), texts.INEFFECTIVE_ERROR)
@@ -131,19 +135,19 @@ t.test('what keeps a sound config from running', async (t) => {
   const broken = (reason: WiringProblem) => ({ unit: unit({ wiring: { kind: 'broken', reason, detail: '/etc/secret' } }) })
   for (const reason of ['drop-in-missing', 'daemon-reload-needed', 'overridden', 'flag-wins', 'no-config-argument'] as const) {
     t.match(error(broken(reason)), /^failed to activate config: .*, see kubelet-cfg-agent log for details$/, reason)
-    t.equal(describeStatus(following(good, broken(reason)), 'settled').error, '', 'silent while what is wanted runs')
-    t.equal(describeStatus(snapshot({ ...broken(reason), running: { kind: 'none' } }), 'blocked').error, '', 'and where nothing is wanted')
+    t.equal(describeStatus(following(good, broken(reason)), 'settled').error, '', 'not reported while the desired config runs')
+    t.equal(describeStatus(snapshot({ ...broken(reason), running: { kind: 'none' } }), 'blocked').error, '', 'nor if nothing is desired')
   }
   t.equal(describeStatus(following(good, { requests: requests('paused') }), 'paused').error, '')
 })
 
-t.test('where kubelet has a controller of its own, only that is said, and its fields are left alone', async (t) => {
+t.test("with kubelet's own controller, only that is reported, and its fields are left alone", async (t) => {
   const wiring = { kind: 'broken', reason: 'dynamic-config-dir', detail: '' } as const
   const status = describeStatus(following(good, { unit: unit({ wiring }) }), 'blocked')
   t.same(status, { active: undefined, assigned: undefined, lastKnownGood: undefined, error: texts.wiringError('dynamic-config-dir') })
 })
 
-t.test('no status names a content, a path of the node or a detail, whatever the state', async (t) => {
+t.test('in any state, the status contains no content, no path of the node and no detail', async (t) => {
   const details = fc.constant('SECRET DETAIL /etc/kubernetes')
   const arbitrary = fc.record({
     hold: fc.constantFrom('none' as const, 'paused' as const, 'local' as const),

@@ -8,7 +8,7 @@ import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import type { Instant } from '../../src/decision/instant.ts'
-import { layOver } from '../../src/overlay/lay-over.ts'
+import { applyOverlay } from '../../src/overlay/apply-overlay.ts'
 import type { RuntimeRecords } from '../../src/ports/store.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
 import { type Random, seededRandom } from './random.ts'
@@ -266,11 +266,11 @@ export class SimWorld {
 
   /** What the cluster wants, as this node would have it. */
   desired(): Desired {
-    return layOver(this.cluster.desired(), this.#monotonicUs < this.overlayFromUs ? { kind: 'pending' } : this.overlay.view())
+    return applyOverlay(this.cluster.desired(), this.#monotonicUs < this.overlayFromUs ? { kind: 'pending' } : this.overlay.view())
   }
 
   truth(): Desired {
-    return layOver(this.cluster.truth(), this.overlay.view())
+    return applyOverlay(this.cluster.truth(), this.overlay.view())
   }
 
   /** What the command line would write; set by the runner, which knows the requests' format. Returns whether it could. */

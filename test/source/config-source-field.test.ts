@@ -6,24 +6,24 @@ import { isConfigMapKey, isNamespace, isObjectName } from '../../src/values/kube
 const REF = { namespace: 'kube-system', name: 'my-node-config', kubeletConfigKey: 'kubelet' }
 const nodeWith = (configSource: unknown) => ({ metadata: { name: 'n1' }, spec: { configSource } })
 
-t.test('no configSource is local', (t) => {
+t.test('a Node without configSource is local', (t) => {
   for (const node of [{ metadata: {} }, { spec: null }, { spec: {} }, nodeWith(undefined), nodeWith(null)])
     t.same(readAssignment(node), { kind: 'local' })
   t.end()
 })
 
-t.test('a ConfigMap is named by its three parts and nothing else', (t) => {
+t.test('a ConfigMap needs namespace, name and key, and nothing else', (t) => {
   t.same(readAssignment(nodeWith({ configMap: { ...REF, uid: '', other: 1 } })), { kind: 'config-map', ref: REF })
   t.end()
 })
 
-t.test("no known subfield is refused in upstream's words", (t) => {
+t.test("a configSource without a known subfield is refused with upstream's message", (t) => {
   const expected = { kind: 'invalid', detail: 'invalid NodeConfigSource, exactly one subfield must be non-nil, but all were nil' }
   for (const source of [{}, { configMap: null }, { secret: { name: 'x' } }]) t.same(readAssignment(nodeWith(source)), expected)
   t.end()
 })
 
-t.test('what is malformed is neither local nor a path', (t) => {
+t.test('a malformed configSource is neither local nor a ConfigMap', (t) => {
   const wrong: unknown[] = [
     'text',
     [],
@@ -44,7 +44,7 @@ t.test('what is malformed is neither local nor a path', (t) => {
   t.end()
 })
 
-t.test('whatever the Node says, the answer is local only when there is no configSource, and names are safe as paths', (t) => {
+t.test('for any Node: local only without a configSource, and names are safe in paths', (t) => {
   fc.assert(
     fc.property(fc.jsonValue(), (configSource) => {
       const assignment = readAssignment(nodeWith(configSource))

@@ -12,20 +12,20 @@ const MIRROR = { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' }
 
 function drainOf(node: KubeAnswer, list: KubeAnswer) {
   const world = { node, list, nowUs: 0 }
-  const asked: KubeRequest[] = []
+  const requests: KubeRequest[] = []
   const api = {
     request: async (request: KubeRequest) => {
-      asked.push(request)
+      requests.push(request)
       return request.path === '/api/v1/pods' ? world.list : world.node
     },
   }
   const clock = { now: () => ({ bootId: 'b', monotonicUs: world.nowUs, wallMs: 0 }) }
   const changes: unknown[] = []
   const drain: NodeDrain = new NodeDrain(api, 'node-1', clock, () => changes.push(drain.isDrained()))
-  return { world, asked, changes, drain }
+  return { world, requests, changes, drain }
 }
 
-/** Once it has asked. */
+/** After its requests have been answered. */
 async function settled(drain: NodeDrain): Promise<boolean | undefined> {
   drain.isDrained()
   for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
@@ -33,7 +33,7 @@ async function settled(drain: NodeDrain): Promise<boolean | undefined> {
 }
 const isDrained = (node: KubeAnswer, list: KubeAnswer) => settled(drainOf(node, list).drain)
 
-t.test('the answer comes later, and whoever waits is told of another one alone', async (t) => {
+t.test('the result comes later, and onChange is called only when it differs', async (t) => {
   const { world, drain, changes } = drainOf(CORDONED, pods())
   t.equal(drain.isDrained(), undefined)
   t.equal(await settled(drain), true)
@@ -43,28 +43,28 @@ t.test('the answer comes later, and whoever waits is told of another one alone',
   t.same(changes, [true])
   world.list = pods(owned('ReplicaSet'))
   world.nowUs = 20e6
-  t.equal(drain.isDrained(), true, 'while it asks anew, the last answer')
+  t.equal(drain.isDrained(), true, 'the last result, during the next requests')
   t.equal(await settled(drain), false)
   t.same(changes, [true, false])
 })
 
-t.test('a node that takes pods is not drained, and nobody asks for its pods', async (t) => {
+t.test('a node that is not cordoned is not drained, and its pods are not listed', async (t) => {
   for (const node of [{}, { spec: {} }, { spec: { unschedulable: false } }, { spec: { unschedulable: 'true' } }]) {
-    const { drain, asked } = drainOf(ok(node), pods())
+    const { drain, requests } = drainOf(ok(node), pods())
     t.equal(await settled(drain), false)
     t.same(
-      asked.map(({ path }) => path),
+      requests.map(({ path }) => path),
       ['/api/v1/nodes/node-1'],
     )
   }
 })
 
-t.test('what may stay on a drained node', async (t) => {
+t.test('pods that may stay on a drained node', async (t) => {
   t.equal(await isDrained(CORDONED, pods()), true)
   t.equal(await isDrained(CORDONED, pods(owned('DaemonSet'), MIRROR, ended('Succeeded'), ended('Failed'))), true)
 })
 
-t.test('one pod of another kind is enough', async (t) => {
+t.test('one other pod means not drained', async (t) => {
   for (const pod of [
     owned('ReplicaSet'),
     owned('DaemonSet', false),
@@ -78,13 +78,13 @@ t.test('one pod of another kind is enough', async (t) => {
     t.equal(await isDrained(CORDONED, pods(owned('DaemonSet'), pod)), false, JSON.stringify(pod))
 })
 
-t.test('only the pods of this node are asked for', async (t) => {
-  const { drain, asked } = drainOf(CORDONED, pods())
+t.test('only the pods of this node are listed', async (t) => {
+  const { drain, requests } = drainOf(CORDONED, pods())
   await settled(drain)
-  t.match(asked[1], { method: 'GET', path: '/api/v1/pods', query: { fieldSelector: 'spec.nodeName=node-1' } })
+  t.match(requests[1], { method: 'GET', path: '/api/v1/pods', query: { fieldSelector: 'spec.nodeName=node-1' } })
 })
 
-t.test('what cannot be told is unknown, and never drained', async (t) => {
+t.test('a failed request means unknown, never drained', async (t) => {
   const away: KubeAnswer = { kind: 'unreachable', detail: 'nobody' }
   for (const answer of [refused(403), refused(404), refused(500), away]) {
     t.equal(await isDrained(answer, pods()), undefined)
@@ -94,18 +94,18 @@ t.test('what cannot be told is unknown, and never drained', async (t) => {
   t.equal(await isDrained(CORDONED, ok(null)), undefined)
 })
 
-t.test('asked again after 10 s, and not before, whatever the answer was', async (t) => {
+t.test('checked again after 10 s and not before, whatever the result', async (t) => {
   for (const node of [CORDONED, ok({}), refused(403)]) {
-    const { world, drain, asked } = drainOf(node, pods(owned('ReplicaSet')))
+    const { world, drain, requests } = drainOf(node, pods(owned('ReplicaSet')))
     const first = await settled(drain)
-    const count = asked.length
+    const count = requests.length
     world.node = CORDONED
     world.list = pods()
     world.nowUs = 10e6 - 1
     t.equal(await settled(drain), first)
-    t.equal(asked.length, count)
+    t.equal(requests.length, count)
     world.nowUs = 10e6
     t.equal(await settled(drain), true)
-    t.equal(asked.length, count + 2)
+    t.equal(requests.length, count + 2)
   }
 })

@@ -28,7 +28,7 @@ const resolve = (...texts: string[]) =>
     CONFIG_SOURCE_ONLY,
   ).desired
 
-t.test('a Node and the ConfigMap it names, in one file or in several', (t) => {
+t.test('a Node and its ConfigMap, in one file or in several', (t) => {
   const desired = resolve(`${NODE}---\n${CONFIG_MAP}`)
   t.same(resolve(CONFIG_MAP, NODE), desired)
   t.same(resolve(JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [] }), NODE, CONFIG_MAP), desired)
@@ -41,14 +41,14 @@ t.test('a Node and the ConfigMap it names, in one file or in several', (t) => {
   t.end()
 })
 
-t.test('a Node without configSource is local; other objects and other nodes do not matter', (t) => {
+t.test('a Node without configSource is local; other objects and other nodes are ignored', (t) => {
   t.match(resolve(PLAIN_NODE, 'apiVersion: v1\nkind: Secret\nmetadata: {name: n1}\n', NODE.replace('n1', 'n2')), { kind: 'local' })
   t.equal(resolve(NODE.replace('n1', 'n2')).kind, 'unknown')
   t.equal(resolve().kind, 'unknown')
   t.end()
 })
 
-t.test('what is ambiguous or does not parse is never local', (t) => {
+t.test('ambiguous and invalid manifests never mean local', (t) => {
   t.equal(resolve(PLAIN_NODE, PLAIN_NODE).kind, 'unknown')
   t.equal(resolve(PLAIN_NODE, NODE).kind, 'unknown')
   t.match(resolve(NODE, CONFIG_MAP, CONFIG_MAP), { object: { kind: 'unavailable', reason: 'malformed', detail: /1\.yaml, 2\.yaml/ } })
@@ -60,7 +60,7 @@ t.test('what is ambiguous or does not parse is never local', (t) => {
   t.end()
 })
 
-t.test('a file that was good and no longer parses counts with what it held', (t) => {
+t.test('a file that no longer parses counts with its last good content', (t) => {
   const broken = { ...file('node.yaml', NODE), problem: 'line 1' }
   t.match(resolveManifests([broken, file('cfg.yaml', CONFIG_MAP)], 'n1', CONFIG_SOURCE_ONLY).desired, {
     kind: 'config-map',
@@ -69,7 +69,7 @@ t.test('a file that was good and no longer parses counts with what it held', (t)
   t.end()
 })
 
-t.test('uid and resourceVersion are kept where given, else the one follows the name and the other the data', (t) => {
+t.test('uid and resourceVersion are kept if given, and else derived from the name and from the data', (t) => {
   const versionOf = (metadata: object, data: object) =>
     withVersion({ kind: 'ConfigMap', metadata, data }).metadata as Record<string, string>
   const named = { namespace: 'a', name: 'b' }
@@ -91,7 +91,7 @@ t.test('uid and resourceVersion are kept where given, else the one follows the n
   t.end()
 })
 
-t.test('channels, from manifests', (t) => {
+t.test('channels in manifests', (t) => {
   const channels: ChannelSettings = {
     channels: ['config-source', 'label', 'annotation', 'selector'],
     namespace: 'kube-system',
@@ -103,7 +103,7 @@ t.test('channels, from manifests', (t) => {
     'name: cfg',
     'name: cfg, labels: {kubelet-cfg-agent.io/fleet: "true"}, annotations: {kubelet-cfg-agent.io/node-selector: zone=a}',
   )
-  const ask = (...texts: string[]) =>
+  const desiredFrom = (...texts: string[]) =>
     resolveManifests(
       texts.map((text, i) => file(`${i}.yaml`, text)),
       'n1',
@@ -111,22 +111,24 @@ t.test('channels, from manifests', (t) => {
     ).desired
   const label = 'labels: {kubelet-cfg-agent.node-restriction.kubernetes.io/config: cfg}'
   const found = (channel: string) => ({ kind: 'config-map', ref: { name: 'cfg' }, object: { kind: 'found' }, channelState: { channel } })
-  t.match(ask(node(label), CONFIG_MAP), found('label'))
-  t.match(ask(node('annotations: {kubelet-cfg-agent.io/config-source: kube-system/cfg}'), CONFIG_MAP), found('annotation'))
-  t.match(ask(node('labels: {zone: a}'), member), found('selector'))
-  t.match(ask(node('labels: {zone: b}'), member), { kind: 'local', channelState: { channel: undefined } })
-  t.match(ask(node('labels: {zone: a}'), member, 'a: ['), {
+  t.match(desiredFrom(node(label), CONFIG_MAP), found('label'))
+  t.match(desiredFrom(node('annotations: {kubelet-cfg-agent.io/config-source: kube-system/cfg}'), CONFIG_MAP), found('annotation'))
+  t.match(desiredFrom(node('labels: {zone: a}'), member), found('selector'))
+  t.match(desiredFrom(node('labels: {zone: b}'), member), { kind: 'local', channelState: { channel: undefined } })
+  t.match(desiredFrom(node('labels: {zone: a}'), member, 'a: ['), {
     kind: 'invalid',
     detail: /2\.yaml cannot be read/,
     channelState: { channel: 'selector' },
   })
-  t.match(ask(node('labels: {zone: a}'), member, member), { kind: 'invalid', detail: /same priority/ })
+  t.match(desiredFrom(node('labels: {zone: a}'), member, member), { kind: 'invalid', detail: /same priority/ })
   const paused = 'annotations: {kubelet-cfg-agent.io/paused: "true"}'
-  t.match(ask(node(paused)), { kind: 'local', channelState: { paused: { on: 'Node' } } })
-  t.match(ask(node(label), CONFIG_MAP.replace('name: cfg', `name: cfg, ${paused}`)), { channelState: { paused: { on: 'ConfigMap' } } })
+  t.match(desiredFrom(node(paused)), { kind: 'local', channelState: { paused: { on: 'Node' } } })
+  t.match(desiredFrom(node(label), CONFIG_MAP.replace('name: cfg', `name: cfg, ${paused}`)), {
+    channelState: { paused: { on: 'ConfigMap' } },
+  })
   t.match(readManifest(node('annotations: {kubelet-cfg-agent.io/paused: true}'), parseDocuments), {
     kind: 'bad',
-    detail: /of Node n1 are not text by key/,
+    detail: /of Node n1 are not maps of strings/,
   })
   t.end()
 })

@@ -1,6 +1,7 @@
 /**
- * The annotation channel: `namespace/name[:key]`, or a NodeConfigSource as JSON, as it once stood in the Node's spec. A node can write its own
- * annotations, so settings can switch this channel off. Pure.
+ * The annotation channel: `namespace/name[:key]`, or a NodeConfigSource as JSON, as in the Node's
+ * spec. A node can write its own annotations, so this channel can be switched off in the settings.
+ * Pure.
  */
 
 import { CONFIG_SOURCE_ANNOTATION } from '../../decision/channels.ts'
@@ -25,7 +26,7 @@ function readJson(text: string): Exclude<Assignment, { kind: 'local' }> {
   try {
     value = JSON.parse(text)
   } catch {
-    return { kind: 'invalid', detail: 'it is no valid JSON' }
+    return { kind: 'invalid', detail: 'it is not valid JSON' }
   }
   return readConfigSource(value)
 }

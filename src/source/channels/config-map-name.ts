@@ -1,5 +1,7 @@
-/** A ConfigMap as people write it: `namespace/name` or `namespace/name:key`. What is read here is safe in a request path. Pure. */
-import type { ConfigMapRef } from '../../decision/config-source.ts'
+/**
+ * Reads `namespace/name` or `namespace/name:key`. The parts of a valid name are safe in a request
+ * path. Pure.
+ */
 import { isConfigMapKey, isNamespace, isObjectName, quote } from '../../values/kubernetes-names.ts'
 
 export type ConfigMapReading =
@@ -13,14 +15,10 @@ export function readConfigMapName(text: string): ConfigMapReading {
   const colon = text.indexOf(':', slash)
   const name = text.slice(slash + 1, colon < 0 ? undefined : colon)
   const key = colon < 0 ? undefined : text.slice(colon + 1)
-  if (!isNamespace(namespace)) return refuse(`namespace ${quote(namespace)} is no DNS label`)
-  if (!isObjectName(name)) return refuse(`name ${quote(name)} is no DNS subdomain`)
-  if (key !== undefined && !isConfigMapKey(key)) return refuse(`key ${quote(key)} is no ConfigMap key`)
+  if (!isNamespace(namespace)) return refuse(`namespace ${quote(namespace)} is not a DNS label`)
+  if (!isObjectName(name)) return refuse(`name ${quote(name)} is not a DNS subdomain`)
+  if (key !== undefined && !isConfigMapKey(key)) return refuse(`key ${quote(key)} is not a ConfigMap key`)
   return { ok: true, namespace, name, key }
-}
-
-export function writeConfigMapName({ namespace, name, kubeletConfigKey }: ConfigMapRef): string {
-  return `${namespace}/${name}:${kubeletConfigKey}`
 }
 
 function refuse(detail: string): ConfigMapReading {

@@ -1,24 +1,26 @@
 /**
- * The selector channel: of the ConfigMaps of a fleet, the one of highest priority whose node selector matches a Node. A ConfigMap that cannot be
- * understood may be meant for any node, so it is taken for a match: it is an error where it could be the one that decides, and none where a
- * higher priority decides anyway. A tie is refused, since which of the two would win is nobody's intention. Pure.
+ * The selector channel: chooses the ConfigMap of a fleet with the highest priority whose node
+ * selector matches the Node. A ConfigMap whose metadata is malformed could be meant for any node,
+ * so it counts as a match: that is an error if it could be the one with the highest priority, and
+ * ignored otherwise. A tie is an error, since neither is clearly meant. Pure.
  *
- * A ConfigMap without a selector selects nothing and one with an empty selector everything, as in Kubernetes (`LabelSelectorAsSelector`).
+ * A missing selector selects nothing and an empty selector selects everything, as in Kubernetes
+ * (`LabelSelectorAsSelector`).
  */
 
-import { NODE_SELECTOR_ANNOTATION, PRIORITY_ANNOTATION } from '../../decision/channels.ts'
+import { FLEET_LABEL, NODE_SELECTOR_ANNOTATION, PRIORITY_ANNOTATION } from '../../decision/channels.ts'
 import { isObjectName, quote } from '../../values/kubernetes-names.ts'
 import { identityOf } from '../kube-object.ts'
 import { type Labels, matchesLabels, parseLabelSelector } from './label-selector.ts'
 import { metadataOf } from './metadata.ts'
 
-/** One ConfigMap of a fleet; its metadata is enough. */
+/** One ConfigMap of a fleet, from its metadata. */
 export interface FleetMember {
   readonly name: string
-  /** undefined: none is given. */
+  /** undefined: it has none. */
   readonly selector: string | undefined
   readonly priority: string | undefined
-  /** Why it cannot be understood at all. */
+  /** Why the metadata cannot be read at all. */
   readonly problem: string | undefined
 }
 
@@ -30,14 +32,23 @@ export type FleetChoice =
 interface FleetMatch {
   readonly name: string
   readonly priority: number
-  /** It could be meant for this node, and cannot be understood. */
+  /** Why it could be meant for this node but is malformed. */
   readonly problem: string | undefined
 }
 
-/** Nobody knows what it would be, so it could be the highest. */
+/** It could be the highest. */
 const UNREADABLE_PRIORITY = Number.POSITIVE_INFINITY
 
-/** undefined: it is no object with a name. */
+/** Selects the ConfigMaps of the fleet, for a list or a watch. */
+export function fleetCollection(namespace: string) {
+  return { path: `/api/v1/namespaces/${namespace}/configmaps`, query: { labelSelector: `${FLEET_LABEL}=true` } }
+}
+
+export function readFleetMembers(configMaps: readonly unknown[]): FleetMember[] {
+  return configMaps.flatMap((configMap) => readFleetMember(configMap) ?? [])
+}
+
+/** undefined: it is not an object with a name. */
 export function readFleetMember(configMap: unknown): FleetMember | undefined {
   const name = identityOf(configMap)?.name
   if (name === undefined) return undefined
@@ -46,11 +57,11 @@ export function readFleetMember(configMap: unknown): FleetMember | undefined {
     name,
     selector: metadata?.annotations[NODE_SELECTOR_ANNOTATION],
     priority: metadata?.annotations[PRIORITY_ANNOTATION],
-    problem: metadata === undefined ? 'its labels or annotations are not text by key' : undefined,
+    problem: metadata === undefined ? 'its labels or annotations are not maps of strings' : undefined,
   }
 }
 
-export function chooseOfFleet(members: readonly FleetMember[], labels: Labels): FleetChoice {
+export function chooseFromFleet(members: readonly FleetMember[], labels: Labels): FleetChoice {
   const candidates = members.flatMap((member) => matchMember(member, labels) ?? [])
   const highest = Math.max(...candidates.map(({ priority }) => priority))
   const first = candidates.filter(({ priority }) => priority === highest)
@@ -69,16 +80,20 @@ export function chooseOfFleet(members: readonly FleetMember[], labels: Labels): 
 function matchMember({ name, selector, priority, problem }: FleetMember, labels: Labels): FleetMatch | undefined {
   if (problem !== undefined) return { name, priority: UNREADABLE_PRIORITY, problem }
   const value = priority === undefined ? 0 : parsePriority(priority)
-  const of = (why: string | undefined): FleetMatch => ({ name, priority: value ?? UNREADABLE_PRIORITY, problem: why })
+  const match = (memberProblem: string | undefined): FleetMatch => ({
+    name,
+    priority: value ?? UNREADABLE_PRIORITY,
+    problem: memberProblem,
+  })
   if (selector === undefined) return undefined
   const reading = parseLabelSelector(selector)
-  if (!reading.ok) return of(`its annotation ${NODE_SELECTOR_ANNOTATION} is no label selector: ${reading.detail}`)
+  if (!reading.ok) return match(`its annotation ${NODE_SELECTOR_ANNOTATION} is not a label selector: ${reading.detail}`)
   if (!matchesLabels(reading.selector, labels)) return undefined
-  if (value === undefined) return of(`its annotation ${PRIORITY_ANNOTATION} is no whole number: ${quote(priority)}`)
-  return of(isObjectName(name) ? undefined : 'its name is none that a ConfigMap can have')
+  if (value === undefined) return match(`its annotation ${PRIORITY_ANNOTATION} is not a whole number: ${quote(priority)}`)
+  return match(isObjectName(name) ? undefined : 'its name is not a valid name of a ConfigMap')
 }
 
-/** As a PriorityClass has it: 32 bits. */
+/** 32 bits, as in a PriorityClass. */
 function parsePriority(text: string): number | undefined {
   if (!/^-?\d{1,10}$/.test(text)) return undefined
   const value = Number(text)

@@ -1,8 +1,9 @@
 /**
- * Label selectors as text, `a=b,c in (d,e),!f`: read and matched as `labels.Parse` of k8s.io/apimachinery does it, refusals included. It never
- * guesses: text that upstream refuses is refused. Pure.
+ * Label selectors as text, `a=b,c in (d,e),!f`: parsed and matched as `labels.Parse` of
+ * k8s.io/apimachinery does. Text that upstream refuses is refused here too. Pure.
  *
- * Upstream: `pkg/labels/selector.go` and `pkg/util/validation` (IsQualifiedName, IsValidLabelValue).
+ * Upstream: `pkg/labels/selector.go` and `pkg/util/validation` (IsQualifiedName,
+ * IsValidLabelValue).
  */
 import { quote } from '../../values/kubernetes-names.ts'
 import { isLabelKey, isLabelValue } from './label-syntax.ts'
@@ -14,7 +15,7 @@ export type Requirement =
   | { readonly key: string; readonly operator: 'in' | 'not-in'; readonly values: readonly string[] }
   | { readonly key: string; readonly operator: 'greater' | 'less'; readonly bound: bigint }
 
-/** All of them have to hold; none at all holds for every object. */
+/** All requirements must hold. An empty list matches every object. */
 export type LabelSelector = readonly Requirement[]
 
 export type SelectorReading = { readonly ok: true; readonly selector: LabelSelector } | { readonly ok: false; readonly detail: string }
@@ -24,7 +25,7 @@ const SYMBOL = /==|!=|[=!(),<>]/y
 const WORD = /[^=!(),<> \t\r\n]+/y
 const INT64_MAX = 2n ** 63n - 1n
 
-/** A refusal on its way out of the parser: nothing else is thrown here. */
+/** Thrown by the parser for text that it refuses; it throws nothing else. */
 class Refusal extends Error {}
 
 export function parseLabelSelector(text: string): SelectorReading {
@@ -49,7 +50,7 @@ function holds(requirement: Requirement, labels: Labels): boolean {
       return value === undefined
     case 'in':
       return value !== undefined && requirement.values.includes(value)
-    // What has no such label is not in the set either.
+    // An object without the label matches too, as upstream.
     case 'not-in':
       return value === undefined || !requirement.values.includes(value)
     case 'greater':
@@ -61,7 +62,10 @@ function holds(requirement: Requirement, labels: Labels): boolean {
   }
 }
 
-/** Symbols as they are; everything else is a word. `in` and `notin` are words too, where one is expected. */
+/**
+ * Splits into symbols and words. Where a key or a value is expected, `in` and `notin` are ordinary
+ * words.
+ */
 function tokenize(text: string): string[] {
   const tokens: string[] = []
   for (let at = 0; at < text.length; ) {
@@ -100,7 +104,7 @@ class Parser {
     const negated = this.#peek() === '!'
     if (negated) this.#next()
     const key = this.#word('a label key')
-    if (!isLabelKey(key)) throw new Refusal(`${quote(key)} is no label key`)
+    if (!isLabelKey(key)) throw new Refusal(`${quote(key)} is not a label key`)
     if (negated) return { key, operator: 'not-exists' }
     const next = this.#peek()
     if (next === undefined || next === ',') return { key, operator: 'exists' }
@@ -127,7 +131,7 @@ class Parser {
     }
   }
 
-  /** None at all is the empty value. */
+  /** A missing value is the empty value. */
   #value(): string {
     const next = this.#peek()
     return next === undefined || next === ',' ? '' : checkValue(this.#word('a label value'))
@@ -136,11 +140,11 @@ class Parser {
   #bound(): bigint {
     const text = this.#value()
     const bound = parseInteger(text)
-    if (bound === undefined) throw new Refusal(`${quote(text)} is no whole number to compare with`)
+    if (bound === undefined) throw new Refusal(`${quote(text)} is not a whole number`)
     return bound
   }
 
-  /** Between commas there may be nothing: the empty value. Between the parentheses there may not. */
+  /** `(a,,b)` contains the empty value; `()` is an error. */
   #values(): string[] {
     if (this.#peek() !== '(') throw refuse(this.#peek(), "'('")
     this.#next()
@@ -171,11 +175,11 @@ class Parser {
 }
 
 function checkValue(value: string): string {
-  if (!isLabelValue(value)) throw new Refusal(`${quote(value)} is no label value`)
+  if (!isLabelValue(value)) throw new Refusal(`${quote(value)} is not a label value`)
   return value
 }
 
-/** `strconv.ParseInt(value, 10, 64)` of what is a label value, and so has no sign in front. */
+/** `strconv.ParseInt(value, 10, 64)` of a label value, which cannot start with a sign. */
 function parseInteger(value: string): bigint | undefined {
   if (!/^\d{1,63}$/.test(value)) return undefined
   const number = BigInt(value)
@@ -183,5 +187,5 @@ function parseInteger(value: string): bigint | undefined {
 }
 
 function refuse(found: string | undefined, expected: string): Refusal {
-  return new Refusal(`${found === undefined ? 'the end' : quote(found)} stands where ${expected} is expected`)
+  return new Refusal(`found ${found === undefined ? 'the end' : quote(found)}, expected ${expected}`)
 }

@@ -1,4 +1,7 @@
-/** What a label's key and value may look like: `IsQualifiedName` and `IsValidLabelValue` of k8s.io/apimachinery `pkg/util/validation`. Pure. */
+/**
+ * The syntax of label keys and values: `IsQualifiedName` and `IsValidLabelValue` of
+ * k8s.io/apimachinery `pkg/util/validation`. Pure.
+ */
 import { isObjectName } from '../../values/kubernetes-names.ts'
 
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/

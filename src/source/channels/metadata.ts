@@ -1,4 +1,4 @@
-/** Labels and annotations of an object, read from JSON (or YAML) that may be anything. Pure. */
+/** Labels and annotations of an object, read from JSON or YAML of any shape. Pure. */
 import { isObject } from '../../values/is-object.ts'
 
 export interface Metadata {
@@ -6,22 +6,25 @@ export interface Metadata {
   readonly annotations: Readonly<Record<string, string>>
 }
 
-/** undefined: they are not text by key, as where a manifest has `true` without quotes. None at all is fine. */
+/**
+ * undefined: a value is not a string, for example `true` without quotes in a manifest. Both may be
+ * missing.
+ */
 export function metadataOf(object: unknown): Metadata | undefined {
   const metadata = isObject(object) ? object.metadata : undefined
   if (!isObject(metadata)) return undefined
-  const labels = textsOf(metadata.labels)
-  const annotations = textsOf(metadata.annotations)
+  const labels = readStringMap(metadata.labels)
+  const annotations = readStringMap(metadata.annotations)
   return labels === undefined || annotations === undefined ? undefined : { labels, annotations }
 }
 
-function textsOf(value: unknown): Readonly<Record<string, string>> | undefined {
+function readStringMap(value: unknown): Readonly<Record<string, string>> | undefined {
   if (value === undefined || value === null) return {}
   if (!isObject(value)) return undefined
-  const texts: [string, string][] = []
+  const entries: [string, string][] = []
   for (const [key, text] of Object.entries(value)) {
     if (typeof text !== 'string') return undefined
-    texts.push([key, text])
+    entries.push([key, text])
   }
-  return Object.fromEntries(texts)
+  return Object.fromEntries(entries)
 }

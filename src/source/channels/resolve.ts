@@ -1,7 +1,8 @@
 /**
- * Which channel assigns a config to a Node, and which config that is: the first channel that says anything, in the order below. What it says may
- * be malformed, or not be known yet; then no later channel is asked, since a typing error must not hand a node to another config. Nothing but
- * silence on all channels means local. Pure; cluster and manifests are resolved by this one function.
+ * Finds the channel that assigns a config to a Node, and that config: channels are read in order,
+ * and the first that is set wins. If it is malformed or not known yet, later channels are not read,
+ * since a typing error must not give a node another config. A Node is local only if no channel is
+ * set. Pure; used for the cluster and for manifests.
  */
 
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, FLEET_LABEL, SWITCHED_CHANNELS, type SwitchedChannel } from '../../decision/channels.ts'
@@ -11,21 +12,21 @@ import { isObject } from '../../values/is-object.ts'
 import { isObjectName, quote } from '../../values/kubernetes-names.ts'
 import { type Assignment, readAssignment } from '../config-source-field.ts'
 import { readSourceAnnotation } from './annotation.ts'
-import { chooseOfFleet, type FleetMember } from './fleet.ts'
+import { chooseFromFleet, type FleetMember } from './fleet.ts'
 import { type Metadata, metadataOf } from './metadata.ts'
 
 export interface ChannelSettings {
-  /** Those that are listened to. */
+  /** The channels that are switched on. */
   readonly channels: readonly SwitchedChannel[]
-  /** Of the ConfigMaps that the label names, and of the fleet. */
+  /** The namespace of ConfigMaps named by the label, and of the fleet. */
   readonly namespace: string
-  /** Where a channel names no key. */
+  /** The default key, for channels that name none. */
   readonly key: string
-  /** undefined: there is none. */
+  /** undefined: not set. */
   readonly defaultConfigMap: ConfigMapRef | undefined
 }
 
-/** Before there were others. */
+/** The only channel of upstream. */
 export const CONFIG_SOURCE_ONLY: ChannelSettings = {
   channels: ['config-source'],
   namespace: 'kube-system',
@@ -35,55 +36,57 @@ export const CONFIG_SOURCE_ONLY: ChannelSettings = {
 
 /** The ConfigMaps that the selector channel chooses from. */
 export type Fleet =
-  /** Not asked for, or not answered yet. */
+  /** Not requested, or not answered yet. */
   | { readonly kind: 'pending' }
   | { readonly kind: 'known'; readonly members: readonly FleetMember[] }
   | { readonly kind: 'unreadable'; readonly detail: string }
 
 export type ChannelResolution =
   | { readonly kind: 'local' }
-  /** The fleet decides, and is not known yet. */
+  /** The fleet decides and is not known yet. */
   | { readonly kind: 'pending'; readonly channel: 'selector' }
   /** `channel` undefined: the Node itself is malformed. */
   | { readonly kind: 'invalid'; readonly channel: Channel | undefined; readonly detail: string }
   | { readonly kind: 'config-map'; readonly channel: Channel; readonly ref: ConfigMapRef }
 
-/** It ends up in the status of the Node. */
+/** The detail appears in the status of the Node. */
 const LONGEST_DETAIL = 200
 
-type Said = Exclude<Assignment, { kind: 'local' }> | { readonly kind: 'pending' } | undefined
+/** undefined: the channel is not set. */
+type ChannelReading = Exclude<Assignment, { kind: 'local' }> | { readonly kind: 'pending' } | undefined
 
 export function resolveChannels(node: unknown, settings: ChannelSettings, fleet: Fleet): ChannelResolution {
   const metadata = metadataOf(node)
   if (metadata === undefined) {
-    return { kind: 'invalid', channel: undefined, detail: 'labels or annotations of the Node are not text by key' }
+    return { kind: 'invalid', channel: undefined, detail: 'labels or annotations of the Node are not maps of strings' }
   }
   for (const channel of SWITCHED_CHANNELS) {
     if (!settings.channels.includes(channel)) continue
-    const said = ask(channel, node, metadata, settings, fleet)
-    if (said !== undefined) return said.kind === 'pending' ? { kind: 'pending', channel: 'selector' } : { ...said, channel }
+    const reading = readChannel(channel, node, metadata, settings, fleet)
+    if (reading === undefined) continue
+    return reading.kind === 'pending' ? { kind: 'pending', channel: 'selector' } : { ...reading, channel }
   }
   const { defaultConfigMap } = settings
   return defaultConfigMap === undefined ? { kind: 'local' } : { kind: 'config-map', channel: 'default', ref: defaultConfigMap }
 }
 
-/** Whether the fleet would decide: only then is it worth a request. */
+/** Whether the fleet decides: it is listed and watched only then. */
 export function needsFleet(node: unknown, settings: ChannelSettings): boolean {
   return resolveChannels(node, settings, { kind: 'pending' }).kind === 'pending'
 }
 
-function ask(channel: SwitchedChannel, node: unknown, metadata: Metadata, settings: ChannelSettings, fleet: Fleet): Said {
+function readChannel(channel: SwitchedChannel, node: unknown, metadata: Metadata, settings: ChannelSettings, fleet: Fleet): ChannelReading {
   switch (channel) {
     case 'config-source': {
       const assignment = readAssignment(isObject(node) ? node : {})
       return assignment.kind === 'local' ? undefined : assignment
     }
     case 'label': {
-      const name = find(metadata.labels, CONFIG_LABEL)
+      const name = metadata.labels[CONFIG_LABEL]
       return name === undefined ? undefined : readLabel(name, settings)
     }
     case 'annotation': {
-      const text = find(metadata.annotations, CONFIG_SOURCE_ANNOTATION)
+      const text = metadata.annotations[CONFIG_SOURCE_ANNOTATION]
       return text === undefined ? undefined : readSourceAnnotation(text, settings.key)
     }
     case 'selector':
@@ -91,16 +94,16 @@ function ask(channel: SwitchedChannel, node: unknown, metadata: Metadata, settin
   }
 }
 
-function readLabel(name: string, { namespace, key }: ChannelSettings): Said {
-  if (!isObjectName(name)) return { kind: 'invalid', detail: `label ${CONFIG_LABEL}: ${quote(name)} is no name of a ConfigMap` }
+function readLabel(name: string, { namespace, key }: ChannelSettings): ChannelReading {
+  if (!isObjectName(name)) return { kind: 'invalid', detail: `label ${CONFIG_LABEL}: ${quote(name)} is not a valid name of a ConfigMap` }
   return { kind: 'config-map', ref: { namespace, name, kubeletConfigKey: key } }
 }
 
-function readFleet({ labels }: Metadata, { namespace, key }: ChannelSettings, fleet: Fleet): Said {
+function readFleet({ labels }: Metadata, { namespace, key }: ChannelSettings, fleet: Fleet): ChannelReading {
   const what = `ConfigMaps labelled ${FLEET_LABEL}=true in ${namespace}`
   if (fleet.kind === 'pending') return fleet
   if (fleet.kind === 'unreadable') return { kind: 'invalid', detail: `${what} cannot be listed: ${fleet.detail.slice(0, LONGEST_DETAIL)}` }
-  const choice = chooseOfFleet(fleet.members, labels)
+  const choice = chooseFromFleet(fleet.members, labels)
   switch (choice.kind) {
     case 'none':
       return undefined
@@ -109,8 +112,4 @@ function readFleet({ labels }: Metadata, { namespace, key }: ChannelSettings, fl
     case 'chosen':
       return { kind: 'config-map', ref: { namespace, name: choice.name, kubeletConfigKey: key } }
   }
-}
-
-function find(texts: Readonly<Record<string, string>>, key: string): string | undefined {
-  return Object.hasOwn(texts, key) ? texts[key] : undefined
 }

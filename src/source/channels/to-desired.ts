@@ -1,20 +1,23 @@
-/** From what the channels say to what is desired of a node, the ConfigMap and any pause added. Pure. */
+/**
+ * Combines the resolved channel, the ConfigMap and any pause into what is desired of the node.
+ * Pure.
+ */
 import type { ClusterPause, ConfigMapView, Desired, Stale } from '../../decision/desired.ts'
 import type { ChannelResolution } from './resolve.ts'
 
 export interface DesiredFacts {
-  /** Of the ConfigMap that was resolved to. */
+  /** The assigned ConfigMap. */
   readonly object: ConfigMapView
-  /** Of the Node, or else of that ConfigMap. */
+  /** From the Node, or else from that ConfigMap. */
   readonly paused: ClusterPause | undefined
   readonly stale?: Stale | undefined
 }
 
 export function toDesired(resolution: ChannelResolution, { object, paused, stale }: DesiredFacts): Desired {
-  const freshness = stale === undefined ? {} : { stale }
+  const staleness = stale === undefined ? {} : { stale }
   switch (resolution.kind) {
     case 'local':
-      return { kind: 'local', channelState: { channel: undefined, paused, problem: undefined }, ...freshness }
+      return { kind: 'local', channelState: { channel: undefined, paused, problem: undefined }, ...staleness }
     case 'pending': {
       const detail = 'the ConfigMaps with node selectors have not been listed yet'
       return { kind: 'unknown', detail, channelState: { channel: resolution.channel, paused, problem: undefined } }
@@ -25,7 +28,7 @@ export function toDesired(resolution: ChannelResolution, { object, paused, stale
     }
     case 'config-map': {
       const { channel, ref } = resolution
-      return { kind: 'config-map', ref, object, channelState: { channel, paused, problem: undefined }, ...freshness }
+      return { kind: 'config-map', ref, object, channelState: { channel, paused, problem: undefined }, ...staleness }
     }
   }
 }

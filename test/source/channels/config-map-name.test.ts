@@ -1,24 +1,25 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { readConfigMapName, writeConfigMapName } from '../../../src/source/channels/config-map-name.ts'
+import { describeRef } from '../../../src/decision/config-source.ts'
+import { readConfigMapName } from '../../../src/source/channels/config-map-name.ts'
 
 t.test('with and without a key', async (t) => {
   t.same(readConfigMapName('kube-system/kubelet-config'), { ok: true, namespace: 'kube-system', name: 'kubelet-config', key: undefined })
   t.same(readConfigMapName('a/kubelet-config-1.20:kubelet'), { ok: true, namespace: 'a', name: 'kubelet-config-1.20', key: 'kubelet' })
 })
 
-t.test('what is written is read again', async () => {
+t.test('a formatted reference can be read back', async () => {
   const label = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,10}[a-z0-9])?$/)
   const name = fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => labels.join('.'))
   fc.assert(
     fc.property(label, name, fc.stringMatching(/^[a-z0-9_A-Z-][-._a-zA-Z0-9]{0,10}$/), (namespace, name, kubeletConfigKey) => {
-      const reading = readConfigMapName(writeConfigMapName({ namespace, name, kubeletConfigKey }))
+      const reading = readConfigMapName(describeRef({ namespace, name, kubeletConfigKey }))
       return reading.ok && reading.namespace === namespace && reading.name === name && reading.key === kubeletConfigKey
     }),
   )
 })
 
-t.test('nothing gets through that would be another request', async (t) => {
+t.test('names that would change the request path are refused', async (t) => {
   for (const text of [
     '',
     'name',

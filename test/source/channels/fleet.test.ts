@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { chooseOfFleet, type FleetMember, readFleetMember } from '../../../src/source/channels/fleet.ts'
+import { chooseFromFleet, type FleetMember, readFleetMember } from '../../../src/source/channels/fleet.ts'
 
 const member = (name: string, selector: string | undefined, priority?: string): FleetMember => ({
   name,
@@ -9,16 +9,16 @@ const member = (name: string, selector: string | undefined, priority?: string): 
   problem: undefined,
 })
 const LABELS = { role: 'worker', zone: 'a' }
-const choose = (...members: FleetMember[]) => chooseOfFleet(members, LABELS)
+const choose = (...members: FleetMember[]) => chooseFromFleet(members, LABELS)
 
-t.test('the one that matches, and of several the one of highest priority', async (t) => {
+t.test('the matching ConfigMap with the highest priority', async (t) => {
   t.same(choose(member('a', 'role=worker'), member('b', 'role=master')), { kind: 'chosen', name: 'a' })
   t.same(choose(member('a', 'role=worker'), member('b', 'zone in (a,b)', '10'), member('c', '', '-5')), { kind: 'chosen', name: 'b' })
-  t.same(choose(member('a', '', '9'), member('b', '', '10')), { kind: 'chosen', name: 'b' }, 'as numbers')
-  t.same(choose(member('a', ''), member('b', '', '-1')), { kind: 'chosen', name: 'a' }, 'none is zero')
+  t.same(choose(member('a', '', '9'), member('b', '', '10')), { kind: 'chosen', name: 'b' }, 'compared as numbers')
+  t.same(choose(member('a', ''), member('b', '', '-1')), { kind: 'chosen', name: 'a' }, 'a missing priority is zero')
 })
 
-t.test('none', async (t) => {
+t.test('no ConfigMap matches', async (t) => {
   t.same(choose(), { kind: 'none' })
   t.same(choose(member('a', 'role=master')), { kind: 'none' })
   t.same(choose(member('a', undefined, '100')), { kind: 'none' }, 'without a selector it selects nothing')
@@ -30,27 +30,35 @@ t.test('a tie is refused, unless a higher priority decides', async (t) => {
   t.same(choose(a, b, member('c', '', '2')), { kind: 'chosen', name: 'c' })
 })
 
-t.test('what cannot be understood could be meant for any node', async (t) => {
+t.test('a malformed ConfigMap could be meant for any node', async (t) => {
   const broken = member('x', 'role=(', '1')
-  t.match(choose(member('a', 'role', '1'), broken), { kind: 'refused', detail: /"x" could be meant.*no label selector/ })
+  t.match(choose(member('a', 'role', '1'), broken), { kind: 'refused', detail: /"x" could be meant.*not a label selector/ })
   t.match(choose(broken), { kind: 'refused' })
-  t.same(choose(member('a', 'role', '2'), broken), { kind: 'chosen', name: 'a' }, 'but not where a higher priority decides')
+  t.same(choose(member('a', 'role', '2'), broken), { kind: 'chosen', name: 'a' }, 'but not if a higher priority decides')
   for (const priority of ['high', '', '1.5', '1e3', ' 1', '99999999999', '2147483648'])
-    t.match(choose(member('a', '', '2147483647'), member('y', 'role', priority)), { kind: 'refused', detail: /no whole number/ }, priority)
-  t.same(choose(member('a', ''), member('y', 'role=master', 'high')), { kind: 'chosen', name: 'a' }, 'nor what is plainly meant for others')
+    t.match(
+      choose(member('a', '', '2147483647'), member('y', 'role', priority)),
+      { kind: 'refused', detail: /not a whole number/ },
+      priority,
+    )
+  t.same(
+    choose(member('a', ''), member('y', 'role=master', 'high')),
+    { kind: 'chosen', name: 'a' },
+    'nor if its selector matches other nodes only',
+  )
 })
 
-t.test('read from a ConfigMap', async (t) => {
+t.test('members are read from the metadata of a ConfigMap', async (t) => {
   const annotations = { 'kubelet-cfg-agent.io/node-selector': 'a=b', 'kubelet-cfg-agent.io/priority': '7' }
   t.same(readFleetMember({ metadata: { name: 'a', annotations } }), member('a', 'a=b', '7'))
   t.same(readFleetMember({ metadata: { name: 'a' } }), member('a', undefined))
   t.equal(readFleetMember({ metadata: {} }), undefined)
-  t.match(chooseOfFleet([readFleetMember({ metadata: { name: 'a', annotations: { x: true } } }) ?? member('b', '')], {}), {
+  t.match(chooseFromFleet([readFleetMember({ metadata: { name: 'a', annotations: { x: true } } }) ?? member('b', '')], {}), {
     kind: 'refused',
   })
 })
 
-t.test('their order does not matter, and what is chosen matches and is not beaten', async () => {
+t.test('the order does not matter, and the chosen one matches and has the highest priority', async () => {
   const members = fc.uniqueArray(
     fc.record({
       name: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
@@ -63,8 +71,8 @@ t.test('their order does not matter, and what is chosen matches and is not beate
   const matching = [undefined, '', 'role', 'zone in (a)']
   fc.assert(
     fc.property(members, (members) => {
-      const choice = chooseOfFleet(members, LABELS)
-      const again = chooseOfFleet([...members].reverse(), LABELS)
+      const choice = chooseFromFleet(members, LABELS)
+      const again = chooseFromFleet([...members].reverse(), LABELS)
       if (choice.kind !== again.kind) return false
       const mayMatch = members.filter(
         ({ selector, problem }) =>

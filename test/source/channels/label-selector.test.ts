@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { matchesLabels, parseLabelSelector } from '../../../src/source/channels/label-selector.ts'
 
-/** A requirement as a LabelSelectorRequirement has it, with what text adds: two comparisons. */
+/** A LabelSelectorRequirement, with the two comparisons that only the text form has. */
 interface Expression {
   readonly key: string
   readonly operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist' | 'Gt' | 'Lt'
@@ -20,7 +20,7 @@ const expression: fc.Arbitrary<Expression> = fc.oneof(
 )
 const labels = fc.dictionary(key, value, { maxKeys: 5 })
 
-/** As the documentation of Kubernetes words it, sets and all. */
+/** As the documentation of Kubernetes defines it. */
 function reference({ key, operator, values }: Expression, labels: ReadonlyMap<string, string>): boolean {
   const own = labels.get(key)
   switch (operator) {
@@ -40,10 +40,10 @@ function reference({ key, operator, values }: Expression, labels: ReadonlyMap<st
   }
 }
 
-/** One of the ways to write it; `style` chooses. */
+/** One of several ways to write it, chosen by `style`. */
 function write({ key, operator, values }: Expression, style: number, space: string): string {
   const [only = ''] = values
-  // A set of nothing but the empty value has to have a comma.
+  // A set with only the empty value needs a comma.
   const members = values.length === 1 && only === '' ? ['', ''] : values
   const set = `(${space}${members.join(`${space},${space}`)}${space})`
   const single = values.length === 1 && style % 3 !== 0
@@ -61,7 +61,7 @@ function write({ key, operator, values }: Expression, style: number, space: stri
   }
 }
 
-t.test('a selector matches what its expressions match, however it is written', async () => {
+t.test('a selector matches what its requirements match, however it is written', async () => {
   const written = fc.record({ expression, style: fc.nat(5), space: fc.constantFrom('', ' ', '\t ', '\n') })
   fc.assert(
     fc.property(fc.array(written, { maxLength: 4 }), labels, fc.constantFrom(',', ' , '), (parts, labels, comma) => {
@@ -74,7 +74,7 @@ t.test('a selector matches what its expressions match, however it is written', a
   )
 })
 
-t.test('any text is read or refused, and a refusal says why', async () => {
+t.test('any text is parsed or refused, and a refusal has a reason', async () => {
   const pieces = fc.constantFrom(
     'a',
     'in',
@@ -109,7 +109,8 @@ t.test('any text is read or refused, and a refusal says why', async () => {
   )
 })
 
-// TestSelectorParse and TestSetSelectorParser, TestRequirementConstructor of apimachinery's pkg/labels/selector_test.go.
+// TestSelectorParse and TestSetSelectorParser, TestRequirementConstructor of apimachinery's
+// pkg/labels/selector_test.go.
 const GOOD = [
   '',
   '  ',
@@ -180,12 +181,12 @@ const BAD = [
   'x=ä',
 ]
 
-t.test("what apimachinery's parser takes and refuses", async (t) => {
+t.test("what apimachinery's parser accepts and refuses", async (t) => {
   for (const text of GOOD) t.match(parseLabelSelector(text), { ok: true }, JSON.stringify(text))
   for (const text of BAD) t.match(parseLabelSelector(text), { ok: false }, JSON.stringify(text))
 })
 
-t.test('an empty selector matches everything, and a label that objects have by nature none', async (t) => {
+t.test('an empty selector matches everything; labels named like built-in properties match nothing', async (t) => {
   const matches = (text: string, labels: Readonly<Record<string, string>>) => {
     const reading = parseLabelSelector(text)
     return reading.ok && matchesLabels(reading.selector, labels)

@@ -52,19 +52,23 @@ t.test('each channel', async (t) => {
   t.same(resolve({}, NO_FLEET, { ...SETTINGS, defaultConfigMap: undefined }), { kind: 'local' })
 })
 
-t.test('a channel that is switched off says nothing, be it malformed', async (t) => {
+t.test('a channel that is switched off is ignored, even if malformed', async (t) => {
   const settings: ChannelSettings = { ...SETTINGS, channels: ['label'], defaultConfigMap: undefined }
   const facts = { configSource: {}, annotation: '!' }
   t.same(resolveChannels(node(facts), settings, { kind: 'unreadable', detail: 'no' }), { kind: 'local' })
   t.match(resolveChannels(node({ ...facts, label: 'x' }), settings, NO_FLEET), { channel: 'label' })
 })
 
-t.test('malformed', async (t) => {
+t.test('a malformed channel is invalid', async (t) => {
   const resolve = (facts: Facts, fleet: Fleet = NO_FLEET) => resolveChannels(node(facts), SETTINGS, fleet)
   for (const configSource of [{}, 'x', [], { configMap: {} }, { configMap: ref('../x') }])
     t.match(resolve({ configSource, label: 'fine' }), { kind: 'invalid', channel: 'config-source' })
   for (const label of ['', 'A', 'a_b', '.', '..', 'a/b'])
-    t.match(resolve({ label, annotation: 'ns/fine' }), { kind: 'invalid', channel: 'label', detail: /no name of a ConfigMap/ }, label)
+    t.match(
+      resolve({ label, annotation: 'ns/fine' }),
+      { kind: 'invalid', channel: 'label', detail: /not a valid name of a ConfigMap/ },
+      label,
+    )
   for (const annotation of [
     '',
     'x',
@@ -82,7 +86,7 @@ t.test('malformed', async (t) => {
   t.match(resolveChannels('no object', SETTINGS, NO_FLEET), { kind: 'invalid' })
 })
 
-t.test('the fleet: not known yet, or not to be read', async (t) => {
+t.test('the fleet: not known yet, or unreadable', async (t) => {
   t.same(resolveChannels(node({}), SETTINGS, { kind: 'pending' }), { kind: 'pending', channel: 'selector' })
   const unreadable: Fleet = { kind: 'unreadable', detail: 'configmaps is forbidden' }
   t.match(resolveChannels(node({}), SETTINGS, unreadable), {
@@ -93,15 +97,15 @@ t.test('the fleet: not known yet, or not to be read', async (t) => {
   t.match(
     resolveChannels(node({ label: 'x' }), SETTINGS, unreadable),
     { kind: 'config-map' },
-    'and that is no matter where it does not decide',
+    'it does not matter if another channel decides',
   )
   t.ok(needsFleet(node({}), SETTINGS))
   t.notOk(needsFleet(node({ annotation: 'x' }), SETTINGS))
   t.notOk(needsFleet(node({}), { ...SETTINGS, channels: ['config-source', 'label', 'annotation'] }))
 })
 
-/** What one channel says, and what has to come of it, where it is the one that decides. */
-const SAYS: Readonly<Record<'config-source' | 'label' | 'annotation', readonly (readonly [unknown, ChannelResolution['kind']])[]>> = {
+/** The value of one channel, and the expected result if this channel decides. */
+const CASES: Readonly<Record<'config-source' | 'label' | 'annotation', readonly (readonly [unknown, ChannelResolution['kind']])[]>> = {
   'config-source': [
     [undefined, 'local'],
     [null, 'local'],
@@ -132,30 +136,30 @@ const FLEETS: readonly (readonly [Fleet, ChannelResolution['kind']])[] = [
   [{ kind: 'pending' }, 'pending'],
 ]
 
-t.test('the first channel that says anything decides, whatever the later ones say', async () => {
+t.test('the first channel that is set decides, whatever the later ones contain', async () => {
   const channels = fc.subarray([...SWITCHED_CHANNELS])
-  const says = fc.record({
-    'config-source': fc.constantFrom(...SAYS['config-source']),
-    label: fc.constantFrom(...SAYS.label),
-    annotation: fc.constantFrom(...SAYS.annotation),
+  const cases = fc.record({
+    'config-source': fc.constantFrom(...CASES['config-source']),
+    label: fc.constantFrom(...CASES.label),
+    annotation: fc.constantFrom(...CASES.annotation),
     selector: fc.constantFrom(...FLEETS),
   })
   fc.assert(
-    fc.property(channels, says, fc.boolean(), (channels, says, hasDefault) => {
+    fc.property(channels, cases, fc.boolean(), (channels, cases, hasDefault) => {
       const settings = { ...SETTINGS, channels, defaultConfigMap: hasDefault ? SETTINGS.defaultConfigMap : undefined }
-      const [label, annotation] = [says.label[0], says.annotation[0]]
-      const facts = { configSource: says['config-source'][0], label: textOf(label), annotation: textOf(annotation) }
-      const resolution = resolveChannels(node(facts), settings, says.selector[0])
-      const first = SWITCHED_CHANNELS.find((channel) => channels.includes(channel) && says[channel][1] !== 'local')
-      const expected = first === undefined ? (hasDefault ? 'config-map' : 'local') : says[first][1]
-      const speaker: Channel | undefined = first ?? (hasDefault ? 'default' : undefined)
-      return resolution.kind === expected && ('channel' in resolution ? resolution.channel : undefined) === speaker
+      const [label, annotation] = [cases.label[0], cases.annotation[0]]
+      const facts = { configSource: cases['config-source'][0], label: textOf(label), annotation: textOf(annotation) }
+      const resolution = resolveChannels(node(facts), settings, cases.selector[0])
+      const first = SWITCHED_CHANNELS.find((channel) => channels.includes(channel) && cases[channel][1] !== 'local')
+      const expected = first === undefined ? (hasDefault ? 'config-map' : 'local') : cases[first][1]
+      const channel: Channel | undefined = first ?? (hasDefault ? 'default' : undefined)
+      return resolution.kind === expected && ('channel' in resolution ? resolution.channel : undefined) === channel
     }),
     { numRuns: 2000 },
   )
 })
 
-t.test('nothing that is said, however wrong, means local; and only safe names are resolved to', async () => {
+t.test('a set channel never means local, however malformed; and names are safe in paths', async () => {
   const text = fc.oneof(
     fc.string(),
     fc.constantFrom('ns/x', 'a', '{"configMap":{"namespace":"../a","name":"b","kubeletConfigKey":"c"}}'),

@@ -1,22 +1,22 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { watchDirectory } from '../../src/source/watch-directory.ts'
+import { watchDirectory } from '../../src/directory/watch-directory.ts'
 
 async function until(condition: () => boolean): Promise<void> {
   for (let i = 0; i < 500 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 20))
   if (!condition()) throw new Error('it did not happen within 10 s')
 }
 
-/** A poll so slow that only chokidar can have noticed. */
+/** So slow that only chokidar can report a change. */
 const NEVER_MS = 1_000_000
 
-t.test('a file renamed into the directory is noticed without the poll', async (t) => {
+t.test('a file renamed into the directory is reported without the poll', async (t) => {
   const path = t.testdir({ watched: {}, 'new.yaml': 'a: 1' })
   let wakes = 0
   const watch = watchDirectory(join(path, 'watched'), () => wakes++, NEVER_MS)
   t.teardown(() => watch.close())
-  // chokidar says when it watches, we do not: repeat until it is heard.
+  // The watch does not tell when it is ready: repeat until a change is reported.
   for (let i = 0; wakes === 0 && i < 100; i++) {
     writeFileSync(join(path, 'new.yaml'), `a: ${i}`)
     renameSync(join(path, 'new.yaml'), join(path, 'watched', `${i}.yaml`))
@@ -25,7 +25,7 @@ t.test('a file renamed into the directory is noticed without the poll', async (t
   t.ok(wakes > 0)
 })
 
-t.test('the directory may be made later, be deleted and be made again', async (t) => {
+t.test('the directory may be created later, deleted and created again', async (t) => {
   const path = join(t.testdir({}), 'watched')
   let wakes = 0
   const watch = watchDirectory(path, () => wakes++, 30)
@@ -42,7 +42,7 @@ t.test('the directory may be made later, be deleted and be made again', async (t
   t.pass()
 })
 
-t.test('it is silent after it was closed', async (t) => {
+t.test('nothing is reported after close', async (t) => {
   const path = t.testdir({})
   let wakes = 0
   const watch = watchDirectory(path, () => wakes++, 5)

@@ -1,6 +1,7 @@
 /**
- * Wakes when something in a directory may have changed: chokidar, which sees renames into it at once, and beside it a slow poll, since a
- * watched directory that is deleted and made again goes silent in chokidar 5 and some file systems report nothing. It says only "look".
+ * Calls back when something in a directory may have changed. chokidar reports renames into it at
+ * once. A slow poll runs beside it, since chokidar 5 reports nothing for a watched directory that
+ * was deleted and created again, and some file systems report nothing at all.
  */
 import { statSync } from 'node:fs'
 import { type FSWatcher, watch } from 'chokidar'
@@ -18,7 +19,7 @@ export function watchDirectory(path: string, onChange: () => void, pollMs: numbe
     const now = inodeOf(path)
     if (now !== inode) {
       inode = now
-      // What close() still has to do concerns a directory that is gone.
+      // Not awaited: the rest of close() concerns a directory that is gone.
       void watcher.close()
       watcher = open(path, onChange)
     }
@@ -34,11 +35,11 @@ export function watchDirectory(path: string, onChange: () => void, pollMs: numbe
 
 function open(path: string, onChange: () => void): FSWatcher {
   const watcher = watch(path, { ignoreInitial: true, depth: 0, ignorePermissionErrors: true })
-  // An error here (no more inotify watches) leaves the poll.
+  // After an error (no more inotify watches), the poll remains.
   return watcher.on('all', onChange).on('error', onChange)
 }
 
-/** Empty: there is no such directory. */
+/** Empty: the directory does not exist. */
 function inodeOf(path: string): string {
   try {
     const { dev, ino } = statSync(path)

@@ -1,11 +1,15 @@
 /**
- * One queue of reports and the task that works it off, one request at a time, beside the loop and never in its way. What is due, and
- * when, is always asked anew; ringing only wakes the task and carries no state, so many rings are one look.
+ * A background task that publishes one kind of report, one request at a time, and never blocks the
+ * loop. Before each request it checks again what is due; `wake` only ends the wait and carries no
+ * state, so several calls cause one check.
  */
 import type { Log } from '../ports/log.ts'
 
 export interface Work {
-  /** undefined: nothing to do. 0: now. Otherwise nothing before so many milliseconds, unless the bell rings and this answers anew. */
+  /**
+   * Milliseconds until the next attempt; called again after each wake. 0: now. undefined: nothing
+   * to do.
+   */
   dueInMs(): number | undefined
   attempt(): Promise<void>
 }
@@ -13,15 +17,15 @@ export interface Work {
 /** Resolves after `ms`, or sooner when the signal aborts; never rejects. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>
 
-/** After a bug in `attempt`: keep the agent, do not spin. */
+/** After a bug in `attempt`: the agent keeps running, and retries slowly. */
 const AFTER_BUG_MS = 60_000
 
-export class Lane {
+export class ReportWorker {
   readonly #work: Work
   readonly #sleep: Sleep
   readonly #log: Log
-  #rung = false
-  #wake: (() => void) | undefined
+  #isWoken = false
+  #endWait: (() => void) | undefined
   #stopping = false
   #task: Promise<void> | undefined
 
@@ -35,21 +39,21 @@ export class Lane {
     this.#task ??= this.#run()
   }
 
-  ring(): void {
-    this.#rung = true
-    this.#wake?.()
+  wake(): void {
+    this.#isWoken = true
+    this.#endWait?.()
   }
 
-  /** Sends what is due now, but waits for no retry; resolves when that is done. */
+  /** Sends what is due now, without waiting for retries; resolves when that is done. */
   async stop(): Promise<void> {
     this.#stopping = true
-    this.ring()
+    this.wake()
     await this.#task
   }
 
   async #run(): Promise<void> {
     for (;;) {
-      // Asked before the look: what came in during it gets a look of its own.
+      // Read before the turn: what arrives during a turn gets a turn of its own.
       const isLast = this.#stopping
       const waitMs = await this.#turn()
       if (waitMs === 0) continue
@@ -65,21 +69,21 @@ export class Lane {
       await this.#work.attempt()
       return 0
     } catch (error) {
-      this.#log.error('reporting failed in an unforeseen way; it is tried again', { error })
+      this.#log.error('reporting failed because of a bug in the agent; retrying', { error })
       return AFTER_BUG_MS
     }
   }
 
   async #wait(ms: number | undefined): Promise<void> {
     const nap = new AbortController()
-    if (!this.#rung) {
+    if (!this.#isWoken) {
       await new Promise<void>((resolve) => {
-        this.#wake = resolve
+        this.#endWait = resolve
         if (ms !== undefined) void this.#sleep(ms, nap.signal).then(resolve)
       })
     }
     nap.abort()
-    this.#wake = undefined
-    this.#rung = false
+    this.#endWait = undefined
+    this.#isWoken = false
   }
 }

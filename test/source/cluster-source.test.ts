@@ -1,12 +1,12 @@
 import t from 'tap'
 import type { KubeApi } from '../../src/ports/kube-api.ts'
 import type { Log } from '../../src/ports/log.ts'
-import { ClusterSource } from '../../src/source/cluster.ts'
+import { ClusterSource } from '../../src/source/cluster-source.ts'
 
-t.test('a configSource that was wrong before the agent started is said', async (t) => {
+t.test('an invalid configSource is logged also when it was set before the agent started', async (t) => {
   const lines: string[] = []
-  const say = (message: string) => void lines.push(message)
-  const log: Log = { debug: () => {}, info: say, warn: say, error: say }
+  const record = (message: string) => void lines.push(message)
+  const log: Log = { debug: () => {}, info: record, warn: record, error: record }
   const node = { metadata: { name: 'n1', uid: 'u', resourceVersion: '1' }, spec: { configSource: { secret: {} } } }
   const api: KubeApi = {
     request: async () => ({ kind: 'ok', object: { metadata: { resourceVersion: '1' }, items: [node] } }),
@@ -18,5 +18,5 @@ t.test('a configSource that was wrong before the agent started is said', async (
   t.teardown(() => source.stop())
   await new Promise<void>((resolve) => source.start(resolve))
   t.equal(source.desired().kind, 'invalid')
-  t.match(lines, ['initial Node watch event', /^failed to sync: invalid NodeConfigSource.* what was assigned before stands$/])
+  t.match(lines, ['initial Node watch event', /^failed to sync: invalid NodeConfigSource.* the previous assignment stays in effect$/])
 })

@@ -1,7 +1,9 @@
 /**
- * Assignments from the cluster: follows this node's Node object, the one ConfigMap that it is to use and, where they decide, the ConfigMaps of a
- * fleet. While the server is away, what it said last stands; before it has said anything, the answer is unknown.
+ * Assignments from the cluster: watches this node's Node object, the assigned ConfigMap and, where
+ * the selector channel decides, the ConfigMaps of the fleet. While the API server is unreachable,
+ * the last assignment stays in effect; before the first answer, the assignment is unknown.
  */
+
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ClusterPause, ConfigMapView, Desired, Silence, Stale } from '../decision/desired.ts'
@@ -9,7 +11,6 @@ import { sourcePath } from '../decision/status-texts.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
-import { sayAssignment, sayConfigMap } from './assignment-lines.ts'
 import { metadataOf } from './channels/metadata.ts'
 import { readPause } from './channels/paused-annotation.ts'
 import {
@@ -22,15 +23,16 @@ import {
 } from './channels/resolve.ts'
 import { toDesired } from './channels/to-desired.ts'
 import { watchFleet } from './fleet-watch.ts'
-import { Freshness } from './freshness.ts'
 import { viewConfigMap } from './kube-object.ts'
+import { logAssignment, logConfigMap } from './log-assignment.ts'
 import { NodeExtent } from './node-extent.ts'
 import { type ObjectView, watchObject } from './object-watch.ts'
+import { Staleness } from './staleness.ts'
 import { type Form, openGate, type RequestGate, WATCH_LIMITS, type WatchDeps, type WatchLimits, type WatchTiming } from './watch-loop.ts'
 
 export interface SourceCounters {
   watchReconnected(kind: 'Node' | 'ConfigMap'): void
-  /** The API server was heard: for the time of the last successful sync. */
+  /** The API server answered: for the time of the last successful sync. */
   synced(): void
 }
 
@@ -42,16 +44,16 @@ export interface ClusterSourceDeps {
   readonly counters: SourceCounters
   /** Default: spec.configSource alone. */
   readonly channels?: ChannelSettings
-  /** Each Node as it is seen, whole or its metadata alone: for whoever keeps its status. */
+  /** Called with each Node that is seen, whole or metadata only. */
   readonly onNode?: (uid: string, node: unknown, form: Form) => void
-  /** Resolves once requests make sense (there is a kubeconfig), or when the signal aborts. */
+  /** Resolves once requests can be made (a kubeconfig exists), or when the signal aborts. */
   readonly ready?: (signal: AbortSignal) => Promise<void>
-  /** What keeps requests from making sense; undefined: nothing. */
+  /** Why requests cannot be made; undefined: they can. */
   readonly obstacle?: () => string | undefined
   readonly limits?: WatchLimits
 }
 
-interface FollowedConfigMap {
+interface WatchedConfigMap {
   readonly path: string
   readonly stopper: AbortController
   view: ConfigMapView
@@ -67,15 +69,15 @@ export class ClusterSource implements AssignmentSource {
   readonly #extent: NodeExtent
   readonly #missing: string
   #onChange: () => void = () => {}
-  #unknown: { readonly detail: string; readonly silence?: Silence } = { detail: 'the API server has not been asked yet' }
-  readonly #freshness = new Freshness()
-  /** As it was seen last. undefined: it has not been seen, or was deleted. */
+  #unknown: { readonly detail: string; readonly silence?: Silence } = { detail: 'the API server has not answered yet' }
+  readonly #staleness = new Staleness()
+  /** The last Node seen. undefined: none yet, or it was deleted. */
   #node: { readonly object: unknown; readonly paused: ClusterPause | undefined } | undefined
   #nodeUid: string | undefined
   #resolution: ChannelResolution | undefined
   #fleet: Fleet = { kind: 'pending' }
   #fleetStopper: AbortController | undefined
-  #configMap: FollowedConfigMap | undefined
+  #configMap: WatchedConfigMap | undefined
 
   constructor(deps: ClusterSourceDeps) {
     const { nodeName, api, pace, log, limits = WATCH_LIMITS } = deps
@@ -92,7 +94,7 @@ export class ClusterSource implements AssignmentSource {
       return { kind: 'unknown', ...(obstacle === undefined ? this.#unknown : { detail: obstacle, silence: 'kubeconfig' }) }
     }
     const object = configMap?.view ?? { kind: 'pending' }
-    return toDesired(resolution, { object, paused: node.paused ?? configMap?.paused, stale: this.#freshness.oldest() })
+    return toDesired(resolution, { object, paused: node.paused ?? configMap?.paused, stale: this.#staleness.oldest() })
   }
 
   start(onChange: () => void): void {
@@ -100,7 +102,7 @@ export class ClusterSource implements AssignmentSource {
     this.#run(async () => {
       await this.#deps.ready?.(this.#stopper.signal)
       const watched = { collection: '/api/v1/nodes', name: this.#deps.nodeName, extent: this.#extent }
-      const observer = { onView: (view: ObjectView) => this.#seeNode(view), ...this.#counted('Node') }
+      const observer = { onView: (view: ObjectView) => this.#seeNode(view), ...this.#syncObserver('Node') }
       await watchObject(this.#watchDeps(), watched, observer, openGate(), this.#stopper.signal)
     })
   }
@@ -121,7 +123,7 @@ export class ClusterSource implements AssignmentSource {
         return
       case 'absent':
         if (this.#node === undefined) {
-          if (this.#unknown.silence !== 'missing') log.warn(`${this.#missing}: waiting for it, nothing is changed`)
+          if (this.#unknown.silence !== 'missing') log.warn(`${this.#missing}: waiting for it; nothing is changed`)
           this.#unknown = { detail: this.#missing, silence: 'missing' }
           return
         }
@@ -129,51 +131,51 @@ export class ClusterSource implements AssignmentSource {
         log.warn('Node was deleted', { node: nodeName })
         this.#node = undefined
         this.#resolution = undefined
-        this.#followFleet(false)
-        this.#follow(undefined)
+        this.#watchFleet(false)
+        this.#watchConfigMap(undefined)
         this.#onChange()
         return
       case 'found': {
-        if (view.form === 'whole') this.#extent.saw(view.object)
-        this.#sayIdentity(view.identity.uid, view.object)
+        if (view.form === 'whole') this.#extent.observe(view.object)
+        this.#logIdentity(view.identity.uid, view.object)
         this.#nodeUid = view.identity.uid
         this.#deps.onNode?.(view.identity.uid, view.object, view.form)
         const before = this.#node
         const metadata = metadataOf(view.object)
         this.#node = { object: view.object, paused: metadata && readPause(metadata, 'Node', nodeName) }
-        this.#followFleet(needsFleet(view.object, this.#channels))
+        this.#watchFleet(needsFleet(view.object, this.#channels))
         this.#resolve(before?.paused?.by !== this.#node.paused?.by)
       }
     }
   }
 
-  #sayIdentity(uid: string, node: unknown): void {
+  #logIdentity(uid: string, node: unknown): void {
     const { log, nodeName } = this.#deps
     if (this.#nodeUid === undefined) log.info('initial Node watch event', { node: nodeName })
     if (this.#nodeUid === undefined || this.#nodeUid === uid) return
     if (resolveChannels(node, this.#channels, this.#fleet).kind === 'local')
-      log.warn(`Node ${nodeName} was deleted and registered anew without a configSource: this node goes back to its local config`)
-    else log.warn(`Node ${nodeName} was deleted and registered anew`)
+      log.warn(`Node ${nodeName} was deleted and registered again without a configSource: this node goes back to its local config`)
+    else log.warn(`Node ${nodeName} was deleted and registered again`)
   }
 
-  /** Of what is known now. @param changed something else has, that matters too */
+  /** @param changed something besides the resolution has changed */
   #resolve(changed = false): void {
     if (this.#node === undefined) return
     const before = this.#resolution
     const now = resolveChannels(this.#node.object, this.#channels, this.#fleet)
     if (!isDeepStrictEqual(now, before)) {
-      sayAssignment(this.#deps.log, before, now)
+      logAssignment(this.#deps.log, before, now)
       this.#resolution = now
-      this.#follow(now.kind === 'config-map' ? now.ref : undefined)
+      this.#watchConfigMap(now.kind === 'config-map' ? now.ref : undefined)
     } else if (!changed) return
     this.#onChange()
   }
 
-  #followFleet(needed: boolean): void {
+  #watchFleet(needed: boolean): void {
     if (needed === (this.#fleetStopper !== undefined)) return
     this.#fleetStopper?.abort()
     this.#fleetStopper = undefined
-    this.#freshness.clear('fleet')
+    this.#staleness.clear('fleet')
     this.#fleet = { kind: 'pending' }
     if (!needed) return
     const { namespace } = this.#channels
@@ -186,30 +188,30 @@ export class ClusterSource implements AssignmentSource {
         this.#resolve()
       },
       onFailed: (reason: Stale['reason']) => this.#fail('fleet', reason, stopper.signal),
-      ...this.#counted('fleet', stopper.signal),
+      ...this.#syncObserver('fleet', stopper.signal),
     }
     this.#run(() => watchFleet(this.#watchDeps(), namespace, observer, this.#gateOf('fleet'), stopper.signal))
   }
 
-  #follow(ref: ConfigMapRef | undefined): void {
+  #watchConfigMap(ref: ConfigMapRef | undefined): void {
     const path = ref === undefined ? undefined : sourcePath(ref)
     if (path === this.#configMap?.path) return
     this.#configMap?.stopper.abort()
     this.#configMap = undefined
-    this.#freshness.clear('ConfigMap')
+    this.#staleness.clear('ConfigMap')
     if (ref === undefined || path === undefined) return
-    const followed: FollowedConfigMap = { path, stopper: new AbortController(), view: { kind: 'pending' }, paused: undefined }
+    const followed: WatchedConfigMap = { path, stopper: new AbortController(), view: { kind: 'pending' }, paused: undefined }
     this.#configMap = followed
     this.#deps.log.info(`attempting to download ${path}`)
     const watched = { collection: `/api/v1/namespaces/${ref.namespace}/configmaps`, name: ref.name }
     const observer = {
       onView: (view: ObjectView) => this.#seeConfigMap(followed, ref, view),
-      ...this.#counted('ConfigMap', followed.stopper.signal),
+      ...this.#syncObserver('ConfigMap', followed.stopper.signal),
     }
     this.#run(() => watchObject(this.#watchDeps(), watched, observer, this.#gateOf(path), followed.stopper.signal))
   }
 
-  #seeConfigMap(followed: FollowedConfigMap, { namespace, name }: ConfigMapRef, view: ObjectView): void {
+  #seeConfigMap(followed: WatchedConfigMap, { namespace, name }: ConfigMapRef, view: ObjectView): void {
     if (followed.stopper.signal.aborted) return
     const { log } = this.#deps
     const { view: before, paused } = followed
@@ -223,24 +225,24 @@ export class ClusterSource implements AssignmentSource {
     const isSame = isSameView(before, now)
     if (isSame && paused?.by === followed.paused?.by) return
     followed.view = now
-    if (!isSame) sayConfigMap(log, followed.path, before, now)
+    if (!isSame) logConfigMap(log, followed.path, before, now)
     this.#onChange()
   }
 
   #fail(what: Stale['what'], reason: Stale['reason'], signal?: AbortSignal): void {
-    if (signal?.aborted !== true) this.#freshness.failed(what, reason, this.#deps.pace.nowMs())
+    if (signal?.aborted !== true) this.#staleness.failed(what, reason, this.#deps.pace.nowMs())
   }
 
-  #counted(what: Stale['what'], signal?: AbortSignal) {
+  #syncObserver(what: Stale['what'], signal?: AbortSignal) {
     const { counters } = this.#deps
     const onSynced = () => {
       counters.synced()
-      if (signal?.aborted !== true) this.#freshness.clear(what)
+      if (signal?.aborted !== true) this.#staleness.clear(what)
     }
     return { onSynced, onReconnect: () => counters.watchReconnected(what === 'Node' ? 'Node' : 'ConfigMap') }
   }
 
-  /** A Node whose assignment goes back and forth must not make requests about one ConfigMap more often than any other. */
+  /** Keeps requests about one ConfigMap apart, even if the assignment goes back and forth. */
   #gateOf(path: string): RequestGate {
     const nowMs = this.#deps.pace.nowMs()
     for (const [other, gate] of this.#gates) if (gate.lastMs < nowMs - 10_000) this.#gates.delete(other)
@@ -256,13 +258,13 @@ export class ClusterSource implements AssignmentSource {
 
   #run(task: () => Promise<void>): void {
     const running: Promise<void> = task()
-      .catch((error: unknown) => this.#deps.log.error('following the cluster has ended by a fault in the agent', { error }))
+      .catch((error: unknown) => this.#deps.log.error('watching the cluster ended because of a bug in the agent', { error }))
       .finally(() => this.#running.delete(running))
     this.#running.add(running)
   }
 }
 
-/** What was found stays found while it cannot be read: the server said so, and has not said otherwise. */
+/** A ConfigMap that was found stays found while it cannot be read. */
 function toConfigMapView(before: ConfigMapView, view: ObjectView): ConfigMapView {
   switch (view.kind) {
     case 'found':
@@ -276,7 +278,7 @@ function toConfigMapView(before: ConfigMapView, view: ObjectView): ConfigMapView
 
 function isSameView(a: ConfigMapView, b: ConfigMapView): boolean {
   if (a === b) return true
-  // A restored etcd can hand out the same version with other content.
+  // A restored etcd can serve the same resourceVersion with other content.
   if (a.kind === 'found' && b.kind === 'found')
     return a.uid === b.uid && a.resourceVersion === b.resourceVersion && isDeepStrictEqual(a.data, b.data)
   return a.kind === 'unavailable' && b.kind === 'unavailable' && a.reason === b.reason

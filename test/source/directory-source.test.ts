@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Desired } from '../../src/decision/desired.ts'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
 import type { FileFacts } from '../../src/ports/files.ts'
-import { DirectorySource } from '../../src/source/directory.ts'
+import { DirectorySource } from '../../src/source/directory-source.ts'
 
 const node = (spec: string) => `apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nspec:\n${spec}`
 const ASSIGNED = node('  configSource:\n    configMap: {namespace: kube-system, name: cfg, kubeletConfigKey: kubelet}\n')
@@ -10,11 +10,11 @@ const LOCAL = node('  {}\n')
 const configMap = (text: string) =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: kube-system, name: cfg}\ndata: {kubelet: ${text}}\n`
 
-/** A directory in memory, and time that passes when told. */
+/** A directory in memory, and a clock that the test moves. */
 function setUp(settleMs = 300) {
   const files = new Map<string, { text: string; version: number }>()
   const lines: string[] = []
-  const say = (message: string): void => void lines.push(message)
+  const record = (message: string): void => void lines.push(message)
   const sleepers: { atMs: number; wake: () => void }[] = []
   let nowMs = 0
   let version = 0
@@ -44,7 +44,7 @@ function setUp(settleMs = 300) {
       nowMs: () => nowMs,
       sleep: (ms) => new Promise((wake) => sleepers.push({ atMs: nowMs + ms, wake })),
     },
-    log: { debug: say, info: say, warn: say, error: say },
+    log: { debug: record, info: record, warn: record, error: record },
     counters: { synced: () => {} },
     settleMs,
   })
@@ -83,7 +83,7 @@ function setUp(settleMs = 300) {
 const versionIn = (desired: Desired) =>
   desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object.resourceVersion : desired.kind
 
-t.test('unknown until the files have rested; then what they say', async (t) => {
+t.test('unknown until the files have settled', async (t) => {
   const { source, write, pass, wakes } = setUp()
   t.equal(source.desired().kind, 'unknown')
   write('node.yaml', ASSIGNED)
@@ -94,7 +94,7 @@ t.test('unknown until the files have rested; then what they say', async (t) => {
   t.equal(wakes(), 1)
 })
 
-t.test('an edit moves the version, a rewrite with the same bytes does not', async (t) => {
+t.test('an edit changes the version, writing the same bytes again does not', async (t) => {
   const { source, write, pass, wakes } = setUp()
   write('node.yaml', ASSIGNED)
   write('cfg.yaml', configMap('a'))
@@ -104,13 +104,13 @@ t.test('an edit moves the version, a rewrite with the same bytes does not', asyn
   await pass(320)
   t.equal(versionIn(source.desired()), before)
   write('cfg.yaml', configMap('b'))
-  t.equal(versionIn(source.desired()), before, 'not at once')
+  t.equal(versionIn(source.desired()), before, 'not before it has settled')
   await pass(320)
   t.not(versionIn(source.desired()), before)
   t.equal(wakes(), 2)
 })
 
-t.test('a manifest that is half written for a while never means local', async (t) => {
+t.test('a partly written manifest never means local', async (t) => {
   const { source, write, pass } = setUp()
   write('node.yaml', ASSIGNED)
   write('cfg.yaml', configMap('a'))
@@ -126,7 +126,7 @@ t.test('a manifest that is half written for a while never means local', async (t
   t.equal(source.desired().kind, 'config-map')
 })
 
-t.test('a file that no longer parses leaves what it said, and is complained of once', async (t) => {
+t.test('a file that no longer parses keeps its last good content, and is logged once', async (t) => {
   const { source, write, pass, lines, look } = setUp()
   write('node.yaml', ASSIGNED)
   write('cfg.yaml', configMap('a'))
@@ -143,7 +143,7 @@ t.test('a file that no longer parses leaves what it said, and is complained of o
   t.match(source.desired(), { kind: 'local' })
 })
 
-t.test('nothing that is missing or never was good means local', async (t) => {
+t.test('missing and invalid manifests never mean local', async (t) => {
   const { source, write, remove, pass, setExists } = setUp()
   write('node.yaml', LOCAL)
   await pass(320)
@@ -161,10 +161,10 @@ t.test('nothing that is missing or never was good means local', async (t) => {
   t.equal(source.desired().kind, 'unknown')
   setExists(true)
   await pass(320)
-  t.match(source.desired(), { kind: 'local' }, 'and it comes back')
+  t.match(source.desired(), { kind: 'local' }, 'after the directory is back')
 })
 
-t.test('hidden files and files of other kinds are not looked at', async (t) => {
+t.test('hidden files and other file types are ignored', async (t) => {
   const { source, write, pass } = setUp()
   write('node.yaml', LOCAL)
   write('.node.yaml.swp', 'x')
@@ -174,7 +174,7 @@ t.test('hidden files and files of other kinds are not looked at', async (t) => {
   t.match(source.desired(), { kind: 'local' })
 })
 
-t.test('it stops', async (t) => {
+t.test('nothing changes after stop', async (t) => {
   const { source, write, pass } = setUp()
   write('node.yaml', LOCAL)
   const stopped = source.stop()
@@ -183,30 +183,30 @@ t.test('it stops', async (t) => {
   t.equal(source.desired().kind, 'unknown')
 })
 
-t.test('what changes is said as of a cluster, and being unknown for a while is no change', async (t) => {
+t.test('changes are logged as for a cluster, and being unknown for a while is not a change', async (t) => {
   const { write, remove, pass, lines } = setUp()
-  const said = async () => {
+  const logged = async () => {
     await pass(400)
-    return lines.splice(0).filter((line) => !line.startsWith('manifests are not all usable'))
+    return lines.splice(0).filter((line) => !line.startsWith('some manifests cannot be used'))
   }
   const PATH = '/api/v1/namespaces/kube-system/configmaps/cfg'
   write('node.yaml', ASSIGNED)
-  t.match(await said(), [`failed to download ${PATH}: no manifest of ConfigMap kube-system/cfg`], 'the first assignment is no update')
+  t.match(await logged(), [`failed to download ${PATH}: no manifest of ConfigMap kube-system/cfg`], 'the first assignment is not an update')
   write('cfg.yaml', configMap('a'))
-  t.match(await said(), [`successfully downloaded ${PATH}, UID: `])
+  t.match(await logged(), [`successfully downloaded ${PATH}, UID: `])
   write('cfg.yaml', configMap('b'))
-  t.match(await said(), ['assigned ConfigMap was updated', 'successfully downloaded'])
+  t.match(await logged(), ['assigned ConfigMap was updated', 'successfully downloaded'])
   remove('node.yaml')
-  t.same(await said(), [])
+  t.same(await logged(), [])
   write('node.yaml', ASSIGNED)
-  t.same(await said(), [])
+  t.same(await logged(), [])
   remove('cfg.yaml')
-  t.match(await said(), ['assigned ConfigMap was deleted', 'failed to download'])
+  t.match(await logged(), ['assigned ConfigMap was deleted', 'failed to download'])
   write('node.yaml', LOCAL)
-  t.same(await said(), ['Node.Spec.ConfigSource was updated'])
+  t.same(await logged(), ['Node.Spec.ConfigSource was updated'])
   write('node.yaml', node('  configSource: {}\n'))
-  t.match(await said(), [
+  t.match(await logged(), [
     'Node.Spec.ConfigSource was updated',
-    /^failed to sync: invalid NodeConfigSource.* what was assigned before stands$/,
+    /^failed to sync: invalid NodeConfigSource.* the previous assignment stays in effect$/,
   ])
 })

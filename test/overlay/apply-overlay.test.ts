@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Desired } from '../../src/decision/desired.ts'
 import { resolveDesired } from '../../src/decision/desired.ts'
 import * as yaml from '../../src/kubelet/yaml.ts'
-import { layOver } from '../../src/overlay/lay-over.ts'
+import { applyOverlay } from '../../src/overlay/apply-overlay.ts'
 import { OverlaidSource } from '../../src/overlay/overlaid-source.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
@@ -22,12 +22,12 @@ const FAULTY: OverlayView = { kind: 'faulty', detail: '/o/a.yaml: it is empty' }
 const PENDING: OverlayView = { kind: 'pending' }
 const NONE: OverlayView = { kind: 'none' }
 
-t.test('without an overlay nothing is different', async (t) => {
-  t.equal(layOver(FOUND, NONE), FOUND)
+t.test('without an overlay, the assignment stays as it is', async (t) => {
+  t.equal(applyOverlay(FOUND, NONE), FOUND)
 })
 
-t.test('with one, it is a version of its own with a content of its own', async (t) => {
-  const desired = layOver(FOUND, PRESENT)
+t.test('with an overlay, the rendering is a version of its own with its own content', async (t) => {
+  const desired = applyOverlay(FOUND, PRESENT)
   t.match(desired, {
     kind: 'config-map',
     channelState: HEARD,
@@ -37,33 +37,33 @@ t.test('with one, it is a version of its own with a content of its own', async (
   t.notOk('overlay' in Object(resolveDesired(FOUND)))
 })
 
-t.test('one that cannot be used is an error, one that is not known yet is unknown: neither is ever local or without overlay', async (t) => {
-  t.match(layOver(FOUND, FAULTY), {
+t.test('a faulty overlay is an error and a pending one means unknown: never local, never without overlay', async (t) => {
+  t.match(applyOverlay(FOUND, FAULTY), {
     kind: 'invalid',
     detail: /overlay cannot be used, see kubelet-cfg-agent log/,
     channelState: { channel: 'label', problem: /overlay/ },
   })
-  t.match(layOver(FOUND, PENDING), { kind: 'unknown', channelState: HEARD })
-  const said: string[] = []
+  t.match(applyOverlay(FOUND, PENDING), { kind: 'unknown', channelState: HEARD })
+  const faults: string[] = []
   t.match(
-    layOver(found('n: 9007199254740993\n'), PRESENT, (detail) => said.push(detail)),
+    applyOverlay(found('n: 9007199254740993\n'), PRESENT, (detail) => faults.push(detail)),
     { kind: 'invalid' },
   )
-  t.match(said, [/too large/])
+  t.match(faults, [/beyond 2\^53/])
 })
 
-t.test('nothing is laid over local, and what is not known stays so', async (t) => {
+t.test('the overlay does not apply to local, and unknown stays unknown', async (t) => {
   const others: Desired[] = [
     { kind: 'local', channelState: HEARD },
     { kind: 'unknown', detail: 'x' },
     { kind: 'invalid', detail: 'y' },
   ]
-  for (const desired of others) for (const view of [NONE, PENDING, FAULTY, PRESENT]) t.equal(layOver(desired, view), desired)
+  for (const desired of others) for (const view of [NONE, PENDING, FAULTY, PRESENT]) t.equal(applyOverlay(desired, view), desired)
   const pending: Desired = { kind: 'config-map', ref: REF, object: { kind: 'pending' } }
-  t.equal(layOver(pending, PRESENT), pending)
+  t.equal(applyOverlay(pending, PRESENT), pending)
 })
 
-t.test('a source with an overlay: both are followed, and a fault is said once', async (t) => {
+t.test('a source with an overlay follows both, and logs a fault once', async (t) => {
   const log = silentLog()
   const did: string[] = []
   const part = (name: string) => ({
@@ -84,14 +84,14 @@ t.test('a source with an overlay: both are followed, and a fault is said once', 
   t.same(did, ['start overlay', 'start inner', 'stop overlay', 'stop inner'])
 })
 
-t.test('a ConfigMap that cannot be had is what is said, whatever the overlay', async (t) => {
+t.test('an unavailable ConfigMap is reported whatever the overlay', async (t) => {
   for (const reason of ['not-found', 'forbidden'] as const) {
     const gone: Desired = { kind: 'config-map', ref: REF, object: { kind: 'unavailable', reason, detail: '' }, channelState: HEARD }
-    for (const view of [FAULTY, PENDING, PRESENT]) t.equal(layOver(gone, view), gone)
+    for (const view of [FAULTY, PENDING, PRESENT]) t.equal(applyOverlay(gone, view), gone)
   }
 })
 
-t.test('a fault that comes back is said again', async (t) => {
+t.test('a fault that comes back is logged again', async (t) => {
   const log = silentLog()
   let text = 'n: 9007199254740993\n'
   const part = { start: () => {}, stop: async () => {} }

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
 import type { KubeAnswer } from '../../src/ports/kube-api.ts'
-import { askAssignment, askConfigMap, askManifests } from '../../src/source/ask-once.ts'
 import { CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
+import { readAssignmentOnce, readConfigMapOnce, readManifestsOnce } from '../../src/source/read-once.ts'
 
 const REF = { namespace: 'kube-system', name: 'c', kubeletConfigKey: 'kubelet' }
 const NODE = { kind: 'Node', metadata: { name: 'n1', uid: 'u' }, spec: { configSource: { configMap: REF } } }
@@ -21,32 +21,32 @@ const MAP_PATH = '/api/v1/namespaces/kube-system/configmaps/c'
 
 t.test('a Node and its ConfigMap', async (t) => {
   const answers = { [NODE_PATH]: { kind: 'ok', object: NODE }, [MAP_PATH]: { kind: 'ok', object: CONFIG_MAP } } as const
-  t.match(await askAssignment(api(answers), 'n1', CONFIG_SOURCE_ONLY), {
+  t.match(await readAssignmentOnce(api(answers), 'n1', CONFIG_SOURCE_ONLY), {
     kind: 'config-map',
     ref: REF,
     object: { kind: 'found', uid: 'u2', resourceVersion: '7', data: { kubelet: 'x' } },
   })
 })
 
-t.test('a Node that names none, or names it wrongly', async (t) => {
-  const of = (object: unknown) => askAssignment(api({ [NODE_PATH]: { kind: 'ok', object } }), 'n1', CONFIG_SOURCE_ONLY)
+t.test('a Node without an assignment, or with an invalid one', async (t) => {
+  const of = (object: unknown) => readAssignmentOnce(api({ [NODE_PATH]: { kind: 'ok', object } }), 'n1', CONFIG_SOURCE_ONLY)
   t.match(await of({ ...NODE, spec: {} }), { kind: 'local' })
   t.match(await of({ ...NODE, spec: { configSource: {} } }), { kind: 'invalid' })
   t.match(await of(NODE), { kind: 'config-map', object: { kind: 'unavailable', reason: 'not-found' } })
 })
 
-t.test('what is not known is never local', async (t) => {
-  t.match(await askAssignment(api({}), 'n1', CONFIG_SOURCE_ONLY), { kind: 'unknown', detail: 'Node n1 does not exist in the cluster' })
-  t.match(await askAssignment(api({ [NODE_PATH]: refused(403) }), 'n1', CONFIG_SOURCE_ONLY), { kind: 'unknown', detail: /403: no/ })
-  t.match(await askAssignment(api({ [NODE_PATH]: { kind: 'unreachable', detail: 'nobody' } }), 'n1', CONFIG_SOURCE_ONLY), {
+t.test('an unknown assignment is never local', async (t) => {
+  t.match(await readAssignmentOnce(api({}), 'n1', CONFIG_SOURCE_ONLY), { kind: 'unknown', detail: 'Node n1 does not exist in the cluster' })
+  t.match(await readAssignmentOnce(api({ [NODE_PATH]: refused(403) }), 'n1', CONFIG_SOURCE_ONLY), { kind: 'unknown', detail: /403: no/ })
+  t.match(await readAssignmentOnce(api({ [NODE_PATH]: { kind: 'unreachable', detail: 'nobody' } }), 'n1', CONFIG_SOURCE_ONLY), {
     kind: 'unknown',
     detail: /nobody/,
   })
 })
 
-t.test('why a ConfigMap cannot be had', async (t) => {
+t.test('why a ConfigMap is unavailable', async (t) => {
   const reason = async (answer: KubeAnswer) => {
-    const view = await askConfigMap(api({ [MAP_PATH]: answer }), REF)
+    const view = await readConfigMapOnce(api({ [MAP_PATH]: answer }), REF)
     return view.kind === 'unavailable' ? view.reason : view.kind
   }
   t.equal(await reason(refused(404)), 'not-found')
@@ -59,8 +59,8 @@ t.test('why a ConfigMap cannot be had', async (t) => {
 
 t.test('a directory of manifests', async (t) => {
   const facts = { mode: 0o644, uid: 0, gid: 0, size: 1, mtimeMs: 0, identity: 'i' }
-  const ask = (entries: Readonly<Record<string, string | undefined>>) =>
-    askManifests(
+  const readOnce = (entries: Readonly<Record<string, string | undefined>>) =>
+    readManifestsOnce(
       '/m',
       'n1',
       CONFIG_SOURCE_ONLY,
@@ -80,16 +80,16 @@ t.test('a directory of manifests', async (t) => {
   }
   const node = { ...NODE, apiVersion: 'v1' }
   const all = { ...manifests, 'node.yaml': JSON.stringify(node), 'map.json': JSON.stringify({ ...CONFIG_MAP, apiVersion: 'v1' }) }
-  t.match(ask(all), { kind: 'config-map', ref: REF, object: { kind: 'found', data: { kubelet: 'x' } } })
-  t.match(ask({ ...all, 'node.yaml': '[' }), { kind: 'unknown', detail: /node\.yaml cannot be read/ })
-  t.match(ask({}), { kind: 'unknown' })
+  t.match(readOnce(all), { kind: 'config-map', ref: REF, object: { kind: 'found', data: { kubelet: 'x' } } })
+  t.match(readOnce({ ...all, 'node.yaml': '[' }), { kind: 'unknown', detail: /node\.yaml cannot be read/ })
+  t.match(readOnce({}), { kind: 'unknown' })
   const none = { list: () => undefined, stat: () => undefined, read: () => undefined }
-  t.match(askManifests('/m', 'n1', CONFIG_SOURCE_ONLY, none, parseDocuments), { kind: 'unknown', detail: /does not exist/ })
+  t.match(readManifestsOnce('/m', 'n1', CONFIG_SOURCE_ONLY, none, parseDocuments), { kind: 'unknown', detail: /does not exist/ })
   const failing = {
     ...none,
     list: () => {
       throw new Error('EIO: no')
     },
   }
-  t.match(askManifests('/m', 'n1', CONFIG_SOURCE_ONLY, failing, parseDocuments), { kind: 'unknown', detail: /EIO/ })
+  t.match(readManifestsOnce('/m', 'n1', CONFIG_SOURCE_ONLY, failing, parseDocuments), { kind: 'unknown', detail: /EIO/ })
 })

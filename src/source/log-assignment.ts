@@ -1,32 +1,33 @@
 /**
- * What is said of an assignment and of the ConfigMap it names when they change, wherever they come from: in upstream's words where upstream had some
- * (pkg/kubelet/kubeletconfig/watch.go and checkpoint/download.go of 1.20). Pure, but for the log it is given.
+ * Logs changes of the assignment and of the assigned ConfigMap, for the cluster and for manifests.
+ * Upstream's log messages where there are any (Kubernetes 1.20 pkg/kubelet/kubeletconfig/watch.go
+ * and checkpoint/download.go). Pure, apart from the log that is passed in.
  */
 
 import { describeChannel } from '../decision/channels.ts'
+import { describeRef } from '../decision/config-source.ts'
 import type { ConfigMapView } from '../decision/desired.ts'
 import { syncError } from '../decision/status-texts.ts'
 import type { Log } from '../ports/log.ts'
-import { writeConfigMapName } from './channels/config-map-name.ts'
 import type { ChannelResolution } from './channels/resolve.ts'
 
-/** @param before the last one that was known; undefined: this is the first. */
-export function sayAssignment(log: Log, before: ChannelResolution | undefined, now: ChannelResolution): void {
+/** @param before the last one that was known; undefined: this is the first */
+export function logAssignment(log: Log, before: ChannelResolution | undefined, now: ChannelResolution): void {
   if (now.kind === 'pending') return
   if (now.kind === 'invalid') {
-    if (before !== undefined) log.info(changeOf(before, now), { assignment: now })
-    log.error(`${syncError(now.detail)}; what was assigned before stands`)
+    if (before !== undefined) log.info(describeChange(before, now), { assignment: now })
+    log.error(`${syncError(now.detail)}; the previous assignment stays in effect`)
     return
   }
-  if (before !== undefined || isNews(now)) log.info(changeOf(before, now), { assignment: now })
+  if (before !== undefined || isWorthLoggingFirst(now)) log.info(describeChange(before, now), { assignment: now })
 }
 
-/** Upstream's words, as long as nothing but upstream's channel speaks. */
-function changeOf(before: ChannelResolution | undefined, now: ChannelResolution): string {
+/** Upstream's message, as long as no other channel than upstream's is involved. */
+function describeChange(before: ChannelResolution | undefined, now: ChannelResolution): string {
   if (isUpstream(before) && isUpstream(now)) return 'Node.Spec.ConfigSource was updated'
   switch (now.kind) {
     case 'config-map':
-      return `${writeConfigMapName(now.ref)} is assigned by ${describeChannel(now.channel)}`
+      return `${describeRef(now.ref)} is assigned by ${describeChannel(now.channel)}`
     case 'local':
       return 'no channel assigns a config to this node any more'
     default:
@@ -39,12 +40,15 @@ function isUpstream(resolution: ChannelResolution | undefined): boolean {
   return resolution.kind !== 'pending' && resolution.channel === 'config-source'
 }
 
-/** Without being a change: upstream said nothing of what it found at its start. */
-function isNews(now: ChannelResolution): boolean {
+/**
+ * Whether to log an assignment that is found at the start. Upstream did not log it for its own
+ * channel.
+ */
+function isWorthLoggingFirst(now: ChannelResolution): boolean {
   return now.kind === 'config-map' && now.channel !== 'config-source'
 }
 
-export function sayConfigMap(log: Log, path: string, before: ConfigMapView, now: ConfigMapView): void {
+export function logConfigMap(log: Log, path: string, before: ConfigMapView, now: ConfigMapView): void {
   if (before.kind === 'found' && now.kind === 'found') log.info('assigned ConfigMap was updated', { path })
   if (before.kind === 'found' && now.kind === 'unavailable' && now.reason === 'not-found')
     log.warn('assigned ConfigMap was deleted', { path })

@@ -1,63 +1,53 @@
 /**
- * Assignments from a directory of manifests, for machines without an API server. A file counts once its bytes have been the same for a
- * moment: the first half of a YAML file is often valid YAML, and could mean local. Writers that rename a finished file into place avoid
- * the question. While anything is being written, what was wanted before stands.
+ * Assignments from a directory of manifests, for machines without an API server. Each file must
+ * settle before it counts: the first half of a YAML file is often valid YAML, and could mean local.
+ * While any file is being written, the previous assignment stays in effect.
  */
 
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapView, Desired } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
+import { SettlingDirectory, type SettlingDirectoryDeps, type Unsettled } from '../directory/settling-directory.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { errorMessage } from '../values/errors.ts'
-import { sayAssignment, sayConfigMap } from './assignment-lines.ts'
 import { type ChannelResolution, type ChannelSettings, CONFIG_SOURCE_ONLY } from './channels/resolve.ts'
-import type { SourceCounters } from './cluster.ts'
+import type { SourceCounters } from './cluster-source.ts'
+import { logAssignment, logConfigMap } from './log-assignment.ts'
 import { isManifestName, type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
-import type { WatchTiming } from './watch-loop.ts'
 
-export interface DirectorySourceDeps {
-  readonly path: string
+export interface DirectorySourceDeps extends SettlingDirectoryDeps {
   readonly nodeName: string
   /** Default: spec.configSource alone. */
   readonly channels?: ChannelSettings
   readonly files: Pick<Files, 'list' | 'read' | 'stat'>
   readonly parse: ParseDocuments
-  /** Calls back whenever something may have changed, and every so often. */
-  readonly watch: (path: string, onChange: () => void) => { close(): Promise<void> }
-  readonly pace: Pick<WatchTiming, 'nowMs' | 'sleep'>
   readonly log: Log
   readonly counters: Pick<SourceCounters, 'synced'>
-  readonly settleMs?: number
 }
-
-const SETTLE_MS = 300
-/** A timer may fire a little early. */
-const SETTLE_SLACK_MS = 20
 
 interface TrackedFile {
   readonly manifest: ManifestFile
   /** The bytes that `manifest` was read from; undefined: none yet. */
   readonly bytes: Buffer | undefined
-  /** Other bytes, seen since then. */
-  readonly settling: { readonly bytes: Buffer; readonly sinceMs: number } | undefined
+  /** Newer bytes that have not settled yet. */
+  readonly settling: Unsettled<Buffer> | undefined
   readonly identity: string
 }
 
 export class DirectorySource implements AssignmentSource {
   readonly #deps: DirectorySourceDeps
-  readonly #stopper = new AbortController()
+  readonly #directory: SettlingDirectory
   #tracked = new Map<string, TrackedFile>()
   #desired: Desired
   #known: { readonly desired: Desired; readonly resolution: ChannelResolution } | undefined
   #onChange: () => void = () => {}
-  #watch: { close(): Promise<void> } | undefined
-  #resting: Promise<void> | undefined
-  #said = ''
+  #loggedProblems = ''
 
   constructor(deps: DirectorySourceDeps) {
     this.#deps = deps
+    this.#directory = new SettlingDirectory(deps, () => this.#look())
     this.#desired = { kind: 'unknown', detail: `manifests in ${deps.path} have not been read yet` }
   }
 
@@ -67,18 +57,14 @@ export class DirectorySource implements AssignmentSource {
 
   start(onChange: () => void): void {
     this.#onChange = onChange
-    this.#watch = this.#deps.watch(this.#deps.path, () => this.#look())
-    this.#look()
+    this.#directory.start()
   }
 
   async stop(): Promise<void> {
-    this.#stopper.abort()
-    await this.#watch?.close()
-    await this.#resting
+    await this.#directory.stop()
   }
 
   #look(): void {
-    if (this.#stopper.signal.aborted) return
     const { path, nodeName, counters } = this.#deps
     const names = this.#list()
     if (typeof names === 'string') {
@@ -89,7 +75,7 @@ export class DirectorySource implements AssignmentSource {
     this.#tracked = new Map(names.flatMap((name) => [this.#track(name)].filter((file) => file !== undefined).map((file) => [name, file])))
     const files = [...this.#tracked.values()]
     if (files.some(({ settling }) => settling !== undefined)) {
-      this.#lookAgain()
+      this.#directory.lookAgain()
       return
     }
     counters.synced()
@@ -99,7 +85,7 @@ export class DirectorySource implements AssignmentSource {
     this.#conclude(desired, desired.kind === 'unknown' ? [...problems, desired.detail] : problems, resolution)
   }
 
-  /** A text: why there is nothing to list. */
+  /** Returns an error text if the directory cannot be listed. */
   #list(): string[] | string {
     const { path, files } = this.#deps
     try {
@@ -109,9 +95,9 @@ export class DirectorySource implements AssignmentSource {
     }
   }
 
-  /** undefined: it is gone. */
+  /** undefined: the file is gone. */
   #track(name: string): TrackedFile | undefined {
-    const { path, files, pace, settleMs = SETTLE_MS } = this.#deps
+    const { path, files } = this.#deps
     const before = this.#tracked.get(name)
     const file = `${path}/${name}`
     let identity: string
@@ -119,7 +105,7 @@ export class DirectorySource implements AssignmentSource {
     try {
       const facts = files.stat(file)
       if (facts === undefined || facts.kind === 'directory') return undefined
-      // What a symbolic link points to changes without it.
+      // The target of a symbolic link can change while the link itself stays the same.
       identity = facts.kind === 'file' ? facts.identity : ''
       if (before?.settling === undefined && identity !== '' && identity === before?.identity) return before
       const read = files.read(file)
@@ -130,10 +116,9 @@ export class DirectorySource implements AssignmentSource {
       return { manifest, bytes: before?.bytes, settling: undefined, identity: '' }
     }
     if (before?.bytes?.equals(bytes)) return { ...before, identity, settling: undefined }
-    const nowMs = pace.nowMs()
     const manifest = before?.manifest ?? { name, objects: undefined, problem: 'it is being written' }
-    const settling = before?.settling?.bytes.equals(bytes) ? before.settling : { bytes, sinceMs: nowMs }
-    if (nowMs - settling.sinceMs < settleMs) return { manifest, bytes: before?.bytes, settling, identity }
+    const settling = this.#directory.settle(before?.settling, bytes, (a, b) => a.equals(b))
+    if (settling !== undefined) return { manifest, bytes: before?.bytes, settling, identity }
     return { manifest: this.#parse(name, bytes, manifest.objects), bytes, settling: undefined, identity }
   }
 
@@ -144,34 +129,30 @@ export class DirectorySource implements AssignmentSource {
       : { name, objects: before, problem: reading.detail }
   }
 
-  #lookAgain(): void {
-    const { pace, settleMs = SETTLE_MS } = this.#deps
-    this.#resting ??= pace.sleep(settleMs + SETTLE_SLACK_MS, this.#stopper.signal).then(() => {
-      this.#resting = undefined
-      this.#look()
-    })
-  }
-
   #conclude(desired: Desired, problems: readonly string[], resolution?: ChannelResolution): void {
     const { log } = this.#deps
-    const said = problems.join('; ')
-    if (said !== this.#said && said !== '') log.warn(`manifests are not all usable, what was wanted before stands: ${said}`)
-    this.#said = said
+    const text = problems.join('; ')
+    if (text !== this.#loggedProblems && text !== '')
+      log.warn(`some manifests cannot be used, the previous assignment stays in effect: ${text}`)
+    this.#loggedProblems = text
     if (isDeepStrictEqual(desired, this.#desired)) return
     this.#desired = desired
-    if (resolution !== undefined) this.#say(desired, resolution)
+    if (resolution !== undefined) this.#logChange(desired, resolution)
     this.#onChange()
   }
 
-  /** Against what was known last: that it was unknown in between, as while a file is replaced, is no change of what is wanted. */
-  #say(desired: Desired, resolution: ChannelResolution): void {
+  /**
+   * Compares with the last known assignment: being unknown in between, as while a file is replaced,
+   * is not a change.
+   */
+  #logChange(desired: Desired, resolution: ChannelResolution): void {
     const { log } = this.#deps
     const before = this.#known
     this.#known = { desired, resolution }
-    const moved = !isDeepStrictEqual(before?.resolution, resolution)
-    if (moved) sayAssignment(log, before?.resolution, resolution)
+    const isReassigned = !isDeepStrictEqual(before?.resolution, resolution)
+    if (isReassigned) logAssignment(log, before?.resolution, resolution)
     if (desired.kind !== 'config-map') return
-    const objectBefore: ConfigMapView = !moved && before?.desired.kind === 'config-map' ? before.desired.object : { kind: 'pending' }
-    if (!isDeepStrictEqual(objectBefore, desired.object)) sayConfigMap(log, sourcePath(desired.ref), objectBefore, desired.object)
+    const objectBefore: ConfigMapView = !isReassigned && before?.desired.kind === 'config-map' ? before.desired.object : { kind: 'pending' }
+    if (!isDeepStrictEqual(objectBefore, desired.object)) logConfigMap(log, sourcePath(desired.ref), objectBefore, desired.object)
   }
 }

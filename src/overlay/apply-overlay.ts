@@ -1,13 +1,17 @@
 /**
- * What is desired of this node, with its overlay. Pure. An overlay that cannot be used leaves the node as it is: neither local nor without overlay is what
- * anybody asked for. Local is the administrator's own file, and nothing is laid over it. A ConfigMap that is not there is the nearer fault.
+ * Applies this node's overlay to what is desired of the node. Pure. If the overlay cannot be used,
+ * the node stays as it is: neither local config nor the config without the overlay is what was
+ * configured. The overlay is not applied to local config, which is the administrator's own file. A
+ * missing ConfigMap is reported before a broken overlay.
  */
 import type { ChannelState, Desired } from '../decision/desired.ts'
 import { OVERLAY_ERROR } from '../decision/status-texts.ts'
 import type { OverlayView } from './view.ts'
 
-/** @param onFault of the rendering: a fault of the files is said by whoever reads them */
-export function layOver(desired: Desired, view: OverlayView, onFault: (detail: string) => void = () => {}): Desired {
+/**
+ * @param onFault called when rendering fails; faults of the files are logged where they are read
+ */
+export function applyOverlay(desired: Desired, view: OverlayView, onFault: (detail: string) => void = () => {}): Desired {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || view.kind === 'none') return desired
   const { ref, object, channelState } = desired
   if (view.kind === 'pending')

@@ -1,0 +1,59 @@
+/**
+ * Why the condition cannot tell what is assigned: the assignment has not been read since the agent
+ * started, or not for a while. Pure. The texts are fixed, since details may contain a file of the
+ * node, an address or the output of a program; those are in the log.
+ */
+import { describeRef } from '../decision/config-source.ts'
+import type { Desired, UnavailableReason } from '../decision/desired.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+
+type ReasonAndMessage = readonly ['AssignmentUnknown' | 'DownloadFailed', string]
+
+/** An assignment that was read this recently counts as current. */
+const STALE_US = 60e6
+
+const FAILURE_TEXTS: Readonly<Record<UnavailableReason, string>> = {
+  'not-found': 'it does not exist',
+  forbidden: 'the API server forbids it',
+  unreachable: 'the API server does not answer',
+  malformed: 'it is malformed',
+}
+
+export function describeUnknown(desired: Desired): string | undefined {
+  if (desired.kind === 'unknown') return `the assignment of this node is not known: ${silenceText(desired)}`
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'pending') return undefined
+  const { namespace, name } = desired.ref
+  return `ConfigMap ${namespace}/${name} has not been read yet`
+}
+
+/**
+ * The last assignment stays in effect, but may have changed meanwhile. undefined: it is current.
+ */
+export function describeStale({ desired, now }: Pick<Snapshot, 'desired' | 'now'>): ReasonAndMessage | undefined {
+  const stale = desired.kind === 'local' || desired.kind === 'config-map' ? desired.stale : undefined
+  if (stale === undefined || now.monotonicUs - stale.sinceUs < STALE_US) return undefined
+  const failure = FAILURE_TEXTS[stale.reason]
+  if (stale.what === 'ConfigMap' && desired.kind === 'config-map' && stale.reason === 'forbidden') {
+    return ['DownloadFailed', `${describeRef(desired.ref)} can no longer be read: ${failure}; the version read last stays in effect`]
+  }
+  const what = stale.what === 'fleet' ? 'the ConfigMaps with node selectors' : `the ${stale.what}`
+  return ['AssignmentUnknown', `${what} can no longer be read: ${failure}; the previous assignment stays in effect`]
+}
+
+export function describeReadFailure(desired: Desired): string {
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'unavailable') return 'it has not been read yet'
+  return FAILURE_TEXTS[desired.object.reason]
+}
+
+function silenceText({ silence }: Extract<Desired, { kind: 'unknown' }>): string {
+  if (silence === undefined) return 'it has not been read yet'
+  switch (silence) {
+    case 'missing':
+      return 'the Node does not exist'
+    case 'kubeconfig':
+      return 'there is no usable kubeconfig'
+    case 'forbidden':
+    case 'unreachable':
+      return `the Node cannot be read: ${FAILURE_TEXTS[silence]}`
+  }
+}
