@@ -28,7 +28,9 @@ export const KUBELET_SETTINGS: SettingTable<KubeletSettings> = {
     kind: choiceKind('auto', 'env', 'file'),
     initial: 'auto',
     ...ALL_COMMANDS,
-    help: 'how kubelet gets a config: env writes the environment file; file replaces the file that the unit names; auto chooses by the unit',
+    help:
+      'how kubelet gets a config: env writes the environment file; file replaces the file that the unit names; auto ' +
+      'chooses by the unit',
   },
   systemctl: {
     name: 'systemctl',
