@@ -10,7 +10,7 @@ import type { Phase, Step } from '../decision/step.ts'
 import type { Report } from '../preflight/finding.ts'
 import { describeStatus } from '../report/status.ts'
 import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
-import { type ChangeDocument, documentChange } from './changes-text.ts'
+import { type ChangeDocument, documentChange } from './changes-document.ts'
 import type { AgentPresence } from './command.ts'
 import type { Compared } from './compare-texts.ts'
 import {
