@@ -1,4 +1,4 @@
-/** docs/settings.md: every setting with its names, its default and its help, from the table of settings. Pure. */
+/** The page docs/settings.md, from the table of settings. Pure. */
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/settings/resolve-settings.ts'
 import { SETTING_GROUPS } from '../../src/settings/setting.ts'
 import { SETTINGS } from '../../src/settings/settings.ts'

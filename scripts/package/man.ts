@@ -39,12 +39,13 @@ export function programPage(edition: Edition): string {
     section(
       'Description',
       paragraph(
-        `\`${PROGRAM}\` runs beside kubelet. It follows the ConfigMap that is assigned to this node, saves a checkpoint of it, checks it, restarts kubelet ` +
-          'with it, promotes it to last-known-good after a trial, and rolls it back if it fails. It reports on the Node, as events, as ' +
-          'metrics and in the journal.',
+        `\`${PROGRAM}\` runs beside kubelet. It follows the ConfigMap that is assigned to this node, saves a checkpoint of it, ` +
+          'checks it, restarts kubelet with it, promotes it to last-known-good after a trial, and rolls it back if it fails. It ' +
+          'reports on the Node, as events, as metrics and in the journal.',
       ),
       paragraph(
-        'Kubelet does not need the agent to start: the drop-in of its unit reads one file, and without that file kubelet starts with its local config.',
+        'Kubelet does not need the agent to start: the drop-in of its unit reads one file, and without that file kubelet ' +
+          'starts with its local config.',
       ),
     ),
     section('Commands', ...groupsOf(COMMAND_ROWS).map(([group, rows]) => subsection(group, ...rows.map(describeCommand)))),
@@ -52,8 +53,8 @@ export function programPage(edition: Edition): string {
     section(
       'Settings as flags',
       paragraph(
-        `\`${PROGRAM} run\` takes all settings as flags. The other commands take those for paths and names. Each setting is also a variable and a key ` +
-          `of the config file: see \`${CONFIG_PAGE}\`(5).`,
+        `\`${PROGRAM} run\` takes all settings as flags. The other commands take those for paths and names. Each setting is ` +
+          `also a variable and a key of the config file: see \`${CONFIG_PAGE}\`(5).`,
       ),
       ...SETTING_GROUPS.map((group) =>
         subsection(
@@ -83,7 +84,8 @@ export function programPage(edition: Edition): string {
       ),
       term(
         italic(`${STATE}/`),
-        'Checkpoints, records and history. Removing the package keeps the directory. Purging the deb deletes it, except for the checkpoint that a running kubelet was started with.',
+        'Checkpoints, records and history. Removing the package keeps the directory. Purging the deb deletes it, except for ' +
+          'the checkpoint that a running kubelet was started with.',
       ),
       term(
         italic(SETTINGS.envFile.initial),
@@ -107,8 +109,8 @@ export function configPage(edition: Edition): string {
     section(
       'Description',
       paragraph(
-        'Each setting is a flag, an environment variable and a key of the config file. Flags win over the environment, and the environment wins over the file. ' +
-          'An unknown name is an error, which names the nearest known one.',
+        'Each setting is a flag, an environment variable and a key of the config file. Flags win over the environment, and the ' +
+          'environment wins over the file. An unknown name is an error, which names the nearest known one.',
       ),
       paragraph(`The file is YAML. It must exist only if \`--config\` names it. It begins with these two lines:`),
       example([`apiVersion: ${CONFIG_API_VERSION}`, `kind: ${CONFIG_KIND}`]),

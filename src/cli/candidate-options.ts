@@ -9,7 +9,9 @@ export const CANDIDATE: CommandArgument = {
   name: 'candidate',
   kind: candidateKind,
   required: true,
-  help: 'a file (a config, or the manifest of a ConfigMap), - for standard input, or a ConfigMap in the cluster: configmap/NAME, configmap/NAMESPACE/NAME; append :KEY if the key is not kubelet',
+  help:
+    'a file (a config, or the manifest of a ConfigMap), - for standard input, or a ConfigMap in the cluster: ' +
+    'configmap/NAME, configmap/NAMESPACE/NAME; append :KEY if the key is not kubelet',
 }
 
 /** Unlike the path of a setting, it may be relative. */

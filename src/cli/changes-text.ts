@@ -1,9 +1,8 @@
 /**
- * The differences between two configs, for people and for programs. The author of a config controls
- * its values, so they are cut, and cannot control the terminal. Pure.
+ * The text that `diff` and `plan` print for people: the differences between two configs. The author
+ * of a config controls its values, so they are cut, and cannot control the terminal. Pure.
  */
 
-import type { FieldPath } from '../kubelet/field-path.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import { HIDDEN } from '../preflight/change/change.ts'
 import type { ConfigChange } from '../preflight/inspection.ts'
@@ -11,29 +10,6 @@ import { alignColumns, type Cell, type Tone } from './terminal.ts'
 
 /** In characters; longer values are cut. */
 const LONGEST_VALUE = 60
-
-export interface ChangeDocument {
-  readonly path: string
-  readonly steps: FieldPath
-  /** Absent: not set. */
-  readonly before?: unknown
-  readonly after?: unknown
-  readonly risk: string
-  readonly meaning: string | null
-  readonly policy: { readonly outcome: string; readonly rule: string | null } | null
-}
-
-export function documentChange({ path, before, after, risk, meaning, policy }: ConfigChange): ChangeDocument {
-  return {
-    path: formatPath(path),
-    steps: path,
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
-    risk,
-    meaning: meaning ?? null,
-    policy: policy === undefined ? null : { outcome: policy.outcome, rule: policy.rule ?? null },
-  }
-}
 
 /** One line per change, then the meaning of the risk classes. */
 export function renderChanges(changes: readonly ConfigChange[], color: boolean): string[] {

@@ -4,6 +4,7 @@
  * context, so tests can pass fakes.
  */
 
+import type { LockHolder } from '../checkpoint/lock.ts'
 import type { ContentHash } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -176,10 +177,7 @@ export interface HistoryReader {
 }
 
 /** Whether an agent holds the directory's lock. */
-export type AgentPresence =
-  | { readonly kind: 'running'; readonly pid: number | undefined }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'unknown'; readonly detail: string }
+export type AgentPresence = LockHolder
 
 /** When a request takes effect. */
 export function describeReach(agent: AgentPresence): string {

@@ -37,7 +37,9 @@ export async function readManifestText(text: string): Promise<ManifestReading> {
   if (key !== KEY && keys.length > 1) {
     return {
       kind: 'unclear',
-      detail: `its ConfigMap has the keys ${keys.join(', ').slice(0, 200)}, but not ${KEY}: save the text of one of them as a file and give that`,
+      detail:
+        `its ConfigMap has the keys ${keys.join(', ').slice(0, 200)}, but not ${KEY}: save the text of one of them as a ` +
+        'file and give that',
     }
   }
   return { kind: 'found', data, key, place: placeBlock(text, key, data[key] ?? '') }

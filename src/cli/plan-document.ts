@@ -7,25 +7,27 @@ import type { Desired } from '../decision/desired.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Phase, Step } from '../decision/step.ts'
-import type { UnitActivity } from '../decision/unit-state.ts'
 import type { Report } from '../preflight/finding.ts'
 import { describeStatus } from '../report/status.ts'
 import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
-import { type ChangeDocument, documentChange } from './changes-text.ts'
+import { type ChangeDocument, documentChange } from './changes-document.ts'
 import type { AgentPresence } from './command.ts'
 import type { Compared } from './compare-texts.ts'
+import {
+  type AgentDocument,
+  documentActive,
+  documentAgent,
+  documentAssigned,
+  documentHeld,
+  documentSource,
+  documentUnit,
+  type SourceDocument,
+  seconds,
+  type UnitDocument,
+} from './document-parts.ts'
 import { describeStep } from './explain.ts'
 import type { ForeseenStep, Foresight } from './foresee.ts'
 import { documentReport, type ReportDocument } from './report-document.ts'
-import {
-  documentActive,
-  documentAgent,
-  documentHeld,
-  documentSource,
-  type SourceDocument,
-  type StatusDocument,
-  seconds,
-} from './status-document.ts'
 
 /** The steps if everything goes well. A running agent starts at once. */
 export interface Course {
@@ -39,8 +41,8 @@ export interface PlanDocument extends Course {
   readonly apiVersion: typeof CONFIG_API_VERSION
   readonly kind: 'Plan'
   readonly node: string
-  readonly agent: StatusDocument['agent']
-  readonly unit: { readonly activity: UnitActivity | 'unknown'; readonly detail: string }
+  readonly agent: AgentDocument
+  readonly unit: UnitDocument
   readonly hold: 'none' | 'paused' | 'local'
   /** What the cluster, or the directory of manifests, assigns to this node now. */
   readonly wanted: SourceDocument
@@ -79,19 +81,15 @@ export interface PlanFacts {
 }
 
 export function documentPlan({ snapshot, agent, foresight, afterResume, report, compared }: PlanFacts): PlanDocument {
-  const { unit, assigned, requests } = snapshot
   return {
     apiVersion: CONFIG_API_VERSION,
     kind: 'Plan',
     node: snapshot.nodeName,
     agent: documentAgent(agent),
-    unit: unit.kind === 'known' ? { activity: unit.activity, detail: unit.summary } : { activity: 'unknown', detail: unit.detail },
-    hold: requests.hold,
+    unit: documentUnit(snapshot.unit),
+    hold: snapshot.requests.hold,
     wanted: documentDesired(snapshot.desired),
-    assigned:
-      assigned.kind === 'source'
-        ? documentHeld({ source: assigned.source, content: snapshot.assignedContent })
-        : { kind: 'unknown', detail: assigned.detail },
+    assigned: documentAssigned(snapshot),
     active: documentActive(snapshot, describeStatus(snapshot, undefined).active),
     lastKnownGood: documentHeld(snapshot.lastKnownGood),
     ...documentCourse(foresight),

@@ -3,7 +3,7 @@ import { formatDuration, SECOND_US } from '../values/durations.ts'
 import { renderChanges } from './changes-text.ts'
 import { type Course, documentPlan, type PlanDocument, type PlanFacts } from './plan-document.ts'
 import { type ReportLook, renderFindings, renderParts } from './report-text.ts'
-import { describeAgent, describeDocument, toneOfPhase } from './status-table.ts'
+import { describeAgent, describeDocument, toneOfPhase } from './status-text.ts'
 import { alignColumns, type Cell, paint } from './terminal.ts'
 
 /** @param text the wanted config, whose lines are shown with findings */

@@ -4,7 +4,7 @@
  */
 
 import { describeSource, describeVersion } from '../decision/config-source.ts'
-import type { UnitState, WiringProblem } from '../decision/unit-state.ts'
+import type { KnownUnit, UnitActivity, UnitState, WiringProblem } from '../decision/unit-state.ts'
 import { describeFacts, type NodeFactsResult } from '../kubelet/describe-facts.ts'
 import type { ActivationState } from '../ports/activation.ts'
 import type { PathRight } from './rights.ts'
@@ -41,30 +41,19 @@ export function listFindings(facts: SelfCheckFacts): readonly SelfCheckResult[] 
   return [checkUnit(facts.unitName, unit), checkWiring(facts, unit), checkKubelet(facts, unit), checkRights(facts), node]
 }
 
-type KnownUnit = Extract<UnitState, { kind: 'known' }>
-
 function checkUnit(unitName: string, { activity, summary }: KnownUnit): SelfCheckResult {
-  const finding = (level: SelfCheckResult['level'], state: string): SelfCheckResult => ({
-    topic: 'unit',
-    level,
-    text: `${unitName} ${state}: ${summary}`,
-  })
-  switch (activity) {
-    case 'running':
-      return finding('ok', 'is running')
-    case 'starting':
-      return finding('ok', 'is starting')
-    case 'auto-restart':
-      return finding('warn', 'exited and waits for its automatic restart')
-    case 'stopped':
-      return finding('warn', 'was stopped by an operator and stays stopped; its next start uses the activated config')
-    case 'failed':
-      return finding('warn', 'failed: systemd does not restart it any more')
-    case 'stopping':
-      return finding('warn', 'is stopping')
-    case 'not-found':
-      return finding('fail', 'does not exist')
-  }
+  const { level, text } = ACTIVITIES[activity]
+  return { topic: 'unit', level, text: `${unitName} ${text}: ${summary}` }
+}
+
+const ACTIVITIES: Readonly<Record<UnitActivity, Pick<SelfCheckResult, 'level' | 'text'>>> = {
+  running: { level: 'ok', text: 'is running' },
+  starting: { level: 'ok', text: 'is starting' },
+  'auto-restart': { level: 'warn', text: 'exited and waits for its automatic restart' },
+  stopped: { level: 'warn', text: 'was stopped by an operator and stays stopped; its next start uses the activated config' },
+  failed: { level: 'warn', text: 'failed: systemd does not restart it any more' },
+  stopping: { level: 'warn', text: 'is stopping' },
+  'not-found': { level: 'fail', text: 'does not exist' },
 }
 
 function checkWiring({ unitName, envFile }: SelfCheckFacts, { wiring }: KnownUnit): SelfCheckResult {

@@ -3,28 +3,38 @@
  * or removed; a consumer ignores unknown fields. Durations are whole seconds, times RFC 3339. Pure.
  */
 
-import type { ConfigSource, HeldSource } from '../decision/config-source.ts'
-import { describeVersion, sameSource } from '../decision/config-source.ts'
 import type { Channel } from '../decision/desired.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
 import { countsForLimit } from '../decision/restarts.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import type { ActivationKind, UnitActivity, Wiring, WiringProblem } from '../decision/unit-state.ts'
+import type { ActivationKind, Wiring, WiringProblem } from '../decision/unit-state.ts'
 import type { FailureReason, Verdict } from '../decision/verdict.ts'
 import type { OverlayView } from '../overlay/view.ts'
 import { describeStatus } from '../report/status.ts'
 import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
-import { HOUR_US, SECOND_US } from '../values/durations.ts'
+import { HOUR_US } from '../values/durations.ts'
 import type { AgentPresence } from './command.ts'
+import {
+  type AgentDocument,
+  documentActive,
+  documentAgent,
+  documentAssigned,
+  documentHeld,
+  documentSource,
+  documentUnit,
+  type SourceDocument,
+  seconds,
+  type UnitDocument,
+  unknown,
+} from './document-parts.ts'
 import type { Explanation } from './explain.ts'
 
 export interface StatusDocument {
   readonly apiVersion: typeof CONFIG_API_VERSION
   readonly kind: 'AgentStatus'
   readonly node: string
-  /** `running`: null if unknown. */
-  readonly agent: { readonly running: boolean | null; readonly pid?: number }
-  readonly unit: { readonly activity: UnitActivity | 'unknown'; readonly detail: string }
+  readonly agent: AgentDocument
+  readonly unit: UnitDocument
   readonly wiring: WiringDocument
   readonly hold: 'none' | 'paused' | 'local'
   /** Who paused this node: an operator on the node, or the cluster, as last read. null: nobody. */
@@ -60,24 +70,6 @@ export interface StatusDocument {
   readonly error: string | null
 }
 
-export type SourceDocument =
-  | { readonly kind: 'local' }
-  | {
-      readonly kind: 'configMap'
-      readonly namespace: string
-      readonly name: string
-      readonly kubeletConfigKey: string
-      readonly uid: string
-      readonly resourceVersion: string
-      /** The hash of this node's overlay that is applied to it. Absent: no overlay. */
-      readonly overlay?: string
-      /** `missing`: no complete checkpoint of it is on disk. Absent: not read. */
-      readonly checkpoint?: 'present' | 'missing'
-    }
-  /** No kubelet process. */
-  | { readonly kind: 'none' }
-  | { readonly kind: 'unknown'; readonly detail: string }
-
 export type OverlayDocument =
   | { readonly state: 'usable'; readonly files: readonly string[] }
   | { readonly state: 'unusable'; readonly detail: string }
@@ -96,7 +88,7 @@ export interface VerdictDocument {
 }
 
 export function documentStatus(snapshot: Snapshot, explanation: Explanation, agent: AgentPresence): StatusDocument {
-  const { unit, assigned, nextStart, requests, policy } = snapshot
+  const { unit, nextStart, requests, policy } = snapshot
   const { target, phase, trialRemainingUs, waitRemainingUs } = explanation
   const pause = findPause(snapshot)
   const status = describeStatus(snapshot, phase === 'due' ? undefined : phase)
@@ -105,7 +97,7 @@ export function documentStatus(snapshot: Snapshot, explanation: Explanation, age
     kind: 'AgentStatus',
     node: snapshot.nodeName,
     agent: documentAgent(agent),
-    unit: unit.kind === 'known' ? { activity: unit.activity, detail: unit.summary } : { activity: 'unknown', detail: unit.detail },
+    unit: documentUnit(unit),
     wiring: unit.kind === 'known' ? documentWiring(unit.wiring) : { state: 'unknown', detail: unit.detail },
     hold: requests.hold,
     paused: pause === undefined ? null : { by: pause.by, detail: describePause(pause) },
@@ -113,8 +105,7 @@ export function documentStatus(snapshot: Snapshot, explanation: Explanation, age
     requests: [...(requests.rollback === undefined ? [] : ['rollback' as const]), ...(requests.retry ? ['retry' as const] : [])],
     phase,
     detail: explanation.detail,
-    assigned:
-      assigned.kind === 'source' ? documentHeld({ source: assigned.source, content: snapshot.assignedContent }) : unknown(assigned.detail),
+    assigned: documentAssigned(snapshot),
     active: documentActive(snapshot, status.active),
     nextStart: nextStart.kind === 'known' ? documentHeld(nextStart.held) : unknown(nextStart.detail),
     lastKnownGood: documentHeld(snapshot.lastKnownGood),
@@ -129,30 +120,6 @@ export function documentStatus(snapshot: Snapshot, explanation: Explanation, age
   }
 }
 
-export function documentSource(source: ConfigSource): SourceDocument {
-  if (source === 'local') return { kind: 'local' }
-  const { namespace, name, kubeletConfigKey, uid, resourceVersion, overlay } = source
-  return { kind: 'configMap', namespace, name, kubeletConfigKey, uid, resourceVersion, ...(overlay !== undefined && { overlay }) }
-}
-
-export function documentHeld({ source, content }: HeldSource): SourceDocument {
-  const document = documentSource(source)
-  return document.kind === 'configMap' ? { ...document, checkpoint: content === undefined ? 'missing' : 'present' } : document
-}
-
-export function documentActive(snapshot: Snapshot, active: ConfigSource | undefined): SourceDocument {
-  const { running, nextStart, unit } = snapshot
-  if (running.kind === 'none') return { kind: 'none' }
-  if (running.kind === 'unknown') return unknown(running.detail)
-  if (active !== undefined) {
-    return nextStart.kind === 'known' && sameSource(nextStart.held.source, active) ? documentHeld(nextStart.held) : documentSource(active)
-  }
-  const process = unit.kind === 'known' ? unit.process : undefined
-  if (process?.kind === 'checkpoint') return unknown(`a checkpoint that no record names: ${process.uid}/${describeVersion(process)}`)
-  if (process?.kind === 'other' && process.configPath !== undefined) return unknown(process.configPath)
-  return unknown('neither the local config nor a checkpoint')
-}
-
 export function documentOverlay(view: OverlayView): OverlayDocument | null {
   switch (view.kind) {
     case 'none':
@@ -162,17 +129,6 @@ export function documentOverlay(view: OverlayView): OverlayDocument | null {
       return { state: 'unusable', detail: view.detail }
     case 'present':
       return { state: 'usable', files: view.files }
-  }
-}
-
-export function documentAgent(agent: AgentPresence): StatusDocument['agent'] {
-  switch (agent.kind) {
-    case 'running':
-      return agent.pid === undefined ? { running: true } : { running: true, pid: agent.pid }
-    case 'absent':
-      return { running: false }
-    case 'unknown':
-      return { running: null }
   }
 }
 
@@ -189,13 +145,4 @@ function countRestarts({ restarts, now, policy }: Snapshot): StatusDocument['res
   const lastHour = restarts.filter((record) => record.bootId === now.bootId && now.monotonicUs - record.atUs < HOUR_US)
   const fallbacks = lastHour.filter((record) => record.fallback)
   return { lastHour: lastHour.filter(countsForLimit).length, fallbacksLastHour: fallbacks.length, limitPerHour: policy.restartsPerHour }
-}
-
-function unknown(detail: string): SourceDocument {
-  return { kind: 'unknown', detail }
-}
-
-/** Rounded up, so a remaining time is never 0. */
-export function seconds(us: number): number {
-  return Math.ceil(us / SECOND_US)
 }

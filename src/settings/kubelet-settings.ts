@@ -29,7 +29,9 @@ export const KUBELET_SETTINGS: SettingTable<KubeletSettings> = {
     kind: choiceKind('auto', ...ACTIVATION_KINDS),
     initial: 'auto',
     ...ALL_COMMANDS,
-    help: 'how kubelet gets a config: env writes the environment file; file replaces the file that the unit names; auto chooses by the unit',
+    help:
+      'how kubelet gets a config: env writes the environment file; file replaces the file that the unit names; auto ' +
+      'chooses by the unit',
   },
   systemctl: {
     name: 'systemctl',

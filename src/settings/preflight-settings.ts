@@ -24,7 +24,9 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
     kind: choiceKind('open', 'guarded'),
     initial: 'open',
     ...RUN_ONLY_LIVE,
-    help: 'changes that this node accepts: open accepts all; guarded refuses those that can give others control of it, cut it off or need a reboot',
+    help:
+      'changes that this node accepts: open accepts all; guarded refuses those that can give others control of it, cut it ' +
+      'off or need a reboot',
   },
   allowChanges: {
     name: 'allow-changes',
@@ -59,7 +61,9 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
     kind: choiceKind('rules', 'load', 'start'),
     initial: 'start',
     ...RUN_ONLY_LIVE,
-    help: "checks before kubelet gets a config: rules are the agent's own; load has kubelet load it in a sandbox too; start also starts kubelet there",
+    help:
+      "checks before kubelet gets a config: rules are the agent's own; load has kubelet load it in a sandbox too; start " +
+      'also starts kubelet there',
   },
   unknownFields: {
     name: 'unknown-fields',

@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { AgentStart, CommandContext } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/command-list.ts'
 import type { ProgramWorld } from '../../src/cli/invoke.ts'
@@ -18,6 +18,13 @@ async function run(args: string, fields: Partial<ProgramWorld> & { node?: Comman
     ...fields,
   })
   return { code, out: node.out(), err: node.err() }
+}
+
+/** The command line is invalid usage, and the message says why. */
+async function refuses(t: Test, args: string, message: string): Promise<void> {
+  const result = await run(args)
+  t.match(result, { code: 2, out: '' }, args)
+  t.ok(result.err.includes(message), `${args}: ${result.err}`)
 }
 
 t.test('help', async (t) => {
@@ -56,11 +63,7 @@ t.test('rejects unknown names with the nearest known one', async (t) => {
     'history -n 0': '--limit: 0 is out of range: from 1 to 1000000',
     'run --kubeconfig': "option '--kubeconfig <path>' argument missing",
   }
-  for (const [args, message] of Object.entries(cases)) {
-    const result = await run(args)
-    t.match(result, { code: 2, out: '' }, args)
-    t.ok(result.err.includes(message), `${args}: ${result.err}`)
-  }
+  for (const [args, message] of Object.entries(cases)) await refuses(t, args, message)
 })
 
 t.test('arguments', async (t) => {
@@ -78,11 +81,7 @@ t.test('arguments', async (t) => {
     'diff --against configmap/ a': '--against: configmap/: "" is not a valid name of a ConfigMap',
     'generate now': 'now: unexpected argument',
   }
-  for (const [args, message] of Object.entries(cases)) {
-    const result = await run(args)
-    t.match(result, { code: 2, out: '' }, args)
-    t.ok(result.err.includes(message), `${args}: ${result.err}`)
-  }
+  for (const [args, message] of Object.entries(cases)) await refuses(t, args, message)
   const unsure = await run('validate --strcit a')
   t.notMatch(unsure.err, /missing|unexpected/, 'the argument may belong to the unknown flag')
 })

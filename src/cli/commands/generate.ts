@@ -24,8 +24,9 @@ export const generateCommand: NodeCommand = {
   group: 'Check configs',
   summary: "print this node's config as a file for a ConfigMap",
   description:
-    'Prints the config that kubelet runs with, including flags and defaults, as a KubeletConfiguration: a first version for a ConfigMap. Reads /configz of kubelet through the ' +
-    "API server. The node's own kubeconfig has no right to do this: use an administrator's with --kubeconfig, or pass the response with --from-file.",
+    'Prints the config that kubelet runs with, including flags and defaults, as a KubeletConfiguration: a first version ' +
+    "for a ConfigMap. Reads /configz of kubelet through the API server. The node's own kubeconfig has no right to do this: " +
+    "use an administrator's with --kubeconfig, or pass the response with --from-file.",
   options: [
     fileOption('from-file', 'read the response of /configz from this file, or from standard input (-), instead of the API server'),
     {
@@ -88,8 +89,9 @@ async function askConfigz({ api, nodeName }: CommandContext): Promise<Configz> {
     case 'refused': {
       const isDenied = answer.status === 401 || answer.status === 403
       const advice = isDenied
-        ? `this needs the verb get on nodes/proxy, which gives access to all of kubelet: do not grant it to the node; use an administrator's kubeconfig with --kubeconfig, ` +
-          `or pipe kubectl get --raw ${path} into generate --from-file -; --offline uses the config file on disk`
+        ? 'this needs the verb get on nodes/proxy, which gives access to all of kubelet: do not grant it to the node; use an ' +
+          `administrator's kubeconfig with --kubeconfig, or pipe kubectl get --raw ${path} into generate --from-file -; ` +
+          '--offline uses the config file on disk'
         : '--offline uses the config file on disk'
       return { ok: false, detail: `${answer.detail}; ${advice}` }
     }

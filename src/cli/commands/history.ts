@@ -7,8 +7,8 @@ import { instantOfNs } from '../../report/history-lines.ts'
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
 import { countKind } from '../../settings/setting-kinds.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
+import { documentSource, type SourceDocument } from '../document-parts.ts'
 import { formatJson } from '../format-json.ts'
-import { documentSource, type SourceDocument } from '../status-document.ts'
 import { alignColumns, type Cell, type Tone } from '../terminal.ts'
 
 export const historyCommand: NodeCommand = {

@@ -7,8 +7,8 @@ export const pauseCommand: NodeCommand = {
   group: 'Control',
   summary: 'stop activations and restarts until resume',
   description:
-    'Keeps this node as it is: until resume, no config is activated, kubelet is not restarted and nothing is rolled back. The agent still saves and reports what the ' +
-    'cluster assigns. A pause survives restarts of the agent and of the node.',
+    'Keeps this node as it is: until resume, no config is activated, kubelet is not restarted and nothing is rolled back. ' +
+    'The agent still saves and reports what the cluster assigns. A pause survives restarts of the agent and of the node.',
   options: [],
   examples: [['pause', 'before you work on this node']],
   execute: pause,

@@ -25,8 +25,9 @@ export const planCommand: NodeCommand = {
   group: 'Check configs',
   summary: 'show what the agent would do now, without doing it',
   description:
-    'Reads from the cluster (or the directory of manifests) what is assigned to this node, checks it as the agent would, and shows each step until the ' +
-    'agent would wait, whether and when kubelet is restarted, and which fields change. Writes nothing and does not affect a running agent.',
+    'Reads from the cluster (or the directory of manifests) what is assigned to this node, checks it as the agent would, ' +
+    'and shows each step until the agent would wait, whether and when kubelet is restarted, and which fields change. ' +
+    'Writes nothing and does not affect a running agent.',
   options: [OUTPUT],
   examples: [
     ['plan', 'before resume, or before you start the agent'],

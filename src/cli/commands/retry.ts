@@ -25,7 +25,8 @@ async function retry({ terminal, observe, requestWriter, agent }: CommandContext
   }
   if (requests.hold !== 'none') {
     terminal.out(
-      `This node is ${requests.hold === 'paused' ? 'paused' : 'held on its local config'}: no config is tried until kubelet-cfg-agent resume.\n`,
+      `This node is ${requests.hold === 'paused' ? 'paused' : 'held on its local config'}: no config is tried until ` +
+        'kubelet-cfg-agent resume.\n',
     )
   }
   terminal.out(`${describeReach(agent())}\n`)

@@ -14,8 +14,9 @@ export const rollbackCommand: NodeCommand = {
   group: 'Control',
   summary: 'roll back the config that kubelet starts with next',
   description:
-    'Rolls back the config that kubelet starts with next, as if it had failed: kubelet is restarted with the first of last-known-good, previous and ' +
-    'local that has not failed. The agent does not use the config again until its content, kubelet or the flags of kubelet change, or until retry.',
+    'Rolls back the config that kubelet starts with next, as if it had failed: kubelet is restarted with the first of ' +
+    'last-known-good, previous and local that has not failed. The agent does not use the config again until its content, ' +
+    'kubelet or the flags of kubelet change, or until retry.',
   options: [],
   examples: [['rollback', 'reject a config that looks healthy to the agent']],
   execute: rollBack,
@@ -52,7 +53,9 @@ function findRollback(nextStart: NextStart): Rollback {
   if (content === undefined) {
     return {
       ok: false,
-      detail: `the checkpoint of ${name} is missing or incomplete, so its content cannot be identified; a running agent falls back by itself`,
+      detail:
+        `the checkpoint of ${name} is missing or incomplete, so its content cannot be identified; a running agent falls ` +
+        'back by itself',
     }
   }
   return { ok: true, content, name }

@@ -10,8 +10,9 @@ export const runCommand: RunCommand = {
   group: 'Run',
   summary: 'run the agent in the foreground',
   description:
-    'Follows the config that the cluster (or a directory of manifests) assigns to this node: saves it, restarts kubelet with it, promotes it if kubelet stays ' +
-    'healthy, and rolls it back if not. SIGTERM and SIGINT end the agent at a safe point and leave kubelet as it is; SIGHUP rereads the settings.',
+    'Follows the config that the cluster (or a directory of manifests) assigns to this node: saves it, restarts kubelet ' +
+    'with it, promotes it if kubelet stays healthy, and rolls it back if not. SIGTERM and SIGINT end the agent at a safe ' +
+    'point and leave kubelet as it is; SIGHUP rereads the settings.',
   options: [],
   examples: [
     ['run', 'use the settings in /etc/kubelet-cfg-agent/config.yaml'],

@@ -7,7 +7,7 @@ import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type Option
 import { explain } from '../explain.ts'
 import { formatJson } from '../format-json.ts'
 import { documentOverlay, documentStatus, type StatusDocument } from '../status-document.ts'
-import { renderStatus } from '../status-table.ts'
+import { renderStatus } from '../status-text.ts'
 
 export const statusCommand: NodeCommand = {
   name: 'status',

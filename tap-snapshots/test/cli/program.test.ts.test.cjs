@@ -280,9 +280,10 @@ Where assignments come from:
                                  use (default: kube-system)
   --config-key <key>             key in the ConfigMap, if the assignment does not name one (default:
                                  kubelet)
-  --default-config-map <name>    namespace/name[:key] of the config for a node that no channel
-                                 assigns one to, for example kubeadm's kube-system/kubelet-config
-                                 (default: none; the node stays on its local config)
+  --default-config-map <name>    config for a node that no channel assigns one to, as
+                                 namespace/name[:key]; for example kubeadm's
+                                 kube-system/kubelet-config (default: none; the node stays on its
+                                 local config)
   --manifest-dir <path>          read the Node and ConfigMaps from manifests in this directory
                                  instead of the API server (default: none; the agent reads the API
                                  server)
@@ -335,7 +336,7 @@ Trial and rollback:
                                  config becomes last-known-good (default: 10m)
   --start-deadline <duration>    roll back if kubelet is not healthy this long after it started
                                  (default: 2m)
-  --health-tolerance <duration>  roll back if a healthy kubelet becomes unhealthy for this long
+  --health-tolerance <duration>  roll back if a kubelet that was healthy stays unhealthy this long
                                  (default: 1m)
   --crash-limit <number>         roll back if kubelet exits unexpectedly this many times (default:
                                  3)

@@ -6,7 +6,8 @@
 import { describeChannel } from '../decision/channels.ts'
 import { describeVersion } from '../decision/config-source.ts'
 import { formatDuration, SECOND_US } from '../values/durations.ts'
-import type { SourceDocument, StatusDocument } from './status-document.ts'
+import type { AgentDocument, SourceDocument } from './document-parts.ts'
+import type { StatusDocument } from './status-document.ts'
 import { alignColumns, type Cell, type Tone } from './terminal.ts'
 
 export function renderStatus(status: StatusDocument, color: boolean): string {
@@ -79,7 +80,7 @@ export function describeDocument(source: SourceDocument): Cell[] {
   }
 }
 
-export function describeAgent({ running, pid }: StatusDocument['agent']): Cell {
+export function describeAgent({ running, pid }: AgentDocument): Cell {
   if (running === null) return tone('unknown', 'warning')
   if (!running) return tone('not running', 'warning')
   return pid === undefined ? 'running' : `running (pid ${pid})`
