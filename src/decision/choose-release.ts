@@ -12,7 +12,7 @@ export type Release =
   /** The next start is safe as it is. */
   | { readonly kind: 'keep'; readonly why: string }
   | { readonly kind: 'activate'; readonly target: ConfigSource; readonly wiring: ReadyWiring; readonly why: string }
-  /** Local, wherever anything else was activated: the unit may come to use it when nothing watches. */
+  /** Return to local wherever the agent has activated something: the unit could use it later. */
   | { readonly kind: 'withdraw'; readonly why: string }
   /** What the next start uses cannot be read. */
   | { readonly kind: 'unknown'; readonly detail: string }

@@ -68,7 +68,10 @@ export type KubeletProcess =
 /** Whether the unit takes its config from the agent. */
 export type Wiring = ReadyWiring | BrokenWiring
 
-/** The name of a kind of activation, as in the setting `activation` and in `status`. What follows from the kind is in ReadyWiring. */
+/**
+ * The name of a kind of activation, as in the setting `activation` and in `status`. Code uses the
+ * properties of ReadyWiring instead of comparing this name.
+ */
 export type ActivationKind = 'env' | 'file'
 
 export interface ReadyWiring {
@@ -77,11 +80,14 @@ export interface ReadyWiring {
   /** The file that the agent writes to activate a config. */
   readonly path: string
   /**
-   * `path` is the local config file. While a checkpoint is activated, the local config is in no file that kubelet knows, and
-   * `release` has to put it back.
+   * `path` is the local config file. While a checkpoint is activated, the file does not contain the
+   * local config, and `release` has to restore it.
    */
   readonly replacesLocalFile: boolean
-  /** kubelet's `--config` is the same whatever is activated: what a process runs shows only from when it was started. */
+  /**
+   * kubelet's `--config` is the same whatever is activated: only the time when a process was started
+   * shows which config it runs.
+   */
   readonly configFlagIsFixed: boolean
   /** The unit's own KUBELET_CONFIG_ARGS, without kubelet.env; empty where it has none. */
   readonly configArgs: string

@@ -1,11 +1,11 @@
-/** The port that says what the cluster, or a directory of manifests, wants of this node. Adapters: `src/source/`. */
+/** The port for the assignment of this node. Adapters: `src/source/`. */
 import type { Desired } from '../decision/desired.ts'
 
-/** Where assignments come from: the cluster, or a directory of manifests. */
+/** Reads this node's assignment from the cluster, or from a directory of manifests. */
 export interface AssignmentSource {
-  /** The latest view, from memory. Keeps the last known answer while the server is away. */
+  /** The latest known assignment, from memory; it is kept while the API server is unreachable. */
   desired(): Desired
-  /** Starts to watch. `onChange` only wakes the loop. Returns at once. */
+  /** Starts watching and returns immediately. `onChange` only wakes the loop. */
   start(onChange: () => void): void
   stop(): Promise<void>
 }

@@ -1,4 +1,7 @@
-/** The port for the time. Adapter: `src/systemd/boot-clock.ts`; pure code receives an `Instant` instead. */
+/**
+ * The port for the time. Adapter: `src/systemd/boot-clock.ts`; pure code receives an `Instant`
+ * instead.
+ */
 import type { Instant } from '../decision/instant.ts'
 
 export interface Clock {

@@ -1,8 +1,13 @@
 /** The port for requests to the API server. Adapter: `src/kube/kube-api.ts`. */
-/** One HTTP exchange with the API server; never throws. Authentication, TLS and timeouts are the adapter's. */
+
+/** Never throws. The adapter takes care of authentication, TLS and timeouts. */
 export interface KubeApi {
+  /** One HTTP exchange. */
   request(request: KubeRequest): Promise<KubeAnswer>
-  /** Streams until the server ends it, the signal aborts, or nothing arrives for the inactivity limit: `ended`, if it was answered before. Never throws. */
+  /**
+   * Streams until the server ends it, the signal aborts, or nothing arrives for the inactivity
+   * limit. The result is `ended` if the server had accepted the watch.
+   */
   watch(request: KubeWatchRequest): Promise<KubeWatchEnd>
 }
 
@@ -17,7 +22,10 @@ export interface KubeRequest {
   readonly as?: PartialForm
 }
 
-/** Metadata alone, of one object (or a watch) or of a list: meta.k8s.io/v1. Absent: whole objects. */
+/**
+ * Requests only the metadata (meta.k8s.io/v1) of one object, a watch or a list. Absent: whole
+ * objects.
+ */
 export type PartialForm = 'PartialObjectMetadata' | 'PartialObjectMetadataList'
 
 export type KubeAnswer =
@@ -25,7 +33,10 @@ export type KubeAnswer =
   | KubeRefusal
   | { readonly kind: 'unreachable'; readonly detail: string }
 
-/** `reason` is the Status object's (`NotFound`, `Expired`, ...), empty where the answer was no Status. */
+/**
+ * `reason` is that of the Status object (`NotFound`, `Expired`, ...); empty if the response has
+ * none.
+ */
 export interface KubeRefusal {
   readonly kind: 'refused'
   readonly status: number

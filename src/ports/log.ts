@@ -1,5 +1,5 @@
 /** The port for the log. Adapter: `src/systemd/journal.ts`. */
-/** Structured log; one line a fact. `fields` never carry a secret. */
+/** A structured log, one fact per line. `fields` never contain a secret. */
 export interface Log {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void
   info(message: string, fields?: Readonly<Record<string, unknown>>): void

@@ -2,9 +2,14 @@
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Step } from '../decision/step.ts'
 
-/** What others may see of a pass: reports, metrics, the simulation's invariants. Must not throw. */
+/**
+ * Receives each pass: for reports, metrics, and the invariants of the simulation. Must not throw.
+ */
 export interface PassObserver {
   decided(snapshot: Snapshot, step: Step): void
-  /** The pass is over, whatever became of its step; a pass that hangs never is. `snapshot`: undefined where nothing could be seen. */
+  /**
+   * The pass is over, whether or not its step succeeded. Never called for a pass that hangs.
+   * `snapshot` is undefined if the node could not be observed.
+   */
   turned?(step: Step, snapshot: Snapshot | undefined): void
 }

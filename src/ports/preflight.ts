@@ -1,14 +1,16 @@
-/** The port that checks a config before kubelet is restarted with it. Adapter: `src/preflight/agent-preflight.ts`. */
+/**
+ * The port that checks a config before kubelet is restarted with it. Adapter:
+ * `src/preflight/agent-preflight.ts`.
+ */
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
 import type { PreflightResult } from '../decision/verdict.ts'
 
-/** The judge before a restart. */
 export interface Preflight {
-  /** `pending`: it takes long, and goes on; asked again when it is over, this gives the answer. */
+  /** `pending`: the check takes long and continues in the background; call again for the result. */
   check(candidate: PreflightRequest): Promise<PreflightResult>
-  /** What it is still at. */
+  /** The checks that are still running. */
   pending(): ReadonlySet<TrialKey>
   /** See `Snapshot.basis`. */
   basis(): string
@@ -18,9 +20,9 @@ export interface PreflightRequest {
   readonly source: Exclude<ConfigSource, 'local'>
   readonly data: Readonly<Record<string, string>>
   readonly key: TrialKey
-  /** It has run before, and kubelet waits for it: only what takes no time is asked. */
+  /** It has run before, and kubelet is waiting for it: only quick checks run. */
   readonly fallback: boolean
   readonly unit: KnownUnit
-  /** Path of the config that runs, from which this is a change. undefined: none is known. */
+  /** Path of the running config, with which the candidate is compared. undefined: none is known. */
   readonly basePath: string | undefined
 }

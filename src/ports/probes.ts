@@ -1,7 +1,10 @@
-/** The ports that probe kubelet, the container runtime and the node. Adapters: `src/kubelet/`, `src/source/drain.ts`. */
+/**
+ * The ports that probe kubelet, the container runtime and the node. Adapters: `src/kubelet/`,
+ * `src/source/drain.ts`.
+ */
+
 /** kubelet's own health endpoint, and the container runtime's socket. */
 export interface HealthProbe {
-  /** undefined: this config has no health port. */
   healthz(config: HealthTarget): Promise<{ ok: boolean; detail: string }>
   socketAccepts(path: string): Promise<boolean>
 }
@@ -11,17 +14,23 @@ export interface HealthTarget {
   readonly port: number
 }
 
-/** What of a kubelet config file matters for looking at kubelet's health; nothing where the file cannot be read. */
+/** The fields of a kubelet config file that matter for checking kubelet's health. */
 export interface ConfigFacts {
   of(path: string): Promise<{
-    /** undefined: `healthzPort` is 0. Upstream's defaults where the file says nothing or cannot be read. */
+    /**
+     * undefined: `healthzPort` is 0. Upstream's defaults if the file has no value or cannot be
+     * read.
+     */
     readonly healthz: HealthTarget | undefined
     readonly runtimeEndpoint: string | undefined
   }>
 }
 
-/** Whether the node is drained: asked only while a change waits for it. */
+/** Whether the node is drained. Used only while a change waits for that. */
 export interface DrainProbe {
-  /** What was found out last; asks anew in the background. undefined: it is not known, or cannot be told. */
+  /**
+   * The last result; refreshes it in the background. undefined: not known yet, or it cannot be
+   * determined.
+   */
   isDrained(): boolean | undefined
 }

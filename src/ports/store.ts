@@ -1,4 +1,7 @@
-/** The ports for state on disk: the dynamic config directory and `/run`. Adapters: `src/checkpoint/`, `src/report/history.ts`. */
+/**
+ * The ports for state on disk: the dynamic config directory and `/run`. Adapters:
+ * `src/checkpoint/`, `src/report/history.ts`.
+ */
 import type { CheckpointFile, CheckpointInfo, ConfigMapData, ConfigSource, ContentHash } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
 import type { HealthRecord } from '../decision/health.ts'
@@ -7,44 +10,64 @@ import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
 
 /**
- * `checkpoints/<uid>/<resourceVersion>/<key>`, and `rendered/<uid>/<resourceVersion>/<overlay>/<key>` where an overlay is named: immutable once named. Unsafe
- * names throw a `CheckpointError`.
+ * `checkpoints/<uid>/<resourceVersion>/<key>`, or with an overlay
+ * `rendered/<uid>/<resourceVersion>/<overlay>/<key>`. A checkpoint never changes once its directory
+ * has its final name. Unsafe names throw a `CheckpointError`.
  */
 export interface Checkpoints {
-  /** Durable when it returns; nothing to do where it exists with the same content. Throws `content-differs` where it exists with another. */
+  /**
+   * Durable when it returns. Does nothing if the checkpoint exists with the same content, and
+   * throws `content-differs` if it exists with different content.
+   */
   save(uid: string, resourceVersion: string, data: ConfigMapData, overlay?: string): void
-  /** The same version with other content: what was there is kept under a name that says it was set aside. Durable when it returns. */
+  /**
+   * Saves other content for the same version, and sets the old checkpoint aside under another name.
+   * Durable when it returns.
+   */
   replace(uid: string, resourceVersion: string, data: ConfigMapData, why: string, overlay?: string): void
-  /** undefined: missing, incomplete, or unreadable for good. Every file's bytes and the key go in. Throws where it cannot be read just now. */
+  /**
+   * A hash of all files and of the key. undefined: the checkpoint is missing, incomplete or
+   * permanently unreadable. Throws if it cannot be read at the moment.
+   */
   content(file: CheckpointFile): ContentHash | undefined
-  /** It has no content because the disk has not given it up for a while, as of the last look: whether it is lost nobody knows. */
+  /**
+   * When it was last read, `content` was undefined because the disk has been failing for a while.
+   * It may not be lost.
+   */
   isUnreadable(file: CheckpointFile): boolean
-  /** undefined: no such checkpoint. */
+  /** undefined: the checkpoint does not exist. */
   data(uid: string, resourceVersion: string, overlay?: string): ConfigMapData | undefined
-  /** Renderings too. */
+  /** All checkpoints, including those with an overlay. */
   list(): readonly CheckpointInfo[]
   remove(uid: string, resourceVersion: string, overlay?: string): void
-  /** Absolute path of the file that kubelet's `--config` names. */
+  /** Absolute path of the file for kubelet's `--config`. */
   path(file: CheckpointFile): string
 }
 
-/** `meta/`: what must outlive a reboot. A record that cannot be parsed is set aside by the read that finds it, and said. */
+/**
+ * `meta/`: the records that survive a reboot. A read that finds a record that cannot be parsed sets
+ * it aside and logs that.
+ */
 export interface Records {
   read(name: RecordName): RecordState
-  /** Writes only on change. */
+  /** Writes only if the record changes. */
   write(name: RecordName, source: ConfigSource): void
   proven(): TrialKey | undefined
-  /** undefined: nothing is proven any more. */
+  /** undefined: nothing is proven anymore. */
   writeProven(key: TrialKey | undefined): void
   channelState(): ChannelState | undefined
   writeChannelState(state: ChannelState): void
-  /** Verdicts that could not be written (a full disk) are remembered in memory until they can. */
+  /**
+   * Includes verdicts that could not be written (a full disk); they stay in memory until they can.
+   */
   verdicts(): ReadonlyMap<TrialKey, Verdict>
   writeVerdict(verdict: Verdict): void
   removeVerdict(key: TrialKey): void
 }
 
-/** `/run`: what ends with the boot. A write that fails is kept in memory and does not throw. */
+/**
+ * `/run`: records of this boot. If a write fails, the record is kept in memory; nothing is thrown.
+ */
 export interface RuntimeRecords {
   health(): HealthRecord | undefined
   writeHealth(record: HealthRecord): void
@@ -54,14 +77,17 @@ export interface RuntimeRecords {
   writeSpread(record: SpreadRecord): void
 }
 
-/** `requests/`: what the command line asks of the running agent, or of its next start. */
+/** `requests/`: requests of the command line to the running agent, or to its next start. */
 export interface OperatorRequests {
   read(): Requests
-  /** The request has been carried out. */
+  /** Removes a request that has been carried out. */
   done(request: 'rollback' | 'retry'): void
 }
 
-/** `history.jsonl`: every transition, bounded. Never throws: a history that cannot be written stops nothing. */
+/**
+ * `history.jsonl`: the latest transitions. Never throws: a history that cannot be written stops
+ * nothing.
+ */
 export interface History {
   append(transition: Omit<Transition, 'atNs'>): void
 }

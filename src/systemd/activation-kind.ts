@@ -1,4 +1,7 @@
-/** What a kind of activation consists of: how it recognises a unit, and an object that does the work of the port. */
+/**
+ * What a kind of activation consists of: functions that find its wiring in a unit, and a class that
+ * implements the port.
+ */
 import type { Wiring } from '../decision/unit-state.ts'
 import type { Activation } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -7,9 +10,12 @@ import type { FileOwnership } from './file-ownership.ts'
 import type { WirableUnit } from './unit-definition.ts'
 
 export interface ActivationEntry {
-  /** Whether the choice `auto` means this kind for the unit. */
+  /** Whether the setting `auto` selects this kind for the unit. */
   suits(unit: WirableUnit): boolean
-  /** What activation has to know of the unit, or why the unit would not use what is activated this way. */
+  /**
+   * What activation needs to know about the unit, or why the unit would not use a config that is
+   * activated in this way.
+   */
   findWiring(unit: WirableUnit): Wiring
   open(parts: ActivationParts): Activation
 }

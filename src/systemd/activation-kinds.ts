@@ -1,6 +1,6 @@
 /**
- * The table of the kinds of activation. A new kind is a class with functions that find its wiring, and an entry here;
- * everything else goes by the properties of the wiring.
+ * The table of the kinds of activation. To add a kind, write its class and the functions that find
+ * its wiring, and add an entry; all other code uses the properties of the wiring.
  */
 import type { ActivationKind, Wiring } from '../decision/unit-state.ts'
 import type { Activation } from '../ports/activation.ts'
@@ -28,6 +28,6 @@ export function openActivations(parts: ActivationParts): Readonly<Record<Activat
 
 export function findWiringOf(unit: WirableUnit, choice: ActivationChoice): Wiring {
   const chosen = choice === 'auto' ? Object.values(ACTIVATIONS).find(({ suits }) => suits(unit)) : ACTIVATIONS[choice]
-  // Without --config there is no kind that suits; `file` says so.
+  // A unit without --config suits no kind; `file` reports that.
   return (chosen ?? ACTIVATIONS.file).findWiring(unit)
 }

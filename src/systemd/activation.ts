@@ -1,4 +1,6 @@
-/** All kinds of activation behind one port: the wiring that each call brings says which of them serves. */
+/**
+ * All kinds of activation behind one port: the wiring that is passed to each call selects one.
+ */
 import { FileError } from '../checkpoint/file-error.ts'
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ActivationKind, ReadyWiring } from '../decision/unit-state.ts'
@@ -13,7 +15,9 @@ export class UnitActivation implements Activation {
     this.#kinds = openActivations(parts)
   }
 
-  /** What cannot be read is unknown; that must not keep the agent from observing the rest. */
+  /**
+   * An unreadable file makes the state unknown; it must not keep the agent from observing the rest.
+   */
   read(wiring: ReadyWiring): ActivationState {
     try {
       return this.#kinds[wiring.activation].read(wiring)

@@ -1,8 +1,7 @@
 /**
- * The clock of the running system: CLOCK_MONOTONIC, which counts from the boot that the kernel gives a name. That name is read once, and only when a time is
- * asked for: help can be had without it.
+ * The system clock: CLOCK_MONOTONIC, together with the kernel's ID of the boot that it counts from.
+ * The ID is read once, on first use: `--help` works without it.
  */
-
 import { readFileSync } from 'node:fs'
 import type { Instant } from '../decision/instant.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -28,7 +27,7 @@ export class BootClock implements Clock {
       return readFileSync(this.#path, 'utf8').trim()
     } catch (cause) {
       const what = errorMessage(cause)
-      throw new Error(`cannot tell one boot from another: ${what}; mount /proc whole, without ProcSubset=pid`, { cause })
+      throw new Error(`cannot read the boot ID: ${what}; mount /proc completely, without ProcSubset=pid`, { cause })
     }
   }
 }

@@ -1,19 +1,23 @@
 /**
- * How systemd makes a command line: splitting text into words, and putting variables into the words of `ExecStart=`. It never runs
- * anything. Rules: systemd.service(5) "Command lines", `extract_first_word()` with EXTRACT_UNQUOTE | EXTRACT_RELAX and `replace_env_argv()`
- * in systemd's source, checked against systemd 252.
+ * How systemd builds a command line: it splits text into words and expands variables in the words
+ * of `ExecStart=`. Pure. Rules: systemd.service(5) "Command lines", `extract_first_word()` with
+ * EXTRACT_UNQUOTE | EXTRACT_RELAX and `replace_env_argv()` in systemd's source, verified with
+ * systemd 252.
  */
 
-/** A word of a command line, and where it came from. */
+/** A word of a command line, and its origin. */
 export interface Argument {
   readonly text: string
-  /** Which word of ExecStart it came from. */
+  /** Index of the word of ExecStart that it comes from. */
   readonly at: number
-  /** The variable it came from. undefined: ExecStart spells it out. */
+  /** The variable that it comes from. undefined: it is written out in ExecStart. */
   readonly variable: string | undefined
 }
 
-/** Words of a variable's value: quotes of both kinds group, a backslash takes the next character as it is, even inside quotes. */
+/**
+ * Splits the value of a variable. Both kinds of quotes group; a backslash makes the next character
+ * literal, inside quotes too.
+ */
 export function splitWords(text: string): string[] {
   const words: string[] = []
   let word: string | undefined
@@ -44,7 +48,10 @@ export function joinWords(words: readonly string[]): string {
   return words.map((word) => (/^[\w./:=,+@%-]+$/.test(word) ? word : `"${word.replace(/["\\]/g, '\\$&')}"`)).join(' ')
 }
 
-/** The command line that systemd would run. `$NAME` as a whole word becomes any number of words, `${NAME}` stays within its word. */
+/**
+ * The command line that systemd would run. `$NAME` as a whole word expands to any number of words;
+ * `${NAME}` stays within its word.
+ */
 export function expandArguments(words: readonly string[], variables: ReadonlyMap<string, string>): Argument[] {
   return words.flatMap((word, at): Argument[] => {
     if (/^\$[^{$]/.test(word)) {

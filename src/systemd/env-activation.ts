@@ -1,7 +1,8 @@
 /**
- * Activation through kubelet.env: the file names the checkpoint that kubelet starts with next, and no file means local. The fallback's file is
- * written beforehand beside it, so that falling back is one rename, or one unlink, and works on a full disk. It never touches a file that
- * kubeadm or the administrator owns.
+ * Activation through kubelet.env: the file names the checkpoint that kubelet starts with next;
+ * without the file, kubelet starts with its local config. The fallback's version of the file is
+ * written beside it in advance: falling back is then one rename or one unlink, and works on a full
+ * disk. Files that kubeadm or the administrator owns are never changed.
  */
 import { checkDirectory, checkSource, layoutOf } from '../checkpoint/layout.ts'
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
@@ -12,7 +13,7 @@ import { codedError } from '../values/errors.ts'
 import type { ActivationParts } from './activation-kind.ts'
 import { readEnvFile, renderEnvFile } from './env-file.ts'
 
-/** Read by systemd, and by people who want to know what kubelet will start with. */
+/** systemd reads it, and so do operators who want to know what kubelet starts with next. */
 const MODE = 0o644
 
 export class EnvActivation implements Activation {
@@ -21,7 +22,7 @@ export class EnvActivation implements Activation {
   readonly #stagedFile: string
   readonly #pathOf: (source: ConfigMapSource) => string
 
-  /** It is looked at every few seconds and changes rarely. */
+  /** The file is read every few seconds and changes rarely. */
   #lastRead: { readonly text: string; readonly configArgs: string; readonly state: ActivationState } | undefined
 
   constructor({ files, dynamicConfigDir, envFile }: Pick<ActivationParts, 'files' | 'dynamicConfigDir' | 'envFile'>) {
@@ -61,10 +62,10 @@ export class EnvActivation implements Activation {
       this.#files.remove(this.#envFile)
       return
     }
-    const wanted = this.#render(target, wiring)
-    if (this.#holds(this.#envFile, wanted)) return
-    if (this.#holds(this.#stagedFile, wanted)) this.#files.rename(this.#stagedFile, this.#envFile)
-    else this.#write(this.#envFile, wanted)
+    const text = this.#render(target, wiring)
+    if (this.#holds(this.#envFile, text)) return
+    if (this.#holds(this.#stagedFile, text)) this.#files.rename(this.#stagedFile, this.#envFile)
+    else this.#write(this.#envFile, text)
   }
 
   withdraw(extent: Withdrawal): void {

@@ -1,7 +1,8 @@
 /**
- * What stands in kubelet.env: the unit's own KUBELET_CONFIG_ARGS with only `--config` replaced, and in a comment the whole source, since the
- * path names no namespace and no ConfigMap. Pure text. Systemd reads the file at each start of kubelet; quoting is therefore systemd's, twice:
- * once for the file, once for the words of the variable.
+ * The text of kubelet.env: the unit's own KUBELET_CONFIG_ARGS with only `--config` replaced, and a
+ * comment with the complete source, because the path contains neither the namespace nor the
+ * ConfigMap's name. Pure. systemd reads the file at each start of kubelet, so the text is quoted by
+ * systemd's rules, twice: for the file, and for the words of the variable.
  */
 import type { ConfigMapSource } from '../decision/config-source.ts'
 import { joinWords, splitWords } from './command-line.ts'
@@ -11,7 +12,7 @@ import { CONFIG_VARIABLE } from './unit-definition.ts'
 
 const SOURCE_LINE = /^# source: (\{.*\})$/m
 
-/** @param configArgs the unit's own value of the variable. */
+/** @param configArgs the unit's own value of the variable */
 export function renderEnvFile(source: ConfigMapSource, configPath: string, configArgs: string): string {
   const { namespace, name, uid, resourceVersion, kubeletConfigKey, overlay } = source
   const comment = [
@@ -23,16 +24,19 @@ export function renderEnvFile(source: ConfigMapSource, configPath: string, confi
 
 export type EnvFileReading = { readonly ok: true; readonly source: ConfigMapSource } | { readonly ok: false; readonly detail: string }
 
-/** Believes nothing but what `renderEnvFile` would write for this unit, comments aside: the rest is to be written anew. */
+/**
+ * Accepts only what `renderEnvFile` would write for this unit, comments aside; anything else is to
+ * be rewritten.
+ */
 export function readEnvFile(text: string, configArgs: string, pathOf: (source: ConfigMapSource) => string): EnvFileReading {
   const source = parseSource(SOURCE_LINE.exec(text)?.[1])
-  if (source === undefined) return { ok: false, detail: 'does not say which ConfigMap it is for' }
+  if (source === undefined) return { ok: false, detail: 'does not name its ConfigMap' }
   const variables = parseEnvironmentFile(text)
   const found = variables.get(CONFIG_VARIABLE)
-  if (found === undefined || variables.size > 1) return { ok: false, detail: `sets other variables than ${CONFIG_VARIABLE} alone` }
-  const wanted = replaceConfigFlag(configArgs, pathOf(source))
-  if (joinWords(splitWords(found)) === wanted) return { ok: true, source }
-  return { ok: false, detail: `makes kubelet start with ${found}, where its unit and the checkpoint give ${wanted}` }
+  if (found === undefined || variables.size > 1) return { ok: false, detail: `must set ${CONFIG_VARIABLE} and nothing else` }
+  const expected = replaceConfigFlag(configArgs, pathOf(source))
+  if (joinWords(splitWords(found)) === expected) return { ok: true, source }
+  return { ok: false, detail: `makes kubelet start with ${found}, but its unit and the checkpoint require ${expected}` }
 }
 
 function replaceConfigFlag(configArgs: string, configPath: string): string {

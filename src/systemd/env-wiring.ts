@@ -1,5 +1,6 @@
 /**
- * Whether kubelet's unit reads kubelet.env, and if not, why. Pure. Which flag wins is pflag's rule: the last one.
+ * Whether kubelet's unit reads kubelet.env, and if not, why. Pure. By pflag's rule, the last flag
+ * wins.
  */
 import type { BrokenWiring, ReadyWiring, Wiring } from '../decision/unit-state.ts'
 import { parseEnvironmentFile } from './environment-file.ts'

@@ -1,7 +1,8 @@
 /**
- * The syntax of the files that `EnvironmentFile=` names: reading and writing assignments. It never expands variables, since systemd does
- * not in these files. The state machine is systemd's own (`parse_env_file_internal()`, src/basic/env-file.c, with the measured behaviour
- * of 252); systemd.exec(5) describes it more loosely.
+ * The syntax of files for `EnvironmentFile=`: parsing and rendering assignments. Variables are not
+ * expanded, as in systemd. The state machine is systemd's own (`parse_env_file_internal()`,
+ * src/basic/env-file.c, with the behaviour measured with 252); systemd.exec(5) describes it less
+ * exactly.
  */
 
 type State =
@@ -19,16 +20,21 @@ type State =
 const isSpace = (char: string) => ' \t\n\r'.includes(char)
 const isNewline = (char: string) => char === '\n' || char === '\r'
 const VALID_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
-/** What a backslash takes the meaning from between double quotes; before anything else it stands for itself. */
+/**
+ * The characters that a backslash escapes between double quotes; before any other, it is literal.
+ */
 const ESCAPED_IN_DOUBLE_QUOTES = /["\\`$]/g
 
-/** Variables in the order of their (last) assignment. What systemd ignores is left out: names that are none, lines without `=`. */
+/**
+ * Variables in the order of their (last) assignment. Invalid names and lines without `=` are
+ * ignored, as in systemd.
+ */
 export function parseEnvironmentFile(text: string): ReadonlyMap<string, string> {
   const variables = new Map<string, string>()
   let state: State = 'before-key'
   let key = ''
   let value = ''
-  /** Length of `value` without the white space that ends it so far: only unquoted white space is cut off. */
+  /** Length of `value` without its trailing unquoted white space, which is cut off. */
   let kept = 0
 
   const append = (char: string) => {
@@ -104,7 +110,7 @@ export function parseEnvironmentFile(text: string): ReadonlyMap<string, string> 
         else if (isNewline(char)) state = 'before-key'
         break
       case 'comment-escape':
-        // Up to 253 a backslash at the end of a comment swallowed the next line; 254 ended that.
+        // Up to systemd 253, a backslash at the end of a comment continued it on the next line.
         state = isNewline(char) ? 'before-key' : 'comment'
         break
     }
@@ -115,7 +121,7 @@ export function parseEnvironmentFile(text: string): ReadonlyMap<string, string> 
   return variables
 }
 
-/** One line that systemd reads as exactly this value. */
+/** The line that systemd parses to exactly this value. */
 export function renderAssignment(name: string, value: string): string {
   return `${name}="${value.replace(ESCAPED_IN_DOUBLE_QUOTES, '\\$&')}"\n`
 }

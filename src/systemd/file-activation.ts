@@ -1,11 +1,13 @@
 /**
- * Activation by replacing the config file that the unit spells out. The original is kept in the dynamic config directory and put back, byte for
- * byte, for local; whatever somebody else puts in its place becomes the new original. Every replacement is one rename of a complete file with the
- * owner, mode and SELinux context of what it replaces, and what to fall back to, local included, lies ready beside it: falling back works on
- * a full disk. Relative paths in a config mean another directory here than in its checkpoint.
+ * Activation by replacing the config file that the unit's `--config` names. The original is stored
+ * in the dynamic config directory and restored, byte for byte, for local. If anything else changes
+ * the file, its new content becomes the new original. Each replacement is one rename of a complete
+ * file with the owner, mode and SELinux context of the file it replaces. The fallback and the
+ * original are staged beside it, so falling back works on a full disk. Relative paths in a config
+ * resolve to another directory here than in its checkpoint.
  *
- * Crash at any point: the file is complete, and its content is known to the record, or was the original's. The order therefore is: keep the
- * original, record what is meant, rename, stamp.
+ * After a crash at any point the file is complete, and its content is in the record or is the
+ * original's. The order is therefore: store the original, record the target, rename, stamp.
  */
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
@@ -31,9 +33,9 @@ import {
 } from './original-record.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
 
-/** A file that somebody else changed this short a time ago may still be being written. */
+/** A file that something else changed more recently may still be incomplete. */
 const SETTLED_MS = 2000
-/** Earlier originals are kept, too: whoever overwrote one may want it back. */
+/** How many originals are kept, earlier ones included: an operator may want one back. */
 const KEPT_ORIGINALS = 5
 
 export class FileActivation implements Activation {
@@ -66,18 +68,18 @@ export class FileActivation implements Activation {
 
   stage(fallback: ConfigSource, { path: configPath }: ReadyWiring): void {
     const { record, inPlace } = this.#keepOriginal(configPath)
-    const wanted = this.#load(fallback, record)
-    // Local always lies ready: it is what remains when the fallback fails as well.
+    const staged = this.#load(fallback, record)
+    // Local is always staged: it is the last resort if the fallback fails too.
     this.#prepare(readyPath(configPath, 'local'), this.#load('local', record).bytes, record)
-    if (fallback !== 'local') this.#prepare(readyPath(configPath, 'fallback'), wanted.bytes, record)
-    this.#save(recordStaged(record, wanted.placed, inPlace))
+    if (fallback !== 'local') this.#prepare(readyPath(configPath, 'fallback'), staged.bytes, record)
+    this.#save(recordStaged(record, staged.placed, inPlace))
   }
 
   activate(target: ConfigSource, { path: configPath }: ReadyWiring): void {
     if (target === 'local' && this.#record(configPath) === undefined) return
     const { record, inPlace } = this.#keepOriginal(configPath)
     const { bytes, placed } = this.#load(target, record)
-    this.#meanToPlace(recordTarget(record, placed, inPlace), record, placed)
+    this.#recordPlaced(recordTarget(record, placed, inPlace), record, placed)
     if (inPlace === placed.hash) return
     const ready = ['local', 'fallback'] as const
     const staged = ready.map((kind) => readyPath(configPath, kind)).find((path) => this.#isReady(path, bytes, record))
@@ -88,7 +90,7 @@ export class FileActivation implements Activation {
     if (target === 'local') this.#files.remove(readyPath(configPath, 'fallback'))
   }
 
-  /** Both extents are the same here: each file that the agent activates in this way replaces another. */
+  /** Both extents are the same here: this kind of activation always replaces a file. */
   withdraw(_extent: Withdrawal, onRestored: (path: string) => void): void {
     for (const configPath of this.#replacedFiles()) {
       this.activate('local', fileWiring(configPath))
@@ -106,32 +108,32 @@ export class FileActivation implements Activation {
     })
   }
 
-  /** On a full disk nothing can be recorded; but a staged fallback has been. */
-  #meanToPlace(wanted: OriginalRecord, known: OriginalRecord, placed: Placed): void {
+  /** On a full disk nothing can be recorded, but a staged fallback has been recorded already. */
+  #recordPlaced(next: OriginalRecord, known: OriginalRecord, placed: Placed): void {
     try {
-      this.#save(wanted)
+      this.#save(next)
     } catch (cause) {
       if (!means(known, placed)) throw cause
     }
   }
 
-  /** Makes sure that what is in place is either ours, or kept. */
+  /** Stores the file in place as the original, unless the agent itself has put it there. */
   #keepOriginal(configPath: string): { record: OriginalRecord; inPlace: ContentHash | undefined } {
     const record = this.#record(configPath)
     if (record === 'damaged') throw codedError('record-damaged', this.#damage(configPath))
     const facts = this.#files.stat(configPath)
     if (facts !== undefined && facts.kind !== 'file')
-      throw codedError('no-file', `${configPath} is no regular file: name the file itself in --config`)
+      throw codedError('no-file', `${configPath} is not a regular file: name the file itself in --config`)
     const bytes = facts && this.#files.read(configPath)
     if (facts === undefined || bytes === undefined) {
-      if (record === undefined) throw codedError('no-file', `${configPath} does not exist, so there is nothing to replace or put back`)
+      if (record === undefined) throw codedError('no-file', `${configPath} does not exist, so there is nothing to replace or restore`)
       return { record, inPlace: undefined }
     }
     const inPlace = hashOf(bytes)
     if (record !== undefined && findMeaning(record, inPlace) !== undefined) return { record, inPlace }
     const ageMs = this.#clock.now().wallMs - facts.mtimeMs
     if (record !== undefined && ageMs >= 0 && ageMs < SETTLED_MS)
-      throw codedError('unsettled', `${configPath} was changed just now, by somebody else`)
+      throw codedError('unsettled', `${configPath} was changed a moment ago, not by the agent, and may still be incomplete`)
     return { record: this.#keep(configPath, bytes, inPlace, facts), inPlace }
   }
 
@@ -152,12 +154,12 @@ export class FileActivation implements Activation {
   #load(source: ConfigSource, record: OriginalRecord): { bytes: Buffer; placed: Placed } {
     const path = source === 'local' ? join(this.#directory(record.configPath), record.original.hash) : this.#checkpointPath(source)
     const bytes = this.#files.read(path)
-    if (bytes === undefined) throw codedError('missing', `${path} does not exist, so it cannot be put in the place of ${record.configPath}`)
+    if (bytes === undefined) throw codedError('missing', `${path} does not exist, so it cannot replace ${record.configPath}`)
     const hash = hashOf(bytes)
     if (source === 'local' && hash !== record.original.hash) {
       throw codedError(
         'original-damaged',
-        `${path}, the kept original of ${record.configPath}, is damaged: put a good config at ${record.configPath}`,
+        `${path}, the stored original of ${record.configPath}, is damaged: write a good config to ${record.configPath}`,
       )
     }
     return { bytes, placed: { source, hash } }
@@ -169,7 +171,7 @@ export class FileActivation implements Activation {
     return layoutOf(this.#dynamicConfigDir).file(source)
   }
 
-  /** A file that lies ready got its name last, so that it is never without its owner and context. */
+  /** A staged file gets its name last, and so always has its owner and context. */
   #prepare(path: string, bytes: Buffer, record: OriginalRecord): void {
     if (!this.#isReady(path, bytes, record)) this.#files.rename(this.#write(record.configPath, bytes, record), path)
   }
@@ -190,7 +192,10 @@ export class FileActivation implements Activation {
     return path
   }
 
-  /** Of what is in place now, so that a chmod of the administrator lasts; the original's where there is nothing. */
+  /**
+   * Those of the file in place, so that a chmod of the administrator persists; the original's if it
+   * is missing.
+   */
   #attributes({ configPath, original }: OriginalRecord): { mode: number; uid: number; gid: number } {
     const facts = this.#files.stat(configPath)
     return facts === undefined ? original : { mode: facts.mode & 0o7777, uid: facts.uid, gid: facts.gid }
@@ -207,7 +212,10 @@ export class FileActivation implements Activation {
     if (this.#files.read(path)?.toString() !== text) this.#files.replace(path, text)
   }
 
-  /** One directory a config file: a unit that is changed to name another one must not lose the original of the first. */
+  /**
+   * One directory per config file: if the unit's `--config` changes, the first original must not be
+   * lost.
+   */
   #directory(configPath: string): string {
     return join(this.#keptDir, hashOf(Buffer.from(configPath)).slice(0, 16))
   }
@@ -217,11 +225,11 @@ export class FileActivation implements Activation {
   }
 
   #damage(configPath: string): string {
-    return `${this.#recordPath(configPath)} is damaged, so nobody knows whether ${configPath} is the original: put the original there and remove the record`
+    return `${this.#recordPath(configPath)} is damaged, so the agent cannot tell whether ${configPath} is the original: restore the original there and remove the record`
   }
 }
 
-/** Beside the file, so that a rename puts it in place; hidden, so that nothing takes it for a config. */
+/** In the directory of the file, for the rename; hidden, so that nothing reads it as a config. */
 function readyPath(configPath: string, kind: 'local' | 'fallback' | 'new'): string {
   return join(dirname(configPath), `.${basename(configPath)}.kubelet-cfg-agent-${kind}`)
 }

@@ -1,6 +1,7 @@
 /**
- * Owner and SELinux context of a file, which replacing it must not change. The context is copied with chcon(1), since Node.js has no extended
- * attributes, and only where SELinux is on.
+ * Owner and SELinux context of a file, which must stay the same when it is replaced. The context is
+ * copied with chcon(1), because Node.js cannot set extended attributes, and only if SELinux is
+ * enabled.
  */
 import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync } from 'node:fs'
@@ -12,14 +13,17 @@ export interface FileOwnership {
   give(path: string, owner: { readonly uid: number; readonly gid: number }, like: string): void
 }
 
-/** Without CAP_CHOWN, which the agent's unit leaves out, the kernel refuses: that is for the administrator to settle. */
+/**
+ * The kernel refuses this without CAP_CHOWN, which the agent's unit lacks: the administrator has to
+ * resolve it.
+ */
 function chown(path: string, { uid, gid }: { readonly uid: number; readonly gid: number }, like: string): void {
   try {
     chownSync(path, uid, gid)
   } catch (cause) {
     if (errorCode(cause) !== 'EPERM') throw cause
-    const remedy = 'give it to root:root, or the service CapabilityBoundingSet=CAP_CHOWN and SystemCallFilter=@chown in a drop-in'
-    throw codedError('EPERM', `${like} belongs to ${uid}:${gid}, which the agent may not give files to: ${remedy}`, cause)
+    const remedy = 'change its owner to root:root, or add CapabilityBoundingSet=CAP_CHOWN and SystemCallFilter=@chown in a drop-in'
+    throw codedError('EPERM', `${like} belongs to ${uid}:${gid}, and the agent may not change the owner of files: ${remedy}`, cause)
   }
 }
 
@@ -33,12 +37,13 @@ export class SystemFileOwnership implements FileOwnership {
   }
 
   give(path: string, owner: { readonly uid: number; readonly gid: number }, like: string): void {
-    // The owner of a new file is the agent. Without CAP_CHOWN even giving it to whom it belongs already is refused on some systems.
+    // The agent owns a new file. Without CAP_CHOWN some systems refuse even a chown to the current
+    // owner.
     if (owner.uid !== process.geteuid?.() || owner.gid !== process.getegid?.()) chown(path, owner, like)
     if (this.#hasSelinux()) execFileSync(this.#chcon, [`--reference=${like}`, '--', path], { timeout: 10_000, stdio: 'pipe' })
   }
 
-  /** A container has the directory without the file system that belongs there, and no contexts. */
+  /** In a container the directory exists, but no SELinux file system is mounted on it. */
   #hasSelinux(): boolean {
     return existsSync(join(this.#selinux, 'enforce'))
   }

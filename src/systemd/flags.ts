@@ -1,13 +1,14 @@
 /**
- * Finds flags in a kubelet command line. Pure. Rules of github.com/spf13/pflag as kubelet uses it: `--name=value` or `--name value`, `_` counts as
- * `-` (`WordSepNormalizeFunc`), the last one wins.
+ * Finds flags in a kubelet command line. Pure. The rules are those of github.com/spf13/pflag as
+ * kubelet uses it: `--name=value` or `--name value`, `_` counts as `-` (`WordSepNormalizeFunc`),
+ * the last one wins.
  */
 import type { Argument } from './command-line.ts'
 
-/** A use of a flag, with the argument that names it. */
+/** One use of a flag, with the position of the argument that names it. */
 export interface FlagUse extends Pick<Argument, 'at' | 'variable'> {
   readonly value: string
-  /** Which arguments it takes up: from `first`, before `end`. */
+  /** The range of arguments that it occupies: `first` is included, `end` is not. */
   readonly first: number
   readonly end: number
 }
@@ -31,12 +32,12 @@ export function findFlag(command: readonly Argument[], name: string): FlagUse[] 
   return uses
 }
 
-/** The value that counts. undefined: the flag is not there. */
+/** The value that wins. undefined: the flag is absent. */
 export function flagValue(command: readonly Argument[], name: string): string | undefined {
   return findFlag(command, name).at(-1)?.value
 }
 
-/** A command line that is already one: of a process. */
+/** For the command line of a process, where everything is expanded already. */
 export function asArguments(words: readonly string[]): Argument[] {
   return words.map((text, at) => ({ text, at, variable: undefined }))
 }

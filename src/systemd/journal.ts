@@ -1,7 +1,9 @@
 /**
- * The log: one fact a line on stdout, written before the call returns. Under systemd a line is `<6>{"level":"info","msg":"...",...}`: journald
- * takes the priority and the time, so `journalctl -u kubelet-cfg-agent -p warning` works, and `grep` finds the words upstream used in `msg`.
- * Elsewhere JSON with the time, or text for a terminal. The one module that imports pino; no transports, whose worker costs 8 MB.
+ * The log: one fact per line on stdout, written before the call returns. Under systemd a line is
+ * `<6>{"level":"info","msg":"...",...}`: journald adds the time and takes the priority from the
+ * prefix, so `journalctl -u kubelet-cfg-agent -p warning` works, and `grep` finds upstream's texts
+ * in `msg`. Elsewhere the log is JSON with the time, or text for a terminal. Only this module
+ * imports pino; pino's transports are not used, because their worker costs 8 MB.
  */
 import { pino } from 'pino'
 import type { Log } from '../ports/log.ts'
@@ -11,7 +13,7 @@ import { type Level, type LogFormat, SYSLOG_PRIORITY, terminalLine } from './log
 export interface LogOptions {
   readonly level: Level
   readonly format: LogFormat
-  /** For a terminal only. */
+  /** For the terminal format only. */
   readonly colours?: boolean
   /** Default: stdout. */
   readonly destination?: { write(text: string): unknown }
@@ -32,19 +34,19 @@ export function createLog(options: LogOptions): LeveledLog {
   let prefix = ''
   const logger = pino(
     {
-      // Levels are filtered here, so that fields are not made plain in vain.
+      // This module filters by level, before it spends time on fields.
       level: 'debug',
       base: null,
       timestamp: format === 'journal' ? false : () => `,"time":"${new Date(wallMs()).toISOString()}"`,
       formatters: { level: (level) => ({ level }) },
-      // Ours are plain already.
+      // plainFields() has converted them already.
       serializers: { err: (value: unknown) => value },
     },
     { write: (line: string) => destination.write(prefix + line) },
   )
   return levelled(options.level, (level, message, fields) => {
     prefix = format === 'journal' ? `<${SYSLOG_PRIORITY[level]}>` : ''
-    // In the object and not as pino's message, which comes last: a person reads from the left.
+    // In the object, because pino writes its own message last, and people read from the left.
     logger[level]({ msg: message, ...fields })
   })
 }
@@ -69,7 +71,7 @@ function levelled(initial: Level, write: (level: Level, message: string, fields:
 
 function openStdout(): { write(text: string): unknown } {
   const stdout = pino.destination({ dest: 1, sync: true })
-  // journald can be restarted under us, and a reader can go away: the agent goes on without a log.
+  // journald can restart and a reader can exit: the agent then continues without a log.
   stdout.on('error', () => {})
   return stdout
 }

@@ -1,6 +1,7 @@
 /**
- * The fields of a log line made plain: errors with their chain of causes, nothing secret, nothing endless. Pure. Callers never pass a
- * secret; this is the second lock, for the error of a library that quotes a request or a kubeconfig.
+ * Converts the fields of a log line to plain values: errors with their chain of causes, secrets
+ * redacted, sizes bounded. Pure. Callers never pass a secret; this is the second barrier, for
+ * errors of libraries that quote a request or a kubeconfig.
  */
 
 export type PlainFields = Readonly<Record<string, unknown>>
@@ -10,7 +11,10 @@ const MAX_DEPTH = 6
 const MAX_TEXT = 8192
 const MAX_ITEMS = 100
 
-/** Names without case, `-` and `_`: those of a kubeconfig, a Secret, a ConfigMap's payload and an HTTP request. */
+/**
+ * Names of fields in a kubeconfig, a Secret, a ConfigMap's payload and an HTTP request, compared
+ * without case, `-` and `_`.
+ */
 const SECRET_NAMES = new Set([
   'token',
   'idtoken',
@@ -35,7 +39,7 @@ const SECRET_NAMES = new Set([
   'certificateauthoritydata',
 ])
 
-/** The line's own names; a field that is called so gets an underscore. */
+/** The names of the line's own properties; a field with such a name gets an underscore. */
 const RESERVED = new Set(['level', 'time', 'msg'])
 
 export function plainFields(fields: PlainFields): PlainFields {
@@ -63,7 +67,7 @@ function plainValue(value: unknown, depth: number): unknown {
       return '[function]'
     case 'object':
       if (value === null) return null
-      // Also what ends a circle.
+      // This also ends circular references.
       if (depth > MAX_DEPTH) return '[...]'
       if (value instanceof Error) return plainError(value, depth)
       if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
@@ -76,21 +80,23 @@ function plainValue(value: unknown, depth: number): unknown {
   }
 }
 
-/** No stack: for an expected failure it is noise. A bug keeps it, since there it is the only lead. */
+/**
+ * Without the stack, except for bugs: it is the only lead there, and noise for an expected failure.
+ */
 function plainError(error: Error, depth: number): PlainFields {
   const { name, message, stack, cause, ...own } = error
-  // A message that quotes its cause has said it.
-  const isTold = error.cause instanceof Error && error.cause.message !== '' && error.message.includes(error.cause.message)
+  // The cause is left out if the message quotes it.
+  const isQuoted = error.cause instanceof Error && error.cause.message !== '' && error.message.includes(error.cause.message)
   const isBug = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
   return {
     message: plainText(error.name === 'Error' ? error.message : `${error.name}: ${error.message}`),
     ...plainObject(own, depth),
     ...(isBug && error.stack !== undefined && { stack: plainText(error.stack) }),
-    ...(error.cause !== undefined && !isTold && { cause: plainValue(error.cause, depth + 1) }),
+    ...(error.cause !== undefined && !isQuoted && { cause: plainValue(error.cause, depth + 1) }),
   }
 }
 
-/** Also for messages. */
+/** Redacts and shortens a text; used for messages too. */
 export function plainText(text: string): string {
   const safe = text
     .replaceAll(/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, `$1 ${REDACTED}`)

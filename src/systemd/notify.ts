@@ -1,34 +1,35 @@
 /**
- * What the agent tells systemd about itself, sd_notify(3). Node.js cannot send a datagram to a UNIX socket, so systemd-notify(1) does, as a
- * child: one at a time, with a time limit. The socket is taken out of the environment first: it is the agent's alone, and no plugin,
- * systemctl or flock that it starts may speak in its name. Never throws, and nothing waits for it but the end of the agent.
+ * Notifies systemd of the agent's state, sd_notify(3). Node.js cannot send a datagram to a UNIX
+ * socket, so systemd-notify(1) does it as a child process: one at a time, with a time limit. The
+ * socket is removed from the environment first, because no plugin, systemctl or flock that the
+ * agent starts may use it. Never throws; only the end of the agent waits for it.
  */
 import { execFile } from 'node:child_process'
 import type { Log } from '../ports/log.ts'
 
-/** How systemd wants to hear from this process. */
+/** The variables by which systemd asks a service for notifications. */
 export interface Supervision {
-  /** undefined: not started by systemd as a service that notifies. */
+  /** undefined: systemd has not started this process as a service of Type=notify. */
   readonly socket: string | undefined
   /** undefined: no watchdog. */
   readonly watchdogUs: number | undefined
 }
 
 const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' }
-/** It waits by itself until systemd has taken the message, so that its sender can be found; for five seconds at most. */
+/** systemd-notify itself waits at most 5 s until systemd has received the message. */
 const TIMEOUT_MS = 10_000
 
-/** Takes the variables out of `env`, the process' own environment. */
+/** Removes the variables from `env`, the environment of the process. */
 export function takeSupervision(env: Record<string, string | undefined>, pid: number): Supervision {
   const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID } = env
   for (const name of ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID']) delete env[name]
-  // sd_watchdog_enabled(3): without a pid it is for whoever reads it.
+  // sd_watchdog_enabled(3): without WATCHDOG_PID, the watchdog applies to any process.
   const isMine = WATCHDOG_PID === undefined || WATCHDOG_PID === String(pid)
   const watchdogUs = isMine && /^[1-9]\d{0,14}$/.test(WATCHDOG_USEC ?? '') ? Number(WATCHDOG_USEC) : undefined
   return { socket: NOTIFY_SOCKET || undefined, watchdogUs }
 }
 
-/** One assignment for each variable of sd_notify(3). */
+/** Values for variables of sd_notify(3). */
 export type Notification = Readonly<Record<string, string>>
 
 export interface NotifierOptions {
@@ -42,13 +43,16 @@ export class Notifier {
   readonly #options: Required<NotifierOptions>
   #pending: Notification | undefined
   #sending: Promise<void> | undefined
-  #said = ''
+  #problem = ''
 
   constructor(options: NotifierOptions) {
     this.#options = { command: 'systemd-notify', timeoutMs: TIMEOUT_MS, ...options }
   }
 
-  /** Returns at once. While one is on its way, the next ones become one message, the latest value of each variable. */
+  /**
+   * Returns immediately. Messages that come while one is being sent are merged into one, with the
+   * latest value of each variable.
+   */
   send(notification: Notification): void {
     if (this.#options.socket === undefined) return
     this.#pending = { ...this.#pending, ...notification }
@@ -57,7 +61,7 @@ export class Notifier {
     })
   }
 
-  /** Resolves when nothing is on its way. */
+  /** Resolves when no message is being sent. */
   async settled(): Promise<void> {
     await this.#sending
   }
@@ -66,11 +70,11 @@ export class Notifier {
     while (this.#pending !== undefined) {
       const assignments = Object.entries(this.#pending).map(([name, value]) => `${name}=${value}`)
       this.#pending = undefined
-      this.#say(await this.#run(assignments))
+      this.#report(await this.#run(assignments))
     }
   }
 
-  /** undefined: told. */
+  /** undefined: success. */
   #run(assignments: readonly string[]): Promise<string | undefined> {
     const { command, socket, timeoutMs } = this.#options
     const env = { ...ENVIRONMENT, NOTIFY_SOCKET: socket }
@@ -84,10 +88,10 @@ export class Notifier {
     })
   }
 
-  #say(problem = ''): void {
-    if (problem === this.#said) return
-    this.#said = problem
-    if (problem !== '') this.#options.log.warn(`systemd could not be told that the agent works: ${problem}`)
-    else this.#options.log.info('systemd can be told again that the agent works')
+  #report(problem = ''): void {
+    if (problem === this.#problem) return
+    this.#problem = problem
+    if (problem !== '') this.#options.log.warn(`cannot notify systemd that the agent works: ${problem}`)
+    else this.#options.log.info('systemd can be notified again')
   }
 }

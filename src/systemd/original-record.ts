@@ -1,6 +1,7 @@
 /**
- * What is remembered of a config file that the `file` activation replaces: where the original is kept, and what each content that may stand in
- * its place means. Pure. A fallback is recorded when it is staged, so that falling back writes nothing here and works on a full disk.
+ * The record of a config file that the `file` activation replaces: which original is stored, and
+ * which source each content belongs to that may be in place. Pure. A fallback is recorded when it
+ * is staged, so falling back writes nothing here and works on a full disk.
  */
 import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
 import { sameSource } from '../decision/config-source.ts'
@@ -8,29 +9,34 @@ import { sameSource } from '../decision/config-source.ts'
 export interface OriginalRecord {
   readonly configPath: string
   readonly original: Original
-  /** The last that was to be put in place. */
+  /** The last target of an activation. */
   readonly target: Placed | undefined
-  /** What is staged. */
+  /** The staged fallback. */
   readonly fallback: Placed | undefined
-  /** What stood there when `target` was recorded: should the replacement not have happened, it still does. */
+  /**
+   * What was in place when `target` was recorded; it still is if the replacement did not happen.
+   */
   readonly before: Placed | undefined
 }
 export interface Original {
-  /** SHA-256 of its bytes, and its name in the directory where it is kept. */
+  /** SHA-256 of its bytes, and the name under which it is stored. */
   readonly hash: ContentHash
   readonly mode: number
   readonly uid: number
   readonly gid: number
 }
-/** A source, and the SHA-256 of the one file that kubelet reads of it. */
+/** A source, and the SHA-256 of its file that kubelet reads. */
 export interface Placed {
   readonly source: ConfigSource
   readonly hash: ContentHash
 }
 
-/** Which source this content stands for. undefined: it is neither ours nor the original, so somebody else put it there. */
+/**
+ * The source that this content belongs to. undefined: neither the agent's nor the original, so
+ * something else wrote it.
+ */
 export function findMeaning(record: OriginalRecord, hash: ContentHash): Placed | undefined {
-  const placed = [record.target, record.fallback, record.before].find((one) => one?.hash === hash)
+  const placed = [record.target, record.fallback, record.before].find((known) => known?.hash === hash)
   return placed ?? (hash === record.original.hash ? { source: 'local', hash } : undefined)
 }
 
@@ -44,7 +50,7 @@ export function recordTarget(record: OriginalRecord, target: Placed, inPlace: Co
   return { ...record, target, before: current }
 }
 
-/** Whether this content would be read back as this source. */
+/** Whether the record maps this content to this source. */
 export function means(record: OriginalRecord, { source, hash }: Placed): boolean {
   const meaning = findMeaning(record, hash)
   return meaning !== undefined && sameSource(meaning.source, source)
@@ -54,7 +60,10 @@ export function renderRecord(record: OriginalRecord): string {
   return `${JSON.stringify(record, undefined, 2)}\n`
 }
 
-/** undefined: damaged. It is written by us alone, and whole or not at all, so only its outline is checked. */
+/**
+ * undefined: damaged. Only the agent writes it, completely or not at all, so only its outline is
+ * checked.
+ */
 export function parseRecord(text: string): OriginalRecord | undefined {
   try {
     const { configPath, original, target, fallback, before } = JSON.parse(text) as Partial<OriginalRecord>

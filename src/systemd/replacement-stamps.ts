@@ -1,6 +1,7 @@
 /**
- * Since when a config file has the content it has, on CLOCK_MONOTONIC: a kubelet started before that does not run it. Kept under /run, since a
- * reboot starts kubelet anyway. A record that cannot be written is kept in memory: it must not keep a node from falling back.
+ * Records since when a config file has its present content, on CLOCK_MONOTONIC: a kubelet that was
+ * started earlier does not run it. Stored under /run, because a reboot starts kubelet anyway. A
+ * record that cannot be written is kept in memory: it must not keep a node from falling back.
  */
 import type { ContentHash } from '../decision/config-source.ts'
 import type { ActivationStamp } from '../ports/activation.ts'
@@ -10,7 +11,7 @@ import type { Files } from '../ports/files.ts'
 interface Stamped {
   readonly bootId: string
   readonly hash: ContentHash
-  /** undefined: so it was when this boot's first look was taken. */
+  /** undefined: since before the agent's first observation in this boot. */
   readonly sinceUs: number | undefined
 }
 
@@ -27,8 +28,9 @@ export class ReplacementStamps {
   }
 
   /**
-   * To be asked before a replacement, too, with the content that is still there. Content that is new here came either from outside or through a
-   * replacement that a crash cut off before `stamp`: nobody knows when, so it counts from now.
+   * Also called just before a replacement, with the content that is still in place. Unknown content
+   * was written by something else, or by a replacement that crashed before `stamp`. The time is not
+   * known, so it counts from now.
    */
   since(hash: ContentHash): ActivationStamp | undefined {
     const { bootId } = this.#clock.now()
@@ -39,7 +41,7 @@ export class ReplacementStamps {
     return sinceUs === undefined ? undefined : { bootId, monotonicUs: sinceUs }
   }
 
-  /** The content is in place as of now. */
+  /** Records that the content is in place as of now. */
   stamp(hash: ContentHash): void {
     const { bootId, monotonicUs } = this.#clock.now()
     this.#save({ bootId, hash, sinceUs: monotonicUs })
@@ -50,7 +52,8 @@ export class ReplacementStamps {
     try {
       this.#files.replace(this.#path, JSON.stringify(stamped))
     } catch {
-      // In memory it is. Should the agent end before it can be written, kubelet is restarted once too often.
+      // It stays in memory. If the agent ends before it can be written, kubelet is restarted once
+      // more than necessary.
     }
   }
 

@@ -1,6 +1,7 @@
 /**
- * The line that `systemctl status` shows of the agent: what it does or waits for, in the words of `kubelet-cfg-agent status`. What it waits
- * for to learn its assignment comes first, since that is what somebody has to see to. Pure.
+ * The status line of the agent in `systemctl status`: what it does or waits for, as in
+ * `kubelet-cfg-agent status`. If the assignment is not known, the line begins with the reason,
+ * because that needs an operator's attention. Pure.
  */
 import type { Desired } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -8,16 +9,16 @@ import type { Wait } from '../decision/step.ts'
 
 const LONGEST = 300
 
-/** `snapshot`: undefined where the state of the node could not be read; the wait says why. */
+/** @param snapshot undefined: the node could not be observed; the wait contains the reason */
 export function describeTurn({ phase, detail }: Wait, snapshot: Snapshot | undefined): string {
   const state = `${phase}: ${detail}`
   const missing = snapshot && findMissing(snapshot)
   return plain(missing === undefined ? state : `${missing} (${state})`)
 }
 
-/** What keeps the agent from knowing what is wanted of this node. */
+/** Why the assignment of this node is not known. undefined: it is known. */
 function findMissing({ desired, requests }: Snapshot): string | undefined {
-  // Until resume nobody asks.
+  // Until `resume`, the assignment does not matter.
   if (requests.hold === 'local') return 'held on the local config until resume'
   return describeDesired(desired)
 }
@@ -39,7 +40,7 @@ function describeDesired(desired: Desired): string | undefined {
   }
 }
 
-/** One line: a line break would end the assignment and begin another. */
+/** Keeps it on one line: a line break would start another assignment of sd_notify(3). */
 function plain(text: string): string {
   const line = text
     .replace(/\s+/g, ' ')

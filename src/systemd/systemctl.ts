@@ -1,8 +1,9 @@
 /**
- * Kubelet's unit under the real systemd, through the `systemctl` command and /proc. It never waits for a job, never starts a unit that a
- * person stopped, and believes nothing of a process before systemd has named it twice: just after a start /proc/PID/cmdline can still be that of
- * systemd's own child. The command runs with an argument list, a time limit and an environment of its own, so that neither a shell nor
- * the agent's NOTIFY_SOCKET gets in between.
+ * Kubelet's unit under the real systemd, through the `systemctl` command and /proc. It never waits
+ * for a job and never starts a unit that an operator stopped. It uses the command line of a process
+ * only after systemd has named that process twice: just after a start, /proc/PID/cmdline can still
+ * be that of systemd's own child. systemctl runs with an argument list, a time limit and an
+ * environment of its own, without a shell and without the agent's NOTIFY_SOCKET.
  */
 import { type ExecFileException, execFile } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
@@ -30,7 +31,7 @@ export interface SystemctlOptions {
 }
 
 export const DROP_IN_NAME = '90-kubelet-cfg-agent.conf'
-/** systemd.unit(5), "System Unit Search Path", as far as drop-ins go. */
+/** Where drop-ins are: systemd.unit(5), "System Unit Search Path". */
 const UNIT_DIRECTORIES = [
   '/etc/systemd/system',
   '/run/systemd/system',
@@ -41,12 +42,15 @@ const UNIT_DIRECTORIES = [
 const UNIT_NAME = /^[A-Za-z0-9:_.\\][A-Za-z0-9:_.\\@-]{0,240}\.service$/
 const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8', SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' }
 
-/** A process of which both systemd and its own command line say that it is kubelet's. */
+/** A process that is kubelet according to both systemd and its own command line. */
 interface KnownProcess {
   readonly kind: 'known'
   readonly invocationId: string
   readonly pid: number
-  /** Field 22 of /proc/PID/stat: together with the pid it names a process for good. Empty: not to be read. */
+  /**
+   * Field 22 of /proc/PID/stat; together with the pid it identifies a process forever. Empty: it
+   * cannot be read.
+   */
   readonly startTime: string
   readonly command: readonly string[]
 }
@@ -57,9 +61,9 @@ const NOT_NEEDED: Answer = { ok: true, output: '' }
 
 export class Systemctl implements Unit {
   readonly #options: Required<SystemctlOptions>
-  /** What a process was started with never changes, so one look at each is enough. */
+  /** The command line of a process never changes, so each is read once. */
   #known: KnownProcess | undefined
-  /** What the last look saw, if it saw anything. */
+  /** The last observation, if it succeeded. */
   #last: { readonly activity: UnitActivity; readonly startLimited: boolean } | undefined
 
   constructor(options: SystemctlOptions) {
@@ -74,10 +78,11 @@ export class Systemctl implements Unit {
     const { exec } = shown
     const binaryIdentity = exec === undefined ? '' : identifyBinary(exec.path)
     if (binaryIdentity === undefined) {
-      // A package upgrade takes it away for a moment. It is neither another kubelet, on which every config would get another try, nor any config's fault.
+      // A package upgrade removes the file for a moment. That must count neither as another
+      // kubelet, on which every config would get a new trial, nor as a failure of the config.
       return {
         kind: 'unknown',
-        detail: `${this.#options.unit} starts ${exec?.path}, which does not exist: it is being replaced, or install it`,
+        detail: `${this.#options.unit} starts ${exec?.path}, which does not exist: install kubelet, unless an upgrade is replacing it now`,
       }
     }
     const process = await this.#findProcess(shown)
@@ -104,9 +109,10 @@ export class Systemctl implements Unit {
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
     const { unit } = this.#options
     const last = this.#last
-    // Asking again costs time, and no unit gets from running to given up in a moment.
+    // Another `show` costs time, and a running unit does not reach its start limit within a moment.
     const verb = chooseVerb(activity, last?.activity === 'running' ? activity : await this.#show())
-    // Where zeroing fails, the restart may still do: exits are counted against a baseline anyway.
+    // If reset-failed fails, the restart may still work: exits are counted from a recorded baseline
+    // anyway.
     const reset: Answer = needsReset(last?.activity, last?.startLimited ?? true) ? await this.#run(['reset-failed', unit]) : NOT_NEEDED
     const answer = await this.#run([verb, '--no-block', unit])
     if (answer.ok) return { ok: true }
@@ -116,7 +122,7 @@ export class Systemctl implements Unit {
   async #show(): Promise<UnitProperties | string> {
     const answer = await this.#run(['show', '-p', UNIT_PROPERTIES.join(','), this.#options.unit])
     if (!answer.ok) return answer.detail
-    return parseUnitProperties(answer.output) ?? `systemctl show ${this.#options.unit} did not answer what was asked`
+    return parseUnitProperties(answer.output) ?? `systemctl show ${this.#options.unit} printed something unexpected`
   }
 
   async #findProcess(shown: UnitProperties): Promise<FoundProcess> {
@@ -125,17 +131,17 @@ export class Systemctl implements Unit {
     if (this.#known?.pid === pid && this.#known.invocationId === invocationId) return this.#known
     const command = this.#readCommand(pid)
     if (command === undefined)
-      return { kind: 'unknown', detail: `process ${pid} of ${this.#options.unit} has no command line: it starts or ends` }
+      return { kind: 'unknown', detail: `process ${pid} of ${this.#options.unit} has no command line: it is starting or exiting` }
     if (command[0] !== exec?.path && command[0] !== exec?.words[0]) {
       return {
         kind: 'unknown',
-        detail: `process ${pid} is ${command[0]}, not ${exec?.path}: it is only starting, or ExecStart is a wrapper`,
+        detail: `process ${pid} is ${command[0]}, not ${exec?.path}: it is still starting, or ExecStart is a wrapper`,
       }
     }
     const again = await this.#show()
     if (typeof again === 'string') return { kind: 'unknown', detail: again }
     if (again.mainPid !== pid || again.invocationId !== invocationId)
-      return { kind: 'unknown', detail: `${this.#options.unit} is just being restarted` }
+      return { kind: 'unknown', detail: `${this.#options.unit} is being restarted` }
     this.#known = { kind: 'known', pid, invocationId, startTime: this.#readStartTime(pid), command }
     return this.#known
   }
@@ -145,7 +151,7 @@ export class Systemctl implements Unit {
     return text ? text.replace(/\0$/, '').split('\0') : undefined
   }
 
-  /** Of a process that is no zombie; otherwise empty. proc_pid_stat(5): before the state there is a name, which may hold anything. */
+  /** Empty for a zombie. proc_pid_stat(5): the name before the state may contain any character. */
   #readStartTime(pid: number): string {
     const text = readText(join(this.#options.procRoot, String(pid), 'stat')) ?? ''
     const [state = 'X', ...fields] = text.slice(text.lastIndexOf(')') + 2).split(' ')
@@ -156,7 +162,10 @@ export class Systemctl implements Unit {
     return describeProcess(this.#options.dynamicConfigDir, pid, flagValue(asArguments(command), 'config'))
   }
 
-  /** A system on its way down stops everything, kubelet too: that is nobody's failure. Asked only where it could be mistaken for one. */
+  /**
+   * A system that shuts down stops kubelet too, which is not a failure. Checked only where it could
+   * look like one.
+   */
   async #findActivity(shown: UnitProperties): Promise<UnitActivity> {
     const activity = classifyActivity(shown)
     if (activity === 'running' || activity === 'stopping' || activity === 'not-found') return activity
@@ -211,11 +220,14 @@ export class Systemctl implements Unit {
 
 function describeFailure(error: ExecFileException, complaint: string, timeoutMs: number): string {
   if (error.killed) return `no answer within ${timeoutMs / 1000} s`
-  const said = complaint.trim().slice(0, 500)
-  return said === '' ? (typeof error.code === 'number' ? `exit code ${error.code}` : error.message) : said
+  const message = complaint.trim().slice(0, 500)
+  return message === '' ? (typeof error.code === 'number' ? `exit code ${error.code}` : error.message) : message
 }
 
-/** undefined: not there, or not to be read; for an environment file systemd makes the same of both, if it is optional. */
+/**
+ * undefined: the file does not exist or cannot be read. systemd treats both alike for an optional
+ * environment file.
+ */
 function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
@@ -224,20 +236,24 @@ function readText(path: string): string | undefined {
   }
 }
 
-/** What a drop-in names, without the `-` that makes it optional. */
+/** The environment files of a drop-in, without the `-` that makes them optional. */
 function readEnvironmentFiles(path: string): string[] {
   const named = [...(readText(path) ?? '').matchAll(/^[ \t]*EnvironmentFile[ \t]*=[ \t]*-?(\S.*?)[ \t]*$/gm)]
   return named.flatMap(([, file]) => (file === undefined ? [] : [file]))
 }
 
-/** undefined: not there. Without the device number, which can be another one after a reboot. Links are followed: an upgrade may just move one. */
+/**
+ * undefined: the file does not exist. The device number is left out, because it can change with a
+ * reboot. Links are followed, because an upgrade may only change a link.
+ */
 function identifyBinary(path: string): string | undefined {
   try {
     const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
     return [ino, size, mtimeNs, ctimeNs].join(':')
   } catch (error) {
     const code = errorCode(error)
-    // What the agent may not look at, it may not look at tomorrow either: always the same kubelet.
+    // Without permission the agent never sees a change: always the same kubelet. The text is part
+    // of what verdicts are recorded for, so it must never change.
     return code === 'EACCES' || code === 'EPERM' ? 'not to be looked at' : undefined
   }
 }

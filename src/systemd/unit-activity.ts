@@ -1,6 +1,6 @@
 /**
- * What systemd's states mean for the agent. Pure. The states are those of systemd 252 (`unit-def.c`); later ones that are known are named
- * with the version that brought them.
+ * Maps systemd's states to what they mean for the agent. Pure. The states are those of systemd 252
+ * (`unit-def.c`); later ones have a comment with the version that added them.
  */
 import type { UnitActivity } from '../decision/unit-state.ts'
 import type { UnitProperties } from './unit-properties.ts'
@@ -8,7 +8,7 @@ import type { UnitProperties } from './unit-properties.ts'
 type ShownState = Pick<UnitProperties, 'loadState' | 'activeState' | 'subState' | 'result' | 'mainPid'>
 
 export function classifyActivity(unit: ShownState): UnitActivity {
-  // 254 passes through inactive or failed on its way to an automatic restart, and may queue that one.
+  // systemd 254 goes through inactive or failed before an automatic restart, and may queue it.
   if (/^(dead|failed)-before-auto-restart$|^auto-restart(-queued)?$/.test(unit.subState)) return 'auto-restart'
   switch (unit.activeState) {
     case 'active':
@@ -20,7 +20,8 @@ export function classifyActivity(unit: ShownState): UnitActivity {
     case 'deactivating':
       return 'stopping'
     case 'failed':
-      // Whom systemd had to kill, since it did not end in time after `systemctl stop`, was stopped all the same.
+      // `systemctl stop` was requested, kubelet did not exit in time, and systemd killed it: still
+      // a stop.
       return unit.result === 'timeout' ? 'stopped' : 'failed'
     case 'inactive':
       return unit.loadState === 'not-found' ? 'not-found' : 'stopped'
@@ -30,7 +31,7 @@ export function classifyActivity(unit: ShownState): UnitActivity {
   }
 }
 
-/** As in `systemctl status`, for people: `active (running)`, `failed (exit-code)`. */
+/** As in `systemctl status`: `active (running)`, `failed (exit-code)`. */
 export function summarizeState(unit: Pick<UnitProperties, 'activeState' | 'subState' | 'result'>): string {
   const result = unit.result === 'success' || unit.result === '' ? '' : `, ${unit.result}`
   const sub = unit.subState === unit.activeState ? '' : unit.subState
@@ -39,9 +40,11 @@ export function summarizeState(unit: Pick<UnitProperties, 'activeState' | 'subSt
 }
 
 /**
- * Which command runs kubelet anew, where `activity` is what the caller saw and `shown` what is now. reset-failed turns a failed unit into an inactive
- * one, which try-restart leaves alone and the next look takes for stopped by a person: systemd may have given the unit up in between.
- * @param shown a string: not known.
+ * Chooses the command that restarts kubelet. reset-failed makes a failed unit inactive; try-restart
+ * then does nothing, and the unit would look as if an operator had stopped it. systemd may have
+ * given up the unit since the caller's observation.
+ * @param activity as observed by the caller
+ * @param shown the present state; a string: not known
  */
 export function chooseVerb(activity: 'failed' | 'other', shown: ShownState | string): 'start' | 'try-restart' {
   const now = typeof shown === 'string' ? activity : classifyActivity(shown)
@@ -49,9 +52,10 @@ export function chooseVerb(activity: 'failed' | 'other', shown: ShownState | str
 }
 
 /**
- * Whether `reset-failed` has something to zero before kubelet is run anew. Of a unit that runs and whose starts nobody counts it has not: a start that is no
- * automatic one zeroes NRestarts itself (`service_start()`, by `flush_n_restarts`), and so kubelet need not wait for one more command.
- * @param last what the last look saw; undefined: nothing.
+ * Whether `reset-failed` has an effect before a restart of kubelet. It has none for a running unit
+ * without a start limit: a start that is not automatic resets NRestarts itself (`service_start()`,
+ * through `flush_n_restarts`). Leaving the command out restarts kubelet sooner.
+ * @param last the last observation; undefined: there is none
  */
 export function needsReset(last: UnitActivity | undefined, startLimited: boolean): boolean {
   return last !== 'running' || startLimited

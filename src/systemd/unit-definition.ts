@@ -1,6 +1,6 @@
 /**
- * The definition of kubelet's unit as systemd has loaded it, and the environment that it gives kubelet. Pure. Which
- * assignment of a variable wins is in systemd.exec(5), "EnvironmentFile=".
+ * The definition of kubelet's unit as systemd has loaded it, and the environment that it gives
+ * kubelet. Pure. Which assignment of a variable wins is in systemd.exec(5), "EnvironmentFile=".
  */
 import { posix } from 'node:path'
 import type { BrokenWiring, WiringProblem } from '../decision/unit-state.ts'
@@ -16,10 +16,13 @@ export interface UnitDefinition {
   /** ExecStart with its variables unexpanded; the process sees the first word as its own name. */
   readonly words: readonly string[]
   readonly environment: ReadonlyMap<string, string>
-  /** In the order of the unit. `text` is undefined where the file does not exist, which is allowed, or cannot be read. */
+  /**
+   * In the order of the unit. `text` is undefined where the file does not exist, which is allowed,
+   * or cannot be read.
+   */
   readonly environmentFiles: readonly { readonly path: string; readonly text: string | undefined }[]
   readonly needDaemonReload: boolean
-  /** The agent's drop-in: loaded by systemd, only on disk, or not there. */
+  /** The agent's drop-in: loaded by systemd, only on disk, or absent. */
   readonly dropIn: 'loaded' | 'on-disk' | 'absent'
   /** The files that the agent's drop-in, as loaded, names in EnvironmentFile=. */
   readonly dropInNames: readonly string[]
@@ -27,7 +30,7 @@ export interface UnitDefinition {
   readonly binaryIdentity: string
 }
 
-/** A unit definition together with what it means for an agent that writes this kubelet.env. */
+/** A unit definition, and the kubelet.env that the agent writes for it. */
 export interface WirableUnit {
   readonly unit: UnitDefinition
   /** Absolute path of kubelet.env. */

@@ -1,10 +1,10 @@
 /**
- * Reads what `systemctl show` prints of a service. Pure: it asks nothing and judges nothing. The format is that of systemd 252
- * (`print_property()` in src/systemctl/systemctl-show.c). `argv[]` in it is joined by single spaces without quoting, so a word of ExecStart with a
- * space in it shows as two.
+ * Parses the output of `systemctl show` for a service. Pure. The format is that of systemd 252
+ * (`print_property()` in src/systemctl/systemctl-show.c). It joins `argv[]` with single spaces and
+ * without quotes, so a word of ExecStart that contains a space becomes two.
  */
 
-/** What is asked of systemd. */
+/** The properties that `systemctl show` is called with. */
 export const UNIT_PROPERTIES = [
   'LoadState',
   'ActiveState',
@@ -30,21 +30,24 @@ export interface UnitProperties {
   readonly result: string
   /** 0: no main process. */
   readonly mainPid: number
-  /** Empty when the unit has never run, or has been forgotten since. */
+  /** Empty if the unit has never run, or if systemd has unloaded it since. */
   readonly invocationId: string
   readonly nRestarts: number
   readonly startedAtUs: number
-  /** undefined: a unit that does not exist, or has no command. */
+  /** undefined: the unit does not exist or has no command. */
   readonly exec: { readonly path: string; readonly words: readonly string[] } | undefined
   readonly environment: ReadonlyMap<string, string>
   readonly environmentFiles: readonly { readonly path: string; readonly optional: boolean }[]
   readonly dropInPaths: readonly string[]
   readonly needDaemonReload: boolean
-  /** Whether systemd counts the starts of the unit and refuses one too many (systemd.unit(5), "StartLimitIntervalSec="); kubeadm's unit has it switched off. */
+  /**
+   * Whether systemd limits how often the unit may start (systemd.unit(5),
+   * "StartLimitIntervalSec="); kubeadm's unit has no limit.
+   */
   readonly startLimited: boolean
 }
 
-/** undefined: this is no answer to a question for UNIT_PROPERTIES. */
+/** undefined: the text is not the output for UNIT_PROPERTIES. */
 export function parseUnitProperties(output: string): UnitProperties | undefined {
   const values = collectValues(output)
   const first = (name: PropertyName) => values.get(name)?.[0]
@@ -72,7 +75,10 @@ export function parseUnitProperties(output: string): UnitProperties | undefined 
   }
 }
 
-/** A property can come more than once. A line that names none belongs to the one before: an argument may hold a line break. */
+/**
+ * A property can occur several times. A line without a property's name continues the one before: an
+ * argument may contain a line break.
+ */
 function collectValues(output: string): Map<PropertyName, string[]> {
   const values = new Map<PropertyName, string[]>()
   let last: string[] | undefined
@@ -102,7 +108,9 @@ function parseEnvironmentFileEntry(text: string): { path: string; optional: bool
   return path === undefined ? [] : [{ path, optional: optional === 'yes' }]
 }
 
-/** Assignments, each quoted whole where it needs to be: `"A=b c"`, or `$'A=b\tc'` in later versions. */
+/**
+ * Assignments; each is quoted as a whole if necessary: `"A=b c"`, or `$'A=b\tc'` in later versions.
+ */
 function parseEnvironment(text: string): Map<string, string> {
   const variables = new Map<string, string>()
   for (const [word] of text.matchAll(/"(?:[^"\\]|\\.)*"|\$'(?:[^'\\]|\\.)*'|\S+/gs)) {
@@ -119,7 +127,10 @@ function parseEnvironment(text: string): Map<string, string> {
 
 const CONTROL_CHARACTERS: Readonly<Record<string, string>> = { a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', s: ' ' }
 
-/** The escapes of C (`cdecodeEscapes()`); before anything else a backslash only quotes. Numbers are bytes, and bytes are UTF-8. */
+/**
+ * C escapes (`cunescape()`); before any other character a backslash only quotes. Numbers are bytes
+ * of UTF-8.
+ */
 function decodeEscapes(text: string): string {
   const parts = [...text.matchAll(/\\x([0-9a-fA-F]{2})|\\([0-7]{3})|\\(.)|[^\\]+/gs)].map(([all, hex, octal, char]) => {
     if (hex !== undefined) return Buffer.from([Number.parseInt(hex, 16)])

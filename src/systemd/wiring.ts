@@ -1,6 +1,6 @@
 /**
- * What the agent has to know of kubelet's unit, from its definition: above all, whether it takes its config from the agent.
- * Pure.
+ * What the agent needs to know about kubelet's unit, derived from its definition: above all, whether
+ * the unit takes its config from the agent. Pure.
  */
 import { createHash } from 'node:crypto'
 import type { UnitState, Wiring } from '../decision/unit-state.ts'
@@ -17,7 +17,8 @@ export type KubeletFacts = Pick<
 
 /**
  * @param envFile absolute path of kubelet.env
- * @param runningCommand the command line of kubelet's process, where there is one: its flags are in force
+ * @param runningCommand the command line of kubelet's process, where there is one: its flags are in
+ * force
  */
 export function describeKubelet(
   unit: UnitDefinition,
@@ -56,7 +57,10 @@ function findHealthzFlags(command: readonly Argument[]): KubeletFacts['healthzFl
   }
 }
 
-/** Everything besides the config that decides how kubelet takes a config: when it changes, the same bytes get a new trial. */
+/**
+ * Everything besides the config that decides how kubelet takes a config: when it changes, the same
+ * bytes get a new trial.
+ */
 function identifyKubelet(unit: UnitDefinition, envFile: string): string {
   const others = unit.environmentFiles.filter(({ path }) => !isSamePath(path, envFile)).map(({ path, text }) => [path, text ?? null])
   const facts = [unit.binaryIdentity, unit.path, unit.words, [...unit.environment], others]

@@ -396,7 +396,7 @@ t.test('and at once when its process is another', async (t) => {
 
 t.test('and at every look while it is ill', async (t) => {
   const world = new SmallWorld()
-  world.behave(A, { healthyAfterUs: 0, illAfterUs: 30 * MINUTE_US })
+  world.behave(A, { healthyAfterUs: 0, unhealthyAfterUs: 30 * MINUTE_US })
   await promote(world, A)
   for (let look = 0; world.runtime.health()?.unhealthySinceUs === undefined && look < 200; look += 1) await world.run(10 * SECOND_US)
   const before = world.looksAtSystemd

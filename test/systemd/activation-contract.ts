@@ -1,4 +1,4 @@
-/** What every kind of activation does, and what the properties of its wiring promise. */
+/** The contract of every kind of activation, and of the properties of its wiring. */
 import type { Test } from 'tap'
 import type { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { type ConfigSource, sameSource } from '../../src/decision/config-source.ts'
@@ -18,16 +18,16 @@ export interface ActivationWorld {
   readonly files: Pick<Files, 'read'>
   /** The agent after a restart. */
   start(): Activation
-  /** What `--config` of a kubelet that is started now names. */
+  /** The `--config` of a kubelet that starts now. */
   configFlag(): string
-  /** Lets time pass until no file counts as changed just now. */
+  /** Advances the clock until no file counts as recently changed. */
   pause(): void
 }
 
 /** @param fewestCrashPoints of the shortest move between two sources */
 export function activationContract(t: Test, open: () => ActivationWorld, fewestCrashPoints: number): void {
   const text = ({ files }: ActivationWorld, path: string) => files.read(path)?.toString()
-  /** What kubelet reads when it is started now. */
+  /** The text that kubelet reads when it starts now. */
   const configText = (world: ActivationWorld) => text(world, world.configFlag())
   const textOf = (source: ConfigSource) => (source === 'local' ? ORIGINAL : bytesOf(source))
   const stateOf = (activation: Activation, wiring: ReadyWiring): ConfigSource => {
@@ -42,7 +42,7 @@ export function activationContract(t: Test, open: () => ActivationWorld, fewestC
     return world
   }
 
-  t.test('kubelet starts with what is activated, and the agent knows what that is, after a restart too', async (t) => {
+  t.test('kubelet starts with the activated source, and the agent reads which one that is, after a restart too', async (t) => {
     const world = open()
     for (const source of ['local', A, B, A, 'local', B, B] as const) {
       world.activation.stage('local', world.wiring)
@@ -53,7 +53,7 @@ export function activationContract(t: Test, open: () => ActivationWorld, fewestC
     }
   })
 
-  t.test('what is activated again stays as it is', async (t) => {
+  t.test('activating the same source again changes nothing', async (t) => {
     const world = withActivated(A)
     const before = text(world, world.wiring.path)
     world.activation.activate(A, world.wiring)
@@ -71,19 +71,19 @@ export function activationContract(t: Test, open: () => ActivationWorld, fewestC
     t.equal(configText(world), bytesOf(A))
     t.strictSame(stateOf(world.start(), wiring), A)
     t.throws(() => activation.activate(B, wiring), { code: 'ENOSPC' })
-    t.strictSame(stateOf(activation, wiring), A, 'what cannot be written changes nothing')
+    t.strictSame(stateOf(activation, wiring), A, 'a failed write changes nothing')
     activation.activate('local', wiring)
     t.equal(configText(world), ORIGINAL)
     t.equal(stateOf(world.start(), wiring), 'local')
   })
 
-  t.test('a source that leads out of the directory is refused', async (t) => {
+  t.test('rejects a source whose path leads out of the directory', async (t) => {
     const { activation, wiring } = withActivated(A)
     t.throws(() => activation.activate({ ...A, uid: '../..' }, wiring), { code: 'unsafe-character' })
     t.strictSame(stateOf(activation, wiring), A)
   })
 
-  t.test('crash anywhere: kubelet starts with the old or the new, and doing it again ends in the new', async (t) => {
+  t.test('a crash at any point: kubelet starts with the old or the new config, and a repetition activates the new one', async (t) => {
     type Move = [fallback: ConfigSource | undefined, to: ConfigSource]
     const paths: Move[][] = [
       [['local', A]],
@@ -132,7 +132,7 @@ export function activationContract(t: Test, open: () => ActivationWorld, fewestC
           t.ok([textOf(from), textOf(to)].includes(configText(world) ?? ''), `after a crash ${where}: ${configText(world)}`)
           const activation = world.start()
           const state = stateOf(activation, wiring)
-          t.ok(sameSource(state, from) || sameSource(state, to), `the agent knows what it is after a crash ${where}`)
+          t.ok(sameSource(state, from) || sameSource(state, to), `the agent reads which one it is after a crash ${where}`)
           carryOut(activation, wiring, last)
           t.strictSame(stateOf(activation, wiring), to)
           t.equal(configText(world), textOf(to))
@@ -144,7 +144,7 @@ export function activationContract(t: Test, open: () => ActivationWorld, fewestC
     }
   })
 
-  t.test('everything is withdrawn without a unit to ask, by an agent that has just started', async (t) => {
+  t.test('withdraws everything without the wiring of the unit, after a restart of the agent', async (t) => {
     const world = withActivated(A)
     const restored: string[] = []
     world.start().withdraw('everything', (path) => restored.push(path))
@@ -154,33 +154,30 @@ export function activationContract(t: Test, open: () => ActivationWorld, fewestC
     world.start().withdraw('everything', (path) => t.fail(`${path} was restored twice`))
   })
 
-  t.test('replaced files alone are withdrawn where there are any', async (t) => {
+  t.test('withdraws only replaced files on request', async (t) => {
     const world = withActivated(A)
     world.start().withdraw('replaced-files', () => {})
     t.strictSame(stateOf(world.start(), world.wiring), world.wiring.replacesLocalFile ? 'local' : A)
   })
 
-  t.test('path is the file that is written', async (t) => {
+  t.test('path: the file that is written', async (t) => {
     const world = open()
     const before = text(world, world.wiring.path)
     world.activation.activate(A, world.wiring)
     t.not(text(world, world.wiring.path), before)
   })
 
-  t.test('replacesLocalFile says whether the local config file keeps its content', async (t) => {
+  t.test('replacesLocalFile: whether the local config file changes', async (t) => {
     const world = withActivated(A)
     t.equal(text(world, CONFIG), world.wiring.replacesLocalFile ? bytesOf(A) : ORIGINAL)
   })
 
-  t.test(
-    'configFlagIsFixed says whether --config of a process names what it runs; if it does not, the time of activation tells',
-    async (t) => {
-      const world = withActivated(A)
-      const first = world.configFlag()
-      world.activation.activate(B, world.wiring)
-      t.equal(world.configFlag() === first, world.wiring.configFlagIsFixed)
-      const state = world.activation.read(world.wiring)
-      t.equal(state.kind === 'checkpoint' && state.since !== undefined, world.wiring.configFlagIsFixed)
-    },
-  )
+  t.test('configFlagIsFixed: whether --config stays the same; if so, the time of activation is known', async (t) => {
+    const world = withActivated(A)
+    const first = world.configFlag()
+    world.activation.activate(B, world.wiring)
+    t.equal(world.configFlag() === first, world.wiring.configFlagIsFixed)
+    const state = world.activation.read(world.wiring)
+    t.equal(state.kind === 'checkpoint' && state.since !== undefined, world.wiring.configFlagIsFixed)
+  })
 }

@@ -33,11 +33,11 @@ for (const kind of ACTIVATION_KINDS) {
   t.test(kind, async (t) => activationContract(t, () => open(WIRINGS[kind]), FEWEST_CRASH_POINTS[kind]))
 }
 
-t.test('each wiring bears the name of its kind', async (t) => {
+t.test('each wiring has the name of its kind', async (t) => {
   for (const kind of ACTIVATION_KINDS) t.equal(WIRINGS[kind].activation, kind)
 })
 
-t.test('a file that cannot be read is unknown, and no reason to stop', async (t) => {
+t.test('an unreadable file makes the state unknown', async (t) => {
   for (const kind of ACTIVATION_KINDS) {
     const { activation, wiring, disk } = open(WIRINGS[kind])
     disk.readFaultOf = (path) => (path === wiring.path ? 'EIO' : undefined)

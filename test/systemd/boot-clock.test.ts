@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import { BootClock } from '../../src/systemd/boot-clock.ts'
 
-t.test('without /proc there is a clock until somebody looks at it, and then it says what is missing', (t) => {
+t.test('without /proc, reading the clock fails with an error that says what is missing', (t) => {
   const path = join(t.testdir({}), 'boot_id')
   const clock = new BootClock(path)
   t.throws(() => clock.now(), {
-    message: /^cannot tell one boot from another: ENOENT.*boot_id.*; mount \/proc whole/,
+    message: /^cannot read the boot ID: ENOENT.*boot_id.*; mount \/proc completely/,
     cause: { code: 'ENOENT' },
   })
   writeFileSync(path, 'one\n')
@@ -19,6 +19,6 @@ t.test('without /proc there is a clock until somebody looks at it, and then it s
   t.end()
 })
 
-t.test('the kernel has one', async (t) => {
+t.test('the kernel provides a boot ID', async (t) => {
   t.match(new BootClock().now().bootId, /^[0-9a-f-]{36}$/)
 })

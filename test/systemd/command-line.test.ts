@@ -4,7 +4,7 @@ import t from 'tap'
 import { expandArguments, joinWords, splitWords } from '../../src/systemd/command-line.ts'
 import { asArguments, findFlag, flagValue } from '../../src/systemd/flags.ts'
 
-t.test('splits as systemd 252 was seen to', async (t) => {
+t.test('splits words as systemd 252 does', async (t) => {
   const text = `a"b c"d  \\q e\\ f "g\\"h" "" x"" "back\\\\slash" i\\\\j $PLAIN \${PLAIN} % tab\tsep\nnl 'i\\'j' 'sq "in"' "unterminated 'q`
   const words = [
     'ab cd',
@@ -34,7 +34,7 @@ t.test('joined words split into the same words', async () => {
   fc.assert(fc.property(fc.array(word), (words) => JSON.stringify(splitWords(joinWords(words))) === JSON.stringify(words)))
 })
 
-t.test('expands as systemd 252 was seen to', async (t) => {
+t.test('expands variables as systemd 252 does', async (t) => {
   const variables = new Map([
     ['PLAIN', '1'],
     ['MANY', 'a "b c"'],
@@ -87,7 +87,7 @@ t.test('finds a flag in both spellings', async (t) => {
     ],
   )
   t.equal(flagValue(command, 'config-dir'), '/d')
-  t.equal(flagValue(command, 'root-dir'), '/r', 'kubelet takes _ for -')
+  t.equal(flagValue(command, 'root-dir'), '/r', 'kubelet treats _ like -')
   t.equal(flagValue(command, 'nope'), undefined)
   t.equal(flagValue(asArguments(['--x=a=b']), 'x'), 'a=b')
 })

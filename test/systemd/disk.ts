@@ -1,5 +1,4 @@
-/** A disk in memory with two checkpoints on it, and a way to crash at each of its steps. */
-
+/** A disk in memory with checkpoints, and crashes at each of its steps. */
 import { FakeDisk, type FakeStep } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { ConfigMapSource } from '../../src/decision/config-source.ts'
@@ -26,7 +25,7 @@ export function worldWith(...sources: ConfigMapSource[]) {
 
 export class Crash extends Error {}
 
-/** Runs the action once for each point before and after a step at which it can crash. */
+/** Runs the action once for each point at which it can crash: before and after each step. */
 export function crashEverywhere<W extends { disk: FakeDisk }>(
   fresh: () => W,
   action: (world: W) => void,

@@ -16,7 +16,7 @@ const fresh = () => {
   return { ...world, activation: new EnvActivation({ files: world.files, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE }) }
 }
 
-t.test('kubelet.env is this, byte for byte', async (t) => {
+t.test('the exact content of kubelet.env', async (t) => {
   const { activation, files } = fresh()
   t.strictSame(activation.read(WIRING), { kind: 'local', since: undefined })
   activation.activate(A, WIRING)
@@ -32,7 +32,7 @@ KUBELET_CONFIG_ARGS="--config=/var/lib/kubelet-cfg-agent/checkpoints/u-1/101/kub
   t.equal(files.read(ENV_FILE), undefined)
 })
 
-t.test("the unit's other arguments are kept, whatever they are", async () => {
+t.test("keeps the unit's other arguments, whatever they are", async () => {
   const word = fc.string({ unit: fc.oneof(fc.constantFrom(...'"\'\\$`# \n'), fc.string({ minLength: 1, maxLength: 1 })) })
   const others = fc.array(word.filter((text) => !text.startsWith('--config')))
   fc.assert(
@@ -46,7 +46,7 @@ t.test("the unit's other arguments are kept, whatever they are", async () => {
   )
 })
 
-t.test('what was not written for this unit and this checkpoint is unknown', async (t) => {
+t.test('a file that was not written for this unit and checkpoint is unknown', async (t) => {
   const { activation, files } = fresh()
   const good = renderEnvFile(A, pathOf(A), WIRING.configArgs)
   const cases: [what: string, text: string][] = [
@@ -70,7 +70,7 @@ t.test('what was not written for this unit and this checkpoint is unknown', asyn
   t.throws(() => new EnvActivation({ files, dynamicConfigDir: '/var/lib/with space', envFile: ENV_FILE }), { code: 'unsafe-character' })
 })
 
-t.test('nothing is written that is there already', async (t) => {
+t.test('does not write what is there already', async (t) => {
   const { activation, disk } = fresh()
   activation.stage(A, WIRING)
   activation.activate(B, WIRING)
@@ -83,7 +83,7 @@ t.test('nothing is written that is there already', async (t) => {
   t.equal(steps, 0)
 })
 
-t.test('a source with an overlay: its rendering is what kubelet starts with, and the comment says so', async (t) => {
+t.test('a source with an overlay: kubelet starts with the rendering, and the comment names it', async (t) => {
   const { activation, files } = fresh()
   const overlaid = { ...A, overlay: '0123456789abcdef' }
   activation.activate(overlaid, WIRING)

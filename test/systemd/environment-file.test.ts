@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { parseEnvironmentFile, renderAssignment } from '../../src/systemd/environment-file.ts'
 
-/** Each value is what systemd 252 put into the environment of a service for this line. */
+/** Each value is what systemd 252 sets in the environment of a service for this line. */
 const MEASURED: readonly (readonly [line: string, value: string | undefined])[] = [
   ['V=plain', 'plain'],
   ['  V=lead', 'lead'],
@@ -29,13 +29,13 @@ const MEASURED: readonly (readonly [line: string, value: string | undefined])[] 
   ['V', undefined],
 ]
 
-t.test('reads lines as systemd does', async (t) => {
+t.test('parses lines as systemd does', async (t) => {
   for (const [line, value] of MEASURED) t.equal(parseEnvironmentFile(`${line}\n`).get('V'), value, JSON.stringify(line))
   for (const [line, value] of MEASURED)
     t.equal(parseEnvironmentFile(line).get('V'), value, `${JSON.stringify(line)} at the end of the file`)
 })
 
-t.test('one line does not spoil the next', async (t) => {
+t.test('an ignored line does not affect the next one', async (t) => {
   const text = '# comment \\\nA=1\nNOEQ\nB=2\n\nexport C=3\nD="4'
   t.strictSame(
     [...parseEnvironmentFile(text)],
@@ -47,7 +47,7 @@ t.test('one line does not spoil the next', async (t) => {
   )
 })
 
-t.test('what is written is read back, whatever it is', async () => {
+t.test('any value survives rendering and parsing', async () => {
   const value = fc.string({ unit: fc.oneof(fc.constantFrom(...'"\'\\$`# \n\t='), fc.string({ minLength: 1, maxLength: 1 })) })
   fc.assert(
     fc.property(value, value, (a, b) => {

@@ -24,10 +24,10 @@ const stateOf = (activation: FileActivation) => {
 }
 const siblings = ({ files }: World) => files.list('/etc/kubernetes/kubelet')
 
-t.test('puts a checkpoint in the place of the file, and the original back', async (t) => {
+t.test('replaces the file by a checkpoint, and restores the original', async (t) => {
   const world = fresh()
   const { activation, text } = world
-  t.strictSame(activation.read(WIRING), { kind: 'local', since: undefined }, 'untouched')
+  t.strictSame(activation.read(WIRING), { kind: 'local', since: undefined }, 'before any activation')
   activation.stage('local', WIRING)
   activation.activate(A, WIRING)
   t.equal(text(), bytesOf(A))
@@ -44,26 +44,26 @@ t.test('puts a checkpoint in the place of the file, and the original back', asyn
   activation.activate('local', WIRING)
   t.equal(text(), ORIGINAL)
   t.strictSame(activation.read(WIRING), { kind: 'local', since: { bootId: 'boot-1', monotonicUs: 70e6 } })
-  t.strictSame(siblings(world), ['kubelet-config.json'], 'and leaves nothing behind')
+  t.strictSame(siblings(world), ['kubelet-config.json'], 'no staged files are left')
 })
 
-t.test('local where nothing was ever replaced does nothing', async (t) => {
+t.test('activating local does nothing if nothing was ever replaced', async (t) => {
   const world = fresh()
   world.activation.activate('local', WIRING)
   t.equal(world.files.list(`${DIRECTORY}/local`), undefined)
 })
 
-t.test('a restarted agent knows all of it', async (t) => {
+t.test('a restarted agent knows source and time', async (t) => {
   const world = fresh()
   world.activation.stage('local', WIRING)
   world.activation.activate(A, WIRING)
   world.time.monotonicUs = 90e6
   t.match(world.start().read(WIRING), { source: A, since: { monotonicUs: 50e6 } })
   world.time.bootId = 'boot-2'
-  t.match(world.start().read(WIRING), { source: A, since: undefined }, 'after a reboot every kubelet started with it')
+  t.match(world.start().read(WIRING), { source: A, since: undefined }, 'since before this boot')
 })
 
-t.test('a version of the same content is told apart, and not put in place again', async (t) => {
+t.test('distinguishes versions with the same content, and does not replace the file for them', async (t) => {
   const world = fresh()
   const again = sourceOf('103')
   world.disk.plant(`${DIRECTORY}/checkpoints/u-1/103/kubelet`, bytesOf(A))
@@ -80,7 +80,7 @@ t.test('a version of the same content is told apart, and not put in place again'
   t.equal(stateOf(world.activation), 'local')
 })
 
-t.test('what somebody else puts there becomes the new local, once it has settled', async (t) => {
+t.test('a file that something else wrote becomes the new local, once it has settled', async (t) => {
   const world = fresh()
   const { activation, disk, time, files } = world
   activation.stage('local', WIRING)
@@ -98,7 +98,7 @@ t.test('what somebody else puts there becomes the new local, once it has settled
   activation.activate('local', WIRING)
   t.equal(world.text(), 'a new config')
   const [kept = ''] = files.list(`${DIRECTORY}/local`) ?? []
-  t.equal(files.list(`${DIRECTORY}/local/${kept}`)?.length, 3, 'and the first original is still kept')
+  t.equal(files.list(`${DIRECTORY}/local/${kept}`)?.length, 3, 'the first original is still kept')
 })
 
 t.test('damage and missing files', async (t) => {
@@ -114,7 +114,7 @@ t.test('damage and missing files', async (t) => {
   files.remove(CONFIG)
   t.match(activation.read(WIRING), { kind: 'unknown', detail: 'does not exist' })
   activation.activate('local', WIRING)
-  t.equal(text(), ORIGINAL, 'a file that somebody removed comes back')
+  t.equal(text(), ORIGINAL, 'a removed file is restored')
 
   for (const damage of ['', '{}', '{"configPath":"x","original":{"hash":"y"}}']) {
     disk.plant(recordPath, damage)
@@ -131,7 +131,7 @@ t.test('damage and missing files', async (t) => {
   })
 })
 
-t.test('a crash between the replacement and its stamp counts from when it is found', async (t) => {
+t.test('after a crash between the replacement and its stamp, the time counts from the next read', async (t) => {
   const world = fresh()
   world.activation.read(WIRING)
   world.activation.stage('local', WIRING)
@@ -145,7 +145,7 @@ t.test('a crash between the replacement and its stamp counts from when it is fou
   t.match(world.start().read(WIRING), { source: A, since: { monotonicUs: 80e6 } })
 })
 
-t.test('a file that lies ready has had its owner given', async (t) => {
+t.test('a staged file has its owner before it gets its name', async (t) => {
   const world = fresh()
   world.activation.stage('local', WIRING)
   t.strictSame(world.given, ['/etc/kubernetes/kubelet/.kubelet-config.json.kubelet-cfg-agent-new'])
@@ -154,7 +154,7 @@ t.test('a file that lies ready has had its owner given', async (t) => {
 t.test('mode, owner and links on a real disk', async (t) => {
   const { NodeDisk } = await import('../../src/checkpoint/node-disk.ts')
   const { DurableFiles } = await import('../../src/checkpoint/files.ts')
-  // As in the agent's own unit: it must not narrow the mode that the file has.
+  // The umask of the agent's unit, which must not restrict the mode of the file.
   const umask = process.umask(0o077)
   t.teardown(() => process.umask(umask))
   const root = mkdtempSync(join(t.testdir(), 'file-activation-'))
@@ -170,7 +170,7 @@ t.test('mode, owner and links on a real disk', async (t) => {
   const selinux = join(root, 'selinux')
   files.makeDirectory(selinux)
   new SystemFileOwnership(chcon, selinux).give(configPath, { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }, configPath)
-  t.notOk(existsSync(join(root, 'chcon.log')), 'an empty directory is no SELinux: a container has one')
+  t.notOk(existsSync(join(root, 'chcon.log')), 'an empty directory does not mean SELinux: containers have one')
   writeFileSync(join(selinux, 'enforce'), '1')
   const activation = new FileActivation({
     files,
@@ -190,7 +190,7 @@ t.test('mode, owner and links on a real disk', async (t) => {
   chmodSync(configPath, 0o600)
   activation.activate('local', wiring)
   t.equal(readFileSync(configPath, 'utf8'), ORIGINAL)
-  t.equal(statSync(configPath).mode & 0o777, 0o600, 'a later chmod lasts')
+  t.equal(statSync(configPath).mode & 0o777, 0o600, 'a later chmod persists')
 
   const link = join(root, 'link.json')
   symlinkSync(configPath, link)
@@ -199,7 +199,7 @@ t.test('mode, owner and links on a real disk', async (t) => {
   t.ok(existsSync(link))
 })
 
-t.test('what a content means, where two have the same', async (t) => {
+t.test('the meaning of a content that two sources share', async (t) => {
   const hash = 'a'.repeat(64)
   const record = {
     configPath: CONFIG,

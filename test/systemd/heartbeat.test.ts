@@ -13,76 +13,76 @@ function world(watchdog: number | 'none' = 180e6) {
   const world = { nowUs: 1e6, sent: [] as Readonly<Record<string, string>>[] }
   const clock = { now: () => ({ bootId: 'b', monotonicUs: world.nowUs, wallMs: 0 }) }
   const heartbeat = new Heartbeat({ clock, watchdogUs, send: (notification) => void world.sent.push(notification) })
-  const turn = (afterUs: number, step: Step = settled, seen: Snapshot | undefined = snapshot()) => {
+  const pass = (afterUs: number, step: Step = settled, seen: Snapshot | undefined = snapshot()) => {
     world.nowUs += afterUs
     const before = world.sent.length
     heartbeat.turned(step, seen)
     return world.sent.slice(before)
   }
-  return { heartbeat, turn, sent: world.sent }
+  return { heartbeat, pass, sent: world.sent }
 }
 
-t.test('nothing is said before the first turn; then that the agent is ready', async (t) => {
-  const { turn, sent } = world()
+t.test('no message before the first pass; then the agent is ready', async (t) => {
+  const { pass, sent } = world()
   t.same(sent, [])
-  t.same(turn(0), [{ READY: '1', WATCHDOG: '1', STATUS: 'settled: local' }])
+  t.same(pass(0), [{ READY: '1', WATCHDOG: '1', STATUS: 'settled: local' }])
 })
 
-t.test('a first turn with something to do is ready too, and what it comes to rest in follows at once', async (t) => {
-  const { turn } = world()
-  t.same(turn(0, promote), [{ READY: '1', WATCHDOG: '1', STATUS: 'starting' }])
-  t.same(turn(1000, promote), [])
-  t.same(turn(1000), [{ READY: '1', WATCHDOG: '1', STATUS: 'settled: local' }])
+t.test('the first pass makes the agent ready even if it has a step to perform; the status follows with the first wait', async (t) => {
+  const { pass } = world()
+  t.same(pass(0, promote), [{ READY: '1', WATCHDOG: '1', STATUS: 'starting' }])
+  t.same(pass(1000, promote), [])
+  t.same(pass(1000), [{ READY: '1', WATCHDOG: '1', STATUS: 'settled: local' }])
 })
 
-t.test('the watchdog hears of turns twelve times in its time, each message whole', async (t) => {
-  const { heartbeat, turn } = world(180e6)
+t.test('twelve complete messages per watchdog interval', async (t) => {
+  const { heartbeat, pass } = world(180e6)
   t.equal(heartbeat.beatUs, 15e6)
-  turn(0)
-  t.same(turn(14e6), [])
-  t.same(turn(1e6), [{ READY: '1', WATCHDOG: '1', STATUS: 'settled: local' }])
-  t.same(turn(14e6), [])
+  pass(0)
+  t.same(pass(14e6), [])
+  t.same(pass(1e6), [{ READY: '1', WATCHDOG: '1', STATUS: 'settled: local' }])
+  t.same(pass(14e6), [])
 })
 
-t.test('a loop that looks every 15 s says so each time', async (t) => {
-  const { turn } = world(180e6)
-  turn(0)
+t.test('a loop with a pass every 15 s sends a message for each pass', async (t) => {
+  const { pass } = world(180e6)
+  pass(0)
   let silentUs = 0
   for (let look = 0; look < 100; look++) {
     silentUs += 15e6
-    if (turn(15e6).length > 0) silentUs = 0
+    if (pass(15e6).length > 0) silentUs = 0
     t.ok(silentUs < 15e6, `${silentUs / 1e6} s without a message`)
   }
 })
 
-t.test('without a watchdog a READY that was lost is made good all the same', async (t) => {
-  const { turn } = world('none')
-  turn(0)
-  t.same(turn(59e6), [])
-  t.match(turn(1e6), [{ READY: '1' }])
+t.test('without a watchdog, READY is repeated too, in case a message was lost', async (t) => {
+  const { pass } = world('none')
+  pass(0)
+  t.same(pass(59e6), [])
+  t.match(pass(1e6), [{ READY: '1' }])
 })
 
-t.test('what changes is said at once, but three times in a quarter of a minute at most', async (t) => {
-  const { turn } = world()
-  turn(0)
-  t.match(turn(1e5, restarting), [{ STATUS: 'restarting: kubelet is on its way up' }])
-  t.match(turn(1e5, settled), [{ STATUS: 'settled: local' }])
-  t.same(turn(1e5, restarting), [], 'too much')
-  t.same(turn(1e5, settled), [], 'and back again: nothing to say')
-  t.same(turn(14.5e6, restarting), [])
-  t.match(turn(1e5, restarting), [{ STATUS: 'restarting: kubelet is on its way up' }], 'the first is a quarter of a minute ago')
+t.test('a new status is sent immediately, but at most three times in 15 s', async (t) => {
+  const { pass } = world()
+  pass(0)
+  t.match(pass(1e5, restarting), [{ STATUS: 'restarting: kubelet is on its way up' }])
+  t.match(pass(1e5, settled), [{ STATUS: 'settled: local' }])
+  t.same(pass(1e5, restarting), [], 'the limit is reached')
+  t.same(pass(1e5, settled), [], 'the status is the one last sent')
+  t.same(pass(14.5e6, restarting), [])
+  t.match(pass(1e5, restarting), [{ STATUS: 'restarting: kubelet is on its way up' }], 'the first message is 15 s old')
 })
 
-t.test('a turn that saw nothing is a turn', async (t) => {
-  const { turn } = world()
+t.test('a pass that could not observe the node counts', async (t) => {
+  const { pass } = world()
   const blind: Wait = { kind: 'wait', phase: 'unknown', detail: 'EIO: i/o error, read', untilUs: 0 }
-  t.match(turn(0, blind, undefined), [{ READY: '1', STATUS: 'unknown: EIO: i/o error, read' }])
+  t.match(pass(0, blind, undefined), [{ READY: '1', STATUS: 'unknown: EIO: i/o error, read' }])
 })
 
-t.test('after stopping nothing is said any more', async (t) => {
-  const { heartbeat, turn, sent } = world()
-  turn(0)
+t.test('no message follows STOPPING', async (t) => {
+  const { heartbeat, pass, sent } = world()
+  pass(0)
   heartbeat.stopping()
-  t.same(sent.slice(1), [{ STOPPING: '1', STATUS: 'stopping; kubelet runs on as it is' }])
-  t.same(turn(100e6, restarting), [])
+  t.same(sent.slice(1), [{ STOPPING: '1', STATUS: 'stopping; kubelet keeps running unchanged' }])
+  t.same(pass(100e6, restarting), [])
 })

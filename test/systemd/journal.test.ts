@@ -10,7 +10,7 @@ function capture(format: LogFormat, level: 'debug' | 'info' | 'warn' | 'error' =
   return { log, lines }
 }
 
-t.test('in the journal: the priority, then the words, then what they are about', async (t) => {
+t.test('in the journal: the priority, then the message, then the fields', async (t) => {
   const { log, lines } = capture('journal')
   log.info('assigned ConfigMap was updated', { path: '/api/v1/x', uid: 'u' })
   log.debug('d')
@@ -24,13 +24,13 @@ t.test('in the journal: the priority, then the words, then what they are about',
   ])
 })
 
-t.test('elsewhere with the time, and without a prefix', async (t) => {
+t.test('elsewhere: with the time and without a prefix', async (t) => {
   const { log, lines } = capture('json')
   log.info('updating Node.Status.Config')
   t.same(lines, ['{"level":"info","time":"2023-11-14T22:13:20.000Z","msg":"updating Node.Status.Config"}\n'])
 })
 
-t.test('the level is a threshold that can move', async (t) => {
+t.test('the level is a threshold that can change', async (t) => {
   for (const format of ['journal', 'terminal'] as const) {
     const { log, lines } = capture(format, 'warn')
     log.info('no')
@@ -43,7 +43,7 @@ t.test('the level is a threshold that can move', async (t) => {
   }
 })
 
-t.test('an error comes with its causes and codes, without a stack unless it is a bug', async (t) => {
+t.test('an error is logged with its causes and codes; with its stack only if it is a bug', async (t) => {
   const { log, lines } = capture('journal')
   const disk = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
   for (const name of ['error', 'err']) log.warn('m', { [name]: new Error('could not write meta/assigned', { cause: disk }) })
@@ -56,12 +56,16 @@ t.test('an error comes with its causes and codes, without a stack unless it is a
     ],
   )
   log.error('m', { error: new Error('cannot write f: no space left on device; free some', { cause: disk }) })
-  t.same(JSON.parse(lines[2]?.slice(3) ?? '').error, { message: 'cannot write f: no space left on device; free some' }, 'and nothing twice')
+  t.same(
+    JSON.parse(lines[2]?.slice(3) ?? '').error,
+    { message: 'cannot write f: no space left on device; free some' },
+    'a cause that the message quotes is left out',
+  )
   log.error('m', { error: new TypeError('x is undefined') })
   t.match(JSON.parse(lines[3]?.slice(3) ?? ''), { error: { message: 'TypeError: x is undefined', stack: /journal\.test/ } })
 })
 
-t.test('what looks like a secret does not get out, wherever it stands', async (t) => {
+t.test('secrets are redacted, wherever they are', async (t) => {
   const secret = 's3cr3t'
   const names = ['token', 'data', 'client-key-data', 'certificate-authority-data', 'Authorization', 'password', 'id_token', 'binaryData']
   const deep = fc.constantFrom(
@@ -91,10 +95,10 @@ t.test('what looks like a secret does not get out, wherever it stands', async (t
   t.notMatch(lines[0], secret)
   t.match(lines[0], 'tail')
   log.info('m', { kubeletConfigKey: 'kubelet', key: 'content@kubelet' })
-  t.match(lines[1], '"kubeletConfigKey":"kubelet","key":"content@kubelet"', 'a key that is none stays')
+  t.match(lines[1], '"kubeletConfigKey":"kubelet","key":"content@kubelet"', 'a field that is not a secret is kept')
 })
 
-t.test('one fact is one line that parses, whatever is in it', async (t) => {
+t.test('each call writes one line of valid JSON, whatever the fields contain', async (t) => {
   const circle: Record<string, unknown> = {}
   circle.self = circle
   const anything = fc.oneof(
@@ -114,7 +118,7 @@ t.test('one fact is one line that parses, whatever is in it', async (t) => {
   t.ok((lines[0]?.length ?? 0) < 10_000)
 })
 
-t.test('at a terminal', async (t) => {
+t.test('the format for a terminal', async (t) => {
   const line = (fields: Record<string, unknown>, colours = false) => terminalLine('warn', 'config failed', fields, 0, colours)
   t.match(line({ uid: 'u', n: 3, why: 'two words', none: undefined }), /^\d\d:\d\d:00 ! config failed {2}uid=u n=3 why="two words"\n$/)
   t.match(line({ error: { message: 'outer', cause: { message: 'inner', code: 'ENOSPC' } } }), 'error="outer: inner (ENOSPC)"')
@@ -122,18 +126,18 @@ t.test('at a terminal', async (t) => {
   const property = fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (message, value) =>
     /^[^\p{Cc}]*\n$/u.test(terminalLine('info', message, { value }, 0, false)),
   )
-  t.doesNotThrow(() => fc.assert(property), 'nothing moves the cursor or fakes a line')
+  t.doesNotThrow(() => fc.assert(property), 'no control characters')
 })
 
-t.test('the form fits where stdout leads', async (t) => {
+t.test('the format depends on where stdout leads', async (t) => {
   const file = { isTTY: false, dev: 9, ino: 42 }
   t.equal(chooseFormat('9:42', file), 'journal')
-  t.equal(chooseFormat('9:41', file), 'json', 'inherited, but stdout goes elsewhere')
+  t.equal(chooseFormat('9:41', file), 'json', 'the variable is inherited, but stdout goes elsewhere')
   t.equal(chooseFormat(undefined, file), 'json')
   t.equal(chooseFormat('9:41', { ...file, isTTY: true }), 'terminal')
 })
 
-t.test('stdout is written before the call returns, even if the process is killed right after', async (t) => {
+t.test('a line is written before the call returns, even if the process is killed just afterwards', async (t) => {
   const script = `
     import { createLog } from ${JSON.stringify(new URL('../../src/systemd/journal.ts', import.meta.url).href)}
     const log = createLog({ level: 'info', format: 'journal' })

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Notifier, takeSupervision } from '../../src/systemd/notify.ts'
 
-t.test('what systemd put into the environment is taken out of it', async (t) => {
+t.test('removes the variables of systemd from the environment', async (t) => {
   const env = { PATH: '/bin', NOTIFY_SOCKET: '/run/systemd/notify', WATCHDOG_USEC: '180000000', WATCHDOG_PID: '42' }
   t.same(takeSupervision(env, 42), { socket: '/run/systemd/notify', watchdogUs: 180e6 })
   t.same(env, { PATH: '/bin' })
   t.same(takeSupervision({}, 42), { socket: undefined, watchdogUs: undefined })
 })
 
-t.test('a watchdog counts only if it is meant for this process', async (t) => {
+t.test('a watchdog for another process is ignored', async (t) => {
   const cases: [Record<string, string>, number | undefined][] = [
     [{ WATCHDOG_USEC: '3000000' }, 3e6],
     [{ WATCHDOG_USEC: '3000000', WATCHDOG_PID: '42' }, 3e6],
@@ -22,19 +22,19 @@ t.test('a watchdog counts only if it is meant for this process', async (t) => {
   for (const [env, watchdogUs] of cases) t.same(takeSupervision({ ...env }, 42), { socket: undefined, watchdogUs }, JSON.stringify(env))
 })
 
-/** A systemd-notify that is a shell script. */
+/** With a shell script as systemd-notify. */
 function world(t: Test, script: string, socket: string | undefined = '/run/socket', timeoutMs = 10_000) {
   const directory = t.testdir()
   const command = join(directory, 'systemd-notify')
   writeFileSync(command, `#!/bin/sh\ncd ${directory}\n${script}\n`, { mode: 0o755 })
-  const said: string[] = []
-  const note = (message: string) => void said.push(message)
+  const logged: string[] = []
+  const note = (message: string) => void logged.push(message)
   const log = { debug: note, info: note, warn: note, error: note }
   const calls = () => (existsSync(join(directory, 'calls')) ? readFileSync(join(directory, 'calls'), 'utf8').trim().split('\n') : [])
-  return { notifier: new Notifier({ socket, log, command, timeoutMs }), calls, said, directory }
+  return { notifier: new Notifier({ socket, log, command, timeoutMs }), calls, logged, directory }
 }
 
-t.test('one argument for each variable, and the socket for nobody but the child', async (t) => {
+t.test('passes one argument per variable, and the socket only to the child', async (t) => {
   const { notifier, calls } = world(t, 'for each; do echo "$each" >> calls; done; echo "$NOTIFY_SOCKET" >> calls')
   notifier.send({ READY: '1', STATUS: 'settled: kube-system/a:kubelet@1' })
   await notifier.settled()
@@ -42,16 +42,16 @@ t.test('one argument for each variable, and the socket for nobody but the child'
   t.equal(process.env.NOTIFY_SOCKET, undefined)
 })
 
-t.test('without a socket nothing is started', async (t) => {
-  const said: string[] = []
-  const note = (message: string) => void said.push(message)
+t.test('starts nothing without a socket', async (t) => {
+  const logged: string[] = []
+  const note = (message: string) => void logged.push(message)
   const notifier = new Notifier({ socket: undefined, log: { debug: note, info: note, warn: note, error: note }, command: '/none' })
   notifier.send({ READY: '1' })
   await notifier.settled()
-  t.same(said, [], 'a program that does not exist would be said')
+  t.same(logged, [], 'a missing program would be logged')
 })
 
-t.test('one child at a time; what comes meanwhile is one message with the latest of each', async (t) => {
+t.test('runs one child at a time and merges the messages that come meanwhile', async (t) => {
   const { notifier, calls } = world(t, 'echo "$*" >> calls; true')
   notifier.send({ READY: '1', STATUS: 'one' })
   notifier.send({ WATCHDOG: '1', STATUS: 'two' })
@@ -60,31 +60,31 @@ t.test('one child at a time; what comes meanwhile is one message with the latest
   t.same(calls(), ['READY=1 STATUS=one', 'WATCHDOG=1 STATUS=three'])
 })
 
-t.test('a failure is said once, and once that it is over', async (t) => {
-  const { notifier, said, directory } = world(t, 'if [ ! -e well ]; then echo "no such socket" >&2; exit 1; fi')
+t.test('logs a failure once, and its end once', async (t) => {
+  const { notifier, logged, directory } = world(t, 'if [ ! -e well ]; then echo "no such socket" >&2; exit 1; fi')
   for (let count = 0; count < 3; count++) {
     notifier.send({ WATCHDOG: '1' })
     await notifier.settled()
   }
-  t.same(said, ['systemd could not be told that the agent works: no such socket'])
+  t.same(logged, ['cannot notify systemd that the agent works: no such socket'])
   writeFileSync(join(directory, 'well'), '')
   notifier.send({ WATCHDOG: '1' })
   await notifier.settled()
-  t.same(said.slice(1), ['systemd can be told again that the agent works'])
+  t.same(logged.slice(1), ['systemd can be notified again'])
 })
 
-t.test('a child that hangs is ended, and the next one tried', async (t) => {
-  const { notifier, said } = world(t, 'exec sleep 60', '/run/socket', 50)
+t.test('kills a child that hangs', async (t) => {
+  const { notifier, logged } = world(t, 'exec sleep 60', '/run/socket', 50)
   notifier.send({ WATCHDOG: '1' })
   await notifier.settled()
-  t.same(said, ['systemd could not be told that the agent works: no answer within 0.05 s'])
+  t.same(logged, ['cannot notify systemd that the agent works: no answer within 0.05 s'])
 })
 
-t.test('no such program is said, and stops nothing', async (t) => {
-  const said: string[] = []
-  const log = { debug() {}, info() {}, warn: (message: string) => void said.push(message), error() {} }
+t.test('a missing program is logged and does no harm', async (t) => {
+  const logged: string[] = []
+  const log = { debug() {}, info() {}, warn: (message: string) => void logged.push(message), error() {} }
   const notifier = new Notifier({ socket: '/run/socket', log, command: '/does/not/exist' })
   notifier.send({ READY: '1' })
   await notifier.settled()
-  t.match(said, [/could not be told .*ENOENT/])
+  t.match(logged, [/cannot notify systemd .*ENOENT/])
 })

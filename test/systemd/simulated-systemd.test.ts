@@ -42,7 +42,7 @@ async function open(t: Test, options: Partial<SimulatedSystemdOptions> = {}, sha
       const state = await unit.observe()
       if (state.kind === 'known' && isSo(state)) return state
     }
-    throw new Error(`it never came to be that ${what}:\n${lines.join('\n')}`)
+    throw new Error(`timed out waiting until ${what}:\n${lines.join('\n')}`)
   }
   const activate = (source: 'checkpoint' | 'local') => {
     if (source === 'local') rmSync(where.envFile, { force: true })
@@ -75,7 +75,7 @@ function personOf(systemd: SimulatedSystemd) {
   }
 }
 
-t.test('the simulated kubelet takes and refuses configs as the real one does', async (t) => {
+t.test('the simulated kubelet accepts and rejects configs as the real one does', async (t) => {
   const { systemd, until, lines, localConfig, unit } = await open(t, { restartSecMs: 100_000 })
   const port = await freePort()
   const probe = new NetworkHealthProbe()
@@ -106,7 +106,7 @@ t.test('the simulated kubelet takes and refuses configs as the real one does', a
   systemd.kill('SIGCONT')
 })
 
-t.test('a kubelet that hangs when a person stops it was stopped all the same', async (t) => {
+t.test('a kubelet that hangs when an operator stops it counts as stopped', async (t) => {
   const { systemd, until } = await open(t, { timeoutStopMs: 50 })
   await until('it runs', running)
   systemd.kill('SIGSTOP')
@@ -114,7 +114,7 @@ t.test('a kubelet that hangs when a person stops it was stopped all the same', a
   t.match(await until('it is killed', ({ process }) => process.kind === 'none'), { activity: 'stopped', summary: 'failed (timeout)' })
 })
 
-t.test('a unit that spells --config out', async (t) => {
+t.test('a unit with --config in ExecStart', async (t) => {
   const { until, localConfig } = await open(t, {}, 'file')
   t.match(await until('it runs', running), {
     wiring: { kind: 'ready', activation: 'file', path: localConfig },
@@ -122,7 +122,7 @@ t.test('a unit that spells --config out', async (t) => {
   })
 })
 
-t.test('flags come from the process, and from the unit where there is none', async (t) => {
+t.test('flags are those of the process, or of the unit if there is no process', async (t) => {
   const flags = '--container-runtime-endpoint=unix:///a.sock --healthz-port=4'
   const { systemd, until, dir } = await open(t, { restartSecMs: 100_000 })
   await until('it runs', running)
@@ -137,7 +137,7 @@ t.test('flags come from the process, and from the unit where there is none', asy
   })
 })
 
-t.test('a process that is not kubelet is not believed', async (t) => {
+t.test('a process that is not kubelet is unknown', async (t) => {
   const { systemd, unit, until, dir } = await open(t)
   await until('it runs', running)
   const wrapper = process.execPath
@@ -150,7 +150,7 @@ t.test('a process that is not kubelet is not believed', async (t) => {
     dynamicConfigDir: '/d',
   })
   t.match(await fresh.observe(), { process: { kind: 'unknown', detail: `${dir}/kubelet.cjs, not ${wrapper}` } })
-  t.match(await unit.observe(), { process: { kind: 'other' } }, 'but what has been seen once is remembered')
+  t.match(await unit.observe(), { process: { kind: 'other' } }, 'a process that was identified before stays known')
 })
 
 async function freePort(): Promise<number> {

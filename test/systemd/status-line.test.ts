@@ -8,7 +8,7 @@ const rest = { kind: 'wait', phase: 'settled', detail: 'local', untilUs: 0 } as 
 const line = (fields: Partial<Snapshot>) => describeTurn(rest, snapshot(fields))
 const ref = { namespace: 'kube-system', name: 'node-config', kubeletConfigKey: 'kubelet' }
 
-t.test('what the agent waits for comes before how the node stands', async (t) => {
+t.test('the reason for an unknown assignment comes before the state', async (t) => {
   const cases: [Desired, string][] = [
     [{ kind: 'local' }, 'settled: local'],
     [found(source()), 'settled: local'],
@@ -26,12 +26,12 @@ t.test('what the agent waits for comes before how the node stands', async (t) =>
   for (const [desired, text] of cases) t.equal(line({ desired }), text)
 })
 
-t.test('a node that is held waits for nobody but a person', async (t) => {
+t.test('a hold is named instead of the assignment', async (t) => {
   const requests = { hold: 'local', rollback: undefined, retry: false } as const
   t.equal(line({ requests, desired: { kind: 'unknown', detail: 'x' } }), 'held on the local config until resume (settled: local)')
 })
 
-t.test('always one line of plain text, whatever was read', async (t) => {
+t.test('always one bounded line of plain text', async (t) => {
   const text = describeTurn({ ...rest, detail: `a\nWATCHDOG=1\n\u001b[31mred ${'x'.repeat(1000)}` }, undefined)
   t.match(text, /^settled: a WATCHDOG=1 \?\[31mred x+\.\.\.$/)
   t.equal(text.length, 300)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Systemctl } from '../../src/systemd/systemctl.ts'
 
-/** Anything that is there. */
+/** Any program that exists. */
 const KUBELET = '/bin/sh'
 const ANSWER = `LoadState=loaded
 ActiveState=active
@@ -20,7 +20,7 @@ DropInPaths=
 NeedDaemonReload=no
 `
 
-/** A systemctl that is a shell script, and a /proc with one process in it. */
+/** With a shell script as systemctl, and a /proc that contains one process. */
 function world(t: Test, script: string, cmdline = `${KUBELET}\0--config\0/d/checkpoints/u/7/kubelet\0`) {
   const dir = t.testdir({ proc: { 77: { cmdline } }, answer: ANSWER })
   const systemctl = join(dir, 'systemctl')
@@ -30,16 +30,16 @@ function world(t: Test, script: string, cmdline = `${KUBELET}\0--config\0/d/chec
   return { unit: new Systemctl({ ...options, procRoot: join(dir, 'proc'), timeoutMs: 2000 }), calls, dir }
 }
 
-t.test('a process is looked at twice when it is new, and then remembered', async (t) => {
+t.test('a new process is read twice, and then remembered', async (t) => {
   const { unit, calls } = world(t, 'cat answer')
   const expected = { activity: 'running', process: { kind: 'checkpoint', pid: 77, uid: 'u', resourceVersion: '7', key: 'kubelet' } }
   t.match(await unit.observe(), expected)
   t.equal(calls().length, 2)
   t.match(await unit.observe(), expected)
-  t.equal(calls().length, 3, 'idle costs one call each time')
+  t.equal(calls().length, 3, 'a later observation costs one call')
 })
 
-t.test('whether a process still runs, /proc tells: the same pid, started at the same time, and no zombie', async (t) => {
+t.test('a process still runs if /proc shows the same pid and start time, and it is not a zombie', async (t) => {
   const { unit, calls, dir } = world(t, 'cat answer')
   const stat = (state: string, started: string) => {
     const fields = Array.from({ length: 18 }, () => '1').join(' ')
@@ -47,26 +47,26 @@ t.test('whether a process still runs, /proc tells: the same pid, started at the 
   }
   stat('S', '4711')
   const seen = await unit.observe()
-  const asked = calls().length
+  const callsBefore = calls().length
   t.equal(unit.stillRuns(seen), true)
   stat('R', '4711')
   t.equal(unit.stillRuns(seen), true)
   stat('S', '4712')
-  t.equal(unit.stillRuns(seen), false, 'the pid was given to another')
+  t.equal(unit.stillRuns(seen), false, 'the pid belongs to another process')
   stat('Z', '4711')
   t.equal(unit.stillRuns(seen), false)
   rmSync(join(dir, 'proc/77/stat'))
   t.equal(unit.stillRuns(seen), false)
-  t.equal(calls().length, asked, 'systemd was not asked')
+  t.equal(calls().length, callsBefore, 'systemctl was not called')
   t.equal(unit.stillRuns({ kind: 'unknown', detail: '' }), false)
 })
 
-t.test('nothing is believed of a process that systemd does not name twice', async (t) => {
+t.test('a process is unknown until systemd has named it twice', async (t) => {
   const { unit } = world(t, `sed "s/aaaa/$(wc -l < calls)/" answer`)
-  t.match(await unit.observe(), { process: { kind: 'unknown', detail: 'just being restarted' } })
+  t.match(await unit.observe(), { process: { kind: 'unknown', detail: 'is being restarted' } })
 })
 
-t.test('nor of one that is not kubelet yet', async (t) => {
+t.test('a process that is not kubelet yet is unknown', async (t) => {
   for (const [cmdline, detail] of [
     ['(kubelet)\0', `process 77 is (kubelet), not ${KUBELET}`],
     ['', 'no command line'],
@@ -76,7 +76,7 @@ t.test('nor of one that is not kubelet yet', async (t) => {
   t.match(await world(t, 'sed s/77/78/ answer').unit.observe(), { process: { kind: 'unknown', detail: 'process 78' } })
 })
 
-t.test('which files are checkpoints', async (t) => {
+t.test('recognises checkpoints by their path', async (t) => {
   for (const [path, kind] of [
     ['/d/checkpoints/u/7/kubelet', 'checkpoint'],
     ['/d//checkpoints/u/./7/kubelet', 'checkpoint'],
@@ -92,7 +92,7 @@ t.test('which files are checkpoints', async (t) => {
   t.match(await world(t, 'cat answer', `${KUBELET}\0`).unit.observe(), { process: { kind: 'other', configPath: undefined } })
 })
 
-t.test('a drop-in that names another file is said to', async (t) => {
+t.test('reports a drop-in that names another file', async (t) => {
   const { unit, dir } = world(t, 'cat answer')
   const dropIn = join(dir, '90-kubelet-cfg-agent.conf')
   writeFileSync(dropIn, '[Service]\n# EnvironmentFile=/d/kubelet.env\nEnvironmentFile = -/old/kubelet.env\n')
@@ -103,7 +103,7 @@ t.test('a drop-in that names another file is said to', async (t) => {
   t.match(await unit.observe(), { wiring: { reason: 'drop-in-missing', detail: 'the drop-in names /old/kubelet.env, not /d/kubelet.env' } })
 })
 
-t.test('while the binary is missing nothing is known, and then it is another kubelet', async (t) => {
+t.test('while the binary is missing the unit is unknown; a new binary is another kubelet', async (t) => {
   const { unit, dir } = world(t, 'cat answer', 'kubelet\0')
   const binary = join(dir, 'kubelet')
   writeFileSync(binary, 'one')
@@ -115,19 +115,22 @@ t.test('while the binary is missing nothing is known, and then it is another kub
   }
   const before = await identity()
   rmSync(binary)
-  t.equal(await identity(), `kubelet.service starts ${binary}, which does not exist: it is being replaced, or install it`)
+  t.equal(
+    await identity(),
+    `kubelet.service starts ${binary}, which does not exist: install kubelet, unless an upgrade is replacing it now`,
+  )
   writeFileSync(binary, 'the other')
   t.not(await identity(), before)
   t.match(await identity(), /^[0-9a-f]{64}$/)
 })
 
-t.test('a systemctl that fails, hangs or talks nonsense makes the unit unknown', async (t) => {
+t.test('the unit is unknown if systemctl fails, hangs or prints garbage', async (t) => {
   t.match(await world(t, 'echo Failed to connect to bus >&2; exit 1').unit.observe(), {
     kind: 'unknown',
     detail: 'systemctl show: Failed to connect to bus',
   })
   t.match(await world(t, 'exit 3').unit.observe(), { kind: 'unknown', detail: 'exit code 3' })
-  t.match(await world(t, 'echo hello').unit.observe(), { kind: 'unknown', detail: 'did not answer what was asked' })
+  t.match(await world(t, 'echo hello').unit.observe(), { kind: 'unknown', detail: 'printed something unexpected' })
   t.match(await world(t, 'head -c 3000000 /dev/zero').unit.observe(), { kind: 'unknown', detail: 'maxBuffer' })
   const missing = new Systemctl({
     systemctl: '/no/systemctl',
@@ -145,14 +148,14 @@ t.test('a unit that does not exist', async (t) => {
   t.match(await world(t, script).unit.observe(), { activity: 'not-found', wiring: { kind: 'broken' }, process: { kind: 'none' } })
 })
 
-t.test('whether the system goes down is asked only where kubelet does not run', async (t) => {
+t.test('a shutdown is checked for only if kubelet does not run', async (t) => {
   const stopped = `case $1 in show) sed 's/=active/=inactive/; s/=running/=dead/; s/=77/=0/' answer;; *) echo stopping; exit 1;; esac`
   const { unit, calls } = world(t, stopped)
   t.match(await unit.observe(), { activity: 'stopping' })
   t.equal(calls().at(-1), 'is-system-running')
 })
 
-t.test('restart: the commands, in order', async (t) => {
+t.test('restart runs these commands in this order', async (t) => {
   const states = {
     running: 's/x/x/',
     failed: 's/=active/=failed/; s/=running/=failed/',
@@ -172,7 +175,7 @@ t.test('restart: the commands, in order', async (t) => {
     t.strictSame(
       calls().slice(1),
       ['reset-failed kubelet.service', `${verb} --no-block kubelet.service`],
-      `${state}, taken for ${activity}`,
+      `${state}, observed as ${activity}`,
     )
   }
   const denied = world(t, 'echo "Access denied" >&2; exit 4')
@@ -181,10 +184,10 @@ t.test('restart: the commands, in order', async (t) => {
     detail: 'systemctl try-restart: Access denied (before that, systemctl reset-failed: Access denied)',
   })
   const half = world(t, '[ $1 != reset-failed ]')
-  t.strictSame(await half.unit.restart('other'), { ok: true }, 'a count that could not be zeroed is no reason not to restart')
+  t.strictSame(await half.unit.restart('other'), { ok: true }, 'restarts even if the counter could not be reset')
 })
 
-t.test('restart: reset-failed is left out where kubelet runs and systemd does not count its starts', async (t) => {
+t.test('restart leaves out reset-failed if kubelet runs and has no start limit', async (t) => {
   const reset = ['reset-failed kubelet.service', 'try-restart --no-block kubelet.service']
   for (const [property, state, commands] of [
     ['StartLimitIntervalUSec=0', 's/x/x/', reset.slice(1)],
@@ -204,7 +207,7 @@ t.test('restart: reset-failed is left out where kubelet runs and systemd does no
   }
 })
 
-t.test('what the agent has in its environment does not reach the command', async (t) => {
+t.test('the environment of the agent is not passed to the command', async (t) => {
   const { unit, dir } = world(t, 'env > environment; cat answer')
   process.env.NOTIFY_SOCKET = '/run/systemd/notify'
   t.teardown(() => delete process.env.NOTIFY_SOCKET)
@@ -212,7 +215,7 @@ t.test('what the agent has in its environment does not reach the command', async
   t.notMatch(readFileSync(join(dir, 'environment'), 'utf8'), 'NOTIFY_SOCKET')
 })
 
-t.test('names that are none of a service', async (t) => {
+t.test('rejects names that are not those of a service', async (t) => {
   for (const unit of [
     '',
     '-p',

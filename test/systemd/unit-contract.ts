@@ -1,19 +1,24 @@
-/** What every implementation of the `Unit` port does: asked of the fake, and of the real adapter over a simulated systemd. */
+/**
+ * The contract of the `Unit` port, tested with the fake, and with the real adapter over a simulated
+ * systemd.
+ */
 import type { Test } from 'tap'
 import type { UnitState } from '../../src/decision/unit-state.ts'
 import type { Unit } from '../../src/ports/unit.ts'
 
 export type KnownUnit = Extract<UnitState, { kind: 'known' }>
 
-/** A world with kubelet running in it, on its local config. */
+/** A world in which kubelet runs with its local config. */
 export interface UnitWorld {
   readonly unit: Unit
   readonly person: { start(): void; stop(): void; restart(): void; kill(): void; shutDown(): void }
-  /** What kubelet starts with next: a checkpoint of resource version 7, or its local config. */
+  /**
+   * Sets what kubelet starts with next: a checkpoint of resource version 7, or its local config.
+   */
   activate(source: 'checkpoint' | 'local'): void
-  /** Whether kubelet exits soon after its next start. */
+  /** Sets whether kubelet exits soon after its next start. */
   behave(how: 'well' | 'crash'): void
-  /** Lets time pass until it is so; fails when it never is. */
+  /** Lets time pass until the condition holds; fails on a timeout. */
   until(what: string, isSo: (unit: KnownUnit) => boolean): Promise<KnownUnit>
 }
 
@@ -29,11 +34,11 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     t.ok(unit.startedAtUs > 0)
     t.match(unit.process, { configPath: unit.localConfigPath })
     t.equal(unit.command?.words.includes(`--config=${unit.localConfigPath}`), true)
-    t.strictSame(await world.unit.observe(), unit, 'looking again shows the same')
+    t.strictSame(await world.unit.observe(), unit, 'a second observation is the same')
     t.equal(world.unit.stillRuns(unit), true)
   })
 
-  t.test('kubelet that is killed comes back, and is counted', async (t) => {
+  t.test('a killed kubelet is restarted automatically, and counted', async (t) => {
     const world = await open(t, { startLimit: false })
     const before = await world.until('it runs', running)
     world.activate('checkpoint')
@@ -47,10 +52,10 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     t.ok(after.startedAtUs > before.startedAtUs)
     t.equal(after.kubeletIdentity, before.kubeletIdentity)
     t.equal(world.unit.stillRuns(after), true)
-    t.equal(world.unit.stillRuns(before), false, 'another process runs')
+    t.equal(world.unit.stillRuns(before), false, 'another process runs now')
   })
 
-  t.test('restart runs what is activated, and counts from zero', async (t) => {
+  t.test('restart starts what is activated, and resets the counter', async (t) => {
     const world = await open(t, { startLimit: false })
     const first = await world.until('it runs', running)
     world.person.kill()
@@ -65,7 +70,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     t.match(await world.until('it runs anew', startedAfter(after)), { process: { kind: 'other' } })
   })
 
-  t.test('a kubelet that a person stopped stays stopped', async (t) => {
+  t.test('a kubelet that an operator stopped stays stopped', async (t) => {
     const world = await open(t, { startLimit: false })
     await world.until('it runs', running)
     world.activate('checkpoint')
@@ -78,7 +83,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     t.match(await world.until('it runs', running), { process: { kind: 'checkpoint' } })
   })
 
-  t.test('a restart does not wait for the automatic one', async (t) => {
+  t.test('a restart does not wait for the automatic restart', async (t) => {
     const world = await open(t, { startLimit: false })
     const first = await world.until('it runs', running)
     world.behave('crash')
@@ -92,7 +97,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     t.not(after.invocationId, first.invocationId)
   })
 
-  t.test('nor does one of a kubelet that dies just before it', async (t) => {
+  t.test('a restart does not wait for it either if kubelet dies just before', async (t) => {
     const world = await open(t, { startLimit: false })
     const first = await world.until('it runs', running)
     world.activate('checkpoint')
@@ -101,7 +106,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     t.match(await world.until('it runs', startedAfter(first)), { process: { kind: 'checkpoint' } })
   })
 
-  t.test('restarts of the agent do not use up the starts that systemd allows', async (t) => {
+  t.test('restarts by the agent do not count towards the start limit', async (t) => {
     const world = await open(t, { startLimit: true })
     let before = await world.until('it runs', running)
     for (let round = 0; round < 5; round += 1) {
@@ -110,7 +115,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     }
   })
 
-  t.test('what systemd has given up can be started again', async (t) => {
+  t.test('a unit that systemd gave up can be started again', async (t) => {
     const world = await open(t, { startLimit: true })
     await world.until('it runs', running)
     world.behave('crash')
@@ -122,7 +127,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     t.match(await world.until('it runs', running), { nRestarts: 0 })
   })
 
-  t.test('nor is it left stopped when systemd gives up while the agent makes up its mind', async (t) => {
+  t.test('it is started too if systemd gives up between observation and restart', async (t) => {
     const world = await open(t, { startLimit: true })
     await world.until('it runs', running)
     world.behave('crash')
@@ -133,7 +138,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     await world.until('it runs', running)
   })
 
-  t.test('a machine that goes down is stopping', async (t) => {
+  t.test('kubelet is stopping while the machine shuts down', async (t) => {
     const world = await open(t, { startLimit: false })
     await world.until('it runs', running)
     world.person.shutDown()

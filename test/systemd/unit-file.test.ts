@@ -1,4 +1,4 @@
-/** The units as installed, asked of systemd's own analyzer. It needs neither root nor a systemd that runs. */
+/** Checks the installed units with systemd-analyze. It needs neither root nor a running systemd. */
 import { execFile } from 'node:child_process'
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -21,13 +21,13 @@ t.test('the exposure of the agent is at most 2.0', { skip }, async (t) => {
   const { stdout } = await analyze('security', '--offline=true', `--threshold=${MOST_EXPOSURE}`, UNIT)
   const exposure = Number(/Overall exposure level for \S+: (\d+\.\d)/.exec(stdout)?.[1])
   t.ok(exposure > 0 && exposure <= MOST_EXPOSURE / 10, `${exposure}`)
-  t.match(stdout, /✓ CapabilityBoundingSet=~CAP_SYS_ADMIN/, 'and it has no capability')
+  t.match(stdout, /✓ CapabilityBoundingSet=~CAP_SYS_ADMIN/, 'it has no capabilities')
 })
 
-t.test('systemd finds nothing to complain about', { skip }, async (t) => {
+t.test('systemd-analyze verify reports nothing', { skip }, async (t) => {
   const directory = t.testdir({ 'kubelet.service': '[Service]\nExecStart=/bin/true --flags $KUBELET_CONFIG_ARGS\n' })
   cpSync(UNITS, directory, { recursive: true })
-  // Where the package is not installed there is no such program.
+  // The program is missing where the package is not installed.
   const unit = join(directory, 'kubelet-cfg-agent.service')
   writeFileSync(unit, readFileSync(UNIT, 'utf8').replace('ExecStart=/usr/bin/kubelet-cfg-agent ', 'ExecStart=/bin/true '))
   t.match(readFileSync(unit, 'utf8'), 'ExecStart=/bin/true run')
@@ -37,7 +37,7 @@ t.test('systemd finds nothing to complain about', { skip }, async (t) => {
   }
 })
 
-t.test('systemd is made to find something: these checks can fail', { skip }, async (t) => {
+t.test('these checks can fail', { skip }, async (t) => {
   const directory = t.testdir({
     'open.service': '[Service]\nExecStart=/bin/true\n',
     'wrong.service': '[Service]\nExecStart=/bin/true\nWatchdogSecs=3min\n',
@@ -47,16 +47,16 @@ t.test('systemd is made to find something: these checks can fail', { skip }, asy
   t.match(stderr, 'WatchdogSecs')
 })
 
-t.test('what the rest of the agent relies on', async (t) => {
+t.test('the settings that the agent depends on', async (t) => {
   const lines = readFileSync(UNIT, 'utf8').split('\n')
   const settings = new Map(lines.filter((line) => /^[A-Z]\w+=/.test(line)).map((line) => line.split(/=(.*)/s, 2) as [string, string]))
   t.equal(settings.get('Type'), 'notify')
-  t.equal(settings.get('NotifyAccess'), 'all', 'a child sends')
+  t.equal(settings.get('NotifyAccess'), 'all', 'a child process sends the messages')
   t.equal(settings.get('Restart'), 'always')
   t.equal(settings.get('StartLimitIntervalSec'), '0')
-  t.equal(settings.get('WatchdogSec'), '3min', 'more than three looks of 15 s between two messages')
+  t.equal(settings.get('WatchdogSec'), '3min', 'much longer than the pace of messages')
   for (const ordering of ['After', 'Before', 'Requires', 'Wants', 'BindsTo', 'PartOf', 'Conflicts'])
     t.notOk(settings.has(ordering), ordering)
-  t.notOk(settings.has('MemoryDenyWriteExecute'), 'V8 could not start')
+  t.notOk(settings.has('MemoryDenyWriteExecute'), 'V8 could not start with it')
   t.equal(settings.get('SystemCallErrorNumber'), 'EPERM')
 })

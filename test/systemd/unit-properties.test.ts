@@ -3,7 +3,7 @@ import t from 'tap'
 import { classifyActivity, summarizeState } from '../../src/systemd/unit-activity.ts'
 import { parseUnitProperties } from '../../src/systemd/unit-properties.ts'
 
-/** What systemctl 252 printed of a kubeadm-like unit. */
+/** Output of systemctl 252 for a unit like kubeadm's. */
 const RUNNING = `MainPID=96
 Result=success
 NRestarts=2
@@ -33,7 +33,7 @@ NeedDaemonReload=no
 InvocationID=
 `
 
-t.test('reads a running unit', async (t) => {
+t.test('parses a running unit', async (t) => {
   const unit = parseUnitProperties(RUNNING)
   t.match(unit, {
     mainPid: 96,
@@ -59,7 +59,7 @@ t.test('reads a running unit', async (t) => {
   t.equal(unit?.dropInPaths.length, 2)
 })
 
-t.test('reads the quoting of later versions, and bytes', async (t) => {
+t.test('parses the quoting of later versions, and bytes', async (t) => {
   const unit = parseUnitProperties(RUNNING.replace(/^Environment=.*$/m, () => `Environment=$'A=b\\tc \\'d\\'' "B=\\303\\244\\x21" C=ä`))
   t.strictSame(
     [...(unit?.environment ?? [])],
@@ -71,13 +71,13 @@ t.test('reads the quoting of later versions, and bytes', async (t) => {
   )
 })
 
-t.test('a line break in an argument belongs to the argument', async (t) => {
+t.test('an argument may contain a line break', async (t) => {
   const unit = parseUnitProperties(RUNNING.replace('sp ace', '--a=1\nMore=2'))
   t.strictSame(unit?.exec?.words.slice(3), ['--a=1\nMore=2', 'q"x'])
   t.equal(unit?.mainPid, 96)
 })
 
-t.test('reads a unit that does not exist, and refuses what is no answer', async (t) => {
+t.test('parses a unit that does not exist, and rejects other output', async (t) => {
   t.match(parseUnitProperties(NOT_FOUND), {
     loadState: 'not-found',
     exec: undefined,
@@ -89,7 +89,7 @@ t.test('reads a unit that does not exist, and refuses what is no answer', async 
     t.equal(parseUnitProperties(text), undefined)
 })
 
-t.test('names what a state means', async (t) => {
+t.test('maps states to activities and summaries', async (t) => {
   const cases = [
     ['loaded active running success 7', 'running', 'active (running)'],
     ['loaded active start-post success 0', 'starting', 'active (start-post)'],

@@ -23,7 +23,7 @@ const KUBEADM: UnitDefinition = {
   dropInNames: [ENV_FILE],
   binaryIdentity: '1:2:3',
 }
-/** EKS. */
+/** As on EKS. */
 const SPELLED_OUT: UnitDefinition = {
   ...KUBEADM,
   words: ['/usr/bin/kubelet', '--config', '/etc/kubernetes/kubelet/kubelet-config.json', '$KUBELET_ARGS'],
@@ -49,13 +49,13 @@ t.test("kubeadm's unit takes its config through kubelet.env", async (t) => {
   t.match(describe(withWords('${KUBELET_CONFIG_ARGS}')).wiring, { activation: 'env' })
 })
 
-t.test("the unit's own arguments can come from a file before ours, and hold more", async (t) => {
+t.test("the unit's own arguments can come from an earlier file, and contain more than --config", async (t) => {
   const args = '--config=/c --config-dir="/with space"'
   const unit = withFiles(['/etc/default/kubelet', `KUBELET_CONFIG_ARGS='${args}'`], [ENV_FILE, OURS])
   t.match(describe(unit), { wiring: { activation: 'env', configArgs: args }, localConfigPath: '/c' })
 })
 
-t.test('a unit that spells --config out has that file replaced', async (t) => {
+t.test('a unit with --config in ExecStart: that file is replaced', async (t) => {
   t.match(describe(SPELLED_OUT), {
     wiring: { kind: 'ready', activation: 'file', path: '/etc/kubernetes/kubelet/kubelet-config.json' },
     localConfigPath: '/etc/kubernetes/kubelet/kubelet-config.json',
@@ -63,10 +63,10 @@ t.test('a unit that spells --config out has that file replaced', async (t) => {
   })
   const variable = withWords('$KUBELET_KUBEADM_ARGS', '$MY_ARGS')
   const unit = { ...variable, environment: new Map([['MY_ARGS', '--config=/my.yaml']]) }
-  t.match(describe(unit).wiring, { activation: 'file', path: '/my.yaml' }, 'or holds it in a variable of another name')
+  t.match(describe(unit).wiring, { activation: 'file', path: '/my.yaml' }, 'or in another variable')
 })
 
-t.test('what runs kubelet: its process, or else the unit without us', async (t) => {
+t.test('the command is that of the process, or else that of the unit without kubelet.env', async (t) => {
   t.strictSame(describe(KUBEADM).command, {
     path: '/usr/bin/kubelet',
     words: [
@@ -79,7 +79,7 @@ t.test('what runs kubelet: its process, or else the unit without us', async (t) 
   t.strictSame(describe(KUBEADM, 'auto', running).command, { path: '/usr/bin/kubelet', words: running.slice(1) })
 })
 
-t.test('says what is broken', async (t) => {
+t.test('reports what is broken', async (t) => {
   const cases: [what: string, unit: UnitDefinition, reason: string, names: string][] = [
     ['no drop-in', { ...withFiles(), dropIn: 'absent' }, 'drop-in-missing', ENV_FILE],
     ['not reloaded', { ...withFiles(), dropIn: 'on-disk' }, 'daemon-reload-needed', 'daemon-reload'],
@@ -105,14 +105,18 @@ t.test('says what is broken', async (t) => {
   }
 })
 
-t.test('what comes before ours does no harm', async (t) => {
+t.test('assignments and flags before kubelet.env do no harm', async (t) => {
   t.match(describe(withFiles(['/f', OURS], [ENV_FILE, OURS])).wiring, { kind: 'ready' })
   t.match(describe(withWords('--config=/early', '$KUBELET_CONFIG_ARGS')).wiring, { kind: 'ready' })
-  t.match(describe(withWords('--dynamic-config-dir=', '$KUBELET_CONFIG_ARGS')).wiring, { kind: 'ready' }, 'an empty one is none')
+  t.match(
+    describe(withWords('--dynamic-config-dir=', '$KUBELET_CONFIG_ARGS')).wiring,
+    { kind: 'ready' },
+    'an empty value means no directory',
+  )
   t.match(describe(withFiles([`/var/lib//kubelet-cfg-agent/./kubelet.env`, OURS])).wiring, { kind: 'ready' })
 })
 
-t.test('a process that still runs with --dynamic-config-dir counts', async (t) => {
+t.test('the flag --dynamic-config-dir of a running process counts too', async (t) => {
   const command = ['/usr/bin/kubelet', '--dynamic-config-dir', '/d', '--healthz-port=1']
   t.match(describe(KUBEADM, 'auto', command), {
     wiring: { reason: 'dynamic-config-dir' },
@@ -121,13 +125,13 @@ t.test('a process that still runs with --dynamic-config-dir counts', async (t) =
   })
 })
 
-t.test('a kind that was asked for is honoured, or said to be impossible', async (t) => {
+t.test('a configured kind is used, or reported as impossible', async (t) => {
   t.match(describe({ ...KUBEADM, environmentFiles: [] }, 'file').wiring, { activation: 'file', path: '/var/lib/kubelet/config.yaml' })
-  t.match(describe(KUBEADM, 'file').wiring, { reason: 'overridden', detail: ENV_FILE }, 'kubelet.env of before is in the way')
+  t.match(describe(KUBEADM, 'file').wiring, { reason: 'overridden', detail: ENV_FILE }, 'an old kubelet.env would override it')
   t.match(describe(SPELLED_OUT, 'env').wiring, { reason: 'no-config-argument', detail: 'KUBELET_CONFIG_ARGS' })
 })
 
-t.test('the identity of kubelet changes with all that makes its flags, and not with kubelet.env', async (t) => {
+t.test('the identity of kubelet changes with everything that makes its flags, but not with kubelet.env', async (t) => {
   const identity = (unit: UnitDefinition) => describe(unit).kubeletIdentity
   const same = identity(KUBEADM)
   t.equal(identity({ ...KUBEADM, environmentFiles: KUBEADM.environmentFiles.filter(({ path }) => path !== ENV_FILE) }), same)

@@ -1,8 +1,8 @@
 /**
- * Kubelet's unit in memory: systemd's state machine over a kubelet that behaves as its config says, on a clock that is set by hand. It passes the same contract
- * test as the adapter of the real one.
+ * Kubelet's unit in memory: systemd's state machine over a kubelet that behaves as its config says,
+ * on a clock that the test sets. It passes the same contract test as the adapter for the real
+ * systemd.
  */
-
 import type { KubeletProcess, UnitActivity, UnitState } from '../../decision/unit-state.ts'
 import type { CommandOutcome, Unit } from '../../ports/unit.ts'
 import { describeProcess } from '../kubelet-process.ts'
@@ -10,17 +10,20 @@ import { chooseVerb, classifyActivity, needsReset, summarizeState } from '../uni
 import type { KubeletFacts } from '../wiring.ts'
 import { type ExitResult, SHOWN_STATE, UnitMachine } from './unit-machine.ts'
 
-/** Of one kubelet process, in microseconds since its start. What is left out never happens. */
+/**
+ * The behaviour of one kubelet process, in microseconds since its start. A missing event never
+ * happens.
+ */
 export interface KubeletBehaviour {
   readonly exitsAfterUs?: number
   readonly healthyAfterUs?: number
-  readonly illAfterUs?: number
+  readonly unhealthyAfterUs?: number
 }
 
 export interface FakeUnitOptions {
-  /** `--config` of a kubelet that is started now. */
+  /** The `--config` of a kubelet that starts now. */
   startWith(): string | undefined
-  /** Asked at each start. */
+  /** Called at each start. */
   behave(configPath: string | undefined): KubeletBehaviour
   /** Wiring, identity and flags. */
   facts(): KubeletFacts
@@ -28,7 +31,9 @@ export interface FakeUnitOptions {
   readonly restartUs?: number
   readonly stopUs?: number
   readonly startLimit?: { readonly burst: number; readonly intervalUs: number }
-  /** Before and after each command of `restart`, where a crash of the agent can be put. */
+  /**
+   * Called before and after each command of `restart`, for crashes of the agent at these points.
+   */
   onCommand?(verb: string, phase: 'before' | 'after'): void
 }
 
@@ -36,7 +41,7 @@ interface FakeProcess {
   readonly pid: number
   readonly configPath: string | undefined
   readonly behaviour: KubeletBehaviour
-  /** When it ends, and how; it may be asked to before that. */
+  /** When and how it exits, unless it is terminated earlier. */
   exit: { readonly atUs: number; readonly result: ExitResult } | undefined
 }
 
@@ -79,7 +84,7 @@ export class FakeUnit implements Unit {
     return complaint === undefined ? { ok: true } : { ok: false, detail: complaint }
   }
 
-  /** Lets time pass, event by event. */
+  /** Advances the clock, event by event. */
   advanceTo(nowUs: number): void {
     for (;;) {
       const atUs = Math.min(this.#process?.exit?.atUs ?? NEVER, this.#machine.timerUs ?? NEVER)
@@ -94,14 +99,14 @@ export class FakeUnit implements Unit {
     this.#nowUs = nowUs
   }
 
-  /** Whether kubelet would say that it is well. */
+  /** Whether kubelet's health endpoint would answer ok. */
   get healthy(): boolean {
     const ranUs = this.#nowUs - this.#machine.startedAtUs
-    const { healthyAfterUs = NEVER, illAfterUs = NEVER } = this.#process?.behaviour ?? {}
-    return healthyAfterUs <= ranUs && ranUs < illAfterUs
+    const { healthyAfterUs = NEVER, unhealthyAfterUs = NEVER } = this.#process?.behaviour ?? {}
+    return healthyAfterUs <= ranUs && ranUs < unhealthyAfterUs
   }
 
-  /** What a person does with systemctl. */
+  /** What an operator does with systemctl. */
   start(): void {
     this.#machine.command('start', this.#nowUs)
   }
@@ -116,12 +121,12 @@ export class FakeUnit implements Unit {
     this.advanceTo(this.#nowUs)
   }
 
-  /** The machine goes down, properly. */
+  /** An orderly shutdown of the machine. */
   shutDown(): void {
     this.#systemStops = true
     this.stop()
   }
-  /** The machine starts, whatever ended it. */
+  /** The machine boots, after a shutdown or a power loss. */
   boot(nowUs: number): void {
     this.#nowUs = nowUs
     this.#process = undefined

@@ -1,14 +1,15 @@
 /**
- * systemd's state machine of a service with `Restart=always`, as far as kubelet's unit goes: what the fake unit and the simulated systemd have in common. It
- * reads no clock and starts no process; both are the caller's. Transitions as measured with systemd 252: what zeroes NRestarts and what keeps it, what a
- * command does in which state.
+ * systemd's state machine for a service with `Restart=always`, as far as kubelet's unit needs it.
+ * The fake unit and the simulated systemd share it. The caller provides the clock and the
+ * processes. Transitions as measured with systemd 252: what resets NRestarts, what keeps it, and
+ * what a command does in each state.
  */
 
 export type MachineState = 'inactive' | 'running' | 'stopping' | 'auto-restart' | 'failed'
 export type ExitResult = 'success' | 'exit-code' | 'signal' | 'timeout'
 export type MachineVerb = 'start' | 'stop' | 'restart' | 'try-restart' | 'reset-failed'
 
-/** What systemctl shows of them. */
+/** How `systemctl show` names these states. */
 export const SHOWN_STATE = {
   inactive: { activeState: 'inactive', subState: 'dead' },
   running: { activeState: 'active', subState: 'running' },
@@ -19,11 +20,11 @@ export const SHOWN_STATE = {
 
 export interface MachineOptions {
   readonly restartUs: number
-  /** undefined: no limit, as kubeadm's unit has it. */
+  /** undefined: no limit, as in kubeadm's unit. */
   readonly startLimit?: { readonly burst: number; readonly intervalUs: number } | undefined
-  /** Called when a process is to be started. */
+  /** Starts a process. */
   spawn(): void
-  /** Called when the process is to be asked to end; its end is then told by `exited`. */
+  /** Requests the process to exit; the caller then calls `exited`. */
   terminate(): void
   newInvocationId(): string
 }
@@ -61,12 +62,12 @@ export class UnitMachine {
   get startLimit(): MachineOptions['startLimit'] {
     return this.#options.startLimit
   }
-  /** When `onTimer` is due. */
+  /** When to call `onTimer`. undefined: never. */
   get timerUs(): number | undefined {
     return this.#restartAtUs
   }
 
-  /** undefined: taken. Otherwise what systemctl would complain of. */
+  /** undefined: success. Otherwise systemctl's error message. */
   command(verb: MachineVerb, nowUs: number): string | undefined {
     switch (verb) {
       case 'start':
@@ -108,7 +109,7 @@ export class UnitMachine {
 
   #start(nowUs: number): string | undefined {
     if (this.#state === 'stopping') this.#startAfterStop = true
-    // A unit that waits for its automatic restart goes on waiting.
+    // A unit that waits for its automatic restart keeps waiting.
     return this.#state === 'inactive' || this.#state === 'failed' ? this.#run(nowUs, 'by hand') : undefined
   }
 
@@ -149,7 +150,7 @@ export class UnitMachine {
     return undefined
   }
 
-  /** `ratelimit_below()`: so many starts in an interval that begins with the first. */
+  /** `ratelimit_below()`: a number of starts per interval, which begins with the first start. */
   #mayStart(nowUs: number): boolean {
     const { startLimit } = this.#options
     if (startLimit === undefined) return true

@@ -44,8 +44,8 @@ function world({ startLimit = false, onCommand = (_: string, __: 'before' | 'aft
     behave(how: 'well' | 'crash') {
       behaviour = how === 'well' ? { healthyAfterUs: 2e6 } : { exitsAfterUs: 1e6 }
     },
-    ill() {
-      behaviour = { healthyAfterUs: 2e6, illAfterUs: 5e6 }
+    fallSick() {
+      behaviour = { healthyAfterUs: 2e6, unhealthyAfterUs: 5e6 }
     },
     advance(us: number) {
       nowUs += us
@@ -58,19 +58,19 @@ function world({ startLimit = false, onCommand = (_: string, __: 'before' | 'aft
         nowUs += 20e3
         unit.advanceTo(nowUs)
       }
-      throw new Error(`it never came to be that ${what}`)
+      throw new Error(`timed out waiting until ${what}`)
     },
   }
 }
 
 unitContract(t, async (_, options) => world(options))
 
-t.test('health follows the behaviour', async (t) => {
-  const { unit, advance, ill, person } = world()
+t.test('health follows the configured behaviour', async (t) => {
+  const { unit, advance, fallSick, person } = world()
   t.equal(unit.healthy, false)
   advance(2e6)
   t.equal(unit.healthy, true)
-  ill()
+  fallSick()
   person.restart()
   advance(3e6)
   t.equal(unit.healthy, true)
@@ -81,7 +81,7 @@ t.test('health follows the behaviour', async (t) => {
   t.equal(unit.healthy, false)
 })
 
-t.test('a reboot starts from nothing', async (t) => {
+t.test('a reboot resets the state', async (t) => {
   const { unit, person, advance } = world()
   person.shutDown()
   advance(1e6)

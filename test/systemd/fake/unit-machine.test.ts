@@ -14,7 +14,7 @@ function machine(options: Partial<MachineOptions> = {}) {
   return { unit, spawned: () => spawned, terminated: () => terminated }
 }
 
-t.test('an unrequested exit is followed by an automatic restart, which is what NRestarts counts', async (t) => {
+t.test('an unrequested exit leads to an automatic restart; NRestarts counts these', async (t) => {
   const { unit } = machine()
   unit.command('start', 100)
   t.match(unit, { state: 'running', nRestarts: 0, invocationId: 'i1', startedAtUs: 100 })
@@ -27,7 +27,7 @@ t.test('an unrequested exit is followed by an automatic restart, which is what N
   t.equal(unit.timerUs, undefined)
 })
 
-t.test('what zeroes NRestarts, and what does not', async (t) => {
+t.test('what resets NRestarts, and what does not', async (t) => {
   const looping = () => {
     const made = machine()
     made.unit.command('start', 0)
@@ -39,11 +39,11 @@ t.test('what zeroes NRestarts, and what does not', async (t) => {
   }
   const restarted = looping()
   restarted.unit.command('try-restart', 15)
-  t.match(restarted.unit, { state: 'running', nRestarts: 1 }, 'a restart out of auto-restart keeps it')
+  t.match(restarted.unit, { state: 'running', nRestarts: 1 }, 'a restart during auto-restart keeps it')
   restarted.unit.command('restart', 16)
   t.equal(restarted.unit.state, 'stopping')
   restarted.unit.exited('signal', 17)
-  t.match(restarted.unit, { state: 'running', nRestarts: 0, result: 'success' }, 'a restart of a running unit does not')
+  t.match(restarted.unit, { state: 'running', nRestarts: 0, result: 'success' }, 'a restart of a running unit resets it')
 
   const reset = looping()
   reset.unit.command('reset-failed', 15)
@@ -51,7 +51,7 @@ t.test('what zeroes NRestarts, and what does not', async (t) => {
 
   const started = looping()
   started.unit.command('start', 15)
-  t.match(started.unit, { state: 'auto-restart', nRestarts: 1 }, 'a start goes on waiting')
+  t.match(started.unit, { state: 'auto-restart', nRestarts: 1 }, 'a start does not end the wait')
 
   const stopped = looping()
   stopped.unit.command('stop', 15)
@@ -62,7 +62,7 @@ t.test('what zeroes NRestarts, and what does not', async (t) => {
   t.equal(stopped.unit.nRestarts, 0)
 })
 
-t.test('what a person stopped stays stopped', async (t) => {
+t.test('a unit that an operator stopped stays stopped', async (t) => {
   const { unit, terminated } = machine()
   unit.command('start', 0)
   unit.command('stop', 1)
@@ -81,7 +81,7 @@ t.test('what a person stopped stays stopped', async (t) => {
   t.equal(unit.state, 'failed')
 })
 
-t.test('a stop overtakes a restart, and a start a stop', async (t) => {
+t.test('a stop cancels a restart, and a start cancels a stop', async (t) => {
   const { unit } = machine()
   unit.command('start', 0)
   unit.command('restart', 1)
@@ -102,7 +102,7 @@ t.test('the start limit', async (t) => {
   unit.onTimer(11)
   unit.exited('exit-code', 12)
   unit.onTimer(22)
-  t.match(unit, { state: 'failed', result: 'exit-code', nRestarts: 1 }, 'is shown with the result of the last exit')
+  t.match(unit, { state: 'failed', result: 'exit-code', nRestarts: 1 }, 'the result is that of the last exit')
   t.match(unit.command('start', 23), 'too often')
   t.match(unit, { state: 'failed', result: 'start-limit-hit' })
   unit.command('reset-failed', 24)
