@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import type { PreflightResult } from '../../src/decision/verdict.ts'
+import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import { AgentPreflight, toResult } from '../../src/preflight/agent-preflight.ts'
 import type { Finding, Report } from '../../src/preflight/finding.ts'
 import { source, unit } from '../report/build.ts'
