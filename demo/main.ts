@@ -6,12 +6,14 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { prepareToPlay } from './keep.ts'
+import { BRISK, PATIENT } from './pace.ts'
 import { openStage, type Stage } from './stage.ts'
 import { assignConfig, GOOD, meetNode, playStory } from './story.ts'
 import { Timeline } from './timeline.ts'
 
 const USAGE = `npm start               plays the story, in less than a minute
 npm start -- --keep     plays its first act and leaves the world running, with commands to try
+npm start -- --patient  waits longer for everything, on a machine that is slow or busy
 `
 /** Of the agent's log, when something goes wrong. */
 const TAIL = 20
@@ -21,6 +23,7 @@ const INTERRUPTED = 130
 const { values } = parseArgs({
   options: {
     keep: { type: 'boolean', default: false },
+    patient: { type: 'boolean', default: false },
     agent: { type: 'string', default: 'dist/kubelet-cfg-agent.mjs' },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -53,7 +56,7 @@ async function play(program: string, stop: AbortSignal): Promise<number> {
   const timeline = new Timeline({ write: (text) => process.stdout.write(text), colours, nowMs: () => performance.now() })
   let stage: Stage
   try {
-    stage = await openStage(program, timeline, stop)
+    stage = await openStage({ program, timeline, stop, pace: values.patient ? PATIENT : BRISK })
   } catch (error) {
     return fail(`its world could not be set up: ${error instanceof Error ? error.message : error}`)
   }

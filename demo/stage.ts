@@ -7,6 +7,7 @@ import { readConfig } from '../src/report/node-config.ts'
 import { section } from './api-server/objects.ts'
 import type { StoreEvent } from './api-server/store.ts'
 import { nameSource, shorten, tellLog, tellStatus } from './narrate.ts'
+import type { Pace } from './pace.ts'
 import { Person } from './person.ts'
 import type { Speaker, Timeline } from './timeline.ts'
 import { NODE, startWorld, TRIAL_SECONDS, type World } from './world.ts'
@@ -23,11 +24,16 @@ export interface Stage {
   until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void>
 }
 
-/** The slowest takes 8 s: the agent finds an API server that was away. */
-const LIMIT_MS = 20_000
 const LOOK_EVERY_MS = 25
 
-export async function openStage(program: string, timeline: Timeline, stop: AbortSignal): Promise<Stage> {
+export interface StageOptions {
+  readonly program: string
+  readonly timeline: Timeline
+  readonly stop: AbortSignal
+  readonly pace: Pace
+}
+
+export async function openStage({ program, timeline, stop, pace }: StageOptions): Promise<Stage> {
   const warnings: string[] = []
   const promoted = new Set<string>()
   let directory = ''
@@ -50,6 +56,7 @@ export async function openStage(program: string, timeline: Timeline, stop: Abort
 
   const world = await startWorld({
     program,
+    pace,
     onObject,
     onStart: (path) => {
       directory = path
@@ -70,10 +77,10 @@ export async function openStage(program: string, timeline: Timeline, stop: Abort
     ...{ world, timeline, warnings, promoted },
     person: new Person(world.api, NODE, (text) => say('you', text)),
     async until(what, isSo) {
-      for (const deadlineMs = performance.now() + LIMIT_MS; !(await isSo()); await after(LOOK_EVERY_MS)) {
+      for (const deadlineMs = performance.now() + pace.limitMs; !(await isSo()); await after(LOOK_EVERY_MS)) {
         stop.throwIfAborted()
         if (world.agent.end !== undefined) throw new Error(`the agent ended (${world.agent.end}) before it came true that ${what}`)
-        if (performance.now() > deadlineMs) throw new Error(`it did not come true within ${LIMIT_MS / 1000} s that ${what}`)
+        if (performance.now() > deadlineMs) throw new Error(`it did not come true within ${pace.limitMs / 1000} s that ${what}`)
       }
     },
   }

@@ -14,6 +14,7 @@ import { nodeIdentity } from './api-server/request.ts'
 import { type ApiServer, startApiServer } from './api-server/server.ts'
 import type { StoreEvent } from './api-server/store.ts'
 import { podsConfig } from './configs.ts'
+import type { Pace } from './pace.ts'
 import { type SimulatedSystemd, startSimulatedSystemd } from './systemd/simulated-systemd.ts'
 import { kubeadmUnit } from './systemd/unit-file.ts'
 
@@ -25,6 +26,7 @@ export const TRIAL_SECONDS = 4
 export interface WorldOptions {
   /** The bundled agent. */
   readonly program: string
+  readonly pace: Pace
   /** There is a directory, and nothing in it yet. */
   onStart(directory: string): void
   onAgentLine(line: LogLine): void
@@ -98,8 +100,7 @@ async function populate(options: WorldOptions, directory: string, ends: End[]): 
   const systemd = await startSimulatedSystemd({
     dir: join(directory, 'systemd'),
     unit: kubeadmUnit({ localConfig, envFile }),
-    // Not two exits between two looks of the agent, so that it counts each of them and the story reads alike every time.
-    restartSecMs: 1000,
+    restartSecMs: options.pace.restartSecMs,
     onLine: (line, from) => {
       if (from === 'kubelet') options.onKubeletLine(line)
     },
@@ -113,8 +114,8 @@ async function populate(options: WorldOptions, directory: string, ends: End[]): 
     'kubelet-env-file': envFile,
     systemctl: systemd.systemctl,
     'trial-duration': `${TRIAL_SECONDS}s`,
-    'start-deadline': '10s',
-    'health-tolerance': '3s',
+    'start-deadline': options.pace.startDeadline,
+    'health-tolerance': options.pace.healthTolerance,
     spread: '1s',
     'restarts-per-hour': '60',
     'metrics-address': '127.0.0.1:0',
@@ -127,7 +128,7 @@ async function populate(options: WorldOptions, directory: string, ends: End[]): 
     ...{ directory, stateDir, settingsFile, healthzPort, api, systemd, agent },
     configOnNode: () => section(api.objects.get('Node', NODE) ?? {}, 'status').config,
     status: () => readNodeConfig(api.objects.get('Node', NODE)),
-    configz: () => readConfigz(healthzPort),
+    configz: () => readConfigz(healthzPort, options.pace.answerMs),
   }
 }
 
@@ -144,9 +145,9 @@ function settingsText(settings: Readonly<Record<string, string>>): string {
   return `apiVersion: kubelet-cfg-agent.io/v1alpha1\nkind: AgentConfiguration\n${lines.join('')}`
 }
 
-async function readConfigz(port: number): Promise<Record<string, unknown> | undefined> {
+async function readConfigz(port: number, answerMs: number): Promise<Record<string, unknown> | undefined> {
   try {
-    const answer = await fetch(`http://127.0.0.1:${port}/configz`, { signal: AbortSignal.timeout(1000) })
+    const answer = await fetch(`http://127.0.0.1:${port}/configz`, { signal: AbortSignal.timeout(answerMs) })
     const { kubeletconfig } = (await answer.json()) as { kubeletconfig: Record<string, unknown> }
     return kubeletconfig
   } catch {

@@ -17,7 +17,8 @@ export interface SimulatedSystemdOptions {
   /** Where the stand-in and kubelet's program are written. */
   readonly dir: string
   readonly unit: SimulatedUnit
-  readonly restartSecMs?: number
+  /** `when-told`: kubelet waits for its automatic restart until `endRestartSec()`. */
+  readonly restartSecMs?: number | 'when-told'
   /** After this a kubelet that was asked to stop is killed. */
   readonly timeoutStopMs?: number
   readonly startLimit?: { readonly burst: number; readonly intervalMs: number }
@@ -41,6 +42,8 @@ export interface SimulatedSystemd {
   change(unit: Partial<SimulatedUnit>): void
   /** The machine goes down: kubelet stops, and systemd says that the system does. */
   shutDown(): void
+  /** A kubelet that waits for its automatic restart is restarted now. */
+  endRestartSec(): void
   /** Ends kubelet and everything else. */
   close(): Promise<void>
 }
@@ -69,6 +72,7 @@ export async function startSimulatedSystemd(options: SimulatedSystemdOptions): P
     kill: (signal = 'SIGKILL') => supervisor.kill(signal),
     change: (unit) => supervisor.change(unit),
     shutDown: () => supervisor.shutDown(),
+    endRestartSec: () => supervisor.onTimer(),
     async close() {
       await new Promise((resolve) => server.close(resolve))
       await supervisor.close()
@@ -93,7 +97,7 @@ class Supervisor {
     this.#unit = options.unit
     const { startLimit, restartSecMs = 10_000 } = options
     this.#machine = new UnitMachine({
-      restartUs: restartSecMs * 1000,
+      restartUs: restartSecMs === 'when-told' ? 0 : restartSecMs * 1000,
       startLimit: startLimit && { burst: startLimit.burst, intervalUs: startLimit.intervalMs * 1000 },
       newInvocationId: () => randomBytes(16).toString('hex'),
       spawn: () => this.#spawn(),
@@ -171,6 +175,11 @@ class Supervisor {
     })
   }
 
+  onTimer(): void {
+    this.#machine.onTimer(nowUs())
+    this.#setTimer()
+  }
+
   #terminate(): void {
     this.#child?.kill('SIGTERM')
     this.#killTimer = setTimeout(() => {
@@ -182,14 +191,8 @@ class Supervisor {
   #setTimer(): void {
     clearTimeout(this.#restartTimer)
     const { timerUs } = this.#machine
-    if (timerUs === undefined) return
-    this.#restartTimer = setTimeout(
-      () => {
-        this.#machine.onTimer(nowUs())
-        this.#setTimer()
-      },
-      Math.ceil((timerUs - nowUs()) / 1000),
-    )
+    if (timerUs === undefined || this.#options.restartSecMs === 'when-told') return
+    this.#restartTimer = setTimeout(() => this.onTimer(), Math.ceil((timerUs - nowUs()) / 1000))
   }
 }
 

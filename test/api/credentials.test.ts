@@ -4,7 +4,8 @@ import t from 'tap'
 import { kubeconfigWith } from '../../demo/api-server/kubeconfig.ts'
 import { nodeIdentity } from '../../demo/api-server/request.ts'
 import type { ApiServer } from '../../demo/api-server/server.ts'
-import { assertNoSecrets, assertPaced, NODE, putConfigMap, putNode, startWorld, until } from './world.ts'
+import { until } from '../until.ts'
+import { assertNoSecrets, assertPaced, NODE, putConfigMap, putNode, startWorld } from './world.ts'
 
 const IDENTITY = nodeIdentity(NODE)
 
@@ -125,11 +126,10 @@ t.test('an exec plugin that hangs is started once, and stopping does not wait fo
   const user = ['exec:', '  apiVersion: client.authentication.k8s.io/v1', '  command: ./plugin', '  interactiveMode: Never']
   const world = await startWorld(t, {
     kubeconfig: (server) => kubeconfigWith(server.url, server.caPem, user),
-    inactivityMs: 50,
-    requestTimeoutMs: 50,
+    limits: { inactivityMs: 50, requestTimeoutMs: 50 },
   })
   const directory = dirname(world.kubeconfigPath)
-  const script = `#!/bin/sh\necho run >> ${directory}/runs\nfor i in $(seq 100); do [ -e ${directory}/end ] || sleep 0.1; done\necho > ${directory}/over\n`
+  const script = `#!/bin/sh\necho run >> ${directory}/runs\nfor i in $(seq 36000); do [ -e ${directory}/end ] || sleep 0.1; done\necho > ${directory}/over\n`
   writeFileSync(join(directory, 'plugin'), script)
   chmodSync(join(directory, 'plugin'), 0o755)
   world.source.start(() => {})

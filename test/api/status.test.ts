@@ -10,7 +10,8 @@ import { describeCondition } from '../../src/report/condition.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { Publisher } from '../../src/report/publisher.ts'
 import { following, IDENTITY, runningContent } from '../report/build.ts'
-import { NODE, putConfigMap, putNode, startWorld, until, type World } from './world.ts'
+import { until } from '../until.ts'
+import { NODE, putConfigMap, putNode, startWorld, type World } from './world.ts'
 
 const ANNOTATION = 'kubelet-cfg-agent.io/status'
 const READY = { type: 'Ready', status: 'True' }

@@ -1,6 +1,7 @@
 /**
- * The agent's source of assignments over real HTTPS against the test API server. Waits of the agent
- * are skipped: a pause of a minute passes at once, while network traffic takes real time.
+ * The agent's source of assignments over real HTTPS against the test API server, on a clock that only
+ * the agent's own pauses advance: a pause of a minute passes at once, and network traffic takes no
+ * time, however busy the machine is.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,13 +16,16 @@ import type { KubeApi } from '../../src/ports/kube-api.ts'
 import type { Log } from '../../src/ports/log.ts'
 import type { ChannelSettings } from '../../src/source/channels/resolve.ts'
 import { ClusterSource, type ClusterSourceDeps } from '../../src/source/cluster-source.ts'
-import type { WatchTiming } from '../../src/source/watch-loop.ts'
+import type { WatchLimits, WatchTiming } from '../../src/source/watch-loop.ts'
 
 export const NODE = 'n1'
 export const NAMESPACE = 'kube-system'
-export const WAIT_MS = 20_000
-/** Less the time that this process may take between reading the clock and sending the request. */
-const SECOND_MS = 950
+/** Longer than a test file may take. */
+const NEVER_MS = 24 * 3600_000
+/** Nothing times out, however slow the machine is. */
+export const PATIENT: WatchLimits = { inactivityMs: NEVER_MS, requestTimeoutMs: NEVER_MS }
+/** Less what rounding takes off sums of fractions. */
+const SECOND_MS = 999.999
 
 /** A request at the moment when the agent starts it. */
 export interface Call {
@@ -51,18 +55,18 @@ export interface WorldOptions {
   readonly server?: ApiServerOptions
   /** Default: the kubeconfig of the node, with embedded certificates. */
   readonly kubeconfig?: (server: ApiServer) => string | undefined
-  readonly inactivityMs?: number
-  readonly requestTimeoutMs?: number
+  /** Used as it is at each request, so a test can change it. By default no request ever times out. */
+  readonly limits?: WatchLimits
   readonly channels?: ChannelSettings
   readonly onNode?: ClusterSourceDeps['onNode']
 }
 
 export async function startWorld(t: Test, options: WorldOptions = {}): Promise<World> {
-  let skippedMs = 0
-  const nowMs = (): number => performance.now() + skippedMs
+  let sleptMs = 0
+  const nowMs = (): number => sleptMs
   const sleep: WatchTiming['sleep'] = async (ms, signal) => {
     await new Promise((resolve) => setTimeout(resolve, 1))
-    if (!signal.aborted) skippedMs += ms
+    if (!signal.aborted) sleptMs += ms
   }
   const pace: WatchTiming = { nowMs, random: Math.random, sleep }
   const server = await startApiServer({ now: nowMs, ...options.server })
@@ -90,7 +94,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
     ...(options.onNode && { onNode: options.onNode }),
     ready: (signal) => kubeconfig.ready(sleep, signal),
     obstacle: () => kubeconfig.problem(),
-    limits: { inactivityMs: options.inactivityMs ?? 5000, requestTimeoutMs: options.requestTimeoutMs ?? 5000 },
+    limits: options.limits ?? PATIENT,
   })
   t.teardown(async () => {
     await source.stop()
@@ -142,12 +146,15 @@ export function putConfigMap(server: ApiServer, name: string, text: string): voi
   server.objects.put({ kind: 'ConfigMap', metadata: { name, namespace: NAMESPACE }, data: { kubelet: text } })
 }
 
-export async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = performance.now() + WAIT_MS
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`it did not happen within ${WAIT_MS} ms: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 2))
+/**
+ * For what must not take longer than a limit, such as the pause between two bytes. A busy machine can stop this process itself for that
+ * long, so an attempt that fails is repeated with ten times the limit.
+ */
+export async function withGrowingLimit(t: Test, attempt: (limitMs: number) => Promise<boolean>): Promise<void> {
+  for (const limitMs of [250, 2500, 25_000, 250_000]) {
+    if (await attempt(limitMs)) return
   }
+  t.fail('it exceeds every limit')
 }
 
 /**

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { findLockHolder, takeLock } from '../../src/checkpoint/lock.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'lock-'))
@@ -12,6 +12,25 @@ let locks = 0
 function newPath(): string {
   locks += 1
   return join(directory, `lock-${locks}`)
+}
+
+/** A second is enough for a look, unless the machine is busy: this flock waits for an hour where it is asked to wait for a second. */
+function waitLonger(t: Test): void {
+  const real = execFileSync('sh', ['-c', 'command -v flock'], { encoding: 'utf8' }).trim()
+  const bin = join(directory, 'bin')
+  mkdirSync(bin)
+  writeFileSync(
+    join(bin, 'flock'),
+    `#!/bin/sh\n[ "$2 $3" != "--timeout 1" ] || exec ${real} "$1" --timeout 3600 "$4"\nexec ${real} "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  )
+  const path = process.env.PATH
+  process.env.PATH = `${bin}:${path}`
+  t.teardown(() => {
+    process.env.PATH = path
+  })
 }
 
 t.test('one holder at a time, named by its pid; free again once released', (t) => {
@@ -32,6 +51,7 @@ t.test('one holder at a time, named by its pid; free again once released', (t) =
 })
 
 t.test('a look that holds the lock for a moment does not keep an agent out', async (t) => {
+  waitLonger(t)
   const path = newPath()
   writeFileSync(path, '')
   const looker = spawn('flock', ['--shared', path, 'sh', '-c', 'echo held; sleep 0.2'], { stdio: ['ignore', 'pipe', 'ignore'] })

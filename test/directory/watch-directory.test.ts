@@ -2,11 +2,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { watchDirectory } from '../../src/directory/watch-directory.ts'
-
-async function until(condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 500 && !condition(); i++) await new Promise((resolve) => setTimeout(resolve, 20))
-  if (!condition()) throw new Error('it did not happen within 10 s')
-}
+import { until } from '../until.ts'
 
 /** So slow that only chokidar can report a change. */
 const NEVER_MS = 1_000_000
@@ -17,11 +13,14 @@ t.test('a file renamed into the directory is reported without the poll', async (
   const watch = watchDirectory(join(path, 'watched'), () => wakes++, NEVER_MS)
   t.teardown(() => watch.close())
   // The watch does not tell when it is ready: repeat until a change is reported.
-  for (let i = 0; wakes === 0 && i < 100; i++) {
-    writeFileSync(join(path, 'new.yaml'), `a: ${i}`)
-    renameSync(join(path, 'new.yaml'), join(path, 'watched', `${i}.yaml`))
-    await new Promise((resolve) => setTimeout(resolve, 100))
+  let files = 0
+  const isNoticed = () => {
+    files += 1
+    writeFileSync(join(path, 'new.yaml'), `a: ${files}`)
+    renameSync(join(path, 'new.yaml'), join(path, 'watched', `${files}.yaml`))
+    return wakes > 0
   }
+  await until(isNoticed, 'chokidar notices a file', 100)
   t.ok(wakes > 0)
 })
 
@@ -34,10 +33,10 @@ t.test('the directory may be created later, deleted and created again', async (t
     mkdirSync(path)
     writeFileSync(join(path, 'a.yaml'), 'a: 1')
     const before = wakes
-    await until(() => wakes > before)
+    await until(() => wakes > before, 'the new directory is noticed')
     rmSync(path, { recursive: true })
     const gone = wakes
-    await until(() => wakes > gone)
+    await until(() => wakes > gone, 'its removal is noticed')
   }
   t.pass()
 })
@@ -46,7 +45,7 @@ t.test('nothing is reported after close', async (t) => {
   const path = t.testdir({})
   let wakes = 0
   const watch = watchDirectory(path, () => wakes++, 5)
-  await until(() => wakes > 3)
+  await until(() => wakes > 3, 'it wakes')
   await watch.close()
   const before = wakes
   writeFileSync(join(path, 'a.yaml'), 'a: 1')

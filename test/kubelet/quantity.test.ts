@@ -75,11 +75,13 @@ t.test('a fraction is what its digits say', async () => {
   )
 })
 
-t.test('a text of a megabyte is read as fast as it is long', { timeout: 5000 }, async (t) => {
+t.test('a text of a megabyte is read as fast as it is long', async (t) => {
+  const before = process.cpuUsage()
   const digits = '9'.repeat(1 << 20)
   for (const text of [`${digits}!`, `.${digits}!`, `${digits}.${digits}!`, `1e${digits}!`, 'e'.repeat(1 << 20)])
     t.equal(parseQuantity(text), undefined)
   t.equal(parseQuantity(digits), (2n ** 63n - 1n) * NANOS)
+  t.ok(process.cpuUsage(before).user < 5_000_000)
 })
 
 t.test('larger digits never make it smaller, and nothing throws or hangs', async () => {

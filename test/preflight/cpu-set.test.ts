@@ -17,8 +17,10 @@ t.test('what kubelet takes for a list', async (t) => {
   for (const text of ['3-1', '0-1-2']) t.match(parseCpuList(text), { ok: false, tolerated: true }, text)
 })
 
-t.test('ranges over ranges take no longer', { timeout: 5000 }, async (t) => {
+t.test('ranges over ranges take no longer', async (t) => {
+  const before = process.cpuUsage()
   t.equal(parseCpuSet('0-65535,'.repeat(100_000).slice(0, -1))?.size, 65536)
+  t.ok(process.cpuUsage(before).user < 5_000_000)
 })
 
 t.test('what is written is read back', async (t) => {

@@ -24,7 +24,7 @@ const late = await import('./late.ts')
 console.log(JSON.stringify({ kind: answer.kind, detail: answer.detail, late: late.LATE, version: KUBELET_CFG_AGENT_VERSION }))
 `
 
-t.test('the bundle', { timeout: 90_000 }, async (t) => {
+t.test('the bundle', async (t) => {
   const server = await startApiServer()
   t.teardown(() => server.stop())
   server.objects.put({ kind: 'Node', metadata: { name: 'n1' } })

@@ -1,40 +1,45 @@
-/** Runs a range of seeds, and says of the first that fails how to run it again. */
-import type { Test } from 'tap'
-import { type RunOptions, runSchedule, type Settled } from './run.ts'
+/** The two ways to search for a failure: many random schedules, and a crash at each operation of one schedule. */
+import assert from 'node:assert/strict'
+import { errorMessage } from '../../src/values/errors.ts'
+import { runSchedule, type Settled } from './run.ts'
 import { makeSchedule, type Schedule } from './schedule.ts'
+import type { CrashPoint } from './sim-world.ts'
 
-export async function sweepSeeds(t: Test, from: number, count: number): Promise<void> {
+/** Runs the schedules of a range of seeds. Returns a line for each that fails, with the command that runs it again. */
+export async function sweepSeeds(from: number, count: number): Promise<string[]> {
+  const failures: string[] = []
   for (let seed = from; seed < from + count; seed += 1) {
     try {
       await runSchedule(makeSchedule(seed))
     } catch (error) {
-      t.fail(`npm run sim -- --seed ${seed}: ${error instanceof Error ? error.message : String(error)}`)
-      return
+      failures.push(`npm run sim -- --seed ${seed}: ${errorMessage(error)}`)
     }
   }
-  t.pass(`${count} schedules`)
+  return failures
 }
 
-/** Crashes before and after every operation of the run, of the agent and of the whole machine, each in a run of its own. */
-export async function crashEverywhere(
-  schedule: Schedule,
-  check: (settled: Settled, calm: Settled, where: string) => void,
-): Promise<number> {
-  const calm = await runSchedule(schedule)
-  let runs = 0
-  for (let operation = 1; operation <= calm.operations; operation += 1) {
-    for (const phase of ['before', 'after'] as const) {
-      for (const powerLoss of [false, true]) {
-        const crash: NonNullable<RunOptions['crash']> = { operation, phase, powerLoss }
-        const where = `crash ${phase} operation ${operation}${powerLoss ? ', power lost' : ''}`
-        try {
-          check(await runSchedule(schedule, { crash }), calm, where)
-        } catch (error) {
-          throw new Error(`${where}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
-        }
-        runs += 1
-      }
+/** Before and after every operation, the agent alone and the whole machine. */
+export function listCrashPoints(operations: number): CrashPoint[] {
+  return Array.from({ length: operations }, (_, index) => index + 1).flatMap((operation) =>
+    (['before', 'after'] as const).flatMap((phase) => [false, true].map((powerLoss) => ({ operation, phase, powerLoss }))),
+  )
+}
+
+/** Runs the schedule once for each crash point. Returns a line for each run that fails or that does not settle where `calm` did. */
+export async function sweepCrashes(schedule: Schedule, points: readonly CrashPoint[], calm: Settled): Promise<string[]> {
+  const { operations: _fewer, ...expected } = calm
+  const failures: string[] = []
+  for (const crash of points) {
+    try {
+      const { operations: _more, ...state } = await runSchedule(schedule, { crash })
+      assert.deepEqual(state, expected, `invariant 4: the node settles at ${JSON.stringify(state)}, not at ${JSON.stringify(expected)}`)
+    } catch (error) {
+      failures.push(`${describeCrash(crash)}: ${errorMessage(error)}`)
     }
   }
-  return runs
+  return failures
+}
+
+function describeCrash({ operation, phase, powerLoss }: CrashPoint): string {
+  return `crash ${phase} operation ${operation}${powerLoss ? ' with power loss' : ''}`
 }

@@ -20,14 +20,14 @@ DropInPaths=
 NeedDaemonReload=no
 `
 
-/** With a shell script as systemctl, and a /proc that contains one process. */
-function world(t: Test, script: string, cmdline = `${KUBELET}\0--config\0/d/checkpoints/u/7/kubelet\0`) {
+/** A systemctl that is a shell script, and a /proc with one process in it. */
+function world(t: Test, script: string, cmdline = `${KUBELET}\0--config\0/d/checkpoints/u/7/kubelet\0`, timeoutMs = 3600_000) {
   const dir = t.testdir({ proc: { 77: { cmdline } }, answer: ANSWER })
   const systemctl = join(dir, 'systemctl')
   writeFileSync(systemctl, `#!/bin/sh\ncd ${dir}\necho "$*" >> calls\n${script}\n`, { mode: 0o755 })
   const options = { systemctl, unit: 'kubelet.service', envFile: '/d/kubelet.env', activation: 'auto', dynamicConfigDir: '/d' } as const
   const calls = () => readFileSync(join(dir, 'calls'), 'utf8').trim().split('\n')
-  return { unit: new Systemctl({ ...options, procRoot: join(dir, 'proc'), timeoutMs: 2000 }), calls, dir }
+  return { unit: new Systemctl({ ...options, procRoot: join(dir, 'proc'), timeoutMs }), calls, dir }
 }
 
 t.test('a new process is read twice, and then remembered', async (t) => {
@@ -140,7 +140,7 @@ t.test('the unit is unknown if systemctl fails, hangs or prints garbage', async 
     dynamicConfigDir: '/d',
   })
   t.match(await missing.observe(), { kind: 'unknown', detail: 'ENOENT' })
-  t.match(await world(t, 'exec sleep 60').unit.observe(), { kind: 'unknown', detail: 'no answer within 2 s' })
+  t.match(await world(t, 'exec sleep 3600', '', 2000).unit.observe(), { kind: 'unknown', detail: 'no answer within 2 s' })
 })
 
 t.test('a unit that does not exist', async (t) => {

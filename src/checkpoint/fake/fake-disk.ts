@@ -255,8 +255,15 @@ function half(bytes: Buffer): Buffer {
   return Buffer.from(bytes.subarray(0, bytes.length >> 1))
 }
 
-function segments(path: string): string[] {
-  return path.split('/').filter((name) => name !== '')
+const SEGMENTS = new Map<string, readonly string[]>()
+
+/** Kept: the simulation looks up the same paths millions of times. */
+function segments(path: string): readonly string[] {
+  const known = SEGMENTS.get(path)
+  if (known !== undefined) return known
+  const found = path.split('/').filter((name) => name !== '')
+  SEGMENTS.set(path, found)
+  return found
 }
 
 function failure(code: string, path: string): Error & { readonly code: string } {

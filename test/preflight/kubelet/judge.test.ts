@@ -28,7 +28,7 @@ interface WorldOptions {
 }
 
 /** A systemd-run and a systemctl that are shell scripts. */
-function world(t: Test, systemdRun: string, { direct = false, kubelet = 'exit 1', systemctl = '', seconds = 60 }: WorldOptions = {}) {
+function world(t: Test, systemdRun: string, { direct = false, kubelet = 'exit 1', systemctl = '', seconds = 3600 }: WorldOptions = {}) {
   const dir = t.testdir({ run: {} })
   const script = (name: string, text: string) => {
     writeFileSync(join(dir, name), `#!/bin/sh\ndir=${dir}\necho "$*" >> $dir/${name}.calls\n${text}\n`)
@@ -104,7 +104,7 @@ t.test('the files lie in one folder of their own, for root alone', async (t) => 
 })
 
 t.test('a probe that takes too long is stopped by its name', async (t) => {
-  const { ask, calls, left } = world(t, 'exec sleep 60', { seconds: 1 })
+  const { ask, calls, left } = world(t, 'exec sleep 3600', { seconds: 1 })
   t.match(await ask(), { kind: 'unjudged', detail: 'no end within 1 s' })
   const [unit] = /kubelet-cfg-agent-judge-\d+-\w+\.service/.exec(calls('systemd-run')[0] ?? '') ?? []
   t.strictSame(calls('systemctl'), [`stop ${unit}`])
@@ -114,7 +114,7 @@ t.test('a probe that takes too long is stopped by its name', async (t) => {
 })
 
 t.test('a probe that is called off', async (t) => {
-  const { ask, calls, left } = world(t, 'exec sleep 60')
+  const { ask, calls, left } = world(t, 'exec sleep 3600')
   const off = new AbortController()
   const asked = ask({ signal: off.signal })
   setImmediate(() => off.abort())
@@ -163,7 +163,7 @@ t.test('a systemd-run that cannot be used', async (t) => {
   t.strictSame(named.left(), [])
   const refused = without({ direct: true, kubelet: 'fatal "invalid configuration: x"; exit 255' })
   t.match(await refused.ask(), { kind: 'refused', words: 'invalid configuration: x' })
-  const hanging = without({ direct: true, kubelet: 'exec sleep 60', seconds: 1 })
+  const hanging = without({ direct: true, kubelet: 'exec sleep 3600', seconds: 1 })
   t.match(await hanging.ask(), { kind: 'unjudged', detail: 'no end within 1 s' })
 })
 

@@ -11,7 +11,7 @@ import { MACHINE, NOWHERE, optionsOf } from './node-options.ts'
 const RUNS = 50
 const MOST_MS = 20
 
-t.test(`node, change and policy of a full config, warm, together under ${MOST_MS} ms`, async (t) => {
+t.test(`node, change and policy of a full config, warm, together under ${MOST_MS} ms of CPU`, async (t) => {
   const before = withDefaults({}, v(30))
   const after = {
     ...before,
@@ -29,9 +29,10 @@ t.test(`node, change and policy of a full config, warm, together under ${MOST_MS
   }
   for (let warm = 0; warm < 5; warm++) run()
   const times = Array.from({ length: RUNS }, () => {
-    const started = performance.now()
+    const started = process.cpuUsage()
     run()
-    return performance.now() - started
+    const { user, system } = process.cpuUsage(started)
+    return (user + system) / 1000
   }).sort((a, b) => a - b)
   const median = times[RUNS / 2] ?? Number.POSITIVE_INFINITY
   t.comment(`median ${median.toFixed(2)} ms, longest ${times.at(-1)?.toFixed(2)} ms`)

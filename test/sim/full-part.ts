@@ -1,0 +1,28 @@
+/** One part of `npm run test:sim`, in a process of its own: reads its task from the command line and sends its outcome to the parent. */
+import { runSchedule } from './run.ts'
+import { STORIES, STORY_SEED } from './stories.ts'
+import { listCrashPoints, sweepCrashes, sweepSeeds } from './sweep.ts'
+
+export type Part =
+  | { readonly kind: 'seeds'; readonly from: number; readonly count: number }
+  | { readonly kind: 'crashes'; readonly story: string }
+
+export interface Outcome {
+  readonly runs: number
+  /** A line for each run that failed. */
+  readonly failures: readonly string[]
+}
+
+/** With fewer operations the story has not happened. */
+const FEWEST_CRASHES = 100
+
+async function run(part: Part): Promise<Outcome> {
+  if (part.kind === 'seeds') return { runs: part.count, failures: await sweepSeeds(part.from, part.count) }
+  const schedule = { seed: STORY_SEED, events: STORIES[part.story] ?? [] }
+  const calm = await runSchedule(schedule)
+  const points = listCrashPoints(calm.operations)
+  if (points.length <= FEWEST_CRASHES) return { runs: 1, failures: [`only ${points.length} crashes: the story did not happen`] }
+  return { runs: points.length, failures: await sweepCrashes(schedule, points, calm) }
+}
+
+process.send?.(await run(JSON.parse(process.argv[2] ?? '')))

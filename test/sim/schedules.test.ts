@@ -1,0 +1,5 @@
+/** Random schedules, with every invariant checked after every step. `npm run test:sim` runs 2000 of them, `npm run sim -- --seeds N` any number. */
+import t from 'tap'
+import { sweepSeeds } from './sweep.ts'
+
+t.test('seeds 1 to 100', async (t) => t.same(await sweepSeeds(1, 100), []))
