@@ -20,7 +20,7 @@ error, which names the nearest known one.
 
 The config file is \`${SETTINGS.config.initial}\`, or the file that \`--config\` names:
 
-\`\`\`yaml
+\`\`\`yaml settings
 apiVersion: ${CONFIG_API_VERSION}
 kind: ${CONFIG_KIND}
 trialDuration: 30m
