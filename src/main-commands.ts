@@ -1,6 +1,6 @@
 /**
- * The composition of the commands: the node as they see it. They look without changing anything, and leave requests; only `release` may take the node over.
- * Loaded for a command, and never by the agent.
+ * The composition of the commands: their view of the node. They read without changing anything, and
+ * write requests; only `release` may take the node over. Loaded for a command, never by the agent.
  */
 import { existsSync } from 'node:fs'
 import { type ObservationPorts, observe } from './agent/observe.ts'
@@ -44,7 +44,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
   const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}`, wallMs: Date.now })
   const nodeName = () => findNodeName(settings, stores.files)
   const inspection = openInspection({ settings: () => settings, stores, signal: new AbortController().signal })
-  const eyes = (desired: ObservationPorts['assignment']['desired']): ObservationPorts => ({
+  const observationPorts = (desired: ObservationPorts['assignment']['desired']): ObservationPorts => ({
     ...stores,
     nodeName: nodeName(),
     policy: () => toPolicy(settings),
@@ -53,7 +53,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
     preflight: undefined,
     drain: { isDrained: () => undefined },
   })
-  const askCluster = async (): Promise<Desired> => {
+  const readAssignment = async (): Promise<Desired> => {
     if (settings.manifestDir === undefined) return askAssignment(api, nodeName(), toChannelSettings(settings))
     const { parseDocuments } = await import('./kubelet/yaml.ts')
     return askManifests(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.files, parseDocuments)
@@ -64,11 +64,11 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
     version,
     observe: (desired = { kind: 'unknown', detail: 'only the running agent asks the cluster' }) =>
       observe(
-        eyes(() => desired),
+        observationPorts(() => desired),
         [],
       ),
-    askDesired: async () => layOver(await askCluster(), await overlayOf(settings)),
-    readOverlay: () => overlayOf(settings),
+    askDesired: async () => layOver(await readAssignment(), await openOverlay(settings)),
+    readOverlay: () => openOverlay(settings),
     api,
     nodeName,
     checkpoints: stores.checkpoints,
@@ -89,7 +89,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
   }
 }
 
-async function overlayOf({ overlayDir }: Settings): Promise<OverlayView> {
+async function openOverlay({ overlayDir }: Settings): Promise<OverlayView> {
   const found = overlayDir === undefined ? undefined : readOverlayFiles(overlayDir)
   if (found === undefined || (found.kind === 'files' && found.files.size === 0)) return { kind: 'none' }
   if (found.kind === 'faulty') return found
