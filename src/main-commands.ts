@@ -62,7 +62,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
     settings,
     terminal,
     version,
-    observe: (desired = { kind: 'unknown', detail: 'only the running agent asks the cluster' }) =>
+    observe: (desired = { kind: 'unknown', detail: 'only the running agent reads the assignment from the cluster' }) =>
       observe(
         observationPorts(() => desired),
         [],
