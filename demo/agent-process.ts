@@ -1,4 +1,4 @@
-/** The real agent as a child process: its log as it comes, and a stop that is certain. */
+/** The real agent as a child process, with its log line by line. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
@@ -15,11 +15,11 @@ export class AgentProcess {
   readonly #child: ChildProcess
   readonly #lines: string[] = []
   readonly exited: Promise<void>
-  /** Why it ended; undefined while it runs. */
+  /** How it ended. undefined: it is running. */
   end: string | undefined
 
   constructor(program: string, args: readonly string[], onLine: (line: LogLine) => void) {
-    // Nothing of the environment of whoever plays: no settings, no proxy, no journal.
+    // Without the user's environment: no settings, no proxy, no journal.
     const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: {} })
     this.#child = child
     this.exited = new Promise((resolve) => {
@@ -40,19 +40,20 @@ export class AgentProcess {
     createInterface({ input: child.stderr }).on('line', (text) => this.#lines.push(text))
   }
 
-  /** The last lines it wrote, as it wrote them. */
+  /** The last lines of its output. */
   tail(count: number): readonly string[] {
     return this.#lines.slice(-count)
   }
 
-  has(words: string): boolean {
-    return this.#lines.some((line) => line.includes(words))
+  has(text: string): boolean {
+    return this.#lines.some((line) => line.includes(text))
   }
 
   kill(): void {
     this.#child.kill('SIGKILL')
   }
 
+  /** Resolves when it has exited; kills it after a while. */
   async stop(): Promise<void> {
     this.#child.kill('SIGTERM')
     const timer = setTimeout(() => this.kill(), STOP_LIMIT_MS)

@@ -1,8 +1,7 @@
-/** The kubelet configs of the demo, each with the line that matters at its end. Pure. */
-
+/** The kubelet configs of the demo; the last line of each is the one that matters. Pure. */
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration'
 
-/** `healthzPort`: a real kubelet has 10248; here another one may run on that. */
+/** @param healthzPort not kubelet's default 10248, which a real kubelet may use here */
 export function podsConfig(healthzPort: number, maxPods: number): string {
   return `${HEAD}\nhealthzPort: ${healthzPort}\nmaxPods: ${maxPods}\n`
 }
@@ -10,12 +9,12 @@ export function podsConfig(healthzPort: number, maxPods: number): string {
 /** The example that upstream's own tests use. */
 export const BROKEN_CONFIG = '{0xdeadbeef}\n'
 
-/** Loads, validates, and ends every kubelet when it looks at this node. Preflight sees it coming. */
+/** Valid, but kubelet exits on this node. Preflight detects it. */
 export function brickConfig(healthzPort: number): string {
   return `${HEAD}\nhealthzPort: ${healthzPort}\ncgroupsPerQOS: true\ncgroupRoot: /nope\n`
 }
 
-/** Passes every check, and ends every kubelet once it has met its container runtime. */
+/** Passes every check, but kubelet exits when it connects to its container runtime. */
 export function crashingConfig(healthzPort: number): string {
   return `${HEAD}\nhealthzPort: ${healthzPort}\nallowedUnsafeSysctls: [vm.nr_hugepages]\n`
 }

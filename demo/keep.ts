@@ -1,11 +1,11 @@
-/** `--keep`: what a person can try on the world that was left running. Every command works as it is printed. */
+/** `--keep`: prints commands to try on the running demo. Each works as printed. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BROKEN_CONFIG, crashingConfig, podsConfig } from './configs.ts'
 import { assignmentPatch, KEY, NAMESPACE } from './person.ts'
 import { NODE, type World } from './world.ts'
 
-/** Writes a kubeconfig and some configs beside the world's own files. */
+/** Writes a kubeconfig and some configs into the demo's directory. */
 export function prepareToPlay(world: World, configMap: string, program: string): string {
   const put = (name: string, text: string) => {
     const path = join(world.directory, name)
@@ -19,23 +19,23 @@ export function prepareToPlay(world: World, configMap: string, program: string):
   const replace = (path: string) =>
     `kubectl -n ${NAMESPACE} create configmap ${configMap} --from-file=${KEY}=${path} --dry-run=client -o yaml | kubectl replace -f -`
   return `
-This world stays until Ctrl-C. To play with it, in another terminal:
+The demo keeps running until Ctrl-C. Try these commands in another terminal:
 
   export KUBECONFIG=${kubeconfig} KUBELET_CFG_AGENT_CONFIG=${world.settingsFile}
   kubectl get node ${NODE} -o json | jq .status.config
   kubectl get events --field-selector involvedObject.name=${NODE}
 
-Break the config in place, then mend it (or kubectl -n ${NAMESPACE} edit configmap ${configMap}):
+Break the config in place, then repair it (or kubectl -n ${NAMESPACE} edit configmap ${configMap}):
   ${replace(broken)}
   ${replace(edited)}
 
-Assign one that kills kubelet, then go back to the other, or to the local config:
+Assign a config that makes kubelet exit, then return to the first one, or to the local config:
   kubectl -n ${NAMESPACE} create configmap crashing --from-file=${KEY}=${crashing}
   kubectl patch node ${NODE} -p '${assignmentPatch('crashing')}'
   kubectl patch node ${NODE} -p '${assignmentPatch(configMap)}'
   kubectl patch node ${NODE} -p '${assignmentPatch(undefined)}'
 
-Look from the node's side; besides, there are pause, resume, rollback, retry and reset:
+Inspect the node; other commands are pause, resume, rollback, retry and reset:
   node ${program} status
   node ${program} history
   curl -s localhost:${world.healthzPort}/configz | jq .kubeletconfig

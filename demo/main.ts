@@ -1,6 +1,8 @@
 /**
- * The demo, the README's first command: the real agent between an embedded API server and a simulated kubelet under a simulated systemd, with
- * neither root nor cluster nor network. It plays a story and exits with 0, or with 1 and the reason; with --keep it leaves its world to play with.
+ * The demo, the first command in the README: the real agent with an embedded API server and a
+ * simulated kubelet under a simulated systemd. It needs neither root nor a cluster nor a network.
+ * It plays several acts and exits with 0, or with 1 and the reason. With --keep it plays the first
+ * act and keeps running.
  */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -11,13 +13,13 @@ import { openStage, type Stage } from './stage.ts'
 import { assignConfig, GOOD, meetNode, playStory } from './story.ts'
 import { Timeline } from './timeline.ts'
 
-const USAGE = `npm start               plays the story, in less than a minute
-npm start -- --keep     plays its first act and leaves the world running, with commands to try
+const USAGE = `npm start               plays all acts, in less than a minute
+npm start -- --keep     plays the first act and keeps running, with commands to try
 npm start -- --patient  waits longer for everything, on a machine that is slow or busy
 `
-/** Of the agent's log, when something goes wrong. */
+/** How many lines of the agent's log are printed with a failure. */
 const TAIL = 20
-/** As a shell counts it: 128 and SIGINT. */
+/** As in a shell: 128 + SIGINT. */
 const INTERRUPTED = 130
 
 const { values } = parseArgs({
@@ -36,14 +38,14 @@ async function main(): Promise<number> {
     return 0
   }
   const program = resolve(values.agent)
-  if (process.platform !== 'linux') return fail('the agent works on systemd and /proc: the demo needs Linux')
-  if (!existsSync(program)) return fail(`${program} does not exist: npm run build makes it`)
+  if (process.platform !== 'linux') return fail('the demo needs Linux, because the agent uses systemd and /proc')
+  if (!existsSync(program)) return fail(`${program} does not exist: run npm run build`)
 
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
       stop.abort(signal)
-      // Who asks twice does not want to wait.
+      // The second signal ends it immediately.
       process.once(signal, () => process.exit(INTERRUPTED))
     })
   }
@@ -58,12 +60,12 @@ async function play(program: string, stop: AbortSignal): Promise<number> {
   try {
     stage = await openStage({ program, timeline, stop, pace: values.patient ? PATIENT : BRISK })
   } catch (error) {
-    return fail(`its world could not be set up: ${error instanceof Error ? error.message : error}`)
+    return fail(`cannot start its parts: ${error instanceof Error ? error.message : error}`)
   }
   try {
     await (values.keep ? keepWorld(stage, program, stop) : playStory(stage))
     if (!values.keep)
-      timeline.write(`\nEvery act came true, in ${timeline.elapsedSeconds.toFixed(0)} s. To play with this world: npm start -- --keep`)
+      timeline.write(`\nAll acts succeeded in ${timeline.elapsedSeconds.toFixed(0)} s. To try commands yourself: npm start -- --keep`)
     return 0
   } catch (error) {
     if (stop.aborted) return INTERRUPTED
@@ -71,7 +73,7 @@ async function play(program: string, stop: AbortSignal): Promise<number> {
     return fail(`${error instanceof Error ? error.message : error}\nThe end of the agent's log:\n${tail}`)
   } finally {
     await stage.world.close()
-    if (stop.aborted) timeline.write('\nStopped; its processes and its directory are gone.')
+    if (stop.aborted) timeline.write('\nStopped; its processes and its directory are removed.')
   }
 }
 

@@ -1,10 +1,10 @@
-/** What of all that is written is worth a line of the timeline, and how it is put in few words. Pure. */
+/** Selects what is worth a line of the timeline, and shortens it. Pure. */
 import type { ConfigSource } from '../src/decision/config-source.ts'
 import type { ConfigStatus } from '../src/report/status.ts'
 import type { LogLine } from './agent-process.ts'
 
-/** Beginnings of the agent's lines that move the story on; warnings and errors are always shown. */
-const TOLD = [
+/** Prefixes of the agent's log lines that are shown; warnings and errors are always shown. */
+const SHOWN = [
   'kubelet-cfg-agent ',
   'drop-in: ',
   'successfully downloaded ',
@@ -18,14 +18,14 @@ const TOLD = [
   'settled: local',
 ]
 
-/** undefined: not worth telling. */
+/** undefined: not shown. */
 export function tellLog({ level, msg, detail }: LogLine): { readonly text: string; readonly isTrouble: boolean } | undefined {
   const isTrouble = level === 'warn' || level === 'error'
-  const isTold = isTrouble || msg.endsWith(' can be read again') || TOLD.some((beginning) => msg.startsWith(beginning))
-  return isTold ? { text: detail === undefined ? msg : `${msg}: ${detail}`, isTrouble } : undefined
+  const isShown = isTrouble || msg.endsWith(' can be read again') || SHOWN.some((prefix) => msg.startsWith(prefix))
+  return isShown ? { text: detail === undefined ? msg : `${msg}: ${detail}`, isTrouble } : undefined
 }
 
-/** One line, and another for an error. */
+/** One line, and a second one for an error. */
 export function tellStatus(status: ConfigStatus | 'absent'): readonly string[] {
   if (status === 'absent') return ['no status.config']
   const { assigned, active, lastKnownGood, error } = status
@@ -35,13 +35,13 @@ export function tellStatus(status: ConfigStatus | 'absent'): readonly string[] {
   return error === '' ? [sources] : [sources, `error: ${error}`]
 }
 
-/** As the timeline names every version of a ConfigMap. */
+/** How the timeline names a version of a ConfigMap. */
 export function nameSource(source: ConfigSource | undefined): string {
   if (source === undefined) return '?'
   return source === 'local' ? 'local' : `${source.name}@${source.resourceVersion}`
 }
 
-/** Sources in short, paths as seen from the demo's directory, and of a UID its beginning. */
+/** Shortens sources and UIDs, and makes paths relative to the demo's directory. */
 export function shorten(text: string, directory: string): string {
   return text
     .replaceAll(

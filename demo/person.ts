@@ -1,6 +1,6 @@
 /**
- * Whoever administers the cluster: says a kubectl command, and sends what kubectl would send, over HTTPS as kubectl does, since not every machine
- * that the demo runs on has one.
+ * The administrator of the cluster: prints a kubectl command and sends the request that kubectl
+ * would send, because kubectl may not be installed.
  */
 import { request } from 'node:https'
 import { isJsonObject, type KubeObject, section } from './api-server/objects.ts'
@@ -11,7 +11,7 @@ import { lastLine } from './configs.ts'
 export const NAMESPACE = 'kube-system'
 export const KEY = 'kubelet'
 
-/** The patch that assigns a ConfigMap to a Node, or takes the assignment away. */
+/** The patch that assigns a ConfigMap to a Node, or removes the assignment. */
 export function assignmentPatch(configMap: string | undefined): string {
   const source = configMap === undefined ? null : { configMap: { name: configMap, namespace: NAMESPACE, kubeletConfigKey: KEY } }
   return JSON.stringify({ spec: { configSource: source } })
@@ -30,14 +30,14 @@ export class Person {
     this.#say = say
   }
 
-  /** @returns its resourceVersion */
+  /** @returns the resourceVersion */
   createConfigMap(name: string, config: string): Promise<string> {
     this.#say(`kubectl -n ${NAMESPACE} create configmap ${name} --from-file=${KEY}   # ${lastLine(config)}`)
     const body = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name }, data: { [KEY]: config } }
     return this.#send('POST', `/api/v1/namespaces/${NAMESPACE}/configmaps`, JSON.stringify(body))
   }
 
-  /** @returns its new resourceVersion */
+  /** @returns the new resourceVersion */
   editConfigMap(name: string, config: string): Promise<string> {
     this.#say(`kubectl -n ${NAMESPACE} edit configmap ${name}   # ${lastLine(config)}`)
     const patch = { data: { [KEY]: config } }
@@ -68,5 +68,5 @@ export class Person {
 function versionOf(object: KubeObject | Record<string, unknown>): string {
   const { resourceVersion } = section(object, 'metadata')
   if (isJsonObject(object) && object.kind !== 'Status' && typeof resourceVersion === 'string') return resourceVersion
-  throw new Error(`the API server refused: ${String(object.message)}`)
+  throw new Error(`the API server rejected the request: ${String(object.message)}`)
 }

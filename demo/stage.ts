@@ -1,6 +1,6 @@
 /**
- * The stage that the story is played on: the world with its timeline, where the agent, kubelet and the API server speak for themselves, and the one
- * way to wait, which is for something to be so.
+ * The world of the demo together with its timeline, on which the agent, kubelet and the API server
+ * report, and a way to wait for a condition.
  */
 import { setTimeout as after } from 'node:timers/promises'
 import { readConfig } from '../src/report/node-config.ts'
@@ -16,15 +16,18 @@ export interface Stage {
   readonly world: World
   readonly timeline: Timeline
   readonly person: Person
-  /** Of the Node's Warning events, their reasons. */
+  /** The reasons of the Node's Warning events. */
   readonly warnings: readonly string[]
-  /** Every last-known-good that the Node has ever shown. */
+  /** Every last-known-good that the Node's status has shown. */
   readonly promoted: ReadonlySet<string>
-  /** Looks until it is so; throws when it is not in time, when the agent has ended, or when the demo is stopped. */
-  until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void>
+  /**
+   * Waits for the condition. Throws on a timeout, if the agent has ended, or if the demo is
+   * stopped.
+   */
+  until(what: string, holds: () => boolean | Promise<boolean>): Promise<void>
 }
 
-const LOOK_EVERY_MS = 25
+const CHECK_EVERY_MS = 25
 
 export interface StageOptions {
   readonly program: string
@@ -68,7 +71,7 @@ export async function openStage({ program, timeline, stop, pace }: StageOptions)
       if (told !== undefined) say('agent', told.text, told.isTrouble)
     },
     onKubeletLine: (line) => {
-      // One start after another with the same config is a crash loop, whose crashes say enough.
+      // Repeated starts with the same config are a crash loop; its crashes are shown already.
       if (line !== lastStart) say('kubelet', line.slice(2), line.startsWith('F '))
       if (line.startsWith('I Starting ')) lastStart = line
     },
@@ -76,18 +79,18 @@ export async function openStage({ program, timeline, stop, pace }: StageOptions)
   return {
     ...{ world, timeline, warnings, promoted },
     person: new Person(world.api, NODE, (text) => say('you', text)),
-    async until(what, isSo) {
-      for (const deadlineMs = performance.now() + pace.limitMs; !(await isSo()); await after(LOOK_EVERY_MS)) {
+    async until(what, holds) {
+      for (const deadlineMs = performance.now() + pace.limitMs; !(await holds()); await after(CHECK_EVERY_MS)) {
         stop.throwIfAborted()
-        if (world.agent.end !== undefined) throw new Error(`the agent ended (${world.agent.end}) before it came true that ${what}`)
-        if (performance.now() > deadlineMs) throw new Error(`it did not come true within ${pace.limitMs / 1000} s that ${what}`)
+        if (world.agent.end !== undefined) throw new Error(`the agent ended (${world.agent.end}) while the demo waited until ${what}`)
+        if (performance.now() > deadlineMs) throw new Error(`the demo waited ${pace.limitMs / 1000} s in vain until ${what}`)
       }
     },
   }
 }
 
 function introduce(directory: string): string {
-  return `The agent is the real one. The API server, systemd and kubelet are stand-ins, and all run as you, in ${directory}.
-Paths are seen from there, a version of a ConfigMap is written name@resourceVersion, and of a UID only the beginning is shown.
-A config is on trial for ${TRIAL_SECONDS} s here instead of 10 minutes.`
+  return `The agent is the real one. The API server, systemd and kubelet are simulated. All run as your user, in ${directory}.
+Paths are relative to that directory. A version of a ConfigMap is shown as name@resourceVersion, and UIDs are shortened.
+A trial takes ${TRIAL_SECONDS} s here instead of 10 minutes.`
 }

@@ -1,6 +1,6 @@
 /**
- * The story: six acts, each of which ends when what it promises is true, and fails when it is not within its limit. Nothing waits for a
- * fixed time.
+ * The acts of the demo. Each ends when its result is there, and fails if that takes too long.
+ * Nothing waits for a fixed time.
  */
 import { LOAD_ERROR } from '../src/decision/status-texts.ts'
 import { BROKEN_CONFIG, brickConfig, crashingConfig, podsConfig } from './configs.ts'
@@ -22,12 +22,12 @@ export async function playStory(stage: Stage): Promise<void> {
   const crashing = await assignCrashing(stage)
   await loseApiServer(stage)
   await removeAssignment(stage)
-  if (stage.promoted.has(crashing)) throw new Error(`${crashing} crashed kubelet, and was promoted`)
+  if (stage.promoted.has(crashing)) throw new Error(`${crashing} crashed kubelet, but was promoted`)
 }
 
 export async function meetNode({ world, timeline, ...stage }: Stage): Promise<void> {
   await stage.until('the agent has checked itself', () => world.agent.has('"drop-in: '))
-  await stage.until('the agent knows that nothing is assigned', () => world.agent.has('"settled: local"'))
+  await stage.until('the agent has read that nothing is assigned', () => world.agent.has('"settled: local"'))
   await stage.until('kubelet runs the config it was provisioned with', () => runs(world, LOCAL_PODS))
   tellConfigz(timeline, world, LOCAL_PODS)
 }
@@ -39,7 +39,7 @@ export async function assignConfig({ world, timeline, person, ...stage }: Stage)
   await stage.until('kubelet runs the new config', () => runs(world, 64))
   tellConfigz(timeline, world, 64)
   await stage.until('the trial is passed', () => isPromoted(world, `${GOOD}@${version}`))
-  timeline.show(`On disk, now that the trial of ${TRIAL_SECONDS} s is passed:`, drawTree(world.stateDir))
+  timeline.show(`On disk, after the trial of ${TRIAL_SECONDS} s has passed:`, drawTree(world.stateDir))
 }
 
 async function editInPlace({ world, timeline, person, ...stage }: Stage): Promise<void> {
@@ -50,28 +50,28 @@ async function editInPlace({ world, timeline, person, ...stage }: Stage): Promis
 }
 
 async function breakSyntax({ world, timeline, person, warnings, ...stage }: Stage): Promise<void> {
-  timeline.act('Break its syntax: refused before any restart')
+  timeline.act('Break its syntax: rejected before any restart')
   const { pid } = world.systemd
   await person.editConfigMap(GOOD, BROKEN_CONFIG)
   await stage.until('the Node says so', () => errorOf(world) === LOAD_ERROR)
   await stage.until('an event says why', () => warnings.includes('KubeletConfigRejected'))
-  await stage.until('kubelet runs on', async () => world.systemd.pid === pid && (await runs(world, 50)))
+  await stage.until('kubelet keeps running', async () => world.systemd.pid === pid && (await runs(world, 50)))
   timeline.say('kubelet', `is still process ${pid}, with maxPods 50`)
-  timeline.show('On disk, the broken version is assigned; what kubelet starts with is not:', drawTree(world.stateDir))
+  timeline.show('On disk, the broken version is assigned; kubelet.env still names the old one:', drawTree(world.stateDir))
 }
 
-/** @returns the version that must never be promoted */
+/** @returns the version that must not be promoted */
 async function assignCrashing({ world, timeline, person, warnings, ...stage }: Stage): Promise<string> {
-  timeline.act('Assign one that would kill kubelet on this node: refused before any restart')
+  timeline.act('Assign a config that would make kubelet exit on this node: rejected before any restart')
   const { pid } = world.systemd
   await person.createConfigMap(BRICK, brickConfig(world.healthzPort))
   await person.assign(BRICK)
-  await stage.until('the agent refuses it', () => world.agent.has('cgroupRoot names a cgroup that does not exist'))
+  await stage.until('the agent rejects it', () => world.agent.has('cgroupRoot names a cgroup that does not exist'))
   await stage.until('the Node says so', () => /failed to validate config/.test(errorOf(world)))
-  if (world.systemd.pid !== pid) throw new Error('kubelet was restarted with what preflight refuses')
+  if (world.systemd.pid !== pid) throw new Error('kubelet was restarted with a config that preflight rejects')
   timeline.say('kubelet', `is still process ${pid}, with maxPods 50`)
 
-  timeline.act('Assign one that passes every check and then kills kubelet: rolled back')
+  timeline.act('Assign a config that passes every check, but makes kubelet exit: rolled back')
   const version = await person.createConfigMap(RISKY, crashingConfig(world.healthzPort))
   await person.assign(RISKY)
   await stage.until('the Node says so', () => /crash-looped; rolled back to last-known-good/.test(errorOf(world)))
@@ -79,37 +79,37 @@ async function assignCrashing({ world, timeline, person, warnings, ...stage }: S
   await stage.until('kubelet runs the last-known-good', () => runs(world, 50))
   tellConfigz(timeline, world, 50)
   await stage.until('the verdict is confirmed', () => world.agent.has('verdict confirmed'))
-  timeline.show('On disk, after the fall back; this version is not tried again:', drawTree(world.stateDir))
+  timeline.show('On disk, after the rollback; this version is not tried again:', drawTree(world.stateDir))
   return `${RISKY}@${version}`
 }
 
 async function loseApiServer({ world, timeline, person, ...stage }: Stage): Promise<void> {
-  timeline.act('Take the API server away: kubelet runs on. Bring it back: the next edit is picked up')
+  timeline.act('Stop the API server: kubelet keeps running. Start it again: the next edit is picked up')
   const { pid } = world.systemd
   await world.api.stop()
   timeline.say('api', 'stops')
   await stage.until('the agent notices', () => world.agent.has(`/api/v1/nodes/${NODE} cannot be followed`))
   const repaired = podsConfig(world.healthzPort, 80)
   await person.editConfigMap(RISKY, repaired).then(
-    () => Promise.reject(new Error('the API server is away, and answers')),
+    () => Promise.reject(new Error('the API server is stopped, but it answers')),
     (error: unknown) => timeline.say('you', `${error instanceof Error ? error.message : error}`, true),
   )
-  await stage.until('kubelet runs on', async () => world.systemd.pid === pid && (await runs(world, 50)))
+  await stage.until('kubelet keeps running', async () => world.systemd.pid === pid && (await runs(world, 50)))
   timeline.say('kubelet', `is still process ${pid}, with maxPods 50`)
   await world.api.start()
-  timeline.say('api', 'is back')
+  timeline.say('api', 'runs again')
   const version = await person.editConfigMap(RISKY, repaired)
   await stage.until('kubelet runs the edit', () => runs(world, 80))
   await stage.until('the trial is passed', () => isPromoted(world, `${RISKY}@${version}`))
 }
 
 async function removeAssignment({ world, timeline, person, ...stage }: Stage): Promise<void> {
-  timeline.act('Remove the assignment: back to what the node was provisioned with')
+  timeline.act('Remove the assignment: back to the local config that the node was provisioned with')
   await person.assign(undefined)
   await stage.until('kubelet runs its local config', () => runs(world, LOCAL_PODS))
   tellConfigz(timeline, world, LOCAL_PODS)
   await stage.until('the Node shows an empty status.config', () => JSON.stringify(world.configOnNode()) === '{}')
-  timeline.show('On disk, with no kubelet.env any more:', drawTree(world.stateDir))
+  timeline.show('On disk, without kubelet.env:', drawTree(world.stateDir))
 }
 
 async function runs(world: World, maxPods: number): Promise<boolean> {
@@ -117,7 +117,7 @@ async function runs(world: World, maxPods: number): Promise<boolean> {
 }
 
 function tellConfigz(timeline: Timeline, { healthzPort }: World, maxPods: number): void {
-  timeline.say('you', `curl -s localhost:${healthzPort}/configz | jq .kubeletconfig.maxPods   # answers ${maxPods}`)
+  timeline.say('you', `curl -s localhost:${healthzPort}/configz | jq .kubeletconfig.maxPods   # ${maxPods}`)
 }
 
 function isPromoted(world: World, source: string): boolean {

@@ -1,8 +1,7 @@
-/** What the demo prints: one line for what somebody said or did, with the time since the start. Colours where a person sees them. */
-
+/** The output of the demo: one line per event, with its origin and the time since the start. */
 export type Speaker = 'you' | 'agent' | 'kubelet' | 'status' | 'event' | 'api'
 
-/** SGR codes of a terminal (ECMA-48). */
+/** SGR codes (ECMA-48). */
 const COLOURS: Readonly<Record<Speaker, number>> = { you: 36, agent: 32, kubelet: 34, status: 33, event: 33, api: 35 }
 const BOLD = 1
 const FAINT = 90
@@ -11,7 +10,7 @@ const RED = 31
 export interface TimelineOptions {
   readonly write: (text: string) => unknown
   readonly colours: boolean
-  /** Monotonic. */
+  /** A monotonic clock. */
   readonly nowMs: () => number
 }
 
@@ -44,7 +43,7 @@ export class Timeline {
     this.write(`${time}  ${who} ${isTrouble ? this.#paint(text, RED) : text}`)
   }
 
-  /** Lines that nobody says, such as a directory tree. */
+  /** Lines without an origin, such as a directory tree. */
   show(caption: string, lines: readonly string[]): void {
     this.write(this.#paint(`        ${caption}`, BOLD))
     for (const line of lines) this.write(`        ${line}`)

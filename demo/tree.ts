@@ -1,4 +1,7 @@
-/** The part of the dynamic config directory that a person should see, drawn as a tree, with what is in the files beside their names. */
+/**
+ * Draws the interesting part of the dynamic config directory as a tree, with a summary of each
+ * file.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lastLine } from './configs.ts'
@@ -6,7 +9,7 @@ import { shorten } from './narrate.ts'
 
 interface Entry {
   readonly name: string
-  readonly says: string
+  readonly summary: string
   readonly children: readonly Entry[]
 }
 
@@ -19,7 +22,7 @@ export function drawTree(directory: string): string[] {
     ...['meta/assigned', 'meta/last-known-good'].flatMap((path) => listFile(at(path), path, describeRecord)),
     ...listNames(at('checkpoints')).map((uid) => ({
       name: shorten(`checkpoints/${uid}`, directory),
-      says: '',
+      summary: '',
       children: listNames(at(`checkpoints/${uid}`)).flatMap((version) =>
         listFile(at(`checkpoints/${uid}/${version}/kubelet`), `${version}/kubelet`, lastLine),
       ),
@@ -29,10 +32,10 @@ export function drawTree(directory: string): string[] {
 }
 
 function draw(entries: readonly Entry[], indent: string): string[] {
-  return entries.flatMap(({ name, says, children }, index) => {
+  return entries.flatMap(({ name, summary, children }, index) => {
     const isLast = index === entries.length - 1
     const line = `${indent}${isLast ? '└── ' : '├── '}${name}`
-    return [says === '' ? line : `${line.padEnd(COLUMN)} ${says}`, ...draw(children, `${indent}${isLast ? '    ' : '│   '}`)]
+    return [summary === '' ? line : `${line.padEnd(COLUMN)} ${summary}`, ...draw(children, `${indent}${isLast ? '    ' : '│   '}`)]
   })
 }
 
@@ -43,7 +46,7 @@ function describeRecord(text: string): string {
 }
 
 function listFile(path: string, name: string, describe: (text: string) => string): Entry[] {
-  return existsSync(path) ? [{ name, says: describe(readFileSync(path, 'utf8')), children: [] }] : []
+  return existsSync(path) ? [{ name, summary: describe(readFileSync(path, 'utf8')), children: [] }] : []
 }
 
 function listNames(path: string): string[] {

@@ -1,6 +1,7 @@
 /**
- * The world of the demo, in one temporary directory: the embedded API server with one Node, a simulated systemd with a simulated kubelet on its
- * local config, and the real agent in between. Closing it ends every process and removes the directory.
+ * The parts of the demo, in one temporary directory: the embedded API server with one Node, a
+ * simulated systemd with a simulated kubelet and its local config, and the real agent. Closing it
+ * ends every process and removes the directory.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -20,14 +21,14 @@ import { kubeadmUnit } from './systemd/unit-file.ts'
 
 export const NODE = 'worker-1'
 export const LOCAL_PODS = 110
-/** Ten minutes by default. */
+/** The default is ten minutes. */
 export const TRIAL_SECONDS = 4
 
 export interface WorldOptions {
   /** The bundled agent. */
   readonly program: string
   readonly pace: Pace
-  /** There is a directory, and nothing in it yet. */
+  /** Called when the directory exists; it is still empty. */
   onStart(directory: string): void
   onAgentLine(line: LogLine): void
   onKubeletLine(line: string): void
@@ -38,16 +39,17 @@ export interface World {
   readonly directory: string
   /** The agent's dynamic config directory. */
   readonly stateDir: string
-  /** Of the agent, for its other commands. */
+  /** The agent's settings, for its other commands. */
   readonly settingsFile: string
   readonly healthzPort: number
   readonly api: ApiServer
   readonly systemd: SimulatedSystemd
   readonly agent: AgentProcess
-  /** The Node's status.config, as it is and as it is meant. */
+  /** The Node's status.config, unparsed. */
   configOnNode(): unknown
+  /** The same, parsed. */
   status(): ConfigStatus | 'absent'
-  /** What kubelet says that it runs; undefined: it does not answer. */
+  /** The config that kubelet reports. undefined: it does not respond. */
   configz(): Promise<Record<string, unknown> | undefined>
   close(): Promise<void>
 }
@@ -75,7 +77,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   }
 }
 
-/** How a part of the world ends: in good order, or at once. */
+/** How a part ends: orderly, or immediately. */
 interface End {
   close(): Promise<void>
   kill?(): void
@@ -136,7 +138,7 @@ function asFlags(settings: Readonly<Record<string, string>>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])
 }
 
-/** The same as a settings file. */
+/** The same settings as a file. */
 function settingsText(settings: Readonly<Record<string, string>>): string {
   const lines = Object.entries(settings).map(([name, value]) => {
     const key = name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())

@@ -1,4 +1,7 @@
-/** `run`: the agent as a process. It takes the directory's lock, tells systemd how it is, and ends on SIGTERM and SIGINT. */
+/**
+ * The agent as a process (`run`): takes the directory's lock, notifies systemd, and ends on SIGTERM
+ * and SIGINT.
+ */
 import { fstatSync } from 'node:fs'
 import { keepHeapSmall } from './agent/heap.ts'
 import { DurableFiles } from './checkpoint/files.ts'

@@ -1,6 +1,6 @@
 /**
- * Where this node's assignment comes from: the cluster, or a directory of manifests, with the node's overlay applied to it.
- * The YAML parser is loaded only where there are files to parse.
+ * Where this node's assignment comes from: the cluster, or a directory of manifests, with the
+ * node's overlay applied to it. The YAML parser is loaded only where there are files to parse.
  */
 
 import { watchDirectory } from './directory/watch-directory.ts'

@@ -1,6 +1,6 @@
 /**
- * The composition of the commands: the node as they see it. They look without changing anything, and leave requests; only `release` may take the node over.
- * Loaded for a command, and never by the agent.
+ * The composition of the commands: their view of the node. They read without changing anything, and
+ * write requests; only `release` may take the node over. Loaded for a command, never by the agent.
  */
 import { existsSync } from 'node:fs'
 import { type ObservationPorts, observe } from './agent/observe.ts'
@@ -63,13 +63,13 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
     settings,
     terminal,
     version,
-    observe: (desired = { kind: 'unknown', detail: 'only the running agent asks the cluster' }) =>
+    observe: (desired = { kind: 'unknown', detail: 'only the running agent reads the assignment from the cluster' }) =>
       observe(
         observation(() => desired),
         [],
       ),
-    fetchDesired: async () => applyOverlay(await readCluster(), await overlayOf(settings)),
-    readOverlay: () => overlayOf(settings),
+    fetchDesired: async () => applyOverlay(await readCluster(), await openOverlay(settings)),
+    readOverlay: () => openOverlay(settings),
     api,
     nodeName,
     checkpoints: stores.checkpoints,
@@ -90,7 +90,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
   }
 }
 
-async function overlayOf({ overlayDir }: Settings): Promise<OverlayView> {
+async function openOverlay({ overlayDir }: Settings): Promise<OverlayView> {
   const found = overlayDir === undefined ? undefined : readOverlayFiles(overlayDir)
   if (found === undefined || (found.kind === 'files' && found.files.size === 0)) return { kind: 'none' }
   if (found.kind === 'faulty') return found

@@ -1,6 +1,7 @@
 /**
- * Which node and which cluster the state in the dynamic config directory belongs to. State of another node or cluster is
- * set aside before anything reads it, and state that kubelet itself left behind is adopted where the settings say so.
+ * Which node and which cluster the state in the dynamic config directory belongs to. State of
+ * another node or cluster is set aside before anything reads it, and state that kubelet itself left
+ * behind is adopted where the settings say so.
  */
 import { adoptKubeletStore, findKubeletStore } from './checkpoint/adopt.ts'
 import { compareBinding, readBinding, setForeignStateAside, writeBinding } from './checkpoint/binding.ts'
@@ -20,7 +21,10 @@ export interface IdentityWorld {
 
 export interface Identity {
   readonly nodeName: string
-  /** Why the state on disk is no longer this node's. undefined: it still is, or that cannot be told now. */
+  /**
+   * Why the state on disk is no longer this node's. undefined: it still is, or that cannot be told
+   * now.
+   */
   findChange(): string | undefined
   /** The same, and whether a kubeconfig that was written later names another node. */
   findChangeOfNode(): string | undefined
@@ -30,8 +34,9 @@ export function openIdentity({ settings, stores: { files, layout, checkpoints },
   const nodeName = findNodeName(settings, files)
 
   /**
-   * Compares and records. Called at the start and repeatedly afterwards: while a certificate authority is rotated, each set
-   * of certificates shares one with the set before it, and none with the set before that.
+   * Compares, and records the present identity. Called at the start and repeatedly afterwards:
+   * while a certificate authority is rotated, each set of certificates shares one with the set
+   * before it, and none with the set before that.
    */
   const isOurs = (): boolean => {
     try {

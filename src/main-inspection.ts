@@ -1,6 +1,6 @@
 /**
- * The composition of preflight: its rules, this node, and kubelet itself. Loaded when the first config is to be judged: tables of rules have no business in the memory
- * of an agent that waits.
+ * The composition of preflight: its rules, this node, and kubelet's own binary. Loaded with the
+ * first config that is checked: an agent that waits must not hold tables of rules in its memory.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,11 +27,11 @@ import { listParts } from './preflight/parts.ts'
 import { toChangePolicy } from './settings/preflight-settings.ts'
 import type { Settings } from './settings/settings.ts'
 
-/** Files and sockets that hang (a dead network mount) keep no judgement waiting. */
+/** The time limit for files and sockets on the node that may hang (a dead network mount). */
 const LOOK_AROUND_MS = 1000
 
 export interface InspectionWorld {
-  /** Of now: some change while the agent runs. */
+  /** The settings in force: some change while the agent runs. */
   settings(): Settings
   readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints'>
   readonly signal: AbortSignal
@@ -53,19 +53,22 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
     const answer = binary === undefined ? undefined : await binaries.version(binary)
     return answer?.ok === true ? answer.version : undefined
   }
-  const parts = (asked: KubeletJudge) =>
+  const partsWith = (kubeletJudge: KubeletJudge) =>
     listParts({
       surroundings: (needs) => readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts }),
       policy: () => toChangePolicy(settings()),
-      judge: asked,
+      judge: kubeletJudge,
       signal,
     })
 
-  /** A kubelet without a config file has its defaults. */
+  /** A kubelet without a config file runs its defaults. */
   const readRunning = async ({ process }: KnownUnit, path: string | undefined): Promise<KubeletConfig | undefined> =>
     process.kind === 'other' && process.configPath === undefined ? {} : readConfig(stores.files, path)
 
-  /** @param folder where the candidate is to lie, @param path of what runs */
+  /**
+   * @param folder the directory of the candidate
+   * @param path the running config
+   */
   const describeNode = async (unit: KnownUnit | undefined, folder: string, path: string | undefined): Promise<NodeToAsk> => ({
     flags: unit?.command?.words ?? [],
     folder,
@@ -73,7 +76,7 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
     kubeletPid: unit?.process.kind === 'checkpoint' || unit?.process.kind === 'other' ? unit.process.pid : undefined,
   })
 
-  /** What the agent's loop asks. */
+  /** For the agent's loop. */
   const judgeCandidate = async ({ source, data, unit, basePath }: PreflightRequest): Promise<Report> => {
     const { preflight: depth, unknownFields } = settings()
     const { command } = unit
@@ -87,19 +90,19 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
     const name = `configmap/${source.namespace}/${source.name}:${source.kubeletConfigKey}`
     const deep = depth === 'start' ? 'if-possible' : 'no'
     const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep, node: true } as const
-    const asked = parts(judge).filter(({ name }) => depth !== 'rules' || !name.startsWith('kubelet'))
-    const inspect = inspectWith(asked, async () => recipient)
+    const parts = partsWith(judge).filter(({ name }) => depth !== 'rules' || !name.startsWith('kubelet'))
+    const inspect = inspectWith(parts, async () => recipient)
     return inspect({ name, files: data, key: source.kubeletConfigKey }, options)
   }
 
-  /** What a person asks on the command line, of this node's kubelet or of another. */
+  /** For the command line, with this node's kubelet or another. */
   const inspect: Inspect = async (config, options) => {
     const unit = await stores.unit.observe()
     const here = unit.kind === 'known' && unit.activity !== 'not-found' ? unit : undefined
     const binary = options.kubelet ?? here?.command?.path
     const version = await versionOf(binary)
     const isOther = options.version !== undefined && (options.version.major !== version?.major || options.version.minor !== version.minor)
-    // As that of a checkpoint: nothing is in it but the candidate's own files.
+    // Like the directory of a checkpoint, it contains only the candidate's own files.
     const folder = join(settings().dynamicConfigDir, 'checkpoints/candidate/0')
     const node = options.node ? await describeNode(here, folder, here && runningConfigPath(stores.checkpoints, here)) : undefined
     const recipient: Recipient = {
@@ -108,34 +111,35 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
       node,
       unknownKeys: options.unknownKeys ?? settings().unknownFields,
     }
-    return inspectWith(parts(options.kubelet === undefined ? judge : openJudge(true)), async () => recipient)(config, options)
+    const parts = partsWith(options.kubelet === undefined ? judge : openJudge(true))
+    return inspectWith(parts, async () => recipient)(config, options)
   }
 
-  const compare: Compare = async (before, after, asked) => {
+  const compare: Compare = async (before, after, givenVersion) => {
     const unit = await stores.unit.observe()
-    const version = asked ?? (await versionOf(unit.kind === 'known' ? unit.command?.path : undefined))
+    const version = givenVersion ?? (await versionOf(unit.kind === 'known' ? unit.command?.path : undefined))
     return describeChanges(before, after, version, toChangePolicy(settings()))
   }
 
-  /** What kubelet says it runs, with what its process was started with. */
+  /** Compares the config that kubelet reports with the one that its process was started with. */
   const compareRunning = async (configz: unknown, unit: KnownUnit): Promise<Comparison> => {
-    const meant = await readConfig(stores.files, runningConfigPath(stores.checkpoints, unit))
-    if (meant === undefined) return { ok: false, detail: 'its config cannot be read' }
+    const expected = await readConfig(stores.files, runningConfigPath(stores.checkpoints, unit))
+    if (expected === undefined) return { ok: false, detail: 'its config cannot be read' }
     const { command } = unit
-    return checkSame(meant, configz, await versionOf(command?.path), collectFlags(command?.words ?? []))
+    return checkSame(expected, configz, await versionOf(command?.path), collectFlags(command?.words ?? []))
   }
 
   return { judgeCandidate, compareRunning, inspect, compare, forget: () => judge.forget() }
 }
 
-/** Of somebody who may not write to the runtime directory. */
+/** For a user who may not write to the runtime directory. */
 function scratchDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'kubelet-cfg-agent-'))
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
   return directory
 }
 
-/** undefined: it cannot be read, or is none. */
+/** undefined: the file cannot be read, or is not a valid config. */
 async function readConfig(files: Pick<Files, 'read'>, path: string | undefined): Promise<KubeletConfig | undefined> {
   try {
     const text = path === undefined ? undefined : files.read(path)?.toString()

@@ -1,6 +1,7 @@
 /**
- * One life of the agent: from opening the state of this node until the agent is told to stop, or until that state turns out
- * to belong to another node or cluster and everything starts over. Here the parts meet that the loop works with.
+ * One life of the agent: from opening the state of this node until the agent is told to stop, or
+ * until that state turns out to belong to another node or cluster and everything starts over. Opens
+ * the parts that the loop works with.
  */
 import { Loop, runLoop } from './agent/loop.ts'
 import { Waker } from './agent/waker.ts'
@@ -122,8 +123,8 @@ async function checkSelf(settings: Settings, { unit, activation }: Stores, log: 
 }
 
 /**
- * A pass of the loop may be waiting for systemd or kubelet when the agent has to stop. It changes files synchronously, so it
- * can be abandoned at any of its waits.
+ * A pass of the loop may be waiting for systemd or kubelet when the agent has to stop. It changes
+ * files synchronously, so it can be abandoned at any of its waits.
  */
 async function untilOver(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const limit = new Promise<void>((resolve) => signal.addEventListener('abort', () => setTimeout(resolve, STOP_LIMIT_MS), { once: true }))

@@ -1,10 +1,12 @@
-/** How the agent waits: the time limit of its end, and the clock, chance and sleep that retries are paced by. */
+/**
+ * How the agent waits: the time limit for its end, and the clock, randomness and sleep for retries.
+ */
 import { setTimeout as after } from 'node:timers/promises'
 import type { Clock } from './ports/clock.ts'
 
 /**
- * SIGTERM has to end the agent within 2 s: half of that is for the pass of the loop that is running, half for publishing
- * what is left.
+ * SIGTERM has to end the agent within 2 s: half of that is for the pass of the loop that is
+ * running, half for publishing what is left.
  */
 export const STOP_LIMIT_MS = 900
 

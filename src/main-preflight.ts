@@ -1,7 +1,7 @@
 /**
- * The checks around a change of config, as the loop sees them: preflight before it, draining where a field asks for it, and
- * a comparison with what kubelet says it runs after it. The rules themselves (`main-inspection.ts`) are loaded with the
- * first config that is checked.
+ * The checks around a change of the config: preflight before it, draining where a field requires
+ * it, and afterwards a comparison with the config that kubelet reports. The rules
+ * (`main-inspection.ts`) are loaded with the first config that is checked.
  */
 import { setTimeout as after } from 'node:timers/promises'
 import type { Stores } from './main-stores.ts'
@@ -20,7 +20,9 @@ export interface PreflightWorld {
   readonly settings: () => Settings
   readonly stores: Stores
   readonly nodeName: string
-  /** undefined: assignments come from a directory; what only the API server knows is not checked. */
+  /**
+   * undefined: assignments come from a directory; what only the API server knows is not checked.
+   */
   readonly api: KubeApi | undefined
   readonly log: Log
   /** Called when a check has a new result. */
@@ -56,7 +58,9 @@ export function openPreflight({ settings, stores, nodeName, api, log, onChange, 
   return { preflight, drain, effect }
 }
 
-/** Makes it once; after a failure, again at the next call: a package that was being replaced is whole again. */
+/**
+ * Makes it once. After a failure the next call tries again: a package upgrade may have completed.
+ */
 function lazily<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {

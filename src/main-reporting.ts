@@ -1,6 +1,6 @@
 /**
- * What the agent reports about itself: to the API server, to the history on disk, and as metrics. The metrics cost memory,
- * so they are loaded only when an address for them is configured.
+ * What the agent reports about itself: to the API server, to the history on disk, and as metrics.
+ * The metrics cost memory, so they are loaded only when an address for them is configured.
  */
 
 import type { Pace } from './main-pace.ts'

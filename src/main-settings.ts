@@ -4,7 +4,10 @@ import type { ParseYaml } from './cli/config-file.ts'
 import { type RereadLog, rereadSettings } from './settings/reread-settings.ts'
 import type { Settings } from './settings/settings.ts'
 
-/** Parses the settings file. The YAML parser costs time and memory, so it is loaded only when there is a file to parse. */
+/**
+ * Parses the settings file. The YAML parser costs time and memory, so it is loaded only when there
+ * is a file to parse.
+ */
 export class SettingsParser {
   #parse: ParseYaml = () => ({ ok: false, detail: 'the file appeared while the agent was starting: start the agent again' })
 

@@ -1,6 +1,6 @@
 /**
- * The second part of the composition: what looks at and works on one node's state, for the agent and for the commands alike. Over a read-only disk it
- * only looks.
+ * The adapters that read and change the state of one node, for the agent and for the commands. With
+ * a read-only disk they only read.
  */
 import { hostname } from 'node:os'
 import { readBinding } from './checkpoint/binding.ts'
@@ -43,7 +43,8 @@ export function openStores(settings: Settings, disk: Disk, clock: Clock, log: Lo
     unit: new Systemctl({ systemctl, unit: kubeletUnit, envFile, activation, dynamicConfigDir }),
     activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir }),
     configFacts: new ConfigFileFacts(files),
-    // Looks that wait for a hanging kubelet must not lie so far apart that each passes for an outage of the agent.
+    // A hanging kubelet must not delay observations so much that each gap looks like an outage of
+    // the agent.
     probe: new NetworkHealthProbe(Math.min(2000, Math.ceil(settings.toleranceUs / 4000))),
     contentOf: contentHash,
     defaultRuntimeSocket: findRuntimeSocket,
@@ -52,23 +53,26 @@ export function openStores(settings: Settings, disk: Disk, clock: Clock, log: Lo
 }
 
 /**
- * Clears away what a crash may have left unfinished. Only what is the agent's own: the directory may be shared (`--adopt`),
- * and files of other programs may have names that begin with a dot, too.
+ * Removes what a crash may have left unfinished. Only the agent's own: the directory may be shared
+ * (`--adopt`), and files of other programs may begin with dots, too.
  */
 export function settleStores({ files, layout }: Stores, log: Log): void {
   try {
     files.settle(layout.directory, false)
     for (const path of [layout.meta, layout.checkpoints, layout.rendered, layout.requests]) files.settle(path)
   } catch (error) {
-    log.warn('cannot clear away what a crash may have left unfinished', { error })
+    log.warn('cannot remove what a crash may have left unfinished', { error })
   }
 }
 
-/** The host name is a guess (it can be `localhost` early at boot), so whom the state belongs to is believed before it. */
+/**
+ * The host name is only a guess (early at boot it can be `localhost`), so the node's name in the
+ * state on disk goes before it.
+ */
 export function findNodeName(settings: Settings, files: Files): string {
   if (settings.nodeName !== undefined) return settings.nodeName
   const reading = settings.manifestDir === undefined ? readKubeconfig(settings.kubeconfig, Date.now) : undefined
   const named = reading?.kind === 'ok' ? reading.credentials.nodeName() : undefined
-  // kubelet names its node like this too (`GetHostname`, pkg/util/node/node.go).
+  // kubelet chooses its node's name in the same way (`GetHostname`, pkg/util/node/node.go).
   return named ?? readBinding(files, layoutOf(settings.dynamicConfigDir))?.nodeName ?? hostname().trim().toLowerCase()
 }

@@ -1,7 +1,7 @@
 /**
- * The composition root. Adapters meet only here and in the other files `main-*.ts`; everything else receives what it needs
- * as arguments and reaches for no environment, clock or disk of its own. What is needed rarely (YAML, metrics, node facts,
- * preflight's rules) is loaded when it is needed.
+ * The composition root. Adapters meet only here and in the other files `main-*.ts`; everything else
+ * receives what it needs as arguments and reaches for no environment, clock or disk of its own.
+ * What is needed rarely (YAML, metrics, node facts, preflight's rules) is loaded when it is needed.
  */
 import { existsSync } from 'node:fs'
 import { readConfigFile } from './cli/config-file.ts'

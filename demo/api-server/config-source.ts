@@ -1,7 +1,8 @@
 /**
- * What an API server does with `Node.spec.configSource` and `Node.status.config`. Up to 1.21 it validates and stores them
- * (`ValidateNodeSpecConfigSource`, `validateNodeConfigStatus` in pkg/apis/core/validation of 1.20); from 1.26 on it drops them without a
- * word, unless the stored Node has the field already (`dropDisabledFields`, pkg/registry/core/node/strategy.go). Pure.
+ * How an API server treats `Node.spec.configSource` and `Node.status.config`. Up to 1.21 it
+ * validates and stores them (`ValidateNodeSpecConfigSource`, `validateNodeConfigStatus` in
+ * pkg/apis/core/validation of 1.20). From 1.26 on it drops them silently, unless the stored Node
+ * already has the field (`dropDisabledFields`, pkg/registry/core/node/strategy.go). Pure.
  */
 import { ApiError, isJsonObject, type Json, section } from './objects.ts'
 

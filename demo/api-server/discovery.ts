@@ -1,4 +1,7 @@
-/** What clients read before anything else: the version, and which groups and resources there are. Legacy (not aggregated) discovery. Pure. */
+/**
+ * What clients read first: the version, and the groups and resources. Legacy (not aggregated)
+ * discovery. Pure.
+ */
 import { RESOURCES, type Resource } from './objects.ts'
 
 export function discover(path: string, version: string): unknown {
@@ -58,7 +61,10 @@ function listDocuments(groups: readonly string[]): unknown {
   return { paths: Object.fromEntries(groups.map(pathOf).map((path) => [path, { serverRelativeURL: `/openapi/v3/${path}` }])) }
 }
 
-/** No schema, just the word that this server validates fields itself: without it kubectl wants `--validate=false` for apply and edit. */
+/**
+ * No schema, but it announces validation of fields by the server: otherwise kubectl apply and edit
+ * need `--validate=false`.
+ */
 function describeValidation(document: string): unknown {
   const described = RESOURCES.filter(({ group }) => pathOf(group) === document)
   const parameters = [{ name: 'fieldValidation', in: 'query', schema: { type: 'string' } }]

@@ -1,4 +1,7 @@
-/** From a parsed request to an answer: reads, writes and watches of the store, in an API server's words. */
+/**
+ * Answers a parsed request: reads, writes and watches of the store, with the messages of an API
+ * server.
+ */
 import { discover } from './discovery.ts'
 import { ApiError, apiVersionOf, isJsonObject, type Json, type KubeObject, section, statusObject } from './objects.ts'
 import { partialListOf, partialOf, wantsMetadata } from './partial.ts'
@@ -97,7 +100,7 @@ function carryOut(store: Store, { request, contentType, accept, body }: Incoming
   }
 }
 
-/** How a watch shows each object. */
+/** The form in which a watch sends each object. */
 function viewOf(accept: string, { resource }: Target): (object: KubeObject) => unknown {
   if (wantsTable(accept)) return (object) => tableOf(resource, [object], {})
   return wantsMetadata(accept) ? partialOf : (object) => object
@@ -114,7 +117,9 @@ function patched(stored: KubeObject, contentType: string, patch: Json): Json {
   }
 }
 
-/** A patch that names a resourceVersion is conditional on it, else it applies to whatever is stored. */
+/**
+ * A patch with a resourceVersion is conditional on it; otherwise it applies to the stored object.
+ */
 function withVersionOf(stored: KubeObject, patch: Json): Json {
   const metadata = section(patch, 'metadata')
   return { ...patch, metadata: { ...metadata, resourceVersion: metadata.resourceVersion ?? stored.metadata.resourceVersion } }

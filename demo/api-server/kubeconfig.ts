@@ -1,4 +1,4 @@
-/** Kubeconfig files in the form that kubeadm writes: certificates inside, one context. Pure. */
+/** Kubeconfig files like those of kubeadm: with embedded certificates and one context. Pure. */
 import type { KeyPair } from './x509.ts'
 
 export function kubeconfigText(url: string, caPem: string, { certificate, key }: KeyPair): string {
@@ -6,7 +6,7 @@ export function kubeconfigText(url: string, caPem: string, { certificate, key }:
   return kubeconfigWith(url, caPem, [`client-certificate-data: ${base64(certificate)}`, `client-key-data: ${base64(key)}`])
 }
 
-/** `user`: the lines of the user's section. */
+/** @param user the lines of the user's section */
 export function kubeconfigWith(url: string, caPem: string, user: readonly string[]): string {
   return `apiVersion: v1
 kind: Config

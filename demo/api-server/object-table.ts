@@ -1,4 +1,4 @@
-/** The store as whoever plays the cluster wants it: put, edit, get, remove, by kind and name. */
+/** The store as tests and the demo use it: put, edit, get and remove by kind and name. */
 import { ApiError, type Json, type KubeObject, RESOURCES, section } from './objects.ts'
 import type { ObjectKey, Store } from './store.ts'
 
@@ -9,7 +9,10 @@ export class ObjectTable {
     this.#store = store
   }
 
-  /** Creates the object, or replaces it whole; a ConfigMap, Event or Lease without a namespace goes to `default`. */
+  /**
+   * Creates or replaces the object; without a namespace, a ConfigMap, Event or Lease goes to
+   * `default`.
+   */
   put(object: Json & { readonly kind: string }): KubeObject {
     const { name, namespace } = section(object, 'metadata')
     const key = this.#key(object.kind, String(name), typeof namespace === 'string' ? namespace : undefined)
@@ -26,7 +29,7 @@ export class ObjectTable {
     return this.#store.list(this.#key(kind, '', '').resource, namespace)
   }
 
-  /** Replaces the object by what `change` makes of it. */
+  /** Replaces the object by the result of `change`. */
   edit(kind: string, name: string, namespace: string | undefined, change: (object: KubeObject) => Json): KubeObject {
     const key = this.#key(kind, name, namespace)
     return this.#store.update(key, change(this.#store.get(key)))

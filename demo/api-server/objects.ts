@@ -1,4 +1,4 @@
-/** The shapes that the test API server keeps and answers with, and the few resources it has. Data and pure functions only. */
+/** The shapes of objects, and the resources that the test API server has. Pure. */
 
 export interface KubeObject {
   readonly apiVersion: string
@@ -50,7 +50,7 @@ export function apiVersionOf({ group }: Resource): string {
   return group === '' ? 'v1' : `${group}/v1`
 }
 
-/** A refusal as the API server words it: `metav1.Status`. */
+/** An error of the API server: `metav1.Status`. */
 export class ApiError extends Error {
   readonly status: number
   readonly reason: string

@@ -1,6 +1,7 @@
 /**
- * `meta.k8s.io/v1` PartialObjectMetadata: an object without what is not metadata, for who asks for that (pkg/endpoints/handlers/response.go of
- * k8s.io/apiserver). One object and a list are asked for by different names. Pure.
+ * `meta.k8s.io/v1` PartialObjectMetadata: only the metadata of an object, if the client requests it
+ * (pkg/endpoints/handlers/response.go of k8s.io/apiserver). For one object and for a list the names
+ * are different. Pure.
  */
 import type { KubeObject } from './objects.ts'
 

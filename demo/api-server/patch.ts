@@ -1,6 +1,7 @@
 /**
- * Patches as an API server applies them: RFC 7386 (JSON merge patch), and of strategic merge patch what Nodes and ConfigMaps need: lists
- * with a merge key are merged by it, `$patch: delete` and `$patch: replace` are obeyed, other directives are ignored. Pure.
+ * Patches as an API server applies them: RFC 7386 (JSON merge patch), and the part of strategic
+ * merge patch that Nodes and ConfigMaps need. Lists with a merge key are merged by it, `$patch:
+ * delete` and `$patch: replace` are supported, other directives are ignored. Pure.
  */
 import { isJsonObject, type Json } from './objects.ts'
 
@@ -32,7 +33,7 @@ function merge(target: unknown, patch: unknown, strategic: boolean): unknown {
 function mergeList(target: unknown, patch: readonly unknown[], key: string): unknown[] {
   let merged: unknown[] = Array.isArray(target) ? [...target] : []
   for (const item of patch) {
-    if (!isJsonObject(item)) throw new TypeError(`an item of a list that is merged by ${key} is no object`)
+    if (!isJsonObject(item)) throw new TypeError(`an item of a list that is merged by ${key} is not an object`)
     const at = merged.findIndex((existing) => isJsonObject(existing) && existing[key] === item[key])
     if (item.$patch === 'delete') merged = merged.filter((_, index) => index !== at)
     else if (at === -1) merged.push(withoutDirectives(item))

@@ -1,13 +1,14 @@
 /**
- * The one body that kubectl does not send as JSON: `kubectl create configmap` posts `application/vnd.kubernetes.protobuf`, that is, four
- * magic bytes and a `runtime.Unknown` (apimachinery/pkg/runtime/generated.proto) around a `v1.ConfigMap` (api/core/v1/generated.proto).
- * Reads just the fields a ConfigMap is made with. Pure.
+ * The only body that kubectl does not send as JSON: `kubectl create configmap` posts
+ * `application/vnd.kubernetes.protobuf`: four magic bytes and a `runtime.Unknown`
+ * (apimachinery/pkg/runtime/generated.proto) that contains a `v1.ConfigMap`
+ * (api/core/v1/generated.proto). Parses only the fields that a new ConfigMap has. Pure.
  */
 import { ApiError, type Json } from './objects.ts'
 
 export const PROTOBUF = 'application/vnd.kubernetes.protobuf'
 
-/** Length-delimited fields by number; numbers are of no interest here. */
+/** The length-delimited fields by number; other wire types are skipped. */
 type Fields = ReadonlyMap<number, readonly Buffer[]>
 
 export function decodeConfigMap(body: Buffer): Json {
@@ -15,7 +16,7 @@ export function decodeConfigMap(body: Buffer): Json {
   const unknown = readFields(body.subarray(4))
   const typeMeta = readFields(only(unknown, 1))
   const kind = only(typeMeta, 2).toString()
-  if (kind !== 'ConfigMap') throw unreadable(`only ConfigMap is understood, not ${kind}`)
+  if (kind !== 'ConfigMap') throw unreadable(`only ConfigMap is supported, not ${kind}`)
   const configMap = readFields(only(unknown, 2))
   const meta = readFields(only(configMap, 1))
   return {

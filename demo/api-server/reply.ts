@@ -1,13 +1,13 @@
 /**
- * One HTTP answer on its way out, and the faults that can befall it on the way: what a network, a proxy or an overloaded API server does
- * to an answer, whatever the answer was to be.
+ * An HTTP response, and the faults that a test can inject into it: what a network, a proxy or an
+ * overloaded API server may do to any response.
  */
 import type { ServerResponse } from 'node:http'
 
 export interface Reply {
   head(status: number, headers?: Readonly<Record<string, string>>): void
   write(text: string): void
-  /** Ends the answer in good order. */
+  /** Ends the response normally. */
   end(): void
   /** Breaks the connection. */
   destroy(): void
@@ -15,19 +15,19 @@ export interface Reply {
 }
 
 export type Fault =
-  /** Another answer than the right one: a proxy's, an authorizer's, an overloaded server's. */
+  /** Sends another response: that of a proxy, an authorizer or an overloaded server. */
   | { readonly kind: 'answer'; readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
-  /** Takes the request and never answers. */
+  /** Accepts the request and never responds. */
   | { readonly kind: 'hang' }
-  /** Breaks the connection without an answer. */
+  /** Breaks the connection without a response. */
   | { readonly kind: 'disconnect' }
   /** Breaks the connection in the middle of the body. */
   | { readonly kind: 'cut'; readonly afterBytes: number }
-  /** Falls silent in the middle of the body, without closing. */
+  /** Stops sending in the middle of the body, without closing. */
   | { readonly kind: 'stall'; readonly afterBytes: number }
-  /** Ends the body in good order after a while: a server-side timeout, a graceful shutdown. */
+  /** Ends the body normally after a while: a timeout of the server, a graceful shutdown. */
   | { readonly kind: 'end'; readonly afterMs: number }
-  /** Puts this in front of the body. */
+  /** Sends this before the body. */
   | { readonly kind: 'garbage'; readonly text: string }
   | { readonly kind: 'slow'; readonly bytes: number; readonly everyMs: number }
   | { readonly kind: 'content-type'; readonly value: string }
@@ -47,7 +47,7 @@ export function plainReply(response: ServerResponse): Reply {
   }
 }
 
-/** The reply as it arrives under this fault. */
+/** The response with this fault. */
 export function faultyReply(reply: Reply, fault: Fault): Reply {
   const silent: Reply = { ...reply, head: () => {}, write: () => {}, end: () => {} }
   switch (fault.kind) {
@@ -98,7 +98,7 @@ function truncated(reply: Reply, limit: number, atLimit: () => void): Reply {
       const shown = Buffer.from(text).subarray(0, left).toString()
       left -= Buffer.byteLength(text)
       reply.write(shown)
-      // Let what was written leave before the connection breaks.
+      // Send what was written before the connection breaks.
       if (left <= 0) setTimeout(atLimit, 10)
     },
     end() {
@@ -127,13 +127,13 @@ function slowed(reply: Reply, bytes: number, everyMs: number): Reply {
   }
 }
 
-/** A refusal as an API server words it. */
+/** An error response of the API server. */
 export function refusal(status: number, reason: string, headers: Readonly<Record<string, string>> = {}): Fault {
   const body = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: `test: ${reason}`, reason, code: status }
   return { kind: 'answer', status, headers, body: `${JSON.stringify(body)}\n` }
 }
 
-/** An error inside a watch: the answer is 200, its first event says ERROR. */
+/** An error in a watch: the status is 200, and the first event is ERROR. */
 export function errorEvent(status: number, reason: string): Fault {
   const object = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: `test: ${reason}`, reason, code: status }
   return { kind: 'answer', status: 200, body: `${JSON.stringify({ type: 'ERROR', object })}\n` }

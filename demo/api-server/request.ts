@@ -1,4 +1,7 @@
-/** What an HTTP request asks of the test API server: the same words as Kubernetes' `RequestInfo` (apiserver/pkg/endpoints/request). Pure. */
+/**
+ * Parses a request to the test API server, with the terms of Kubernetes' `RequestInfo`
+ * (apiserver/pkg/endpoints/request). Pure.
+ */
 import { findResource, type Resource } from './objects.ts'
 
 export interface Identity {
@@ -14,11 +17,11 @@ export interface ApiRequest {
   readonly path: string
   readonly query: URLSearchParams
   readonly verb: Verb
-  /** undefined: no resource, such as /version. */
+  /** undefined: not a resource, such as /version. */
   readonly target: Target | undefined
   /** undefined: not authenticated. */
   readonly identity: Identity | undefined
-  /** Serial number of the client certificate, empty if there was none. */
+  /** Serial number of the client certificate; empty if there is none. */
   readonly certificate: string
 }
 

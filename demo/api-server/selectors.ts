@@ -1,4 +1,6 @@
-/** Field and label selectors: comma-separated `path=value`, `path==value` and `path!=value`. Pure. */
+/**
+ * Field and label selectors: comma-separated `path=value`, `path==value` and `path!=value`. Pure.
+ */
 import { isJsonObject, type KubeObject } from './objects.ts'
 
 export type Selector = (object: KubeObject) => boolean

@@ -1,7 +1,8 @@
 /**
- * An API server in one process, for the demo, the tests and the benchmark: HTTPS with its own certificate authority, Nodes, ConfigMaps,
- * Events and Leases in memory, real enough for kubectl. Clients authenticate with a client certificate or a bearer token. It can be
- * stopped and started again on the same port with the same data, and made to misbehave (see `Fault`).
+ * An API server in the same process, for the demo, the tests and the benchmark: HTTPS with its own
+ * certificate authority, and Nodes, ConfigMaps, Events and Leases in memory, complete enough for
+ * kubectl. Clients authenticate with a client certificate or a bearer token. It can be stopped and
+ * started again on the same port with the same data, and faults can be injected (see `Fault`).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
@@ -16,18 +17,21 @@ import { Store } from './store.ts'
 import { type Authority, createAuthority, issueCertificate, type KeyPair } from './x509.ts'
 
 export interface ApiServerOptions {
-  /** 0: any free one, the same after a stop and a start. */
+  /** 0: any free port; it stays the same after a stop and a start. */
   readonly port?: number
-  /** true: as an API server up to 1.21, which stores `Node.spec.configSource`. false: as one from 1.26 on, which drops it. */
+  /**
+   * true: like an API server up to 1.21, which stores `Node.spec.configSource`. false: like one
+   * from 1.26 on, which drops it.
+   */
   readonly storesConfigSource?: boolean
   readonly version?: string
   readonly authorize?: (request: ApiRequest) => boolean
   readonly fault?: (request: ApiRequest) => Fault | undefined
   readonly secondMs?: number
   readonly bookmarkSeconds?: number
-  /** The clock of recorded requests. */
+  /** The clock for recorded requests. */
   readonly now?: () => number
-  /** How many events a watch can resume over, and how many requests are remembered. */
+  /** The number of events that a watch can resume from. */
   readonly historyLimit?: number
 }
 
@@ -36,19 +40,19 @@ export interface ApiServer {
   readonly port: number
   readonly caPem: string
   readonly store: Store
-  /** The objects, for whoever plays the cluster: no authentication, no faults. */
+  /** The objects, for tests and the demo: without authentication and faults. */
   readonly objects: ObjectTable
-  /** Every request that arrived, oldest first. */
+  /** The latest requests, oldest first. */
   readonly requests: ApiRequest[]
-  /** Can be changed at any time; undefined: no faults. */
+  /** May be changed at any time. undefined: no faults. */
   fault: ((request: ApiRequest) => Fault | undefined) | undefined
   authorize: (request: ApiRequest) => boolean
-  /** A kubeconfig with the certificates inside. */
+  /** A kubeconfig with embedded certificates. */
   kubeconfig(identity?: Identity): string
   issueCertificate(identity: Identity): KeyPair
   issueToken(identity: Identity): string
   revokeToken(token: string): void
-  /** Breaks every open connection, as a crash or a failed load balancer does. */
+  /** Breaks every open connection, like a crash or a failed load balancer. */
   disconnectAll(): void
   stop(): Promise<void>
   start(): Promise<void>
@@ -135,7 +139,8 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     disconnectAll: () => server.closeAllConnections(),
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve))
-      // closeAllConnections() would miss a connection whose TLS handshake is still going on: the server would stay open for it.
+      // closeAllConnections() misses connections whose TLS handshake is not complete, and close()
+      // waits for them.
       for (const socket of sockets) socket.destroy()
       await closed
     },

@@ -1,6 +1,7 @@
 /**
- * The objects of the test API server, in memory: one counter of resource versions for all, optimistic concurrency, and the history that
- * watches resume from, until it is compacted. It knows nothing of HTTP.
+ * The objects of the test API server, in memory: one counter of resource versions for all,
+ * optimistic concurrency, and the history that watches resume from until it is compacted.
+ * Independent of HTTP.
  */
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
@@ -20,11 +21,14 @@ export interface ObjectKey {
   readonly name: string
 }
 
-/** `whole` is only for the world itself, which may set any part. A request writes `main` (all but status) or `status`. */
+/**
+ * `whole`: any part, for tests and the demo. A request writes `main` (everything but the status) or
+ * `status`.
+ */
 export type WritePart = 'main' | 'status' | 'whole'
 
 export class Store {
-  /** As an API server up to 1.21 does; false: as one from 1.26 on. */
+  /** true: like an API server up to 1.21. false: like one from 1.26 on. */
   storesConfigSource: boolean
   readonly #objects = new Map<string, KubeObject>()
   readonly #listeners = new Set<(event: StoreEvent) => void>()
@@ -52,7 +56,7 @@ export class Store {
     return found
   }
 
-  /** An empty namespace means all of them. */
+  /** An empty namespace means all namespaces. */
   list(resource: Resource, namespace: string): KubeObject[] {
     const prefix = namespace === '' ? `${resource.plural}/` : `${resource.plural}/${namespace}/`
     return [...this.#objects].filter(([path]) => path.startsWith(prefix)).map(([, object]) => object)
@@ -68,7 +72,7 @@ export class Store {
     return this.#put(key, 'ADDED', this.#admit(resource, { ...body, metadata }, undefined))
   }
 
-  /** @param dryRun everything but the storing */
+  /** @param dryRun do everything except store the object */
   update(key: ObjectKey, body: Json, part: WritePart = 'whole', dryRun = false): KubeObject {
     const stored = this.get(key)
     const given = section(body, 'metadata')
@@ -95,12 +99,12 @@ export class Store {
     return this.#publish(event)
   }
 
-  /** Events after this revision; undefined: compacted away, as etcd does after five minutes. */
+  /** The events after this revision. undefined: compacted; etcd does so after five minutes. */
   since(revision: number): StoreEvent[] | undefined {
     return revision < this.#compactedTo ? undefined : this.#history.filter((event) => event.revision > revision)
   }
 
-  /** Forgets the history, so that watches from before now are answered with 410. */
+  /** Discards the history: a watch from an earlier version gets 410. */
   compact(): void {
     this.#revision += 1
     this.#compactedTo = this.#revision

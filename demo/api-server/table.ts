@@ -1,4 +1,7 @@
-/** `meta.k8s.io/v1` Table: what kubectl prints columns from. Pure, save for the age, which is told from the clock. */
+/**
+ * `meta.k8s.io/v1` Table: the columns that kubectl prints. Pure, except for the age, which needs
+ * the clock.
+ */
 import { type KubeObject, type Resource, section } from './objects.ts'
 import { partialOf } from './partial.ts'
 

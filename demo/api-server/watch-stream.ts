@@ -1,6 +1,7 @@
 /**
- * One watch: first what happened since the resource version asked for, then what happens, a bookmark now and then, and an end in good
- * order when `timeoutSeconds` are over. As `pkg/storage/cacher` does it: a version that was compacted away gives an ERROR event, not a status.
+ * One watch: first the events since the requested resource version, then new events, with
+ * bookmarks, and a normal end after `timeoutSeconds`. As in `pkg/storage/cacher`, a compacted
+ * version leads to an ERROR event, not to an error status.
  */
 import { apiVersionOf, type KubeObject, statusObject } from './objects.ts'
 import type { Reply } from './reply.ts'
@@ -9,7 +10,7 @@ import type { Selector } from './selectors.ts'
 import type { Store, StoreEvent } from './store.ts'
 
 export interface WatchTimes {
-  /** How long a second of `timeoutSeconds` takes: tests shorten it. */
+  /** The duration of a second of `timeoutSeconds`; tests shorten it. */
   readonly secondMs: number
   readonly bookmarkSeconds: number
 }

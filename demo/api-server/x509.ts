@@ -1,6 +1,7 @@
 /**
- * Certificates for a test server, made in memory: a certificate authority, a server certificate, client certificates. Enough of DER
- * (X.690) and of RFC 5280 for that and no more. Never for production: keys are not protected and nothing can be revoked.
+ * Creates certificates for a test server in memory: a certificate authority, a server certificate,
+ * client certificates. Implements only the necessary parts of DER (X.690) and RFC 5280. Never for
+ * production: keys are not protected, and nothing can be revoked.
  */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { isIP } from 'node:net'
@@ -106,7 +107,7 @@ function alternativeName(host: string): Buffer {
       return tlv(0x87, Buffer.from(host.split('.').map(Number)))
     case 6:
       if (host === '::1') return tlv(0x87, Buffer.from([...Array<number>(15).fill(0), 1]))
-      throw new RangeError(`no encoding for the address ${host}: only ::1 is known`)
+      throw new RangeError(`no encoding for the address ${host}: only ::1 is supported`)
     default:
       return tlv(0x82, Buffer.from(host))
   }

@@ -1,6 +1,7 @@
 /**
- * A kubelet that does nothing but take its config the way the real one does: it loads, decodes and validates it, fails as the real one fails, crashes a little
- * later on what the real one crashes on, and otherwise serves /healthz and /configz. It ends with its supervisor.
+ * A kubelet that only processes its config, as the real one does: it loads, decodes and validates
+ * it, with the real error messages, exits a little later for the same reasons, and otherwise serves
+ * /healthz and /configz. It exits with its supervisor.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -21,7 +22,7 @@ const flags = asArguments(process.argv.slice(2))
 const configPath = flagValue(flags, 'config')
 console.error(`I Starting kubelet with --config=${configPath}`)
 const config = loadConfig()
-setTimeout(() => crashIfItMust(config), CRASH_AFTER_MS)
+setTimeout(() => exitOnBadValues(config), CRASH_AFTER_MS)
 checkRuntime(flagValue(flags, 'container-runtime-endpoint') ?? config.containerRuntimeEndpoint)
 serve(config)
 
@@ -42,8 +43,11 @@ function loadConfig(): KubeletConfig {
 /** `NamespacedBy`, pkg/kubelet/sysctl. */
 const NAMESPACED = /^(kernel\.(shm|msg|sem$)|fs\.mqueue\.|net\.)/
 
-/** Passes validation, and kills the real one when it sets up its cgroups, or what pods may do. */
-function crashIfItMust({ cgroupRoot, cgroupsPerQOS, allowedUnsafeSysctls }: KubeletConfig): void {
+/**
+ * For values that pass validation, but make the real kubelet exit when it sets up cgroups or
+ * sysctls.
+ */
+function exitOnBadValues({ cgroupRoot, cgroupsPerQOS, allowedUnsafeSysctls }: KubeletConfig): void {
   const sysctl = Array.isArray(allowedUnsafeSysctls) ? allowedUnsafeSysctls.find((name) => !NAMESPACED.test(String(name))) : undefined
   if (sysctl !== undefined) die(`failed to run Kubelet: failed to create kubelet: the sysctl "${sysctl}" are not known to be namespaced`)
   if (cgroupsPerQOS === false || typeof cgroupRoot !== 'string' || cgroupRoot === '' || existsSync(`/sys/fs/cgroup${cgroupRoot}`)) return
@@ -69,7 +73,7 @@ function serve(served: KubeletConfig): void {
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ kubeletconfig: served }))
     else response.writeHead(404).end()
   })
-  // The real one logs this and tries again every 5 s.
+  // The real kubelet logs this and tries again every 5 s.
   server.on('error', (error) => {
     console.error(`E Starting healthz server failed: ${error.message}`)
     setTimeout(() => server.listen(target.port, target.host), 1000)

@@ -1,7 +1,8 @@
 /**
- * A simulated systemd with a simulated kubelet, as real processes and without root: it supervises a real child that calls itself by the unit's ExecStart, and answers a
- * stand-in `systemctl`. The state machine is the one that the fake unit has; environment files and variables go through the agent's own reading of systemd's
- * syntax. Linux only: the agent looks into /proc.
+ * A simulated systemd with a simulated kubelet, as real processes without root: it supervises a
+ * real child process whose command line is the unit's ExecStart, and serves a stand-in for
+ * `systemctl`. The state machine is that of the fake unit; environment files and variables are
+ * parsed by the agent's own code. Linux only, because the agent reads /proc.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -14,33 +15,33 @@ import { type SystemctlAnswer, serveSystemctl } from './systemctl-stand-in.ts'
 import { commandArguments, type SimulatedUnit, showUnit } from './unit-file.ts'
 
 export interface SimulatedSystemdOptions {
-  /** Where the stand-in and kubelet's program are written. */
+  /** The directory for the stand-in and kubelet's program. */
   readonly dir: string
   readonly unit: SimulatedUnit
   /** `when-told`: kubelet waits for its automatic restart until `endRestartSec()`. */
   readonly restartSecMs?: number | 'when-told'
-  /** After this a kubelet that was asked to stop is killed. */
+  /** The time after which a kubelet that does not stop is killed. */
   readonly timeoutStopMs?: number
   readonly startLimit?: { readonly burst: number; readonly intervalMs: number }
-  /** Each line that kubelet writes, and each command that is asked of systemd. */
+  /** Called with each line of kubelet's output, and with each systemctl command. */
   onLine?(line: string, from: 'kubelet' | 'systemctl'): void
 }
 
 export interface SimulatedSystemd {
-  /** Path of the stand-in. */
+  /** Path of the stand-in for systemctl. */
   readonly systemctl: string
   readonly unit: string
-  /** Of the running kubelet. */
+  /** The running kubelet. undefined: it does not run. */
   readonly pid: number | undefined
-  /** As `systemctl show` would say it: `active`, `activating` (waits for its restart), `inactive`, `failed`. */
+  /** The state of the unit, see MachineState. */
   readonly state: string
-  /** What a person does. A command returns at once, as with --no-block. */
+  /** A command of an operator. It returns immediately, as with --no-block. */
   command(verb: MachineVerb): void
-  /** SIGSTOP makes kubelet hang, SIGCONT go on. */
+  /** SIGSTOP makes kubelet hang, SIGCONT ends that. */
   kill(signal?: NodeJS.Signals): void
-  /** Changes the unit, as an edit and a daemon-reload do. */
+  /** Changes the unit, like an edit followed by daemon-reload. */
   change(unit: Partial<SimulatedUnit>): void
-  /** The machine goes down: kubelet stops, and systemd says that the system does. */
+  /** A shutdown of the machine: kubelet stops, and `is-system-running` prints `stopping`. */
   shutDown(): void
   /** A kubelet that waits for its automatic restart is restarted now. */
   endRestartSec(): void
@@ -53,7 +54,7 @@ export async function startSimulatedSystemd(options: SimulatedSystemdOptions): P
   await mkdir(options.dir, { recursive: true })
   const program = join(options.dir, 'kubelet.cjs')
   await buildKubelet(program)
-  // The agent wants to see a binary, and this one is there.
+  // The agent reads the identity of kubelet's binary, so it must exist.
   const unit = { ...options.unit, path: program, words: [program, ...options.unit.words.slice(1)] }
   const supervisor = new Supervisor({ ...options, unit }, program)
   const systemctl = join(options.dir, 'systemctl')
@@ -120,7 +121,7 @@ class Supervisor {
     if (verb === 'show') return say(0, showUnit(this.#unit, this.#machine, this.pid ?? 0))
     if (!isVerb(verb)) return complain(1, `Unknown command verb '${verb}'.`)
     const complaint = this.command(verb)
-    // A job that is not waited for has no outcome to complain of.
+    // With --no-block systemctl does not report the result of the job.
     if (complaint === undefined || words.includes('--no-block')) return say(0, '')
     return complain(1, `Job for ${this.#unit.name} failed: ${complaint}`)
   }
@@ -156,14 +157,17 @@ class Supervisor {
     clearTimeout(this.#killTimer)
   }
 
-  /** Asks for the process under the name that ExecStart has, so that /proc shows what it would show of the real one. */
+  /**
+   * The process gets its argv[0] from ExecStart, so /proc shows what it would show for the real
+   * kubelet.
+   */
   #spawn(): void {
     const command = [this.#program, ...commandArguments(this.#unit)]
     const child = spawn(process.execPath, command, { argv0: this.#unit.path, env: {}, stdio: ['pipe', 'pipe', 'pipe'] })
     this.#child = child
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
-        for (const line of text.split('\n').filter((one) => one !== '')) this.#options.onLine?.(line, 'kubelet')
+        for (const line of text.split('\n').filter((line) => line !== '')) this.#options.onLine?.(line, 'kubelet')
       })
     }
     child.once('exit', (code, signal) => {
@@ -213,7 +217,7 @@ function isVerb(text: string): text is MachineVerb {
   return ['start', 'stop', 'restart', 'try-restart', 'reset-failed'].includes(text)
 }
 
-/** CLOCK_MONOTONIC, as systemd has it. */
+/** CLOCK_MONOTONIC, like systemd's. */
 function nowUs(): number {
   return Number(process.hrtime.bigint() / 1000n)
 }

@@ -1,6 +1,7 @@
 /**
- * A stand-in for the `systemctl` command: a script that hands its arguments to this process over loopback and prints the answer. Bash alone, because it starts in
- * 3 ms; Node would take 40. A secret in the script keeps other users of the machine out.
+ * A stand-in for the `systemctl` command: a script that sends its arguments to this process over
+ * loopback and prints the answer. In Bash, because it starts in 3 ms; Node.js would take 40. A
+ * secret in the script keeps out other users of the machine.
  */
 import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
@@ -16,16 +17,16 @@ export interface SystemctlAnswer {
 export async function serveSystemctl(path: string, answer: (words: readonly string[]) => SystemctlAnswer): Promise<Server> {
   const secret = randomBytes(16).toString('hex')
   const server = createServer((socket) => {
-    let asked = ''
+    let received = ''
     socket.setEncoding('utf8')
     socket.on('error', () => socket.destroy())
     socket.on('data', (text: string) => {
-      asked += text
-      if (!asked.endsWith('\n')) return
-      const [given, ...words] = asked.trimEnd().split(' ')
+      received += text
+      if (!received.endsWith('\n')) return
+      const [given, ...words] = received.trimEnd().split(' ')
       if (given !== secret) return socket.destroy()
-      const { code, stream, text: said } = answer(words)
-      return socket.end(`${code} ${stream}\n${said}`)
+      const { code, stream, text: output } = answer(words)
+      return socket.end(`${code} ${stream}\n${output}`)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -36,7 +37,7 @@ export async function serveSystemctl(path: string, answer: (words: readonly stri
 
 function script(port: number, secret: string): string {
   return `#!/bin/bash
-# Stands in for systemctl: asks the simulated systemd.
+# Stands in for systemctl: forwards the command to the simulated systemd.
 exec 3<>/dev/tcp/127.0.0.1/${port} || exit 1
 printf '%s\\n' "${secret} $*" >&3
 read -r code stream <&3

@@ -1,4 +1,7 @@
-/** The unit of a simulated kubelet, in the two shapes that real ones have, and how systemctl shows it. */
+/**
+ * The unit of a simulated kubelet, in the two forms that real units have, and the output of
+ * `systemctl show` for it.
+ */
 import { readFileSync } from 'node:fs'
 import { expandArguments } from '../../src/systemd/command-line.ts'
 import { parseEnvironmentFile } from '../../src/systemd/environment-file.ts'
@@ -8,7 +11,7 @@ import { UNIT_PROPERTIES } from '../../src/systemd/unit-properties.ts'
 
 export interface SimulatedUnit {
   readonly name: string
-  /** Of ExecStart: what it calls itself, and what the variables in it are put into. Nothing need be there. */
+  /** The program and the unexpanded words of ExecStart. The program need not exist. */
   readonly path: string
   readonly words: readonly string[]
   readonly environment: Readonly<Record<string, string>>
@@ -16,7 +19,7 @@ export interface SimulatedUnit {
   readonly dropIns: readonly string[]
 }
 
-/** The arguments that systemd starts the process with: files win over `Environment=`; a file that does not exist sets nothing. */
+/** The arguments of the process: files win over `Environment=`; a missing file sets nothing. */
 export function commandArguments({ words, environment, environmentFiles }: SimulatedUnit): string[] {
   const fromFiles = environmentFiles.flatMap((path) => {
     try {
@@ -28,7 +31,7 @@ export function commandArguments({ words, environment, environmentFiles }: Simul
   return expandArguments(words.slice(1), new Map([...Object.entries(environment), ...fromFiles])).map(({ text }) => text)
 }
 
-/** As kubeadm has it, with our drop-in after its own. */
+/** As installed by kubeadm, with the agent's drop-in after its own. */
 export function kubeadmUnit(paths: { readonly localConfig: string; readonly envFile: string; readonly flagsFile?: string }): SimulatedUnit {
   const directory = '/etc/systemd/system/kubelet.service.d'
   return {
@@ -44,13 +47,13 @@ export function kubeadmUnit(paths: { readonly localConfig: string; readonly envF
   }
 }
 
-/** As some cloud providers' images have it. */
+/** As in images of some cloud providers. */
 export function spelledOutUnit(paths: { readonly localConfig: string }): SimulatedUnit {
   const words = ['/usr/bin/kubelet', '--config', paths.localConfig, '$KUBELET_ARGS']
   return { name: 'kubelet.service', path: '/usr/bin/kubelet', words, environment: {}, environmentFiles: [], dropIns: [] }
 }
 
-/** Quoted where the real one quotes. */
+/** Quoted like the real output. */
 export function showUnit(unit: SimulatedUnit, machine: UnitMachine, mainPid: number): string {
   const { activeState, subState } = SHOWN_STATE[machine.state]
   const assignments = Object.entries(unit.environment).map(([name, value]) => `${name}=${value}`)
@@ -66,7 +69,7 @@ export function showUnit(unit: SimulatedUnit, machine: UnitMachine, mainPid: num
     ExecStart: [
       `{ path=${unit.path} ; argv[]=${unit.words.join(' ')} ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=${mainPid} ; code=(null) ; status=0/0 }`,
     ],
-    Environment: [assignments.map((one) => (/[\s"'\\`$]/.test(one) ? `"${one.replace(/["\\`$]/g, '\\$&')}"` : one)).join(' ')],
+    Environment: [assignments.map((text) => (/[\s"'\\`$]/.test(text) ? `"${text.replace(/["\\`$]/g, '\\$&')}"` : text)).join(' ')],
     EnvironmentFiles: unit.environmentFiles.map((path) => `${path} (ignore_errors=yes)`),
     DropInPaths: [unit.dropIns.join(' ')],
     NeedDaemonReload: ['no'],

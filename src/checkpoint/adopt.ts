@@ -1,9 +1,12 @@
 /**
- * A directory that kubelet's own dynamic configuration left: it kept `meta/` and `checkpoints/` one level deeper, in `store/`. Adopting
- * copies them to our layout and then renames `store`, so that a crash at any point leaves kubelet's copy whole and adoption begins
- * again. What is already ours is never overwritten. Checks no config: the records judge what they read.
+ * Adopts a directory that kubelet's own Dynamic Kubelet Configuration left behind. kubelet kept
+ * `meta/` and `checkpoints/` one level deeper, in `store/`. They are copied to the agent's layout,
+ * then `store` is renamed: after a crash at any point kubelet's copy is complete and adoption
+ * starts again. The agent's own files are never overwritten. Records and configs are validated
+ * later, when they are read.
  *
- * Upstream: `storeDir` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/controller.go`; `tmp_` is the prefix of `util/files`.
+ * Upstream: `storeDir` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/controller.go`; `tmp_` is the
+ * prefix of `util/files`.
  */
 import { join } from 'node:path'
 import type { ConfigMapData } from '../decision/config-source.ts'
@@ -17,17 +20,17 @@ const RECORDS = ['last-known-good', 'assigned'] as const
 
 export interface Adoption {
   readonly checkpoints: number
-  /** What was left behind, and why: for the log. */
+  /** What was not adopted, and why; for the log. */
   readonly remarks: readonly string[]
 }
 
-/** Whether there is something to adopt. */
+/** The directory to adopt. undefined: there is none. */
 export function findKubeletStore(files: Files, layout: Layout): string | undefined {
   const store = join(layout.directory, 'store')
   return files.stat(join(store, 'meta'))?.kind === 'directory' ? store : undefined
 }
 
-/** To be called before anything else reads the directory. */
+/** Must be called before anything else reads the directory. */
 export function adoptKubeletStore(files: Files, checkpoints: Checkpoints, layout: Layout): Adoption {
   const remarks: string[] = []
   const store = findKubeletStore(files, layout)
@@ -37,12 +40,14 @@ export function adoptKubeletStore(files: Files, checkpoints: Checkpoints, layout
     if (checkpoints.data(uid, resourceVersion) === undefined) checkpoints.save(uid, resourceVersion, data)
   }
   files.makeDirectory(layout.meta)
-  // Assigned last, and each as the bytes it is: a damaged one must be found damaged, not lost.
+  // `assigned` comes last. The bytes are copied unchanged: a damaged record must be found damaged,
+  // not lost.
   for (const name of RECORDS) {
     const bytes = files.read(join(store, 'meta', name))
     if (bytes === undefined) continue
     if (files.stat(layout.record(name)) === undefined) files.replace(layout.record(name), bytes)
-    else if (!files.read(layout.record(name))?.equals(bytes)) remarks.push(`${name} is ours already: kubelet's own was not taken`)
+    else if (!files.read(layout.record(name))?.equals(bytes))
+      remarks.push(`the agent already has a record ${name}; kubelet's own was not adopted`)
   }
   const { name } = planSetAside('store.adopted-', files.list(layout.directory) ?? [])
   files.rename(store, join(layout.directory, name))
@@ -60,18 +65,18 @@ function listStored(files: Files, root: string, remarks: string[]): Stored[] {
   for (const uid of files.list(root) ?? []) {
     if (files.stat(join(root, uid))?.kind !== 'directory') continue
     for (const resourceVersion of files.list(join(root, uid)) ?? []) {
-      // Unfinished work of kubelet's.
+      // A temporary directory of kubelet.
       if (resourceVersion.startsWith('tmp_')) continue
       const data = readStored(files, join(root, uid, resourceVersion))
       const safe = checkVersion('uid', uid).ok && checkVersion('resourceVersion', resourceVersion).ok
       if (safe && data !== undefined) stored.push({ uid, resourceVersion, data })
-      else remarks.push(`checkpoint ${join(root, uid, resourceVersion)} is not one that kubelet makes, and was not taken`)
+      else remarks.push(`${join(root, uid, resourceVersion)} is not a checkpoint of kubelet and was not adopted`)
     }
   }
   return stored
 }
 
-/** undefined: no directory of plain files with the names of keys. */
+/** undefined: not a directory of regular files whose names are valid keys. */
 function readStored(files: Files, directory: string): ConfigMapData | undefined {
   if (files.stat(directory)?.kind !== 'directory') return undefined
   const data = new Map<string, string>()

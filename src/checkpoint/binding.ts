@@ -1,6 +1,7 @@
 /**
- * Whose state this is: `meta/cluster` names the node and the cluster's CA certificates. A machine that was cloned, or joined to another
- * cluster, must not act on what it finds: foreign state is set aside whole, and the agent starts fresh.
+ * The node and the cluster that the state belongs to: `meta/cluster` contains the node's name and
+ * the hashes of the cluster's CA certificates. A machine that was cloned or joined to another
+ * cluster must not use the old state: all of it is set aside, and the agent starts from scratch.
  */
 import { join } from 'node:path'
 import type { Files } from '../ports/files.ts'
@@ -12,14 +13,19 @@ import { numbersAfter } from './set-aside.ts'
 
 export interface Binding {
   readonly nodeName: string
-  /** SHA-256, hex, of each CA certificate. Empty where the source has no CA: a directory of manifests. */
+  /**
+   * SHA-256 (hex) of each CA certificate. Empty without a cluster, with a directory of manifests.
+   */
   readonly caHashes: readonly string[]
 }
 
-/** `fresh`: bound to nothing yet. */
+/** `fresh`: the state is not bound yet. */
 export type BindingCheck = 'same' | 'fresh' | 'foreign'
 
-/** A CA that is rotated is trusted together with its successor for a time: one certificate in common is the same cluster. */
+/**
+ * While a CA is rotated, it is trusted together with its successor for a time: one certificate in
+ * common means the same cluster.
+ */
 export function compareBinding(kept: Binding | undefined, current: Binding): BindingCheck {
   if (kept === undefined) return 'fresh'
   if (kept.nodeName !== current.nodeName) return 'foreign'
@@ -27,13 +33,13 @@ export function compareBinding(kept: Binding | undefined, current: Binding): Bin
   return known && !current.caHashes.some((hash) => kept.caHashes.includes(hash)) ? 'foreign' : 'same'
 }
 
-/** undefined: none, or damaged, which binds to nothing either. */
+/** undefined: there is no binding, or it is damaged, which counts as none. */
 export function readBinding(files: Files, layout: Layout): Binding | undefined {
   const bytes = files.read(layout.binding)
   return bytes && parseJson(bytes, isBinding)
 }
 
-/** Writes only on change. */
+/** Writes only if the binding changes. */
 export function writeBinding(files: Files, layout: Layout, binding: Binding): void {
   const text = JSON.stringify(binding)
   if (files.read(layout.binding)?.toString() === text) return
@@ -42,9 +48,10 @@ export function writeBinding(files: Files, layout: Layout, binding: Binding): vo
 }
 
 /**
- * Moves foreign state under `foreign-<n>/`. To be called before anything else reads the directory, and again after a crash: what is still
- * there is moved to the same place, and `meta`, by which the state is known to be foreign, goes last. `nextStartFiles` say what kubelet
- * starts with next: they are removed first, since kubelet must never be left to start with a checkpoint that is gone.
+ * Moves foreign state to `foreign-<n>/`. Must be called before anything else reads the directory,
+ * and again after a crash: it then moves the rest to the same place. `meta`, which identifies the
+ * state as foreign, is moved last. `nextStartFiles` determine what kubelet starts with next. They
+ * are removed first: kubelet must never start with a checkpoint that is gone.
  */
 export function setForeignStateAside(files: Files, layout: Layout, nextStartFiles: readonly string[], onSetAside: OnSetAside): void {
   for (const path of nextStartFiles) files.remove(path)
@@ -57,7 +64,7 @@ export function setForeignStateAside(files: Files, layout: Layout, nextStartFile
   onSetAside({ path: layout.directory, to: target, why: 'it belongs to another node or cluster' })
 }
 
-/** The newest one, if a crash left it without `meta`; otherwise the next. */
+/** The newest one if a crash left it without `meta`; otherwise the next. */
 function foreignDirectory(files: Files, layout: Layout): string {
   const newest = numbersAfter('foreign-', files.list(layout.directory) ?? []).at(-1) ?? 0
   const path = (number: number) => join(layout.directory, `foreign-${number}`)

@@ -1,9 +1,11 @@
 /**
- * The checkpoint store: `checkpoints/<uid>/<resourceVersion>/<one file per key>`, and for what an overlay makes of one
- * `rendered/<uid>/<resourceVersion>/<overlay>/<one file per key>`. Either appears whole under its name or not at all, and never changes
- * after. It decides nothing: what to save, set aside or remove is the agent's.
+ * The checkpoint store: `checkpoints/<uid>/<resourceVersion>/<one file per key>`, and with an
+ * overlay `rendered/<uid>/<resourceVersion>/<overlay>/<one file per key>`. A checkpoint appears
+ * complete under its name or not at all, and never changes afterwards. The agent decides what to
+ * save, set aside or remove.
  *
- * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`, whose layout and bytes these are.
+ * Layout and bytes are upstream's: `fsstore.go` in Kubernetes 1.20
+ * `pkg/kubelet/kubeletconfig/checkpoint/store`.
  */
 import { basename, dirname, join } from 'node:path'
 import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../decision/config-source.ts'
@@ -27,9 +29,12 @@ export class CheckpointError extends Error {
   }
 }
 
-/** Not a character of a uid or resourceVersion, so that what was set aside cannot be taken for a checkpoint. */
+/**
+ * `~` cannot be in a uid or resourceVersion: a directory that was set aside never looks like a
+ * checkpoint.
+ */
 const SET_ASIDE = '~set-aside-'
-/** Hashing does not need a real key where only the files are compared. */
+/** For hashes that only compare the files. */
 const NO_KEY = ''
 
 interface CachedHashes {
@@ -42,9 +47,15 @@ export class FileCheckpoints implements Checkpoints {
   readonly #layout: Layout
   readonly #onSetAside: OnSetAside
   readonly #faults: LastingFaults
-  /** By path, as long as no file there changes its identity: hashing every checkpoint at every look would cost too much. */
+  /**
+   * By path, valid while no file there changes its identity: hashing every checkpoint at every
+   * observation would cost too much.
+   */
   readonly #hashes = new Map<string, CachedHashes>()
-  /** Until this store changes something: nobody but the holder of the lock does, and a command looks once. Listing takes longer than the rest of a look. */
+  /**
+   * Cached until this store changes something: only the holder of the lock does, and a command
+   * lists once. Listing takes longer than the rest of an observation.
+   */
   #listed: readonly CheckpointInfo[] | undefined
 
   constructor(files: TreeFiles, layout: Layout, onSetAside: OnSetAside, faults: LastingFaults) {
@@ -63,10 +74,10 @@ export class FileCheckpoints implements Checkpoints {
       if (found !== undefined) {
         throw new CheckpointError(
           'content-differs',
-          `checkpoint ${path} exists with other content, which is never overwritten; it can only be replaced`,
+          `checkpoint ${path} exists with different content, which is never overwritten; replace it instead`,
         )
       }
-      this.replace(uid, resourceVersion, data, 'it cannot be read, or holds something that is not a file', overlay)
+      this.replace(uid, resourceVersion, data, 'it cannot be read, or contains something that is not a file', overlay)
       return
     }
     this.#listed = undefined
@@ -104,7 +115,7 @@ export class FileCheckpoints implements Checkpoints {
 
   data(uid: string, resourceVersion: string, overlay?: string): ConfigMapData | undefined {
     const files = this.#read(this.#checkedPath(uid, resourceVersion, overlay))
-    // Not by assignment: `__proto__` is a legal key.
+    // Not by assignment, because `__proto__` is a valid key.
     return files && Object.fromEntries([...files].map(([name, bytes]) => [name, Buffer.from(bytes).toString()]))
   }
 
@@ -133,11 +144,11 @@ export class FileCheckpoints implements Checkpoints {
 
   #info(version: Omit<CheckpointInfo, 'savedAtMs'>): CheckpointInfo[] {
     const facts = this.#files.stat(this.#layout.checkpoint(version.uid, version.resourceVersion, version.overlay))
-    // Nothing is added to a checkpoint once it has its name, so that its mtime is when it was saved.
+    // A checkpoint never changes once it has its name, so its mtime is the time when it was saved.
     return facts?.kind === 'directory' ? [{ ...version, savedAtMs: facts.mtimeMs }] : []
   }
 
-  /** One directory that cannot be read is no reason not to look at the others, or not to decide. */
+  /** An unreadable directory must not keep the agent from reading the others and deciding. */
   #namesIn(directory: string): readonly string[] {
     try {
       return this.#files.stat(directory)?.kind === 'directory' ? this.#names(directory) : []
@@ -168,7 +179,7 @@ export class FileCheckpoints implements Checkpoints {
     return this.#layout.checkpoint(uid, resourceVersion, overlay)
   }
 
-  /** Directory entries that are names of uids or resourceVersions. */
+  /** The entries that are valid uids or resourceVersions. */
   #names(directory: string): string[] {
     return (this.#files.list(directory) ?? []).filter((name) => checkVersion('name', name).ok)
   }
@@ -201,7 +212,7 @@ export class FileCheckpoints implements Checkpoints {
     return hash
   }
 
-  /** undefined: no directory there, or something in it that is not a file. */
+  /** undefined: not a directory, or it contains something that is not a file. */
   #identities(path: string): string | undefined {
     if (this.#files.stat(path)?.kind !== 'directory') return undefined
     const facts = (this.#files.list(path) ?? []).map((name) => ({ name, stat: this.#files.stat(join(path, name)) }))

@@ -1,14 +1,17 @@
 /**
- * What a checkpoint is known by: a hash of all its files and of the key that kubelet reads, the same for a ConfigMap in memory and for
- * its files on disk. Pure. All files count, since a config may refer to the others by relative path.
+ * The content hash of a checkpoint: of all its files and of the key that kubelet reads, the same
+ * for a ConfigMap in memory and for its files on disk. Pure. All files count, because a config may
+ * refer to the others by relative path.
  */
 import { createHash } from 'node:crypto'
 import type { ConfigMapData, ContentHash } from '../decision/config-source.ts'
 
-/** By object: what is desired is asked for at every look and changes rarely. */
+/** By object: the desired content is needed at every observation and changes rarely. */
 const known = new WeakMap<ConfigMapData, Map<string, ContentHash>>()
 
-/** A key that the data lacks has a hash too: it is one content, and a refused one. */
+/**
+ * A key that is missing in the data has a hash too: that content exists, and preflight rejects it.
+ */
 export function contentHash(data: ConfigMapData, key: string): ContentHash {
   const byKey = known.get(data) ?? new Map<string, ContentHash>()
   const hash = byKey.get(key) ?? hashFiles(filesOf(data), key)
@@ -18,7 +21,7 @@ export function contentHash(data: ConfigMapData, key: string): ContentHash {
 
 export function hashFiles(files: ReadonlyMap<string, Uint8Array>, key: string): ContentHash {
   const hash = createHash('sha256')
-  // Each part with its length before it, so that no two contents are spelled alike.
+  // Each part is preceded by its length: different contents never produce the same input.
   const add = (bytes: Uint8Array) => hash.update(`${bytes.length}:`).update(bytes)
   add(Buffer.from(key))
   for (const [name, bytes] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {

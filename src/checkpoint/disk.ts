@@ -1,34 +1,36 @@
 /**
- * The few primitive steps that durable files are made of: each one a system call or nearly so. The real disk (node-disk.ts) and the
- * one in memory (fake-disk.ts) implement them; files.ts composes them, so that the simulation runs the very code that nodes run.
+ * The primitive steps of durable files, each about one system call. The real disk (node-disk.ts)
+ * and the one in memory (fake-disk.ts) implement them, and files.ts composes them: the simulation
+ * runs the same code as a node.
  */
 import type { FileFacts, Files } from '../ports/files.ts'
 
 /** Every method throws an error with an errno `code`. */
 export interface Disk {
-  /** Tells the unfinished work of two processes in one directory apart. */
+  /** Distinguishes the unfinished files of two processes in one directory. */
   readonly owner: string
   read(path: string): Buffer
   list(path: string): string[]
-  /** undefined: nothing there. Links are not followed. */
+  /** undefined: nothing exists at this path. Links are not followed. */
   stat(path: string): FileFacts | undefined
   makeDirectory(path: string, mode: number): void
-  /** Creates the file and syncs its bytes, not its name. May report success for fewer bytes than were given. */
+  /** Creates the file and syncs its bytes, not its name. May report success for a short write. */
   write(path: string, bytes: Buffer, mode: number): void
   append(path: string, text: string, mode: number): void
   rename(from: string, to: string): void
   unlink(path: string): void
-  /** Everything below, then the thing itself; fine if there is nothing. */
+  /** Removes everything below and then the entry itself, which need not exist. */
   removeTree(path: string): void
   /** Makes the names in a directory durable. */
   syncDirectory(path: string): void
 }
 
-/** Files, and whole directories. */
+/** Files, and complete directories. */
 export interface TreeFiles extends Files {
   /**
-   * Creates a directory with these files: afterwards it is there whole and durable, or not at all and an error is thrown. It must not exist,
-   * unless `aside` (a sibling) says where the one that is there goes: that one leaves its name only when the new one is ready to take it.
+   * Creates a directory with these files: it is complete and durable afterwards, or it does not
+   * exist and an error is thrown. It must not exist before, unless `aside`, a sibling, is the new
+   * name for the old one. The old directory is renamed only when the new one is ready.
    */
   createTree(path: string, files: ReadonlyMap<string, Uint8Array>, aside?: string): void
 }

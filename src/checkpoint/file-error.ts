@@ -1,6 +1,7 @@
 /**
- * The one error of file operations, what was tried, on which path, why it
- * failed and what to do. `code` is the errno name, or `short-write` where the system reported success but the bytes are not there.
+ * The error of all file operations: what was tried, on which path, why it failed and what to do.
+ * `code` is the errno name, or `short-write` if the system reported success but the bytes are
+ * missing.
  */
 export class FileError extends Error {
   override readonly name = 'FileError'
@@ -14,15 +15,18 @@ export class FileError extends Error {
   }
 }
 
-export type FileAction = 'read' | 'list' | 'look at' | 'create' | 'write' | 'rename' | 'remove' | 'append to' | 'sync'
+export type FileAction = 'read' | 'list' | 'inspect' | 'create' | 'write' | 'rename' | 'remove' | 'append to' | 'sync'
 
-/** What is there is not what belongs there. Anything else (a failing disk, rights, too many open files) says nothing of the file: see LastingFaults. */
+/**
+ * The path is not of the expected type. Any other error (a failing disk, permissions, too many open
+ * files) says nothing about the file: see LastingFaults.
+ */
 export function isDamage(cause: unknown): cause is FileError {
   return cause instanceof FileError && (cause.code === 'EISDIR' || cause.code === 'ENOTDIR')
 }
 
-const OTHER_ADVICE = 'it will be tried again; if it lasts, look at the file system'
-const FREE_SPACE = 'free space there; what was there before is intact'
+const OTHER_ADVICE = 'it will be tried again; if the error persists, check the file system'
+const FREE_SPACE = 'free up space there; the old content is intact'
 const PERMIT = 'check its owner, mode and mount, and ReadWritePaths= of the unit'
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: FREE_SPACE,
@@ -31,9 +35,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   EACCES: PERMIT,
   EPERM: PERMIT,
   EROFS: PERMIT,
-  EIO: 'the disk is failing: see the kernel log',
+  EIO: 'the disk is failing; check the kernel log',
   ENOENT: 'create its directory first',
-  EEXIST: 'remove or rename what is there',
-  ENOTDIR: 'remove or rename the file that stands where a directory belongs',
-  EISDIR: 'remove or rename the directory that stands where a file belongs',
+  EEXIST: 'remove or rename the existing entry',
+  ENOTDIR: 'remove or rename the file; a directory is expected',
+  EISDIR: 'remove or rename the directory; a file is expected',
 }

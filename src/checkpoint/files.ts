@@ -1,7 +1,9 @@
 /**
- * Durable files: the `Files` port, and whole directories, composed of a disk's primitive steps in the order that fsync(2) and
- * rename(2) ask for: bytes are synced before the rename that shows them, the directory after it. No other fsync is made: one more
- * costs 1 to 20 ms on a real disk, one fewer loses a file at power loss. Knows nothing of the directory's layout.
+ * Durable files: the `Files` port, and complete directories, composed of a disk's primitive steps
+ * in the order that fsync(2) and rename(2) require: bytes are synced before the rename that makes
+ * them visible, and the directory after it. No other fsync is made: one more costs 1 to 20 ms on a
+ * real disk, one fewer loses a file at power loss. Independent of the layout of the dynamic config
+ * directory.
  */
 import { basename, dirname, join } from 'node:path'
 import type { FileFacts } from '../ports/files.ts'
@@ -10,7 +12,10 @@ import type { Disk, TreeFiles } from './disk.ts'
 import type { FileAction } from './file-error.ts'
 import { FileError } from './file-error.ts'
 
-/** Names of unfinished work start so; no ConfigMap key may (`IsConfigMapKey` upstream), and so `list` can hide them. */
+/**
+ * Prefix of unfinished files. No ConfigMap key may begin with it (`IsConfigMapKey` upstream), so
+ * `list` can hide them.
+ */
 const UNFINISHED = '..'
 const OUR_UNFINISHED = /^\.\..*\.(\d+|fake)$/
 const DIRECTORY_MODE = 0o700
@@ -18,7 +23,10 @@ const FILE_MODE = 0o600
 
 export class DurableFiles implements TreeFiles {
   readonly #disk: Disk
-  /** Directories that changed but whose fsync failed: what is visible there may yet be lost, so each later sync tries them again. */
+  /**
+   * Directories whose fsync failed after a change: it can still be lost, so each later sync retries
+   * them.
+   */
   readonly #unsynced = new Set<string>()
 
   constructor(disk: Disk) {
@@ -36,13 +44,13 @@ export class DurableFiles implements TreeFiles {
   }
 
   stat(path: string): FileFacts | undefined {
-    return attempt('look at', path, () => this.#disk.stat(path))
+    return attempt('inspect', path, () => this.#disk.stat(path))
   }
 
   makeDirectory(path: string, mode: number = DIRECTORY_MODE): void {
     attempt('create', path, () => {
       const found = this.#disk.stat(path)
-      if (found?.kind === 'file') throw new FileError('create', path, 'ENOTDIR', 'a file is there')
+      if (found?.kind === 'file') throw new FileError('create', path, 'ENOTDIR', 'a file exists there')
       if (found !== undefined) return
       this.makeDirectory(dirname(path), mode)
       this.#disk.makeDirectory(path, mode)
@@ -53,7 +61,8 @@ export class DurableFiles implements TreeFiles {
   replace(path: string, bytes: Uint8Array | string, options: { mode?: number } = {}): void {
     attempt('write', path, () => {
       this.#place(path, Buffer.from(bytes), options.mode ?? FILE_MODE)
-      // Makes the rename durable. Should only this fail, the new bytes are already in place: they are right, but not yet safe.
+      // Makes the rename durable. If only this fails, the new bytes are in place and correct, but
+      // not durable yet.
       this.#sync(dirname(path))
     })
   }
@@ -68,9 +77,11 @@ export class DurableFiles implements TreeFiles {
       try {
         this.#disk.makeDirectory(unfinished, DIRECTORY_MODE)
         for (const [name, bytes] of files) this.#place(join(unfinished, name), Buffer.from(bytes), FILE_MODE)
-        // Once for the names of all files; the directory's own name needs no fsync before it is the final one.
+        // Once for the names of all files; the directory's own name needs an fsync only when it is
+        // the final one.
         this.#disk.syncDirectory(unfinished)
-        // Only now, when nothing is left that a full disk could refuse; and safely away before its name is taken.
+        // Only now, when a full disk can no longer make it fail; and durable before the name is
+        // used again.
         if (exists && aside !== undefined) {
           this.#disk.rename(path, aside)
           this.#sync(dirname(path))
@@ -85,19 +96,22 @@ export class DurableFiles implements TreeFiles {
     })
   }
 
-  /** What was set aside for something that could not take its place. Where this fails too, the next try makes it good. */
+  /**
+   * Restores what was set aside if its replacement failed. If this fails too, the next attempt
+   * repairs it.
+   */
   #restore(path: string, aside: string): void {
     try {
       if (this.#disk.stat(path) === undefined && this.#disk.stat(aside) !== undefined) this.#disk.rename(aside, path)
     } catch {
-      // The error that led here says more.
+      // The caller reports the original error, which says more.
     }
   }
 
   rename(from: string, to: string): void {
     attempt('rename', from, () => {
       this.#disk.rename(from, to)
-      // The new name first: if anything is lost between the two, it is the removal of the old one.
+      // The new name first: a crash between the two can only lose the removal of the old name.
       this.#sync(dirname(to))
       if (dirname(from) !== dirname(to)) this.#sync(dirname(from))
     })
@@ -116,7 +130,8 @@ export class DurableFiles implements TreeFiles {
       if (this.#disk.stat(path) === undefined) return
       const unfinished = this.#unfinished(path)
       this.#clear(unfinished)
-      // Out of sight at once and durably: half a directory must never be seen under its name, not even after a power loss.
+      // Renamed first, durably: a partly removed directory must never be visible under its name,
+      // even after a power loss.
       this.#disk.rename(path, unfinished)
       this.#sync(dirname(path))
       this.#disk.removeTree(unfinished)
@@ -128,15 +143,17 @@ export class DurableFiles implements TreeFiles {
   }
 
   /**
-   * To be called once on a directory, under its lock, before what it holds is relied on: removes what a crash left unfinished, and
-   * syncs every directory, since a rename that this process can see may never have reached the disk.
+   * Called once for a directory, under its lock, before its content is used. Removes what a crash
+   * left unfinished, and syncs every directory, because a rename that this process sees may not be
+   * on disk yet.
    */
   settle(path: string, deep = true): void {
     attempt('sync', path, () => {
       if (this.#disk.stat(path) === undefined) return
       for (const name of this.#disk.list(path)) {
         const entry = join(path, name)
-        // `..name.owner`, as we make them; other programs' names that begin so (kubelet's own `..data`) are none of ours.
+        // `..name.owner` is the agent's; names of other programs may begin with dots too (kubelet's
+        // `..data`).
         if (OUR_UNFINISHED.test(name)) this.#disk.removeTree(entry)
         else if (deep && this.#disk.stat(entry)?.kind === 'directory') this.settle(entry)
       }
@@ -144,16 +161,25 @@ export class DurableFiles implements TreeFiles {
     })
   }
 
-  /** Bytes to a file under its final name, the directory not yet synced. The old file is intact after any throw. */
+  /**
+   * Writes the bytes and gives them their final name, without syncing the directory. If it throws,
+   * the old file is intact.
+   */
   #place(path: string, bytes: Buffer, mode: number): void {
     const unfinished = this.#unfinished(path)
     try {
       this.#clear(unfinished)
       this.#disk.write(unfinished, bytes, mode)
-      // write-file-atomic takes no notice of how much write(2) wrote: on a full disk the file is silently short.
+      // write-file-atomic ignores how much write(2) wrote: on a full disk the file is silently too
+      // short.
       const found = this.#disk.read(unfinished)
       if (!found.equals(bytes)) {
-        throw new FileError('write', path, 'short-write', `${bytes.length} bytes were written, ${found.length} read back, not the same`)
+        throw new FileError(
+          'write',
+          path,
+          'short-write',
+          `${bytes.length} bytes were written, and ${found.length} different ones read back`,
+        )
       }
       this.#disk.rename(unfinished, path)
     } catch (cause) {
@@ -162,12 +188,15 @@ export class DurableFiles implements TreeFiles {
     }
   }
 
-  /** A sibling to work on. Short, because a name has 255 bytes and a ConfigMap key may use 253 of them. */
+  /**
+   * A temporary sibling. Its name is short, because names have at most 255 bytes and a key may have
+   * 253.
+   */
   #unfinished(path: string): string {
     return join(dirname(path), `${UNFINISHED}${basename(path).slice(0, 40)}.${this.#disk.owner}`)
   }
 
-  /** Of what an earlier process with the same pid may have left. */
+  /** Removes what an earlier process with the same pid may have left. */
   #clear(unfinished: string): void {
     if (this.#disk.stat(unfinished) !== undefined) this.#disk.removeTree(unfinished)
   }
@@ -176,7 +205,7 @@ export class DurableFiles implements TreeFiles {
     try {
       this.#clear(unfinished)
     } catch {
-      // The failure that led here is the one to report; `settle` removes the rest at the next start.
+      // The caller reports the original error; `settle` removes the rest at the next start.
     }
   }
 
@@ -189,7 +218,8 @@ export class DurableFiles implements TreeFiles {
         this.#disk.syncDirectory(earlier)
         this.#unsynced.delete(earlier)
       } catch {
-        // Reported when it failed first. A directory that still fails must not keep this write, to another one, from being done.
+        // It was reported when it failed first, and must not make this write to another directory
+        // fail.
       }
     }
   }
@@ -210,13 +240,16 @@ function attempt<T>(tried: FileAction, path: string, action: () => T): T {
   try {
     return action()
   } catch (cause) {
-    // An error without an errno is none of the disk's: it passes as it is.
+    // An error without an errno does not come from the disk: it is passed on unchanged.
     if (cause instanceof FileError || errorCode(cause) === undefined) throw cause
     throw new FileError(tried, path, errorCode(cause) ?? '', describeCause(cause), cause)
   }
 }
 
-/** Without the call and its path, which Node.js appends: the path is named already, and that of a temporary file is another one each time. */
+/**
+ * Removes the call and the path that Node.js appends: the path is in the message already, and that
+ * of a temporary file is different each time.
+ */
 function describeCause(cause: unknown): string {
   return errorMessage(cause).replace(/, \w+ '.*$/s, '')
 }

@@ -1,8 +1,10 @@
 /**
- * Which names may become file names, and where every file of the dynamic config directory is. Pure. Names come from the API server
- * and so from whoever may write there: what is not plainly safe is refused, never repaired.
+ * The layout of the dynamic config directory, and which names may become file names in it. Pure.
+ * Names come from the API server, so from anyone who may write there: unsafe names are rejected,
+ * never repaired.
  *
- * Rules: `validation.IsConfigMapKey` in k8s.io/apimachinery for keys; systemd.exec(5), EnvironmentFile=, for the directory.
+ * Rules: `validation.IsConfigMapKey` in k8s.io/apimachinery for keys; systemd.exec(5),
+ * EnvironmentFile=, for the directory.
  */
 import { isAbsolute, join, normalize, relative } from 'node:path'
 import type { CheckpointFile, ConfigMapData, ConfigMapSource } from '../decision/config-source.ts'
@@ -14,17 +16,17 @@ export type NameRefusal = 'empty' | 'too-long' | 'reserved' | 'unsafe-character'
 const OK: NameCheck = { ok: true }
 const SAFE_NAME = /^[-._a-zA-Z0-9]+$/
 const LONGEST_KEY = 253
-/** Shorter than a key: a uid or resourceVersion must leave room for the suffix under which its checkpoint may be set aside. */
+/** Shorter than a key, to leave room for the suffix of a checkpoint that is set aside. */
 const LONGEST_VERSION = 200
 
-/** `what` names the field in the answer: `uid`, `resourceVersion`. */
+/** @param what the field, for the message: `uid`, `resourceVersion` */
 export function checkVersion(what: string, name: string): NameCheck {
   return checkName(what, name, LONGEST_VERSION)
 }
 
 const OVERLAY = /^[0-9a-f]{16}$/
 
-/** @param overlay undefined: there is none */
+/** @param overlay undefined: the source has no overlay */
 export function checkOverlay(overlay: string | undefined): NameCheck {
   if (overlay === undefined || OVERLAY.test(overlay)) return OK
   return { ok: false, reason: 'unsafe-character', detail: `overlay ${quote(overlay)} is not 16 hexadecimal digits` }
@@ -43,7 +45,7 @@ export function checkFile(file: CheckpointFile): NameCheck {
   ])
 }
 
-/** Everything in a source that becomes a path or a line of a record. */
+/** Checks everything in a source that becomes part of a path or a line of a record. */
 export function checkSource(source: ConfigMapSource): NameCheck {
   return firstRefusal([
     checkName('namespace', source.namespace, LONGEST_KEY),
@@ -58,20 +60,23 @@ export function checkData(data: ConfigMapData): NameCheck {
 
 const SAFE_DIRECTORY = /^[-._a-zA-Z0-9/@:+,]+$/
 
-/** The dynamic config directory: its path is written to an EnvironmentFile and then split into words by systemd. */
+/**
+ * Checks the dynamic config directory: systemd splits its path, from an environment file, into
+ * words.
+ */
 export function checkDirectory(path: string): NameCheck {
   const refuse = (reason: NameRefusal, why: string): NameCheck => ({ ok: false, reason, detail: `directory ${quote(path)} ${why}` })
   if (path === '') return refuse('empty', 'is empty')
   if (!isAbsolute(path)) return refuse('not-absolute', 'is not an absolute path')
   if (!SAFE_DIRECTORY.test(path))
-    return refuse('unsafe-character', 'may hold letters, digits and /-._@:+, only: systemd would split or unquote it')
+    return refuse('unsafe-character', 'may only contain letters, digits and /-._@:+, because systemd splits and unquotes it')
   if (path === '/' || path !== normalize(path) || path.endsWith('/'))
-    return refuse('reserved', 'must be plain: no //, /./, /../, and no / at the end')
+    return refuse('reserved', 'must not contain //, /./ or /../, and must not end with /')
   if (path.length > 1000) return refuse('too-long', `has ${path.length} characters, more than 1000`)
   return OK
 }
 
-/** Where everything is. Takes names that were checked. */
+/** Paths in the directory. The names that are passed in must have been checked. */
 export interface Layout {
   readonly directory: string
   readonly meta: string
@@ -82,11 +87,11 @@ export interface Layout {
   /** The cluster and node that this state belongs to. */
   readonly binding: string
   readonly checkpoints: string
-  /** With an overlay: its rendering. */
+  /** The directory of a checkpoint, or of its rendering with an overlay. */
   checkpoint(uid: string, resourceVersion: string, overlay?: string): string
   /** The file that kubelet's `--config` names. */
   file(file: CheckpointFile): string
-  /** Checkpoints with this node's overlay, each in a directory beneath that of its version. */
+  /** Checkpoints with this node's overlay, each in a directory below that of its version. */
   readonly rendered: string
   readonly requests: string
   readonly lock: string
@@ -115,7 +120,10 @@ export function layoutOf(directory: string): Layout {
   }
 }
 
-/** The other way round: which file of which checkpoint or rendering a path names, whoever wrote the path. undefined: none. */
+/**
+ * The inverse of `file`, for any path: which file of which checkpoint or rendering it is.
+ * undefined: none.
+ */
 export function findFile({ checkpoints, rendered }: Layout, path: string): CheckpointFile | undefined {
   const [uid, resourceVersion, ...inside] = relative(checkpoints, path).split('/')
   if (uid && uid !== '..') return toFile(uid, resourceVersion, undefined, inside)
@@ -133,9 +141,9 @@ function checkName(what: string, name: string, longest: number): NameCheck {
   const refuse = (reason: NameRefusal, why: string): NameCheck => ({ ok: false, reason, detail: `${what} ${quote(name)} ${why}` })
   if (name === '') return refuse('empty', 'is empty')
   if (name.length > longest) return refuse('too-long', `has ${name.length} characters, more than ${longest}`)
-  if (!SAFE_NAME.test(name)) return refuse('unsafe-character', 'may hold letters, digits, -, _ and . only')
-  // `..` also opens the names of unfinished work (files.ts).
-  if (name === '.' || name.startsWith('..')) return refuse('reserved', 'may not be . or start with ..')
+  if (!SAFE_NAME.test(name)) return refuse('unsafe-character', 'may only contain letters, digits, -, _ and .')
+  // `..` is also the prefix of unfinished files (files.ts).
+  if (name === '.' || name.startsWith('..')) return refuse('reserved', 'must not be . or start with ..')
   return OK
 }
 
@@ -143,7 +151,7 @@ function firstRefusal(checks: readonly NameCheck[]): NameCheck {
   return checks.find((check) => !check.ok) ?? OK
 }
 
-/** For a message: hostile names are cut and escaped. */
+/** Shortens and escapes hostile names for a message. */
 function quote(name: string): string {
   return JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}...` : name)
 }

@@ -1,7 +1,8 @@
 /**
- * One agent a directory: flock(2) on `<directory>/lock`, taken by flock(1) of util-linux on a descriptor that we hand to it, since Node
- * has no call for it. The lock belongs to the open file, not to the process that took it: it is held as long as ours is open, and ends
- * with us whatever ends us. The pid in the file is for people only.
+ * One agent per directory: flock(2) on `<directory>/lock`. Node.js has no call for it, so flock(1)
+ * of util-linux takes the lock on a descriptor that the agent passes to it. The lock belongs to the
+ * open file, not to the process that took it: it is held while the agent's descriptor is open, and
+ * ends with the agent however that ends. The pid in the file is only informative.
  */
 import { spawnSync } from 'node:child_process'
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
@@ -18,10 +19,11 @@ export type LockHolder =
   | { readonly kind: 'absent' }
   | { readonly kind: 'unknown'; readonly detail: string }
 
-/** The directory must exist. `pid` is written into the file. */
+/** The directory must exist. `pid` is written to the file. */
 export function takeLock(path: string, pid: number): LockResult {
   const descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
-  // Waits a second: an agent that is just ending, or a command that looks who holds the lock, is no second agent.
+  // Waits a second: an agent that is ending, or a command that reads the holder, is not a second
+  // agent.
   const answer = flock(descriptor, ['--exclusive', '--timeout', '1'])
   if (answer.kind !== 'locked') {
     const detail = answer.kind === 'taken' ? `another agent${describePid(readPid(path))} uses this directory: stop it first` : answer.detail
@@ -32,7 +34,7 @@ export function takeLock(path: string, pid: number): LockResult {
   return { ok: true, lock: { release: () => closeSync(descriptor) } }
 }
 
-/** For the command line: who holds the lock. Takes it shared, for a moment. */
+/** Who holds the lock, for the command line. Takes a shared lock for a moment. */
 export function findLockHolder(path: string): LockHolder {
   let descriptor: number
   try {
@@ -54,9 +56,10 @@ type FlockAnswer = { readonly kind: 'locked' } | { readonly kind: 'taken' } | { 
 function flock(descriptor: number, how: readonly string[]): FlockAnswer {
   const { status, error, stderr } = spawnSync('flock', [...how, '3'], { stdio: ['ignore', 'ignore', 'pipe', descriptor] })
   if (status === 0) return { kind: 'locked' }
-  // Its documented exit code for a conflict; every other failure says why.
+  // The documented exit code for a conflict; any other failure has a message.
   if (status === 1 && stderr.length === 0) return { kind: 'taken' }
-  const why = errorCode(error) === 'ENOENT' ? 'there is no flock program: install util-linux' : `flock failed: ${error?.message ?? stderr}`
+  const why =
+    errorCode(error) === 'ENOENT' ? 'the program flock is missing: install util-linux' : `flock failed: ${error?.message ?? stderr}`
   return { kind: 'failed', detail: why.trim() }
 }
 
@@ -65,7 +68,7 @@ function writePid(descriptor: number, pid: number): void {
     ftruncateSync(descriptor)
     writeSync(descriptor, `${pid}\n`, 0)
   } catch {
-    // A full disk is no reason not to hold the lock.
+    // The lock is held even if the disk is full.
   }
 }
 

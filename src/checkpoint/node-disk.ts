@@ -1,6 +1,6 @@
 /**
- * The real disk: node:fs, synchronous (measured faster than fs.promises), and the only module that knows write-file-atomic. It
- * composes nothing: what makes a change durable and complete is in files.ts.
+ * The real disk: synchronous node:fs (measured: faster than fs.promises) and write-file-atomic,
+ * which only this module imports. files.ts composes these steps to durable and complete changes.
  */
 import {
   appendFileSync,
@@ -50,7 +50,8 @@ export class NodeDisk implements Disk {
   }
 
   write(path: string, bytes: Buffer, mode: number): void {
-    // No `chown: false`, which its sync form takes no notice of: it copies the owner of the file that it finds, so it must find none.
+    // Its sync form ignores `chown: false` and copies the owner of an existing file, so the path
+    // must not exist.
     writeFileAtomic.sync(path, bytes, { mode })
   }
 

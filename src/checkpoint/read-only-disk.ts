@@ -1,4 +1,4 @@
-/** A disk that may only be looked at, for commands that promise to change nothing: each change is refused as on a read-only mount. */
+/** A disk for commands that must change nothing: it rejects each change, like a read-only mount. */
 import type { FileFacts } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
 import type { Disk } from './disk.ts'

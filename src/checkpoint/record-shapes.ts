@@ -1,5 +1,4 @@
-/** The shapes of what is kept as JSON: verdicts, and the records in /run. Pure. */
-
+/** The shapes of the records that are stored as JSON: verdicts, and the records in /run. Pure. */
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState, ClusterPause } from '../decision/desired.ts'
 import type { HealthRecord, SeenProcess } from '../decision/health.ts'

@@ -1,11 +1,12 @@
 /**
- * The records under `meta/`: which source is assigned, last-known-good and previous, what was proven, and the verdicts. They outlive
- * reboots, so each is one file, replaced whole. What cannot be parsed is set aside by the read that finds it, and said; nothing is
- * guessed. Decides nothing.
+ * The records under `meta/`: the assigned, last-known-good and previous sources, what was proven,
+ * and the verdicts. They survive reboots, so each is one file that is replaced as a whole. A read
+ * that finds a record that cannot be parsed sets it aside and logs that; its content is never
+ * guessed.
  *
- * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`: an empty file means local.
+ * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`: an empty
+ * file means local.
  */
-
 import { join } from 'node:path'
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
@@ -27,7 +28,7 @@ import { parseSource, serializeSource } from './serialize.ts'
 import type { OnSetAside } from './set-aside.ts'
 import { numbersAfter, planSetAside } from './set-aside.ts'
 
-/** The newest are kept: a verdict on what was not tried for so long may be forgotten. */
+/** The number of verdicts kept, the newest first: older ones may be forgotten. */
 const VERDICTS_KEPT = 100
 const LOCAL: RecordState = { kind: 'source', source: 'local' }
 
@@ -55,11 +56,11 @@ export class FileRecords implements Records {
   readonly #log: Log
   readonly #onSetAside: OnSetAside
   readonly #faults: LastingFaults
-  /** Verdicts as last read, as long as their file keeps its identity. */
+  /** The verdicts as last read, valid while their file keeps its identity. */
   #read: { readonly identity: string; readonly verdicts: ReadonlyMap<TrialKey, Verdict> } | undefined
-  /** Verdicts that could not be written yet: what counts until they can. */
+  /** The verdicts that could not be written; they are in force until they can. */
   #unwritten: ReadonlyMap<TrialKey, Verdict> | undefined
-  readonly #said = new Set<string>()
+  readonly #logged = new Set<string>()
 
   constructor({ files, layout, log, onSetAside, faults }: RecordsOptions) {
     this.#files = files
@@ -76,7 +77,7 @@ export class FileRecords implements Records {
     if (parsed.ok) return { kind: 'source', source: parsed.source }
     this.#setAside(path, parsed.detail)
     if (name === 'assigned') return { kind: 'damaged', detail: `${path}: ${parsed.detail}` }
-    this.#sayOnce(`${name} is lost and counts as local: ${path}: ${parsed.detail}`)
+    this.#logOnce(`${name} is lost and counts as local: ${path}: ${parsed.detail}`)
     return LOCAL
   }
 
@@ -120,7 +121,7 @@ export class FileRecords implements Records {
 
   writeVerdict(verdict: Verdict): void {
     const verdicts = new Map(this.verdicts())
-    // Deleted first, so that what was judged again counts as new.
+    // Deleted first, so that a new verdict on the same key is the newest entry.
     verdicts.delete(verdict.key)
     verdicts.set(verdict.key, verdict)
     this.#unwritten = new Map([...verdicts].slice(-VERDICTS_KEPT))
@@ -134,7 +135,10 @@ export class FileRecords implements Records {
     this.#writeVerdicts()
   }
 
-  /** A full disk must not keep the agent from acting on a verdict: each look at the verdicts tries again to write them. */
+  /**
+   * A full disk must not keep the agent from acting on a verdict: each access to the verdicts tries
+   * to write them again.
+   */
   #writeVerdicts(): void {
     if (this.#unwritten === undefined) return
     try {
@@ -142,11 +146,14 @@ export class FileRecords implements Records {
       this.#unwritten = undefined
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
-      this.#sayOnce(`verdicts are kept in memory until they can be written: ${cause.message}`, `verdicts ${cause.code}`)
+      this.#logOnce(`verdicts are kept in memory until they can be written: ${cause.message}`, `verdicts ${cause.code}`)
     }
   }
 
-  /** No file is local in a fresh directory. A damaged `assigned` that was set aside stays unknown until it is written anew. */
+  /**
+   * In a new directory, a missing file means local. A damaged `assigned` that was set aside stays
+   * unknown until it is written again.
+   */
   #absent(name: RecordName): RecordState {
     if (name !== 'assigned') return LOCAL
     const setAside = numbersAfter('assigned.damaged-', this.#files.list(this.#layout.meta) ?? []).at(-1)
@@ -163,13 +170,13 @@ export class FileRecords implements Records {
   #readJson<T>(path: string, check: Check<T>): T | undefined {
     const parsed = this.#load(path, (bytes): { readonly ok: true; readonly value: T } | Damaged => {
       const value = parseJson(bytes, check)
-      return value === undefined ? { ok: false, detail: 'not the JSON that belongs there' } : { ok: true, value }
+      return value === undefined ? { ok: false, detail: 'not the expected JSON' } : { ok: true, value }
     })
     if (parsed?.ok === false) this.#setAside(path, parsed.detail)
     return parsed?.ok ? parsed.value : undefined
   }
 
-  /** undefined: no such file. */
+  /** undefined: the file does not exist. */
   #load<T>(path: string, parse: (bytes: Buffer) => T): T | Damaged | undefined {
     try {
       const bytes = this.#files.read(path)
@@ -193,14 +200,14 @@ export class FileRecords implements Records {
       this.#onSetAside({ path, to, why })
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
-      this.#sayOnce(`${path} is damaged (${why}) and cannot be set aside: ${cause.message}`)
+      this.#logOnce(`${path} is damaged (${why}) and cannot be set aside: ${cause.message}`)
     }
   }
 
-  /** @param fact what it comes to, where the text has figures in it that may differ each time */
-  #sayOnce(text: string, fact = text): void {
-    if (this.#said.has(fact)) return
-    this.#said.add(fact)
+  /** @param fact identifies the message, where its text may contain different figures each time */
+  #logOnce(text: string, fact = text): void {
+    if (this.#logged.has(fact)) return
+    this.#logged.add(fact)
     this.#log.error(text)
   }
 }

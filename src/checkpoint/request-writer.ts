@@ -1,4 +1,7 @@
-/** What the operator asks for, as files under `requests/`: the writing half, for the command line. Durable when a method returns. */
+/**
+ * Writes the operator's requests as files under `requests/`, for the command line. Each method is
+ * durable when it returns.
+ */
 import { join } from 'node:path'
 import type { ContentHash } from '../decision/config-source.ts'
 import type { Files } from '../ports/files.ts'

@@ -1,6 +1,7 @@
 /**
- * What the operator asks for, as files under `requests/`: the reading half, for the agent. Anyone who may write there may also ask, so
- * a request is only ever one of three; whatever else lies there is ignored, and said once.
+ * Reads the operator's requests from the files under `requests/`, for the agent. Write permission
+ * there is permission to make requests, so there are only three of them; any other file is ignored,
+ * and logged once.
  */
 import { join } from 'node:path'
 import type { Requests } from '../decision/records.ts'
@@ -13,7 +14,7 @@ import { FileError } from './file-error.ts'
 import type { Layout } from './layout.ts'
 import { isHoldRequest, isRetryRequest, isRollbackRequest } from './request-shapes.ts'
 
-/** A request is a line; more is none. */
+/** A request is one line; a longer file is not a request. */
 const LONGEST = 4096
 
 type RequestName = 'hold' | 'rollback' | 'retry'
@@ -28,9 +29,12 @@ export class FileRequests implements OperatorRequests {
   readonly #files: Files
   readonly #directory: string
   readonly #log: Log
-  /** Each file as it was last read: what `done` removes, and what still counts while the disk cannot be read. */
+  /**
+   * Each file as last read: `done` removes just that one, and it stays in force while the disk
+   * cannot be read.
+   */
   readonly #seen = new Map<RequestName, Seen>()
-  readonly #said = new Set<string>()
+  readonly #logged = new Set<string>()
 
   constructor(files: Files, layout: Layout, log: Log) {
     this.#files = files
@@ -48,44 +52,44 @@ export class FileRequests implements OperatorRequests {
 
   done(request: 'rollback' | 'retry'): void {
     const path = join(this.#directory, request)
-    // One that came after the last read is not the one that was carried out.
+    // A request that arrived after the last read has not been carried out.
     if (this.#files.stat(path)?.identity === this.#seen.get(request)?.identity) this.#files.remove(path)
     this.#seen.delete(request)
   }
 
   #readOne<T>(name: RequestName, check: Check<T>): T | undefined {
-    const seen = this.#look(name, check)
+    const seen = this.#inspect(name, check)
     if (seen === undefined) this.#seen.delete(name)
     else this.#seen.set(name, seen)
     return check(seen?.value) ? seen?.value : undefined
   }
 
-  #look(name: RequestName, check: Check<unknown>): Seen | undefined {
+  #inspect(name: RequestName, check: Check<unknown>): Seen | undefined {
     const path = join(this.#directory, name)
     const before = this.#seen.get(name)
     try {
       const facts = this.#files.stat(path)
       if (facts === undefined || facts.identity === before?.identity) return facts && before
       const value = this.#parse(path, facts, check)
-      if (value === undefined) this.#sayOnce(`${path} is no request and is ignored; remove it`)
+      if (value === undefined) this.#logOnce(`${path} is not a valid request and is ignored; remove it`)
       return { identity: facts.identity, value }
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
-      this.#sayOnce(`a request is taken as it was before: ${cause.message}`)
+      this.#logOnce(`a request cannot be read and stays as it was: ${cause.message}`)
       return before
     }
   }
 
   #parse(path: string, facts: FileFacts, check: Check<unknown>): unknown {
-    // Reading a pipe would never end.
+    // Reading a pipe might never end.
     if (facts.kind !== 'file' || facts.size > LONGEST) return undefined
     const bytes = this.#files.read(path)
     return bytes && parseJson(bytes, check)
   }
 
-  #sayOnce(text: string): void {
-    if (this.#said.has(text)) return
-    this.#said.add(text)
+  #logOnce(text: string): void {
+    if (this.#logged.has(text)) return
+    this.#logged.add(text)
     this.#log.warn(text)
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The records that end with the boot, in the runtime directory (`/run/kubelet-cfg-agent`): health, restarts, the start of a spread.
- * Nothing that fails here stops the agent: what cannot be written is kept in memory, what is not as it should be counts as absent.
+ * The records of the present boot, in the runtime directory (`/run/kubelet-cfg-agent`): health,
+ * restarts, the start of a spread. No failure here stops the agent: a record that cannot be written
+ * is kept in memory, and an invalid one counts as absent.
  */
 import { join } from 'node:path'
 import type { HealthRecord } from '../decision/health.ts'
@@ -19,7 +20,7 @@ export class FileRuntimeRecords implements RuntimeRecords {
   readonly #files: Files
   readonly #directory: string
   readonly #log: Log
-  /** What could not be written: it counts, and not the file. */
+  /** The records that could not be written; they replace their files until they can. */
   readonly #unwritten = new Map<RuntimeFile, string>()
 
   constructor(files: Files, directory: string, log: Log) {
@@ -70,13 +71,14 @@ export class FileRuntimeRecords implements RuntimeRecords {
     try {
       if (!this.#holds(path, text)) {
         this.#files.makeDirectory(this.#directory)
-        // Atomic is what matters; durable it is too, which costs nothing on the tmpfs that /run is.
+        // Only atomicity matters here; durability costs nothing, because /run is a tmpfs.
         this.#files.replace(path, text)
       }
       this.#unwritten.delete(name)
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
-      if (!this.#unwritten.has(name)) this.#log.warn(`${name} is kept in memory and would not outlive the agent: ${cause.message}`)
+      if (!this.#unwritten.has(name))
+        this.#log.warn(`the record ${name} is only in memory and would be lost if the agent ended: ${cause.message}`)
       this.#unwritten.set(name, text)
     }
   }

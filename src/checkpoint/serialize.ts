@@ -1,19 +1,24 @@
 /**
- * `SerializedNodeConfigSource`: the bytes of `meta/assigned` and the other records, as kubelet wrote them, and back. Pure. An empty
- * file means local. What kubelet (or we) did not write is not guessed at: it comes back as a value that says what is wrong.
+ * `SerializedNodeConfigSource`: renders and parses the bytes of `meta/assigned` and the other
+ * records, just as kubelet does. Pure. An empty file means local. Bytes that neither kubelet nor
+ * the agent would write are rejected with a reason, never guessed at.
  *
- * Upstream: `fsstore.go`, `saveNodeConfigSource` and `readNodeConfigSource` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`; it is read
- * leniently (`DecodeRemoteConfigSource`, "non-strict so we don't error out on newer API keys").
+ * Upstream: `fsstore.go`, `saveNodeConfigSource` and `readNodeConfigSource` in Kubernetes 1.20
+ * `pkg/kubelet/kubeletconfig/checkpoint/store`; upstream reads it leniently
+ * (`DecodeRemoteConfigSource`, "non-strict so we don't error out on newer API keys").
  */
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import { checkSource } from './layout.ts'
 import { decodeScalar, encodeScalar } from './yaml-scalar.ts'
 
 const HEADER = ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: SerializedNodeConfigSource', 'source:', '  configMap:']
-/** In this order, which is the alphabet's. Only kubelet's own are there where there is no overlay; of that one kubelet knows nothing, and reads past it. */
+/**
+ * In alphabetical order. Without an overlay only kubelet's own fields are written; kubelet ignores
+ * `overlay`.
+ */
 const FIELDS = ['kubeletConfigKey', 'name', 'namespace', 'overlay', 'resourceVersion', 'uid'] as const
 
-/** Takes a source whose names were checked. */
+/** The names in the source must have been checked. */
 export function serializeSource(source: ConfigSource): string {
   if (source === 'local') return ''
   const lines = FIELDS.flatMap((field) => {
@@ -35,15 +40,14 @@ export function parseSource(bytes: Uint8Array): ParsedSource {
   for (const line of lines.slice(HEADER.length)) {
     const [, field, scalar] = /^ {4}(\w+): (.+)$/.exec(line) ?? []
     const value = scalar === undefined ? undefined : decodeScalar(scalar)
-    if (field === undefined || value === undefined) return damaged('a line of the source is not a field with a plain name')
-    if (found.has(field)) return damaged(`${field} is there twice`)
+    if (field === undefined || value === undefined) return damaged('a line of the source is not a field with a valid name')
+    if (found.has(field)) return damaged(`${field} occurs twice`)
     found.set(field, value)
   }
   const { namespace, name, kubeletConfigKey, uid, resourceVersion, overlay } = Object.fromEntries(found)
   if (namespace === undefined || name === undefined || kubeletConfigKey === undefined) return damaged('a field of the source is missing')
   if (uid === undefined || resourceVersion === undefined) return damaged('uid or resourceVersion is missing')
-  if ([...found.keys()].some((field) => !FIELDS.some((known) => known === field)))
-    return damaged('the source has a field that is not known')
+  if ([...found.keys()].some((field) => !FIELDS.some((known) => known === field))) return damaged('the source has an unknown field')
   const source: ConfigMapSource = { namespace, name, kubeletConfigKey, uid, resourceVersion, ...(overlay !== undefined && { overlay }) }
   const check = checkSource(source)
   return check.ok ? { ok: true, source } : damaged(check.detail)

@@ -1,9 +1,9 @@
 /**
- * Setting aside: what is damaged, foreign or contradicted is renamed out of the way under a name that says so, never deleted at once,
- * and a bounded number of them is kept. Pure.
+ * Names for setting aside: damaged, foreign or contradictory files are renamed, not deleted, and a
+ * limited number of them is kept. Pure.
  */
 
-/** Something was set aside. `to` is undefined where even the rename failed. */
+/** Something was set aside. `to` is undefined if even the rename failed. */
 export interface SetAside {
   readonly path: string
   readonly to: string | undefined
@@ -13,20 +13,23 @@ export type OnSetAside = (what: SetAside) => void
 
 export interface SetAsidePlan {
   readonly name: string
-  /** Older ones, to be removed first. */
+  /** Older entries, to be removed first. */
   readonly surplus: readonly string[]
 }
 
 const KEPT = 5
 
-/** Numbered by what is there already, not by a clock: `assigned.damaged-3`. `entries` are the names in the same directory. */
+/**
+ * Numbered after the existing entries, not by a clock: `assigned.damaged-3`.
+ * @param entries the names in the same directory
+ */
 export function planSetAside(prefix: string, entries: readonly string[]): SetAsidePlan {
   const taken = numbersAfter(prefix, entries)
   const surplus = taken.slice(0, Math.max(0, taken.length - KEPT + 1))
   return { name: `${prefix}${(taken.at(-1) ?? 0) + 1}`, surplus: surplus.map((number) => `${prefix}${number}`) }
 }
 
-/** The numbers of what was set aside before, ascending. */
+/** The numbers of the entries that were set aside before, ascending. */
 export function numbersAfter(prefix: string, entries: readonly string[]): number[] {
   return entries
     .filter((entry) => entry.startsWith(prefix) && /^[1-9]\d{0,8}$/.test(entry.slice(prefix.length)))

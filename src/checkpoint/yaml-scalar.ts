@@ -1,17 +1,20 @@
 /**
- * A string as a YAML scalar, quoted exactly as kubelet's YAML library quotes it (gopkg.in/yaml.v2 2.2, `encoder.stringv` and
- * `resolve`), so that our records are kubelet's byte for byte. Pure. Only for safe names (letters, digits, `-`, `_`, `.`).
+ * A string as a YAML scalar, quoted exactly as kubelet's YAML library does (gopkg.in/yaml.v2 2.2,
+ * `encoder.stringv` and `resolve`): the agent's records are byte for byte kubelet's. Pure. Only for
+ * safe names (letters, digits, `-`, `_`, `.`).
  */
-
-/** Quoted with `"` what a reader would otherwise take for something else than a string; with `'` what would not be a plain scalar. */
+/**
+ * Quoted with `"` if it would not be read as a string otherwise, and with `'` if it is not a plain
+ * scalar.
+ */
 export function encodeScalar(text: string): string {
   if (!resolvesToString(text)) return `"${text}"`
-  // `yaml_emitter_analyze_scalar`: a block entry, and the document markers.
+  // `yaml_emitter_analyze_scalar`: a block entry, or a document marker.
   if (text === '-' || text.startsWith('---') || text.startsWith('...')) return `'${text}'`
   return text
 }
 
-/** The string that a scalar stands for; undefined: not one that stands for a safe name as a string. */
+/** The string that a scalar means. undefined: it is not a string that is a safe name. */
 export function decodeScalar(scalar: string): string | undefined {
   const quoted = /^(["'])([-._a-zA-Z0-9]*)\1$/.exec(scalar)
   if (quoted) return quoted[2]
@@ -28,15 +31,18 @@ const WORDS = new Set(
 
 function resolvesToString(text: string): boolean {
   if (WORDS.has(text)) return false
-  // Here `strconv.ParseFloat` sees the underscores, and takes those between two digits.
+  // Here `strconv.ParseFloat` gets the underscores, and allows them between two digits.
   if (text.startsWith('.')) return !isFloat(text.replaceAll(/(?<=[0-9])_(?=[0-9])/g, ''))
   if (!/^[-0-9]/.test(text)) return true
-  // Everywhere else all underscores are dropped before a number is looked for.
+  // Everywhere else all underscores are removed before a number is parsed.
   const plain = text.replaceAll('_', '')
   return !(isDate(text) || isInteger(plain) || isFloat(plain))
 }
 
-/** `strconv.ParseFloat` within `yamlStyleFloat`: a number too large for a double is an error there, and so a string. */
+/**
+ * `strconv.ParseFloat` within `yamlStyleFloat`: a number too large for a double is an error, so a
+ * string.
+ */
 function isFloat(text: string): boolean {
   return /^-?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE]-?[0-9]+)?$/.test(text) && Number.isFinite(Number(text))
 }
@@ -46,12 +52,12 @@ function isInteger(text: string): boolean {
   const match = /^(-?)(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)$/.exec(text)
   const digits = match?.[2]
   if (digits === undefined) return false
-  // BigInt knows every prefix but the bare 0 of an octal number.
+  // BigInt supports every prefix except the bare 0 of an octal number.
   const value = BigInt(digits.replace(/^0(?=[0-7])/, '0o'))
   return match?.[1] === '-' ? value <= 2n ** 63n : value < 2n ** 64n
 }
 
-/** `time.Parse("2006-1-2")`: a day that exists. */
+/** `time.Parse("2006-1-2")`: only an existing day. */
 function isDate(text: string): boolean {
   const match = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(text)
   if (match === null) return false

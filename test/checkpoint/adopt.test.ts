@@ -39,7 +39,7 @@ t.test('nothing to adopt', (t) => {
   t.end()
 })
 
-t.test("kubelet's records and checkpoints become ours, and its store stays under a name that says so", (t) => {
+t.test("kubelet's records and checkpoints become the agent's, and kubelet's store is renamed", (t) => {
   const { disk, files, checkpoints, records, adopt } = open()
   plantStore(disk)
   t.equal(findKubeletStore(files, layout), `${ROOT}/store`)
@@ -54,19 +54,19 @@ t.test("kubelet's records and checkpoints become ours, and its store stays under
   t.end()
 })
 
-t.test('what is ours already is not overwritten', (t) => {
+t.test("does not overwrite the agent's own files", (t) => {
   const { disk, checkpoints, records, adopt } = open()
   plantStore(disk)
   records.write('assigned', 'local')
   checkpoints.save('u', '213', { kubelet: 'ours' })
-  t.match(adopt(), { remarks: [/^assigned is ours already/] })
+  t.match(adopt(), { remarks: [/^the agent already has a record assigned/] })
   t.same(records.read('assigned'), { kind: 'source', source: 'local' })
   t.same(checkpoints.data('u', '213'), { kubelet: 'ours' })
   t.same(records.read('last-known-good'), { kind: 'source', source: GOOD })
   t.end()
 })
 
-t.test('a damaged assigned is found damaged, never local; what kubelet would not have made is left', (t) => {
+t.test('a damaged assigned stays damaged and never becomes local; unknown files are not adopted', (t) => {
   const { disk, checkpoints, records, adopt } = open()
   plantStore(disk)
   disk.plant(`${ROOT}/store/meta/assigned`, 'garbage')
@@ -74,13 +74,16 @@ t.test('a damaged assigned is found damaged, never local; what kubelet would not
   disk.plant(`${ROOT}/store/checkpoints/u/stray`, '')
   disk.plant(`${ROOT}/store/checkpoints/a b/1/kubelet`, '')
   disk.plant(`${ROOT}/store/checkpoints/u/214/deep/er`, '')
-  t.match(adopt(), { checkpoints: 2, remarks: [/a b\/1 is not one/, /u\/214 is not one/, /u\/stray is not one/] })
+  t.match(adopt(), {
+    checkpoints: 2,
+    remarks: [/a b\/1 is not a checkpoint/, /u\/214 is not a checkpoint/, /u\/stray is not a checkpoint/],
+  })
   t.equal(records.read('assigned').kind, 'damaged')
   t.equal(checkpoints.list().length, 2)
   t.end()
 })
 
-t.test('a crash anywhere, and adoption begins again', (t) => {
+t.test('after a crash at any point, adoption starts again', (t) => {
   const crashes = crashEverywhere({
     prepare: (_files, disk) => plantStore(disk),
     act: (files) => void open(undefined, files).adopt(),

@@ -1,4 +1,7 @@
-/** Safe names and what is made of them, for property tests: biased towards names that YAML would take for something else. */
+/**
+ * Safe names, and sources and data made of them, for property tests; biased towards names that are
+ * not strings in YAML.
+ */
 import fc from 'fast-check'
 import type { CheckpointFile, ConfigMapSource } from '../../src/decision/config-source.ts'
 
@@ -6,7 +9,7 @@ const tricky = fc.constantFrom('null', 'true', 'y', 'No', '1e3', '0x10', '0o7', 
 export const anyName = fc.oneof(tricky, fc.stringMatching(/^[a-zA-Z0-9_-][-._a-zA-Z0-9]{0,30}$/))
 export const anyKey = fc.oneof(anyName, fc.constantFrom('__proto__', 'constructor', '.hidden', 'kubelet'))
 export const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary' }))
-/** By definition and not by assignment, so that `__proto__` is a key like any other. */
+/** Not by assignment, so `__proto__` is a key like any other. */
 export const anyData = fc
   .uniqueArray(fc.tuple(anyKey, anyText), { selector: ([key]) => key, maxLength: 5 })
   .map((pairs) => Object.fromEntries(pairs))

@@ -12,11 +12,11 @@ const layout = layoutOf(ROOT)
 const ENV_FILES = [`${ROOT}/kubelet.env`, `${ROOT}/kubelet.env.fallback`]
 const bound = (nodeName: string, ...caHashes: string[]): Binding => ({ nodeName, caHashes })
 
-t.test('foreign is another node, or a cluster with no CA in common', (t) => {
+t.test('the state of another node, or of a cluster without a common CA, is foreign', (t) => {
   t.equal(compareBinding(undefined, bound('n', 'a')), 'fresh')
   t.equal(compareBinding(bound('n', 'a'), bound('n', 'a')), 'same')
-  t.equal(compareBinding(bound('n', 'a'), bound('n', 'a', 'b')), 'same', 'a rotation begins')
-  t.equal(compareBinding(bound('n', 'a', 'b'), bound('n', 'b')), 'same', 'and ends')
+  t.equal(compareBinding(bound('n', 'a'), bound('n', 'a', 'b')), 'same', 'a rotation starts')
+  t.equal(compareBinding(bound('n', 'a', 'b'), bound('n', 'b')), 'same', 'a rotation ends')
   t.equal(compareBinding(bound('n', 'a'), bound('n', 'b')), 'foreign')
   t.equal(compareBinding(bound('n', 'a'), bound('m', 'a')), 'foreign')
   t.equal(compareBinding(bound('n'), bound('n', 'a')), 'same', 'a directory of manifests has no CA')
@@ -25,7 +25,7 @@ t.test('foreign is another node, or a cluster with no CA in common', (t) => {
   t.end()
 })
 
-t.test('the binding is kept, written only on change, and garbage binds to nothing', (t) => {
+t.test('the binding is stored and written only on change; garbage counts as none', (t) => {
   const disk = new FakeDisk(() => 0)
   const files = new DurableFiles(disk)
   t.equal(readBinding(files, layout), undefined)
@@ -48,7 +48,7 @@ function plantState(disk: FakeDisk): void {
   disk.plant(`${ROOT}/lock`, '1')
 }
 
-t.test('foreign state is moved whole, each time to a place of its own; the lock stays', (t) => {
+t.test('foreign state is moved completely, each time to another directory; the lock stays', (t) => {
   const disk = new FakeDisk(() => 0)
   const files = new DurableFiles(disk)
   const aside: SetAside[] = []
@@ -68,7 +68,7 @@ t.test('foreign state is moved whole, each time to a place of its own; the lock 
   t.end()
 })
 
-t.test('a crash anywhere: kubelet is never left to start with what is gone, and the next start finishes', (t) => {
+t.test('a crash at any point: kubelet never starts with a missing checkpoint, and the next start finishes the move', (t) => {
   const setAside = (files: DurableFiles) => setForeignStateAside(files, layout, ENV_FILES, () => undefined)
   crashEverywhere({
     prepare: (_files, disk) => {

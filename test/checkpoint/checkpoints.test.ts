@@ -36,7 +36,7 @@ function storeOf(files: TreeFiles, onSetAside: (what: SetAside) => void = () => 
   return new FileCheckpoints(files, layoutOf(ROOT), onSetAside, faults)
 }
 
-t.test('save unpacks every key; the content is that of the data', (t) => {
+t.test('save writes a file per key; its content hash is that of the data', (t) => {
   const { files, checkpoints } = open()
   checkpoints.save('u', '212', DATA)
   t.same(files.list(PATH), ['kubelet', 'other'])
@@ -54,7 +54,7 @@ t.test('save unpacks every key; the content is that of the data', (t) => {
   t.end()
 })
 
-t.test('any data comes back as it was, an empty ConfigMap too', (t) => {
+t.test('any data is read back unchanged, an empty ConfigMap too', (t) => {
   fc.assert(
     fc.property(anyName, anyName, anyData, anyKey, (uid, resourceVersion, data, kubeletConfigKey) => {
       const { checkpoints } = open()
@@ -71,7 +71,7 @@ t.test('any data comes back as it was, an empty ConfigMap too', (t) => {
   t.end()
 })
 
-t.test('saving again does nothing; other content under the same version is refused', (t) => {
+t.test('saving again does nothing; different content for the same version is rejected', (t) => {
   const { disk, checkpoints } = open()
   checkpoints.save('u', '212', DATA)
   let steps = 0
@@ -97,7 +97,7 @@ t.test('an edit of one key costs three fsyncs', (t) => {
   t.end()
 })
 
-t.test('unsafe names are refused where something would be done, and are no checkpoint where one is looked for', (t) => {
+t.test('unsafe names are rejected by changes, and are no checkpoint for reads', (t) => {
   const { checkpoints } = open()
   const refused = { name: 'CheckpointError', code: 'unsafe-name' }
   t.throws(() => checkpoints.save('..', '1', DATA), refused)
@@ -105,13 +105,13 @@ t.test('unsafe names are refused where something would be done, and are no check
   t.throws(() => checkpoints.save('u', '1', { '../../etc/cron.d/x': '' }), refused)
   t.throws(() => checkpoints.save('u', '1', { '..data': '' }), refused)
   t.throws(() => checkpoints.path({ ...FILE, kubeletConfigKey: '../x' }), refused)
-  t.throws(() => checkpoints.remove('.', '1'), { ...refused, message: /uid "\." may not be.*rename it in the cluster/ })
+  t.throws(() => checkpoints.remove('.', '1'), { ...refused, message: /uid "\." must not be.*rename it in the cluster/ })
   t.equal(checkpoints.content({ ...FILE, uid: '../x' }), undefined)
   t.same(checkpoints.list(), [])
   t.end()
 })
 
-t.test('tampering is noticed', (t) => {
+t.test('tampering is detected', (t) => {
   const { disk, checkpoints } = open()
   checkpoints.save('u', '212', DATA)
   const before = checkpoints.content(FILE)
@@ -122,12 +122,12 @@ t.test('tampering is noticed', (t) => {
   disk.unlink(`${PATH}/other`)
   t.not(checkpoints.content(FILE), before)
   disk.plant(`${PATH}/other/deeper`, '')
-  t.equal(checkpoints.content(FILE), undefined, 'a directory is no key')
+  t.equal(checkpoints.content(FILE), undefined, 'a directory is not a key')
   t.equal(checkpoints.data('u', '212'), undefined)
   t.end()
 })
 
-t.test('a checkpoint that is no longer one is set aside by the save that finds it', (t) => {
+t.test('save sets an invalid checkpoint aside', (t) => {
   const { disk, aside, checkpoints } = open()
   disk.plant(`${PATH}/kubelet/deeper`, '')
   checkpoints.save('u', '212', DATA)
@@ -136,7 +136,7 @@ t.test('a checkpoint that is no longer one is set aside by the save that finds i
   t.end()
 })
 
-t.test('files where directories belong are no checkpoints, and stop nothing but a save there', (t) => {
+t.test('files in the place of directories are no checkpoints, and only prevent a save there', (t) => {
   const { disk, checkpoints } = open()
   disk.plant(`${ROOT}/checkpoints/u`, '')
   t.equal(checkpoints.content(FILE), undefined)
@@ -147,7 +147,7 @@ t.test('files where directories belong are no checkpoints, and stop nothing but 
   t.end()
 })
 
-t.test('a replacement that fails halfway is taken back', (t) => {
+t.test('a replacement that fails halfway is reverted', (t) => {
   const { disk, aside, checkpoints } = open()
   checkpoints.save('u', '212', { kubelet: 'a' })
   let renames = 0
@@ -163,7 +163,7 @@ t.test('a replacement that fails halfway is taken back', (t) => {
   t.end()
 })
 
-t.test('what is set aside is kept, and is no checkpoint any more', (t) => {
+t.test('a checkpoint that was set aside is kept, but not listed', (t) => {
   const { files, aside, checkpoints } = open()
   for (let round = 0; round < 7; round += 1) {
     checkpoints.replace('u', '212', { kubelet: `${round}` }, 'restored etcd')
@@ -176,7 +176,7 @@ t.test('what is set aside is kept, and is no checkpoint any more', (t) => {
   t.end()
 })
 
-t.test('list tells when each was saved; remove takes the last of a uid with its directory', (t) => {
+t.test('list contains the time of each save; removing the last version of a uid removes its directory', (t) => {
   const { files, checkpoints } = open()
   checkpoints.save('b', '9', DATA)
   checkpoints.save('a', '100', DATA)
@@ -194,7 +194,7 @@ t.test('list tells when each was saved; remove takes the last of a uid with its 
   t.end()
 })
 
-t.test('list reads the disk again only after something was changed, well or not', (t) => {
+t.test('list reads the disk again only after a change, successful or not', (t) => {
   const { disk, checkpoints } = open()
   const { list } = disk
   let reads = 0
@@ -225,7 +225,7 @@ t.test('list reads the disk again only after something was changed, well or not'
   t.end()
 })
 
-t.test('a full disk: nothing is saved, and what was there can be removed', (t) => {
+t.test('a full disk: nothing is saved, and existing checkpoints can be removed', (t) => {
   const { disk, files, checkpoints } = open()
   checkpoints.save('u', '211', DATA)
   disk.full = true
@@ -233,13 +233,13 @@ t.test('a full disk: nothing is saved, and what was there can be removed', (t) =
   t.throws(() => checkpoints.save('v', '1', DATA), { code: 'ENOSPC' })
   t.equal(checkpoints.content(FILE), undefined)
   t.throws(() => checkpoints.replace('u', '211', { kubelet: 'other' }, 'x'), { code: 'ENOSPC' })
-  t.same(checkpoints.data('u', '211'), DATA, 'what is to be replaced stays where it is until its successor is ready')
+  t.same(checkpoints.data('u', '211'), DATA, 'the old checkpoint stays in place until the new one is ready')
   checkpoints.remove('u', '211')
   t.same(files.list(`${ROOT}/checkpoints`), [])
   t.end()
 })
 
-t.test('a crash anywhere in save leaves the checkpoint whole or absent, and saving again makes it', (t) => {
+t.test('a crash at any point of save leaves the checkpoint complete or absent, and saving again completes it', (t) => {
   const crashes = crashEverywhere({
     prepare: () => undefined,
     act: (files) => storeOf(files).save('u', '212', DATA),
@@ -255,7 +255,7 @@ t.test('a crash anywhere in save leaves the checkpoint whole or absent, and savi
   t.end()
 })
 
-t.test('a crash anywhere in remove or replace leaves the checkpoint whole or absent', (t) => {
+t.test('a crash at any point of remove or replace leaves the checkpoint complete or absent', (t) => {
   const prepare = (files: DurableFiles) => storeOf(files).save('u', '212', DATA)
   const check = (files: DurableFiles, where: string) => {
     const data = storeOf(files).data('u', '212')
@@ -290,7 +290,7 @@ t.test('on a real disk', (t) => {
   t.end()
 })
 
-t.test('what cannot be read just now is no missing checkpoint; what stays unreadable is, but not one that is lost', (t) => {
+t.test('a checkpoint that cannot be read at the moment is not missing; one that stays unreadable is, but may not be lost', (t) => {
   const { disk, files } = open()
   const log = silentLog()
   let nowUs = 0
@@ -301,15 +301,15 @@ t.test('what cannot be read just now is no missing checkpoint; what stays unread
   for (const fault of ['EACCES', 'EIO'] as const) {
     disk.readFaultOf = (path) => (path === `${PATH}/other` ? fault : undefined)
     t.throws(() => checkpoints.content(file), { code: fault })
-    t.throws(() => checkpoints.save('u', '212', { other: 'data' }), { code: fault }, 'nor one to replace')
+    t.throws(() => checkpoints.save('u', '212', { other: 'data' }), { code: fault }, 'it is not replaced either')
   }
   nowUs += 31e6
   t.notOk(checkpoints.isUnreadable(file))
   t.equal(checkpoints.content(file), undefined)
   t.ok(checkpoints.isUnreadable(file))
   checkpoints.content(file)
-  t.match(log.said, [/u\/212 stays unreadable, going on without it/])
-  t.equal(log.said.length, 1, 'said once')
+  t.match(log.said, [/u\/212 stays unreadable; continuing without it/])
+  t.equal(log.said.length, 1, 'logged once')
   disk.readFaultOf = undefined
   t.equal(checkpoints.content(file), contentHash(DATA, 'kubelet'))
   t.notOk(checkpoints.isUnreadable(file))
@@ -319,7 +319,7 @@ t.test('what cannot be read just now is no missing checkpoint; what stays unread
 const OVERLAY = '0123456789abcdef'
 const RENDERED = `${ROOT}/rendered/u/212/${OVERLAY}`
 
-t.test('a rendering lies beside its checkpoint, and neither touches the other', (t) => {
+t.test('a rendering and its checkpoint are independent', (t) => {
   const { files, aside, checkpoints } = open()
   checkpoints.save('u', '212', DATA)
   checkpoints.save('u', '212', { kubelet: '{}' }, OVERLAY)
@@ -339,14 +339,14 @@ t.test('a rendering lies beside its checkpoint, and neither touches the other', 
   t.throws(() => checkpoints.save('u', '212', DATA, OVERLAY), { code: 'content-differs' })
   checkpoints.replace('u', '212', DATA, 'restored etcd', OVERLAY)
   t.match(aside, [{ path: RENDERED, to: `${RENDERED}~set-aside-1` }])
-  t.equal(checkpoints.list().length, 2, 'what was set aside is no rendering')
+  t.equal(checkpoints.list().length, 2, 'a rendering that was set aside is not listed')
   checkpoints.remove('u', '212', OVERLAY)
   t.same(files.list(`${ROOT}/rendered/u/212`), [`${OVERLAY}~set-aside-1`])
   t.same(checkpoints.data('u', '212'), DATA)
   t.end()
 })
 
-t.test('the last rendering takes its directories along, and odd names are refused or passed over', (t) => {
+t.test('removing the last rendering removes its directories; invalid names are rejected or ignored', (t) => {
   const { disk, files, checkpoints } = open()
   checkpoints.save('u', '212', DATA, OVERLAY)
   files.makeDirectory(`${ROOT}/rendered/u/212/kubelet`)
@@ -360,7 +360,7 @@ t.test('the last rendering takes its directories along, and odd names are refuse
   t.end()
 })
 
-t.test('a crash anywhere in saving, replacing or removing a rendering leaves it whole or absent', (t) => {
+t.test('a crash at any point of saving, replacing or removing a rendering leaves it complete or absent', (t) => {
   const check = (files: DurableFiles, where: string) => {
     const checkpoints = storeOf(files)
     const data = checkpoints.data('u', '212', OVERLAY)

@@ -4,7 +4,7 @@ import t from 'tap'
 import { contentHash, filesOf, hashFiles } from '../../src/checkpoint/content.ts'
 import { anyData, anyKey } from './arbitraries.ts'
 
-t.test('equal contents have equal hashes, in whatever order the keys come', (t) => {
+t.test('equal contents have equal hashes, whatever the order of the keys', (t) => {
   fc.assert(
     fc.property(anyData, anyKey, (data, key) => {
       const reversed = Object.fromEntries(Object.entries(data).reverse())
@@ -28,7 +28,7 @@ t.test('different contents have different hashes', (t) => {
   t.end()
 })
 
-t.test('no two spellings run into each other', (t) => {
+t.test('different data never produce the same hash input', (t) => {
   const contents: [Record<string, string>, string][] = [
     [{}, 'k'],
     [{ k: '' }, 'k'],
@@ -43,7 +43,7 @@ t.test('no two spellings run into each other', (t) => {
   t.end()
 })
 
-t.test('the hash is stable: verdicts are kept by it', (t) => {
+t.test('the hash is stable, because verdicts on disk contain it', (t) => {
   t.equal(contentHash({ kubelet: '{}' }, 'kubelet'), 'd64ccf139f8c053001b04ff6bcef1bc27e1e21dcf7e213b3857f801c07e73fea')
   t.end()
 })

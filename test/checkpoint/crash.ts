@@ -1,4 +1,7 @@
-/** A crash before and after every primitive step of an action, of the process or of the whole machine, and a look at what is left. */
+/**
+ * Crashes the process or the machine before and after each primitive step of an action, and checks
+ * what is left.
+ */
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 
@@ -7,7 +10,7 @@ export const ROOT = '/dynamic'
 export interface CrashScene {
   prepare(files: DurableFiles, disk: FakeDisk): void
   act(files: DurableFiles): void
-  /** After the crash and the start of a new process. `where` is for messages. */
+  /** Called after the crash and the start of a new process. `where` is for messages. */
   check(files: DurableFiles, where: string): void
 }
 
@@ -29,7 +32,7 @@ export function crashEverywhere(scene: CrashScene): number {
       }
       try {
         scene.act(files)
-        throw new Error(`no crash at step ${step}: the action does not repeat`)
+        throw new Error(`no crash at step ${step}: the action is not repeatable`)
       } catch (cause) {
         if (!(cause instanceof Crash)) throw cause
       }

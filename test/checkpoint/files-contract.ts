@@ -1,4 +1,4 @@
-/** What every disk under DurableFiles must give: the real one and the one in memory both pass this. */
+/** The contract of DurableFiles, for the real disk and the one in memory. */
 import t from 'tap'
 import type { Disk } from '../../src/checkpoint/disk.ts'
 import { FileError } from '../../src/checkpoint/file-error.ts'
@@ -16,7 +16,7 @@ export function filesContract(open: () => DiskUnderTest): void {
     return { disk, root, files: new DurableFiles(disk) }
   }
 
-  t.test('what is not there is undefined, not an error', (t) => {
+  t.test('a missing entry is undefined, not an error', (t) => {
     const { files, root } = fresh()
     t.equal(files.read(`${root}/none`), undefined)
     t.equal(files.list(`${root}/none`), undefined)
@@ -26,7 +26,7 @@ export function filesContract(open: () => DiskUnderTest): void {
     t.end()
   })
 
-  t.test('replace writes text and bytes whole, and the mode that was asked for', (t) => {
+  t.test('replace writes text and bytes completely, with the given mode', (t) => {
     const { files, root } = fresh()
     files.replace(`${root}/f`, 'grüß')
     t.equal(files.read(`${root}/f`)?.toString(), 'grüß')
@@ -50,7 +50,7 @@ export function filesContract(open: () => DiskUnderTest): void {
     t.end()
   })
 
-  t.test('a file that is replaced changes its identity; one that is not keeps it', (t) => {
+  t.test('the identity of a file changes when it is replaced, and only then', (t) => {
     const { files, root } = fresh()
     files.replace(`${root}/f`, 'one')
     const before = files.stat(`${root}/f`)?.identity
@@ -60,7 +60,7 @@ export function filesContract(open: () => DiskUnderTest): void {
     t.end()
   })
 
-  t.test('stat tells kind and size', (t) => {
+  t.test('stat returns kind and size', (t) => {
     const { files, root } = fresh()
     files.replace(`${root}/f`, 'four')
     t.match(files.stat(`${root}/f`), { kind: 'file', size: 4 })
@@ -68,7 +68,7 @@ export function filesContract(open: () => DiskUnderTest): void {
     t.end()
   })
 
-  t.test('makeDirectory makes parents, is fine with what exists, refuses a file', (t) => {
+  t.test('makeDirectory creates parents, accepts an existing directory, rejects a file', (t) => {
     const { files, root } = fresh()
     files.makeDirectory(`${root}/a/b/c`)
     files.makeDirectory(`${root}/a/b/c`)
@@ -79,7 +79,7 @@ export function filesContract(open: () => DiskUnderTest): void {
     t.end()
   })
 
-  t.test('errors name the object and say what to do', (t) => {
+  t.test('errors name the path and say what to do', (t) => {
     const { files, root } = fresh()
     t.throws(() => files.replace(`${root}/no/f`, ''), {
       code: 'ENOENT',
@@ -94,7 +94,7 @@ export function filesContract(open: () => DiskUnderTest): void {
     files.replace(`${root}/f`, '')
     t.throws(() => files.read(`${root}/f/x`), { code: 'ENOTDIR' })
     t.throws(() => files.list(`${root}/f`), { code: 'ENOTDIR' })
-    t.same(files.list(root), ['d', 'f'], 'failures leave nothing behind')
+    t.same(files.list(root), ['d', 'f'], 'failures leave no temporary files')
     t.end()
   })
 
@@ -113,7 +113,7 @@ export function filesContract(open: () => DiskUnderTest): void {
     t.end()
   })
 
-  t.test('createTree makes the whole directory, an empty one too, and never over another', (t) => {
+  t.test('createTree creates the complete directory, an empty one too, and never replaces one', (t) => {
     const { files, root } = fresh()
     files.createTree(
       `${root}/tree`,
@@ -144,7 +144,7 @@ export function filesContract(open: () => DiskUnderTest): void {
     t.end()
   })
 
-  t.test('append adds to what is there', (t) => {
+  t.test('append adds to the file', (t) => {
     const { files, root } = fresh()
     files.append(`${root}/log`, 'one\n')
     files.append(`${root}/log`, 'two\n')
@@ -153,7 +153,7 @@ export function filesContract(open: () => DiskUnderTest): void {
     t.end()
   })
 
-  t.test('what a crash left unfinished is not listed, does not get in the way, and is cleaned', (t) => {
+  t.test('unfinished files of a crash are not listed, do no harm, and are removed', (t) => {
     const { disk, files, root } = fresh()
     files.makeDirectory(`${root}/sub`)
     disk.write(`${root}/sub/..f.${disk.owner}`, Buffer.from('torn'), 0o644)

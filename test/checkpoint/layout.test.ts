@@ -19,7 +19,7 @@ function reasonOf(check: ReturnType<typeof checkKey>): NameRefusal | 'ok' {
   return check.ok ? 'ok' : check.reason
 }
 
-t.test('keys are judged as upstream judges them', (t) => {
+t.test('keys are validated as upstream does', (t) => {
   const expected: [string, NameRefusal | 'ok'][] = [
     ['kubelet', 'ok'],
     ['kubelet.yaml', 'ok'],
@@ -45,7 +45,7 @@ t.test('keys are judged as upstream judges them', (t) => {
   t.end()
 })
 
-t.test('a version leaves room for a suffix, and what was set aside is none', (t) => {
+t.test('a version leaves room for a suffix; a name that was set aside is not a version', (t) => {
   t.equal(reasonOf(checkVersion('uid', '5274a9bd-00f5-49fe-a395-53c08b3087db')), 'ok')
   t.equal(reasonOf(checkVersion('uid', 'u'.repeat(200))), 'ok')
   t.equal(reasonOf(checkVersion('uid', 'u'.repeat(201))), 'too-long')
@@ -53,9 +53,9 @@ t.test('a version leaves room for a suffix, and what was set aside is none', (t)
   t.end()
 })
 
-t.test('a refusal names the field and what is wrong, hostile names cut and escaped', (t) => {
+t.test('an error names the field and what is wrong; hostile names are shortened and escaped', (t) => {
   const check = checkVersion('uid', `\u001b[31m${'x'.repeat(100)}`)
-  t.match(check, { ok: false, detail: /^uid "\\u001b\[31mx+\.\.\." may hold/ })
+  t.match(check, { ok: false, detail: /^uid "\\u001b\[31mx+\.\.\." may only contain/ })
   t.match(checkData({ fine: '', '../up': '' }), { ok: false, detail: /"\.\.\/up"/ })
   t.end()
 })
@@ -67,7 +67,7 @@ t.test('every field of a source is checked', (t) => {
   t.end()
 })
 
-t.test('the directory must be one that an EnvironmentFile can hold', (t) => {
+t.test('the directory must be safe in an environment file', (t) => {
   const expected: [string, NameRefusal | 'ok'][] = [
     ['/var/lib/kubelet-cfg-agent', 'ok'],
     ['/srv/k8s_1.20/dyn@1', 'ok'],
@@ -91,7 +91,7 @@ t.test('the directory must be one that an EnvironmentFile can hold', (t) => {
   t.end()
 })
 
-t.test('whatever a name is, the file of one that was accepted lies where it belongs', (t) => {
+t.test('the file of any accepted name is inside its directory', (t) => {
   const layout = layoutOf('/dynamic')
   fc.assert(
     fc.property(anyFile, (file) => {
@@ -113,12 +113,12 @@ t.test('whatever a name is, the file of one that was accepted lies where it belo
   t.end()
 })
 
-t.test('a source that is accepted stays accepted', (t) => {
+t.test('a valid source is accepted', (t) => {
   fc.assert(fc.property(anySource, (source) => checkSource(source).ok))
   t.end()
 })
 
-t.test('an overlay is sixteen hexadecimal digits, or none', (t) => {
+t.test('an overlay is 16 hexadecimal digits, or undefined', (t) => {
   const file = { uid: 'u', resourceVersion: '7', kubeletConfigKey: 'kubelet' }
   t.ok(checkFile({ ...file, overlay: '0123456789abcdef' }).ok)
   t.ok(checkFile(file).ok)
@@ -127,7 +127,7 @@ t.test('an overlay is sixteen hexadecimal digits, or none', (t) => {
   t.end()
 })
 
-t.test('which paths are none of ours', (t) => {
+t.test('paths outside the layout', (t) => {
   const layout = layoutOf('/dynamic')
   for (const path of [
     '/dynamic/rendered/u/7/kubelet',

@@ -33,7 +33,7 @@ function waitLonger(t: Test): void {
   })
 }
 
-t.test('one holder at a time, named by its pid; free again once released', (t) => {
+t.test('one holder at a time, identified by its pid; free after release', (t) => {
   const path = newPath()
   t.same(findLockHolder(path), { kind: 'absent' })
   const first = takeLock(path, 4711)
@@ -41,7 +41,7 @@ t.test('one holder at a time, named by its pid; free again once released', (t) =
   t.equal(readFileSync(path, 'utf8'), '4711\n')
   t.same(findLockHolder(path), { kind: 'running', pid: 4711 })
   t.match(takeLock(path, 4712), { ok: false, detail: /cannot lock .*another agent \(process 4711\) uses this directory: stop it/ })
-  t.equal(readFileSync(path, 'utf8'), '4711\n', 'the loser leaves it as it is')
+  t.equal(readFileSync(path, 'utf8'), '4711\n', 'a failed attempt leaves the file unchanged')
   first.lock.release()
   t.same(findLockHolder(path), { kind: 'absent' })
   const next = takeLock(path, 4713)
@@ -50,7 +50,7 @@ t.test('one holder at a time, named by its pid; free again once released', (t) =
   t.end()
 })
 
-t.test('a look that holds the lock for a moment does not keep an agent out', async (t) => {
+t.test('a command that holds the lock for a moment does not keep an agent from taking it', async (t) => {
   waitLonger(t)
   const path = newPath()
   writeFileSync(path, '')
@@ -62,7 +62,7 @@ t.test('a look that holds the lock for a moment does not keep an agent out', asy
   t.equal((await once(looker, 'exit'))[0], 0)
 })
 
-t.test('the lock ends with its process, however that ends', async (t) => {
+t.test('the lock ends with its process, however that exits', async (t) => {
   const path = newPath()
   const program = `
     import { takeLock } from ${JSON.stringify(new URL('../../src/checkpoint/lock.ts', import.meta.url).href)}
@@ -77,13 +77,13 @@ t.test('the lock ends with its process, however that ends', async (t) => {
   t.same(findLockHolder(path), { kind: 'absent' })
 })
 
-t.test('what is in the way is said', (t) => {
+t.test('errors say what prevents the lock', (t) => {
   const path = process.env.PATH
   t.teardown(() => {
     process.env.PATH = path
   })
   process.env.PATH = '/nowhere'
-  t.match(takeLock(newPath(), 1), { ok: false, detail: /there is no flock program: install util-linux/ })
+  t.match(takeLock(newPath(), 1), { ok: false, detail: /the program flock is missing: install util-linux/ })
   t.throws(() => takeLock(join(directory, 'none', 'lock'), 1), { code: 'ENOENT' })
   writeFileSync(join(directory, 'garbled'), 'not a pid')
   t.match(findLockHolder(join(directory, 'garbled')), { kind: 'unknown' })

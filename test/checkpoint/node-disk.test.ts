@@ -19,7 +19,7 @@ t.teardown(() => {
 
 filesContract(() => ({ disk: new NodeDisk(), root: newRoot() }))
 
-t.test('a link is replaced, not followed, and one in the place of unfinished work neither', (t) => {
+t.test('a link is replaced, not followed, also at the path of a temporary file', (t) => {
   const root = newRoot()
   const disk = new NodeDisk()
   const files = new DurableFiles(disk)
@@ -54,7 +54,7 @@ t.test('a disk that is really full', { skip }, (t) => {
   const files = new DurableFiles(new NodeDisk())
   files.replace(`${root}/f`, 'the old bytes')
   files.makeDirectory(`${root}/d`)
-  // Both ways a full disk answers: part of the bytes and success, or ENOSPC at the first.
+  // A full disk answers in two ways: success after some of the bytes, or ENOSPC at the first.
   const page = statfsSync(root).bsize
   for (const leftPages of [2, 0]) {
     const filler = (statfsSync(root).bavail - leftPages) * page
@@ -77,7 +77,7 @@ t.test('a disk that is really full', { skip }, (t) => {
   t.end()
 })
 
-t.test('an error reads the same each time, whatever its temporary file was called', (t) => {
+t.test('an error has the same text each time, whatever the name of the temporary file', (t) => {
   const files = new DurableFiles(new NodeDisk())
   const root = newRoot()
   writeFileSync(join(root, 'file'), '')

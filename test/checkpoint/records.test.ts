@@ -43,7 +43,7 @@ function stepsOf(disk: FakeDisk, action: () => void): number {
   return steps
 }
 
-t.test('a fresh directory is local, and knows nothing', (t) => {
+t.test('in a new directory everything is local and nothing is known', (t) => {
   const { records } = open()
   for (const name of NAMES) t.same(records.read(name), { kind: 'source', source: 'local' })
   t.equal(records.proven(), undefined)
@@ -51,7 +51,7 @@ t.test('a fresh directory is local, and knows nothing', (t) => {
   t.end()
 })
 
-t.test("records are kubelet's bytes, and are written only on change", (t) => {
+t.test("records have kubelet's bytes, and are written only on change", (t) => {
   const { disk, files, records } = open()
   for (const name of NAMES) {
     records.write(name, source('212'))
@@ -81,7 +81,7 @@ t.test("records are kubelet's bytes, and are written only on change", (t) => {
   )
   t.match(open(disk).records.channelState(), { channel: 'label', paused: { on: 'Node', by: 'a person' } })
   records.writeChannelState({ channel: undefined, paused: undefined, problem: undefined })
-  t.same(open(disk).records.channelState(), {}, 'nothing is something that was heard, too')
+  t.same(open(disk).records.channelState(), {}, 'an empty state is a state, too')
   t.end()
 })
 
@@ -92,7 +92,7 @@ t.test('unsafe names are never written', (t) => {
   t.end()
 })
 
-t.test('a damaged assigned is set aside and stays unknown, over restarts, until it is written anew', (t) => {
+t.test('a damaged assigned is set aside and stays unknown across restarts until it is written again', (t) => {
   for (const garbage of ['garbage', '\0\0\0\0', serializeSource(source('212')).slice(0, -20)]) {
     const { disk, files, aside, records } = open()
     disk.plant(`${META}/assigned`, garbage)
@@ -109,19 +109,19 @@ t.test('a damaged assigned is set aside and stays unknown, over restarts, until 
   t.end()
 })
 
-t.test('a damaged last-known-good or previous is set aside, and is local, said aloud', (t) => {
+t.test('a damaged last-known-good or previous is set aside, counts as local, and is logged', (t) => {
   for (const name of ['last-known-good', 'previous'] as const) {
     const { disk, aside, log, records } = open()
     disk.plant(`${META}/${name}`, 'garbage')
     t.same(records.read(name), { kind: 'source', source: 'local' })
     t.match(aside, [{ to: `${META}/${name}.damaged-1` }])
     t.match(log.said, [/is lost and counts as local/])
-    t.same(records.read('assigned'), { kind: 'source', source: 'local' }, 'assigned is not damaged by that')
+    t.same(records.read('assigned'), { kind: 'source', source: 'local' }, 'assigned is not affected')
   }
   t.end()
 })
 
-t.test('a record that is a directory is as good as garbage', (t) => {
+t.test('a record that is a directory counts as damaged', (t) => {
   const { disk, aside, records } = open()
   for (const name of [...NAMES, 'proven', 'verdicts']) disk.plant(`${META}/${name}/x`, '')
   t.match(records.read('assigned'), { kind: 'damaged' })
@@ -134,18 +134,18 @@ t.test('a record that is a directory is as good as garbage', (t) => {
   t.end()
 })
 
-t.test('what cannot even be set aside is damaged all the same', (t) => {
+t.test('a damaged record that cannot be set aside is still damaged', (t) => {
   const { disk, log, records } = open()
   disk.plant(`${META}/assigned`, 'garbage')
   disk.faultOf = () => 'EIO'
   t.match(records.read('assigned'), { kind: 'damaged' })
   t.match(records.read('assigned'), { kind: 'damaged' })
   t.match(log.said, [/cannot be set aside/])
-  t.equal(log.said.length, 1, 'said once')
+  t.equal(log.said.length, 1, 'logged once')
   t.end()
 })
 
-t.test('a command that only looks changes nothing', (t) => {
+t.test('a command that only reads changes nothing', (t) => {
   const disk = new FakeDisk(() => 0)
   disk.plant(`${META}/assigned`, 'garbage')
   disk.plant(`${META}/verdicts`, 'garbage')
@@ -168,7 +168,7 @@ t.test('a command that only looks changes nothing', (t) => {
   t.end()
 })
 
-t.test('verdicts: written, replaced, removed, remembered over restarts', (t) => {
+t.test('verdicts are written, replaced, removed, and survive restarts', (t) => {
   const { disk, records } = open()
   records.writeVerdict(verdict('a'))
   records.writeVerdict(verdict('b'))
@@ -190,11 +190,11 @@ t.test('the hundred newest verdicts are kept', (t) => {
   t.notOk(records.verdicts().has('0'))
   records.writeVerdict(verdict('1'))
   records.writeVerdict(verdict('101'))
-  t.ok(records.verdicts().has('1'), 'judged again, it is among the newest')
+  t.ok(records.verdicts().has('1'), 'a new verdict on it makes it one of the newest')
   t.end()
 })
 
-t.test('on a full disk verdicts count at once, and are written when something can be', (t) => {
+t.test('on a full disk verdicts count immediately, and are written later', (t) => {
   const { disk, log, records } = open()
   records.writeVerdict(verdict('old'))
   disk.full = true
@@ -206,11 +206,11 @@ t.test('on a full disk verdicts count at once, and are written when something ca
   t.same([...open(disk).records.verdicts().keys()], ['old'], 'not on disk yet')
   disk.full = false
   records.verdicts()
-  t.same([...open(disk).records.verdicts().keys()], ['new'], 'written at the next look')
+  t.same([...open(disk).records.verdicts().keys()], ['new'], 'written at the next access')
   t.end()
 })
 
-t.test('garbage among verdicts and proven is set aside and counts as none', (t) => {
+t.test('garbage in verdicts or proven is set aside and counts as none', (t) => {
   const garbage = ['', 'garbage', '\0\0', '{}', 'null', '[{}]', JSON.stringify([{ ...verdict('a'), state: 'maybe' }]), '{"key":7}']
   for (const text of garbage) {
     const { disk, aside, records } = open()
@@ -227,7 +227,7 @@ t.test('garbage among verdicts and proven is set aside and counts as none', (t) 
   t.end()
 })
 
-t.test('a crash anywhere leaves the old record or the new one, never a torn or local one', (t) => {
+t.test('a crash at any point leaves the old record or the new one, never a torn or local one', (t) => {
   const same = (found: unknown, allowed: ConfigSource[], where: string) =>
     assert.ok(
       allowed.some((each) => JSON.stringify(found) === JSON.stringify({ kind: 'source', source: each })),
@@ -255,7 +255,7 @@ t.test('a crash anywhere leaves the old record or the new one, never a torn or l
       same(records.read('assigned'), [source('1'), source('2')], where)
       assert.ok([1, 2].includes(records.verdicts().size), where)
       assert.ok(['a', 'b'].includes(records.proven() ?? ''), where)
-      // In the order in which they were written: a later one is never durable without the earlier.
+      // In the order of the writes: a later one is never durable without the earlier one.
       if (records.proven() === 'b') {
         same(records.read('assigned'), [source('2')], where)
         assert.equal(records.verdicts().size, 2, where)
@@ -278,7 +278,7 @@ t.test('a crash while a damaged assigned is set aside never makes it local', (t)
   t.end()
 })
 
-t.test('what cannot be read is unknown, and damaged only if that lasts', (t) => {
+t.test('an unreadable record is an error, and damaged only if that lasts', (t) => {
   const disk = new FakeDisk(() => 0)
   let nowUs = 0
   const { aside, records } = open(
@@ -296,7 +296,7 @@ t.test('what cannot be read is unknown, and damaged only if that lasts', (t) => 
   for (const name of NAMES) t.same(records.read(name), { kind: 'source', source: source('1') })
   nowUs += 60e6
   disk.readFaultOf = (path) => (path.endsWith('assigned') ? 'EIO' : undefined)
-  t.throws(() => records.read('assigned'), { code: 'EIO' }, 'time begins with the first failure')
+  t.throws(() => records.read('assigned'), { code: 'EIO' }, 'the time counts from the first failure')
   nowUs += 29e6
   t.throws(() => records.read('assigned'), { code: 'EIO' })
   t.equal(aside.length, 0)

@@ -20,7 +20,7 @@ function open(disk = new FakeDisk(() => 0)) {
   return { disk, log, asks: new RequestWriter(files, layout), requests: new FileRequests(files, layout, log) }
 }
 
-t.test('what the command line asks is what the agent reads', (t) => {
+t.test('the agent reads the requests of the command line', (t) => {
   const { disk, asks, requests } = open()
   t.same(requests.read(), NONE)
   asks.clearHold()
@@ -30,7 +30,7 @@ t.test('what the command line asks is what the agent reads', (t) => {
   asks.requestRollback('hash')
   asks.requestRetry()
   t.same(requests.read(), { hold: 'local', rollback: { content: 'hash' }, retry: true })
-  t.same(open(disk).requests.read(), { hold: 'local', rollback: { content: 'hash' }, retry: true }, 'and its next start')
+  t.same(open(disk).requests.read(), { hold: 'local', rollback: { content: 'hash' }, retry: true }, 'so does an agent that starts later')
   asks.clearHold()
   requests.done('rollback')
   requests.done('retry')
@@ -38,7 +38,7 @@ t.test('what the command line asks is what the agent reads', (t) => {
   t.end()
 })
 
-t.test('done takes only the request that was read', (t) => {
+t.test('done removes only the request that was read', (t) => {
   const { asks, requests } = open()
   asks.requestRollback('one')
   requests.read()
@@ -50,7 +50,7 @@ t.test('done takes only the request that was read', (t) => {
   t.end()
 })
 
-t.test('garbage is ignored, and said once', (t) => {
+t.test('garbage is ignored, and logged once', (t) => {
   const garbage = [
     '',
     'garbage',
@@ -71,7 +71,7 @@ t.test('garbage is ignored, and said once', (t) => {
   t.end()
 })
 
-t.test('a directory, a link or a pipe is no request, and none is read', (t) => {
+t.test('a directory, a link or a pipe is not a request, and is not read', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'requests-'))
   t.teardown(() => rmSync(root, { recursive: true }))
   const made = spawnSync('sh', ['-c', 'mkdir -p requests/rollback && mkfifo requests/hold && ln -s /dev/zero requests/retry'], {
@@ -85,7 +85,7 @@ t.test('a directory, a link or a pipe is no request, and none is read', (t) => {
   t.end()
 })
 
-t.test('requests that is a file asks nothing', (t) => {
+t.test('if `requests` is a file, there are no requests', (t) => {
   const { disk, log, requests } = open()
   disk.plant('/dynamic/requests', '')
   t.same(requests.read(), NONE)
@@ -94,11 +94,11 @@ t.test('requests that is a file asks nothing', (t) => {
   t.end()
 })
 
-t.test('on a full disk a request fails aloud, and one that was carried out still goes', (t) => {
+t.test('on a full disk a request fails with an error, and one that was carried out is still removed', (t) => {
   const { disk, asks, requests } = open()
   asks.requestRetry()
   disk.full = true
-  t.throws(() => asks.requestHold('paused'), { name: 'FileError', code: 'ENOSPC', message: /free space/ })
+  t.throws(() => asks.requestHold('paused'), { name: 'FileError', code: 'ENOSPC', message: /free up space/ })
   t.ok(requests.read().retry)
   requests.done('retry')
   t.notOk(requests.read().retry)

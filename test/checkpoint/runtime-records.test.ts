@@ -40,7 +40,7 @@ const SPREAD: SpreadRecord = {
   sinceUs: 1,
 }
 
-/** Fields that are undefined are left out. */
+/** Without the fields that are undefined. */
 function asJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value))
 }
@@ -50,7 +50,7 @@ function open(disk = new FakeDisk(() => 0)) {
   return { disk, log, records: new FileRuntimeRecords(new DurableFiles(disk), RUN, log) }
 }
 
-t.test('nothing is known after boot; what is written is read by the next agent', (t) => {
+t.test('nothing is known after boot; a restarted agent reads what was written', (t) => {
   const { disk, records } = open()
   t.equal(records.health(), undefined)
   t.same(records.restarts(), [])
@@ -66,7 +66,7 @@ t.test('nothing is known after boot; what is written is read by the next agent',
   t.end()
 })
 
-t.test('what is not as it should be counts as absent', (t) => {
+t.test('an invalid record counts as absent', (t) => {
   const wrong = [
     '',
     'garbage',
@@ -88,7 +88,7 @@ t.test('what is not as it should be counts as absent', (t) => {
   t.end()
 })
 
-t.test('what cannot be written is kept in memory, said once, and written when it can be', (t) => {
+t.test('a record that cannot be written is kept in memory, logged once, and written later', (t) => {
   const { disk, log, records } = open()
   records.writeHealth(HEALTH)
   disk.full = true
@@ -106,7 +106,7 @@ t.test('what cannot be written is kept in memory, said once, and written when it
   t.end()
 })
 
-t.test('a runtime directory that is a file stops nothing', (t) => {
+t.test('a file in the place of the runtime directory stops nothing', (t) => {
   const { disk, records } = open()
   disk.plant(RUN, '')
   t.equal(records.health(), undefined)

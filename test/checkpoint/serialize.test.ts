@@ -14,7 +14,7 @@ const SOURCE: ConfigMapSource = {
   uid: '5274a9bd-00f5-49fe-a395-53c08b3087db',
   resourceVersion: '212',
 }
-/** As kubelet 1.20.2 wrote it. */
+/** As kubelet 1.20.2 writes it. */
 const TEXT = `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: SerializedNodeConfigSource
 source:
@@ -26,7 +26,7 @@ source:
     uid: 5274a9bd-00f5-49fe-a395-53c08b3087db
 `
 
-t.test("kubelet's bytes", (t) => {
+t.test("renders and parses kubelet's bytes", (t) => {
   t.equal(serializeSource(SOURCE), TEXT)
   t.same(parseSource(Buffer.from(TEXT)), { ok: true, source: SOURCE })
   t.equal(serializeSource('local'), '')
@@ -35,7 +35,7 @@ t.test("kubelet's bytes", (t) => {
 })
 
 t.test('scalars are quoted as sigs.k8s.io/yaml 1.2.0 over yaml.v2 2.2.8 quotes them', (t) => {
-  // Pairs of a string and what that library, kubelet 1.20's, made of it.
+  // Pairs of a string and the output of that library, which kubelet 1.20 uses.
   const pairs: [string, string][] = JSON.parse(readFileSync(new URL('fixtures/go-yaml-scalars.json', import.meta.url), 'utf8'))
   t.ok(pairs.length > 500)
   t.same(
@@ -45,12 +45,12 @@ t.test('scalars are quoted as sigs.k8s.io/yaml 1.2.0 over yaml.v2 2.2.8 quotes t
   t.end()
 })
 
-t.test('what is written is read again', (t) => {
+t.test('rendered sources are parsed back', (t) => {
   fc.assert(fc.property(anySource, (source) => assert.deepEqual(parseSource(Buffer.from(serializeSource(source))), { ok: true, source })))
   t.end()
 })
 
-t.test('quoting and order may differ, as may the end of the last line', (t) => {
+t.test('accepts other quotes, another order, and a missing last line break', (t) => {
   const lines = TEXT.trimEnd().split('\n')
   const reordered = [...lines.slice(0, 4), ...lines.slice(4).reverse()].join('\n')
   t.same(parseSource(Buffer.from(reordered)), { ok: true, source: SOURCE })
@@ -58,7 +58,7 @@ t.test('quoting and order may differ, as may the end of the last line', (t) => {
   t.end()
 })
 
-t.test('anything else is damaged, and says how', (t) => {
+t.test('anything else is damaged, with a reason', (t) => {
   const damaged = {
     zeros: '\0'.repeat(200),
     'white space': '\n',
@@ -81,13 +81,13 @@ t.test('anything else is damaged, and says how', (t) => {
   t.end()
 })
 
-t.test('whatever the bytes, there is an answer', (t) => {
+t.test('never throws, whatever the bytes', (t) => {
   fc.assert(
     fc.property(anySource, fc.nat(), fc.nat({ max: 255 }), (source, at, byte) => {
       const bytes = Buffer.from(serializeSource(source))
       bytes[at % bytes.length] = byte
       const parsed = parseSource(bytes)
-      // What is taken for a source is one that can be written and read again.
+      // A parsed source can be rendered and parsed again.
       if (parsed.ok) assert.deepEqual(parseSource(Buffer.from(serializeSource(parsed.source))), parsed)
     }),
   )
@@ -95,12 +95,12 @@ t.test('whatever the bytes, there is an answer', (t) => {
   t.end()
 })
 
-t.test('every string survives the trip through a scalar', (t) => {
+t.test('every string survives encoding and decoding', (t) => {
   fc.assert(fc.property(anyName, (name) => decodeScalar(encodeScalar(name)) === name))
   t.end()
 })
 
-t.test('an overlay is one line more, in the order of the alphabet; without it nothing is different', (t) => {
+t.test('an overlay adds one line, in alphabetical order', (t) => {
   const overlaid = { ...SOURCE, overlay: '0123456789012345' }
   const text = TEXT.replace('    resourceVersion', '    overlay: "0123456789012345"\n    resourceVersion')
   t.equal(serializeSource(overlaid), text)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { numbersAfter, planSetAside } from '../../src/checkpoint/set-aside.ts'
 
-t.test('the next number, whatever else is there', (t) => {
+t.test('takes the next number, whatever else exists', (t) => {
   t.same(planSetAside('x.damaged-', []), { name: 'x.damaged-1', surplus: [] })
   t.same(planSetAside('x.damaged-', ['x', 'x.damaged-2', 'x.damaged-', 'x.damaged-0', 'x.damaged-1e3', 'y.damaged-9']), {
     name: 'x.damaged-3',
@@ -10,7 +10,7 @@ t.test('the next number, whatever else is there', (t) => {
   t.end()
 })
 
-t.test('five are kept, by number and not by letter', (t) => {
+t.test('keeps five, in numerical order', (t) => {
   const entries = [8, 9, 10, 11, 12, 13].map((number) => `x-${number}`)
   t.same(numbersAfter('x-', entries), [8, 9, 10, 11, 12, 13])
   t.same(planSetAside('x-', entries), { name: 'x-14', surplus: ['x-8', 'x-9'] })

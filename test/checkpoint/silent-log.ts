@@ -1,6 +1,6 @@
 import type { Log } from '../../src/ports/log.ts'
 
-/** A log that remembers what was said aloud. */
+/** A log that records warnings and errors. */
 export function silentLog(): Log & { readonly said: string[] } {
   const said: string[] = []
   return {

@@ -7,7 +7,10 @@ import t, { type Test } from 'tap'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Not a fixture directory: the agent wants a plain path, and wherever this repository is need not be one. */
+/**
+ * Not a fixture directory: the agent requires a plain path, and that of this repository may not be
+ * one.
+ */
 function makeDirectory(t: Test): string {
   const directory = mkdtempSync(join(tmpdir(), 'demo-test-'))
   t.teardown(() => rmSync(directory, { recursive: true, force: true }))
@@ -19,7 +22,7 @@ const program = join(built, 'kubelet-cfg-agent.mjs')
 const build = spawnSync(process.execPath, ['scripts/build.mjs', 'src/main.ts', built], { cwd: ROOT, env: {}, encoding: 'utf8' })
 t.equal(build.status, 0, build.stderr)
 
-/** Plays the demo in an environment of its own, with patience for a busy machine. It is interrupted once what it has printed says so. */
+/** Plays the demo in an environment of its own, with patience for a busy machine, and interrupts it when its output says so. */
 function play(t: Test, args: readonly string[], isTimeToStop: (text: string) => boolean = () => false) {
   const directory = makeDirectory(t)
   const env = { PATH: process.env.PATH, TMPDIR: directory }
@@ -37,7 +40,7 @@ function play(t: Test, args: readonly string[], isTimeToStop: (text: string) => 
   })
 }
 
-t.test('every act comes true', async (t) => {
+t.test('all acts succeed', async (t) => {
   const { code, text, left } = await play(t, ['--agent', program])
   t.equal(code, 0, text)
   t.strictSame(left, [], 'nothing is left behind')
@@ -69,7 +72,7 @@ t.test('every act comes true', async (t) => {
     /agent +updated last-known-good config to risky-config@/,
     /^7\. /m,
     /status +status.config is {}/,
-    /^Every act came true, in \d+ s/m,
+    /^All acts succeeded in \d+ s/m,
   ]
   let rest = text
   for (const beat of story) {
@@ -77,26 +80,26 @@ t.test('every act comes true', async (t) => {
     t.ok(found, `the story has ${beat}`)
     rest = rest.slice((found?.index ?? 0) + (found?.[0].length ?? 0))
   }
-  // The status and the event of one refusal are two requests: either may come first.
+  // The status and the event of one rejection are two requests: either may come first.
   t.match(text, /KubeletConfigRejected: .*it opens with { but is not JSON/)
   t.match(text, 'KubeletConfigRolledBack')
-  t.notMatch(text, /cannot be (read|told|served)|not a function|undefined/, 'and the agent finds nothing wrong with itself')
-  t.notMatch(text, '\u001b', 'without colours where nobody sees them')
+  t.notMatch(text, /cannot be (read|told|served)|not a function|undefined/, 'the self-check of the agent finds no problem')
+  t.notMatch(text, '\u001b', 'no colours if stdout is not a terminal')
 })
 
-t.test('a demo that is interrupted leaves nothing behind', async (t) => {
+t.test('an interrupted demo leaves nothing behind', async (t) => {
   const { code, text, left } = await play(t, ['--keep', '--agent', program], (said) => said.includes('settled: local'))
   t.equal(code, 130, text)
-  t.match(text, 'its processes and its directory are gone')
+  t.match(text, 'its processes and its directory are removed')
   t.strictSame(left, [])
 })
 
-t.test('an act that does not come true says why', async (t) => {
+t.test('a failed act says why', async (t) => {
   const broken = join(makeDirectory(t), 'agent.mjs')
   writeFileSync(broken, "console.error('no such thing as an agent')\nprocess.exit(3)\n")
   const { code, text, left } = await play(t, ['--agent', broken])
   t.equal(code, 1)
-  t.match(text, 'The demo failed: the agent ended (exit code 3) before it came true that the agent has checked itself')
-  t.match(text, 'no such thing as an agent', 'the agent is quoted')
+  t.match(text, 'The demo failed: the agent ended (exit code 3) while the demo waited until the agent has checked itself')
+  t.match(text, 'no such thing as an agent', 'it quotes the log of the agent')
   t.strictSame(left, [])
 })

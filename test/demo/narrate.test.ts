@@ -4,7 +4,7 @@ import { shorten, tellLog, tellStatus } from '../../demo/narrate.ts'
 const UID = '5274a9bd-00f5-49fe-a395-53c08b3087db'
 const source = { namespace: 'kube-system', name: 'my-config', kubeletConfigKey: 'kubelet', uid: UID, resourceVersion: '212' }
 
-t.test('sources, paths and UIDs in short', async (t) => {
+t.test('shortens sources, paths and UIDs', async (t) => {
   const path = '/api/v1/namespaces/kube-system/configmaps/my-config'
   for (const [long, short] of [
     [`to ${path}, UID: ${UID}, ResourceVersion: 212`, 'to my-config@212'],
@@ -20,7 +20,7 @@ t.test('sources, paths and UIDs in short', async (t) => {
   }
 })
 
-t.test('of the log, what moves the story on and whatever is wrong', async (t) => {
+t.test('selects lines of the log: the important ones, and all warnings and errors', async (t) => {
   t.strictSame(tellLog({ level: 'info', msg: 'updating Node.Status.Config' }), undefined)
   t.strictSame(tellLog({ level: 'info', msg: 'activated local: kubelet uses it' }), {
     text: 'activated local: kubelet uses it',
@@ -32,7 +32,7 @@ t.test('of the log, what moves the story on and whatever is wrong', async (t) =>
   })
 })
 
-t.test('the status, with an error on a line of its own', async (t) => {
+t.test('shows the status, with an error on a separate line', async (t) => {
   t.strictSame(tellStatus('absent'), ['no status.config'])
   t.strictSame(tellStatus({ assigned: 'local', active: 'local', lastKnownGood: 'local', error: '' }), ['status.config is {}'])
   t.strictSame(tellStatus({ assigned: source, active: undefined, lastKnownGood: 'local', error: 'why' }), [

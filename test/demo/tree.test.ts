@@ -1,7 +1,7 @@
 import t from 'tap'
 import { drawTree } from '../../demo/tree.ts'
 
-t.test('a directory that is empty, and one with everything in it', async (t) => {
+t.test('draws an empty directory and a full one', async (t) => {
   const uid = '5274a9bd-00f5-49fe-a395-53c08b3087db'
   const record = `source:\n  configMap:\n    kubeletConfigKey: kubelet\n    name: my-config\n    namespace: n\n    resourceVersion: "212"\n`
   const directory = t.testdir({

@@ -1,6 +1,6 @@
 /**
- * The disk in memory, for the simulation: each step is announced before and after, so that a crash can be put there, and open to a
- * disk error; `powerLoss` takes away what was not synced (fake-durability.ts says what that may be).
+ * The disk in memory. Each step can be interrupted by a crash before and after it, or fail with a
+ * disk error. `powerLoss` discards what was not synced (see fake-durability.ts).
  */
 import { basename, dirname, join } from 'node:path'
 import type { FileFacts } from '../../ports/files.ts'
@@ -13,16 +13,19 @@ export interface FakeStep {
   readonly kind: 'write' | 'append' | 'fsync' | 'rename' | 'unlink' | 'mkdir'
   readonly path: string
 }
-/** `short-write`: reported as success, but only half of the bytes arrive. */
+/** `short-write`: reported as success, but only half of the bytes are written. */
 export type FakeFault = 'ENOSPC' | 'EIO' | 'short-write'
 
 export class FakeDisk implements Disk {
   readonly owner = 'fake'
-  /** What it throws is a crash: it passes through as it is, and this disk does nothing more until `restart` or `powerLoss`. */
+  /**
+   * If it throws, that is a crash: the error is passed on unchanged, and nothing works until
+   * `restart` or `powerLoss`.
+   */
   onStep: ((step: FakeStep, phase: 'before' | 'after') => void) | undefined
-  /** Asked at each step. */
+  /** Called at each step. */
   faultOf: ((step: FakeStep) => FakeFault | undefined) | undefined
-  /** Asked at each read of a file or a directory. */
+  /** Called at each read of a file or a directory. */
   readFaultOf: ((path: string) => 'EIO' | 'EACCES' | undefined) | undefined
   /** Nothing can be written or created; renames and removals work. */
   full = false
@@ -81,7 +84,8 @@ export class FakeDisk implements Disk {
       if (file?.kind === 'directory') throw failure('EISDIR', path)
       if (file === undefined) this.#link(path, this.#newFile(added, mode))
       else this.#fill(file, Buffer.concat([file.bytes, added]))
-      // Unlike write-file-atomic, appendFileSync goes on writing until it is told why it cannot.
+      // Unlike write-file-atomic, appendFileSync continues after a short write, and then gets the
+      // error.
       if (fault === 'short-write') throw failure('ENOSPC', path)
     })
   }
@@ -122,7 +126,10 @@ export class FakeDisk implements Disk {
     })
   }
 
-  /** Sets the scene, with no step announced: a file and its parents, durable. Changes a file in place, as nothing else here does. */
+  /**
+   * Creates a durable file and its parents without steps. Unlike everything else here, it changes a
+   * file in place.
+   */
   plant(path: string, bytes: Uint8Array | string): void {
     let directory = this.#root
     for (const name of segments(dirname(path))) {
@@ -140,16 +147,16 @@ export class FakeDisk implements Disk {
     directory.durable.set(basename(path), file)
   }
 
-  /** A new process, after a crash of the one before: everything visible is still there. */
+  /** A new process after a crash of the old one: everything visible is still there. */
   restart(): void {
     this.#crash = undefined
   }
 
-  /** The machine loses power and starts again. `random` gives numbers in [0, 1). */
+  /** The machine loses power and boots. `random` returns numbers in [0, 1). */
   powerLoss(random: () => number): void {
     const lost = new Set<FakeNode>()
     for (const change of this.#pending) {
-      // A journal keeps the order of what happened to one file: with a change lost, no later one of it survives.
+      // A journal keeps the order of changes to one file: if one is lost, all later ones are lost.
       if (lost.has(change.node) || random() < 0.5) lost.add(change.node)
       else applyDurably(change)
     }
@@ -170,7 +177,7 @@ export class FakeDisk implements Disk {
   }
 
   #step(kind: FakeStep['kind'], path: string, action: (fault: FakeFault | undefined) => void): void {
-    // A dead process does not clean up.
+    // A crashed process does not clean up.
     if (this.#crash !== undefined) throw this.#crash.thrown
     const step: FakeStep = { kind, path }
     this.#announce(step, 'before')

@@ -1,9 +1,9 @@
 /**
- * What a power loss leaves of the disk in memory. Visible and durable are kept apart: a file's bytes are durable once the file is
- * synced, its name once its directory is. Of the rest a power loss keeps what a journaling file system might (ext4 `data=ordered`,
- * XFS): renames are atomic and in order, but any of them may be lost, and bytes may be torn.
+ * What a power loss leaves on the disk in memory. Visible and durable state are separate: a file's
+ * bytes are durable once the file is synced, its name once its directory is. Of the rest, a power
+ * loss keeps what a journaling file system might keep (ext4 `data=ordered`, XFS): renames are
+ * atomic and in order, but any of them may be lost, and bytes may be torn.
  */
-
 export type FakeNode = FakeFile | FakeDirectory
 export interface FakeFile {
   readonly kind: 'file'
@@ -38,7 +38,10 @@ export function applyDurably(change: Change): void {
   }
 }
 
-/** Changes in this directory, oldest first, and whatever came before them in a directory that they renamed from or to. */
+/**
+ * The changes that a sync of this directory makes durable, oldest first: those in it, and the
+ * earlier ones in directories that these renamed from or to.
+ */
 export function reachedBySync(directory: FakeDirectory, pending: readonly Change[]): Set<Change> {
   const directories = new Set([directory])
   const reached: Change[] = []
@@ -50,7 +53,7 @@ export function reachedBySync(directory: FakeDirectory, pending: readonly Change
   return new Set(reached.reverse())
 }
 
-/** What is visible after a power loss is what was durable. */
+/** After a power loss, the durable state becomes the visible one. */
 export function wake(directory: FakeDirectory, random: () => number): void {
   directory.entries = new Map(directory.durable)
   for (const node of directory.entries.values()) {
@@ -63,7 +66,10 @@ export function wake(directory: FakeDirectory, random: () => number): void {
   }
 }
 
-/** Unsynced bytes: the last synced ones, all the new ones, or the new ones cut short and perhaps padded with zeros. */
+/**
+ * For unsynced bytes: the last synced ones, the new ones, or the new ones truncated and perhaps
+ * padded with zeros.
+ */
 function torn(file: FakeFile, random: () => number): Buffer {
   const choice = random()
   if (choice < 0.25) return file.durable ?? Buffer.alloc(0)

@@ -16,7 +16,7 @@ const keepEverything = () => 0.99
 
 filesContract(fresh)
 
-t.test('what a method has returned from survives a power loss that keeps nothing unsynced', (t) => {
+t.test('completed operations survive a power loss that keeps nothing unsynced', (t) => {
   const { disk, files } = fresh()
   files.replace('/root/f', 'bytes')
   files.makeDirectory('/root/a/b')
@@ -31,7 +31,7 @@ t.test('what a method has returned from survives a power loss that keeps nothing
   t.end()
 })
 
-t.test('without their fsync, names and bytes are lost or torn', (t) => {
+t.test('without an fsync, names and bytes are lost or torn', (t) => {
   const { disk, files } = fresh()
   files.replace('/root/f', 'old')
   disk.write('/root/g', Buffer.from('new'), 0o600)
@@ -43,7 +43,7 @@ t.test('without their fsync, names and bytes are lost or torn', (t) => {
   disk.write('/root/g', Buffer.from('new'), 0o600)
   disk.rename('/root/g', '/root/f')
   disk.powerLoss(keepEverything)
-  t.equal(files.read('/root/f')?.toString(), 'new', 'but it may have been kept')
+  t.equal(files.read('/root/f')?.toString(), 'new', 'it may be kept')
 
   files.append('/root/log', '0123456789')
   disk.syncDirectory('/root')
@@ -53,7 +53,7 @@ t.test('without their fsync, names and bytes are lost or torn', (t) => {
   t.end()
 })
 
-t.test('a change that is lost takes later changes of the same file with it', (t) => {
+t.test('if a change is lost, later changes of the same file are lost too', (t) => {
   const { disk, files } = fresh()
   disk.write('/root/a', Buffer.from('x'), 0o600)
   disk.rename('/root/a', '/root/b')
@@ -63,7 +63,7 @@ t.test('a change that is lost takes later changes of the same file with it', (t)
   t.end()
 })
 
-t.test('a rename across directories is atomic: one fsync, of either, makes it whole', (t) => {
+t.test('a rename across directories is atomic: an fsync of either makes it durable', (t) => {
   for (const synced of ['/root/a', '/root/b']) {
     const { disk, files } = fresh()
     files.makeDirectory('/root/a')
@@ -127,7 +127,7 @@ t.test('the steps of each method, in order', (t) => {
   t.end()
 })
 
-t.test('a crash passes as it is, and the dead process does not clean up', (t) => {
+t.test('a crash is passed on unchanged, and the crashed process does not clean up', (t) => {
   const { disk, files } = fresh()
   files.replace('/root/f', 'old')
   const crash = new Crash()
@@ -135,7 +135,7 @@ t.test('a crash passes as it is, and the dead process does not clean up', (t) =>
     if (step.kind === 'rename' && phase === 'before') throw crash
   }
   t.throws(() => files.replace('/root/f', 'new'), crash)
-  t.throws(() => files.remove('/root/f'), crash, 'dead until restart')
+  t.throws(() => files.remove('/root/f'), crash, 'nothing works until restart')
   disk.onStep = undefined
   disk.restart()
   t.same(disk.list('/root').sort(), ['..f.fake', 'f'])
@@ -145,7 +145,7 @@ t.test('a crash passes as it is, and the dead process does not clean up', (t) =>
   t.end()
 })
 
-t.test('disk errors: the old file stays, nothing unfinished stays', (t) => {
+t.test('after a disk error the old file is intact, and no temporary file is left', (t) => {
   for (const fault of ['ENOSPC', 'EIO', 'short-write'] as const) {
     const { disk, files } = fresh()
     files.replace('/root/f', 'old')
@@ -158,7 +158,7 @@ t.test('disk errors: the old file stays, nothing unfinished stays', (t) => {
   t.end()
 })
 
-t.test('a full disk still renames and removes', (t) => {
+t.test('renames and removals work on a full disk', (t) => {
   const { disk, files } = fresh()
   files.replace('/root/f', 'old')
   disk.full = true
@@ -171,7 +171,7 @@ t.test('a full disk still renames and removes', (t) => {
   t.end()
 })
 
-t.test('a directory whose fsync failed is synced with the next write, wherever that is', (t) => {
+t.test('a directory whose fsync failed is synced with the next write anywhere', (t) => {
   const { disk, files } = fresh()
   files.makeDirectory('/root/a')
   files.makeDirectory('/root/b')
@@ -185,7 +185,7 @@ t.test('a directory whose fsync failed is synced with the next write, wherever t
   t.end()
 })
 
-t.test('what an earlier process renamed but did not sync, settle makes durable', (t) => {
+t.test('settle makes durable what an earlier process renamed but did not sync', (t) => {
   const { disk, files } = fresh()
   const crash = new Crash()
   disk.onStep = (step, phase) => {
