@@ -19,8 +19,8 @@ export function resolveNextStart(activation: ActivationState, checkpoints: Check
 }
 
 /**
- * What a process runs is recorded when the process is first seen. A checkpoint that is replaced or a
- * binary that is upgraded later changes nothing.
+ * What a process runs is recorded when the process is first seen. A checkpoint that is replaced or
+ * a binary that is upgraded later changes nothing.
  *
  * @param health the record of this boot
  */
@@ -42,8 +42,8 @@ export function identifyRunning(
 }
 
 /**
- * What is neither local nor a checkpoint at hand gets a name that no content has. It equals nothing,
- * so a restart is due.
+ * What is neither local nor a checkpoint at hand gets a name that no content has. It equals
+ * nothing, so a restart is due.
  */
 function identifyContent(
   unit: KnownUnit,

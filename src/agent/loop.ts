@@ -20,7 +20,9 @@ const LAST_RETRY_US = 60e6
 const BLIND_US = 5e6
 /** How long a settled kubelet is only probed before systemd is asked again. */
 const PROBES_US = 60e6
-/** An observation of kubelet that is no older is as good as new: on a busy node it takes as long. */
+/**
+ * An observation of kubelet that is no older is as good as new: on a busy node it takes as long.
+ */
 const FRESH_US = 100e3
 
 export class Loop {
@@ -28,7 +30,9 @@ export class Loop {
   readonly #effects: EffectPorts
   readonly #observer: PassObserver
   readonly #log: Log
-  /** Steps that failed, by kind and by what they were about, each with how long it is left alone. */
+  /**
+   * Steps that failed, by kind and by what they were about, each with how long it is left alone.
+   */
   readonly #troubles = new Map<string, Trouble & { readonly pauseUs: number }>()
   /** Of the passes since the last wait or restart: between them only files change. */
   #kubelet: KubeletObservation | undefined
@@ -75,9 +79,9 @@ export class Loop {
   }
 
   /**
-   * A settled kubelet is only probed for its health, as long as its process is the same: the command
-   * that asks systemd takes more CPU than all the rest of a pass. A step that touches kubelet is never
-   * decided on this. undefined: systemd has to be asked.
+   * A settled kubelet is only probed for its health, as long as its process is the same: the
+   * command that asks systemd takes more CPU than all the rest of a pass. A step that touches
+   * kubelet is never decided on this. undefined: systemd has to be asked.
    */
   async #observeSettled(): Promise<Snapshot | undefined> {
     const seen = this.#settled
@@ -88,7 +92,9 @@ export class Loop {
     return snapshot !== undefined && isProbeEnough(nextStep(snapshot), snapshot) ? snapshot : undefined
   }
 
-  /** undefined: a file cannot be read (a broken disk). Then nothing is decided and nothing changes. */
+  /**
+   * undefined: a file cannot be read (a broken disk). Then nothing is decided and nothing changes.
+   */
   async #observe(observeKubelet: () => Promise<KubeletObservation>): Promise<Snapshot | undefined> {
     try {
       const snapshot = await observe(this.#observation, [...this.#troubles.values()], await observeKubelet())

@@ -1,6 +1,6 @@
 /**
- * Observes kubelet: systemd's word on the unit and the answer of its health port. This is the part of
- * a pass that takes a command and a request, and so most of its time.
+ * Observes kubelet: systemd's word on the unit and the answer of its health port. This is the part
+ * of a pass that takes a command and a request, and so most of its time.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { runningConfigPath } from '../decision/base-config.ts'
@@ -61,7 +61,9 @@ async function settle<T>(work: Promise<T>): Promise<{ readonly ok: true; readonl
   )
 }
 
-/** Kubelet's flags win over its config. undefined: there is no process, or it has no health port. */
+/**
+ * Kubelet's flags win over its config. undefined: there is no process, or it has no health port.
+ */
 async function findHealthTarget(ports: KubeletPorts, unit: KnownUnit): Promise<HealthTarget | undefined> {
   if (unit.process.kind === 'none' || unit.process.kind === 'unknown') return undefined
   const path = runningConfigPath(ports.checkpoints, unit)

@@ -1,7 +1,7 @@
 /**
- * Observes the node: reads everything that the decision needs and returns it as one Snapshot. Truth is
- * read, not remembered, and what cannot be read is unknown. Writes the health record, into which each
- * observation is folded, and nothing else but what an earlier pass could not write.
+ * Observes the node: reads everything that the decision needs and returns it as one Snapshot. Truth
+ * is read, not remembered, and what cannot be read is unknown. Writes the health record, into which
+ * each observation is folded, and nothing else but what an earlier pass could not write.
  */
 import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT, withoutOverlay } from '../decision/config-source.ts'
 import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'

@@ -1,6 +1,7 @@
 /**
- * Applies the effects of a step to the node, one after another. What a step does is decided in `decision/effects-of-step.ts`; nothing here
- * decides anything. An effect that cannot be applied throws, and the loop tries the step again later.
+ * Applies the effects of a step to the node, one after another. What a step does is decided in
+ * `decision/effects-of-step.ts`; nothing here decides anything. An effect that cannot be applied
+ * throws, and the loop tries the step again later.
  */
 import { findBasePath } from '../decision/base-config.ts'
 import type { CommandEffect, Effect, StateEffect } from '../decision/effects.ts'

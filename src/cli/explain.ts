@@ -1,4 +1,7 @@
-/** What the agent would do next about a Snapshot, in words, from the decision that the agent itself runs. Pure. */
+/**
+ * What the agent would do next about a Snapshot, in words, from the decision that the agent itself
+ * runs. Pure.
+ */
 import { findEndUs } from '../decision/awaited.ts'
 import { describeSource } from '../decision/config-source.ts'
 import { nextStep } from '../decision/next-step.ts'
@@ -16,14 +19,16 @@ export interface Explanation {
   readonly detail: string
   /** Of the present trial. */
   readonly trialRemainingUs: number | undefined
-  /** Of a wait that ends by itself: this node's turn in a spread, or the hourly limit of restarts. */
+  /**
+   * Of a wait that ends by itself: this node's turn in a spread, or the hourly limit of restarts.
+   */
   readonly waitRemainingUs: number | undefined
 }
 
 export function explain(snapshot: Snapshot): Explanation {
   const { target } = assess(snapshot)
-  // Only the running agent knows what preflight accepted. Without this, every config that is not yet
-  // activated would seem to wait for preflight.
+  // Only the running agent knows what preflight accepted. Without this, every config that is not
+  // yet activated would seem to wait for preflight.
   const accepted = new Map(snapshot.accepted)
   if (target !== undefined) accepted.set(target.key, { drain: [], basis: snapshot.basis })
   const step = nextStep({ ...snapshot, accepted })

@@ -1,7 +1,8 @@
 /**
- * What the agent would do from now on, step by step, if all goes well. Each step is the agent's own decision about the node as the step before
- * leaves it. Pure. It ends where the agent would wait for something that only time or kubelet can tell; a wait that ends by itself (a turn in a
- * spread, the hourly limit) is passed through.
+ * What the agent would do from now on, step by step, if all goes well. Each step is the agent's own
+ * decision about the node as the step before leaves it. Pure. It ends where the agent would wait
+ * for something that only time or kubelet can tell; a wait that ends by itself (a turn in a spread,
+ * the hourly limit) is passed through.
  */
 import { type Answers, carryOut } from '../decision/carry-out.ts'
 import { nextStep } from '../decision/next-step.ts'

@@ -1,6 +1,7 @@
 /**
- * The way from "this should run" to "kubelet runs it": preflight, the node's turn, activation, restart. Each state is a function that yields a
- * step, a wait, or the next state; a state that yields a step that failed lately goes on to the next one instead. Pure.
+ * The way from "this should run" to "kubelet runs it": preflight, the node's turn, activation,
+ * restart. Each state is a function that yields a step, a wait, or the next state; a state that
+ * yields a step that failed lately goes on to the next one instead. Pure.
  *
  * ```
  * start ──► check ──► activate ──► restartInto(target) ──► restOn
@@ -53,8 +54,8 @@ const isRunning = ({ snapshot: { running }, target }: TargetSituation) => runnin
 
 /**
  * Transitions:
- *   wait   the unit does not take its config from the agent, or the node is paused
- *   check  otherwise
+ * - wait: the unit does not take its config from the agent, or the node is paused
+ * - check: otherwise
  */
 function start(situation: TargetSituation): ReturnType<State> {
   const { snapshot, unit, target } = situation
@@ -68,10 +69,11 @@ function start(situation: TargetSituation): ReturnType<State> {
 
 /**
  * Transitions:
- *   wait       preflight is still at it
- *   step       preflight
- *   leave      preflight could not be carried out lately
- *   activate   preflight is not needed, has accepted the target, or failed lately for a fallback, which has run before
+ * - wait: preflight is still running
+ * - step: preflight
+ * - leave: preflight could not be carried out lately
+ * - activate: preflight is not needed, has accepted the target, or could not be carried out lately
+ *   for a fallback, which has run before
  */
 function check(wiring: ReadyWiring): State {
   return (situation) => {
@@ -88,10 +90,10 @@ function check(wiring: ReadyWiring): State {
 
 /**
  * Transitions:
- *   restartInto   the target is what kubelet starts with
- *   wait          another node's turn comes first
- *   step          activate
- *   leave         the node is not drained, or the target could not be activated lately
+ * - restartInto: the target is what kubelet starts with
+ * - wait: it is not this node's turn
+ * - step: activate
+ * - leave: the node is not drained, or the target could not be activated lately
  */
 function activate(wiring: ReadyWiring): State {
   return (situation) => {
@@ -114,12 +116,14 @@ function activate(wiring: ReadyWiring): State {
 }
 
 /**
- * The target is out of reach for now. A config that was condemned, or lost, must be left all the same, for whatever can be had.
+ * The target is out of reach for now. A config that was condemned, or lost, must be left all the
+ * same, for whatever can be had.
  *
  * Transitions:
- *   step          activate a refuge: what kubelet starts with next was condemned, or its checkpoint is lost
- *   restartInto   what kubelet starts with next: what it runs was condemned, or the target is a fallback
- *   wait          otherwise
+ * - step: activate a refuge, if what kubelet starts with next was condemned or its checkpoint is lost
+ * - restartInto: what kubelet starts with next, if what it runs was condemned or the target is a
+ *   fallback
+ * - wait: otherwise
  *
  * @param phase what the node waits for
  */
@@ -140,15 +144,16 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const isCondemned = content !== undefined && verdicts.has(trialKey(content, unit.kubeletIdentity))
     // Kubelet could not start from a checkpoint that is lost.
     if ((!isCondemned && !target.fallback) || isLost) return wait(snapshot, phase, why)
-    // An activation that failed may have left local as what kubelet starts with: see the effect `activate`.
+    // An activation that failed may have left local as what kubelet starts with: see the effect
+    // `activate`.
     return restartInto({ ...target, ...next, fallback: true })
   }
 }
 
 /**
  * Transitions:
- *   step   restart
- *   wait   a restart is not due, not possible or not allowed now
+ * - step: restart
+ * - wait: a restart is not due, not possible, or not allowed now
  */
 function restartInto(target: Target): State {
   return (situation) => {
@@ -211,7 +216,10 @@ function restingPhase({ snapshot, target }: TargetSituation): 'node-at-fault' | 
   return snapshot.proven === target.key ? 'settled' : 'in-trial'
 }
 
-/** The spread is for in-place edits on a healthy node. A fallback, a new version of the same content and a failing kubelet never wait. */
+/**
+ * The spread is for in-place edits on a healthy node. A fallback, a new version of the same content
+ * and a failing kubelet never wait.
+ */
 function decideActivationTurn({ snapshot, unit, target }: TargetSituation): Turn {
   const { nextStart, health } = snapshot
   if (target.fallback || target.source === 'local') return { kind: 'go' }

@@ -1,6 +1,6 @@
 /**
- * The Snapshot that a step leaves behind: the effects that `perform` applies to the node, folded into the Snapshot instead. `plan` foresees
- * with it, and the tests chain steps with it. Pure.
+ * The Snapshot that a step leaves behind: the effects that `perform` applies to the node, folded
+ * into the Snapshot instead. `plan` foresees with it, and the tests chain steps with it. Pure.
  */
 import { type CheckpointInfo, type ContentHash, describeSource, type HeldSource, sameSource, sameVersion } from './config-source.ts'
 import type { CommandEffect, StateEffect } from './effects.ts'
@@ -81,7 +81,10 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
   }
 }
 
-/** A version that gets other data, or gets back what was lost, has that content wherever it is named. */
+/**
+ * A version that gets other data, or gets back what was lost, has that content wherever it is
+ * named.
+ */
 function storeCheckpoint(snapshot: Snapshot, { source, content }: Extract<StateEffect, { content: ContentHash | undefined }>): Snapshot {
   const { uid, resourceVersion, overlay } = source
   const info: CheckpointInfo = { uid, resourceVersion, overlay, savedAtMs: snapshot.now.wallMs }

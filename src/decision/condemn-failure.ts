@@ -13,8 +13,9 @@ import type { KnownUnit } from './unit-state.ts'
 import type { Verdict } from './verdict.ts'
 
 /**
- * Only what kubelet starts with next can fail. Where that is no longer the target, the target replaces it anyway. But if the target cannot be
- * had (a full disk), kubelet must not be left in a crash loop.
+ * Only what kubelet starts with next can fail. Where that is no longer the target, the target
+ * replaces it anyway. But if the target cannot be had (a full disk), kubelet must not be left in a
+ * crash loop.
  */
 export function condemnFailure(situation: TargetSituation): Step | undefined {
   const { snapshot, unit, target } = situation
@@ -30,14 +31,19 @@ export function condemnFailure(situation: TargetSituation): Step | undefined {
   return { kind: 'condemn', verdict, next: nextAfter(situation, failed)?.source, requested: false }
 }
 
-/** It could not be checked or activated lately, is still being checked, or waits for a drained node. */
+/**
+ * It could not be checked or activated lately, is still being checked, or waits for a drained node.
+ */
 function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
   if (snapshot.preflightPending.has(target.key) || listUndrained(snapshot, target).length > 0) return true
   const about = describeSource(target.source)
   return snapshot.troubles.some((trouble) => (trouble.step === 'activate' || trouble.step === 'preflight') && trouble.about === about)
 }
 
-/** What kubelet starts with next, as a candidate. A checkpoint that is lost has a content that equals no other. */
+/**
+ * What kubelet starts with next, as a candidate. A checkpoint that is lost has a content that
+ * equals no other.
+ */
 export function asCandidate(
   { source, content = `missing:${describeSource(source)}` }: HeldSource,
   unit: KnownUnit,

@@ -1,4 +1,7 @@
-/** What follows from the answer to a command: preflight's result, and whether systemd took the restart. Pure. */
+/**
+ * What follows from the answer to a command: preflight's result, and whether systemd took the
+ * restart. Pure.
+ */
 import { describeSource } from './config-source.ts'
 import { type CommandEffect, history, log, type StateEffect } from './effects.ts'
 import type { Instant } from './instant.ts'
@@ -8,7 +11,10 @@ import type { PreflightResult } from './verdict.ts'
 
 export interface PreflightAnswer {
   readonly result: PreflightResult
-  /** `Snapshot.basis` when preflight began: a result that was overtaken meanwhile is asked for again. */
+  /**
+   * `Snapshot.basis` when preflight began: a result that was overtaken meanwhile is asked for
+   * again.
+   */
   readonly basis: string | undefined
   readonly at: Instant
 }

@@ -1,4 +1,7 @@
-/** What assigning a version of a ConfigMap does: its checkpoint is saved, and `meta/assigned` moves to it. Pure. */
+/**
+ * What assigning a version of a ConfigMap does: its checkpoint is saved, and `meta/assigned` moves
+ * to it. Pure.
+ */
 import { describeChannel } from './channels.ts'
 import type { ConfigMapSource, ConfigSource } from './config-source.ts'
 import { describeSource, sameRef, sameVersion, withoutOverlay } from './config-source.ts'
@@ -44,7 +47,9 @@ function saveContent({ source, data, rendered }: StepOf<'assign'>, snapshot: Sna
   return [...demote(source, snapshot), { kind: 'replace-checkpoint', ...saved, why }]
 }
 
-/** What was proven is the content that is replaced: no fallback names the new one before its trial. */
+/**
+ * What was proven is the content that is replaced: no fallback names the new one before its trial.
+ */
 function demote(source: ConfigMapSource, { previous, lastKnownGood }: Snapshot): readonly Effect[] {
   const fallback = sameVersion(previous.source, source) ? 'local' : previous.source
   return [
@@ -56,8 +61,9 @@ function demote(source: ConfigMapSource, { previous, lastKnownGood }: Snapshot):
 }
 
 /**
- * The ConfigMap as the cluster has it, beside what the overlay makes of it. Kubelet does not start with it, so it is saved only where
- * nothing is, and never under a name that kubelet may start with: preflight has not checked this content.
+ * The ConfigMap as the cluster has it, beside what the overlay makes of it. Kubelet does not start
+ * with it, so it is saved only where nothing is, and never under a name that kubelet may start
+ * with: preflight has not checked this content.
  */
 function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot): readonly Effect[] {
   if (source.overlay === undefined || snapshot.storedUnrendered === 'same') return []
@@ -71,7 +77,10 @@ function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot):
   return [{ kind: 'save-checkpoint', source: unrendered, data, content: undefined }]
 }
 
-/** Where the Node's own assignment changed, this node does not wait for its turn, even if it waited for this version before. */
+/**
+ * Where the Node's own assignment changed, this node does not wait for its turn, even if it waited
+ * for this version before.
+ */
 function startSpread({ source, inPlace }: StepOf<'assign'>, { now, policy, spread }: Snapshot): readonly Effect[] {
   if (!inPlace && spread === undefined) return []
   const sinceUs = inPlace ? now.monotonicUs : now.monotonicUs - policy.spreadUs

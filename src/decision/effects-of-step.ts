@@ -1,6 +1,7 @@
 /**
- * `effectsOf`: everything a step does, in order. Pure, and the only place that says so: `perform` applies the effects, `plan` and the
- * tests' model fold them. Each effect is idempotent, so a step that is cut off is done again from its beginning.
+ * `effectsOf`: everything a step does, in order. Pure, and the only place that says so: `perform`
+ * applies the effects, `plan` and the tests' model fold them. Each effect is idempotent, so a step
+ * that is cut off is done again from its beginning.
  *
  * History precedes the effect, so that a crash can repeat a line but never lose one.
  */
@@ -99,7 +100,8 @@ const EFFECTS: EffectsOf = {
   restart: ({ record, from, to }, { accepted, restarts, health, now }) => {
     const earlier = keepRestarts(restarts, now)
     const expected = expectStart(health)
-    // Preflight accepted the others as a change from what runs now. After the restart they are another change.
+    // Preflight accepted the others as a change from what runs now. After the restart they are
+    // another change.
     const others = [...accepted.keys()].filter((key) => key !== record.target)
     return [
       ...others.map((key): Effect => ({ kind: 'forget-acceptance', key })),

@@ -1,6 +1,6 @@
 /**
- * What a step does, as data. `effectsOf` lists the effects of a step, `perform` applies them to the node, and `carryOut` folds them into a
- * Snapshot. Types and small constructors only.
+ * What a step does, as data. `effectsOf` lists the effects of a step, `perform` applies them to the
+ * node, and `carryOut` folds them into a Snapshot. Types and small constructors only.
  */
 import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import type { ChannelState } from './desired.ts'
@@ -13,7 +13,10 @@ import type { Acceptance, Verdict } from './verdict.ts'
 
 export type Effect = StateEffect | CommandEffect
 
-/** Changes what the next Snapshot shows, or tells someone. Applied in order: history precedes what it tells of. */
+/**
+ * Changes what the next Snapshot shows, or tells someone. Applied in order: history precedes what
+ * it tells of.
+ */
 export type StateEffect =
   | { readonly kind: 'append-history'; readonly transition: Omit<Transition, 'atNs'> }
   | { readonly kind: 'log'; readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly message: string; readonly fields: LogFields }
@@ -45,12 +48,20 @@ export type StateEffect =
   | { readonly kind: 'remember-acceptance'; readonly key: TrialKey; readonly acceptance: Acceptance }
   | { readonly kind: 'forget-acceptance'; readonly key: TrialKey }
   | { readonly kind: 'clear-request'; readonly request: 'rollback' | 'retry' }
-  /** Writes what a later fallback to `fallback` needs, so that falling back works on a full disk. */
+  /**
+   * Writes what a later fallback to `fallback` needs, so that falling back works on a full disk.
+   */
   | { readonly kind: 'stage-fallback'; readonly fallback: ConfigSource; readonly wiring: ReadyWiring }
-  /** `orElseLocal`: where the target cannot be written, kubelet's next start uses its local config, which takes no space. */
+  /**
+   * `orElseLocal`: where the target cannot be written, kubelet's next start uses its local config,
+   * which takes no space.
+   */
   | { readonly kind: 'activate'; readonly target: ConfigSource; readonly wiring: ReadyWiring; readonly orElseLocal: boolean }
 
-/** Asks something of kubelet or systemd. What follows depends on the answer: see `effects-of-answer.ts`. */
+/**
+ * Asks something of kubelet or systemd. What follows depends on the answer: see
+ * `effects-of-answer.ts`.
+ */
 export type CommandEffect =
   | { readonly kind: 'run-preflight'; readonly step: StepOf<'preflight'> }
   | { readonly kind: 'restart-kubelet'; readonly record: RestartRecord; readonly earlier: readonly RestartRecord[] }

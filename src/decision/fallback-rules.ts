@@ -1,4 +1,7 @@
-/** The rules about fallbacks: one that is lost, what one teaches that works, and what follows where none works. Pure. */
+/**
+ * The rules about fallbacks: one that is lost, what one teaches that works, and what follows where
+ * none works. Pure.
+ */
 import { type HeldSource, sameSource } from './config-source.ts'
 import { findPause } from './find-pause.ts'
 import type { TargetSituation } from './situation.ts'
@@ -8,7 +11,10 @@ import { isSteady } from './trial.ts'
 /** How long a node rests before its configs are tried again. */
 const REST_IN_TRIALS = 3
 
-/** A fallback without a checkpoint is local from now on, unless the cluster assigns it: then it is downloaded again. */
+/**
+ * A fallback without a checkpoint is local from now on, unless the cluster assigns it: then it is
+ * downloaded again.
+ */
 export function forgetLostFallback({ snapshot }: TargetSituation): Step | undefined {
   const { assigned, lastKnownGood, previous } = snapshot
   // The damaged record may have named just that one.
@@ -19,11 +25,15 @@ export function forgetLostFallback({ snapshot }: TargetSituation): Step | undefi
   return undefined
 }
 
-/** A fallback that works proves that the config failed. A kubelet that recovers after everything failed proves that the node did. */
+/**
+ * A fallback that works proves that the config failed. A kubelet that recovers after everything
+ * failed proves that the node did.
+ */
 export function learnFromFallback({ snapshot, target, candidates }: TargetSituation): Step | undefined {
   if (!isSteady(snapshot, target.key)) return undefined
   if (target.fallback && !target.atFault) {
-    // Only the configs that this fallback stands in for. Never local: an administrator may have changed its file since.
+    // Only the configs that this fallback stands in for. Never local: an administrator may have
+    // changed its file since.
     const replaced = candidates.slice(
       0,
       candidates.findIndex(({ content }) => content === target.content),
@@ -40,8 +50,9 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
 }
 
 /**
- * Where every config failed, the node rests on last-known-good until kubelet is healthy. If last-known-good itself has gone bad (a kubelet
- * upgrade while the node was at fault), kubelet never will be: so now and then all configs are tried again.
+ * Where every config failed, the node rests on last-known-good until kubelet is healthy. If
+ * last-known-good itself has gone bad (a kubelet upgrade while the node was at fault), kubelet
+ * never will be: so now and then all configs are tried again.
  */
 export function retryAfterRest({ snapshot, target, candidates }: TargetSituation): Step | undefined {
   const { health, now, policy, runtimeUp } = snapshot

@@ -156,7 +156,10 @@ function rememberProcess(before: SeenProcess | undefined, sample: HealthSample, 
   return { invocationId: running.invocationId, content: running.content, kubeletIdentity }
 }
 
-/** A manual restart or reset-failed puts NRestarts back to 0 (systemd.unit(5), "NRestarts"): what it then shows came after. */
+/**
+ * A manual restart or reset-failed puts NRestarts back to 0 (systemd.unit(5), "NRestarts"): what it
+ * then shows came after.
+ */
 function countExits(before: number, now: number): number {
   return now >= before ? now - before : now
 }

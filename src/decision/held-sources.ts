@@ -1,6 +1,6 @@
 /**
- * The sources that records and kubelet's next start name. Whoever looks for a source by its content, or must not lose a checkpoint, starts
- * from these lists. Pure.
+ * The sources that records and kubelet's next start name. Whoever looks for a source by its
+ * content, or must not lose a checkpoint, starts from these lists. Pure.
  */
 import type { ConfigMapSource, ConfigSource, ContentHash, HeldSource } from './config-source.ts'
 import { LOCAL_CONTENT, sameSource } from './config-source.ts'
@@ -9,7 +9,10 @@ import type { Snapshot } from './snapshot.ts'
 
 type Records = Pick<Snapshot, 'assigned' | 'assignedContent' | 'lastKnownGood' | 'previous' | 'nextStart'>
 
-/** What kubelet starts with next, assigned, last-known-good and previous, each with the content it has on disk. */
+/**
+ * What kubelet starts with next, assigned, last-known-good and previous, each with the content it
+ * has on disk.
+ */
 export function heldSources({ assigned, assignedContent, lastKnownGood, previous, nextStart }: Records): readonly HeldSource[] {
   return [
     ...(nextStart.kind === 'known' ? [nextStart.held] : []),
@@ -24,7 +27,10 @@ export function namedSources(records: Records): readonly ConfigMapSource[] {
   return heldSources(records).flatMap(({ source }) => (source === 'local' ? [] : [source]))
 }
 
-/** The content that a source has on disk. undefined: it has no whole checkpoint, or nothing here names it. */
+/**
+ * The content that a source has on disk. undefined: it has no whole checkpoint, or nothing here
+ * names it.
+ */
 export function findContent(snapshot: Snapshot, source: ConfigSource): ContentHash | undefined {
   if (source === 'local') return LOCAL_CONTENT
   const held = heldSources(snapshot).find((each) => sameSource(each.source, source))

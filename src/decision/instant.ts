@@ -1,4 +1,6 @@
-/** One reading of the clocks. Durations are always differences of `monotonicUs` within one `bootId`. */
+/**
+ * One reading of the clocks. Durations are always differences of `monotonicUs` within one `bootId`.
+ */
 export interface Instant {
   readonly bootId: string
   /** CLOCK_MONOTONIC, microseconds: the clock of systemd's `*Monotonic` properties. */

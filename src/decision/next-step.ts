@@ -1,9 +1,9 @@
 /**
- * The decision: one Snapshot in, one Step out. Pure, so that every crash, every order of events and every outage ends in the same place: the
- * next pass observes again and goes on from what it sees.
+ * The decision: one Snapshot in, one Step out. Pure, so that every crash, every order of events and
+ * every outage ends in the same place: the next pass observes again and goes on from what it sees.
  *
- * Rules run in order; the first that yields a step wins. A step that failed lately is passed over until it is due again, so that a full disk
- * cannot keep a node from falling back.
+ * Rules run in order; the first that yields a step wins. A step that failed lately is passed over
+ * until it is due again, so that a full disk cannot keep a node from falling back.
  */
 import { isHeldBack } from './held-back.ts'
 import { RULES } from './rules.ts'

@@ -1,4 +1,7 @@
-/** The rule for what an operator asked for on the node: forget verdicts, or roll back what runs. Pure. */
+/**
+ * The rule for what an operator asked for on the node: forget verdicts, or roll back what runs.
+ * Pure.
+ */
 import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
 import type { Verdict } from './verdict.ts'

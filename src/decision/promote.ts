@@ -1,4 +1,7 @@
-/** The rule for a trial that has passed: first it is recorded for what, then last-known-good moves. Pure. */
+/**
+ * The rule for a trial that has passed: first it is recorded for what, then last-known-good moves.
+ * Pure.
+ */
 import { sameSource } from './config-source.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'

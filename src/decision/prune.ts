@@ -1,6 +1,7 @@
 /**
- * The rule for checkpoints that nothing needs any more: all but the newest few of those as the cluster has them, and of those with this node's
- * overlay. Never one that a record, kubelet's next start or the running process names, nor the one that it was rendered from. Pure.
+ * The rule for checkpoints that nothing needs any more: all but the newest few of those as the
+ * cluster has them, and of those with this node's overlay. Never one that a record, kubelet's next
+ * start or the running process names, nor the one that it was rendered from. Pure.
  */
 import type { CheckpointInfo, ConfigMapSource } from './config-source.ts'
 import { namedSources } from './held-sources.ts'

@@ -1,4 +1,7 @@
-/** What is kept on disk between two passes, as data. The ports in `src/ports/store.ts` read and write it. */
+/**
+ * What is kept on disk between two passes, as data. The ports in `src/ports/store.ts` read and
+ * write it.
+ */
 import type { ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import type { TrialKey } from './trial-key.ts'
 

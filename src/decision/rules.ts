@@ -1,6 +1,7 @@
 /**
- * The rules, in the order of their urgency. Each looks at one Situation and yields a step, or undefined where it does not apply. The first
- * step wins. An earlier rule never waits for a later one.
+ * The rules, in the order of their urgency. Each looks at one Situation and yields a step, or
+ * undefined where it does not apply. The first step wins. An earlier rule never waits for a later
+ * one.
  *
  * Start reading here. A new rule is a function and a line in this list.
  */
@@ -19,7 +20,8 @@ import { ASSIGNED_DAMAGED, wait } from './wait.ts'
 export type Rule = (situation: Situation) => Step | undefined
 
 export const RULES: readonly Rule[] = [
-  // Kubelet runs with --dynamic-config-dir: two controllers would fight, so the agent touches nothing.
+  // Kubelet runs with --dynamic-config-dir: two controllers would fight, so the agent touches
+  // nothing.
   yieldToDynamicConfigDir,
   // Systemd is stopping kubelet, or the machine: nothing is done and nothing is judged by it.
   waitWhileStopping,

@@ -7,7 +7,10 @@ export interface Situation {
   readonly snapshot: Snapshot
   /** undefined: systemd does not answer. */
   readonly unit: KnownUnit | undefined
-  /** What could run, in the order of preference: the wanted config, then its fallbacks. Empty: unit or wanted config unknown. */
+  /**
+   * What could run, in the order of preference: the wanted config, then its fallbacks. Empty: unit
+   * or wanted config unknown.
+   */
   readonly candidates: readonly Candidate[]
   /** What should run. undefined: unit or wanted config unknown. */
   readonly target: Target | undefined

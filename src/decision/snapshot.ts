@@ -1,4 +1,7 @@
-/** The Snapshot: everything that one decision needs, as data, read anew in each pass. Nothing here does I/O. */
+/**
+ * The Snapshot: everything that one decision needs, as data, read anew in each pass. Nothing here
+ * does I/O.
+ */
 import type { CheckpointInfo, ContentHash, HeldSource } from './config-source.ts'
 import type { ChannelState, Desired } from './desired.ts'
 import type { HealthRecord, Running } from './health.ts'

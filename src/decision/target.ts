@@ -1,6 +1,7 @@
 /**
- * Which config should run: the assigned one, unless it was refused or failed on this kubelet; then the first of last-known-good, previous
- * and local without a verdict. Falling back is nothing more than a verdict that makes this function choose another target. Pure.
+ * Which config should run: the assigned one, unless it was refused or failed on this kubelet; then
+ * the first of last-known-good, previous and local without a verdict. Falling back is nothing more
+ * than a verdict that makes this function choose another target. Pure.
  */
 import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -23,8 +24,9 @@ export interface Target extends Candidate {
 }
 
 /**
- * The config that the others are fallbacks for: the assigned one. While that record is damaged and the cluster has not answered, what kubelet
- * starts with next stands in for it, so that a failing kubelet is left as soon as any other. undefined: neither is known.
+ * The config that the others are fallbacks for: the assigned one. While that record is damaged and
+ * the cluster has not answered, what kubelet starts with next stands in for it, so that a failing
+ * kubelet is left as soon as any other. undefined: neither is known.
  */
 function findWanted({ assigned, assignedContent, nextStart }: Snapshot): HeldSource | undefined {
   if (assigned.kind === 'source') return { source: assigned.source, content: assignedContent }
@@ -32,8 +34,8 @@ function findWanted({ assigned, assignedContent, nextStart }: Snapshot): HeldSou
 }
 
 /**
- * Local needs no fallback. Where local only stands in for a damaged record, it may itself be a fallback: a provisional verdict, or another
- * fallback on record, says so.
+ * Local needs no fallback. Where local only stands in for a damaged record, it may itself be a
+ * fallback: a provisional verdict, or another fallback on record, says so.
  */
 export function isLocalWanted(snapshot: Snapshot): boolean {
   if (findWanted(snapshot)?.source !== 'local') return false
@@ -44,8 +46,8 @@ export function isLocalWanted(snapshot: Snapshot): boolean {
 }
 
 /**
- * The wanted config first, then its fallbacks. Each content appears once, and a source without a checkpoint is left out. Empty: the wanted
- * config is unknown.
+ * The wanted config first, then its fallbacks. Each content appears once, and a source without a
+ * checkpoint is left out. Empty: the wanted config is unknown.
  */
 export function listCandidates(snapshot: Snapshot, unit: KnownUnit): readonly Candidate[] {
   const wanted = findWanted(snapshot)
@@ -70,7 +72,8 @@ export function chooseTarget(snapshot: Snapshot, candidates: readonly Candidate[
   const isFallback = (candidate: Candidate) => candidate.content !== snapshot.assignedContent
   const free = candidates.find((candidate) => candidate.verdict === undefined)
   if (free !== undefined) return { ...free, fallback: isFallback(free), atFault: false }
-  // Rest on the best fallback whose verdict is not confirmed: a broken node gives a provisional verdict to every config.
+  // Rest on the best fallback whose verdict is not confirmed: a broken node gives a provisional
+  // verdict to every config.
   const provisional = candidates.filter((candidate) => candidate.verdict?.state === 'provisional')
   const rest =
     provisional.find((candidate) => candidate.content === snapshot.lastKnownGood.content) ??

@@ -1,4 +1,7 @@
-/** The trial: uninterrupted healthy running time of one content on one kubelet. Pure; CLOCK_MONOTONIC microseconds of one boot. */
+/**
+ * The trial: uninterrupted healthy running time of one content on one kubelet. Pure;
+ * CLOCK_MONOTONIC microseconds of one boot.
+ */
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import { describeSource } from './config-source.ts'
 import type { Snapshot } from './snapshot.ts'

@@ -85,8 +85,8 @@ export interface ReadyWiring {
    */
   readonly replacesLocalFile: boolean
   /**
-   * kubelet's `--config` is the same whatever is activated: only the time when a process was started
-   * shows which config it runs.
+   * kubelet's `--config` is the same whatever is activated: only the time when a process was
+   * started shows which config it runs.
    */
   readonly configFlagIsFixed: boolean
   /** The unit's own KUBELET_CONFIG_ARGS, without kubelet.env; empty where it has none. */

@@ -5,7 +5,10 @@ import type { Phase, Wait } from './step.ts'
 
 export const ASSIGNED_DAMAGED = 'meta/assigned was damaged, and the assignment has not been read again yet'
 
-/** @param atUs when the wait ends by itself. A time in the past is not waited for: what was due then could not be done. */
+/**
+ * @param atUs when the wait ends by itself. A time in the past is not waited for: what was due then
+ * could not be done.
+ */
 export function wait(snapshot: Snapshot, phase: Phase, detail: string, atUs = Number.POSITIVE_INFINITY): Wait {
   const nowUs = snapshot.now.monotonicUs
   const ahead = [atUs, ...snapshot.troubles.map(({ retryAtUs }) => retryAtUs)].filter((time) => time > nowUs)

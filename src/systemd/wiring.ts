@@ -1,6 +1,6 @@
 /**
- * What the agent needs to know about kubelet's unit, derived from its definition: above all, whether
- * the unit takes its config from the agent. Pure.
+ * What the agent needs to know about kubelet's unit, derived from its definition: above all,
+ * whether the unit takes its config from the agent. Pure.
  */
 import { createHash } from 'node:crypto'
 import type { UnitState, Wiring } from '../decision/unit-state.ts'

@@ -1,4 +1,7 @@
-/** Makes errors with a code, and reads the message and the code of an error, whatever was thrown. Pure. */
+/**
+ * Makes errors with a code, and reads the message and the code of an error, whatever was thrown.
+ * Pure.
+ */
 
 /** An error with a code, like those of the system. */
 export function codedError(code: string, message: string, cause?: unknown): Error & { readonly code: string } {
