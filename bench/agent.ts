@@ -1,4 +1,7 @@
-/** Starts what is measured: the agent as it is shipped, bundled; and beside it the bare scripts. Both under an empty environment but for PATH. */
+/**
+ * Starts the agent, bundled as it is shipped, and the bare scripts for the floor. Both have only
+ * PATH in their environment.
+ */
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,18 +15,18 @@ const FSYNC_COUNTER = fileURLToPath(new URL('./floor/count-fsyncs.mjs', import.m
 
 export interface Started {
   readonly pid: number
-  /** Before the process was made, CLOCK_MONOTONIC. */
+  /** CLOCK_MONOTONIC just before the process was started. */
   readonly startedAtUs: number
   stop(): Promise<void>
 }
 
 export interface AgentOptions {
   readonly flags?: readonly string[]
-  /** Where each fsync is written down. */
+  /** The file in which each fsync is recorded. */
   readonly fsyncLog?: string
 }
 
-/** With its defaults, but for what the benchmark's world needs. */
+/** With default settings, except those that the benchmark needs. */
 export function startAgent(paths: WorldPaths, { flags = [], fsyncLog }: AgentOptions = {}): Started {
   mkdirSync(paths.stateDir, { recursive: true })
   const settings = {
@@ -33,7 +36,7 @@ export function startAgent(paths: WorldPaths, { flags = [], fsyncLog }: AgentOpt
     'runtime-dir': paths.runtimeDir,
     'kubelet-env-file': paths.envFile,
     systemctl: paths.systemctl,
-    // Not the default's port, which an agent that really runs here may have.
+    // Not the default port, which a real agent on this machine may use.
     'metrics-address': '127.0.0.1:0',
     spread: '0s',
     'restarts-per-hour': '60',
@@ -43,7 +46,7 @@ export function startAgent(paths: WorldPaths, { flags = [], fsyncLog }: AgentOpt
   return start([...loaded, BUNDLE, 'run', ...given, ...flags], join(paths.stateDir, '..', 'agent.log'), fsyncLog)
 }
 
-/** @param script of bench/floor. */
+/** @param script in bench/floor */
 export function startFloor(script: string, args: readonly string[] = []): Started {
   return start([fileURLToPath(new URL(`./floor/${script}`, import.meta.url)), ...args])
 }
@@ -54,6 +57,6 @@ function start(args: readonly string[], logFile = '/dev/null', descriptor3 = '/d
   const startedAtUs = monotonicUs()
   const child = spawn(process.execPath, args, { env: { PATH: process.env.PATH }, stdio: ['ignore', log, log, third] })
   for (const opened of [log, third]) closeSync(opened)
-  if (child.pid === undefined) throw new Error(`${args[0]} could not be started`)
+  if (child.pid === undefined) throw new Error(`cannot start ${args[0]}`)
   return { pid: child.pid, startedAtUs, stop: () => endChild(child, 'SIGTERM') }
 }

@@ -1,9 +1,12 @@
-/** What the real lab has built and keeps outside the checkout. Builds nothing. */
+/**
+ * Finds the programs that the lab of the real tests has built and stored outside the checkout.
+ * Builds nothing.
+ */
 import { existsSync, readdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-/** @returns a path; undefined: `npm run test:real` has not been run here. */
+/** @returns a path; undefined: `npm run test:real` has not run on this machine */
 export function findBuilt(name: 'kubelet' | 'kube-apiserver' | 'etcd'): string | undefined {
   const { KUBEBUILDER_ASSETS: assets, KCA_LAB_CACHE: own, XDG_CACHE_HOME: user } = process.env
   const cache = own || join(user || join(homedir(), '.cache'), 'kubelet-cfg-agent')

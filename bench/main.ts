@@ -1,6 +1,9 @@
 /**
- * `npm run bench -- [--quick] [--minutes N] [--only apply,memory,start,idle,preflight,fleet]`: what the agent costs, each figure beside a floor measured in the same run. Measures
- * the bundle in dist/. `fleet` is what many agents cost a real kube-apiserver; `--agents N` and `--modes whole,metadata` are for it alone. Prints a table and writes everything to bench/results/latest.json. A missed target is no failure of the run.
+ * `npm run bench -- [--quick] [--minutes N] [--only apply,memory,start,idle,preflight,fleet]`:
+ * measures the costs of the agent, with the bundle in dist/, and for most figures a floor in the
+ * same run. `fleet` measures the costs of many agents for a real kube-apiserver; `--agents N` and
+ * `--modes whole,metadata` apply only to it. Prints a table and writes all results to
+ * bench/results/latest.json. The run succeeds even if a target is missed.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
@@ -14,7 +17,7 @@ import { measurePreflight } from './figures/preflight.ts'
 import { measureStart } from './figures/start.ts'
 import { renderTable } from './table.ts'
 
-/** As measured with systemd 252; see `systemctl show` in docs. */
+/** Measured with systemd 252. */
 const REAL_SYSTEMCTL_MS = 4
 
 const { values } = parseArgs({
@@ -28,11 +31,11 @@ const { values } = parseArgs({
 })
 const { quick } = values
 const minutes = Number(values.minutes)
-if (!(minutes > 0)) throw new Error(`--minutes ${values.minutes}: a number of minutes is wanted`)
+if (!(minutes > 0)) throw new Error(`--minutes ${values.minutes}: must be a positive number`)
 const agents = Number(values.agents ?? (quick ? 50 : 1000))
-if (!(Number.isInteger(agents) && agents > 0)) throw new Error(`--agents ${values.agents}: a number of agents is wanted`)
+if (!(Number.isInteger(agents) && agents > 0)) throw new Error(`--agents ${values.agents}: must be a positive whole number`)
 const modes = values.modes.split(',').map((name): FleetMode => {
-  if (name !== 'whole' && name !== 'metadata') throw new Error(`--modes ${name}: there is whole and metadata`)
+  if (name !== 'whole' && name !== 'metadata') throw new Error(`--modes ${name}: must be whole, metadata or both`)
   return name
 })
 const fleetPlan: FleetPlan = { agents, modes, floorSeconds: quick ? 10 : 15, idleSeconds: 60, stressSeconds: quick ? 20 : 30 }
@@ -46,17 +49,17 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measured>>> = {
   fleet: () => measureFleet(fleetPlan),
 }
 
-const wanted = values.only.split(',')
-const unknown = wanted.filter((name) => !(name in MEASUREMENTS))
-if (unknown.length > 0) throw new Error(`--only ${unknown.join(',')}: there is ${Object.keys(MEASUREMENTS).join(', ')}`)
+const selected = values.only.split(',')
+const unknown = selected.filter((name) => !(name in MEASUREMENTS))
+if (unknown.length > 0) throw new Error(`--only ${unknown.join(',')}: must be some of ${Object.keys(MEASUREMENTS).join(', ')}`)
 
 const measured: Record<string, Measured> = {}
-for (const name of wanted) {
+for (const name of selected) {
   process.stderr.write(`measuring ${name} (load ${loadavg()[0]?.toFixed(1)}) ...\n`)
   const result = await MEASUREMENTS[name]?.()
   if (result !== undefined) measured[name] = result
 }
-const figures = Object.values(measured).flatMap((one) => one.figures)
+const figures = Object.values(measured).flatMap(({ figures }) => figures)
 const run = { at: new Date().toISOString(), node: process.version, quick, load: loadavg(), figures, measured }
 const results = new URL('./results/', import.meta.url)
 mkdirSync(results, { recursive: true })

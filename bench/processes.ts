@@ -1,10 +1,13 @@
-/** Processes: how to end one, and what it has used according to /proc (proc_pid_status(5), proc_pid_stat(5)). */
+/**
+ * Processes: how to end one, and what it has used according to /proc (proc_pid_status(5),
+ * proc_pid_stat(5)).
+ */
 import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface Memory {
   readonly rssKb: number
-  /** Without pages of files, which others may share. */
+  /** Without pages of files, which other processes may share. */
   readonly anonymousKb: number
 }
 
@@ -16,16 +19,17 @@ export function readMemory(pid: number): Memory {
 
 export interface CpuTime {
   readonly ownMs: number
-  /** Of children that have ended and were waited for. */
+  /** Of children that have exited and were waited for. */
   readonly childrenMs: number
 }
 
-/** USER_HZ, the same on every Linux that Node.js runs on. */
+/** USER_HZ, which is the same on every Linux that Node.js supports. */
 const TICK_MS = 10
 
 export function readCpuTime(pid: number): CpuTime {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // After the command, which may hold anything: state is field 3, utime 14.
+  // The fields after the command, which may contain any character: state is field 3, utime field
+  // 14.
   const fields = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')
@@ -34,12 +38,12 @@ export function readCpuTime(pid: number): CpuTime {
   return { ownMs: (utime + stime) * TICK_MS, childrenMs: (cutime + cstime) * TICK_MS }
 }
 
-/** CLOCK_MONOTONIC, as everybody here has it. */
+/** CLOCK_MONOTONIC, which is the same for all processes. */
 export function monotonicUs(): number {
   return Number(process.hrtime.bigint() / 1000n)
 }
 
-/** A process that this one has started, by the name of its program. */
+/** The child of this process with this program name. */
 export function findChild(name: string): number {
   const children = readdirSync('/proc/self/task').flatMap((task) => readFileSync(`/proc/self/task/${task}/children`, 'utf8').split(' '))
   const found = children.filter((pid) => pid !== '' && readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === name)
@@ -60,7 +64,10 @@ export async function endChild(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL
   await gone
 }
 
-/** RLIMIT_NOFILE's hard limit, to which both Node.js and Go (1.19 and later) raise their own when they start. */
+/**
+ * The hard limit of RLIMIT_NOFILE; both Node.js and Go (since 1.19) raise their soft limit to it at
+ * their start.
+ */
 export function readDescriptorLimit(): number {
   const limits = readFileSync('/proc/self/limits', 'utf8')
   const hard = /^Max open files\s+\S+\s+(\S+)/m.exec(limits)?.[1] ?? '0'

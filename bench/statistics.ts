@@ -1,6 +1,5 @@
-/** The arithmetic of the benchmark. Pure. */
-
-/** Nearest rank: a value that was really measured. */
+/** Statistics for the benchmark. Pure. */
+/** By nearest rank: always one of the values. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? Number.NaN
@@ -15,15 +14,15 @@ export function mean(values: readonly number[]): number {
 }
 
 export interface Slope {
-  /** In units of y per unit of x. */
+  /** Units of y per unit of x. */
   readonly slope: number
-  /** Two standard errors: what passes for noise. */
+  /** Two standard errors. */
   readonly noise: number
 }
 
 /**
- * A straight line through the means of so many equal stretches: samples that follow one another are alike (a garbage collector's saw-tooth), and as many
- * independent witnesses they would make the noise look smaller than it is.
+ * Fits a line through the means of equal stretches. Adjacent samples are correlated (the saw-tooth
+ * of a garbage collector); as independent samples they would make the noise look too small.
  */
 export function fitSlope(points: readonly { readonly x: number; readonly y: number }[], stretches = 12): Slope {
   const size = Math.max(1, Math.floor(points.length / stretches))

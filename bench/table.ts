@@ -1,4 +1,4 @@
-/** The benchmark's table, for people. Pure. */
+/** Renders the table of figures. Pure. */
 import type { Figure } from './figures/figure.ts'
 
 const HEAD = ['figure', 'agent', 'floor', 'result', 'target', '']

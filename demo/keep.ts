@@ -1,8 +1,8 @@
 /** `--keep`: prints commands to try on the running demo. Each works as printed. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { assignmentPatch, KEY, NAMESPACE } from './administrator.ts'
 import { BROKEN_CONFIG, crashingConfig, podsConfig } from './configs.ts'
-import { assignmentPatch, KEY, NAMESPACE } from './person.ts'
 import { NODE, type World } from './world.ts'
 
 /** Writes a kubeconfig and some configs into the demo's directory. */

@@ -4,18 +4,18 @@
  */
 import { setTimeout as after } from 'node:timers/promises'
 import { readConfig } from '../src/report/node-config.ts'
+import { Administrator } from './administrator.ts'
 import { section } from './api-server/objects.ts'
 import type { StoreEvent } from './api-server/store.ts'
 import { nameSource, shorten, tellLog, tellStatus } from './narrate.ts'
 import type { Pace } from './pace.ts'
-import { Person } from './person.ts'
 import type { Speaker, Timeline } from './timeline.ts'
 import { NODE, startWorld, TRIAL_SECONDS, type World } from './world.ts'
 
 export interface Stage {
   readonly world: World
   readonly timeline: Timeline
-  readonly person: Person
+  readonly admin: Administrator
   /** The reasons of the Node's Warning events. */
   readonly warnings: readonly string[]
   /** Every last-known-good that the Node's status has shown. */
@@ -78,7 +78,7 @@ export async function openStage({ program, timeline, stop, pace }: StageOptions)
   })
   return {
     ...{ world, timeline, warnings, promoted },
-    person: new Person(world.api, NODE, (text) => say('you', text)),
+    admin: new Administrator(world.api, NODE, (text) => say('you', text)),
     async until(what, holds) {
       for (const deadlineMs = performance.now() + pace.limitMs; !(await holds()); await after(CHECK_EVERY_MS)) {
         stop.throwIfAborted()

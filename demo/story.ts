@@ -32,27 +32,27 @@ export async function meetNode({ world, timeline, ...stage }: Stage): Promise<vo
   tellConfigz(timeline, world, LOCAL_PODS)
 }
 
-export async function assignConfig({ world, timeline, person, ...stage }: Stage): Promise<void> {
+export async function assignConfig({ world, timeline, admin, ...stage }: Stage): Promise<void> {
   timeline.act('Assign a config: checkpoint, restart, trial, promotion')
-  const version = await person.createConfigMap(GOOD, podsConfig(world.healthzPort, 64))
-  await person.assign(GOOD)
+  const version = await admin.createConfigMap(GOOD, podsConfig(world.healthzPort, 64))
+  await admin.assign(GOOD)
   await stage.until('kubelet runs the new config', () => runs(world, 64))
   tellConfigz(timeline, world, 64)
   await stage.until('the trial is passed', () => isPromoted(world, `${GOOD}@${version}`))
   timeline.show(`On disk, after the trial of ${TRIAL_SECONDS} s has passed:`, drawTree(world.stateDir))
 }
 
-async function editInPlace({ world, timeline, person, ...stage }: Stage): Promise<void> {
+async function editInPlace({ world, timeline, admin, ...stage }: Stage): Promise<void> {
   timeline.act('Edit it in place: a new checkpoint under the same UID')
-  const version = await person.editConfigMap(GOOD, podsConfig(world.healthzPort, 50))
+  const version = await admin.editConfigMap(GOOD, podsConfig(world.healthzPort, 50))
   await stage.until('kubelet runs the edit', () => runs(world, 50))
   await stage.until('the trial is passed', () => isPromoted(world, `${GOOD}@${version}`))
 }
 
-async function breakSyntax({ world, timeline, person, warnings, ...stage }: Stage): Promise<void> {
+async function breakSyntax({ world, timeline, admin, warnings, ...stage }: Stage): Promise<void> {
   timeline.act('Break its syntax: rejected before any restart')
   const { pid } = world.systemd
-  await person.editConfigMap(GOOD, BROKEN_CONFIG)
+  await admin.editConfigMap(GOOD, BROKEN_CONFIG)
   await stage.until('the Node says so', () => errorOf(world) === LOAD_ERROR)
   await stage.until('an event says why', () => warnings.includes('KubeletConfigRejected'))
   await stage.until('kubelet keeps running', async () => world.systemd.pid === pid && (await runs(world, 50)))
@@ -61,19 +61,19 @@ async function breakSyntax({ world, timeline, person, warnings, ...stage }: Stag
 }
 
 /** @returns the version that must not be promoted */
-async function assignCrashing({ world, timeline, person, warnings, ...stage }: Stage): Promise<string> {
+async function assignCrashing({ world, timeline, admin, warnings, ...stage }: Stage): Promise<string> {
   timeline.act('Assign a config that would make kubelet exit on this node: rejected before any restart')
   const { pid } = world.systemd
-  await person.createConfigMap(BRICK, brickConfig(world.healthzPort))
-  await person.assign(BRICK)
+  await admin.createConfigMap(BRICK, brickConfig(world.healthzPort))
+  await admin.assign(BRICK)
   await stage.until('the agent rejects it', () => world.agent.has('cgroupRoot names a cgroup that does not exist'))
   await stage.until('the Node says so', () => /failed to validate config/.test(errorOf(world)))
   if (world.systemd.pid !== pid) throw new Error('kubelet was restarted with a config that preflight rejects')
   timeline.say('kubelet', `is still process ${pid}, with maxPods 50`)
 
   timeline.act('Assign a config that passes every check, but makes kubelet exit: rolled back')
-  const version = await person.createConfigMap(RISKY, crashingConfig(world.healthzPort))
-  await person.assign(RISKY)
+  const version = await admin.createConfigMap(RISKY, crashingConfig(world.healthzPort))
+  await admin.assign(RISKY)
   await stage.until('the Node says so', () => /crash-looped; rolled back to last-known-good/.test(errorOf(world)))
   await stage.until('an event says why', () => warnings.includes('KubeletConfigRolledBack'))
   await stage.until('kubelet runs the last-known-good', () => runs(world, 50))
@@ -83,14 +83,14 @@ async function assignCrashing({ world, timeline, person, warnings, ...stage }: S
   return `${RISKY}@${version}`
 }
 
-async function loseApiServer({ world, timeline, person, ...stage }: Stage): Promise<void> {
+async function loseApiServer({ world, timeline, admin, ...stage }: Stage): Promise<void> {
   timeline.act('Stop the API server: kubelet keeps running. Start it again: the next edit is picked up')
   const { pid } = world.systemd
   await world.api.stop()
   timeline.say('api', 'stops')
   await stage.until('the agent notices', () => world.agent.has(`/api/v1/nodes/${NODE} cannot be followed`))
   const repaired = podsConfig(world.healthzPort, 80)
-  await person.editConfigMap(RISKY, repaired).then(
+  await admin.editConfigMap(RISKY, repaired).then(
     () => Promise.reject(new Error('the API server is stopped, but it answers')),
     (error: unknown) => timeline.say('you', `${error instanceof Error ? error.message : error}`, true),
   )
@@ -98,14 +98,14 @@ async function loseApiServer({ world, timeline, person, ...stage }: Stage): Prom
   timeline.say('kubelet', `is still process ${pid}, with maxPods 50`)
   await world.api.start()
   timeline.say('api', 'runs again')
-  const version = await person.editConfigMap(RISKY, repaired)
+  const version = await admin.editConfigMap(RISKY, repaired)
   await stage.until('kubelet runs the edit', () => runs(world, 80))
   await stage.until('the trial is passed', () => isPromoted(world, `${RISKY}@${version}`))
 }
 
-async function removeAssignment({ world, timeline, person, ...stage }: Stage): Promise<void> {
+async function removeAssignment({ world, timeline, admin, ...stage }: Stage): Promise<void> {
   timeline.act('Remove the assignment: back to the local config that the node was provisioned with')
-  await person.assign(undefined)
+  await admin.assign(undefined)
   await stage.until('kubelet runs its local config', () => runs(world, LOCAL_PODS))
   tellConfigz(timeline, world, LOCAL_PODS)
   await stage.until('the Node shows an empty status.config', () => JSON.stringify(world.configOnNode()) === '{}')

@@ -22,8 +22,8 @@ export interface IdentityWorld {
 export interface Identity {
   readonly nodeName: string
   /**
-   * Why the state on disk is no longer this node's. undefined: it still is, or that cannot be told
-   * now.
+   * Why the state on disk is no longer this node's. undefined: it still is, or that is not known at
+   * the moment.
    */
   findChange(): string | undefined
   /** The same, and whether a kubeconfig that was written later names another node. */

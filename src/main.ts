@@ -14,7 +14,7 @@ import { configPath } from './settings/resolve-settings.ts'
 import { BootClock } from './systemd/boot-clock.ts'
 import { takeSupervision } from './systemd/notify.ts'
 
-// First, so that no process that is started later inherits it.
+// First: no process that is started later may inherit these variables.
 const supervision = takeSupervision(process.env, process.pid)
 // A reader that stops reading (`| head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))

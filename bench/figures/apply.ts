@@ -1,7 +1,9 @@
 /**
- * From a change of the ConfigMap that the API server accepts to the start of the command that restarts kubelet, by when checkpoint and records are durable (the
- * world checks that they are there). What preflight takes is left out, since it has a figure of its own. The floor is a bare script that gets the same event, makes as many fsyncs on the same file system and starts that
- * command. They take turns, so that noise hits both.
+ * The time from the API server's acceptance of a changed ConfigMap to the start of the command that
+ * restarts kubelet; checkpoint and records are durable by then, which the world verifies. Without
+ * the time for preflight, which has a figure of its own. The floor is a bare script that receives
+ * the same event, makes the same number of fsyncs on the same file system and starts the same
+ * command. They alternate, so noise affects both.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +15,7 @@ import { type Measured, ratioFigure } from './figure.ts'
 
 const WARM_UP = 10
 
-/** @param systemctlCostMs CPU that each question to systemctl takes; 0 leaves only the agent's own part. */
+/** @param systemctlCostMs CPU time of each systemctl command; 0 leaves only the agent's own part */
 export async function measureApply(changes: number, systemctlCostMs: number): Promise<Measured> {
   const world = await openWorld(systemctlCostMs * 1000)
   try {
@@ -43,7 +45,7 @@ export async function measureApply(changes: number, systemctlCostMs: number): Pr
       times.floor.push(floorUs / 1000)
     }
     await Promise.all([agent.stop(), floor.stop()])
-    const name = systemctlCostMs === 0 ? 'change to restart' : `change to restart, systemctl costs ${systemctlCostMs} ms`
+    const name = systemctlCostMs === 0 ? 'change to restart' : `change to restart, systemctl takes ${systemctlCostMs} ms`
     const isTarget = systemctlCostMs === 0
     return {
       figures: [
@@ -57,7 +59,7 @@ export async function measureApply(changes: number, systemctlCostMs: number): Pr
   }
 }
 
-/** What the agent says of each preflight, in a log that grows. */
+/** Reads the duration of each preflight from the agent's log. */
 class PreflightLog {
   readonly #path: string
   #seen = 0
@@ -66,7 +68,7 @@ class PreflightLog {
     this.#path = path
   }
 
-  /** Of all since it was asked last. */
+  /** The total since the last call. */
   takeMs(): number {
     const lines = readFileSync(this.#path, 'utf8').split('\n').slice(0, -1)
     const fresh = lines.slice(this.#seen)
@@ -76,7 +78,7 @@ class PreflightLog {
   }
 }
 
-/** Of one change, on the disk that a power loss hits, before the restart. */
+/** The number of fsyncs on disk for one change, before the restart. */
 async function countFsyncs(world: OpenWorld): Promise<number> {
   const { paths } = world
   const fsyncLog = join(paths.stateDir, '..', 'fsyncs')

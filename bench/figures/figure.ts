@@ -1,12 +1,11 @@
-/** What the benchmark comes to: rows of a table, each a figure of the agent beside its floor. */
-
+/** The results of the benchmark: rows of a table, each with a figure of the agent and its floor. */
 export interface Figure {
   readonly name: string
   readonly unit: string
   readonly agent: number
-  /** undefined: measured against nothing. */
+  /** undefined: there is no floor. */
   readonly floor: number | undefined
-  /** What is held against the target. */
+  /** The value that is compared with the target. */
   readonly result: string
   readonly target: string
   /** undefined: for information only. */
@@ -15,7 +14,7 @@ export interface Figure {
 
 export interface Measured {
   readonly figures: readonly Figure[]
-  /** For the file, not for the table. */
+  /** Written to the file only. */
   readonly details: Readonly<Record<string, unknown>>
 }
 

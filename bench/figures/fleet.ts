@@ -1,7 +1,9 @@
 /**
- * What a fleet of watching agents costs a real kube-apiserver, once where it stores `spec.configSource`, so that the agent watches its Node whole, and once where it
- * drops the field, so that it watches metadata alone. The agents are the real client code, many in a process (see fleet/agents.ts); the floor is the same server with the same
- * heartbeats and without them. Everything runs on this machine and shares its processors.
+ * The costs of a fleet of watching agents for a real kube-apiserver: once with a server that stores
+ * `spec.configSource`, for which agents watch whole Nodes, and once with a server that drops the
+ * field, for which they watch only metadata. The agents are the real client code, many per process
+ * (see fleet/agents.ts). The floor is the same server with the same heartbeats, without agents.
+ * Everything shares the processors of this machine.
  */
 import { execFileSync } from 'node:child_process'
 import { eventually } from '../../test/real/lab/eventually.ts'
@@ -23,26 +25,26 @@ export interface FleetPlan {
   readonly agents: number
   readonly modes: readonly FleetMode[]
   readonly floorSeconds: number
-  /** A bookmark comes once a minute. */
+  /** Long enough for bookmarks, which come once a minute. */
   readonly idleSeconds: number
   readonly stressSeconds: number
 }
 
 const USUAL_MS = 300_000
 const STRESS_MS = 10_000
-/** A core each, at most: the server and the heartbeats need some, too. */
+/** Each uses at most one core; the server and the heartbeats need some, too. */
 const PROCESSES = 2
 const LARGE_FLEET = 10_000
 const RENEWAL_HOURS = 2000
 const CONNECTIONS_EACH = 2
-/** In a minute of the measurement no watch ends. */
+/** No watch ends within the measured minute. */
 const MOST_REQUESTS_PER_MINUTE = 0.05
 
 interface FleetRun {
   readonly mode: FleetMode
   readonly sizes: FleetCluster['sizes']
   readonly floor: { readonly usual: Window; readonly stress: Window; readonly gauges: ServerGauges }
-  readonly started: { readonly seconds: number; readonly traffic: Traffic; readonly asked: RequestCounts }
+  readonly started: { readonly seconds: number; readonly traffic: Traffic; readonly requests: RequestCounts }
   readonly usual: Window
   readonly stress: Window
   readonly gauges: ServerGauges
@@ -57,7 +59,7 @@ interface FleetRenewals {
 export async function measureFleet(plan: FleetPlan): Promise<Measured> {
   const obstacle = findObstacle(plan.agents)
   if (obstacle !== undefined) {
-    process.stderr.write(`${obstacle}: the cost to the API server is left out\n`)
+    process.stderr.write(`${obstacle}: skipping the costs for the API server\n`)
     return { figures: [], details: { obstacle } }
   }
   const runs: FleetRun[] = []
@@ -77,31 +79,31 @@ export async function measureFleet(plan: FleetPlan): Promise<Measured> {
 
 function findObstacle(agents: number): string | undefined {
   if (findBuilt('kube-apiserver') === undefined || findBuilt('etcd') === undefined)
-    return 'no kube-apiserver and etcd were built (npm run test:real does that)'
-  // Of the server: a descriptor for each connection, and some hundred of its own.
+    return 'kube-apiserver and etcd are missing (npm run test:real builds them)'
+  // The server needs a descriptor per connection, and some hundred of its own.
   const needed = CONNECTIONS_EACH * agents + 500
   const limit = readDescriptorLimit()
-  if (limit < needed) return `of ${needed} open files only ${limit} are allowed (raise the hard limit: ulimit -Hn, or prlimit(1))`
+  if (limit < needed) return `${needed} open files are necessary and ${limit} allowed (raise the hard limit: ulimit -Hn, or prlimit(1))`
   try {
     execFileSync('ss', ['-V'], { timeout: 5000, stdio: 'ignore' })
   } catch {
-    return 'there is no ss(8), of iproute2'
+    return 'ss(8) is missing: install iproute2'
   }
   return undefined
 }
 
 async function measureMode(mode: FleetMode, { agents: count, floorSeconds, idleSeconds, stressSeconds }: FleetPlan): Promise<FleetRun> {
-  const say = (what: string): void => void process.stderr.write(`  ${mode}: ${what}\n`)
+  const progress = (what: string): void => void process.stderr.write(`  ${mode}: ${what}\n`)
   const names = nodeNames(count)
-  say(`a control plane with ${count} Nodes`)
+  progress(`starting a control plane with ${count} Nodes`)
   const cluster = await openFleetCluster(names, mode === 'whole')
   try {
-    const look = (agents: Parameters<typeof watchFleet>[2], rhythm: Rhythm): Promise<Window> => {
-      say(`${rhythm.seconds} s with ${agents === undefined ? 'no' : count} agents and a heartbeat each ${rhythm.everyMs / 1000} s`)
+    const measure = (agents: Parameters<typeof watchFleet>[2], rhythm: Rhythm): Promise<Window> => {
+      progress(`${rhythm.seconds} s with ${agents === undefined ? 'no' : count} agents and a heartbeat every ${rhythm.everyMs / 1000} s`)
       return watchFleet(cluster, names, agents, rhythm)
     }
-    const floorStress = await look(undefined, { everyMs: STRESS_MS, seconds: floorSeconds })
-    const floorUsual = await look(undefined, { everyMs: USUAL_MS, seconds: floorSeconds })
+    const floorStress = await measure(undefined, { everyMs: STRESS_MS, seconds: floorSeconds })
+    const floorUsual = await measure(undefined, { everyMs: USUAL_MS, seconds: floorSeconds })
     const floor = { usual: floorUsual, stress: floorStress, gauges: await cluster.gauges('collected') }
     const startedMs = performance.now()
     const agents = await startAgents(names, cluster.kubeconfigs, PROCESSES)
@@ -116,13 +118,13 @@ async function measureMode(mode: FleetMode, { agents: count, floorSeconds, idleS
         },
         { what: 'the API server has a watch of a Node and one of a ConfigMap for each agent', intervalMs: 1000 },
       )
-      const asked = await agents.counts()
+      const requests = await agents.counts()
       const expected = mode === 'metadata' ? count : 0
-      if (asked.metadataWatches !== expected) throw new Error(`${asked.metadataWatches} watches are for metadata, not ${expected}`)
-      const started = { seconds: (performance.now() - startedMs) / 1000, traffic: trafficBetween(new Map(), sockets), asked }
-      const usual = await look(agents, { everyMs: USUAL_MS, seconds: idleSeconds })
+      if (requests.metadataWatches !== expected) throw new Error(`${requests.metadataWatches} watches are for metadata, not ${expected}`)
+      const started = { seconds: (performance.now() - startedMs) / 1000, traffic: trafficBetween(new Map(), sockets), requests }
+      const usual = await measure(agents, { everyMs: USUAL_MS, seconds: idleSeconds })
       const gauges = await cluster.gauges('collected')
-      const stress = await look(agents, { everyMs: STRESS_MS, seconds: stressSeconds })
+      const stress = await measure(agents, { everyMs: STRESS_MS, seconds: stressSeconds })
       return { mode, sizes: cluster.sizes, floor, started, usual, stress, gauges }
     } finally {
       await agents.stop()
@@ -133,9 +135,9 @@ async function measureMode(mode: FleetMode, { agents: count, floorSeconds, idleS
 }
 
 function toFigures({ mode, sizes, floor, usual, stress, started, gauges }: FleetRun, agents: number, renewed: FleetRenewals): Figure[] {
-  const of = mode === 'whole' ? 'whole Node' : 'metadata'
+  const extent = mode === 'whole' ? 'whole Node' : 'metadata'
   const row = (name: string, unit: string, value: number, without: number | undefined, result: string): Figure => ({
-    name: `${name}, ${of}`,
+    name: `${name}, ${extent}`,
     unit,
     agent: value,
     floor: without,
@@ -145,8 +147,8 @@ function toFigures({ mode, sizes, floor, usual, stress, started, gauges }: Fleet
   })
   const figures: Figure[] = []
   for (const [name, window, without] of [
-    ['heartbeat each 5 min', usual, floor.usual],
-    ['heartbeat each 10 s', stress, floor.stress],
+    ['heartbeat every 5 min', usual, floor.usual],
+    ['heartbeat every 10 s', stress, floor.stress],
   ] as const) {
     const perMinute = (window.fleet?.receivedBytes ?? Number.NaN) / agents / window.minutes
     const { done, due } = window.heartbeats
@@ -154,27 +156,27 @@ function toFigures({ mode, sizes, floor, usual, stress, started, gauges }: Fleet
     const heartbeats = done < 0.98 * due ? `${done} of ${due} beats` : ''
     figures.push(
       row(`received per agent, ${name}`, 'B/min', perMinute, undefined, heartbeats),
-      row(`of ${LARGE_FLEET} agents, ${name}`, 'MB/min, computed', (perMinute * LARGE_FLEET) / 1e6, undefined, ''),
+      row(`received by ${LARGE_FLEET} agents, ${name}`, 'MB/min, computed', (perMinute * LARGE_FLEET) / 1e6, undefined, ''),
       row(`API server's CPU, ${name}`, '% of a core', window.apiserverCpu, without.apiserverCpu, `${signed(more)} %`),
     )
   }
-  // These hold, too, where the machine could not keep up with the rhythm.
+  // These are valid even if the machine cannot keep up with the heartbeats.
   const perBeat = stress.fleet === undefined ? Number.NaN : stress.fleet.receivedBytes / stress.heartbeats.done
   const [cpuMs, floorCpuMs] = [cpuMsPerBeat(stress), cpuMsPerBeat(floor.stress)]
   figures.push(
-    row('received for a heartbeat, stress', 'B', perBeat, undefined, ''),
-    row("API server's CPU for a heartbeat, stress", 'ms', cpuMs, floorCpuMs, `${signed(cpuMs - floorCpuMs)} ms`),
+    row('received per heartbeat, stress', 'B', perBeat, undefined, ''),
+    row("API server's CPU per heartbeat, stress", 'ms', cpuMs, floorCpuMs, `${signed(cpuMs - floorCpuMs)} ms`),
   )
   const [rssMb, floorRssMb] = [usual.apiserverRssKb / 1024, floor.usual.apiserverRssKb / 1024]
   const [liveMb, floorLiveMb] = [liveMbOf(gauges), liveMbOf(floor.gauges)]
   const perAgentKb = ((liveMb - floorLiveMb) * 1024) / agents
-  const asked = usual.fleet?.asked
-  const perMinute = ((asked?.requests ?? Number.NaN) + (asked?.watches ?? Number.NaN)) / agents / usual.minutes
-  const perHour = (...of: readonly Renewals[]): number =>
-    of.reduce((sum, { watches, reads, questions }) => sum + watches + reads + questions, 0) / RENEWAL_HOURS
+  const counts = usual.fleet?.requests
+  const perMinute = ((counts?.requests ?? Number.NaN) + (counts?.watches ?? Number.NaN)) / agents / usual.minutes
+  const perHour = (...renewals: readonly Renewals[]): number =>
+    renewals.reduce((sum, { watches, reads, questions }) => sum + watches + reads + questions, 0) / RENEWAL_HOURS
   figures.push(
     row("API server's resident memory", 'MiB', rssMb, floorRssMb, `${signed(rssMb - floorRssMb)} MiB`),
-    row('of it live heap and stacks', 'MiB', liveMb, floorLiveMb, `${perAgentKb.toFixed(0)} KiB an agent`),
+    row("API server's live heap and stacks", 'MiB', liveMb, floorLiveMb, `${perAgentKb.toFixed(0)} KiB per agent`),
     row("API server's open files", 'number', usual.descriptors, floor.usual.descriptors, ''),
     row('connections per agent', 'number', (usual.fleet?.connections ?? Number.NaN) / agents, undefined, ''),
     row('received per agent at its start', 'B', started.traffic.receivedBytes / agents, undefined, ''),
@@ -183,15 +185,15 @@ function toFigures({ mode, sizes, floor, usual, stress, started, gauges }: Fleet
       target: `< ${MOST_REQUESTS_PER_MINUTE}`,
       met: perMinute < MOST_REQUESTS_PER_MINUTE,
     },
-    // A watch that ends is begun anew, and each quarter or half of an hour everything is read again.
+    // A watch that ends is restarted, and every 15 to 30 minutes everything is read again.
     row('received per agent by renewals, computed', 'B/min', renewalBytes(sizes, renewed) / RENEWAL_HOURS / 60, undefined, ''),
     row('requests over hours, computed', '1/h', perHour(renewed.node, renewed.configMap), undefined, ''),
-    row('where no ConfigMap ever changes, computed', '1/h', perHour(renewed.node, renewed.quietConfigMap), undefined, ''),
+    row('requests over hours if no ConfigMap changes, computed', '1/h', perHour(renewed.node, renewed.quietConfigMap), undefined, ''),
   )
   return figures
 }
 
-/** The objects alone. The answer to a dry run is the whole Node, too. */
+/** Counts only the objects. The response to a dry run is the whole Node, too. */
 function renewalBytes({ wholeBytes, metadataBytes, configMapBytes }: FleetCluster['sizes'], { node, configMap }: FleetRenewals): number {
   const nodeReads = node.wholeReads * wholeBytes + (node.reads - node.wholeReads) * metadataBytes
   return nodeReads + (node.questions / 2) * wholeBytes + configMap.reads * configMapBytes

@@ -1,6 +1,6 @@
 /**
- * CPU of the agent and of the commands it starts on a node where nothing happens: the config has passed its trial, looks come at their usual pace, and systemctl costs
- * what the real one does.
+ * CPU time of the agent and its commands on a node where nothing happens: the config has passed its
+ * trial, observations come at their usual pace, and systemctl takes as much CPU as the real one.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { startAgent, startFloor } from '../agent.ts'
@@ -8,7 +8,7 @@ import { monotonicUs, readCpuTime } from '../processes.ts'
 import { openWorld } from '../world/client.ts'
 import type { Measured } from './figure.ts'
 
-/** Measured of systemd 252's. */
+/** Measured with systemd 252. */
 const SYSTEMCTL_US = 4400
 const SETTLING_MS = 40_000
 const LIMIT_PERCENT = 0.1
@@ -30,7 +30,7 @@ export async function measureIdle(seconds: number): Promise<Measured> {
     return {
       figures: [
         {
-          name: 'CPU while idle, with children',
+          name: 'CPU while idle, with child processes',
           unit: '% of a core',
           agent: percent,
           floor: (100 * (after.floor.ownMs - before.floor.ownMs)) / elapsedMs,

@@ -1,6 +1,7 @@
 /**
- * Resident memory while the Node's status comes by every ten seconds, beside a bare Node.js of the same age; and whether it grows. Quick: the same number of
- * events and some thousands more, at once, to see where it comes to rest.
+ * Resident memory while the agent receives the Node's status every ten seconds, compared with a
+ * bare Node.js of the same age; and its growth. With --quick, some thousands of events in quick
+ * succession show the plateau.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { startAgent, startFloor } from '../agent.ts'
@@ -14,10 +15,11 @@ const LIMIT = 1.7
 export interface MemoryPlan {
   readonly heartbeats: number
   readonly everyMs: number
-  /** A sample for each so many heartbeats. */
+  /** The number of heartbeats per sample. */
   readonly sampleEvery: number
 }
-/** Of the heartbeats that a default kubelet of old sends. */
+
+/** With the heartbeats that older kubelets send by default. */
 export function slowPlan(minutes: number): MemoryPlan {
   return { heartbeats: minutes * 6, everyMs: 10_000, sampleEvery: 1 }
 }
@@ -54,9 +56,9 @@ export async function measureMemory({ heartbeats, everyMs, sampleEvery }: Memory
   return {
     figures: [
       ratioFigure('resident memory', 'MiB', at('agent', 'rssKb'), at('floor', 'rssKb'), LIMIT),
-      ratioFigure('of it anonymous', 'MiB', at('agent', 'anonymousKb'), at('floor', 'anonymousKb'), undefined),
+      ratioFigure('anonymous memory', 'MiB', at('agent', 'anonymousKb'), at('floor', 'anonymousKb'), undefined),
       {
-        name: 'its growth in the second half',
+        name: 'growth of anonymous memory, second half',
         unit: 'MiB/h',
         agent: slope,
         floor: undefined,

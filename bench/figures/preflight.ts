@@ -1,6 +1,7 @@
 /**
- * What preflight of a good config of 20 KB takes: the parts that need no kubelet, warm; and all of it but the deep stage, with a real kubelet that the lab has built, run
- * directly where systemd is not there to put it into its sandbox. No floor: nothing else does it.
+ * The time for preflight of a valid config of 20 KB: the parts without kubelet, warm; and
+ * everything except the deep stage with a real kubelet that the lab has built, started directly if
+ * systemd cannot provide its sandbox. There is no floor.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +23,7 @@ import type { Figure, Measured } from './figure.ts'
 const PARTS_LIMIT_MS = 20
 const WHOLE_LIMIT_MS = 500
 const WARM_UP = 20
-/** As the agent has it. */
+/** As in the agent. */
 const LOOK_AROUND_MS = 1000
 const VERSION = { major: 1, minor: 20, patch: 2 }
 const HEALTHZ_PORT = 10_248
@@ -50,28 +51,28 @@ export async function measurePreflight(runs: number): Promise<Measured> {
       judge,
       signal: new AbortController().signal,
     })
-    const ask = async (text: string, kubelet: string | undefined): Promise<void> => {
+    const inspect = async (text: string, kubelet: string | undefined): Promise<void> => {
       const config: InspectedConfig = { name: 'bench', files: { kubelet: text }, key: 'kubelet' }
       judge.forget()
-      const whom = { ...recipient, kubelet: kubelet === undefined ? undefined : { binary: kubelet, flags: [] } }
-      const report = await inspectWith(parts, async () => whom)(config, OPTIONS)
+      const judgedBy = { ...recipient, kubelet: kubelet === undefined ? undefined : { binary: kubelet, flags: [] } }
+      const report = await inspectWith(parts, async () => judgedBy)(config, OPTIONS)
       const judged = report.parts.find(({ part }) => part === 'kubelet')
       if (report.outcome !== 'accepted' || (kubelet !== undefined && judged?.outcome !== 'accepted'))
-        throw new Error(`preflight takes no good config: ${JSON.stringify(report).slice(0, 1000)}`)
+        throw new Error(`preflight rejects a valid config: ${JSON.stringify(report).slice(0, 1000)}`)
     }
     const times: Record<string, readonly number[]> = {}
     const figures: Figure[] = []
     for (const [format, text] of Object.entries(texts)) {
-      for (let i = 0; i < WARM_UP; i++) await ask(text, undefined)
-      const taken = await timeEach(runs, () => ask(text, undefined))
+      for (let i = 0; i < WARM_UP; i++) await inspect(text, undefined)
+      const taken = await timeEach(runs, () => inspect(text, undefined))
       times[format] = taken
       figures.push(figure(`preflight without kubelet, 20 KB ${format}, p50`, taken, PARTS_LIMIT_MS))
     }
     const kubelet = findBuilt('kubelet')
-    if (kubelet === undefined) process.stderr.write('no kubelet was built (npm run test:real does that): a whole preflight is left out\n')
+    if (kubelet === undefined) process.stderr.write('kubelet is missing (npm run test:real builds it): skipping preflight with kubelet\n')
     else {
-      await ask(texts.YAML, kubelet)
-      const taken = await timeEach(Math.min(runs, 20), () => ask(texts.YAML, kubelet))
+      await inspect(texts.YAML, kubelet)
+      const taken = await timeEach(Math.min(runs, 20), () => inspect(texts.YAML, kubelet))
       times.whole = taken
       figures.push(figure('preflight with kubelet loading it, 20 KB YAML, p50', taken, WHOLE_LIMIT_MS))
     }

@@ -1,4 +1,7 @@
-/** From the start of the process to the first watch that the API server sees, beside a bare script that makes the same two requests. */
+/**
+ * The time from the start of the process to the first watch at the API server. The floor is a bare
+ * script with the same two requests.
+ */
 import { rmSync } from 'node:fs'
 import { startAgent, startFloor } from '../agent.ts'
 import { median, percentile } from '../statistics.ts'

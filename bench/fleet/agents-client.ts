@@ -1,18 +1,18 @@
-/** The benchmark's end of the lines to the processes that hold the agents. */
+/** The benchmark's client for the processes that run the agents. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { endChild } from '../processes.ts'
 
 export interface RequestCounts {
-  /** Reads, and the one write that asks whether the server stores a field. */
+  /** Reads, and the dry run that tests whether the server stores a field. */
   readonly requests: number
   readonly watches: number
-  /** Of these, for metadata alone. */
+  /** How many of these are only for metadata. */
   readonly metadataWatches: number
-  /** Bookmarks too. */
+  /** Including bookmarks. */
   readonly events: number
   readonly openWatches: number
-  /** Warnings and errors of their logs. */
+  /** The warnings and errors in their logs. */
   readonly complaints: readonly string[]
 }
 
@@ -27,7 +27,7 @@ export interface RunningAgents {
   stop(): Promise<void>
 }
 
-/** Resolves when all have their ConfigMap and have asked for both watches. */
+/** Resolves when all have read their ConfigMap and started both watches. */
 export async function startAgents(names: readonly string[], kubeconfigs: string, processes: number): Promise<RunningAgents> {
   const children = Array.from({ length: processes }, () => fork(fileURLToPath(new URL('./agents.ts', import.meta.url))))
   const stop = async (): Promise<void> => void (await Promise.all(children.map((child) => endChild(child, 'SIGKILL'))))
@@ -48,7 +48,7 @@ export async function startAgents(names: readonly string[], kubeconfigs: string,
 
 function call(child: ChildProcess, what: AgentsCall): Promise<RequestCounts> {
   return new Promise((resolve, reject) => {
-    const onExit = (code: number | null): void => reject(new Error(`a process of agents ended with ${code}`))
+    const onExit = (code: number | null): void => reject(new Error(`a process of agents exited with ${code}`))
     child.once('exit', onExit)
     child.once('message', (answer: AgentsAnswer) => {
       child.off('exit', onExit)
@@ -60,7 +60,7 @@ function call(child: ChildProcess, what: AgentsCall): Promise<RequestCounts> {
 }
 
 function total(parts: readonly RequestCounts[]): RequestCounts {
-  const sum = (what: Exclude<keyof RequestCounts, 'complaints'>): number => parts.reduce((so, part) => so + part[what], 0)
+  const sum = (what: Exclude<keyof RequestCounts, 'complaints'>): number => parts.reduce((total, part) => total + part[what], 0)
   return {
     requests: sum('requests'),
     watches: sum('watches'),

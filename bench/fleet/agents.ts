@@ -1,6 +1,7 @@
 /**
- * Many agents in one process, as far as the API server can tell: for each a ClusterSource, which lists and watches its Node and its ConfigMap, with an HttpsKubeApi,
- * connections and an identity of its own, wired as in main.ts. Started by agents-client.ts; answers its calls one by one.
+ * Many agents in one process, as the API server sees them: each is a ClusterSource that lists and
+ * watches its Node and its ConfigMap, with its own HttpsKubeApi, connections and identity, as in
+ * main-assignment.ts. Started by agents-client.ts; answers its calls one by one.
  */
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
@@ -20,7 +21,7 @@ const CHANNELS: ChannelSettings = {
   key: SETTINGS.configKey.initial,
   defaultConfigMap: undefined,
 }
-/** That have started and do not have their ConfigMap yet. */
+/** The number of agents that start at the same time. */
 const STARTING_AT_A_TIME = 25
 
 const counts = { requests: 0, watches: 0, events: 0, metadataWatches: 0 }
@@ -28,7 +29,7 @@ const open = { watches: 0 }
 const complaints: string[] = []
 const sources: ClusterSource[] = []
 
-/** The port as the agent has it, with each use counted. */
+/** The agent's port, with each call counted. */
 class CountedApi implements KubeApi {
   readonly #api: KubeApi
 
@@ -62,7 +63,7 @@ const sleep = async (ms: number, signal: AbortSignal): Promise<void> => {
 }
 const pace = { nowMs: () => performance.now(), random: Math.random, sleep }
 
-/** Resolves when it has its ConfigMap. */
+/** Resolves when the agent has read its ConfigMap. */
 function startAgent(nodeName: string, kubeconfig: string): Promise<void> {
   const api = new CountedApi(new HttpsKubeApi(viewOf(kubeconfig), { userAgent: 'kubelet-cfg-agent/bench', wallMs: Date.now }))
   const counters = { watchReconnected() {}, synced() {} }
@@ -85,7 +86,7 @@ async function start(names: readonly string[], kubeconfigs: string): Promise<voi
   while (open.watches < 2 * names.length) await after(50)
 }
 
-function tell(): RequestCounts {
+function currentCounts(): RequestCounts {
   return { ...counts, openWatches: open.watches, complaints: [...complaints] }
 }
 
@@ -93,7 +94,7 @@ process.on('message', async (call: AgentsCall) => {
   const answer = (reply: AgentsAnswer): void => void process.send?.(reply)
   try {
     if (call.method === 'start') await start(call.names, call.kubeconfigs)
-    answer({ ok: true, counts: tell() })
+    answer({ ok: true, counts: currentCounts() })
   } catch (error) {
     answer({ ok: false, message: error instanceof Error ? error.message : String(error) })
   }

@@ -1,6 +1,7 @@
 /**
- * A real control plane with a fleet's objects in it: a Node and a kubeconfig with the node's own identity for each name, and the one ConfigMap that all are to
- * use, by label. Certificates are made in memory, since openssl takes longer for a thousand than the measurement.
+ * A real control plane with the objects of a fleet: for each name a Node and a kubeconfig with the
+ * node's own identity, and one ConfigMap that all Nodes are assigned by label. Certificates are
+ * created in memory, because openssl would take longer for a thousand of them than the measurement.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -21,18 +22,21 @@ export interface FleetCluster {
   readonly apiserverPid: number
   readonly etcdPid: number
   readonly port: number
-  /** The administrator's. */
+  /** The kubeconfig of the administrator. */
   readonly kubeconfig: KubeconfigView
-  /** Where each node's is, as NAME.conf. */
+  /** The directory of the nodes' kubeconfigs, NAME.conf. */
   readonly kubeconfigs: string
-  /** JSON as the server sends it. */
+  /** The size of the server's JSON. */
   readonly sizes: { readonly wholeBytes: number; readonly metadataBytes: number; readonly configMapBytes: number }
-  /** What the server says of itself; with `collected`, after it has collected its garbage. */
+  /** The server's own metrics; with `collected`, after a garbage collection. */
   gauges(when: 'now' | 'collected'): Promise<ServerGauges>
   close(): Promise<void>
 }
 
-/** @param storesConfigSource whether the server stores `spec.configSource`: one that does is asked for whole Nodes. */
+/**
+ * @param storesConfigSource whether the server stores `spec.configSource`; if so, agents watch
+ * whole Nodes
+ */
 export async function openFleetCluster(names: readonly string[], storesConfigSource: boolean): Promise<FleetCluster> {
   const plane = await startControlPlane({ dynamicKubeletConfig: storesConfigSource })
   try {

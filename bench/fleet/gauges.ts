@@ -1,10 +1,12 @@
-/** What kube-apiserver says of itself, out of /metrics (Prometheus' text format): Go's memory statistics and the watches that are open. Pure. */
-
+/**
+ * Parses the metrics of kube-apiserver (Prometheus' text format): Go's memory statistics and the
+ * open watches. Pure.
+ */
 export interface ServerGauges {
   readonly liveHeapBytes: number
   readonly stackBytes: number
   readonly goroutines: number
-  /** Watches that are open, the server's own of itself included. */
+  /** The open watches, including the server's own. */
   readonly watches: { readonly nodes: number; readonly configmaps: number }
 }
 
@@ -12,7 +14,7 @@ export function readGauges(metrics: string): ServerGauges {
   const plain = (name: string): number => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(metrics)?.[1] ?? Number.NaN)
   const watches = (resource: string): number => {
     const lines = metrics.split('\n').filter((line) => line.startsWith('apiserver_longrunning_gauge{'))
-    // Whatever the verb: that of a watch of one Node is GET there.
+    // With any verb: for a watch of one Node it is GET.
     const ours = lines.filter((line) => line.includes(`,resource="${resource}",`) && line.includes('subresource=""'))
     return ours.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0)
   }

@@ -1,12 +1,12 @@
 /**
- * Heartbeats of a whole fleet, at its rhythm. Never more than a few requests at a time, so that a server that cannot keep up is not buried: then fewer are sent
- * than are due, and that is said.
+ * Sends the heartbeats of a whole fleet, only a few requests at a time. If the server cannot keep
+ * up, fewer heartbeats are sent than are due, and the result shows it.
  */
 import { HttpsKubeApi, type KubeconfigView } from '../../src/kube/kube-api.ts'
 import { beatsDue } from './due.ts'
 import { heartbeat, KUBELET } from './node.ts'
 
-/** Each has its own connections, and keeps two. */
+/** Each keeps two connections of its own. */
 const CLIENTS = 4
 const AT_A_TIME = 2 * CLIENTS
 const TICK_MS = 20
@@ -27,18 +27,20 @@ export class Heartbeats {
     this.#names = names
   }
 
-  /** Begins at once. `beaten`: of the time since the start or the last call; `stop` waits for those under way. */
+  /**
+   * `beaten`: the heartbeats since the start or the last call. `stop` waits for the pending ones.
+   */
   start(everyMs: number): { beaten(): Beaten; stop(): Promise<void> } {
     const startedMs = performance.now()
     const latenciesMs: number[] = []
-    const underWay = new Set<Promise<void>>()
+    const pending = new Set<Promise<void>>()
     let sent = 0
-    let toldDue = 0
+    let countedDue = 0
     let fault: unknown
     const due = (): number => beatsDue(performance.now() - startedMs, this.#names.length, everyMs)
     const beat = (): void => {
       sent += 1
-      const one: Promise<void> = this.#beat()
+      const request: Promise<void> = this.#beat()
         .then((tookMs) => {
           latenciesMs.push(tookMs)
           if (sent < due()) beat()
@@ -46,25 +48,25 @@ export class Heartbeats {
         .catch((error: unknown) => {
           fault ??= error
         })
-        .finally(() => underWay.delete(one))
-      underWay.add(one)
+        .finally(() => pending.delete(request))
+      pending.add(request)
     }
     const timer = setInterval(() => {
-      while (sent < due() && underWay.size < AT_A_TIME) beat()
+      while (sent < due() && pending.size < AT_A_TIME) beat()
     }, TICK_MS)
     return {
       beaten() {
         if (fault !== undefined) throw fault
         const now = due()
-        const told = { due: now - toldDue, done: latenciesMs.length, latenciesMs: [...latenciesMs] }
-        toldDue = now
+        const beaten = { due: now - countedDue, done: latenciesMs.length, latenciesMs: [...latenciesMs] }
+        countedDue = now
         latenciesMs.length = 0
-        return told
+        return beaten
       },
       async stop() {
         clearInterval(timer)
         sent = Number.POSITIVE_INFINITY
-        while (underWay.size > 0) await Promise.all(underWay)
+        while (pending.size > 0) await Promise.all(pending)
       },
     }
   }

@@ -1,18 +1,22 @@
 /**
- * A Node as a kubelet of a cloud registers it, and the heartbeat that it sends: the strategic merge patch of `PatchNodeStatus` (k8s.io/component-helpers,
- * k8s.io/kubernetes/pkg/util/node in 1.20), in which nothing but times differs. Kubelet sends it every 5 minutes where nothing else changes
- * (`nodeStatusReportFrequency`); its Lease, renewed every 10 s, is another object. Pure.
+ * A Node as kubelet registers it on a cloud, and kubelet's heartbeat: the strategic merge patch of
+ * `PatchNodeStatus` (k8s.io/component-helpers, k8s.io/kubernetes/pkg/util/node in 1.20), in which
+ * only times change. kubelet sends it every 5 minutes if nothing else changes
+ * (`nodeStatusReportFrequency`); its Lease, which it renews every 10 s, is another object. Pure.
  */
 import { CONFIG_LABEL } from '../../src/decision/channels.ts'
 
 export const CONFIG_MAP = 'fleet-config'
-/** Who registers Nodes and sends heartbeats: it makes the names in `managedFields`, which are metadata, too. */
+/**
+ * The user agent of kubelet; it determines the names in `managedFields`, which are part of the
+ * metadata.
+ */
 export const KUBELET = 'kubelet/v1.20.2'
 
 /** `nodeStatusMaxImages`. */
 const IMAGES = 50
 
-/** Kubelet's own names for them. */
+/** With kubelet's own reasons and messages. */
 const CONDITIONS = {
   NetworkUnavailable: ['False', 'CalicoIsUp', 'Calico is running on this node'],
   MemoryPressure: ['False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
@@ -22,7 +26,7 @@ const CONDITIONS = {
 } as const
 type ConditionType = keyof typeof CONDITIONS
 const ALL_CONDITIONS: readonly ConditionType[] = ['NetworkUnavailable', 'MemoryPressure', 'DiskPressure', 'PIDPressure', 'Ready']
-/** The network's is its add-on's. */
+/** Without NetworkUnavailable, which the network add-on sets. */
 const KUBELETS_CONDITIONS = ALL_CONDITIONS.slice(1)
 
 export function nodeNames(count: number): string[] {
@@ -127,7 +131,7 @@ function image(i: number) {
   return { names: [`${repository}@sha256:${hex(i, 64)}`, `${repository}:v1.${i}.3`], sizeBytes: 90_000_000 - i * 1_000_003 }
 }
 
-/** Digits that look like chance, and are always the same. */
+/** Pseudo-random digits, always the same. */
 function hex(serial: number, length: number): string {
   let state = (serial + 1) * 2_654_435_761
   let text = ''

@@ -1,7 +1,8 @@
 /**
- * What an agent asks of the API server while nothing happens, over hours: the loop that follows its Node and the one that follows its ConfigMap, in a time that
- * passes at once. A watch lasts for as long as it was asked for, or, where no ConfigMap of the whole cluster changes, for as long as the agent bears silence: kube-apiserver
- * sends no bookmarks then. Nothing here is measured; it is what src/source does, counted.
+ * Counts the requests of an agent over hours in which nothing happens, by running the loops of
+ * src/source for its Node and its ConfigMap in simulated time. A watch ends after the requested
+ * time; or, if no ConfigMap in the whole cluster changes, after the agent's inactivity limit,
+ * because kube-apiserver then sends no bookmarks. Nothing is measured here.
  */
 import type { KubeAnswer, KubeApi } from '../../src/ports/kube-api.ts'
 import type { Log } from '../../src/ports/log.ts'
@@ -12,9 +13,9 @@ import { openGate, WATCH_LIMITS, type WatchTiming } from '../../src/source/watch
 export interface Renewals {
   readonly watches: number
   readonly reads: number
-  /** Of these, with an answer as long as the object. */
+  /** How many of these return the whole object. */
   readonly wholeReads: number
-  /** Whether the server stores a field: its version, and a dry run. */
+  /** Requests that test whether the server stores a field: its version, and a dry run. */
   readonly questions: number
 }
 
@@ -22,12 +23,12 @@ const NODE = { kind: 'Node', metadata: { name: 'n', uid: 'u', resourceVersion: '
 const CONFIG_MAP = { kind: 'ConfigMap', metadata: { name: 'n', namespace: 'c', uid: 'u', resourceVersion: '1' } }
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** @param storesConfigSource of the server */
+/** @param storesConfigSource whether the server stores the field */
 export async function countNodeRenewals(hours: number, storesConfigSource: boolean, random: () => number): Promise<Renewals> {
   return count(hours, random, NODE, { stores: storesConfigSource, bookmarks: true })
 }
 
-/** @param bookmarks whether they come */
+/** @param bookmarks whether the server sends them */
 export async function countConfigMapRenewals(hours: number, bookmarks: boolean, random: () => number): Promise<Renewals> {
   return count(hours, random, CONFIG_MAP, { stores: true, bookmarks })
 }
@@ -60,7 +61,7 @@ async function count(
     async watch({ query, inactivityMs }) {
       counted.watches += 1
       pass(Math.min(Number(query.timeoutSeconds) * 1000, server.bookmarks ? Number.POSITIVE_INFINITY : inactivityMs))
-      return { kind: 'ended', detail: 'it was asked for no longer' }
+      return { kind: 'ended', detail: 'the requested time is over' }
     },
   }
   const extent = new NodeExtent({ api, nodeName: 'n', pace, log: SILENT, requestTimeoutMs: WATCH_LIMITS.requestTimeoutMs })

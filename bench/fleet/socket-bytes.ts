@@ -1,7 +1,8 @@
 /**
- * What the kernel has counted on TCP connections, out of `ss -tinHOp` (ss(8)): one line a connection, `bytes_received` of tcp_info (RFC 4898,
- * tcpEStatsAppHCThruOctetsReceived). That is everything TCP carried: TLS records, HTTP heads and chunk sizes, but not TCP's and IP's own headers, for which the
- * number of segments tells. Pure.
+ * Parses the kernel's counters of TCP connections from `ss -tinHOp` (ss(8)): one line per
+ * connection, `bytes_received` of tcp_info (RFC 4898, tcpEStatsAppHCThruOctetsReceived). It counts
+ * everything that TCP carries: TLS records, HTTP headers and chunk sizes, but not the headers of
+ * TCP and IP, which follow from the number of segments. Pure.
  */
 
 export interface SocketCount {
@@ -10,24 +11,25 @@ export interface SocketCount {
   readonly sentBytes: number
   readonly receivedSegments: number
 }
+
 /** By local port. */
 export type SocketCounts = ReadonlyMap<number, SocketCount>
 
 const LINE = /^ESTAB\s+\d+\s+\d+\s+\S+:(\d+)\s+\S+:(\d+)\s+users:\(\("[^"]*",pid=(\d+),/
 
-/** Of those whose other end is this port, and that one of these processes holds. */
+/** The connections of these processes to this port. */
 export function parseSockets(text: string, peerPort: number, pids: ReadonlySet<number>): SocketCounts {
   const counts = new Map<number, SocketCount>()
   for (const line of text.split('\n')) {
     const [, local, peer, owner] = LINE.exec(line) ?? []
     const pid = Number(owner)
     if (Number(peer) !== peerPort || !pids.has(pid)) continue
-    const of = (name: string): number => Number(new RegExp(`\\b${name}:(\\d+)`).exec(line)?.[1] ?? 0)
+    const counter = (name: string): number => Number(new RegExp(`\\b${name}:(\\d+)`).exec(line)?.[1] ?? 0)
     counts.set(Number(local), {
       pid,
-      receivedBytes: of('bytes_received'),
-      sentBytes: of('bytes_sent'),
-      receivedSegments: of('segs_in'),
+      receivedBytes: counter('bytes_received'),
+      sentBytes: counter('bytes_sent'),
+      receivedSegments: counter('segs_in'),
     })
   }
   return counts
@@ -37,9 +39,9 @@ export interface Traffic {
   readonly receivedBytes: number
   readonly sentBytes: number
   readonly receivedSegments: number
-  /** New since the first look; what they carried is counted. */
+  /** Connections opened in between; their traffic is counted. */
   readonly opened: number
-  /** Gone since: what they carried last is not counted. */
+  /** Connections closed in between; their traffic is not counted. */
   readonly closed: number
 }
 

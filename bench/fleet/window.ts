@@ -1,4 +1,6 @@
-/** A stretch of time in which nothing is done but looked on: what the API server used, what the agents received, what they asked for. */
+/**
+ * Measures over a period: what the API server used, what the agents received, and their requests.
+ */
 import { execFile } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -19,17 +21,17 @@ export interface Rhythm {
 export interface Window {
   readonly everyMs: number
   readonly minutes: number
-  /** Percent of a core. */
+  /** In percent of a core. */
   readonly apiserverCpu: number
   readonly etcdCpu: number
   readonly apiserverRssKb: number
   readonly descriptors: number
   readonly heartbeats: { readonly done: number; readonly due: number; readonly p50Ms: number; readonly p99Ms: number }
-  /** Of all agents together; undefined: there are none. */
-  readonly fleet: (Traffic & { readonly connections: number; readonly asked: RequestCounts }) | undefined
+  /** All agents together. undefined: there are none. */
+  readonly fleet: (Traffic & { readonly connections: number; readonly requests: RequestCounts }) | undefined
 }
 
-/** The first few heartbeats open connections: they are not looked at. */
+/** The first few heartbeats, which open connections, are not measured. */
 const WARM_UP_MS = 2000
 
 export async function watchFleet(
@@ -42,12 +44,12 @@ export async function watchFleet(
   try {
     await pause(WARM_UP_MS)
     heartbeats.beaten()
-    const before = await look(cluster, agents)
+    const before = await sample(cluster, agents)
     const rss: number[] = []
     const sampling = setInterval(() => rss.push(readMemory(cluster.apiserverPid).rssKb), SAMPLE_MS)
     await pause(seconds * 1000)
     clearInterval(sampling)
-    const after = await look(cluster, agents)
+    const after = await sample(cluster, agents)
     const { latenciesMs, done, due } = heartbeats.beaten()
     const elapsedMs = (after.atUs - before.atUs) / 1000
     const percent = (beforeMs: number, afterMs: number): number => (100 * (afterMs - beforeMs)) / elapsedMs
@@ -65,7 +67,7 @@ export async function watchFleet(
           : {
               ...trafficBetween(before.sockets, after.sockets),
               connections: after.sockets.size,
-              asked: {
+              requests: {
                 ...after.counts,
                 requests: after.counts.requests - before.counts.requests,
                 watches: after.counts.watches - before.counts.watches,
@@ -79,7 +81,7 @@ export async function watchFleet(
   }
 }
 
-interface Look {
+interface Sample {
   readonly atUs: number
   readonly apiserverMs: number
   readonly etcdMs: number
@@ -87,7 +89,7 @@ interface Look {
   readonly counts: RequestCounts | undefined
 }
 
-async function look(cluster: FleetCluster, agents: RunningAgents | undefined): Promise<Look> {
+async function sample(cluster: FleetCluster, agents: RunningAgents | undefined): Promise<Sample> {
   const counts = await agents?.counts()
   const sockets = agents === undefined ? new Map<number, never>() : await readSockets(cluster.port, agents.pids)
   const cpu = { apiserverMs: readCpuTime(cluster.apiserverPid).ownMs, etcdMs: readCpuTime(cluster.etcdPid).ownMs }

@@ -1,4 +1,7 @@
-/** Loaded before the agent (`node --import`): says on the inherited descriptor 3 of each fsync which path it was for. */
+/**
+ * Loaded before the agent (`node --import`): writes the path of each fsync to the inherited
+ * descriptor 3.
+ */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 

@@ -1,2 +1,2 @@
-/** The floor of memory and of idle CPU: a Node.js that is there and does nothing. */
+/** The floor for memory and idle CPU: a Node.js that does nothing. */
 setInterval(() => {}, 10_000)

@@ -1,6 +1,8 @@
 /**
- * The floor of the start and of applying a change, in bare Node.js. `watch.mjs TLS_DIR URL NODE` lists a Node and watches it. With a further JSON argument it watches
- * a ConfigMap instead, and for each event makes its data durable with as many fsyncs as the agent, and starts the one command.
+ * The floor for the start and for applying a change, in bare Node.js. `watch.mjs TLS_DIR URL NODE`
+ * lists a Node and watches it. With one more argument (JSON) it watches a ConfigMap instead; for
+ * each event it makes the data durable with as many fsyncs as the agent, and starts the one
+ * command.
  */
 import { spawn } from 'node:child_process'
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
@@ -40,13 +42,13 @@ function watch(resourceVersion) {
 
 function save({ metadata, data }) {
   const { dir, systemctl, unit, fsyncs } = apply
-  // A checkpoint: its file, its directory, and the directory that this one is in.
+  // A checkpoint: its file, its directory, and the parent directory.
   const checkpoint = join(dir, metadata.resourceVersion)
   mkdirSync(checkpoint, { recursive: true })
   write(join(checkpoint, 'kubelet'), data.kubelet)
   syncDirectory(checkpoint)
   syncDirectory(dir)
-  // Then records, each a file and its directory.
+  // Then the records: each a file and its directory.
   for (let left = fsyncs - 3; left > 0; left -= 2) {
     const record = join(dir, `record-${left}`)
     write(record, metadata.resourceVersion)

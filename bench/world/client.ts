@@ -1,4 +1,4 @@
-/** The benchmark's end of the line to its world. */
+/** The benchmark's client for the process of its world. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Answer, World, WorldPaths } from './protocol.ts'
 
-/** A tmpfs on every Linux. */
+/** A tmpfs on Linux. */
 const MEMORY_ROOT = '/dev/shm'
 
 export interface OpenWorld extends Omit<World, 'open'> {
@@ -41,7 +41,7 @@ function connect(child: ChildProcess): World {
     pending.delete(answer.id)
   })
   child.once('exit', (code) => {
-    for (const [id, settle] of pending) settle({ id, ok: false, message: `the world ended with ${code}` })
+    for (const [id, settle] of pending) settle({ id, ok: false, message: `the world's process exited with ${code}` })
   })
   const call =
     <M extends keyof World>(method: M) =>

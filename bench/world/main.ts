@@ -1,4 +1,7 @@
-/** The world as a process: an API server and kubelet's unit. Started by client.ts; answers its calls one by one. */
+/**
+ * The process of the world: an API server and kubelet's unit. Started by client.ts; answers its
+ * calls one by one.
+ */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ApiRequest, nodeIdentity } from '../../demo/api-server/request.ts'
@@ -9,7 +12,10 @@ import type { Answer, Call, World, WorldPaths } from './protocol.ts'
 import { type BenchUnit, startUnit } from './unit.ts'
 
 const WAIT_MS = 30_000
-/** The agent restarts kubelet at most 60 times an hour, which it reads off a record that ends with the boot. */
+/**
+ * The agent restarts kubelet at most 60 times an hour; it counts them in a record of the present
+ * boot.
+ */
 const FORGET_RESTARTS_EVERY = 50
 
 class BenchWorld implements World {
@@ -27,7 +33,8 @@ class BenchWorld implements World {
       historyLimit: 200,
     })
     this.#server = server
-    // Before any watch: what the server does for its watchers comes after it has accepted the change.
+    // Registered before any watch: the server notifies its watchers after it has accepted the
+    // change.
     server.store.onEvent(({ plural }) => {
       if (plural === 'configmaps') this.#acceptedUs = monotonicUs()
     })
@@ -72,10 +79,10 @@ class BenchWorld implements World {
 
   async active(): Promise<void> {
     const { server } = this.#opened()
-    const wanted = server.objects.get('ConfigMap', CONFIG_MAPS.agent, NAMESPACE)?.metadata.resourceVersion
+    const expected = server.objects.get('ConfigMap', CONFIG_MAPS.agent, NAMESPACE)?.metadata.resourceVersion
     const isActive = (): boolean => {
       const status: unknown = server.objects.get('Node', NODE)?.status
-      return typeof status === 'object' && status !== null && 'config' in status && activeVersion(status.config) === wanted
+      return typeof status === 'object' && status !== null && 'config' in status && activeVersion(status.config) === expected
     }
     await inTime(
       new Promise<void>((resolve) => {
@@ -86,7 +93,7 @@ class BenchWorld implements World {
           resolve()
         })
       }),
-      `status of the Node to name ${wanted} as active`,
+      `status of the Node to name ${expected} as active`,
     )
   }
 
@@ -128,7 +135,7 @@ class BenchWorld implements World {
   }
 }
 
-/** What the agent promises: before kubelet is restarted, the version is on disk and recorded as assigned. */
+/** The agent must have saved the version and recorded it as assigned before it restarts kubelet. */
 function checkSaved({ stateDir }: WorldPaths, uid: string, resourceVersion: string, text: string): void {
   const saved = readFileSync(join(stateDir, 'checkpoints', uid, resourceVersion, KEY), 'utf8')
   const assigned = readFileSync(join(stateDir, 'meta', 'assigned'), 'utf8')

@@ -1,8 +1,7 @@
-/** The objects that the benchmark's cluster holds, of the sizes that real ones have. */
-
+/** The objects in the benchmark's cluster, with realistic sizes. */
 export const NODE = 'bench-node'
 export const NAMESPACE = 'kube-system'
-/** Who changes what: the agent follows the one, the bare script the other. */
+/** The agent follows one, the bare script the other. */
 export const CONFIG_MAPS = { agent: 'kubelet-config', floor: 'floor-config' } as const
 export const KEY = 'kubelet'
 export type Follower = keyof typeof CONFIG_MAPS
@@ -10,7 +9,7 @@ export type Follower = keyof typeof CONFIG_MAPS
 const PAYLOAD_BYTES = 20_000
 const IMAGES = 50
 
-/** A KubeletConfiguration of 20 KB as `jq` prints it, another one for each serial number. */
+/** A KubeletConfiguration of 20 KB, formatted like `jq`, different for each serial number. */
 export function payload(serial: number, healthzPort: number): string {
   const config = (allowedUnsafeSysctls: readonly string[]) =>
     JSON.stringify(
@@ -39,7 +38,7 @@ export function configMap(name: string, text: string) {
   return { kind: 'ConfigMap', metadata: { name, namespace: NAMESPACE }, data: { [KEY]: text } }
 }
 
-/** As kubelet reports one: most of its 14 KB are the images. */
+/** Like kubelet's; most of its 14 KB are the images. */
 export function node(heartbeatAt: string) {
   const configMap = { namespace: NAMESPACE, name: CONFIG_MAPS.agent, kubeletConfigKey: KEY }
   return {
@@ -67,6 +66,6 @@ export function conditions(lastHeartbeatTime: string): readonly Readonly<Record<
     lastHeartbeatTime,
     lastTransitionTime: '2024-01-01T00:00:00Z',
     reason: `Kubelet${type}`,
-    message: 'as kubelet says it',
+    message: 'message of kubelet',
   }))
 }

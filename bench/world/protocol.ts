@@ -1,28 +1,35 @@
-/** What the benchmark asks of the world, which lives in a process of its own, so that its work is not counted as anybody else's. */
+/**
+ * The calls from the benchmark to its world, which is a process of its own, so its CPU time is not
+ * counted as the agent's.
+ */
 import type { Follower } from './objects.ts'
 
 export interface WorldPaths {
   readonly kubeconfig: string
   readonly systemctl: string
-  /** On disk, as /var/lib is. */
+  /** On disk, like /var/lib. */
   readonly stateDir: string
-  /** In memory, as /run is. */
+  /** In memory, like /run. */
   readonly runtimeDir: string
   readonly envFile: string
-  /** For scripts that speak TLS by themselves: authority, certificate, key as PEM files, and where the server is. */
+  /** PEM files of the authority, certificate and key, for scripts without a kubeconfig. */
   readonly tlsDir: string
+  /** The URL of the server. */
   readonly url: string
 }
 
 export interface World {
   open(options: { readonly dir: string; readonly memoryDir: string; readonly systemctlCostUs: number }): Promise<WorldPaths>
-  /** Changes a ConfigMap and answers how long it took from the change to the start of the command that restarts a unit. */
+  /**
+   * Changes a ConfigMap. Returns the time from the change to the start of the command that restarts
+   * the unit, in µs.
+   */
   change(follower: Follower): Promise<number>
-  /** The agent says that what it was assigned last is active and everything has settled. */
+  /** Resolves when the Node's status names the last assigned version as active. */
   active(): Promise<void>
-  /** As kubelet does it every so often: nothing but times in the Node's status change. */
+  /** A heartbeat of kubelet: only times in the Node's status change. */
   heartbeat(): Promise<void>
-  /** When the first request to watch this Node arrived since the last call for it, CLOCK_MONOTONIC. */
+  /** The time of the first watch of this Node since the last call, CLOCK_MONOTONIC. */
   firstWatch(nodeName: string): Promise<number>
   close(): Promise<void>
 }

@@ -1,7 +1,7 @@
 /*
- * Stands in for two programs that the agent sees on a node, as cheaply as a process can be:
- * called `kubelet`, it waits to be killed; called `systemctl`, it answers `show` from the file beside it, and tells the world of a restart, with the moment it
- * was itself started. A file `cost-us` beside it says how much CPU it is to burn first, as the real one does.
+ * A cheap stand-in for two programs. As `kubelet`, it waits to be killed. As `systemctl`, it prints a
+ * file for `show`, and reports a restart to the world, with the time of its own start. A file
+ * `cost-us` in its directory contains the CPU time that it spends first, like the real systemctl.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static long long now_ns(clockid_t clock) {
   return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-/* Answers the length read, 0 if there is no such file. */
+/* Returns the length; 0 if the file does not exist. */
 static ssize_t read_beside(const char *dir, const char *name, char *buffer, size_t size) {
   char path[4096];
   snprintf(path, sizeof path, "%s/%s", dir, name);
@@ -32,7 +32,7 @@ static ssize_t read_beside(const char *dir, const char *name, char *buffer, size
   return length < 0 ? 0 : length;
 }
 
-/* The answer comes when the world has acted on it. */
+/* Returns when the world has carried out the command. */
 static int tell_world(const char *dir, const char *verb, const char *unit, long long started_ns) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   snprintf(address.sun_path, sizeof address.sun_path, "%s/systemd.sock", dir);
@@ -47,7 +47,7 @@ int main(int argc, char **argv) {
   long long started_ns = now_ns(CLOCK_MONOTONIC);
   char *self = strdup(argv[0]), *self_again = strdup(argv[0]);
   if (strcmp(basename(self), "kubelet") == 0) {
-    /* Preflight takes it for no kubelet, and goes by its own rules. */
+    /* Without a version, preflight does not take it for kubelet and uses only its own rules. */
     if (argc > 1 && strcmp(argv[1], "--version") == 0) return 0;
     for (;;) pause();
   }

@@ -1,6 +1,7 @@
 /**
- * Kubelet's unit of the benchmark: systemd's state machine over processes that do nothing, and `systemctl` as a program that costs next to nothing (see
- * stand-in.c), so that what is measured is the agent. kubelet's health is answered from here.
+ * Kubelet's unit of the benchmark: systemd's state machine over processes that do nothing, and a
+ * `systemctl` that costs almost nothing (see stand-in.c), so that only the agent is measured. This
+ * process also serves kubelet's health endpoint.
  */
 import { type ChildProcess, type ExecFileSyncOptions, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -16,12 +17,15 @@ import { monotonicUs } from '../processes.ts'
 export interface BenchUnit {
   readonly systemctl: string
   readonly healthzPort: number
-  /** The moment the command that asks for the next restart of this unit was started, CLOCK_MONOTONIC. Kubelet is new by then. */
+  /**
+   * Resolves after the next restart of this unit, with the time when its systemctl was started
+   * (CLOCK_MONOTONIC).
+   */
   restarted(unit: string): Promise<number>
   close(): void
 }
 
-/** @param costUs CPU that each question to systemctl burns. */
+/** @param costUs the CPU time of each systemctl command */
 export async function startUnit(dir: string, envFile: string, costUs: number): Promise<BenchUnit> {
   mkdirSync(dir, { recursive: true })
   const systemctl = join(dir, 'systemctl')
@@ -100,7 +104,7 @@ function compile(to: string): void {
   const source = fileURLToPath(new URL('./stand-in.c', import.meta.url))
   const options: ExecFileSyncOptions = { stdio: ['ignore', 'ignore', 'pipe'] }
   try {
-    // Without a dynamic linker at work it starts in half the time.
+    // A static binary starts in half the time.
     execFileSync('cc', ['-O2', '-static', '-o', to, source], options)
   } catch {
     execFileSync('cc', ['-O2', '-o', to, source], options)

@@ -116,13 +116,13 @@ class Supervisor {
   answer(words: readonly string[]): SystemctlAnswer {
     this.#options.onLine?.(words.join(' '), 'systemctl')
     const [verb = '', ...rest] = words.filter((word) => word !== '--no-block')
-    if (verb === 'is-system-running') return this.#stops ? say(1, 'stopping\n') : say(0, 'running\n')
+    if (verb === 'is-system-running') return this.#stops ? answer(1, 'stopping\n') : answer(0, 'running\n')
     if (rest.at(-1) !== this.#unit.name) return complain(5, `Unit ${rest.at(-1)} not loaded.`)
-    if (verb === 'show') return say(0, showUnit(this.#unit, this.#machine, this.pid ?? 0))
+    if (verb === 'show') return answer(0, showUnit(this.#unit, this.#machine, this.pid ?? 0))
     if (!isVerb(verb)) return complain(1, `Unknown command verb '${verb}'.`)
     const complaint = this.command(verb)
     // With --no-block systemctl does not report the result of the job.
-    if (complaint === undefined || words.includes('--no-block')) return say(0, '')
+    if (complaint === undefined || words.includes('--no-block')) return answer(0, '')
     return complain(1, `Job for ${this.#unit.name} failed: ${complaint}`)
   }
 
@@ -205,7 +205,7 @@ function buildKubelet(outfile: string): Promise<unknown> {
   return build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', target: 'node20', format: 'cjs', logLevel: 'error' })
 }
 
-function say(code: number, text: string): SystemctlAnswer {
+function answer(code: number, text: string): SystemctlAnswer {
   return { code, stream: 'stdout', text }
 }
 

@@ -7,7 +7,7 @@
 import { execFile } from 'node:child_process'
 import type { Log } from '../ports/log.ts'
 
-/** The variables by which systemd asks a service for notifications. */
+/** What systemd expects from this process, according to its environment. */
 export interface Supervision {
   /** undefined: systemd has not started this process as a service of Type=notify. */
   readonly socket: string | undefined

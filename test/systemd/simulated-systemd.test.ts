@@ -67,14 +67,14 @@ unitContract(t, async (t, { startLimit }) => {
   const { systemd, localConfig, checkpoint } = opened
   return {
     ...opened,
-    person: personOf(systemd),
+    operator: operatorOf(systemd),
     behave: (how) => {
       for (const path of [localConfig, checkpoint]) writeFileSync(path, how === 'well' ? WELL : CRASH)
     },
   }
 })
 
-function personOf(systemd: SimulatedSystemd) {
+function operatorOf(systemd: SimulatedSystemd) {
   return {
     start: () => systemd.command('start'),
     stop: () => systemd.command('stop'),

@@ -11,7 +11,7 @@ export type KnownUnit = Extract<UnitState, { kind: 'known' }>
 /** A world in which kubelet runs with its local config. */
 export interface UnitWorld {
   readonly unit: Unit
-  readonly person: { start(): void; stop(): void; restart(): void; kill(): void; shutDown(): void }
+  readonly operator: { start(): void; stop(): void; restart(): void; kill(): void; shutDown(): void }
   /**
    * Sets what kubelet starts with next: a checkpoint of resource version 7, or its local config.
    */
@@ -42,7 +42,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     const world = await open(t, { startLimit: false })
     const before = await world.until('it runs', running)
     world.activate('checkpoint')
-    world.person.kill()
+    world.operator.kill()
     const between = await world.until('it waits', ({ activity }) => activity === 'auto-restart')
     t.match(between, { process: { kind: 'none' }, nRestarts: 0, invocationId: before.invocationId })
     t.equal(world.unit.stillRuns(before), false)
@@ -58,28 +58,28 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
   t.test('restart starts what is activated, and resets the counter', async (t) => {
     const world = await open(t, { startLimit: false })
     const first = await world.until('it runs', running)
-    world.person.kill()
+    world.operator.kill()
     const before = await world.until('it is back', startedAfter(first))
     t.equal(before.nRestarts, 1)
     world.activate('checkpoint')
     t.strictSame(await world.unit.restart('other'), { ok: true })
-    const after = await world.until('it runs anew', startedAfter(before))
+    const after = await world.until('it runs again', startedAfter(before))
     t.match(after, { nRestarts: 0, process: { kind: 'checkpoint' } })
     world.activate('local')
     await world.unit.restart('other')
-    t.match(await world.until('it runs anew', startedAfter(after)), { process: { kind: 'other' } })
+    t.match(await world.until('it runs again', startedAfter(after)), { process: { kind: 'other' } })
   })
 
   t.test('a kubelet that an operator stopped stays stopped', async (t) => {
     const world = await open(t, { startLimit: false })
     await world.until('it runs', running)
     world.activate('checkpoint')
-    world.person.stop()
+    world.operator.stop()
     const stopped = await world.until('it has stopped', ({ activity }) => activity === 'stopped')
     t.strictSame(stopped.process, { kind: 'none' })
     t.strictSame(await world.unit.restart('other'), { ok: true })
     t.equal((await world.unit.observe()).kind === 'known' && stopped.activity, 'stopped')
-    world.person.start()
+    world.operator.start()
     t.match(await world.until('it runs', running), { process: { kind: 'checkpoint' } })
   })
 
@@ -87,7 +87,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     const world = await open(t, { startLimit: false })
     const first = await world.until('it runs', running)
     world.behave('crash')
-    world.person.restart()
+    world.operator.restart()
     const looping = await world.until('it loops', ({ nRestarts, activity }) => nRestarts >= 1 && activity === 'auto-restart')
     world.behave('well')
     world.activate('checkpoint')
@@ -101,7 +101,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     const world = await open(t, { startLimit: false })
     const first = await world.until('it runs', running)
     world.activate('checkpoint')
-    world.person.kill()
+    world.operator.kill()
     t.strictSame(await world.unit.restart('other'), { ok: true })
     t.match(await world.until('it runs', startedAfter(first)), { process: { kind: 'checkpoint' } })
   })
@@ -111,7 +111,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     let before = await world.until('it runs', running)
     for (let round = 0; round < 5; round += 1) {
       t.strictSame(await world.unit.restart('other'), { ok: true })
-      before = await world.until('it runs anew', startedAfter(before))
+      before = await world.until('it runs again', startedAfter(before))
     }
   })
 
@@ -119,7 +119,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     const world = await open(t, { startLimit: true })
     await world.until('it runs', running)
     world.behave('crash')
-    world.person.restart()
+    world.operator.restart()
     const failed = await world.until('systemd gives up', ({ activity }) => activity === 'failed')
     t.match(failed, { process: { kind: 'none' }, summary: /^failed/ })
     world.behave('well')
@@ -131,7 +131,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     const world = await open(t, { startLimit: true })
     await world.until('it runs', running)
     world.behave('crash')
-    world.person.restart()
+    world.operator.restart()
     await world.until('systemd gives up', ({ activity }) => activity === 'failed')
     world.behave('well')
     t.strictSame(await world.unit.restart('other'), { ok: true })
@@ -141,7 +141,7 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
   t.test('kubelet is stopping while the machine shuts down', async (t) => {
     const world = await open(t, { startLimit: false })
     await world.until('it runs', running)
-    world.person.shutDown()
+    world.operator.shutDown()
     await world.until('it stops', ({ activity }) => activity === 'stopping')
     t.match(await world.until('kubelet is gone', ({ process }) => process.kind === 'none'), { activity: 'stopping' })
   })

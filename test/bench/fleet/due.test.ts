@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { beatsDue } from '../../../bench/fleet/due.ts'
 
-t.test('in one interval each node is due once, evenly', async (t) => {
+t.test('each node is due once per interval, evenly spread', async (t) => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 5000 }),

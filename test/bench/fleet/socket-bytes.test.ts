@@ -3,7 +3,7 @@ import { parseSockets, type SocketCount, trafficBetween } from '../../../bench/f
 
 const AGENTS = new Set([41, 42])
 
-/** As `ss -tinHOp` of iproute2 6.1 prints a connection. */
+/** Output of `ss -tinHOp` (iproute2 6.1) for a connection. */
 function line(local: number, peer: number, pid: number, received: number, state = 'ESTAB'): string {
   return (
     `${state} 0      0      127.0.0.1:${local} 127.0.0.1:${peer} users:(("node",pid=${pid},fd=29)) bbr wscale:10,10 rto:204 ` +
@@ -11,7 +11,7 @@ function line(local: number, peer: number, pid: number, received: number, state 
   )
 }
 
-t.test("the agents' connections to the server are counted, by their local port", async (t) => {
+t.test("counts the agents' connections to the server, by their local port", async (t) => {
   const text = line(5001, 6443, 41, 1000) + line(5002, 6443, 42, 20)
   t.same(
     [...parseSockets(text, 6443, AGENTS)],
@@ -22,7 +22,7 @@ t.test("the agents' connections to the server are counted, by their local port",
   )
 })
 
-t.test("others' connections are not", async (t) => {
+t.test('ignores other connections', async (t) => {
   const text =
     line(6443, 5001, 7, 1) +
     line(5003, 6443, 43, 1) +
@@ -32,12 +32,12 @@ t.test("others' connections are not", async (t) => {
   t.equal(parseSockets(text, 6443, AGENTS).size, 0)
 })
 
-t.test('a connection that has received nothing yet has no such number', async (t) => {
+t.test('a counter that is missing is 0', async (t) => {
   const text = 'ESTAB 0 0 [::1]:5001 [::1]:6443 users:(("node",pid=41,fd=3)) cubic segs_out:1\n'
   t.equal(parseSockets(text, 6443, AGENTS).get(5001)?.receivedBytes, 0)
 })
 
-t.test('between two looks only what came in between is counted', async (t) => {
+t.test('counts only the traffic between two samples', async (t) => {
   const count = (receivedBytes: number): SocketCount => ({ pid: 41, receivedBytes, sentBytes: 1, receivedSegments: receivedBytes / 10 })
   const before = new Map([
     [1, count(100)],

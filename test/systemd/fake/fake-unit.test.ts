@@ -31,7 +31,7 @@ function world({ startLimit = false, onCommand = (_: string, __: 'before' | 'aft
   )
   return {
     unit,
-    person: {
+    operator: {
       start: () => unit.start(),
       stop: () => unit.stop(),
       restart: () => unit.restartByHand(),
@@ -66,24 +66,24 @@ function world({ startLimit = false, onCommand = (_: string, __: 'before' | 'aft
 unitContract(t, async (_, options) => world(options))
 
 t.test('health follows the configured behaviour', async (t) => {
-  const { unit, advance, fallSick, person } = world()
+  const { unit, advance, fallSick, operator } = world()
   t.equal(unit.healthy, false)
   advance(2e6)
   t.equal(unit.healthy, true)
   fallSick()
-  person.restart()
+  operator.restart()
   advance(3e6)
   t.equal(unit.healthy, true)
   advance(3e6)
   t.equal(unit.healthy, false)
-  person.stop()
+  operator.stop()
   advance(1e6)
   t.equal(unit.healthy, false)
 })
 
 t.test('a reboot resets the state', async (t) => {
-  const { unit, person, advance } = world()
-  person.shutDown()
+  const { unit, operator, advance } = world()
+  operator.shutDown()
   advance(1e6)
   unit.boot(5e6)
   t.match(await unit.observe(), { activity: 'running', nRestarts: 0, startedAtUs: 5e6 })
@@ -97,7 +97,7 @@ t.test('an agent that crashes between the two commands leaves a failed unit inac
     },
   })
   crashing.behave('crash')
-  crashing.person.restart()
+  crashing.operator.restart()
   await crashing.until('systemd gives up', ({ activity }) => activity === 'failed')
   await t.rejects(crashing.unit.restart('failed'))
   t.match(await crashing.unit.observe(), { activity: 'stopped' })

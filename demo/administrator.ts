@@ -17,7 +17,7 @@ export function assignmentPatch(configMap: string | undefined): string {
   return JSON.stringify({ spec: { configSource: source } })
 }
 
-export class Person {
+export class Administrator {
   readonly #api: ApiServer
   readonly #node: string
   readonly #token: string
