@@ -2,10 +2,12 @@
  * Owner and SELinux context of a file, which replacing it must not change. The context is copied with chcon(1), since Node.js has no extended
  * attributes, and only where SELinux is on.
  */
-import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { describeFailure, runCommandSync, succeeded } from '../process/run-command.ts'
 import { errorCode } from '../values/errors.ts'
+
+const LIMITS = { timeoutMs: 10_000, maxOutputBytes: 1 << 16 }
 
 export interface FileOwnership {
   /** Gives `path` this owner, and the security context that `like` has. */
@@ -37,7 +39,14 @@ export class SystemFileOwnership implements FileOwnership {
   give(path: string, owner: { readonly uid: number; readonly gid: number }, like: string): void {
     // The owner of a new file is the agent. Without CAP_CHOWN even giving it to whom it belongs already is refused on some systems.
     if (owner.uid !== process.geteuid?.() || owner.gid !== process.getegid?.()) chown(path, owner, like)
-    if (this.#hasSelinux()) execFileSync(this.#chcon, [`--reference=${like}`, '--', path], { timeout: 10_000, stdio: 'pipe' })
+    if (this.#hasSelinux()) this.#copyContext(path, like)
+  }
+
+  #copyContext(path: string, like: string): void {
+    const result = runCommandSync(this.#chcon, [`--reference=${like}`, '--', path], LIMITS)
+    if (succeeded(result)) return
+    const message = `cannot copy the SELinux context of ${like} to ${path}: ${describeFailure(result)}`
+    throw Object.assign(new Error(message), { code: 'selinux-context' })
   }
 
   /** A container has the directory without the file system that belongs there, and no contexts. */

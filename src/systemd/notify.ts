@@ -3,8 +3,8 @@
  * child: one at a time, with a time limit. The socket is taken out of the environment first: it is the agent's alone, and no plugin,
  * systemctl or flock that it starts may speak in its name. Never throws, and nothing waits for it but the end of the agent.
  */
-import { execFile } from 'node:child_process'
 import type { Log } from '../ports/log.ts'
+import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
 
 /** How systemd wants to hear from this process. */
 export interface Supervision {
@@ -70,18 +70,12 @@ export class Notifier {
     }
   }
 
-  /** undefined: told. */
-  #run(assignments: readonly string[]): Promise<string | undefined> {
+  /** undefined: systemd has the message. */
+  async #run(assignments: readonly string[]): Promise<string | undefined> {
     const { command, socket, timeoutMs } = this.#options
     const env = { ...ENVIRONMENT, NOTIFY_SOCKET: socket }
-    const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 1 << 16, env } as const
-    return new Promise((resolve) => {
-      execFile(command, assignments, limits, (error, _output, complaint) => {
-        if (error === null) resolve(undefined)
-        else if (error.killed) resolve(`no answer within ${timeoutMs / 1000} s`)
-        else resolve(complaint.trim().slice(0, 500) || error.message)
-      })
-    })
+    const result = await runCommand(command, assignments, { timeoutMs, maxOutputBytes: 1 << 16, env })
+    return succeeded(result) ? undefined : describeFailure(result)
   }
 
   #say(problem = ''): void {

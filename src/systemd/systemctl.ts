@@ -4,12 +4,12 @@
  * systemd's own child. The command runs with an argument list, a time limit and an environment of its own, so that neither a shell nor
  * the agent's NOTIFY_SOCKET gets in between.
  */
-import { type ExecFileException, execFile } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { findFile, layoutOf } from '../checkpoint/layout.ts'
 import type { KubeletProcess, UnitActivity, UnitState } from '../decision/unit-state.ts'
 import type { CommandOutcome, Unit } from '../ports/unit.ts'
+import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
 import { errorCode } from '../values/errors.ts'
 import { asArguments, flagValue } from './flags.ts'
 import { chooseVerb, classifyActivity, needsReset, summarizeState } from './unit-activity.ts'
@@ -199,22 +199,13 @@ export class Systemctl implements Unit {
   }
 
   /** Never rejects. */
-  #run(parameters: readonly string[]): Promise<Answer> {
+  async #run(parameters: readonly string[]): Promise<Answer> {
     const { systemctl, timeoutMs } = this.#options
-    const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 1 << 20, env: ENVIRONMENT } as const
-    return new Promise((resolve) => {
-      execFile(systemctl, [...parameters], limits, (error, output, complaint) => {
-        if (error === null) resolve({ ok: true, output })
-        else resolve({ ok: false, output, detail: `systemctl ${parameters[0]}: ${describeFailure(error, complaint, timeoutMs)}` })
-      })
-    })
+    const result = await runCommand(systemctl, parameters, { timeoutMs, maxOutputBytes: 1 << 20, env: ENVIRONMENT })
+    const output = result.stdout
+    if (succeeded(result)) return { ok: true, output }
+    return { ok: false, output, detail: `systemctl ${parameters[0]}: ${describeFailure(result)}` }
   }
-}
-
-function describeFailure(error: ExecFileException, complaint: string, timeoutMs: number): string {
-  if (error.killed) return `no answer within ${timeoutMs / 1000} s`
-  const said = complaint.trim().slice(0, 500)
-  return said === '' ? (typeof error.code === 'number' ? `exit code ${error.code}` : error.message) : said
 }
 
 /** undefined: not there, or not to be read; for an environment file systemd makes the same of both, if it is optional. */

@@ -77,7 +77,7 @@ t.test('a child that hangs is ended, and the next one tried', async (t) => {
   const { notifier, said } = world(t, 'exec sleep 60', '/run/socket', 50)
   notifier.send({ WATCHDOG: '1' })
   await notifier.settled()
-  t.same(said, ['systemd could not be told that the agent works: no answer within 0.05 s'])
+  t.same(said, ['systemd could not be told that the agent works: timed out after 0.05 s'])
 })
 
 t.test('no such program is said, and stops nothing', async (t) => {

@@ -4,10 +4,10 @@
  * touched. Nothing of a probe outlives it: its files are in a directory of its own, and the unit is stopped whenever it is not seen to end.
  */
 
-import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { checkData } from '../../checkpoint/layout.ts'
+import { type CommandResult, describeEnd, runCommand } from '../../process/run-command.ts'
 import { errorMessage } from '../../values/errors.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { classify, type Probe } from './classify.ts'
@@ -38,19 +38,8 @@ const ENVIRONMENT = { PATH, LANG: 'C.UTF-8', SYSTEMD_COLORS: '0', SYSTEMD_PAGER:
 const DIRECT_ENVIRONMENT = { PATH, LANG: 'C.UTF-8', GOMAXPROCS: '2' }
 /** A kubelet that does not speak much says some 50 KB. */
 const MOST_OUTPUT = 1 << 20
-const COMMAND_MS = 10_000
-
-interface Run {
-  readonly stdout: string
-  readonly stderr: string
-  /** Why it was not seen to end by itself. */
-  readonly broken: string | undefined
-}
-interface RunLimits {
-  readonly timeoutMs: number
-  readonly environment: NodeJS.ProcessEnv
-  readonly signal?: AbortSignal
-}
+const STOP_MS = 10_000
+const COMMON = { maxOutputBytes: MOST_OUTPUT, cwd: '/' }
 
 export class KubeletJudge implements Judge {
   readonly #options: Required<JudgeOptions>
@@ -113,19 +102,20 @@ export class KubeletJudge implements Judge {
     const unit = `kubelet-cfg-agent-${basename(places.directory)}.service`
     const timeoutMs = limits.seconds[stage] * 1000 + graceMs
     const args = sandboxArguments(unit, stage, places.scratch, command, limits)
-    const inside = await run(systemdRun, args, { timeoutMs, environment: ENVIRONMENT, signal })
-    const end = readSandboxEnd(inside.stderr)
-    if (inside.broken !== undefined) {
+    const result = await runCommand(systemdRun, args, { ...COMMON, timeoutMs, env: ENVIRONMENT, signal })
+    const interrupted = describeInterruption(result)
+    const end = readSandboxEnd(result.stderr)
+    if (interrupted !== undefined) {
       await this.#stop(unit)
-      if (end.kind !== 'not-started') return unjudged(`kubelet was broken off: ${inside.broken}`)
+      if (end.kind !== 'not-started') return unjudged(`kubelet was interrupted: ${interrupted}`)
     }
     switch (end.kind) {
       case 'ended':
-        return classify(`${inside.stdout}\n${inside.stderr}`, probe)
-      case 'broken-off':
-        return unjudged(`kubelet was broken off: ${end.detail}`)
+        return classify(`${result.stdout}\n${result.stderr}`, probe)
+      case 'interrupted':
+        return unjudged(`kubelet was interrupted: ${end.detail}`)
       case 'not-started': {
-        const why = `systemd-run cannot be used: ${inside.broken ?? end.detail}`
+        const why = `systemd-run cannot be used: ${interrupted ?? end.detail}`
         if (!direct || signal.aborted) return unjudged(why)
         if (stage !== 'load') return unjudged(`${why}; without its sandbox this stage is not safe`)
         return this.#runDirectly(command, probe, signal)
@@ -135,12 +125,14 @@ export class KubeletJudge implements Judge {
 
   async #runDirectly([binary = '', ...args]: readonly string[], probe: Probe, signal: AbortSignal): Promise<KubeletJudgement> {
     const timeoutMs = this.#options.limits.seconds.load * 1000
-    const { stdout, stderr, broken } = await run(binary, args, { timeoutMs, environment: DIRECT_ENVIRONMENT, signal })
-    return broken === undefined ? classify(`${stdout}\n${stderr}`, probe) : unjudged(`kubelet was broken off: ${broken}`)
+    const result = await runCommand(binary, args, { ...COMMON, timeoutMs, env: DIRECT_ENVIRONMENT, signal })
+    const interrupted = describeInterruption(result)
+    if (interrupted !== undefined) return unjudged(`kubelet was interrupted: ${interrupted}`)
+    return classify(`${result.stdout}\n${result.stderr}`, probe)
   }
 
   async #stop(unit: string): Promise<void> {
-    await run(this.#options.systemctl, ['stop', unit], { timeoutMs: COMMAND_MS, environment: ENVIRONMENT })
+    await runCommand(this.#options.systemctl, ['stop', unit], { ...COMMON, timeoutMs: STOP_MS, env: ENVIRONMENT })
   }
 
   /** What processes that have ended before their probes left behind. */
@@ -159,22 +151,7 @@ function unjudged(detail: string): KubeletJudgement {
   return { kind: 'unjudged', detail }
 }
 
-/** Never rejects. Whatever status it ends with, it has ended by itself. */
-function run(file: string, args: readonly string[], { timeoutMs, environment, signal }: RunLimits): Promise<Run> {
-  return new Promise((resolve) => {
-    const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: MOST_OUTPUT, env: environment, cwd: '/', signal } as const
-    const child = execFile(file, [...args], options, (error, stdout, stderr) => {
-      const broken = error === null || typeof error.code === 'number' ? undefined : describeEnd(error, timeoutMs)
-      resolve({ stdout, stderr, broken })
-    })
-    child.stdin?.on('error', () => {})
-    child.stdin?.end()
-  })
-}
-
-function describeEnd(error: Error & { code?: unknown; killed?: boolean; signal?: unknown }, timeoutMs: number): string {
-  if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `it said more than ${MOST_OUTPUT >> 20} MiB`
-  if (error.code === 'ABORT_ERR') return 'it was called off'
-  if (error.killed === true) return `no end within ${timeoutMs / 1000} s`
-  return typeof error.code === 'string' ? `${error.code}` : `signal ${error.signal}`
+/** undefined: the command exited by itself. Its exit code does not matter: the messages tell what happened. */
+function describeInterruption({ end }: CommandResult): string | undefined {
+  return end.kind === 'exited' ? undefined : describeEnd(end)
 }

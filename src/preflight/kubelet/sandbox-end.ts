@@ -8,7 +8,7 @@ export type SandboxEnd =
   | { readonly kind: 'ended' }
   /** systemd has not even begun. */
   | { readonly kind: 'not-started'; readonly detail: string }
-  | { readonly kind: 'broken-off'; readonly detail: string }
+  | { readonly kind: 'interrupted'; readonly detail: string }
 
 /** Go exits with 1, 2 or 255. */
 const OWN_STATUS = { from: 200, to: 254 }
@@ -21,18 +21,18 @@ export function readSandboxEnd(said: string): SandboxEnd {
   const status = Number([...said.matchAll(/^Main processes terminated with: code=exited\/?,? ?status=(\d+)/gm)].at(-1)?.[1])
   switch (result) {
     case undefined:
-      return { kind: 'broken-off', detail: 'systemd-run did not see it end' }
+      return { kind: 'interrupted', detail: 'systemd-run did not see it end' }
     case 'timeout':
-      return { kind: 'broken-off', detail: 'it did not end in time' }
+      return { kind: 'interrupted', detail: 'it did not end in time' }
     case 'oom-kill':
-      return { kind: 'broken-off', detail: 'it took more memory than it may' }
+      return { kind: 'interrupted', detail: 'it took more memory than it may' }
     case 'success':
       return { kind: 'ended' }
     case 'exit-code':
       if (status >= OWN_STATUS.from && status <= OWN_STATUS.to)
-        return { kind: 'broken-off', detail: `systemd could not start it in its sandbox (status ${status})` }
+        return { kind: 'interrupted', detail: `systemd could not start it in its sandbox (status ${status})` }
       return { kind: 'ended' }
     default:
-      return { kind: 'broken-off', detail: `it was ended (${result})` }
+      return { kind: 'interrupted', detail: `it was ended (${result})` }
   }
 }

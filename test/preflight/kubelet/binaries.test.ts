@@ -17,7 +17,7 @@ t.test('what is no kubelet', async (t) => {
     [join(directory, 'short'), 'is no program but may start one'],
     [script, 'is no program but may start one'],
     // A program, which has something else to say.
-    [process.execPath, `is no kubelet by itself: asked for its version it says "${process.version}"`],
+    [process.execPath, `is not a kubelet: ${process.execPath} --version printed "${process.version}"`],
     ['/proc/1/mem', /./],
   ] as const)
     t.match(await binaries.version(path), { ok: false, detail }, path)

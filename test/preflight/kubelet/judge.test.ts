@@ -105,7 +105,7 @@ t.test('the files lie in one folder of their own, for root alone', async (t) => 
 
 t.test('a probe that takes too long is stopped by its name', async (t) => {
   const { ask, calls, left } = world(t, 'exec sleep 60', { seconds: 1 })
-  t.match(await ask(), { kind: 'unjudged', detail: 'no end within 1 s' })
+  t.match(await ask(), { kind: 'unjudged', detail: 'timed out after 1 s' })
   const [unit] = /kubelet-cfg-agent-judge-\d+-\w+\.service/.exec(calls('systemd-run')[0] ?? '') ?? []
   t.strictSame(calls('systemctl'), [`stop ${unit}`])
   t.strictSame(left(), [])
@@ -118,16 +118,16 @@ t.test('a probe that is called off', async (t) => {
   const off = new AbortController()
   const asked = ask({ signal: off.signal })
   setImmediate(() => off.abort())
-  t.match(await asked, { kind: 'unjudged', detail: 'it was called off' })
+  t.match(await asked, { kind: 'unjudged', detail: 'aborted' })
   t.equal(calls('systemctl').length, 1)
-  t.match(await ask({ signal: off.signal }), { kind: 'unjudged', detail: 'it was called off' })
+  t.match(await ask({ signal: off.signal }), { kind: 'unjudged', detail: 'aborted' })
   t.strictSame(left(), [])
 })
 
 t.test('a probe that says too much', async (t) => {
   for (const stream of ['1', '2']) {
     const { ask, calls } = world(t, `head -c 3000000 /dev/zero | tr '\\0' x >&${stream}; ${ACCEPT.load}`)
-    t.match(await ask(), { kind: 'unjudged', detail: 'it said more than 1 MiB' })
+    t.match(await ask(), { kind: 'unjudged', detail: 'more than 1024 KiB of output' })
     t.equal(calls('systemctl').length, 1)
   }
 })
@@ -164,14 +164,17 @@ t.test('a systemd-run that cannot be used', async (t) => {
   const refused = without({ direct: true, kubelet: 'fatal "invalid configuration: x"; exit 255' })
   t.match(await refused.ask(), { kind: 'refused', words: 'invalid configuration: x' })
   const hanging = without({ direct: true, kubelet: 'exec sleep 60', seconds: 1 })
-  t.match(await hanging.ask(), { kind: 'unjudged', detail: 'no end within 1 s' })
+  t.match(await hanging.ask(), { kind: 'unjudged', detail: 'timed out after 1 s' })
 })
 
 t.test('no systemd-run, no kubelet', async (t) => {
   const { dir } = world(t, '')
   const nowhere = { version: async () => VERSION, systemdRun: '/no/systemd-run', systemctl: '/no/systemctl', directory: dir, direct: false }
   const request = { binary: '/k', flags: [], files: { k: '' }, key: 'k', stage: 'load', signal: new AbortController().signal } as const
-  t.match(await new KubeletJudge(nowhere).judge(request), { kind: 'unjudged', detail: 'systemd-run cannot be used: ENOENT' })
+  t.match(await new KubeletJudge(nowhere).judge(request), {
+    kind: 'unjudged',
+    detail: 'systemd-run cannot be used: cannot start /no/systemd-run: ENOENT',
+  })
   const version = async () => ({ ok: false, detail: 'there is no kubelet at /k' }) as const
   t.strictSame(await new KubeletJudge({ ...nowhere, version }).judge(request), { kind: 'unjudged', detail: 'there is no kubelet at /k' })
   t.match(await new KubeletJudge({ ...nowhere, directory: '/no:where' }).judge(request), { kind: 'unjudged', detail: 'cannot be written' })

@@ -36,11 +36,11 @@ t.test('how it ended', async (t) => {
   t.strictSame(readSandboxEnd(said('exit-code')), { kind: 'ended' })
   t.strictSame(readSandboxEnd(said('exit-code', 'exited/status=255')), { kind: 'ended' })
   t.strictSame(readSandboxEnd(said('success', 'exited/status=0')), { kind: 'ended' })
-  t.match(readSandboxEnd(said('timeout', 'killed/status=TERM')), { kind: 'broken-off', detail: 'in time' })
-  t.match(readSandboxEnd(said('oom-kill', 'killed/status=KILL')), { kind: 'broken-off', detail: 'memory' })
-  t.match(readSandboxEnd(said('signal', 'killed/status=KILL')), { kind: 'broken-off', detail: 'signal' })
-  t.match(readSandboxEnd(said('exit-code', 'exited/status=226')), { kind: 'broken-off', detail: 'status 226' })
-  t.match(readSandboxEnd('Running as unit: u.service\n'), { kind: 'broken-off' })
+  t.match(readSandboxEnd(said('timeout', 'killed/status=TERM')), { kind: 'interrupted', detail: 'in time' })
+  t.match(readSandboxEnd(said('oom-kill', 'killed/status=KILL')), { kind: 'interrupted', detail: 'memory' })
+  t.match(readSandboxEnd(said('signal', 'killed/status=KILL')), { kind: 'interrupted', detail: 'signal' })
+  t.match(readSandboxEnd(said('exit-code', 'exited/status=226')), { kind: 'interrupted', detail: 'status 226' })
+  t.match(readSandboxEnd('Running as unit: u.service\n'), { kind: 'interrupted' })
   t.strictSame(readSandboxEnd('Failed to connect to bus: No such file or directory\n'), {
     kind: 'not-started',
     detail: 'Failed to connect to bus: No such file or directory',

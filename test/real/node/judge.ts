@@ -108,12 +108,12 @@ export function addJudgeScenarios(plane: ControlPlane, program: string): void {
       await step('systemd ends one that takes too long', async () => {
         const limits = { ...LIMITS, seconds: { ...LIMITS.seconds, deep: 1 } }
         const [answer] = await judge([{ stage: 'deep', changes: { maxPods: 52 } }], { limits })
-        assert.equal(describe(answer?.judgement), 'unjudged kubelet was broken off: it did not end in time')
+        assert.equal(describe(answer?.judgement), 'unjudged kubelet was interrupted: it did not end in time')
       })
       await step('the judge ends one that systemd does not', async () => {
         const limits = { ...LIMITS, seconds: { ...LIMITS.seconds, deep: 60 } }
         const [answer] = await judge([{ stage: 'deep', changes: { maxPods: 52 } }], { limits, graceMs: -59_000 })
-        assert.equal(describe(answer?.judgement), 'unjudged kubelet was broken off: no end within 1 s')
+        assert.equal(describe(answer?.judgement), 'unjudged kubelet was interrupted: timed out after 1 s')
       })
       await step('nothing of it is left, and kubelet runs on', async () => {
         const same = async () => {
