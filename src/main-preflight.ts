@@ -18,7 +18,7 @@ import { collectFlags } from './preflight/change/kubelet-flags.ts'
 import { describeChanges } from './preflight/describe-changes.ts'
 import type { Report } from './preflight/finding.ts'
 import { inspectWith } from './preflight/inspect.ts'
-import type { Compare, Inspect, NodeToAsk, Recipient } from './preflight/inspection.ts'
+import type { Compare, Inspect, Recipient, TargetNode } from './preflight/inspection.ts'
 import { KubeletBinaries } from './preflight/kubelet/binaries.ts'
 import { KubeletJudge } from './preflight/kubelet/judge.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
@@ -66,7 +66,7 @@ export function openPreflight({ settings, stores, signal }: PreflightWorld) {
     process.kind === 'other' && process.configPath === undefined ? {} : readConfig(stores.files, path)
 
   /** @param folder where the candidate is to lie, @param path of what runs */
-  const describeNode = async (unit: KnownUnit | undefined, folder: string, path: string | undefined): Promise<NodeToAsk> => ({
+  const describeNode = async (unit: KnownUnit | undefined, folder: string, path: string | undefined): Promise<TargetNode> => ({
     flags: unit?.command?.words ?? [],
     folder,
     running: unit && (await readRunning(unit, path)),
@@ -74,7 +74,7 @@ export function openPreflight({ settings, stores, signal }: PreflightWorld) {
   })
 
   /** What the agent's loop asks. */
-  const judgeCandidate = async ({ source, data, unit, basePath }: PreflightRequest): Promise<Report> => {
+  const checkCandidate = async ({ source, data, unit, basePath }: PreflightRequest): Promise<Report> => {
     const { preflight: depth, unknownFields } = settings()
     const { command } = unit
     const node = await describeNode(unit, posix.dirname(stores.checkpoints.path(source)), basePath)
@@ -125,7 +125,7 @@ export function openPreflight({ settings, stores, signal }: PreflightWorld) {
     return checkSame(meant, configz, await versionOf(command?.path), collectFlags(command?.words ?? []))
   }
 
-  return { judgeCandidate, compareRunning, inspect, compare, forget: () => judge.forget() }
+  return { checkCandidate, compareRunning, inspect, compare, forget: () => judge.forget() }
 }
 
 /** Of somebody who may not write to the runtime directory. */

@@ -205,7 +205,7 @@ async function liveOn(
     (await import('./main-preflight.ts')).openPreflight({ settings: () => held.settings, stores, signal: over.signal }),
   )
   const preflight = new AgentPreflight({
-    inspect: async (candidate) => (await judges()).judgeCandidate(candidate),
+    inspect: async (candidate) => (await judges()).checkCandidate(candidate),
     decode: decodeAndCheck,
     settings: () => [toChangePolicy(held.settings), held.settings.preflight, held.settings.unknownFields],
     forget: () =>

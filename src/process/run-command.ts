@@ -1,6 +1,7 @@
 /**
- * Runs one command to its end: an argument list without a shell, a time limit, bounded output. How it ended is a value; nothing here throws or rejects.
- * A command that exceeds a limit, or is aborted, is killed with SIGKILL. Wraps node:child_process for every module that starts a process.
+ * Runs a command to its end: an argument list without a shell, a time limit, bounded output.
+ * Returns how it ended as a value; never throws or rejects. A command that exceeds a limit or is
+ * aborted is killed with SIGKILL. The only module that imports node:child_process.
  */
 import { type ExecFileException, execFile, type SpawnSyncReturns, spawnSync } from 'node:child_process'
 import { errorCode, errorMessage } from '../values/errors.ts'
@@ -30,7 +31,7 @@ export interface SyncCommandOptions extends CommonOptions {
 
 export type CommandEnd =
   | { readonly kind: 'exited'; readonly code: number }
-  /** By someone else, or by its own fault. */
+  /** Killed by another process, or crashed. */
   | { readonly kind: 'signalled'; readonly signal: string }
   | { readonly kind: 'timed-out'; readonly timeoutMs: number }
   | { readonly kind: 'too-much-output'; readonly maxOutputBytes: number }
@@ -40,13 +41,13 @@ export type CommandEnd =
 
 export interface CommandResult {
   readonly end: CommandEnd
-  /** Up to the limit, whatever the end. */
+  /** Up to the limit, however the command ended. */
   readonly stdout: string
   readonly stderr: string
 }
 
 const KILL = 'SIGKILL'
-/** Of an error message that is quoted from standard error. */
+/** Longest error message to quote from standard error. */
 const MOST_QUOTED = 500
 
 export function runCommand(file: string, args: readonly string[], options: CommandOptions): Promise<CommandResult> {
@@ -56,17 +57,20 @@ export function runCommand(file: string, args: readonly string[], options: Comma
       const child = execFile(file, [...args], { ...rest, timeout, maxBuffer, killSignal: KILL }, (error, stdout, stderr) =>
         resolve({ end: endOf(file, error, options), stdout, stderr }),
       )
-      // A command that ends before it has read its input breaks the pipe; its exit code tells what matters.
+      // EPIPE: the command exited without reading all of its input. Its exit code is what counts.
       child.stdin?.on('error', () => {})
       child.stdin?.end(input)
     } catch (error) {
-      // Some errors of spawn(2) are thrown at once: arguments that are too long, for one.
+      // Node.js throws some errors synchronously, such as E2BIG.
       resolve(notStarted(file, error))
     }
   })
 }
 
-/** Blocks the process, health endpoint and all: only for a command that takes milliseconds, in a sequence that must not be interleaved. */
+/**
+ * Blocks the whole process. Only for commands that take milliseconds, where the steps around them
+ * must not be interleaved with others.
+ */
 export function runCommandSync(file: string, args: readonly string[], options: SyncCommandOptions): CommandResult {
   const { timeoutMs: timeout, maxOutputBytes: maxBuffer, env, descriptors = [] } = options
   try {
@@ -74,7 +78,7 @@ export function runCommandSync(file: string, args: readonly string[], options: S
       ...{ env, timeout, maxBuffer, killSignal: KILL, encoding: 'utf8' },
       stdio: ['ignore', 'pipe', 'pipe', ...descriptors],
     })
-    // Null where it was not started. The last read before it is killed may exceed the limit.
+    // null if the command was not started. The last read before it is killed may exceed the limit.
     const [, stdout, stderr] = (result.output ?? []).map((text) => text?.slice(0, maxBuffer))
     return { end: syncEndOf(file, result, options), stdout: stdout ?? '', stderr: stderr ?? '' }
   } catch (error) {
@@ -82,12 +86,12 @@ export function runCommandSync(file: string, args: readonly string[], options: S
   }
 }
 
-/** Exit code 0. */
+/** Whether the command exited with code 0. */
 export function succeeded({ end }: CommandResult): boolean {
   return end.kind === 'exited' && end.code === 0
 }
 
-/** Why a command failed, in one phrase: its own error message, if it printed one and ended by itself. */
+/** Why a command failed: its own error message, if it exited by itself and printed one. */
 export function describeFailure({ end, stderr }: CommandResult): string {
   const message = stderr.trim().slice(0, MOST_QUOTED)
   return (end.kind === 'exited' || end.kind === 'signalled') && message !== '' ? message : describeEnd(end)
@@ -112,7 +116,7 @@ export function describeEnd(end: CommandEnd): string {
 
 function endOf(file: string, error: ExecFileException | null, { timeoutMs, maxOutputBytes }: CommandLimits): CommandEnd {
   if (error === null) return { kind: 'exited', code: 0 }
-  // Also under a time limit that expired at the same moment: it ended by itself.
+  // It exited by itself, even if the time limit expired at the same moment.
   if (typeof error.code === 'number') return { kind: 'exited', code: error.code }
   switch (errorCode(error)) {
     case 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER':

@@ -70,7 +70,7 @@ export class Notifier {
     }
   }
 
-  /** undefined: systemd has the message. */
+  /** Returns the problem. undefined: systemd received the message. */
   async #run(assignments: readonly string[]): Promise<string | undefined> {
     const { command, socket, timeoutMs } = this.#options
     const env = { ...ENVIRONMENT, NOTIFY_SOCKET: socket }

@@ -122,7 +122,7 @@ t.test('preflight is asked as the agent asks it', async (t) => {
 
 t.test('a change that waits for a drained node restarts nothing yet', async (t) => {
   const drain = { rule: 'policy/require-drain', severity: 'info', reason: 'validate', path: ['maxPods'], position: undefined } as const
-  const findings = [{ ...drain, problem: 'maxPods changes on a drained node only', advice: undefined }]
+  const findings = [{ ...drain, problem: 'maxPods changes only on a drained node', advice: undefined }]
   const { out } = await plan(
     worlds['another config'] ?? settled,
     {},

@@ -79,7 +79,7 @@ t.test('every act comes true', async (t) => {
     rest = rest.slice((found?.index ?? 0) + (found?.[0].length ?? 0))
   }
   // The status and the event of one refusal are two requests: either may come first.
-  t.match(text, /KubeletConfigRejected: .*it opens with { but is not JSON/)
+  t.match(text, /KubeletConfigRejected: .*starts with { but is not valid JSON/)
   t.match(text, 'KubeletConfigRolledBack')
   t.notMatch(text, /cannot be (read|told|served)|not a function|undefined/, 'and the agent finds nothing wrong with itself')
   t.notMatch(text, '\u001b', 'without colours where nobody sees them')

@@ -102,8 +102,8 @@ t.test('lists of changes', async (t) => {
   t.same(read(changePatternsKind, ''), [])
   t.same(read(changePatternsKind, 'maxPods, class:reboot,tls*'), ['maxPods', 'class:reboot', 'tls*'])
   t.match(read(changePatternsKind, 'maxPods,'), 'nothing between two commas, or at an end')
-  t.match(read(changePatternsKind, 'maxPod'), 'the nearest is maxPods')
-  t.match(read(changePatternsKind, 'class:rebot'), 'the nearest is class:reboot')
+  t.match(read(changePatternsKind, 'maxPod'), 'the nearest one is maxPods')
+  t.match(read(changePatternsKind, 'class:rebot'), 'the nearest one is class:reboot')
   t.equal(changePatternsKind.show(['maxPods', 'port']), 'maxPods,port')
 })
 

@@ -29,10 +29,10 @@ configmap/kube-system/my-node-config:kubelet:3:1: error: kubeAPIQPS (--kube-api-
 configmap/kube-system/my-node-config:kubelet:4:1: warning: unknown field maxPod: kubelet ignores it [fields/unknown-key]
    4 | maxPod: 64
      | ^~~~~~
-     = the nearest is maxPods
+     = did you mean maxPods?
 
-fields   refused       2 fields held against the rules of every kubelet
-kubelet  cannot judge  no kubelet is at hand
+fields   refused       2 fields checked against the rules of every kubelet version
+kubelet  cannot judge  no kubelet is available
 
 What changes:
    FIELD       BEFORE   AFTER        RISK  POLICY
@@ -65,8 +65,8 @@ It becomes last-known-good after 10m of healthy running.
 
 Preflight of configmap/kube-system/my-node-config:kubelet: accepted
 
-fields   accepted      1 field held against the rules of every kubelet
-kubelet  cannot judge  no kubelet is at hand
+fields   accepted      1 field checked against the rules of every kubelet version
+kubelet  cannot judge  no kubelet is available
 
 What changes:
    FIELD    BEFORE  AFTER  RISK           POLICY
@@ -96,8 +96,8 @@ It becomes last-known-good after 10m of healthy running.
 
 Preflight of configmap/kube-system/other:kubelet: accepted
 
-fields   accepted      1 field held against the rules of every kubelet
-kubelet  cannot judge  no kubelet is at hand
+fields   accepted      1 field checked against the rules of every kubelet version
+kubelet  cannot judge  no kubelet is available
 
 What changes:
    FIELD    BEFORE  AFTER  RISK           POLICY
@@ -146,8 +146,8 @@ Kubelet is not restarted.
 
 Preflight of configmap/kube-system/my-node-config:kubelet: accepted
 
-fields   accepted      1 field held against the rules of every kubelet
-kubelet  cannot judge  no kubelet is at hand
+fields   accepted      1 field checked against the rules of every kubelet version
+kubelet  cannot judge  no kubelet is available
 
 What changes:
    FIELD    BEFORE  AFTER  RISK           POLICY
@@ -173,8 +173,8 @@ Kubelet is not restarted.
 
 Preflight of configmap/kube-system/my-node-config:kubelet: accepted
 
-fields   accepted      0 fields held against the rules of every kubelet
-kubelet  cannot judge  no kubelet is at hand
+fields   accepted      0 fields checked against the rules of every kubelet version
+kubelet  cannot judge  no kubelet is available
 
 No field changes.
 
@@ -195,8 +195,8 @@ Kubelet is not restarted.
 
 Preflight of configmap/kube-system/my-node-config:kubelet: accepted
 
-fields   accepted      1 field held against the rules of every kubelet
-kubelet  cannot judge  no kubelet is at hand
+fields   accepted      1 field checked against the rules of every kubelet version
+kubelet  cannot judge  no kubelet is available
 
 No field changes.
 
@@ -229,8 +229,8 @@ It becomes last-known-good after 10m of healthy running.
 
 Preflight of configmap/kube-system/my-node-config:kubelet: accepted
 
-fields   accepted      1 field held against the rules of every kubelet
-kubelet  cannot judge  no kubelet is at hand
+fields   accepted      1 field checked against the rules of every kubelet version
+kubelet  cannot judge  no kubelet is available
 
 What changes:
    FIELD    BEFORE  AFTER  RISK           POLICY
@@ -368,12 +368,12 @@ exports[`test/cli/plan.test.ts > TAP > what programs see > must match snapshot 1
       {
         "part": "fields",
         "outcome": "accepted",
-        "detail": "1 field held against the rules of every kubelet"
+        "detail": "1 field checked against the rules of every kubelet version"
       },
       {
         "part": "kubelet",
         "outcome": "unjudged",
-        "detail": "no kubelet is at hand"
+        "detail": "no kubelet is available"
       }
     ],
     "findings": []

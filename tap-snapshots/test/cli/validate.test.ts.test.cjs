@@ -6,8 +6,8 @@
  */
 'use strict'
 exports[`test/cli/validate.test.ts > TAP > what people see > accepted 1`] = `
-fields   accepted      1 field held against the rules of every kubelet
-kubelet  cannot judge  no kubelet is at hand
+fields   accepted      1 field checked against the rules of every kubelet version
+kubelet  cannot judge  no kubelet is available
 kubelet.yaml: accepted
 
 `
@@ -20,15 +20,15 @@ exports[`test/cli/validate.test.ts > TAP > what people see > in colour 1`] = `
 [1mx:3:1:[0m [33mwarning:[0m unknown field maxPod: kubelet ignores it [2m[fields/unknown-key][0m
 [2m   3 | [0mmaxPod: 110
 [2m     | [0m[1m^~~~~~[0m
-     = the nearest is maxPods
+     = did you mean maxPods?
 
-[1mx:6:1:[0m [33mwarning:[0m the same key again: maxPods; the last one counts [2m[fields/repeated-key][0m
+[1mx:6:1:[0m [33mwarning:[0m duplicate key maxPods; the last one counts [2m[fields/repeated-key][0m
 [2m   6 | [0mmaxPods: 65
 [2m     | [0m[1m^~~~~~~[0m
-     = keep one of them
+     = keep only one of them
 
-fields   [31mrefused[0m       4 fields held against the rules of every kubelet
-kubelet  [33mcannot judge[0m  no kubelet is at hand
+fields   [31mrefused[0m       4 fields checked against the rules of every kubelet version
+kubelet  [33mcannot judge[0m  no kubelet is available
 x: [31mrefused[0m: 1 error, 2 warnings
 
 `
@@ -51,15 +51,15 @@ kubelet.yaml:4:1: error: kubeAPIQPS (--kube-api-qps) -1 must not be a negative n
 kubelet.yaml:3:1: warning: unknown field maxPod: kubelet ignores it [fields/unknown-key]
    3 | maxPod: 110
      | ^~~~~~
-     = the nearest is maxPods
+     = did you mean maxPods?
 
-kubelet.yaml:6:1: warning: the same key again: maxPods; the last one counts [fields/repeated-key]
+kubelet.yaml:6:1: warning: duplicate key maxPods; the last one counts [fields/repeated-key]
    6 | maxPods: 65
      | ^~~~~~~
-     = keep one of them
+     = keep only one of them
 
-fields   refused       4 fields held against the rules of every kubelet
-kubelet  cannot judge  no kubelet is at hand
+fields   refused       4 fields checked against the rules of every kubelet version
+kubelet  cannot judge  no kubelet is available
 kubelet.yaml: refused: 1 error, 2 warnings
 
 `
@@ -74,12 +74,12 @@ exports[`test/cli/validate.test.ts > TAP > what programs see > must match snapsh
     {
       "part": "fields",
       "outcome": "refused",
-      "detail": "4 fields held against the rules of every kubelet"
+      "detail": "4 fields checked against the rules of every kubelet version"
     },
     {
       "part": "kubelet",
       "outcome": "unjudged",
-      "detail": "no kubelet is at hand"
+      "detail": "no kubelet is available"
     }
   ],
   "findings": [
@@ -111,7 +111,7 @@ exports[`test/cli/validate.test.ts > TAP > what programs see > must match snapsh
         "column": 1
       },
       "problem": "unknown field maxPod: kubelet ignores it",
-      "advice": "the nearest is maxPods"
+      "advice": "did you mean maxPods?"
     },
     {
       "rule": "fields/repeated-key",
@@ -125,8 +125,8 @@ exports[`test/cli/validate.test.ts > TAP > what programs see > must match snapsh
         "line": 6,
         "column": 1
       },
-      "problem": "the same key again: maxPods; the last one counts",
-      "advice": "keep one of them"
+      "problem": "duplicate key maxPods; the last one counts",
+      "advice": "keep only one of them"
     }
   ]
 }
