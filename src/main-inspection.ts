@@ -18,7 +18,7 @@ import { collectFlags } from './preflight/change/kubelet-flags.ts'
 import { describeChanges } from './preflight/describe-changes.ts'
 import type { Report } from './preflight/finding.ts'
 import { inspectWith } from './preflight/inspect.ts'
-import type { Compare, Inspect, NodeToAsk, Recipient } from './preflight/inspection.ts'
+import type { Compare, Inspect, Recipient, TargetNode } from './preflight/inspection.ts'
 import { KubeletBinaries } from './preflight/kubelet/binaries.ts'
 import { KubeletJudge } from './preflight/kubelet/judge.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
@@ -69,7 +69,7 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
    * @param folder the directory of the candidate
    * @param path the running config
    */
-  const describeNode = async (unit: KnownUnit | undefined, folder: string, path: string | undefined): Promise<NodeToAsk> => ({
+  const describeNode = async (unit: KnownUnit | undefined, folder: string, path: string | undefined): Promise<TargetNode> => ({
     flags: unit?.command?.words ?? [],
     folder,
     running: unit && (await readRunning(unit, path)),
@@ -77,7 +77,7 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
   })
 
   /** For the agent's loop. */
-  const judgeCandidate = async ({ source, data, unit, basePath }: PreflightRequest): Promise<Report> => {
+  const checkCandidate = async ({ source, data, unit, basePath }: PreflightRequest): Promise<Report> => {
     const { preflight: depth, unknownFields } = settings()
     const { command } = unit
     const node = await describeNode(unit, posix.dirname(stores.checkpoints.path(source)), basePath)
@@ -129,7 +129,7 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
     return checkSame(expected, configz, await versionOf(command?.path), collectFlags(command?.words ?? []))
   }
 
-  return { judgeCandidate, compareRunning, inspect, compare, forget: () => judge.forget() }
+  return { checkCandidate, compareRunning, inspect, compare, forget: () => judge.forget() }
 }
 
 /** For a user who may not write to the runtime directory. */

@@ -34,7 +34,7 @@ export function openPreflight({ settings, stores, nodeName, api, log, onChange, 
   const { clock } = stores
   const inspection = lazily(async () => (await import('./main-inspection.ts')).openInspection({ settings, stores, signal }))
   const preflight = new AgentPreflight({
-    inspect: async (candidate) => (await inspection()).judgeCandidate(candidate),
+    inspect: async (candidate) => (await inspection()).checkCandidate(candidate),
     decode: decodeAndCheck,
     settings: () => [toChangePolicy(settings()), settings().preflight, settings().unknownFields],
     forget: () =>

@@ -1,6 +1,7 @@
 /**
  * The shape of the code, read from its imports. Folders stand on floors, and import only from floors below. Only the modules listed as adapters do I/O; every
- * other module is pure: nothing it does depends on anything but its arguments. Adapters never import each other, and one module imports each library.
+ * other module is pure: nothing it does depends on anything but its arguments. Adapters never import each other, but for the modules of `process/`, which wrap one
+ * builtin each for everyone; and one module imports each library.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
@@ -16,7 +17,7 @@ const MOST_LINES_OF_COMPOSITION = 400
 /** From the ground up: a folder imports only from floors below its own. `.` holds the composition, the only place where adapters meet. */
 const FLOORS: readonly (readonly string[])[] = [
   ['values'],
-  ['decision'],
+  ['decision', 'process'],
   ['ports'],
   ['checkpoint', 'directory', 'kube', 'kubelet'],
   ['report', 'systemd'],
@@ -48,6 +49,7 @@ const ADAPTERS: readonly string[] = [
   'preflight/kubelet/binaries.ts',
   'preflight/kubelet/judge.ts',
   'preflight/node/read-surroundings.ts',
+  'process/run-command.ts',
   'report/metrics.ts',
   'report/server.ts',
   'systemd/boot-clock.ts',
@@ -86,7 +88,17 @@ function readModule(path: string): Module {
   const text = readFileSync(path, 'utf8')
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
   const imports = findImports(file)
-  return { name: relative(SRC, path), text, imports, impurities: [...impureImports(imports), ...impureWords(file)] }
+  const wrappers = imports
+    .filter((imported) => !imported.typeOnly && importsWrapper(path, imported))
+    .map(({ specifier }) => `imports ${specifier}`)
+  return { name: relative(SRC, path), text, imports, impurities: [...impureImports(imports), ...wrappers, ...impureWords(file)] }
+}
+
+/** Modules of `process/` wrap one builtin each for everyone: to import one is like importing the builtin. */
+const isWrapper = (name: string) => name.startsWith('process/')
+
+function importsWrapper(path: string, { specifier }: Import): boolean {
+  return specifier.startsWith('.') && isWrapper(relative(SRC, resolve(dirname(path), specifier)))
 }
 
 function findImports(file: ts.SourceFile): Import[] {
@@ -248,10 +260,21 @@ t.test('pure modules import only pure modules', async (t) => {
   }
 })
 
-t.test('an adapter never imports another', async (t) => {
+t.test('an adapter never imports another, except one that wraps a builtin for everyone', async (t) => {
   for (const module of each.filter(({ name }) => !isPure(name) && !isComposition(name))) {
-    const others = ownImports(module).filter((name) => !isPure(name))
+    const others = ownImports(module).filter((name) => !isPure(name) && !isWrapper(name))
     t.same(others, [], `${module.name} (${why(module.name)}): ${others.map((name) => `${name} ${why(name)}`).join('; ')}`)
+  }
+})
+
+t.test('a module that wraps a builtin wraps one, imports no adapter, and is the only one to import that builtin', async (t) => {
+  const impureBuiltins = ({ imports }: Module) => impureImports(imports.filter(({ specifier }) => isBuiltin(specifier)))
+  for (const wrapper of each.filter(({ name }) => isWrapper(name))) {
+    const [builtin, ...others] = impureBuiltins(wrapper)
+    t.ok(builtin !== undefined && others.length === 0, `${wrapper.name}: ${why(wrapper.name)}`)
+    t.ok(ownImports(wrapper).every(isPure), wrapper.name)
+    const users = each.filter((module) => builtin !== undefined && impureBuiltins(module).includes(builtin)).map(({ name }) => name)
+    t.same(users, [wrapper.name], `${builtin}`)
   }
 })
 

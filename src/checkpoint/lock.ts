@@ -4,9 +4,12 @@
  * open file, not to the process that took it: it is held while the agent's descriptor is open, and
  * ends with the agent however that ends. The pid in the file is only informative.
  */
-import { spawnSync } from 'node:child_process'
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { describeFailure, runCommandSync } from '../process/run-command.ts'
 import { errorCode } from '../values/errors.ts'
+
+/** flock itself waits for a second at most. */
+const LIMITS = { timeoutMs: 10_000, maxOutputBytes: 1 << 16 }
 
 export type LockResult = { readonly ok: true; readonly lock: DirectoryLock } | { readonly ok: false; readonly detail: string }
 
@@ -54,13 +57,14 @@ export function findLockHolder(path: string): LockHolder {
 type FlockAnswer = { readonly kind: 'locked' } | { readonly kind: 'taken' } | { readonly kind: 'failed'; readonly detail: string }
 
 function flock(descriptor: number, how: readonly string[]): FlockAnswer {
-  const { status, error, stderr } = spawnSync('flock', [...how, '3'], { stdio: ['ignore', 'ignore', 'pipe', descriptor] })
-  if (status === 0) return { kind: 'locked' }
+  const result = runCommandSync('flock', [...how, '3'], { ...LIMITS, descriptors: [descriptor] })
+  const { end, stderr } = result
+  if (end.kind === 'exited' && end.code === 0) return { kind: 'locked' }
   // The documented exit code for a conflict; any other failure has a message.
-  if (status === 1 && stderr.length === 0) return { kind: 'taken' }
-  const why =
-    errorCode(error) === 'ENOENT' ? 'the program flock is missing: install util-linux' : `flock failed: ${error?.message ?? stderr}`
-  return { kind: 'failed', detail: why.trim() }
+  if (end.kind === 'exited' && end.code === 1 && stderr === '') return { kind: 'taken' }
+  if (end.kind === 'not-started' && end.code === 'ENOENT')
+    return { kind: 'failed', detail: 'the program flock is missing: install util-linux' }
+  return { kind: 'failed', detail: `flock failed: ${describeFailure(result)}` }
 }
 
 function writePid(descriptor: number, pid: number): void {

@@ -1,6 +1,7 @@
 /**
- * What of a kubelet config file matters for looking at kubelet's health. A file is read again only when it has changed: the agent looks every few seconds, and
- * YAML is slow. What cannot be read or decoded says nothing, and then upstream's defaults hold.
+ * The values of a kubelet config file that the health probes need. Reads a file again only after it
+ * changed: the agent looks every few seconds, and parsing YAML is slow. If the file cannot be read
+ * or decoded, upstream's defaults apply.
  */
 
 import type { Files } from '../ports/files.ts'
@@ -13,8 +14,8 @@ export interface Facts {
   readonly healthz: HealthTarget | undefined
   readonly runtimeEndpoint: string | undefined
 }
-const NOTHING_SAID: Facts = { healthz: DEFAULT_HEALTHZ, runtimeEndpoint: undefined }
-/** Assigned, last-known-good, previous, local, and one that was. */
+const DEFAULTS: Facts = { healthz: DEFAULT_HEALTHZ, runtimeEndpoint: undefined }
+/** Enough for assigned, last-known-good, previous, local, and an outdated one. */
 const REMEMBERED = 8
 
 export class ConfigFileFacts implements ConfigFacts {
@@ -37,7 +38,7 @@ export class ConfigFileFacts implements ConfigFacts {
     return facts
   }
 
-  /** undefined: to be read each time. A link says nothing of whether what it leads to has changed. */
+  /** undefined: read the file each time. A link does not show changes of its target. */
   #identify(path: string): string | undefined {
     try {
       const facts = this.#files.stat(path)
@@ -52,11 +53,11 @@ export class ConfigFileFacts implements ConfigFacts {
     try {
       text = this.#files.read(path)?.toString()
     } catch {
-      return NOTHING_SAID
+      return DEFAULTS
     }
-    if (text === undefined) return NOTHING_SAID
+    if (text === undefined) return DEFAULTS
     const decoded = decodeConfig(text, await loadParser(text))
-    if (!decoded.ok) return NOTHING_SAID
+    if (!decoded.ok) return DEFAULTS
     const { containerRuntimeEndpoint } = decoded.config
     return {
       healthz: findHealthTarget(decoded.config),

@@ -1,8 +1,10 @@
 /**
- * A KubeletConfiguration out of a text, as kubelet decodes it: strict about JSON types, lenient about fields it does not know. Pure: the YAML parser is
- * passed in, so that it need not be loaded for JSON. Rules: `DecodeKubeletConfiguration`, pkg/kubelet/kubeletconfig/util/codec; what opens with `{` is JSON
- * and nothing else (`GuessJSONStream`, k8s.io/apimachinery), but behind a comment, a `---` or a byte order mark it is YAML, which has comments and
- * trailing commas. Types are those of the fields that every kubelet since 1.20 has; of newer ones an older kubelet does not mind.
+ * Decodes a KubeletConfiguration as kubelet does: strict about JSON types, lenient about unknown
+ * fields. Pure; the YAML parser is passed in, since JSON does not need it. Rules:
+ * `DecodeKubeletConfiguration`, pkg/kubelet/kubeletconfig/util/codec. A text that starts with `{`
+ * is JSON only (`GuessJSONStream`, k8s.io/apimachinery); after a comment, a `---` or a byte order
+ * mark it is YAML, which allows comments and trailing commas. Checks the types of the fields that
+ * every kubelet since 1.20 has; older kubelets ignore newer fields.
  */
 
 import { isObject } from '../values/is-object.ts'
@@ -15,15 +17,17 @@ import { layOut, mayHoldUnlikeIntegers, parseJson } from './json.ts'
 export const API_VERSION = 'kubelet.config.k8s.io/v1beta1'
 export const KIND = 'KubeletConfiguration'
 
-/** How much of a text upstream looks at to tell JSON. */
+/** Upstream looks at this many bytes to detect JSON. */
 const PEEKED = 2048
 const OPENS_LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/
 
 export type Decoded =
   | { readonly ok: true; readonly config: KubeletConfig; readonly remarks: readonly string[] }
   | { readonly ok: false; readonly detail: string }
-/** By field name; every field that 1.20 knows has the type of its row in FIELDS, or is null. */
+/** By field name. Fields that 1.20 knows are null or have the type given in FIELDS. */
 export type KubeletConfig = Readonly<Record<string, unknown>>
+
+export const EMPTY_CONFIG = 'the config is empty'
 
 export type YamlParser = (
   text: string,
@@ -34,7 +38,7 @@ export function looksLikeJson(text: string): boolean {
 }
 
 export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {
-  if (text.trim() === '') return { ok: false, detail: 'it is empty' }
+  if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG }
   const isJson = looksLikeJson(text)
   const parsed = isJson ? { remarks: [], ...parseJson(text) } : parseYaml(text)
   if (!parsed.ok) return { ok: false, detail: parsed.detail }
@@ -49,12 +53,12 @@ export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {
   }
 }
 
-/** Why kubelet would not decode this value, and where. `json`: the text that it was written in, if that was JSON. */
+/** Why kubelet cannot decode this value, and where. `json` is its text if that is JSON. */
 export function findProblem(
   value: unknown,
   json: string | undefined,
 ): { readonly detail: string; readonly path: Misfit['path'] } | undefined {
-  if (!isObject(value)) return { detail: 'it is no object', path: [] }
+  if (!isObject(value)) return { detail: 'the config is not an object', path: [] }
   const kind = checkKind(value, json !== undefined)
   if (kind !== undefined) return kind
   const [first, ...others] = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findUnlikeIntegers(json))]
@@ -63,8 +67,9 @@ export function findProblem(
 }
 
 /**
- * Of upper and lower case in these two keys kubelet makes no difference (`SimpleMetaFactory`, by encoding/json). Of several the last one counts: in JSON that of
- * the text, in YAML that of the alphabet, by which Go sorts what it makes JSON of.
+ * Kubelet ignores the case of these two keys (`SimpleMetaFactory`, by encoding/json). The last
+ * spelling counts: in JSON the last in the text, in YAML the last in alphabetical order, in which
+ * Go writes the keys when it converts YAML to JSON.
  */
 function checkKind(config: KubeletConfig, isJson: boolean): { detail: string; path: Misfit['path'] } | undefined {
   const entries = Object.entries(config)
@@ -74,11 +79,11 @@ function checkKind(config: KubeletConfig, isJson: boolean): { detail: string; pa
   const last = (name: string): readonly [key: string, value: unknown] | undefined =>
     entries.findLast(([key, value]) => fold(key) === name && value !== null)
   const [kindKey, kind] = last('kind') ?? ['kind', undefined]
-  if (kind !== KIND) return { detail: `kind is ${describe(kind)}, not ${KIND}`, path: [kindKey] }
+  if (kind !== KIND) return { detail: `kind must be ${KIND}, but is ${describe(kind)}`, path: [kindKey] }
   const [versionKey, apiVersion] = last('apiversion') ?? ['apiVersion', undefined]
   return apiVersion === API_VERSION
     ? undefined
-    : { detail: `apiVersion is ${describe(apiVersion)}, not ${API_VERSION}`, path: [versionKey] }
+    : { detail: `apiVersion must be ${API_VERSION}, but is ${describe(apiVersion)}`, path: [versionKey] }
 }
 
 function isKindKey(name: string): boolean {
@@ -92,11 +97,11 @@ function fold(key: string): string {
 function findUnlikeIntegers(json: string): Misfit[] {
   if (!mayHoldUnlikeIntegers(json)) return []
   return layOut(json).unlikeIntegers.flatMap((path) =>
-    /^u?int\d/.test(findField(path)?.type ?? '') ? [{ path, wanted: 'an integer, written as one' }] : [],
+    /^u?int\d/.test(findField(path)?.type ?? '') ? [{ path, wanted: 'an integer without a fraction or an exponent' }] : [],
   )
 }
 
-/** The field of a path of keys and indices. */
+/** The field at a path of keys and indices. */
 function findField(path: Misfit['path']): Field | undefined {
   let fields: Fields | undefined = FIELDS
   let field: Field | undefined
@@ -114,5 +119,5 @@ export function describeMisfit({ path, wanted }: Misfit): string {
 
 function describe(value: unknown): string {
   if (value === undefined) return 'not set'
-  return typeof value === 'object' && value !== null ? 'no text' : JSON.stringify(value).slice(0, 80)
+  return typeof value === 'object' && value !== null ? 'not a string' : JSON.stringify(value).slice(0, 80)
 }

@@ -1,19 +1,21 @@
-/** What is known of this machine, and how it reads in one line. Pure: `node-facts.ts` finds it out. */
+/** Facts about this machine, and their text form. Pure; `node-facts.ts` reads them. */
 export interface NodeFacts {
   readonly memoryBytes: number
   readonly memoryAvailableBytes: number
   readonly swapBytes: number
   readonly cpus: number
-  /** As Node.js calls it: `x64`, `arm64`. */
+  /** Node.js' name: `x64`, `arm64`. */
   readonly architecture: string
-  /** PRETTY_NAME of os-release, as in `Debian GNU/Linux 12 (bookworm)`. */
+  /** PRETTY_NAME of os-release, such as `Debian GNU/Linux 12 (bookworm)`. */
   readonly os: string
   readonly kernel: string
 }
 
 export type NodeFactsResult = { readonly ok: true; readonly facts: NodeFacts } | { readonly ok: false; readonly detail: string }
 
-/** One line, as in `Debian GNU/Linux 12, kernel 6.1.0, 4 CPUs (x64), 15.6 GiB memory, no swap`. */
+/**
+ * One line, such as `Debian GNU/Linux 12, kernel 6.1.0, 4 CPUs (x64), 15.6 GiB memory, no swap`.
+ */
 export function describeFacts({ os, kernel, cpus, architecture, memoryBytes, swapBytes }: NodeFacts): string {
   const swap = swapBytes === 0 ? 'no swap' : `${gibibytes(swapBytes)} swap`
   return `${os}, kernel ${kernel}, ${cpus} ${cpus === 1 ? 'CPU' : 'CPUs'} (${architecture}), ${gibibytes(memoryBytes)} memory, ${swap}`

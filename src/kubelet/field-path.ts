@@ -1,5 +1,10 @@
-/** How the path of a field reads: `authentication.x509.clientCAFile`, `reservedMemory[0].limits`, `evictionHard["memory.available"]`. Pure. */
+/** Paths of fields: how they are written, and the values they lead to. Pure. */
+import { isObject } from '../values/is-object.ts'
 
+/**
+ * `authentication.x509.clientCAFile`, `reservedMemory[0].limits`,
+ * `evictionHard["memory.available"]`.
+ */
 export function formatPath(path: FieldPath): string {
   return path.map((step, index) => formatStep(step, index === 0)).join('')
 }
@@ -10,5 +15,15 @@ function formatStep(step: string | number, first: boolean): string {
   return `[${JSON.stringify(step)}]`
 }
 
-/** Names of fields, indices of lists, keys of maps: `['evictionHard', 'memory.available']`. Empty: the document as a whole. */
+/** The value within nested objects. undefined: the path does not exist. */
+export function valueAt(value: unknown, path: readonly string[]): unknown {
+  let inner = value
+  for (const step of path) inner = isObject(inner) && Object.hasOwn(inner, step) ? inner[step] : undefined
+  return inner
+}
+
+/**
+ * Names of fields, indices of lists, keys of maps: `['evictionHard', 'memory.available']`. Empty:
+ * the whole document.
+ */
 export type FieldPath = readonly (string | number)[]

@@ -1,6 +1,7 @@
 /**
- * Whether a value can go into a field of that type. Pure. A wrong JSON type is what kubelet fails to load on; null stands for "not set", as Go's
- * encoding/json has it, but not for a duration: `UnmarshalJSON` of metav1.Duration takes it for an empty one.
+ * Whether a field accepts a value by its type. Pure. Kubelet fails to load a config with a wrong
+ * JSON type. null means "not set", as in Go's encoding/json, except for a duration: `UnmarshalJSON`
+ * of metav1.Duration parses it as an empty string.
  */
 
 import { parseDuration } from '../values/go-duration.ts'
@@ -49,20 +50,23 @@ const RULES: Readonly<Record<FieldType, TypeRule>> = {
   'quantity-map': { called: 'an object of quantities', fits: mapOf(isQuantity) },
 }
 
-/** A value that its field cannot take. What the type asks for comes without the value, which may be a secret. */
+/** A value of the wrong type. Does not contain the value, which may be a secret. */
 export interface Misfit {
   readonly path: readonly (string | number)[]
   readonly wanted: string
 }
 
-/** undefined: it fits. Otherwise what the type asks for. */
+/** undefined: the value fits. Otherwise what the type requires. */
 function misfit(type: FieldType, value: unknown): string | undefined {
   const { called, fits } = RULES[type]
   const isUnset = value === undefined || (value === null && type !== 'duration')
   return isUnset || fits(value) ? undefined : called
 }
 
-/** All that kubelet 1.`minor` would not load; without a minor, what none would. What it does not know, it does not look at. */
+/**
+ * Values that kubelet 1.`minor` cannot load; without a minor, that no version can. Unknown fields
+ * pass.
+ */
 export function findMisfits(config: Readonly<Record<string, unknown>>, fields: Fields, minor: number | undefined): Misfit[] {
   const found: Misfit[] = []
   collectMisfits(config, fields, minor, [], found)
@@ -87,7 +91,7 @@ function collectMisfits(
   }
 }
 
-/** The objects in a field that has fields of its own, each with its path. */
+/** The objects within a field that has fields of its own, each with its path. */
 export function listObjects(
   { type }: Field,
   value: unknown,

@@ -1,4 +1,4 @@
-/** What is known of one field of KubeletConfiguration: its JSON type and the versions that have it. Types only. */
+/** Type of the entries in the table of fields: JSON type and kubelet versions. Types only. */
 export type FieldType =
   | 'string'
   | 'boolean'
@@ -6,10 +6,10 @@ export type FieldType =
   | 'int64'
   | 'uint32'
   | 'number'
-  /** Go's: `1m30s`. Where kubelet has no pointer, its decoder takes null for an empty one, and fails. */
+  /** Go's: `1m30s`. Not a pointer upstream: null fails, since the decoder parses it as empty. */
   | 'duration'
   | 'nullable-duration'
-  /** A number of nanoseconds; from 1.28 a duration as well. */
+  /** A number of nanoseconds; from 1.28 on also a duration. */
   | 'nanoseconds'
   /** `100Mi`, or a number. */
   | 'quantity'
@@ -26,11 +26,11 @@ export type FieldType =
 
 export interface Field {
   readonly type: FieldType
-  /** The minor of 1.x. Left out: 1.20 has it. */
+  /** The minor of 1.x that added it. Default: 1.20 or older. */
   readonly since?: number
-  /** The minor of 1.x that does not know it any more. */
+  /** The minor of 1.x that removed it. */
   readonly gone?: number
-  /** Of an object, or of each object of a list. */
+  /** Fields of the object, or of each object of the list. */
   readonly fields?: Fields
 }
 

@@ -1,7 +1,8 @@
 /**
- * Every field of KubeletConfiguration: the JSON type it takes, and the minor version of kubelet that brought it or lost it. Data only. Source:
- * staging/src/k8s.io/kubelet/config/v1beta1/types.go, all versions from 1.20 to 1.36 and 1.37 so far, in the order of the file. No top-level field has
- * ever been removed; to a kubelet older than its field a key is unknown, and ignored whatever is in it.
+ * Every field of KubeletConfiguration with its JSON type and the minor versions of kubelet that
+ * added and removed it. Data only. Source: staging/src/k8s.io/kubelet/config/v1beta1/types.go, all
+ * versions from 1.20 to 1.36 and 1.37 so far, in the order of the file. No top-level field has ever
+ * been removed. A kubelet older than a field ignores it, whatever its value.
  */
 import type { Field, Fields } from './field.ts'
 import {
@@ -17,7 +18,7 @@ import {
   USER_NAMESPACES,
 } from './nested-fields.ts'
 
-/** The oldest minor of 1.x that this table tells anything of. */
+/** The oldest minor of 1.x that this table covers. */
 export const OLDEST_MINOR = 20
 
 export const FIELDS = {
@@ -155,7 +156,7 @@ export function isFieldName(name: string): name is FieldName {
   return Object.hasOwn(FIELDS, name)
 }
 
-/** Whether kubelet 1.`minor` knows a field; undefined asks for one that all do. */
+/** Whether kubelet 1.`minor` knows a field; without a minor, whether all versions do. */
 export function isKnown({ since, gone }: Pick<Field, 'since' | 'gone'>, minor: number | undefined): boolean {
   if (minor === undefined) return since === undefined && gone === undefined
   return (since ?? 0) <= minor && minor < (gone ?? Number.POSITIVE_INFINITY)
@@ -167,8 +168,16 @@ type LeafOf<Table extends Fields> = {
     : Name
 }[keyof Table & string]
 
-/** A field that is set as a whole, by its path with dots: no object with fields of its own, but a list of them is one. */
+/**
+ * The path with dots of a field that is set as a whole. An object with fields of its own is not a
+ * leaf; a list of such objects is.
+ */
 export type LeafName = LeafOf<typeof FIELDS>
+
+/** The paths that enclose a dotted path: of `a.b.c`, these are `a` and `a.b`. */
+export function listParents(name: string): string[] {
+  return [...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index))
+}
 
 /** Each with its LeafName, in the order of the table. */
 export function listLeaves(fields: Fields = FIELDS): (readonly [name: string, field: Field])[] {

@@ -1,12 +1,13 @@
 /**
- * Where to look at kubelet's health, out of its decoded config. Pure. Defaults: `SetDefaults_KubeletConfiguration`,
- * pkg/kubelet/apis/config/v1beta1/defaults.go, the same from 1.20 to 1.36.
+ * The address of kubelet's health endpoint by its decoded config. Pure. Defaults:
+ * `SetDefaults_KubeletConfiguration`, pkg/kubelet/apis/config/v1beta1/defaults.go, the same from
+ * 1.20 to 1.36.
  */
 import type { HealthTarget } from '../ports/probes.ts'
 
 export const DEFAULT_HEALTHZ: HealthTarget = { host: '127.0.0.1', port: 10248 }
 
-/** undefined: this config turns the health port off. Flags are not looked at. */
+/** undefined: this config disables the health port. Ignores kubelet's flags. */
 export function findHealthTarget(config: Readonly<Record<string, unknown>>): HealthTarget | undefined {
   const { healthzPort, healthzBindAddress } = config
   const port = typeof healthzPort === 'number' ? healthzPort : DEFAULT_HEALTHZ.port
@@ -14,7 +15,7 @@ export function findHealthTarget(config: Readonly<Record<string, unknown>>): Hea
   return { host: reachableAddress(typeof healthzBindAddress === 'string' ? healthzBindAddress : ''), port }
 }
 
-/** An address to connect to for one that is listened on: all addresses means loopback, too. */
+/** The address to connect to for a bind address; for a wildcard address, loopback. */
 export function reachableAddress(bindAddress: string): string {
   switch (bindAddress) {
     case '':

@@ -1,6 +1,6 @@
 /**
- * The probe of kubelet's `/healthz` and of the container runtime's socket. It never throws and never waits longer than its limit: a server that accepts
- * and then says nothing is not healthy.
+ * Probes kubelet's `/healthz` and the container runtime's socket. Never throws and never waits
+ * longer than its limit: a server that accepts the connection but does not answer is not healthy.
  */
 import { get } from 'node:http'
 import { connect } from 'node:net'
@@ -15,12 +15,12 @@ export class NetworkHealthProbe implements HealthProbe {
   }
 
   healthz({ host, port }: HealthTarget): Promise<{ ok: boolean; detail: string }> {
-    const late = AbortSignal.timeout(this.#timeoutMs)
+    const timeout = AbortSignal.timeout(this.#timeoutMs)
     return new Promise((resolve) => {
       const fail = (detail: string) =>
-        resolve({ ok: false, detail: late.aborted ? `no answer within ${this.#timeoutMs / 1000} s` : detail })
-      // A connection of its own each time: a kept one may be to a kubelet that has been replaced since.
-      const request = get({ host, port, path: '/healthz', agent: false, signal: late }, (response) => {
+        resolve({ ok: false, detail: timeout.aborted ? `no answer within ${this.#timeoutMs / 1000} s` : detail })
+      // A new connection each time: a reused one may be to a previous kubelet process.
+      const request = get({ host, port, path: '/healthz', agent: false, signal: timeout }, (response) => {
         const { statusCode } = response
         response.on('error', (error) => fail(error.message))
         response.on('end', () => resolve({ ok: statusCode === 200, detail: statusCode === 200 ? 'ok' : `HTTP ${statusCode}` }))

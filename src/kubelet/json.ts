@@ -1,13 +1,13 @@
 /**
- * JSON as kubelet reads it, with the places where things stand, and without a library: a config that is JSON needs none. Pure. Rules: encoding/json, which
- * checks the whole text first, and github.com/json-iterator/go, which takes `1.0` and `1e3` for no integers, and ends at a depth.
+ * Parses JSON as kubelet does, with positions and without a library. Pure. Rules: encoding/json,
+ * which checks the whole text first, and github.com/json-iterator/go, which does not accept `1.0`
+ * and `1e3` as integers and limits the depth.
  */
+import type { FieldPath } from './field-path.ts'
 
-type JsonPath = readonly (string | number)[]
-
-/** What stands at one place, and what is in it. */
+/** A value in the text. */
 interface JsonNode {
-  /** Of the key, or of the item. */
+  /** Of its key, or of the list's item. */
   readonly offset: number
   readonly members?: Map<string, JsonNode>
   readonly items?: JsonNode[]
@@ -15,16 +15,16 @@ interface JsonNode {
 
 export interface JsonLayout {
   readonly root: JsonNode
-  readonly repeated: readonly { readonly path: JsonPath; readonly offset: number }[]
-  /** Whole numbers that are written like others: `1.0`, `1e3`. */
-  readonly unlikeIntegers: readonly JsonPath[]
+  readonly repeated: readonly { readonly path: FieldPath; readonly offset: number }[]
+  /** Whole numbers that are not written as integers: `1.0`, `1e3`. */
+  readonly unlikeIntegers: readonly FieldPath[]
 }
 
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly detail: string; readonly offset: number | undefined }
 
-/** Where kubelet's decoder gives up (`maxDepth`). */
+/** `maxDepth` of kubelet's decoder. */
 const DEEPEST = 10_000
 
 export function parseJson(text: string): ParsedJson {
@@ -32,37 +32,37 @@ export function parseJson(text: string): ParsedJson {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    // The error of the engine quotes the text: nothing but the place is taken from it.
+    // The engine's error quotes the text, which may hold a secret: only the position is used.
     const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
-    return { ok: false, detail: 'it opens with { but is not JSON', offset: position === undefined ? undefined : Number(position) }
+    return { ok: false, detail: 'starts with { but is not valid JSON', offset: position === undefined ? undefined : Number(position) }
   }
-  return isDeep(value) ? { ok: false, detail: `it is nested more than ${DEEPEST} deep`, offset: undefined } : { ok: true, value }
+  return isDeep(value) ? { ok: false, detail: `nested more than ${DEEPEST} levels deep`, offset: undefined } : { ok: true, value }
 }
 
-/** Cheap: whether `layOut` could find any. */
+/** A cheap test whether `layOut` could find any. */
 export function mayHoldUnlikeIntegers(text: string): boolean {
   return /\d(?:\.0|[eE])/.test(text)
 }
 
-/** Level by level: the stack has an end, too. */
+/** Level by level, because recursion could exhaust the call stack. */
 function isDeep(value: unknown): boolean {
   let level = [value]
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > DEEPEST) return true
-    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []))
+    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
   }
   return false
 }
 
 interface Open {
   readonly node: JsonNode
-  readonly path: JsonPath
+  readonly path: FieldPath
 }
 
-/** Of a text that `parseJson` has taken: nothing is checked again. */
+/** Only for a text that `parseJson` accepts: does not check the syntax again. */
 export function layOut(text: string): JsonLayout {
-  const repeated: { path: JsonPath; offset: number }[] = []
-  const unlikeIntegers: JsonPath[] = []
+  const repeated: { path: FieldPath; offset: number }[] = []
+  const unlikeIntegers: FieldPath[] = []
   const stack: Open[] = []
   let root: JsonNode = { offset: 0 }
   let key: { readonly name: string; readonly offset: number } | undefined
@@ -100,13 +100,13 @@ export function layOut(text: string): JsonLayout {
   return { root, repeated, unlikeIntegers }
 }
 
-export function findOffset({ root }: JsonLayout, path: JsonPath): number | undefined {
+export function findOffset({ root }: JsonLayout, path: FieldPath): number | undefined {
   let node: JsonNode | undefined = root
   for (const step of path) node = typeof step === 'number' ? node?.items?.[step] : node?.members?.get(step)
   return node?.offset
 }
 
-/** Behind its closing quote. */
+/** The offset after the closing quote. */
 function findEnd(text: string, start: number): number {
   let end = start + 1
   while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1

@@ -1,4 +1,7 @@
-/** The fields within fields of KubeletConfiguration, one table for each type of object. Data only; sources and words as in `fields.ts`. */
+/**
+ * Nested fields of KubeletConfiguration, one table for each object type. Data only; see
+ * `fields.ts`.
+ */
 import type { Fields } from './field.ts'
 
 export const AUTHENTICATION = {

@@ -1,10 +1,12 @@
 /**
- * What this machine is: memory, swap, CPUs, operating system, kernel. For people, and for preflight, which holds what a config reserves against it.
+ * Facts about this machine: memory, swap, CPUs, operating system, kernel. For display, and for
+ * preflight, which compares reservations with them.
  *
- * The one module that imports systeminformation, and late, since it costs memory. Only `mem()` is called, which reads /proc/meminfo. Its
- * `osInfo()` and `cpu()` answer with a dozen child processes (`dmesg`, `lscpu`, `dmidecode`, and `hostname -f`, which waits for
- * DNS with the whole process), so the little that is wanted of them comes from Node.js and os-release(5). Services and versions are never
- * asked for: those probes build shell commands.
+ * The only module that imports systeminformation, on demand, since it takes memory. Calls only
+ * `mem()`, which reads /proc/meminfo. Its `osInfo()` and `cpu()` start a dozen child processes
+ * (`dmesg`, `lscpu`, `dmidecode`, and `hostname -f`, which blocks on DNS), so those facts come from
+ * Node.js and os-release(5) instead. Its probes for services and versions build shell commands and
+ * are never used.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -12,23 +14,24 @@ import { arch, cpus, release } from 'node:os'
 import { errorMessage } from '../values/errors.ts'
 import type { NodeFactsResult } from './describe-facts.ts'
 
-/** Where the facts come from; tests put others in their place. */
+/** The sources of the facts; tests replace them. */
 export interface FactSources {
   memory(): Promise<{ readonly total: number; readonly available: number; readonly swaptotal: number }>
   osRelease(): Promise<string>
 }
 
 const machine: FactSources = {
-  // Not by the name `mem`: a bundle knows of a CommonJS module that is loaded late its default export alone.
+  // Not `mem` by name: in the bundle a CommonJS module loaded on demand has only its default
+  // export.
   memory: async () => (await import('systeminformation')).default.mem(),
-  // os-release(5): the second is the vendor's, and holds where the first does not exist.
+  // os-release(5): the second file is the vendor's, used if the first does not exist.
   osRelease: () =>
     readFile('/etc/os-release', 'utf8')
       .catch(() => readFile('/usr/lib/os-release', 'utf8'))
       .catch(() => ''),
 }
 
-/** Never throws, and answers within the limit. */
+/** Never throws, and resolves within the limit. */
 export async function readNodeFacts(limitMs = 2000, sources: FactSources = machine): Promise<NodeFactsResult> {
   const limit = new AbortController()
   const late = new Promise<NodeFactsResult>((resolve) => {
@@ -60,7 +63,7 @@ async function gatherFacts(sources: FactSources): Promise<NodeFactsResult> {
   }
 }
 
-/** os-release(5) is shell syntax; the names in use need no more than their quotes taken off. */
+/** os-release(5) uses shell syntax; for the names in use, removing the quotes is enough. */
 export function findPrettyName(osRelease: string): string {
   const value = /^PRETTY_NAME=(.*)$/m.exec(osRelease)?.[1]?.trim() ?? ''
   return value.replace(/^(["'])(.*)\1$/, '$2') || 'unknown'

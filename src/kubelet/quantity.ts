@@ -1,13 +1,15 @@
 /**
- * Quantities as Kubernetes writes them, exact: `1Gi`, `500m`, `1.5e3`. Pure; in billionths, since nothing smaller can be written down. Rules: `ParseQuantity`,
- * k8s.io/apimachinery/pkg/api/resource/quantity.go: what is smaller than a billionth is rounded away from zero, what is larger than an int64 becomes it.
+ * Parses Kubernetes quantities exactly: `1Gi`, `500m`, `1.5e3`. Pure. The unit is a billionth, the
+ * smallest that can be written. Rules: `ParseQuantity`,
+ * k8s.io/apimachinery/pkg/api/resource/quantity.go: fractions of a billionth are rounded away from
+ * zero, and values beyond an int64 become the largest int64.
  */
 
-/** In one. */
+/** Billionths in one. */
 export const NANOS = 1_000_000_000n
 const LARGEST = (2n ** 63n - 1n) * NANOS
 
-/** What one of it is worth in billionths. */
+/** In billionths. */
 const SUFFIXES: ReadonlyMap<string, bigint> = new Map([
   ['n', 1n],
   ['u', 1000n],
@@ -17,12 +19,12 @@ const SUFFIXES: ReadonlyMap<string, bigint> = new Map([
   ...['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'].map((suffix, index) => [suffix, NANOS * 1024n ** BigInt(index + 1)] as const),
 ])
 
-/** Beyond these the answer is the largest or the smallest there is, whatever the digits. */
+/** With more digits the result is the largest or the smallest value, whatever the digits. */
 const MOST_DIGITS = 60
 
-/** In billionths. undefined: it is none. */
+/** In billionths. undefined: not a quantity. */
 export function parseQuantity(text: string): bigint | undefined {
-  // Each character can belong to one part only, so that the time it takes grows no faster than the text.
+  // Each character can match one part only: the time grows linearly with the text.
   const [, sign, whole = '', fraction = '', suffix = ''] = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eE][+-]?\d+)|[A-Za-z]{0,2})$/.exec(text) ?? []
   const size = suffixNanos(suffix)
   if (sign === undefined || whole + fraction === '' || size === undefined) return undefined
@@ -30,7 +32,7 @@ export function parseQuantity(text: string): bigint | undefined {
   return sign === '-' ? -magnitude : magnitude
 }
 
-/** As a fraction, so that nothing is lost before the end. */
+/** As a fraction, to round only at the end. */
 interface Size {
   readonly times: bigint
   readonly over: bigint
@@ -41,7 +43,7 @@ function suffixNanos(suffix: string): Size | undefined {
   if (known !== undefined) return { times: known, over: 1n }
   const [, digits] = /^[eE]([+-]?\d+)$/.exec(suffix) ?? []
   if (digits === undefined) return undefined
-  // Clamped: 10 to the power of a million would be computed for nothing.
+  // Clamped: 10 to the power of a million would only waste time.
   const exponent = Math.max(-2 * MOST_DIGITS, Math.min(2 * MOST_DIGITS, Number(digits)))
   const power = 10n ** BigInt(Math.abs(exponent))
   return exponent < 0 ? { times: NANOS, over: power } : { times: NANOS * power, over: 1n }
@@ -51,7 +53,7 @@ function scale(whole: string, fraction: string, { times, over }: Size): bigint {
   const significant = whole.replace(/^0+/, '')
   if (significant.length > MOST_DIGITS) return over === 1n ? LARGEST : capped(BigInt(significant.slice(0, 4 * MOST_DIGITS)) * times, over)
   const kept = fraction.slice(0, MOST_DIGITS)
-  // A digit that stands for all that were cut off, since they still round up.
+  // One digit replaces those that were cut off, since they still round up.
   const digits = /[1-9]/.test(fraction.slice(MOST_DIGITS)) ? `${kept}1` : kept
   return capped(BigInt(`${significant}${digits}` || '0') * times, over * 10n ** BigInt(digits.length))
 }

@@ -1,23 +1,22 @@
-/** What reading YAML comes to. Types only; `yaml.ts` reads it. */
+/** Results of `yaml.ts`. Types only. */
+import type { FieldPath } from './field-path.ts'
+import type { Position } from './text-position.ts'
+
 export interface YamlDocument {
   readonly value: unknown
-  /** What kubelet takes without a word, and people want to hear of: equal keys. */
+  /** Duplicate keys, which kubelet silently accepts. */
   readonly remarks: readonly string[]
 }
-/** Both from 1. */
-export interface YamlPlace {
-  readonly line: number
-  readonly column: number
-}
+
 export interface LocatedYaml extends YamlDocument {
-  readonly repeated: readonly { readonly path: YamlPath; readonly position: YamlPlace }[]
-  /** Where the key of this path stands, or the item of a list. */
-  locate(path: YamlPath): YamlPlace | undefined
+  readonly repeated: readonly { readonly path: FieldPath; readonly position: Position }[]
+  /** Position of the key at this path, or of a list's item. */
+  locate(path: FieldPath): Position | undefined
 }
+
 export interface YamlFailure {
   readonly ok: false
-  /** With line and column where they are known; never with the text itself, which may hold a secret. */
+  /** With line and column if known; never with the text itself, which may hold a secret. */
   readonly detail: string
-  readonly position: YamlPlace | undefined
+  readonly position: Position | undefined
 }
-export type YamlPath = readonly (string | number)[]

@@ -1,13 +1,15 @@
 /**
- * Which number a plain scalar of YAML is, to Go. Pure. Rule: `resolve`, gopkg.in/yaml.v2: underscores are dropped, then it is read as Go reads an integer of
- * any base (`0777`, `0o777`, `0x1FF`, `0b11`), else as a decimal number, which makes 8 of `08`; what opens with a dot is a decimal number or a text.
+ * The number that Go reads from a plain YAML scalar. Pure. Rule: `resolve`, gopkg.in/yaml.v2: drops
+ * underscores, then parses a Go integer of any base (`0777`, `0o777`, `0x1FF`, `0b11`), otherwise a
+ * decimal number, so that `08` is 8. A scalar that starts with a dot is a decimal number or a
+ * string.
  */
 const INTEGER = /^[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9]\d*)$/
 const DECIMAL = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/
-/** Nobody writes one that long. */
+/** Longer scalars count as strings. */
 const LONGEST = 500
 
-/** undefined: it is a text. */
+/** undefined: it is a string. */
 export function readGoNumber(text: string): number | undefined {
   if (text.length > LONGEST) return undefined
   if (text.startsWith('.')) return readDecimal(text)
@@ -23,7 +25,7 @@ function readInteger(plain: string): number {
   return value === 0 ? 0 : sign * value
 }
 
-/** What is too large for a number stays a text. */
+/** A number that is too large stays a string. */
 function readDecimal(plain: string): number | undefined {
   const value = DECIMAL.test(plain) ? Number(plain) : Number.NaN
   return Number.isFinite(value) ? value : undefined

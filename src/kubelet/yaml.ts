@@ -1,7 +1,8 @@
 /**
- * YAML as kubelet reads it: the one module that imports `yaml`, loaded late by whoever needs it, since it costs memory. It never throws for a text
- * that is wrong, and bounds what a text can cost. Rules: sigs.k8s.io/yaml, that is gopkg.in/yaml.v2: YAML 1.1, but neither timestamps nor
- * sexagesimal numbers; of two equal keys the last one counts; and what cannot become JSON is an error.
+ * Parses YAML as kubelet does. The only module that imports `yaml`; loaded on demand, since it
+ * takes memory. Never throws for an invalid text, and bounds the cost of any text. Rules:
+ * sigs.k8s.io/yaml, which uses gopkg.in/yaml.v2: YAML 1.1 without timestamps and sexagesimal
+ * numbers; of duplicate keys the last one counts; values that JSON cannot express are errors.
  */
 import {
   Composer,
@@ -25,23 +26,25 @@ import {
   stringify,
   type YAMLMap,
 } from 'yaml'
-import type { LocatedYaml, YamlDocument, YamlFailure, YamlPath, YamlPlace } from './yaml-document.ts'
+import type { FieldPath } from './field-path.ts'
+import { type Position, positionAt } from './text-position.ts'
+import type { LocatedYaml, YamlDocument, YamlFailure } from './yaml-document.ts'
 import { readGoNumber } from './yaml-number.ts'
 
-/** A ConfigMap has at most 1 MiB; a file of manifests may hold a few of them. */
+/** A ConfigMap has at most 1 MiB; a manifest file may hold several. */
 const LONGEST = 4 << 20
-/** Of one anchor, those within it counted again each time. */
+/** Per anchor, counting nested aliases each time. */
 const MOST_ALIASES = 100
-/** Of all anchors: to find what each means, the library looks at every other. */
+/** For all anchors together: to resolve an alias, the library visits all others. */
 const MOST_ALIASES_IN_ALL = 1000
 const DEEPEST = 100
-/** In YAML 1.1 a line ends with any of these; the library knows two of them. */
+/** Line ends of YAML 1.1 that the library does not know. */
 const OTHER_LINE_ENDS = /\r(?!\n)|[\u0085\u2028\u2029]/g
-/** The document itself and a scalar come on top. */
+/** Plus the document itself and a scalar. */
 const TALLEST_STACK = DEEPEST + 2
-const TOO_DEEP = `nested more than ${DEEPEST} deep`
-/** `is_printable` of YAML 1.1, turned round. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const TOO_DEEP = `nested more than ${DEEPEST} levels deep`
+/** The opposite of `is_printable` of YAML 1.1. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
 const UNPRINTABLE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
 const OTHER_TYPES = /^tag:yaml\.org,2002:(timestamp|binary|omap|pairs|set)$/
 
@@ -52,7 +55,7 @@ const NUMBER: ScalarTag = {
   resolve: (text): number | string => readGoNumber(text) ?? text,
 }
 
-/** What `!!float` asks for by name. */
+/** For an explicit `!!float`. */
 const FLOAT: ScalarTag = { ...NUMBER, tag: 'tag:yaml.org,2002:float' }
 
 const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
@@ -62,25 +65,27 @@ const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
     NUMBER,
     FLOAT,
   ],
-  // What it would print, nobody reads.
   logLevel: 'silent',
-  // The library compares each key with every other: a minute for a ConfigMap of short ones. See findEqualKeys.
+  // The library compares each key with every other, which takes a minute for a ConfigMap of short
+  // keys. See findKeys.
   uniqueKeys: false,
 }
 
-/** The first document of a text; of an empty text, null. */
+/** The first document of a text; null for an empty text. */
 export function parseDocument(text: string): ({ readonly ok: true } & YamlDocument) | YamlFailure {
   const read = parseLocated(text)
   return read.ok ? { ok: true, value: read.value, remarks: read.remarks } : read
 }
 
-/** The same, with the places where things stand. They are looked up when they are asked for. */
+/** The same with positions, which are looked up on demand. */
 export function parseLocated(text: string): ({ readonly ok: true } & LocatedYaml) | YamlFailure {
   for (const read of readAll(text)) return read
   return { ok: true, value: null, remarks: [], repeated: [], locate: () => undefined }
 }
 
-/** All documents of a text that say anything. One that is wrong makes the whole wrong: nobody knows where it ends. */
+/**
+ * All documents that are not empty. One error makes all fail: the end of that document is unknown.
+ */
 export function parseDocuments(text: string): { readonly ok: true; readonly documents: readonly YamlDocument[] } | YamlFailure {
   const documents: YamlDocument[] = []
   for (const read of readAll(text)) {
@@ -90,7 +95,7 @@ export function parseDocuments(text: string): { readonly ok: true; readonly docu
   return { ok: true, documents }
 }
 
-/** After a failure nothing follows. */
+/** Stops after the first failure. */
 function* readAll(text: string): Generator<({ readonly ok: true } & LocatedYaml) | YamlFailure> {
   const refusal = refuse(text)
   if (refusal !== undefined) return yield refusal
@@ -115,8 +120,8 @@ class CostlyText extends Error {
 }
 
 /**
- * The parser keeps its own stack; whatever reads its tokens goes down the call stack with each level, and the call stack has an end. So what is too deep never
- * gets there.
+ * Checks the depth while parsing: the parser keeps its own stack, but the readers of its tokens
+ * recurse, and a deeper text could exhaust the call stack.
  */
 function* parseBounded(text: string, lines: LineCounter): Generator<CST.Token> {
   const parser = new Parser(lines.addNewLine)
@@ -136,26 +141,24 @@ function refuse(text: string): YamlFailure | undefined {
   if (text.length > LONGEST) return { ok: false, detail: `longer than ${LONGEST >> 20} MiB`, position: undefined }
   const unprintable = UNPRINTABLE.exec(text)
   if (unprintable === null) return undefined
-  const before = text.slice(0, unprintable.index)
-  const line = before.split('\n').length
-  const position = { line, column: before.length - before.lastIndexOf('\n') }
-  return { ok: false, detail: `control characters are not allowed (at line ${line})`, position }
+  const position = positionAt(text, unprintable.index)
+  return { ok: false, detail: `control characters are not allowed (at line ${position.line})`, position }
 }
 
 function readDocument(document: Document, lines: LineCounter): ({ readonly ok: true } & LocatedYaml) | YamlFailure {
   const [error] = document.errors
   if (error !== undefined) return failAt(firstLine(error.message), lines, error.pos[0])
   const directive = document.warnings.find(({ code }) => code === 'BAD_DIRECTIVE')
-  if (directive !== undefined) return failAt('a directive that nobody knows', lines, directive.pos[0])
+  if (directive !== undefined) return failAt('unknown directive', lines, directive.pos[0])
   const { yaml } = document.directives ?? {}
-  if (yaml?.explicit === true && yaml.version !== '1.1') return failAt('only %YAML 1.1 is read', lines, 0)
+  if (yaml?.explicit === true && yaml.version !== '1.1') return failAt('only %YAML 1.1 is supported', lines, 0)
   const keys = findKeys(document)
   const [wrong] = keys.wrong
   if (wrong !== undefined) return failAt(wrong.why, lines, wrong.offset)
   const value = toValue(document)
   if (typeof value === 'string') return { ok: false, detail: value, position: undefined }
   const repeated = keys.repeated.map(({ path, offset }) => ({ path, position: findPlace(lines, offset) }))
-  const remarks = keys.repeated.map(({ offset }) => `the same key again${placeAt(lines, offset)}: the last one counts`)
+  const remarks = keys.repeated.map(({ offset }) => `duplicate key${placeAt(lines, offset)}: the last one counts`)
   return {
     ok: true,
     value: value.value,
@@ -169,9 +172,9 @@ function readDocument(document: Document, lines: LineCounter): ({ readonly ok: t
 }
 
 interface Keys {
-  /** That their object has had before. */
-  readonly repeated: { path: YamlPath; offset: number }[]
-  /** That cannot be the key of a JSON object, and values that JSON has no word for. */
+  /** Keys that occur again in their object. */
+  readonly repeated: { path: FieldPath; offset: number }[]
+  /** Keys and values that JSON cannot express. */
   readonly wrong: { why: string; offset: number }[]
 }
 
@@ -182,21 +185,21 @@ function findKeys(document: Document): Keys {
   return keys
 }
 
-function collectKeys(document: Document, node: unknown, path: YamlPath, keys: Keys): void {
+function collectKeys(document: Document, node: unknown, path: FieldPath, keys: Keys): void {
   if (isSeq(node)) {
     for (const [index, item] of node.items.entries()) collectKeys(document, item, [...path, index], keys)
     return
   }
   if (isScalar(node)) {
     if (typeof node.value === 'number' && !Number.isFinite(node.value))
-      keys.wrong.push({ why: 'JSON has no such number', offset: offsetOf(node) })
+      keys.wrong.push({ why: 'JSON does not allow this number', offset: offsetOf(node) })
     return
   }
   if (!isMap(node)) return
   const seen = new Set<string>()
   for (const { key, value } of node.items) {
     const isNull = key === null || (isScalar(key) && key.value === null)
-    if (isNull || isCollection(key)) keys.wrong.push({ why: 'no text, so that it cannot be a key', offset: offsetOf(key) })
+    if (isNull || isCollection(key)) keys.wrong.push({ why: 'a key must be a string', offset: offsetOf(key) })
     const name = nameOf(key)
     if (isMerge(key)) overrideBefore(node, key, value, document)
     if (seen.has(name)) keys.repeated.push({ path: [...path, name], offset: offsetOf(key) })
@@ -205,7 +208,10 @@ function collectKeys(document: Document, node: unknown, path: YamlPath, keys: Ke
   }
 }
 
-/** To Go what is merged in counts more than what stands before it, and less than what follows. The library lets both count more. */
+/**
+ * In Go, merged keys override the keys before the merge and yield to those after it. The library
+ * lets all own keys override merged ones.
+ */
 function overrideBefore(map: YAMLMap, key: unknown, value: unknown, document: Document): void {
   const index = map.items.findIndex((pair) => pair.key === key)
   const sources = (isSeq(value) ? value.items : [value]).map((source) => (isAlias(source) ? source.resolve(document) : source))
@@ -213,7 +219,7 @@ function overrideBefore(map: YAMLMap, key: unknown, value: unknown, document: Do
   map.items = map.items.filter((pair, at) => at >= index || !merged.has(nameOf(pair.key)))
 }
 
-function findOffset(document: Document, path: YamlPath): number | undefined {
+function findOffset(document: Document, path: FieldPath): number | undefined {
   let node: unknown = document.contents
   let offset: number | undefined
   for (const step of path) {
@@ -233,7 +239,7 @@ function findOffset(document: Document, path: YamlPath): number | undefined {
   return offset
 }
 
-/** Of equal keys the last, then what is merged in. */
+/** The last of duplicate keys; otherwise a merged one. */
 function findPair(document: Document, map: YAMLMap, name: string): Pair | undefined {
   const own = map.items.findLast(({ key }) => nameOf(key) === name)
   if (own !== undefined) return own
@@ -249,7 +255,7 @@ function findPair(document: Document, map: YAMLMap, name: string): Pair | undefi
   return undefined
 }
 
-/** The library has a symbol for it. In quotes it is a key like any other. */
+/** The library parses it as a symbol. In quotes it is an ordinary key. */
 function isMerge(key: unknown): boolean {
   return isScalar(key) && key.type === Scalar.PLAIN && nameOf(key) === '<<'
 }
@@ -263,7 +269,7 @@ function offsetOf(node: unknown): number {
   return isNode(node) ? (node.range?.[0] ?? 0) : 0
 }
 
-function findPlace(lines: LineCounter, offset: number): YamlPlace {
+function findPlace(lines: LineCounter, offset: number): Position {
   const { line, col } = lines.linePos(offset)
   return { line, column: col }
 }
@@ -280,9 +286,9 @@ function failAt(detail: string, lines: LineCounter, offset: number): YamlFailure
 function toValue(document: Document): { readonly value: unknown } | string {
   try {
     const value: unknown = document.toJS({ maxAliasCount: MOST_ALIASES })
-    return isDeep(value, DEEPEST) ? `${TOO_DEEP}, or within itself` : { value }
+    return isDeep(value, DEEPEST) ? `${TOO_DEEP}, or contains itself` : { value }
   } catch (error) {
-    // Aliases that lead nowhere, and those that multiply, show only here.
+    // Unresolved aliases and too many expansions are detected only here.
     if (error instanceof Error) return firstLine(error.message)
     throw error
   }
@@ -293,17 +299,20 @@ function isDeep(value: unknown, left: number): boolean {
   return left === 0 || Object.values(value).some((inner) => isDeep(inner, left - 1))
 }
 
-/** Below it some errors of the library show the text around. */
+/** Some errors of the library quote the text in further lines. */
 function firstLine(message: string): string {
   return (message.split('\n')[0] ?? '').replace(/:$/, '')
 }
 
-/** Those of the library, but for infinity and what is no number. */
+/** The library's number tags, except for infinity and NaN. */
 function isOtherNumber({ tag, test }: { readonly tag: string; readonly test?: RegExp }): boolean {
   return /:(int|float)$/.test(tag) && test?.test('.inf') !== true
 }
 
-/** JSON values as YAML that every reader of YAML 1.1 or 1.2 takes for the same: in doubt, a text is quoted. Long texts are not folded. */
+/**
+ * Writes JSON values as YAML that parsers of YAML 1.1 and 1.2 read alike: quotes a string in doubt.
+ * Does not fold long strings.
+ */
 export function formatDocument(value: unknown): string {
   return stringify(value, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false })
 }

@@ -6,7 +6,8 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { API_VERSION, KIND } from '../kubelet/decode.ts'
-import type { LocatedYaml, YamlFailure, YamlPlace } from '../kubelet/yaml-document.ts'
+import type { Position } from '../kubelet/text-position.ts'
+import type { LocatedYaml, YamlFailure } from '../kubelet/yaml-document.ts'
 import { isObject } from '../values/is-object.ts'
 import { findUnsafeInteger } from './unsafe-integer.ts'
 
@@ -45,6 +46,6 @@ function refuse(detail: string): PatchReading {
   return { ok: false, detail }
 }
 
-function placeAt(place: YamlPlace | undefined): string {
+function placeAt(place: Position | undefined): string {
   return place === undefined ? '' : ` at line ${place.line}, column ${place.column}`
 }

@@ -1,6 +1,7 @@
 /**
- * Preflight as the loop asks it: what is over soon is answered at once, what takes long (kubelet in its sandbox) goes on by itself, and a fallback is asked only what
- * takes no time. It decides nothing: a report becomes an answer.
+ * Preflight for the agent's loop. Short checks return their result at once; long ones (kubelet in
+ * its sandbox) continue in the background. A fallback gets only the checks that take no time. It
+ * decides nothing itself: it turns a report into a result.
  */
 
 import { createHash } from 'node:crypto'
@@ -17,26 +18,28 @@ export interface AgentPreflightOptions {
   inspect(candidate: PreflightRequest): Promise<Report>
   /** Takes no time. */
   decode(candidate: PreflightRequest): Promise<PreflightResult>
-  /** What of the settings a judgement rests on. */
+  /** The settings that results depend on. */
   settings(): unknown
-  /** What is found on the node may be another thing by now. */
+  /** Drops remembered results: the node may have changed since. */
   forget(): void
-  /** A judgement that was pending is there. */
+  /** Called when a pending check finishes. */
   readonly onDone: () => void
   readonly clock: Clock
   sleep(ms: number): Promise<void>
 }
 
-/** So long the loop waits for an answer. */
-const SOON_MS = 700
-/** A file that was missing may be there: so often what was refused is judged anew. */
-const AGAIN_US = 10 * 60e6
-/** Of candidates that nobody asks for any more. */
+/** How long the loop waits for a result. */
+const WAIT_MS = 700
+/** How often refused configs are checked again: a file that was missing may exist by now. */
+const RECHECK_US = 10 * 60e6
+/** Most results of abandoned candidates to keep. */
 const JOBS_KEPT = 8
 
 interface Job {
-  /** What the answer rests on, besides content and kubelet: settings, time, and the config that this is a change from. */
-  readonly restsOn: string
+  /**
+   * What the result depends on besides content and kubelet: settings, time, and the running config.
+   */
+  readonly dependencies: string
   readonly done: Promise<void>
   result: PreflightResult | undefined
 }
@@ -52,16 +55,16 @@ export class AgentPreflight implements Preflight {
 
   async check(candidate: PreflightRequest): Promise<PreflightResult> {
     if (candidate.fallback) return this.#options.decode(candidate)
-    const begun = this.#jobs.get(candidate.key)
-    // Nobody has asked for a while: the answer is to another question by now.
-    const isOver = begun?.result !== undefined && begun.restsOn !== this.#restsOn(candidate)
-    const job = begun === undefined || isOver ? this.#begin(candidate) : begun
-    await Promise.race([job.done, this.#options.sleep(SOON_MS)])
+    const started = this.#jobs.get(candidate.key)
+    // The result was not collected, and its dependencies have changed since.
+    const isOutdated = started?.result !== undefined && started.dependencies !== this.#dependencies(candidate)
+    const job = started === undefined || isOutdated ? this.#start(candidate) : started
+    await Promise.race([job.done, this.#options.sleep(WAIT_MS)])
     if (job.result === undefined) return { kind: 'pending' }
     this.#jobs.delete(candidate.key)
-    if (job.restsOn === this.#restsOn(candidate)) return job.result
-    // While it was judged a setting changed, or what runs.
-    this.#begin(candidate)
+    if (job.dependencies === this.#dependencies(candidate)) return job.result
+    // A setting or the running config changed during the check.
+    this.#start(candidate)
     return { kind: 'pending' }
   }
 
@@ -72,26 +75,26 @@ export class AgentPreflight implements Preflight {
   basis(): string {
     const { settings, clock } = this.#options
     const { bootId, monotonicUs } = clock.now()
-    const rests = JSON.stringify([settings(), bootId, Math.floor(monotonicUs / AGAIN_US)])
-    return createHash('sha256').update(rests).digest('hex').slice(0, 16)
+    const facts = JSON.stringify([settings(), bootId, Math.floor(monotonicUs / RECHECK_US)])
+    return createHash('sha256').update(facts).digest('hex').slice(0, 16)
   }
 
-  #restsOn({ basePath = '' }: PreflightRequest): string {
+  #dependencies({ basePath = '' }: PreflightRequest): string {
     return `${this.basis()} ${basePath}`
   }
 
-  #begin(candidate: PreflightRequest): Job {
+  #start(candidate: PreflightRequest): Job {
     const basis = this.basis()
     if (basis !== this.#basis) this.#options.forget()
     this.#basis = basis
-    const judged = this.#options.inspect(candidate).then(toResult, (error: unknown): PreflightResult => {
-      // A bug, or a disk: neither is the config's doing, but nothing unjudged goes to kubelet.
+    const checked = this.#options.inspect(candidate).then(toResult, (error: unknown): PreflightResult => {
+      // A bug or a disk error, not the config's fault; but kubelet never gets an unchecked config.
       return { kind: 'refused', reason: 'validate', detail: `preflight failed: ${errorMessage(error)}` }
     })
     const job: Job = {
-      restsOn: this.#restsOn(candidate),
+      dependencies: this.#dependencies(candidate),
       result: undefined,
-      done: judged.then((result) => {
+      done: checked.then((result) => {
         job.result = result
         this.#options.onDone()
       }),
@@ -107,9 +110,9 @@ export function toResult(report: Report): PreflightResult {
   if (report.outcome === 'refused') return { kind: 'refused', reason: refusalReason(report), detail: describeRefusal(report) }
   const warnings = report.findings.filter(({ severity }) => severity === 'warn').map(describeFinding)
   const unjudged = report.parts.filter(({ outcome }) => outcome === 'unjudged')
-  // A kubelet that cannot be asked at all has been mentioned once.
+  // If kubelet cannot run at all, one remark is enough for both stages.
   const isMentioned = (part: string) => part === 'kubelet-start' && unjudged.some((other) => other.part === 'kubelet')
-  const blind = unjudged.filter(({ part }) => !isMentioned(part)).map(({ part, detail }) => `${part} could not judge: ${detail}`)
+  const missing = unjudged.filter(({ part }) => !isMentioned(part)).map(({ part, detail }) => `the ${part} check could not run: ${detail}`)
   const drain = report.findings.filter(({ rule }) => rule === REQUIRE_DRAIN).map(({ path }) => formatPath(path))
-  return { kind: 'accepted', remarks: [...warnings, ...blind], drain }
+  return { kind: 'accepted', remarks: [...warnings, ...missing], drain }
 }

@@ -1,6 +1,7 @@
 /**
- * What is wrong with the fields of a candidate: keys that kubelet drops, types it cannot load, values that its validation refuses or that end it at its start. Pure.
- * It refuses only what a kubelet of this version would: for one of no known version, what all would. Rules and their sources: `fields/`.
+ * Checks the fields of a candidate: keys that kubelet ignores, types it cannot load, values that
+ * fail its validation or its start. Pure. It refuses only what a kubelet of this version would
+ * refuse; if the version is unknown, only what every version would. Rules and sources: `fields/`.
  */
 
 import { describeMisfit, type KubeletConfig } from '../kubelet/decode.ts'
@@ -24,16 +25,18 @@ import type { KubeletVersion } from './kubelet-version.ts'
 import { locateNearest } from './locate.ts'
 
 export interface FieldOptions {
-  /** undefined: nobody knows. */
+  /** undefined: unknown. */
   readonly version: KubeletVersion | undefined
-  /** What becomes of keys that kubelet would drop. */
+  /** Severity of keys that kubelet would ignore. */
   readonly unknownKeys: 'warn' | 'refuse'
-  /** What kubelet's flags set, by field: they win over the config, and feature gates one by one. */
+  /**
+   * Values that kubelet's flags set, by field. They override the config; feature gates one by one.
+   */
   readonly overrides?: KubeletConfig
 }
 
 const MOST_FINDINGS = 500
-/** Looking for the nearest of many names takes its time. */
+/** Searching the nearest of many names is slow. */
 const MOST_ADVICE = 20
 
 /** In the order of the text. */
@@ -57,7 +60,7 @@ function override(config: KubeletConfig, overrides: KubeletConfig): KubeletConfi
   return { ...config, ...overrides, featureGates: { ...config.featureGates, ...overrides.featureGates } }
 }
 
-/** What validation and start say, in their own order as far as possible. */
+/** The rules of kubelet's validation and start, as far as possible in kubelet's own order. */
 export function listRules(subject: FieldRuleInput): FieldProblem[] {
   return [
     ...checkRanges(subject),
@@ -69,7 +72,7 @@ export function listRules(subject: FieldRuleInput): FieldProblem[] {
   ]
 }
 
-/** Of the fields that came after 1.20: the others are why a document could not be read. */
+/** Fields newer than 1.20 only: `readDocument` checks the types of all others. */
 function checkTypes({ config, version }: FieldRuleInput): FieldProblem[] {
   const newest = Number.MAX_SAFE_INTEGER
   return findMisfits(config, FIELDS, version?.minor ?? newest).map((misfit) => ({
@@ -88,7 +91,7 @@ function adviseNearest(complaints: readonly FieldProblem[]): FieldProblem[] {
     if (mistyped === undefined || mistyped.name.length > LONGEST_NAME || left === 0) return complaint
     left -= 1
     const best = nearest(mistyped.name, mistyped.known)
-    return best === undefined ? complaint : { ...complaint, advice: `the nearest is ${best}` }
+    return best === undefined ? complaint : { ...complaint, advice: `did you mean ${best}?` }
   })
 }
 
@@ -109,8 +112,8 @@ function listRepeated({ repeated }: ConfigDocument, severity: Finding['severity'
     reason: 'load',
     path,
     position,
-    problem: `the same key again: ${formatPath(path).slice(0, 200)}; the last one counts`,
-    advice: 'keep one of them',
+    problem: `duplicate key ${formatPath(path).slice(0, 200)}; the last one counts`,
+    advice: 'keep only one of them',
   }))
 }
 

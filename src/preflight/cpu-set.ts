@@ -1,22 +1,23 @@
 /**
- * Sets of CPUs, or of NUMA nodes, as the kernel and kubelet write them: `0-3,8`. Pure. Rules: cpuset(7), "List format"; `Parse`, k8s.io/utils/cpuset. The kubelets
- * before 1.27 had one of their own, which took `3-1` for no CPU, and of `0-1-2` the first two.
+ * Sets of CPUs or NUMA nodes, as the kernel and kubelet write them: `0-3,8`. Pure. Rules:
+ * cpuset(7), "List format"; `Parse`, k8s.io/utils/cpuset. Kubelets before 1.27 had their own
+ * parser: it read `3-1` as an empty set and ignored the third number of `0-1-2`.
  */
 
 export type CpuSet = ReadonlySet<number>
 
-/** In the order of the text; they may overlap. */
+/** In the order of the text. Ranges may overlap. */
 type Ranges = readonly (readonly [first: number, last: number])[]
 
 export type CpuList =
   | { readonly ok: true; readonly ranges: Ranges }
-  /** `tolerated`: the kubelets before 1.27 took it. */
+  /** `tolerated`: kubelets before 1.27 accept it. */
   | { readonly ok: false; readonly detail: string; readonly tolerated: boolean }
 
-/** No machine has so many; a range is not to fill the memory. */
+/** More CPUs than any machine has: keeps a huge range from filling the memory. */
 const MOST = 1 << 16
 
-/** What can be written, whether or not a machine has so many. An empty text is an empty list. */
+/** Parses the syntax only, without a limit on CPU numbers. An empty text is an empty list. */
 export function parseCpuList(text: string): CpuList {
   const ranges: [first: number, last: number][] = []
   let odd: string | undefined
@@ -25,19 +26,19 @@ export function parseCpuList(text: string): CpuList {
     const from = readCpu(first)
     const to = readCpu(last)
     if (from === undefined || to === undefined)
-      return { ok: false, detail: `${quote(range)} is no CPU and no range of them`, tolerated: false }
+      return { ok: false, detail: `${quote(range)} is neither a CPU nor a range of CPUs`, tolerated: false }
     if (others.length > 0 || from > to) odd ??= range
     ranges.push([from, to])
   }
-  return odd === undefined ? { ok: true, ranges } : { ok: false, detail: `${quote(odd)} is no range of CPUs`, tolerated: true }
+  return odd === undefined ? { ok: true, ranges } : { ok: false, detail: `${quote(odd)} is not a range of CPUs`, tolerated: true }
 }
 
-/** undefined: it is none, or none of a machine. White space around it is the kernel's. */
+/** undefined: not a CPU set, or with numbers that no machine has. Trims what the kernel adds. */
 export function parseCpuSet(text: string): CpuSet | undefined {
   const list = parseCpuList(text.trim())
   if (!list.ok || list.ranges.some(([, last]) => last >= MOST)) return undefined
   const cpus = new Set<number>()
-  // Of ranges that overlap, each CPU is counted through once.
+  // Visits each CPU of overlapping ranges only once.
   let next = 0
   for (const [first, last] of [...list.ranges].sort(([a], [b]) => a - b)) {
     for (let cpu = Math.max(first, next); cpu <= last; cpu++) cpus.add(cpu)
@@ -61,7 +62,7 @@ export function isWithin(part: CpuSet, whole: CpuSet): boolean {
   return [...part].every((cpu) => whole.has(cpu))
 }
 
-/** As strconv.Atoi has it, but for numbers beyond all machines. */
+/** Like strconv.Atoi, but without numbers of more than nine digits. */
 function readCpu(text: string): number | undefined {
   return /^\+?\d{1,9}$/.test(text) ? Number(text) : undefined
 }

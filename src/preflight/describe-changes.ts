@@ -1,4 +1,7 @@
-/** What differs between two configs, what it costs, and what the policy makes of it, as the command line shows it. Pure. */
+/**
+ * Changes between two configs with their risk and the policy's decision, for the command line.
+ * Pure.
+ */
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import { compareConfigs } from './change/compare.ts'
 import { RISKS } from './change/risk-classes.ts'

@@ -1,6 +1,8 @@
 /**
- * Whether what kubelet says it runs is what was meant: asked once of each process that is well, said once. A flag that wins over the config goes unnoticed otherwise
- * (kubernetes issue 67580). It changes nothing, and never keeps the loop waiting.
+ * Compares the config that kubelet reports at /configz with the config file it was started with.
+ * Runs once for each healthy kubelet process and logs each result once. Without it, a flag that
+ * overrides the config goes unnoticed (kubernetes issue 67580). It changes nothing and never
+ * delays the loop.
  */
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
@@ -12,22 +14,24 @@ import { formatSide } from './change/change.ts'
 import type { Comparison, Difference } from './change/check-same.ts'
 
 export interface EffectCheckOptions {
-  /** Kubelet's /configz, by way of the API server. */
+  /** Reads kubelet's /configz through the API server. */
   ask(): Promise<KubeAnswer>
-  /** With the config that this unit's process was started with. */
+  /** Compares with the config that this unit's process was started with. */
   compare(configz: unknown, unit: KnownUnit): Promise<Comparison>
   readonly log: Log
   readonly clock: Clock
 }
 
-const AGAIN_US = 60e6
+const RETRY_US = 60e6
 const MOST_NAMED = 10
+const NOT_COMPARED = "kubelet's running config is not compared with its config file"
 
 export class EffectCheck {
   readonly #options: EffectCheckOptions
-  #answered: string | undefined
+  /** Invocation id of the process that has been compared. */
+  #checked: string | undefined
   #nextUs = 0
-  #said = ''
+  #logged = ''
 
   constructor(options: EffectCheckOptions) {
     this.#options = options
@@ -36,33 +40,30 @@ export class EffectCheck {
   decided({ running, unit, health }: Snapshot): void {
     if (running.kind !== 'known' || unit.kind !== 'known' || unit.process.kind !== 'checkpoint' || !health?.healthySinceUs) return
     const nowUs = this.#options.clock.now().monotonicUs
-    if (running.invocationId === this.#answered || nowUs < this.#nextUs) return
-    this.#nextUs = nowUs + AGAIN_US
-    void this.#check(unit, running.invocationId).catch((error: unknown) =>
-      this.#options.log.debug('what kubelet runs could not be compared', { error }),
-    )
+    if (running.invocationId === this.#checked || nowUs < this.#nextUs) return
+    this.#nextUs = nowUs + RETRY_US
+    void this.#check(unit, running.invocationId).catch((error: unknown) => this.#options.log.debug(NOT_COMPARED, { error }))
   }
 
   async #check(unit: KnownUnit, invocationId: string): Promise<void> {
     const { ask, compare, log } = this.#options
     const answer = await ask()
-    // A server that is away is asked again; one that will not say is left alone until the next process.
+    // Retried while the server fails; after a refusal not before kubelet's next process.
     if (answer.kind === 'unreachable' || (answer.kind === 'refused' && answer.status >= 500)) return
-    this.#answered = invocationId
-    if (answer.kind === 'refused')
-      return this.#sayOnce(`what kubelet runs is not compared with what was meant: /configz cannot be read: ${answer.detail}`)
+    this.#checked = invocationId
+    if (answer.kind === 'refused') return this.#logOnce(`${NOT_COMPARED}: cannot read /configz: ${answer.detail}`)
     const comparison = await compare(answer.object, unit)
-    if (!comparison.ok) return this.#sayOnce(`what kubelet runs is not compared with what was meant: ${comparison.detail}`)
+    if (!comparison.ok) return this.#logOnce(`${NOT_COMPARED}: ${comparison.detail}`)
     const { differences } = comparison
-    if (differences.length === 0) return log.debug('kubelet runs what was meant')
+    if (differences.length === 0) return log.debug("kubelet's running config matches its config file")
     const named = differences.slice(0, MOST_NAMED).map(describe)
     const more = differences.length > named.length ? ` and ${differences.length - named.length} more` : ''
-    log.warn(`kubelet runs something else than its config says: ${named.join('; ')}${more}`, { invocationId })
+    log.warn(`kubelet's running config differs from its config file: ${named.join('; ')}${more}`, { invocationId })
   }
 
-  #sayOnce(text: string): void {
-    if (text === this.#said) return
-    this.#said = text
+  #logOnce(text: string): void {
+    if (text === this.#logged) return
+    this.#logged = text
     this.#options.log.info(text)
   }
 }

@@ -1,30 +1,37 @@
 /**
- * What preflight has to say of a candidate: findings, each about one place of the config, and the report they add up to. Data only. Every part of
- * preflight returns findings; nothing but the report decides what becomes of the candidate.
+ * The results of preflight: findings, each about one place of the config, and the report that
+ * contains them. Data only. Every part of preflight returns findings; only the report decides
+ * whether the candidate is accepted.
  */
 
 import type { FieldPath } from '../kubelet/field-path.ts'
+import type { Position } from '../kubelet/text-position.ts'
 
-/** The rule of the findings that say what waits for a drained node. */
+export type { Position }
+
+/** The rule of findings about changes that wait for a drained node. */
 export const REQUIRE_DRAIN = 'policy/require-drain'
 
-/** `refuse`: kubelet must not get it. `warn`: it works, but hardly as meant. `info`: good to know. */
+/**
+ * `refuse`: kubelet must not get the config. `warn`: the config works, but probably not as
+ * intended. `info`: for information only.
+ */
 export type Severity = 'refuse' | 'warn' | 'info'
 
-/** Both from 1; columns count UTF-16 units. */
-export interface Position {
-  readonly line: number
-  readonly column: number
-}
-
 export interface Finding {
-  /** Which check speaks: stable, lower case, as in `fields/unknown-key`, `node/reserved-memory`, `policy/guarded`. */
+  /**
+   * The check that reports it: stable, lower case, such as `fields/unknown-key`,
+   * `node/reserved-memory`, `policy/guarded`.
+   */
   readonly rule: string
   readonly severity: Severity
-  /** Which of the two error texts of the Node status a refusal shows: kubelet could not read it, or would not take it. */
+  /**
+   * Selects one of the two error texts of the Node status: kubelet could not load the config, or
+   * its validation failed.
+   */
   readonly reason: 'load' | 'validate'
   readonly path: FieldPath
-  /** undefined: of the whole document, or of a field that is not there. */
+  /** undefined: the finding is about the whole document, or about a field that is not set. */
   readonly position: Position | undefined
   /** What is wrong, in one line, without the value where it could be a secret. */
   readonly problem: string
@@ -32,12 +39,12 @@ export interface Finding {
   readonly advice: string | undefined
 }
 
-/** What one part of preflight came to. `unjudged`: it could not tell, and the others decide. */
+/** The result of one part of preflight. `unjudged`: it could not run; the other parts decide. */
 export interface PartResult {
-  /** As in `kubelet`, `fields`, `node`, `change`. */
+  /** Such as `kubelet`, `fields`, `node`, `change`. */
   readonly part: string
   readonly outcome: 'accepted' | 'refused' | 'unjudged'
-  /** What it went by, or why it could not tell: `kubelet 1.20.2 loaded and validated it in 140 ms`. */
+  /** What it checked, or why it could not: `kubelet 1.20.2 loaded and validated the config`. */
   readonly detail: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * What preflight is asked and what it answers with: the contract between its parts, whoever puts them together, and the command line. Types only.
- * The daemon asks the same question before each restart as `validate` does by hand.
+ * Input and output of preflight: the contract between its parts, the composition and the command
+ * line. Types only. The daemon runs the same checks before each restart as `validate` does by hand.
  */
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'
@@ -10,56 +10,59 @@ import type { Finding, PartResult, Report } from './finding.ts'
 import type { KubeletVersion } from './kubelet-version.ts'
 
 export interface InspectedConfig {
-  /** For people: `kubelet.yaml`, `configmap/kube-system/my-config:kubelet`. */
+  /** For display: `kubelet.yaml`, `configmap/kube-system/my-config:kubelet`. */
   readonly name: string
-  /** Every file that would lie in the checkpoint: a config may name the others by relative paths. */
+  /** Every file of the checkpoint: a config may name the others by relative paths. */
   readonly files: ConfigMapData
-  /** Which of them kubelet reads. */
+  /** Name of the file that kubelet reads. */
   readonly key: string
 }
 
 export interface InspectOptions {
-  /** The kubelet that judges. undefined: that of the unit, where there is one. */
+  /** Path of the kubelet that judges the config. undefined: the unit's kubelet, if there is one. */
   readonly kubelet: string | undefined
-  /** What the fields are checked for. undefined: the version of the kubelet that judges. Where it is of another version, it is not asked. */
+  /**
+   * Version that the fields are checked for. undefined: the version of that kubelet. A kubelet of
+   * another version does not judge the config.
+   */
   readonly version: KubeletVersion | undefined
-  /** undefined: as the settings have it. */
+  /** undefined: as in the settings. */
   readonly unknownKeys: 'warn' | 'refuse' | undefined
-  /** Also the stage that takes seconds: what kubelet rejects only while it starts. */
+  /** Whether to run the deep stage too, which takes seconds: what kubelet rejects only at start. */
   readonly deep: 'no' | 'if-possible' | 'demanded'
-  /** Whether the config is for this machine: its facts, its active config and its kubelet's flags count. */
+  /** Whether the config is for this machine: use its facts, active config and kubelet flags. */
   readonly node: boolean
 }
 
 export type Inspect = (config: InspectedConfig, options: InspectOptions) => Promise<Report>
 
 /** The kubelet that a config is for. */
-export interface KubeletToAsk {
+export interface TargetKubelet {
   readonly binary: string
-  /** Its real arguments, without its own name. */
+  /** Its real arguments, without the program name. */
   readonly flags: readonly string[]
 }
 
 /** The node that a config is for. */
-export interface NodeToAsk {
+export interface TargetNode {
   readonly flags: readonly string[]
-  /** The folder that kubelet finds the config in: relative paths lead from there. */
+  /** The directory of the config: relative paths in it start there. */
   readonly folder: string
-  /** What runs there now. undefined: that is not known. */
+  /** The config that runs there now. undefined: unknown. */
   readonly running: KubeletConfig | undefined
   readonly kubeletPid: number | undefined
 }
 
-/** Whom a config is for, as far as that is known. */
+/** The target of a config, as far as it is known. */
 export interface Recipient {
-  readonly kubelet: KubeletToAsk | undefined
+  readonly kubelet: TargetKubelet | undefined
   readonly version: KubeletVersion | undefined
-  /** undefined: the config is for no node in particular. */
-  readonly node: NodeToAsk | undefined
+  /** undefined: the config is not for a particular node. */
+  readonly node: TargetNode | undefined
   readonly unknownKeys: 'warn' | 'refuse'
 }
 
-/** What a part is asked about. */
+/** The input of a part. */
 export interface PartInput extends Recipient {
   readonly config: InspectedConfig
   readonly document: ConfigDocument
@@ -69,30 +72,34 @@ export interface PartInput extends Recipient {
 /** One part: `kubelet`, `kubelet-start` (the deep stage), `fields`, `node`, `change`. */
 export interface InspectPart {
   readonly name: string
-  /** It takes seconds, and is asked only about what the others let pass. */
+  /** It takes seconds and runs only if no other part refuses the config. */
   readonly slow: boolean
-  /** undefined: it has no business with what was asked, and is not mentioned. */
+  /** undefined: the part does not apply, and the report does not mention it. */
   run(subject: PartInput): Promise<PartReport | undefined>
 }
+
 export interface PartReport {
   readonly outcome: PartResult['outcome']
   readonly detail: string
   readonly findings: readonly Finding[]
 }
 
-/** One field whose meaning differs, defaults and spelling aside. */
+/** One field whose meaning differs: defaults and spellings count as equal. */
 export interface ConfigChange {
   readonly path: FieldPath
-  /** undefined: not set. Never a secret: `staticPodURLHeader` is replaced by a word that says so. */
+  /** undefined: not set. Never a secret: a placeholder replaces `staticPodURLHeader`. */
   readonly before: unknown
   readonly after: unknown
-  /** Class of risk, as in `restart`, `drain`, `reboot`. */
+  /** Risk class, such as `restart`, `drain`, `reboot`. */
   readonly risk: string
   /** What that class means, in one line. */
   readonly meaning: string | undefined
-  /** What the change policy of this agent makes of it; undefined: it was not asked. `rule` names what decided. */
+  /**
+   * Decision of this agent's change policy; `rule` names the deciding rule. undefined: not
+   * evaluated.
+   */
   readonly policy: { readonly outcome: 'allowed' | 'denied' | 'drain'; readonly rule: string | undefined } | undefined
 }
 
-/** @param version whose defaults fill in what is not set; undefined: that of the unit's kubelet, where there is one */
+/** @param version supplies the defaults; undefined: that of the unit's kubelet, if there is one */
 export type Compare = (before: KubeletConfig, after: KubeletConfig, version: KubeletVersion | undefined) => Promise<readonly ConfigChange[]>

@@ -6,7 +6,7 @@ export interface KubeletVersion {
   readonly patch: number
 }
 
-/** Takes `Kubernetes v1.20.2`, `v1.27.3+k3s1`, `1.30`. undefined: it is none. */
+/** Accepts `Kubernetes v1.20.2`, `v1.27.3+k3s1`, `1.30`. undefined: not a version. */
 export function parseVersion(text: string): KubeletVersion | undefined {
   const [, major, minor, patch = '0'] = /(?:^|\sv?|^v)(\d{1,3})\.(\d{1,3})(?:\.(\d{1,4}))?(?:[-+.\s]|$)/.exec(text.trim()) ?? []
   if (major === undefined || minor === undefined) return undefined

@@ -1,4 +1,4 @@
-/** Where to point for a place that may not be in the text: there, or at the nearest thing around it. Pure. */
+/** Finds the position of a path: its own, or that of the nearest enclosing path. Pure. */
 
 import type { FieldPath } from '../kubelet/field-path.ts'
 import type { ConfigDocument } from './document.ts'

@@ -1,6 +1,6 @@
 /**
- * The parts of preflight, each behind the one interface that a report is put together from: the rules about fields, this node, what changes, and kubelet itself. The
- * rules are elsewhere; what has to be found out for them is passed in.
+ * The parts of preflight behind their common interface: field rules, node rules, change rules, and
+ * kubelet itself. The rules are in other modules; the facts they need are passed in.
  */
 
 import { formatPath } from '../kubelet/field-path.ts'
@@ -11,7 +11,6 @@ import { overlayFlags } from './change/overlay-flags.ts'
 import { findOverridden } from './change/overridden.ts'
 import { checkFields } from './check-fields.ts'
 import { type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
-import { nameField } from './heed-kubelet.ts'
 import type { InspectPart, PartInput, PartReport } from './inspection.ts'
 import type { Judge, JudgeStage } from './kubelet/judgement.ts'
 import { formatVersion } from './kubelet-version.ts'
@@ -19,12 +18,13 @@ import { checkNode, findNeeds } from './node/check-node.ts'
 import type { NodeOptions } from './node/node-view.ts'
 import type { SurroundingNeeds, Surroundings } from './node/surroundings.ts'
 import { type ChangePolicy, checkPolicy } from './policy/check-policy.ts'
+import { nameField } from './reconcile.ts'
 
 export interface PartSources {
   surroundings(needs: SurroundingNeeds): Promise<Surroundings>
   policy(): ChangePolicy
   readonly judge: Judge
-  /** Calls off what takes long. */
+  /** Aborts long checks. */
   readonly signal: AbortSignal
 }
 
@@ -33,27 +33,27 @@ export function listParts(sources: PartSources): readonly InspectPart[] {
     { name: 'fields', slow: false, run: async (subject) => checkFieldRules(subject) },
     { name: 'node', slow: false, run: (subject) => checkNodeRules(subject, sources) },
     { name: 'change', slow: false, run: async (subject) => checkChangeRules(subject, sources.policy()) },
-    { name: 'kubelet', slow: false, run: (subject) => askKubelet(subject, sources, 'load') },
+    { name: 'kubelet', slow: false, run: (subject) => judgeByKubelet(subject, sources, 'load') },
     {
       name: 'kubelet-start',
       slow: true,
-      run: async (subject) => (subject.options.deep !== 'no' ? askKubelet(subject, sources, 'deep') : undefined),
+      run: async (subject) => (subject.options.deep !== 'no' ? judgeByKubelet(subject, sources, 'deep') : undefined),
     },
   ]
 }
 
 function checkFieldRules({ document, version, unknownKeys, node, kubelet }: PartInput): PartReport {
   const flags = collectFlags((node ?? kubelet)?.flags ?? [])
-  // The whole of it: what a flag sets may be a part of what the config sets.
+  // The whole config: a flag may set only a part of a field.
   const { config: overrides } = overlayFlags(document.config, flags, version)
   const count = Object.keys(document.config).filter((name) => name !== 'apiVersion' && name !== 'kind').length
-  const whose = version === undefined ? 'every kubelet' : `kubelet ${formatVersion(version)}`
-  // Which gates kubelet's flags name is no doing of the config's.
+  const whose = version === undefined ? 'every kubelet version' : `kubelet ${formatVersion(version)}`
+  // Findings about gates that only kubelet's flags name are not about the config.
   const gates = isObject(document.config.featureGates) ? document.config.featureGates : {}
   const isOwn = ({ path: [field, gate] }: Finding) => field !== 'featureGates' || gate === undefined || Object.hasOwn(gates, gate)
   return conclude(
     checkFields(document, { version, unknownKeys, overrides }).filter(isOwn),
-    `${count} ${count === 1 ? 'field' : 'fields'} held against the rules of ${whose}`,
+    `${count} ${count === 1 ? 'field' : 'fields'} checked against the rules of ${whose}`,
   )
 }
 
@@ -65,12 +65,12 @@ async function checkNodeRules(
   const { flags, folder, running, kubeletPid } = node
   const options: NodeOptions = { version, flags: collectFlags(flags), folder, files: Object.keys(config.files), running, kubeletPid }
   const found = await surroundings(findNeeds(document.config, options))
-  return conclude(checkNode(document.config, document, found, options), 'held against this node')
+  return conclude(checkNode(document.config, document, found, options), 'checked against this node')
 }
 
 function checkChangeRules({ document, node, version }: PartInput, policy: ChangePolicy): PartReport | undefined {
   if (node === undefined) return undefined
-  if (node.running === undefined) return checkUnseenChange(policy)
+  if (node.running === undefined) return checkUnknownChange(policy)
   const changes = compareConfigs(node.running, document.config, version)
   const { findings, requiresDrain } = checkPolicy(changes, policy, document)
   const overridden = findOverridden(changes, collectFlags(node.flags), document)
@@ -81,18 +81,18 @@ function checkChangeRules({ document, node, version }: PartInput, policy: Change
       reason: 'validate',
       path,
       position: document.locate(path),
-      problem: `${formatPath(path)} changes on a drained node only`,
-      advice: 'drain the node, and it is activated',
+      problem: `${formatPath(path)} changes only on a drained node`,
+      advice: 'drain the node; the agent then activates the config',
     }),
   )
   return conclude([...findings, ...overridden, ...drain], `${changes.length} ${changes.length === 1 ? 'field changes' : 'fields change'}`)
 }
 
-/** What changes is not known: a policy that restricts nothing has nothing against it, and any other might. */
-function checkUnseenChange({ base, deny, requireDrain }: ChangePolicy): PartReport {
-  const detail = 'what runs now cannot be read'
+/** The changes are unknown: refused unless the policy restricts nothing. */
+function checkUnknownChange({ base, deny, requireDrain }: ChangePolicy): PartReport {
+  const detail = "kubelet's current config cannot be read"
   if (base === 'open' && deny.length === 0 && requireDrain.length === 0) return { outcome: 'unjudged', detail, findings: [] }
-  const problem = `${detail}, so the policy for changes cannot be held against it`
+  const problem = `${detail}, so the change policy cannot be checked`
   const finding: Finding = {
     rule: 'policy/unseen',
     severity: 'refuse',
@@ -105,12 +105,12 @@ function checkUnseenChange({ base, deny, requireDrain }: ChangePolicy): PartRepo
   return { outcome: 'refused', detail, findings: [finding] }
 }
 
-async function askKubelet(subject: PartInput, { judge, signal }: PartSources, stage: JudgeStage): Promise<PartReport> {
+async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources, stage: JudgeStage): Promise<PartReport> {
   const { kubelet, config, document, options, version } = subject
   if (kubelet === undefined) {
-    const detail =
-      options.version !== undefined && version !== undefined ? `no kubelet ${formatVersion(version)} is at hand` : 'no kubelet is at hand'
-    return { outcome: 'unjudged', detail, findings: [] }
+    const isForVersion = options.version !== undefined && version !== undefined
+    const name = isForVersion ? `kubelet ${formatVersion(version)}` : 'kubelet'
+    return { outcome: 'unjudged', detail: `no ${name} is available`, findings: [] }
   }
   const judgement = await judge.judge({ ...kubelet, files: config.files, key: config.key, stage, signal })
   switch (judgement.kind) {
@@ -118,7 +118,7 @@ async function askKubelet(subject: PartInput, { judge, signal }: PartSources, st
     case 'unjudged':
       return { outcome: judgement.kind, detail: judgement.detail, findings: [] }
     case 'refused': {
-      const path = nameField(judgement.words)
+      const path = nameField(judgement.message)
       const position: Position | undefined = path.length === 0 ? undefined : document.locate(path)
       const finding: Finding = {
         rule: stage === 'load' ? 'kubelet/load' : 'kubelet/start',
@@ -126,10 +126,10 @@ async function askKubelet(subject: PartInput, { judge, signal }: PartSources, st
         reason: judgement.reason,
         path,
         position,
-        problem: judgement.words,
+        problem: judgement.message,
         advice: undefined,
       }
-      return { outcome: 'refused', detail: `${kubelet.binary} would not start with it`, findings: [finding] }
+      return { outcome: 'refused', detail: `${kubelet.binary} would not start with this config`, findings: [finding] }
     }
   }
 }

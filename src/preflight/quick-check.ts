@@ -1,7 +1,8 @@
 /**
- * A config judged in process, by itself: decoded, and held against the rules that every kubelet has. It refuses only what kubelet would fail on. It takes
- * no time, so that it is all that a fallback is asked; for the rest there is `src/preflight/`. Which of the two reasons a failure has decides which text the
- * Node status shows: `load` is what keeps kubelet from reading the config, `validate` what it says of one that it has read.
+ * The in-process check of a config alone: decodes it and applies the rules that hold for every
+ * kubelet version. It refuses only what kubelet would fail on, and takes no time: for a fallback it
+ * is the only check. The reason of a refusal selects the text of the Node status: `load` means that
+ * kubelet cannot read the config, `validate` that its validation fails.
  */
 
 import type { PreflightResult } from '../decision/verdict.ts'
@@ -12,17 +13,18 @@ import type { PreflightRequest } from '../ports/preflight.ts'
 export async function decodeAndCheck({ source, data }: Pick<PreflightRequest, 'source' | 'data'>): Promise<PreflightResult> {
   const key = source.kubeletConfigKey
   const text = Object.hasOwn(data, key) ? data[key] : undefined
-  if (text === undefined) return { kind: 'refused', reason: 'load', detail: `the ConfigMap has no key ${key}; it has ${listKeys(data)}` }
+  if (text === undefined)
+    return { kind: 'refused', reason: 'load', detail: `the ConfigMap has no key ${key} (its keys: ${listKeys(data)})` }
   const decoded = decodeConfig(text, await loadParser(text))
   if (!decoded.ok) return { kind: 'refused', reason: 'load', detail: decoded.detail }
-  // Tables of rules, in the memory of none but who judges.
+  // Loaded on demand: the tables of rules take memory.
   const { validateConfig } = await import('./validate-config.ts')
   const problems = validateConfig(decoded.config)
   if (problems.length > 0) return { kind: 'refused', reason: 'validate', detail: `invalid configuration: ${problems.join('; ')}` }
   return { kind: 'accepted', remarks: decoded.remarks, drain: [] }
 }
 
-/** The names of its files, as far as they fit into a line. */
+/** The names of the files, cut to fit into a line. */
 export function listKeys(data: PreflightRequest['data']): string {
   const keys = Object.keys(data)
   return keys.length === 0 ? 'none' : keys.join(', ').slice(0, 200)

@@ -1,10 +1,12 @@
 /**
- * A candidate out of its text: what kubelet decodes it to, and where everything stands. It takes exactly what `kubelet/decode.ts` takes, whose rules it uses.
- * Pure; the YAML library is loaded only for a text that is no JSON.
+ * Parses the text of a candidate into the config that kubelet decodes, with positions. It accepts
+ * exactly what `kubelet/decode.ts` accepts, and uses its rules. Pure; loads the YAML library only
+ * for a text that is not JSON.
  */
 
-import { findProblem, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
+import { EMPTY_CONFIG, findProblem, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
 import { findOffset, type JsonLayout, layOut, parseJson } from '../kubelet/json.ts'
+import { positionAt } from '../kubelet/text-position.ts'
 import { isObject } from '../values/is-object.ts'
 import type { ConfigDocument } from './document.ts'
 import type { Position } from './finding.ts'
@@ -14,7 +16,7 @@ export type DocumentResult =
   | { readonly ok: false; readonly detail: string; readonly position: Position | undefined }
 
 export async function readDocument(text: string): Promise<DocumentResult> {
-  if (text.trim() === '') return { ok: false, detail: 'it is empty', position: undefined }
+  if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG, position: undefined }
   return looksLikeJson(text) ? readJson(text) : readYaml(text)
 }
 
@@ -31,25 +33,20 @@ async function readYaml(text: string): Promise<DocumentResult> {
 function readJson(text: string): DocumentResult {
   const parsed = parseJson(text)
   if (!parsed.ok) {
-    const position = parsed.offset === undefined ? undefined : placeOf(text, parsed.offset)
+    const position = parsed.offset === undefined ? undefined : positionAt(text, parsed.offset)
     return { ok: false, detail: parsed.detail, position }
   }
   const problem = findProblem(parsed.value, text)
   const layout = layOut(text)
   const locate: ConfigDocument['locate'] = (path) => locateIn(text, layout, path)
   if (problem !== undefined) return { ok: false, detail: problem.detail, position: locate(problem.path) }
-  const repeated = layout.repeated.map(({ path, offset }) => ({ path, position: placeOf(text, offset) }))
+  const repeated = layout.repeated.map(({ path, offset }) => ({ path, position: positionAt(text, offset) }))
   return { ok: true, document: { text, config: asConfig(parsed.value), locate, repeated } }
 }
 
 function locateIn(text: string, layout: JsonLayout, path: readonly (string | number)[]): Position | undefined {
   const offset = path.length === 0 ? undefined : findOffset(layout, path)
-  return offset === undefined ? undefined : placeOf(text, offset)
-}
-
-function placeOf(text: string, offset: number): Position {
-  const before = text.slice(0, offset)
-  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
+  return offset === undefined ? undefined : positionAt(text, offset)
 }
 
 function asConfig(value: unknown): KubeletConfig {

@@ -1,27 +1,32 @@
 /**
- * What the findings of all parts add up to. Pure. A candidate is refused if anything refuses it. It is accepted only if a part that reads the whole
- * of it took it: that nothing was found against it by those who look at one side of it is no proof. Anything else cannot be judged.
+ * Combines the results of all parts into a report. Pure. If any part refuses the candidate, it is
+ * refused. It is accepted only if a part that reads the whole config accepted it: parts that check
+ * one aspect cannot prove it good. Otherwise the outcome is `unjudged`.
  */
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Finding, PartResult, Report, Severity } from './finding.ts'
 
-/** Those that read a config as kubelet does; the others only ever object. */
+/** Parts that read the whole config, as kubelet does. The other parts can only object. */
 const READERS: readonly string[] = ['kubelet', 'kubelet-start', 'fields']
 
-/** @param demanded parts that were asked for by name: without their word the candidate is not accepted */
+/** @param demanded parts the user requested: the candidate is accepted only if they accept it */
 export function assembleReport(parts: readonly PartResult[], findings: readonly Finding[], demanded: readonly string[] = []): Report {
   return { outcome: decide(parts, findings, demanded), findings: sortFindings(findings), parts }
 }
 
 function decide(parts: readonly PartResult[], findings: readonly Finding[], demanded: readonly string[]): Report['outcome'] {
   if (parts.some(({ outcome }) => outcome === 'refused') || findings.some(({ severity }) => severity === 'refuse')) return 'refused'
-  const took = (name: string) => parts.some(({ part, outcome }) => part === name && outcome === 'accepted')
-  return READERS.some(took) && demanded.every(took) ? 'accepted' : 'unjudged'
+  const accepts = (name: string) => parts.some(({ part, outcome }) => part === name && outcome === 'accepted')
+  return READERS.some(accepts) && demanded.every(accepts) ? 'accepted' : 'unjudged'
 }
 
 const RANK: Readonly<Record<Severity, number>> = { refuse: 0, warn: 1, info: 2 }
 
-/** The most severe first, then those of the whole document, then in the order of the text, then those of fields that are not there. Each once, as severe as anybody has it. */
+/**
+ * The most severe first; then findings about the whole document, then those with a position in the
+ * order of the text, then those about fields that are not set. Of equal findings the most severe
+ * one stays.
+ */
 function sortFindings(findings: readonly Finding[]): Finding[] {
   const sorted = [...findings].sort(
     (a, b) =>
@@ -45,7 +50,7 @@ function placeOf({ position, path }: Finding): number {
   return path.length === 0 ? 0 : 2
 }
 
-/** Not `localeCompare`: the order must not depend on the machine. */
+/** Not `localeCompare`: the order must not depend on the machine's locale. */
 function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,6 +1,7 @@
 /**
- * The rules of kubelet's own validation that hold in every version from 1.20 on, whatever its feature gates, so that nothing is refused here that a kubelet would
- * take. Pure. The rules are preflight's; this is what is left of them for one who has only the config, and neither a version nor a text.
+ * The rules of kubelet's own validation that hold in every version since 1.20, whatever the feature
+ * gates: it never refuses a config that some kubelet would accept. Pure. The rules are preflight's;
+ * these are the ones that need neither a version nor the text of the config.
  */
 
 import type { KubeletConfig } from '../kubelet/decode.ts'
@@ -8,7 +9,7 @@ import { listRules } from './check-fields.ts'
 import { weigh } from './fields/complaint.ts'
 import { findGateState } from './fields/gate-stages.ts'
 
-/** What kubelet would not start with. */
+/** Problems that keep kubelet from starting. */
 export function validateConfig(config: KubeletConfig): string[] {
   const complaints = listRules({ config, version: undefined, gate: (name) => findGateState(name, config, undefined) })
   return complaints.filter((complaint) => weigh(complaint, undefined) === 'refuse').map(({ problem }) => problem)

@@ -3,10 +3,12 @@
  * copied with chcon(1), because Node.js cannot set extended attributes, and only if SELinux is
  * enabled.
  */
-import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { describeFailure, runCommandSync, succeeded } from '../process/run-command.ts'
 import { codedError, errorCode } from '../values/errors.ts'
+
+const LIMITS = { timeoutMs: 10_000, maxOutputBytes: 1 << 16 }
 
 export interface FileOwnership {
   /** Gives `path` this owner, and the security context that `like` has. */
@@ -40,7 +42,14 @@ export class SystemFileOwnership implements FileOwnership {
     // The agent owns a new file. Without CAP_CHOWN some systems refuse even a chown to the current
     // owner.
     if (owner.uid !== process.geteuid?.() || owner.gid !== process.getegid?.()) chown(path, owner, like)
-    if (this.#hasSelinux()) execFileSync(this.#chcon, [`--reference=${like}`, '--', path], { timeout: 10_000, stdio: 'pipe' })
+    if (this.#hasSelinux()) this.#copyContext(path, like)
+  }
+
+  #copyContext(path: string, like: string): void {
+    const result = runCommandSync(this.#chcon, [`--reference=${like}`, '--', path], LIMITS)
+    if (succeeded(result)) return
+    const message = `cannot copy the SELinux context of ${like} to ${path}: ${describeFailure(result)}`
+    throw codedError('selinux-context', message)
   }
 
   /** In a container the directory exists, but no SELinux file system is mounted on it. */

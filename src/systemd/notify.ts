@@ -4,8 +4,8 @@
  * socket is removed from the environment first, because no plugin, systemctl or flock that the
  * agent starts may use it. Never throws; only the end of the agent waits for it.
  */
-import { execFile } from 'node:child_process'
 import type { Log } from '../ports/log.ts'
+import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
 
 /** What systemd expects from this process, according to its environment. */
 export interface Supervision {
@@ -74,18 +74,12 @@ export class Notifier {
     }
   }
 
-  /** undefined: success. */
-  #run(assignments: readonly string[]): Promise<string | undefined> {
+  /** Returns the problem. undefined: systemd received the message. */
+  async #run(assignments: readonly string[]): Promise<string | undefined> {
     const { command, socket, timeoutMs } = this.#options
     const env = { ...ENVIRONMENT, NOTIFY_SOCKET: socket }
-    const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 1 << 16, env } as const
-    return new Promise((resolve) => {
-      execFile(command, assignments, limits, (error, _output, complaint) => {
-        if (error === null) resolve(undefined)
-        else if (error.killed) resolve(`no answer within ${timeoutMs / 1000} s`)
-        else resolve(complaint.trim().slice(0, 500) || error.message)
-      })
-    })
+    const result = await runCommand(command, assignments, { timeoutMs, maxOutputBytes: 1 << 16, env })
+    return succeeded(result) ? undefined : describeFailure(result)
   }
 
   #report(problem = ''): void {

@@ -5,11 +5,11 @@
  * be that of systemd's own child. systemctl runs with an argument list, a time limit and an
  * environment of its own, without a shell and without the agent's NOTIFY_SOCKET.
  */
-import { type ExecFileException, execFile } from 'node:child_process'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { KubeletProcess, UnitActivity, UnitState } from '../decision/unit-state.ts'
 import type { CommandOutcome, Unit } from '../ports/unit.ts'
+import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
 import { codedError, errorCode } from '../values/errors.ts'
 import type { ActivationChoice } from './activation-kinds.ts'
 import { asArguments, flagValue } from './flags.ts'
@@ -206,22 +206,13 @@ export class Systemctl implements Unit {
   }
 
   /** Never rejects. */
-  #run(parameters: readonly string[]): Promise<Answer> {
+  async #run(parameters: readonly string[]): Promise<Answer> {
     const { systemctl, timeoutMs } = this.#options
-    const limits = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: 1 << 20, env: ENVIRONMENT } as const
-    return new Promise((resolve) => {
-      execFile(systemctl, [...parameters], limits, (error, output, complaint) => {
-        if (error === null) resolve({ ok: true, output })
-        else resolve({ ok: false, output, detail: `systemctl ${parameters[0]}: ${describeFailure(error, complaint, timeoutMs)}` })
-      })
-    })
+    const result = await runCommand(systemctl, parameters, { timeoutMs, maxOutputBytes: 1 << 20, env: ENVIRONMENT })
+    const output = result.stdout
+    if (succeeded(result)) return { ok: true, output }
+    return { ok: false, output, detail: `systemctl ${parameters[0]}: ${describeFailure(result)}` }
   }
-}
-
-function describeFailure(error: ExecFileException, complaint: string, timeoutMs: number): string {
-  if (error.killed) return `no answer within ${timeoutMs / 1000} s`
-  const message = complaint.trim().slice(0, 500)
-  return message === '' ? (typeof error.code === 'number' ? `exit code ${error.code}` : error.message) : message
 }
 
 /**

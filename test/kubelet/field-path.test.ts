@@ -1,7 +1,7 @@
 import t from 'tap'
 import { formatPath } from '../../src/kubelet/field-path.ts'
 
-t.test('as people would write it', (t) => {
+t.test('formats a path', (t) => {
   t.equal(formatPath(['authentication', 'x509', 'clientCAFile']), 'authentication.x509.clientCAFile')
   t.equal(formatPath(['reservedMemory', 0, 'limits']), 'reservedMemory[0].limits')
   t.equal(formatPath(['evictionHard', 'memory.available']), 'evictionHard["memory.available"]')

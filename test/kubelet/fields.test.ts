@@ -2,7 +2,7 @@ import t from 'tap'
 import type { Field } from '../../src/kubelet/field.ts'
 import { FIELDS, isFieldName, isKnown, listLeaves } from '../../src/kubelet/fields.ts'
 
-t.test('who knows a field', async (t) => {
+t.test('which versions know a field', async (t) => {
   const always: Field = { type: 'string' }
   const later: Field = { type: 'string', since: 23, gone: 30 }
   for (const minor of [18, 20, 37]) t.ok(isKnown(always, minor), `1.${minor}`)
@@ -15,7 +15,7 @@ t.test('who knows a field', async (t) => {
     t.notOk(isKnown(field, undefined))
 })
 
-t.test('leaves are what is set as a whole', async (t) => {
+t.test('leaves are the fields that are set as a whole', async (t) => {
   const leaves = new Map(listLeaves())
   t.equal(leaves.size, listLeaves().length, 'each once')
   for (const name of [
@@ -30,5 +30,5 @@ t.test('leaves are what is set as a whole', async (t) => {
   for (const name of ['authentication', 'authentication.x509', 'logging', 'reservedMemory.limits']) t.notOk(leaves.has(name), name)
   for (const name of leaves.keys()) t.ok(isFieldName(name.split('.')[0] ?? ''), name)
   const tops = new Set([...leaves.keys()].map((name) => name.split('.')[0]))
-  t.same([...tops], Object.keys(FIELDS), 'none is left out')
+  t.same([...tops], Object.keys(FIELDS), 'all fields have leaves')
 })

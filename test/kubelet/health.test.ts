@@ -13,7 +13,7 @@ const listen = (server: Server) =>
     server.listen(0, '127.0.0.1', () => resolve({ host: '127.0.0.1', port: (server.address() as AddressInfo).port }))
   })
 
-t.test('healthz: every way it can go', async (t) => {
+t.test('healthz: all outcomes', async (t) => {
   const probe = new NetworkHealthProbe(3600_000)
   const impatient = new NetworkHealthProbe(300)
   const server = createServer(({ url }, response) => {
@@ -36,11 +36,11 @@ t.test('healthz: every way it can go', async (t) => {
   t.match(await impatient.healthz(await listen(trickling)), { ok: false })
   const nonsense = createSocketServer((socket) => socket.on('error', () => {}).end('SSH-2.0-no\r\n'))
   t.match(await probe.healthz(await listen(nonsense)), { ok: false })
-  for (const one of [silent, trickling]) one.closeAllConnections()
-  for (const one of [silent, trickling, nonsense]) one.close()
+  for (const server of [silent, trickling]) server.closeAllConnections()
+  for (const server of [silent, trickling, nonsense]) server.close()
 })
 
-t.test('a socket accepts, or it does not', async (t) => {
+t.test('socketAccepts', async (t) => {
   const probe = new NetworkHealthProbe(3600_000)
   const path = join(t.testdir(), 's')
   t.equal(await probe.socketAccepts(path), false)
@@ -50,7 +50,7 @@ t.test('a socket accepts, or it does not', async (t) => {
   server.close()
 })
 
-t.test('where to look', async (t) => {
+t.test('the health endpoint of a config', async (t) => {
   const cases: [config: Record<string, unknown>, target: unknown][] = [
     [{}, { host: '127.0.0.1', port: 10248 }],
     [{ healthzPort: 0 }, undefined],

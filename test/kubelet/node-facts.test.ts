@@ -16,7 +16,7 @@ t.test('this machine', async (t) => {
   t.match(result.facts.kernel, /^\d/)
 })
 
-t.test('one line', async (t) => {
+t.test('the facts in one line', async (t) => {
   const result = await readNodeFacts(10_000, sources)
   if (!result.ok) return t.fail(result.detail)
   const facts = { ...result.facts, cpus: 1, kernel: '6.1.0', architecture: 'arm64' }
@@ -31,7 +31,7 @@ t.test('os-release', async (t) => {
   t.equal(findPrettyName(''), 'unknown')
 })
 
-t.test('never throws, and never waits long', async (t) => {
+t.test('never throws, and never exceeds its limit', async (t) => {
   const broken = { ...sources, memory: async () => Promise.reject(new Error('no /proc')) }
   t.same(await readNodeFacts(10_000, broken), { ok: false, detail: 'no /proc' })
   const stuck = { ...sources, memory: () => new Promise<never>(() => {}) }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { NANOS, parseQuantity } from '../../src/kubelet/quantity.ts'
 
-t.test('as upstream reads them', async (t) => {
+t.test('the same values as upstream', async (t) => {
   const cases: [string, bigint][] = [
     ['1', NANOS],
     ['0', 0n],
@@ -35,7 +35,7 @@ t.test('as upstream reads them', async (t) => {
   for (const [text, expected] of cases) t.equal(parseQuantity(text), expected, text)
 })
 
-t.test('what is none', async (t) => {
+t.test('texts that are not quantities', async (t) => {
   for (const text of [
     '',
     '.',
@@ -61,11 +61,11 @@ t.test('what is none', async (t) => {
 const digits = fc.bigInt({ min: 0n, max: 10n ** 9n })
 const suffix = fc.constantFrom('', 'm', 'k', 'M', 'G', 'Ki', 'Mi', 'Gi')
 
-t.test('a sum of equal parts is the whole, exactly', async () => {
+t.test('a count times a unit is exact', async () => {
   fc.assert(fc.property(digits, suffix, (count, unit) => parseQuantity(`${count}${unit}`) === count * (parseQuantity(`1${unit}`) ?? -1n)))
 })
 
-t.test('a fraction is what its digits say', async () => {
+t.test('a fraction is exact', async () => {
   fc.assert(
     fc.property(digits, fc.integer({ min: 0, max: 9 }), (count, places) => {
       const text = count.toString().padStart(places + 1, '0')
@@ -75,7 +75,7 @@ t.test('a fraction is what its digits say', async () => {
   )
 })
 
-t.test('a text of a megabyte is read as fast as it is long', async (t) => {
+t.test('a text of a megabyte takes linear time', async (t) => {
   const before = process.cpuUsage()
   const digits = '9'.repeat(1 << 20)
   for (const text of [`${digits}!`, `.${digits}!`, `${digits}.${digits}!`, `1e${digits}!`, 'e'.repeat(1 << 20)])
@@ -84,7 +84,7 @@ t.test('a text of a megabyte is read as fast as it is long', async (t) => {
   t.ok(process.cpuUsage(before).user < 5_000_000)
 })
 
-t.test('larger digits never make it smaller, and nothing throws or hangs', async () => {
+t.test('more digits never make a smaller value, and no text throws', async () => {
   fc.assert(fc.property(fc.string(), (text) => ['bigint', 'undefined'].includes(typeof parseQuantity(text))))
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2000 }), suffix, (length, unit) => {

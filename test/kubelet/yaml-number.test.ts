@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readGoNumber } from '../../src/kubelet/yaml-number.ts'
 
-t.test('a number, as Go resolves it', async (t) => {
+t.test('numbers that Go reads from a plain scalar', async (t) => {
   const numbers: [text: string, value: number][] = [
     ['0', 0],
     ['-0', 0],

@@ -11,7 +11,7 @@ const readDetail = (text: string) => {
   return parsed.ok ? undefined : parsed.detail
 }
 
-t.test('YAML 1.1, as gopkg.in/yaml.v2 has it', async (t) => {
+t.test('YAML 1.1 as in gopkg.in/yaml.v2', async (t) => {
   t.strictSame(readValue('a: yes\nb: off\nc: 0777\nd: 1_000\ne: ~\nf: "yes"\ng: 0x1F\n'), {
     a: true,
     b: false,
@@ -33,15 +33,15 @@ t.test('YAML 1.1, as gopkg.in/yaml.v2 has it', async (t) => {
   t.equal(readValue('# nothing\n'), null)
 })
 
-t.test('of two equal keys the last one counts, and it is said where', async (t) => {
+t.test('of duplicate keys the last one counts, with a remark', async (t) => {
   t.strictSame(parseDocument('a: 1\na: 2\nb:\n  x: 1\n  x: 2\n'), {
     ok: true,
     value: { a: 2, b: { x: 2 } },
-    remarks: ['the same key again at line 2, column 1: the last one counts', 'the same key again at line 5, column 3: the last one counts'],
+    remarks: ['duplicate key at line 2, column 1: the last one counts', 'duplicate key at line 5, column 3: the last one counts'],
   })
 })
 
-t.test('what is wrong is said with its place, and without the text', async (t) => {
+t.test('errors have a position and do not quote the text', async (t) => {
   t.match(readDetail('ok: 1\nsecret: "abc\n'), /at line \d+, column \d+$/)
   t.notMatch(readDetail('ok: 1\nsecret: "abc\n'), 'abc')
   t.match(readDetail('a: [1\n'), 'line 2, column 1')
@@ -50,7 +50,7 @@ t.test('what is wrong is said with its place, and without the text', async (t) =
   t.match(readDetail('a: 1\nb: \x00\n'), 'control characters are not allowed (at line 2)')
 })
 
-t.test('a text cannot cost more than it should', async (t) => {
+t.test('the cost of a text is bounded', async (t) => {
   const ten = (name: string) => Array(9).fill(`*${name}`).join(', ')
   t.match(
     readDetail(
@@ -58,12 +58,12 @@ t.test('a text cannot cost more than it should', async (t) => {
     ),
     'alias',
   )
-  t.match(readDetail('a: &x\n  b: *x\n'), 'within itself')
+  t.match(readDetail('a: &x\n  b: *x\n'), 'contains itself')
   t.match(readDetail(`a: ${'['.repeat(150)}${']'.repeat(150)}`), 'deep')
   t.match(readDetail('x'.repeat((4 << 20) + 1)), '4 MiB')
 })
 
-t.test('depth is refused before anything goes down it', async (t) => {
+t.test('too much depth is refused before anything recurses', async (t) => {
   const deep = 100_000
   const indented = (levels: number) => Array.from({ length: levels }, (_, level) => `${' '.repeat(level)}a:\n`).join('')
   for (const [name, text] of Object.entries({
@@ -77,15 +77,15 @@ t.test('depth is refused before anything goes down it', async (t) => {
     'the second document': `a: 1\n---\n${'['.repeat(deep)}`,
   })) {
     const documents = parseDocuments(text)
-    t.match(documents.ok ? 'accepted' : documents.detail, /^nested more than 100 deep at line \d+, column \d+$/, name)
+    t.match(documents.ok ? 'accepted' : documents.detail, /^nested more than 100 levels deep at line \d+, column \d+$/, name)
   }
   t.equal(readDetail(`a: ${'['.repeat(99)}${']'.repeat(99)}`), undefined)
   t.equal(readDetail(`${indented(99)}${' '.repeat(99)}a: 1\n`), undefined)
-  t.match(readDetail(`a: ${'['.repeat(100)}${']'.repeat(100)}`), 'nested more than 100 deep')
-  t.match(readDetail(indented(101)), 'nested more than 100 deep')
+  t.match(readDetail(`a: ${'['.repeat(100)}${']'.repeat(100)}`), 'nested more than 100 levels deep')
+  t.match(readDetail(indented(101)), 'nested more than 100 levels deep')
 })
 
-t.test('many names in a text cost no more than as many others', async (t) => {
+t.test('the cost of keys and anchors is linear', async (t) => {
   const each = (count: number, line: (index: number) => string) => Array.from({ length: count }, (_, index) => line(index)).join('')
   const costMs = (text: string) => {
     const before = process.cpuUsage()
@@ -93,11 +93,11 @@ t.test('many names in a text cost no more than as many others', async (t) => {
     const { user, system } = process.cpuUsage(before)
     return (user + system) / 1000
   }
-  // Compared with one another: half a minute and more, where each name is compared with every other.
+  // If each key were compared with every other, this would take more than half a minute.
   const plain = costMs(each(60_000, (index) => `- key${index}\n`))
   t.ok(costMs(each(60_000, (index) => `key${index}: 1\n`)) < plain * 10 + 1_000, 'keys')
   t.match(readDetail(`${each(1_001, (index) => `- &a${index} x\n`)}${each(1_001, (index) => `- *a${index}\n`)}`), 'more than 1000 aliases')
-  t.equal(readDetail(each(1_001, () => '- "*a"\n- |\n  *a\n')), undefined, 'a text that opens with a star is no alias')
+  t.equal(readDetail(each(1_001, () => '- "*a"\n- |\n  *a\n')), undefined, 'a string that starts with a star is not an alias')
 })
 
 t.test('several documents', async (t) => {
@@ -105,14 +105,14 @@ t.test('several documents', async (t) => {
     ok: true,
     documents: [
       { value: { a: 1 }, remarks: [] },
-      { value: { b: 3 }, remarks: ['the same key again at line 7, column 1: the last one counts'] },
+      { value: { b: 3 }, remarks: ['duplicate key at line 7, column 1: the last one counts'] },
     ],
   })
   t.match(parseDocuments('a: 1\n---\nb: [\n'), { ok: false })
   t.strictSame(parseDocuments(''), { ok: true, documents: [] })
 })
 
-t.test('no text makes it throw, and JSON reads as JSON', async () => {
+t.test('no text makes it throw, and JSON is read as JSON', async () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...'{}[]:-,&*!|>\'"%@`# \n\ta0?<~') })),

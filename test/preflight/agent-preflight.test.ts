@@ -32,7 +32,7 @@ const candidate = (key = 'key-1', fields: Partial<PreflightRequest> = {}): Prefl
   ...fields,
 })
 
-/** Judgements end when the test says so, and so does the time that the loop waits for them. */
+/** The test decides when checks finish, and when the loop's wait is over. */
 class World {
   nowUs = 0
   bootId = 'boot-1'
@@ -41,14 +41,14 @@ class World {
   done = 0
   readonly inspected: string[] = []
   readonly slept: number[] = []
-  readonly #judgements: PromiseWithResolvers[] = []
+  readonly #checks: PromiseWithResolvers[] = []
   readonly #sleeps: (() => void)[] = []
   readonly preflight = new AgentPreflight({
     inspect: ({ key }) => {
       this.inspected.push(key)
-      const judgement = withResolvers()
-      this.#judgements.push(judgement)
-      return judgement.promise
+      const check = withResolvers()
+      this.#checks.push(check)
+      return check.promise
     },
     decode: async () => ({ ...YES, remarks: ['decoded'] }),
     settings: () => this.settings,
@@ -65,18 +65,18 @@ class World {
     },
   })
 
-  /** Asks, and runs out of patience. */
-  async hurry(of: PreflightRequest): Promise<PreflightResult> {
-    const answer = this.preflight.check(of)
+  /** Checks a candidate, with a wait that is over at once. */
+  async hurry(candidate: PreflightRequest): Promise<PreflightResult> {
+    const result = this.preflight.check(candidate)
     for (const wake of this.#sleeps.splice(0)) wake()
-    return answer
+    return result
   }
 
   async end(which: number, report: Report | Error): Promise<void> {
-    const judgement = this.#judgements[which]
-    if (judgement === undefined) throw new Error(`there was no judgement ${which}`)
-    if (report instanceof Error) judgement.reject(report)
-    else judgement.resolve(report)
+    const check = this.#checks[which]
+    if (check === undefined) throw new Error(`no check ${which} was started`)
+    if (report instanceof Error) check.reject(report)
+    else check.resolve(report)
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
@@ -95,17 +95,17 @@ function withResolvers(): PromiseWithResolvers {
   return { promise, resolve, reject }
 }
 
-t.test('what is over soon is answered at once', async (t) => {
+t.test('a short check returns its result at once', async (t) => {
   const world = new World()
   const answer = world.preflight.check(candidate())
   t.same([...world.preflight.pending()], ['key-1'])
   await world.end(0, ACCEPTED)
   t.same(await answer, YES)
   t.same([...world.preflight.pending()], [])
-  t.same(world.slept, [700], 'the loop waits so long')
+  t.same(world.slept, [700], 'how long the loop waits')
 })
 
-t.test('what takes long goes on, says so, and is answered when it is asked for again', async (t) => {
+t.test('a long check is pending, continues, and returns its result at the next call', async (t) => {
   const world = new World()
   t.same(await world.hurry(candidate()), PENDING)
   t.same(await world.hurry(candidate()), PENDING)
@@ -115,10 +115,10 @@ t.test('what takes long goes on, says so, and is answered when it is asked for a
   t.equal(world.done, 1)
   t.same([...world.preflight.pending()], [])
   t.same(await world.preflight.check(candidate()), NO)
-  t.same(world.inspected, ['key-1'], 'judged once')
+  t.same(world.inspected, ['key-1'], 'checked once')
 })
 
-t.test('an answer is given once: who asks again, means it', async (t) => {
+t.test('a result is returned once; the next call checks again', async (t) => {
   const world = new World()
   await world.hurry(candidate())
   await world.end(0, REFUSED)
@@ -129,7 +129,7 @@ t.test('an answer is given once: who asks again, means it', async (t) => {
   t.same(world.inspected, ['key-1', 'key-1'])
 })
 
-t.test('several at the same time', async (t) => {
+t.test('several checks at the same time', async (t) => {
   const world = new World()
   await world.hurry(candidate('a'))
   await world.hurry(candidate('b'))
@@ -139,13 +139,13 @@ t.test('several at the same time', async (t) => {
   t.same(await world.preflight.check(candidate('b')), NO)
 })
 
-t.test('a fallback waits for nothing', async (t) => {
+t.test('a fallback is only decoded', async (t) => {
   const world = new World()
   t.match(await world.preflight.check(candidate('key-1', { fallback: true })), { kind: 'accepted', remarks: ['decoded'] })
   t.same([world.inspected, world.slept, [...world.preflight.pending()]], [[], [], []])
 })
 
-t.test('a judgement that breaks off lets nothing through, and is asked for again', async (t) => {
+t.test('a check that fails refuses the candidate, and runs again at the next call', async (t) => {
   const world = new World()
   await world.hurry(candidate())
   await world.end(0, new Error('disk'))
@@ -155,7 +155,7 @@ t.test('a judgement that breaks off lets nothing through, and is asked for again
   t.equal(world.inspected.length, 2)
 })
 
-t.test('what a judgement rests on: settings, this boot, and ten minutes', async (t) => {
+t.test('the basis changes with settings, boot, and every ten minutes', async (t) => {
   const world = new World()
   const first = world.preflight.basis()
   t.match(first, /^[0-9a-f]{16}$/)
@@ -172,7 +172,7 @@ t.test('what a judgement rests on: settings, this boot, and ten minutes', async 
   t.not(world.preflight.basis(), first)
 })
 
-t.test('what kubelet has said is forgotten when the basis changes, and only then', async (t) => {
+t.test('remembered judgements are dropped when the basis changes, and only then', async (t) => {
   const world = new World()
   await world.hurry(candidate('a'))
   t.equal(world.forgotten, 1)
@@ -180,51 +180,51 @@ t.test('what kubelet has said is forgotten when the basis changes, and only then
   t.equal(world.forgotten, 1)
   world.nowUs = 10 * MINUTE_US
   await world.hurry(candidate('a'))
-  t.equal(world.forgotten, 1, 'not while nothing is judged anew')
+  t.equal(world.forgotten, 1, 'not before the next check starts')
   await world.hurry(candidate('c'))
   t.equal(world.forgotten, 2)
 })
 
-t.test('an answer that nobody has fetched is none after a while', async (t) => {
+t.test('a result that was not collected expires with its basis', async (t) => {
   const later = async (change: (world: World) => PreflightRequest) => {
     const world = new World()
     await world.hurry(candidate())
     await world.end(0, REFUSED)
-    const answer = await world.hurry(change(world))
-    return { answer, judged: world.inspected.length }
+    const result = await world.hurry(change(world))
+    return { result, checks: world.inspected.length }
   }
-  t.same(await later(() => candidate()), { answer: NO, judged: 1 })
+  t.same(await later(() => candidate()), { result: NO, checks: 1 })
   const old = await later((world) => {
     world.nowUs = 10 * MINUTE_US
     return candidate()
   })
-  t.same(old, { answer: PENDING, judged: 2 })
+  t.same(old, { result: PENDING, checks: 2 })
   const set = await later((world) => {
     world.settings = {}
     return candidate()
   })
-  t.same(set, { answer: PENDING, judged: 2 })
+  t.same(set, { result: PENDING, checks: 2 })
   const moved = await later(() => candidate('key-1', { basePath: '/other' }))
-  t.same(moved, { answer: PENDING, judged: 2 }, 'nor where it would be another change')
+  t.same(moved, { result: PENDING, checks: 2 }, 'and with the running config')
 })
 
-t.test('answers that nobody fetches do not pile up, and none is lost that is due', async (t) => {
+t.test('results that nobody collects are dropped; pending checks are kept', async (t) => {
   const world = new World()
   const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`)
   for (const [index, key] of keys.entries()) {
     await world.hurry(candidate(key))
     if (index > 0) await world.end(index, REFUSED)
   }
-  t.same([...world.preflight.pending()], ['key-0'], 'what goes on is kept')
+  t.same([...world.preflight.pending()], ['key-0'], 'a pending check is kept')
   for (const key of keys.slice(-7)) t.same(await world.preflight.check(candidate(key)), NO, key)
-  t.equal(world.inspected.length, 20, 'the latest are kept')
-  t.same(await world.hurry(candidate('key-12')), PENDING, 'an older one is judged anew')
+  t.equal(world.inspected.length, 20, 'the latest results are kept')
+  t.same(await world.hurry(candidate('key-12')), PENDING, 'an older candidate is checked again')
   await world.end(0, ACCEPTED)
   t.same(await world.preflight.check(candidate('key-0')), YES)
   t.equal(world.inspected.length, 21)
 })
 
-t.test('a report as an answer', async (t) => {
+t.test('turns a report into a result', async (t) => {
   const warning = finding({ severity: 'warn', path: ['maxPod'], problem: 'no such field', position: { line: 3, column: 1 } })
   const drain = finding({ severity: 'info', rule: 'policy/require-drain', path: ['evictionHard', 'memory.available'] })
   const note = finding({ severity: 'info', problem: 'by the way' })
@@ -234,9 +234,9 @@ t.test('a report as an answer', async (t) => {
   ] as const
   t.same(toResult({ outcome: 'accepted', findings: [warning, drain, note], parts }), {
     kind: 'accepted',
-    remarks: ['maxPod (line 3, column 1): no such field', 'kubelet could not judge: no systemd'],
+    remarks: ['maxPod (line 3, column 1): no such field', 'the kubelet check could not run: no systemd'],
     drain: ['evictionHard["memory.available"]'],
   })
-  t.same(toResult({ outcome: 'unjudged', findings: [], parts: [] }), YES, 'that nobody can judge is no reason to refuse')
+  t.same(toResult({ outcome: 'unjudged', findings: [], parts: [] }), YES, 'an unjudged config is not refused')
   t.same(toResult({ ...REFUSED, findings: [warning, finding({ reason: 'load' })] }), { ...NO, reason: 'load' })
 })

@@ -16,7 +16,7 @@ async function check(lines: string, version: string | undefined, unknownKeys: 'w
 
 const brief = (findings: readonly Finding[]) => findings.map(({ rule, severity }) => `${severity} ${rule}`)
 
-t.test('each finding says where, what and what to do', async (t) => {
+t.test('a finding has position, problem and advice', async (t) => {
   t.strictSame(await check('kubeAPIQPS: -1\nmaxPod: 5\n', '1.20.2'), [
     {
       rule: 'fields/range',
@@ -34,16 +34,20 @@ t.test('each finding says where, what and what to do', async (t) => {
       path: ['maxPod'],
       position: { line: 4, column: 1 },
       problem: 'unknown field maxPod: kubelet ignores it',
-      advice: 'the nearest is maxPods',
+      advice: 'did you mean maxPods?',
     },
   ])
   t.match(await check('evictionSoft:\n  memory.available: 1Gi', '1.20.2'), [
     { position: { line: 4, column: 3 }, path: ['evictionSoft', 'memory.available'] },
   ])
-  t.match(await check('cgroupsPerQOS: false', '1.20.2'), [{ position: { line: 3, column: 1 } }], 'of what is not there, what asks for it')
+  t.match(
+    await check('cgroupsPerQOS: false', '1.20.2'),
+    [{ position: { line: 3, column: 1 } }],
+    'for a missing field, the field that requires it',
+  )
 })
 
-t.test('by version', async (t) => {
+t.test('findings by version', async (t) => {
   const cases: [lines: string, version: string | undefined, findings: string[]][] = [
     ['authentication: {anonymous: {enable: false}}', '1.30', ['warn fields/unknown-key']],
     ['port: 1\nport: 2', '1.30', ['warn fields/repeated-key']],
@@ -177,10 +181,10 @@ t.test('feature gates', async (t) => {
   ]
   for (const [gate, version, findings] of cases)
     t.strictSame(brief(await check(`featureGates: {${gate}}`, version)), findings, `${version}: ${gate}`)
-  t.match(await check('featureGates: {CPUManger: true}', '1.20'), [{ advice: 'the nearest is CPUManager' }])
+  t.match(await check('featureGates: {CPUManger: true}', '1.20'), [{ advice: 'did you mean CPUManager?' }])
 })
 
-t.test('flags win over the config', async (t) => {
+t.test('flags override the config', async (t) => {
   const read = await readDocument(`${HEAD}systemCgroups: /s\nshutdownGracePeriod: 30s\nport: -1\nfeatureGates: {CPUManager: true}\n`)
   if (!read.ok) throw new Error(read.detail)
   const overrides = { cgroupRoot: '/', port: 1, featureGates: { GracefulNodeShutdown: true } }
@@ -197,7 +201,7 @@ t.test('unknown keys can be refused', async (t) => {
   ])
 })
 
-t.test('its answer is bounded', async (t) => {
+t.test('number and length of findings are bounded', async (t) => {
   const many = Array.from({ length: 3000 }, (_, index) => `key${index}: 1\nkey${index}: 2\n`).join('')
   const findings = await check(many, '1.20')
   t.ok(findings.length <= 41, `${findings.length}`)
@@ -211,7 +215,7 @@ t.test('its answer is bounded', async (t) => {
   }
 })
 
-t.test('without a version it refuses nothing that some version takes', async () => {
+t.test('without a version it refuses only what every version refuses', async () => {
   const field = fc.constantFrom(...Object.keys(FIELDS))
   const value = fc.oneof(
     fc.constantFrom('', 'none', '-1h', '0s', '50ms', '1h', '2s', '3-1', '150%', 'pods', true, false, null),
@@ -239,14 +243,14 @@ t.test('without a version it refuses nothing that some version takes', async () 
       const always = refusals(undefined)
       if (always.length === 0) return
       for (let minor = 20; minor <= 36; minor += 1) {
-        if (refusals(minor).length === 0) throw new Error(`1.${minor} takes what is refused for ${always.join('; ')}`)
+        if (refusals(minor).length === 0) throw new Error(`1.${minor} accepts a config that is refused for ${always.join('; ')}`)
       }
     }),
     { numRuns: 400 },
   )
 })
 
-t.test('validation without a text says the same', async (t) => {
+t.test('validateConfig finds the same without a text', async (t) => {
   t.strictSame(validateConfig({ port: 65536, podLogsDir: 'x', cpuCFSQuotaPeriod: '2s' }), [
     'port (--port) 65536 must be between 0 and 65535, inclusive',
     'cpuCFSQuotaPeriod (--cpu-cfs-quota-period) 2s must be between 1usec and 1sec, inclusive',

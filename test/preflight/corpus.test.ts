@@ -1,6 +1,7 @@
 /**
- * What preflight says of the corpus, against what a real kubelet 1.20.2 has said of it. Where they differ it is on record why, and a difference that is no more
- * has to leave the record. That kubelet still says so is shown in `test/real/`.
+ * Compares preflight's results on the corpus with those recorded from a real kubelet 1.20.2. Known
+ * differences are on record with their reasons, and a record without a difference is an error.
+ * `test/real/` checks that kubelet still gives these results.
  */
 import t from 'tap'
 import { checkFields } from '../../src/preflight/check-fields.ts'
@@ -21,18 +22,18 @@ async function refuse(text: string): Promise<string | undefined> {
   return refusals.length === 0 ? undefined : refusals.map(({ problem }) => problem).join('; ')
 }
 
-t.test('there is something to compare', async (t) => {
+t.test('corpus and recorded verdicts belong together', async (t) => {
   t.ok(candidates.length >= 300, `${candidates.length} candidates`)
   t.strictSame(
     [...verdicts.keys()].sort(),
     candidates.map(({ name }) => name).sort(),
-    'every candidate has its verdict, and no verdict is of another',
+    'every candidate has a verdict, and every verdict a candidate',
   )
   const names = new Set(candidates.map(({ name }) => name))
   for (const name of disagreements.keys()) t.ok(names.has(name), name)
 })
 
-t.test('kubelet and preflight agree', async (t) => {
+t.test('kubelet and preflight agree, except for known differences', async (t) => {
   const surprises: string[] = []
   for (const { name, text } of candidates) {
     const theirs = verdicts.get(name) ?? ''
@@ -44,7 +45,7 @@ t.test('kubelet and preflight agree', async (t) => {
   t.strictSame(surprises, [])
 })
 
-t.test('what ends kubelet only while it starts, preflight refuses', async (t) => {
+t.test('preflight refuses configs that fail only while kubelet starts', async (t) => {
   const late = candidates.filter(({ name }) => disagreements.get(name)?.atStart !== undefined)
   t.ok(late.length > 10)
   for (const { name, text } of late) t.type(await refuse(text), 'string', name)

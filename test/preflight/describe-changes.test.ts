@@ -5,7 +5,7 @@ import type { ChangePolicy } from '../../src/preflight/policy/check-policy.ts'
 const OPEN: ChangePolicy = { base: 'open', allow: [], deny: [], requireDrain: [] }
 const v120 = { major: 1, minor: 20, patch: 2 }
 
-t.test('each change with what it costs', async (t) => {
+t.test('each change has its risk', async (t) => {
   t.same(describeChanges({ maxPods: 64 }, { maxPods: 80 }, v120, OPEN), [
     {
       path: ['maxPods'],
@@ -18,14 +18,14 @@ t.test('each change with what it costs', async (t) => {
   ])
 })
 
-t.test('defaults are filled in, and what is only spelled otherwise is no change', async (t) => {
+t.test('defaults are filled in, and another spelling is not a change', async (t) => {
   t.same(describeChanges({}, { maxPods: 110, syncFrequency: '60s' }, v120, OPEN), [])
   t.match(describeChanges({}, { maxPods: 64 }, v120, OPEN), [{ before: 110, after: 64 }])
   t.match(describeChanges({ maxPods: 64 }, {}, v120, OPEN), [{ before: 64, after: 110 }])
   t.match(describeChanges({}, { staticPodPath: '/x' }, v120, OPEN), [{ before: undefined, after: '/x' }])
 })
 
-t.test('what the policy makes of it, by the name of the rule', async (t) => {
+t.test('the decision of the policy, with the name of the rule', async (t) => {
   const policy: ChangePolicy = { base: 'guarded', allow: [], deny: ['maxPods'], requireDrain: ['clusterDNS'] }
   const changes = describeChanges({}, { maxPods: 64, clusterDNS: ['10.0.0.10'], port: 1, eventBurst: 11 }, v120, policy)
   t.same(Object.fromEntries(changes.map(({ path, policy }) => [path.join('.'), policy])), {
@@ -36,7 +36,7 @@ t.test('what the policy makes of it, by the name of the rule', async (t) => {
   })
 })
 
-t.test('no secret', async (t) => {
+t.test('secrets are not shown', async (t) => {
   const changes = describeChanges({}, { staticPodURLHeader: { Authorization: ['s3cret'] } }, v120, OPEN)
   t.equal(changes.length, 1)
   t.notMatch(JSON.stringify(changes), /s3cret/)

@@ -14,30 +14,30 @@ const finding = (fields: Partial<Finding> = {}): Finding => ({
 })
 const report = (...findings: readonly Finding[]): Report => ({ outcome: 'refused', findings, parts: [] })
 
-t.test('the field and its place come first', async (t) => {
+t.test('the field and its position come first', async (t) => {
   t.equal(describeFinding(finding()), 'maxPods (line 4, column 1): -1 must not be negative')
   t.equal(describeFinding(finding({ position: undefined })), 'maxPods: -1 must not be negative')
   t.equal(describeFinding(finding({ path: [] })), 'line 4, column 1: -1 must not be negative')
   t.equal(describeFinding(finding({ path: [], position: undefined })), '-1 must not be negative')
 })
 
-t.test('a problem that names its field needs no name in front', async (t) => {
+t.test('a problem that names its field gets no prefix', async (t) => {
   const named = (path: Finding['path'], problem: string) => describeProblem({ path, problem })
   for (const [path, problem] of [
     [['kubeAPIQPS'], 'kubeAPIQPS (--kube-api-qps) -1 must not be a negative number'],
     [['maxPod'], 'unknown field maxPod: kubelet ignores it'],
-    [['maxPods'], 'the same key again: maxPods; the last one counts'],
-    [['evictionHard', 'memory.available'], 'the same key again: evictionHard["memory.available"]; the last one counts'],
+    [['maxPods'], 'duplicate key maxPods; the last one counts'],
+    [['evictionHard', 'memory.available'], 'duplicate key evictionHard["memory.available"]; the last one counts'],
     [['logging'], 'logging.format must be one of: "text"'],
     [['tlsCipherSuites'], 'tlsCipherSuites[0] is not supported'],
-    [[], 'it is empty'],
+    [[], 'the config is empty'],
   ] as const) {
     t.equal(named(path, problem), problem)
     t.equal(describeFinding(finding({ path, problem })), `line 4, column 1: ${problem}`)
   }
 })
 
-t.test('a part of a longer name, or a flag, is not the name', async (t) => {
+t.test('a part of a longer name, or a flag, does not count as the name', async (t) => {
   for (const [path, problem] of [
     [['systemReserved'], 'systemReservedCgroup is missing'],
     [['port'], 'healthzPort is taken, says --port'],
@@ -46,10 +46,10 @@ t.test('a part of a longer name, or a flag, is not the name', async (t) => {
     [['maxPods'], 'MaxPods is negative'],
   ] as const)
     t.equal(describeProblem({ path, problem }), `${path[0]}: ${problem}`)
-  t.equal(describeProblem({ path: ['port'], problem: '--port or port' }), '--port or port', 'anywhere in it')
+  t.equal(describeProblem({ path: ['port'], problem: '--port or port' }), '--port or port', 'the name may be anywhere in the problem')
 })
 
-t.test('a refusal says the first few, each once, and nothing of warnings', async (t) => {
+t.test('a refusal lists the first three problems once each, without warnings', async (t) => {
   const many = ['a', 'b', 'c', 'd', 'e'].map((name) => finding({ path: [name], position: undefined, problem: 'no' }))
   t.equal(describeRefusal(report(...many)), 'a: no; b: no; c: no; and 2 more')
   t.equal(describeRefusal(report(...many.slice(0, 3))), 'a: no; b: no; c: no')
@@ -60,16 +60,16 @@ t.test('a refusal says the first few, each once, and nothing of warnings', async
   )
 })
 
-t.test('without a finding, the part that refuses has to say why', async (t) => {
+t.test('without a finding, the detail of the refusing part is shown', async (t) => {
   const parts = [
     { part: 'fields', outcome: 'accepted', detail: 'fine' },
-    { part: 'kubelet', outcome: 'refused', detail: 'it says no' },
+    { part: 'kubelet', outcome: 'refused', detail: 'rejected' },
   ] as const
-  t.equal(describeRefusal({ outcome: 'refused', findings: [], parts }), 'it says no')
-  t.equal(describeRefusal(report()), 'preflight refuses it')
+  t.equal(describeRefusal({ outcome: 'refused', findings: [], parts }), 'rejected')
+  t.equal(describeRefusal(report()), 'preflight refused the config')
 })
 
-t.test('what cannot be read weighs more than what kubelet would not take', async (t) => {
+t.test('reason load takes precedence over validate', async (t) => {
   t.equal(refusalReason(report(finding())), 'validate')
   t.equal(refusalReason(report(finding(), finding({ reason: 'load' }))), 'load')
   t.equal(refusalReason(report(finding(), finding({ reason: 'load', severity: 'warn' }))), 'validate')

@@ -9,7 +9,7 @@ import { EffectCheck } from '../../src/preflight/effect-check.ts'
 import { runningContent, snapshot, unit } from '../report/build.ts'
 
 const v120 = { major: 1, minor: 20, patch: 2 }
-const AWAY: KubeAnswer = { kind: 'unreachable', detail: 'nobody is there' }
+const AWAY: KubeAnswer = { kind: 'unreachable', detail: 'no server' }
 const refused = (status: number): KubeAnswer => ({
   kind: 'refused',
   status,
@@ -55,82 +55,82 @@ function after(invocationId = 'i1', fields: Partial<Snapshot> = {}): Snapshot {
 class World {
   nowUs = 0
   answer: KubeAnswer = SAME
-  asked = 0
-  meant: Readonly<Record<string, unknown>> = { maxPods: 64 }
+  requests = 0
+  configured: Readonly<Record<string, unknown>> = { maxPods: 64 }
   flags: readonly string[] = []
-  compare = (object: unknown): Comparison => checkSame(this.meant, object, v120, collectFlags(this.flags))
-  readonly said: string[] = []
+  compare = (object: unknown): Comparison => checkSame(this.configured, object, v120, collectFlags(this.flags))
+  readonly logged: string[] = []
   readonly check = new EffectCheck({
     ask: async () => {
-      this.asked += 1
+      this.requests += 1
       return this.answer
     },
     compare: async (object) => this.compare(object),
     log: {
-      debug: (message) => void this.said.push(`debug ${message}`),
-      info: (message) => void this.said.push(`info ${message}`),
-      warn: (message) => void this.said.push(`warn ${message}`),
-      error: (message) => void this.said.push(`error ${message}`),
+      debug: (message) => void this.logged.push(`debug ${message}`),
+      info: (message) => void this.logged.push(`info ${message}`),
+      warn: (message) => void this.logged.push(`warn ${message}`),
+      error: (message) => void this.logged.push(`error ${message}`),
     },
     clock: { now: () => ({ bootId: 'boot-1', monotonicUs: this.nowUs, wallMs: 0 }) },
   })
 
   /** A pass of the loop, a minute later. */
-  async pass(of: Snapshot = after()): Promise<void> {
+  async pass(state: Snapshot = after()): Promise<void> {
     this.nowUs += MINUTE_US
-    this.check.decided(of)
+    this.check.decided(state)
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
 
-t.test('only a process that is well, and was started with one of our configs', async (t) => {
+t.test('compares only a healthy process that was started with a checkpoint', async (t) => {
   const world = new World()
-  for (const of of [
+  for (const state of [
     after('i1', { health: undefined }),
     after('i1', { health: { ...WELL, healthySinceUs: undefined } }),
     after('i1', { running: { kind: 'none' } }),
     after('i1', { unit: { kind: 'unknown', detail: 'no systemctl' } }),
     after('i1', { unit: unit() }),
   ])
-    await world.pass(of)
-  t.equal(world.asked, 0)
+    await world.pass(state)
+  t.equal(world.requests, 0)
   await world.pass()
-  t.equal(world.asked, 1)
+  t.equal(world.requests, 1)
 })
 
-t.test('a kubelet that runs what was meant is asked once, and nobody hears of it', async (t) => {
+t.test('a process whose config matches is compared once, and logged only at level debug', async (t) => {
   const world = new World()
   await world.pass()
   await world.pass()
-  t.equal(world.asked, 1)
-  t.same(world.said, ['debug kubelet runs what was meant'])
+  t.equal(world.requests, 1)
+  t.same(world.logged, ["debug kubelet's running config matches its config file"])
   await world.pass(after('i2'))
-  t.equal(world.asked, 2, 'the next process is another one')
+  t.equal(world.requests, 2, 'the next process is compared again')
 })
 
-t.test('a difference is a warning once per process, with the flag that makes it', async (t) => {
+t.test('a difference is logged once for each process, with the flag that causes it', async (t) => {
   const world = new World()
   world.answer = OTHER
   world.flags = ['--max-pods=110']
   await world.pass()
   await world.pass()
-  const warning = 'warn kubelet runs something else than its config says: maxPods is 110, not 64 (--max-pods)'
-  t.same(world.said, [warning])
+  const warning = "warn kubelet's running config differs from its config file: maxPods is 110, not 64 (--max-pods)"
+  t.same(world.logged, [warning])
   await world.pass(after('i2'))
-  t.same(world.said, [warning, warning])
-  t.equal(world.asked, 2)
+  t.same(world.logged, [warning, warning])
+  t.equal(world.requests, 2)
 })
 
-t.test('a difference that nothing explains is said all the same', async (t) => {
+t.test('a difference without a known cause is logged too', async (t) => {
   const world = new World()
   world.answer = configz({ maxPods: 64, eventBurst: 11 })
   await world.pass()
-  t.match(world.said, [/eventBurst is 11, not 10 \(default\)$/])
+  t.match(world.logged, [/eventBurst is 11, not 10 \(default\)$/])
 })
 
-t.test('of many differences the first few', async (t) => {
+t.test('of many differences the first ten are named', async (t) => {
   const world = new World()
-  world.meant = { evictionHard: Object.fromEntries(Array.from({ length: 13 }, (_, index) => [`signal${index}`, '1'])) }
+  world.configured = { evictionHard: Object.fromEntries(Array.from({ length: 13 }, (_, index) => [`signal${index}`, '1'])) }
   world.answer = configz({ evictionHard: {} })
   world.compare = () => ({
     ok: true,
@@ -142,49 +142,49 @@ t.test('of many differences the first few', async (t) => {
     })),
   })
   await world.pass()
-  t.match(world.said, [/field0 is not set, not 1; .*field9 is not set, not 1 and 3 more$/])
+  t.match(world.logged, [/field0 is not set, not 1; .*field9 is not set, not 1 and 3 more$/])
 })
 
-t.test('a server that is away is asked again, but not at every look', async (t) => {
+t.test('an unavailable server is retried, but not more than once a minute', async (t) => {
   const world = new World()
   for (const answer of [AWAY, refused(503)]) {
     world.answer = answer
     await world.pass()
   }
-  t.same([world.asked, world.said], [2, []])
+  t.same([world.requests, world.logged], [2, []])
   world.answer = OTHER
   world.nowUs -= MINUTE_US
   await world.pass()
-  t.equal(world.asked, 2, 'within a minute of the last time')
+  t.equal(world.requests, 2, 'less than a minute after the last request')
   await world.pass()
-  t.equal(world.asked, 3)
-  t.match(world.said, [/^warn /])
+  t.equal(world.requests, 3)
+  t.match(world.logged, [/^warn /])
 })
 
-t.test('that it may not be asked is said once, whatever is restarted', async (t) => {
+t.test('a refused request is logged once, not for each process', async (t) => {
   const world = new World()
   world.answer = refused(403)
   for (const process of ['i1', 'i1', 'i2', 'i3']) await world.pass(after(process))
-  t.equal(world.asked, 3)
-  t.same(world.said, ['info what kubelet runs is not compared with what was meant: /configz cannot be read: no (403)'])
+  t.equal(world.requests, 3)
+  t.same(world.logged, ["info kubelet's running config is not compared with its config file: cannot read /configz: no (403)"])
 })
 
-t.test('an answer that says nothing', async (t) => {
+t.test('a response without kubeletconfig', async (t) => {
   const world = new World()
   world.answer = { kind: 'ok', object: {} }
   await world.pass()
   await world.pass(after('i2'))
-  t.match(world.said, [/^info .*says nothing of kubeletconfig$/])
-  t.equal(world.said.length, 1)
+  t.match(world.logged, [/^info .*has no kubeletconfig$/])
+  t.equal(world.logged.length, 1)
 })
 
-t.test('a comparison that breaks keeps nobody waiting', async (t) => {
+t.test('a comparison that throws is logged at level debug', async (t) => {
   const world = new World()
   world.compare = () => {
     throw new Error('disk')
   }
   await world.pass()
-  t.same(world.said, ['debug what kubelet runs could not be compared'])
+  t.same(world.logged, ["debug kubelet's running config is not compared with its config file"])
   await world.pass(after('i2'))
-  t.equal(world.asked, 2)
+  t.equal(world.requests, 2)
 })

@@ -1,4 +1,4 @@
-/** Nobody's text makes reading and checking throw, hang, or say much. */
+/** No text makes parsing and checking throw, hang, or produce too much output. */
 import fc from 'fast-check'
 import t from 'tap'
 import { FIELDS } from '../../src/kubelet/fields.ts'
@@ -8,18 +8,19 @@ import { HEAD, JSON_HEAD } from './corpus/candidate.ts'
 import { listCandidates } from './corpus/candidates.ts'
 
 const MOST_FINDINGS = 600
-const LONGEST_WORDS = 3000
+const LONGEST_TEXT = 3000
 
-async function judge(text: string): Promise<void> {
+async function check(text: string): Promise<void> {
   const read = await readDocument(text)
   if (!read.ok) {
-    if (read.detail.length > LONGEST_WORDS) throw new Error('it says too much')
+    if (read.detail.length > LONGEST_TEXT) throw new Error('the text is too long')
     return
   }
   for (const version of [undefined, { major: 1, minor: 20, patch: 2 }, { major: 1, minor: 36, patch: 0 }]) {
     const findings = checkFields(read.document, { version, unknownKeys: 'warn' })
-    if (findings.length > MOST_FINDINGS) throw new Error('it finds too much')
-    for (const { problem, advice = '' } of findings) if (problem.length + advice.length > LONGEST_WORDS) throw new Error('it says too much')
+    if (findings.length > MOST_FINDINGS) throw new Error('too many findings')
+    for (const { problem, advice = '' } of findings)
+      if (problem.length + advice.length > LONGEST_TEXT) throw new Error('the text is too long')
   }
 }
 
@@ -29,13 +30,13 @@ const hostile = fc.string({
 })
 
 t.test('any text', async () => {
-  await fc.assert(fc.asyncProperty(fc.oneof(hostile, fc.string({ unit: 'binary' })), judge), { numRuns: 150 })
+  await fc.assert(fc.asyncProperty(fc.oneof(hostile, fc.string({ unit: 'binary' })), check), { numRuns: 150 })
   await fc.assert(
-    fc.asyncProperty(hostile, (text) => judge(`${HEAD}${text}`)),
+    fc.asyncProperty(hostile, (text) => check(`${HEAD}${text}`)),
     { numRuns: 150 },
   )
   await fc.assert(
-    fc.asyncProperty(hostile, (text) => judge(`{${JSON_HEAD},${text}}`)),
+    fc.asyncProperty(hostile, (text) => check(`{${JSON_HEAD},${text}}`)),
     { numRuns: 150 },
   )
 })
@@ -48,7 +49,7 @@ t.test('any JSON in any field', async () => {
   )
   await fc.assert(
     fc.asyncProperty(fields, (some) =>
-      judge(`{${JSON_HEAD}${JSON.stringify(some).replace(/^\{(.*)\}$/s, (_, inner) => (inner === '' ? '}' : `,${inner}}`))}`),
+      check(`{${JSON_HEAD}${JSON.stringify(some).replace(/^\{(.*)\}$/s, (_, inner) => (inner === '' ? '}' : `,${inner}}`))}`),
     ),
     {
       numRuns: 150,
@@ -56,20 +57,20 @@ t.test('any JSON in any field', async () => {
   )
 })
 
-t.test('candidates of the corpus, mutilated', async () => {
+t.test('damaged candidates of the corpus', async () => {
   const texts = listCandidates()
     .map(({ text }) => text)
     .filter((text) => text.length < 1_000)
   const cut = fc.record({ text: fc.constantFrom(...texts), from: fc.nat(200), length: fc.nat(8), instead: hostile })
   await fc.assert(
     fc.asyncProperty(cut, ({ text, from, length, instead }) =>
-      judge(`${text.slice(0, from)}${instead.slice(0, 4)}${text.slice(from + length)}`),
+      check(`${text.slice(0, from)}${instead.slice(0, 4)}${text.slice(from + length)}`),
     ),
     { numRuns: 200 },
   )
 })
 
-t.test('what is made to cost', async (t) => {
+t.test('texts that are designed to be expensive', async (t) => {
   const started = process.cpuUsage()
   const many = (count: number, line: (index: number) => string) => Array.from({ length: count }, (_, index) => line(index)).join('')
   for (const text of [
@@ -85,7 +86,7 @@ t.test('what is made to cost', async (t) => {
     `{${JSON_HEAD},"x":${'['.repeat(9_000)}${']'.repeat(9_000)}}`,
     `{${JSON_HEAD}${many(40_000, (index) => `,"key${index % 100}":1.0`)}}`,
   ]) {
-    await judge(text)
+    await check(text)
   }
   const { user } = process.cpuUsage(started)
   t.ok(user < 30_000_000, `${user / 1000} ms`)

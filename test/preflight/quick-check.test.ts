@@ -7,21 +7,21 @@ import { validateConfig } from '../../src/preflight/validate-config.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const source = { namespace: 'kube-system', name: 'c', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '1' }
-const judge = (text: string) => decodeAndCheck({ source, data: { kubelet: text } })
+const check = (text: string) => decodeAndCheck({ source, data: { kubelet: text } })
 
-t.test('the transition table', async (t) => {
-  t.strictSame(await judge(HEAD), { kind: 'accepted', remarks: [], drain: [] })
-  t.match(await judge('{0xdeadbeef}'), { kind: 'refused', reason: 'load', detail: 'it opens with { but is not JSON' })
-  t.match(await judge(`${HEAD}kubeAPIQPS: -1\n`), {
+t.test('accepted, and refused for either reason', async (t) => {
+  t.strictSame(await check(HEAD), { kind: 'accepted', remarks: [], drain: [] })
+  t.match(await check('{0xdeadbeef}'), { kind: 'refused', reason: 'load', detail: 'starts with { but is not valid JSON' })
+  t.match(await check(`${HEAD}kubeAPIQPS: -1\n`), {
     kind: 'refused',
     reason: 'validate',
     detail: 'invalid configuration: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number',
   })
-  t.match(await judge(`${HEAD}noSuchField: 1\n`), { kind: 'accepted', remarks: ['unknown field "noSuchField": kubelet ignores it'] })
+  t.match(await check(`${HEAD}noSuchField: 1\n`), { kind: 'accepted', remarks: ['unknown field "noSuchField": kubelet ignores it'] })
   const other = { ...source, kubeletConfigKey: 'toString' }
   t.match(await decodeAndCheck({ source: other, data: { kubelet: HEAD } }), {
     reason: 'load',
-    detail: 'the ConfigMap has no key toString; it has kubelet',
+    detail: 'the ConfigMap has no key toString (its keys: kubelet)',
   })
 })
 
@@ -33,37 +33,37 @@ t.test('YAML and JSON', async (t) => {
     port: 10250,
     evictionHard: null,
   }
-  t.strictSame(await judge(JSON.stringify(config, undefined, '\t')), { kind: 'accepted', remarks: [], drain: [] })
-  t.match(await judge(`${HEAD}port: 1\nport: 2\n`), { kind: 'accepted', remarks: [/line 4, column 1/] })
-  t.match(await judge(`  {"kind": "KubeletConfiguration",}`), { reason: 'load' })
+  t.strictSame(await check(JSON.stringify(config, undefined, '\t')), { kind: 'accepted', remarks: [], drain: [] })
+  t.match(await check(`${HEAD}port: 1\nport: 2\n`), { kind: 'accepted', remarks: [/line 4, column 1/] })
+  t.match(await check(`  {"kind": "KubeletConfiguration",}`), { reason: 'load' })
 })
 
-t.test('JSON as deep as somebody likes', async (t) => {
+t.test('JSON of any depth', async (t) => {
   const nest = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
   const head = '"apiVersion": "kubelet.config.k8s.io/v1beta1"'
   const whole = (kind: string, extra: string) => `{${head}, "kind": ${kind}, "extra": ${extra}}`
-  t.match(await judge(whole('"KubeletConfiguration"', nest(9_000))), { kind: 'accepted' })
-  t.match(await judge(whole('"KubeletConfiguration"', nest(100_000))), {
+  t.match(await check(whole('"KubeletConfiguration"', nest(9_000))), { kind: 'accepted' })
+  t.match(await check(whole('"KubeletConfiguration"', nest(100_000))), {
     reason: 'load',
-    detail: 'it is nested more than 10000 deep',
+    detail: 'nested more than 10000 levels deep',
   })
-  t.match(await judge(whole('"KubeletConfiguration"', `${'['.repeat(500_000)}${']'.repeat(500_000)}`)), {
-    detail: 'it is nested more than 10000 deep',
+  t.match(await check(whole('"KubeletConfiguration"', `${'['.repeat(500_000)}${']'.repeat(500_000)}`)), {
+    detail: 'nested more than 10000 levels deep',
   })
-  t.match(await judge(`{"extra": ${'['.repeat(1_000_000)}`), { reason: 'load', detail: 'it opens with { but is not JSON' })
-  t.match(await judge(whole(nest(9_000), '1')), { reason: 'load', detail: 'kind must be a string' })
+  t.match(await check(`{"extra": ${'['.repeat(1_000_000)}`), { reason: 'load', detail: 'starts with { but is not valid JSON' })
+  t.match(await check(whole(nest(9_000), '1')), { reason: 'load', detail: 'kind must be a string' })
 })
 
-t.test('what kubelet cannot load', async (t) => {
+t.test('configs that kubelet cannot load', async (t) => {
   const cases: [text: string, detail: string][] = [
-    ['', 'it is empty'],
-    ['  \n', 'it is empty'],
-    ['# only a comment\n', 'it is no object'],
-    ['- a\n', 'it is no object'],
+    ['', 'the config is empty'],
+    ['  \n', 'the config is empty'],
+    ['# only a comment\n', 'the config is not an object'],
+    ['- a\n', 'the config is not an object'],
     ['a: [\n', 'line 2'],
-    [HEAD.replace('kind', 'sort'), 'kind is not set, not KubeletConfiguration'],
-    [HEAD.replace('v1beta1', 'v1'), 'apiVersion is "kubelet.config.k8s.io/v1", not'],
-    [HEAD.replace('Kubelet', 'KubeProxy'), 'kind is "KubeProxyConfiguration"'],
+    [HEAD.replace('kind', 'sort'), 'kind must be KubeletConfiguration, but is not set'],
+    [HEAD.replace('v1beta1', 'v1'), 'apiVersion must be kubelet.config.k8s.io/v1beta1, but is "kubelet.config.k8s.io/v1"'],
+    [HEAD.replace('Kubelet', 'KubeProxy'), 'kind must be KubeletConfiguration, but is "KubeProxyConfiguration"'],
     [`${HEAD}port: "10250"\n`, 'port must be a 32 bit integer'],
     [`${HEAD}port: 3000000000\n`, 'port must be a 32 bit integer'],
     [`${HEAD}port: 1.5\n`, 'port must be'],
@@ -77,29 +77,29 @@ t.test('what kubelet cannot load', async (t) => {
     [`${HEAD}featureGates: {A: "true"}\n`, 'featureGates must be an object of true and false'],
     [`${HEAD}authentication: []\n`, 'authentication must be an object'],
     [`${HEAD}staticPodURLHeader: {a: b}\n`, 'staticPodURLHeader must be an object of lists of strings'],
-    [`${HEAD}memoryThrottlingFactor: .inf\n`, 'JSON has no such number at line 3'],
+    [`${HEAD}memoryThrottlingFactor: .inf\n`, 'JSON does not allow this number at line 3'],
     [`${HEAD}syncFrequency:\n`, 'syncFrequency must be a duration'],
     [`${HEAD}authentication: {webhook: {enabled: "false"}}\n`, 'authentication.webhook.enabled must be true or false'],
   ]
   for (const [text, detail] of cases) {
-    const result = await judge(text)
+    const result = await check(text)
     t.match(result, { kind: 'refused', reason: 'load' }, JSON.stringify(text))
     t.match(result.kind === 'refused' && result.detail, detail)
   }
 })
 
-t.test('what is no JSON to kubelet is YAML, with comments and trailing commas', async (t) => {
+t.test('a text that does not start with { is YAML, with comments and trailing commas', async (t) => {
   const loose = `${JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }).slice(0, -1)}, # why\n "port": 1,}`
-  t.match(await judge(loose), { kind: 'refused', detail: 'it opens with { but is not JSON' })
+  t.match(await check(loose), { kind: 'refused', detail: 'starts with { but is not valid JSON' })
   for (const before of ['# a comment\n', '---\n', '\ufeff', ' '.repeat(2048)])
-    t.match(await judge(`${before}${loose}`), { kind: 'accepted' })
-  t.match(await judge('{"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "port": 1.0}'), {
-    detail: 'port must be an integer, written as one',
+    t.match(await check(`${before}${loose}`), { kind: 'accepted' })
+  t.match(await check('{"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration", "port": 1.0}'), {
+    detail: 'port must be an integer without a fraction or an exponent',
   })
-  t.match(await judge(HEAD.replace('kind', 'Kind').replace('api', 'API')), { kind: 'accepted' })
+  t.match(await check(HEAD.replace('kind', 'Kind').replace('api', 'API')), { kind: 'accepted' })
 })
 
-t.test('durations are those of Go', async (t) => {
+t.test('durations in the syntax of Go', async (t) => {
   const fits = (text: string) =>
     decodeConfig(
       JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', syncFrequency: text }),
@@ -109,7 +109,7 @@ t.test('durations are those of Go', async (t) => {
   for (const text of ['', '5', 's', '.s', '1d', '1m 30s', '--1s']) t.notOk(fits(text), text)
 })
 
-t.test('what kubelet would not start with', async (t) => {
+t.test('configs that fail validation', async (t) => {
   const cases: [config: Record<string, unknown>, problems: string[]][] = [
     [{}, []],
     [
@@ -148,9 +148,9 @@ t.test('what kubelet would not start with', async (t) => {
   }
 })
 
-t.test('remarks come with what is accepted, and what has no text is refused', async (t) => {
-  t.strictSame(await judge(`${HEAD}x: 1`), { kind: 'accepted', remarks: ['unknown field "x": kubelet ignores it'], drain: [] })
-  t.match(await decodeAndCheck({ source, data: {} }), { kind: 'refused', reason: 'load', detail: 'it has none' })
+t.test('an accepted config may have remarks; a ConfigMap without keys is refused', async (t) => {
+  t.strictSame(await check(`${HEAD}x: 1`), { kind: 'accepted', remarks: ['unknown field "x": kubelet ignores it'], drain: [] })
+  t.match(await decodeAndCheck({ source, data: {} }), { kind: 'refused', reason: 'load', detail: '(its keys: none)' })
 })
 
-t.test('the table of fields has as many as upstream has had', async (t) => t.equal(Object.keys(FIELDS).length, 126))
+t.test('the table has all fields of upstream', async (t) => t.equal(Object.keys(FIELDS).length, 126))

@@ -38,7 +38,7 @@ const PRETTY = `{
   "reservedMemory": [{}, {"limits": {}}]
 }`
 
-t.test('where everything stands', async (t) => {
+t.test('positions of keys and items', async (t) => {
   const cases: [text: string, path: FieldPath, line: number, column: number][] = [
     [YAML, ['kind'], 2, 1],
     [YAML, ['authentication', 'webhook', 'enabled'], 5, 5],
@@ -71,22 +71,22 @@ t.test('repeated keys', async (t) => {
   t.strictSame((await read(`${HEAD}a:\n- x: 1\n  x: 2\n`)).repeated, [{ path: ['a', 0, 'x'], position: { line: 5, column: 3 } }])
 })
 
-t.test('why it cannot be read, and where', async (t) => {
+t.test('errors have a text and a position', async (t) => {
   const cases: [text: string, detail: string | RegExp, line: number | undefined, column?: number][] = [
-    ['', 'it is empty', undefined],
-    ['- a\n', 'it is no object', undefined],
+    ['', 'the config is empty', undefined],
+    ['- a\n', 'the config is not an object', undefined],
     [`${HEAD}a: [\n`, /at line 4/, 4, 1],
     [`${HEAD}port: "1"\n`, 'port must be a 32 bit integer', 3, 1],
     [`${HEAD}port: "1"\nmaxPods: "2"\n`, 'port must be a 32 bit integer; maxPods must be a 32 bit integer', 3, 1],
     [`${HEAD}authentication:\n  webhook: {enabled: "false"}\n`, 'authentication.webhook.enabled must be true or false', 4, 13],
-    [HEAD.replace('v1beta1', 'v1'), /^apiVersion is/, 1, 1],
-    [HEAD.replace('kind', 'KIND').replace('KubeletC', 'C'), /^kind is "Configuration"/, 2, 1],
+    [HEAD.replace('v1beta1', 'v1'), /^apiVersion must be/, 1, 1],
+    [HEAD.replace('kind', 'KIND').replace('KubeletC', 'C'), /^kind must be KubeletConfiguration, but is "Configuration"/, 2, 1],
     [`${HEAD}a: \u0007\n`, /control characters/, 3, 4],
     [`${HEAD}${'['.repeat(200)}`, /nested/, 3, 102],
-    [`{\n${JSON_HEAD},\n "port": 1e1}`, 'port must be an integer, written as one', 3, 2],
-    [`{\n${JSON_HEAD},\n}`, 'it opens with { but is not JSON', 3, 1],
+    [`{\n${JSON_HEAD},\n "port": 1e1}`, 'port must be an integer without a fraction or an exponent', 3, 2],
+    [`{\n${JSON_HEAD},\n}`, 'starts with { but is not valid JSON', 3, 1],
     [`%YAML 1.2\n---\n${HEAD}`, /only %YAML 1.1/, 1, 1],
-    [`${HEAD}? [a]\n: b\n`, /cannot be a key/, 3, 3],
+    [`${HEAD}? [a]\n: b\n`, /a key must be a string/, 3, 3],
   ]
   for (const [text, detail, line, column = 1] of cases) {
     const result = await readDocument(text)
@@ -95,24 +95,24 @@ t.test('why it cannot be read, and where', async (t) => {
   }
 })
 
-t.test('what kubelet merges', async (t) => {
-  t.equal((await read(`${HEAD}port: 1\n<<: {port: 2}\n`)).config.port, 2, 'over what stands before')
-  t.equal((await read(`${HEAD}<<: {port: 2}\nport: 1\n`)).config.port, 1, 'under what follows')
+t.test('merge keys', async (t) => {
+  t.equal((await read(`${HEAD}port: 1\n<<: {port: 2}\n`)).config.port, 2, 'override keys before them')
+  t.equal((await read(`${HEAD}<<: {port: 2}\nport: 1\n`)).config.port, 1, 'yield to keys after them')
   t.equal((await read(`${HEAD}<<: [{port: 2}, {port: 3}]\n`)).config.port, 2, 'the first of several')
 })
 
-t.test('it takes what the daemon takes', async (t) => {
+t.test('accepts what decodeConfig accepts', async (t) => {
   const different: string[] = []
   for (const { name, text } of listCandidates().filter(({ text }) => !text.includes('[[[['))) {
     const decoded = decodeConfig(text, parseDocument)
     const document = await readDocument(text)
-    const [one, other] = [document.ok ? document.document.config : document.detail, decoded.ok ? decoded.config : decoded.detail]
-    if (!isDeepStrictEqual(one, other)) different.push(name.slice(0, 200))
+    const [ours, theirs] = [document.ok ? document.document.config : document.detail, decoded.ok ? decoded.config : decoded.detail]
+    if (!isDeepStrictEqual(ours, theirs)) different.push(name.slice(0, 200))
   }
   t.strictSame(different, [])
 })
 
-t.test('every key and item of any JSON is found where it stands', async () => {
+t.test('finds the position of every key of any JSON', async () => {
   await fc.assert(
     fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 })), fc.constantFrom(0, 1), async (extra, indent) => {
       const value = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', extra }

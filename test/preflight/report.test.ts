@@ -18,21 +18,21 @@ function finding(fields: Partial<Finding> = {}): Finding {
   }
 }
 
-t.test('what it comes to', async (t) => {
+t.test('the outcome of a report', async (t) => {
   const cases: readonly (readonly [string, PartResult[], Finding[], Report['outcome']])[] = [
-    ['nobody said anything', [], [], 'unjudged'],
-    ['the fields were read', [part('fields', 'accepted')], [], 'accepted'],
-    ['a warning is no refusal', [part('fields', 'accepted')], [finding()], 'accepted'],
+    ['no results', [], [], 'unjudged'],
+    ['the field rules accept', [part('fields', 'accepted')], [], 'accepted'],
+    ['a warning does not refuse', [part('fields', 'accepted')], [finding()], 'accepted'],
     ['a finding refuses', [part('fields', 'accepted')], [finding({ severity: 'refuse' })], 'refused'],
     ['a part refuses, without a finding', [part('fields', 'accepted'), part('kubelet', 'refused')], [], 'refused'],
-    ['kubelet could not tell', [part('fields', 'accepted'), part('kubelet', 'unjudged')], [], 'accepted'],
-    ['only kubelet could', [part('fields', 'unjudged'), part('kubelet', 'accepted')], [], 'accepted'],
-    ['nothing is wrong with the node, and nobody read the config', [part('node', 'accepted'), part('change', 'accepted')], [], 'unjudged'],
+    ['kubelet could not run', [part('fields', 'accepted'), part('kubelet', 'unjudged')], [], 'accepted'],
+    ['only kubelet accepts', [part('fields', 'unjudged'), part('kubelet', 'accepted')], [], 'accepted'],
+    ['only parts that do not read the whole config accept', [part('node', 'accepted'), part('change', 'accepted')], [], 'unjudged'],
   ]
   for (const [name, parts, findings, outcome] of cases) t.equal(assembleReport(parts, findings).outcome, outcome, name)
 })
 
-t.test('who was asked for by name has to speak', async (t) => {
+t.test('a requested part must accept', async (t) => {
   const outcome = (kubelet: PartResult['outcome']) =>
     assembleReport([part('fields', 'accepted'), part('kubelet', kubelet)], [], ['kubelet']).outcome
   t.equal(outcome('accepted'), 'accepted')
@@ -41,7 +41,7 @@ t.test('who was asked for by name has to speak', async (t) => {
   t.equal(assembleReport([part('fields', 'accepted')], [], ['kubelet']).outcome, 'unjudged')
 })
 
-t.test('the order: the most severe, the whole, the text, what is not there', async (t) => {
+t.test('order: severity, whole document, position, fields that are not set', async (t) => {
   const at = (line: number, column: number) => ({ line, column })
   const findings = [
     finding({ problem: 'missing', path: ['b'] }),
@@ -56,7 +56,7 @@ t.test('the order: the most severe, the whole, the text, what is not there', asy
   t.same(order, ['refused', 'whole', 'before', 'first', 'second', 'missing', 'note'])
 })
 
-t.test('the order does not depend on who spoke first, and nothing is said twice', async (t) => {
+t.test('the order does not depend on that of the input, and there are no duplicates', async (t) => {
   const anyFinding = fc.record({
     rule: fc.constantFrom('fields/a', 'node/b'),
     severity: fc.constantFrom('refuse', 'warn', 'info'),
@@ -73,7 +73,7 @@ t.test('the order does not depend on who spoke first, and nothing is said twice'
     fc.property(shuffled, ([findings, others]) => {
       const sorted = assembleReport([], findings).findings
       t.same(assembleReport([], others).findings, sorted)
-      t.equal(new Set(sorted.map((one) => JSON.stringify(withoutSeverity(one)))).size, sorted.length)
+      t.equal(new Set(sorted.map((finding) => JSON.stringify(withoutSeverity(finding)))).size, sorted.length)
     }),
     { numRuns: 60 },
   )

@@ -95,7 +95,12 @@ export function addTransitionScenarios(plane: ControlPlane, program: string): vo
   })
 
   for (const { what, text, error, detail } of [
-    { what: 'does not parse', text: () => '{0xdeadbeef}', error: LOAD_ERROR, detail: 'line 1, column 2: it opens with { but is not JSON' },
+    {
+      what: 'does not parse',
+      text: () => '{0xdeadbeef}',
+      error: LOAD_ERROR,
+      detail: 'line 1, column 2: starts with { but is not valid JSON',
+    },
     {
       what: 'parses and fails validation',
       text: (machine: Machine) => machine.config('kubeAPIQPS: -1'),

@@ -80,7 +80,7 @@ t.test('accepts a list, or text with commas', async (t) => {
   for (const requireDrain of [[['port']], [null], ['port,address'], {}])
     t.match(problems({ file: file({ requireDrain }) }), [/requireDrain: must be a/], JSON.stringify(requireDrain))
   t.match(problems({ file: file({ crashLimit: [3] }) }), [/crashLimit: must be a single value/])
-  t.match(problems({ flags: { denyChanges: 'class:rebot' } }), ['--deny-changes: "class:rebot" is no risk class'])
+  t.match(problems({ flags: { denyChanges: 'class:rebot' } }), ['--deny-changes: "class:rebot" is not a risk class'])
 })
 
 t.test('an unknown name is rejected with the nearest known one', async (t) => {

@@ -77,7 +77,7 @@ t.test('kills a child that hangs', async (t) => {
   const { notifier, logged } = world(t, 'exec sleep 3600', '/run/socket', 50)
   notifier.send({ WATCHDOG: '1' })
   await notifier.settled()
-  t.same(logged, ['cannot notify systemd that the agent works: no answer within 0.05 s'])
+  t.same(logged, ['cannot notify systemd that the agent works: timed out after 0.05 s'])
 })
 
 t.test('a missing program is logged and does no harm', async (t) => {

@@ -1,7 +1,9 @@
 /**
- * Whether the kubelet that runs has the config that was meant, by what it says of itself at /configz. Pure. What kubelet turns into something else before it
- * answers is no difference: defaults, relative paths, CPUs that reservedSystemCPUs takes over, the certificate it made. Rules: `initConfigz` and `getReservedCPUs`,
- * cmd/kubelet/app/server.go; `KubeletConfigurationPathRefs`, pkg/kubelet/apis/config/helpers.go.
+ * Compares the config that the running kubelet reports at /configz with the intended one. Pure.
+ * Values that kubelet itself replaces are not differences: defaults, relative paths, CPU
+ * reservations that reservedSystemCPUs overrides, a self-signed certificate. Rules: `initConfigz`
+ * and `getReservedCPUs`, cmd/kubelet/app/server.go; `KubeletConfigurationPathRefs`,
+ * pkg/kubelet/apis/config/helpers.go.
  */
 import { posix } from 'node:path'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
@@ -17,7 +19,7 @@ export interface Difference {
   readonly path: FieldPath
   readonly meant: Side | undefined
   readonly running: Side | undefined
-  /** As in `--max-pods`. undefined: nothing is known that would explain it. */
+  /** The cause, such as `--max-pods`. undefined: unknown. */
   readonly because: string | undefined
 }
 
@@ -25,7 +27,7 @@ export type Comparison =
   | { readonly ok: true; readonly differences: readonly Difference[] }
   | { readonly ok: false; readonly detail: string }
 
-/** `configz`: the JSON that kubelet answered with. */
+/** @param configz kubelet's response, parsed */
 export function checkSame(
   meant: KubeletConfig,
   configz: unknown,
@@ -33,9 +35,9 @@ export function checkSame(
   flags: KubeletFlags = NO_FLAGS,
 ): Comparison {
   const running = isObject(configz) ? configz.kubeletconfig : undefined
-  if (!isObject(running)) return { ok: false, detail: "kubelet's /configz says nothing of kubeletconfig" }
+  if (!isObject(running)) return { ok: false, detail: "kubelet's /configz has no kubeletconfig" }
   const differences = compareConfigs(meant, running, version)
-    .filter((change) => change.risk !== 'none' && !isKubeletsOwnDoing(change, meant))
+    .filter((change) => change.risk !== 'none' && !isReplacedByKubelet(change, meant))
     .map(({ path, before, after }) => ({ path, meant: before, running: after, because: explain(path, flags, version) }))
   return { ok: true, differences }
 }
@@ -45,7 +47,7 @@ function explain(path: FieldPath, flags: KubeletFlags, version: KubeletVersion |
   if (flag !== undefined) return `--${flag}`
   // KubeletCgroupDriverFromCRI, alpha in 1.28.
   const asksRuntime = version === undefined || version.minor >= 28
-  if (path[0] === 'cgroupDriver' && asksRuntime) return 'the container runtime, which kubelet asks for its cgroup driver'
+  if (path[0] === 'cgroupDriver' && asksRuntime) return 'kubelet gets its cgroup driver from the container runtime'
   return flags.has('config-dir') ? '--config-dir' : undefined
 }
 
@@ -53,7 +55,7 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0
 }
 
-/** What `KubeletConfigurationPathRefs` resolves against the folder of the config. */
+/** Paths that `KubeletConfigurationPathRefs` resolves against the config's directory. */
 export const RELATIVE_PATHS: ReadonlySet<string> = new Set([
   'staticPodPath',
   'authentication.x509.clientCAFile',
@@ -64,17 +66,17 @@ export const RELATIVE_PATHS: ReadonlySet<string> = new Set([
   'podLogsDir',
 ])
 
-function isKubeletsOwnDoing({ path, before, after }: Change, meant: KubeletConfig): boolean {
+function isReplacedByKubelet({ path, before, after }: Change, meant: KubeletConfig): boolean {
   const name = path.join('.')
-  // What is empty on purpose is left out of the answer, like what is not set.
+  // /configz omits empty values like values that are not set.
   if (after?.isDefault === true && isEmpty(meant[String(path[0])])) return true
-  // `InitializeTLS`: a certificate of its own, where none is named.
+  // `InitializeTLS`: kubelet creates a certificate if the config names none.
   if (before === undefined && (name === 'tlsCertFile' || name === 'tlsPrivateKeyFile'))
     return /\/kubelet\.(crt|key)$/.test(String(after?.value))
   if (name === 'systemReserved.cpu' || name === 'kubeReserved.cpu') return Boolean(meant.reservedSystemCPUs)
   if (typeof before?.value !== 'string' || typeof after?.value !== 'string') return false
   if (!RELATIVE_PATHS.has(name) || before.value.startsWith('/') || !after.value.startsWith('/')) return false
-  // How far up it leads, only the folder tells.
+  // Leading `..` depend on the config's directory, which is unknown here.
   const plain = posix.normalize(before.value).replace(/^(\.\.\/)+/, '')
   return posix.normalize(after.value).endsWith(`/${plain}`)
 }

@@ -1,11 +1,14 @@
 /**
- * What really changes between two configs for a kubelet of some version: both with their defaults, durations and quantities by what they mean, maps key by
- * key, lists as a whole. Pure. Fields that the version does not know are compared too, and marked as without effect. Values that could be secrets are not
- * passed on: headers of staticPodURL, credentials within it, and whatever stands in fields that nobody knows.
+ * The effective changes between two configs for a given kubelet version. Pure. Compares with
+ * defaults filled in, durations and quantities by meaning, maps key by key, lists as a whole.
+ * Fields that the version does not know are compared too, and marked as without effect. Values that
+ * could be secrets are replaced: headers of staticPodURL, credentials in it, and values of unknown
+ * fields.
  */
 
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
+import { listParents } from '../../kubelet/fields.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { type Change, HIDDEN, type Side } from './change.ts'
@@ -13,7 +16,7 @@ import { type Effective, effectiveConfig, isKnownIn } from './effective.ts'
 import { type FieldRow, ROWS } from './field-rows.ts'
 import { isSameValue } from './same-value.ts'
 
-/** In the order of the table of fields; what has no effect comes last. */
+/** In the order of the table of fields; changes without effect come last. */
 export function compareConfigs(before: KubeletConfig, after: KubeletConfig, version: KubeletVersion | undefined): Change[] {
   const [left, right] = [effectiveConfig(before, version), effectiveConfig(after, version)]
   const known = [...ROWS].flatMap(([name, row]) => compareField(name.split('.'), row, left.get(name), right.get(name)))
@@ -35,7 +38,7 @@ function compareField(path: FieldPath, row: FieldRow, before: Effective | undefi
   })
 }
 
-/** Nothing is like an empty map: what appears, appears key by key. */
+/** A side that is not set counts as an empty map, so that its keys are compared one by one. */
 function isMap(side: Effective | undefined): boolean {
   return side === undefined || isObject(side.value)
 }
@@ -46,7 +49,7 @@ function keysOf(side: Effective | undefined): string[] {
 
 function entryOf(side: Effective | undefined, key: string): Effective | undefined {
   if (side === undefined || !isObject(side.value) || !Object.hasOwn(side.value, key)) return undefined
-  // In a Go map of strings null is the empty text.
+  // In a Go map of strings null means an empty string.
   return { value: side.value[key] ?? '', isDefault: side.isDefault }
 }
 
@@ -67,7 +70,7 @@ function compareUnknown(before: KubeletConfig, after: KubeletConfig, version: Ku
   return [...names].flatMap((name): Change[] => {
     const [was, is] = [left.get(name), right.get(name)]
     if (isSameValue(was?.value, is?.value, undefined)) return []
-    const hidden = (one: unknown) => (one === undefined ? undefined : { value: HIDDEN, isDefault: false })
+    const hidden = (side: Unknown | undefined) => (side === undefined ? undefined : { value: HIDDEN, isDefault: false })
     return [{ path: (was ?? is)?.path ?? [], before: hidden(was), after: hidden(is), risk: 'none' }]
   })
 }
@@ -77,16 +80,14 @@ interface Unknown {
   readonly value: unknown
 }
 
-/** Names that lead to rows: `authentication`, `authentication.x509`. */
-const BRANCHES: ReadonlySet<string> = new Set(
-  [...ROWS.keys()].flatMap((name) => [...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index))),
-)
+/** Parents of rows: `authentication`, `authentication.x509`. */
+const BRANCHES: ReadonlySet<string> = new Set([...ROWS.keys()].flatMap(listParents))
 
 function findUnknown(config: KubeletConfig, version: KubeletVersion | undefined): Map<string, Unknown> {
   const found = new Map<string, Unknown>()
   const visit = (value: unknown, path: readonly string[]): void => {
     const name = path.join('.')
-    // A key with a dot in it is no way down.
+    // A key that contains a dot is not a path.
     const row = path.at(-1)?.includes('.') === true ? undefined : ROWS.get(name)
     if (row !== undefined && isKnownIn(row, version)) return
     if (isObject(value) && (name === '' || BRANCHES.has(name))) {

@@ -1,10 +1,12 @@
 /**
- * What every field comes to in a kubelet of some version: what the config says, or its default there. Pure. It knows nothing of flags. Rules:
- * `SetDefaults_KubeletConfiguration`, pkg/kubelet/apis/config/v1beta1/defaults.go; null and, where the field is no pointer upstream, zero mean "not set";
- * what this version does not know is dropped.
+ * The effective value of every field in a given kubelet version: that of the config, or the
+ * default. Pure. Ignores flags. Rules: `SetDefaults_KubeletConfiguration`,
+ * pkg/kubelet/apis/config/v1beta1/defaults.go. null means "not set", and so does zero unless the
+ * field is a pointer upstream. Drops fields that the version does not know.
  */
 
 import type { KubeletConfig } from '../../kubelet/decode.ts'
+import { valueAt } from '../../kubelet/field-path.ts'
 import { isKnown } from '../../kubelet/fields.ts'
 import { parseDuration } from '../../values/go-duration.ts'
 import { isObject } from '../../values/is-object.ts'
@@ -16,10 +18,10 @@ export interface Effective {
   readonly isDefault: boolean
 }
 
-/** By the name of the row. Fields that are neither set nor have a default are not in it. */
+/** By the name of the row. Without fields that are not set and have no default. */
 export type EffectiveConfig = ReadonlyMap<string, Effective>
 
-/** Where the version is not known: what the newest one does. */
+/** Stands in for an unknown version. */
 const NEWEST_MINOR = 36
 
 export function effectiveConfig(config: KubeletConfig, version: KubeletVersion | undefined): EffectiveConfig {
@@ -38,15 +40,14 @@ export function effectiveConfig(config: KubeletConfig, version: KubeletVersion |
   return effective
 }
 
-/** Of a kubelet that nobody knows: every field. */
+/** Every field counts as known if the version is unknown. */
 export function isKnownIn(row: FieldRow, version: KubeletVersion | undefined): boolean {
   return version === undefined || isKnown(row, version.minor)
 }
 
-/** undefined: not set, as kubelet sees it. */
+/** undefined: not set, by kubelet's rules. */
 function readSet(config: KubeletConfig, name: string, row: FieldRow, minor: number): unknown {
-  let value: unknown = config
-  for (const step of name.split('.')) value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined
+  const value = valueAt(config, name.split('.'))
   if (value === undefined || value === null) return undefined
   const zeroCounts = row.zeroSince !== undefined && row.zeroSince <= minor
   if (!zeroCounts && isZero(value, row)) return undefined
@@ -60,7 +61,7 @@ function isZero(value: unknown, row: FieldRow): boolean {
   return value === 0 || value === false
 }
 
-/** Defaults that hang on other fields. */
+/** Defaults that depend on other fields. */
 function fillDependent(effective: Map<string, Effective>, minor: number): void {
   const fill = (name: string, value: unknown) => {
     if (!effective.has(name) && value !== undefined) effective.set(name, { value, isDefault: true })
@@ -75,7 +76,7 @@ function fillDependent(effective: Map<string, Effective>, minor: number): void {
   mergeEviction(effective, minor)
 }
 
-/** From 1.33 on: defaults for the signals that the map does not have. */
+/** From 1.33 on: adds the defaults of signals that are not in the map. */
 function mergeEviction(effective: Map<string, Effective>, minor: number): void {
   const hard = effective.get('evictionHard')
   if (effective.get('mergeDefaultEvictionSettings')?.value !== true || !isObject(hard?.value)) return

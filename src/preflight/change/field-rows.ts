@@ -1,8 +1,10 @@
 /**
- * What a change of a field of KubeletConfiguration needs to know besides its type and its versions: its default, whether it may say "zero" on purpose, what
- * changing it costs, and which flag of kubelet wins over it. Data only, and the one home of it. Sources, all 1.20 to 1.36: `SetDefaults_KubeletConfiguration`,
- * pkg/kubelet/apis/config/v1beta1/defaults.go; pointers of staging/src/k8s.io/kubelet/config/v1beta1/types.go; `AddKubeletConfigFlags`,
- * cmd/kubelet/app/options/options.go. Defaults that hang on other fields are in `effective.ts`; types and versions in `kubelet/fields.ts`.
+ * For every field of KubeletConfiguration: its default, whether zero is a value of its own, the
+ * risk class of changing it, and the kubelet flag that overrides it. Data only. Sources, 1.20 to
+ * 1.36: `SetDefaults_KubeletConfiguration`, pkg/kubelet/apis/config/v1beta1/defaults.go; pointers
+ * in staging/src/k8s.io/kubelet/config/v1beta1/types.go; `AddKubeletConfigFlags`,
+ * cmd/kubelet/app/options/options.go. Defaults that depend on other fields are in `effective.ts`;
+ * types and versions in `kubelet/fields.ts`.
  */
 import type { Field, FieldType } from '../../kubelet/field.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
@@ -11,13 +13,20 @@ import type { RiskClass } from './risk-classes.ts'
 
 interface ChangeRow {
   readonly risk: RiskClass
-  /** By the minor version that brought it; the last one that is not too new holds. */
+  /**
+   * Defaults by the minor version that introduced them; the last one that is not too new applies.
+   */
   readonly initial?: readonly (readonly [sinceMinor: number, value: unknown])[]
-  /** From this minor on, zero and empty are values of their own (a pointer upstream). Elsewhere they mean "not set". */
+  /**
+   * From this minor on, zero and empty are values of their own (a pointer upstream). Without it
+   * they mean "not set".
+   */
   readonly zeroSince?: number
   /** Without `--`. */
   readonly flag?: string
-  /** What its text, or the texts in it, measure, where its type does not say: two spellings can mean the same. */
+  /**
+   * What the texts in the field measure, if its type does not tell: spellings can be equivalent.
+   */
   readonly measure?: 'duration' | 'quantity' | undefined
 }
 
@@ -184,7 +193,7 @@ export const FIELD_ROWS = {
 
 export type RowName = keyof typeof FIELD_ROWS
 
-/** For those who look rows up by a name that may be none; in the order of upstream's file. */
+/** By any string, known or not; in the order of upstream's file. */
 export const ROWS: ReadonlyMap<string, FieldRow> = new Map(
   listLeaves().flatMap(([name, field]) => (isRowName(name) ? [[name, join(name, field)]] : [])),
 )
@@ -202,7 +211,9 @@ function measureOf(type: FieldType): FieldRow['measure'] {
   return type === 'quantity' || type === 'quantity-map' ? 'quantity' : undefined
 }
 
-/** The row that a place belongs to: of `featureGates.X` that of the map. undefined: no kubelet knows it. */
+/**
+ * The row of a path: for `featureGates.X` that of the map. undefined: no kubelet knows the field.
+ */
 export function rowAt(path: FieldPath): { readonly name: string; readonly row: FieldRow } | undefined {
   let name = ''
   for (const step of path) {

@@ -1,10 +1,11 @@
 /**
- * Kubelet's own flags, out of its command line. Pure. Rules of github.com/spf13/pflag as kubelet uses it: `--name=value` or `--name value`, a boolean only
- * as `--name` or `--name=value`, `_` counts as `-` (`WordSepNormalizeFunc`), `--` ends them.
+ * Parses kubelet's flags from its command line. Pure. Rules of github.com/spf13/pflag as kubelet
+ * uses it: `--name=value` or `--name value`, a boolean only as `--name` or `--name=value`, `_`
+ * counts as `-` (`WordSepNormalizeFunc`), `--` ends them.
  */
 import { ROWS } from './field-rows.ts'
 
-/** Name without dashes in front, and every value in order: the last one wins, but maps and lists add up. */
+/** Names without dashes, with all values in order: the last one wins, but maps and lists add up. */
 export type KubeletFlags = ReadonlyMap<string, readonly string[]>
 
 export const NO_FLAGS: KubeletFlags = new Map()
@@ -15,7 +16,7 @@ const BY_FLAG: ReadonlyMap<string, Arity> = new Map(
   [...ROWS.values()].flatMap(({ flag, type }) => (flag === undefined ? [] : [[flag, type === 'boolean' ? 'switch' : 'value'] as const])),
 )
 
-/** `args`: without the program itself. */
+/** @param args without the program name */
 export function collectFlags(args: readonly string[]): KubeletFlags {
   const flags = new Map<string, string[]>()
   const add = (name: string, value: string) => flags.set(name, [...(flags.get(name) ?? []), value])
@@ -25,7 +26,7 @@ export function collectFlags(args: readonly string[]): KubeletFlags {
     if (dashes === undefined) continue
     const name = spelled.replaceAll('_', '-')
     const next = args[at + 1]
-    // Of a flag that nobody here knows, what follows is its value unless it looks like the next one.
+    // The word after an unknown flag counts as its value unless it looks like a flag.
     const takesNext = BY_FLAG.get(name) === 'value' || (!BY_FLAG.has(name) && next !== undefined && !next.startsWith('-'))
     if (equals === '=') add(name, value)
     else if (takesNext && next !== undefined) {

@@ -1,7 +1,9 @@
 /**
- * A config with kubelet's flags on top, as kubelet itself lays them: flags win, maps and lists are replaced whole, feature gates are merged one by one. Pure.
- * Rules: `kubeletConfigFlagPrecedence`, cmd/kubelet/app/server.go; the syntax of each kind is that of k8s.io/component-base/cli/flag. A flag whose syntax is
- * a language of its own (taints, reserved memory, headers, vmodule) or that cannot be read leaves its field unknown.
+ * Applies kubelet's flags to a config as kubelet does: flags override fields, replace maps and
+ * lists as a whole, and merge feature gates one by one. Pure. Rules: `kubeletConfigFlagPrecedence`,
+ * cmd/kubelet/app/server.go; syntax of the values as in k8s.io/component-base/cli/flag. A flag with
+ * its own language (taints, reserved memory, headers, vmodule), or with a wrong value, makes its
+ * field unknown.
  */
 
 import type { KubeletConfig } from '../../kubelet/decode.ts'
@@ -14,7 +16,9 @@ import type { KubeletFlags } from './kubelet-flags.ts'
 
 export interface Overlaid {
   readonly config: KubeletConfig
-  /** Names of rows that a flag sets to something nobody here can tell; they are left out of the config. */
+  /**
+   * Names of rows whose flag has a value that cannot be parsed here. The config lacks these fields.
+   */
   readonly unknown: ReadonlySet<string>
 }
 
@@ -31,7 +35,7 @@ export function overlayFlags(config: KubeletConfig, flags: KubeletFlags, version
   return { config: overlaid, unknown }
 }
 
-/** undefined: nobody here can tell. */
+/** undefined: cannot be parsed here. */
 function readFlag(flag: string, given: readonly string[], type: FieldType): unknown {
   const last = given.at(-1) ?? ''
   switch (type) {
@@ -48,7 +52,7 @@ function readFlag(flag: string, given: readonly string[], type: FieldType): unkn
     case 'uint32':
       return /^[+-]?\d{1,15}$/.test(last) ? Number(last) : undefined
     case 'strings':
-      return given.flatMap((one) => (one === '' ? [] : one.split(',')))
+      return given.flatMap((list) => (list === '' ? [] : list.split(',')))
     case 'string-map':
       return readPairs(given, flag === 'eviction-hard' || flag === 'eviction-soft' ? '<' : '=')
     case 'boolean-map':
@@ -71,11 +75,10 @@ function readBoolean(text: string): boolean | undefined {
 }
 
 function readPairs(given: readonly string[], between: string): Readonly<Record<string, string>> | undefined {
-  const pairs = given
-    .flatMap((one) => one.split(','))
-    .filter((one) => one !== '')
-    .map((one) => [one.slice(0, one.indexOf(between)).trim(), one.slice(one.indexOf(between) + 1).trim(), one.includes(between)] as const)
-  return pairs.every(([, , whole]) => whole) ? Object.fromEntries(pairs.map(([key, value]) => [key, value])) : undefined
+  const pairs = given.flatMap((list) => list.split(',')).filter((pair) => pair !== '')
+  if (!pairs.every((pair) => pair.includes(between))) return undefined
+  const split = (pair: string, at: number) => [pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const
+  return Object.fromEntries(pairs.map((pair) => split(pair, pair.indexOf(between))))
 }
 
 function readGates(given: readonly string[]): Readonly<Record<string, boolean>> | undefined {

@@ -1,10 +1,10 @@
 /**
- * Changes that come to nothing because a flag of kubelet wins over the field. Pure. Rule: `kubeletConfigFlagPrecedence`, cmd/kubelet/app/server.go: flags are
- * parsed once more over the config; of `featureGates` only the gates that the flag names.
+ * Finds changes without effect because a kubelet flag overrides the field. Pure. Rule:
+ * `kubeletConfigFlagPrecedence`, cmd/kubelet/app/server.go: kubelet parses its flags again over the
+ * config; of `featureGates` only the gates that the flag names.
  */
 
-import type { FieldPath } from '../../kubelet/field-path.ts'
-import { formatPath } from '../../kubelet/field-path.ts'
+import { type FieldPath, formatPath } from '../../kubelet/field-path.ts'
 import type { ConfigDocument } from '../document.ts'
 import type { Finding } from '../finding.ts'
 import { locateNearest } from '../locate.ts'
@@ -26,19 +26,19 @@ export function findOverridden(changes: readonly Change[], flags: KubeletFlags, 
       reason: 'validate',
       path: field,
       position: locateNearest(document, field),
-      problem: `${name} changes to no effect: kubelet is started with --${flag}, which wins`,
-      advice: `take --${flag} out of kubelet's flags, or leave ${name} as it is`,
+      problem: `changing ${name} has no effect: kubelet is started with --${flag}, which overrides it`,
+      advice: `remove --${flag} from kubelet's flags, or leave ${name} as it is`,
     })
   }
   return [...findings.values()]
 }
 
-/** Without dashes. undefined: none does. */
+/** Without dashes. undefined: no flag does. */
 export function overridingFlag(path: FieldPath, flags: KubeletFlags): string | undefined {
   const flag = rowAt(path)?.row.flag
   const given = flag === undefined ? undefined : flags.get(flag)
   if (flag === undefined || given === undefined) return undefined
   if (flag !== 'feature-gates') return flag
-  const named = given.flatMap((one) => one.split(',')).map((one) => one.split('=')[0]?.trim())
+  const named = given.flatMap((list) => list.split(',')).map((pair) => pair.split('=')[0]?.trim())
   return path.length < 2 || named.includes(String(path[1])) ? flag : undefined
 }

@@ -1,6 +1,7 @@
 /**
- * Whether two values mean the same to kubelet: `60s` and `1m`, `1Gi` and `1024Mi`, maps whatever their order. Pure: each value is brought to one spelling,
- * and spellings are compared. Text that does not measure what its field asks for stays as it is.
+ * Whether two values mean the same to kubelet: `60s` and `1m`, `1Gi` and `1024Mi`, maps in any
+ * order. Pure. Brings each value to a canonical text and compares the texts. A text that is not a
+ * valid duration or quantity is compared as it is.
  */
 
 import { parseQuantity } from '../../kubelet/quantity.ts'
@@ -13,7 +14,7 @@ export function isSameValue(a: unknown, b: unknown, measure: FieldRow['measure']
 }
 
 function spell(value: unknown, measure: FieldRow['measure']): string {
-  if (Array.isArray(value)) return `[${value.map((one) => spell(one, measure)).join()}]`
+  if (Array.isArray(value)) return `[${value.map((item) => spell(item, measure)).join()}]`
   if (isObject(value)) {
     const names = Object.keys(value).sort()
     return `{${names.map((name) => `${JSON.stringify(name)}:${spell(value[name], measure)}`).join()}}`
@@ -24,7 +25,7 @@ function spell(value: unknown, measure: FieldRow['measure']): string {
 
 function spellMeasure(value: unknown, measure: 'duration' | 'quantity'): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
-  // logging.flushFrequency was a number of nanoseconds at first, and may be one still.
+  // logging.flushFrequency may be a number of nanoseconds, its original type.
   if (measure === 'duration') return typeof value === 'number' ? `${value} ns` : withUnit(parseDuration(value), 'ns')
   const percentage = typeof value === 'string' ? /^([+-]?[\d.]+)%$/.exec(value)?.[1] : undefined
   if (percentage !== undefined) return `${Number(percentage)} %`

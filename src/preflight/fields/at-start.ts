@@ -1,6 +1,8 @@
 /**
- * What passes kubelet's validation and ends it all the same, while it starts: reservations and eviction thresholds that it cannot read. Pure. Sources, of 1.20 to
- * 1.36: `parseResourceList` (cmd/kubelet/app/server.go), `ParseQOSReserved` (pkg/kubelet/cm), `ParseThresholdConfig` (pkg/kubelet/eviction/helpers.go).
+ * Errors that pass kubelet's validation but end its start: reservations and eviction thresholds
+ * that it cannot parse. Pure. Sources, 1.20 to 1.36: `parseResourceList`
+ * (cmd/kubelet/app/server.go), `ParseQOSReserved` (pkg/kubelet/cm), `ParseThresholdConfig`
+ * (pkg/kubelet/eviction/helpers.go).
  */
 
 import { parseQuantity } from '../../kubelet/quantity.ts'
@@ -57,7 +59,7 @@ const SIGNALS = [
   'allocatableMemory.available',
   'pid.available',
 ]
-/** Known later. */
+/** By the minor that added them. */
 const NEW_SIGNALS: Readonly<Record<string, number>> = { 'containerfs.available': 29, 'containerfs.inodesFree': 29 }
 
 function checkThresholds(field: string, thresholds: TextMap): FieldProblem[] {
@@ -87,18 +89,21 @@ function checkAmount(path: FieldProblem['path'], amount: string, kind: 'threshol
   const complain = (problem: string): FieldProblem[] => [{ rule: 'value', path, problem }]
   if (amount.endsWith('%')) {
     const percent = readPercent(amount)
-    if (percent === undefined) return complain(`eviction ${kind} ${quote(amount)} is no percentage`)
+    if (percent === undefined) return complain(`eviction ${kind} ${quote(amount)} is not a percentage`)
     if (kind === 'reclaim' && percent <= 0) return complain(`eviction percentage minimum reclaim must be positive: ${shorten(amount)}`)
     if (percent < 0) return complain(`eviction percentage ${kind} must be >= 0%: ${shorten(amount)}`)
     return kind === 'threshold' && percent > 100 ? complainOfExcess(path, amount, percent) : []
   }
   const quantity = parseQuantity(amount)
-  if (quantity === undefined) return complain(`eviction ${kind} ${quote(amount)} is no quantity and no percentage`)
+  if (quantity === undefined) return complain(`eviction ${kind} ${quote(amount)} is neither a quantity nor a percentage`)
   if (kind === 'threshold') return quantity > 0n ? [] : complain(`eviction threshold must be positive: ${shorten(amount)}`)
   return quantity < 0n ? complain(`negative eviction minimum reclaim specified: ${shorten(amount)}`) : []
 }
 
-/** Older kubelets meant 100 % and compared with 10000 %; the newest compare with 100 %. Between them nobody can tell. */
+/**
+ * The limit is 100 %, but up to 1.35 kubelet compares with 10000 % by mistake: there, values between
+ * get only a warning.
+ */
 function complainOfExcess(path: FieldProblem['path'], amount: string, percent: number): FieldProblem[] {
   const complaint: FieldProblem = { rule: 'value', path, problem: `eviction percentage threshold must be <= 100%: ${shorten(amount)}` }
   return percent > 10_000
@@ -116,7 +121,7 @@ function checkGracePeriods(soft: TextMap, periods: TextMap): FieldProblem[] {
     if (unknown.length > 0) return unknown
     const lengthNs = parseDuration(period)
     if (lengthNs === undefined)
-      return [{ rule: 'value', path, problem: `eviction grace period ${quote(period)} is no duration such as "1m30s"` }]
+      return [{ rule: 'value', path, problem: `eviction grace period ${quote(period)} is not a duration such as "1m30s"` }]
     return lengthNs < 0n
       ? [{ rule: 'value', path, problem: `invalid eviction grace period specified: ${shorten(period)}, must be a positive value` }]
       : []
@@ -136,7 +141,7 @@ function checkReclaims(reclaims: TextMap): FieldProblem[] {
   })
 }
 
-/** `parsePercentage`: what Go reads as a number, before a percent sign. */
+/** `parsePercentage`: a number in Go's syntax before a percent sign. */
 function readPercent(text: string): number | undefined {
   const [, number] = /^([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)%$/.exec(text) ?? []
   return number === undefined ? undefined : Number(number)
@@ -144,7 +149,7 @@ function readPercent(text: string): number | undefined {
 
 type TextMap = readonly (readonly [key: string, value: string])[]
 
-/** null stands for an empty text. */
+/** null means an empty string. */
 function textMap(value: unknown): TextMap {
   return isObject(value) ? Object.entries(value).map(([key, text]) => [key, textOf(text)] as const) : []
 }

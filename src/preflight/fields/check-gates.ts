@@ -1,6 +1,6 @@
 /**
- * Feature gates by their names: kubelet does not start with one that it does not know, and each minor version drops some. Pure. Rule: `Set` and `SetFromMap`,
- * k8s.io/component-base/featuregate.
+ * Checks the names of feature gates: kubelet does not start with an unknown one, and each minor
+ * version removes some. Pure. Rule: `Set` and `SetFromMap`, k8s.io/component-base/featuregate.
  */
 
 import { OLDEST_MINOR } from '../../kubelet/fields.ts'
@@ -9,18 +9,18 @@ import { type FieldProblem, type FieldRuleInput, shorten } from './complaint.ts'
 import { GATES_GONE } from './gates-gone.ts'
 import { GATES_LOCKED_ON, GATES_OF_LATER, GATES_OF_OLDEST, GATES_SINCE } from './gates-known.ts'
 
-/** How many minors ahead a gate's end is worth a warning. */
+/** Warn this many minors before a gate is removed. */
 const AHEAD = 3
 
 const GONE = byName(GATES_GONE)
 const LOCKED_ON = byName(GATES_LOCKED_ON)
-/** A gate that 1.20 does not know came later, if only that is known of it. */
+/** The first minor that knows each gate; 1.21 if all that is known is that 1.20 does not. */
 const SINCE = new Map([
   ...[...listNames(GATES_OF_LATER), ...GONE.keys()].map((name): [string, number] => [name, OLDEST_MINOR + 1]),
   ...byName(GATES_SINCE),
   ...listNames(GATES_OF_OLDEST).map((name): [string, number] => [name, OLDEST_MINOR]),
 ])
-/** Whole groups; no version is without them. */
+/** Groups of gates; every version has them. */
 const GROUPS = ['AllAlpha', 'AllBeta']
 
 export function checkGates({ config, version }: FieldRuleInput): FieldProblem[] {
@@ -36,25 +36,25 @@ function checkGate(name: string, isOn: boolean, minor: number | undefined): Fiel
   const problem = `unrecognized feature gate: ${name}`
   if (minor === undefined) {
     if (gone === undefined) return []
-    return [{ rule: 'gate-gone', path, problem, advice: `kubelet 1.${gone} and later do not start with it: take it out`, from: gone }]
+    return [{ rule: 'gate-gone', path, problem, advice: `kubelet 1.${gone} and later do not start with it: remove it`, from: gone }]
   }
   if (gone !== undefined && gone <= minor)
-    return [{ rule: 'gate-gone', path, problem, advice: `kubelet does not know it since 1.${gone}: take it out` }]
-  if (minor < since) return [{ rule: 'gate-too-new', path, problem, advice: 'it came with a later kubelet: take it out' }]
+    return [{ rule: 'gate-gone', path, problem, advice: `kubelet 1.${gone} removed this gate: remove it` }]
+  if (minor < since) return [{ rule: 'gate-too-new', path, problem, advice: 'only later kubelets know this gate: remove it' }]
   const lockedOn = LOCKED_ON.get(name) ?? Number.POSITIVE_INFINITY
   const complaints: FieldProblem[] = []
   if (lockedOn <= minor && !isOn) {
     const text = `cannot set feature gate ${name} to false, feature is locked to true`
-    complaints.push({ rule: 'gate-locked', path, problem: text, advice: 'take it out' })
+    complaints.push({ rule: 'gate-locked', path, problem: text, advice: 'remove it' })
   }
   if (gone !== undefined && gone <= minor + AHEAD) {
-    const text = `feature gate ${name} is gone in kubelet 1.${gone}, which will not start with it`
-    complaints.push({ rule: 'gate-going', path, problem: text, advice: 'take it out before the upgrade', severity: 'warn' })
+    const text = `kubelet 1.${gone} removes feature gate ${name} and does not start with it`
+    complaints.push({ rule: 'gate-going', path, problem: text, advice: 'remove it before the upgrade', severity: 'warn' })
   }
   return complaints
 }
 
-/** Of 1.20 all names are known here; of later versions some are not. */
+/** The lists are complete for 1.20 only. */
 function complainOfUnknown(name: string, minor: number | undefined): FieldProblem {
   return {
     rule: 'gate-unknown',

@@ -1,9 +1,11 @@
 /**
- * Which words a field takes, where it takes not just any: some are checked in validation, others only where kubelet starts what they choose. Pure. Sources, of
- * 1.20 to 1.36: pkg/kubelet/apis/config/validation/validation.go; for what is known only at the start, `NewMainKubelet` and `BuildAuthz` (cmd/kubelet/app),
- * the managers' `NewManager` (pkg/kubelet/cm), `TLSVersion` and `TLSCipherSuites` (k8s.io/component-base/cli/flag).
+ * Fields that accept only certain words. Kubelet checks some of them in its validation, others when
+ * it starts the component they configure. Pure. Sources, 1.20 to 1.36:
+ * pkg/kubelet/apis/config/validation/validation.go; at start, `NewMainKubelet` and `BuildAuthz`
+ * (cmd/kubelet/app), the managers' `NewManager` (pkg/kubelet/cm), `TLSVersion` and
+ * `TLSCipherSuites` (k8s.io/component-base/cli/flag).
  */
-import type { FieldPath } from '../../kubelet/field-path.ts'
+import { type FieldPath, valueAt } from '../../kubelet/field-path.ts'
 import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
 import { CIPHER_SUITES, TLS_VERSIONS } from './tls-names.ts'
 import { textOf, textsOf } from './values.ts'
@@ -13,7 +15,7 @@ interface Choice {
   readonly flag?: string
   readonly words: readonly string[]
   readonly from?: number
-  /** Named by a gate that turns the field on; off, nobody looks at it. */
+  /** A gate that enables the field; if it is off, kubelet ignores the field. */
   readonly gate?: string
 }
 
@@ -22,7 +24,7 @@ const LAST_LISTED = 36
 
 const SUITES = Object.keys(CIPHER_SUITES)
 
-/** An empty word always stands for the default. */
+/** An empty word always means the default. */
 const CHOICES: readonly Choice[] = [
   { path: ['hairpinMode'], flag: '--hairpin-mode', words: ['promiscuous-bridge', 'hairpin-veth', 'none'] },
   { path: ['topologyManagerPolicy'], flag: '--topology-manager-policy', words: ['none', 'best-effort', 'restricted', 'single-numa-node'] },
@@ -38,7 +40,7 @@ const CHOICES: readonly Choice[] = [
 
 export function checkChoices({ config, gate, version }: FieldRuleInput): FieldProblem[] {
   const complaints = CHOICES.flatMap((choice): FieldProblem[] => {
-    const word = textOf(lookUp(config, choice.path))
+    const word = textOf(valueAt(config, choice.path))
     if (word === '' || choice.words.includes(word)) return []
     const isOn = choice.gate === undefined ? true : gate(choice.gate)
     if (isOn === false) return []
@@ -62,7 +64,7 @@ function complain(path: FieldPath, problem: string, word: string, { words, from 
 }
 
 function checkCipherSuites(suites: readonly string[], version: FieldRuleInput['version']): FieldProblem[] {
-  // A later Go may have more of them.
+  // A newer Go may support more suites.
   const isListed = version !== undefined && version.minor <= LAST_LISTED
 
   return suites.flatMap((suite, index): FieldProblem[] => {
@@ -79,11 +81,4 @@ function checkCipherSuites(suites: readonly string[], version: FieldRuleInput['v
       },
     ]
   })
-}
-
-function lookUp(config: Readonly<Record<string, unknown>>, path: readonly string[]): unknown {
-  let value: unknown = config
-  for (const step of path)
-    value = typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? Reflect.get(value, step) : undefined
-  return value
 }

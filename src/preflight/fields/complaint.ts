@@ -1,6 +1,6 @@
 /**
- * What a rule about fields says of a config before it is known how much that weighs: which kubelets the rule belongs to, and whether it is sure of what it
- * takes for granted. Pure.
+ * The result of a field rule before its severity is known, with the kubelet versions it applies to
+ * and whether it is certain. Pure.
  */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
@@ -9,25 +9,25 @@ import type { Finding, Severity } from '../finding.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 
 export interface FieldProblem {
-  /** The part behind `fields/`. */
+  /** Without the prefix `fields/`. */
   readonly rule: string
   readonly path: FieldPath
   readonly problem: string
   readonly advice?: string | undefined
-  /** In place of advice: a name, and those that it may stand for. */
+  /** Instead of advice: the name, and the known names it may be a typing error of. */
   readonly mistyped?: { readonly name: string; readonly known: readonly string[] }
   readonly reason?: Finding['reason']
-  /** The first minor of 1.x whose kubelet complains; left out: all do. */
+  /** The first minor of 1.x whose kubelet rejects it. Default: all do. */
   readonly from?: number
-  /** The last one. */
+  /** The last such minor. */
   readonly to?: number
-  /** `warn`: kubelet takes it. Left out: it refuses. */
+  /** `warn`: kubelet accepts it. Default: `refuse`. */
   readonly severity?: Severity
-  /** Set where something that nobody can know decides, as `AllAlpha` does of gates: never more than a warning. */
+  /** It depends on something unknown, such as the effect of `AllAlpha`: at most a warning. */
   readonly unsure?: boolean
 }
 
-/** A longer one is no name that somebody has mistyped, and is not shown whole. */
+/** Longer names are cut, and get no suggestion. */
 export const LONGEST_NAME = 80
 
 export function quote(text: string): string {
@@ -38,17 +38,19 @@ export function shorten(text: string): string {
   return text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME)}…` : text
 }
 
-/** What rules look at. */
+/** The input of field rules. */
 export interface FieldRuleInput {
-  /** With what flags say instead. */
+  /** With the values of kubelet's flags. */
   readonly config: KubeletConfig
-  /** undefined: nobody knows which kubelet it is for. */
+  /** undefined: unknown. */
   readonly version: KubeletVersion | undefined
-  /** Whether a feature gate is on; undefined: nobody can tell. */
+  /** Whether a feature gate is on. undefined: unknown. */
   readonly gate: (name: string) => boolean | undefined
 }
 
-/** undefined: no concern of this kubelet. Without a version only what holds for all refuses. */
+/**
+ * undefined: the rule does not apply to this kubelet. Without a version only rules for all refuse.
+ */
 export function weigh(
   { from = OLDEST_MINOR, to, severity = 'refuse', unsure = false }: FieldProblem,
   minor: number | undefined,
@@ -59,7 +61,7 @@ export function weigh(
   return unsure || (minor === undefined && !holdsForAll) ? 'warn' : 'refuse'
 }
 
-/** Which kubelets a rule belongs to, in words; of all of them none. */
+/** The kubelet versions that a rule applies to, as a suffix; empty for all versions. */
 export function describeRange({ from = OLDEST_MINOR, to }: FieldProblem): string {
   if (from > OLDEST_MINOR) return to === undefined ? ` (kubelet 1.${from} and later)` : ` (kubelet 1.${from} to 1.${to})`
   return to === undefined ? '' : ` (kubelet up to 1.${to})`

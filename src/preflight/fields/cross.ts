@@ -1,8 +1,9 @@
 /**
- * Rules about fields that depend on others, or on feature gates. Pure. Source: pkg/kubelet/apis/config/validation/validation.go of 1.20 to 1.36; messages in
- * the manner of 1.20.
+ * Rules about fields that depend on other fields or on feature gates. Pure. Source:
+ * pkg/kubelet/apis/config/validation/validation.go, 1.20 to 1.36; messages in the style of 1.20.
  */
 
+import { valueAt } from '../../kubelet/field-path.ts'
 import { parseCpuList } from '../cpu-set.ts'
 import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
 import { durationOf, isOn, listOf, numberOf, SECOND_NS, textOf, textsOf } from './values.ts'
@@ -37,13 +38,13 @@ function checkImageCollection({ config, gate }: FieldRuleInput): FieldProblem[] 
   if (greatest !== 0n && gate('ImageMaximumGCAge') === false) {
     complaints.push({ rule: 'cross', path, problem: 'ImageMaximumGCAge feature gate is required for imageMaximumGCAge', from: 29 })
   }
-  // 0 stands for the default in both.
+  // 0 means the default in both.
   const least = durationOf(config.imageMinimumGCAge, 0n) || 120n * SECOND_NS
   if (greatest > 0n && greatest <= least) {
     complaints.push({
       rule: 'cross',
       path,
-      problem: 'imageMaximumGCAge must be greater than imageMinimumGCAge (2m where it is not set)',
+      problem: 'imageMaximumGCAge must be greater than imageMinimumGCAge (default: 2m)',
       from: 29,
     })
   }
@@ -129,11 +130,9 @@ function checkPriorities(value: unknown, isShutdownSet: boolean, gate: FieldRule
 }
 
 function checkSwap({ config, gate }: FieldRuleInput): FieldProblem[] {
-  const { memorySwap } = config
-  const behavior =
-    typeof memorySwap === 'object' && memorySwap !== null && 'swapBehavior' in memorySwap ? textOf(memorySwap.swapBehavior) : ''
-  if (behavior === '') return []
   const path = ['memorySwap', 'swapBehavior']
+  const behavior = textOf(valueAt(config, path))
+  if (behavior === '') return []
   const isOnHere = gate('NodeSwap')
   if (isOnHere === false) {
     return [{ rule: 'cross', path, problem: 'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled', from: 22 }]
@@ -165,7 +164,7 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
     complain('systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified', { path: ['systemCgroups'] })
   }
   if (!isOn(config.cgroupsPerQOS, true) && enforced.length > 0) {
-    const onlyNone = enforced.every((one) => one === 'none')
+    const onlyNone = enforced.every((option) => option === 'none')
     complain(`${FIELD} is not supported unless cgroupsPerQOS (--cgroups-per-qos) is set to true`, {
       path: ['cgroupsPerQOS'],
       advice: 'set enforceNodeAllocatable to []',
@@ -174,19 +173,19 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
   }
   if (enforced.includes('none') && enforced.length > 1)
     complain(`${FIELD} may not contain additional enforcements when "none" is specified`)
-  for (const [index, one] of enforced.entries()) {
+  for (const [index, option] of enforced.entries()) {
     const path = config.enforceNodeAllocatable === undefined ? ['enforceNodeAllocatable'] : ['enforceNodeAllocatable', index]
-    if (enforced.indexOf(one) !== index) complain(`${FIELD} has ${quote(one)} twice`, { path, from: 31 })
-    const plain = one.replace(/-compressible$/, '')
+    if (enforced.indexOf(option) !== index) complain(`${FIELD} contains ${quote(option)} twice`, { path, from: 31 })
+    const plain = option.replace(/-compressible$/, '')
     const cgroup = plain === 'system-reserved' || plain === 'kube-reserved' ? CGROUP_OF[plain] : undefined
-    if (cgroup === undefined ? !['pods', 'none'].includes(one) : false)
-      complain(`option ${quote(one)} specified for ${FIELD} is not valid`, { path, rule: 'value' })
-    if (cgroup !== undefined && plain !== one) {
-      complain(`option ${JSON.stringify(one)} specified for ${FIELD} is not valid before 1.32`, { path, rule: 'value', to: 31 })
-      if (enforced.includes(plain)) complain(`${FIELD} may not contain both ${plain} and ${one}`, { path, from: 32 })
+    if (cgroup === undefined && !['pods', 'none'].includes(option))
+      complain(`option ${quote(option)} specified for ${FIELD} is not valid`, { path, rule: 'value' })
+    if (cgroup !== undefined && plain !== option) {
+      complain(`option ${JSON.stringify(option)} specified for ${FIELD} is not valid before 1.32`, { path, rule: 'value', to: 31 })
+      if (enforced.includes(plain)) complain(`${FIELD} may not contain both ${plain} and ${option}`, { path, from: 32 })
     }
     if (cgroup !== undefined && textOf(config[cgroup]) === '')
-      complain(`${cgroup} must be specified when ${JSON.stringify(one)} is in ${FIELD}`, { path })
+      complain(`${cgroup} must be specified when ${JSON.stringify(option)} is in ${FIELD}`, { path })
   }
   return complaints
 }

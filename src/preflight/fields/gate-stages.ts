@@ -1,6 +1,7 @@
 /**
- * The feature gates that rules about fields ask for: from which minor of 1.x they are at which stage, and whether they are on there. Data, and what a config makes
- * of it. Pure. Sources: pkg/features/kube_features.go; `AllAlpha` and `AllBeta` in k8s.io/component-base/featuregate.
+ * The feature gates that field rules depend on: their stages by minor of 1.x with defaults, and
+ * their state in a config. Pure. Sources: pkg/features/kube_features.go; `AllAlpha` and `AllBeta`
+ * in k8s.io/component-base/featuregate.
  */
 
 import type { KubeletConfig } from '../../kubelet/decode.ts'
@@ -36,15 +37,18 @@ const STAGES: Readonly<Record<string, readonly Stage[]>> = {
 }
 const NEWEST_MINOR = 37
 
-/** Whether a gate is on for kubelet 1.`minor` with this config; without a minor, for all that have it. undefined: that depends. */
+/**
+ * Whether a gate is on for kubelet 1.`minor` with this config; without a minor, for all versions
+ * that have the gate. undefined: it depends on the version.
+ */
 export function findGateState(name: string, config: KubeletConfig, minor: number | undefined): boolean | undefined {
   const set = isObject(config.featureGates) ? config.featureGates : {}
   const own = Object.hasOwn(set, name) ? set[name] : undefined
-  // null stands for false.
+  // null means false.
   if (own !== undefined) return own === true
   const first = STAGES[name]?.[0]?.from ?? OLDEST_MINOR
   const minors = minor === undefined ? Array.from({ length: NEWEST_MINOR + 1 - first }, (_, index) => first + index) : [minor]
-  const states = new Set(minors.map((one) => stateAt(name, set, one)))
+  const states = new Set(minors.map((each) => stateAt(name, set, each)))
   const [state] = states
   return states.size === 1 ? state : undefined
 }

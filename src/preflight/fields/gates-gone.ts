@@ -1,6 +1,8 @@
 /**
- * The feature gates that a minor version of kubelet does not know any more, by that minor of 1.x: it refuses to start with a config that names one. Data only: names with white space between.
- * Source: pkg/features/kube_features.go and staging/src/k8s.io/apiserver/pkg/features/kube_features.go of 1.20 to 1.36, with component-base/logs/api/v1.
+ * Removed feature gates, by the minor of 1.x that no longer knows them and does not start with a
+ * config that names one. Data only; names are separated by white space. Source:
+ * pkg/features/kube_features.go and staging/src/k8s.io/apiserver/pkg/features/kube_features.go of
+ * 1.20 to 1.36, with component-base/logs/api/v1.
  */
 export const GATES_GONE: Readonly<Record<number, string>> = {
   21: `

@@ -1,9 +1,10 @@
 /**
- * The feature gates that there are, as far as they are needed to tell a kubelet that does not know one from one that does. Data only: names with white space between. Sources: the names that a
- * kubelet 1.20.2 takes; `defaultVersionedKubernetesFeatureGates`, pkg/features, for those that came later.
+ * Known feature gates, with the minors of 1.x that know them. Data only; names are separated by
+ * white space. Sources: the names that a kubelet 1.20.2 accepts;
+ * `defaultVersionedKubernetesFeatureGates`, pkg/features, for newer ones.
  */
 
-/** All that kubelet 1.20 knows, but for AllAlpha and AllBeta. */
+/** All gates of kubelet 1.20, except AllAlpha and AllBeta. */
 export const GATES_OF_OLDEST: string = `
     APIListChunking APIPriorityAndFairness APIResponseCompression APIServerIdentity AdvancedAuditing AllowInsecureBackendProxy
     AnyVolumeDataSource AppArmor AttachVolumeLimit BalanceAttachedNodeVolumes BlockVolume BoundServiceAccountTokenVolume CPUManager
@@ -27,7 +28,7 @@ export const GATES_OF_OLDEST: string = `
     WinDSR WinOverlay WindowsEndpointSliceProxying WindowsGMSA WindowsRunAsUserName
   `
 
-/** By the minor of 1.x that brought them as alpha: no older kubelet knows them. */
+/** By the minor of 1.x that added them as alpha: no older kubelet knows them. */
 export const GATES_SINCE: Readonly<Record<number, string>> = {
   21: 'CSIVolumeHealth LogarithmicScaleDown MemoryManager PodDeletionCost TopologyAwareHints VolumeCapacityPriority',
   22: 'APIServerTracing CPUManagerPolicyOptions DisableCloudProviders KubeletInUserNamespace MemoryQoS NodeSwap',
@@ -74,7 +75,10 @@ export const GATES_SINCE: Readonly<Record<number, string>> = {
   33: 'KubeletEnsureSecretPulledImages',
 }
 
-/** Came later and not as alpha: some were brought to older versions as well, so that nobody can tell which minors know them. But 1.20 knows none of them. */
+/**
+ * Added after 1.20, not as alpha. Some were backported to older versions, so it is unknown which
+ * minors know them; 1.20 knows none.
+ */
 export const GATES_OF_LATER: string = `
     AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests AllowOverwriteTerminationGracePeriodSeconds
     CPUManagerPolicyBetaOptions ConcurrentWatchObjectDecode KMSv1 KubeletRegistrationGetOnExistsOnly
@@ -83,7 +87,7 @@ export const GATES_OF_LATER: string = `
     WatchCacheInitializationPostStartHook
   `
 
-/** By the minor of 1.x from which on they cannot be switched off. */
+/** By the minor of 1.x from which on they cannot be disabled. */
 export const GATES_LOCKED_ON: Readonly<Record<number, string>> = {
   20: `
     AttachVolumeLimit BlockVolume CSIBlockVolume CSIDriverRegistry CSINodeInfo EvenPodsSpread ExternalPolicyForExternalIP NodeLease

@@ -1,4 +1,7 @@
-/** Rules about fields that came after 1.20, and are rarely used. Pure. Source: pkg/kubelet/apis/config/validation of 1.21 to 1.36. */
+/**
+ * Rules about rarely used fields that are newer than 1.20. Pure. Source:
+ * pkg/kubelet/apis/config/validation of 1.21 to 1.36.
+ */
 
 import { parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
@@ -40,7 +43,7 @@ function checkReservedMemory(value: unknown): FieldProblem[] {
 
 function isPositive(amount: unknown): boolean {
   if (typeof amount === 'number') return amount > 0
-  // What is no quantity at all is a matter of its type.
+  // The type check reports what is not a quantity.
   return typeof amount === 'string' && (parseQuantity(amount) ?? 1n) > 0n
 }
 
@@ -48,7 +51,7 @@ const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
 const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
-/** `CheckTaintValidation`, pkg/util/taints: labels' rules for key and value. */
+/** `CheckTaintValidation`, pkg/util/taints: the rules of labels apply to key and value. */
 function checkTaints(value: unknown): FieldProblem[] {
   return listOf(value).flatMap((item, index): FieldProblem[] => {
     if (!isObject(item)) return []
@@ -56,8 +59,8 @@ function checkTaints(value: unknown): FieldProblem[] {
     const [key, text, effect] = [item.key, item.value, item.effect].map(textOf)
     const complaints: FieldProblem[] = []
     const complain = (problem: string) => complaints.push({ rule: 'value', path, problem: `invalid taint: ${problem}`, from: 23 })
-    if (!isQualifiedName(key ?? '')) complain('its key is no qualified name')
-    if (text !== undefined && text !== '' && !NAME.test(text)) complain('its value is no label value')
+    if (!isQualifiedName(key ?? '')) complain('its key is not a qualified name')
+    if (text !== undefined && text !== '' && !NAME.test(text)) complain('its value is not a valid label value')
     if (effect !== undefined && effect !== '' && !EFFECTS.includes(effect)) complain(`its effect must be one of ${EFFECTS.join(', ')}`)
     if (typeof item.timeAdded === 'string') complain('timeAdded must not be set')
     return complaints
@@ -150,7 +153,7 @@ function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[]
     })
   }
   if (hasList && policy !== 'NeverVerifyAllowlistedImages') {
-    const problem = 'preloadedImagesVerificationAllowlist needs imagePullCredentialsVerificationPolicy NeverVerifyAllowlistedImages'
+    const problem = 'preloadedImagesVerificationAllowlist requires imagePullCredentialsVerificationPolicy NeverVerifyAllowlistedImages'
     complaints.push({ rule: 'cross', path: listPath, problem, from: 33 })
   }
   return complaints
@@ -159,7 +162,7 @@ function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[]
 function checkLogsDirectory(value: unknown): FieldProblem[] {
   const path = textOf(value)
   const isNormal = path === '/' || /^(\/(?!\.{1,2}(\/|$))[^/]+)+$/.test(path)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII has them
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII includes them
   if (path === '' || (isNormal && /^[\x00-\x7f]*$/.test(path))) return []
   return [{ rule: 'value', path: ['podLogsDir'], problem: 'podLogsDir must be an absolute, normalised path of ASCII characters', from: 30 }]
 }

@@ -1,6 +1,7 @@
 /**
- * Between which limits the numbers and durations of a config have to be, each for itself. Pure. Source: pkg/kubelet/apis/config/validation/validation.go of
- * 1.20 to 1.36; messages in the manner of 1.20. 0 stands within all limits where kubelet takes it for "not set" (`SetDefaults_KubeletConfiguration`).
+ * Limits of single numbers and durations. Pure. Source:
+ * pkg/kubelet/apis/config/validation/validation.go, 1.20 to 1.36; messages in the style of 1.20. 0
+ * is within the limits wherever kubelet reads it as "not set" (`SetDefaults_KubeletConfiguration`).
  */
 
 import type { FieldName } from '../../kubelet/fields.ts'
@@ -88,7 +89,7 @@ function checkFactor(factor: unknown): FieldProblem[] {
   return [{ rule: 'range', path: ['memoryThrottlingFactor'], problem, from: 22 }]
 }
 
-/** Not 100 ms needs a gate; what is beyond these limits no kubelet takes, with or without it. */
+/** A period other than 100 ms needs a feature gate. Outside these limits no kubelet accepts it. */
 export function checkQuotaPeriod({ config, version, gate }: FieldRuleInput): FieldProblem[] {
   const value = config.cpuCFSQuotaPeriod
   const periodNs = typeof value === 'string' ? parseDuration(value) : undefined
@@ -97,7 +98,7 @@ export function checkQuotaPeriod({ config, version, gate }: FieldRuleInput): Fie
   const label = `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) ${value}`
   const isOn = gate('CustomCPUCFSQuotaPeriod')
   if (isOn === false) {
-    const advice = 'leave it out, or switch the feature gate CustomCPUCFSQuotaPeriod on'
+    const advice = 'remove it, or enable the feature gate CustomCPUCFSQuotaPeriod'
     return [{ rule: 'cross', path, problem: `${label} requires feature gate CustomCPUCFSQuotaPeriod`, advice }]
   }
   const complain = (least: string, range: Pick<FieldProblem, 'from' | 'to'>): FieldProblem[] => [

@@ -1,8 +1,11 @@
-/** TLS versions and cipher suites by the names that kubelet takes. Data only. Source: k8s.io/component-base/cli/flag/ciphersuites_flag.go, crypto/tls of Go. */
+/**
+ * Names of TLS versions and cipher suites that kubelet accepts. Data only. Source:
+ * k8s.io/component-base/cli/flag/ciphersuites_flag.go, crypto/tls of Go.
+ */
 
 export const TLS_VERSIONS = ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13']
 
-/** `insecure`: kubelet takes it, and nobody should. */
+/** `insecure`: kubelet accepts it, but it should not be used. */
 export const CIPHER_SUITES: Readonly<Record<string, 'secure' | 'insecure'>> = {
   TLS_AES_128_GCM_SHA256: 'secure',
   TLS_AES_256_GCM_SHA384: 'secure',

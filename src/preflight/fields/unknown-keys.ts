@@ -1,17 +1,17 @@
 /**
- * Keys that kubelet drops without a word: mistyped, too new or too old for it, or repeated. Pure. Rule: `DecodeKubeletConfiguration`,
- * pkg/kubelet/kubeletconfig/util/codec, decodes strictly first, and leniently when that fails.
+ * Finds keys that kubelet silently ignores: mistyped, too new or too old for it. Pure. Rule:
+ * `DecodeKubeletConfiguration`, pkg/kubelet/kubeletconfig/util/codec, decodes strictly first, and
+ * leniently when that fails.
  */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { Field, Fields } from '../../kubelet/field.ts'
-import type { FieldPath } from '../../kubelet/field-path.ts'
-import { formatPath } from '../../kubelet/field-path.ts'
+import { type FieldPath, formatPath } from '../../kubelet/field-path.ts'
 import { listObjects } from '../../kubelet/field-types.ts'
 import { FIELDS, isKnown } from '../../kubelet/fields.ts'
 import { formatVersion, type KubeletVersion } from '../kubelet-version.ts'
 import { type FieldProblem, shorten } from './complaint.ts'
 
-/** Beyond, nobody reads them. */
+/** Most keys to report one by one. */
 export const MOST_KEYS = 20
 
 export function checkKeys(config: KubeletConfig, version: KubeletVersion | undefined, severity: 'warn' | 'refuse'): FieldProblem[] {
@@ -58,8 +58,9 @@ function describeKey(path: FieldPath, fields: Fields, version: KubeletVersion | 
   }
   const kubelet = `kubelet ${formatVersion(version)}`
   if (field.gone !== undefined && field.gone <= version.minor) {
-    return { rule: 'gone', path, problem: `${label} is gone since kubelet 1.${field.gone}: ${kubelet} ignores it`, advice: 'take it out' }
+    const problem = `kubelet 1.${field.gone} removed ${label}: ${kubelet} ignores it`
+    return { rule: 'gone', path, problem, advice: 'remove it' }
   }
-  const problem = `${label} came with kubelet 1.${field.since ?? ''}: ${kubelet} ignores it`
-  return { rule: 'too-new', path, problem, advice: 'take it out, or upgrade kubelet first' }
+  const problem = `${label} is new in kubelet 1.${field.since ?? ''}: ${kubelet} ignores it`
+  return { rule: 'too-new', path, problem, advice: 'remove it, or upgrade kubelet first' }
 }

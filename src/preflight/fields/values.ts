@@ -1,4 +1,4 @@
-/** A field's value as its type has it, with kubelet's default where nothing is set. Pure. Fields that 0 or "" leaves unset, as Go's zero values do, name it. */
+/** Reads a field's value as a type, with a default if it is not set or of another type. Pure. */
 import { parseDuration } from '../../values/go-duration.ts'
 
 export function numberOf<Default extends number | undefined>(value: unknown, initial: Default): number | Default {
@@ -13,7 +13,7 @@ export function isOn(value: unknown, initial: boolean): boolean {
   return typeof value === 'boolean' ? value : initial
 }
 
-/** null stands for an empty text in a list, as in Go. */
+/** null in a list means an empty string, as in Go. */
 export function textsOf(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.map(textOf) : undefined
 }

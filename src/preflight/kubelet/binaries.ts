@@ -1,19 +1,19 @@
 /**
- * What kubelets on this machine are: `kubelet --version`, asked once of each binary. It runs programs only, never a script, which would be free to start a
- * kubelet with arguments of its own, and takes nothing for a kubelet that does not call itself one: k3s, which has one inside, does not.
+ * Reads the versions of kubelets on this machine: `kubelet --version`, once for each binary. Runs
+ * only ELF programs, never scripts, which could start a kubelet with other arguments. Accepts only
+ * a program that identifies itself as kubelet; k3s, which contains one, does not.
  */
-
-import { execFile } from 'node:child_process'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { describeEnd, runCommand } from '../../process/run-command.ts'
 import { errorMessage } from '../../values/errors.ts'
 import { parseVersion } from '../kubelet-version.ts'
 import type { VersionAnswer } from './judgement.ts'
 
 const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' }
-const LIMITS = { timeout: 10_000, killSignal: 'SIGKILL', maxBuffer: 1 << 16, env: ENVIRONMENT, cwd: '/' } as const
+const OPTIONS = { timeoutMs: 10_000, maxOutputBytes: 1 << 16, env: ENVIRONMENT, cwd: '/' }
 /** elf(5). */
 const MAGIC = Buffer.from('\x7fELF', 'latin1')
-/** The node's own, one before an upgrade, one to judge for the next. */
+/** The node's own kubelet, and some before and after upgrades. */
 const MOST = 16
 
 export class KubeletBinaries {
@@ -26,10 +26,10 @@ export class KubeletBinaries {
       if (identity === undefined) return { ok: false, detail: `there is no kubelet at ${binary}` }
       const known = this.#known.get(identity)
       if (known !== undefined) return known
-      if (!isProgram(binary)) return { ok: false, detail: `${binary} is no program but may start one, so kubelet itself cannot be asked` }
-      const answer = await ask(binary, identity)
+      if (!isProgram(binary)) return { ok: false, detail: `${binary} is not an ELF program, so kubelet itself cannot check the config` }
+      const answer = await readVersion(binary, identity)
       if (this.#known.size >= MOST) this.#known.clear()
-      // A machine that was too busy to answer is asked again.
+      // Failures are not remembered: the machine may have been too busy.
       if (answer.ok) this.#known.set(identity, answer)
       return answer
     } catch (error) {
@@ -38,21 +38,16 @@ export class KubeletBinaries {
   }
 }
 
-function ask(binary: string, identity: string): Promise<VersionAnswer> {
-  return new Promise((resolve) => {
-    const child = execFile(binary, ['--version'], LIMITS, (error, stdout) => {
-      const said = stdout.trim().split('\n', 1)[0]?.slice(0, 100) ?? ''
-      const version = said.startsWith('Kubernetes ') ? parseVersion(said) : undefined
-      if (version !== undefined && error === null) resolve({ ok: true, version, identity })
-      else if (error?.killed === true)
-        resolve({ ok: false, detail: `${binary} --version gave no answer within ${LIMITS.timeout / 1000} s` })
-      else resolve({ ok: false, detail: `${binary} is no kubelet by itself: asked for its version it says ${JSON.stringify(said)}` })
-    })
-    child.stdin?.end()
-  })
+async function readVersion(binary: string, identity: string): Promise<VersionAnswer> {
+  const { end, stdout } = await runCommand(binary, ['--version'], OPTIONS)
+  const output = stdout.trim().split('\n', 1)[0]?.slice(0, 100) ?? ''
+  const version = output.startsWith('Kubernetes ') ? parseVersion(output) : undefined
+  if (end.kind !== 'exited') return { ok: false, detail: `${binary} --version: ${describeEnd(end)}` }
+  if (version !== undefined && end.code === 0) return { ok: true, version, identity }
+  return { ok: false, detail: `${binary} is not a kubelet: ${binary} --version printed ${JSON.stringify(output)}` }
 }
 
-/** undefined: no such file. An upgrade is another one, even at the same path. */
+/** undefined: no such file. An upgrade changes the identity, even at the same path. */
 function identify(path: string): string | undefined {
   const facts = statSync(path, { bigint: true, throwIfNoEntry: false })
   if (facts?.isFile() !== true) return undefined

@@ -1,33 +1,35 @@
 /**
- * What the end of a probe means. Pure. Its rule: refused is only what kubelet says of configs alone, by the texts of its own sources (cmd/kubelet/app/server.go and
- * what it calls, Kubernetes 1.20 to 1.34); whatever the sandbox, the flags or the node may have caused, and whatever is not known, is unjudged.
+ * Turns the output of a probe into a judgement. Pure. A config is refused only for messages that
+ * are about the config alone, by kubelet's sources (cmd/kubelet/app/server.go and what it calls,
+ * Kubernetes 1.20 to 1.34). Messages that the sandbox, the flags or the node may have caused, and
+ * unknown messages, give `unjudged`.
  */
 import { formatVersion, type KubeletVersion } from '../kubelet-version.ts'
+import { findFinalMessage } from './final-message.ts'
 import type { JudgeStage, KubeletJudgement, ProbePlaces } from './judgement.ts'
-import { findLastWords } from './last-words.ts'
-import { quoteWords } from './quote-words.ts'
+import { quoteMessage } from './quote-message.ts'
 
 export interface Probe {
   readonly stage: JudgeStage
   readonly places: ProbePlaces
-  /** Kubelet's real ones. */
+  /** Kubelet's real flags. */
   readonly flags: readonly string[]
   readonly version: KubeletVersion
 }
 
-/** Since then it asks the runtime for its cgroup driver before it does anything else. */
-const RUNTIME_FIRST = 28
+/** From this minor on, kubelet first asks the container runtime for its cgroup driver. */
+const RUNTIME_FIRST_MINOR = 28
 
 const LOADING = /failed to load kubelet config file/i
 const READING = /failed to read kubelet config file/i
-/** Drop-ins of the node (`--config-dir`) are none of the candidate's. */
+/** Errors about the node's drop-ins (`--config-dir`), which are not part of the candidate. */
 const DROP_INS = /kubelet dropin file|drop-in kubelet config file|failed to merge kubelet configs/i
 const FLAGS =
   /failed to parse kubelet flag|unknown (?:shorthand )?flag|failed to validate kubelet flags|^unknown command|invalid argument ".*" for /i
 const GATE = /(?:unrecognized feature gate: |cannot set feature gate |invalid value of )(\w+)/
 
-/** What the sandbox, or the node, does to a kubelet whatever its config is. */
-const SURROUNDINGS = new RegExp(
+/** Errors that the sandbox or the node may cause with any config. */
+const ENVIRONMENT_ERRORS = new RegExp(
   [
     'permission denied|operation not permitted|operation not supported|read-only file system|no space left on device|input/output error',
     'too many open files|cannot allocate memory|resource temporarily unavailable|device or resource busy|address already in use',
@@ -36,11 +38,11 @@ const SURROUNDINGS = new RegExp(
   'i',
 )
 
-/** What kubelet says of a config while it starts. */
-const REFUSALS = [
+/** Errors about the config, while kubelet starts. */
+const CONFIG_ERRORS = [
   // ValidateKubeletConfiguration; cm.NewContainerManager.
   /invalid configuration: |failed to validate kubelet configuration|initialize logging: /i,
-  // featuregate.SetFromMap; whose gate it is has been looked at before.
+  // featuregate.SetFromMap; gates of flags have been handled before.
   /unrecognized feature gate: |cannot set feature gate |invalid value of \w+/,
   // BuildAuth, InitializeTLS.
   /unable to load client CA (?:file|provider)|unknown authorization mode|Cipher suite .* not supported|unknown tls version|unknown curve/i,
@@ -57,41 +59,41 @@ const REFUSALS = [
   /invalid sync frequency|is not a supported hairpin mode|failed to initialize (?:image|container log) manager|not a valid sysctl pattern/i,
 ]
 
-/** @param output all that the probe said. */
+/** @param output everything that the probe printed */
 export function classify(output: string, probe: Probe): KubeletJudgement {
   const kubelet = `kubelet ${formatVersion(probe.version)}`
-  const words = findLastWords(output)
-  if (words === undefined) return unjudged(`${kubelet} ended without a message that is known`)
-  const quote = quoteWords(words, probe.places)
-  if (isGoal(words, probe)) return { kind: 'accepted', detail: `${kubelet} ${describeGoal(probe)}` }
-  if (FLAGS.test(words)) return unjudged(`${kubelet} does not take the flags of this node's kubelet: ${quote}`)
-  if (DROP_INS.test(words)) return unjudged(`${kubelet} does not take the drop-ins of this node's config: ${quote}`)
-  if (LOADING.test(words)) {
-    if (READING.test(words)) return unjudged(`${kubelet} could not read the file that was made for it: ${quote}`)
-    return { kind: 'refused', reason: 'load', words: quote }
+  const message = findFinalMessage(output)
+  if (message === undefined) return unjudged(`${kubelet} exited without a known message`)
+  const quote = quoteMessage(message, probe.places)
+  if (reachedGoal(message, probe)) return { kind: 'accepted', detail: `${kubelet} ${describeGoal(probe)}` }
+  if (FLAGS.test(message)) return unjudged(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)
+  if (DROP_INS.test(message)) return unjudged(`${kubelet} does not accept the config drop-ins of this node: ${quote}`)
+  if (LOADING.test(message)) {
+    if (READING.test(message)) return unjudged(`${kubelet} could not read the config file of the probe: ${quote}`)
+    return { kind: 'refused', reason: 'load', message: quote }
   }
-  const [, gate] = GATE.exec(words) ?? []
+  const [, gate] = GATE.exec(message) ?? []
   if (gate !== undefined && namesGate(probe.flags, gate))
-    return unjudged(`${kubelet} does not take the flags of this node's kubelet: ${quote}`)
-  if (/invalid configuration: /.test(words)) return { kind: 'refused', reason: 'validate', words: quote }
-  if (SURROUNDINGS.test(words) || isOutside(words, probe.places))
-    return unjudged(`${kubelet} was hindered, perhaps by its sandbox: ${quote}`)
-  if (REFUSALS.some((pattern) => pattern.test(words))) return { kind: 'refused', reason: 'validate', words: quote }
-  return unjudged(`${kubelet} ended in a way that is not known: ${quote}`)
+    return unjudged(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)
+  if (/invalid configuration: /.test(message)) return { kind: 'refused', reason: 'validate', message: quote }
+  if (ENVIRONMENT_ERRORS.test(message) || isOutside(message, probe.places))
+    return unjudged(`${kubelet} failed, perhaps because of its sandbox: ${quote}`)
+  if (CONFIG_ERRORS.some((pattern) => pattern.test(message))) return { kind: 'refused', reason: 'validate', message: quote }
+  return unjudged(`${kubelet} exited with an unknown message: ${quote}`)
 }
 
-/** It came as far as it was let. */
-function isGoal(words: string, { stage, places }: Probe): boolean {
-  return words.includes(stage === 'load' ? places.kubeconfig : places.runtimeSocket)
+/** Whether kubelet failed at the obstacle that ends this stage. */
+function reachedGoal(message: string, { stage, places }: Probe): boolean {
+  return message.includes(stage === 'load' ? places.kubeconfig : places.runtimeSocket)
 }
 
 function describeGoal({ stage, version }: Probe): string {
-  if (stage === 'load') return 'loaded and validated it'
-  const asFar = 'started with it as far as its container runtime'
-  return version.minor < RUNTIME_FIRST ? asFar : `${asFar}, and so has not parsed reservations and eviction signals yet`
+  if (stage === 'load') return 'loaded and validated the config'
+  const started = 'started with the config until it needed its container runtime'
+  return version.minor < RUNTIME_FIRST_MINOR ? started : `${started}, before it parses reservations and eviction signals`
 }
 
-function unjudged(detail: string): KubeletJudgement {
+export function unjudged(detail: string): KubeletJudgement {
   return { kind: 'unjudged', detail }
 }
 
@@ -102,7 +104,10 @@ function namesGate(flags: readonly string[], gate: string): boolean {
   })
 }
 
-/** A file of the probe's own, other than the candidate's: a path that leads out of its folder, or one that the sandbox gives. */
-function isOutside(words: string, { directory, candidate }: ProbePlaces): boolean {
-  return words.replaceAll(`${candidate}/`, '').includes(directory) || /\/dev\/kmsg/.test(words)
+/**
+ * Whether the message is about a file of the probe that is not the candidate's: a relative path
+ * that leads out of the candidate's directory, or a file that the sandbox provides.
+ */
+function isOutside(message: string, { directory, candidate }: ProbePlaces): boolean {
+  return message.replaceAll(`${candidate}/`, '').includes(directory) || /\/dev\/kmsg/.test(message)
 }

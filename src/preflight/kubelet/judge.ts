@@ -1,56 +1,47 @@
 /**
- * Asks a kubelet's own binary what it thinks of a config, in a transient unit that systemd puts into a sandbox. It never lets a kubelet out of the sandbox further than
- * to its kubeconfig: only one that a person named is run directly, where there is no systemd, and only for the stage that ends before anything is
- * touched. Nothing of a probe outlives it: its files are in a directory of its own, and the unit is stopped whenever it is not seen to end.
+ * Runs kubelet's own binary on a config, as a transient unit in a systemd sandbox. A kubelet runs
+ * outside the sandbox in one case only: the user named it, systemd-run cannot be used, and the
+ * stage is `load`, which exits before it touches anything. A probe leaves nothing behind: its files
+ * are in its own directory, and its unit is stopped unless it was seen to end.
  */
-
-import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { checkData } from '../../checkpoint/layout.ts'
+import { type CommandResult, describeEnd, runCommand } from '../../process/run-command.ts'
 import { errorMessage } from '../../values/errors.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
-import { classify, type Probe } from './classify.ts'
+import { classify, type Probe, unjudged } from './classify.ts'
 import type { Judge, JudgeRequest, KubeletJudgement, VersionAnswer } from './judgement.ts'
 import { isPlainPath, placesIn, UNREACHABLE_KUBECONFIG } from './places.ts'
 import { probeFlags } from './probe-flags.ts'
-import { questionOf, RememberedJudgements } from './remembered.ts'
+import { RememberedJudgements, requestKey } from './remembered.ts'
 import { LIMITS, type SandboxLimits, sandboxArguments } from './sandbox.ts'
 import { readSandboxEnd } from './sandbox-end.ts'
 
 export interface JudgeOptions {
-  /** Of a kubelet's binary. */
+  /** Reads the version of a kubelet binary. */
   version(binary: string): Promise<VersionAnswer>
   /** Paths of the commands. */
   readonly systemdRun: string
   readonly systemctl: string
-  /** Of the probes' files: one that other processes see at the same path, so none in a private /tmp. */
+  /**
+   * For the files of probes. Other processes must see it at the same path: not in a private /tmp.
+   */
   readonly directory: string
-  /** A person named the kubelet: where systemd-run cannot be used, it is run directly as far as that is safe. */
+  /** The user named the kubelet: without systemd-run, run it directly as far as that is safe. */
   readonly direct: boolean
   readonly limits?: SandboxLimits
-  /** What systemd-run may take longer than its command. */
+  /** How much longer systemd-run may take than its command. */
   readonly graceMs?: number
 }
 
 const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
 const ENVIRONMENT = { PATH, LANG: 'C.UTF-8', SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' }
 const DIRECT_ENVIRONMENT = { PATH, LANG: 'C.UTF-8', GOMAXPROCS: '2' }
-/** A kubelet that does not speak much says some 50 KB. */
+/** At its lowest verbosity kubelet prints about 50 KB. */
 const MOST_OUTPUT = 1 << 20
-const COMMAND_MS = 10_000
-
-interface Run {
-  readonly stdout: string
-  readonly stderr: string
-  /** Why it was not seen to end by itself. */
-  readonly broken: string | undefined
-}
-interface RunLimits {
-  readonly timeoutMs: number
-  readonly environment: NodeJS.ProcessEnv
-  readonly signal?: AbortSignal
-}
+const STOP_MS = 10_000
+const COMMON = { maxOutputBytes: MOST_OUTPUT, cwd: '/' }
 
 export class KubeletJudge implements Judge {
   readonly #options: Required<JudgeOptions>
@@ -65,7 +56,7 @@ export class KubeletJudge implements Judge {
     try {
       return await this.#judge(request)
     } catch (error) {
-      return unjudged(`the probe's files: ${errorMessage(error)}`)
+      return unjudged(`cannot prepare the files of the probe: ${errorMessage(error)}`)
     }
   }
 
@@ -75,18 +66,18 @@ export class KubeletJudge implements Judge {
 
   async #judge(request: JudgeRequest): Promise<KubeletJudgement> {
     const { binary, files, key } = request
-    if (!Object.hasOwn(files, key))
-      return { kind: 'refused', reason: 'load', words: `there is no key ${key.slice(0, 253)} in the ConfigMap` }
+    if (!Object.hasOwn(files, key)) return { kind: 'refused', reason: 'load', message: `the ConfigMap has no key ${key.slice(0, 253)}` }
     const names = checkData(files)
     if (!names.ok) return unjudged(names.detail)
-    if (!isPlainPath(this.#options.directory)) return unjudged(`${this.#options.directory} cannot be written in a property of a unit`)
-    const asked = await this.#options.version(binary)
-    if (!asked.ok) return unjudged(asked.detail)
-    const question = questionOf(request, asked.identity)
-    const known = this.#remembered.recall(question)
+    if (!isPlainPath(this.#options.directory))
+      return unjudged(`${this.#options.directory} contains characters that are not safe in a property of a systemd unit`)
+    const answer = await this.#options.version(binary)
+    if (!answer.ok) return unjudged(answer.detail)
+    const requested = requestKey(request, answer.identity)
+    const known = this.#remembered.recall(requested)
     if (known !== undefined) return known
-    const judgement = await this.#probe(request, asked.version)
-    this.#remembered.remember(question, judgement)
+    const judgement = await this.#probe(request, answer.version)
+    this.#remembered.remember(requested, judgement)
     return judgement
   }
 
@@ -113,21 +104,22 @@ export class KubeletJudge implements Judge {
     const unit = `kubelet-cfg-agent-${basename(places.directory)}.service`
     const timeoutMs = limits.seconds[stage] * 1000 + graceMs
     const args = sandboxArguments(unit, stage, places.scratch, command, limits)
-    const inside = await run(systemdRun, args, { timeoutMs, environment: ENVIRONMENT, signal })
-    const end = readSandboxEnd(inside.stderr)
-    if (inside.broken !== undefined) {
+    const result = await runCommand(systemdRun, args, { ...COMMON, timeoutMs, env: ENVIRONMENT, signal })
+    const interrupted = describeInterruption(result)
+    const end = readSandboxEnd(result.stderr)
+    if (interrupted !== undefined) {
       await this.#stop(unit)
-      if (end.kind !== 'not-started') return unjudged(`kubelet was broken off: ${inside.broken}`)
+      if (end.kind !== 'not-started') return unjudged(`kubelet was interrupted: ${interrupted}`)
     }
     switch (end.kind) {
       case 'ended':
-        return classify(`${inside.stdout}\n${inside.stderr}`, probe)
-      case 'broken-off':
-        return unjudged(`kubelet was broken off: ${end.detail}`)
+        return classify(`${result.stdout}\n${result.stderr}`, probe)
+      case 'interrupted':
+        return unjudged(`kubelet was interrupted: ${end.detail}`)
       case 'not-started': {
-        const why = `systemd-run cannot be used: ${inside.broken ?? end.detail}`
+        const why = `systemd-run cannot be used: ${interrupted ?? end.detail}`
         if (!direct || signal.aborted) return unjudged(why)
-        if (stage !== 'load') return unjudged(`${why}; without its sandbox this stage is not safe`)
+        if (stage !== 'load') return unjudged(`${why}; this stage is not safe without the sandbox`)
         return this.#runDirectly(command, probe, signal)
       }
     }
@@ -135,15 +127,17 @@ export class KubeletJudge implements Judge {
 
   async #runDirectly([binary = '', ...args]: readonly string[], probe: Probe, signal: AbortSignal): Promise<KubeletJudgement> {
     const timeoutMs = this.#options.limits.seconds.load * 1000
-    const { stdout, stderr, broken } = await run(binary, args, { timeoutMs, environment: DIRECT_ENVIRONMENT, signal })
-    return broken === undefined ? classify(`${stdout}\n${stderr}`, probe) : unjudged(`kubelet was broken off: ${broken}`)
+    const result = await runCommand(binary, args, { ...COMMON, timeoutMs, env: DIRECT_ENVIRONMENT, signal })
+    const interrupted = describeInterruption(result)
+    if (interrupted !== undefined) return unjudged(`kubelet was interrupted: ${interrupted}`)
+    return classify(`${result.stdout}\n${result.stderr}`, probe)
   }
 
   async #stop(unit: string): Promise<void> {
-    await run(this.#options.systemctl, ['stop', unit], { timeoutMs: COMMAND_MS, environment: ENVIRONMENT })
+    await runCommand(this.#options.systemctl, ['stop', unit], { ...COMMON, timeoutMs: STOP_MS, env: ENVIRONMENT })
   }
 
-  /** What processes that have ended before their probes left behind. */
+  /** Removes the files of agents that ended before their probes. */
   #sweep(): void {
     if (this.#swept || !existsSync('/proc/self')) return
     this.#swept = true
@@ -155,26 +149,10 @@ export class KubeletJudge implements Judge {
   }
 }
 
-function unjudged(detail: string): KubeletJudgement {
-  return { kind: 'unjudged', detail }
-}
-
-/** Never rejects. Whatever status it ends with, it has ended by itself. */
-function run(file: string, args: readonly string[], { timeoutMs, environment, signal }: RunLimits): Promise<Run> {
-  return new Promise((resolve) => {
-    const options = { timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: MOST_OUTPUT, env: environment, cwd: '/', signal } as const
-    const child = execFile(file, [...args], options, (error, stdout, stderr) => {
-      const broken = error === null || typeof error.code === 'number' ? undefined : describeEnd(error, timeoutMs)
-      resolve({ stdout, stderr, broken })
-    })
-    child.stdin?.on('error', () => {})
-    child.stdin?.end()
-  })
-}
-
-function describeEnd(error: Error & { code?: unknown; killed?: boolean; signal?: unknown }, timeoutMs: number): string {
-  if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `it said more than ${MOST_OUTPUT >> 20} MiB`
-  if (error.code === 'ABORT_ERR') return 'it was called off'
-  if (error.killed === true) return `no end within ${timeoutMs / 1000} s`
-  return typeof error.code === 'string' ? `${error.code}` : `signal ${error.signal}`
+/**
+ * undefined: the command exited by itself. Its exit code does not matter: the messages tell what
+ * happened.
+ */
+function describeInterruption({ end }: CommandResult): string | undefined {
+  return end.kind === 'exited' ? undefined : describeEnd(end)
 }

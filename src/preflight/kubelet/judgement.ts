@@ -1,30 +1,35 @@
 /**
- * What kubelet itself says of a config, and how it is asked: types only. Kubelet has no mode that only checks (kubernetes issue 66517), but it
- * loads, decodes and validates its config before it touches anything, so that its own binary, kept from going on, is an exact judge.
+ * Types for asking kubelet's own binary about a config. Kubelet has no mode that only checks a
+ * config (kubernetes issue 66517), but it loads, decodes and validates its config before it touches
+ * anything. Stopped at that point, the binary is an exact judge.
  */
 import type { ConfigMapData } from '../../decision/config-source.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 
 /**
- * `load`: kubelet ends at a kubeconfig that does not exist, once it has loaded and validated the config; well under a second. `deep`: it goes on to its
- * container runtime, which does not answer; seconds. Up to 1.27 that also shows what it refuses only while starting: reservations, eviction signals,
- * cgroupRoot. Later ones ask the runtime first.
+ * `load`: kubelet loads and validates the config, then exits because its kubeconfig does not exist;
+ * takes well under a second. `deep`: it goes on to its container runtime, which does not answer;
+ * takes seconds. Up to 1.27 this also shows what kubelet rejects only while it starts:
+ * reservations, eviction signals, cgroupRoot. Later versions connect to the runtime before these.
  */
 export type JudgeStage = 'load' | 'deep'
 
-/** `unjudged`: whatever ended it says nothing of the config. */
+/** `unjudged`: kubelet's end tells nothing about the config. */
 export type KubeletJudgement =
   | { readonly kind: 'accepted'; readonly detail: string }
-  /** `load`: it could not read or decode it; `validate`: all else. `words`: kubelet's own, in one line. */
-  | { readonly kind: 'refused'; readonly reason: 'load' | 'validate'; readonly words: string }
+  /**
+   * `load`: kubelet could not read or decode the config; `validate`: everything else. `message` is
+   * kubelet's own, in one line.
+   */
+  | { readonly kind: 'refused'; readonly reason: 'load' | 'validate'; readonly message: string }
   | { readonly kind: 'unjudged'; readonly detail: string }
 
 export interface JudgeRequest {
-  /** Absolute path of a kubelet: the unit's, or another one to judge for an upgrade. */
+  /** Absolute path of a kubelet: that of the unit, or another one before an upgrade. */
   readonly binary: string
-  /** Kubelet's real arguments, without its own name. */
+  /** Kubelet's real arguments, without the program name. */
   readonly flags: readonly string[]
-  /** All files of the ConfigMap: the config may name the others by relative path. */
+  /** All files of the ConfigMap: the config may name the others by relative paths. */
   readonly files: ConfigMapData
   readonly key: string
   readonly stage: JudgeStage
@@ -32,26 +37,29 @@ export interface JudgeRequest {
 }
 
 export interface Judge {
-  /** Never rejects. That it was accepted is remembered for the same files, kubelet, flags and stage; a refusal, and that nothing could be told, are not. */
+  /**
+   * Never rejects. Remembers `accepted` for the same files, kubelet, flags and stage; never
+   * `refused` or `unjudged`.
+   */
   judge(request: JudgeRequest): Promise<KubeletJudgement>
-  /** What a person has changed on the node may change the answers. */
+  /** Drops what is remembered, because the node may have changed. */
   forget(): void
 }
 
-/** `identity` changes with the binary, and with nothing else. */
+/** `identity` changes if and only if the binary changes. */
 export type VersionAnswer =
   | { readonly ok: true; readonly version: KubeletVersion; readonly identity: string }
   | { readonly ok: false; readonly detail: string }
 
-/** Where a probe finds its files: all below `directory`, which is its own. */
+/** The files of one probe, all below its own `directory`. */
 export interface ProbePlaces {
   readonly directory: string
   /** Holds the ConfigMap's files. */
   readonly candidate: string
   readonly config: string
-  /** The one place that the probe may write to. */
+  /** The only directory that the probe may write to. */
   readonly scratch: string
-  /** For `load`: does not exist. For `deep`: of a server that nobody reaches. */
+  /** For `load`: does not exist. For `deep`: names a server that is not reachable. */
   readonly kubeconfig: string
   /** Does not exist. */
   readonly runtimeSocket: string

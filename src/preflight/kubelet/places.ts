@@ -1,8 +1,11 @@
-/** Where the files of one probe are, below a directory of its own. Pure: it makes none of them. */
+/** The paths of the files of one probe, below its own directory. Pure: creates none of them. */
 import { join } from 'node:path'
 import type { JudgeStage, ProbePlaces } from './judgement.ts'
 
-/** systemd takes it in `TemporaryFileSystem=`, where colons, white space, quotes, backslashes and percent signs mean something. */
+/**
+ * For `TemporaryFileSystem=`, where colons, white space, quotes, backslashes and percent signs have
+ * a special meaning.
+ */
 const PLAIN_PATH = /^\/[\w./+@,-]*$/
 
 export function isPlainPath(path: string): boolean {
@@ -22,7 +25,9 @@ export function placesIn(directory: string, key: string, stage: JudgeStage): Pro
   }
 }
 
-/** Valid, and of a server that refuses: a probe has a loopback of its own with nothing on it. */
+/**
+ * Valid, but its server refuses connections: nothing listens on the probe's own loopback interface.
+ */
 export const UNREACHABLE_KUBECONFIG = JSON.stringify({
   apiVersion: 'v1',
   kind: 'Config',

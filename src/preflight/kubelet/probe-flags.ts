@@ -1,27 +1,32 @@
 /**
- * Makes a probe's arguments of kubelet's real ones: what would make it write elsewhere, reach somebody or talk elsewhere than to us is taken away, all else
- * stays, since flags win over the config and so decide with it. Pure. Flags by their names in cmd/kubelet/app/options (Kubernetes 1.20 to 1.34); how
- * they are written is pflag's: `--name=value` or `--name value`, `_` counts as `-`, the last one wins; a switch takes a value only after `=`.
+ * Derives the arguments of a probe from kubelet's real ones. Removes flags that would make kubelet
+ * write elsewhere, connect to a server, or log elsewhere than to us. Keeps all others: flags
+ * override the config, so the result depends on them. Pure. Names as in cmd/kubelet/app/options
+ * (Kubernetes 1.20 to 1.34). Syntax of pflag: `--name=value` or `--name value`, `_` counts as `-`,
+ * the last one wins; a switch takes a value only after `=`.
  */
 import type { KubeletVersion } from '../kubelet-version.ts'
 import type { JudgeStage, ProbePlaces } from './judgement.ts'
 
-/** Those that take a value. */
-const REPLACED = [
+/** Flags with a value. */
+const REMOVED = [
   ...['config', 'kubeconfig', 'root-dir', 'cert-dir', 'v', 'vmodule', 'log-backtrace-at', 'stderrthreshold'],
-  // Waits 20 s for a server.
+  // Kubelet would wait 20 s for the server.
   'bootstrap-kubeconfig',
   'dynamic-config-dir',
   ...['log-file', 'log-dir', 'log-file-max-size', 'lock-file'],
-  // Up to 1.30 it may name a cloud, which kubelet then asks over the network before it looks for its kubeconfig.
+  // Up to 1.30 it may name a cloud, which kubelet contacts before it reads its kubeconfig.
   ...['cloud-provider', 'cloud-config'],
 ]
-const SWITCHES = ['logtostderr', 'alsologtostderr', 'one-output', 'skip-headers', 'skip-log-headers', 'add-dir-header']
-const OTHER_SWITCHES = ['exit-on-lock-contention', 'runonce']
+const REMOVED_SWITCHES = [
+  ...['logtostderr', 'alsologtostderr', 'one-output', 'skip-headers', 'skip-log-headers', 'add-dir-header'],
+  ...['exit-on-lock-contention', 'runonce'],
+]
+/** Removed in the deep stage only. */
 const RUNTIME = ['container-runtime', 'container-runtime-endpoint', 'image-service-endpoint', 'docker-endpoint']
 
-/** The first minor without a Docker of its own, which was what it used unless told. */
-const WITHOUT_DOCKER = 24
+/** The first minor without dockershim, which older ones use by default. */
+const WITHOUT_DOCKERSHIM = 24
 
 export function probeFlags(
   flags: readonly string[],
@@ -29,8 +34,8 @@ export function probeFlags(
   places: ProbePlaces,
   { minor }: Pick<KubeletVersion, 'minor'>,
 ): string[] {
-  const taken = new Set(stage === 'deep' ? [...REPLACED, ...RUNTIME] : REPLACED)
-  const switches = new Set([...SWITCHES, ...OTHER_SWITCHES])
+  const removed = new Set(stage === 'deep' ? [...REMOVED, ...RUNTIME] : REMOVED)
+  const switches = new Set(REMOVED_SWITCHES)
   const kept: string[] = []
   for (let at = 0; at < flags.length; at++) {
     const flag = flags[at]
@@ -38,8 +43,8 @@ export function probeFlags(
     const { name, value } = readFlag(flag)
     const given = value ?? flags[at + 1]
     if (name === 'cloud-provider' && given === 'external') kept.push('--cloud-provider=external')
-    if (name === undefined || !(taken.has(name) || switches.has(name))) kept.push(flag)
-    else if (value === undefined && taken.has(name)) at++
+    if (name === undefined || !(removed.has(name) || switches.has(name))) kept.push(flag)
+    else if (value === undefined && removed.has(name)) at++
   }
   return [
     ...kept,
@@ -47,17 +52,17 @@ export function probeFlags(
     `--kubeconfig=${places.kubeconfig}`,
     `--root-dir=${places.scratch}/root`,
     `--cert-dir=${places.scratch}/pki`,
-    // Over the config's own, which may flood, and print the config.
+    // Overrides the config's verbosity, which may flood the output and print the config.
     '--v=0',
     ...(stage === 'deep' ? [`--container-runtime-endpoint=unix://${places.runtimeSocket}`] : []),
-    ...(stage === 'deep' && minor < WITHOUT_DOCKER ? ['--container-runtime=remote'] : []),
+    ...(stage === 'deep' && minor < WITHOUT_DOCKERSHIM ? ['--container-runtime=remote'] : []),
   ]
 }
 
 function readFlag(flag: string): { name: string | undefined; value: string | undefined } {
   const [, name, value] = /^--([^=]+)(?:=(.*))?$/s.exec(flag) ?? []
   if (name !== undefined) return { name: name.replaceAll('_', '-'), value }
-  // The only one with a short form that takes a value: -v 2, -v=2, -v2.
+  // The only flag with a short form and a value: -v 2, -v=2, -v2.
   const [, level] = /^-v(?:=?(\d+))?$/.exec(flag) ?? []
   return flag.startsWith('-v') ? { name: 'v', value: level } : { name: undefined, value: undefined }
 }

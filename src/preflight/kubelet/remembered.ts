@@ -1,6 +1,7 @@
 /**
- * Judgements that are remembered, the most recent ones: what was accepted will be again, for the same question. Pure. A refusal is not: it may be for a file
- * that is there by now, and whoever asks again (retry, above all) means just that.
+ * A cache of the most recent `accepted` judgements: the same request gets the same result. Pure.
+ * Refusals are not cached: the cause may be a file that exists by now, and a retry asks exactly
+ * that.
  */
 import { createHash } from 'node:crypto'
 import { contentHash } from '../../checkpoint/content.ts'
@@ -11,30 +12,31 @@ const MOST = 64
 export class RememberedJudgements {
   readonly #judgements = new Map<string, KubeletJudgement>()
 
-  recall(question: string): KubeletJudgement | undefined {
-    const known = this.#judgements.get(question)
-    if (known !== undefined) this.#keep(question, known)
+  recall(key: string): KubeletJudgement | undefined {
+    const known = this.#judgements.get(key)
+    if (known !== undefined) this.#keep(key, known)
     return known
   }
 
-  remember(question: string, judgement: KubeletJudgement): void {
-    if (judgement.kind === 'accepted') this.#keep(question, judgement)
+  remember(key: string, judgement: KubeletJudgement): void {
+    if (judgement.kind === 'accepted') this.#keep(key, judgement)
   }
 
   forget(): void {
     this.#judgements.clear()
   }
 
-  #keep(question: string, judgement: KubeletJudgement): void {
-    this.#judgements.delete(question)
-    this.#judgements.set(question, judgement)
+  /** The Map's order is that of use: the first is the least recently used. */
+  #keep(key: string, judgement: KubeletJudgement): void {
+    this.#judgements.delete(key)
+    this.#judgements.set(key, judgement)
     const [oldest] = this.#judgements.keys()
     if (this.#judgements.size > MOST && oldest !== undefined) this.#judgements.delete(oldest)
   }
 }
 
-/** What makes two requests the same question. */
-export function questionOf({ files, key, flags, stage }: JudgeRequest, binaryIdentity: string): string {
+/** Equal for requests that kubelet judges alike. */
+export function requestKey({ files, key, flags, stage }: JudgeRequest, binaryIdentity: string): string {
   const facts = [contentHash(files, key), binaryIdentity, flags, stage]
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
 }

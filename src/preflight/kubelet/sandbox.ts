@@ -1,9 +1,13 @@
 /**
- * The sandbox of a probe, as the arguments of systemd-run(1). Pure. Properties are those of systemd.exec(5), systemd.resource-control(5) and systemd.service(5)
- * that systemd 239 knows, the oldest one of a distribution that still gets kubelets: one that it does not know would end the probe before it begins.
+ * The sandbox of a probe, as arguments of systemd-run(1). Pure. Uses only properties of
+ * systemd.exec(5), systemd.resource-control(5) and systemd.service(5) that systemd 239 knows, the
+ * oldest one in a distribution that still gets new kubelets: with an unknown property systemd would
+ * not start the probe.
  *
- * The probe is uid 0, so that files of root's alone can be read, but has no capability, no network, no way to systemd or the container runtime (a
- * kubelet that finds systemd asks it for a scope, and makes slices), and writes to a small file system in memory that ends with it.
+ * The probe runs as uid 0 to read files that only root can read, but has no capabilities, no
+ * network, and no access to systemd or the container runtime (a kubelet that finds systemd asks it
+ * for a scope and creates slices). It writes only to a small file system in memory that ends with
+ * it.
  */
 import type { JudgeStage } from './judgement.ts'
 
@@ -12,7 +16,10 @@ export interface SandboxLimits {
   readonly seconds: Readonly<Record<JudgeStage, number>>
 }
 
-/** Kubelet 1.20 takes 55 to 80 MiB, a fraction of a second to load, and some 6 s to come to its runtime, most of which it waits. */
+/**
+ * Measured: kubelet 1.20 takes 55 to 80 MiB, a fraction of a second to load its config, and about
+ * 6 s until it needs its runtime, mostly waiting.
+ */
 export const LIMITS: SandboxLimits = { memoryMiB: 384, seconds: { load: 15, deep: 45 } }
 
 const PROPERTIES = [
@@ -20,9 +27,9 @@ const PROPERTIES = [
   'AmbientCapabilities=',
   'NoNewPrivileges=yes',
   'PrivateNetwork=yes',
-  // Not AF_UNIX: neither D-Bus nor any runtime's socket.
+  // Without AF_UNIX: no D-Bus and no socket of a container runtime.
   'RestrictAddressFamilies=AF_INET AF_INET6 AF_NETLINK',
-  // All is to be seen, as the config may name any file, and nothing to be written.
+  // Everything stays readable, since the config may name any file; nothing is writable.
   'ProtectSystem=strict',
   'ProtectKernelTunables=yes',
   'ProtectKernelModules=yes',
@@ -47,11 +54,12 @@ const PROPERTIES = [
 
 const PROPERTIES_OF: Readonly<Record<JudgeStage, readonly string[]>> = {
   load: [],
-  // It reads there of processes that the kernel ended, ends without it, and may not read the real one without a capability.
+  // Kubelet reads OOM kills from /dev/kmsg, exits without it, and may not read it without a
+  // capability.
   deep: ['BindReadOnlyPaths=/dev/null:/dev/kmsg'],
 }
 
-/** @param unit name of the transient unit, by which it can be stopped. */
+/** @param unit name of the transient unit, used to stop it */
 export function sandboxArguments(
   unit: string,
   stage: JudgeStage,
@@ -67,13 +75,13 @@ export function sandboxArguments(
     `RuntimeMaxSec=${limits.seconds[stage]}`,
   ]
   return [
-    ...['--pipe', '--wait', '--collect', '--no-ask-password', `--unit=${unit}`, '--description=Kubelet as judge of a config'],
+    ...['--pipe', '--wait', '--collect', '--no-ask-password', `--unit=${unit}`, '--description=Kubelet checking a candidate config'],
     ...properties.map((property) => `--property=${property}`),
-    // One thread a CPU is too much on a big machine.
+    // By default Go starts a thread for each CPU, too many on a big machine.
     '--setenv=GOMAXPROCS=2',
     '--setenv=LANG=C.UTF-8',
     '--',
-    // systemd puts variables into the words of a command, and a dollar sign is written twice.
+    // systemd expands variables in a command; two dollar signs stand for one.
     ...command.map((word) => word.replaceAll('$', '$$$$')),
   ]
 }

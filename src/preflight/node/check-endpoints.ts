@@ -1,7 +1,9 @@
 /**
- * Ports and sockets that the candidate names: taken by somebody else, or answered by nobody. Pure. Rules: `startKubelet` and `PreInitRuntimeService`,
- * cmd/kubelet/app/server.go and pkg/kubelet/kubelet.go: kubelet ends where it cannot listen, except on its health port, and without a container runtime.
- * A port that the running kubelet has is its own, even where the kernel does not tell whose it is.
+ * Checks the ports and sockets that the candidate names: a port may be in use, a container runtime
+ * may be down. Pure. Rules: `startKubelet` and `PreInitRuntimeService`, cmd/kubelet/app/server.go
+ * and pkg/kubelet/kubelet.go: kubelet exits if it cannot listen on a port other than its health
+ * port, and without a container runtime. A port that the running kubelet's config names counts as
+ * kubelet's own even if the owner of the socket is unknown.
  */
 import type { NodeProblem, NodeView } from './node-view.ts'
 import type { Listener, Surroundings } from './surroundings.ts'
@@ -28,16 +30,16 @@ function checkPorts(view: NodeView, { listeners }: Surroundings): NodeProblem[] 
     const foreign =
       taken.find(({ owner }) => owner === 'other') ?? (own.has(port) ? undefined : taken.find(({ owner }) => owner === 'unknown'))
     if (foreign === undefined) return []
-    // [::] may be for IPv6 alone, which the kernel does not tell here.
+    // [::] may be for IPv6 only, which /proc/net/tcp6 does not show.
     const certain = foreign.owner === 'other' && !(isIpv6(foreign.address) && !isIpv6(address))
-    const effect = at === 'healthzPort' ? 'kubelet is not asked for its health there' : 'kubelet does not start'
+    const effect = at === 'healthzPort' ? 'kubelet cannot serve its health endpoint there' : 'kubelet does not start'
     return [
       {
         rule: 'node/port',
         severity: certain && at !== 'healthzPort' ? 'refuse' : 'warn',
         at,
-        problem: `${view.called(at)} ${port} is taken by ${foreign.owner === 'other' ? 'another process' : 'some process'}: ${effect}`,
-        advice: 'choose a free port, or end what listens there',
+        problem: `${view.called(at)} ${port} is in use by ${foreign.owner === 'other' ? 'another process' : 'some process'}: ${effect}`,
+        advice: 'choose a free port, or stop the process that listens there',
       },
     ]
   })
@@ -55,9 +57,11 @@ function isIpv6(address: Listener['address']): boolean {
   return address.includes(':')
 }
 
-/** The sockets that tell: the one that the candidate wants. undefined: it is no Unix socket, or none that the candidate decides. */
+/**
+ * The candidate's container runtime socket. undefined: not a Unix socket, or not set by the config.
+ */
 export function runtimeSocket(view: NodeView): string | undefined {
-  // Before 1.27 only a flag could name it, so no candidate changes it.
+  // Before 1.27 only a flag names the socket, so no candidate changes it.
   if (view.minor === undefined || view.minor < 27) return undefined
   const endpoint = view.text('containerRuntimeEndpoint')
   const path = endpoint?.replace(/^unix:\/\//, '')
@@ -69,15 +73,16 @@ function checkRuntime(view: NodeView, { sockets }: Surroundings): NodeProblem[] 
   const state = socket === undefined ? undefined : sockets.get(socket)
   if (socket === undefined || state === undefined || state === 'accepts') return []
   const before = view.running('containerRuntimeEndpoint')
-  // A runtime that is down for a while is no fault of the config; one that never was there is.
+  // The current runtime may be down for a while, which is not the config's fault; a new one must
+  // run.
   const moves = before !== undefined && before !== view.value('containerRuntimeEndpoint')
   return [
     {
       rule: 'node/runtime-endpoint',
       severity: moves ? 'refuse' : 'warn',
       at: 'containerRuntimeEndpoint',
-      problem: `${view.called('containerRuntimeEndpoint')}: ${state === 'missing' ? `there is no socket ${socket}` : `nobody answers at ${socket}`}; without a container runtime kubelet does not start`,
-      advice: moves ? 'start that container runtime first, or name the one that runs' : 'see whether the container runtime is up',
+      problem: `${view.called('containerRuntimeEndpoint')}: ${state === 'missing' ? `the socket ${socket} does not exist` : `nothing listens on ${socket}`}; kubelet does not start without a container runtime`,
+      advice: moves ? 'start that container runtime first, or name the one that is running' : 'check that the container runtime is running',
     },
   ]
 }

@@ -1,7 +1,8 @@
 /**
- * Files and folders that the candidate names. Pure. A file that came with the ConfigMap is there. Rules: `UnsecuredDependencies` and `InitializeTLS`,
- * cmd/kubelet/app/server.go: kubelet ends without its client CA, and without the certificate it serves with; static pods it waits for, resolv.conf it
- * reads pod by pod, and folders for plugins and logs it makes by itself.
+ * Checks the files and directories that the candidate names. Pure. Files of the ConfigMap exist.
+ * Rules: `UnsecuredDependencies` and `InitializeTLS`, cmd/kubelet/app/server.go: kubelet exits
+ * without its client CA or its serving certificate. It waits for static pods, reads resolv.conf for
+ * each pod, and creates the directories for plugins and logs itself.
  */
 import { posix } from 'node:path'
 import type { RowName } from '../change/field-rows.ts'
@@ -19,11 +20,11 @@ export function checkFiles(view: NodeView, { paths }: Surroundings): NodeProblem
   return [...namedFiles(view).flatMap((named) => checkFile(view, named, paths)), ...checkPair(view)]
 }
 
-/** Where to look for what the candidate names; not for what comes with it. */
+/** Paths on the node to look for; without the files that the ConfigMap brings. */
 export function filesToFind(view: NodeView): string[] {
   return namedFiles(view).flatMap(({ at }) => {
     const path = view.resolve(at)
-    return path === undefined || comesAlong(view, path) ? [] : [path]
+    return path === undefined || isInConfigMap(view, path) ? [] : [path]
   })
 }
 
@@ -32,13 +33,13 @@ function namedFiles(view: NodeView): readonly Named[] {
   const certificate = {
     wants: 'file',
     fatal: served,
-    effect: served ? 'kubelet does not start' : 'nobody is served, so nobody notices',
+    effect: served ? 'kubelet does not start' : 'no effect while enableServer is false',
   } as const
   return [
     { at: 'authentication.x509.clientCAFile', wants: 'file', fatal: true, effect: 'kubelet does not start' },
     { at: 'tlsCertFile', ...certificate },
     { at: 'tlsPrivateKeyFile', ...certificate },
-    { at: 'staticPodPath', wants: 'either', fatal: false, effect: 'static pods are not found, and those that run are ended' },
+    { at: 'staticPodPath', wants: 'either', fatal: false, effect: 'kubelet finds no static pods and stops those that run' },
     { at: 'resolvConf', wants: 'file', fatal: false, effect: 'pods that need it cannot be started' },
     { at: 'volumePluginDir', wants: 'directory', fatal: false, effect: 'volume plugins are not found' },
     { at: 'podLogsDir', wants: 'directory', fatal: false, effect: 'logs of pods cannot be written' },
@@ -48,10 +49,10 @@ function namedFiles(view: NodeView): readonly Named[] {
 function checkFile(view: NodeView, { at, wants, fatal, effect }: Named, paths: Surroundings['paths']): NodeProblem[] {
   const path = view.resolve(at)
   if (path === undefined) return []
-  const state: PathState | undefined = comesAlong(view, path) ? 'file' : paths.get(path)
-  const wrong = whatIsWrong(state, wants)
+  const state: PathState | undefined = isInConfigMap(view, path) ? 'file' : paths.get(path)
+  const wrong = describeFault(state, wants)
   if (wrong === undefined) return []
-  // Folders for plugins and logs kubelet makes; and a default that is not there nobody has asked for.
+  // Kubelet creates directories itself, and a missing default was not configured by anyone.
   if (wrong === 'does not exist' && (wants === 'directory' || view.isDefault(at))) return []
   return [
     {
@@ -60,31 +61,29 @@ function checkFile(view: NodeView, { at, wants, fatal, effect }: Named, paths: S
       at,
       problem: `${view.called(at)}: ${path} ${wrong}; ${effect}`,
       advice:
-        view.text(at)?.startsWith('/') === true
-          ? 'put it there, or name another one'
-          : 'add it to the ConfigMap, or name it by its whole path',
+        view.text(at)?.startsWith('/') === true ? 'create it, or name another one' : 'add it to the ConfigMap, or use its absolute path',
     },
   ]
 }
 
-function whatIsWrong(state: PathState | undefined, wants: Named['wants']): string | undefined {
+function describeFault(state: PathState | undefined, wants: Named['wants']): string | undefined {
   if (state === 'missing') return 'does not exist'
-  if (state === 'directory' && wants === 'file') return 'is a folder'
-  return state === 'file' && wants === 'directory' ? 'is no folder' : undefined
+  if (state === 'directory' && wants === 'file') return 'is a directory'
+  return state === 'file' && wants === 'directory' ? 'is not a directory' : undefined
 }
 
-function comesAlong(view: NodeView, path: string): boolean {
+function isInConfigMap(view: NodeView, path: string): boolean {
   const { folder, files } = view.options
   return posix.dirname(path) === posix.normalize(folder).replace(/(.)\/$/, '$1') && files.includes(posix.basename(path))
 }
 
-/** One of the two alone makes kubelet load the other one from nowhere. */
+/** With only one of the two set, kubelet fails to load the other. */
 function checkPair(view: NodeView): NodeProblem[] {
   if (!view.is('enableServer')) return []
   const [certificate, key] = [view.text('tlsCertFile'), view.text('tlsPrivateKeyFile')]
   if ((certificate === undefined) === (key === undefined)) return []
   const [at, other] =
     certificate === undefined ? (['tlsPrivateKeyFile', 'tlsCertFile'] as const) : (['tlsCertFile', 'tlsPrivateKeyFile'] as const)
-  const problem = `${view.called(at)} is set and ${other} is not: kubelet does not start to serve`
+  const problem = `${view.called(at)} is set but ${other} is not: kubelet cannot start its server`
   return [{ rule: 'node/missing-file', severity: 'refuse', at, problem, advice: `set ${other} as well, or neither` }]
 }

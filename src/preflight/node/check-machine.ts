@@ -1,7 +1,9 @@
 /**
- * Kernel, swap and cgroups against the candidate. Pure. Rules: `NewContainerManager` and `setupKernelTunables`, pkg/kubelet/cm/container_manager_linux.go;
- * `enforceNodeAllocatableCgroups`, node_container_manager_linux.go; names of cgroups as in cgroup_manager_linux.go: kubelet looks for a slice with the
- * systemd driver and for the path as it stands with the other, and here either will do.
+ * Checks the candidate against kernel settings, swap and cgroups. Pure. Rules:
+ * `NewContainerManager` and `setupKernelTunables`, pkg/kubelet/cm/container_manager_linux.go;
+ * `enforceNodeAllocatableCgroups`, node_container_manager_linux.go. Names of cgroups as in
+ * cgroup_manager_linux.go: kubelet looks for a slice with the systemd driver, and for the path as
+ * written with the other driver. This check accepts either.
  */
 import type { RowName } from '../change/field-rows.ts'
 import type { NodeProblem, NodeView } from './node-view.ts'
@@ -23,7 +25,7 @@ function checkSwap(view: NodeView, { swapBytes, cgroupVersion }: Surroundings): 
     })
   }
   if (view.value('memorySwap.swapBehavior') === 'LimitedSwap' && cgroupVersion === 1 && view.gate('NodeSwap') !== false) {
-    // NodeSwap is on from 1.30; what older kubelets did of it changed from one to the next.
+    // NodeSwap is on from 1.30; before, its effect changed between versions.
     const certain = view.minor !== undefined && view.minor >= 30
     complaints.push({
       rule: 'node/swap',
@@ -38,7 +40,8 @@ function checkSwap(view: NodeView, { swapBytes, cgroupVersion }: Surroundings): 
 
 function checkCgroups(view: NodeView, found: Surroundings): NodeProblem[] {
   const complaints = missingCgroups(view, found)
-  // True by default from 1.35 on, and unknown before 1.31: of a kubelet of no known version nothing follows from a default.
+  // The default is true from 1.35 on, and the field does not exist before 1.31: without a known
+  // version the default does not count.
   const certain = view.minor !== undefined
   if (found.cgroupVersion === 1 && view.is('failCgroupV1') && (certain || !view.isDefault('failCgroupV1'))) {
     complaints.push({
@@ -49,9 +52,10 @@ function checkCgroups(view: NodeView, found: Surroundings): NodeProblem[] {
       advice: 'set failCgroupV1 to false, or boot the machine with cgroup v2',
     })
   }
-  // From 1.28 on kubelet may ask the container runtime instead (KubeletCgroupDriverFromCRI). What always was so has proved itself.
-  const isNews = !view.isDefault('cgroupDriver') || view.running('cgroupDriver') === 'systemd'
-  if (found.cgroupVersion === 2 && view.value('cgroupDriver') === 'cgroupfs' && isNews && view.minor !== undefined && view.minor < 28) {
+  // From 1.28 on kubelet may get the driver from the container runtime
+  // (KubeletCgroupDriverFromCRI). A driver that kubelet already runs with gets no warning.
+  const isChange = !view.isDefault('cgroupDriver') || view.running('cgroupDriver') === 'systemd'
+  if (found.cgroupVersion === 2 && view.value('cgroupDriver') === 'cgroupfs' && isChange && view.minor !== undefined && view.minor < 28) {
     complaints.push({
       rule: 'node/cgroup',
       severity: 'warn',
@@ -63,13 +67,13 @@ function checkCgroups(view: NodeView, found: Surroundings): NodeProblem[] {
   return complaints
 }
 
-/** Fields that name a cgroup which has to exist, when it has to. */
+/** The fields that name a cgroup, where kubelet requires that it exists. */
 export function requiredCgroups(view: NodeView): { readonly at: RowName; readonly spellings: readonly string[] }[] {
   const enforced = view.texts('enforceNodeAllocatable')
   const rows: readonly (readonly [RowName, boolean])[] = [
     ['cgroupRoot', view.is('cgroupsPerQOS')],
-    ['systemReservedCgroup', enforced.some((one) => one.startsWith('system-reserved'))],
-    ['kubeReservedCgroup', enforced.some((one) => one.startsWith('kube-reserved'))],
+    ['systemReservedCgroup', enforced.some((name) => name.startsWith('system-reserved'))],
+    ['kubeReservedCgroup', enforced.some((name) => name.startsWith('kube-reserved'))],
   ]
   return rows.flatMap(([at, required]) => {
     const name = required ? view.text(at) : undefined
@@ -78,7 +82,7 @@ export function requiredCgroups(view: NodeView): { readonly at: RowName; readonl
   })
 }
 
-/** `a/b`: as it stands, and as systemd nests slices, `a.slice/a-b.slice`. */
+/** `a/b`: as written, and as systemd nests slices, `a.slice/a-b.slice`. */
 function spellCgroup(parts: readonly string[]): string[] {
   const plain = parts.map((part) => part.replace(/\.slice$/, ''))
   const slices = (words: readonly string[]) => words.map((_, at) => `${words.slice(0, at + 1).join('-')}.slice`).join('/')
@@ -97,7 +101,7 @@ function missingCgroups(view: NodeView, { cgroups }: Surroundings): NodeProblem[
     }))
 }
 
-/** What kubelet sets by itself, unless it is told to leave the kernel alone: then it only compares. */
+/** Settings that kubelet writes; with protectKernelDefaults it only compares them. */
 export const KERNEL_SETTINGS: ReadonlyMap<string, number> = new Map([
   ['vm.overcommit_memory', 1],
   ['vm.panic_on_oom', 0],
@@ -109,16 +113,16 @@ export const KERNEL_SETTINGS: ReadonlyMap<string, number> = new Map([
 
 function checkKernel(view: NodeView, { sysctls }: Surroundings): NodeProblem[] {
   if (!view.is('protectKernelDefaults')) return []
-  const other = [...KERNEL_SETTINGS].filter(([name, wanted]) => sysctls.has(name) && sysctls.get(name) !== wanted)
-  if (other.length === 0) return []
-  const list = other.map(([name, wanted]) => `${name} is ${sysctls.get(name)} and not ${wanted}`).join(', ')
+  const wrong = [...KERNEL_SETTINGS].filter(([name, required]) => sysctls.has(name) && sysctls.get(name) !== required)
+  if (wrong.length === 0) return []
+  const list = wrong.map(([name, required]) => `${name} is ${sysctls.get(name)} instead of ${required}`).join(', ')
   return [
     {
       rule: 'node/kernel',
       severity: 'refuse',
       at: 'protectKernelDefaults',
       problem: `${view.called('protectKernelDefaults')} is true, and ${list}: kubelet does not start`,
-      advice: `set them in sysctl.d(5): ${other.map(([name, wanted]) => `${name} = ${wanted}`).join(', ')}`,
+      advice: `set them in sysctl.d(5): ${wrong.map(([name, required]) => `${name} = ${required}`).join(', ')}`,
     },
   ]
 }

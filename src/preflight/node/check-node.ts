@@ -1,7 +1,9 @@
 /**
- * A candidate against the node it is for. Pure: `findNeeds` says what to find out, and for this candidate alone; somebody finds it out; `checkNode` judges.
- * It refuses only what certainly stops this kubelet or takes the node away. What is not known is no reason for anything. That kubelet does end so was seen
- * with 1.20.2 for reservations, sets of CPUs, the static policy, state files, certificates and kernel settings; the rest was read.
+ * Checks a candidate against its node. Pure: `findNeeds` lists the facts that this candidate needs,
+ * the caller finds them, and `checkNode` applies the rules. It refuses only what certainly stops
+ * this kubelet or makes the node useless. From unknown facts it concludes nothing. Tested with
+ * kubelet 1.20.2: reservations, CPU sets, the static policy, state files, certificates and kernel
+ * settings; the other rules come from reading kubelet's source.
  */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { ConfigDocument } from '../document.ts'

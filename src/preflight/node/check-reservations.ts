@@ -1,7 +1,9 @@
 /**
- * What is kept back for system and kubelet, against what the machine has. Pure. Rules: `validateNodeAllocatable`, `GetNodeAllocatableReservation` and
- * `hardEvictionReservation`, pkg/kubelet/cm; `getReservedCPUs`, cmd/kubelet/app/server.go; `NewManager` and `validateReservedMemory` of pkg/kubelet/cm/cpumanager
- * and memorymanager. Kubelet starts with a reservation of everything, but a node without anything to give is no node.
+ * Checks reservations for system and kubelet against the machine. Pure. Rules:
+ * `validateNodeAllocatable`, `GetNodeAllocatableReservation` and `hardEvictionReservation`,
+ * pkg/kubelet/cm; `getReservedCPUs`, cmd/kubelet/app/server.go; `NewManager` and
+ * `validateReservedMemory` of pkg/kubelet/cm/cpumanager and memorymanager. Kubelet starts if
+ * everything is reserved, but then the node cannot run any pod: that is refused too.
  */
 
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
@@ -21,7 +23,7 @@ export function checkReservations(view: NodeView, found: Surroundings): NodeProb
   ]
 }
 
-/** Below this share of the machine for pods a warning is due. */
+/** Warn if less than this share of the memory is left for pods. */
 const SCARCE_PERCENT = 10n
 
 function checkMemory(view: NodeView, { memoryBytes }: Surroundings): NodeProblem[] {
@@ -29,11 +31,11 @@ function checkMemory(view: NodeView, { memoryBytes }: Surroundings): NodeProblem
   if (memoryBytes === undefined || reserved === undefined) return []
   const whole = BigInt(memoryBytes) * NANOS
   if (reserved.nanos * 100n < whole * (100n - SCARCE_PERCENT)) return []
-  const sum = `systemReserved, kubeReserved and evictionHard keep back ${mebibytes(reserved.nanos)} of ${mebibytes(whole)} memory`
-  const complaint = { rule: 'node/reserved-memory', at: largest(view, 'memory'), advice: 'reserve less, or give the machine more' } as const
-  if (reserved.nanos > whole) return [{ ...complaint, severity: 'refuse', problem: `${sum}: kubelet does not start on more than there is` }]
+  const sum = `systemReserved, kubeReserved and evictionHard reserve ${mebibytes(reserved.nanos)} of ${mebibytes(whole)} memory`
+  const complaint = { rule: 'node/reserved-memory', at: largest(view, 'memory'), advice: 'reserve less, or add memory' } as const
+  if (reserved.nanos > whole) return [{ ...complaint, severity: 'refuse', problem: `${sum}: kubelet does not start` }]
   if (reserved.nanos === whole) return [{ ...complaint, severity: 'refuse', problem: `${sum}: nothing is left for pods` }]
-  return [{ ...complaint, severity: 'warn', problem: `${sum}: hardly anything is left for pods` }]
+  return [{ ...complaint, severity: 'warn', problem: `${sum}: less than ${SCARCE_PERCENT}% is left for pods` }]
 }
 
 function checkCpu(view: NodeView, { onlineCpus, presentCpus }: Surroundings): NodeProblem[] {
@@ -41,16 +43,13 @@ function checkCpu(view: NodeView, { onlineCpus, presentCpus }: Surroundings): No
   if (view.text('reservedSystemCPUs') !== undefined || reserved === undefined || onlineCpus === undefined || presentCpus === undefined)
     return []
   if (reserved < BigInt(onlineCpus.size) * NANOS) return []
-  const sum = `systemReserved and kubeReserved keep back ${Number(reserved / (NANOS / 1000n)) / 1000} of ${onlineCpus.size} CPUs`
+  const sum = `systemReserved and kubeReserved reserve ${Number(reserved / (NANOS / 1000n)) / 1000} of ${onlineCpus.size} CPUs`
   return [
     {
       rule: 'node/reserved-cpu',
       severity: reserved >= BigInt(presentCpus.size) * NANOS ? 'refuse' : 'warn',
       at: largest(view, 'cpu'),
-      problem:
-        reserved > BigInt(onlineCpus.size) * NANOS
-          ? `${sum}: kubelet does not start on more than there is`
-          : `${sum}: none is left for pods`,
+      problem: reserved > BigInt(onlineCpus.size) * NANOS ? `${sum}: kubelet does not start` : `${sum}: no CPU is left for pods`,
       advice: 'reserve less',
     },
   ]
@@ -62,20 +61,20 @@ function checkCpuSet(view: NodeView, { onlineCpus, presentCpus }: Surroundings):
   const complaint = {
     rule: 'node/cpuset',
     at: 'reservedSystemCPUs',
-    advice: `name some of the CPUs ${formatCpuSet(onlineCpus)}, and not all`,
+    advice: `name some, but not all, of the CPUs ${formatCpuSet(onlineCpus)}`,
   } as const
   const name = view.called('reservedSystemCPUs')
   if (Math.max(...reserved) >= presentCpus.size)
-    return [{ ...complaint, severity: 'refuse', problem: `${name} has CPUs that this machine does not: kubelet does not start` }]
+    return [{ ...complaint, severity: 'refuse', problem: `${name} lists CPUs that this machine does not have: kubelet does not start` }]
   if (reserved.size >= presentCpus.size)
-    return [{ ...complaint, severity: 'refuse', problem: `${name} has every CPU: none is left for pods` }]
+    return [{ ...complaint, severity: 'refuse', problem: `${name} lists every CPU: no CPU is left for pods` }]
   const offline = new Set([...reserved].filter((cpu) => !onlineCpus.has(cpu)))
   return offline.size === 0
     ? []
-    : [{ ...complaint, severity: 'warn', problem: `${name} has CPUs that are offline: ${formatCpuSet(offline)}` }]
+    : [{ ...complaint, severity: 'warn', problem: `${name} lists CPUs that are offline: ${formatCpuSet(offline)}` }]
 }
 
-/** Without a word on CPUs the static policy has nothing to keep for everybody else, and kubelet does not start. */
+/** With the static CPU policy kubelet starts only if some CPU is reserved. */
 function checkStatic(view: NodeView): NodeProblem[] {
   if (view.value('cpuManagerPolicy') !== 'static' || !usesCpuManager(view)) return []
   if (view.text('reservedSystemCPUs') !== undefined || view.isUnknown('reservedSystemCPUs') || reservedCpu(view) !== 0n) return []
@@ -84,27 +83,27 @@ function checkStatic(view: NodeView): NodeProblem[] {
       rule: 'node/static-policy',
       severity: 'refuse',
       at: 'cpuManagerPolicy',
-      problem: `${view.called('cpuManagerPolicy')} is static, and no CPU is reserved: kubelet does not start`,
+      problem: `${view.called('cpuManagerPolicy')} is static, but no CPU is reserved: kubelet does not start`,
       advice: 'set cpu in systemReserved or kubeReserved, or reservedSystemCPUs',
     },
   ]
 }
 
-/** The memory of NUMA nodes has to add up to what is reserved in all, to the byte. */
+/** The reservations of the NUMA nodes must add up to the total reservation, to the byte. */
 function checkReservedMemory(view: NodeView, { memoryBytes, numaNodes }: Surroundings): NodeProblem[] {
   const usage = usesMemoryManager(view)
   if (view.value('memoryManagerPolicy') !== 'Static' || usage === 'no' || view.isUnknown('reservedMemory')) return []
   const complaint = { rule: 'node/static-policy', at: 'reservedMemory', severity: usage === 'yes' ? 'refuse' : 'warn' } as const
   const reservations = listReservations(view)
-  const strange = reservations.find(({ numaNode }) => numaNodes !== undefined && !numaNodes.has(numaNode))
-  if (strange !== undefined && numaNodes !== undefined) {
-    const problem = `reservedMemory is for NUMA node ${strange.numaNode}, which this machine does not have: kubelet does not start`
-    return [{ ...complaint, problem, advice: `name NUMA nodes of ${formatCpuSet(numaNodes)}` }]
+  const unknown = reservations.find(({ numaNode }) => numaNodes !== undefined && !numaNodes.has(numaNode))
+  if (unknown !== undefined && numaNodes !== undefined) {
+    const problem = `reservedMemory names NUMA node ${unknown.numaNode}, which this machine does not have: kubelet does not start`
+    return [{ ...complaint, problem, advice: `this machine has the NUMA nodes ${formatCpuSet(numaNodes)}` }]
   }
   const reserved = reservedMemory(view, memoryBytes)
   const total = sumOf(reservations.map(({ limits }) => limits.memory ?? 0n))
   if (reserved === undefined || total === reserved.nanos) return []
-  const problem = `reservedMemory adds up to ${mebibytes(total)}, systemReserved, kubeReserved and evictionHard to ${mebibytes(reserved.nanos)}: kubelet does not start unless they are equal`
+  const problem = `reservedMemory adds up to ${mebibytes(total)}, but systemReserved, kubeReserved and evictionHard to ${mebibytes(reserved.nanos)}: kubelet does not start unless the sums are equal`
   return [{ ...complaint, severity: reserved.exact ? complaint.severity : 'warn', problem, advice: 'make the sums equal' }]
 }
 
@@ -122,7 +121,10 @@ export function listReservations(view: NodeView): MemoryReservation[] {
   }))
 }
 
-/** `exact`: kubelet computes shares of the memory with 32 bits, and may be some bytes off. undefined: unknown. */
+/**
+ * Not `exact`: kubelet computes percentages with 32-bit floats and may be some bytes off.
+ * undefined: unknown.
+ */
 function reservedMemory(view: NodeView, memoryBytes: number | undefined): { readonly nanos: bigint; readonly exact: boolean } | undefined {
   const eviction =
     view.flag('experimental-allocatable-ignore-eviction') === 'true' ? { nanos: 0n, exact: true } : evictionMemory(view, memoryBytes)
@@ -138,7 +140,7 @@ function evictionMemory(view: NodeView, memoryBytes: number | undefined): { read
     const nanos = view.quantity('evictionHard', 'memory.available')
     return nanos === undefined ? undefined : { nanos, exact: true }
   }
-  // These two turn the signal off.
+  // These two values turn the signal off.
   if (threshold === '0%' || threshold === '100%') return { nanos: 0n, exact: true }
   const bytes = ((memoryBytes ?? Number.NaN) * Number(share)) / 100
   return Number.isFinite(bytes) ? { nanos: BigInt(Math.floor(bytes)) * NANOS, exact: false } : undefined

@@ -1,7 +1,9 @@
 /**
- * The state files that kubelet's managers leave, against the candidate: with one that does not fit, kubelet does not start until somebody deletes it. Pure.
- * Rules: `restoreState`, pkg/kubelet/cm/cpumanager/state/state_checkpoint.go and memorymanager/state/state_checkpoint.go; `validateState` of both static
- * policies. Which CPUs a mere number reserves is for kubelet to find out; only what no choice of them could satisfy is refused here.
+ * Checks the state files of kubelet's CPU and memory managers against the candidate: if one does
+ * not match, kubelet does not start until the file is deleted. Pure. Rules: `restoreState`,
+ * pkg/kubelet/cm/cpumanager/state/state_checkpoint.go and memorymanager/state/state_checkpoint.go;
+ * `validateState` of both static policies. If only a number of CPUs is reserved, kubelet chooses
+ * them; the check refuses only what no choice could satisfy.
  */
 
 import { NANOS } from '../../kubelet/quantity.ts'
@@ -33,18 +35,18 @@ function checkCpuState(view: NodeView, { texts, presentCpus, onlineCpus }: Surro
     return complain(
       'cpuManagerPolicy',
       'refuse',
-      `${view.called('cpuManagerPolicy')} is ${policy}, ${file} is of policy ${describe(state.policyName)}`,
+      `${view.called('cpuManagerPolicy')} is ${policy}, but ${file} was written by policy ${describe(state.policyName)}`,
     )
   const shared = parseCpuSet(typeof state.defaultCpuSet === 'string' ? state.defaultCpuSet : '')
   if (policy !== 'static' || shared === undefined || shared.size === 0) return []
-  const all = new Set([...shared, ...handedOut(state)])
+  const all = new Set([...shared, ...assignedCpus(state)])
   if (presentCpus !== undefined && !isWithin(all, presentCpus))
-    return complain('cpuManagerPolicy', 'refuse', `${file} has CPUs that this machine does not`)
+    return complain('cpuManagerPolicy', 'refuse', `${file} lists CPUs that this machine does not have`)
   const strict = view.map('cpuManagerPolicyOptions')['strict-cpu-reservation'] === 'true'
   const reserved = checkReserved(view, shared, strict)
   if (reserved !== undefined) return complain(reserved.at, 'refuse', `${reserved.why} in ${file}`)
   if (!strict && onlineCpus !== undefined && !isWithin(onlineCpus, all))
-    return complain('cpuManagerPolicy', 'warn', `CPUs ${formatCpuSet(onlineCpus)} are online, ${file} knows ${formatCpuSet(all)}`)
+    return complain('cpuManagerPolicy', 'warn', `CPUs ${formatCpuSet(onlineCpus)} are online, but ${file} lists ${formatCpuSet(all)}`)
   return []
 }
 
@@ -64,11 +66,13 @@ function checkReserved(
   }
   const count = reservedCpu(view)
   if (strict || count === undefined || (count + NANOS - 1n) / NANOS <= BigInt(shared.size)) return undefined
-  return { at: 'systemReserved', why: `more CPUs are reserved than the ${shared.size} that are shared` }
+  return { at: 'systemReserved', why: `more CPUs are reserved than the ${shared.size} shared ones` }
 }
 
-/** Container by container, or pod by pod and then container by container. */
-function handedOut(state: JsonObject): number[] {
+/**
+ * The exclusive CPUs of containers; entries are nested by pod and container, or by container only.
+ */
+function assignedCpus(state: JsonObject): number[] {
   const visit = (entry: unknown): number[] => {
     if (typeof entry === 'string') return [...(parseCpuSet(entry) ?? [])]
     return isObject(entry) ? Object.values(entry).flatMap(visit) : []
@@ -90,26 +94,24 @@ function checkMemoryState(view: NodeView, { texts }: Surroundings): NodeProblem[
   if (state.policyName !== policy)
     return complain(
       'memoryManagerPolicy',
-      `${view.called('memoryManagerPolicy')} is ${policy}, ${file} is of policy ${describe(state.policyName)}`,
+      `${view.called('memoryManagerPolicy')} is ${policy}, but ${file} was written by policy ${describe(state.policyName)}`,
     )
   if (policy !== 'Static' || view.isUnknown('reservedMemory')) return []
   const changed = Object.entries(isObject(state.machineState) ? state.machineState : {}).find(([node, machine]) =>
     differs(view, Number(node), machine),
   )
-  return changed === undefined
-    ? []
-    : complain('reservedMemory', `reservedMemory for NUMA node ${changed[0]} is another one than in ${file}`)
+  return changed === undefined ? [] : complain('reservedMemory', `reservedMemory for NUMA node ${changed[0]} differs from ${file}`)
 }
 
 function differs(view: NodeView, node: number, machine: unknown): boolean {
   const memory = isObject(machine) && isObject(machine.memoryMap) ? machine.memoryMap.memory : undefined
-  const kept = isObject(memory) ? memory.systemReserved : undefined
-  const wanted =
+  const saved = isObject(memory) ? memory.systemReserved : undefined
+  const configured =
     listReservations(view).findLast(({ numaNode, limits }) => numaNode === node && Object.hasOwn(limits, 'memory'))?.limits.memory ?? 0n
-  return typeof kept === 'number' && Number.isSafeInteger(kept) && BigInt(kept) * NANOS !== wanted
+  return typeof saved === 'number' && Number.isSafeInteger(saved) && BigInt(saved) * NANOS !== configured
 }
 
-/** undefined: there is none, or nobody knows. */
+/** undefined: the file does not exist, or could not be read. */
 function readState(file: string | undefined, texts: Surroundings['texts']): JsonObject | 'damaged' | undefined {
   const text = file === undefined ? undefined : texts.get(file)
   if (text === undefined || text === null) return undefined
@@ -122,7 +124,7 @@ function readState(file: string | undefined, texts: Surroundings['texts']): Json
 }
 
 function describe(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, 60) : 'nobody knows which'
+  return typeof value === 'string' ? value.slice(0, 60) : 'unknown'
 }
 
 function drainAndDelete(file: string): string {

@@ -1,6 +1,7 @@
 /**
- * Whether kubelet has its CPU manager and its memory manager at all, which hangs on feature gates. Pure. Source: pkg/features/kube_features.go: CPUManager was
- * on from 1.10 and locked in 1.26; MemoryManager came off in 1.21, was on from 1.22 and locked in 1.32.
+ * Whether kubelet uses its CPU manager and its memory manager, which depends on feature gates.
+ * Pure. Source: pkg/features/kube_features.go: CPUManager is on by default since 1.10 and locked
+ * since 1.26; MemoryManager came with 1.21, off by default, is on since 1.22 and locked since 1.32.
  */
 import type { NodeView } from './node-view.ts'
 
@@ -17,7 +18,7 @@ export function usesMemoryManager(view: NodeView): 'yes' | 'no' | 'maybe' {
   return minor >= 22 || (minor === 21 && gate === true) ? 'yes' : 'no'
 }
 
-/** Where kubelet keeps what its managers have handed out. */
+/** The file in which a manager keeps its assignments. */
 export function stateFile(view: NodeView, name: 'cpu_manager_state' | 'memory_manager_state'): string | undefined {
   const root = view.flag('root-dir') ?? '/var/lib/kubelet'
   return root.startsWith('/') ? `${root.replace(/\/+$/, '')}/${name}` : undefined

@@ -1,6 +1,7 @@
 /**
- * A candidate as the kubelet of this node will have it: its flags on top, defaults below. Pure; what the rules about the node read and write. A field that a
- * flag sets to something nobody here can tell is unknown, and reads as if it were not there.
+ * The candidate as this node's kubelet will use it: with its flags applied, and with defaults.
+ * Pure. The node rules read it. A field that a flag sets to a value that cannot be parsed here is
+ * unknown, and reads as not set.
  */
 import { posix } from 'node:path'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
@@ -19,10 +20,11 @@ import { locateNearest } from '../locate.ts'
 export interface NodeOptions {
   readonly version: KubeletVersion | undefined
   readonly flags: KubeletFlags
-  /** The folder that kubelet finds the config in, absolute, and the names of the files that will be there: relative paths lead to them. */
+  /** Absolute directory of the config: relative paths start there. */
   readonly folder: string
+  /** Names of the files that the ConfigMap puts there. */
   readonly files: readonly string[]
-  /** What the running kubelet was started with. undefined: unknown. */
+  /** The config that the running kubelet was started with. undefined: unknown. */
   readonly running?: KubeletConfig | undefined
   readonly kubeletPid?: number | undefined
 }
@@ -44,12 +46,12 @@ export class NodeView {
     this.#running = running && effectiveConfig(overlayFlags(running, flags, version).config, version)
   }
 
-  /** What the running kubelet has. undefined: unknown, or not set. */
+  /** Value of the running kubelet. undefined: unknown, or not set. */
   running(name: RowName): unknown {
     return this.#running?.get(name)?.value
   }
 
-  /** A flag has it, and says what nobody here can tell. */
+  /** Whether a flag sets the field to a value that cannot be parsed here. */
   isUnknown(name: RowName): boolean {
     return this.#unknown.has(name)
   }
@@ -79,7 +81,7 @@ export class NodeView {
 
   texts(name: RowName): readonly string[] {
     const value = this.value(name)
-    return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+    return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
   }
 
   map(name: RowName): Readonly<Record<string, unknown>> {
@@ -87,14 +89,14 @@ export class NodeView {
     return isObject(value) ? value : {}
   }
 
-  /** In billionths; 0 where nothing is set. undefined: unknown, or no quantity. */
+  /** In billionths; 0 if not set. undefined: unknown, or not a quantity. */
   quantity(name: RowName, key: string): bigint | undefined {
     if (this.isUnknown(name)) return undefined
     const value = this.map(name)[key]
     return value === undefined || value === null ? 0n : parseQuantity(String(value))
   }
 
-  /** What the config and the flags say of a feature gate, where they do. */
+  /** The feature gate's value in config and flags. undefined: not set. */
   gate(name: string): boolean | undefined {
     const value = this.map('featureGates')[name]
     return typeof value === 'boolean' ? value : undefined
@@ -104,13 +106,15 @@ export class NodeView {
     return this.options.flags.get(name)?.at(-1)
   }
 
-  /** How kubelet calls the field here: as in `port`, or `port (by --port)`. */
+  /** The field with the flag that sets it, if any: `port`, or `port (set by --port)`. */
   called(name: RowName): string {
     const flag = ROWS.get(name)?.flag
-    return flag !== undefined && this.options.flags.has(flag) ? `${name} (by --${flag})` : name
+    return flag !== undefined && this.options.flags.has(flag) ? `${name} (set by --${flag})` : name
   }
 
-  /** Where a path of the config leads. undefined: a relative one of a flag, which starts where kubelet was started. */
+  /**
+   * The absolute path. undefined: not set, or relative to kubelet's working directory (in a flag).
+   */
   resolve(name: RowName): string | undefined {
     const path = this.text(name)
     if (path === undefined || path.startsWith('/')) return path
@@ -123,7 +127,7 @@ export interface NodeProblem {
   readonly rule: `node/${string}`
   readonly severity: Severity
   readonly at: RowName
-  /** Below the field. */
+  /** Key within the field. */
   readonly key?: string
   readonly problem: string
   readonly advice: string

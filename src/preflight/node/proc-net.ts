@@ -1,7 +1,11 @@
-/** What listens on TCP, out of /proc/net/tcp and /proc/net/tcp6. Pure. Format: Documentation/networking/proc_net_tcp.rst of the kernel; addresses are in its byte order, word by word. */
+/**
+ * Parses the listening TCP sockets of /proc/net/tcp and /proc/net/tcp6. Pure. Format:
+ * Documentation/networking/proc_net_tcp.rst of the kernel. Addresses are 32-bit words in the byte
+ * order of the machine.
+ */
 
 export interface ListeningSocket {
-  /** `0.0.0.0` and `::` for all; an IPv4 address in IPv6 clothes is the IPv4 one. */
+  /** `0.0.0.0` and `::` mean all addresses. An IPv4-mapped IPv6 address is given as IPv4. */
   readonly address: string
   readonly port: number
   readonly inode: string
@@ -28,6 +32,6 @@ function readAddress(hex: string): string {
       .map((byte) => Number.parseInt(byte, 16))
       .join('.')
   const groups = (bytes.join('').match(/.{4}/g) ?? []).join(':')
-  // The spelling of RFC 5952, as a config would have it.
+  // The canonical form of RFC 5952.
   return new URL(`http://[${groups}]`).hostname.slice(1, -1)
 }

@@ -1,6 +1,7 @@
 /**
- * Finds out about this node what a candidate needs, and no more. It never throws and never takes longer than its limit: what is not known by then stays
- * unknown, and so does what the agent's own sandbox hides from it. It changes nothing, starts nothing, and connects to nothing but the sockets it is told.
+ * Finds the facts about this node that a candidate needs, and no others. Never throws and never
+ * takes longer than its limit: facts not found by then stay unknown, as do those that the agent's
+ * own sandbox hides. Changes nothing, starts nothing, and connects only to the given sockets.
  */
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -14,7 +15,7 @@ import { type Listener, NOTHING_KNOWN, type PathState, type SocketState, type Su
 export interface SurroundingSources {
   /** Memory and swap. */
   facts(): Promise<NodeFactsResult>
-  /** Where /proc, /sys and everything else is: `/`, but for tests. */
+  /** Root directory of /proc, /sys and all other paths; `/` except in tests. */
   readonly root?: string
 }
 
@@ -25,25 +26,25 @@ export async function readSurroundings(needs: SurroundingNeeds, limitMs: number,
     const timer = setTimeout(resolve, limitMs)
     limit.signal.addEventListener('abort', () => clearTimeout(timer))
   })
-  // A part that fails has found nothing out.
+  // The facts of a part that fails stay unknown.
   const parts = listParts(needs, limitMs, sources).map((part) => part.then((facts) => void Object.assign(found, facts)).catch(() => {}))
   await Promise.race([Promise.all(parts), late])
   limit.abort()
-  // A copy: what comes late must not change what has been judged.
+  // A copy: facts that come late must not change it.
   return { ...found }
 }
 
 function listParts(needs: SurroundingNeeds, limitMs: number, sources: SurroundingSources): Promise<Partial<Surroundings>>[] {
-  const world = new Machine(sources.root ?? '/')
+  const machine = new Machine(sources.root ?? '/')
   return [
     ...(needs.memory ? [readMemory(sources)] : []),
-    ...(needs.topology ? [world.topology()] : []),
-    ...(needs.cgroups === undefined ? [] : [world.cgroups(needs.cgroups)]),
-    ...(needs.listeners ? [world.listeners(needs.kubeletPid).then((listeners) => ({ listeners }))] : []),
-    collect(needs.paths, (path) => world.path(path)).then((paths) => ({ paths })),
-    collect(needs.texts, (path) => world.text(path)).then((texts) => ({ texts })),
-    collect(needs.sysctls, (name) => world.sysctl(name)).then((sysctls) => ({ sysctls })),
-    collect(needs.sockets, (path) => askSocket(world.at(path), limitMs)).then((sockets) => ({ sockets })),
+    ...(needs.topology ? [machine.topology()] : []),
+    ...(needs.cgroups === undefined ? [] : [machine.cgroups(needs.cgroups)]),
+    ...(needs.listeners ? [machine.listeners(needs.kubeletPid).then((listeners) => ({ listeners }))] : []),
+    collect(needs.paths, (path) => machine.path(path)).then((paths) => ({ paths })),
+    collect(needs.texts, (path) => machine.text(path)).then((texts) => ({ texts })),
+    collect(needs.sysctls, (name) => machine.sysctl(name)).then((sysctls) => ({ sysctls })),
+    collect(needs.sockets, (path) => probeSocket(machine.at(path), limitMs)).then((sockets) => ({ sockets })),
   ]
 }
 
@@ -52,7 +53,7 @@ async function readMemory({ facts }: SurroundingSources): Promise<Partial<Surrou
   return result.ok ? { memoryBytes: result.facts.memoryBytes, swapBytes: result.facts.swapBytes } : {}
 }
 
-/** Without those of which nothing was found out. */
+/** Leaves out names whose value is unknown. */
 async function collect<T>(names: readonly string[], find: (name: string) => Promise<T | undefined>): Promise<ReadonlyMap<string, T>> {
   const pairs = await Promise.all(names.map(async (name) => [name, await find(name).catch(() => undefined)] as const))
   const known = new Map<string, T>()
@@ -60,7 +61,10 @@ async function collect<T>(names: readonly string[], find: (name: string) => Prom
   return known
 }
 
-/** systemd.exec(5): ProtectHome=, PrivateTmp= and PrivateDevices= put something empty in their place. */
+/**
+ * systemd.exec(5): ProtectHome=, PrivateTmp= and PrivateDevices= replace these with empty
+ * directories.
+ */
 const HIDDEN_FROM_US = ['/home', '/root', '/run/user', '/tmp', '/var/tmp', '/dev']
 const LONGEST_TEXT = 16 << 20
 
@@ -108,22 +112,24 @@ class Machine {
     return { onlineCpus, presentCpus, numaNodes }
   }
 
-  /** cgroups(7): only a v2 hierarchy has this file; in v1 each controller is a hierarchy of its own. */
+  /**
+   * cgroups(7): only a v2 hierarchy has this file; in v1 each controller is a hierarchy of its own.
+   */
   async cgroups(names: readonly string[]): Promise<Partial<Surroundings>> {
     const isV2 = (await this.path('/sys/fs/cgroup/cgroup.controllers')) === 'file'
     const hierarchies = isV2 ? [''] : ['cpu', 'memory']
-    const states = await Promise.all(hierarchies.map((one) => this.path(`/sys/fs/cgroup/${one}`)))
+    const states = await Promise.all(hierarchies.map((hierarchy) => this.path(`/sys/fs/cgroup/${hierarchy}`)))
     if (!states.every((state) => state === 'directory')) return {}
     const exists = async (name: string) => {
-      const there = await Promise.all(hierarchies.map((one) => this.path(`/sys/fs/cgroup/${one}/${name}`)))
-      if (there.includes('missing')) return false
-      return there.every((state) => state === 'directory') ? true : undefined
+      const found = await Promise.all(hierarchies.map((hierarchy) => this.path(`/sys/fs/cgroup/${hierarchy}/${name}`)))
+      if (found.includes('missing')) return false
+      return found.every((state) => state === 'directory') ? true : undefined
     }
     return { cgroupVersion: isV2 ? 2 : 1, cgroups: await collect(names, exists) }
   }
 
   async listeners(kubeletPid: number | undefined): Promise<readonly Listener[]> {
-    // A kernel without IPv6 has no second file.
+    // A kernel without IPv6 does not have the second file.
     const tables = [readFile(this.at('/proc/net/tcp'), 'utf8'), readFile(this.at('/proc/net/tcp6'), 'utf8').catch(() => '')]
     const sockets = (await Promise.all(tables)).flatMap(parseListeners)
     const own = kubeletPid === undefined ? undefined : await this.#socketsOf(kubeletPid).catch(() => undefined)
@@ -132,8 +138,8 @@ class Machine {
   }
 
   /**
-   * By inode. Needs a capability that the agent does not have as a service: it sees which descriptors there are and not what they are. Then the owner is
-   * unknown.
+   * Inodes of the process' sockets. Reading the links needs a capability that the agent's service
+   * does not have; then the owner of every socket is unknown.
    */
   async #socketsOf(pid: number): Promise<ReadonlySet<string>> {
     const folder = this.at(`/proc/${pid}/fd`)
@@ -142,8 +148,8 @@ class Machine {
   }
 }
 
-/** undefined: nobody knows, as where the path is not ours to look at. */
-function askSocket(path: string, limitMs: number): Promise<SocketState | undefined> {
+/** undefined: unknown, for example because the agent may not access the path. */
+function probeSocket(path: string, limitMs: number): Promise<SocketState | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ path })
     const answer = (state: SocketState | undefined) => {
@@ -157,7 +163,7 @@ function askSocket(path: string, limitMs: number): Promise<SocketState | undefin
   })
 }
 
-/** It was closed meanwhile. */
+/** The descriptor was closed in the meantime. */
 function ifGone(error: unknown): string {
   if (isAbsence(error)) return ''
   throw error

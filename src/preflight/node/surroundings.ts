@@ -1,6 +1,7 @@
 /**
- * What a candidate needs to know of the node it is for, and what was found out. Types only. What could not be found out, or was not asked for, is undefined
- * or not in its map: unknown. From that nothing follows, and nobody is refused for it.
+ * The facts about a node that a candidate needs, and those that were found. Types only. Facts that
+ * were not found or not requested are undefined or missing from their map: unknown. No rule
+ * concludes anything from an unknown fact.
  */
 import type { CpuSet } from '../cpu-set.ts'
 
@@ -9,33 +10,35 @@ export interface SurroundingNeeds {
   readonly memory: boolean
   /** CPUs and NUMA nodes. */
   readonly topology: boolean
-  /** Version and, by their path below the root of the hierarchy, which cgroups exist. */
+  /**
+   * The cgroup version, and which of these cgroups exist (paths below the root of the hierarchy).
+   */
   readonly cgroups: readonly string[] | undefined
   readonly paths: readonly string[]
   /** Unix sockets that should accept connections. */
   readonly sockets: readonly string[]
-  /** Files to read. */
+  /** Text files to read. */
   readonly texts: readonly string[]
   readonly listeners: boolean
-  /** The running kubelet, to tell its own ports from those of others. undefined: nobody knows it. */
+  /** The running kubelet, to tell its ports from those of others. undefined: unknown. */
   readonly kubeletPid: number | undefined
-  /** As in `vm.overcommit_memory`. */
+  /** Such as `vm.overcommit_memory`. */
   readonly sysctls: readonly string[]
 }
 
 export interface Surroundings {
   readonly memoryBytes: number | undefined
   readonly swapBytes: number | undefined
-  /** Online CPUs are among those present. */
+  /** A subset of the present CPUs. */
   readonly onlineCpus: CpuSet | undefined
   readonly presentCpus: CpuSet | undefined
   readonly numaNodes: CpuSet | undefined
   readonly cgroupVersion: 1 | 2 | undefined
-  /** Whether a cgroup exists, in each hierarchy that kubelet needs. */
+  /** Whether a cgroup exists in every hierarchy that kubelet needs. */
   readonly cgroups: ReadonlyMap<string, boolean>
   readonly paths: ReadonlyMap<string, PathState>
   readonly sockets: ReadonlyMap<string, SocketState>
-  /** null: there is no such file. */
+  /** null: the file does not exist. */
   readonly texts: ReadonlyMap<string, string | null>
   readonly listeners: readonly Listener[] | undefined
   readonly sysctls: ReadonlyMap<string, number>
@@ -44,9 +47,9 @@ export interface Surroundings {
 export type PathState = 'file' | 'directory' | 'other' | 'missing'
 export type SocketState = 'accepts' | 'refuses' | 'missing'
 
-/** A TCP socket that somebody listens on. */
+/** A listening TCP socket. */
 export interface Listener {
-  /** `0.0.0.0` and `::` for all. */
+  /** `0.0.0.0` and `::` mean all addresses. */
   readonly address: string
   readonly port: number
   readonly owner: 'kubelet' | 'other' | 'unknown'

@@ -1,7 +1,8 @@
 /**
- * What a policy says to changes. Pure. A line of `deny` wins over one of `allow`, and that wins over the base policy: who denies means it, and who allows
- * makes an exception from the base. What is denied is refused by the name of its rule; the order of lines and of changes means nothing. `requireDrain`
- * forbids nothing, it only says what has to happen first.
+ * Applies a change policy to changes. Pure. `deny` overrides `allow`, and `allow` overrides the
+ * base policy. A denied change is refused with the name of its rule. The order of patterns and
+ * changes does not matter. `requireDrain` forbids nothing: it only makes a change wait for a
+ * drained node.
  */
 
 import type { FieldPath } from '../../kubelet/field-path.ts'
@@ -13,7 +14,7 @@ import type { Finding } from '../finding.ts'
 import { locateNearest } from '../locate.ts'
 import { matchesPattern } from './patterns.ts'
 
-/** All patterns are such as `checkPattern` lets pass. */
+/** All patterns pass `checkPattern`. */
 export interface ChangePolicy {
   readonly base: BasePolicy
   readonly allow: readonly string[]
@@ -24,11 +25,11 @@ export type BasePolicy = 'open' | 'guarded'
 
 export interface PolicyVerdict {
   readonly findings: readonly Finding[]
-  /** Of changes that are not denied, in their order. */
+  /** Without denied changes, in their order. */
   readonly requiresDrain: readonly FieldPath[]
 }
 
-/** What can hand the node to somebody else, or cut it off. */
+/** Fields that can give control of the node to others, or cut it off. */
 export const GUARDED: readonly string[] = [
   'staticPodPath',
   'staticPodURL',
@@ -47,14 +48,17 @@ export function checkPolicy(changes: readonly Change[], policy: ChangePolicy, do
   const findings: Finding[] = []
   const requiresDrain: FieldPath[] = []
   for (const change of changes) {
-    const judgement = decideChange(change, policy)
-    if (judgement.outcome === 'denied') findings.push(toFinding(change, judgement, document))
-    else if (judgement.outcome === 'drain') requiresDrain.push(change.path)
+    const decision = decideChange(change, policy)
+    if (decision.outcome === 'denied') findings.push(toFinding(change, decision, document))
+    else if (decision.outcome === 'drain') requiresDrain.push(change.path)
   }
   return { findings, requiresDrain }
 }
 
-/** `rule` as in `policy/deny[2]`, counted from 0; undefined: none had anything to say. `pattern` is what it has. */
+/**
+ * `rule` is such as `policy/deny[2]`, counted from 0; undefined: none matches. `pattern` is the
+ * matching one.
+ */
 export type ChangeDecision =
   | { readonly outcome: 'allowed'; readonly rule: undefined }
   | { readonly outcome: 'denied' | 'drain'; readonly rule: string; readonly pattern: string }
@@ -83,9 +87,9 @@ function toFinding(
     reason: 'validate',
     path,
     position: locateNearest(document, path),
-    problem: `${name} must not change on this node: ${guarded ? 'the policy guarded' : 'denyChanges'} has ${pattern}; ${RISKS[risk]}`,
+    problem: `${name} must not change on this node: ${guarded ? 'the policy guarded' : 'denyChanges'} contains ${pattern}; ${RISKS[risk]}`,
     advice: guarded
-      ? `leave ${name} as it is, or name it in allowChanges of the agent's settings`
-      : `leave ${name} as it is, or take ${pattern} out of denyChanges of the agent's settings`,
+      ? `leave ${name} as it is, or add it to allowChanges in the agent's settings`
+      : `leave ${name} as it is, or remove ${pattern} from denyChanges in the agent's settings`,
   }
 }

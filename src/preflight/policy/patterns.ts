@@ -1,10 +1,11 @@
 /**
- * Which changes a line of a policy means: a field by its path with dots (and all that is within it), with `*` for any run of characters, or `class:reboot` for
- * all of a risk. Pure. A pattern that can mean nothing is refused, and the nearest that can is named.
+ * The patterns of a change policy: a field by its path with dots (and everything within it), with
+ * `*` for any characters, or `class:reboot` for all changes of a risk class. Pure. A pattern that
+ * cannot match anything is rejected with the nearest one that can.
  */
 
 import type { FieldPath } from '../../kubelet/field-path.ts'
-import { FIELDS, listLeaves } from '../../kubelet/fields.ts'
+import { FIELDS, listLeaves, listParents } from '../../kubelet/fields.ts'
 import { nearest } from '../../values/nearest.ts'
 import type { Change } from '../change/change.ts'
 import { isRiskClass, RISKS } from '../change/risk-classes.ts'
@@ -14,11 +15,12 @@ export type PatternCheck = { readonly ok: true } | { readonly ok: false; readonl
 const CLASS = 'class:'
 const LONGEST = 200
 
-/** Every path that leads to a field: `authentication`, `authentication.x509`, `authentication.x509.clientCAFile`. */
-const PLACES: ReadonlySet<string> = new Set(
-  listLeaves().flatMap(([name]) => [...[...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index)), name]),
-)
-/** Fields whose keys are the user's own. */
+/**
+ * Fields and their parents: `authentication`, `authentication.x509`,
+ * `authentication.x509.clientCAFile`.
+ */
+const PLACES: ReadonlySet<string> = new Set(listLeaves().flatMap(([name]) => [...listParents(name), name]))
+/** Fields whose keys are free. */
 const MAPS: ReadonlySet<string> = new Set(Object.entries(FIELDS).flatMap(([name, { type }]) => (type.endsWith('-map') ? [name] : [])))
 
 export function checkPattern(text: string): PatternCheck {
@@ -27,9 +29,9 @@ export function checkPattern(text: string): PatternCheck {
     const name = text.slice(CLASS.length)
     return isRiskClass(name) ? { ok: true } : refuse('risk class', name, Object.keys(RISKS), CLASS)
   }
-  if (!/^[\w*./-]+$/.test(text)) return { ok: false, detail: `"${text}" is no path of a field, such as authentication.x509 or tls*` }
-  const meansSome = text.includes('*') ? [...PLACES].some((place) => isLike(text, place)) : PLACES.has(text)
-  return meansSome || isWithinMap(text) ? { ok: true } : refuse('field', text, [...PLACES], '')
+  if (!/^[\w*./-]+$/.test(text)) return { ok: false, detail: `"${text}" is not the path of a field, such as authentication.x509 or tls*` }
+  const matchesSome = text.includes('*') ? [...PLACES].some((place) => isLike(text, place)) : PLACES.has(text)
+  return matchesSome || isWithinMap(text) ? { ok: true } : refuse('field', text, [...PLACES], '')
 }
 
 export function matchesPattern(text: string, { path, risk }: Pick<Change, 'path' | 'risk'>): boolean {
@@ -44,7 +46,7 @@ function matchesPath(text: string, path: FieldPath): boolean {
   })
 }
 
-/** Each part between stars at its first place, which is as good as any later one: no backtracking, whatever the pattern. */
+/** Takes each part between stars at its first occurrence, which is never worse: no backtracking. */
 function isLike(pattern: string, text: string): boolean {
   const [first = '', ...rest] = pattern.split('*')
   const last = rest.pop()
@@ -66,5 +68,5 @@ function isWithinMap(text: string): boolean {
 
 function refuse(what: string, name: string, known: readonly string[], prefix: string): PatternCheck {
   const suggestion = nearest(name, known)
-  return { ok: false, detail: `"${prefix}${name}" is no ${what} of kubelet's config; the nearest is ${prefix}${suggestion ?? ''}` }
+  return { ok: false, detail: `"${prefix}${name}" is not a ${what} of kubelet's config; the nearest one is ${prefix}${suggestion ?? ''}` }
 }

@@ -122,7 +122,7 @@ t.test('runs preflight as the agent does', async (t) => {
 
 t.test('a change that needs a drained node restarts nothing yet', async (t) => {
   const drain = { rule: 'policy/require-drain', severity: 'info', reason: 'validate', path: ['maxPods'], position: undefined } as const
-  const findings = [{ ...drain, problem: 'maxPods changes on a drained node only', advice: undefined }]
+  const findings = [{ ...drain, problem: 'maxPods changes only on a drained node', advice: undefined }]
   const { out } = await plan(
     worlds['another config'] ?? settled,
     {},

@@ -9,14 +9,14 @@ import { overlayFlags } from '../../../src/preflight/change/overlay-flags.ts'
 import { anyConfig, anyVersion, v } from './configs.ts'
 import { withDefaults } from './with-defaults.ts'
 
-function differences(meant: object, running: object, args: readonly string[] = [], minor = 20): string[] {
-  const same = checkSame({ ...meant }, { kubeletconfig: running }, v(minor), collectFlags(args))
+function differences(configured: object, running: object, args: readonly string[] = [], minor = 20): string[] {
+  const same = checkSame({ ...configured }, { kubeletconfig: running }, v(minor), collectFlags(args))
   return same.ok
     ? same.differences.map(({ path, because }) => `${formatPath(path)}${because === undefined ? '' : ` (${because})`}`)
     : [same.detail]
 }
 
-t.test('what runs is what was meant', async (t) => {
+t.test('values that kubelet replaces are not differences', async (t) => {
   t.same(differences({ maxPods: 5, syncFrequency: '60s' }, { maxPods: 5, syncFrequency: '1m0s' }), [])
   t.same(
     differences({ authentication: { x509: { clientCAFile: 'ca.crt' } } }, { authentication: { x509: { clientCAFile: '/v/c/ca.crt' } } }),
@@ -29,20 +29,20 @@ t.test('what runs is what was meant', async (t) => {
   )
 })
 
-t.test('what is not, and which flag explains it', async (t) => {
+t.test('differences, with their causes', async (t) => {
   t.same(differences({ maxPods: 5, port: 1 }, { maxPods: 7, port: 2 }, ['--max-pods=7']), ['port', 'maxPods (--max-pods)'])
   t.same(differences({ cgroupDriver: 'cgroupfs' }, { cgroupDriver: 'systemd' }, [], 31), [
-    'cgroupDriver (the container runtime, which kubelet asks for its cgroup driver)',
+    'cgroupDriver (kubelet gets its cgroup driver from the container runtime)',
   ])
   t.same(differences({ maxPods: 5 }, {}, ['--config-dir=/x'], 30), ['maxPods (--config-dir)'])
-  t.same(differences({ tlsCertFile: '/a' }, { tlsCertFile: '/b/a' }), ['tlsCertFile'], 'an absolute path is no other')
+  t.same(differences({ tlsCertFile: '/a' }, { tlsCertFile: '/b/a' }), ['tlsCertFile'], 'an absolute path must be the same')
 })
 
-/** As it was asked of a real kubelet, together with the config and the flags that it was started with. */
+/** A response of a real kubelet, recorded with the config and flags below. */
 function recorded(name: string): unknown {
   return JSON.parse(readFileSync(join(import.meta.dirname, name), 'utf8'))
 }
-const meant = {
+const configured = {
   apiVersion: 'kubelet.config.k8s.io/v1beta1',
   kind: 'KubeletConfiguration',
   authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
@@ -53,14 +53,14 @@ const meant = {
   makeIPTablesUtilChains: false,
 }
 
-t.test('the answer of a real kubelet 1.20.2', async (t) => {
+t.test('the response of a real kubelet 1.20.2', async (t) => {
   const configz = recorded('configz-1.20.2.json')
-  t.same(checkSame(meant, configz, v(20)), { ok: true, differences: [] }, 'every default is as the table has it')
-  const other = checkSame({ ...meant, maxPods: 5 }, configz, v(20))
+  t.same(checkSame(configured, configz, v(20)), { ok: true, differences: [] }, 'every default is as in the table')
+  const other = checkSame({ ...configured, maxPods: 5 }, configz, v(20))
   t.same(other.ok && other.differences.map(({ path }) => path), [['maxPods']])
 })
 
-t.test('its flags lie on top as we lay them', async (t) => {
+t.test('its flags override the config as in overlayFlags', async (t) => {
   const flags = collectFlags([
     '--max-pods=7',
     '--eviction-hard=memory.available<5%,nodefs.available<1Gi',
@@ -84,7 +84,7 @@ t.test('its flags lie on top as we lay them', async (t) => {
     ...['-v', '2'],
   ])
   const gates = { RotateKubeletServerCertificate: false, CPUManager: true }
-  const config = { ...meant, kubeReserved: { memory: '1Gi', cpu: '100m' }, featureGates: gates, maxPods: 5 }
+  const config = { ...configured, kubeReserved: { memory: '1Gi', cpu: '100m' }, featureGates: gates, maxPods: 5 }
   const configz = recorded('configz-1.20.2-flags.json')
   const { config: overlaid, unknown } = overlayFlags(config, flags, v(20))
   t.equal(unknown.size, 0)
@@ -93,11 +93,11 @@ t.test('its flags lie on top as we lay them', async (t) => {
   t.ok(without.ok && without.differences.length === 19 && without.differences.every(({ because }) => because?.startsWith('--')))
 })
 
-t.test('an answer that is none', async (t) => {
+t.test('a response without kubeletconfig', async (t) => {
   for (const configz of [undefined, null, [], {}, { kubeletconfig: 1 }, 'x']) t.equal(checkSame({}, configz, v(20)).ok, false)
 })
 
-t.test('a kubelet that fills in its defaults runs what was meant', async () => {
+t.test('defaults are not differences, for any config', async () => {
   fc.assert(
     fc.property(anyConfig, anyVersion, (config, version) => {
       const same = checkSame(config, { kubeletconfig: withDefaults(config, version) }, version)

@@ -14,10 +14,10 @@ function lines(before: object, after: object, minor = 20): string[] {
   )
 }
 
-t.test('what means the same is no change', async (t) => {
+t.test('values with the same meaning are not changes', async (t) => {
   t.same(lines({ syncFrequency: '60s' }, { syncFrequency: '1m' }), [])
-  t.same(lines({ syncFrequency: '60s' }, {}), [], 'the default, said')
-  t.same(lines({ syncFrequency: '0s' }, {}), [], 'zero is not set')
+  t.same(lines({ syncFrequency: '60s' }, {}), [], 'the default, spelled out')
+  t.same(lines({ syncFrequency: '0s' }, {}), [], 'zero means not set')
   t.same(lines({ maxPods: null }, { maxPods: 110 }), [])
   t.same(lines({ kubeReserved: { memory: '1Gi', cpu: '1' } }, { kubeReserved: { cpu: '1000m', memory: '1024Mi' } }), [])
   t.same(lines({ evictionHard: { 'nodefs.available': '10%' } }, { evictionHard: { 'nodefs.available': '10.0%' } }), [])
@@ -27,9 +27,9 @@ t.test('what means the same is no change', async (t) => {
   t.same(lines({ tlsCipherSuites: [] }, {}), [])
 })
 
-t.test('what does not', async (t) => {
+t.test('changes with their risk', async (t) => {
   t.same(lines({}, { maxPods: 200 }), ['maxPods: 110 (default) -> 200 (pod-admission)'])
-  t.same(lines({ healthzPort: 0 }, {}), ['healthzPort: 0 -> 10248 (default) (server-clients)'], 'zero is a value of a pointer')
+  t.same(lines({ healthzPort: 0 }, {}), ['healthzPort: 0 -> 10248 (default) (server-clients)'], 'zero is a value of its own')
   t.same(lines({ enforceNodeAllocatable: [] }, {}), ['enforceNodeAllocatable: [] -> ["pods"] (default) (oom-risk)'])
   t.same(lines({ clusterDNS: ['10.0.0.10', '10.0.0.11'] }, { clusterDNS: ['10.0.0.11', '10.0.0.10'] }).length, 1, 'order counts')
   t.same(lines({ featureGates: { A: true } }, { featureGates: { A: false, B: true } }), [
@@ -39,7 +39,7 @@ t.test('what does not', async (t) => {
   t.same(
     lines({}, { evictionHard: { 'memory.available': '100Mi' } }).map((line) => line.split(':')[0]),
     ['evictionHard["nodefs.available"]', 'evictionHard["nodefs.inodesFree"]', 'evictionHard["imagefs.available"]'],
-    'the default goes as a whole',
+    'a map replaces the whole default',
   )
   t.same(lines({}, { evictionHard: { 'memory.available': '100Mi' }, mergeDefaultEvictionSettings: true }, 33), [
     'mergeDefaultEvictionSettings: false (default) -> true (evictions)',
@@ -53,18 +53,18 @@ t.test('what does not', async (t) => {
   ])
 })
 
-t.test('what this version does not know has no effect', async (t) => {
+t.test('fields that this version does not know have no effect', async (t) => {
   t.same(lines({}, { maxPod: 200, authentication: { x: 1 }, failCgroupV1: true }), [
     `maxPod: not set -> ${HIDDEN} (none)`,
     `authentication.x: not set -> ${HIDDEN} (none)`,
     `failCgroupV1: not set -> ${HIDDEN} (none)`,
   ])
   t.same(lines({}, { failCgroupV1: true }, 31), ['failCgroupV1: false (default) -> true (crash-loop)'])
-  t.same(lines({}, { failCgroupV1: true }, 35), [], 'its default has become true')
+  t.same(lines({}, { failCgroupV1: true }, 35), [], 'the default is true now')
   t.same(lines({ 'authentication.x509.clientCAFile': '/a' }, {}), [`["authentication.x509.clientCAFile"]: ${HIDDEN} -> not set (none)`])
 })
 
-t.test('no secret is passed on', async (t) => {
+t.test('secrets are replaced', async (t) => {
   const changes = compareConfigs(
     { staticPodURL: 'https://user:hush@host/a?token=hush', unknown: 'hush' },
     { staticPodURL: 'https://user:hush2@host/b', staticPodURLHeader: { Authorization: ['Bearer hush'] }, passwords: { x: 'hush' } },
@@ -77,14 +77,14 @@ t.test('no secret is passed on', async (t) => {
   t.equal(changes.length, 4)
 })
 
-t.test('every field has its row', async (t) => {
+t.test('every field has a row', async (t) => {
   t.same(
     [...ROWS.keys()],
     listLeaves().map(([name]) => name),
   )
 })
 
-t.test('nothing differs from itself, and defaults change nothing', async () => {
+t.test('a config does not differ from itself, with or without defaults', async () => {
   fc.assert(fc.property(anyConfig, anyVersion, (config, version) => compareConfigs(config, config, version).length === 0))
   fc.assert(
     fc.property(anyConfig, anyVersion, (config, version) => {
@@ -93,7 +93,7 @@ t.test('nothing differs from itself, and defaults change nothing', async () => {
   )
 })
 
-t.test('there and back are the same changes, turned round', async (t) => {
+t.test('swapping the configs swaps the sides of each change', async (t) => {
   fc.assert(
     fc.property(anyConfig, anyConfig, anyVersion, (a, b, version) => {
       const there = compareConfigs(a, b, version)
@@ -105,12 +105,12 @@ t.test('there and back are the same changes, turned round', async (t) => {
   )
 })
 
-t.test('a config with the changes applied is the other config', async () => {
+t.test('applying the changes to one config gives the other', async () => {
   fc.assert(
     fc.property(anyConfig, anyConfig, anyVersion, (a, b, version) => {
       const patched = structuredClone(withDefaults(a, version))
       for (const { path, after, risk } of compareConfigs(a, b, version)) {
-        // What is not shown cannot be applied.
+        // Hidden values cannot be applied.
         if (risk !== 'none' && path[0] !== 'staticPodURL' && path[0] !== 'staticPodURLHeader') set(patched, path, after?.value)
       }
       return compareConfigs(patched, b, version).every(({ path, risk }) => risk === 'none' || String(path[0]).startsWith('staticPodURL'))
@@ -130,7 +130,7 @@ function set(target: unknown, [step, ...rest]: readonly (string | number)[], val
   set(Reflect.get(target, step), rest, value)
 }
 
-t.test('which row a place belongs to', async (t) => {
+t.test('the row of a path', async (t) => {
   t.equal(rowAt(['featureGates', 'X'])?.name, 'featureGates')
   t.equal(rowAt(['authentication', 'x509', 'clientCAFile'])?.name, 'authentication.x509.clientCAFile')
   t.equal(rowAt(['authentication']), undefined)

@@ -1,4 +1,4 @@
-/** Configs out of thin air, of fields that exist, for properties of comparing them. */
+/** Random configs of known fields, for property tests of comparing them. */
 import fc from 'fast-check'
 import type { KubeletConfig } from '../../../src/kubelet/decode.ts'
 import type { FieldType } from '../../../src/kubelet/field.ts'

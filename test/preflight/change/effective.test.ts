@@ -3,7 +3,7 @@ import t from 'tap'
 import { anyConfig, anyVersion, v } from './configs.ts'
 import { withDefaults } from './with-defaults.ts'
 
-t.test('defaults move with the version', async (t) => {
+t.test('defaults by version', async (t) => {
   t.match(withDefaults({}, v(20)), { kubeAPIQPS: 5, eventBurst: 10, authentication: { webhook: { enabled: true, cacheTTL: '2m' } } })
   t.match(withDefaults({}, v(27)), { kubeAPIQPS: 50, eventBurst: 100, memoryThrottlingFactor: 0.9 })
   t.equal(withDefaults({}, v(26)).memoryThrottlingFactor, 0.8)
@@ -16,7 +16,7 @@ t.test('defaults move with the version', async (t) => {
   t.equal(withDefaults({ resolvConf: '' }, v(23)).resolvConf, '')
 })
 
-t.test('defaults that hang on others', async (t) => {
+t.test('defaults that depend on other fields', async (t) => {
   t.equal(withDefaults({ nodeStatusUpdateFrequency: '1m' }, v(20)).nodeStatusReportFrequency, '1m')
   t.equal(withDefaults({}, v(20)).nodeStatusReportFrequency, '5m')
   t.equal(withDefaults({ maxParallelImagePulls: 2 }, v(27)).serializeImagePulls, false)
@@ -27,14 +27,14 @@ t.test('defaults that hang on others', async (t) => {
   })
 })
 
-t.test('what the version does not know is left out, what it is stays', async (t) => {
+t.test('fields that the version does not know are dropped; apiVersion and kind stay', async (t) => {
   t.same(
     Object.keys(withDefaults({ apiVersion: 'a', kind: 'b', maxPod: 1, failCgroupV1: true }, v(20))).filter((name) => !name.match(/^[c-z]/)),
     ['apiVersion', 'address', 'authentication', 'authorization'],
   )
 })
 
-t.test('doing it twice changes nothing', async (t) => {
+t.test('filling in defaults twice changes nothing', async (t) => {
   fc.assert(
     fc.property(anyConfig, anyVersion, (config, version) => {
       const once = withDefaults(config, version)

@@ -3,7 +3,7 @@ import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
 import { overlayFlags } from '../../../src/preflight/change/overlay-flags.ts'
 import { v } from './configs.ts'
 
-t.test('out of a command line', async (t) => {
+t.test('flags of a command line', async (t) => {
   const args = '--config=/a --max_pods 5 --fail-swap-on --port=1 --port 2 --unknown --v=4 -v 2 --oom-score-adj -999 --kube-reserved= last'
   t.same(
     [...collectFlags(args.split(' '))],
@@ -30,7 +30,7 @@ function overlay(config: object, args: readonly string[], minor = 20) {
   return overlayFlags({ ...config }, collectFlags(args), v(minor))
 }
 
-t.test('on top of a config', async (t) => {
+t.test('flags applied to a config', async (t) => {
   t.same(overlay({ maxPods: 1, port: 3 }, ['--max-pods=5']).config, { maxPods: 5, port: 3 })
   t.same(overlay({ kubeReserved: { cpu: '1' } }, ['--kube-reserved=memory=1Gi', '--kube-reserved', 'pid=10']).config, {
     kubeReserved: { memory: '1Gi', pid: '10' },
@@ -50,10 +50,10 @@ t.test('on top of a config', async (t) => {
   })
 })
 
-t.test('what nobody can tell is unknown', async (t) => {
+t.test('values that cannot be parsed are unknown', async (t) => {
   const { config, unknown } = overlay({ maxPods: 1, reservedMemory: [] }, ['--max-pods=many', '--reserved-memory', '0:memory=1Gi'], 21)
   t.same([...unknown], ['maxPods', 'reservedMemory'])
   t.same(config.maxPods, undefined)
-  t.same(overlay({}, ['--container-runtime-endpoint=unix:///x']).config, {}, 'before 1.27 this is no field')
+  t.same(overlay({}, ['--container-runtime-endpoint=unix:///x']).config, {}, 'before 1.27 the field does not exist')
   t.same(overlay({}, ['--container-runtime-endpoint=unix:///x'], 27).config, { containerRuntimeEndpoint: 'unix:///x' })
 })

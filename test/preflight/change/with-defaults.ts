@@ -1,4 +1,7 @@
-/** A config as a kubelet of some version has it: defaults filled in, what it does not know left out, in one object: what kubelet would answer at /configz. The rules are in `effective.ts`. */
+/**
+ * A config with the defaults of a version and without fields that it does not know, like kubelet's
+ * /configz. Uses the rules of `effective.ts`.
+ */
 import type { KubeletConfig } from '../../../src/kubelet/decode.ts'
 import { effectiveConfig } from '../../../src/preflight/change/effective.ts'
 import type { KubeletVersion } from '../../../src/preflight/kubelet-version.ts'

@@ -1,4 +1,7 @@
-/** One candidate of the corpus: a text that somebody might put into a ConfigMap, by a name that says what is special about it. */
+/**
+ * One candidate of the corpus: a text of a ConfigMap, with a name that tells what is special about
+ * it.
+ */
 export interface Candidate {
   readonly name: string
   readonly text: string
@@ -7,7 +10,7 @@ export interface Candidate {
 export const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 export const JSON_HEAD = '"apiVersion":"kubelet.config.k8s.io/v1beta1","kind":"KubeletConfiguration"'
 
-/** Below the two lines that each config opens with. */
+/** The lines after the header that each config starts with. */
 export function below(lines: string): Candidate {
   return { name: lines, text: `${HEAD}${lines}\n` }
 }

@@ -1,4 +1,7 @@
-/** The corpus: candidates on which preflight and a real kubelet 1.20.2 are compared. `verdicts.json` is what that kubelet said of each. */
+/**
+ * The corpus: candidates for comparing preflight with a real kubelet 1.20.2, whose results are in
+ * `verdicts.json`.
+ */
 import type { Candidate } from './candidate.ts'
 import { listFieldCandidates } from './of-fields.ts'
 import { listTextCandidates } from './of-texts.ts'

@@ -1,4 +1,4 @@
-/** Every field that kubelet 1.20 has, with what it takes, with what it does not take, and with nothing. */
+/** Every field of kubelet 1.20: with a valid value, with a wrong one, and with null. */
 
 import type { Field, FieldType } from '../../../src/kubelet/field.ts'
 import { FIELDS, isKnown } from '../../../src/kubelet/fields.ts'
@@ -26,7 +26,7 @@ const FITTING: Readonly<Record<FieldType, unknown>> = {
   'quantity-map': {},
 }
 
-/** As people mistake them: in quotes, without a list, without a unit. */
+/** Typical mistakes: in quotes, without a list, without a unit. */
 const UNFIT: Readonly<Record<FieldType, unknown>> = {
   string: 5,
   boolean: 'false',
@@ -56,7 +56,7 @@ const fromAll = (values: Readonly<Record<FieldType, unknown>>, some: typeof fiel
   Object.fromEntries(some.map(([name, { type }]) => [name, values[type]]))
 const isPeriod = ([, { type }]: (typeof fields)[number]) => type === 'duration'
 
-/** Together with others they would be refused for their values. */
+/** Their values would be refused in combination with others. */
 const NEEDY = ['imageGCHighThresholdPercent', 'shutdownGracePeriod', 'shutdownGracePeriodCriticalPods']
 /** One by one they say nothing more. */
 const PLAIN: readonly FieldType[] = ['string', 'boolean', 'int32', 'duration']

@@ -1,4 +1,4 @@
-/** Texts as YAML 1.1 and JSON have them, and as people, editors and attackers do. */
+/** Texts in YAML 1.1 and JSON, with the peculiarities of people, editors and attackers. */
 import { below, type Candidate, HEAD, JSON_HEAD } from './candidate.ts'
 
 const LINES = [

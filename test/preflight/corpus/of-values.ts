@@ -1,7 +1,10 @@
-/** Fields at, inside and outside their limits, alone and with those that they depend on; and feature gates. */
+/**
+ * Fields at, inside and outside their limits, alone and with fields they depend on; and feature
+ * gates.
+ */
 import { below, type Candidate } from './candidate.ts'
 
-/** The last value below, the first, one inside, the last, and the first above. */
+/** The last value below the range, its first, one inside, its last, and the first above. */
 const LIMITS: Readonly<Record<string, readonly number[]>> = {
   nodeLeaseDurationSeconds: [-1, 0, 1],
   eventBurst: [-1, 0],
@@ -146,7 +149,7 @@ const GATES = [
   'featureGates: {RotateKubeletServerCertificate: true, NoSuchGate: true}',
 ]
 
-/** Refused, if at all, only while kubelet starts. */
+/** Kubelet refuses these, if at all, only while it starts. */
 export const AT_START = [
   'systemReserved: {cpu: 500m, memory: 1Gi, ephemeral-storage: 1Gi, pid: "1000"}',
   'systemReserved: {cpu: banana}',

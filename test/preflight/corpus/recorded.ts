@@ -1,4 +1,7 @@
-/** What is checked in about the corpus: what a real kubelet said of each candidate, and where preflight says otherwise, and why. */
+/**
+ * The records of the corpus: a real kubelet's verdict on each candidate, and known differences of
+ * preflight with their reasons.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject } from '../../../src/values/is-object.ts'
@@ -8,11 +11,11 @@ const DISAGREEMENTS = join(import.meta.dirname, 'disagreements.json')
 
 export interface Disagreement {
   readonly why: string
-  /** With these words kubelet refuses it later, while it starts. */
+  /** The message with which kubelet fails later, while it starts. */
   readonly atStart?: string
 }
 
-/** By name: `accepted`, or kubelet's words. */
+/** By name: `accepted`, or kubelet's message. */
 export function readVerdicts(): ReadonlyMap<string, string> {
   return new Map(entriesOf(VERDICTS).map(([name, verdict]) => [name, String(verdict)]))
 }
@@ -32,6 +35,6 @@ export function readDisagreements(): ReadonlyMap<string, Disagreement> {
 
 function entriesOf(path: string): [name: string, value: unknown][] {
   const content: unknown = JSON.parse(readFileSync(path, 'utf8'))
-  if (!isObject(content)) throw new Error(`${path} is no object`)
+  if (!isObject(content)) throw new Error(`${path} is not a JSON object`)
   return Object.entries(content)
 }

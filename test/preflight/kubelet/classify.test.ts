@@ -6,25 +6,25 @@ import { placesIn } from '../../../src/preflight/kubelet/places.ts'
 const DIRECTORY = '/run/kubelet-cfg-agent/judge-7-abc'
 const TRACE = 'goroutine 1 [running]:\nk8s.io/klog/v2.stacks(0x1)\n\t/src/klog.go:1026 +0x89\n'
 const END = 'Finished with result: exit-code\nMain processes terminated with: code=exited/status=255\nService runtime: 83ms\n'
-/** As systemd-run and kubelet 1.20.2 say it. */
-const fatal = (words: string) =>
-  `Running as unit: x.service\nI1121 20:44:19.9 noise\nI1121 20:44:19.976746      82 server.go:416] Version: v1.20.2\nF1121 20:44:19.976746      82 server.go:269] ${words}\n${TRACE}${END}`
-const failed = (words: string) =>
-  `Running as unit: x.service\nI1121 20:44:19.976746      82 server.go:416] "Version" v="v1.31.0"\nE1121 20:44:19.976746    82 run.go:72] "command failed" err=${JSON.stringify(words)}\n${END}`
+/** The output of systemd-run and kubelet 1.20.2. */
+const fatal = (message: string) =>
+  `Running as unit: x.service\nI1121 20:44:19.9 noise\nI1121 20:44:19.976746      82 server.go:416] Version: v1.20.2\nF1121 20:44:19.976746      82 server.go:269] ${message}\n${TRACE}${END}`
+const failed = (message: string) =>
+  `Running as unit: x.service\nI1121 20:44:19.976746      82 server.go:416] "Version" v="v1.31.0"\nE1121 20:44:19.976746    82 run.go:72] "command failed" err=${JSON.stringify(message)}\n${END}`
 
 function judge(output: string, stage: JudgeStage = 'load', flags: string[] = []) {
   return classify(output, { stage, places: placesIn(DIRECTORY, 'kubelet', stage), flags, version: { major: 1, minor: 20, patch: 2 } })
 }
 
-t.test('a kubelet that came as far as it was let', async (t) => {
+t.test('accepted: kubelet reached the end of the stage', async (t) => {
   const { kubeconfig } = placesIn(DIRECTORY, 'kubelet', 'load')
-  const accepted = { kind: 'accepted', detail: 'kubelet 1.20.2 loaded and validated it' }
+  const accepted = { kind: 'accepted', detail: 'kubelet 1.20.2 loaded and validated the config' }
   t.strictSame(judge(fatal(`failed to run Kubelet: invalid kubeconfig: stat ${kubeconfig}: no such file or directory`)), accepted)
   t.strictSame(judge(fatal(`failed to run Kubelet: unable to load kubeconfig: stat ${kubeconfig}: no such file or directory`)), accepted)
   t.strictSame(judge(failed(`failed to run Kubelet: invalid kubeconfig: stat ${kubeconfig}: no such file or directory`)), accepted)
   const { runtimeSocket } = placesIn(DIRECTORY, 'kubelet', 'deep')
   const dial = `rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing dial unix ${runtimeSocket}: socket: address family not supported by protocol"`
-  const deep = { kind: 'accepted', detail: 'kubelet 1.20.2 started with it as far as its container runtime' }
+  const deep = { kind: 'accepted', detail: 'kubelet 1.20.2 started with the config until it needed its container runtime' }
   t.strictSame(
     judge(fatal(`failed to run Kubelet: failed to create kubelet: get remote runtime typed version failed: ${dial}`), 'deep'),
     deep,
@@ -40,15 +40,15 @@ t.test('a kubelet that came as far as it was let', async (t) => {
   )
 })
 
-t.test('a later kubelet comes less far', async (t) => {
+t.test('from 1.28 on, kubelet reaches less before its runtime', async (t) => {
   const places = placesIn(DIRECTORY, 'kubelet', 'deep')
   const output = failed(`failed to run Kubelet: validate service connection: unix://${places.runtimeSocket}`)
   const judged = classify(output, { stage: 'deep', places, flags: [], version: { major: 1, minor: 28, patch: 0 } })
-  t.match(judged, { kind: 'accepted', detail: /^kubelet 1\.28\.0 started .* has not parsed reservations and eviction signals yet$/ })
+  t.match(judged, { kind: 'accepted', detail: /^kubelet 1\.28\.0 started .* before it parses reservations and eviction signals$/ })
 })
 
-t.test('the messages of all versions', async (t) => {
-  const refused = { kind: 'refused', reason: 'validate', words: 'unrecognized feature gate: NoSuchGate' }
+t.test('the message formats of all versions', async (t) => {
+  const refused = { kind: 'refused', reason: 'validate', message: 'unrecognized feature gate: NoSuchGate' }
   const header = 'E1121 20:44:19.976746      82 server.go:205]'
   for (const output of [
     fatal('unrecognized feature gate: NoSuchGate'),
@@ -63,25 +63,25 @@ t.test('the messages of all versions', async (t) => {
     t.strictSame(judge(output), refused, output)
 })
 
-t.test('refused: could not be read', async (t) => {
+t.test('refused: kubelet could not load the config', async (t) => {
   const path = `${DIRECTORY}/candidate/kubelet`
   const why = `error failed to decode: couldn't get version/kind; json parse error: invalid character '0'`
-  const words = `failed to load Kubelet config file kubelet, ${why}`
-  t.strictSame(judge(fatal(`failed to load Kubelet config file ${path}, ${why}`)), { kind: 'refused', reason: 'load', words })
+  const message = `failed to load Kubelet config file kubelet, ${why}`
+  t.strictSame(judge(fatal(`failed to load Kubelet config file ${path}, ${why}`)), { kind: 'refused', reason: 'load', message })
   const later = `failed to load kubelet config file, path: ${path}, error: failed to load Kubelet config file ${path}, ${why}`
   t.strictSame(judge(failed(later)), {
     kind: 'refused',
     reason: 'load',
-    words: `failed to load kubelet config file, path: kubelet, error: ${words}`,
+    message: `failed to load kubelet config file, path: kubelet, error: ${message}`,
   })
-  t.match(judge(failed(`failed to load kubelet config file, error: ${words}, path: ${path}`)), {
+  t.match(judge(failed(`failed to load kubelet config file, error: ${message}, path: ${path}`)), {
     reason: 'load',
-    words: /^failed to load .*path: kubelet$/,
+    message: /^failed to load .*path: kubelet$/,
   })
 })
 
-t.test('refused: everything else that kubelet says of configs', async (t) => {
-  for (const words of [
+t.test('refused: all other errors about the config', async (t) => {
+  for (const message of [
     'invalid configuration: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number',
     `failed to run Kubelet: invalid configuration: cgroup-root ["nope"] doesn't exist`,
     "failed to run Kubelet: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
@@ -96,69 +96,78 @@ t.test('refused: everything else that kubelet says of configs', async (t) => {
     'failed to run Kubelet: running with swap on is not supported, please disable swap or set --fail-swap-on flag to false',
     'failed to set feature gates from initial flags-based config: cannot set feature gate X to false, feature is locked to true',
   ]) {
-    for (const output of [fatal(words), failed(words)])
-      t.match(judge(output, 'deep'), { kind: 'refused', reason: 'validate', words }, words)
+    for (const output of [fatal(message), failed(message)])
+      t.match(judge(output, 'deep'), { kind: 'refused', reason: 'validate', message }, message)
   }
 })
 
-t.test('what is not the fault of the config is not called so', async (t) => {
-  const cases: [words: string, says: string, flags?: string[]][] = [
-    ['failed to parse kubelet flag: unknown flag: --container-runtime', 'does not take the flags'],
-    ['unknown flag: --network-plugin', 'does not take the flags'],
-    ['failed to validate kubelet flags: x', 'does not take the flags'],
-    ['unrecognized feature gate: Old', 'does not take the flags', ['--feature-gates=New=true,Old=true']],
-    ['unrecognized feature gate: Old', 'does not take the flags', ['--feature_gates', 'Old=true']],
-    ['failed to merge kubelet configs: failed to load kubelet dropin file, path: /etc/kubelet.d/a.conf', 'does not take the drop-ins'],
+t.test('unjudged: errors that may not be the fault of the config', async (t) => {
+  const cases: [message: string, detail: string, flags?: string[]][] = [
+    ['failed to parse kubelet flag: unknown flag: --container-runtime', 'does not accept the flags'],
+    ['unknown flag: --network-plugin', 'does not accept the flags'],
+    ['failed to validate kubelet flags: x', 'does not accept the flags'],
+    ['unrecognized feature gate: Old', 'does not accept the flags', ['--feature-gates=New=true,Old=true']],
+    ['unrecognized feature gate: Old', 'does not accept the flags', ['--feature_gates', 'Old=true']],
+    [
+      'failed to merge kubelet configs: failed to load kubelet dropin file, path: /etc/kubelet.d/a.conf',
+      'does not accept the config drop-ins of this node',
+    ],
     [
       `failed to load Kubelet config file ${DIRECTORY}/candidate/kubelet, error failed to read kubelet config file "x", error: open x: permission denied`,
-      'could not read the file',
+      'could not read the config file of the probe',
     ],
-    ['unable to load client CA file /etc/ca.crt: open /etc/ca.crt: permission denied', 'was hindered'],
-    [`unable to load client CA file ${DIRECTORY}/ca.crt: open ${DIRECTORY}/ca.crt: no such file or directory`, 'was hindered'],
-    ['failed to run Kubelet: failed to create kubelet: open /dev/kmsg: no such file or directory', 'was hindered'],
-    ['failed to run Kubelet: mkdir /sys/fs/cgroup/cpu/kubepods: read-only file system', 'was hindered'],
-    ['failed to run Kubelet: something new', 'in a way that is not known'],
+    ['unable to load client CA file /etc/ca.crt: open /etc/ca.crt: permission denied', 'failed, perhaps because of its sandbox'],
+    [
+      `unable to load client CA file ${DIRECTORY}/ca.crt: open ${DIRECTORY}/ca.crt: no such file or directory`,
+      'failed, perhaps because of its sandbox',
+    ],
+    [
+      'failed to run Kubelet: failed to create kubelet: open /dev/kmsg: no such file or directory',
+      'failed, perhaps because of its sandbox',
+    ],
+    ['failed to run Kubelet: mkdir /sys/fs/cgroup/cpu/kubepods: read-only file system', 'failed, perhaps because of its sandbox'],
+    ['failed to run Kubelet: something new', 'exited with an unknown message'],
   ]
-  for (const [words, says, flags] of cases) {
-    const judgement = judge(fatal(words), 'deep', flags)
-    t.match(judgement, { kind: 'unjudged' }, words)
-    t.match(judgement.kind === 'unjudged' && judgement.detail, says)
+  for (const [message, detail, flags] of cases) {
+    const judgement = judge(fatal(message), 'deep', flags)
+    t.match(judgement, { kind: 'unjudged' }, message)
+    t.match(judgement.kind === 'unjudged' && judgement.detail, detail)
   }
   t.match(judge(fatal('unrecognized feature gate: Old'), 'load', ['--feature-gates=Older=true', '--x=Old']), { kind: 'refused' })
 })
 
-t.test('a file that the ConfigMap lacks is its own fault', async (t) => {
+t.test('refused: a file that the ConfigMap lacks', async (t) => {
   const path = `${DIRECTORY}/candidate/ca.crt`
   t.match(judge(fatal(`unable to load client CA file ${path}: open ${path}: no such file or directory`)), {
     kind: 'refused',
-    words: 'unable to load client CA file ca.crt: open ca.crt: no such file or directory',
+    message: 'unable to load client CA file ca.crt: open ca.crt: no such file or directory',
   })
 })
 
-t.test('no known message', async (t) => {
+t.test('unjudged: no known message', async (t) => {
   for (const output of [
     '',
     'panic: runtime error\n\ngoroutine 1 [running]:\n',
     'I1121 20:44:19.976746 82 x.go:1] hello',
     '{"msg":1}\n{"a"\n{}\nnull',
   ])
-    t.match(judge(output), { kind: 'unjudged', detail: /without a message that is known/ }, output)
+    t.match(judge(output), { kind: 'unjudged', detail: /exited without a known message/ }, output)
 })
 
-t.test('an error on the way is not the end', async (t) => {
+t.test('errors that do not end kubelet are ignored', async (t) => {
   const noise = 'E1121 20:44:19.976746      82 reflector.go:138] k8s.io/client-go: Failed to watch *v1.Node: failed to list\n'
-  t.match(judge(`${noise}${failed('invalid configuration: x')}${noise}`), { kind: 'refused', words: 'invalid configuration: x' })
+  t.match(judge(`${noise}${failed('invalid configuration: x')}${noise}`), { kind: 'refused', message: 'invalid configuration: x' })
 })
 
-t.test('what kubelet prints of the config is not quoted', async (t) => {
+t.test('parts of the config in a message are not quoted', async (t) => {
   const secret = 'Bearer topsecret'
-  for (const words of [
+  for (const message of [
     `failed to load Kubelet config file x, error failed to decode: v1beta1.KubeletConfiguration.MaxPods: readUint32: unexpected character: \u{FFFD}, error found in #10 byte of ...|${secret}|..., bigger context ...|${secret}|...`,
     `failed to load Kubelet config file x, error failed to decode: Object 'Kind' is missing in '{"staticPodURLHeader":{"Authorization":["${secret}"]}}'`,
     `failed to validate kubelet configuration, error: invalid configuration: x, path: &{TypeMeta:{Kind: APIVersion:} StaticPodURLHeader:map[Authorization:[${secret}]]}`,
     `failed to validate kubelet configuration, error: invalid configuration: x, path: &TypeMeta{Kind:,APIVersion:,} ${secret}`,
   ]) {
-    for (const output of [fatal(words), failed(words)]) {
+    for (const output of [fatal(message), failed(message)]) {
       const judgement = judge(output)
       t.equal(judgement.kind, 'refused')
       t.notMatch(JSON.stringify(judgement), 'topsecret')
@@ -166,8 +175,8 @@ t.test('what kubelet prints of the config is not quoted', async (t) => {
   }
 })
 
-t.test('a quote is one line, and bounded', async (t) => {
+t.test('a quote is one line with a limited length', async (t) => {
   const judgement = judge(fatal(`invalid configuration: a\n\tb\u0007\u202e${'x'.repeat(2000)}`))
-  t.match(judgement, { kind: 'refused', words: /^invalid configuration: a b x+\.\.\.$/ })
-  t.equal(judgement.kind === 'refused' && judgement.words.length, 400)
+  t.match(judgement, { kind: 'refused', message: /^invalid configuration: a b x+\.\.\.$/ })
+  t.equal(judgement.kind === 'refused' && judgement.message.length, 400)
 })

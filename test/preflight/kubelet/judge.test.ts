@@ -5,9 +5,9 @@ import { KubeletJudge } from '../../../src/preflight/kubelet/judge.ts'
 import type { JudgeRequest, JudgeStage } from '../../../src/preflight/kubelet/judgement.ts'
 
 const VERSION = { ok: true, version: { major: 1, minor: 20, patch: 2 }, identity: 'k1' } as const
-/** What kubelet says at its end, in the sandbox. */
+/** The end of kubelet's output in the sandbox. */
 const END = 'echo "Finished with result: exit-code" >&2; echo "Main processes terminated with: code=exited/status=255" >&2; exit 255'
-/** Takes the probe's flags out of the arguments, as $config, $kubeconfig and so on, and says what kubelet says. */
+/** Reads the probe's flags into $config, $kubeconfig and so on, and prints like kubelet. */
 const PROBE = `
 for word; do case $word in
   --config=*) config=\${word#--config=};;
@@ -20,10 +20,10 @@ fatal() { echo "F1121 20:44:19.976746      82 server.go:269] $*" >&2; }
 
 interface WorldOptions {
   readonly direct?: boolean
-  /** A script, instead of nothing. */
+  /** A shell script. */
   readonly kubelet?: string
   readonly systemctl?: string
-  /** Short where something hangs; else nothing may depend on how busy the machine is. */
+  /** Short if a command hangs; otherwise long, so that a busy machine does not fail the test. */
   readonly seconds?: number
 }
 
@@ -68,31 +68,31 @@ const ACCEPT: Record<JudgeStage, string> = {
   deep: `fatal "failed to run Kubelet: failed to create kubelet: dial unix $socket"; ${END}`,
 }
 
-t.test('accepted, and asked once', async (t) => {
+t.test('accepted, and remembered', async (t) => {
   for (const stage of ['load', 'deep'] as const) {
     const { ask, calls, left, judge } = world(t, ACCEPT[stage])
     t.match(await ask({ stage }), { kind: 'accepted' })
     t.match(await ask({ stage }), { kind: 'accepted' })
-    t.equal(calls('systemd-run').length, 1, 'the second answer is remembered')
+    t.equal(calls('systemd-run').length, 1, 'the second judgement is remembered')
     judge.forget()
     await ask({ stage })
     t.equal(calls('systemd-run').length, 2)
     t.strictSame(left(), [])
-    t.strictSame(calls('systemctl'), [], 'what ends by itself is not stopped')
+    t.strictSame(calls('systemctl'), [], 'a probe that exits by itself is not stopped')
   }
 })
 
-t.test('refused, in the words of kubelet', async (t) => {
+t.test('refused, with the message of kubelet', async (t) => {
   const { ask, left } = world(t, `fatal "failed to load Kubelet config file $config, error failed to decode: why"; ${END}`)
   t.strictSame(await ask(), {
     kind: 'refused',
     reason: 'load',
-    words: 'failed to load Kubelet config file kubelet, error failed to decode: why',
+    message: 'failed to load Kubelet config file kubelet, error failed to decode: why',
   })
   t.strictSame(left(), [])
 })
 
-t.test('the files lie in one folder of their own, for root alone', async (t) => {
+t.test('the files are in a directory of their own that only root can read', async (t) => {
   const look = `cd $(dirname $config); ls -l > $dir/listing; cat kubelet ca.crt > $dir/texts; ls -ld . .. ../scratch > $dir/folders; cat $kubeconfig > $dir/kubeconfig`
   const { ask, dir } = world(t, `${look}; ${ACCEPT.deep}`)
   t.match(await ask({ stage: 'deep' }), { kind: 'accepted' })
@@ -103,40 +103,40 @@ t.test('the files lie in one folder of their own, for root alone', async (t) => 
   t.match(JSON.parse(read('kubeconfig')), { kind: 'Config' })
 })
 
-t.test('a probe that takes too long is stopped by its name', async (t) => {
+t.test('a probe that exceeds its time is stopped by its unit name', async (t) => {
   const { ask, calls, left } = world(t, 'exec sleep 3600', { seconds: 1 })
-  t.match(await ask(), { kind: 'unjudged', detail: 'no end within 1 s' })
+  t.match(await ask(), { kind: 'unjudged', detail: 'timed out after 1 s' })
   const [unit] = /kubelet-cfg-agent-judge-\d+-\w+\.service/.exec(calls('systemd-run')[0] ?? '') ?? []
   t.strictSame(calls('systemctl'), [`stop ${unit}`])
   t.strictSame(left(), [])
   await ask()
-  t.equal(calls('systemd-run').length, 2, 'and asked again')
+  t.equal(calls('systemd-run').length, 2, 'and the next request runs it again')
 })
 
-t.test('a probe that is called off', async (t) => {
+t.test('a probe that is aborted', async (t) => {
   const { ask, calls, left } = world(t, 'exec sleep 3600')
-  const off = new AbortController()
-  const asked = ask({ signal: off.signal })
-  setImmediate(() => off.abort())
-  t.match(await asked, { kind: 'unjudged', detail: 'it was called off' })
+  const abort = new AbortController()
+  const judgement = ask({ signal: abort.signal })
+  setImmediate(() => abort.abort())
+  t.match(await judgement, { kind: 'unjudged', detail: 'aborted' })
   t.equal(calls('systemctl').length, 1)
-  t.match(await ask({ signal: off.signal }), { kind: 'unjudged', detail: 'it was called off' })
+  t.match(await ask({ signal: abort.signal }), { kind: 'unjudged', detail: 'aborted' })
   t.strictSame(left(), [])
 })
 
-t.test('a probe that says too much', async (t) => {
+t.test('a probe that prints too much', async (t) => {
   for (const stream of ['1', '2']) {
     const { ask, calls } = world(t, `head -c 3000000 /dev/zero | tr '\\0' x >&${stream}; ${ACCEPT.load}`)
-    t.match(await ask(), { kind: 'unjudged', detail: 'it said more than 1 MiB' })
+    t.match(await ask(), { kind: 'unjudged', detail: 'more than 1024 KiB of output' })
     t.equal(calls('systemctl').length, 1)
   }
 })
 
-t.test('a probe that systemd ends', async (t) => {
+t.test('a probe that systemd stops', async (t) => {
   for (const [result, detail] of [
-    ['oom-kill', 'it took more memory than it may'],
-    ['timeout', 'it did not end in time'],
-    ['signal', 'it was ended (signal)'],
+    ['oom-kill', 'it exceeded its memory limit'],
+    ['timeout', 'it exceeded its time limit'],
+    ['signal', 'systemd reported the result signal'],
   ]) {
     const { ask } = world(t, `fatal "invalid configuration: so far"; echo "Finished with result: ${result}" >&2; exit 1`)
     t.match(await ask(), { kind: 'unjudged', detail })
@@ -156,47 +156,53 @@ t.test('a systemd-run that cannot be used', async (t) => {
     detail: 'systemd-run cannot be used: Failed to connect to bus: No such file or directory',
   })
   const named = without({ direct: true, kubelet })
-  t.match(await named.ask(), { kind: 'accepted' }, 'a kubelet that a person named is run directly')
+  t.match(await named.ask(), { kind: 'accepted' }, 'a kubelet that the user named runs directly')
   t.match(named.calls('kubelet')[0], /^--hostname-override=n --config=/)
   t.match(await named.ask({ stage: 'deep' }), { kind: 'unjudged', detail: 'not safe' })
-  t.equal(named.calls('kubelet').length, 1, 'but not beyond its kubeconfig')
+  t.equal(named.calls('kubelet').length, 1, 'but only in the load stage')
   t.strictSame(named.left(), [])
   const refused = without({ direct: true, kubelet: 'fatal "invalid configuration: x"; exit 255' })
-  t.match(await refused.ask(), { kind: 'refused', words: 'invalid configuration: x' })
+  t.match(await refused.ask(), { kind: 'refused', message: 'invalid configuration: x' })
   const hanging = without({ direct: true, kubelet: 'exec sleep 3600', seconds: 1 })
-  t.match(await hanging.ask(), { kind: 'unjudged', detail: 'no end within 1 s' })
+  t.match(await hanging.ask(), { kind: 'unjudged', detail: 'timed out after 1 s' })
 })
 
-t.test('no systemd-run, no kubelet', async (t) => {
+t.test('without systemd-run, without kubelet, or without a usable directory', async (t) => {
   const { dir } = world(t, '')
   const nowhere = { version: async () => VERSION, systemdRun: '/no/systemd-run', systemctl: '/no/systemctl', directory: dir, direct: false }
   const request = { binary: '/k', flags: [], files: { k: '' }, key: 'k', stage: 'load', signal: new AbortController().signal } as const
-  t.match(await new KubeletJudge(nowhere).judge(request), { kind: 'unjudged', detail: 'systemd-run cannot be used: ENOENT' })
+  t.match(await new KubeletJudge(nowhere).judge(request), {
+    kind: 'unjudged',
+    detail: 'systemd-run cannot be used: cannot start /no/systemd-run: ENOENT',
+  })
   const version = async () => ({ ok: false, detail: 'there is no kubelet at /k' }) as const
   t.strictSame(await new KubeletJudge({ ...nowhere, version }).judge(request), { kind: 'unjudged', detail: 'there is no kubelet at /k' })
-  t.match(await new KubeletJudge({ ...nowhere, directory: '/no:where' }).judge(request), { kind: 'unjudged', detail: 'cannot be written' })
+  t.match(await new KubeletJudge({ ...nowhere, directory: '/no:where' }).judge(request), {
+    kind: 'unjudged',
+    detail: 'characters that are not safe in a property of a systemd unit',
+  })
   t.match(await new KubeletJudge({ ...nowhere, directory: join(dir, 'kubelet', 'no') }).judge(request), {
     kind: 'unjudged',
-    detail: "the probe's files: ",
+    detail: 'cannot prepare the files of the probe: ',
   })
 })
 
-t.test('what is asked of files that cannot be', async (t) => {
+t.test('a missing key, and keys that cannot be file names', async (t) => {
   const { ask, calls } = world(t, ACCEPT.load)
-  t.match(await ask({ key: 'other' }), { kind: 'refused', reason: 'load', words: 'there is no key other in the ConfigMap' })
+  t.match(await ask({ key: 'other' }), { kind: 'refused', reason: 'load', message: 'the ConfigMap has no key other' })
   t.match(await ask({ key: 'toString' }), { kind: 'refused', reason: 'load' })
   t.match(await ask({ key: '../x', files: { '../x': '' } }), { kind: 'unjudged' })
   t.strictSame(calls('systemd-run'), [])
 })
 
-t.test('what a process left that is gone is cleared away, and no other', async (t) => {
+t.test('removes the files of agents that have ended, and no others', async (t) => {
   const { ask, left, dir } = world(t, ACCEPT.load)
   for (const name of [`judge-4194399-abc`, `judge-${process.ppid}-abc`, 'health']) mkdirSync(join(dir, 'run', name))
   await ask()
   t.strictSame(left(), ['health', `judge-${process.ppid}-abc`])
 })
 
-t.test('what the agent has in its environment does not reach a probe', async (t) => {
+t.test('the environment of the agent does not reach the probe', async (t) => {
   const { ask, dir } = world(t, `env > $dir/environment; ${ACCEPT.load}`)
   process.env.NOTIFY_SOCKET = '/run/systemd/notify'
   t.teardown(() => delete process.env.NOTIFY_SOCKET)

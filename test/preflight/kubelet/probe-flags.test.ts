@@ -41,11 +41,11 @@ t.test("kubeadm's flags", async (t) => {
   ])
   t.notOk(
     probeFlags(flags, 'deep', DEEP, { minor: 27 }).some((flag) => flag.startsWith('--container-runtime=')),
-    '1.27 does not know it',
+    '1.27 does not know the flag',
   )
 })
 
-t.test('however a flag is written', async (t) => {
+t.test('removes a flag in every spelling', async (t) => {
   for (const written of [
     ['--root-dir=/x'],
     ['--root-dir', '/x'],
@@ -69,7 +69,7 @@ t.test('however a flag is written', async (t) => {
     )
 })
 
-t.test('what decides beside the config stays', async (t) => {
+t.test('keeps flags that affect the result', async (t) => {
   const kept = [
     '--feature-gates=A=true',
     '--config-dir=/etc/kubelet.d',
@@ -86,7 +86,7 @@ t.test('what decides beside the config stays', async (t) => {
   t.strictSame(load('--cloud-provider', 'external'), ['--cloud-provider=external', ...OURS_LOAD])
 })
 
-t.test('whatever the flags are, the last ones are ours and nobody is named that could be reached', async (t) => {
+t.test('whatever the flags, ours come last and no reachable server is named', async (t) => {
   const flag = fc.oneof(
     fc
       .constantFrom('--config', '--kubeconfig', '--bootstrap-kubeconfig', '--root-dir', '--container-runtime-endpoint', '--cert_dir')

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { JudgeRequest } from '../../../src/preflight/kubelet/judgement.ts'
-import { questionOf, RememberedJudgements } from '../../../src/preflight/kubelet/remembered.ts'
+import { RememberedJudgements, requestKey } from '../../../src/preflight/kubelet/remembered.ts'
 
 const ACCEPTED = { kind: 'accepted', detail: 'fine' } as const
 const REQUEST: JudgeRequest = {
@@ -12,11 +12,11 @@ const REQUEST: JudgeRequest = {
   signal: new AbortController().signal,
 }
 
-t.test('the same question has the same answer', async (t) => {
+t.test('the same request gets the remembered judgement', async (t) => {
   const remembered = new RememberedJudgements()
-  const question = questionOf(REQUEST, 'binary 1')
-  remembered.remember(question, ACCEPTED)
-  t.equal(remembered.recall(questionOf({ ...REQUEST, files: { other: 'x', kubelet: 'text' } }, 'binary 1')), ACCEPTED)
+  const key = requestKey(REQUEST, 'binary 1')
+  remembered.remember(key, ACCEPTED)
+  t.equal(remembered.recall(requestKey({ ...REQUEST, files: { other: 'x', kubelet: 'text' } }, 'binary 1')), ACCEPTED)
   for (const [other, identity] of [
     [REQUEST, 'binary 2'],
     [{ ...REQUEST, flags: ['--a --b'] }, 'binary 1'],
@@ -25,24 +25,24 @@ t.test('the same question has the same answer', async (t) => {
     [{ ...REQUEST, key: 'other' }, 'binary 1'],
     [{ ...REQUEST, files: { kubelet: 'text', other: 'y' } }, 'binary 1'],
   ] as const)
-    t.equal(remembered.recall(questionOf(other, identity)), undefined, JSON.stringify([other, identity]))
+    t.equal(remembered.recall(requestKey(other, identity)), undefined, JSON.stringify([other, identity]))
   remembered.forget()
-  t.equal(remembered.recall(question), undefined)
+  t.equal(remembered.recall(key), undefined)
 })
 
-t.test('that nothing could be told is not remembered', async (t) => {
+t.test('unjudged is not remembered', async (t) => {
   const remembered = new RememberedJudgements()
   remembered.remember('q', { kind: 'unjudged', detail: 'a timeout' })
   t.equal(remembered.recall('q'), undefined)
 })
 
-t.test('nor is a refusal: who asks again may have put there what was missing', async (t) => {
+t.test('a refusal is not remembered: a missing file may exist at the next request', async (t) => {
   const remembered = new RememberedJudgements()
-  remembered.remember('q', { kind: 'refused', reason: 'validate', words: 'unable to load client CA file /etc/ca.crt' })
+  remembered.remember('q', { kind: 'refused', reason: 'validate', message: 'unable to load client CA file /etc/ca.crt' })
   t.equal(remembered.recall('q'), undefined)
 })
 
-t.test('it does not grow, and forgets what was not asked for longest', async (t) => {
+t.test('drops the least recently used judgement', async (t) => {
   const remembered = new RememberedJudgements()
   remembered.remember('first', ACCEPTED)
   remembered.remember('second', ACCEPTED)

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax is that of systemd
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: systemd's syntax
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import t from 'tap'
@@ -9,13 +9,13 @@ import { readSandboxEnd } from '../../../src/preflight/kubelet/sandbox-end.ts'
 const limits = { memoryMiB: 100, seconds: { load: 3, deep: 9 } }
 const made = sandboxArguments('u.service', 'deep', '/d/scratch', ['/usr/bin/kubelet', '--node-labels=a=$b${c}'], limits)
 
-t.test('the command comes as it is, after all options', async (t) => {
+t.test('the command follows the options, with dollar signs escaped', async (t) => {
   t.strictSame(made.slice(made.indexOf('--')), ['--', '/usr/bin/kubelet', '--node-labels=a=$$b$${c}'])
   t.ok(made.slice(0, made.indexOf('--')).every((word) => word.startsWith('--')))
   t.ok(['--unit=u.service', '--pipe', '--wait', '--collect', '--no-ask-password'].every((option) => made.includes(option)))
 })
 
-t.test('what keeps a probe in', async (t) => {
+t.test('the properties that confine a probe', async (t) => {
   for (const property of [
     'PrivateNetwork=yes',
     'ProtectSystem=strict',
@@ -30,29 +30,29 @@ t.test('what keeps a probe in', async (t) => {
   t.notOk(made.some((option) => /User=|PrivateUsers|PrivateTmp|ProtectHome|ReadWritePaths/.test(option)))
 })
 
-t.test('how it ended', async (t) => {
-  const said = (result: string, status = 'exited/status=1') =>
+t.test('how the sandbox ended', async (t) => {
+  const output = (result: string, status = 'exited/status=1') =>
     `Running as unit: u.service\nFinished with result: fake\n${'x'.repeat(9)}\nFinished with result: ${result}\nMain processes terminated with: code=${status}\nService runtime: 1s\n`
-  t.strictSame(readSandboxEnd(said('exit-code')), { kind: 'ended' })
-  t.strictSame(readSandboxEnd(said('exit-code', 'exited/status=255')), { kind: 'ended' })
-  t.strictSame(readSandboxEnd(said('success', 'exited/status=0')), { kind: 'ended' })
-  t.match(readSandboxEnd(said('timeout', 'killed/status=TERM')), { kind: 'broken-off', detail: 'in time' })
-  t.match(readSandboxEnd(said('oom-kill', 'killed/status=KILL')), { kind: 'broken-off', detail: 'memory' })
-  t.match(readSandboxEnd(said('signal', 'killed/status=KILL')), { kind: 'broken-off', detail: 'signal' })
-  t.match(readSandboxEnd(said('exit-code', 'exited/status=226')), { kind: 'broken-off', detail: 'status 226' })
-  t.match(readSandboxEnd('Running as unit: u.service\n'), { kind: 'broken-off' })
+  t.strictSame(readSandboxEnd(output('exit-code')), { kind: 'ended' })
+  t.strictSame(readSandboxEnd(output('exit-code', 'exited/status=255')), { kind: 'ended' })
+  t.strictSame(readSandboxEnd(output('success', 'exited/status=0')), { kind: 'ended' })
+  t.match(readSandboxEnd(output('timeout', 'killed/status=TERM')), { kind: 'interrupted', detail: 'time limit' })
+  t.match(readSandboxEnd(output('oom-kill', 'killed/status=KILL')), { kind: 'interrupted', detail: 'memory' })
+  t.match(readSandboxEnd(output('signal', 'killed/status=KILL')), { kind: 'interrupted', detail: 'signal' })
+  t.match(readSandboxEnd(output('exit-code', 'exited/status=226')), { kind: 'interrupted', detail: 'status 226' })
+  t.match(readSandboxEnd('Running as unit: u.service\n'), { kind: 'interrupted' })
   t.strictSame(readSandboxEnd('Failed to connect to bus: No such file or directory\n'), {
     kind: 'not-started',
     detail: 'Failed to connect to bus: No such file or directory',
   })
-  t.strictSame(readSandboxEnd(''), { kind: 'not-started', detail: 'it said nothing' })
+  t.strictSame(readSandboxEnd(''), { kind: 'not-started', detail: 'it printed nothing' })
 })
 
-t.test('paths that a property can hold', async (t) => {
+t.test('paths that are safe in a property', async (t) => {
   for (const path of ['/run/kubelet-cfg-agent', '/tmp/a_b-c.d@e+f,g']) t.ok(isPlainPath(path), path)
   for (const path of ['run', '', '/a b', '/a:b', '/a%b', '/a"b', '/a\\b', '/a\nb', '/a$b']) t.notOk(isPlainPath(path), path)
   const load = placesIn('/d', 'k', 'load')
-  t.ok(load.kubeconfig.startsWith(`${load.scratch}/`), 'what does not exist cannot come to be')
+  t.ok(load.kubeconfig.startsWith(`${load.scratch}/`), 'nobody else can create the missing kubeconfig')
   t.equal(JSON.parse(UNREACHABLE_KUBECONFIG).clusters[0].cluster.server, 'https://127.0.0.1:1')
 })
 

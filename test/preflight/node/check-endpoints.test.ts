@@ -11,20 +11,24 @@ t.test('ports', async (t) => {
   t.same(verdicts({ port: 8080 }, listening(8081, 'other')), [])
   t.same(verdicts({ port: 8080, enableServer: false }, listening(8080, 'other')), [])
   t.same(verdicts({ readOnlyPort: 8080 }, listening(8080, 'other')), ['refuse node/port readOnlyPort'])
-  t.same(verdicts({ healthzPort: 8080 }, listening(8080, 'other')), ['warn node/port healthzPort'], 'kubelet goes on without it')
+  t.same(verdicts({ healthzPort: 8080 }, listening(8080, 'other')), ['warn node/port healthzPort'], 'kubelet runs without it')
   t.same(verdicts({}, { listeners: undefined }), [])
 })
 
-t.test('by address', async (t) => {
+t.test('ports by address', async (t) => {
   t.same(verdicts({ healthzPort: 8080 }, listening(8080, 'other', '127.0.0.2')), [], 'another loopback')
   t.same(verdicts({ address: '10.0.0.1' }, listening(10250, 'other', '10.0.0.1')), ['refuse node/port port'])
-  t.same(verdicts({ address: '10.0.0.1' }, listening(10250, 'other', '::')), ['warn node/port port'], 'perhaps for IPv6 alone')
+  t.same(verdicts({ address: '10.0.0.1' }, listening(10250, 'other', '::')), ['warn node/port port'], 'perhaps for IPv6 only')
 })
 
-t.test('a port of the running kubelet is its own', async (t) => {
+t.test('a port of the running kubelet counts as its own', async (t) => {
   const running = optionsOf(30, [], { running: { port: 8080 } })
   t.same(verdicts({ port: 8080 }, listening(8080, 'unknown'), running), [])
-  t.same(verdicts({ port: 8080 }, listening(8080, 'other'), running), ['refuse node/port port'], 'unless it is known to be another one')
+  t.same(
+    verdicts({ port: 8080 }, listening(8080, 'other'), running),
+    ['refuse node/port port'],
+    'unless another process is known to have it',
+  )
   t.same(verdicts({}, listening(10250, 'unknown'), running), ['warn node/port port'])
   t.same(verdicts({}, listening(10250, 'unknown'), optionsOf(30, [], { running: {} })), [])
 })
@@ -38,7 +42,7 @@ t.test('the container runtime', async (t) => {
   t.same(verdicts(config, sockets('refuses'), optionsOf(30, [], { running: config })), [
     'warn node/runtime-endpoint containerRuntimeEndpoint',
   ])
-  t.same(verdicts(config, sockets('missing')), ['warn node/runtime-endpoint containerRuntimeEndpoint'], 'nobody knows what runs')
-  t.same(verdicts(config, sockets('missing'), optionsOf(20)), [], 'no field of 1.20')
+  t.same(verdicts(config, sockets('missing')), ['warn node/runtime-endpoint containerRuntimeEndpoint'], 'the running config is unknown')
+  t.same(verdicts(config, sockets('missing'), optionsOf(20)), [], '1.20 does not have the field')
   t.same(verdicts(config, {}), [])
 })

@@ -5,36 +5,36 @@ import { optionsOf, verdicts } from './node-options.ts'
 const paths = (states: Record<string, PathState>) => ({ paths: new Map(Object.entries(states)) })
 const clientCA = (clientCAFile: string) => ({ authentication: { x509: { clientCAFile } } })
 
-t.test('what kubelet does not start without', async (t) => {
+t.test('files that kubelet needs to start', async (t) => {
   const at = 'authentication.x509.clientCAFile'
   t.same(verdicts(clientCA('/ca'), paths({ '/ca': 'missing' })), [`refuse node/missing-file ${at}`])
   t.same(verdicts(clientCA('/ca'), paths({ '/ca': 'directory' })), [`refuse node/missing-file ${at}`])
   t.same(verdicts(clientCA('/ca'), paths({ '/ca': 'file' })), [])
-  t.same(verdicts(clientCA('/ca'), paths({})), [], 'nobody knows')
+  t.same(verdicts(clientCA('/ca'), paths({})), [], 'unknown')
   const tls = { tlsCertFile: '/c', tlsPrivateKeyFile: '/k' }
   t.same(verdicts(tls, paths({ '/c': 'missing', '/k': 'file' })), ['refuse node/missing-file tlsCertFile'])
   t.same(verdicts({ ...tls, enableServer: false }, paths({ '/k': 'missing' })), ['warn node/missing-file tlsPrivateKeyFile'])
   t.same(verdicts({ tlsCertFile: '/c' }, paths({ '/c': 'file' })), ['refuse node/missing-file tlsCertFile'], 'its key is not set')
 })
 
-t.test('what comes with the ConfigMap is there', async (t) => {
+t.test('files of the ConfigMap exist', async (t) => {
   t.same(verdicts(clientCA('ca.crt'), paths({})), [])
-  t.same(verdicts(clientCA('./ca.crt'), paths({ '/var/lib/x/checkpoints/u/1/ca.crt': 'missing' })), [], 'though not saved yet')
+  t.same(verdicts(clientCA('./ca.crt'), paths({ '/var/lib/x/checkpoints/u/1/ca.crt': 'missing' })), [], 'before the checkpoint is saved')
   t.match(verdicts(clientCA('other.crt'), paths({ '/var/lib/x/checkpoints/u/1/other.crt': 'missing' })), [/^refuse/])
-  t.same(verdicts({ staticPodPath: 'ca.crt' }, paths({})), [], 'a file may hold static pods, too')
-  t.same(verdicts({ volumePluginDir: 'ca.crt' }, paths({})), ['warn node/missing-file volumePluginDir'], 'which is no folder')
+  t.same(verdicts({ staticPodPath: 'ca.crt' }, paths({})), [], 'a file may hold static pods too')
+  t.same(verdicts({ volumePluginDir: 'ca.crt' }, paths({})), ['warn node/missing-file volumePluginDir'], 'it is not a directory')
 })
 
-t.test('what kubelet does without', async (t) => {
+t.test('files that kubelet does not need to start', async (t) => {
   t.same(verdicts({ staticPodPath: '/p' }, paths({ '/p': 'missing' })), ['warn node/missing-file staticPodPath'])
   t.same(verdicts({ resolvConf: '/r' }, paths({ '/r': 'missing' })), ['warn node/missing-file resolvConf'])
-  t.same(verdicts({}, paths({ '/etc/resolv.conf': 'missing' })), [], 'nobody asked for it')
-  t.same(verdicts({ volumePluginDir: '/v' }, paths({ '/v': 'missing' })), [], 'kubelet makes it')
+  t.same(verdicts({}, paths({ '/etc/resolv.conf': 'missing' })), [], 'it is the default')
+  t.same(verdicts({ volumePluginDir: '/v' }, paths({ '/v': 'missing' })), [], 'kubelet creates it')
   t.same(verdicts({ volumePluginDir: '/v' }, paths({ '/v': 'file' })), ['warn node/missing-file volumePluginDir'])
 })
 
-t.test('flags win here, too', async (t) => {
+t.test('flags override paths too', async (t) => {
   const missing = paths({ '/ca': 'missing', '/flag': 'file', '/var/lib/x/checkpoints/u/1/flag': 'missing' })
   t.same(verdicts(clientCA('/ca'), missing, optionsOf(30, ['--client-ca-file=/flag'])), [])
-  t.same(verdicts(clientCA('/ca'), missing, optionsOf(30, ['--client-ca-file=flag'])), [], 'a path of its own start')
+  t.same(verdicts(clientCA('/ca'), missing, optionsOf(30, ['--client-ca-file=flag'])), [], 'relative to an unknown directory')
 })

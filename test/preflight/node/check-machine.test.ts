@@ -16,36 +16,36 @@ t.test('cgroup v1', async (t) => {
   t.same(verdicts({}, { cgroupVersion: 1 }, optionsOf(35)), ['refuse node/cgroup failCgroupV1'], 'by default, from 1.35 on')
   t.same(verdicts({}, { cgroupVersion: 1 }, optionsOf(34)), [])
   t.same(verdicts({ failCgroupV1: true }, { cgroupVersion: 1 }, optionsOf(31)), ['refuse node/cgroup failCgroupV1'])
-  t.same(verdicts({ failCgroupV1: true }, { cgroupVersion: 1 }, optionsOf(20)), [], 'no field of 1.20')
+  t.same(verdicts({ failCgroupV1: true }, { cgroupVersion: 1 }, optionsOf(20)), [], '1.20 does not have the field')
   t.same(verdicts({ failCgroupV1: true }, { cgroupVersion: undefined }, optionsOf(31)), [])
   const unknown = optionsOf(31, [], { version: undefined })
-  t.same(verdicts({}, { cgroupVersion: 1 }, unknown), [], 'nobody knows which kubelet it is, and so which default')
+  t.same(verdicts({}, { cgroupVersion: 1 }, unknown), [], 'without a version the default is unknown')
   t.same(verdicts({ failCgroupV1: true }, { cgroupVersion: 1 }, unknown), ['warn node/cgroup failCgroupV1'])
 })
 
-t.test('two who manage the same cgroups', async (t) => {
+t.test('cgroupDriver cgroupfs on cgroup v2', async (t) => {
   const warned = ['warn node/cgroup cgroupDriver']
   t.same(verdicts({ cgroupDriver: 'cgroupfs' }, {}, optionsOf(22)), warned)
-  t.same(verdicts({}, {}, optionsOf(22, [], { running: { cgroupDriver: 'systemd' } })), warned, 'forgotten')
-  t.same(verdicts({}, {}, optionsOf(22)), [], 'nobody asked for it')
+  t.same(verdicts({}, {}, optionsOf(22, [], { running: { cgroupDriver: 'systemd' } })), warned, 'the setting was dropped')
+  t.same(verdicts({}, {}, optionsOf(22)), [], 'unchanged default')
   t.same(verdicts({ cgroupDriver: 'cgroupfs' }, {}, optionsOf(31)), [])
   t.same(verdicts({ cgroupDriver: 'systemd' }, {}, optionsOf(22)), [])
 })
 
-t.test('cgroups that have to exist', async (t) => {
+t.test('cgroups that must exist', async (t) => {
   const none = new Map(['nope', 'nope.slice'].map((name) => [name, false] as const))
-  const brick = { cgroupsPerQOS: true, enforceNodeAllocatable: [], cgroupRoot: '/nope' }
-  t.same(verdicts(brick, { cgroups: none }, optionsOf(30)), ['refuse node/cgroup cgroupRoot'])
-  t.same(verdicts(brick, { cgroups: new Map([...none, ['nope.slice', true]]) }), [], 'as a slice it does')
-  t.same(verdicts(brick, { cgroups: new Map() }), [], 'nobody knows')
-  t.same(verdicts({ ...brick, cgroupsPerQOS: false }, { cgroups: none }), [], 'not looked at')
+  const broken = { cgroupsPerQOS: true, enforceNodeAllocatable: [], cgroupRoot: '/nope' }
+  t.same(verdicts(broken, { cgroups: none }, optionsOf(30)), ['refuse node/cgroup cgroupRoot'])
+  t.same(verdicts(broken, { cgroups: new Map([...none, ['nope.slice', true]]) }), [], 'it exists as a slice')
+  t.same(verdicts(broken, { cgroups: new Map() }), [], 'unknown')
+  t.same(verdicts({ ...broken, cgroupsPerQOS: false }, { cgroups: none }), [], 'not needed')
   t.same(verdicts({ cgroupRoot: '/' }), [])
   const enforced = { enforceNodeAllocatable: ['pods', 'kube-reserved'], kubeReservedCgroup: '/nope', kubeReserved: { cpu: '1' } }
   t.same(verdicts(enforced, { cgroups: none }), ['refuse node/cgroup kubeReservedCgroup'])
   t.same(verdicts({ ...enforced, enforceNodeAllocatable: ['pods'] }, { cgroups: none }), [])
 })
 
-t.test('the kernel, where kubelet must not set it', async (t) => {
+t.test('kernel settings with protectKernelDefaults', async (t) => {
   const sysctls = new Map([
     ['vm.overcommit_memory', 0],
     ['kernel.panic', 10],

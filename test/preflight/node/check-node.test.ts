@@ -5,12 +5,12 @@ import { NOTHING_KNOWN } from '../../../src/preflight/node/surroundings.ts'
 import { anyConfig, anyVersion } from '../change/configs.ts'
 import { MACHINE, NOWHERE, optionsOf, verdicts } from './node-options.ts'
 
-t.test('a good config on a good machine', async (t) => {
+t.test('no findings for a good config on a good machine', async (t) => {
   t.same(verdicts({}), [])
   t.same(verdicts({ kubeReserved: { cpu: '100m', memory: '500Mi' }, cgroupDriver: 'systemd', maxPods: 50 }), [])
 })
 
-t.test('only what a candidate needs is asked for', async (t) => {
+t.test('needs only the facts that the candidate is about', async (t) => {
   t.same(findNeeds({}, optionsOf(20)), {
     memory: true,
     topology: false,
@@ -45,7 +45,7 @@ t.test('only what a candidate needs is asked for', async (t) => {
   t.same(needs.paths, ['/var/lib/x/checkpoints/u/x.crt', '/var/lib/x/checkpoints/u/1/x.key', '/etc/resolv.conf', '/var/log/pods'])
 })
 
-t.test('where nothing is known nobody is refused for the node', async (t) => {
+t.test('unknown facts refuse nothing', async (t) => {
   const config = {
     failSwapOn: true,
     kubeReserved: { memory: '1000Gi', cpu: '1000' },
@@ -59,7 +59,7 @@ t.test('where nothing is known nobody is refused for the node', async (t) => {
   t.same(checkNode(config, NOWHERE, NOTHING_KNOWN, optionsOf(35)), [])
 })
 
-t.test('never throws, for whatever config and machine', async () => {
+t.test('never throws, for any config and machine', async () => {
   const machine = fc.record({
     ...Object.fromEntries(Object.entries(NOTHING_KNOWN).map(([name, value]) => [name, fc.constant(value)])),
     memoryBytes: fc.option(fc.integer({ min: 0 }), { nil: undefined }),

@@ -7,20 +7,20 @@ t.test('memory', async (t) => {
   t.same(
     verdicts({ kubeReserved: { memory: '8092Mi' } }),
     ['refuse node/reserved-memory kubeReserved'],
-    'with 100 Mi for eviction it is all',
+    'with 100 MiB for eviction nothing is left',
   )
   t.same(verdicts({ kubeReserved: { memory: '4Gi' }, systemReserved: { memory: '3.5Gi' } }), ['warn node/reserved-memory kubeReserved'])
   t.same(verdicts({ kubeReserved: { memory: '4Gi' } }), [])
   t.same(verdicts({ evictionHard: { 'memory.available': '95%' } }), ['warn node/reserved-memory evictionHard'])
-  t.same(verdicts({ evictionHard: { 'memory.available': '100%' } }), [], 'which turns it off')
+  t.same(verdicts({ evictionHard: { 'memory.available': '100%' } }), [], 'the value turns the signal off')
   t.same(verdicts({ evictionHard: {}, kubeReserved: { memory: '8Gi' } }), ['refuse node/reserved-memory kubeReserved'])
-  t.same(verdicts({ kubeReserved: { memory: 'banana' } }), [], 'others say that')
+  t.same(verdicts({ kubeReserved: { memory: 'banana' } }), [], 'reported by the field rules')
   t.same(verdicts({}, {}, optionsOf(30, ['--kube-reserved=memory=9Gi'])), ['refuse node/reserved-memory kubeReserved'], 'flags count')
-  t.same(verdicts({ kubeReserved: { memory: '9Gi' } }, {}, optionsOf(30, ['--kube-reserved=memory=1Gi'])), [], 'and win')
+  t.same(verdicts({ kubeReserved: { memory: '9Gi' } }, {}, optionsOf(30, ['--kube-reserved=memory=1Gi'])), [], 'and override')
   t.same(verdicts({ kubeReserved: { memory: '8Gi' } }, { memoryBytes: undefined }), [])
 })
 
-t.test('more reserved is never less refused', async () => {
+t.test('a larger reservation is never refused less', async () => {
   const mebibytes = fc.integer({ min: 0, max: 20_000 })
   const rank = (memory: number) => ['warn', 'refuse'].indexOf(verdicts({ kubeReserved: { memory: `${memory}Mi` } })[0]?.split(' ')[0] ?? '')
   fc.assert(fc.property(mebibytes, mebibytes, (a, b) => a <= b === rank(a) <= rank(b) || rank(a) === rank(b)))
@@ -36,18 +36,18 @@ t.test('CPUs', async (t) => {
     ['warn node/reserved-cpu kubeReserved'],
     'two are offline',
   )
-  t.same(verdicts({ kubeReserved: { cpu: '9' }, reservedSystemCPUs: '0' }), [], 'reservedSystemCPUs takes its place')
+  t.same(verdicts({ kubeReserved: { cpu: '9' }, reservedSystemCPUs: '0' }), [], 'reservedSystemCPUs replaces it')
 })
 
-t.test('sets of CPUs', async (t) => {
+t.test('CPU sets', async (t) => {
   t.same(verdicts({ reservedSystemCPUs: '0-1' }), [])
   t.same(verdicts({ reservedSystemCPUs: '0,4' }), ['refuse node/cpuset reservedSystemCPUs'])
   t.same(verdicts({ reservedSystemCPUs: '0-3' }), ['refuse node/cpuset reservedSystemCPUs'])
   t.same(verdicts({ reservedSystemCPUs: '3' }, { onlineCpus: new Set([0, 1]) }), ['warn node/cpuset reservedSystemCPUs'])
-  t.same(verdicts({ reservedSystemCPUs: 'x' }), [], 'others say that')
+  t.same(verdicts({ reservedSystemCPUs: 'x' }), [], 'reported by the field rules')
 })
 
-t.test('the static policy needs something to keep', async (t) => {
+t.test('the static CPU policy needs a reservation', async (t) => {
   t.same(verdicts({ cpuManagerPolicy: 'static' }), ['refuse node/static-policy cpuManagerPolicy'])
   t.same(verdicts({ cpuManagerPolicy: 'static', kubeReserved: { cpu: '1m' } }), [])
   t.same(verdicts({ cpuManagerPolicy: 'static', reservedSystemCPUs: '0' }), [])
@@ -55,21 +55,21 @@ t.test('the static policy needs something to keep', async (t) => {
   t.same(verdicts({ cpuManagerPolicy: 'static' }, {}, optionsOf(30, ['--system-reserved=cpu=1'])), [])
 })
 
-t.test('memory of NUMA nodes has to add up', async (t) => {
+t.test('reservedMemory must add up to the total reservation', async (t) => {
   const config = (limits: object, numaNode = 0) => ({
     memoryManagerPolicy: 'Static',
     kubeReserved: { memory: '924Mi' },
     reservedMemory: [{ numaNode, limits }],
   })
-  t.same(verdicts(config({ memory: '1Gi' })), [], '924 and 100 for eviction')
+  t.same(verdicts(config({ memory: '1Gi' })), [], '924 MiB plus 100 MiB for eviction')
   t.same(verdicts(config({ memory: '2Gi' })), ['refuse node/static-policy reservedMemory'])
-  t.same(verdicts(config({ memory: '1Gi' }, 1)), ['refuse node/static-policy reservedMemory'], 'there is no such node')
+  t.same(verdicts(config({ memory: '1Gi' }, 1)), ['refuse node/static-policy reservedMemory'], 'the NUMA node does not exist')
   t.same(verdicts(config({ memory: '2Gi' }), {}, { ...optionsOf(30), version: undefined }), ['warn node/static-policy reservedMemory'])
-  t.same(verdicts(config({ memory: '2Gi' }), {}, optionsOf(20)), [], 'no field of 1.20')
-  t.same(verdicts(config({ memory: '2Gi' }), {}, optionsOf(21)), [], 'off in 1.21')
+  t.same(verdicts(config({ memory: '2Gi' }), {}, optionsOf(20)), [], '1.20 does not have the field')
+  t.same(verdicts(config({ memory: '2Gi' }), {}, optionsOf(21)), [], 'the gate is off in 1.21')
   t.same(
     verdicts({ ...config({ memory: '2Gi' }), evictionHard: { 'memory.available': '10%' } }, { memoryBytes: 8 * GIBIBYTE }),
     ['warn node/static-policy reservedMemory'],
-    'a share is not computed to the byte',
+    'a percentage is not exact to the byte',
   )
 })

@@ -3,35 +3,49 @@ import { optionsOf, verdicts } from './node-options.ts'
 
 const CPU = '/var/lib/kubelet/cpu_manager_state'
 const MEMORY = '/var/lib/kubelet/memory_manager_state'
-const left = (path: string, state: unknown) => ({ texts: new Map([[path, typeof state === 'string' ? state : JSON.stringify(state)]]) })
+const withState = (path: string, state: unknown) => ({
+  texts: new Map([[path, typeof state === 'string' ? state : JSON.stringify(state)]]),
+})
 const STATIC = { cpuManagerPolicy: 'static', reservedSystemCPUs: '0' }
 const REFUSED = 'refuse node/cpu-manager-state'
 
-t.test('of another CPU policy', async (t) => {
-  t.same(verdicts(STATIC, left(CPU, { policyName: 'none', defaultCpuSet: '' })), [`${REFUSED} cpuManagerPolicy`])
-  t.same(verdicts({}, left(CPU, { policyName: 'static', defaultCpuSet: '0-3' })), [`${REFUSED} cpuManagerPolicy`])
-  t.same(verdicts({}, left(CPU, { policyName: 'none', defaultCpuSet: '' })), [])
-  t.same(verdicts({}, { texts: new Map([[CPU, null]]) }), [], 'none is there')
-  t.same(verdicts({}, left(CPU, '{"policyNa')), [`${REFUSED} cpuManagerPolicy`])
-  t.same(verdicts({}, left(CPU, '')), [`${REFUSED} cpuManagerPolicy`])
-  t.same(verdicts({ featureGates: { CPUManager: false } }, left(CPU, { policyName: 'static' }), optionsOf(20)), [])
+t.test('a state file of another CPU policy', async (t) => {
+  t.same(verdicts(STATIC, withState(CPU, { policyName: 'none', defaultCpuSet: '' })), [`${REFUSED} cpuManagerPolicy`])
+  t.same(verdicts({}, withState(CPU, { policyName: 'static', defaultCpuSet: '0-3' })), [`${REFUSED} cpuManagerPolicy`])
+  t.same(verdicts({}, withState(CPU, { policyName: 'none', defaultCpuSet: '' })), [])
+  t.same(verdicts({}, { texts: new Map([[CPU, null]]) }), [], 'no state file')
+  t.same(verdicts({}, withState(CPU, '{"policyNa')), [`${REFUSED} cpuManagerPolicy`])
+  t.same(verdicts({}, withState(CPU, '')), [`${REFUSED} cpuManagerPolicy`])
+  t.same(verdicts({ featureGates: { CPUManager: false } }, withState(CPU, { policyName: 'static' }), optionsOf(20)), [])
 })
 
-t.test('of the static policy', async (t) => {
+t.test('a state file of the static policy', async (t) => {
   const state = { policyName: 'static', defaultCpuSet: '0,2-3', entries: { pod: { container: '1' } } }
-  t.same(verdicts(STATIC, left(CPU, state)), [])
-  t.same(verdicts({ ...STATIC, reservedSystemCPUs: '0-1' }, left(CPU, state)), [`${REFUSED} reservedSystemCPUs`], '1 is handed out')
-  t.same(verdicts({ ...STATIC, cpuManagerPolicyOptions: { 'strict-cpu-reservation': 'true' } }, left(CPU, state), optionsOf(33)), [
+  t.same(verdicts(STATIC, withState(CPU, state)), [])
+  t.same(
+    verdicts({ ...STATIC, reservedSystemCPUs: '0-1' }, withState(CPU, state)),
+    [`${REFUSED} reservedSystemCPUs`],
+    'CPU 1 is assigned to a container',
+  )
+  t.same(verdicts({ ...STATIC, cpuManagerPolicyOptions: { 'strict-cpu-reservation': 'true' } }, withState(CPU, state), optionsOf(33)), [
     `${REFUSED} reservedSystemCPUs`,
   ])
-  t.same(verdicts({ cpuManagerPolicy: 'static', systemReserved: { cpu: '3500m' } }, left(CPU, state)), [`${REFUSED} systemReserved`])
-  t.same(verdicts({ cpuManagerPolicy: 'static', systemReserved: { cpu: '2500m' } }, left(CPU, state)), [], 'which ones, kubelet chooses')
-  t.same(verdicts(STATIC, left(CPU, { ...state, defaultCpuSet: '0,2-7' })), [`${REFUSED} cpuManagerPolicy`], 'of another machine')
-  t.same(verdicts(STATIC, left(CPU, { ...state, defaultCpuSet: '0,2' })), ['warn node/cpu-manager-state cpuManagerPolicy'], '3 is new')
-  t.same(verdicts(STATIC, left(CPU, { policyName: 'static', defaultCpuSet: '' })), [], 'not yet used')
+  t.same(verdicts({ cpuManagerPolicy: 'static', systemReserved: { cpu: '3500m' } }, withState(CPU, state)), [`${REFUSED} systemReserved`])
+  t.same(
+    verdicts({ cpuManagerPolicy: 'static', systemReserved: { cpu: '2500m' } }, withState(CPU, state)),
+    [],
+    'kubelet chooses which ones',
+  )
+  t.same(verdicts(STATIC, withState(CPU, { ...state, defaultCpuSet: '0,2-7' })), [`${REFUSED} cpuManagerPolicy`], 'of another machine')
+  t.same(
+    verdicts(STATIC, withState(CPU, { ...state, defaultCpuSet: '0,2' })),
+    ['warn node/cpu-manager-state cpuManagerPolicy'],
+    'CPU 3 is new',
+  )
+  t.same(verdicts(STATIC, withState(CPU, { policyName: 'static', defaultCpuSet: '' })), [], 'not yet used')
 })
 
-t.test('of the memory manager', async (t) => {
+t.test('a state file of the memory manager', async (t) => {
   const state = (systemReserved: number) => ({
     policyName: 'Static',
     machineState: { 0: { memoryMap: { memory: { systemReserved } } } },
@@ -43,12 +57,12 @@ t.test('of the memory manager', async (t) => {
     reservedMemory: [{ numaNode: 0, limits: { memory: '1Gi' } }],
   }
   const refused = 'refuse node/memory-manager-state'
-  t.same(verdicts(config, left(MEMORY, state(2 ** 30))), [])
-  t.same(verdicts(config, left(MEMORY, state(2 ** 31))), [`${refused} reservedMemory`])
-  t.same(verdicts({}, left(MEMORY, state(0))), [`${refused} memoryManagerPolicy`])
-  t.same(verdicts({}, left(MEMORY, { policyName: 'None' })), [])
-  t.same(verdicts({}, left(MEMORY, state(0)), optionsOf(20)), [], 'no manager in 1.20')
-  t.same(verdicts({}, left(MEMORY, state(0)), { ...optionsOf(30), version: undefined }), [
+  t.same(verdicts(config, withState(MEMORY, state(2 ** 30))), [])
+  t.same(verdicts(config, withState(MEMORY, state(2 ** 31))), [`${refused} reservedMemory`])
+  t.same(verdicts({}, withState(MEMORY, state(0))), [`${refused} memoryManagerPolicy`])
+  t.same(verdicts({}, withState(MEMORY, { policyName: 'None' })), [])
+  t.same(verdicts({}, withState(MEMORY, state(0)), optionsOf(20)), [], '1.20 has no memory manager')
+  t.same(verdicts({}, withState(MEMORY, state(0)), { ...optionsOf(30), version: undefined }), [
     'warn node/memory-manager-state memoryManagerPolicy',
   ])
   t.same(verdicts({}, { texts: new Map([['/x/memory_manager_state', '{"policyName":"Static"}']]) }, optionsOf(30, ['--root-dir=/x'])), [

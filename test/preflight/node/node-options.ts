@@ -1,4 +1,4 @@
-/** A node for tests: what its kubelet is like, and a shorthand for what the checks say of a config there. */
+/** A node for tests, and a short form of the findings about a config on it. */
 import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
 import { checkNode } from '../../../src/preflight/node/check-node.ts'
 import type { NodeOptions } from '../../../src/preflight/node/node-view.ts'
@@ -24,7 +24,7 @@ export const MACHINE: Surroundings = {
   listeners: [],
 }
 
-/** As in `refuse node/swap failSwapOn`. */
+/** Such as `refuse node/swap failSwapOn`. */
 export function verdicts(config: object, found: Partial<Surroundings> = {}, options: NodeOptions = optionsOf(30)): string[] {
   return checkNode({ ...config }, NOWHERE, { ...MACHINE, ...found }, options).map(
     ({ severity, rule, path }) => `${severity} ${rule} ${path.join('.')}`,

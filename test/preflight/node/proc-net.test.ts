@@ -3,7 +3,7 @@ import { parseListeners } from '../../../src/preflight/node/proc-net.ts'
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n'
 
-t.test('listening sockets, as the kernel shows them', async (t) => {
+t.test('listening sockets in the format of the kernel', async (t) => {
   const tcp = `${HEAD}   0: 0100007F:2808 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4242 1 0000000000000000 100 0 0 10 0
    1: 00000000:280A 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4243 1 0
    2: 0100007F:C350 0100007F:2808 01 00000000:00000000 00:00000000 00000000     0        0 4244 1 0
@@ -19,5 +19,5 @@ t.test('listening sockets, as the kernel shows them', async (t) => {
   t.equal(read('0000000000000000FFFF00000100007F'), '127.0.0.1')
   t.equal(read('B80D0120000000000000000001000000'), '2001:db8::1')
   t.same(parseListeners(''), [])
-  t.same(parseListeners('what is this\n0: x:y'), [])
+  t.same(parseListeners('nonsense\n0: x:y'), [])
 })

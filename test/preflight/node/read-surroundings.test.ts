@@ -19,24 +19,24 @@ const NO_NEEDS: SurroundingNeeds = {
   kubeletPid: undefined,
   sysctls: [],
 }
-const noFacts = async () => ({ ok: false, detail: 'not asked' }) as const
+const noFacts = async () => ({ ok: false, detail: 'not requested' }) as const
 
 function read(needs: Partial<SurroundingNeeds>, sources: Partial<SurroundingSources> = {}, limitMs = 10_000) {
   return readSurroundings({ ...NO_NEEDS, ...needs }, limitMs, { facts: noFacts, ...sources })
 }
 
-t.test('nothing is asked that nobody needs', async (t) => {
-  let asked = 0
+t.test('reads only the requested facts', async (t) => {
+  let calls = 0
   const facts = async () => {
-    asked++
+    calls++
     return noFacts()
   }
   const found = await read({}, { facts })
-  t.equal(asked, 0)
+  t.equal(calls, 0)
   t.match(found, { memoryBytes: undefined, onlineCpus: undefined, cgroupVersion: undefined, listeners: undefined })
 })
 
-t.test('a made-up machine', async (t) => {
+t.test('a simulated machine', async (t) => {
   const line = '0: 00000000:280A 00000000:0000 0A 0:0 00:0 0 0 0 4242 1 0'
   const root = t.testdir({
     proc: {
@@ -91,16 +91,17 @@ t.test('cgroup v2', async (t) => {
   t.equal((await read({ cgroups: [] }, { root: t.testdirName.replace(/$/, '/nope') })).cgroupVersion, undefined)
 })
 
-t.test('a kubelet whose sockets are not ours to see', async (t) => {
+t.test('without access to kubelet, the owner of a socket is unknown', async (t) => {
   const root = t.testdir({ proc: { net: { tcp: '0: 00000000:280A 00000000:0000 0A 0:0 00:0 0 0 0 1 1 0' } } })
   t.match((await read({ listeners: true, kubeletPid: 7 }, { root })).listeners, [{ owner: 'unknown' }])
   t.match((await read({ listeners: true }, { root })).listeners, [{ owner: 'unknown' }])
 })
 
-t.test('a kubelet whose descriptors can be counted and not read', async (t) => {
-  // proc(5): listing them takes the owner of the process, reading what they are takes the right to trace it. A file that is no link cannot be read either.
+t.test("without access to kubelet's descriptors, the owner of a socket is unknown", async (t) => {
+  // proc(5): the owner of a process may list its descriptors, but reading the links needs ptrace
+  // access. Here a file that is not a link cannot be read.
   const tcp = '0: 00000000:280A 00000000:0000 0A 0:0 00:0 0 0 0 1 1 0'
-  const root = t.testdir({ proc: { net: { tcp }, 7: { fd: { 0: t.fixture('symlink', '/dev/null'), 1: 'no link' } } } })
+  const root = t.testdir({ proc: { net: { tcp }, 7: { fd: { 0: t.fixture('symlink', '/dev/null'), 1: 'not a link' } } } })
   t.match((await read({ listeners: true, kubeletPid: 7 }, { root })).listeners, [{ owner: 'unknown' }])
 })
 
@@ -115,10 +116,10 @@ t.test('sockets', async (t) => {
   t.same([...(await read({ sockets: ['/run/s'] }, { root })).sockets], [['/run/s', 'missing']])
 })
 
-t.test('what takes too long, or fails, stays unknown', async (t) => {
+t.test('a fact that takes too long or fails stays unknown', async (t) => {
   const stuck = await read({ memory: true, paths: ['/'] }, { facts: () => new Promise<never>(() => {}) }, 200)
   t.equal(stuck.memoryBytes, undefined)
-  t.same([...stuck.paths], [['/', 'directory']], 'the rest is there')
+  t.same([...stuck.paths], [['/', 'directory']], 'the other facts are known')
   const broken = await read({ memory: true }, { facts: () => Promise.reject(new Error('no')) })
   t.equal(broken.memoryBytes, undefined)
 })

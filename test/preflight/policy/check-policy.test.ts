@@ -16,7 +16,7 @@ function denied(after: object, policy: Partial<ChangePolicy>, before: object = {
   return findings.map(({ rule, path }) => `${rule} ${formatPath(path)}`)
 }
 
-t.test('guarded refuses what hands the node over or cuts it off', async (t) => {
+t.test('guarded denies changes that give control of the node to others or cut it off', async (t) => {
   const changes: Record<string, unknown> = {
     staticPodPath: '/tmp/pods',
     staticPodURL: 'http://elsewhere/',
@@ -33,12 +33,12 @@ t.test('guarded refuses what hands the node over or cuts it off', async (t) => {
   }
   for (const [field, value] of Object.entries(changes)) {
     t.match(denied({ [field]: value }, { base: 'guarded' }), [/^policy\/guarded /], field)
-    t.same(denied({ [field]: value }, {}), [], `${field}: open to all`)
+    t.same(denied({ [field]: value }, {}), [], `${field}: open allows it`)
   }
-  t.same(denied({ maxPods: 50, port: 10250, healthzPort: 1 }, { base: 'guarded' }), [], 'neither the rest, nor what only looks changed')
+  t.same(denied({ maxPods: 50, port: 10250, healthzPort: 1 }, { base: 'guarded' }), [], 'other fields and unchanged values are allowed')
 })
 
-t.test('deny before allow before base', async (t) => {
+t.test('deny overrides allow, and allow overrides the base policy', async (t) => {
   const after = { port: 1, address: '::', maxPods: 1 }
   t.same(denied(after, { base: 'guarded' }), ['policy/guarded address', 'policy/guarded port'])
   t.same(denied(after, { base: 'guarded', allow: ['port'] }), ['policy/guarded address'])
@@ -46,14 +46,14 @@ t.test('deny before allow before base', async (t) => {
   t.same(denied(after, { deny: ['class:pod-admission'] }), ['policy/deny[0] maxPods'])
 })
 
-t.test('what has to be drained for', async (t) => {
+t.test('changes that require a drained node', async (t) => {
   const changes = compareConfigs({}, { clusterDNS: ['1.1.1.1'], maxPods: 1, featureGates: { A: true } }, v(20))
   const { requiresDrain } = checkPolicy(changes, { ...OPEN, requireDrain: ['class:drain', 'featureGates'], deny: [] })
   t.same(requiresDrain, [['clusterDNS'], ['featureGates', 'A']])
-  t.same(checkPolicy(changes, { ...OPEN, requireDrain: ['*'], deny: ['clusterDNS'] }).requiresDrain.length, 2, 'not for what is denied')
+  t.same(checkPolicy(changes, { ...OPEN, requireDrain: ['*'], deny: ['clusterDNS'] }).requiresDrain.length, 2, 'not for denied changes')
 })
 
-t.test('change by change', async (t) => {
+t.test('decisions on single changes', async (t) => {
   const policy = { ...GUARD, deny: ['maxPods'], requireDrain: ['tls*', 'class:drain'] }
   t.match(decideChange({ path: ['maxPods'], risk: 'pod-admission' }, policy), {
     outcome: 'denied',
@@ -65,7 +65,7 @@ t.test('change by change', async (t) => {
   t.same(decideChange({ path: ['syncFrequency'], risk: 'load' }, policy), { outcome: 'allowed', rule: undefined })
 })
 
-t.test('a finding says which rule, where and what to do', async (t) => {
+t.test('a finding has rule, position and problem', async (t) => {
   const [change] = compareConfigs({}, { authentication: { anonymous: { enabled: true } } }, v(20))
   if (change === undefined) return t.fail('no change')
   const document = { locate: (path: readonly unknown[]) => (path.length === 1 ? { line: 3, column: 1 } : undefined) }
@@ -86,20 +86,20 @@ t.test('patterns', async (t) => {
     '*',
   ]
   for (const text of [...fine, ...GUARDED]) t.same(checkPattern(text), { ok: true }, text)
-  t.same(checkPattern('maxPod'), { ok: false, detail: '"maxPod" is no field of kubelet\'s config; the nearest is maxPods' })
+  t.same(checkPattern('maxPod'), { ok: false, detail: '"maxPod" is not a field of kubelet\'s config; the nearest one is maxPods' })
   t.same(checkPattern('class:rebot'), {
     ok: false,
-    detail: '"class:rebot" is no risk class of kubelet\'s config; the nearest is class:reboot',
+    detail: '"class:rebot" is not a risk class of kubelet\'s config; the nearest one is class:reboot',
   })
   for (const bad of ['', 'maxPods.x', 'authentication.x', 'ssl*', 'max pods', 'featureGates.', 'class:', 'a\u001b', 'a'.repeat(300)])
     t.equal(checkPattern(bad).ok, false, bad)
   t.ok(matchesPattern('evictionHard.memory.available', { path: ['evictionHard', 'memory.available'], risk: 'evictions' }))
-  t.ok(matchesPattern('auth*', { path: ['authentication', 'x509', 'clientCAFile'], risk: 'server-clients' }), 'and all within it')
-  t.notOk(matchesPattern('port', { path: ['readOnlyPort'], risk: 'server-clients' }), 'as a whole')
-  t.notOk(matchesPattern('a.b', { path: ['axb'], risk: 'none' }), 'a dot is a dot')
+  t.ok(matchesPattern('auth*', { path: ['authentication', 'x509', 'clientCAFile'], risk: 'server-clients' }), 'and everything within it')
+  t.notOk(matchesPattern('port', { path: ['readOnlyPort'], risk: 'server-clients' }), 'only the whole name')
+  t.notOk(matchesPattern('a.b', { path: ['axb'], risk: 'none' }), 'a dot matches only a dot')
 })
 
-t.test('stars stand for whatever there is', async () => {
+t.test('a star matches any characters', async () => {
   const part = fc.string({ unit: fc.constantFrom('a', 'b', '.'), maxLength: 4 })
   const like = (pattern: string, text: string) => matchesPattern(pattern, { path: [text], risk: 'none' })
   fc.assert(
@@ -135,7 +135,7 @@ const change: fc.Arbitrary<Change> = fc.constantFrom(...Object.entries(FIELD_ROW
 }))
 const isDenied = (one: Change, by: ChangePolicy) => checkPolicy([one], by).findings.length > 0
 
-t.test('precedence, for whatever policy', async () => {
+t.test('precedence, for any policy', async () => {
   const hits = (list: readonly string[], one: Change) => list.some((text) => matchesPattern(text, one))
   fc.assert(
     fc.property(change, policy, (one, by) => {
@@ -145,7 +145,7 @@ t.test('precedence, for whatever policy', async () => {
   )
 })
 
-t.test('more deny never allows, more allow never denies, guarded is never wider than open', async () => {
+t.test('another deny never allows, another allow never denies, guarded never allows more than open', async () => {
   fc.assert(
     fc.property(change, policy, pattern, (one, by, more) => {
       const stricter = !isDenied(one, by) || isDenied(one, { ...by, deny: [...by.deny, more] })
@@ -155,7 +155,7 @@ t.test('more deny never allows, more allow never denies, guarded is never wider 
   )
 })
 
-t.test('each change on its own, whatever the order', async (t) => {
+t.test('each change is decided on its own, in any order', async (t) => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 5 }), policy, (changes, by) => {
       const whole = checkPolicy(changes, by)

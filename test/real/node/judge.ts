@@ -24,7 +24,7 @@ const DIRECTORY = '/run/kubelet-cfg-agent'
 type Expected = readonly [what: string, changes: object, kind: KubeletJudgement['kind'], says: RegExp]
 
 const LOADING: readonly Expected[] = [
-  ['the config that it runs on', {}, 'accepted', /^kubelet 1\.20\.2 loaded and validated it$/],
+  ['the config that it runs on', {}, 'accepted', /^kubelet 1\.20\.2 loaded and validated the config$/],
   ['unknown feature gate', { featureGates: { NoSuchGate: true } }, 'refused', /^validate unrecognized feature gate: NoSuchGate$/],
   ['out of range', { kubeAPIQPS: -1 }, 'refused', /^validate invalid configuration: kubeAPIQPS .* -1 must not be a negative number$/],
   [
@@ -36,7 +36,7 @@ const LOADING: readonly Expected[] = [
   ['no kind', { kind: undefined, a: 'secret' }, 'refused', /^load .*Object 'Kind' is missing$/],
   ['a file that is not there', x509('/etc/none.crt'), 'refused', /^validate unable to load client CA file \/etc\/none\.crt/],
   ['a file that only root reads', x509('/root/secret/ca.crt'), 'accepted', /./],
-  ['a file that not even root reads', x509('/root/foreign.crt'), 'unjudged', /was hindered.*permission denied/],
+  ['a file that not even root reads', x509('/root/foreign.crt'), 'unjudged', /failed, perhaps because of its sandbox: .*permission denied/],
   ['a file beside it', x509('ca.crt'), 'accepted', /./],
   ['one beside it that is not there', x509('other.crt'), 'refused', /^validate unable to load client CA file other\.crt/],
   ['a log in JSON', { logging: { format: 'json' } }, 'accepted', /./],
@@ -44,7 +44,7 @@ const LOADING: readonly Expected[] = [
 ]
 
 const STARTING: readonly Expected[] = [
-  ['the config that it runs on', {}, 'accepted', /^kubelet 1\.20\.2 started with it as far as its container runtime$/],
+  ['the config that it runs on', {}, 'accepted', /^kubelet 1\.20\.2 started with the config until it needed its container runtime$/],
   ['without rotation', { rotateCertificates: false }, 'accepted', /./],
   ['with cgroups', { cgroupsPerQOS: true }, 'accepted', /./],
   ['with the cgroups of systemd', { cgroupsPerQOS: true, cgroupDriver: 'systemd' }, 'accepted', /./],
@@ -84,7 +84,7 @@ export function addJudgeScenarios(plane: ControlPlane, program: string): void {
       await step('starting', () => judgeAll(judge, 'deep', STARTING))
       await step('a dollar sign in a flag is no variable', async () => {
         const [answer] = await judge([{ stage: 'load', changes: {}, flags: ['--max-pods=$HOME'] }])
-        assert.match(describe(answer?.judgement), /^unjudged .*does not take the flags.*invalid argument "\$HOME" for "--max-pods"/)
+        assert.match(describe(answer?.judgement), /^unjudged .*does not accept the flags.*invalid argument "\$HOME" for "--max-pods"/)
       })
       await step('without systemd-run: one that a person named is run directly, and not beyond its kubeconfig', async () => {
         const options = { directory: '/root/judge', direct: true, systemdRun: '/no/systemd-run' }
@@ -96,7 +96,7 @@ export function addJudgeScenarios(plane: ControlPlane, program: string): void {
         const said = (await judge(questions, options, 'person')).map(({ judgement }) => describe(judgement))
         assert.match(said[0] ?? '', /^accepted/)
         assert.match(said[1] ?? '', /^refused validate invalid configuration: kubeAPIQPS/)
-        assert.match(said[2] ?? '', /^unjudged .*without its sandbox this stage is not safe$/)
+        assert.match(said[2] ?? '', /^unjudged .*this stage is not safe without the sandbox$/)
         assert.equal((await node.exec('find', '/root/judge', '-mindepth', '1')).stdout, '')
       })
       await step('what it takes', async () => {
@@ -108,12 +108,12 @@ export function addJudgeScenarios(plane: ControlPlane, program: string): void {
       await step('systemd ends one that takes too long', async () => {
         const limits = { ...LIMITS, seconds: { ...LIMITS.seconds, deep: 1 } }
         const [answer] = await judge([{ stage: 'deep', changes: { maxPods: 52 } }], { limits })
-        assert.equal(describe(answer?.judgement), 'unjudged kubelet was broken off: it did not end in time')
+        assert.equal(describe(answer?.judgement), 'unjudged kubelet was interrupted: it exceeded its time limit')
       })
       await step('the judge ends one that systemd does not', async () => {
         const limits = { ...LIMITS, seconds: { ...LIMITS.seconds, deep: 60 } }
         const [answer] = await judge([{ stage: 'deep', changes: { maxPods: 52 } }], { limits, graceMs: -59_000 })
-        assert.equal(describe(answer?.judgement), 'unjudged kubelet was broken off: no end within 1 s')
+        assert.equal(describe(answer?.judgement), 'unjudged kubelet was interrupted: timed out after 1 s')
       })
       await step('nothing of it is left, and kubelet runs on', async () => {
         const same = async () => {
@@ -194,7 +194,7 @@ async function judgeAll(judge: Ask, stage: JudgeStage, expected: readonly Expect
 
 function describe(judgement: KubeletJudgement | undefined): string {
   if (judgement === undefined) return 'nothing'
-  return judgement.kind === 'refused' ? `refused ${judgement.reason} ${judgement.words}` : `${judgement.kind} ${judgement.detail}`
+  return judgement.kind === 'refused' ? `refused ${judgement.reason} ${judgement.message}` : `${judgement.kind} ${judgement.detail}`
 }
 
 /** The most that a probe had in memory while it was looked at, its program included. */

@@ -138,7 +138,9 @@ async function heedsPolicy(step: Step, node: Node, admin: Administrator): Promis
       await reconfigure(node, { changePolicy: 'guarded' })
       const source = await assignNew(node, admin, 'moved', changes)
       await admin.untilStatus({ assigned: source, active: before, lastKnownGood: before, error: VALIDATE_ERROR })
-      await node.untilSays(/^failed to validate config: .*staticPodPath must not change on this node: the policy guarded has staticPodPath/)
+      await node.untilSays(
+        /^failed to validate config: .*staticPodPath must not change on this node: the policy guarded contains staticPodPath/,
+      )
     }),
   )
   const moved = await step('allowChanges makes an exception, and nobody has to say retry', async () => {
@@ -175,7 +177,7 @@ async function answersCommands(step: Step, node: Node, admin: Administrator): Pr
   await step('validate: what kubelet takes', async () => {
     const { status, stdout } = await ask(node, 'validate', place('good', { maxPods: 54 }))
     assert.equal(status, 0, stdout)
-    assert.match(stdout, /^kubelet +accepted +kubelet 1\.20\.2 loaded and validated it$/m)
+    assert.match(stdout, /^kubelet +accepted +kubelet 1\.20\.2 loaded and validated the config$/m)
     assert.match(stdout, /^change +accepted +1 field changes$/m)
     assert.match(stdout, /^\/root\/good\.yaml: accepted/m)
   })
@@ -239,9 +241,9 @@ async function answersCommands(step: Step, node: Node, admin: Administrator): Pr
 
 /** A flag of kubelet that wins over the config goes unnoticed otherwise. */
 async function comparesWhatRuns(step: Step, node: Node, admin: Administrator): Promise<void> {
-  const differs = /^kubelet runs something else than its config says: /
+  const differs = /^kubelet's running config differs from its config file: /
   await step('without the right to read /configz that is said once, and nothing is compared', async () => {
-    await node.untilSays(/^what kubelet runs is not compared with what was meant: \/configz cannot be read/)
+    await node.untilSays(/^kubelet's running config is not compared with its config file: cannot read \/configz/)
     assert.equal(await node.timesSaid(/^what kubelet runs is not compared/), 1)
     assert.equal(await node.timesSaid(differs), 0)
   })
@@ -259,7 +261,7 @@ async function comparesWhatRuns(step: Step, node: Node, admin: Administrator): P
     const said = (await node.journal()).filter(({ msg }) => differs.test(msg))
     assert.deepEqual(
       said.map(({ priority, msg }) => ({ priority, msg })),
-      [{ priority: 4, msg: 'kubelet runs something else than its config says: maxPods is 33, not 53 (--max-pods)' }],
+      [{ priority: 4, msg: "kubelet's running config differs from its config file: maxPods is 33, not 53 (--max-pods)" }],
     )
   })
 }

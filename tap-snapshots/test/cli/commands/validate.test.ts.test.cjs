@@ -5,14 +5,14 @@
  * Make sure to inspect the output below.  Do not ignore changes!
  */
 'use strict'
-exports[`test/cli/commands/validate.test.ts > TAP > prints findings for people > accepted 1`] = `
-fields   accepted     1 field held against the rules of every kubelet
-kubelet  not checked  no kubelet is at hand
+exports[`test/cli/validate.test.ts > TAP > what people see > accepted 1`] = `
+fields   accepted      1 field checked against the rules of every kubelet version
+kubelet  cannot judge  no kubelet is available
 kubelet.yaml: accepted
 
 `
 
-exports[`test/cli/commands/validate.test.ts > TAP > prints findings for people > in colour 1`] = `
+exports[`test/cli/validate.test.ts > TAP > what people see > in colour 1`] = `
 [1mx:4:1:[0m [31merror:[0m kubeAPIQPS (--kube-api-qps) -1 must not be a negative number [2m[fields/range][0m
 [2m   4 | [0mkubeAPIQPS: -1
 [2m     | [0m[1m^~~~~~~~~~[0m
@@ -20,20 +20,20 @@ exports[`test/cli/commands/validate.test.ts > TAP > prints findings for people >
 [1mx:3:1:[0m [33mwarning:[0m unknown field maxPod: kubelet ignores it [2m[fields/unknown-key][0m
 [2m   3 | [0mmaxPod: 110
 [2m     | [0m[1m^~~~~~[0m
-     = the nearest is maxPods
+     = did you mean maxPods?
 
-[1mx:6:1:[0m [33mwarning:[0m the same key again: maxPods; the last one counts [2m[fields/repeated-key][0m
+[1mx:6:1:[0m [33mwarning:[0m duplicate key maxPods; the last one counts [2m[fields/repeated-key][0m
 [2m   6 | [0mmaxPods: 65
 [2m     | [0m[1m^~~~~~~[0m
-     = keep one of them
+     = keep only one of them
 
-fields   [31mrefused[0m      4 fields held against the rules of every kubelet
-kubelet  [33mnot checked[0m  no kubelet is at hand
+fields   [31mrefused[0m       4 fields checked against the rules of every kubelet version
+kubelet  [33mcannot judge[0m  no kubelet is available
 x: [31mrefused[0m: 1 error, 2 warnings
 
 `
 
-exports[`test/cli/commands/validate.test.ts > TAP > prints findings for people > not YAML 1`] = `
+exports[`test/cli/validate.test.ts > TAP > what people see > no YAML 1`] = `
 kubelet.yaml:2:1: error: Flow sequence in block collection must be sufficiently indented and end with a ] [fields/load]
    2 |
      | ^
@@ -43,7 +43,7 @@ kubelet.yaml: refused: 1 error
 
 `
 
-exports[`test/cli/commands/validate.test.ts > TAP > prints findings for people > refused 1`] = `
+exports[`test/cli/validate.test.ts > TAP > what people see > refused 1`] = `
 kubelet.yaml:4:1: error: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number [fields/range]
    4 | kubeAPIQPS: -1
      | ^~~~~~~~~~
@@ -51,20 +51,20 @@ kubelet.yaml:4:1: error: kubeAPIQPS (--kube-api-qps) -1 must not be a negative n
 kubelet.yaml:3:1: warning: unknown field maxPod: kubelet ignores it [fields/unknown-key]
    3 | maxPod: 110
      | ^~~~~~
-     = the nearest is maxPods
+     = did you mean maxPods?
 
-kubelet.yaml:6:1: warning: the same key again: maxPods; the last one counts [fields/repeated-key]
+kubelet.yaml:6:1: warning: duplicate key maxPods; the last one counts [fields/repeated-key]
    6 | maxPods: 65
      | ^~~~~~~
-     = keep one of them
+     = keep only one of them
 
-fields   refused      4 fields held against the rules of every kubelet
-kubelet  not checked  no kubelet is at hand
+fields   refused       4 fields checked against the rules of every kubelet version
+kubelet  cannot judge  no kubelet is available
 kubelet.yaml: refused: 1 error, 2 warnings
 
 `
 
-exports[`test/cli/commands/validate.test.ts > TAP > prints JSON and SARIF for programs > must match snapshot 1`] = `
+exports[`test/cli/validate.test.ts > TAP > what programs see > must match snapshot 1`] = `
 {
   "apiVersion": "kubelet-cfg-agent.io/v1alpha1",
   "kind": "ValidationReport",
@@ -74,12 +74,12 @@ exports[`test/cli/commands/validate.test.ts > TAP > prints JSON and SARIF for pr
     {
       "part": "fields",
       "outcome": "refused",
-      "detail": "4 fields held against the rules of every kubelet"
+      "detail": "4 fields checked against the rules of every kubelet version"
     },
     {
       "part": "kubelet",
       "outcome": "unjudged",
-      "detail": "no kubelet is at hand"
+      "detail": "no kubelet is available"
     }
   ],
   "findings": [
@@ -111,7 +111,7 @@ exports[`test/cli/commands/validate.test.ts > TAP > prints JSON and SARIF for pr
         "column": 1
       },
       "problem": "unknown field maxPod: kubelet ignores it",
-      "advice": "the nearest is maxPods"
+      "advice": "did you mean maxPods?"
     },
     {
       "rule": "fields/repeated-key",
@@ -125,8 +125,8 @@ exports[`test/cli/commands/validate.test.ts > TAP > prints JSON and SARIF for pr
         "line": 6,
         "column": 1
       },
-      "problem": "the same key again: maxPods; the last one counts",
-      "advice": "keep one of them"
+      "problem": "duplicate key maxPods; the last one counts",
+      "advice": "keep only one of them"
     }
   ]
 }

@@ -1,31 +1,39 @@
 /**
- * Finds in what a kubelet printed the one message that says why it ended. Pure. Up to 1.20 that is klog's fatal line (`F1121 ... server.go:269] message`,
- * goroutine traces below); in 1.21 and 1.22 an error with a name (`"Failed to run kubelet" err="..."`); from 1.23 on `"command failed" err="..."`
- * (component-base/cli/run.go), `Error: ...` where its log is not set up yet, or the same as an object of JSON, where the config asks for that format.
+ * Finds the message in kubelet's output that tells why it exited. Pure. Up to 1.20 it is klog's
+ * fatal line (`F1121 ... server.go:269] message`, followed by goroutine traces); in 1.21 and 1.22 a
+ * structured error (`"Failed to run kubelet" err="..."`); from 1.23 on `"command failed" err="..."`
+ * (component-base/cli/run.go), or `Error: ...` before logging is set up. If the config selects the
+ * JSON log format, it is the same as a JSON object.
  */
 
-/** github.com/kubernetes/klog, `formatHeader`: severity, month and day, time, thread, place. */
-const HEADER = /^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ [^\s:\]]+:\d+\] (.*)$/s
-const ENDS = /^(?:command failed$|Failed to (?:load|validate|run|set|parse|merge|precedence|construct|initialize|create) )/
+import { isObject } from '../../values/is-object.ts'
 
-/** In one line. undefined: nothing in it says so. */
-export function findLastWords(output: string): string | undefined {
+/**
+ * github.com/kubernetes/klog, `formatHeader`: severity, month and day, time, thread, file and line.
+ */
+const HEADER = /^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ [^\s:\]]+:\d+\] (.*)$/s
+const EXIT_MESSAGE = /^(?:command failed$|Failed to (?:load|validate|run|set|parse|merge|precedence|construct|initialize|create) )/
+
+/** In one line. undefined: the output contains no such message. */
+export function findFinalMessage(output: string): string | undefined {
   const entries = splitEntries(output)
-  const found = [...entries].reverse()
-  const words =
-    first(found, ({ severity, text }) => (severity === 'F' ? text : undefined)) ?? first(found, readError) ?? first(found, readPlain)
-  return words?.replaceAll(/\s+/g, ' ').trim()
+  const newestFirst = [...entries].reverse()
+  const message =
+    first(newestFirst, ({ severity, text }) => (severity === 'F' ? text : undefined)) ??
+    first(newestFirst, readError) ??
+    first(newestFirst, readPlain)
+  return message?.replaceAll(/\s+/g, ' ').trim()
 }
 
 interface Entry {
-  /** undefined: not written by klog in its own format. */
+  /** undefined: not in klog's own format. */
   readonly severity: string | undefined
   readonly text: string
-  /** It was the last one in JSON, and there is a trace: that may have come by the other stream. */
+  /** The last JSON entry, with a goroutine trace, which may come through the other stream. */
   readonly fatal: boolean
 }
 
-/** A message may take more than one line; a trace is none of it. */
+/** A message may have several lines; a trace does not belong to it. */
 function splitEntries(output: string): Entry[] {
   const entries: { severity: string | undefined; lines: string[] }[] = []
   for (const line of output.split('\n')) {
@@ -48,21 +56,21 @@ function readError({ severity, text, fatal }: Entry): string | undefined {
   if (severity === undefined) return readJson(text, fatal)
   if (severity !== 'E') return undefined
   const [, message, rest] = /^"((?:[^"\\]|\\.)*)"(.*)$/s.exec(text) ?? []
-  if (message === undefined || rest === undefined || !ENDS.test(unquote(message))) return undefined
+  if (message === undefined || rest === undefined || !EXIT_MESSAGE.test(unquote(message))) return undefined
   // klog writes a value of several lines between `<` and `>`.
   const [, quoted, block] = / err=(?:"((?:[^"\\]|\\.)*)"|<\n(.*?)\n >)/s.exec(rest) ?? []
   return quoted === undefined ? (block ?? unquote(message)) : unquote(quoted)
 }
 
-/** Only 1.20 writes a fatal message like any other one. */
+/** In JSON, 1.20 writes a fatal message like any other. */
 function readJson(text: string, fatal: boolean): string | undefined {
   if (!text.startsWith('{')) return undefined
   try {
     const entry: unknown = JSON.parse(text.split('\n', 1)[0] ?? '')
-    if (typeof entry !== 'object' || entry === null || !('msg' in entry) || typeof entry.msg !== 'string') return undefined
+    if (!isObject(entry) || typeof entry.msg !== 'string') return undefined
     if (fatal) return entry.msg
-    if (!ENDS.test(entry.msg)) return undefined
-    return 'err' in entry && typeof entry.err === 'string' ? entry.err : entry.msg
+    if (!EXIT_MESSAGE.test(entry.msg)) return undefined
+    return typeof entry.err === 'string' ? entry.err : entry.msg
   } catch {
     return undefined
   }
@@ -72,7 +80,7 @@ function readPlain({ severity, text }: Entry): string | undefined {
   return severity === undefined && text.startsWith('Error: ') ? text.slice('Error: '.length).split('\n', 1)[0] : undefined
 }
 
-/** Of a string as Go's %q writes it. */
+/** Decodes a string that Go's %q wrote. */
 function unquote(text: string): string {
   return text.replace(/\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|(.))/gs, (_, char?: string) =>
     char === undefined ? '\u{FFFD}' : char === 'n' || char === 't' || char === 'r' ? ' ' : char,

@@ -1,0 +1,74 @@
+/**
+ * Adjusts the results of the field rules and of kubelet to each other. Pure. The list of feature
+ * gates may be incomplete: a gate that kubelet itself accepts is only a warning. If both refuse
+ * the config for the same problem, the report shows only the finding of the field rules, which
+ * has the position.
+ */
+
+import type { FieldPath } from '../kubelet/field-path.ts'
+import { isFieldName } from '../kubelet/fields.ts'
+import type { Finding } from './finding.ts'
+import type { PartReport } from './inspection.ts'
+
+export interface NamedReport {
+  readonly part: string
+  readonly report: PartReport
+}
+
+/** The only rule that depends on a list of names. */
+const RULE_BY_LIST = 'fields/gate-unknown'
+/**
+ * Start of each error where kubelet reports several at once: `ValidateKubeletConfiguration`,
+ * pkg/kubelet/apis/config/validation.
+ */
+const ERROR_PREFIX = /invalid configuration: /
+
+export function reconcileWithKubelet(reports: readonly NamedReport[]): readonly NamedReport[] {
+  const kubelet = reports.find(({ part }) => part === 'kubelet')?.report
+  const fields = reports.find(({ part }) => part === 'fields')?.report
+  if (kubelet === undefined || fields === undefined) return reports
+  switch (kubelet.outcome) {
+    case 'unjudged':
+      return reports
+    case 'accepted':
+      return reports.map((named) => (named.report === fields ? { ...named, report: acceptGates(fields) } : named))
+    case 'refused':
+      return reports.map((named) => (named.report === kubelet ? { ...named, report: dropKnown(kubelet, fields.findings) } : named))
+  }
+}
+
+function acceptGates(fields: PartReport): PartReport {
+  const findings = fields.findings.map((finding): Finding => {
+    if (finding.rule !== RULE_BY_LIST || finding.severity !== 'refuse') return finding
+    return { ...finding, severity: 'warn', problem: `${finding.problem}, but this kubelet accepts it`, advice: undefined }
+  })
+  const isRefused = findings.some(({ severity }) => severity === 'refuse')
+  return { ...fields, findings, outcome: isRefused ? fields.outcome : 'accepted' }
+}
+
+function dropKnown(kubelet: PartReport, fields: readonly Finding[]): PartReport {
+  const [finding, ...others] = kubelet.findings
+  if (finding === undefined || others.length > 0 || !isKnown(finding, fields)) return kubelet
+  return { ...kubelet, findings: [], detail: `${kubelet.detail} either: ${finding.problem}` }
+}
+
+/** Whether the field rules report every error of kubelet's message, with the same reason. */
+function isKnown({ problem, reason }: Finding, fields: readonly Finding[]): boolean {
+  const refusals = fields.filter((finding) => finding.severity === 'refuse' && finding.reason === reason)
+  const errors = problem.split(ERROR_PREFIX).filter((text) => !/^\W*$/.test(text))
+  // A message that was cut may contain more errors.
+  if (problem.endsWith('...') || errors.length === 0) return false
+  return errors.every((error) => {
+    const [name] = nameField(error)
+    return refusals.some(({ path, problem: ours }) => error.includes(ours) || (name !== undefined && path[0] === name))
+  })
+}
+
+/** The first field that kubelet's message names. */
+export function nameField(message: string): FieldPath {
+  const [first = ''] = message.replace(/^\W*(?:invalid configuration: )?/, '').split(/[^A-Za-z]/, 1)
+  // Some field names are English words too: inside the message only names in camel case count.
+  const names = [...message.matchAll(/[A-Za-z]+/g)].map(([word]) => word).filter((word) => /[a-z][A-Z]/.test(word))
+  const name = [first, ...names].find(isFieldName)
+  return name === undefined ? [] : [name]
+}

@@ -1,0 +1,148 @@
+/**
+ * Runs a command to its end: an argument list without a shell, a time limit, bounded output.
+ * Returns how it ended as a value; never throws or rejects. A command that exceeds a limit or is
+ * aborted is killed with SIGKILL. The only module that imports node:child_process.
+ */
+import { type ExecFileException, execFile, type SpawnSyncReturns, spawnSync } from 'node:child_process'
+import { errorCode, errorMessage } from '../values/errors.ts'
+
+export interface CommandLimits {
+  readonly timeoutMs: number
+  /** For standard output and standard error each. */
+  readonly maxOutputBytes: number
+}
+
+interface CommonOptions extends CommandLimits {
+  /** The whole environment of the command. Default: that of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+export interface CommandOptions extends CommonOptions {
+  readonly cwd?: string
+  /** Standard input. Default: empty. */
+  readonly input?: string
+  readonly signal?: AbortSignal
+}
+
+export interface SyncCommandOptions extends CommonOptions {
+  /** Open files that the command inherits, as descriptors 3, 4 and so on. */
+  readonly descriptors?: readonly number[]
+}
+
+export type CommandEnd =
+  | { readonly kind: 'exited'; readonly code: number }
+  /** Killed by another process, or crashed. */
+  | { readonly kind: 'signalled'; readonly signal: string }
+  | { readonly kind: 'timed-out'; readonly timeoutMs: number }
+  | { readonly kind: 'too-much-output'; readonly maxOutputBytes: number }
+  | { readonly kind: 'aborted' }
+  /** `code` is that of errno(3), such as ENOENT. */
+  | { readonly kind: 'not-started'; readonly file: string; readonly code: string }
+
+export interface CommandResult {
+  readonly end: CommandEnd
+  /** Up to the limit, however the command ended. */
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const KILL = 'SIGKILL'
+/** Longest error message to quote from standard error. */
+const MOST_QUOTED = 500
+
+export function runCommand(file: string, args: readonly string[], options: CommandOptions): Promise<CommandResult> {
+  const { timeoutMs: timeout, maxOutputBytes: maxBuffer, input, ...rest } = options
+  return new Promise((resolve) => {
+    try {
+      const child = execFile(file, [...args], { ...rest, timeout, maxBuffer, killSignal: KILL }, (error, stdout, stderr) =>
+        resolve({ end: endOf(file, error, options), stdout, stderr }),
+      )
+      // EPIPE: the command exited without reading all of its input. Its exit code is what counts.
+      child.stdin?.on('error', () => {})
+      child.stdin?.end(input)
+    } catch (error) {
+      // Node.js throws some errors synchronously, such as E2BIG.
+      resolve(notStarted(file, error))
+    }
+  })
+}
+
+/**
+ * Blocks the whole process. Only for commands that take milliseconds, where the steps around them
+ * must not be interleaved with others.
+ */
+export function runCommandSync(file: string, args: readonly string[], options: SyncCommandOptions): CommandResult {
+  const { timeoutMs: timeout, maxOutputBytes: maxBuffer, env, descriptors = [] } = options
+  try {
+    const result = spawnSync(file, [...args], {
+      ...{ env, timeout, maxBuffer, killSignal: KILL, encoding: 'utf8' },
+      stdio: ['ignore', 'pipe', 'pipe', ...descriptors],
+    })
+    // null if the command was not started. The last read before it is killed may exceed the limit.
+    const [, stdout, stderr] = (result.output ?? []).map((text) => text?.slice(0, maxBuffer))
+    return { end: syncEndOf(file, result, options), stdout: stdout ?? '', stderr: stderr ?? '' }
+  } catch (error) {
+    return notStarted(file, error)
+  }
+}
+
+/** Whether the command exited with code 0. */
+export function succeeded({ end }: CommandResult): boolean {
+  return end.kind === 'exited' && end.code === 0
+}
+
+/** Why a command failed: its own error message, if it exited by itself and printed one. */
+export function describeFailure({ end, stderr }: CommandResult): string {
+  const message = stderr.trim().slice(0, MOST_QUOTED)
+  return (end.kind === 'exited' || end.kind === 'signalled') && message !== '' ? message : describeEnd(end)
+}
+
+export function describeEnd(end: CommandEnd): string {
+  switch (end.kind) {
+    case 'exited':
+      return `exit code ${end.code}`
+    case 'signalled':
+      return `killed by ${end.signal}`
+    case 'timed-out':
+      return `timed out after ${end.timeoutMs / 1000} s`
+    case 'too-much-output':
+      return `more than ${end.maxOutputBytes / 1024} KiB of output`
+    case 'aborted':
+      return 'aborted'
+    case 'not-started':
+      return `cannot start ${end.file}: ${end.code}`
+  }
+}
+
+function endOf(file: string, error: ExecFileException | null, { timeoutMs, maxOutputBytes }: CommandLimits): CommandEnd {
+  if (error === null) return { kind: 'exited', code: 0 }
+  // It exited by itself, even if the time limit expired at the same moment.
+  if (typeof error.code === 'number') return { kind: 'exited', code: error.code }
+  switch (errorCode(error)) {
+    case 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER':
+      return { kind: 'too-much-output', maxOutputBytes }
+    case 'ABORT_ERR':
+      return { kind: 'aborted' }
+    case undefined:
+      return error.killed === true ? { kind: 'timed-out', timeoutMs } : { kind: 'signalled', signal: String(error.signal) }
+    default:
+      return notStarted(file, error).end
+  }
+}
+
+function syncEndOf(file: string, result: SpawnSyncReturns<string>, { timeoutMs, maxOutputBytes }: CommandLimits): CommandEnd {
+  const { error, status, signal } = result
+  if (error === undefined) return status === null ? { kind: 'signalled', signal: String(signal) } : { kind: 'exited', code: status }
+  switch (errorCode(error)) {
+    case 'ENOBUFS':
+      return { kind: 'too-much-output', maxOutputBytes }
+    case 'ETIMEDOUT':
+      return { kind: 'timed-out', timeoutMs }
+    default:
+      return notStarted(file, error).end
+  }
+}
+
+function notStarted(file: string, error: unknown): CommandResult {
+  return { end: { kind: 'not-started', file, code: errorCode(error) ?? errorMessage(error) }, stdout: '', stderr: '' }
+}

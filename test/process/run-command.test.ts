@@ -1,0 +1,145 @@
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import t from 'tap'
+import {
+  type CommandEnd,
+  type CommandResult,
+  describeEnd,
+  describeFailure,
+  runCommand,
+  runCommandSync,
+  succeeded,
+} from '../../src/process/run-command.ts'
+
+const LIMITS = { timeoutMs: 60_000, maxOutputBytes: 1 << 16 }
+const node = (program: string) => ['-e', program] as const
+/** Prints `bytes` to a stream, then waits to be killed. */
+const flood = (stream: 'stdout' | 'stderr', bytes: number) =>
+  node(`process.${stream}.write('x'.repeat(${bytes})); setInterval(() => {}, 1000)`)
+const HANG = node('setInterval(() => {}, 1000)')
+
+/** Both variants, under one test each. */
+const VARIANTS = [
+  ['runCommand', runCommand],
+  ['runCommandSync', async (...parameters: Parameters<typeof runCommandSync>): Promise<CommandResult> => runCommandSync(...parameters)],
+] as const
+
+for (const [name, run] of VARIANTS) {
+  t.test(`${name}: exit codes and output`, async (t) => {
+    t.strictSame(await run('/bin/true', [], LIMITS), { end: { kind: 'exited', code: 0 }, stdout: '', stderr: '' })
+    t.match(await run('/bin/false', [], LIMITS), { end: { kind: 'exited', code: 1 } })
+    const program = node(`process.stdout.write('out'); process.stderr.write('é'); process.exitCode = 7`)
+    t.strictSame(await run(process.execPath, program, LIMITS), { end: { kind: 'exited', code: 7 }, stdout: 'out', stderr: 'é' })
+  })
+
+  t.test(`${name}: arguments are passed as they are, without a shell`, async (t) => {
+    const args = ['$HOME', 'a b', '; exit 3', '*', '']
+    const { stdout } = await run(process.execPath, ['-p', 'JSON.stringify(process.argv.slice(1))', '--', ...args], LIMITS)
+    t.strictSame(JSON.parse(stdout), args)
+  })
+
+  t.test(`${name}: a command that exceeds its time is killed`, async (t) => {
+    const startedAt = performance.now()
+    t.match(await run(process.execPath, HANG, { ...LIMITS, timeoutMs: 100 }), { end: { kind: 'timed-out', timeoutMs: 100 } })
+    t.ok(performance.now() - startedAt < 30_000)
+  })
+
+  t.test(`${name}: a command that prints too much is killed, on either stream`, async (t) => {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      const result = await run(process.execPath, flood(stream, 5000), { ...LIMITS, maxOutputBytes: 1000 })
+      t.strictSame(result.end, { kind: 'too-much-output', maxOutputBytes: 1000 }, stream)
+      t.ok(result[stream].length <= 1000, 'the output is cut at the limit')
+    }
+    const { end, stdout } = await run(process.execPath, node(`process.stdout.write('x'.repeat(1000))`), { ...LIMITS, maxOutputBytes: 1000 })
+    t.strictSame(end, { kind: 'exited', code: 0 }, 'exactly the limit is not too much')
+    t.equal(stdout.length, 1000)
+  })
+
+  t.test(`${name}: a command that cannot be started`, async (t) => {
+    const directory = t.testdir({ plain: 'no program' })
+    for (const [file, code] of [
+      ['/no/such/command', 'ENOENT'],
+      [join(directory, 'plain'), 'EACCES'],
+    ] as const) {
+      t.strictSame(await run(file, [], LIMITS), { end: { kind: 'not-started', file, code }, stdout: '', stderr: '' })
+    }
+    t.match(await run('/bin/true', ['x'.repeat(4 << 20)], LIMITS), { end: { kind: 'not-started', code: 'E2BIG' } })
+    t.match(await run('/bin/true', ['a\0b'], LIMITS), { end: { kind: 'not-started', code: 'ERR_INVALID_ARG_VALUE' } })
+  })
+
+  t.test(`${name}: a command that a signal ends`, async (t) => {
+    const program = node(`process.stderr.write('dying', () => process.kill(process.pid, 'SIGKILL'))`)
+    t.strictSame(await run(process.execPath, program, LIMITS), {
+      end: { kind: 'signalled', signal: 'SIGKILL' },
+      stdout: '',
+      stderr: 'dying',
+    })
+  })
+
+  t.test(`${name}: env replaces the environment; without it the command inherits`, async (t) => {
+    process.env.RUN_COMMAND_TEST = 'inherited'
+    t.teardown(() => delete process.env.RUN_COMMAND_TEST)
+    const print = node(`process.stdout.write(String(process.env.RUN_COMMAND_TEST))`)
+    t.match(await run(process.execPath, print, LIMITS), { stdout: 'inherited' })
+    t.match(await run(process.execPath, print, { ...LIMITS, env: { PATH: '/bin' } }), { stdout: 'undefined' })
+    t.match(await run('true', [], { ...LIMITS, env: { PATH: '/nowhere' } }), { end: { kind: 'not-started', code: 'ENOENT' } })
+  })
+
+  t.test(`${name}: standard input is empty`, async (t) => {
+    t.match(await run('/bin/cat', [], LIMITS), { end: { kind: 'exited', code: 0 }, stdout: '' })
+  })
+}
+
+t.test('standard input and working directory', async (t) => {
+  t.match(await runCommand('/bin/cat', [], { ...LIMITS, input: 'to be read' }), { stdout: 'to be read' })
+  t.match(await runCommand('/bin/pwd', [], { ...LIMITS, cwd: '/' }), { stdout: '/\n' })
+  const unread = await runCommand('/bin/true', [], { ...LIMITS, input: 'x'.repeat(1 << 20) })
+  t.ok(succeeded(unread), 'input that the command does not read is no failure')
+})
+
+t.test('an aborted command is killed', async (t) => {
+  const controller = new AbortController()
+  const running = runCommand(process.execPath, HANG, { ...LIMITS, signal: controller.signal })
+  setTimeout(() => controller.abort(), 50)
+  t.match(await running, { end: { kind: 'aborted' } })
+  t.match(
+    await runCommand(process.execPath, HANG, { ...LIMITS, signal: controller.signal }),
+    { end: { kind: 'aborted' } },
+    'before it starts',
+  )
+})
+
+t.test('open files are handed to a command, which shares them', async (t) => {
+  const path = join(t.testdir({ file: '' }), 'file')
+  const descriptor = openSync(path, 'a')
+  const program = node(`require('node:fs').writeSync(3, 'written by the child')`)
+  t.match(runCommandSync(process.execPath, program, { ...LIMITS, descriptors: [descriptor] }), { end: { kind: 'exited', code: 0 } })
+  closeSync(descriptor)
+  t.equal(readFileSync(path, 'utf8'), 'written by the child')
+})
+
+t.test('only exit code 0 is success', async (t) => {
+  const result = (end: CommandEnd): CommandResult => ({ end, stdout: '', stderr: '' })
+  t.equal(succeeded(result({ kind: 'exited', code: 0 })), true)
+  t.equal(succeeded(result({ kind: 'exited', code: 1 })), false)
+  t.equal(succeeded(result({ kind: 'aborted' })), false)
+})
+
+t.test('how ends are described', async (t) => {
+  const ends: [CommandEnd, string][] = [
+    [{ kind: 'exited', code: 3 }, 'exit code 3'],
+    [{ kind: 'signalled', signal: 'SIGSEGV' }, 'killed by SIGSEGV'],
+    [{ kind: 'timed-out', timeoutMs: 1500 }, 'timed out after 1.5 s'],
+    [{ kind: 'too-much-output', maxOutputBytes: 1 << 20 }, 'more than 1024 KiB of output'],
+    [{ kind: 'aborted' }, 'aborted'],
+    [{ kind: 'not-started', file: '/no/command', code: 'ENOENT' }, 'cannot start /no/command: ENOENT'],
+  ]
+  for (const [end, text] of ends) {
+    t.equal(describeEnd(end), text)
+    t.equal(describeFailure({ end, stdout: 'ignored', stderr: ' \n' }), text)
+  }
+  const stderr = `\n${'x'.repeat(600)}\n`
+  t.equal(describeFailure({ end: { kind: 'exited', code: 1 }, stdout: '', stderr }), 'x'.repeat(500), "the command's own message, cut")
+  t.equal(describeFailure({ end: { kind: 'timed-out', timeoutMs: 2000 }, stdout: '', stderr }), 'timed out after 2 s')
+})
