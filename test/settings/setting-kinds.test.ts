@@ -102,8 +102,8 @@ t.test('lists of changes', async (t) => {
   t.same(read(changePatternsKind, ''), [])
   t.same(read(changePatternsKind, 'maxPods, class:reboot,tls*'), ['maxPods', 'class:reboot', 'tls*'])
   t.match(read(changePatternsKind, 'maxPods,'), 'contains an empty item')
-  t.match(read(changePatternsKind, 'maxPod'), 'did you mean maxPods')
-  t.match(read(changePatternsKind, 'class:rebot'), 'did you mean class:reboot')
+  t.match(read(changePatternsKind, 'maxPod'), 'the nearest one is maxPods')
+  t.match(read(changePatternsKind, 'class:rebot'), 'the nearest one is class:reboot')
   t.equal(changePatternsKind.show(['maxPods', 'port']), 'maxPods,port')
 })
 

@@ -5,276 +5,7 @@
  * Make sure to inspect the output below.  Do not ignore changes!
  */
 'use strict'
-exports[`test/cli/plan.test.ts > TAP > what people see > a config that preflight refuses 1`] = `
-Node             node-1
-Agent            running (pid 812)
-Kubelet          running: active (running)
-Wanted           kube-system/my-node-config:kubelet  200  uid-1
-Assigned         kube-system/my-node-config:kubelet  100  uid-1
-Active           kube-system/my-node-config:kubelet  100  uid-1
-Last known good  kube-system/my-node-config:kubelet  100  uid-1
-
-The agent would, if all goes well:
-1  now   assign kube-system/my-node-config:kubelet@200
-2  now   check kube-system/my-node-config:kubelet@200: refused
-   then  fallen-back: kube-system/my-node-config:kubelet@100 runs in place of what is assigned
-Kubelet is not restarted.
-
-Preflight of configmap/kube-system/my-node-config:kubelet: refused
-
-configmap/kube-system/my-node-config:kubelet:3:1: error: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number [fields/range]
-   3 | kubeAPIQPS: -1
-     | ^~~~~~~~~~
-
-configmap/kube-system/my-node-config:kubelet:4:1: warning: unknown field maxPod: kubelet ignores it [fields/unknown-key]
-   4 | maxPod: 64
-     | ^~~~~~
-     = did you mean maxPods?
-
-fields   refused       2 fields checked against the rules of every kubelet version
-kubelet  cannot judge  no kubelet is available
-
-What changes:
-   FIELD       BEFORE   AFTER        RISK  POLICY
-~  kubeAPIQPS  50       -1           load  allowed
-+  maxPod      not set  (not shown)  none  allowed
-
-load  shifts load: on the node, the container runtime, the registry or the API server
-none  no effect: this kubelet does not know the field and ignores it
-
-`
-
-exports[`test/cli/plan.test.ts > TAP > what people see > a new version 1`] = `
-Node             node-1
-Agent            running (pid 812)
-Kubelet          running: active (running)
-Wanted           kube-system/my-node-config:kubelet  200  uid-1
-Assigned         kube-system/my-node-config:kubelet  100  uid-1
-Active           kube-system/my-node-config:kubelet  100  uid-1
-Last known good  kube-system/my-node-config:kubelet  100  uid-1
-
-The agent would, if all goes well:
-1  now       assign kube-system/my-node-config:kubelet@200
-2  now       check kube-system/my-node-config:kubelet@200: accepted
-3  now       waits its turn to use kube-system/my-node-config:kubelet@200: edits are spread over 10m
-4  in 3m36s  make kube-system/my-node-config:kubelet@200 what kubelet starts with
-5  in 3m36s  restart kubelet to use kube-system/my-node-config:kubelet@200
-   then      in-trial: trial of kube-system/my-node-config:kubelet@200
-Kubelet is restarted in 3m36s.
-It becomes last-known-good after 10m of healthy running.
-
-Preflight of configmap/kube-system/my-node-config:kubelet: accepted
-
-fields   accepted      1 field checked against the rules of every kubelet version
-kubelet  cannot judge  no kubelet is available
-
-What changes:
-   FIELD    BEFORE  AFTER  RISK           POLICY
-~  maxPods  110     64     pod-admission  allowed
-
-pod-admission  running pods may fail admission when kubelet restarts, and are then killed
-
-`
-
-exports[`test/cli/plan.test.ts > TAP > what people see > another config 1`] = `
-Node             node-1
-Agent            running (pid 812)
-Kubelet          running: active (running)
-Wanted           kube-system/other:kubelet           7    uid-2
-Assigned         kube-system/my-node-config:kubelet  100  uid-1
-Active           kube-system/my-node-config:kubelet  100  uid-1
-Last known good  kube-system/my-node-config:kubelet  100  uid-1
-
-The agent would, if all goes well:
-1  now   assign kube-system/other:kubelet@7
-2  now   check kube-system/other:kubelet@7: accepted
-3  now   make kube-system/other:kubelet@7 what kubelet starts with
-4  now   restart kubelet to use kube-system/other:kubelet@7
-   then  in-trial: trial of kube-system/other:kubelet@7
-Kubelet is restarted at once.
-It becomes last-known-good after 10m of healthy running.
-
-Preflight of configmap/kube-system/other:kubelet: accepted
-
-fields   accepted      1 field checked against the rules of every kubelet version
-kubelet  cannot judge  no kubelet is available
-
-What changes:
-   FIELD    BEFORE  AFTER  RISK           POLICY
-~  maxPods  110     64     pod-admission  allowed
-
-pod-admission  running pods may fail admission when kubelet restarts, and are then killed
-
-`
-
-exports[`test/cli/plan.test.ts > TAP > what people see > back to local 1`] = `
-Node             node-1
-Agent            running (pid 812)
-Kubelet          running: active (running)
-Wanted           local
-Assigned         kube-system/my-node-config:kubelet  100  uid-1
-Active           kube-system/my-node-config:kubelet  100  uid-1
-Last known good  kube-system/my-node-config:kubelet  100  uid-1
-
-The agent would, if all goes well:
-1  now   return to the local config
-2  now   make local what kubelet starts with
-3  now   restart kubelet to use local
-   then  settled: local
-Kubelet is restarted at once.
-
-No field changes.
-
-`
-
-exports[`test/cli/plan.test.ts > TAP > what people see > kubelet stopped 1`] = `
-Node             node-1
-Agent            running (pid 812)
-Kubelet          stopped: inactive (dead)
-Wanted           kube-system/my-node-config:kubelet  200  uid-1
-Assigned         kube-system/my-node-config:kubelet  100  uid-1
-Active           none: no kubelet process
-Last known good  kube-system/my-node-config:kubelet  100  uid-1
-
-The agent would, if all goes well:
-1  now     assign kube-system/my-node-config:kubelet@200
-2  now     check kube-system/my-node-config:kubelet@200: accepted
-3  now     waits its turn to use kube-system/my-node-config:kubelet@200: edits are spread over 2m
-4  in 44s  make kube-system/my-node-config:kubelet@200 what kubelet starts with
-   then    kubelet-stopped: kubelet is stopped; its next start uses kube-system/my-node-config:kubelet@200
-Kubelet is not restarted.
-
-Preflight of configmap/kube-system/my-node-config:kubelet: accepted
-
-fields   accepted      1 field checked against the rules of every kubelet version
-kubelet  cannot judge  no kubelet is available
-
-What changes:
-   FIELD    BEFORE  AFTER  RISK           POLICY
-~  maxPods  110     64     pod-admission  allowed
-
-pod-admission  running pods may fail admission when kubelet restarts, and are then killed
-
-`
-
-exports[`test/cli/plan.test.ts > TAP > what people see > not wired 1`] = `
-Node             node-1
-Agent            running (pid 812)
-Kubelet          running: active (running)
-Wanted           kube-system/my-node-config:kubelet  200  uid-1
-Assigned         local
-Active           local
-Last known good  local
-
-The agent would, if all goes well:
-1  now   assign kube-system/my-node-config:kubelet@200
-   then  blocked: systemd has not read the drop-in
-Kubelet is not restarted.
-
-Preflight of configmap/kube-system/my-node-config:kubelet: accepted
-
-fields   accepted      0 fields checked against the rules of every kubelet version
-kubelet  cannot judge  no kubelet is available
-
-No field changes.
-
-`
-
-exports[`test/cli/plan.test.ts > TAP > what people see > nothing to do 1`] = `
-Node             node-1
-Agent            running (pid 812)
-Kubelet          running: active (running)
-Wanted           kube-system/my-node-config:kubelet  100  uid-1
-Assigned         kube-system/my-node-config:kubelet  100  uid-1
-Active           kube-system/my-node-config:kubelet  100  uid-1
-Last known good  kube-system/my-node-config:kubelet  100  uid-1
-
-The agent would do nothing.
-  now  settled: kube-system/my-node-config:kubelet@100
-Kubelet is not restarted.
-
-Preflight of configmap/kube-system/my-node-config:kubelet: accepted
-
-fields   accepted      1 field checked against the rules of every kubelet version
-kubelet  cannot judge  no kubelet is available
-
-No field changes.
-
-`
-
-exports[`test/cli/plan.test.ts > TAP > what people see > paused 1`] = `
-Node             node-1
-Agent            running (pid 812)
-Kubelet          running: active (running)
-Wanted           kube-system/my-node-config:kubelet  200  uid-1
-Assigned         kube-system/my-node-config:kubelet  100  uid-1
-Active           kube-system/my-node-config:kubelet  100  uid-1
-Last known good  kube-system/my-node-config:kubelet  100  uid-1
-Hold             paused, until resume
-
-The agent would, if all goes well:
-1  now   assign kube-system/my-node-config:kubelet@200
-   then  paused: paused on the node; wanted is kube-system/my-node-config:kubelet@200
-Kubelet is not restarted.
-
-After resume, it would, if all goes well:
-1  now     assign kube-system/my-node-config:kubelet@200
-2  now     check kube-system/my-node-config:kubelet@200: accepted
-3  now     waits its turn to use kube-system/my-node-config:kubelet@200: edits are spread over 2m
-4  in 44s  make kube-system/my-node-config:kubelet@200 what kubelet starts with
-5  in 44s  restart kubelet to use kube-system/my-node-config:kubelet@200
-   then    in-trial: trial of kube-system/my-node-config:kubelet@200
-Kubelet is restarted in 44s.
-It becomes last-known-good after 10m of healthy running.
-
-Preflight of configmap/kube-system/my-node-config:kubelet: accepted
-
-fields   accepted      1 field checked against the rules of every kubelet version
-kubelet  cannot judge  no kubelet is available
-
-What changes:
-   FIELD    BEFORE  AFTER  RISK           POLICY
-~  maxPods  110     64     pod-admission  allowed
-
-pod-admission  running pods may fail admission when kubelet restarts, and are then killed
-
-`
-
-exports[`test/cli/plan.test.ts > TAP > what people see > the API server is away 1`] = `
-Node             node-1
-Agent            running (pid 812)
-Kubelet          running: active (running)
-Wanted           unknown: Node node-1 cannot be read: connection refused
-Assigned         kube-system/my-node-config:kubelet  100  uid-1
-Active           kube-system/my-node-config:kubelet  100  uid-1
-Last known good  kube-system/my-node-config:kubelet  100  uid-1
-
-The agent would do nothing.
-  now  settled: kube-system/my-node-config:kubelet@100
-Kubelet is not restarted.
-
-What would change cannot be told: what is assigned to this node cannot be told: Node node-1 cannot be read: connection refused
-
-`
-
-exports[`test/cli/plan.test.ts > TAP > what people see > the ConfigMap is gone 1`] = `
-Node             node-1
-Agent            running (pid 812)
-Kubelet          running: active (running)
-Wanted           unknown: kube-system/my-node-config:kubelet: it does not exist
-Assigned         kube-system/my-node-config:kubelet  100  uid-1
-Active           kube-system/my-node-config:kubelet  100  uid-1
-Last known good  kube-system/my-node-config:kubelet  100  uid-1
-
-The agent would do nothing.
-  now  settled: kube-system/my-node-config:kubelet@100
-Kubelet is not restarted.
-
-What would change cannot be told: configmap/kube-system/my-node-config:kubelet: it does not exist
-
-`
-
-exports[`test/cli/plan.test.ts > TAP > what programs see > must match snapshot 1`] = `
+exports[`test/cli/commands/plan.test.ts > TAP > prints JSON for programs > must match snapshot 1`] = `
 {
   "apiVersion": "kubelet-cfg-agent.io/v1alpha1",
   "kind": "Plan",
@@ -396,5 +127,274 @@ exports[`test/cli/plan.test.ts > TAP > what programs see > must match snapshot 1
   ],
   "changesDetail": null
 }
+
+`
+
+exports[`test/cli/commands/plan.test.ts > TAP > prints the plan for people > a config that preflight refuses 1`] = `
+Node             node-1
+Agent            running (pid 812)
+Kubelet          running: active (running)
+Wanted           kube-system/my-node-config:kubelet  200  uid-1
+Assigned         kube-system/my-node-config:kubelet  100  uid-1
+Active           kube-system/my-node-config:kubelet  100  uid-1
+Last known good  kube-system/my-node-config:kubelet  100  uid-1
+
+The agent would, if all goes well:
+1  now   assign kube-system/my-node-config:kubelet@200
+2  now   check kube-system/my-node-config:kubelet@200: refused
+   then  fallen-back: kube-system/my-node-config:kubelet@100 runs in place of what is assigned
+Kubelet is not restarted.
+
+Preflight of configmap/kube-system/my-node-config:kubelet: refused
+
+configmap/kube-system/my-node-config:kubelet:3:1: error: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number [fields/range]
+   3 | kubeAPIQPS: -1
+     | ^~~~~~~~~~
+
+configmap/kube-system/my-node-config:kubelet:4:1: warning: unknown field maxPod: kubelet ignores it [fields/unknown-key]
+   4 | maxPod: 64
+     | ^~~~~~
+     = did you mean maxPods?
+
+fields   refused      2 fields checked against the rules of every kubelet version
+kubelet  not checked  no kubelet is available
+
+What changes:
+   FIELD       BEFORE   AFTER        RISK  POLICY
+~  kubeAPIQPS  50       -1           load  allowed
++  maxPod      not set  (not shown)  none  allowed
+
+load  shifts load: on the node, the container runtime, the registry or the API server
+none  no effect: this kubelet does not know the field and ignores it
+
+`
+
+exports[`test/cli/commands/plan.test.ts > TAP > prints the plan for people > a new version 1`] = `
+Node             node-1
+Agent            running (pid 812)
+Kubelet          running: active (running)
+Wanted           kube-system/my-node-config:kubelet  200  uid-1
+Assigned         kube-system/my-node-config:kubelet  100  uid-1
+Active           kube-system/my-node-config:kubelet  100  uid-1
+Last known good  kube-system/my-node-config:kubelet  100  uid-1
+
+The agent would, if all goes well:
+1  now       assign kube-system/my-node-config:kubelet@200
+2  now       check kube-system/my-node-config:kubelet@200: accepted
+3  now       waits its turn to use kube-system/my-node-config:kubelet@200: edits are spread over 10m
+4  in 3m36s  make kube-system/my-node-config:kubelet@200 what kubelet starts with
+5  in 3m36s  restart kubelet to use kube-system/my-node-config:kubelet@200
+   then      in-trial: trial of kube-system/my-node-config:kubelet@200
+Kubelet is restarted in 3m36s.
+It becomes last-known-good after 10m of healthy running.
+
+Preflight of configmap/kube-system/my-node-config:kubelet: accepted
+
+fields   accepted     1 field checked against the rules of every kubelet version
+kubelet  not checked  no kubelet is available
+
+What changes:
+   FIELD    BEFORE  AFTER  RISK           POLICY
+~  maxPods  110     64     pod-admission  allowed
+
+pod-admission  running pods may fail admission when kubelet restarts, and are then killed
+
+`
+
+exports[`test/cli/commands/plan.test.ts > TAP > prints the plan for people > another config 1`] = `
+Node             node-1
+Agent            running (pid 812)
+Kubelet          running: active (running)
+Wanted           kube-system/other:kubelet           7    uid-2
+Assigned         kube-system/my-node-config:kubelet  100  uid-1
+Active           kube-system/my-node-config:kubelet  100  uid-1
+Last known good  kube-system/my-node-config:kubelet  100  uid-1
+
+The agent would, if all goes well:
+1  now   assign kube-system/other:kubelet@7
+2  now   check kube-system/other:kubelet@7: accepted
+3  now   make kube-system/other:kubelet@7 what kubelet starts with
+4  now   restart kubelet to use kube-system/other:kubelet@7
+   then  in-trial: trial of kube-system/other:kubelet@7
+Kubelet is restarted at once.
+It becomes last-known-good after 10m of healthy running.
+
+Preflight of configmap/kube-system/other:kubelet: accepted
+
+fields   accepted     1 field checked against the rules of every kubelet version
+kubelet  not checked  no kubelet is available
+
+What changes:
+   FIELD    BEFORE  AFTER  RISK           POLICY
+~  maxPods  110     64     pod-admission  allowed
+
+pod-admission  running pods may fail admission when kubelet restarts, and are then killed
+
+`
+
+exports[`test/cli/commands/plan.test.ts > TAP > prints the plan for people > back to local 1`] = `
+Node             node-1
+Agent            running (pid 812)
+Kubelet          running: active (running)
+Wanted           local
+Assigned         kube-system/my-node-config:kubelet  100  uid-1
+Active           kube-system/my-node-config:kubelet  100  uid-1
+Last known good  kube-system/my-node-config:kubelet  100  uid-1
+
+The agent would, if all goes well:
+1  now   return to the local config
+2  now   make local what kubelet starts with
+3  now   restart kubelet to use local
+   then  settled: local
+Kubelet is restarted at once.
+
+No field changes.
+
+`
+
+exports[`test/cli/commands/plan.test.ts > TAP > prints the plan for people > kubelet stopped 1`] = `
+Node             node-1
+Agent            running (pid 812)
+Kubelet          stopped: inactive (dead)
+Wanted           kube-system/my-node-config:kubelet  200  uid-1
+Assigned         kube-system/my-node-config:kubelet  100  uid-1
+Active           none: no kubelet process
+Last known good  kube-system/my-node-config:kubelet  100  uid-1
+
+The agent would, if all goes well:
+1  now     assign kube-system/my-node-config:kubelet@200
+2  now     check kube-system/my-node-config:kubelet@200: accepted
+3  now     waits its turn to use kube-system/my-node-config:kubelet@200: edits are spread over 2m
+4  in 44s  make kube-system/my-node-config:kubelet@200 what kubelet starts with
+   then    kubelet-stopped: kubelet is stopped; its next start uses kube-system/my-node-config:kubelet@200
+Kubelet is not restarted.
+
+Preflight of configmap/kube-system/my-node-config:kubelet: accepted
+
+fields   accepted     1 field checked against the rules of every kubelet version
+kubelet  not checked  no kubelet is available
+
+What changes:
+   FIELD    BEFORE  AFTER  RISK           POLICY
+~  maxPods  110     64     pod-admission  allowed
+
+pod-admission  running pods may fail admission when kubelet restarts, and are then killed
+
+`
+
+exports[`test/cli/commands/plan.test.ts > TAP > prints the plan for people > not wired 1`] = `
+Node             node-1
+Agent            running (pid 812)
+Kubelet          running: active (running)
+Wanted           kube-system/my-node-config:kubelet  200  uid-1
+Assigned         local
+Active           local
+Last known good  local
+
+The agent would, if all goes well:
+1  now   assign kube-system/my-node-config:kubelet@200
+   then  blocked: systemd has not read the drop-in
+Kubelet is not restarted.
+
+Preflight of configmap/kube-system/my-node-config:kubelet: accepted
+
+fields   accepted     0 fields checked against the rules of every kubelet version
+kubelet  not checked  no kubelet is available
+
+No field changes.
+
+`
+
+exports[`test/cli/commands/plan.test.ts > TAP > prints the plan for people > nothing to do 1`] = `
+Node             node-1
+Agent            running (pid 812)
+Kubelet          running: active (running)
+Wanted           kube-system/my-node-config:kubelet  100  uid-1
+Assigned         kube-system/my-node-config:kubelet  100  uid-1
+Active           kube-system/my-node-config:kubelet  100  uid-1
+Last known good  kube-system/my-node-config:kubelet  100  uid-1
+
+The agent would do nothing.
+  now  settled: kube-system/my-node-config:kubelet@100
+Kubelet is not restarted.
+
+Preflight of configmap/kube-system/my-node-config:kubelet: accepted
+
+fields   accepted     1 field checked against the rules of every kubelet version
+kubelet  not checked  no kubelet is available
+
+No field changes.
+
+`
+
+exports[`test/cli/commands/plan.test.ts > TAP > prints the plan for people > paused 1`] = `
+Node             node-1
+Agent            running (pid 812)
+Kubelet          running: active (running)
+Wanted           kube-system/my-node-config:kubelet  200  uid-1
+Assigned         kube-system/my-node-config:kubelet  100  uid-1
+Active           kube-system/my-node-config:kubelet  100  uid-1
+Last known good  kube-system/my-node-config:kubelet  100  uid-1
+Hold             paused, until resume
+
+The agent would, if all goes well:
+1  now   assign kube-system/my-node-config:kubelet@200
+   then  paused: paused on the node; wanted is kube-system/my-node-config:kubelet@200
+Kubelet is not restarted.
+
+After resume, it would, if all goes well:
+1  now     assign kube-system/my-node-config:kubelet@200
+2  now     check kube-system/my-node-config:kubelet@200: accepted
+3  now     waits its turn to use kube-system/my-node-config:kubelet@200: edits are spread over 2m
+4  in 44s  make kube-system/my-node-config:kubelet@200 what kubelet starts with
+5  in 44s  restart kubelet to use kube-system/my-node-config:kubelet@200
+   then    in-trial: trial of kube-system/my-node-config:kubelet@200
+Kubelet is restarted in 44s.
+It becomes last-known-good after 10m of healthy running.
+
+Preflight of configmap/kube-system/my-node-config:kubelet: accepted
+
+fields   accepted     1 field checked against the rules of every kubelet version
+kubelet  not checked  no kubelet is available
+
+What changes:
+   FIELD    BEFORE  AFTER  RISK           POLICY
+~  maxPods  110     64     pod-admission  allowed
+
+pod-admission  running pods may fail admission when kubelet restarts, and are then killed
+
+`
+
+exports[`test/cli/commands/plan.test.ts > TAP > prints the plan for people > the API server is away 1`] = `
+Node             node-1
+Agent            running (pid 812)
+Kubelet          running: active (running)
+Wanted           unknown: Node node-1 cannot be read: connection refused
+Assigned         kube-system/my-node-config:kubelet  100  uid-1
+Active           kube-system/my-node-config:kubelet  100  uid-1
+Last known good  kube-system/my-node-config:kubelet  100  uid-1
+
+The agent would do nothing.
+  now  settled: kube-system/my-node-config:kubelet@100
+Kubelet is not restarted.
+
+Cannot tell what would change: the config that is assigned to this node is unknown: Node node-1 cannot be read: connection refused
+
+`
+
+exports[`test/cli/commands/plan.test.ts > TAP > prints the plan for people > the ConfigMap is gone 1`] = `
+Node             node-1
+Agent            running (pid 812)
+Kubelet          running: active (running)
+Wanted           unknown: kube-system/my-node-config:kubelet: it does not exist
+Assigned         kube-system/my-node-config:kubelet  100  uid-1
+Active           kube-system/my-node-config:kubelet  100  uid-1
+Last known good  kube-system/my-node-config:kubelet  100  uid-1
+
+The agent would do nothing.
+  now  settled: kube-system/my-node-config:kubelet@100
+Kubelet is not restarted.
+
+Cannot tell what would change: configmap/kube-system/my-node-config:kubelet: it does not exist
 
 `

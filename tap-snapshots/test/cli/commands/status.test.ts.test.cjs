@@ -250,7 +250,7 @@ exports[`test/cli/commands/status.test.ts > TAP > prints the status for people >
 Node       node-1
 Agent      running (pid 812)
 Kubelet    running: active (running)
-State      due: drop what is held against configs: retry was asked for on the node
+State      due: drop the verdicts on configs: retry was requested on the node
 Hold       paused: no activations or restarts until resume
 Requested  rollback, retry
 Restarts   0 of at most 6 in the last hour

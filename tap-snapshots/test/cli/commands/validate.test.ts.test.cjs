@@ -5,14 +5,14 @@
  * Make sure to inspect the output below.  Do not ignore changes!
  */
 'use strict'
-exports[`test/cli/validate.test.ts > TAP > what people see > accepted 1`] = `
-fields   accepted      1 field checked against the rules of every kubelet version
-kubelet  cannot judge  no kubelet is available
+exports[`test/cli/commands/validate.test.ts > TAP > prints findings for people > accepted 1`] = `
+fields   accepted     1 field checked against the rules of every kubelet version
+kubelet  not checked  no kubelet is available
 kubelet.yaml: accepted
 
 `
 
-exports[`test/cli/validate.test.ts > TAP > what people see > in colour 1`] = `
+exports[`test/cli/commands/validate.test.ts > TAP > prints findings for people > in colour 1`] = `
 [1mx:4:1:[0m [31merror:[0m kubeAPIQPS (--kube-api-qps) -1 must not be a negative number [2m[fields/range][0m
 [2m   4 | [0mkubeAPIQPS: -1
 [2m     | [0m[1m^~~~~~~~~~[0m
@@ -27,13 +27,13 @@ exports[`test/cli/validate.test.ts > TAP > what people see > in colour 1`] = `
 [2m     | [0m[1m^~~~~~~[0m
      = keep only one of them
 
-fields   [31mrefused[0m       4 fields checked against the rules of every kubelet version
-kubelet  [33mcannot judge[0m  no kubelet is available
+fields   [31mrefused[0m      4 fields checked against the rules of every kubelet version
+kubelet  [33mnot checked[0m  no kubelet is available
 x: [31mrefused[0m: 1 error, 2 warnings
 
 `
 
-exports[`test/cli/validate.test.ts > TAP > what people see > no YAML 1`] = `
+exports[`test/cli/commands/validate.test.ts > TAP > prints findings for people > not YAML 1`] = `
 kubelet.yaml:2:1: error: Flow sequence in block collection must be sufficiently indented and end with a ] [fields/load]
    2 |
      | ^
@@ -43,7 +43,7 @@ kubelet.yaml: refused: 1 error
 
 `
 
-exports[`test/cli/validate.test.ts > TAP > what people see > refused 1`] = `
+exports[`test/cli/commands/validate.test.ts > TAP > prints findings for people > refused 1`] = `
 kubelet.yaml:4:1: error: kubeAPIQPS (--kube-api-qps) -1 must not be a negative number [fields/range]
    4 | kubeAPIQPS: -1
      | ^~~~~~~~~~
@@ -58,13 +58,13 @@ kubelet.yaml:6:1: warning: duplicate key maxPods; the last one counts [fields/re
      | ^~~~~~~
      = keep only one of them
 
-fields   refused       4 fields checked against the rules of every kubelet version
-kubelet  cannot judge  no kubelet is available
+fields   refused      4 fields checked against the rules of every kubelet version
+kubelet  not checked  no kubelet is available
 kubelet.yaml: refused: 1 error, 2 warnings
 
 `
 
-exports[`test/cli/validate.test.ts > TAP > what programs see > must match snapshot 1`] = `
+exports[`test/cli/commands/validate.test.ts > TAP > prints JSON and SARIF for programs > must match snapshot 1`] = `
 {
   "apiVersion": "kubelet-cfg-agent.io/v1alpha1",
   "kind": "ValidationReport",
