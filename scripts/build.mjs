@@ -20,6 +20,7 @@ const require = createRequire(import.meta.url)
 const clientNode = dirname(require.resolve('@kubernetes/client-node'))
 const writeFileAtomic = dirname(require.resolve('write-file-atomic'))
 const promClient = dirname(require.resolve('prom-client'))
+const pinoLib = join(dirname(require.resolve('pino')), 'lib')
 
 /** Of these, one file is taken for the whole. systeminformation is asked for memory only. */
 const PARTS = [
@@ -50,6 +51,8 @@ const EMPTY = [
   // It would take and give back a dozen signals at each write, to remove a half-written file. No signal comes in the middle of a write that is synchronous, and
   // the agent clears at its start what a kill left.
   { from: writeFileAtomic, module: 'signal-exit', contents: 'export const onExit = () => () => {}' },
+  // The worker thread of pino's transports, which the agent does not use.
+  { from: pinoLib, module: 'thread-stream', contents: 'module.exports = undefined' },
   // Metrics of its own choice, with OpenTelemetry; those of other processes; and a push to somewhere else.
   ...['./lib/defaultMetrics', './lib/cluster', './lib/pushgateway', './lib/summary'].map((module) => ({
     from: promClient,

@@ -84,7 +84,11 @@ t.test('all acts succeed', async (t) => {
   // The status and the event of one rejection are two requests: either may come first.
   t.match(text, /KubeletConfigRejected: .*it opens with { but is not JSON/)
   t.match(text, 'KubeletConfigRolledBack')
-  t.notMatch(text, /cannot (be )?(read|tell|told|serve|served|determine|inspect|notify|create)\b|not a function|undefined/, 'the self-check of the agent finds no problem')
+  t.notMatch(
+    text,
+    /cannot (be )?(read|tell|told|serve|served|determine|inspect|notify|create)\b|not a function|undefined/,
+    'the self-check of the agent finds no problem',
+  )
   t.notMatch(text, '\u001b', 'no colours if stdout is not a terminal')
 })
 
