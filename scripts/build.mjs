@@ -22,6 +22,7 @@ const require = createRequire(import.meta.url)
 const clientNode = dirname(require.resolve('@kubernetes/client-node'))
 const writeFileAtomic = dirname(require.resolve('write-file-atomic'))
 const promClient = dirname(require.resolve('prom-client'))
+const pinoLib = join(dirname(require.resolve('pino')), 'lib')
 
 /**
  * Packages of which the bundle takes one file. Of systeminformation, the agent uses only memory.
@@ -60,6 +61,8 @@ const EMPTY = [
   // file. No signal handler runs during a synchronous write, and the agent deletes at its start
   // what a kill left behind.
   { from: writeFileAtomic, module: 'signal-exit', contents: 'export const onExit = () => () => {}' },
+  // The worker thread of pino's transports, which the agent does not use.
+  { from: pinoLib, module: 'thread-stream', contents: 'module.exports = undefined' },
   // Default metrics (with OpenTelemetry), metrics of other processes, the push gateway and
   // summaries.
   ...['./lib/defaultMetrics', './lib/cluster', './lib/pushgateway', './lib/summary'].map((module) => ({

@@ -12,7 +12,7 @@ import { type AgentStart, EXIT, type ExitCode } from './cli/command.ts'
 import { wantsColor } from './cli/terminal.ts'
 import { live } from './main-life.ts'
 import { atMost, STOP_LIMIT_MS } from './main-pace.ts'
-import { LiveSettings, type SettingsParser } from './main-settings.ts'
+import { openLiveSettings, type SettingsParser } from './main-settings.ts'
 import { VERSION } from './main-version.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Settings } from './settings/settings.ts'
@@ -45,7 +45,7 @@ export async function runAgent(start: AgentStart, { clock, supervision, parser }
     log.error(taken.detail)
     return EXIT.failed
   }
-  const liveSettings = new LiveSettings(start, parser, log)
+  const liveSettings = openLiveSettings(start, parser, log)
   while (!stop.signal.aborted) {
     const why = await live({ liveSettings, heartbeat, clock, log }, stop.signal)
     if (!stop.signal.aborted) log.warn(`starting over: ${why}`)

@@ -7,11 +7,11 @@ import { watchDirectory } from './directory/watch-directory.ts'
 import type { KubeconfigFile } from './kube/kubeconfig.ts'
 import type { Identity } from './main-identity.ts'
 import type { Pace } from './main-pace.ts'
+import type { Stores } from './main-stores.ts'
 import { OverlaidSource } from './overlay/overlaid-source.ts'
 import { OverlayDirectory } from './overlay/overlay-directory.ts'
 import { readOverlayFiles } from './overlay/overlay-files.ts'
 import type { AssignmentSource } from './ports/assignment-source.ts'
-import type { Files } from './ports/files.ts'
 import type { KubeApi } from './ports/kube-api.ts'
 import type { Log } from './ports/log.ts'
 import type { Counters } from './report/counters.ts'
@@ -22,9 +22,11 @@ import { ClusterSource } from './source/cluster-source.ts'
 import { DirectorySource } from './source/directory-source.ts'
 
 export interface AssignmentWorld {
-  readonly settings: Settings
-  readonly identity: Identity
-  readonly files: Files
+  /** As of now; changes of these settings take effect when the agent is restarted. */
+  readonly settings: () => Settings
+  readonly stores: Pick<Stores, 'files'>
+  readonly nodeName: string
+  readonly identity: Pick<Identity, 'findChangeOfNode'>
   readonly kubeconfig: KubeconfigFile
   /** undefined: assignments come from a directory. */
   readonly api: KubeApi | undefined
@@ -37,22 +39,22 @@ export interface AssignmentWorld {
 }
 
 export async function openAssignment(world: AssignmentWorld): Promise<AssignmentSource> {
-  const { api, settings, pace, log } = world
+  const { api, pace, log } = world
   const source = api === undefined ? await openManifests(world) : openCluster(world, api)
-  const { overlayDir: directory } = settings
+  const { overlayDir: directory } = world.settings()
   if (directory === undefined) return source
   const loadParser = () => import('./kubelet/yaml.ts')
   const overlay = new OverlayDirectory({ directory, read: readOverlayFiles, loadParser, watch: watchDirectory, pace, log })
   return new OverlaidSource(source, overlay, log)
 }
 
-async function openManifests({ settings, identity, files, counters, pace, log }: AssignmentWorld): Promise<AssignmentSource> {
+async function openManifests({ settings, stores, nodeName, counters, pace, log }: AssignmentWorld): Promise<AssignmentSource> {
   const { parseDocuments } = await import('./kubelet/yaml.ts')
   return new DirectorySource({
-    path: settings.manifestDir ?? '',
-    nodeName: identity.nodeName,
-    channels: toChannelSettings(settings),
-    files,
+    path: settings().manifestDir ?? '',
+    nodeName,
+    channels: toChannelSettings(settings()),
+    files: stores.files,
     parse: parseDocuments,
     watch: watchDirectory,
     pace,
@@ -62,20 +64,20 @@ async function openManifests({ settings, identity, files, counters, pace, log }:
 }
 
 function openCluster(world: AssignmentWorld, api: KubeApi): AssignmentSource {
-  const { settings, identity, kubeconfig, publisher, counters, pace, log } = world
+  const { nodeName, kubeconfig, publisher, counters, pace, log } = world
   return new ClusterSource({
-    nodeName: identity.nodeName,
+    nodeName,
     api,
     pace,
     log,
     counters: { watchReconnected: () => counters.watchReconnected(), synced: () => counters.synced(Date.now()) },
     obstacle: () => kubeconfig.problem(),
-    channels: toChannelSettings(settings),
+    channels: toChannelSettings(world.settings()),
     onNode: (...seen) => publisher?.nodeObserved(...seen),
     ready: async (signal) => {
       await kubeconfig.ready(pace.sleep, signal)
       // A kubeconfig that is written later may name another node.
-      const change = identity.findChangeOfNode()
+      const change = world.identity.findChangeOfNode()
       if (change === undefined) publisher?.start()
       else world.onChangeOfIdentity(change)
     },

@@ -46,7 +46,7 @@ export async function live({ liveSettings, heartbeat, clock, log }: LifeWorld, s
   const { signal } = over
   const waker = new Waker()
   const wake = () => waker.wake()
-  const settings = () => liveSettings.current()
+  const settings = liveSettings.current
   const atStart = settings()
   const pace = paceBy(clock)
 
@@ -58,12 +58,11 @@ export async function live({ liveSettings, heartbeat, clock, log }: LifeWorld, s
   const { nodeName } = identity
   const usesApi = atStart.manifestDir === undefined
   const api = usesApi ? new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}`, wallMs: Date.now }) : undefined
-  const { counters, history, publisher, reporter, stopServing } = await openReporting({ settings, stores, nodeName, api, pace, log })
-  const assignment = await openAssignment({
-    ...{ settings: atStart, identity, files: stores.files, kubeconfig, api, publisher, counters, pace, log },
-    onChangeOfIdentity: (why) => over.abort(why),
-  })
-  const { preflight, drain, effect } = openPreflight({ settings, stores, nodeName, api, log, onChange: wake, signal })
+  const world = { settings, stores, nodeName, api, pace, log }
+  const { counters, history, publisher, reporter, stopServing } = await openReporting(world)
+  const onChangeOfIdentity = (why: string) => over.abort(why)
+  const assignment = await openAssignment({ ...world, identity, kubeconfig, publisher, counters, onChangeOfIdentity })
+  const { preflight, drain, effect } = openPreflight({ ...world, onChange: wake, signal })
   const accepted = new Map<TrialKey, Acceptance>()
   const loop = new Loop({
     observation: { ...stores, nodeName, policy: () => toPolicy(settings()), assignment, accepted, preflight, drain },

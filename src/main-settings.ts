@@ -8,38 +8,34 @@ import type { Settings } from './settings/settings.ts'
  * Parses the settings file. The YAML parser costs time and memory, so it is loaded only when there
  * is a file to parse.
  */
-export class SettingsParser {
-  #parse: ParseYaml = () => ({ ok: false, detail: 'the file appeared while the agent was starting: start the agent again' })
+export interface SettingsParser {
+  load(): Promise<void>
+  readonly parse: ParseYaml
+}
 
-  async load(): Promise<void> {
-    this.#parse = (await import('./kubelet/yaml.ts')).parseDocument
-  }
-
-  parse(text: string): ReturnType<ParseYaml> {
-    return this.#parse(text)
+export function openSettingsParser(): SettingsParser {
+  let parseYaml: ParseYaml = () => ({ ok: false, detail: 'the file appeared while the agent was starting: start the agent again' })
+  return {
+    async load() {
+      parseYaml = (await import('./kubelet/yaml.ts')).parseDocument
+    },
+    parse: (text) => parseYaml(text),
   }
 }
 
 /** The settings in force. Some of them change when the agent receives SIGHUP. */
-export class LiveSettings {
-  readonly #start: AgentStart
-  readonly #parser: SettingsParser
-  readonly #log: RereadLog
-  #current: Settings
+export interface LiveSettings {
+  readonly current: () => Settings
+  reread(): Promise<void>
+}
 
-  constructor(start: AgentStart, parser: SettingsParser, log: RereadLog) {
-    this.#start = start
-    this.#parser = parser
-    this.#log = log
-    this.#current = start.settings
-  }
-
-  current(): Settings {
-    return this.#current
-  }
-
-  async reread(): Promise<void> {
-    await this.#parser.load()
-    this.#current = rereadSettings(this.#current, () => this.#start.reread(), this.#log)
+export function openLiveSettings({ settings, reread }: AgentStart, parser: SettingsParser, log: RereadLog): LiveSettings {
+  let current = settings
+  return {
+    current: () => current,
+    async reread() {
+      await parser.load()
+      current = rereadSettings(current, reread, log)
+    },
   }
 }

@@ -8,7 +8,7 @@ import { readConfigFile } from './cli/config-file.ts'
 import { runProgram } from './cli/program.ts'
 import { wantsColor } from './cli/terminal.ts'
 import { runAgent } from './main-agent.ts'
-import { SettingsParser } from './main-settings.ts'
+import { openSettingsParser } from './main-settings.ts'
 import { VERSION } from './main-version.ts'
 import { configPath } from './settings/resolve-settings.ts'
 import { BootClock } from './systemd/boot-clock.ts'
@@ -21,7 +21,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 
 const args = process.argv.slice(2)
 const clock = new BootClock()
-const parser = new SettingsParser()
+const parser = openSettingsParser()
 const terminal = {
   out: (text: string) => void process.stdout.write(text),
   err: (text: string) => void process.stderr.write(text),
@@ -34,7 +34,7 @@ const code = await runProgram(args, {
   build: { version: VERSION, platform: `node ${process.versions.node}, ${process.platform}/${process.arch}` },
   terminal,
   env: () => process.env,
-  readConfigFile: (path) => readConfigFile(path, (text) => parser.parse(text)),
+  readConfigFile: (path) => readConfigFile(path, parser.parse),
   // Loaded only when a command asks for it.
   openNode: async (settings) => (await import('./main-commands.ts')).openNode(settings, { clock, terminal, version: VERSION }),
   runAgent: (start) => runAgent(start, { clock, supervision, parser }),
