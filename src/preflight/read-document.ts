@@ -4,7 +4,7 @@
  */
 
 import { findProblem, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
-import { findOffset, type JsonLayout, layOut, parseJson } from '../kubelet/json.ts'
+import { findOffset, layOut, parseJson } from '../kubelet/json.ts'
 import { isObject } from '../values/is-object.ts'
 import type { ConfigDocument } from './document.ts'
 import type { Position } from './finding.ts'
@@ -31,25 +31,40 @@ async function readYaml(text: string): Promise<DocumentResult> {
 function readJson(text: string): DocumentResult {
   const parsed = parseJson(text)
   if (!parsed.ok) {
-    const position = parsed.offset === undefined ? undefined : placeOf(text, parsed.offset)
+    const position = parsed.offset === undefined ? undefined : placesIn(text)(parsed.offset)
     return { ok: false, detail: parsed.detail, position }
   }
   const problem = findProblem(parsed.value, text)
   const layout = layOut(text)
-  const locate: ConfigDocument['locate'] = (path) => locateIn(text, layout, path)
+  const placeOf = placesIn(text)
+  const locate: ConfigDocument['locate'] = (path) => {
+    const offset = path.length === 0 ? undefined : findOffset(layout, path)
+    return offset === undefined ? undefined : placeOf(offset)
+  }
   if (problem !== undefined) return { ok: false, detail: problem.detail, position: locate(problem.path) }
-  const repeated = layout.repeated.map(({ path, offset }) => ({ path, position: placeOf(text, offset) }))
+  const repeated = layout.repeated.map(({ path, offset }) => ({ path, position: placeOf(offset) }))
   return { ok: true, document: { text, config: asConfig(parsed.value), locate, repeated } }
 }
 
-function locateIn(text: string, layout: JsonLayout, path: readonly (string | number)[]): Position | undefined {
-  const offset = path.length === 0 ? undefined : findOffset(layout, path)
-  return offset === undefined ? undefined : placeOf(text, offset)
+/** Where an offset stands. The text is searched for line ends once, at the first question: a long text can hold thousands of repeated keys. */
+function placesIn(text: string): (offset: number) => Position {
+  let lineStarts: number[] | undefined
+  return (offset) => {
+    lineStarts ??= [0, ...Array.from(text.matchAll(/\n/g), ({ index }) => index + 1)]
+    const line = countUpTo(lineStarts, offset)
+    return { line, column: offset - (lineStarts[line - 1] ?? 0) + 1 }
+  }
 }
 
-function placeOf(text: string, offset: number): Position {
-  const before = text.slice(0, offset)
-  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
+/** How many of the ascending numbers are at most `limit`. */
+function countUpTo(ascending: readonly number[], limit: number): number {
+  let [low, high] = [0, ascending.length]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if ((ascending[middle] ?? limit) <= limit) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 function asConfig(value: unknown): KubeletConfig {
