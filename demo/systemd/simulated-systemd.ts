@@ -6,7 +6,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -53,7 +53,8 @@ export interface SimulatedSystemd {
 export async function startSimulatedSystemd(options: SimulatedSystemdOptions): Promise<SimulatedSystemd> {
   await mkdir(options.dir, { recursive: true })
   const program = join(options.dir, 'kubelet.cjs')
-  await buildKubelet(program)
+  kubelet ??= buildKubelet()
+  await writeFile(program, await kubelet)
   // The agent reads the identity of kubelet's binary, so it must exist.
   const unit = { ...options.unit, path: program, words: [program, ...options.unit.words.slice(1)] }
   const supervisor = new Supervisor({ ...options, unit }, program)
@@ -200,9 +201,13 @@ class Supervisor {
   }
 }
 
-function buildKubelet(outfile: string): Promise<unknown> {
+let kubelet: Promise<string> | undefined
+
+async function buildKubelet(): Promise<string> {
   const entry = fileURLToPath(new URL('./simulated-kubelet.ts', import.meta.url))
-  return build({ entryPoints: [entry], outfile, bundle: true, platform: 'node', target: 'node20', format: 'cjs', logLevel: 'error' })
+  const options = { bundle: true, platform: 'node', target: 'node20', format: 'cjs', logLevel: 'error', write: false } as const
+  const { outputFiles } = await build({ ...options, entryPoints: [entry] })
+  return outputFiles[0]?.text ?? ''
 }
 
 function answer(code: number, text: string): SystemctlAnswer {

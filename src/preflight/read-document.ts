@@ -5,8 +5,8 @@
  */
 
 import { EMPTY_CONFIG, findProblem, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
-import { findOffset, type JsonLayout, layOut, parseJson } from '../kubelet/json.ts'
-import { positionAt } from '../kubelet/text-position.ts'
+import { findOffset, layOut, parseJson } from '../kubelet/json.ts'
+import { positionsIn } from '../kubelet/text-position.ts'
 import { isObject } from '../values/is-object.ts'
 import type { ConfigDocument } from './document.ts'
 import type { Position } from './finding.ts'
@@ -33,22 +33,21 @@ async function readYaml(text: string): Promise<DocumentResult> {
 function readJson(text: string): DocumentResult {
   const parsed = parseJson(text)
   if (!parsed.ok) {
-    const position = parsed.offset === undefined ? undefined : positionAt(text, parsed.offset)
+    const position = parsed.offset === undefined ? undefined : positionsIn(text)(parsed.offset)
     return { ok: false, detail: parsed.detail, position }
   }
   const problem = findProblem(parsed.value, text)
   const layout = layOut(text)
-  const locate: ConfigDocument['locate'] = (path) => locateIn(text, layout, path)
+  const positionOf = positionsIn(text)
+  const locate: ConfigDocument['locate'] = (path) => {
+    const offset = path.length === 0 ? undefined : findOffset(layout, path)
+    return offset === undefined ? undefined : positionOf(offset)
+  }
   if (problem !== undefined) return { ok: false, detail: problem.detail, position: locate(problem.path) }
-  const repeated = layout.repeated.map(({ path, offset }) => ({ path, position: positionAt(text, offset) }))
+  const repeated = layout.repeated.map(({ path, offset }) => ({ path, position: positionOf(offset) }))
   return { ok: true, document: { text, config: asConfig(parsed.value), locate, repeated } }
 }
 
-function locateIn(text: string, layout: JsonLayout, path: readonly (string | number)[]): Position | undefined {
-  const offset = path.length === 0 ? undefined : findOffset(layout, path)
-  return offset === undefined ? undefined : positionAt(text, offset)
-}
-
 function asConfig(value: unknown): KubeletConfig {
-  return isObject(value) ? value : {}
+  return isObject(value) ? value : EMPTY_CONFIG
 }

@@ -1,13 +1,14 @@
 /**
- * Loads TypeScript: esbuild removes the types, and the result is kept in .tap/transpiled under a hash of the text. tap's own plugin
- * compiles every module again in each of its processes, which costs more CPU than most test files themselves.
+ * Loads TypeScript: esbuild removes the types, and .tap/transpiled keeps the result under a hash of the text. tap's own plugin compiles
+ * every module again in each of its processes, which costs more CPU than most test files themselves.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const CACHE = fileURLToPath(new URL('../../.tap/transpiled/', import.meta.url))
-const OPTIONS = {
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const CACHE = `${ROOT}.tap/transpiled/`
+const TRANSPILE = {
   loader: 'ts',
   format: 'esm',
   target: 'node20',
@@ -16,31 +17,47 @@ const OPTIONS = {
   tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
 }
 
+/** This package has thousands of modules, and loading them one by one takes seconds. The tests get it as one module, as the release does. */
+const BUNDLED = '@kubernetes/client-node'
+const BUNDLE = {
+  stdin: { contents: `export { KubeConfig } from '${BUNDLED}'`, resolveDir: ROOT },
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  banner: { js: "import { createRequire } from 'node:module'\nconst require = createRequire(import.meta.url)" },
+  write: false,
+}
+
 export async function load(url, context, nextLoad) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return nextLoad(url, context)
   const text = readFileSync(fileURLToPath(url), 'utf8')
-  const key = createHash('sha256')
-    .update(JSON.stringify([url, text, OPTIONS]))
-    .digest('hex')
-  const path = `${CACHE}${key}.mjs`
-  return { format: 'module', source: read(path) ?? (await transpile(url, text, path)), shortCircuit: true }
-}
-
-function read(path) {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined
+  const path = cachePath(url, text, TRANSPILE)
+  if (!existsSync(path)) {
+    const { transform } = await import('esbuild')
+    write(path, (await transform(text, { ...TRANSPILE, sourcefile: url })).code)
   }
+  return { format: 'module', source: readFileSync(path, 'utf8'), shortCircuit: true }
 }
 
-async function transpile(url, text, path) {
-  const { transform } = await import('esbuild')
-  const { code } = await transform(text, { ...OPTIONS, sourcefile: url })
-  // Several processes may write the same file at the same time.
+export async function resolve(specifier, context, nextResolve) {
+  if (specifier !== BUNDLED) return nextResolve(specifier, context)
+  const path = cachePath(readFileSync(`${ROOT}node_modules/${BUNDLED}/package.json`, 'utf8'), BUNDLE)
+  if (!existsSync(path)) {
+    const { build } = await import('esbuild')
+    write(path, (await build(BUNDLE)).outputFiles[0].text)
+  }
+  return { url: pathToFileURL(path).href, format: 'module', shortCircuit: true }
+}
+
+function cachePath(...inputs) {
+  return `${CACHE}${createHash('sha256').update(JSON.stringify(inputs)).digest('hex')}.mjs`
+}
+
+/** Several processes may write the same file at the same time. */
+function write(path, text) {
   const unfinished = `${path}.${process.pid}`
   mkdirSync(CACHE, { recursive: true })
-  writeFileSync(unfinished, code)
+  writeFileSync(unfinished, text)
   renameSync(unfinished, path)
-  return code
 }
