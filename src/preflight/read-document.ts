@@ -49,5 +49,5 @@ function readJson(text: string): DocumentResult {
 }
 
 function asConfig(value: unknown): KubeletConfig {
-  return isObject(value) ? value : EMPTY_CONFIG
+  return isObject(value) ? value : {}
 }
