@@ -11,8 +11,6 @@ import ts from 'typescript'
 
 const SRC = resolve(import.meta.dirname, '../src')
 const MOST_LINES = 320
-/** One function that names every part of the agent once. */
-const MOST_LINES_OF_COMPOSITION = 400
 
 /** From the ground up: a folder imports only from floors below its own. `.` holds the composition, the only place where adapters meet. */
 const FLOORS: readonly (readonly string[])[] = [
@@ -307,6 +305,6 @@ t.test('every module opens with a paragraph that says what it is', async (t) => 
 t.test(`no module is longer than ${MOST_LINES} lines`, async (t) => {
   for (const { name, text } of each) {
     const lines = text.trimEnd().split('\n').length
-    t.ok(lines <= (isComposition(name) ? MOST_LINES_OF_COMPOSITION : MOST_LINES), `${name}: ${lines}`)
+    t.ok(lines <= MOST_LINES, `${name}: ${lines}`)
   }
 })

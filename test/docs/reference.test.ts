@@ -141,7 +141,7 @@ t.test("the README's piece of the demo has the titles and errors that the demo p
 
 /** What pages quote of the program's output that no test runs: the parts that never vary. */
 const QUOTED: readonly string[] = [
-  ' takes its config through ',
+  ' gets its config through ',
   'runs the checkpoint ',
   'root; may write ',
   'names a cgroup that does not exist: kubelet does not start',
@@ -152,12 +152,12 @@ const QUOTED: readonly string[] = [
   ' has passed its trial',
   'was refused before a restart',
   'waiting for the assignment: ',
-  'kubelet runs something else than its config says: ',
+  "kubelet's running config differs from its config file: ",
   ' must not change on this node: ',
   ' is not proven',
   'Kubelet was not restarted.',
-  'held against this node',
-  'would not start with it',
+  'checked against this node',
+  'would not start with this config',
   'The agent would',
   'After resume, it would',
   'if all goes well:',
