@@ -44,7 +44,7 @@ export function addOutageScenarios(plane: ControlPlane, program: string): void {
         const events = await admin.untilEvents(
           `KubeletConfigChanged: Kubelet restarting to use ${labels(good)}`,
           `KubeletConfigPromoted: Kubelet config promoted to last-known-good: ${labels(good)}`,
-          `KubeletConfigRolledBack: Kubelet config rolled back from ${labels(good)} to local config: rollback was asked for on the node`,
+          `KubeletConfigRolledBack: Kubelet config rolled back from ${labels(good)} to local config: rollback was requested on the node`,
           'KubeletConfigChanged: Kubelet restarting to use local config',
         )
         const told = machine.history().filter(({ kind }) => kind !== 'assigned')

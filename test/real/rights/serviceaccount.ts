@@ -87,7 +87,7 @@ export function addServiceAccountScenarios(program: string): void {
         'pods list': {
           lost: 'what requires a drained node waits for ever',
           async shows(machine) {
-            await machine.agent.untilSays(/^drain: .* waits until the node is drained: .*; whether it is cannot be told$/)
+            await machine.agent.untilSays(/^drain: .* waits until the node is drained: .*; whether it is drained is not known$/)
             await step('the files as they are: drained, read, reported, and another token', () => playWhole(plane, program))
             assert.equal(machine.restarts(), 0)
           },
