@@ -4,10 +4,16 @@ export interface Pace {
   readonly limitMs: number
   /** For one answer of kubelet. */
   readonly answerMs: number
-  /** Settings of the agent: how late a kubelet may become healthy, and for how long it may be unhealthy in its trial. */
+  /**
+   * Settings of the agent: how late a kubelet may become healthy, and for how long it may be
+   * unhealthy in its trial.
+   */
   readonly startDeadline: string
   readonly healthTolerance: string
-  /** Longer than the agent takes between two looks, so that it counts each exit of a crash loop and the story reads alike every time. */
+  /**
+   * Longer than the agent takes between two looks, so that it counts each exit of a crash loop and
+   * the story reads alike every time.
+   */
   readonly restartSecMs: number
 }
 

@@ -1,6 +1,7 @@
 /**
- * Waits until a condition holds, without a limit: how long that takes depends on the machine. The limit of the test runner ends a
- * test that waits in vain; until then a line on stderr says once a minute what it waits for.
+ * Waits until a condition holds, without a limit: how long that takes depends on the machine. The
+ * limit of the test runner ends a test that waits in vain; until then a line on stderr says once a
+ * minute what it waits for.
  */
 const MINUTE_MS = 60_000
 

@@ -131,9 +131,15 @@ function findStored(desired: Desired, checkpoints: Checkpoints): ContentHash | u
 function findStoredUnrendered({ contentOf, checkpoints }: ObservationPorts, desired: Desired): Snapshot['storedUnrendered'] {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || desired.object.rendered === undefined) return undefined
   const { ref, object } = desired
-  const stored = checkpoints.content(withoutOverlay(sourceOf(ref, object)))
-  if (stored === undefined) return 'missing'
-  return stored === contentOf(object.data, ref.kubeletConfigKey) ? 'same' : 'differs'
+  const source = withoutOverlay(sourceOf(ref, object))
+  try {
+    const stored = checkpoints.content(source)
+    if (stored === undefined) return checkpoints.isUnreadable(source) ? 'unreadable' : 'missing'
+    return stored === contentOf(object.data, ref.kubeletConfigKey) ? 'same' : 'differs'
+  } catch {
+    // Kubelet never starts with these files: a disk that does not return them must stop no decision.
+    return 'unreadable'
+  }
 }
 
 /** A fallback whose record was damaged is local: it cannot be downloaded again. */

@@ -35,7 +35,7 @@ export interface Snapshot {
    * Where this node overlays the desired object: whether the checkpoint of the ConfigMap without
    * the overlay is on disk, with the same content or another. undefined: there is no overlay.
    */
-  readonly storedUnrendered: 'missing' | 'same' | 'differs' | undefined
+  readonly storedUnrendered: 'missing' | 'same' | 'differs' | 'unreadable' | undefined
   readonly requests: Requests
   /**
    * The channel state that was written down last. A pause holds through an outage and a reboot, and

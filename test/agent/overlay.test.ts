@@ -144,3 +144,15 @@ t.test('another key of the same ConfigMap is another rendering: the one that kub
   t.match(world.record('assigned'), { kubeletConfigKey: 'gren' }, 'a mistyped one is wanted, and refused')
   t.match(world.record('last-known-good'), { kubeletConfigKey: 'blue' })
 })
+
+t.test('a checkpoint that kubelet never starts with, and that cannot be read, stops no decision', async (t) => {
+  const world = new SmallWorld()
+  await lay(world, view(1))
+  const directory = world.checkpoints.path(A).replace(/\/[^/]*$/, '')
+  world.disk.readFaultOf = (path) => (path.startsWith(directory) ? 'EACCES' : undefined)
+  world.behave(laid(2), CRASHES)
+  await lay(world, view(2))
+  t.strictSame(world.record('assigned'), overlaid(2))
+  t.equal(await world.running(), textOf(laid(1)), 'a failing config is left all the same')
+  t.match(world.log.said.join('\n'), /the checkpoint of .* cannot be read: it is left as it is/)
+})

@@ -1,7 +1,7 @@
 /**
- * The agent's source of assignments over real HTTPS against the test API server, on a clock that only
- * the agent's own pauses advance: a pause of a minute passes at once, and network traffic takes no
- * time, however busy the machine is.
+ * The agent's source of assignments over real HTTPS against the test API server, on a clock that
+ * only the agent's own pauses advance: a pause of a minute passes at once, and what happens on the
+ * wire takes no time, however busy the machine is.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -55,7 +55,9 @@ export interface WorldOptions {
   readonly server?: ApiServerOptions
   /** Default: the kubeconfig of the node, with embedded certificates. */
   readonly kubeconfig?: (server: ApiServer) => string | undefined
-  /** Used as it is at each request, so a test can change it. By default no request ever times out. */
+  /**
+   * Used as it is at each request, so a test can change it. By default no request ever times out.
+   */
   readonly limits?: WatchLimits
   readonly channels?: ChannelSettings
   readonly onNode?: ClusterSourceDeps['onNode']
@@ -147,8 +149,9 @@ export function putConfigMap(server: ApiServer, name: string, text: string): voi
 }
 
 /**
- * For what must not take longer than a limit, such as the pause between two bytes. A busy machine can stop this process itself for that
- * long, so an attempt that fails is repeated with ten times the limit.
+ * For what must not take longer than a limit, such as the pause between two bytes. A busy machine
+ * can stop this process itself for that long, so an attempt that fails is repeated with ten times
+ * the limit.
  */
 export async function withGrowingLimit(t: Test, attempt: (limitMs: number) => Promise<boolean>): Promise<void> {
   for (const limitMs of [250, 2500, 25_000, 250_000]) {
@@ -158,8 +161,8 @@ export async function withGrowingLimit(t: Test, attempt: (limitMs: number) => Pr
 }
 
 /**
- * Requests about one object start at least a second apart, except for a read and its watch, and
- * those only without failures.
+ * No two requests about one object start within a second, save a read and its watch, and those only
+ * while all is well.
  */
 export function assertPaced(t: Test, world: World): void {
   for (const object of new Set(world.calls.map((call) => call.object))) {

@@ -1,15 +1,21 @@
 /**
- * Crashes at a sample of the operations of each story: the node must settle where it settles without the crash (invariant 4).
- * `npm run test:sim` crashes at every operation.
+ * Crashes at a sample of the operations of each story: the node must settle where it settles
+ * without the crash (invariant 4). `npm run test:sim` crashes at every operation.
  */
 import t from 'tap'
 import { runSchedule } from './run.ts'
 import { STORIES, STORY_SEED } from './stories.ts'
 import { listCrashPoints, sweepCrashes } from './sweep.ts'
 
-/** Each story takes every 31st crash point. 31 is odd, so all four kinds of crash come up in every story. */
+/**
+ * Each story takes every 31st crash point. 31 is odd, so all four kinds of crash come up in every
+ * story.
+ */
 const STRIDE = 31
-/** Added to a story's first crash point for each story before it, so that stories crash at different points. */
+/**
+ * Added to a story's first crash point for each story before it, so that stories crash at different
+ * points.
+ */
 const SHIFT = 7
 
 for (const [index, [story, events]] of Object.entries(STORIES).entries()) {

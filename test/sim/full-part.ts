@@ -1,4 +1,7 @@
-/** One part of `npm run test:sim`, in a process of its own: reads its task from the command line and sends its outcome to the parent. */
+/**
+ * One part of `npm run test:sim`, in a process of its own: reads its task from the command line and
+ * sends its outcome to the parent.
+ */
 import { runSchedule } from './run.ts'
 import { STORIES, STORY_SEED } from './stories.ts'
 import { listCrashPoints, sweepCrashes, sweepSeeds } from './sweep.ts'

@@ -1,6 +1,6 @@
 /**
- * `npm run test:sim`: the whole simulation, in one process per CPU. 2000 random schedules, and a crash at every operation of every
- * story. The last line counts the runs.
+ * `npm run test:sim`: the whole simulation, in one process per CPU. 2000 random schedules, and a
+ * crash at every operation of every story. The last line counts the runs.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'

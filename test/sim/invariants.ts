@@ -1,22 +1,41 @@
 /**
- * The invariants of the design, asserted from outside: over what is on the simulated disk, what kubelet runs and what it was asked to do.
- * Each throws an Error that says which one was broken and how.
+ * The invariants of the design, checked from outside: against the files on the simulated disk, the
+ * config that kubelet runs, and the commands it gets. A broken invariant throws an Error with its
+ * number.
+ *
+ *  1. A file under checkpoints/ or rendered/ never changes once its directory has its final name.
+ *  2. kubelet.env is absent, or names an existing checkpoint that passed preflight.
+ *  3. Last-known-good is local, or a source that passed a whole trial.
+ *  4. From every crash, the agent settles where it would have settled without the crash (see
+ *     sweep.ts).
+ *  5. The agent restarts kubelet only if kubelet would start with other content than it runs. It
+ *     never restarts a paused node, nor a kubelet that an operator stopped, and it never restarts
+ *     endlessly.
+ *  6. A config that fails is replaced by last-known-good, by the config before it or by local
+ *     within the fallback budget.
+ *  7. Once nothing fails any more, the node gets to the assigned config without an operator (see
+ *     settled.ts).
+ *  8. Status and condition say only what is true. On a node that is well, the condition becomes
+ *     True (see
+ *     report-invariant.ts).
  */
 import assert from 'node:assert/strict'
 import { basename, dirname } from 'node:path'
-import { findFile, layoutOf } from '../../src/checkpoint/layout.ts'
+import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
-import { type Condition, describeCondition } from '../../src/report/condition.ts'
-import { NO_DEADLINES } from '../../src/report/deadlines.ts'
-import { describeStatus } from '../../src/report/status.ts'
+import { ReportInvariant, runsCheckpoint } from './report-invariant.ts'
 import { POLICY } from './sim-agent.ts'
 import { behaviourOf, type SimProcess } from './sim-unit.ts'
 import { DIRECTORY, type SimWorld } from './sim-world.ts'
 
-/** The slowest way back: never healthy until the start deadline, then once more with last-known-good and previous, and a start. */
+/**
+ * The slowest fallback: the config misses its start deadline, then last-known-good and the config
+ * before it miss theirs. And one start.
+ */
 const FALLBACK_BUDGET_US = 3 * POLICY.startDeadlineUs + 30e6
+/** How long the agent rests after everything has failed. */
 const REST_US = 3 * POLICY.trialUs
 
 export class Invariants {
@@ -25,47 +44,35 @@ export class Invariants {
   #checkpoints = new Map<string, string>()
   #seenOperations = -1
   #lastKnownGood = ''
-  /** Texts that ran healthily for a whole trial without a break. */
+  /** The texts with which kubelet was healthy for a whole trial without a break. */
   readonly #proven = new Set<string>()
   #restarts: { atUs: number; boot: string; fallback: boolean; failed: boolean }[] = []
   #lastRestartWasFallback = false
-  #badSinceUs: number | undefined
+  #failedSinceUs: number | undefined
   #violation: unknown
-  /** Everything failed, and the agent rests: it may take until it tries again. */
+  /** Everything has failed, and the agent rests before it tries again. */
   #rested = false
   #lastStep: Step | undefined
-  #condition: Condition | undefined
-  #conditionChanges = 0
-  #steps = 0
-  #unitSeen = ''
-  #unitChanges = 0
+  readonly #reports: ReportInvariant
 
   constructor(world: SimWorld) {
     this.#world = world
+    this.#reports = new ReportInvariant(world, (text) => this.#proven.has(text))
     world.checkRestart.push(() => this.#noteViolation(() => this.#checkRestart()))
   }
 
-  /** The agent decided: what it is about to do is checked when it does it. */
+  /** The agent has decided on a step. A restart is checked when it is carried out. */
   decided(snapshot: Snapshot, step: Step): void {
     this.#lastStep = step
     if (step.kind === 'restart') this.#lastRestartWasFallback = step.record.fallback
-    this.#checkStatus(snapshot, step)
-    this.#checkCondition(snapshot, step)
+    this.#reports.decided(snapshot, step)
   }
 
-  /** 8. Once nothing fails any more, whoever waits for the condition has not waited in vain; and it was written no more often than things happened. */
   checkConditionAtRest(worldEvents: number): void {
-    const [condition, changes] = [this.#condition, this.#conditionChanges]
-    assert.equal(
-      condition?.status,
-      'True',
-      `invariant 8: the condition says ${condition?.reason} of a node that is well: ${condition?.message}`,
-    )
-    const causes = this.#steps + this.#unitChanges + worldEvents
-    assert(changes <= causes + 1, `invariant 8: the condition changed ${changes} times, and ${causes} things happened`)
+    this.#reports.checkConditionAtRest(worldEvents)
   }
 
-  /** After every step, and after every change of the world. */
+  /** Called after every step and after every change of the world. */
   check(): void {
     if (this.#violation !== undefined) throw this.#violation
     this.#noteProven()
@@ -77,7 +84,10 @@ export class Invariants {
     this.#checkLastKnownGood()
   }
 
-  /** Within a step, the agent would take what is thrown for a step that failed. */
+  /**
+   * For checks within a step: the agent takes an error there for a failed step, so `check` throws
+   * it again.
+   */
   #noteViolation(check: () => void): void {
     try {
       check()
@@ -87,12 +97,15 @@ export class Invariants {
     }
   }
 
-  /** A new boot, or an agent that was away: the budget starts when somebody is there to act. */
+  /**
+   * After a reboot or a restart of the agent, the fallback budget starts anew: no agent was there
+   * to act.
+   */
   excuse(): void {
-    this.#badSinceUs = undefined
+    this.#failedSinceUs = undefined
   }
 
-  /** 1. A file under checkpoints/ or rendered/ never changes once its directory has its final name. */
+  /** Invariant 1. */
   #checkImmutable(): void {
     const now = new Map<string, string>()
     const { files } = this.#world
@@ -120,45 +133,42 @@ export class Invariants {
     for (const key of files.list(directory) ?? []) now.set(`${directory}/${key}`, files.read(`${directory}/${key}`)?.toString() ?? '')
   }
 
-  /** 2. kubelet.env is absent or names an existing checkpoint that passed preflight. */
+  /** Invariant 2. */
   #checkEnvFile(): void {
     const path = this.#world.nextConfigPath()
     if (path === undefined) return
     const text = this.#world.files.read(path)?.toString()
-    // A crash between the two renames of a replacement (the same version with other content): the next agent mends it before it rests.
-    // Nor can one that failed halfway be taken back on a disk that fails.
+    // To replace a version that came back with other content takes two renames. After a crash
+    // between them, the next agent repairs it before it waits. On a failing disk, a half-done
+    // replacement cannot be undone.
     const cutShort = this.#world.nowUs <= this.#world.agentFromUs || this.#world.diskFails
     if (text === undefined && cutShort && this.#wasSetAside(path)) return
     assert(text !== undefined, `invariant 2: kubelet.env names ${path}, which does not exist`)
     assert(
       !['syntax-error', 'invalid'].includes(behaviourOf(text)),
-      `invariant 2: kubelet.env names ${path}, which preflight refuses: ${text}`,
+      `invariant 2: kubelet.env names ${path}, which preflight rejects: ${text}`,
     )
   }
 
-  /** Whoever replaces a version keeps what it was; and nobody does but for a restored etcd. */
+  /** A version is replaced only after a restore of etcd, and its old content is set aside. */
   #wasSetAside(path: string): boolean {
     if (!this.#world.wasRestored) return false
     const version = dirname(path)
     return (this.#world.files.list(dirname(version)) ?? []).some((name) => name.startsWith(`${basename(version)}~set-aside`))
   }
 
-  /** 3. LKG is local or a source that passed a whole trial. */
+  /** Invariant 3. */
   #checkLastKnownGood(): void {
     const bytes = this.#world.files.read(this.#layout.record('last-known-good'))
     const found = bytes?.toString() ?? ''
     if (found === this.#lastKnownGood) return
     this.#lastKnownGood = found
     const parsed = parseSource(Buffer.from(found))
-    assert(parsed.ok, `invariant 3: last-known-good is torn: ${found}`)
+    assert(parsed.ok, `invariant 3: last-known-good cannot be parsed: ${found}`)
     if (parsed.source === 'local') return
     const { uid, resourceVersion, kubeletConfigKey, overlay } = parsed.source
     const text = this.#world.files.read(`${this.#layout.checkpoint(uid, resourceVersion, overlay)}/${kubeletConfigKey}`)?.toString()
     assert(text !== undefined && this.#proven.has(text), `invariant 3: promoted without a whole trial: ${text}`)
-  }
-
-  #isOurs({ configPath }: SimProcess): boolean {
-    return findFile(this.#layout, configPath) !== undefined
   }
 
   #noteProven(): void {
@@ -166,32 +176,35 @@ export class Invariants {
     if (process !== undefined && healthyForUs(process, this.#world.nowUs) >= POLICY.trialUs) this.#proven.add(process.text)
   }
 
-  /** 5. kubelet is restarted only when what it would start with differs from what it runs; never paused, stopped, or endlessly. */
+  /** Invariant 5. */
   #checkRestart(): void {
     const { unit, files } = this.#world
     const { bootId, monotonicUs } = this.#world.now()
-    assert(this.#lastStep?.kind === 'restart', 'invariant 5: a restart that was not decided')
-    assert(!this.#isPaused(), 'invariant 5: restart while paused')
-    assert(unit.activity !== 'stopped' || this.#lastStep.record.failed, 'invariant 5: restart of a kubelet that a person stopped')
+    assert(this.#lastStep?.kind === 'restart', 'invariant 5: a restart without a decision')
+    assert(!this.#isPaused(), 'invariant 5: a restart of a paused node')
+    assert(unit.activity !== 'stopped' || this.#lastStep.record.failed, 'invariant 5: a restart of a kubelet that an operator stopped')
     const next = this.#world.nextConfigPath()
     const nextText = next === undefined ? 'local' : files.read(next)?.toString()
-    const runs = unit.process && (this.#isOurs(unit.process) ? unit.process.text : 'local')
-    assert(nextText !== runs, `invariant 5: restart although kubelet runs just that: ${runs}`)
+    const runs = unit.process && (runsCheckpoint(unit.process) ? unit.process.text : 'local')
+    assert(nextText !== runs, `invariant 5: a restart with the content that kubelet runs: ${runs}`)
     this.#restarts.push({ atUs: monotonicUs, boot: bootId, fallback: this.#lastRestartWasFallback, failed: this.#lastStep.record.failed })
     this.#restarts = this.#restarts.filter(({ atUs, boot }) => boot === bootId && monotonicUs - atUs < 3600e6)
     const own = this.#restarts.filter(({ fallback, failed }) => !fallback && !failed).length
     const starts = this.#restarts.filter(({ fallback, failed }) => !fallback && failed).map(({ atUs }) => atUs)
-    // At most every five minutes in the long run, after a few that come faster.
-    assert(starts.length <= 18, `invariant 5: ${starts.length} starts of a kubelet that was given up within an hour`)
-    // One more for a crash between the command and its record is impossible: the record comes first.
+    // In the long run at most one every five minutes; the first few come faster.
+    assert(starts.length <= 18, `invariant 5: ${starts.length} starts within an hour of a kubelet that systemd gave up`)
+    // A crash between the command and its record cannot add one: the record comes first.
     assert(own <= POLICY.restartsPerHour, `invariant 5: ${own} restarts within an hour`)
     assert(
       this.#restarts.length <= 5 * POLICY.restartsPerHour,
-      `invariant 5: ${this.#restarts.length} restarts within an hour, fallbacks included`,
+      `invariant 5: ${this.#restarts.length} restarts within an hour, with fallbacks`,
     )
   }
 
-  /** As the agent can know it: by a request on the node, by what it has heard, or by what it wrote down of that. */
+  /**
+   * As far as the agent can know: by a request on the node, by its copy of the cluster, or by the
+   * record of that.
+   */
   #isPaused(): boolean {
     const { files } = this.#world
     const hold = files.read(`${this.#layout.requests}/hold`)?.toString() ?? ''
@@ -201,70 +214,26 @@ export class Invariants {
     return (files.read(this.#layout.channelState)?.toString() ?? '').includes('"paused"')
   }
 
-  /** 6. A failing config leaves the node on LKG, previous or local within the fallback budget. */
+  /** Invariant 6. */
   #checkFallback(): void {
     const { unit, nowUs } = this.#world
     const excused = this.#isPaused() || !unit.isNodeWell() || unit.activity === 'stopped' || nowUs < this.#world.agentFromUs
     const { process } = unit
-    // A kubelet that is still within a start that will succeed is not failing.
-    const bad = !unit.isHealthy() && !(process !== undefined && process.healthyFromUs < process.exitsAtUs && process.healthyFromUs >= nowUs)
-    if (!bad || excused) {
-      this.#badSinceUs = undefined
+    // A kubelet that starts slowly but will be healthy is not failing.
+    const fails =
+      !unit.isHealthy() && !(process !== undefined && process.healthyFromUs < process.exitsAtUs && process.healthyFromUs >= nowUs)
+    if (!fails || excused) {
+      this.#failedSinceUs = undefined
       this.#rested = false
       return
     }
     this.#rested ||= this.#lastStep?.kind === 'wait' && this.#lastStep.phase === 'node-at-fault'
-    this.#badSinceUs ??= nowUs
-    const badForUs = nowUs - this.#badSinceUs
+    this.#failedSinceUs ??= nowUs
+    const failedForUs = nowUs - this.#failedSinceUs
     assert(
-      badForUs <= FALLBACK_BUDGET_US + (this.#rested ? REST_US : 0),
-      `invariant 6: kubelet (${unit.activity}) has been failing for ${Math.round(badForUs / 1e6)} s: ${process?.text}`,
+      failedForUs <= FALLBACK_BUDGET_US + (this.#rested ? REST_US : 0),
+      `invariant 6: kubelet (${unit.activity}) has failed for ${Math.round(failedForUs / 1e6)} s: ${process?.text}`,
     )
-  }
-
-  /** 8. Nothing is published that was not true. */
-  #checkStatus(snapshot: Snapshot, step: Step): void {
-    const status = describeStatus(snapshot, step.kind === 'wait' ? step.phase : undefined)
-    const { process } = this.#world.unit
-    if (status.active === undefined || process === undefined) return
-    // By name; after a restored etcd the same name may have other bytes than the process was started with.
-    if (
-      status.active !== 'local' &&
-      process.configPath.startsWith(`${this.#layout.checkpoint(status.active.uid, status.active.resourceVersion, status.active.overlay)}/`)
-    )
-      return
-    const named =
-      status.active === 'local'
-        ? 'local'
-        : this.#world.files
-            .read(
-              `${this.#layout.checkpoint(status.active.uid, status.active.resourceVersion, status.active.overlay)}/${status.active.kubeletConfigKey}`,
-            )
-            ?.toString()
-    const runs = this.#isOurs(process) ? process.text : 'local'
-    assert(named === undefined || named === runs, `invariant 8: status says ${named}, kubelet runs ${runs}`)
-  }
-
-  /** 8. The condition is True of nothing but a config that is proved here and runs. */
-  #checkCondition(snapshot: Snapshot, step: Step): void {
-    const { activity } = this.#world.unit
-    const unit = `${activity} ${this.#world.unit.process?.startedAtUs}`
-    if (unit !== this.#unitSeen) this.#unitChanges += 1
-    this.#unitSeen = unit
-    if (step.kind !== 'wait') {
-      this.#steps += 1
-      return
-    }
-    const condition = describeCondition(snapshot, step, NO_DEADLINES)
-    const { status, reason, message } = condition
-    if (`${status}${reason}${message}` !== `${this.#condition?.status}${this.#condition?.reason}${this.#condition?.message}`)
-      this.#conditionChanges += 1
-    this.#condition = condition
-    const { process } = this.#world.unit
-    if (status !== 'True' || process === undefined) return
-    const local = !this.#isOurs(process)
-    assert(local === (reason === 'Local'), `invariant 8: the condition says ${reason}, kubelet runs ${process.configPath}`)
-    assert(local || this.#proven.has(process.text), `invariant 8: the condition says ${reason} of what was never proved: ${process.text}`)
   }
 }
 

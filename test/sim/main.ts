@@ -1,4 +1,8 @@
-/** `npm run sim -- [--seed N] [--seeds N] [--from N] [--crashes]`: runs schedules by seed; a single seed tells its story. */
+/**
+ * `npm run sim -- [--seed N] [--seeds N] [--from N] [--crashes]`: runs the schedules of some seeds.
+ * For a single seed it prints every event and every line of the agent's log. With --crashes it also
+ * runs each schedule with a crash at each operation.
+ */
 import { parseArgs } from 'node:util'
 import { runSchedule } from './run.ts'
 import { makeSchedule } from './schedule.ts'
@@ -13,12 +17,15 @@ const { values } = parseArgs({
 })
 const log = (level: string) => (message: string, fields?: object) =>
   console.log(`      ${level} ${message}`, fields === undefined ? '' : JSON.stringify(fields))
-const loud = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
+const printed = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
 
 async function runSeed(seed: number, single: boolean): Promise<number> {
   const schedule = makeSchedule(seed)
-  const tell = { log: loud, onEvent: (event: object, atUs: number) => console.log(`${Math.round(atUs / 1e6)} s: ${JSON.stringify(event)}`) }
-  const calm = await runSchedule(schedule, single ? tell : {})
+  const printing = {
+    log: printed,
+    onEvent: (event: object, atUs: number) => console.log(`${Math.round(atUs / 1e6)} s: ${JSON.stringify(event)}`),
+  }
+  const calm = await runSchedule(schedule, single ? printing : {})
   if (!values.crashes) return 1
   for (let operation = 1; operation <= calm.operations; operation += 1) {
     for (const phase of ['before', 'after'] as const) {

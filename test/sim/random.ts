@@ -1,4 +1,7 @@
-/** Seeded randomness: the same seed gives the same world, so that a failure can be run again. Mulberry32. */
+/**
+ * Seeded random numbers (Mulberry32): the same seed gives the same world, so a failure can be run
+ * again.
+ */
 export interface Random {
   /** In [0, 1). */
   next(): number

@@ -1,10 +1,11 @@
 /**
- * What happens to a simulated node, and when: data, made from a seed. Times are seconds since the previous event, from instants to hours,
- * so that events meet every phase of the agent.
+ * A schedule: what happens to a simulated node, and when. Pure data, made from a seed. Times are in
+ * seconds since the previous event. They range from zero to more than half an hour, so events meet
+ * the agent in every phase.
  */
 import { type Random, seededRandom } from './random.ts'
 
-/** How a config turns out on a kubelet that starts with it. The first two never get past preflight. */
+/** What kubelet does when it starts with a config. Preflight rejects the first two. */
 export type Behaviour =
   | 'syntax-error'
   | 'invalid'
@@ -15,14 +16,14 @@ export type Behaviour =
   | 'never-healthy'
   | 'loses-health'
   | 'fails-after-promotion'
-  /** Good until kubelet is upgraded. */
+  /** Fails once kubelet is upgraded. */
   | 'good-until-upgrade'
 
 export type WorldEvent =
   | { readonly kind: 'assign'; readonly name: string }
   | { readonly kind: 'unassign' }
   | { readonly kind: 'assign-nothing-known' }
-  /** Creates the ConfigMap where there is none. */
+  /** Creates the ConfigMap if it does not exist. */
   | { readonly kind: 'edit'; readonly name: string; readonly behaviour: Behaviour }
   | { readonly kind: 'touch-metadata'; readonly name: string }
   | { readonly kind: 'delete-config-map'; readonly name: string }
@@ -32,7 +33,7 @@ export type WorldEvent =
   | { readonly kind: 'lose-events'; readonly seconds: number }
   | { readonly kind: 'disk-full'; readonly seconds: number }
   | { readonly kind: 'disk-error'; readonly fault: 'EIO' | 'short-write'; readonly operations: number }
-  /** Reads that fail once; the agent looks again. */
+  /** So many reads of the disk may fail; the agent reads again. */
   | { readonly kind: 'read-error'; readonly reads: number }
   | { readonly kind: 'runtime-down'; readonly seconds: number }
   | { readonly kind: 'node-fault'; readonly seconds: number }
@@ -45,18 +46,19 @@ export type WorldEvent =
   | { readonly kind: 'power-loss' }
   | { readonly kind: 'clock-jump'; readonly seconds: number }
   | { readonly kind: 'pause'; readonly seconds: number }
-  /** By an annotation on the Node, or on the ConfigMap of that name. */
+  /** An annotation on the Node or on the named ConfigMap. */
   | { readonly kind: 'pause-in-cluster'; readonly on: 'Node' | 'ConfigMap'; readonly name: string; readonly seconds: number }
   | { readonly kind: 'reset'; readonly seconds: number }
   | { readonly kind: 'rollback' }
   | { readonly kind: 'retry' }
   | { readonly kind: 'damage-assigned' }
-  /** Of the node's own files, which are laid over whatever is assigned. */
+  /** Replaces the node's overlay files. */
   | { readonly kind: 'edit-overlay'; readonly behaviour: Behaviour }
   | { readonly kind: 'remove-overlay' }
-  /** Of the ConfigMap that is assigned, under an overlay or none. */
-  | { readonly kind: 'switch-key' }
+  /** Makes the overlay unreadable for a time. */
   | { readonly kind: 'spoil-overlay'; readonly seconds: number }
+  /** Assigns the other key of the same ConfigMap. */
+  | { readonly kind: 'switch-key' }
 
 export interface Timed {
   readonly afterSeconds: number
@@ -96,7 +98,10 @@ export function makeSchedule(seed: number): Schedule {
   return { seed, events: withOverlay(events, seededRandom(seed ^ 0x0e1a)) }
 }
 
-/** In every other schedule the node has files of its own to lay over, at any time. Drawn apart, so that the rest of a seed stays what it was. */
+/**
+ * Adds overlay events to every second schedule. It has random numbers of its own, so the other
+ * events of a seed do not depend on it.
+ */
 function withOverlay(events: readonly Timed[], random: Random): Timed[] {
   if (random.chance(0.5)) return [...events]
   return events.flatMap((timed) =>

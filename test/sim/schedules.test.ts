@@ -1,4 +1,7 @@
-/** Random schedules, with every invariant checked after every step. `npm run test:sim` runs 2000 of them, `npm run sim -- --seeds N` any number. */
+/**
+ * Random schedules, with every invariant checked after every step. `npm run test:sim` runs 2000 of
+ * them, `npm run sim -- --seeds N` any number.
+ */
 import t from 'tap'
 import { sweepSeeds } from './sweep.ts'
 

@@ -1,4 +1,7 @@
-/** The whole agent over a simulated node: the real stores, activation and loop; preflight judges by what the config says of itself. */
+/**
+ * The whole agent on a simulated node: the real stores, activation and loop. Only preflight is
+ * simulated: it decides by what the config says about itself.
+ */
 
 import { Loop } from '../../src/agent/loop.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
@@ -19,7 +22,10 @@ import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { behaviourOf } from './sim-unit.ts'
 import { DIRECTORY, ENV_FILE, type SimWorld } from './sim-world.ts'
 
-/** Shorter than the defaults in proportion: what takes fewer looks takes less time to simulate. */
+/**
+ * Shorter than the defaults, in proportion: a shorter trial needs fewer looks, so it takes less
+ * time to simulate.
+ */
 export const POLICY: Policy = {
   trialUs: 100e6,
   startDeadlineUs: 40e6,
@@ -30,7 +36,9 @@ export const POLICY: Policy = {
   keepCheckpoints: 3,
 }
 
-/** As exact as kubelet's own binary, and for some configs as slow. A fallback has no time for that. */
+/**
+ * As exact as kubelet's own binary, and as slow for some configs. A fallback does not wait for it.
+ */
 class SimPreflight implements Preflight {
   readonly #nowUs: () => number
   readonly #answerAtUs = new Map<TrialKey, number>()
@@ -54,7 +62,7 @@ class SimPreflight implements Preflight {
     return new Set([...this.#answerAtUs].filter(([, atUs]) => atUs > this.#nowUs()).map(([key]) => key))
   }
 
-  /** A new one each minute, and then no more: a run has to end in calm. */
+  /** Changes every minute for 20 minutes. Then it stays the same: a run has to settle. */
   basis(): string {
     return String(Math.min(20, Math.floor(this.#nowUs() / 60e6)))
   }

@@ -1,6 +1,6 @@
 /**
- * The API server of the simulation, seen through a watch that is late, loses and repeats events: what the agent's source knows is a
- * copy, delivered some time after the change, or at the next slow resync.
+ * The simulated API server, seen through an unreliable watch. The agent's source holds a copy,
+ * which is refreshed some time after a change, or at the next resync if the event was lost.
  */
 import type { ConfigMapView, Desired } from '../../src/decision/desired.ts'
 import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
@@ -18,7 +18,7 @@ interface SimConfigMap {
 const KEYS = ['kubelet', 'other'] as const
 const RESYNC_US = 20 * 60e6
 
-/** What a client holds: the Node's spec and annotation, and the ConfigMap it names. */
+/** A client's copy: the Node, its pause annotation, and the ConfigMaps. */
 interface View {
   readonly node: unknown
   readonly nodePaused: boolean
@@ -49,7 +49,7 @@ export class SimCluster implements AssignmentSource {
     return this.#resolve(this.#view)
   }
 
-  /** What a client with no delay would see: the truth that the agent has to end up with. */
+  /** What a client without delay would see: where the agent has to arrive. */
   truth(): Desired {
     return this.#resolve({ node: this.#node, nodePaused: this.#nodePaused, configMaps: this.#configMaps })
   }
@@ -61,7 +61,7 @@ export class SimCluster implements AssignmentSource {
     return nowUs >= this.#downUntilUs
   }
 
-  /** A new agent knows nothing yet, and learns nothing from a server that is down. */
+  /** A new agent has no copy yet, and gets none while the server is down. */
   forget(nowUs: number): void {
     this.#view = undefined
     this.#deliverAtUs = Math.max(nowUs, this.#downUntilUs) + this.#random.between(0, 2e6)
@@ -83,7 +83,7 @@ export class SimCluster implements AssignmentSource {
     this.#changed(nowUs)
   }
 
-  /** The other file of the same ConfigMap. */
+  /** Assigns the other key of the same ConfigMap. */
   switchKey(nowUs: number): void {
     this.#key = this.#key === 'kubelet' ? 'other' : 'kubelet'
     if (this.#assigned !== undefined) this.assign(this.#assigned, nowUs)
@@ -110,7 +110,7 @@ export class SimCluster implements AssignmentSource {
     this.#changed(nowUs)
   }
 
-  /** An annotation comes or goes: of a ConfigMap, that is another version of it. */
+  /** Sets or removes the annotation. On a ConfigMap, that makes another version. */
   pause(on: 'Node' | 'ConfigMap', name: string, paused: boolean, nowUs: number): void {
     if (on === 'Node') this.#nodePaused = paused
     const found = on === 'ConfigMap' ? this.#configMaps.get(name) : undefined
@@ -129,7 +129,7 @@ export class SimCluster implements AssignmentSource {
     this.#changed(nowUs)
   }
 
-  /** The same uid and version, with other content. */
+  /** The same UID and resourceVersion, with other content. */
   restoreEtcd(name: string, text: string, nowUs: number): void {
     const found = this.#configMaps.get(name)
     if (found === undefined) return
@@ -142,12 +142,12 @@ export class SimCluster implements AssignmentSource {
     this.#changed(nowUs)
   }
 
-  /** When something would reach the agent next. */
+  /** When the agent's copy is refreshed next. */
   nextUs(): number {
     return Math.min(this.#deliverAtUs ?? Number.POSITIVE_INFINITY, Math.max(this.#resyncAtUs, this.#downUntilUs))
   }
 
-  /** @returns whether the agent's view was refreshed. */
+  /** @returns whether the agent's copy was refreshed */
   advanceTo(nowUs: number): boolean {
     if (nowUs < this.nextUs() || !this.isUp(nowUs)) return false
     this.#deliverAtUs = undefined
@@ -156,7 +156,7 @@ export class SimCluster implements AssignmentSource {
     return true
   }
 
-  /** After a reboot the clock starts again. */
+  /** After a reboot the clock starts anew. */
   rebase(nowUs: number): void {
     this.#downUntilUs = 0
     this.#lossyUntilUs = 0
@@ -185,7 +185,7 @@ export class SimCluster implements AssignmentSource {
   }
 }
 
-/** Both turn out the same, and are not the same. */
+/** Two keys with different texts that behave alike. */
 function dataOf(text: string): Readonly<Record<string, string>> {
   return { kubelet: text, other: `${text}\n# another key\n` } satisfies Record<(typeof KEYS)[number], string>
 }

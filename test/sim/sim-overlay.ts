@@ -1,4 +1,7 @@
-/** The overlay of a simulated node: what its directory would come to. What a config with it does, the overlay says. */
+/**
+ * The overlay of a simulated node, as it is after its directory was read. The overlay decides how
+ * the rendered config behaves.
+ */
 import { nameRendering } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
 import type { Behaviour } from './schedule.ts'
@@ -12,7 +15,7 @@ export class SimOverlay {
     return this.#view
   }
 
-  /** Different files each time. */
+  /** Each edit gives different files. */
   edit(behaviour: Behaviour): void {
     this.#serial += 1
     const serial = this.#serial
@@ -22,7 +25,7 @@ export class SimOverlay {
       files: ['node.yaml'],
       render: (data, key) => {
         const text = data[key]
-        // As for the real one: what is no config stays as it is.
+        // As the real overlay does: a text that is not a config stays as it is.
         const isConfig = text !== undefined && behaviourOf(text) !== 'syntax-error'
         const made = isConfig ? { ...data, [key]: `${head}${text}` } : data
         return { ok: true, rendered: nameRendering(made, key) }

@@ -1,6 +1,7 @@
 /**
- * kubelet and systemd of the simulation: a kubelet that behaves as its config says, restarted by systemd after RestartSec, stopped, killed,
- * upgraded and rebooted by the schedule. What it starts with it reads from kubelet.env, as the real unit does.
+ * kubelet and systemd of the simulation. kubelet behaves as a comment in its config says; systemd
+ * restarts it after RestartSec; the schedule stops, kills, upgrades and reboots it. It starts with
+ * the config that kubelet.env names, as the real unit does.
  */
 
 import type { Layout } from '../../src/checkpoint/layout.ts'
@@ -11,7 +12,7 @@ import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { describeProcess } from '../../src/systemd/kubelet-process.ts'
 import type { Behaviour } from './schedule.ts'
 
-/** Of a config text: the sim's configs say how they behave in a comment. */
+/** A simulated config says in a comment how it behaves. */
 export function behaviourOf(text: string): Behaviour {
   return (/^# behaviour: (\S+)/m.exec(text)?.[1] ?? 'good') as Behaviour
 }
@@ -32,7 +33,7 @@ export interface SimProcess {
 }
 
 const RESTART_SEC_US = 10e6
-const PERSON_COMES_AFTER_US = 60e6
+const OPERATOR_COMES_AFTER_US = 60e6
 const NEVER = Number.POSITIVE_INFINITY
 const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
 
@@ -41,10 +42,10 @@ export interface SimUnitWorld {
   /** The config path that kubelet.env gives, or undefined for the local one. */
   nextConfigPath(): string | undefined
   readText(path: string): string | undefined
-  /** systemd stops trying after this many automatic restarts. */
+  /** systemd gives up after so many automatic restarts. */
   readonly startLimit: number
   readonly layout: Layout
-  /** Before the effect: the simulation counts commands, and may crash here. */
+  /** Called before the effect: the simulation counts commands, and may crash here. */
   onRestart(): void
   onCommand(): void
 }
@@ -54,9 +55,12 @@ export class SimUnit implements Unit, HealthProbe {
   #activity: 'running' | 'auto-restart' | 'stopped' | 'failed' = 'stopped'
   #process: SimProcess | undefined
   #startAtUs: number | undefined
-  /** The administrator starts a unit that systemd gave up with the local config, once the agent has brought it there. */
-  #personAtUs: number | undefined
-  /** On the local config, since the agent asked for a restart last. */
+  /**
+   * When an operator starts a unit that systemd gave up on while it ran a local config that had
+   * been healthy.
+   */
+  #operatorAtUs: number | undefined
+  /** kubelet was healthy on its local config since the agent's last restart. */
   #wasHealthy = false
   #invocations = 0
   #nRestarts = 0
@@ -118,7 +122,7 @@ export class SimUnit implements Unit, HealthProbe {
     this.#world.onRestart()
     this.#nRestarts = 0
     this.#wasHealthy = false
-    // `reset-failed` first, and then, as a command of its own, `start` or `try-restart`.
+    // Two commands: `reset-failed`, then `start` or `try-restart`.
     if (this.#activity === 'failed') this.#activity = 'stopped'
     this.#world.onCommand()
     if (this.#activity === 'stopped' && activity === 'other') return { ok: true }
@@ -135,7 +139,7 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   nextUs(): number {
-    return Math.min(this.#process?.exitsAtUs ?? NEVER, this.#startAtUs ?? NEVER, this.#personAtUs ?? NEVER)
+    return Math.min(this.#process?.exitsAtUs ?? NEVER, this.#startAtUs ?? NEVER, this.#operatorAtUs ?? NEVER)
   }
 
   advance(): void {
@@ -145,50 +149,51 @@ export class SimUnit implements Unit, HealthProbe {
       this.#nRestarts += 1
       this.#start()
     }
-    if (this.#personAtUs !== undefined && now >= this.#personAtUs) this.startByPerson()
+    if (this.#operatorAtUs !== undefined && now >= this.#operatorAtUs) this.startByOperator()
   }
 
-  /** The process dies, whatever killed it. */
+  /** The process ends, for any reason. */
   exit(): void {
     if (this.#process === undefined) return
     const isLocal = this.#process.configPath === LOCAL_PATH
     this.#wasHealthy = isLocal && (this.#wasHealthy || this.#world.nowUs() >= this.#process.healthyFromUs)
     this.#process = undefined
-    // A node that is broken for long would end here too, and then wait for a person; the schedules have none for that.
+    // On a broken node systemd would give up, too, and then wait for an operator. The schedules
+    // have none for that.
     const givenUp = this.#nRestarts >= this.#world.startLimit && this.isNodeWell()
     this.#activity = givenUp ? 'failed' : 'auto-restart'
     this.#startAtUs = givenUp ? undefined : this.#world.nowUs() + RESTART_SEC_US
-    this.#personAtUs = givenUp && this.#wasHealthy ? this.#world.nowUs() + PERSON_COMES_AFTER_US : undefined
+    this.#operatorAtUs = givenUp && this.#wasHealthy ? this.#world.nowUs() + OPERATOR_COMES_AFTER_US : undefined
   }
 
-  stopByPerson(): void {
+  stopByOperator(): void {
     this.#process = undefined
     this.#startAtUs = undefined
-    this.#personAtUs = undefined
+    this.#operatorAtUs = undefined
     this.#activity = 'stopped'
   }
 
-  startByPerson(): void {
+  startByOperator(): void {
     if (this.#activity === 'running') return
     this.#nRestarts = 0
     this.#start()
   }
 
-  restartByPerson(): void {
+  restartByOperator(): void {
     this.#nRestarts = 0
     this.#start()
   }
 
   upgrade(): void {
     this.#version += 1
-    if (this.#activity !== 'stopped') this.restartByPerson()
+    if (this.#activity !== 'stopped') this.restartByOperator()
   }
 
   runtimeDown(seconds: number): void {
     this.#runtimeDownUntilUs = this.#world.nowUs() + seconds * 1e6
   }
 
-  /** The node itself is broken: whatever kubelet is started with, it dies. */
+  /** The node itself is broken: kubelet exits with every config. */
   nodeFault(seconds: number): void {
     this.#faultUntilUs = this.#world.nowUs() + seconds * 1e6
     this.exit()
@@ -205,7 +210,7 @@ export class SimUnit implements Unit, HealthProbe {
     const startedAtUs = this.#world.nowUs()
     this.#invocations += 1
     this.#startAtUs = undefined
-    this.#personAtUs = undefined
+    this.#operatorAtUs = undefined
     this.#activity = 'running'
     this.lastStartedAtUs = startedAtUs
     const configPath = this.#world.nextConfigPath() ?? LOCAL_PATH

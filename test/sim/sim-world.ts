@@ -1,6 +1,7 @@
 /**
- * One simulated node: clock, disk, systemd with kubelet, API server. What happens to it comes from a schedule; whatever an agent does to it
- * is counted, so that the same run can be repeated with a crash at any one of those operations.
+ * One simulated node: clock, disk, systemd with kubelet, API server. A schedule says what happens
+ * to it. Every operation of the agent is counted, so the same run can be repeated with a crash at
+ * any operation.
  */
 
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
@@ -12,7 +13,7 @@ import { applyOverlay } from '../../src/overlay/apply-overlay.ts'
 import type { RuntimeRecords } from '../../src/ports/store.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
 import { type Random, seededRandom } from './random.ts'
-import type { WorldEvent } from './schedule.ts'
+import type { Behaviour } from './schedule.ts'
 import { SimCluster } from './sim-cluster.ts'
 import { SimOverlay } from './sim-overlay.ts'
 import { configText, SimUnit } from './sim-unit.ts'
@@ -20,17 +21,23 @@ import { configText, SimUnit } from './sim-unit.ts'
 export const DIRECTORY = '/var/lib/kubelet-cfg-agent'
 export const ENV_FILE = `${DIRECTORY}/kubelet.env`
 
-/** The agent's process is gone. */
+/** Faults of the disk end after this time, used up or not. */
+const LONGEST_FAULT_SECONDS = 600
+
+/** Thrown through the agent: its process has died. */
 export class Crash extends Error {}
 
 export interface CrashPoint {
-  /** The how-manieth operation (write, rename, unlink, sync, command) of all agents in this world. */
+  /**
+   * Counts the operations (write, rename, unlink, sync, command) of all agents in this world, from
+   * 1.
+   */
   readonly operation: number
   readonly phase: 'before' | 'after'
   readonly powerLoss: boolean
 }
 
-/** What a person or the world does later because of an earlier event. */
+/** A later consequence of an event, such as the end of an outage. */
 interface Later {
   readonly atUs: number
   readonly act: () => void
@@ -43,28 +50,28 @@ export class SimWorld {
   readonly unit: SimUnit
   readonly disk: FakeDisk
   readonly files: DurableFiles
-  /** /run: outlives the agent and ends with the boot. */
+  /** The records in /run: they outlive the agent, not the boot. */
   runtime: RuntimeRecords = createRuntime()
   #boot = 1
   #monotonicUs = 60e6
   #wallMs = Date.UTC(2021, 0, 1)
   #later: Later[] = []
   #serial = 0
-  /** Only what the agent reads can fail: whoever checks on it sees what is there. */
+  /** Only reads of the agent can fail; the invariants read what is there. */
   agentActs = false
   #readFaults = 0
   #faults: { readonly fault: 'EIO' | 'short-write'; left: number } | undefined
   operations = 0
   crashAt: CrashPoint | undefined
-  /** A version may have come back with other content. */
+  /** etcd was restored: a version may have come back with other content. */
   wasRestored = false
-  /** Until then an agent that has just started does not know its overlay. */
+  /** Until then a new agent does not know its overlay. */
   overlayFromUs = 0
   /** No agent runs before this time. */
   agentFromUs = 0
-  /** The running agent has to be dropped: it was killed, or the machine went down. */
+  /** The running agent was killed, or the machine went down. */
   agentDead = false
-  /** Something the agent is woken by has happened. */
+  /** Something has happened that wakes the agent. */
   woken = true
   readonly checkRestart: (() => void)[] = []
 
@@ -103,12 +110,12 @@ export class SimWorld {
     return this.#monotonicUs
   }
 
-  /** What systemd would read from kubelet.env. */
+  /** The config path that kubelet.env gives. */
   nextConfigPath(): string | undefined {
     return /^KUBELET_CONFIG_ARGS=.*--config=([^\s"']+)/m.exec(this.files.read(ENV_FILE)?.toString() ?? '')?.[1]
   }
 
-  /** When the world changes by itself next. */
+  /** When the world next changes by itself. */
   nextUs(): number {
     const agent = this.agentFromUs > this.#monotonicUs ? this.agentFromUs : Number.POSITIVE_INFINITY
     const overlay = this.overlayFromUs > this.#monotonicUs ? this.overlayFromUs : Number.POSITIVE_INFINITY
@@ -130,174 +137,53 @@ export class SimWorld {
     return this.#faults !== undefined
   }
 
-  /** Whether something that was switched off comes back by itself. */
+  /** A consequence of an earlier event is still to come. */
   isDisturbed(): boolean {
     return this.#later.length > 0
   }
 
-  apply(event: WorldEvent): void {
-    const nowUs = this.#monotonicUs
-    switch (event.kind) {
-      case 'assign':
-        this.cluster.assign(event.name, nowUs)
-        return
-      case 'unassign':
-        this.cluster.assign(undefined, nowUs)
-        return
-      case 'assign-nothing-known':
-        this.cluster.assignNothingKnown(nowUs)
-        return
-      case 'edit':
-        this.cluster.edit(event.name, this.#newText(event.behaviour), nowUs)
-        return
-      case 'touch-metadata':
-        this.cluster.touchMetadata(event.name, nowUs)
-        return
-      case 'delete-config-map':
-        this.cluster.delete(event.name, nowUs)
-        return
-      case 'switch-key':
-        this.cluster.switchKey(nowUs)
-        return
-      case 'restore-etcd':
-        this.wasRestored = true
-        this.cluster.restoreEtcd(event.name, this.#newText(event.behaviour), nowUs)
-        return
-      case 'recreate-node':
-        this.cluster.recreateNode(nowUs)
-        return
-      case 'api-down':
-        this.cluster.goDown(nowUs, event.seconds)
-        return
-      case 'lose-events':
-        this.cluster.loseEvents(nowUs, event.seconds)
-        return
-      case 'disk-full':
-        this.disk.full = true
-        this.#after(event.seconds, () => {
-          this.disk.full = false
-        })
-        return
-      case 'disk-error':
-        this.#faults = { fault: event.fault, left: event.operations }
-        this.#after(600, () => {
-          this.#faults = undefined
-        })
-        return
-      case 'read-error':
-        this.#readFaults = event.reads
-        this.#after(600, () => {
-          this.#readFaults = 0
-        })
-        return
-      case 'runtime-down':
-        this.unit.runtimeDown(event.seconds)
-        return
-      case 'node-fault':
-        this.unit.nodeFault(event.seconds)
-        return
-      case 'restart-agent':
-        this.agentDead = true
-        this.agentFromUs = nowUs + event.afterSeconds * 1e6
-        return
-      case 'kill-kubelet':
-        this.unit.exit()
-        return
-      case 'restart-kubelet':
-        this.unit.restartByPerson()
-        return
-      case 'stop-kubelet':
-        this.unit.stopByPerson()
-        this.#after(event.seconds, () => this.unit.startByPerson())
-        return
-      case 'upgrade-kubelet':
-        this.unit.upgrade()
-        return
-      case 'reboot':
-        this.#reboot()
-        return
-      case 'power-loss':
-        this.#losePower()
-        return
-      case 'clock-jump':
-        this.#wallMs += event.seconds * 1000
-        return
-      case 'pause':
-        this.#hold('paused', event.seconds)
-        return
-      case 'pause-in-cluster':
-        this.cluster.pause(event.on, event.name, true, nowUs)
-        this.#after(event.seconds, () => this.cluster.pause(event.on, event.name, false, this.#monotonicUs))
-        return
-      case 'reset':
-        this.#hold('local', event.seconds)
-        return
-      case 'rollback':
-        this.onRequest?.('rollback')
-        this.woken = true
-        return
-      case 'retry':
-        this.onRequest?.('retry')
-        this.woken = true
-        return
-      case 'damage-assigned':
-        if (this.files.read(layoutOf(DIRECTORY).record('assigned')) !== undefined)
-          this.disk.plant(layoutOf(DIRECTORY).record('assigned'), 'gar\0bage')
-        this.woken = true
-        return
-      case 'edit-overlay':
-        this.overlay.edit(event.behaviour)
-        this.woken = true
-        return
-      case 'remove-overlay':
-        this.overlay.remove()
-        this.woken = true
-        return
-      case 'spoil-overlay':
-        this.overlay.spoil()
-        this.woken = true
-        this.#after(event.seconds, () => {
-          this.overlay.edit('good')
-          this.woken = true
-        })
-        return
-    }
-  }
-
-  /** What the cluster wants, as this node would have it. */
+  /** What the agent knows of the assignment, with the overlay applied. */
   desired(): Desired {
     return applyOverlay(this.cluster.desired(), this.#monotonicUs < this.overlayFromUs ? { kind: 'pending' } : this.overlay.view())
   }
 
+  /** The assignment as it really is, with the overlay applied. */
   truth(): Desired {
     return applyOverlay(this.cluster.truth(), this.overlay.view())
   }
 
-  /** What the command line would write; set by the runner, which knows the requests' format. Returns whether it could. */
+  /** Writes a request as the command line does. Set by the runner. Returns whether it succeeded. */
   onRequest: ((request: 'rollback' | 'retry' | 'resume' | 'paused' | 'local') => boolean) | undefined
 
-  #hold(hold: 'paused' | 'local', seconds: number): void {
-    this.onRequest?.(hold)
-    this.woken = true
-    this.#after(seconds, () => this.#resume())
-  }
-
-  /** Whoever holds a node gives up no sooner than it is released: an error of the command line is read, and the command repeated. */
-  #resume(): void {
-    this.woken = true
-    if (this.onRequest?.('resume') === false) this.#after(60, () => this.#resume())
-  }
-
-  #after(seconds: number, act: () => void): void {
+  /** Does something later. It counts as a disturbance until then. */
+  after(seconds: number, act: () => void): void {
     this.#later.push({ atUs: this.#monotonicUs + seconds * 1e6, act })
   }
 
-  #newText(behaviour: Parameters<typeof configText>[0]): string {
+  newText(behaviour: Behaviour): string {
     this.#serial += 1
     return configText(behaviour, this.#serial)
   }
 
-  #reboot(): void {
+  failDisk(fault: 'EIO' | 'short-write', operations: number): void {
+    this.#faults = { fault, left: operations }
+    this.after(LONGEST_FAULT_SECONDS, () => {
+      this.#faults = undefined
+    })
+  }
+
+  failReads(reads: number): void {
+    this.#readFaults = reads
+    this.after(LONGEST_FAULT_SECONDS, () => {
+      this.#readFaults = 0
+    })
+  }
+
+  jumpClock(seconds: number): void {
+    this.#wallMs += seconds * 1000
+  }
+
+  reboot(): void {
     this.agentDead = true
     this.#boot += 1
     const before = this.#monotonicUs
@@ -310,9 +196,9 @@ export class SimWorld {
     this.unit.boot()
   }
 
-  #losePower(): void {
+  losePower(): void {
     this.disk.powerLoss(() => this.random.next())
-    this.#reboot()
+    this.reboot()
   }
 
   #operate(phase: 'before' | 'after'): void {
@@ -326,14 +212,15 @@ export class SimWorld {
     throw new Crash(`at operation ${at.operation}`)
   }
 
-  /** The crash took the machine with it: carried out by the runner, once the agent's stack is gone. */
+  /** The crash is a power loss: the runner carries it out after the agent's stack has unwound. */
   powerLost = false
+
   finishCrash(): void {
-    // Others go on using the disk that the agent died on.
+    // Others still use the disk on which the agent died.
     this.disk.restart()
     if (!this.powerLost) return
     this.powerLost = false
-    this.#losePower()
+    this.losePower()
   }
 
   #failsToRead(): boolean {

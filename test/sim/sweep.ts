@@ -1,11 +1,18 @@
-/** The two ways to search for a failure: many random schedules, and a crash at each operation of one schedule. */
+/**
+ * The two ways to search for a failure: many random schedules, and a crash at each operation of one
+ * schedule.
+ */
 import assert from 'node:assert/strict'
 import { errorMessage } from '../../src/values/errors.ts'
-import { runSchedule, type Settled } from './run.ts'
+import { runSchedule } from './run.ts'
 import { makeSchedule, type Schedule } from './schedule.ts'
+import type { Settled } from './settled.ts'
 import type { CrashPoint } from './sim-world.ts'
 
-/** Runs the schedules of a range of seeds. Returns a line for each that fails, with the command that runs it again. */
+/**
+ * Runs the schedules of a range of seeds. Returns a line for each that fails, with the command that
+ * runs it again.
+ */
 export async function sweepSeeds(from: number, count: number): Promise<string[]> {
   const failures: string[] = []
   for (let seed = from; seed < from + count; seed += 1) {
@@ -25,7 +32,10 @@ export function listCrashPoints(operations: number): CrashPoint[] {
   )
 }
 
-/** Runs the schedule once for each crash point. Returns a line for each run that fails or that does not settle where `calm` did. */
+/**
+ * Runs the schedule once for each crash point. Returns a line for each run that fails or that does
+ * not settle where `calm` did.
+ */
 export async function sweepCrashes(schedule: Schedule, points: readonly CrashPoint[], calm: Settled): Promise<string[]> {
   const { operations: _fewer, ...expected } = calm
   const failures: string[] = []

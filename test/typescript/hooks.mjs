@@ -1,6 +1,7 @@
 /**
- * Loads TypeScript: esbuild removes the types, and .tap/transpiled keeps the result under a hash of the text. tap's own plugin compiles
- * every module again in each of its processes, which costs more CPU than most test files themselves.
+ * Loads TypeScript: esbuild removes the types, and .tap/transpiled keeps the result under a hash of
+ * the text. tap's own plugin compiles every module again in each of its processes, which costs more
+ * CPU than most test files themselves.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -17,7 +18,10 @@ const TRANSPILE = {
   tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
 }
 
-/** This package has thousands of modules, and loading them one by one takes seconds. The tests get it as one module, as the release does. */
+/**
+ * This package has thousands of modules, and loading them one by one takes seconds. The tests get
+ * it as one module, as the release does.
+ */
 const BUNDLED = '@kubernetes/client-node'
 const BUNDLE = {
   stdin: { contents: `export { KubeConfig } from '${BUNDLED}'`, resolveDir: ROOT },

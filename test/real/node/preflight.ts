@@ -244,7 +244,7 @@ async function comparesWhatRuns(step: Step, node: Node, admin: Administrator): P
   const differs = /^kubelet's running config differs from its config file: /
   await step('without the right to read /configz that is said once, and nothing is compared', async () => {
     await node.untilSays(/^kubelet's running config is not compared with its config file: cannot read \/configz/)
-    assert.equal(await node.timesSaid(/^what kubelet runs is not compared/), 1)
+    assert.equal(await node.timesSaid(/^kubelet's running config is not compared/), 1)
     assert.equal(await node.timesSaid(differs), 0)
   })
   await step('with the right, and a flag that overrides the config: one warning that names the flag', async () => {

@@ -1,0 +1,97 @@
+/**
+ * Invariant 8: status and condition say only what is true. On a node that is well, the condition
+ * becomes True.
+ */
+import assert from 'node:assert/strict'
+import { findFile, layoutOf } from '../../src/checkpoint/layout.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Step } from '../../src/decision/step.ts'
+import { type Condition, describeCondition } from '../../src/report/condition.ts'
+import { NO_DEADLINES } from '../../src/report/deadlines.ts'
+import { describeStatus } from '../../src/report/status.ts'
+import type { SimProcess } from './sim-unit.ts'
+import { DIRECTORY, type SimWorld } from './sim-world.ts'
+
+const LAYOUT = layoutOf(DIRECTORY)
+
+export function runsCheckpoint({ configPath }: SimProcess): boolean {
+  return findFile(LAYOUT, configPath) !== undefined
+}
+
+export class ReportInvariant {
+  readonly #world: SimWorld
+  /** Whether kubelet was healthy with this text for a whole trial. */
+  readonly #isProven: (text: string) => boolean
+  #condition: Condition | undefined
+  #conditionChanges = 0
+  #steps = 0
+  #unitSeen = ''
+  #unitChanges = 0
+
+  constructor(world: SimWorld, isProven: (text: string) => boolean) {
+    this.#world = world
+    this.#isProven = isProven
+  }
+
+  decided(snapshot: Snapshot, step: Step): void {
+    this.#checkStatus(snapshot, step)
+    this.#checkCondition(snapshot, step)
+  }
+
+  /**
+   * On a node that is well the condition is True, and it has changed no more often
+   * than something has happened.
+   */
+  checkConditionAtRest(worldEvents: number): void {
+    const [condition, changes] = [this.#condition, this.#conditionChanges]
+    assert.equal(
+      condition?.status,
+      'True',
+      `invariant 8: the node is well, and the condition says ${condition?.reason}: ${condition?.message}`,
+    )
+    const causes = this.#steps + this.#unitChanges + worldEvents
+    assert(changes <= causes + 1, `invariant 8: the condition changed ${changes} times, with only ${causes} causes`)
+  }
+
+  /** The published status names the config that kubelet runs. */
+  #checkStatus(snapshot: Snapshot, step: Step): void {
+    const { active } = describeStatus(snapshot, step.kind === 'wait' ? step.phase : undefined)
+    const { process } = this.#world.unit
+    if (active === undefined || process === undefined) return
+    const directory = active === 'local' ? undefined : LAYOUT.checkpoint(active.uid, active.resourceVersion, active.overlay)
+    // Compared by name: after a restore of etcd, the file may hold other content than the process
+    // was started with.
+    if (directory !== undefined && process.configPath.startsWith(`${directory}/`)) return
+    const named = active === 'local' ? 'local' : this.#world.files.read(`${directory}/${active.kubeletConfigKey}`)?.toString()
+    const runs = runsCheckpoint(process) ? process.text : 'local'
+    assert(named === undefined || named === runs, `invariant 8: the status says ${named}, and kubelet runs ${runs}`)
+  }
+
+  /**
+   * The condition is True only for a config that kubelet runs and that passed its
+   * trial here.
+   */
+  #checkCondition(snapshot: Snapshot, step: Step): void {
+    const { activity } = this.#world.unit
+    const unit = `${activity} ${this.#world.unit.process?.startedAtUs}`
+    if (unit !== this.#unitSeen) this.#unitChanges += 1
+    this.#unitSeen = unit
+    if (step.kind !== 'wait') {
+      this.#steps += 1
+      return
+    }
+    const condition = describeCondition(snapshot, step, NO_DEADLINES)
+    const { status, reason, message } = condition
+    if (`${status}${reason}${message}` !== `${this.#condition?.status}${this.#condition?.reason}${this.#condition?.message}`)
+      this.#conditionChanges += 1
+    this.#condition = condition
+    const { process } = this.#world.unit
+    if (status !== 'True' || process === undefined) return
+    const local = !runsCheckpoint(process)
+    assert(local === (reason === 'Local'), `invariant 8: the condition says ${reason}, and kubelet runs ${process.configPath}`)
+    assert(
+      local || this.#isProven(process.text),
+      `invariant 8: the condition says ${reason} for a config without a whole trial: ${process.text}`,
+    )
+  }
+}

@@ -1,0 +1,96 @@
+/** Where a node has settled, and whether it is where the cluster wants it (invariant 7). */
+import assert from 'node:assert/strict'
+import { contentHash } from '../../src/checkpoint/content.ts'
+import { findFile, layoutOf } from '../../src/checkpoint/layout.ts'
+import { FileRecords } from '../../src/checkpoint/records.ts'
+import { parseSource } from '../../src/checkpoint/serialize.ts'
+import type { ConfigMapData } from '../../src/decision/config-source.ts'
+import type { FoundConfigMap } from '../../src/decision/desired.ts'
+import { trialKey } from '../../src/decision/trial-key.ts'
+import { faultsOver } from '../checkpoint/faults.ts'
+import { silentLog } from '../checkpoint/silent-log.ts'
+import type { Schedule } from './schedule.ts'
+import { behaviourOf } from './sim-unit.ts'
+import { DIRECTORY, type SimWorld } from './sim-world.ts'
+
+/** Where a node came to rest, by content: a run with a crash can be compared with one without. */
+export interface Settled {
+  readonly assigned: string
+  readonly lastKnownGood: string
+  readonly runs: string
+  readonly operations: number
+}
+
+/**
+ * Invariant 7: once nothing fails any more, the node gets to where it should be without an
+ * operator.
+ */
+export function checkSettled(world: SimWorld, schedule: Schedule): Settled {
+  const { files, unit } = world
+  const layout = layoutOf(DIRECTORY)
+  const textOf = (name: 'assigned' | 'last-known-good') => {
+    const parsed = parseSource(files.read(layout.record(name)) ?? Buffer.alloc(0))
+    assert(parsed.ok, `invariant 7: the record ${name} is damaged at the end`)
+    if (parsed.source === 'local') return 'local'
+    const { uid, resourceVersion, kubeletConfigKey, overlay } = parsed.source
+    return files.read(`${layout.checkpoint(uid, resourceVersion, overlay)}/${kubeletConfigKey}`)?.toString() ?? 'missing'
+  }
+  const process = unit.process
+  const runs = process === undefined ? 'nothing' : findFile(layout, process.configPath) !== undefined ? process.text : 'local'
+  const settled = { assigned: textOf('assigned'), lastKnownGood: textOf('last-known-good'), runs, operations: world.operations }
+  const truth = world.truth()
+  if (unit.activity === 'stopped') return settled
+  assert(unit.isHealthy(), `invariant 7: kubelet is unhealthy at the end (${unit.activity}), with ${runs}`)
+  if (truth.kind === 'local') {
+    assert.equal(settled.assigned, 'local', 'invariant 7: the assignment is local, and the record assigned is not')
+    assert.equal(runs, 'local', 'invariant 7: the assignment is local, and kubelet does not run its local config')
+  }
+  if (truth.kind === 'config-map' && truth.object.kind === 'found') {
+    const data = dataOf(truth.object)
+    const text = data[truth.ref.kubeletConfigKey] ?? ''
+    const behaviour = behaviourOf(text)
+    const healthy = ['good', 'slow-start'].includes(behaviour) || (behaviour === 'good-until-upgrade' && unit.version === 1)
+    assert(
+      settled.assigned === text || ['syntax-error', 'invalid'].includes(behaviour),
+      'invariant 7: the record assigned is not what the cluster assigns',
+    )
+    if (!healthy) assert.notEqual(runs, text, 'invariant 7: kubelet runs a config that fails')
+    if (healthy && hasFailedVerdict(world, data, truth.ref.kubeletConfigKey)) {
+      const excuses = ['node-fault', 'runtime-down', 'kill-kubelet', 'rollback']
+      assert(
+        schedule.events.some(({ event }) => excuses.includes(event.kind)),
+        'invariant 7: a good config has a failed verdict without a cause',
+      )
+    } else if (healthy) {
+      assert.equal(runs, text, 'invariant 7: kubelet does not run the assigned config')
+      assert.equal(settled.lastKnownGood, text, 'invariant 7: the assigned config was not promoted')
+    }
+  }
+  return settled
+}
+
+function hasFailedVerdict(world: SimWorld, data: ConfigMapData, key: string): boolean {
+  const records = new FileRecords({
+    files: world.files,
+    layout: layoutOf(DIRECTORY),
+    log: silentLog(),
+    onSetAside: () => {},
+    faults: faultsOver(),
+  })
+  return records.verdicts().has(trialKey(contentHash(data, key), `kubelet-${world.unit.version}`))
+}
+
+/** kubelet runs what the cluster wants, and it passed its trial. */
+export function isWell(world: SimWorld, { runs, lastKnownGood, assigned }: Settled): boolean {
+  const truth = world.truth()
+  if (!world.unit.isHealthy()) return false
+  if (truth.kind === 'local') return true
+  if (truth.kind !== 'config-map' || truth.object.kind !== 'found') return false
+  const text = dataOf(truth.object)[truth.ref.kubeletConfigKey]
+  return text === runs && text === lastKnownGood && text === assigned
+}
+
+/** What kubelet should start with: the rendered config if the node has an overlay. */
+function dataOf({ rendered, data }: FoundConfigMap): ConfigMapData {
+  return rendered?.data ?? data
+}

@@ -1,0 +1,141 @@
+/** What each event of a schedule does to the simulated node. */
+import { layoutOf } from '../../src/checkpoint/layout.ts'
+import type { WorldEvent } from './schedule.ts'
+import { DIRECTORY, type SimWorld } from './sim-world.ts'
+
+export function applyEvent(world: SimWorld, event: WorldEvent): void {
+  const { cluster, disk, files, overlay, unit, nowUs } = world
+  switch (event.kind) {
+    case 'assign':
+      cluster.assign(event.name, nowUs)
+      return
+    case 'unassign':
+      cluster.assign(undefined, nowUs)
+      return
+    case 'assign-nothing-known':
+      cluster.assignNothingKnown(nowUs)
+      return
+    case 'edit':
+      cluster.edit(event.name, world.newText(event.behaviour), nowUs)
+      return
+    case 'touch-metadata':
+      cluster.touchMetadata(event.name, nowUs)
+      return
+    case 'delete-config-map':
+      cluster.delete(event.name, nowUs)
+      return
+    case 'switch-key':
+      cluster.switchKey(nowUs)
+      return
+    case 'restore-etcd':
+      world.wasRestored = true
+      cluster.restoreEtcd(event.name, world.newText(event.behaviour), nowUs)
+      return
+    case 'recreate-node':
+      cluster.recreateNode(nowUs)
+      return
+    case 'api-down':
+      cluster.goDown(nowUs, event.seconds)
+      return
+    case 'lose-events':
+      cluster.loseEvents(nowUs, event.seconds)
+      return
+    case 'disk-full':
+      disk.full = true
+      world.after(event.seconds, () => {
+        disk.full = false
+      })
+      return
+    case 'disk-error':
+      world.failDisk(event.fault, event.operations)
+      return
+    case 'read-error':
+      world.failReads(event.reads)
+      return
+    case 'runtime-down':
+      unit.runtimeDown(event.seconds)
+      return
+    case 'node-fault':
+      unit.nodeFault(event.seconds)
+      return
+    case 'restart-agent':
+      world.agentDead = true
+      world.agentFromUs = nowUs + event.afterSeconds * 1e6
+      return
+    case 'kill-kubelet':
+      unit.exit()
+      return
+    case 'restart-kubelet':
+      unit.restartByOperator()
+      return
+    case 'stop-kubelet':
+      unit.stopByOperator()
+      world.after(event.seconds, () => unit.startByOperator())
+      return
+    case 'upgrade-kubelet':
+      unit.upgrade()
+      return
+    case 'reboot':
+      world.reboot()
+      return
+    case 'power-loss':
+      world.losePower()
+      return
+    case 'clock-jump':
+      world.jumpClock(event.seconds)
+      return
+    case 'pause':
+      hold(world, 'paused', event.seconds)
+      return
+    case 'pause-in-cluster':
+      cluster.pause(event.on, event.name, true, nowUs)
+      world.after(event.seconds, () => cluster.pause(event.on, event.name, false, world.nowUs))
+      return
+    case 'reset':
+      hold(world, 'local', event.seconds)
+      return
+    case 'rollback':
+      world.onRequest?.('rollback')
+      world.woken = true
+      return
+    case 'retry':
+      world.onRequest?.('retry')
+      world.woken = true
+      return
+    case 'damage-assigned':
+      if (files.read(layoutOf(DIRECTORY).record('assigned')) !== undefined) disk.plant(layoutOf(DIRECTORY).record('assigned'), 'gar\0bage')
+      world.woken = true
+      return
+    case 'edit-overlay':
+      overlay.edit(event.behaviour)
+      world.woken = true
+      return
+    case 'remove-overlay':
+      overlay.remove()
+      world.woken = true
+      return
+    case 'spoil-overlay':
+      overlay.spoil()
+      world.woken = true
+      world.after(event.seconds, () => {
+        overlay.edit('good')
+        world.woken = true
+      })
+      return
+  }
+}
+
+function hold(world: SimWorld, request: 'paused' | 'local', seconds: number): void {
+  world.onRequest?.(request)
+  world.woken = true
+  world.after(seconds, () => resume(world))
+}
+
+/**
+ * An operator who releases a node reads the command's error and repeats the command until it
+ * succeeds.
+ */
+function resume(world: SimWorld): void {
+  world.woken = true
+  if (world.onRequest?.('resume') === false) world.after(60, () => resume(world))
+}
