@@ -67,7 +67,9 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const requests = ports.requests.read()
   const assigned = records.read('assigned')
   const assignedContent = assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined
-  const held = [LOCAL, ...heldSources({ assigned, assignedContent, lastKnownGood, previous, nextStart })]
+  // The assigned version comes last: a process that runs the same content was started from an older one.
+  const older = heldSources({ assigned: { kind: 'damaged', detail: '' }, assignedContent, lastKnownGood, previous, nextStart })
+  const held = [LOCAL, ...older, ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
   const sample = { at, unit, running, healthz, runtimeUp }
   const desired = ports.assignment.desired()
   const recordedChannelState = records.channelState()
