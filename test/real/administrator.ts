@@ -171,7 +171,7 @@ export class Administrator {
   ): Promise<Condition> {
     const probe = async (): Promise<Condition> => {
       const found = await this.condition()
-      assert(found !== undefined)
+      assert(found !== undefined, 'the Node has no condition KubeletConfigReady')
       for (const field of CONDITION_FIELDS) {
         const value = expected[field]
         if (value instanceof RegExp) assert.match(found[field], value)

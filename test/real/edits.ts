@@ -105,7 +105,7 @@ export function addEditScenarios(plane: ControlPlane, program: string): void {
       await step(`and takes it after ${Math.round(delayMs)} ms`, async () => {
         await admin.untilStatus({ assigned: edited, active: edited, lastKnownGood: edited })
         const [assigned, restarting] = machine.history().slice(-3)
-        assert(assigned !== undefined && restarting !== undefined)
+        assert(assigned !== undefined && restarting !== undefined, 'an event is missing')
         assert.deepEqual([assigned.kind, restarting.kind], ['assigned', 'restarting'])
         const waitedMs = Number((BigInt(restarting.atNs) - BigInt(assigned.atNs)) / 1_000_000n)
         assert(waitedMs >= delayMs && waitedMs < delayMs + 5_000, `it waited ${waitedMs} ms`)

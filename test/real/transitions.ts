@@ -60,7 +60,7 @@ export function addTransitionScenarios(plane: ControlPlane, program: string): vo
     await step('the event', async () => {
       const [event] = await admin.untilEvents(`KubeletConfigChanged: Kubelet restarting to use ${labels(good)}`)
       const restarting = machine.history().find(({ kind }) => kind === 'restarting')
-      assert(event !== undefined && restarting !== undefined)
+      assert(event !== undefined && restarting !== undefined, 'no event of a restart')
       const { name } = machine
       assert.equal(event.metadata.name, eventName(name, restarting))
       assert.equal(event.type, 'Normal')

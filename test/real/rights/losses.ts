@@ -64,7 +64,7 @@ export async function playLosses(
   await Promise.all(
     rights.map(async (right, index) => {
       const loss = losses[nameOf(right)]
-      assert(loss !== undefined)
+      assert(loss !== undefined, 'nothing is lost')
       const name = `${file.replaceAll(/[^a-z]/g, '').slice(-12)}-${index}`
       await step(`${file} without ${nameOf(right)}: ${loss.lost}`, () =>
         playOne(stage, name, [...whole, ...without(manifests, right)], loss),
