@@ -8,6 +8,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { DrainProbe } from '../ports/probes.ts'
 import { isObject } from '../values/is-object.ts'
+import { itemsOf } from './kube-object.ts'
 
 const RECHECK_US = 10e6
 /** No node has that many pods. */
@@ -50,8 +51,7 @@ export class NodeDrain implements DrainProbe {
     if (!isCordoned(node.object)) return false
     const query = { fieldSelector: `spec.nodeName=${this.#nodeName}`, limit: MOST_PODS }
     const pods = await this.#api.request({ method: 'GET', path: '/api/v1/pods', query })
-    if (pods.kind !== 'ok' || !isObject(pods.object) || !Array.isArray(pods.object.items)) return undefined
-    return pods.object.items.every(mayStay)
+    return pods.kind === 'ok' ? itemsOf(pods.object)?.every(mayStay) : undefined
   }
 }
 

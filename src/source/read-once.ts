@@ -10,13 +10,12 @@ import { sourcePath } from '../decision/status-texts.ts'
 import type { Files } from '../ports/files.ts'
 import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
 import { errorMessage } from '../values/errors.ts'
-import { isObject } from '../values/is-object.ts'
 import { fleetCollection, readFleetMembers } from './channels/fleet.ts'
 import { metadataOf } from './channels/metadata.ts'
 import { readPause } from './channels/paused-annotation.ts'
 import { type ChannelSettings, type Fleet, needsFleet, resolveChannels } from './channels/resolve.ts'
 import { toDesired } from './channels/to-desired.ts'
-import { viewConfigMap } from './kube-object.ts'
+import { itemsOf, viewConfigMap } from './kube-object.ts'
 import { isManifestName, type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
 
 type Requester = Pick<KubeApi, 'request'>
@@ -37,7 +36,7 @@ export async function readAssignmentOnce(api: Requester, nodeName: string, chann
 async function readFleet(api: Requester, namespace: string): Promise<Fleet> {
   const answer = await api.request({ method: 'GET', ...fleetCollection(namespace), as: 'PartialObjectMetadataList' })
   if (answer.kind !== 'ok') return { kind: 'unreadable', detail: answer.detail }
-  const items = isObject(answer.object) && Array.isArray(answer.object.items) ? answer.object.items : undefined
+  const items = itemsOf(answer.object)
   if (items === undefined) return { kind: 'unreadable', detail: 'the answer is not a list' }
   return { kind: 'known', members: readFleetMembers(items) }
 }

@@ -9,6 +9,7 @@ import { unlessAborted } from '../kube/unless-aborted.ts'
 import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
+import { itemsOf } from './kube-object.ts'
 import {
   afterRead,
   afterWatch,
@@ -188,9 +189,8 @@ async function watchOnce(
 /** The resourceVersion and the items of a list. undefined: it is not a list. */
 export function readList(list: unknown): { readonly resourceVersion: string; readonly items: readonly unknown[] } | undefined {
   const resourceVersion = versionOf(list)
-  if (!isObject(list) || resourceVersion === undefined) return undefined
-  // Go encodes an empty list as null.
-  return { resourceVersion, items: Array.isArray(list.items) ? list.items : [] }
+  const items = itemsOf(list)
+  return resourceVersion === undefined || items === undefined ? undefined : { resourceVersion, items }
 }
 
 /** A bookmark has no name, only a resourceVersion. */

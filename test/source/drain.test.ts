@@ -64,6 +64,10 @@ t.test('pods that may stay on a drained node', async (t) => {
   t.equal(await isDrained(CORDONED, pods(owned('DaemonSet'), MIRROR, ended('Succeeded'), ended('Failed'))), true)
 })
 
+t.test('no pods, whose list Go encodes as null, means drained', async (t) => {
+  t.equal(await isDrained(CORDONED, ok({ items: null })), true)
+})
+
 t.test('one other pod means not drained', async (t) => {
   for (const pod of [
     owned('ReplicaSet'),

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
 import type { KubeAnswer } from '../../src/ports/kube-api.ts'
-import { CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
+import { type ChannelSettings, CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
 import { readAssignmentOnce, readConfigMapOnce, readManifestsOnce } from '../../src/source/read-once.ts'
 
 const REF = { namespace: 'kube-system', name: 'c', kubeletConfigKey: 'kubelet' }
@@ -17,6 +17,7 @@ const api = (answers: Readonly<Record<string, KubeAnswer>>) => ({
   request: async ({ path }: { path: string }): Promise<KubeAnswer> => answers[path] ?? refused(404),
 })
 const NODE_PATH = '/api/v1/nodes/n1'
+const FLEET_PATH = '/api/v1/namespaces/kube-system/configmaps'
 const MAP_PATH = '/api/v1/namespaces/kube-system/configmaps/c'
 
 t.test('a Node and its ConfigMap', async (t) => {
@@ -42,6 +43,17 @@ t.test('an unknown assignment is never local', async (t) => {
     kind: 'unknown',
     detail: /nobody/,
   })
+})
+
+t.test('a fleet without ConfigMaps, whose items Go encodes as null, assigns nothing', async (t) => {
+  const channels: ChannelSettings = { ...CONFIG_SOURCE_ONLY, channels: ['selector'] }
+  const read = (list: unknown) =>
+    readAssignmentOnce(api({ [NODE_PATH]: { kind: 'ok', object: NODE }, [FLEET_PATH]: { kind: 'ok', object: list } }), 'n1', channels)
+  const list = { kind: 'PartialObjectMetadataList', metadata: { resourceVersion: '7' } }
+  t.match(await read({ ...list, items: [] }), { kind: 'local' })
+  t.match(await read({ ...list, items: null }), { kind: 'local' })
+  t.match(await read({ ...list, items: 'none' }), { kind: 'invalid' })
+  t.match(await read(list), { kind: 'invalid' }, 'items are never left out')
 })
 
 t.test('why a ConfigMap is unavailable', async (t) => {
