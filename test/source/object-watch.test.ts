@@ -8,7 +8,7 @@ const FORBIDDEN: KubeAnswer = { kind: 'refused', status: 403, reason: 'Forbidden
 const EXPIRED: KubeWatchEnd = { kind: 'refused', status: 410, reason: 'Expired', detail: '', retryAfterMs: undefined }
 type Event = Parameters<KubeWatchRequest['onEvent']>[0]
 
-const node = (resourceVersion: string, uid = 'u') => ({ metadata: { name: 'n1', uid, resourceVersion } })
+const node = (resourceVersion: string, uid = 'u') => ({ kind: 'Node', metadata: { name: 'n1', uid, resourceVersion }, spec: {} })
 const event = (type: Event['type'], ...of: Parameters<typeof node>): Event => ({ type, object: node(...of) })
 
 /**
@@ -40,7 +40,7 @@ async function seen(got: string | undefined, events: readonly Event[]): Promise<
   const observer = { onView, onSynced() {}, onReconnect() {} }
   await watchObject(
     { api, pace, log: LOG, limits: WATCH_LIMITS },
-    { collection: '/api/v1/nodes', name: 'n1' },
+    { collection: '/api/v1/nodes', kind: 'Node', namespace: '', name: 'n1' },
     observer,
     openGate(),
     stop.signal,

@@ -56,6 +56,19 @@ t.test('a fleet without ConfigMaps, whose items Go encodes as null, assigns noth
   t.match(await read(list), { kind: 'invalid' }, 'items are never left out')
 })
 
+t.test('an answer that is not what was requested is unknown, never local', async (t) => {
+  const read = (object: unknown) => readAssignmentOnce(api({ [NODE_PATH]: { kind: 'ok', object } }), 'n1', CONFIG_SOURCE_ONLY)
+  const { kind, metadata } = NODE
+  for (const [object, detail] of [
+    [{ kind, metadata }, 'expected Node n1, got Node "n1" without a spec'],
+    [{ kind: 'Pod', metadata, spec: {} }, 'expected Node n1, got Pod "n1"'],
+    [{ kind, metadata: { ...metadata, name: 'n2' }, spec: {} }, 'expected Node n1, got Node "n2"'],
+    [{ kind, spec: {} }, 'expected Node n1, got Node without metadata.name'],
+    [{ spec: {} }, 'expected Node n1, got an object without a kind'],
+  ] as const)
+    t.match(await read(object), { kind: 'unknown', detail: `Node n1 cannot be read: ${detail}` })
+})
+
 t.test('why a ConfigMap is unavailable', async (t) => {
   const reason = async (answer: KubeAnswer) => {
     const view = await readConfigMapOnce(api({ [MAP_PATH]: answer }), REF)
@@ -67,6 +80,9 @@ t.test('why a ConfigMap is unavailable', async (t) => {
   t.equal(await reason(refused(500)), 'unreachable')
   t.equal(await reason({ kind: 'unreachable', detail: '' }), 'unreachable')
   t.equal(await reason({ kind: 'ok', object: {} }), 'malformed')
+  t.equal(await reason({ kind: 'ok', object: { ...CONFIG_MAP, kind: 'Secret' } }), 'malformed')
+  t.equal(await reason({ kind: 'ok', object: { ...CONFIG_MAP, metadata: { ...CONFIG_MAP.metadata, name: 'd' } } }), 'malformed')
+  t.equal(await reason({ kind: 'ok', object: { ...CONFIG_MAP, metadata: { ...CONFIG_MAP.metadata, namespace: 'd' } } }), 'malformed')
 })
 
 t.test('a directory of manifests', async (t) => {
