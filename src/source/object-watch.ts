@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../values/is-object.ts'
 import { isOlder, type ObjectIdentity } from './kube-object.ts'
+import type { RequestFailure } from './reflect.ts'
 import { type Form, type Requested, readAnswer, readListAnswer } from './requested-object.ts'
 import { type Followed, follow, malformed, type Read, type RequestGate, type SendRead, type WatchDeps } from './watch-loop.ts'
 
@@ -47,9 +48,7 @@ export async function watchObject(
   const query = { fieldSelector: `metadata.name=${name}` }
   const requestedAs = (form: Form): Requested => ({ kind, namespace, name, form })
   const deliver = (view: ObjectView) => () => observer.onView(view)
-  // A watch without a resourceVersion may be served from the cache of another API server, which
-  // lags behind the one that was read and catches up event by event: its older versions are
-  // ignored.
+  // Of the object in the last read. Empty: it did not exist.
   let readVersion = ''
   const followed: Followed = {
     what: `${collection}/${name}`,
@@ -64,10 +63,11 @@ export async function watchObject(
       return view === undefined ? { end } : { end, deliver: deliver(view) }
     },
     formOfWatch: () => extent.formOfWatch(),
-    readEvent(type, object, form) {
+    readEvent(type, object, { form, since }) {
       const answer = readAnswer(object, requestedAs(form))
       if (!answer.ok) return malformed(`${type} event: ${answer.detail}`)
-      if (isOlder(answer.found.identity.resourceVersion, readVersion)) return () => {}
+      const { resourceVersion } = answer.found.identity
+      if (since === '' && isOlder(resourceVersion, readVersion)) return behind(resourceVersion, readVersion)
       return deliver(type === 'DELETED' ? { kind: 'absent' } : { kind: 'found', ...answer.found, form })
     },
     onFailed: (reason, detail) => observer.onView({ kind: 'failed', reason, detail }),
@@ -75,6 +75,17 @@ export async function watchObject(
     onReconnect: () => observer.onReconnect(),
   }
   await follow(deps, followed, gate, signal)
+}
+
+/**
+ * A watch without a resourceVersion starts at the cache of an API server, which may lag behind the
+ * one that was read: an older version may be out of date. Or etcd was restored from a backup, and
+ * counts from a lower version: then it is the current one. Reading again shows which.
+ *
+ * On a watch that starts at a version, every event is newer than that, whatever its number.
+ */
+function behind(resourceVersion: string, readVersion: string): RequestFailure {
+  return { kind: 'unreachable', detail: `its watch is at version ${resourceVersion}, before version ${readVersion}, which was read` }
 }
 
 interface ReadView {

@@ -36,7 +36,7 @@ export interface Followed {
   /** Called before each watch. */
   formOfWatch(): Promise<Form>
   /** Returns what hands the event over, or why it cannot be used, which ends the watch. */
-  readEvent(type: ChangeType, object: JsonObject, form: Form): (() => void) | RequestFailure
+  readEvent(type: ChangeType, object: JsonObject, watch: OpenWatch): (() => void) | RequestFailure
   onFailed(reason: 'forbidden' | 'unreachable', detail: string): void
   /** Something was read or received: what is known is current. */
   onSynced(): void
@@ -44,6 +44,12 @@ export interface Followed {
 }
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
+
+export interface OpenWatch {
+  readonly form: Form
+  /** Where it started. Empty: without a resourceVersion, so at whatever the server had in its cache. */
+  readonly since: string
+}
 
 /** Sends one GET. */
 export type SendRead = (request: Pick<KubeRequest, 'path' | 'query' | 'as'>) => Promise<KubeAnswer>
@@ -176,7 +182,7 @@ async function watchOnce(
         fail(malformed(`a ${type} event without a resourceVersion`))
         return
       }
-      const reading = isChange(type) ? followed.readEvent(type, object, form) : undefined
+      const reading = isChange(type) ? followed.readEvent(type, object, { form, since: request.resourceVersion }) : undefined
       if (typeof reading === 'object') {
         fail(reading)
         return
