@@ -19,7 +19,7 @@ export interface Renewals {
   readonly questions: number
 }
 
-const NODE = { kind: 'Node', metadata: { name: 'n', uid: 'u', resourceVersion: '1' } }
+const NODE = { kind: 'Node', metadata: { name: 'n', uid: 'u', resourceVersion: '1' }, spec: {} }
 const CONFIG_MAP = { kind: 'ConfigMap', metadata: { name: 'n', namespace: 'c', uid: 'u', resourceVersion: '1' } }
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -56,7 +56,8 @@ async function count(
       }
       counted.reads += 1
       if (as === undefined) counted.wholeReads += 1
-      return { kind: 'ok', object: query === undefined ? object : { metadata: { resourceVersion: '1' }, items: [object] } }
+      const list = { kind: `${object.kind}List`, metadata: { resourceVersion: '1' }, items: [object] }
+      return { kind: 'ok', object: query === undefined ? object : list }
     },
     async watch({ query, inactivityMs }) {
       counted.watches += 1
@@ -66,7 +67,9 @@ async function count(
   }
   const extent = new NodeExtent({ api, nodeName: 'n', pace, log: SILENT, requestTimeoutMs: WATCH_LIMITS.requestTimeoutMs })
   const watched =
-    object === NODE ? { collection: '/api/v1/nodes', name: 'n', extent } : { collection: '/api/v1/namespaces/c/configmaps', name: 'n' }
+    object === NODE
+      ? ({ collection: '/api/v1/nodes', kind: 'Node', namespace: '', name: 'n', extent } as const)
+      : ({ collection: '/api/v1/namespaces/c/configmaps', kind: 'ConfigMap', namespace: 'c', name: 'n' } as const)
   const observer = {
     onView(view: { readonly kind: string; readonly form?: string }) {
       if (view.form === 'whole' && object === NODE) extent.observe(NODE)

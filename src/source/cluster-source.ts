@@ -27,8 +27,9 @@ import { viewConfigMap } from './kube-object.ts'
 import { logAssignment, logConfigMap } from './log-assignment.ts'
 import { NodeExtent } from './node-extent.ts'
 import { type ObjectView, watchObject } from './object-watch.ts'
+import type { Form } from './requested-object.ts'
 import { Staleness } from './staleness.ts'
-import { type Form, openGate, type RequestGate, WATCH_LIMITS, type WatchDeps, type WatchLimits, type WatchTiming } from './watch-loop.ts'
+import { openGate, type RequestGate, WATCH_LIMITS, type WatchDeps, type WatchLimits, type WatchTiming } from './watch-loop.ts'
 
 export interface SourceCounters {
   watchReconnected(kind: 'Node' | 'ConfigMap'): void
@@ -101,7 +102,7 @@ export class ClusterSource implements AssignmentSource {
     this.#onChange = onChange
     this.#run(async () => {
       await this.#deps.ready?.(this.#stopper.signal)
-      const watched = { collection: '/api/v1/nodes', name: this.#deps.nodeName, extent: this.#extent }
+      const watched = { collection: '/api/v1/nodes', kind: 'Node', namespace: '', name: this.#deps.nodeName, extent: this.#extent } as const
       const observer = { onView: (view: ObjectView) => this.#seeNode(view), ...this.#syncObserver('Node') }
       await watchObject(this.#watchDeps(), watched, observer, openGate(), this.#stopper.signal)
     })
@@ -203,7 +204,8 @@ export class ClusterSource implements AssignmentSource {
     const followed: WatchedConfigMap = { path, stopper: new AbortController(), view: { kind: 'pending' }, paused: undefined }
     this.#configMap = followed
     this.#deps.log.info(`attempting to download ${path}`)
-    const watched = { collection: `/api/v1/namespaces/${ref.namespace}/configmaps`, name: ref.name }
+    const { namespace, name } = ref
+    const watched = { collection: `/api/v1/namespaces/${namespace}/configmaps`, kind: 'ConfigMap', namespace, name } as const
     const observer = {
       onView: (view: ObjectView) => this.#seeConfigMap(followed, ref, view),
       ...this.#syncObserver('ConfigMap', followed.stopper.signal),

@@ -8,6 +8,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { DrainProbe } from '../ports/probes.ts'
 import { isObject } from '../values/is-object.ts'
+import { itemsOf } from './kube-object.ts'
+import { readAnswer, wholeNode } from './requested-object.ts'
 
 const RECHECK_US = 10e6
 /** No node has that many pods. */
@@ -47,11 +49,12 @@ export class NodeDrain implements DrainProbe {
   async #check(): Promise<boolean | undefined> {
     const node = await this.#api.request({ method: 'GET', path: `/api/v1/nodes/${this.#nodeName}` })
     if (node.kind !== 'ok') return undefined
+    if (!readAnswer(node.object, wholeNode(this.#nodeName)).ok) return undefined
     if (!isCordoned(node.object)) return false
     const query = { fieldSelector: `spec.nodeName=${this.#nodeName}`, limit: MOST_PODS }
     const pods = await this.#api.request({ method: 'GET', path: '/api/v1/pods', query })
-    if (pods.kind !== 'ok' || !isObject(pods.object) || !Array.isArray(pods.object.items)) return undefined
-    return pods.object.items.every(mayStay)
+    if (pods.kind !== 'ok' || !isObject(pods.object) || pods.object.kind !== 'PodList') return undefined
+    return itemsOf(pods.object)?.every(mayStay)
   }
 }
 

@@ -4,9 +4,10 @@
  * effect then. `watch-loop.ts` makes the requests.
  */
 
-import { type FleetMember, fleetCollection, readFleetMember, readFleetMembers } from './channels/fleet.ts'
+import { type FleetMember, fleetCollection, readFleetMember, readFleetMembers, requestedMembers } from './channels/fleet.ts'
 import type { Fleet } from './channels/resolve.ts'
-import { type Followed, follow, malformed, type RequestGate, readList, type WatchDeps } from './watch-loop.ts'
+import { readAnswer, readListAnswer } from './requested-object.ts'
+import { type Followed, follow, malformed, type RequestGate, type WatchDeps } from './watch-loop.ts'
 
 export interface FleetObserver {
   onFleet(fleet: Fleet): void
@@ -27,6 +28,7 @@ export async function watchFleet(
   signal: AbortSignal,
 ): Promise<void> {
   const { path, query } = fleetCollection(namespace)
+  const requested = requestedMembers(namespace)
   let members: ReadonlyMap<string, FleetMember> | undefined
   const publish = (known: ReadonlyMap<string, FleetMember>): void => {
     members = known
@@ -40,22 +42,26 @@ export async function watchFleet(
     async read(_verb, send) {
       const answer = await send({ path, query, as: 'PartialObjectMetadataList' })
       if (answer.kind !== 'ok') return { end: answer }
-      const list = readList(answer.object)
-      if (list === undefined) return { end: malformed('the answer is not a list') }
-      const read = readFleetMembers(list.items)
+      const list = readListAnswer(answer.object, requested)
+      if (!list.ok) return { end: malformed(list.detail) }
+      const read = readFleetMembers(list.found.map(({ object }) => object))
       return {
         end: { kind: 'read', resourceVersion: list.resourceVersion },
         deliver: () => publish(new Map(read.map((member) => [member.name, member]))),
       }
     },
     formOfWatch: async () => 'metadata',
-    onEvent(type, object) {
-      const member = readFleetMember(object)
-      if (member === undefined || members === undefined) return
-      const known = new Map(members)
-      if (type === 'DELETED') known.delete(member.name)
-      else known.set(member.name, member)
-      publish(known)
+    readEvent(type, object) {
+      const answer = readAnswer(object, requested)
+      if (!answer.ok) return malformed(`${type} event: ${answer.detail}`)
+      return () => {
+        const member = readFleetMember(object)
+        if (member === undefined || members === undefined) return
+        const known = new Map(members)
+        if (type === 'DELETED') known.delete(member.name)
+        else known.set(member.name, member)
+        publish(known)
+      }
     },
     onFailed(reason, detail) {
       observer.onFailed(reason)

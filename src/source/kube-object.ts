@@ -19,6 +19,13 @@ export function identityOf(object: unknown): ObjectIdentity | undefined {
   return { name, namespace: textOf(namespace), uid: textOf(uid), resourceVersion: textOf(resourceVersion) }
 }
 
+/** The items of a list. Go encodes an empty list as null. undefined: it is not a list. */
+export function itemsOf(list: unknown): readonly unknown[] | undefined {
+  const items = isObject(list) ? list.items : undefined
+  if (items === null) return []
+  return Array.isArray(items) ? items : undefined
+}
+
 /**
  * resourceVersions that are decimal numbers, as etcd's revisions are, have an order. If one of them
  * is not a number, neither is older.

@@ -14,7 +14,8 @@ import type { Log } from '../ports/log.ts'
 import { readNodeConfig } from '../report/node-config.ts'
 import { isObject } from '../values/is-object.ts'
 import type { Extent } from './object-watch.ts'
-import type { Form, WatchTiming } from './watch-loop.ts'
+import { type Form, readAnswer, wholeNode } from './requested-object.ts'
+import type { WatchTiming } from './watch-loop.ts'
 
 /** A resync comes after 15 minutes at the earliest; a timer may fire a little early. */
 const WHOLE_EVERY_MS = 14 * 60_000
@@ -88,7 +89,8 @@ export class NodeExtent implements Extent {
       body: { status: { config: { error: 'dry run: is status.config stored?' } } },
       timeoutMs,
     })
-    return answer.kind === 'ok' && readNodeConfig(answer.object) === 'absent'
+    if (answer.kind !== 'ok' || !readAnswer(answer.object, wholeNode(nodeName)).ok) return false
+    return readNodeConfig(answer.object) === 'absent'
   }
 }
 

@@ -2,23 +2,18 @@
  * Watches one object by name: the results of list, get and watch as one view. `watch-loop.ts` makes
  * the requests.
  */
-import { isObject, type JsonObject } from '../values/is-object.ts'
-import { identityOf, isOlder, type ObjectIdentity } from './kube-object.ts'
-import {
-  type Followed,
-  type Form,
-  follow,
-  malformed,
-  type Read,
-  type RequestGate,
-  readList,
-  type SendRead,
-  type WatchDeps,
-} from './watch-loop.ts'
+import type { JsonObject } from '../values/is-object.ts'
+import { isOlder, type ObjectIdentity } from './kube-object.ts'
+import type { RequestFailure } from './reflect.ts'
+import { type Form, type Requested, readAnswer, readListAnswer } from './requested-object.ts'
+import { type Followed, follow, malformed, type Read, type RequestGate, type SendRead, type WatchDeps } from './watch-loop.ts'
 
 export interface WatchedObject {
   /** `/api/v1/nodes`. */
   readonly collection: string
+  readonly kind: 'Node' | 'ConfigMap'
+  /** Empty for a Node. */
+  readonly namespace: string
   readonly name: string
   /** Default: always the whole object. */
   readonly extent?: Extent
@@ -45,32 +40,35 @@ export interface WatchObserver {
 
 export async function watchObject(
   deps: WatchDeps,
-  { collection, name, extent = ALWAYS_WHOLE }: WatchedObject,
+  { collection, kind, namespace, name, extent = ALWAYS_WHOLE }: WatchedObject,
   observer: WatchObserver,
   gate: RequestGate,
   signal: AbortSignal,
 ): Promise<void> {
   const query = { fieldSelector: `metadata.name=${name}` }
+  const requestedAs = (form: Form): Requested => ({ kind, namespace, name, form })
   const deliver = (view: ObjectView) => () => observer.onView(view)
-  // A watch without a resourceVersion may be served from the cache of another API server, which
-  // lags behind the one that was read and catches up event by event: its older versions are
-  // ignored.
+  // Of the object in the last read. Empty: it did not exist.
   let readVersion = ''
   const followed: Followed = {
     what: `${collection}/${name}`,
     collection,
     query,
     async read(verb, send) {
-      const form = extent.formOfRead()
-      const { end, view } = await (verb === 'get' ? getOne(send, collection, name, form) : listOne(send, collection, query, name, form))
+      const requested = requestedAs(extent.formOfRead())
+      const { end, view } = await (verb === 'get'
+        ? getOne(send, `${collection}/${name}`, requested)
+        : listOne(send, collection, query, requested))
       if (view !== undefined) readVersion = view.kind === 'found' ? view.identity.resourceVersion : ''
       return view === undefined ? { end } : { end, deliver: deliver(view) }
     },
     formOfWatch: () => extent.formOfWatch(),
-    onEvent(type, object, form) {
-      const identity = identityOf(object)
-      if (identity?.name !== name || isOlder(identity.resourceVersion, readVersion)) return
-      observer.onView(type === 'DELETED' ? { kind: 'absent' } : { kind: 'found', object, identity, form })
+    readEvent(type, object, { form, since }) {
+      const answer = readAnswer(object, requestedAs(form))
+      if (!answer.ok) return malformed(`${type} event: ${answer.detail}`)
+      const { resourceVersion } = answer.found.identity
+      if (since === '' && isOlder(resourceVersion, readVersion)) return behind(resourceVersion, readVersion)
+      return deliver(type === 'DELETED' ? { kind: 'absent' } : { kind: 'found', ...answer.found, form })
     },
     onFailed: (reason, detail) => observer.onView({ kind: 'failed', reason, detail }),
     onSynced: () => observer.onSynced(),
@@ -79,32 +77,40 @@ export async function watchObject(
   await follow(deps, followed, gate, signal)
 }
 
+/**
+ * A watch without a resourceVersion starts at the cache of an API server, which may lag behind the
+ * one that was read: an older version may be out of date. Or etcd was restored from a backup, and
+ * counts from a lower version: then it is the current one. Reading again shows which.
+ *
+ * On a watch that starts at a version, every event is newer than that, whatever its number.
+ */
+function behind(resourceVersion: string, readVersion: string): RequestFailure {
+  return { kind: 'unreachable', detail: `its watch is at version ${resourceVersion}, before version ${readVersion}, which was read` }
+}
+
 interface ReadView {
   readonly end: Read['end']
   readonly view?: ObjectView
 }
 
-async function getOne(send: SendRead, collection: string, name: string, form: Form): Promise<ReadView> {
-  const answer = await send({ path: `${collection}/${name}`, ...(form === 'metadata' ? { as: 'PartialObjectMetadata' } : {}) })
+async function getOne(send: SendRead, path: string, requested: Requested): Promise<ReadView> {
+  const { form } = requested
+  const answer = await send({ path, ...(form === 'metadata' ? { as: 'PartialObjectMetadata' } : {}) })
   if (answer.kind === 'refused' && answer.status === 404) return { end: { kind: 'read', resourceVersion: '' }, view: { kind: 'absent' } }
   if (answer.kind !== 'ok') return { end: answer }
-  const identity = identityOf(answer.object)
-  if (identity?.name !== name || !isObject(answer.object)) return { end: malformed(`the answer to a get of ${name} is not that object`) }
-  return {
-    end: { kind: 'read', resourceVersion: identity.resourceVersion },
-    view: { kind: 'found', object: answer.object, identity, form },
-  }
+  const reading = readAnswer(answer.object, requested)
+  if (!reading.ok) return { end: malformed(reading.detail) }
+  const { found } = reading
+  return { end: { kind: 'read', resourceVersion: found.identity.resourceVersion }, view: { kind: 'found', ...found, form } }
 }
 
-async function listOne(send: SendRead, collection: string, query: Followed['query'], name: string, form: Form): Promise<ReadView> {
+async function listOne(send: SendRead, collection: string, query: Followed['query'], requested: Requested): Promise<ReadView> {
+  const { form } = requested
   const answer = await send({ path: collection, query, ...(form === 'metadata' ? { as: 'PartialObjectMetadataList' } : {}) })
   if (answer.kind !== 'ok') return { end: answer }
-  const list = readList(answer.object)
-  if (list === undefined) return { end: malformed('the answer is not a list') }
-  const end = { kind: 'read', resourceVersion: list.resourceVersion } as const
-  for (const object of list.items) {
-    const identity = identityOf(object)
-    if (identity?.name === name && isObject(object)) return { end, view: { kind: 'found', object, identity, form } }
-  }
-  return { end, view: { kind: 'absent' } }
+  const list = readListAnswer(answer.object, requested)
+  if (!list.ok) return { end: malformed(list.detail) }
+  const [found] = list.found
+  const view: ObjectView = found === undefined ? { kind: 'absent' } : { kind: 'found', ...found, form }
+  return { end: { kind: 'read', resourceVersion: list.resourceVersion }, view }
 }

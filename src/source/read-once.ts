@@ -10,14 +10,14 @@ import { sourcePath } from '../decision/status-texts.ts'
 import type { Files } from '../ports/files.ts'
 import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
 import { errorMessage } from '../values/errors.ts'
-import { isObject } from '../values/is-object.ts'
-import { fleetCollection, readFleetMembers } from './channels/fleet.ts'
+import { fleetCollection, readFleetMembers, requestedMembers } from './channels/fleet.ts'
 import { metadataOf } from './channels/metadata.ts'
 import { readPause } from './channels/paused-annotation.ts'
 import { type ChannelSettings, type Fleet, needsFleet, resolveChannels } from './channels/resolve.ts'
 import { toDesired } from './channels/to-desired.ts'
 import { viewConfigMap } from './kube-object.ts'
 import { isManifestName, type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
+import { readAnswer, readListAnswer, wholeNode } from './requested-object.ts'
 
 type Requester = Pick<KubeApi, 'request'>
 
@@ -26,7 +26,9 @@ export async function readAssignmentOnce(api: Requester, nodeName: string, chann
   if (answer.kind === 'refused' && answer.status === 404)
     return { kind: 'unknown', detail: `Node ${nodeName} does not exist in the cluster` }
   if (answer.kind !== 'ok') return { kind: 'unknown', detail: `Node ${nodeName} cannot be read: ${answer.detail}` }
-  const node = answer.object
+  const reading = readAnswer(answer.object, wholeNode(nodeName))
+  if (!reading.ok) return { kind: 'unknown', detail: `Node ${nodeName} cannot be read: ${reading.detail}` }
+  const node = reading.found.object
   const fleet: Fleet = needsFleet(node, channels) ? await readFleet(api, channels.namespace) : { kind: 'pending' }
   const resolution = resolveChannels(node, channels, fleet)
   const object: ConfigMapView = resolution.kind === 'config-map' ? await readConfigMapOnce(api, resolution.ref) : { kind: 'pending' }
@@ -37,14 +39,17 @@ export async function readAssignmentOnce(api: Requester, nodeName: string, chann
 async function readFleet(api: Requester, namespace: string): Promise<Fleet> {
   const answer = await api.request({ method: 'GET', ...fleetCollection(namespace), as: 'PartialObjectMetadataList' })
   if (answer.kind !== 'ok') return { kind: 'unreadable', detail: answer.detail }
-  const items = isObject(answer.object) && Array.isArray(answer.object.items) ? answer.object.items : undefined
-  if (items === undefined) return { kind: 'unreadable', detail: 'the answer is not a list' }
-  return { kind: 'known', members: readFleetMembers(items) }
+  const list = readListAnswer(answer.object, requestedMembers(namespace))
+  if (!list.ok) return { kind: 'unreadable', detail: list.detail }
+  return { kind: 'known', members: readFleetMembers(list.found.map(({ object }) => object)) }
 }
 
 export async function readConfigMapOnce(api: Requester, ref: Pick<ConfigMapRef, 'namespace' | 'name'>): Promise<ConfigMapView> {
   const answer = await api.request({ method: 'GET', path: sourcePath(ref) })
-  if (answer.kind === 'ok') return viewConfigMap(answer.object)
+  if (answer.kind === 'ok') {
+    const reading = readAnswer(answer.object, { kind: 'ConfigMap', namespace: ref.namespace, name: ref.name, form: 'whole' })
+    return reading.ok ? viewConfigMap(reading.found.object) : { kind: 'unavailable', reason: 'malformed', detail: reading.detail }
+  }
   return {
     kind: 'unavailable',
     reason: unavailableReason(answer),

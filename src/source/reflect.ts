@@ -41,7 +41,7 @@ export interface WatchRequest {
   readonly timeoutSeconds: number
 }
 
-export type RequestFailure = KubeRefusal | { readonly kind: 'unreachable'; readonly detail: string }
+export type RequestFailure = KubeRefusal | { readonly kind: 'unreachable' | 'malformed'; readonly detail: string }
 export type ReadEnd = { readonly kind: 'read'; readonly resourceVersion: string } | RequestFailure
 /** `resourceVersion`: the last one seen on the watch. */
 export type WatchEnd = {

@@ -4,9 +4,9 @@
  * log that is passed in.
  */
 import type { Log } from '../ports/log.ts'
-import { isForbidden, isWorking, type Next, type ReadEnd, type WatchEnd } from './reflect.ts'
+import { isForbidden, isWorking, type Next, type ReadEnd, type RequestFailure, type WatchEnd } from './reflect.ts'
 
-/** A single broken connection is common. */
+/** A single broken connection is common; a malformed answer is not. */
 const FAILURES_TO_WARN = 2
 
 export class WatchLog {
@@ -25,7 +25,7 @@ export class WatchLog {
 
   readEnded(end: ReadEnd, { state }: Next): void {
     if (end.kind !== 'read') {
-      this.#logFailure(this.#readFailures, end.detail, state.failures)
+      this.#logFailure(this.#readFailures, end, state.failures)
       return
     }
     if (this.#readFailures.size > 0) this.#log.info(`${this.#what} can be read again`)
@@ -45,14 +45,15 @@ export class WatchLog {
     this.received(livedMs)
     if (end.kind === 'ended') return
     // A 403 is logged only once polling starts.
-    if (!isForbidden(end)) this.#logFailure(this.#watchFailures, end.detail, state.failures)
+    if (!isForbidden(end)) this.#logFailure(this.#watchFailures, end, state.failures)
     if (!state.polling || this.#loggedPolling) return
     this.#log.warn(`watching ${this.#what} is forbidden: reading it every minute instead`)
     this.#loggedPolling = true
   }
 
-  #logFailure(logged: Set<string>, detail: string, failures: number): void {
-    if (failures < FAILURES_TO_WARN || logged.has(detail)) {
+  #logFailure(logged: Set<string>, { kind, detail }: RequestFailure, failures: number): void {
+    const isCommon = kind !== 'malformed' && failures < FAILURES_TO_WARN
+    if (isCommon || logged.has(detail)) {
       this.#log.debug(`${this.#what}: ${detail}`, { failures })
       return
     }

@@ -21,10 +21,8 @@ import {
   type WatchEnd,
   type WatchRequest,
 } from './reflect.ts'
+import type { Form } from './requested-object.ts'
 import { WatchLog } from './watch-log.ts'
-
-/** Whole objects or metadata alone, which is a fraction of a Node. */
-export type Form = 'whole' | 'metadata'
 
 /** What is watched, and the callbacks of its owner. */
 export interface Followed {
@@ -37,11 +35,20 @@ export interface Followed {
   read(verb: 'list' | 'get', send: SendRead): Promise<Read>
   /** Called before each watch. */
   formOfWatch(): Promise<Form>
-  onEvent(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: JsonObject, form: Form): void
+  /** Returns what hands the event over, or why it cannot be used, which ends the watch. */
+  readEvent(type: ChangeType, object: JsonObject, watch: OpenWatch): (() => void) | RequestFailure
   onFailed(reason: 'forbidden' | 'unreachable', detail: string): void
   /** Something was read or received: what is known is current. */
   onSynced(): void
   onReconnect(): void
+}
+
+export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
+
+export interface OpenWatch {
+  readonly form: Form
+  /** Where it started. Empty: without a resourceVersion, so at whatever the server had in its cache. */
+  readonly since: string
 }
 
 /** Sends one GET. */
@@ -175,22 +182,23 @@ async function watchOnce(
         fail(malformed(`a ${type} event without a resourceVersion`))
         return
       }
+      const reading = isChange(type) ? followed.readEvent(type, object, { form, since: request.resourceVersion }) : undefined
+      if (typeof reading === 'object') {
+        fail(reading)
+        return
+      }
       resourceVersion = version
       followed.onSynced()
       watchLog.received(pace.nowMs() - startedMs)
-      if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') followed.onEvent(type, object, form)
+      reading?.()
     },
   })
   signal.removeEventListener('abort', stop)
   return { end: failure ?? end, resourceVersion, livedMs: pace.nowMs() - startedMs }
 }
 
-/** The resourceVersion and the items of a list. undefined: it is not a list. */
-export function readList(list: unknown): { readonly resourceVersion: string; readonly items: readonly unknown[] } | undefined {
-  const resourceVersion = versionOf(list)
-  if (!isObject(list) || resourceVersion === undefined) return undefined
-  // Go encodes an empty list as null.
-  return { resourceVersion, items: Array.isArray(list.items) ? list.items : [] }
+function isChange(type: string): type is ChangeType {
+  return type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED'
 }
 
 /** A bookmark has no name, only a resourceVersion. */
@@ -201,7 +209,7 @@ function versionOf(object: unknown): string | undefined {
 
 /** A malformed answer counts as no answer. */
 export function malformed(detail: string): RequestFailure {
-  return { kind: 'unreachable', detail }
+  return { kind: 'malformed', detail }
 }
 
 /** A request cannot be taken back, but the caller need not wait for it. */

@@ -2,12 +2,27 @@ import t from 'tap'
 import { errorEvent, type Fault, refusal } from '../../demo/api-server/reply.ts'
 import type { ApiRequest } from '../../demo/api-server/request.ts'
 import { until } from '../until.ts'
-import { assertNoSecrets, assertPaced, PATIENT, putConfigMap, putNode, startWorld, withGrowingLimit } from './world.ts'
+import { assertNoSecrets, assertPaced, NAMESPACE, NODE, PATIENT, putConfigMap, putNode, startWorld, withGrowingLimit } from './world.ts'
 
 const html: Fault = { kind: 'answer', status: 200, headers: { 'content-type': 'text/html' }, body: '<html>log in</html>' }
 const onWatch = (fault: Fault) => (request: ApiRequest) => (request.verb === 'watch' ? fault : undefined)
 const onRead = (fault: Fault) => (request: ApiRequest) => (request.verb === 'watch' ? undefined : fault)
 const always = (fault: Fault) => () => fault
+
+const META = { uid: 'u', resourceVersion: '1' }
+type Resource = 'nodes' | 'configmaps'
+const LISTS: Readonly<Record<Resource, string>> = { nodes: 'NodeList', configmaps: 'ConfigMapList' }
+const sent = (body: object): Fault => ({ kind: 'answer', status: 200, body: `${JSON.stringify(body)}\n` })
+const concerns = (request: ApiRequest, plural: Resource, isWatch: boolean) =>
+  request.target?.resource.plural === plural && (request.verb === 'watch') === isWatch
+/** Whatever is requested of the resource, this object is found. */
+const onReadOf = (plural: Resource, object: object) => (request: ApiRequest) =>
+  concerns(request, plural, false)
+    ? sent(request.verb === 'list' ? { kind: LISTS[plural], metadata: META, items: [object] } : object)
+    : undefined
+const onListOf = (plural: Resource, list: object) => (request: ApiRequest) => (concerns(request, plural, false) ? sent(list) : undefined)
+const onWatchOf = (plural: Resource, object: object) => (request: ApiRequest) =>
+  concerns(request, plural, true) ? sent({ type: 'MODIFIED', object }) : undefined
 
 /** While the server is at fault: what hangs is given up soon. A server without fault gets PATIENT, since a busy machine is slow as well. */
 const IMPATIENT = { inactivityMs: 250, requestTimeoutMs: 250 }
@@ -40,6 +55,18 @@ const FAULTS: Readonly<Record<string, (request: ApiRequest) => Fault | undefined
   'events without objects': onWatch({ kind: 'answer', status: 200, body: '{"type":"MODIFIED","object":{}}\n' }),
   'garbage in answers to reads': onRead({ kind: 'garbage', text: 'nothing of use' }),
   'JSON that is not a list': onRead({ kind: 'answer', status: 200, body: '[]' }),
+  'a Node without a spec': onReadOf('nodes', { kind: 'Node', metadata: { ...META, name: NODE } }),
+  'a Node without a spec on a watch': onWatchOf('nodes', { kind: 'Node', metadata: { ...META, name: NODE } }),
+  'an object of another kind': onReadOf('nodes', { kind: 'Pod', metadata: { ...META, name: NODE }, spec: {} }),
+  'an object of another kind on a watch': onWatchOf('nodes', { kind: 'Pod', metadata: { ...META, name: NODE }, spec: {} }),
+  'another Node': onReadOf('nodes', { kind: 'Node', metadata: { ...META, name: 'n2' }, spec: {} }),
+  'another Node on a watch': onWatchOf('nodes', { kind: 'Node', metadata: { ...META, name: 'n2' }, spec: {} }),
+  'a list of another kind': onListOf('nodes', { kind: 'PodList', metadata: META, items: [] }),
+  'another ConfigMap': onReadOf('configmaps', { kind: 'ConfigMap', metadata: { ...META, name: 'two', namespace: NAMESPACE } }),
+  'a Secret on a watch of ConfigMaps': onWatchOf('configmaps', {
+    kind: 'Secret',
+    metadata: { ...META, name: 'one', namespace: NAMESPACE },
+  }),
   'a log-in page instead of watches': onWatch(html),
   'a log-in page instead of anything': always(html),
   'a wrong content type': always({ kind: 'content-type', value: 'text/plain' }),

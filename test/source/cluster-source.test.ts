@@ -9,7 +9,7 @@ t.test('an invalid configSource is logged also when it was set before the agent 
   const log: Log = { debug: () => {}, info: record, warn: record, error: record }
   const node = { metadata: { name: 'n1', uid: 'u', resourceVersion: '1' }, spec: { configSource: { secret: {} } } }
   const api: KubeApi = {
-    request: async () => ({ kind: 'ok', object: { metadata: { resourceVersion: '1' }, items: [node] } }),
+    request: async () => ({ kind: 'ok', object: { kind: 'NodeList', metadata: { resourceVersion: '1' }, items: [node] } }),
     watch: ({ signal }) =>
       new Promise((resolve) => signal.addEventListener('abort', () => resolve({ kind: 'ended', detail: 'stopped' }), { once: true })),
   }

@@ -4,8 +4,9 @@ import { NodeDrain } from '../../src/source/drain.ts'
 
 const ok = (object: unknown): KubeAnswer => ({ kind: 'ok', object })
 const refused = (status: number): KubeAnswer => ({ kind: 'refused', status, reason: '', detail: 'no', retryAfterMs: undefined })
-const CORDONED = ok({ spec: { unschedulable: true } })
-const pods = (...items: readonly unknown[]) => ok({ items })
+const node = (spec: object) => ok({ kind: 'Node', metadata: { name: 'node-1' }, spec })
+const CORDONED = node({ unschedulable: true })
+const pods = (...items: readonly unknown[]) => ok({ kind: 'PodList', items })
 const owned = (kind: string, controller = true) => ({ metadata: { ownerReferences: [{ kind, controller }] }, status: { phase: 'Running' } })
 const ended = (phase: string) => ({ metadata: { ownerReferences: [{ kind: 'Job', controller: true }] }, status: { phase } })
 const MIRROR = { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' }, ownerReferences: [{ kind: 'Node', controller: true }] } }
@@ -49,8 +50,8 @@ t.test('the result comes later, and onChange is called only when it differs', as
 })
 
 t.test('a node that is not cordoned is not drained, and its pods are not listed', async (t) => {
-  for (const node of [{}, { spec: {} }, { spec: { unschedulable: false } }, { spec: { unschedulable: 'true' } }]) {
-    const { drain, requests } = drainOf(ok(node), pods())
+  for (const spec of [{}, { unschedulable: false }, { unschedulable: 'true' }]) {
+    const { drain, requests } = drainOf(node(spec), pods())
     t.equal(await settled(drain), false)
     t.same(
       requests.map(({ path }) => path),
@@ -62,6 +63,10 @@ t.test('a node that is not cordoned is not drained, and its pods are not listed'
 t.test('pods that may stay on a drained node', async (t) => {
   t.equal(await isDrained(CORDONED, pods()), true)
   t.equal(await isDrained(CORDONED, pods(owned('DaemonSet'), MIRROR, ended('Succeeded'), ended('Failed'))), true)
+})
+
+t.test('no pods, whose list Go encodes as null, means drained', async (t) => {
+  t.equal(await isDrained(CORDONED, ok({ kind: 'PodList', items: null })), true)
 })
 
 t.test('one other pod means not drained', async (t) => {
@@ -90,19 +95,31 @@ t.test('a failed request means unknown, never drained', async (t) => {
     t.equal(await isDrained(answer, pods()), undefined)
     t.equal(await isDrained(CORDONED, answer), undefined)
   }
-  t.equal(await isDrained(CORDONED, ok({ items: 'none' })), undefined)
+  t.equal(await isDrained(CORDONED, ok({ kind: 'PodList', items: 'none' })), undefined)
   t.equal(await isDrained(CORDONED, ok(null)), undefined)
 })
 
+t.test('an answer that is not what was requested means unknown, never drained', async (t) => {
+  const spec = { unschedulable: true }
+  for (const answer of [
+    {},
+    { kind: 'Node', metadata: { name: 'node-1' } },
+    { kind: 'Node', metadata: { name: 'node-2' }, spec },
+    { kind: 'Pod', metadata: { name: 'node-1' }, spec },
+  ])
+    t.equal(await isDrained(ok(answer), pods()), undefined, JSON.stringify(answer))
+  t.equal(await isDrained(CORDONED, ok({ kind: 'NodeList', items: [] })), undefined)
+})
+
 t.test('checked again after 10 s and not before, whatever the result', async (t) => {
-  for (const node of [CORDONED, ok({}), refused(403)]) {
-    const { world, drain, requests } = drainOf(node, pods(owned('ReplicaSet')))
-    const first = await settled(drain)
+  for (const first of [CORDONED, node({}), ok({}), refused(403)]) {
+    const { world, drain, requests } = drainOf(first, pods(owned('ReplicaSet')))
+    const before = await settled(drain)
     const count = requests.length
     world.node = CORDONED
     world.list = pods()
     world.nowUs = 10e6 - 1
-    t.equal(await settled(drain), first)
+    t.equal(await settled(drain), before)
     t.equal(requests.length, count)
     world.nowUs = 10e6
     t.equal(await settled(drain), true)

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
 import type { KubeAnswer } from '../../src/ports/kube-api.ts'
-import { CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
+import { type ChannelSettings, CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
 import { readAssignmentOnce, readConfigMapOnce, readManifestsOnce } from '../../src/source/read-once.ts'
 
 const REF = { namespace: 'kube-system', name: 'c', kubeletConfigKey: 'kubelet' }
@@ -17,6 +17,7 @@ const api = (answers: Readonly<Record<string, KubeAnswer>>) => ({
   request: async ({ path }: { path: string }): Promise<KubeAnswer> => answers[path] ?? refused(404),
 })
 const NODE_PATH = '/api/v1/nodes/n1'
+const FLEET_PATH = '/api/v1/namespaces/kube-system/configmaps'
 const MAP_PATH = '/api/v1/namespaces/kube-system/configmaps/c'
 
 t.test('a Node and its ConfigMap', async (t) => {
@@ -44,6 +45,30 @@ t.test('an unknown assignment is never local', async (t) => {
   })
 })
 
+t.test('a fleet without ConfigMaps, whose items Go encodes as null, assigns nothing', async (t) => {
+  const channels: ChannelSettings = { ...CONFIG_SOURCE_ONLY, channels: ['selector'] }
+  const read = (list: unknown) =>
+    readAssignmentOnce(api({ [NODE_PATH]: { kind: 'ok', object: NODE }, [FLEET_PATH]: { kind: 'ok', object: list } }), 'n1', channels)
+  const list = { kind: 'PartialObjectMetadataList', metadata: { resourceVersion: '7' } }
+  t.match(await read({ ...list, items: [] }), { kind: 'local' })
+  t.match(await read({ ...list, items: null }), { kind: 'local' })
+  t.match(await read({ ...list, items: 'none' }), { kind: 'invalid' })
+  t.match(await read(list), { kind: 'invalid' }, 'items are never left out')
+})
+
+t.test('an answer that is not what was requested is unknown, never local', async (t) => {
+  const read = (object: unknown) => readAssignmentOnce(api({ [NODE_PATH]: { kind: 'ok', object } }), 'n1', CONFIG_SOURCE_ONLY)
+  const { kind, metadata } = NODE
+  for (const [object, detail] of [
+    [{ kind, metadata }, 'expected Node n1, got Node "n1" without a spec'],
+    [{ kind: 'Pod', metadata, spec: {} }, 'expected Node n1, got Pod "n1"'],
+    [{ kind, metadata: { ...metadata, name: 'n2' }, spec: {} }, 'expected Node n1, got Node "n2"'],
+    [{ kind, spec: {} }, 'expected Node n1, got Node without metadata.name'],
+    [{ spec: {} }, 'expected Node n1, got an object without a kind'],
+  ] as const)
+    t.match(await read(object), { kind: 'unknown', detail: `Node n1 cannot be read: ${detail}` })
+})
+
 t.test('why a ConfigMap is unavailable', async (t) => {
   const reason = async (answer: KubeAnswer) => {
     const view = await readConfigMapOnce(api({ [MAP_PATH]: answer }), REF)
@@ -55,6 +80,9 @@ t.test('why a ConfigMap is unavailable', async (t) => {
   t.equal(await reason(refused(500)), 'unreachable')
   t.equal(await reason({ kind: 'unreachable', detail: '' }), 'unreachable')
   t.equal(await reason({ kind: 'ok', object: {} }), 'malformed')
+  t.equal(await reason({ kind: 'ok', object: { ...CONFIG_MAP, kind: 'Secret' } }), 'malformed')
+  t.equal(await reason({ kind: 'ok', object: { ...CONFIG_MAP, metadata: { ...CONFIG_MAP.metadata, name: 'd' } } }), 'malformed')
+  t.equal(await reason({ kind: 'ok', object: { ...CONFIG_MAP, metadata: { ...CONFIG_MAP.metadata, namespace: 'd' } } }), 'malformed')
 })
 
 t.test('a directory of manifests', async (t) => {

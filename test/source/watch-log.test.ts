@@ -51,6 +51,17 @@ t.test('one failure is not logged, the second in a row is, and each cause once',
   t.same(lines.slice(3), ['X cannot be followed: reset; retrying at least once a minute'], 'and again after a success')
 })
 
+t.test('a malformed answer is logged at once, and only once', async (t) => {
+  const { lines, read, watch } = follow()
+  const malformed: RequestFailure = { kind: 'malformed', detail: 'expected Node n1, got Pod "n1"' }
+  for (let i = 0; i < 3; i++) read(malformed)
+  const line = 'X cannot be followed: expected Node n1, got Pod "n1"; retrying at least once a minute'
+  t.same(lines, [line])
+  read('read')
+  for (let i = 0; i < 3; i++) watch(malformed)
+  t.same(lines.slice(1), ['X can be read again', line])
+})
+
 t.test('lists that work before watches that fail are not logged', async (t) => {
   const { lines, read, watch, trouble } = follow()
   for (let i = 0; i < 5; i++) {

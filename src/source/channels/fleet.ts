@@ -11,6 +11,7 @@
 import { FLEET_LABEL, NODE_SELECTOR_ANNOTATION, PRIORITY_ANNOTATION } from '../../decision/channels.ts'
 import { isObjectName, quote } from '../../values/kubernetes-names.ts'
 import { identityOf } from '../kube-object.ts'
+import type { Requested } from '../requested-object.ts'
 import { type Labels, matchesLabels, parseLabelSelector } from './label-selector.ts'
 import { metadataOf } from './metadata.ts'
 
@@ -42,6 +43,11 @@ const UNREADABLE_PRIORITY = Number.POSITIVE_INFINITY
 /** Selects the ConfigMaps of the fleet, for a list or a watch. */
 export function fleetCollection(namespace: string) {
   return { path: `/api/v1/namespaces/${namespace}/configmaps`, query: { labelSelector: `${FLEET_LABEL}=true` } }
+}
+
+/** The objects that such a list or watch returns. */
+export function requestedMembers(namespace: string): Requested {
+  return { kind: 'ConfigMap', namespace, name: undefined, form: 'metadata' }
 }
 
 export function readFleetMembers(configMaps: readonly unknown[]): FleetMember[] {

@@ -1,6 +1,9 @@
 /**
  * Label selectors as text, `a=b,c in (d,e),!f`: parsed and matched as `labels.Parse` of
- * k8s.io/apimachinery does. Text that upstream refuses is refused here too. Pure.
+ * k8s.io/apimachinery v0.36 does. Text that upstream refuses is refused here too. Pure.
+ *
+ * One difference: text with a NUL is refused. Upstream takes a NUL for the end of the text or of a
+ * word, so it would read `\u0000,a=b` as a selector that matches everything.
  *
  * Upstream: `pkg/labels/selector.go` and `pkg/util/validation` (IsQualifiedName,
  * IsValidLabelValue).
@@ -23,7 +26,6 @@ export type SelectorReading = { readonly ok: true; readonly selector: LabelSelec
 const SPACE = /[ \t\r\n]+/y
 const SYMBOL = /==|!=|[=!(),<>]/y
 const WORD = /[^=!(),<> \t\r\n]+/y
-const INT64_MAX = 2n ** 63n - 1n
 
 /** Thrown by the parser for text that it refuses; it throws nothing else. */
 class Refusal extends Error {}
@@ -144,11 +146,10 @@ class Parser {
     return bound
   }
 
-  /** `(a,,b)` contains the empty value; `()` is an error. */
+  /** Values may be empty: `()` contains the empty value, and so does `(a,,b)`. */
   #values(): string[] {
     if (this.#peek() !== '(') throw refuse(this.#peek(), "'('")
     this.#next()
-    if (this.#peek() === ')') throw refuse(')', 'at least one value')
     const values = new Set<string>()
     for (;;) {
       const next = this.#peek()
@@ -179,11 +180,15 @@ function checkValue(value: string): string {
   return value
 }
 
-/** `strconv.ParseInt(value, 10, 64)` of a label value, which cannot start with a sign. */
+/**
+ * `strconv.ParseInt(value, 10, 64)`. A bound has no sign, since it is a label value; a label in a
+ * manifest can have one.
+ */
 function parseInteger(value: string): bigint | undefined {
-  if (!/^\d{1,63}$/.test(value)) return undefined
-  const number = BigInt(value)
-  return number > INT64_MAX ? undefined : number
+  const [, sign, digits] = /^([-+]?)(\d+)$/.exec(value) ?? []
+  if (digits === undefined) return undefined
+  const number = sign === '-' ? -BigInt(digits) : BigInt(digits)
+  return BigInt.asIntN(64, number) === number ? number : undefined
 }
 
 function refuse(found: string | undefined, expected: string): Refusal {
