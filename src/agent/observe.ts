@@ -67,7 +67,8 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const requests = ports.requests.read()
   const assigned = records.read('assigned')
   const assignedContent = assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined
-  // The assigned version comes last: a process that runs the same content was started from an older one.
+  // The assigned version comes last: a process that runs the same content was started from an older
+  // one.
   const older = heldSources({ assigned: { kind: 'damaged', detail: '' }, assignedContent, lastKnownGood, previous, nextStart })
   const held = [LOCAL, ...older, ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
   const sample = { at, unit, running, healthz, runtimeUp }
@@ -139,7 +140,8 @@ function findStoredUnrendered({ contentOf, checkpoints }: ObservationPorts, desi
     if (stored === undefined) return checkpoints.isUnreadable(source) ? 'unreadable' : 'missing'
     return stored === contentOf(object.data, ref.kubeletConfigKey) ? 'same' : 'differs'
   } catch {
-    // Kubelet never starts with these files: a disk that does not return them must stop no decision.
+    // Kubelet never starts with these files: a disk that does not return them must stop no
+    // decision.
     return 'unreadable'
   }
 }

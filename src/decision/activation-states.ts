@@ -120,7 +120,8 @@ function activate(wiring: ReadyWiring): State {
  * same, for whatever can be had.
  *
  * Transitions:
- * - step: activate a refuge, if what kubelet starts with next was condemned or its checkpoint is lost
+ * - step: activate a refuge, if what kubelet starts with next was condemned or its checkpoint is
+ *   lost
  * - restartInto: what kubelet starts with next, if what it runs was condemned or the target is a
  *   fallback
  * - wait: otherwise

@@ -47,7 +47,9 @@ export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 export interface OpenWatch {
   readonly form: Form
-  /** Where it started. Empty: without a resourceVersion, so at whatever the server had in its cache. */
+  /**
+   * Where it started. Empty: without a resourceVersion, so at whatever the server had in its cache.
+   */
   readonly since: string
 }
 

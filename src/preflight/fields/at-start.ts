@@ -101,8 +101,8 @@ function checkAmount(path: FieldProblem['path'], amount: string, kind: 'threshol
 }
 
 /**
- * The limit is 100 %, but up to 1.35 kubelet compares with 10000 % by mistake: there, values between
- * get only a warning.
+ * The limit is 100 %, but up to 1.35 kubelet compares with 10000 % by mistake: there, values
+ * between get only a warning.
  */
 function complainOfExcess(path: FieldProblem['path'], amount: string, percent: number): FieldProblem[] {
   const complaint: FieldProblem = { rule: 'value', path, problem: `eviction percentage threshold must be <= 100%: ${shorten(amount)}` }
