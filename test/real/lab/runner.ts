@@ -17,7 +17,7 @@ const scenarios: Scenario[] = []
 
 /** Adds a scenario to what `runScenarios` runs. */
 export function scenario(name: string, play: (step: Step) => Promise<void>, options: { timeoutMs?: number } = {}): void {
-  scenarios.push({ name, play, timeoutMs: options.timeoutMs ?? 300_000 })
+  scenarios.push({ name, play, timeoutMs: options.timeoutMs ?? 900_000 })
 }
 
 /**

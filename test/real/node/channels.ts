@@ -34,7 +34,7 @@ export function addNodeChannelScenarios(program: string): void {
     scenario(
       `node: modern: ${what}`,
       (step) => withModernPlane(step, (plane) => withNode(plane, program, options, (node, admin) => play(step, plane, node, admin))),
-      { timeoutMs: 420_000 },
+      { timeoutMs: 1_200_000 },
     )
   }
   onNode('assigned by its label', { name: 'labelled', settings: SETTINGS }, playLabel)

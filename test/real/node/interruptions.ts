@@ -66,7 +66,7 @@ export function addInterruptionScenarios(plane: ControlPlane, program: string): 
           await changes.runs({ active: { configMap: good } })
         })
       }),
-    { timeoutMs: 600_000 },
+    { timeoutMs: 1_800_000 },
   )
 
   scenario(
@@ -95,7 +95,7 @@ export function addInterruptionScenarios(plane: ControlPlane, program: string): 
           await admin.untilStatus({ assigned: last, active: last, lastKnownGood: last })
         })
       }),
-    { timeoutMs: 600_000 },
+    { timeoutMs: 1_800_000 },
   )
 }
 
