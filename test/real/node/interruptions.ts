@@ -11,6 +11,8 @@ import { type Node, withNode } from './node.ts'
 
 const KILLED_CHANGES = 50
 const POWER_FAILURES = 10
+/** After so many kills the agent is left alone: one that is killed faster than it starts gets nowhere. */
+const KILLS_OF_ROLLBACK = 40
 const seed = Number(process.env.LAB_SEED ?? Date.now() % 1_000_000)
 const ERROR = 'failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details'
 
@@ -55,13 +57,13 @@ export function addInterruptionScenarios(plane: ControlPlane, program: string): 
         await step('one that crashes kubelet is rolled back, whatever happens to the agent', async () => {
           const crashing = await assignNew(node, admin, 'crashing', CRASHING)
           const good = await admin.source('config')
-          const rolledBack = admin.untilStatus({ assigned: crashing, active: good, lastKnownGood: good, error: ERROR }, 90_000)
+          const rolledBack = admin.untilStatus({ assigned: crashing, active: good, lastKnownGood: good, error: ERROR }, 180_000)
           let settled = false
           const watched = rolledBack.finally(() => {
             settled = true
           })
           watched.catch(() => {})
-          while (!settled) await killAt(node, random)
+          for (let kill = 0; kill < KILLS_OF_ROLLBACK && !settled; kill += 1) await killAt(node, random)
           await watched
           await changes.runs({ active: { configMap: good } })
         })
