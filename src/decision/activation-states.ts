@@ -10,17 +10,21 @@
  *                    └── refuge ─────────────┘
  * ```
  */
+import { formatDuration } from '../values/durations.ts'
 import { isAccepted, listUndrained } from './acceptance.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
+import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
 import { describePause, findPause } from './find-pause.ts'
 import { isHeldBack } from './held-back.ts'
 import { decideRestart, lastRunSource } from './restarts.ts'
+import { findRetrial, findRetrialUs } from './retrial.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
+import type { Snapshot } from './snapshot.ts'
 import { findTurn, type Turn } from './spread.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
 import type { Target } from './target.ts'
-import { describeTrial, measureTrial } from './trial.ts'
+import { describeTrial, hasPassed, measureTrial } from './trial.ts'
 import { trialKey } from './trial-key.ts'
 import type { ReadyWiring } from './unit-state.ts'
 import { ASSIGNED_DAMAGED, wait } from './wait.ts'
@@ -173,7 +177,7 @@ function restartInto(target: Target): State {
         return wait(
           snapshot,
           'runtime-down',
-          `the container runtime refuses connections: kubelet is restarted with ${what} when it is back`,
+          `the container runtime does not answer: kubelet is restarted with ${what} when it does, or after 10 minutes`,
         )
       case 'under-way':
         return wait(snapshot, 'restarting', decision.detail, decision.untilUs)
@@ -202,19 +206,34 @@ function restOn(situation: TargetSituation): Wait {
     case 'in-trial':
       return wait(snapshot, phase, describeTrial(snapshot, target), measureTrial(snapshot, target.key)?.endsAtUs)
     case 'fallen-back':
-      return wait(snapshot, phase, `${what} runs in place of what is assigned`)
+      return waitFallenBack(situation, what)
     case 'node-at-fault':
       return wait(snapshot, phase, `every config failed, so the node is at fault; resting on ${what}`)
     case 'settled':
-      return wait(snapshot, phase, what)
+      return wait(snapshot, phase, `${what}${warnOfExits(snapshot)}`)
   }
+}
+
+/** A crash loop that is slower than the trial. */
+function warnOfExits({ health, now }: Snapshot): string {
+  const recurring = health && countRecurringExits(health, now.monotonicUs)
+  return recurring === undefined ? '' : `; ${describeRecurringExits(recurring)}`
+}
+
+function waitFallenBack({ snapshot, candidates, target }: TargetSituation, what: string): Wait {
+  const retrial = findRetrial(snapshot, candidates, target)
+  const text = `${what} runs in place of what is assigned`
+  if (retrial === undefined) return wait(snapshot, 'fallen-back', text)
+  const { verdict, pauseUs, number, of } = retrial
+  const again = `${describeSource(verdict.source)} is tried again (${number} of ${of}) when kubelet has been healthy for ${formatDuration(pauseUs)}`
+  return wait(snapshot, 'fallen-back', `${text}; ${again}`, findRetrialUs(snapshot, retrial, target))
 }
 
 function restingPhase({ snapshot, target }: TargetSituation): 'node-at-fault' | 'fallen-back' | 'settled' | 'in-trial' {
   if (target.atFault) return 'node-at-fault'
   if (target.fallback) return 'fallen-back'
   if (target.source === 'local') return 'settled'
-  return snapshot.proven === target.key ? 'settled' : 'in-trial'
+  return hasPassed(snapshot, target.key) ? 'settled' : 'in-trial'
 }
 
 /**

@@ -48,7 +48,10 @@ export interface Snapshot {
   readonly previous: HeldSource
   /** The content and kubelet for which last-known-good passed a whole trial. */
   readonly proven: TrialKey | undefined
+  /** In force. */
   readonly verdicts: ReadonlyMap<TrialKey, Verdict>
+  /** Suspended: what they condemned is being tried again. */
+  readonly retrials: ReadonlyMap<TrialKey, Verdict>
   readonly accepted: ReadonlyMap<TrialKey, Acceptance>
   /** What preflight is still checking. */
   readonly preflightPending: ReadonlySet<TrialKey>
@@ -68,6 +71,14 @@ export interface Snapshot {
   readonly health: HealthRecord | undefined
   /** Of the latest sample. */
   readonly runtimeUp: boolean | undefined
+  /** Of the latest sample. */
+  readonly changesRuntime?: boolean | undefined
+  /**
+   * Where the config that kubelet starts with next names another runtime endpoint than the
+   * fallback: whether the runtime there answers. undefined: not known, not probed, or it names no
+   * other.
+   */
+  readonly targetRuntimeUp?: boolean | undefined
   readonly restarts: readonly RestartRecord[]
   readonly spread: SpreadRecord | undefined
   readonly checkpoints: readonly CheckpointInfo[]

@@ -32,9 +32,9 @@ import { DIRECTORY, type SimWorld } from './sim-world.ts'
 
 /**
  * The slowest fallback: the config misses its start deadline, then last-known-good and the config
- * before it miss theirs. And one start.
+ * before it miss theirs. One of them had proved itself and is started once more. And one start.
  */
-const FALLBACK_BUDGET_US = 3 * POLICY.startDeadlineUs + 30e6
+const FALLBACK_BUDGET_US = 4 * POLICY.startDeadlineUs + 30e6
 /** How long the agent rests after everything has failed. */
 const REST_US = 3 * POLICY.trialUs
 
@@ -64,7 +64,10 @@ export class Invariants {
   /** The agent has decided on a step. A restart is checked when it is carried out. */
   decided(snapshot: Snapshot, step: Step): void {
     this.#lastStep = step
-    if (step.kind === 'restart') this.#lastRestartWasFallback = step.record.fallback
+    if (step.kind === 'restart') this.#lastRestartWasFallback = step.record.fallback || step.record.exempt === true
+    if (step.kind === 'try-again') this.#lastRestartWasFallback = true
+    // An operator who requests a retry has the whole limit for it.
+    if (step.kind === 'forgive' && step.requested) this.#restarts = this.#restarts.map((one) => ({ ...one, fallback: true }))
     this.#reports.decided(snapshot, step)
   }
 
@@ -180,14 +183,23 @@ export class Invariants {
   #checkRestart(): void {
     const { unit, files } = this.#world
     const { bootId, monotonicUs } = this.#world.now()
-    assert(this.#lastStep?.kind === 'restart', 'invariant 5: a restart without a decision')
+    assert(this.#lastStep?.kind === 'restart' || this.#lastStep?.kind === 'try-again', 'invariant 5: a restart without a decision')
     assert(!this.#isPaused(), 'invariant 5: a restart of a paused node')
-    assert(unit.activity !== 'stopped' || this.#lastStep.record.failed, 'invariant 5: a restart of a kubelet that an operator stopped')
+    assert(
+      unit.activity !== 'stopped' || this.#lastStep.record?.failed === true,
+      'invariant 5: a restart of a kubelet that an operator stopped',
+    )
     const next = this.#world.nextConfigPath()
     const nextText = next === undefined ? 'local' : files.read(next)?.toString()
     const runs = unit.process && (runsCheckpoint(unit.process) ? unit.process.text : 'local')
-    assert(nextText !== runs, `invariant 5: a restart with the content that kubelet runs: ${runs}`)
-    this.#restarts.push({ atUs: monotonicUs, boot: bootId, fallback: this.#lastRestartWasFallback, failed: this.#lastStep.record.failed })
+    // What has failed is tried once more, and a kubelet that hangs may have been upgraded on disk.
+    assert(nextText !== runs || !unit.isHealthy(), `invariant 5: a restart with the content that kubelet runs: ${runs}`)
+    this.#restarts.push({
+      atUs: monotonicUs,
+      boot: bootId,
+      fallback: this.#lastRestartWasFallback,
+      failed: this.#lastStep.record?.failed === true,
+    })
     this.#restarts = this.#restarts.filter(({ atUs, boot }) => boot === bootId && monotonicUs - atUs < 3600e6)
     const own = this.#restarts.filter(({ fallback, failed }) => !fallback && !failed).length
     const starts = this.#restarts.filter(({ fallback, failed }) => !fallback && failed).map(({ atUs }) => atUs)
