@@ -54,6 +54,7 @@ const ADAPTERS: readonly string[] = [
   'systemd/boot-clock.ts',
   'systemd/file-ownership.ts',
   'systemd/journal.ts',
+  'systemd/last-words.ts',
   'systemd/notify.ts',
   'systemd/systemctl.ts',
 ]
