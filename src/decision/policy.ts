@@ -1,4 +1,6 @@
 /** The limits of the decision, as data. The settings set them. Durations are microseconds. */
+import type { EvidencePolicy } from './evidence.ts'
+
 export interface Policy {
   readonly trialUs: number
   readonly startDeadlineUs: number
@@ -7,4 +9,5 @@ export interface Policy {
   readonly spreadUs: number
   readonly restartsPerHour: number
   readonly keepCheckpoints: number
+  readonly evidence: EvidencePolicy
 }

@@ -3,6 +3,7 @@
 import type { ConfigMapSource, HeldSource } from '../../src/decision/config-source.ts'
 import { LOCAL } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
+import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import type { Transition } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
@@ -62,6 +63,7 @@ export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
       spreadUs: 120e6,
       restartsPerHour: 6,
       keepCheckpoints: 10,
+      evidence: ALL_REQUIRED,
     },
     desired: { kind: 'local' },
     desiredContent: undefined,
@@ -83,6 +85,8 @@ export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
     nextStart: { kind: 'known', held: LOCAL },
     running: runningContent('local'),
     health: undefined,
+    healthz: { ok: true, detail: 'ok' },
+    evidence: undefined,
     runtimeUp: undefined,
     restarts: [],
     spread: undefined,

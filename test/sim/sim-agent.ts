@@ -11,6 +11,7 @@ import { LastingFaults } from '../../src/checkpoint/lasting-faults.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { FileRequests } from '../../src/checkpoint/requests.ts'
+import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import type { Policy } from '../../src/decision/policy.ts'
 import type { TrialKey } from '../../src/decision/trial-key.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
@@ -34,6 +35,7 @@ export const POLICY: Policy = {
   spreadUs: 30e6,
   restartsPerHour: 6,
   keepCheckpoints: 3,
+  evidence: ALL_REQUIRED,
 }
 
 /**
