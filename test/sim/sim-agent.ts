@@ -99,6 +99,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       assignment: world,
       configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
       probe: world.unit,
+      runtimeProbe: world.unit,
       contentOf: contentHash,
       preflight,
       drain: { isDrained: () => undefined },
