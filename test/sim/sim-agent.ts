@@ -33,6 +33,7 @@ export const POLICY: Policy = {
   crashLimit: 3,
   spreadUs: 30e6,
   restartsPerHour: 6,
+  whenRefused: 'stay',
   keepCheckpoints: 3,
 }
 
