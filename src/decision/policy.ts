@@ -1,5 +1,6 @@
 /** The limits of the decision, as data. The settings set them. Durations are microseconds. */
 export interface Policy {
+  readonly whenRefused: WhenRefused
   readonly trialUs: number
   readonly startDeadlineUs: number
   readonly toleranceUs: number
@@ -8,3 +9,11 @@ export interface Policy {
   readonly restartsPerHour: number
   readonly keepCheckpoints: number
 }
+
+/**
+ * What follows where preflight refuses the assigned config while another one runs. `stay`: what
+ * runs goes on, and so does its trial. `last-known-good`: the node returns to last-known-good at
+ * once, as kubelet's own Dynamic Kubelet Configuration did.
+ */
+export const WHEN_REFUSED = ['stay', 'last-known-good'] as const
+export type WhenRefused = (typeof WHEN_REFUSED)[number]

@@ -31,6 +31,6 @@ export const SETTINGS: SettingTable<Settings> = {
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]
 
 export function toPolicy(settings: Settings): Policy {
-  const { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, keepCheckpoints } = settings
-  return { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, keepCheckpoints }
+  const { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, whenRefused, keepCheckpoints } = settings
+  return { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, whenRefused, keepCheckpoints }
 }

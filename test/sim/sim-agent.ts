@@ -19,7 +19,7 @@ import type { PassObserver } from '../../src/ports/pass-observer.ts'
 import type { Preflight, PreflightRequest } from '../../src/ports/preflight.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
-import { behaviourOf } from './sim-unit.ts'
+import { behaviourOf } from './behaviour.ts'
 import { DIRECTORY, ENV_FILE, type SimWorld } from './sim-world.ts'
 
 /**
@@ -33,6 +33,7 @@ export const POLICY: Policy = {
   crashLimit: 3,
   spreadUs: 30e6,
   restartsPerHour: 6,
+  whenRefused: 'stay',
   keepCheckpoints: 3,
 }
 
