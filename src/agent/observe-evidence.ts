@@ -15,6 +15,7 @@ import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { ConfigFacts } from '../ports/probes.ts'
 import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
+import { isCriSocket, toSocketPath } from './observe-kubelet.ts'
 
 export interface EvidencePorts {
   readonly runtime: Pick<RuntimeRecords, 'writeEvidence'>
@@ -68,12 +69,12 @@ async function describeSubject(
   const port = Number(flagValue(flags, 'port') ?? facts?.serving?.port ?? DEFAULT_SERVING.port)
   const address = flagValue(flags, 'address')
   const host = address === undefined ? (facts?.serving?.host ?? DEFAULT_SERVING.host) : reachableAddress(address)
-  const endpoint = unit.runtimeEndpoint ?? facts?.runtimeEndpoint
-  const socket = endpoint === undefined ? ports.defaultRuntimeSocket() : endpoint.replace(/^unix:(\/\/)?/, '')
+  const endpoint = unit.runtimeEndpoint ?? facts?.runtimeEndpoint ?? ports.defaultRuntimeSocket()
+  const socket = endpoint === undefined ? undefined : { path: toSocketPath(endpoint) }
   return {
     invocationId,
     serving: Number.isInteger(port) && port > 0 && port < 65536 ? { host, port } : undefined,
-    runtimeSocket: socket?.startsWith('/') ? socket : undefined,
+    runtimeSocket: isCriSocket(socket) ? socket.path : undefined,
     manifests: questions.includes('static-pods')
       ? findManifests(record, invocationId, flagValue(flags, 'pod-manifest-path') ?? facts?.staticPodPath)
       : [],

@@ -73,6 +73,14 @@ export interface Snapshot {
   readonly evidence: EvidenceRecord | undefined
   /** Of the latest sample. */
   readonly runtimeUp: boolean | undefined
+  /** Of the latest sample. */
+  readonly changesRuntime?: boolean | undefined
+  /**
+   * Where the config that kubelet starts with next names another runtime endpoint than the
+   * fallback: whether the runtime there answers. undefined: not known, not probed, or it names no
+   * other.
+   */
+  readonly targetRuntimeUp?: boolean | undefined
   readonly restarts: readonly RestartRecord[]
   readonly spread: SpreadRecord | undefined
   readonly checkpoints: readonly CheckpointInfo[]

@@ -13,7 +13,7 @@ import { checkFields } from './check-fields.ts'
 import { type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
 import type { InspectPart, PartInput, PartReport } from './inspection.ts'
 import type { Judge, JudgeStage } from './kubelet/judgement.ts'
-import { formatVersion } from './kubelet-version.ts'
+import { COVERED, formatVersion, isCovered } from './kubelet-version.ts'
 import { checkNode, findNeeds } from './node/check-node.ts'
 import type { NodeOptions } from './node/node-view.ts'
 import type { SurroundingNeeds, Surroundings } from './node/surroundings.ts'
@@ -42,7 +42,9 @@ export function listParts(sources: PartSources): readonly InspectPart[] {
   ]
 }
 
-function checkFieldRules({ document, version, unknownKeys, node, kubelet }: PartInput): PartReport {
+function checkFieldRules({ document, version: given, unknownKeys, node, kubelet }: PartInput): PartReport {
+  // Of a kubelet that the tables do not cover, nothing is known but what holds for all.
+  const version = given !== undefined && isCovered(given) ? given : undefined
   const flags = collectFlags((node ?? kubelet)?.flags ?? [])
   // The whole config: a flag may set only a part of a field.
   const { config: overrides } = overlayFlags(document.config, flags, version)
@@ -51,10 +53,12 @@ function checkFieldRules({ document, version, unknownKeys, node, kubelet }: Part
   // Findings about gates that only kubelet's flags name are not about the config.
   const gates = isObject(document.config.featureGates) ? document.config.featureGates : {}
   const isOwn = ({ path: [field, gate] }: Finding) => field !== 'featureGates' || gate === undefined || Object.hasOwn(gates, gate)
-  return conclude(
+  const report = conclude(
     checkFields(document, { version, unknownKeys, overrides }).filter(isOwn),
     `${count} ${count === 1 ? 'field' : 'fields'} checked against the rules of ${whose}`,
   )
+  if (given === version || given === undefined || report.outcome === 'refused') return report
+  return { ...report, outcome: 'unjudged', detail: `the rules cover ${COVERED}, not ${formatVersion(given)}` }
 }
 
 async function checkNodeRules(

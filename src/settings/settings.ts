@@ -40,6 +40,6 @@ export const SETTINGS: SettingTable<Settings> = {
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]
 
 export function toPolicy(settings: Settings): Policy {
-  const { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, keepCheckpoints, evidence } = settings
-  return { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, keepCheckpoints, evidence }
+  const { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, whenRefused, keepCheckpoints, evidence } = settings
+  return { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, whenRefused, keepCheckpoints, evidence }
 }

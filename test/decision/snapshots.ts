@@ -34,6 +34,7 @@ export const POLICY: Policy = {
   crashLimit: 3,
   spreadUs: 2 * MINUTE_US,
   restartsPerHour: 6,
+  whenRefused: 'stay',
   keepCheckpoints: 10,
   evidence: ALL_REQUIRED,
 }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { InspectOptions, PartInput, PartReport, TargetNode } from '../../src/preflight/inspection.ts'
 import type { JudgeRequest, KubeletJudgement } from '../../src/preflight/kubelet/judgement.ts'
+import { formatVersion } from '../../src/preflight/kubelet-version.ts'
 import { NOTHING_KNOWN, type SurroundingNeeds, type Surroundings } from '../../src/preflight/node/surroundings.ts'
 import { listParts, type PartSources } from '../../src/preflight/parts.ts'
 import type { ChangePolicy } from '../../src/preflight/policy/check-policy.ts'
@@ -55,6 +56,19 @@ async function run(part: string, yaml: string, subject: Partial<PartInput> = {},
   return { report, needs, requests }
 }
 const rulesOf = (report: PartReport | undefined) => report?.findings.map(({ rule, severity }) => `${severity} ${rule}`)
+
+t.test('fields: a version that the rules do not know is not judged', async (t) => {
+  for (const version of [
+    { major: 1, minor: 19, patch: 0 },
+    { major: 1, minor: 37, patch: 0 },
+    { major: 2, minor: 30, patch: 0 },
+  ]) {
+    const { report } = await run('fields', 'maxPods: 5\n', { version })
+    t.match(report, { outcome: 'unjudged', detail: `the rules cover kubelet 1.20 to 1.36, not ${formatVersion(version)}` })
+  }
+  const bad = await run('fields', 'maxPods: -1\n', { version: { major: 1, minor: 37, patch: 0 } })
+  t.match(bad.report, { outcome: 'refused' }, 'what every kubelet since 1.20 refuses')
+})
 
 t.test('only the part that starts kubelet is slow', async (t) => {
   const parts = listParts({

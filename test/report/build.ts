@@ -62,6 +62,7 @@ export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
       crashLimit: 3,
       spreadUs: 120e6,
       restartsPerHour: 6,
+      whenRefused: 'stay',
       keepCheckpoints: 10,
       evidence: ALL_REQUIRED,
     },

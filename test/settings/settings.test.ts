@@ -56,6 +56,7 @@ t.test('the default policy', async (t) => {
     crashLimit: 3,
     spreadUs: 120e6,
     restartsPerHour: 6,
+    whenRefused: 'stay',
     keepCheckpoints: 10,
     evidence: ALL_REQUIRED,
   })

@@ -20,7 +20,7 @@ import type { PassObserver } from '../../src/ports/pass-observer.ts'
 import type { Preflight, PreflightRequest } from '../../src/ports/preflight.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
-import { behaviourOf } from './sim-unit.ts'
+import { behaviourOf } from './behaviour.ts'
 import { DIRECTORY, ENV_FILE, type SimWorld } from './sim-world.ts'
 
 /**
@@ -34,6 +34,7 @@ export const POLICY: Policy = {
   crashLimit: 3,
   spreadUs: 30e6,
   restartsPerHour: 6,
+  whenRefused: 'stay',
   keepCheckpoints: 3,
   evidence: ALL_REQUIRED,
 }
@@ -101,6 +102,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       assignment: world,
       configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
       probe: world.unit,
+      runtimeProbe: world.unit,
       contentOf: contentHash,
       preflight,
       drain: { isDrained: () => undefined },
