@@ -3,6 +3,7 @@
  * a read-only disk they only read.
  */
 import { hostname } from 'node:os'
+import { join, posix } from 'node:path'
 import { readBinding } from './checkpoint/binding.ts'
 import { FileCheckpoints } from './checkpoint/checkpoints.ts'
 import { contentHash } from './checkpoint/content.ts'
@@ -18,12 +19,14 @@ import { readKubeconfig } from './kube/credentials.ts'
 import { ConfigFileFacts } from './kubelet/config-file.ts'
 import { NetworkHealthProbe } from './kubelet/health.ts'
 import { findRuntimeSocket } from './kubelet/runtime-socket.ts'
+import { mostWaitMs } from './main-runtime.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Files } from './ports/files.ts'
 import type { Log } from './ports/log.ts'
 import type { Settings } from './settings/settings.ts'
 import { UnitActivation } from './systemd/activation.ts'
 import { SystemFileOwnership } from './systemd/file-ownership.ts'
+import { JournalLastWords } from './systemd/last-words.ts'
 import { Systemctl } from './systemd/systemctl.ts'
 
 export type Stores = ReturnType<typeof openStores>
@@ -41,11 +44,11 @@ export function openStores(settings: Settings, disk: Disk, clock: Clock, log: Lo
     runtime: new FileRuntimeRecords(files, runtimeDir, log),
     requests: new FileRequests(files, layout, log),
     unit: new Systemctl({ systemctl, unit: kubeletUnit, envFile, activation, dynamicConfigDir }),
+    // systemctl and journalctl come in the same package.
+    lastWords: new JournalLastWords({ journalctl: join(posix.dirname(systemctl), 'journalctl'), unit: kubeletUnit }),
     activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir }),
     configFacts: new ConfigFileFacts(files),
-    // A hanging kubelet must not delay observations so much that each gap looks like an outage of
-    // the agent.
-    probe: new NetworkHealthProbe(Math.min(2000, Math.ceil(settings.toleranceUs / 4000))),
+    probe: new NetworkHealthProbe(mostWaitMs(settings)),
     contentOf: contentHash,
     defaultRuntimeSocket: findRuntimeSocket,
     clock,

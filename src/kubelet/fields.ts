@@ -20,6 +20,8 @@ import {
 
 /** The oldest minor of 1.x that this table covers. */
 export const OLDEST_MINOR = 20
+/** The newest one whose rules, defaults and feature gates are known as released. */
+export const NEWEST_MINOR = 36
 
 export const FIELDS = {
   enableServer: { type: 'boolean' },

@@ -1,4 +1,5 @@
 /** Kubelet's version, as `kubelet --version` prints it. Pure. */
+import { NEWEST_MINOR, OLDEST_MINOR } from '../kubelet/fields.ts'
 
 export interface KubeletVersion {
   readonly major: number
@@ -16,3 +17,10 @@ export function parseVersion(text: string): KubeletVersion | undefined {
 export function formatVersion({ major, minor, patch }: KubeletVersion): string {
   return `${major}.${minor}.${patch}`
 }
+
+/** Whether the rules and tables of preflight cover this version. */
+export function isCovered({ major, minor }: KubeletVersion): boolean {
+  return major === 1 && minor >= OLDEST_MINOR && minor <= NEWEST_MINOR
+}
+
+export const COVERED = `kubelet 1.${OLDEST_MINOR} to 1.${NEWEST_MINOR}`

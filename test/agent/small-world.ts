@@ -211,8 +211,8 @@ export class SmallWorld {
           const ok = this.unit.healthy && !this.hangs
           return { ok, detail: ok ? 'ok' : 'connection refused' }
         },
-        socketAccepts: async () => this.runtimeUp,
       },
+      runtimeProbe: { isUp: async () => this.runtimeUp },
       contentOf: contentHash,
       defaultRuntimeSocket: () => undefined,
       accepted: this.#accepted,

@@ -33,7 +33,15 @@ import {
 } from './snapshots.ts'
 
 /** B is what kubelet is to run; it was activated just now. */
-const TARGET: Target = { source: B, content: contentOf(B), key: keyOf(B), verdict: undefined, fallback: false, atFault: false }
+const TARGET: Target = {
+  source: B,
+  content: contentOf(B),
+  key: keyOf(B),
+  verdict: undefined,
+  fallback: false,
+  goesOn: false,
+  atFault: false,
+}
 const JUST_NOW = { started: false, subjectSinceUs: NOW_US, healthySinceUs: undefined }
 
 function decide(facts: Partial<Snapshot>, target: Target = TARGET) {
@@ -93,7 +101,15 @@ t.test('the last process ran this already, and systemd starts it again by itself
 })
 
 t.test('local is the administrator’s, but the way there is the agent’s', async (t) => {
-  const local: Target = { source: 'local', content: 'local', key: keyOf('local'), verdict: undefined, fallback: false, atFault: false }
+  const local: Target = {
+    source: 'local',
+    content: 'local',
+    key: keyOf('local'),
+    verdict: undefined,
+    fallback: false,
+    goesOn: false,
+    atFault: false,
+  }
   const given = (everHealthy: boolean, restarts: Snapshot['restarts']) => {
     const sick = health('local', { everHealthy, healthySinceUs: undefined, subjectSinceUs: NOW_US - 2 * MINUTE_US })
     return decide({ ...assignedTo('local'), ...startsWith('local'), ...runsNothing('failed'), health: sick, restarts }, local)
@@ -196,7 +212,7 @@ t.test('at most so many an hour', async (t) => {
   t.match(decide({ ...runs(A), restarts: spent, ...judged(verdict(A, 'provisional')) }), left, 'and a config that failed')
   t.match(decide({ ...runsNothing('auto-restart'), restarts: spent }), left, 'where nothing runs, nothing is lost')
   const reset = { ...assignedTo('local'), requests: { hold: 'local', rollback: undefined, retry: false } } as const
-  const local: Target = { source: 'local', content: 'local', key: keyOf('local'), verdict: undefined, fallback: false, atFault: false }
+  const local: Target = { ...TARGET, source: 'local', content: 'local', key: keyOf('local') }
   t.match(decide({ ...runs(A), restarts: spent }, local), { kind: 'limit' })
   t.match(decide({ ...runs(A), restarts: spent, ...reset }, local), left, 'an operator has requested it')
   const isExempted = { restarts: spent.map((record) => ({ ...record, exempt: true })) }

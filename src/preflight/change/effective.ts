@@ -7,7 +7,7 @@
 
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { valueAt } from '../../kubelet/field-path.ts'
-import { isKnown } from '../../kubelet/fields.ts'
+import { isKnown, NEWEST_MINOR } from '../../kubelet/fields.ts'
 import { parseDuration } from '../../values/go-duration.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
@@ -21,10 +21,8 @@ export interface Effective {
 /** By the name of the row. Without fields that are not set and have no default. */
 export type EffectiveConfig = ReadonlyMap<string, Effective>
 
-/** Stands in for an unknown version. */
-const NEWEST_MINOR = 36
-
 export function effectiveConfig(config: KubeletConfig, version: KubeletVersion | undefined): EffectiveConfig {
+  // The newest one stands in for an unknown version.
   const minor = version?.minor ?? NEWEST_MINOR
   const effective = new Map<string, Effective>()
   for (const [name, row] of ROWS) {

@@ -3,17 +3,20 @@
  * version removes some. Pure. Rule: `Set` and `SetFromMap`, k8s.io/component-base/featuregate.
  */
 
-import { OLDEST_MINOR } from '../../kubelet/fields.ts'
+import { NEWEST_MINOR, OLDEST_MINOR } from '../../kubelet/fields.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type FieldProblem, type FieldRuleInput, shorten } from './complaint.ts'
 import { GATES_GONE } from './gates-gone.ts'
-import { GATES_LOCKED_ON, GATES_OF_LATER, GATES_OF_OLDEST, GATES_SINCE } from './gates-known.ts'
+import { GATES_LOCKED_OFF, GATES_LOCKED_ON, GATES_OF_LATER, GATES_OF_OLDEST, GATES_SINCE } from './gates-known.ts'
 
 /** Warn this many minors before a gate is removed. */
 const AHEAD = 3
 
 const GONE = byName(GATES_GONE)
-const LOCKED_ON = byName(GATES_LOCKED_ON)
+const LOCKED: ReadonlyMap<boolean, ReadonlyMap<string, number>> = new Map([
+  [true, byName(GATES_LOCKED_ON)],
+  [false, byName(GATES_LOCKED_OFF)],
+])
 /** The first minor that knows each gate; 1.21 if all that is known is that 1.20 does not. */
 const SINCE = new Map([
   ...[...listNames(GATES_OF_LATER), ...GONE.keys()].map((name): [string, number] => [name, OLDEST_MINOR + 1]),
@@ -41,10 +44,10 @@ function checkGate(name: string, isOn: boolean, minor: number | undefined): Fiel
   if (gone !== undefined && gone <= minor)
     return [{ rule: 'gate-gone', path, problem, advice: `kubelet 1.${gone} removed this gate: remove it` }]
   if (minor < since) return [{ rule: 'gate-too-new', path, problem, advice: 'only later kubelets know this gate: remove it' }]
-  const lockedOn = LOCKED_ON.get(name) ?? Number.POSITIVE_INFINITY
+  const locked = LOCKED.get(!isOn)?.get(name) ?? Number.POSITIVE_INFINITY
   const complaints: FieldProblem[] = []
-  if (lockedOn <= minor && !isOn) {
-    const text = `cannot set feature gate ${name} to false, feature is locked to true`
+  if (locked <= minor) {
+    const text = `cannot set feature gate ${name} to ${isOn}, feature is locked to ${!isOn}`
     complaints.push({ rule: 'gate-locked', path, problem: text, advice: 'remove it' })
   }
   if (gone !== undefined && gone <= minor + AHEAD) {
@@ -54,14 +57,14 @@ function checkGate(name: string, isOn: boolean, minor: number | undefined): Fiel
   return complaints
 }
 
-/** The lists are complete for 1.20 only. */
+/** A later kubelet may know it. */
 function complainOfUnknown(name: string, minor: number | undefined): FieldProblem {
   return {
     rule: 'gate-unknown',
     path: ['featureGates', name],
     problem: `unrecognized feature gate: ${shorten(name)}`,
     mistyped: { name, known: [...SINCE.keys()] },
-    unsure: minor !== OLDEST_MINOR,
+    unsure: minor === undefined || minor > NEWEST_MINOR,
   }
 }
 

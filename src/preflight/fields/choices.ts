@@ -6,6 +6,7 @@
  * `TLSCipherSuites` (k8s.io/component-base/cli/flag).
  */
 import { type FieldPath, valueAt } from '../../kubelet/field-path.ts'
+import { NEWEST_MINOR } from '../../kubelet/fields.ts'
 import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
 import { CIPHER_SUITES, TLS_VERSIONS } from './tls-names.ts'
 import { textOf, textsOf } from './values.ts'
@@ -18,9 +19,6 @@ interface Choice {
   /** A gate that enables the field; if it is off, kubelet ignores the field. */
   readonly gate?: string
 }
-
-/** The last minor of 1.x whose cipher suites are known. */
-const LAST_LISTED = 36
 
 const SUITES = Object.keys(CIPHER_SUITES)
 
@@ -65,7 +63,7 @@ function complain(path: FieldPath, problem: string, word: string, { words, from 
 
 function checkCipherSuites(suites: readonly string[], version: FieldRuleInput['version']): FieldProblem[] {
   // A newer Go may support more suites.
-  const isListed = version !== undefined && version.minor <= LAST_LISTED
+  const isListed = version !== undefined && version.minor <= NEWEST_MINOR
 
   return suites.flatMap((suite, index): FieldProblem[] => {
     if (Object.hasOwn(CIPHER_SUITES, suite)) return []

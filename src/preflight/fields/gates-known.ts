@@ -1,7 +1,10 @@
 /**
  * Known feature gates, with the minors of 1.x that know them. Data only; names are separated by
- * white space. Sources: the names that a kubelet 1.20.2 accepts;
- * `defaultVersionedKubernetesFeatureGates`, pkg/features, for newer ones.
+ * white space. Sources: the names that a kubelet 1.20.2 accepts; for newer ones
+ * test/compatibility_lifecycle/reference/versioned_feature_list.yaml of Kubernetes 1.34 and 1.36,
+ * and every name of a gate in the sources of 1.23, 1.26, 1.29, 1.32 and 1.35 with those of their
+ * apiserver, apiextensions-apiserver, client-go, component-base and controller-manager. Together
+ * with the removed ones (gates-gone.ts), these are all the gates of 1.20 to 1.36.
  */
 
 /** All gates of kubelet 1.20, except AllAlpha and AllBeta. */
@@ -37,14 +40,14 @@ export const GATES_SINCE: Readonly<Record<number, string>> = {
     HonorPVReclaimPolicy InTreePluginPortworxUnregister OpenAPIEnums PodAndContainerStatsFromCRI RecoverVolumeExpansionFailure
     StatefulSetAutoDeletePVC
   `,
-  24: 'MaxUnavailableStatefulSet',
+  24: 'ContextualLogging LoggingAlphaOptions MaxUnavailableStatefulSet',
   25: `
     ContainerCheckpoint JobPodFailurePolicy KubeletTracing MatchLabelKeysInPodTopologySpread NodeInclusionPolicyInPodTopologySpread
     PodDisruptionConditions SELinuxMountReadWriteOncePod UserNamespacesSupport
   `,
   26: `
     AggregatedDiscoveryEndpoint CrossNamespaceVolumeDataSource DynamicResourceAllocation EventedPLEG PDBUnhealthyPodEvictionPolicy
-    PodSchedulingReadiness StatefulSetStartOrdinal TopologyManagerPolicyAlphaOptions TopologyManagerPolicyOptions
+    PodSchedulingReadiness StatefulSetStartOrdinal TopologyManagerPolicyAlphaOptions TopologyManagerPolicyOptions WindowsHostNetwork
   `,
   27: `
     AdmissionWebhookMatchConditions CloudControllerManagerWebhook ClusterTrustBundle InPlacePodVerticalScaling
@@ -57,7 +60,7 @@ export const GATES_SINCE: Readonly<Record<number, string>> = {
   `,
   29: `
     ClusterTrustBundleProjection DisableNodeKubeProxyVersion ImageMaximumGCAge KubeletSeparateDiskGC LoadBalancerIPMode
-    MatchLabelKeysInPodAffinity NFTablesProxyMode PodLifecycleSleepAction RuntimeClassInImageCriAPI ServiceAccountTokenJTI
+    MatchLabelKeysInPodAffinity NFTablesProxyMode PodLifecycleSleepAction RuntimeClassInImageCriApi ServiceAccountTokenJTI
     ServiceAccountTokenNodeBinding ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo
     StructuredAuthenticationConfiguration StructuredAuthorizationConfiguration TranslateStreamCloseWebsocketRequests
     UserNamespacesPodSecurityStandards VolumeAttributesClass
@@ -71,8 +74,35 @@ export const GATES_SINCE: Readonly<Record<number, string>> = {
     AnonymousAuthConfigurableEndpoints AuthorizeNodeWithSelectors AuthorizeWithSelectors CoordinatedLeaderElection
     DisableAllocatorDualWrite ImageVolume ResourceHealthStatus SupplementalGroupsPolicy
   `,
-  32: 'KubeletCrashLoopBackOffMax KubeletFineGrainedAuthz RelaxedDNSSearchValidation SELinuxChangePolicy',
-  33: 'KubeletEnsureSecretPulledImages',
+  32: `
+    AllowUnsafeMalformedObjectDeletion CBORServingAndStorage ComponentFlagz ComponentStatusz DRAAdminAccess
+    DRAResourceClaimDeviceStatus ExternalServiceAccountTokenSigner InPlacePodVerticalScalingExclusiveCPUs KubeletCrashLoopBackOffMax
+    KubeletFineGrainedAuthz PodLevelResources PodLifecycleSleepActionAllowZero PodLogsQuerySplitStreams RelaxedDNSSearchValidation
+    RemoteRequestHeaderUID SELinuxChangePolicy SchedulerAsyncPreemption WindowsCPUAndMemoryAffinity WindowsGracefulNodeShutdown
+  `,
+  33: `
+    ContainerStopSignals DRADeviceTaints DRAPartitionableDevices DRAPrioritizedList DeploymentReplicaSetTerminatingReplicas
+    HPAConfigurableTolerance KubeletEnsureSecretPulledImages KubeletPSI KubeletServiceAccountTokenForCredentialProviders
+    ListFromCacheSnapshot MutableCSINodeAllocatableCount PodObservedGenerationTracking PodTopologyLabelsAdmission
+    PreferSameTrafficDistribution ReduceDefaultCrashLoopBackOffDecay StorageCapacityScoring StrictIPCIDRValidation
+  `,
+  34: `
+    ClearingNominatedNodeNameAfterBinding ContainerRestartRules DRAConsumableCapacity DRADeviceBindingConditions DRAExtendedResource
+    EnvFiles HostnameOverride InPlacePodVerticalScalingExclusiveMemory NominatedNodeNameForExpectation PodCertificateRequest
+    RelaxedServiceNameValidation
+  `,
+  35: `
+    ConstrainedImpersonation DRADeviceTaintRules GangScheduling GenericWorkload ImageVolumeWithDigest
+    InPlacePodLevelResourcesVerticalScaling MutablePVNodeAffinity MutablePodResourcesForSuspendedJobs
+    MutableSchedulingDirectivesForSuspendedJobs NodeDeclaredFeatures RestartAllContainersOnContainerExits
+    TaintTolerationComparisonOperators UserNamespacesHostNetworkSupport VolumeLimitScaling
+  `,
+  36: `
+    CRIListStreaming ControllerManagerReleaseLeaderElectionLockOnExit DRAListTypeAttributes DRANodeAllocatableResources
+    DRAResourcePoolStatus DRAWorkloadResourceClaims ManifestBasedAdmissionControlConfig NativeHistograms
+    PersistentVolumeClaimUnusedSinceTime PodLevelResourceManagers PodsAPI ShardedListAndWatch TopologyAwareWorkloadScheduling
+    WorkloadAwarePreemption WorkloadWithJob
+  `,
 }
 
 /**
@@ -80,11 +110,26 @@ export const GATES_SINCE: Readonly<Record<number, string>> = {
  * minors know them; 1.20 knows none.
  */
 export const GATES_OF_LATER: string = `
-    AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests AllowOverwriteTerminationGracePeriodSeconds
-    CPUManagerPolicyBetaOptions ConcurrentWatchObjectDecode KMSv1 KubeletRegistrationGetOnExistsOnly
-    ReloadKubeletServerCertificateFile ResilientWatchCacheInitialization SchedulerQueueingHints SeparateCacheWatchRPC
-    SeparateTaintEvictionController StorageNamespaceIndex TopologyManagerPolicyBetaOptions UnauthenticatedHTTP2DOSMitigation
-    WatchCacheInitializationPostStartHook
+    AggregatedDiscoveryRemoveBetaType AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests
+    AllowOverwriteTerminationGracePeriodSeconds AllowParsingUserUIDFromCertAuth AllowServiceExternalIPs AtomicFIFO
+    AuthorizePodWebsocketUpgradeCreatePermission BtreeWatchCache CPUManagerPolicyBetaOptions CRDObservedGenerationTracking
+    CSIServiceAccountTokenSecrets ChangeContainerStatusOnKubeletRestart ClientsAllowCARotation ClientsAllowCBOR
+    ClientsAllowTLSCacheGC ClientsPreferCBOR CloudControllerManagerWatchBasedRoutesReconciliation ComponentSLIs
+    ConcurrentWatchObjectDecode DRAResourceClaimGranularStatusAuthorization DRASchedulerFilterTimeout DeclarativeValidation
+    DeclarativeValidationBeta DeclarativeValidationTakeover DetectCacheInconsistency DisableCPUQuotaWithExclusiveCPUs
+    ExtendWebSocketsToKubelet GitRepoVolumeDriver InOrderInformers InOrderInformersBatchProcess
+    InPlacePodVerticalScalingInitContainers InformerResourceVersion KMSv1 KubeletPodResourcesListUseActivePods
+    KubeletRegistrationGetOnExistsOnly LoggingBetaOptions LoggingStableOptions MatchLabelKeysInPodTopologySpreadSelectorMerge
+    OpportunisticBatching OrderedNamespaceDeletion PLEGOnDemandRelist PreventStaticPodAPIReferences ReloadKubeletClientCAFile
+    ReloadKubeletServerCertificateFile ResilientWatchCacheInitialization ResourceHealthStatusMessage SchedulerAsyncAPICalls
+    SchedulerPopFromBackoffQ SchedulerQueueingHints SeparateCacheWatchRPC SeparateTaintEvictionController
+    ServiceAccountNodeAudienceRestriction ServiceCIDRStatusFieldWiping SizeBasedListCostEstimate StaleControllerConsistencyDaemonSet
+    StaleControllerConsistencyJob StaleControllerConsistencyReplicaSet StaleControllerConsistencyStatefulSet
+    StatefulSetSemanticRevisionComparison StorageNamespaceIndex StreamingCollectionEncodingToJSON
+    StreamingCollectionEncodingToProtobuf StructuredAuthenticationConfigurationEgressSelector
+    StructuredAuthenticationConfigurationJWKSMetrics SystemdWatchdog TokenRequestServiceAccountUIDValidation
+    TopologyManagerPolicyBetaOptions UnauthenticatedHTTP2DOSMitigation UnlockWhileProcessingFIFO
+    WatchCacheInitializationPostStartHook WatchListClient
   `
 
 /** By the minor of 1.x from which on they cannot be disabled. */
@@ -108,7 +153,37 @@ export const GATES_LOCKED_ON: Readonly<Record<number, string>> = {
     PersistentVolumeLastPhaseTransitionTime PodDisruptionConditions StatefulSetStartOrdinal
   `,
   32: `
-    CustomResourceFieldSelectors LoadBalancerIPMode RetryGenerateName ServiceAccountTokenJTI ServiceAccountTokenNodeBindingValidation
-    ServiceAccountTokenPodNodeInfo StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks StructuredAuthorizationConfiguration
+    CustomResourceFieldSelectors LoadBalancerIPMode RetryGenerateName ServiceAccountTokenJTI
+    ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo StrictCostEnforcementForVAP
+    StrictCostEnforcementForWebhooks StructuredAuthorizationConfiguration TopologyManagerPolicyOptions
   `,
+  33: `
+    AnyVolumeDataSource BtreeWatchCache CPUManagerPolicyOptions CRDValidationRatcheting JobBackoffLimitPerIndex JobSuccessPolicy
+    MatchLabelKeysInPodAffinity NFTablesProxyMode NodeInclusionPolicyInPodTopologySpread RecursiveReadOnlyMounts
+    ServiceAccountTokenNodeBinding SidecarContainers
+  `,
+  34: `
+    APIServerTracing AnonymousAuthConfigurableEndpoints AuthorizeNodeWithSelectors AuthorizeWithSelectors ConsistentListFromCache
+    JobPodReplacementPolicy KubeletCgroupDriverFromCRI KubeletTracing MultiCIDRServiceAllocator NodeSwap OrderedNamespaceDeletion
+    PodLifecycleSleepAction PodLifecycleSleepActionAllowZero RecoverVolumeExpansionFailure RelaxedDNSSearchValidation
+    RelaxedEnvironmentVariableValidation ResilientWatchCacheInitialization SchedulerQueueingHints SeparateTaintEvictionController
+    StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf StructuredAuthenticationConfiguration WinDSR WinOverlay
+  `,
+  35: `
+    AggregatedDiscoveryRemoveBetaType DisableAllocatorDualWrite DynamicResourceAllocation ExecProbeTimeout ImageMaximumGCAge
+    InPlacePodVerticalScaling JobManagedBy PodObservedGenerationTracking PreferSameTrafficDistribution SupplementalGroupsPolicy
+    SystemdWatchdog
+  `,
+  36: `
+    CSIServiceAccountTokenSecrets DRAAdminAccess DeclarativeValidation DisableNodeKubeProxyVersion ExternalServiceAccountTokenSigner
+    ImageVolume KubeletFineGrainedAuthz KubeletPSI KubeletPodResourcesDynamicResources KubeletPodResourcesGet
+    MutableCSINodeAllocatableCount NodeLogQuery ProcMountType SELinuxChangePolicy SELinuxMountReadWriteOncePod UserNamespacesSupport
+    VolumeAttributesClass
+  `,
+}
+
+/** By the minor of 1.x from which on they cannot be enabled. */
+export const GATES_LOCKED_OFF: Readonly<Record<number, string>> = {
+  35: 'AllowOverwriteTerminationGracePeriodSeconds',
+  36: 'GitRepoVolumeDriver SeparateCacheWatchRPC',
 }

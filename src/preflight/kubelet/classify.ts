@@ -1,8 +1,9 @@
 /**
- * Turns the output of a probe into a judgement. Pure. A config is refused only for messages that
- * are about the config alone, by kubelet's sources (cmd/kubelet/app/server.go and what it calls,
- * Kubernetes 1.20 to 1.34). Messages that the sandbox, the flags or the node may have caused, and
- * unknown messages, give `unjudged`.
+ * Turns the output of a probe into a judgement. Pure. Messages that the sandbox, the flags or the
+ * node may have caused give `unjudged`. Every other message with which kubelet ends the load stage
+ * is a refusal, in whatever form: that stage reads nothing but the config and the flags
+ * (cmd/kubelet/app/server.go and what it calls, Kubernetes 1.20 to 1.36). In the deep stage a
+ * config is refused only for messages that are about the config alone.
  */
 import { formatVersion, type KubeletVersion } from '../kubelet-version.ts'
 import { findFinalMessage } from './final-message.ts'
@@ -33,6 +34,8 @@ const ENVIRONMENT_ERRORS = new RegExp(
   [
     'permission denied|operation not permitted|operation not supported|read-only file system|no space left on device|input/output error',
     'too many open files|cannot allocate memory|resource temporarily unavailable|device or resource busy|address already in use',
+    // The Go runtime under the limits of the sandbox: `throw` and `newosproc`, package runtime.
+    'out of memory|failed to create new OS thread|newosproc|pthread_create failed|bad system call',
     'network is unreachable|no route to host|connection refused|i/o timeout|deadline exceeded|address family not supported',
   ].join('|'),
   'i',
@@ -56,7 +59,7 @@ const CONFIG_ERRORS = [
   /running with swap on is not supported|swap feature is enabled and LimitedSwap|unknown policy: "|topology manager polic/i,
   /\[(?:cpu|memory)manager\]|unable to reserve the required amount of CPUs|reserved memory|static policy/i,
   // NewMainKubelet.
-  /invalid sync frequency|is not a supported hairpin mode|failed to initialize (?:image|container log) manager|not a valid sysctl pattern/i,
+  /invalid sync frequency|is not a supported hairpin mode|failed to initialize (?:image|container log) manager|not a valid sysctl pattern|not known to be namespaced/i,
 ]
 
 /** @param output everything that the probe printed */
@@ -79,6 +82,7 @@ export function classify(output: string, probe: Probe): KubeletJudgement {
   if (ENVIRONMENT_ERRORS.test(message) || isOutside(message, probe.places))
     return unjudged(`${kubelet} failed, perhaps because of its sandbox: ${quote}`)
   if (CONFIG_ERRORS.some((pattern) => pattern.test(message))) return { kind: 'refused', reason: 'validate', message: quote }
+  if (probe.stage === 'load') return { kind: 'refused', reason: 'validate', message: quote }
   return unjudged(`${kubelet} exited with an unknown message: ${quote}`)
 }
 

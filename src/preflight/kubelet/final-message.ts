@@ -3,7 +3,9 @@
  * fatal line (`F1121 ... server.go:269] message`, followed by goroutine traces); in 1.21 and 1.22 a
  * structured error (`"Failed to run kubelet" err="..."`); from 1.23 on `"command failed" err="..."`
  * (component-base/cli/run.go), or `Error: ...` before logging is set up. If the config selects the
- * JSON log format, it is the same as a JSON object.
+ * JSON log format, it is the same as a JSON object. From 1.32 on kubelet panics over a feature gate
+ * that it does not know (`SetDefaults_KubeletConfiguration`), which the Go runtime prints. If
+ * nothing has a known form, the last thing that it printed counts, unless that only informs.
  */
 
 import { isObject } from '../../values/is-object.ts'
@@ -12,6 +14,12 @@ import { isObject } from '../../values/is-object.ts'
  * github.com/kubernetes/klog, `formatHeader`: severity, month and day, time, thread, file and line.
  */
 const HEADER = /^([IWEF])\d{4} \d\d:\d\d:\d\d\.\d{6} +\d+ [^\s:\]]+:\d+\] (.*)$/s
+/** The lines of systemd-run(1) itself, `run_context_update()`. */
+const OF_SYSTEMD_RUN =
+  /^(?:Running as unit|Finished with result|Main processes terminated with|Service runtime|CPU time consumed|Memory (?:swap )?peak|IP traffic \w+|IO bytes \w+): /
+/** How the Go runtime begins its last words: `printpanics` and `throw`, runtime/panic.go. */
+const OF_GO = /^(?:panic: |fatal error: )/
+const BEGINS_ENTRY = /^(?:goroutine \d+ \[|Error: |\{"|panic: |fatal error: )/
 const EXIT_MESSAGE = /^(?:command failed$|Failed to (?:load|validate|run|set|parse|merge|precedence|construct|initialize|create) )/
 
 /** In one line. undefined: the output contains no such message. */
@@ -21,7 +29,9 @@ export function findFinalMessage(output: string): string | undefined {
   const message =
     first(newestFirst, ({ severity, text }) => (severity === 'F' ? text : undefined)) ??
     first(newestFirst, readError) ??
-    first(newestFirst, readPlain)
+    first(newestFirst, readPlain) ??
+    first(entries, readGo) ??
+    readLastWords(entries)
   return message?.replaceAll(/\s+/g, ' ').trim()
 }
 
@@ -37,11 +47,11 @@ interface Entry {
 function splitEntries(output: string): Entry[] {
   const entries: { severity: string | undefined; lines: string[] }[] = []
   for (const line of output.split('\n')) {
+    if (OF_SYSTEMD_RUN.test(line)) continue
     const [, severity, text] = HEADER.exec(line) ?? []
     const last = entries.at(-1)
     if (severity !== undefined && text !== undefined) entries.push({ severity, lines: [text] })
-    else if (last === undefined || /^(?:goroutine \d+ \[|Error: |\{"|Running as unit: |Finished with result: |panic: )/.test(line))
-      entries.push({ severity: undefined, lines: [line] })
+    else if (last === undefined || BEGINS_ENTRY.test(line)) entries.push({ severity: undefined, lines: [line] })
     else last.lines.push(line)
   }
   const lastOfJson = entries.findLastIndex(({ lines }) => lines[0]?.startsWith('{"'))
@@ -78,6 +88,34 @@ function readJson(text: string, fatal: boolean): string | undefined {
 
 function readPlain({ severity, text }: Entry): string | undefined {
   return severity === undefined && text.startsWith('Error: ') ? text.slice('Error: '.length).split('\n', 1)[0] : undefined
+}
+
+/** The first one: a panic that another one follows is the cause. */
+function readGo({ severity, text }: Entry): string | undefined {
+  return severity === undefined && OF_GO.test(text) ? text : undefined
+}
+
+/** What kubelet printed last before its traces: an error, or a line outside of its log. */
+function readLastWords(entries: readonly Entry[]): string | undefined {
+  const last = entries.filter(({ text }) => text.trim() !== '' && !/^goroutine \d+ \[/.test(text)).at(-1)
+  if (last === undefined) return undefined
+  const { severity, text } = last
+  if (severity === 'E') return text
+  if (text.startsWith('{')) return readJsonError(text)
+  // A message that informs may be followed by a line that is not part of it. pflag prints the
+  // deprecated flags as such lines.
+  const [first = '', ...others] = text.split('\n').filter((line) => line.trim() !== '')
+  const line = severity === undefined ? [first, ...others].at(-1) : others.at(-1)
+  return line === undefined || /^(?:\s|Flag --)/.test(line) ? undefined : line
+}
+
+function readJsonError(text: string): string | undefined {
+  try {
+    const entry: unknown = JSON.parse(text.trim())
+    return isObject(entry) && typeof entry.msg === 'string' && typeof entry.err === 'string' ? `${entry.msg}: ${entry.err}` : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** Decodes a string that Go's %q wrote. */

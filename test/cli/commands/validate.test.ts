@@ -63,6 +63,24 @@ t.test('exit codes: accepted, refused, not checked', async (t) => {
   t.equal((await validate(HEAD, { kubelet: '/opt/kubelet' })).code, 2, 'the named kubelet did not check the config')
 })
 
+t.test('a misspelt feature gate is refused for each version that the rules cover, without a kubelet', async (t) => {
+  const text = `${HEAD}featureGates:\n  GracefulNodeShutdwon: true\n`
+  for (const version of ['1.20', '1.28', '1.29', '1.34', '1.36']) {
+    const { code, out } = await validate(text, { strict: 'true', 'kubelet-version': version })
+    t.equal(code, 1, version)
+    t.match(out, /4:3: error: .*unrecognized feature gate: GracefulNodeShutdwon \[fields\/gate-unknown\]/)
+    t.match(out, /did you mean GracefulNodeShutdown\?/)
+  }
+})
+
+t.test('a version that the rules do not cover cannot be judged', async (t) => {
+  for (const version of ['1.19', '1.37', '2.0']) {
+    const { code, out } = await validate(`${HEAD}maxPods: 5\n`, { 'kubelet-version': version })
+    t.equal(code, 2, version)
+    t.match(out, /^fields +not checked +the rules cover kubelet 1\.20 to 1\.36, not /m)
+  }
+})
+
 t.test('a file that cannot be read is not checked', async (t) => {
   const result = await validate('', {}, { readInput: async () => ({ kind: 'unreadable', code: 'EISDIR' }) })
   t.same(result, { code: 2, out: '', err: 'kubelet-cfg-agent validate: kubelet.yaml is a directory: name a file in it\n' })

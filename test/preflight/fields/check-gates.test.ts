@@ -1,6 +1,12 @@
 import t from 'tap'
 import { GATES_GONE } from '../../../src/preflight/fields/gates-gone.ts'
-import { GATES_LOCKED_ON, GATES_OF_LATER, GATES_OF_OLDEST, GATES_SINCE } from '../../../src/preflight/fields/gates-known.ts'
+import {
+  GATES_LOCKED_OFF,
+  GATES_LOCKED_ON,
+  GATES_OF_LATER,
+  GATES_OF_OLDEST,
+  GATES_SINCE,
+} from '../../../src/preflight/fields/gates-known.ts'
 
 const names = (list: string) => list.trim().split(/\s+/)
 const all = (lists: Readonly<Record<number, string>>) =>
@@ -14,5 +20,6 @@ t.test('the tables of feature gates are consistent', async (t) => {
   for (const [name, since] of all(GATES_SINCE)) t.ok((gone.get(name) ?? Number.POSITIVE_INFINITY) > since, name)
   const old = new Set(names(GATES_OF_OLDEST))
   for (const name of [...all(GATES_SINCE).map(([name]) => name), ...names(GATES_OF_LATER)]) t.notOk(old.has(name), name)
-  for (const [name, minor] of all(GATES_LOCKED_ON)) t.ok((gone.get(name) ?? Number.POSITIVE_INFINITY) > minor, name)
+  for (const [name, minor] of [...all(GATES_LOCKED_ON), ...all(GATES_LOCKED_OFF)])
+    t.ok((gone.get(name) ?? Number.POSITIVE_INFINITY) > minor, name)
 })

@@ -144,11 +144,74 @@ t.test('refused: a file that the ConfigMap lacks', async (t) => {
   })
 })
 
-t.test('unjudged: no known message', async (t) => {
+/** The output of kubelet 1.32 and later: `SetDefaults_KubeletConfiguration` panics. */
+const panic = (message: string) =>
+  `Running as unit: x.service\nFlag --hostname-override has been deprecated, see the config file\npanic: ${message}\n\n${TRACE}main.main()\n\t/src/kubelet.go:35 +0x18\n${END}`
+const MERGE = 'failed to merge global and in-flight KubeletConfiguration while setting defaults, error'
+
+t.test('load stage: kubelet panics because of the config', async (t) => {
+  const text = `${MERGE}: unrecognized feature gate: NoSuchGate`
+  const message = `panic: ${text}`
+  t.strictSame(judge(panic(text)), { kind: 'refused', reason: 'validate', message })
+  t.strictSame(judge(panic(`${text}\n\tand more`)), { kind: 'refused', reason: 'validate', message: `${message} and more` })
+  t.match(
+    judge(panic(`${MERGE}: cannot set feature gate CPUManager to false, feature is locked to true`)),
+    { kind: 'refused', message: /locked to true$/ },
+    'a locked gate',
+  )
+  t.match(
+    judge(panic(text), 'load', ['--feature-gates=NoSuchGate=true']),
+    { kind: 'unjudged', detail: /does not accept the flags/ },
+    'the gate is from a flag',
+  )
+  t.match(judge('panic: runtime error: index out of range [3]\n\ngoroutine 1 [running]:\n'), {
+    kind: 'refused',
+    message: 'panic: runtime error: index out of range [3]',
+  })
+})
+
+t.test('load stage: whatever kubelet prints when it dies is a refusal', async (t) => {
+  const noise = 'I1121 20:44:19.976746      82 server.go:416] "Version" v="v1.40.0"\n'
+  for (const output of [
+    fatal('something new'),
+    failed('something new'),
+    `Error: something new\n${END}`,
+    panic('something new'),
+    `${noise}E1121 20:44:19.976746      82 x.go:1] something new\n${END}`,
+    `${noise}E1121 20:44:19.976746      82 x.go:1] "Something new" err="something new"\n${END}`,
+    `Running as unit: x.service\nsomething new\n${END}`,
+    `Running as unit: x.service\nFlag --v has been deprecated, x\nsomething new\n${END}`,
+  ])
+    t.match(judge(output), { kind: 'refused', reason: 'validate', message: /something new/ }, output)
+  t.match(judge(panic('something new'), 'deep'), { kind: 'unjudged', detail: /unknown message: panic: something new/ }, 'the deep stage')
+})
+
+t.test('load stage: what the sandbox causes is no refusal, whatever its form', async (t) => {
+  for (const message of [
+    'mkdir /var/lib/x: read-only file system',
+    'open /etc/x: permission denied',
+    'runtime: failed to create new OS thread (have 9 already; errno=11)',
+    'open /dev/kmsg: no such file or directory',
+  ]) {
+    for (const output of [
+      fatal(message),
+      failed(message),
+      panic(message),
+      `Error: ${message}\n${END}`,
+      `Running as unit: x\n${message}\n${END}`,
+    ])
+      t.match(judge(output), { kind: 'unjudged', detail: /perhaps because of its sandbox/ }, output)
+  }
+  for (const message of ['fatal error: runtime: out of memory', 'SIGSYS: bad system call', 'fatal error: newosproc'])
+    t.match(judge(`Running as unit: x.service\n${message}\n\n${TRACE}${END}`), { kind: 'unjudged', detail: /sandbox/ }, message)
+})
+
+t.test('unjudged: no message', async (t) => {
   for (const output of [
     '',
-    'panic: runtime error\n\ngoroutine 1 [running]:\n',
+    END,
     'I1121 20:44:19.976746 82 x.go:1] hello',
+    `Running as unit: x.service\nFlag --v has been deprecated, x\nI1121 20:44:19.976746      82 x.go:1] hello\n${END}`,
     '{"msg":1}\n{"a"\n{}\nnull',
   ])
     t.match(judge(output), { kind: 'unjudged', detail: /exited without a known message/ }, output)

@@ -1,0 +1,69 @@
+/**
+ * Reads from the journal what a process of kubelet said last, with the command `journalctl`. It
+ * runs at most once for a process, or a few times while the journal does not have the lines yet: a
+ * line can reach the journal a moment after its process is gone. Where the journal cannot be read,
+ * there are no last words.
+ */
+import type { LastWords } from '../ports/last-words.ts'
+import { runCommand } from '../process/run-command.ts'
+import { findLastWords } from './last-words-text.ts'
+
+export interface JournalOptions {
+  /** Path of the command. */
+  readonly journalctl: string
+  readonly unit: string
+  readonly timeoutMs?: number
+}
+
+/** A pass of the loop waits for this. */
+const TIMEOUT_MS = 2000
+/** Kubelet 1.20 writes the traces of all its goroutines after its message: 2,000 lines and more. */
+const MOST_LINES = 5000
+const MOST_BYTES = 2 << 20
+const MOST_TRIES = 3
+/** Processes whose last words are remembered. */
+const REMEMBERED = 16
+const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8', SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' }
+
+interface Attempt {
+  readonly words: string | undefined
+  readonly triesLeft: number
+}
+
+export class JournalLastWords implements LastWords {
+  readonly #options: Required<JournalOptions>
+  readonly #known = new Map<string, Attempt>()
+
+  constructor(options: JournalOptions) {
+    this.#options = { timeoutMs: TIMEOUT_MS, ...options }
+  }
+
+  async of(invocationId: string): Promise<string | undefined> {
+    // sd-id128(3): the form in which systemctl prints it.
+    if (!/^[0-9a-f]{32}$/.test(invocationId)) return undefined
+    const before = this.#known.get(invocationId) ?? { words: undefined, triesLeft: MOST_TRIES }
+    if (before.words !== undefined || before.triesLeft === 0) return before.words
+    const output = await this.#read(invocationId)
+    const words = output === undefined ? undefined : findLastWords(output)
+    this.#known.set(invocationId, { words, triesLeft: output === undefined ? 0 : before.triesLeft - 1 })
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > REMEMBERED && oldest !== undefined) this.#known.delete(oldest)
+    return words
+  }
+
+  /** undefined: the journal cannot be read. */
+  async #read(invocationId: string): Promise<string | undefined> {
+    const { journalctl, unit, timeoutMs } = this.#options
+    const args = [
+      '--no-pager',
+      '--quiet',
+      '--output=cat',
+      `--lines=${MOST_LINES}`,
+      `--unit=${unit}`,
+      `_SYSTEMD_INVOCATION_ID=${invocationId}`,
+    ]
+    const { end, stdout } = await runCommand(journalctl, args, { timeoutMs, maxOutputBytes: MOST_BYTES, env: ENVIRONMENT })
+    const isRead = (end.kind === 'exited' && end.code === 0) || end.kind === 'too-much-output'
+    return isRead ? stdout : undefined
+  }
+}
