@@ -37,7 +37,7 @@ export function planRetrial({ health }: Snapshot, verdict: Verdict): Retrial | u
 /** The candidates that the target stands in for: those before it. */
 export function listReplaced(candidates: readonly Candidate[], target: Pick<Target, 'content'>): readonly Candidate[] {
   const end = candidates.findIndex(({ content }) => content === target.content)
-  return candidates.slice(0, end)
+  return candidates.slice(0, Math.max(0, end))
 }
 
 /** The one that comes next, due or not. */
