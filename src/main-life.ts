@@ -16,6 +16,7 @@ import { readKubeconfig } from './kube/credentials.ts'
 import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
 import { openAssignment } from './main-assignment.ts'
+import { openEvidence } from './main-evidence.ts'
 import { openIdentity } from './main-identity.ts'
 import { atMost, paceBy, STOP_LIMIT_MS } from './main-pace.ts'
 import { openPreflight } from './main-preflight.ts'
@@ -65,9 +66,20 @@ export async function live({ liveSettings, heartbeat, clock, log }: LifeWorld, s
   const assignment = await openAssignment({ ...world, identity, kubeconfig, publisher, counters, onChangeOfIdentity })
   const { preflight, drain, effect } = openPreflight({ ...world, onChange: wake, signal })
   const accepted = new Map<TrialKey, Acceptance>()
-  const { runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
+  const { runtime: containerRuntime, runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
+  const evidence = openEvidence({ ...world, kubeconfig, publisher, runtime: containerRuntime, onChange: wake })
   const loop = new Loop({
-    observation: { ...stores, runtimeProbe, nodeName, policy: () => toPolicy(settings()), assignment, accepted, preflight, drain },
+    observation: {
+      ...stores,
+      runtimeProbe,
+      evidence,
+      nodeName,
+      policy: () => toPolicy(settings()),
+      assignment,
+      accepted,
+      preflight,
+      drain,
+    },
     effects: { ...stores, preflight, history: countRejections(history, counters), log, accepted },
     observer: {
       decided: (snapshot, step) => {
