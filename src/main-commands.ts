@@ -21,6 +21,7 @@ import { KubeconfigFile } from './kube/kubeconfig.ts'
 import { ParsedTexts } from './kubelet/parsed-texts.ts'
 import type { LocatedReading, YamlReader } from './kubelet/yaml-document.ts'
 import { openInspection } from './main-inspection.ts'
+import { openRuntime } from './main-runtime.ts'
 import { findNodeName, openStores } from './main-stores.ts'
 import { applyWhenRendered } from './overlay/await-rendering.ts'
 import { readOverlayFiles } from './overlay/overlay-files.ts'
@@ -49,8 +50,10 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
   const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}`, wallMs: Date.now })
   const nodeName = () => findNodeName(settings, stores.files)
   const inspection = openInspection({ settings: () => settings, stores, signal: new AbortController().signal })
+  const { runtimeProbe } = openRuntime({ settings, clock, log: SILENT, onChange: () => {} })
   const observation = (desired: ObservationPorts['assignment']['desired']): ObservationPorts => ({
     ...stores,
+    runtimeProbe,
     nodeName: nodeName(),
     policy: () => toPolicy(settings),
     assignment: { desired },

@@ -44,6 +44,7 @@ const ADAPTERS: readonly string[] = [
   'kubelet/health.ts',
   'kubelet/node-facts.ts',
   'kubelet/runtime-socket.ts',
+  'kubelet/static-manifests.ts',
   'kubelet/yaml-child.ts',
   'overlay/overlay-files.ts',
   'preflight/kubelet/binaries.ts',

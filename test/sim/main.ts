@@ -1,11 +1,13 @@
 /**
- * `npm run sim -- [--seed N] [--seeds N] [--from N] [--crashes]`: runs the schedules of some seeds.
- * For a single seed it prints every event and every line of the agent's log. With --crashes it also
- * runs each schedule with a crash at each operation.
+ * `npm run sim -- [--seed N] [--seeds N] [--from N] [--crashes] [--shrink]`: runs the schedules of some
+ * seeds. For a single seed it prints every event and every line of the agent's log, or with --shrink
+ * the shortest schedule that fails as this one does. With --crashes it also runs each schedule with a
+ * crash at each operation.
  */
 import { parseArgs } from 'node:util'
 import { runSchedule } from './run.ts'
 import { makeSchedule } from './schedule.ts'
+import { shrink } from './shrink.ts'
 
 const { values } = parseArgs({
   options: {
@@ -13,6 +15,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '2000' },
     from: { type: 'string', default: '1' },
     crashes: { type: 'boolean', default: false },
+    shrink: { type: 'boolean', default: false },
   },
 })
 const log = (level: string) => (message: string, fields?: object) =>
@@ -39,9 +42,13 @@ async function runSeed(seed: number, single: boolean): Promise<number> {
   return 1 + 2 * calm.operations
 }
 
+if (values.shrink && values.seed !== undefined) {
+  const { events } = await shrink(makeSchedule(Number(values.seed)))
+  for (const { afterSeconds, event } of events) console.log(`[${afterSeconds}, ${JSON.stringify(event)}],`)
+}
 const from = Number(values.seed ?? values.from)
 const count = values.seed === undefined ? Number(values.seeds) : 1
-const startedAt = performance.now()
+const usedBefore = process.cpuUsage()
 let runs = 0
 let failed = 0
 for (let seed = from; seed < from + count; seed += 1) {
@@ -56,5 +63,7 @@ for (let seed = from; seed < from + count; seed += 1) {
     if (values.seed !== undefined) console.log(error)
   }
 }
-console.log(`${runs} runs, ${failed} of ${count} seeds failed, ${Math.round(performance.now() - startedAt)} ms`)
+const { user, system } = process.cpuUsage(usedBefore)
+const cpuSeconds = (user + system) / 1e6
+console.log(`${runs} runs, ${failed} of ${count} seeds failed; ${Math.round(runs / cpuSeconds)} runs per second of CPU time`)
 process.exitCode = failed === 0 ? 0 : 1

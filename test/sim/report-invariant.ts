@@ -9,7 +9,7 @@ import type { Step } from '../../src/decision/step.ts'
 import { type Condition, describeCondition } from '../../src/report/condition.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { describeStatus } from '../../src/report/status.ts'
-import type { SimProcess } from './sim-unit.ts'
+import type { SimProcess } from './behaviour.ts'
 import { DIRECTORY, type SimWorld } from './sim-world.ts'
 
 const LAYOUT = layoutOf(DIRECTORY)
@@ -42,14 +42,14 @@ export class ReportInvariant {
    * On a node that is well the condition is True, and it has changed no more often
    * than something has happened.
    */
-  checkConditionAtRest(worldEvents: number): void {
+  checkConditionAtRest(): void {
     const [condition, changes] = [this.#condition, this.#conditionChanges]
     assert.equal(
       condition?.status,
       'True',
       `invariant 8: the node is well, and the condition says ${condition?.reason}: ${condition?.message}`,
     )
-    const causes = this.#steps + this.#unitChanges + worldEvents
+    const causes = this.#steps + this.#unitChanges + this.#world.happenings
     assert(changes <= causes + 1, `invariant 8: the condition changed ${changes} times, with only ${causes} causes`)
   }
 

@@ -3,21 +3,8 @@
  * seconds since the previous event. They range from zero to more than half an hour, so events meet
  * the agent in every phase.
  */
+import type { Behaviour } from './behaviour.ts'
 import { type Random, seededRandom } from './random.ts'
-
-/** What kubelet does when it starts with a config. Preflight rejects the first two. */
-export type Behaviour =
-  | 'syntax-error'
-  | 'invalid'
-  | 'good'
-  | 'slow-start'
-  | 'crash-at-start'
-  | 'crash-later'
-  | 'never-healthy'
-  | 'loses-health'
-  | 'fails-after-promotion'
-  /** Fails once kubelet is upgraded. */
-  | 'good-until-upgrade'
 
 export type WorldEvent =
   | { readonly kind: 'assign'; readonly name: string }

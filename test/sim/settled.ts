@@ -9,8 +9,8 @@ import type { FoundConfigMap } from '../../src/decision/desired.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
+import { behaviourOf, isGood } from './behaviour.ts'
 import type { Schedule } from './schedule.ts'
-import { behaviourOf } from './sim-unit.ts'
 import { DIRECTORY, type SimWorld } from './sim-world.ts'
 
 /** Where a node came to rest, by content: a run with a crash can be compared with one without. */
@@ -49,7 +49,7 @@ export function checkSettled(world: SimWorld, schedule: Schedule): Settled {
     const data = dataOf(truth.object)
     const text = data[truth.ref.kubeletConfigKey] ?? ''
     const behaviour = behaviourOf(text)
-    const healthy = ['good', 'slow-start'].includes(behaviour) || (behaviour === 'good-until-upgrade' && unit.version === 1)
+    const healthy = isGood(text, unit.version)
     assert(
       settled.assigned === text || ['syntax-error', 'invalid'].includes(behaviour),
       'invariant 7: the record assigned is not what the cluster assigns',

@@ -39,14 +39,16 @@ export class SimCluster implements AssignmentSource {
   #deliverAtUs: number | undefined
   #resyncAtUs = RESYNC_US
   #view: View | undefined
+  /** What the view means. */
+  #desired: Desired | undefined
 
   constructor(random: Random) {
     this.#random = random
   }
 
   desired(): Desired {
-    if (this.#view === undefined) return { kind: 'unknown', detail: 'not asked yet' }
-    return this.#resolve(this.#view)
+    this.#desired ??= this.#view === undefined ? { kind: 'unknown', detail: 'not asked yet' } : this.#resolve(this.#view)
+    return this.#desired
   }
 
   /** What a client without delay would see: where the agent has to arrive. */
@@ -64,6 +66,7 @@ export class SimCluster implements AssignmentSource {
   /** A new agent has no copy yet, and gets none while the server is down. */
   forget(nowUs: number): void {
     this.#view = undefined
+    this.#desired = undefined
     this.#deliverAtUs = Math.max(nowUs, this.#downUntilUs) + this.#random.between(0, 2e6)
   }
 
@@ -152,6 +155,7 @@ export class SimCluster implements AssignmentSource {
     if (nowUs < this.nextUs() || !this.isUp(nowUs)) return false
     this.#deliverAtUs = undefined
     this.#resyncAtUs = nowUs + RESYNC_US
+    this.#desired = undefined
     this.#view = { node: structuredClone(this.#node), nodePaused: this.#nodePaused, configMaps: new Map(this.#configMaps) }
     return true
   }

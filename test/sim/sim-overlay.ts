@@ -2,10 +2,11 @@
  * The overlay of a simulated node, as it is after its directory was read. The overlay decides how
  * the rendered config behaves.
  */
+
+import type { ConfigMapData } from '../../src/decision/config-source.ts'
 import { nameRendering } from '../../src/overlay/read-overlay.ts'
-import type { OverlayView } from '../../src/overlay/view.ts'
-import type { Behaviour } from './schedule.ts'
-import { behaviourOf } from './sim-unit.ts'
+import type { OverlayView, Rendering } from '../../src/overlay/view.ts'
+import { type Behaviour, behaviourOf } from './behaviour.ts'
 
 export class SimOverlay {
   #view: OverlayView = { kind: 'none' }
@@ -20,17 +21,14 @@ export class SimOverlay {
     this.#serial += 1
     const serial = this.#serial
     const head = `# behaviour: ${behaviour}\n# overlay: ${serial}\n`
-    this.#view = {
-      kind: 'present',
-      files: ['node.yaml'],
-      render: (data, key) => {
-        const text = data[key]
-        // As the real overlay does: a text that is not a config stays as it is.
-        const isConfig = text !== undefined && behaviourOf(text) !== 'syntax-error'
-        const made = isConfig ? { ...data, [key]: `${head}${text}` } : data
-        return { ok: true, rendered: nameRendering(made, key) }
-      },
+    const render = (data: ConfigMapData, key: string): Rendering => {
+      const text = data[key]
+      // As the real overlay does: a text that is not a config stays as it is.
+      const isConfig = text !== undefined && behaviourOf(text) !== 'syntax-error'
+      const made = isConfig ? { ...data, [key]: `${head}${text}` } : data
+      return { ok: true, rendered: nameRendering(made, key) }
     }
+    this.#view = { kind: 'present', files: ['node.yaml'], render }
   }
 
   remove(): void {

@@ -6,35 +6,14 @@
 
 import type { Layout } from '../../src/checkpoint/layout.ts'
 import type { KubeletProcess, UnitState } from '../../src/decision/unit-state.ts'
-import type { HealthProbe } from '../../src/ports/probes.ts'
+import type { HealthProbe, RuntimeProbe } from '../../src/ports/probes.ts'
 import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { describeProcess } from '../../src/systemd/kubelet-process.ts'
-import type { Behaviour } from './schedule.ts'
-
-/** A simulated config says in a comment how it behaves. */
-export function behaviourOf(text: string): Behaviour {
-  return (/^# behaviour: (\S+)/m.exec(text)?.[1] ?? 'good') as Behaviour
-}
-
-export function configText(behaviour: Behaviour, serial: number): string {
-  const head = `# behaviour: ${behaviour}\n# serial: ${serial}\napiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n`
-  if (behaviour === 'syntax-error') return `# behaviour: ${behaviour}\n{0xdeadbeef}${serial}`
-  return behaviour === 'invalid' ? `${head}kubeAPIQPS: -1\n` : head
-}
-
-export interface SimProcess {
-  readonly configPath: string
-  readonly text: string
-  readonly startedAtUs: number
-  readonly healthyFromUs: number
-  readonly unhealthyFromUs: number
-  readonly exitsAtUs: number
-}
+import { configText, diesAfter, type Fate, fateOf, NEVER, type SimProcess } from './behaviour.ts'
 
 const RESTART_SEC_US = 10e6
 const OPERATOR_COMES_AFTER_US = 60e6
-const NEVER = Number.POSITIVE_INFINITY
 const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
 
 export interface SimUnitWorld {
@@ -50,7 +29,7 @@ export interface SimUnitWorld {
   onCommand(): void
 }
 
-export class SimUnit implements Unit, HealthProbe {
+export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
   readonly #world: SimUnitWorld
   #activity: 'running' | 'auto-restart' | 'stopped' | 'failed' = 'stopped'
   #process: SimProcess | undefined
@@ -134,7 +113,7 @@ export class SimUnit implements Unit, HealthProbe {
     return this.isHealthy() ? { ok: true, detail: 'ok' } : { ok: false, detail: 'connection refused' }
   }
 
-  async socketAccepts(): Promise<boolean> {
+  async isUp(): Promise<boolean> {
     return this.#world.nowUs() >= this.#runtimeDownUntilUs
   }
 
@@ -155,9 +134,7 @@ export class SimUnit implements Unit, HealthProbe {
   /** The process ends, for any reason. */
   exit(): void {
     if (this.#process === undefined) return
-    const isLocal = this.#process.configPath === LOCAL_PATH
-    this.#wasHealthy = isLocal && (this.#wasHealthy || this.#world.nowUs() >= this.#process.healthyFromUs)
-    this.#process = undefined
+    this.#endProcess()
     // On a broken node systemd would give up, too, and then wait for an operator. The schedules
     // have none for that.
     const givenUp = this.#nRestarts >= this.#world.startLimit && this.isNodeWell()
@@ -166,8 +143,15 @@ export class SimUnit implements Unit, HealthProbe {
     this.#operatorAtUs = givenUp && this.#wasHealthy ? this.#world.nowUs() + OPERATOR_COMES_AFTER_US : undefined
   }
 
-  stopByOperator(): void {
+  #endProcess(): void {
+    if (this.#process === undefined) return
+    const isLocal = this.#process.configPath === LOCAL_PATH
+    this.#wasHealthy = isLocal && (this.#wasHealthy || this.#world.nowUs() >= this.#process.healthyFromUs)
     this.#process = undefined
+  }
+
+  stopByOperator(): void {
+    this.#endProcess()
     this.#startAtUs = undefined
     this.#operatorAtUs = undefined
     this.#activity = 'stopped'
@@ -180,6 +164,7 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   restartByOperator(): void {
+    this.#endProcess()
     this.#nRestarts = 0
     this.#start()
   }
@@ -218,31 +203,8 @@ export class SimUnit implements Unit, HealthProbe {
     this.#process = { configPath, text: text ?? '', startedAtUs, ...this.#fate(text, startedAtUs) }
   }
 
-  #fate(text: string | undefined, at: number): Pick<SimProcess, 'healthyFromUs' | 'unhealthyFromUs' | 'exitsAtUs'> {
-    const dies = (afterUs: number) => ({ healthyFromUs: NEVER, unhealthyFromUs: NEVER, exitsAtUs: at + afterUs })
-    if (text === undefined || !this.isNodeWell()) return dies(1.5e6)
-    const behaviour = behaviourOf(text)
-    switch (behaviour) {
-      case 'syntax-error':
-      case 'invalid':
-        return dies(0.2e6)
-      case 'crash-at-start':
-        return dies(1e6)
-      case 'good-until-upgrade':
-        return this.#version > 1 ? dies(1e6) : { healthyFromUs: at + 4e6, unhealthyFromUs: NEVER, exitsAtUs: NEVER }
-      case 'good':
-        return { healthyFromUs: at + 4e6, unhealthyFromUs: NEVER, exitsAtUs: NEVER }
-      case 'slow-start':
-        return { healthyFromUs: at + 30e6, unhealthyFromUs: NEVER, exitsAtUs: NEVER }
-      case 'crash-later':
-        return { healthyFromUs: at + 4e6, unhealthyFromUs: NEVER, exitsAtUs: at + 20e6 }
-      case 'never-healthy':
-        return { healthyFromUs: NEVER, unhealthyFromUs: NEVER, exitsAtUs: NEVER }
-      case 'loses-health':
-        return { healthyFromUs: at + 4e6, unhealthyFromUs: at + 60e6, exitsAtUs: NEVER }
-      case 'fails-after-promotion':
-        return { healthyFromUs: at + 4e6, unhealthyFromUs: at + 400e6, exitsAtUs: NEVER }
-    }
+  #fate(text: string | undefined, at: number): Fate {
+    return text === undefined || !this.isNodeWell() ? diesAfter(at, 1.5) : fateOf(text, at, this.#version)
   }
 
   #describeProcess(): KubeletProcess {

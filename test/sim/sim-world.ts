@@ -10,19 +10,22 @@ import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import type { Instant } from '../../src/decision/instant.ts'
 import { applyOverlay } from '../../src/overlay/apply-overlay.ts'
+import type { OverlayView } from '../../src/overlay/view.ts'
 import type { RuntimeRecords } from '../../src/ports/store.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
+import { type Behaviour, configText } from './behaviour.ts'
 import { type Random, seededRandom } from './random.ts'
-import type { Behaviour } from './schedule.ts'
 import { SimCluster } from './sim-cluster.ts'
 import { SimOverlay } from './sim-overlay.ts'
-import { configText, SimUnit } from './sim-unit.ts'
+import { SimUnit } from './sim-unit.ts'
 
 export const DIRECTORY = '/var/lib/kubelet-cfg-agent'
 export const ENV_FILE = `${DIRECTORY}/kubelet.env`
 
 /** Faults of the disk end after this time, used up or not. */
 const LONGEST_FAULT_SECONDS = 600
+
+const PENDING: OverlayView = { kind: 'pending' }
 
 /** Thrown through the agent: its process has died. */
 export class Crash extends Error {}
@@ -57,6 +60,8 @@ export class SimWorld {
   #wallMs = Date.UTC(2021, 0, 1)
   #later: Later[] = []
   #serial = 0
+  /** Computed at every look otherwise, and it changes rarely. */
+  #known: { readonly cluster: Desired; readonly overlay: OverlayView; readonly desired: Desired } | undefined
   /** Only reads of the agent can fail; the invariants read what is there. */
   agentActs = false
   #readFaults = 0
@@ -71,6 +76,8 @@ export class SimWorld {
   agentFromUs = 0
   /** The running agent was killed, or the machine went down. */
   agentDead = false
+  /** What has happened so far, and what has ended. */
+  happenings = 0
   /** Something has happened that wakes the agent. */
   woken = true
   readonly checkRestart: (() => void)[] = []
@@ -129,12 +136,28 @@ export class SimWorld {
     const due = this.#later.filter(({ atUs }) => atUs <= us)
     this.#later = this.#later.filter(({ atUs }) => atUs > us)
     for (const { act } of due) act()
+    this.happenings += due.length
     this.unit.advance()
     if (this.cluster.advanceTo(us)) this.woken = true
   }
 
   get diskFails(): boolean {
     return this.#faults !== undefined
+  }
+
+  get readsFail(): boolean {
+    return this.#readFaults > 0
+  }
+
+  /** For the invariants, which read what is there, also in the middle of a pass of the agent. */
+  lookAside(look: () => void): void {
+    const acts = this.agentActs
+    this.agentActs = false
+    try {
+      look()
+    } finally {
+      this.agentActs = acts
+    }
   }
 
   /** A consequence of an earlier event is still to come. */
@@ -144,7 +167,20 @@ export class SimWorld {
 
   /** What the agent knows of the assignment, with the overlay applied. */
   desired(): Desired {
-    return applyOverlay(this.cluster.desired(), this.#monotonicUs < this.overlayFromUs ? { kind: 'pending' } : this.overlay.view())
+    const desired = this.cluster.desired()
+    const overlay = this.#monotonicUs < this.overlayFromUs ? PENDING : this.overlay.view()
+    if (this.#known?.cluster !== desired || this.#known.overlay !== overlay) {
+      this.#known = { cluster: desired, overlay, desired: applyOverlay(desired, overlay) }
+    }
+    return this.#known.desired
+  }
+
+  /** What the agent knows to be wanted, for comparison. */
+  wish(): string {
+    const desired = this.desired()
+    if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return desired.kind
+    const { rendered, data, uid, resourceVersion } = desired.object
+    return `${uid}/${resourceVersion}/${(rendered?.data ?? data)[desired.ref.kubeletConfigKey]}`
   }
 
   /** The assignment as it really is, with the overlay applied. */

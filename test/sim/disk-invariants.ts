@@ -1,0 +1,96 @@
+/** The invariants of the files on the simulated disk, checked after every operation on it. */
+import assert from 'node:assert/strict'
+import { basename, dirname } from 'node:path'
+import { layoutOf } from '../../src/checkpoint/layout.ts'
+import { parseSource } from '../../src/checkpoint/serialize.ts'
+import { behaviourOf } from './behaviour.ts'
+import { DIRECTORY, type SimWorld } from './sim-world.ts'
+
+export class DiskInvariants {
+  readonly #world: SimWorld
+  readonly #isProven: (text: string) => boolean
+  readonly #layout = layoutOf(DIRECTORY)
+  #checkpoints = new Map<string, string>()
+  #seenOperations = -1
+  #lastKnownGood = ''
+
+  /** @param isProven whether kubelet was healthy with this text for a whole trial without a break */
+  constructor(world: SimWorld, isProven: (text: string) => boolean) {
+    this.#world = world
+    this.#isProven = isProven
+  }
+
+  check(): void {
+    if (this.#seenOperations === this.#world.operations) return
+    this.#seenOperations = this.#world.operations
+    this.#checkImmutable()
+    this.#checkNextStart()
+    this.#checkLastKnownGood()
+  }
+
+  /** Invariant 1. */
+  #checkImmutable(): void {
+    const now = new Map<string, string>()
+    const { files } = this.#world
+    for (const uid of files.list(this.#layout.checkpoints) ?? []) {
+      for (const version of files.list(`${this.#layout.checkpoints}/${uid}`) ?? []) {
+        this.#readInto(now, `${this.#layout.checkpoints}/${uid}/${version}`)
+      }
+    }
+    for (const uid of files.list(this.#layout.rendered) ?? []) {
+      for (const version of files.list(`${this.#layout.rendered}/${uid}`) ?? []) {
+        const overlays = `${this.#layout.rendered}/${uid}/${version}`
+        for (const overlay of files.list(overlays) ?? []) this.#readInto(now, `${overlays}/${overlay}`)
+      }
+    }
+    for (const [path, text] of this.#checkpoints) {
+      const found = now.get(path)
+      if (found === undefined || found === text) continue
+      assert(path.includes('~') || this.#wasSetAside(path), `invariant 1: ${path} changed`)
+    }
+    this.#checkpoints = now
+  }
+
+  #readInto(now: Map<string, string>, directory: string): void {
+    const { files } = this.#world
+    for (const key of files.list(directory) ?? []) now.set(`${directory}/${key}`, files.read(`${directory}/${key}`)?.toString() ?? '')
+  }
+
+  /** Invariant 2. */
+  #checkNextStart(): void {
+    const path = this.#world.nextConfigPath()
+    if (path === undefined) return
+    const text = this.#world.files.read(path)?.toString()
+    // To replace a version that came back with other content takes two renames. After a crash
+    // between them, the next agent repairs it before it waits. On a failing disk, a half-done
+    // replacement cannot be undone.
+    const cutShort = this.#world.nowUs <= this.#world.agentFromUs || this.#world.diskFails
+    if (text === undefined && cutShort && this.#wasSetAside(path)) return
+    assert(text !== undefined, `invariant 2: kubelet.env names ${path}, which does not exist`)
+    assert(
+      !['syntax-error', 'invalid'].includes(behaviourOf(text)),
+      `invariant 2: kubelet.env names ${path}, which preflight rejects: ${text}`,
+    )
+  }
+
+  /** A version is replaced only after a restore of etcd, and its old content is set aside. */
+  #wasSetAside(path: string): boolean {
+    if (!this.#world.wasRestored) return false
+    const version = dirname(path)
+    return (this.#world.files.list(dirname(version)) ?? []).some((name) => name.startsWith(`${basename(version)}~set-aside`))
+  }
+
+  /** Invariant 3. */
+  #checkLastKnownGood(): void {
+    const bytes = this.#world.files.read(this.#layout.record('last-known-good'))
+    const found = bytes?.toString() ?? ''
+    if (found === this.#lastKnownGood) return
+    this.#lastKnownGood = found
+    const parsed = parseSource(Buffer.from(found))
+    assert(parsed.ok, `invariant 3: last-known-good cannot be parsed: ${found}`)
+    if (parsed.source === 'local') return
+    const { uid, resourceVersion, kubeletConfigKey, overlay } = parsed.source
+    const text = this.#world.files.read(`${this.#layout.checkpoint(uid, resourceVersion, overlay)}/${kubeletConfigKey}`)?.toString()
+    assert(text !== undefined && this.#isProven(text), `invariant 3: promoted without a whole trial: ${text}`)
+  }
+}

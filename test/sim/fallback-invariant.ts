@@ -1,0 +1,87 @@
+/**
+ * Invariant 6: a kubelet that fails with its config is on another one within the fallback budget,
+ * whatever else is down, as long as any config works on this node.
+ */
+import assert from 'node:assert/strict'
+import type { Step } from '../../src/decision/step.ts'
+import { POLICY } from './sim-agent.ts'
+import type { SimWorld } from './sim-world.ts'
+
+/**
+ * The slowest fallback: the config misses its start deadline, then last-known-good and the config
+ * before it miss theirs. And one start.
+ */
+const FALLBACK_BUDGET_US = 3 * POLICY.startDeadlineUs + 30e6
+/** How long the agent rests after everything has failed. */
+const REST_US = 3 * POLICY.trialUs
+
+export class FallbackInvariant {
+  readonly #world: SimWorld
+  readonly #isPaused: () => boolean
+  #failedForUs = 0
+  #lookedAtUs = 0
+  /** Everything has failed, and the agent rests before it tries again. */
+  #rested = false
+  #wish: string | undefined
+  #lastStep: Step | undefined
+
+  constructor(world: SimWorld, isPaused: () => boolean) {
+    this.#world = world
+    this.#isPaused = isPaused
+  }
+
+  /** The agent has made a pass. */
+  passed(step: Step): void {
+    this.#lastStep = step
+  }
+
+  /** No agent was there to act: the budget starts anew. */
+  forget(): void {
+    this.#failedForUs = 0
+    this.#rested = false
+  }
+
+  check(): void {
+    const { unit, nowUs } = this.#world
+    const passedUs = Math.max(0, nowUs - this.#lookedAtUs)
+    this.#lookedAtUs = nowUs
+    if (!this.#fails() || this.#isExcused()) {
+      this.forget()
+      return
+    }
+    this.#rested ||= this.#lastStep?.kind === 'wait' && this.#lastStep.phase === 'node-at-fault'
+    this.#failedForUs += passedUs
+    assert(
+      this.#failedForUs <= FALLBACK_BUDGET_US + (this.#rested ? REST_US : 0),
+      `invariant 6: kubelet (${unit.activity}) has failed for ${Math.round(this.#failedForUs / 1e6)} s: ${unit.process?.text}`,
+    )
+  }
+
+  /** A kubelet that starts slowly but will be healthy is not failing. */
+  #fails(): boolean {
+    const { unit, nowUs } = this.#world
+    const { process } = unit
+    const becomesHealthy = process !== undefined && process.healthyFromUs < process.exitsAtUs && process.healthyFromUs >= nowUs
+    return !unit.isHealthy() && !becomesHealthy
+  }
+
+  #isExcused(): boolean {
+    const { unit, nowUs, agentFromUs } = this.#world
+    if (!unit.isNodeWell() || unit.activity === 'stopped' || nowUs < agentFromUs) return true
+    // Another config is wanted: it has a start deadline of its own.
+    const wish = this.#world.wish()
+    if (wish !== this.#wish) {
+      this.#wish = wish
+      return true
+    }
+    return this.#isBlind() || this.#isPaused()
+  }
+
+  /**
+   * While a disk returns nothing, nothing can be decided. What was not seen is not charged to a
+   * config, so that its start deadline begins anew.
+   */
+  #isBlind(): boolean {
+    return this.#world.readsFail && this.#lastStep?.kind === 'wait' && this.#lastStep.phase === 'unknown'
+  }
+}

@@ -1,0 +1,11 @@
+/** Every schedule that once broke an invariant. */
+import t from 'tap'
+import { REGRESSIONS } from './regressions.ts'
+import { runSchedule } from './run.ts'
+
+for (const [cause, schedule] of Object.entries(REGRESSIONS)) {
+  t.test(cause, async (t) => {
+    await runSchedule(schedule)
+    t.pass('no invariant is broken')
+  })
+}

@@ -1,0 +1,65 @@
+/**
+ * Invariant 5: the agent restarts kubelet only if kubelet would start with other content than it
+ * runs. It never restarts a paused node, nor a kubelet that an operator stopped, and it never
+ * restarts endlessly.
+ */
+import assert from 'node:assert/strict'
+import type { Step } from '../../src/decision/step.ts'
+import { runsCheckpoint } from './report-invariant.ts'
+import { POLICY } from './sim-agent.ts'
+import type { SimWorld } from './sim-world.ts'
+
+interface Restart {
+  readonly atUs: number
+  readonly boot: string
+  /** It is exempt from the hourly limit. */
+  readonly exempt: boolean
+  /** Systemd had given kubelet up. */
+  readonly failed: boolean
+}
+
+export class RestartInvariant {
+  readonly #world: SimWorld
+  readonly #isPaused: () => boolean
+  #restarts: Restart[] = []
+  #lastStep: Step | undefined
+
+  constructor(world: SimWorld, isPaused: () => boolean) {
+    this.#world = world
+    this.#isPaused = isPaused
+  }
+
+  /** The agent has decided on a step. A restart is checked when it is carried out. */
+  decided(step: Step): void {
+    this.#lastStep = step
+  }
+
+  checkRestart(): void {
+    const { unit, files } = this.#world
+    const step = this.#lastStep
+    assert(step?.kind === 'restart', 'invariant 5: a restart without a decision')
+    assert(!this.#isPaused(), 'invariant 5: a restart of a paused node')
+    assert(unit.activity !== 'stopped' || step.record.failed, 'invariant 5: a restart of a kubelet that an operator stopped')
+    const next = this.#world.nextConfigPath()
+    const nextText = next === undefined ? 'local' : files.read(next)?.toString()
+    const runs = unit.process && (runsCheckpoint(unit.process) ? unit.process.text : 'local')
+    assert(nextText !== runs, `invariant 5: a restart with the content that kubelet runs: ${runs}`)
+    this.#checkFrequency(step.record.fallback, step.record.failed)
+  }
+
+  #checkFrequency(exempt: boolean, failed: boolean): void {
+    const { bootId, monotonicUs } = this.#world.now()
+    this.#restarts.push({ atUs: monotonicUs, boot: bootId, exempt, failed })
+    this.#restarts = this.#restarts.filter(({ atUs, boot }) => boot === bootId && monotonicUs - atUs < 3600e6)
+    const own = this.#restarts.filter((restart) => !restart.exempt && !restart.failed).length
+    const starts = this.#restarts.filter((restart) => !restart.exempt && restart.failed).length
+    // In the long run at most one every five minutes; the first few come faster.
+    assert(starts <= 18, `invariant 5: ${starts} starts within an hour of a kubelet that systemd gave up`)
+    // A crash between the command and its record cannot add one: the record comes first.
+    assert(own <= POLICY.restartsPerHour, `invariant 5: ${own} restarts within an hour`)
+    assert(
+      this.#restarts.length <= 5 * POLICY.restartsPerHour,
+      `invariant 5: ${this.#restarts.length} restarts within an hour, with fallbacks`,
+    )
+  }
+}
