@@ -127,11 +127,11 @@ async function findRuntimeSocket(ports: RuntimePorts, unit: KnownUnit, source: C
 }
 
 /** The same path for the same socket: /var/run is a link to /run (file-hierarchy(7)). */
-function toSocketPath(endpoint: string): string {
+export function toSocketPath(endpoint: string): string {
   return endpoint.replace(/^unix:(\/\/)?/, '').replace(/^\/var\/run\//, '/run/')
 }
 
 /** Kubelet itself serves dockershim's socket, up to 1.23: it says nothing of the runtime. */
-function isCriSocket(socket: RuntimeSocket | undefined): socket is RuntimeSocket {
+export function isCriSocket<T extends { readonly path: string }>(socket: T | undefined): socket is T {
   return socket?.path.startsWith('/') === true && !socket.path.endsWith('/dockershim.sock')
 }

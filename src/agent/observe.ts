@@ -21,12 +21,13 @@ import type { DrainProbe } from '../ports/probes.ts'
 import type { Checkpoints, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
 import { identifyRunning, resolveNextStart } from './identify-running.ts'
+import { type EvidencePorts, observeEvidence } from './observe-evidence.ts'
 import { type KubeletObservation, NOT_PROBED, observeKubelet, probeRuntimes, type RuntimePorts } from './observe-kubelet.ts'
 
 const NOTHING: ReadonlySet<TrialKey> = new Set()
 
 /** Everything that the agent reads. */
-export interface ObservationPorts extends RuntimePorts {
+export interface ObservationPorts extends RuntimePorts, Pick<EvidencePorts, 'evidence'> {
   readonly nodeName: string
   readonly policy: () => Policy
   readonly assignment: Pick<AssignmentSource, 'desired'>
@@ -76,7 +77,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
   const health = foldHealth(ports, before, sample, nextStart, policy, paused, held)
   const drained = waitsForDrain(ports, unit, running, assignedContent) ? ports.drain.isDrained() : undefined
-  return {
+  const snapshot: Snapshot = {
     now,
     nodeName: ports.nodeName,
     policy,
@@ -100,12 +101,15 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     nextStart,
     running,
     health,
+    healthz,
+    evidence: runtime.evidence(),
     ...runtimes,
     restarts: runtime.restarts(),
     spread: runtime.spread(),
     checkpoints: checkpoints.list(),
     troubles,
   }
+  return { ...snapshot, evidence: await observeEvidence(ports, snapshot) }
 }
 
 /** Whether the node is drained is only asked while the assigned config waits for it. */

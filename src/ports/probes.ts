@@ -31,6 +31,9 @@ export interface ConfigFacts {
      */
     readonly healthz: HealthTarget | undefined
     readonly runtimeEndpoint: string | undefined
+    /** kubelet's TLS port. Absent: upstream's default. */
+    readonly serving?: HealthTarget
+    readonly staticPodPath?: string | undefined
   }>
 }
 

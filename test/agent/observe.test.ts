@@ -71,6 +71,8 @@ function open(scene: Scene) {
       restarts: () => [],
       writeRestarts: () => {},
       spread: () => undefined,
+      evidence: () => undefined,
+      writeEvidence: () => {},
       writeSpread: () => {},
     },
     requests: { read: () => ({ hold: 'none', rollback: undefined, retry: false }) },
