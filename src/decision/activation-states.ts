@@ -10,24 +10,21 @@
  *                    └── refuge ─────────────┘
  * ```
  */
-import { formatDuration } from '../values/durations.ts'
 import { isAccepted, listUndrained } from './acceptance.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
-import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
+import { awaitsBaseline } from './evidence-schedule.ts'
 import { describePause, findPause } from './find-pause.ts'
 import { isHeldBack } from './held-back.ts'
 import { decideRestart, lastRunSource } from './restarts.ts'
-import { findRetrial, findRetrialUs } from './retrial.ts'
+import { restingPhase, restOn } from './resting.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
-import type { Snapshot } from './snapshot.ts'
 import { findTurn, type Turn } from './spread.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
 import type { Target } from './target.ts'
-import { describeTrial, hasPassed, measureTrial } from './trial.ts'
 import { trialKey } from './trial-key.ts'
 import type { ReadyWiring } from './unit-state.ts'
-import { ASSIGNED_DAMAGED, wait } from './wait.ts'
+import { wait } from './wait.ts'
 
 type State = (situation: TargetSituation) => Action | Wait | State
 
@@ -168,6 +165,8 @@ function restartInto(target: Target): State {
     const decision = decideRestart(snapshot, unit, target)
     switch (decision.kind) {
       case 'restart': {
+        if (!target.fallback && awaitsBaseline(snapshot, target.key))
+          return wait(snapshot, 'restarting', `how kubelet does is recorded before it is restarted with ${what}`)
         const unrecorded: State = () => wait(snapshot, 'unknown', 'the restart of kubelet could not be recorded')
         const step = { kind: 'restart', record: decision.record, from: lastRunSource(snapshot), to: target.source } as const
         return stepOr(situation, step, unrecorded)
@@ -195,47 +194,6 @@ function restartInto(target: Target): State {
         return restOn({ ...situation, target })
     }
   }
-}
-
-/** The target runs, or is what systemd keeps starting. */
-function restOn(situation: TargetSituation): Wait {
-  const { snapshot, target } = situation
-  if (snapshot.assigned.kind === 'damaged') return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
-  const phase = restingPhase(situation)
-  const what = describeSource(target.source)
-  switch (phase) {
-    case 'in-trial':
-      return wait(snapshot, phase, describeTrial(snapshot, target), measureTrial(snapshot, target.key)?.endsAtUs)
-    case 'fallen-back':
-      return waitFallenBack(situation, what)
-    case 'node-at-fault':
-      return wait(snapshot, phase, `every config failed, so the node is at fault; resting on ${what}`)
-    case 'settled':
-      return wait(snapshot, phase, `${what}${warnOfExits(snapshot)}`)
-  }
-}
-
-/** A crash loop that is slower than the trial. */
-function warnOfExits({ health, now }: Snapshot): string {
-  const recurring = health && countRecurringExits(health, now.monotonicUs)
-  return recurring === undefined ? '' : `; ${describeRecurringExits(recurring)}`
-}
-
-function waitFallenBack({ snapshot, candidates, target }: TargetSituation, what: string): Wait {
-  const retrial = findRetrial(snapshot, candidates, target)
-  const text = `${what} runs in place of what is assigned`
-  if (retrial === undefined) return wait(snapshot, 'fallen-back', text)
-  const { verdict, pauseUs, number, of } = retrial
-  const again = `${describeSource(verdict.source)} is tried again (${number} of ${of}) when kubelet has been healthy for ${formatDuration(pauseUs)}`
-  return wait(snapshot, 'fallen-back', `${text}; ${again}`, findRetrialUs(snapshot, retrial, target))
-}
-
-function restingPhase({ snapshot, target }: TargetSituation): 'node-at-fault' | 'fallen-back' | 'settled' | 'in-trial' {
-  if (target.atFault) return 'node-at-fault'
-  const isOnTrial = target.goesOn && target.source !== 'local' && snapshot.proven !== target.key
-  if (target.fallback && !isOnTrial) return 'fallen-back'
-  if (target.source === 'local') return 'settled'
-  return hasPassed(snapshot, target.key) ? 'settled' : 'in-trial'
 }
 
 /**
