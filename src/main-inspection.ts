@@ -57,6 +57,7 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
     listParts({
       surroundings: (needs) => readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts }),
       policy: () => toChangePolicy(settings()),
+      guardsOff: () => settings().guardsOff,
       judge: kubeletJudge,
       signal,
     })

@@ -36,7 +36,7 @@ export function openPreflight({ settings, stores, nodeName, api, log, onChange, 
   const preflight = new AgentPreflight({
     inspect: async (candidate) => (await inspection()).checkCandidate(candidate),
     decode: decodeAndCheck,
-    settings: () => [toChangePolicy(settings()), settings().preflight, settings().unknownFields],
+    settings: () => [toChangePolicy(settings()), settings().guardsOff, settings().preflight, settings().unknownFields],
     forget: () =>
       void inspection().then(
         ({ forget }) => forget(),

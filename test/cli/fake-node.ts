@@ -21,6 +21,7 @@ const OPEN = { base: 'open', allow: [], deny: [], requireDrain: [] } as const
 const PARTS = listParts({
   surroundings: async () => NOTHING_KNOWN,
   policy: () => OPEN,
+  guardsOff: () => [],
   judge: { judge: async () => ({ kind: 'unjudged', detail: 'there is no kubelet' }), forget: () => {} },
   signal: new AbortController().signal,
 })

@@ -191,6 +191,45 @@ t.test('feature gates', async (t) => {
   t.match(await check('featureGates: {CPUManger: true}', '1.20'), [{ advice: 'did you mean CPUManager?' }])
 })
 
+t.test('unsafe sysctls must be namespaced', async (t) => {
+  const cases: [sysctl: string, version: string | undefined, findings: string[]][] = [
+    ['vm.nr_hugepages', '1.20', ['refuse fields/value']],
+    ['vm.nr_hugepages', '1.36', ['refuse fields/value']],
+    ['vm.nr_hugepages', undefined, ['refuse fields/value']],
+    ['vm.*', '1.34', ['refuse fields/value']],
+    ['net.core.somaxconn', '1.20', []],
+    ['net.*', '1.36', []],
+    ['net*', '1.36', ['refuse fields/value']],
+    ['fs.mqueue.*', undefined, []],
+    ['fs.file-max', '1.34', ['refuse fields/value']],
+    ['kernel.sem', undefined, []],
+    ['kernel.shm*', undefined, []],
+    ['kernel.msgmax', undefined, []],
+    ['kernel.msg_next_id', '1.28', []],
+    ['kernel.msg_next_id', '1.29', ['refuse fields/value']],
+    ['kernel.msg_next_id', undefined, ['warn fields/value']],
+    ['net/ipv4/tcp_rmem', '1.22', ['refuse fields/value']],
+    ['net/ipv4/conf/eno2.100/rp_filter', '1.23', []],
+    ['vm/nr_hugepages', '1.34', ['refuse fields/value']],
+    ['net.*.x', '1.34', ['refuse fields/value']],
+    ['NET.x', undefined, ['refuse fields/value']],
+    [`net.${'x'.repeat(250)}`, '1.34', ['refuse fields/value']],
+  ]
+  for (const [sysctl, version, findings] of cases)
+    t.strictSame(brief(await check(`allowedUnsafeSysctls: ["${sysctl}"]`, version)), findings, `${version}: ${sysctl}`)
+  const [first] = await check('allowedUnsafeSysctls:\n- net.core.somaxconn\n- vm.nr_hugepages', '1.34')
+  t.match(first, {
+    path: ['allowedUnsafeSysctls', 1],
+    position: { line: 5, column: 3 },
+    problem: 'the sysctl "vm.nr_hugepages" are not known to be namespaced',
+  })
+  t.strictSame(
+    brief(await check('allowedUnsafeSysctls: [vm.x]\nfeatureGates: {Sysctls: false}', '1.20')),
+    ['warn fields/gate-going'],
+    'kubelet does not read it',
+  )
+})
+
 t.test('flags override the config', async (t) => {
   const read = await readDocument(`${HEAD}systemCgroups: /s\nshutdownGracePeriod: 30s\nport: -1\nfeatureGates: {CPUManager: true}\n`)
   if (!read.ok) throw new Error(read.detail)
