@@ -63,9 +63,9 @@ export async function live({ liveSettings, heartbeat, clock, log }: LifeWorld, s
   const { counters, history, publisher, reporter, stopServing } = await openReporting(world)
   const onChangeOfIdentity = (why: string) => over.abort(why)
   const assignment = await openAssignment({ ...world, identity, kubeconfig, publisher, counters, onChangeOfIdentity })
-  const { preflight, drain, effect } = openPreflight({ ...world, onChange: wake, signal })
+  const { runtime, runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
+  const { preflight, drain, effect } = openPreflight({ ...world, runtime, onChange: wake, signal })
   const accepted = new Map<TrialKey, Acceptance>()
-  const { runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
   const loop = new Loop({
     observation: { ...stores, runtimeProbe, nodeName, policy: () => toPolicy(settings()), assignment, accepted, preflight, drain },
     effects: { ...stores, preflight, history: countRejections(history, counters), log, accepted },

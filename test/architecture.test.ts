@@ -46,6 +46,7 @@ const ADAPTERS: readonly string[] = [
   'overlay/overlay-files.ts',
   'preflight/kubelet/binaries.ts',
   'preflight/kubelet/judge.ts',
+  'preflight/node/read-runtime.ts',
   'preflight/node/read-surroundings.ts',
   'process/run-command.ts',
   'report/metrics.ts',
