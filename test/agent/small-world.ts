@@ -26,6 +26,7 @@ import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake/fake-uni
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { dataOf, KUBELET, POLICY, READY, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { FakeEvidence } from './fake-evidence.ts'
 import { createRuntime } from './memory-runtime.ts'
 
 const DIRECTORY = '/state'
@@ -66,6 +67,7 @@ export class SmallWorld {
   readonly restartsAskedAtUs: number[] = []
   readonly log = silentLog()
   readonly runtime = createRuntime()
+  readonly evidence = new FakeEvidence(() => this.nowUs)
 
   readonly disk: FakeDisk
   readonly checkpoints: FileCheckpoints
@@ -202,6 +204,7 @@ export class SmallWorld {
       accepted: this.#accepted,
       preflight: this.#preflight,
       drain: { isDrained: () => this.drained },
+      evidence: this.evidence,
     }
   }
 
