@@ -34,7 +34,7 @@ export function openPreflight({ settings, stores, nodeName, api, log, onChange, 
   const { clock } = stores
   const inspection = lazily(async () => (await import('./main-inspection.ts')).openInspection({ settings, stores, signal }))
   const preflight = new AgentPreflight({
-    inspect: async (candidate) => (await inspection()).checkCandidate(candidate),
+    inspect: async (candidate, ended) => (await inspection()).checkCandidate(candidate, ended),
     decode: (candidate) => decodeAndCheck(candidate, stores.yaml),
     settings: () => [toChangePolicy(settings()), settings().guardsOff, settings().preflight, settings().unknownFields],
     forget: () =>
