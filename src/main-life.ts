@@ -17,6 +17,7 @@ import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
 import { openAssignment } from './main-assignment.ts'
+import { openEvidence } from './main-evidence.ts'
 import { openIdentity } from './main-identity.ts'
 import { atMost, paceBy, STOP_LIMIT_MS } from './main-pace.ts'
 import { openPreflight } from './main-preflight.ts'
@@ -65,11 +66,22 @@ export async function live({ liveSettings, heartbeat, clock, yaml, log }: LifeWo
   const { counters, history, publisher, reporter, stopServing } = await openReporting(world)
   const onChangeOfIdentity = (why: string) => over.abort(why)
   const assignment = openAssignment({ ...world, identity, kubeconfig, publisher, counters, onChangeOfIdentity })
-  const { preflight, drain, effect } = openPreflight({ ...world, onChange: wake, signal })
+  const { runtime, runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
+  const { preflight, drain, effect } = openPreflight({ ...world, runtime, onChange: wake, signal })
   const accepted = new Map<TrialKey, Acceptance>()
-  const { runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
+  const evidence = openEvidence({ ...world, kubeconfig, publisher, runtime, onChange: wake })
   const loop = new Loop({
-    observation: { ...stores, runtimeProbe, nodeName, policy: () => toPolicy(settings()), assignment, accepted, preflight, drain },
+    observation: {
+      ...stores,
+      runtimeProbe,
+      evidence,
+      nodeName,
+      policy: () => toPolicy(settings()),
+      assignment,
+      accepted,
+      preflight,
+      drain,
+    },
     effects: { ...stores, preflight, history: countRejections(history, counters), log, accepted },
     observer: {
       decided: (snapshot, step) => {
