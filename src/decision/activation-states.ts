@@ -16,7 +16,9 @@ import { describeSource, sameSource } from './config-source.ts'
 import { describePause, findPause } from './find-pause.ts'
 import { isHeldBack } from './held-back.ts'
 import { decideRestart, lastRunSource } from './restarts.ts'
+import { runsOn } from './run-on.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
+import type { Snapshot } from './snapshot.ts'
 import { findTurn, type Turn } from './spread.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
 import type { Target } from './target.ts'
@@ -161,6 +163,7 @@ function restartInto(target: Target): State {
   return (situation) => {
     const { snapshot, unit } = situation
     const what = describeSource(target.source)
+    if (!isRunning({ ...situation, target }) && runsOn({ ...situation, target })) return runOn(snapshot, what)
     const decision = decideRestart(snapshot, unit, target)
     switch (decision.kind) {
       case 'restart': {
@@ -193,6 +196,12 @@ function restartInto(target: Target): State {
   }
 }
 
+/** @param next what kubelet starts with next */
+function runOn(snapshot: Snapshot, next: string): Wait {
+  if (snapshot.assigned.kind === 'damaged') return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
+  return wait(snapshot, 'unknown', `the checkpoint of what kubelet runs is gone: kubelet runs on, and its next start uses ${next}`)
+}
+
 /** The target runs, or is what systemd keeps starting. */
 function restOn(situation: TargetSituation): Wait {
   const { snapshot, target } = situation
@@ -220,12 +229,13 @@ function restingPhase({ snapshot, target }: TargetSituation): 'node-at-fault' | 
 }
 
 /**
- * The spread is for in-place edits on a healthy node. A fallback, a new version of the same content
- * and a failing kubelet never wait.
+ * The spread is for in-place edits on a healthy node. A fallback, a new version of the same
+ * content, what runs already and a failing kubelet never wait.
  */
-function decideActivationTurn({ snapshot, unit, target }: TargetSituation): Turn {
+function decideActivationTurn(situation: TargetSituation): Turn {
+  const { snapshot, unit, target } = situation
   const { nextStart, health } = snapshot
-  if (target.fallback || target.source === 'local') return { kind: 'go' }
+  if (target.fallback || target.source === 'local' || isRunning(situation)) return { kind: 'go' }
   if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return { kind: 'go' }
   if (health !== undefined && assessHealth(snapshot, health, unit) !== undefined) return { kind: 'go' }
   return findTurn(snapshot, target.source)

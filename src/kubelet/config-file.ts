@@ -1,7 +1,8 @@
 /**
  * The values of a kubelet config file that the health probes need. Reads a file again only after it
- * changed: the agent looks every few seconds, and parsing YAML is slow. If the file cannot be read
- * or decoded, upstream's defaults apply.
+ * changed: the agent looks every few seconds, and parsing YAML is slow. If the file cannot be
+ * decoded, upstream's defaults apply. If it cannot be read, what it held last applies: a kubelet that
+ * was started with it runs on.
  */
 
 import type { Files } from '../ports/files.ts'
@@ -14,6 +15,8 @@ export interface Facts {
   readonly healthz: HealthTarget | undefined
   readonly runtimeEndpoint: string | undefined
 }
+/** Of a file that was never read: kubelet is not asked at a port that may be another one. */
+const UNKNOWN: Facts = { healthz: undefined, runtimeEndpoint: undefined }
 const DEFAULTS: Facts = { healthz: DEFAULT_HEALTHZ, runtimeEndpoint: undefined }
 /** Enough for assigned, last-known-good, previous, local, and an outdated one. */
 const REMEMBERED = 8
@@ -31,6 +34,7 @@ export class ConfigFileFacts implements ConfigFacts {
     const known = this.#known.get(path)
     if (known !== undefined && known.identity === identity) return known.facts
     const facts = await this.#read(path)
+    if (facts === undefined) return known?.facts ?? UNKNOWN
     this.#known.delete(path)
     if (identity !== undefined) this.#known.set(path, { identity, facts })
     const [oldest] = this.#known.keys()
@@ -48,14 +52,15 @@ export class ConfigFileFacts implements ConfigFacts {
     }
   }
 
-  async #read(path: string): Promise<Facts> {
+  /** undefined: the file is gone, or the disk does not return it. */
+  async #read(path: string): Promise<Facts | undefined> {
     let text: string | undefined
     try {
       text = this.#files.read(path)?.toString()
     } catch {
-      return DEFAULTS
+      return undefined
     }
-    if (text === undefined) return DEFAULTS
+    if (text === undefined) return undefined
     const decoded = decodeConfig(text, await loadParser(text))
     if (!decoded.ok) return DEFAULTS
     const { containerRuntimeEndpoint } = decoded.config

@@ -65,7 +65,7 @@ export class SmallWorld {
   readonly history: Omit<Transition, 'atNs'>[] = []
   readonly restartsAskedAtUs: number[] = []
   readonly log = silentLog()
-  readonly runtime = createRuntime()
+  runtime = createRuntime()
 
   readonly disk: FakeDisk
   readonly checkpoints: FileCheckpoints
@@ -130,6 +130,11 @@ export class SmallWorld {
     if (state.kind === 'unknown' || state.process.kind === 'none' || state.process.kind === 'unknown') return undefined
     if (state.process.kind === 'other') return 'local'
     return this.#read(this.checkpoints.path({ ...state.process, kubeletConfigKey: state.process.key }))
+  }
+
+  /** The files in /run are lost. The agent must be restarted after this. */
+  forgetRun(): void {
+    this.runtime = createRuntime()
   }
 
   restartAgent(): void {
