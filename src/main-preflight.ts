@@ -35,8 +35,8 @@ export function openPreflight({ settings, stores, nodeName, api, log, onChange, 
   const inspection = lazily(async () => (await import('./main-inspection.ts')).openInspection({ settings, stores, signal }))
   const preflight = new AgentPreflight({
     inspect: async (candidate) => (await inspection()).checkCandidate(candidate),
-    decode: decodeAndCheck,
-    settings: () => [toChangePolicy(settings()), settings().preflight, settings().unknownFields],
+    decode: (candidate) => decodeAndCheck(candidate, stores.yaml),
+    settings: () => [toChangePolicy(settings()), settings().guardsOff, settings().preflight, settings().unknownFields],
     forget: () =>
       void inspection().then(
         ({ forget }) => forget(),

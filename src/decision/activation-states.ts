@@ -13,6 +13,7 @@
 import { isAccepted, listUndrained } from './acceptance.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
+import { awaitsBaseline } from './evidence-schedule.ts'
 import { describePause, findPause } from './find-pause.ts'
 import { isHeldBack } from './held-back.ts'
 import { decideRestart, lastRunSource } from './restarts.ts'
@@ -167,6 +168,8 @@ function restartInto(target: Target): State {
     const decision = decideRestart(snapshot, unit, target)
     switch (decision.kind) {
       case 'restart': {
+        if (!target.fallback && awaitsBaseline(snapshot, target.key))
+          return wait(snapshot, 'restarting', `how kubelet does is recorded before it is restarted with ${what}`)
         const unrecorded: State = () => wait(snapshot, 'unknown', 'the restart of kubelet could not be recorded')
         const step = { kind: 'restart', record: decision.record, from: lastRunSource(snapshot), to: target.source } as const
         return stepOr(situation, step, unrecorded)

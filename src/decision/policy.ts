@@ -1,4 +1,6 @@
 /** The limits of the decision, as data. The settings set them. Durations are microseconds. */
+import type { EvidencePolicy } from './evidence.ts'
+
 export interface Policy {
   readonly whenRefused: WhenRefused
   readonly trialUs: number
@@ -8,6 +10,7 @@ export interface Policy {
   readonly spreadUs: number
   readonly restartsPerHour: number
   readonly keepCheckpoints: number
+  readonly evidence: EvidencePolicy
 }
 
 /**

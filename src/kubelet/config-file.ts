@@ -7,26 +7,30 @@
 
 import type { Files } from '../ports/files.ts'
 import type { ConfigFacts, HealthTarget } from '../ports/probes.ts'
-import { decodeConfig } from './decode.ts'
-import { DEFAULT_HEALTHZ, findHealthTarget } from './health-target.ts'
-import { loadParser } from './load-parser.ts'
+import { decodeText } from './decode-text.ts'
+import { DEFAULT_HEALTHZ, DEFAULT_SERVING, findHealthTarget, findServingTarget } from './health-target.ts'
+import type { YamlReader } from './yaml-document.ts'
 
 export interface Facts {
   readonly healthz: HealthTarget | undefined
   readonly runtimeEndpoint: string | undefined
+  readonly serving: HealthTarget
+  readonly staticPodPath: string | undefined
 }
-/** Of a file that was never read: kubelet is not asked at a port that may be another one. */
-const UNKNOWN: Facts = { healthz: undefined, runtimeEndpoint: undefined }
-const DEFAULTS: Facts = { healthz: DEFAULT_HEALTHZ, runtimeEndpoint: undefined }
+const DEFAULTS: Facts = { healthz: DEFAULT_HEALTHZ, runtimeEndpoint: undefined, serving: DEFAULT_SERVING, staticPodPath: undefined }
+/** Of a file that was never read: a probe of the wrong port would call a healthy kubelet ill. */
+const UNKNOWN: Facts = { ...DEFAULTS, healthz: undefined }
 /** Enough for assigned, last-known-good, previous, local, and an outdated one. */
 const REMEMBERED = 8
 
 export class ConfigFileFacts implements ConfigFacts {
   readonly #files: Pick<Files, 'read' | 'stat'>
+  readonly #yaml: YamlReader
   readonly #known = new Map<string, { readonly identity: string; readonly facts: Facts }>()
 
-  constructor(files: Pick<Files, 'read' | 'stat'>) {
+  constructor(files: Pick<Files, 'read' | 'stat'>, yaml: YamlReader) {
     this.#files = files
+    this.#yaml = yaml
   }
 
   async of(path: string): Promise<Facts> {
@@ -52,7 +56,7 @@ export class ConfigFileFacts implements ConfigFacts {
     }
   }
 
-  /** undefined: the file is gone, or the disk does not return it. */
+  /** undefined: the file is gone, the disk does not return it, or the parser cannot run now. */
   async #read(path: string): Promise<Facts | undefined> {
     let text: string | undefined
     try {
@@ -61,13 +65,20 @@ export class ConfigFileFacts implements ConfigFacts {
       return undefined
     }
     if (text === undefined) return undefined
-    const decoded = decodeConfig(text, await loadParser(text))
+    const decoded = await decodeText(text, this.#yaml).catch(() => undefined)
+    if (decoded === undefined) return undefined
     if (!decoded.ok) return DEFAULTS
-    const { containerRuntimeEndpoint } = decoded.config
+    const { containerRuntimeEndpoint, staticPodPath } = decoded.config
     return {
       healthz: findHealthTarget(decoded.config),
-      runtimeEndpoint:
-        typeof containerRuntimeEndpoint === 'string' && containerRuntimeEndpoint !== '' ? containerRuntimeEndpoint : undefined,
+      runtimeEndpoint: textOf(containerRuntimeEndpoint),
+      serving: findServingTarget(decoded.config),
+      staticPodPath: textOf(staticPodPath),
     }
   }
+}
+
+/** An empty text is none. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
 }

@@ -8,7 +8,7 @@ import { HOUR_US, MINUTE_US, SECOND_US } from '../values/durations.ts'
 import { RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
 import { choiceKind, countKind, durationKind } from './setting-kinds.ts'
 
-export type TrialSettings = Omit<Policy, 'keepCheckpoints'>
+export type TrialSettings = Omit<Policy, 'keepCheckpoints' | 'evidence'>
 
 const GROUP = 'Trial and rollback'
 

@@ -26,6 +26,7 @@ import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake/fake-uni
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { dataOf, KUBELET, POLICY, READY, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { FakeEvidence } from './fake-evidence.ts'
 import { createRuntime } from './memory-runtime.ts'
 
 const DIRECTORY = '/state'
@@ -66,6 +67,7 @@ export class SmallWorld {
   readonly restartsAskedAtUs: number[] = []
   readonly log = silentLog()
   runtime = createRuntime()
+  readonly evidence = new FakeEvidence(() => this.nowUs)
 
   readonly disk: FakeDisk
   readonly checkpoints: FileCheckpoints
@@ -200,13 +202,14 @@ export class SmallWorld {
       configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
       probe: {
         healthz: async () => ({ ok: this.unit.healthy, detail: this.unit.healthy ? 'ok' : 'connection refused' }),
-        socketAccepts: async () => this.runtimeUp,
       },
+      runtimeProbe: { isUp: async () => this.runtimeUp },
       contentOf: contentHash,
       defaultRuntimeSocket: () => undefined,
       accepted: this.#accepted,
       preflight: this.#preflight,
       drain: { isDrained: () => this.drained },
+      evidence: this.evidence,
     }
   }
 

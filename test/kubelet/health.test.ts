@@ -1,12 +1,12 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net'
-import { join } from 'node:path'
 import t from 'tap'
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { ConfigFileFacts } from '../../src/kubelet/config-file.ts'
 import { NetworkHealthProbe } from '../../src/kubelet/health.ts'
 import { findHealthTarget } from '../../src/kubelet/health-target.ts'
+import { IN_PLACE } from './in-place-yaml.ts'
 
 const listen = (server: Server) =>
   new Promise<{ host: string; port: number }>((resolve) => {
@@ -40,16 +40,6 @@ t.test('healthz: all outcomes', async (t) => {
   for (const server of [silent, trickling, nonsense]) server.close()
 })
 
-t.test('socketAccepts', async (t) => {
-  const probe = new NetworkHealthProbe(3600_000)
-  const path = join(t.testdir(), 's')
-  t.equal(await probe.socketAccepts(path), false)
-  const server = createSocketServer((socket) => socket.on('error', () => {}))
-  await new Promise<void>((resolve) => server.listen(path, resolve))
-  t.equal(await probe.socketAccepts(path), true)
-  server.close()
-})
-
 t.test('the health endpoint of a config', async (t) => {
   const cases: [config: Record<string, unknown>, target: unknown][] = [
     [{}, { host: '127.0.0.1', port: 10248 }],
@@ -71,13 +61,14 @@ t.test('a config file is read again only when it has changed', async (t) => {
   const disk = new FakeDisk(() => 1)
   const files = new DurableFiles(disk)
   let reads = 0
-  const facts = new ConfigFileFacts({
-    stat: (path) => files.stat(path),
-    read: (path) => {
+  const counting = {
+    stat: (path: string) => files.stat(path),
+    read: (path: string) => {
       reads++
       return files.read(path)
     },
-  })
+  }
+  const facts = new ConfigFileFacts(counting, IN_PLACE)
   const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
   t.strictSame(await facts.of('/none'), { healthz: undefined, runtimeEndpoint: undefined }, 'which port it is, is not known')
   disk.plant('/c', `${head}healthzPort: 0\ncontainerRuntimeEndpoint: unix:///run/c.sock\n`)

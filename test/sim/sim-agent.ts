@@ -11,6 +11,7 @@ import { LastingFaults } from '../../src/checkpoint/lasting-faults.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { FileRequests } from '../../src/checkpoint/requests.ts'
+import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import type { Policy } from '../../src/decision/policy.ts'
 import type { TrialKey } from '../../src/decision/trial-key.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
@@ -35,6 +36,7 @@ export const POLICY: Policy = {
   restartsPerHour: 6,
   whenRefused: 'stay',
   keepCheckpoints: 3,
+  evidence: ALL_REQUIRED,
 }
 
 /**
@@ -100,6 +102,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       assignment: world,
       configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
       probe: world.unit,
+      runtimeProbe: world.unit,
       contentOf: contentHash,
       preflight,
       drain: { isDrained: () => undefined },

@@ -6,7 +6,7 @@
 
 import type { Layout } from '../../src/checkpoint/layout.ts'
 import type { KubeletProcess, UnitState } from '../../src/decision/unit-state.ts'
-import type { HealthProbe } from '../../src/ports/probes.ts'
+import type { HealthProbe, RuntimeProbe } from '../../src/ports/probes.ts'
 import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { describeProcess } from '../../src/systemd/kubelet-process.ts'
@@ -29,7 +29,7 @@ export interface SimUnitWorld {
   onCommand(): void
 }
 
-export class SimUnit implements Unit, HealthProbe {
+export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
   readonly #world: SimUnitWorld
   #activity: 'running' | 'auto-restart' | 'stopped' | 'failed' = 'stopped'
   #process: SimProcess | undefined
@@ -113,7 +113,7 @@ export class SimUnit implements Unit, HealthProbe {
     return this.isHealthy() ? { ok: true, detail: 'ok' } : { ok: false, detail: 'connection refused' }
   }
 
-  async socketAccepts(): Promise<boolean> {
+  async isUp(): Promise<boolean> {
     return this.#world.nowUs() >= this.#runtimeDownUntilUs
   }
 

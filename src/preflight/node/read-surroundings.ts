@@ -9,8 +9,17 @@ import { posix } from 'node:path'
 import type { NodeFactsResult } from '../../kubelet/describe-facts.ts'
 import { errorCode } from '../../values/errors.ts'
 import { parseCpuSet } from '../cpu-set.ts'
+import { type LocalNetwork, parseFibTrie, parseIfInet6 } from './local-addresses.ts'
 import { type ListeningSocket, parseListeners } from './proc-net.ts'
-import { type Listener, NOTHING_KNOWN, type PathState, type SocketState, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
+import {
+  type CgroupUse,
+  type Listener,
+  NOTHING_KNOWN,
+  type PathState,
+  type SocketState,
+  type SurroundingNeeds,
+  type Surroundings,
+} from './surroundings.ts'
 
 export interface SurroundingSources {
   /** Memory and swap. */
@@ -41,6 +50,9 @@ function listParts(needs: SurroundingNeeds, limitMs: number, sources: Surroundin
     ...(needs.topology ? [machine.topology()] : []),
     ...(needs.cgroups === undefined ? [] : [machine.cgroups(needs.cgroups)]),
     ...(needs.listeners ? [machine.listeners(needs.kubeletPid).then((listeners) => ({ listeners }))] : []),
+    ...(needs.localAddresses ? [machine.localAddresses().then((localAddresses) => ({ localAddresses }))] : []),
+    collect(needs.manifests, (path) => machine.manifests(path)).then((manifests) => ({ manifests })),
+    collect(needs.cgroupUse, (name) => machine.cgroupUse(name)).then((cgroupUse) => ({ cgroupUse })),
     collect(needs.paths, (path) => machine.path(path)).then((paths) => ({ paths })),
     collect(needs.texts, (path) => machine.text(path)).then((texts) => ({ texts })),
     collect(needs.sysctls, (name) => machine.sysctl(name)).then((sysctls) => ({ sysctls })),
@@ -95,6 +107,38 @@ class Machine {
     } catch (error) {
       return isAbsence(error) ? null : undefined
     }
+  }
+
+  /** `listConfig`, pkg/kubelet/config/file.go: every file whose name does not begin with a dot. */
+  async manifests(path: string): Promise<number | undefined> {
+    const state = await this.path(path)
+    if (state !== 'directory') return state === 'file' ? 1 : state === 'missing' ? 0 : undefined
+    const entries = await readdir(this.at(path), { withFileTypes: true })
+    return entries.filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && !entry.name.startsWith('.')).length
+  }
+
+  /** cgroups(7): in v2 a cgroup has one directory, in v1 one for each controller. */
+  async cgroupUse(name: string): Promise<CgroupUse | undefined> {
+    const isV2 = (await this.path('/sys/fs/cgroup/cgroup.controllers')) === 'file'
+    const [memory, pids] = isV2 ? ['', ''] : ['memory/', 'pids/']
+    const number = async (path: string) => Number.parseInt((await this.text(`/sys/fs/cgroup/${path}`)) ?? '', 10)
+    const [used, processes, stat] = await Promise.all([
+      number(`${memory}${name}/${isV2 ? 'memory.current' : 'memory.usage_in_bytes'}`),
+      number(`${pids}${name}/pids.current`),
+      this.text(`/sys/fs/cgroup/${memory}${name}/memory.stat`),
+    ])
+    const [, cache = 'unknown'] = (isV2 ? /^inactive_file (\d+)$/m : /^total_inactive_file (\d+)$/m).exec(stat ?? '') ?? []
+    const known = (value: number) => (Number.isSafeInteger(value) && value >= 0 ? value : undefined)
+    const use = { memoryBytes: known(used - Number(cache)), processes: known(processes) }
+    return use.memoryBytes === undefined && use.processes === undefined ? undefined : use
+  }
+
+  /** undefined: unknown, or a process may bind to any address (`ip_nonlocal_bind`, ip-sysctl.rst). */
+  async localAddresses(): Promise<readonly LocalNetwork[] | undefined> {
+    const anyAddress = ['net.ipv4.ip_nonlocal_bind', 'net.ipv6.ip_nonlocal_bind'].map((name) => this.sysctl(name).catch(() => 0))
+    if ((await Promise.all(anyAddress)).includes(1)) return undefined
+    const [trie, inet6] = await Promise.all([this.text('/proc/net/fib_trie'), this.text('/proc/net/if_inet6')])
+    return typeof trie === 'string' ? [...parseFibTrie(trie), ...parseIfInet6(inet6 ?? '')] : undefined
   }
 
   async sysctl(name: string): Promise<number | undefined> {

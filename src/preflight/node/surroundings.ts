@@ -4,6 +4,7 @@
  * concludes anything from an unknown fact.
  */
 import type { CpuSet } from '../cpu-set.ts'
+import type { LocalNetwork } from './local-addresses.ts'
 
 export interface SurroundingNeeds {
   /** Memory and swap. */
@@ -19,6 +20,12 @@ export interface SurroundingNeeds {
   readonly sockets: readonly string[]
   /** Text files to read. */
   readonly texts: readonly string[]
+  /** Files or directories with manifests of static pods. */
+  readonly manifests: readonly string[]
+  /** Cgroups whose use to read (paths below the root of the hierarchy). */
+  readonly cgroupUse: readonly string[]
+  /** The addresses that a process can bind to. */
+  readonly localAddresses: boolean
   readonly listeners: boolean
   /** The running kubelet, to tell its ports from those of others. undefined: unknown. */
   readonly kubeletPid: number | undefined
@@ -40,12 +47,24 @@ export interface Surroundings {
   readonly sockets: ReadonlyMap<string, SocketState>
   /** null: the file does not exist. */
   readonly texts: ReadonlyMap<string, string | null>
+  /** How many manifests of static pods there are. */
+  readonly manifests: ReadonlyMap<string, number>
+  readonly cgroupUse: ReadonlyMap<string, CgroupUse>
+  readonly localAddresses: readonly LocalNetwork[] | undefined
   readonly listeners: readonly Listener[] | undefined
   readonly sysctls: ReadonlyMap<string, number>
 }
 
 export type PathState = 'file' | 'directory' | 'other' | 'missing'
 export type SocketState = 'accepts' | 'refuses' | 'missing'
+
+/** What the processes of a cgroup use now. undefined: unknown. */
+export interface CgroupUse {
+  /** Without the page cache that the kernel takes first, as kubelet counts it. */
+  readonly memoryBytes: number | undefined
+  /** With threads. */
+  readonly processes: number | undefined
+}
 
 /** A listening TCP socket. */
 export interface Listener {
@@ -66,6 +85,9 @@ export const NOTHING_KNOWN: Surroundings = {
   paths: new Map(),
   sockets: new Map(),
   texts: new Map(),
+  manifests: new Map(),
+  cgroupUse: new Map(),
+  localAddresses: undefined,
   listeners: undefined,
   sysctls: new Map(),
 }

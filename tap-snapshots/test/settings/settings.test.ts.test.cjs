@@ -27,6 +27,7 @@ exports[`test/settings/settings.test.ts > TAP > the table of settings > must mat
 --allow-changes  KUBELET_CFG_AGENT_ALLOW_CHANGES  allowChanges  (none)  Preflight  run  live
 --deny-changes  KUBELET_CFG_AGENT_DENY_CHANGES  denyChanges  (none)  Preflight  run  live
 --require-drain  KUBELET_CFG_AGENT_REQUIRE_DRAIN  requireDrain  (none)  Preflight  run  live
+--guards-off  KUBELET_CFG_AGENT_GUARDS_OFF  guardsOff  (none)  Preflight  run  live
 --preflight  KUBELET_CFG_AGENT_PREFLIGHT  preflight  start  Preflight  run  live
 --unknown-fields  KUBELET_CFG_AGENT_UNKNOWN_FIELDS  unknownFields  warn  Preflight  run  live
 --trial-duration  KUBELET_CFG_AGENT_TRIAL_DURATION  trialDuration  10m  Trial and rollback  run  live
@@ -36,6 +37,7 @@ exports[`test/settings/settings.test.ts > TAP > the table of settings > must mat
 --spread  KUBELET_CFG_AGENT_SPREAD  spread  2m  Trial and rollback  run  live
 --restarts-per-hour  KUBELET_CFG_AGENT_RESTARTS_PER_HOUR  restartsPerHour  6  Trial and rollback  run  live
 --when-refused  KUBELET_CFG_AGENT_WHEN_REFUSED  whenRefused  stay  Trial and rollback  run  live
+--evidence  KUBELET_CFG_AGENT_EVIDENCE  evidence  (none)  Trial and rollback  run  live
 --publish  KUBELET_CFG_AGENT_PUBLISH  publish  config,condition,annotation  Reports  run  live
 --metrics-address  KUBELET_CFG_AGENT_METRICS_ADDRESS  metricsAddress  127.0.0.1:10270  Reports  run  restart
 --log-level  KUBELET_CFG_AGENT_LOG_LEVEL  logLevel  info  Reports  run  live

@@ -11,7 +11,6 @@ t.test('ports', async (t) => {
   t.same(verdicts({ port: 8080 }, listening(8081, 'other')), [])
   t.same(verdicts({ port: 8080, enableServer: false }, listening(8080, 'other')), [])
   t.same(verdicts({ readOnlyPort: 8080 }, listening(8080, 'other')), ['refuse node/port readOnlyPort'])
-  t.same(verdicts({ healthzPort: 8080 }, listening(8080, 'other')), ['warn node/port healthzPort'], 'kubelet runs without it')
   t.same(verdicts({}, { listeners: undefined }), [])
 })
 

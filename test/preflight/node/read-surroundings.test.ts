@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { readNodeFacts } from '../../../src/kubelet/node-facts.ts'
 import { findNeeds } from '../../../src/preflight/node/check-node.ts'
+import { isLocalAddress } from '../../../src/preflight/node/local-addresses.ts'
 import { readSurroundings, type SurroundingSources } from '../../../src/preflight/node/read-surroundings.ts'
 import type { SurroundingNeeds } from '../../../src/preflight/node/surroundings.ts'
 import { optionsOf } from './node-options.ts'
@@ -15,6 +16,9 @@ const NO_NEEDS: SurroundingNeeds = {
   paths: [],
   sockets: [],
   texts: [],
+  manifests: [],
+  cgroupUse: [],
+  localAddresses: false,
   listeners: false,
   kubeletPid: undefined,
   sysctls: [],
@@ -34,6 +38,49 @@ t.test('reads only the requested facts', async (t) => {
   const found = await read({}, { facts })
   t.equal(calls, 0)
   t.match(found, { memoryBytes: undefined, onlineCpus: undefined, cgroupVersion: undefined, listeners: undefined })
+})
+
+t.test('manifests, the use of cgroups, and addresses', async (t) => {
+  const root = t.testdir({
+    m: { 'a.yaml': 'x', 'b.json': 'x', '.hidden': 'x', folder: {}, link: t.fixture('symlink', 'a.yaml') },
+    one: 'x',
+    empty: {},
+    proc: { net: { fib_trie: '  |-- 10.0.0.5\n     /32 host LOCAL\n', if_inet6: `${'0'.repeat(31)}1 01 80 10 80       lo\n` } },
+    sys: {
+      fs: {
+        cgroup: {
+          'cgroup.controllers': '',
+          a: { 'memory.current': '300\n', 'memory.stat': 'anon 1\ninactive_file 100\n', 'pids.current': '7\n' },
+          b: { 'memory.current': '300\n', 'pids.current': '7\n' },
+        },
+      },
+    },
+  })
+  const found = await read({ manifests: ['/m', '/one', '/empty', '/gone'], cgroupUse: ['a', 'b', 'c'], localAddresses: true }, { root })
+  t.same(Object.fromEntries(found.manifests), { '/m': 3, '/one': 1, '/empty': 0, '/gone': 0 })
+  t.same(Object.fromEntries(found.cgroupUse), {
+    a: { memoryBytes: 200, processes: 7 },
+    b: { memoryBytes: undefined, processes: 7 },
+  })
+  t.ok(isLocalAddress('10.0.0.5', found.localAddresses ?? []))
+  t.ok(isLocalAddress('::1', found.localAddresses ?? []))
+  t.notOk(isLocalAddress('10.0.0.6', found.localAddresses ?? []))
+  const v1 = t.testdir({
+    v1: {
+      sys: {
+        fs: {
+          cgroup: {
+            memory: { a: { 'memory.usage_in_bytes': '300', 'memory.stat': 'total_inactive_file 50\n' } },
+            pids: { a: { 'pids.current': '2' } },
+          },
+        },
+      },
+      proc: { sys: { net: { ipv4: { ip_nonlocal_bind: '1\n' } } }, net: { fib_trie: '' } },
+    },
+  })
+  const old = await read({ cgroupUse: ['a'], localAddresses: true }, { root: `${v1}/v1` })
+  t.same(Object.fromEntries(old.cgroupUse), { a: { memoryBytes: 250, processes: 2 } })
+  t.equal(old.localAddresses, undefined, 'a process may bind to any address')
 })
 
 t.test('a simulated machine', async (t) => {
