@@ -22,7 +22,7 @@ import type { RecordState } from '../decision/records.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { UnitState } from '../decision/unit-state.ts'
-import type { Acceptance } from '../decision/verdict.ts'
+import type { Acceptance, Verdict } from '../decision/verdict.ts'
 import type { Activation, ActivationState } from '../ports/activation.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { Preflight } from '../ports/preflight.ts'
@@ -104,7 +104,8 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     lastKnownGood,
     previous,
     proven: records.proven(),
-    verdicts: records.verdicts(),
+    verdicts: filterVerdicts(records, (verdict) => verdict.suspended !== true),
+    retrials: filterVerdicts(records, (verdict) => verdict.suspended === true),
     accepted: ports.accepted,
     preflightPending: ports.preflight?.pending() ?? NOTHING,
     basis: ports.preflight?.basis(),
@@ -179,6 +180,10 @@ function readAssigned(records: Records, unit: UnitState, activation: ActivationS
 function listNamed(assigned: RecordState, ...fallbacks: readonly ConfigSource[]): readonly ConfigMapSource[] {
   const sources = [...(assigned.kind === 'source' ? [assigned.source] : []), ...fallbacks]
   return sources.flatMap((source) => (source === 'local' ? [] : [source]))
+}
+
+function filterVerdicts(records: Records, isWanted: (verdict: Verdict) => boolean): ReadonlyMap<TrialKey, Verdict> {
+  return new Map([...records.verdicts()].filter(([, verdict]) => isWanted(verdict)))
 }
 
 /** A fallback whose record was damaged is local: it cannot be downloaded again. */

@@ -17,16 +17,15 @@ import { awaitsBaseline } from './evidence-schedule.ts'
 import { describePause, findPause } from './find-pause.ts'
 import { isHeldBack } from './held-back.ts'
 import { decideRestart, lastRunSource } from './restarts.ts'
-import { runsOn } from './run-on.ts'
+import { restingPhase, restOn } from './resting.ts'
+import { findRunOn } from './run-on.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
-import type { Snapshot } from './snapshot.ts'
 import { findTurn, type Turn } from './spread.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
 import type { Target } from './target.ts'
-import { describeTrial, measureTrial } from './trial.ts'
 import { trialKey } from './trial-key.ts'
 import type { ReadyWiring } from './unit-state.ts'
-import { ASSIGNED_DAMAGED, wait } from './wait.ts'
+import { wait } from './wait.ts'
 
 type State = (situation: TargetSituation) => Action | Wait | State
 
@@ -164,7 +163,8 @@ function restartInto(target: Target): State {
   return (situation) => {
     const { snapshot, unit } = situation
     const what = describeSource(target.source)
-    if (!isRunning({ ...situation, target }) && runsOn({ ...situation, target })) return runOn(snapshot, what)
+    const runsOn = findRunOn({ ...situation, target })
+    if (runsOn !== undefined) return runsOn
     const decision = decideRestart(snapshot, unit, target)
     switch (decision.kind) {
       case 'restart': {
@@ -180,7 +180,7 @@ function restartInto(target: Target): State {
         return wait(
           snapshot,
           'runtime-down',
-          `the container runtime refuses connections: kubelet is restarted with ${what} when it is back`,
+          `the container runtime does not answer: kubelet is restarted with ${what} when it does, or after 10 minutes`,
         )
       case 'under-way':
         return wait(snapshot, 'restarting', decision.detail, decision.untilUs)
@@ -197,38 +197,6 @@ function restartInto(target: Target): State {
         return restOn({ ...situation, target })
     }
   }
-}
-
-/** @param next what kubelet starts with next */
-function runOn(snapshot: Snapshot, next: string): Wait {
-  if (snapshot.assigned.kind === 'damaged') return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
-  return wait(snapshot, 'unknown', `the checkpoint of what kubelet runs is gone: kubelet runs on, and its next start uses ${next}`)
-}
-
-/** The target runs, or is what systemd keeps starting. */
-function restOn(situation: TargetSituation): Wait {
-  const { snapshot, target } = situation
-  if (snapshot.assigned.kind === 'damaged') return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
-  const phase = restingPhase(situation)
-  const what = describeSource(target.source)
-  switch (phase) {
-    case 'in-trial':
-      return wait(snapshot, phase, describeTrial(snapshot, target), measureTrial(snapshot, target.key)?.endsAtUs)
-    case 'fallen-back':
-      return wait(snapshot, phase, `${what} runs in place of what is assigned`)
-    case 'node-at-fault':
-      return wait(snapshot, phase, `every config failed, so the node is at fault; resting on ${what}`)
-    case 'settled':
-      return wait(snapshot, phase, what)
-  }
-}
-
-function restingPhase({ snapshot, target }: TargetSituation): 'node-at-fault' | 'fallen-back' | 'settled' | 'in-trial' {
-  if (target.atFault) return 'node-at-fault'
-  const isOnTrial = target.goesOn && target.source !== 'local' && snapshot.proven !== target.key
-  if (target.fallback && !isOnTrial) return 'fallen-back'
-  if (target.source === 'local') return 'settled'
-  return snapshot.proven === target.key ? 'settled' : 'in-trial'
 }
 
 /**
