@@ -12,6 +12,7 @@ import { decodeText } from './kubelet/decode-text.ts'
 import { readNodeFacts } from './kubelet/node-facts.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
 import type { Stores } from './main-stores.ts'
+import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { Files } from './ports/files.ts'
 import type { PreflightRequest } from './ports/preflight.ts'
 import { type Comparison, checkSame } from './preflight/change/check-same.ts'
@@ -23,6 +24,7 @@ import type { Compare, Inspect, Recipient, TargetNode } from './preflight/inspec
 import { KubeletBinaries } from './preflight/kubelet/binaries.ts'
 import { KubeletJudge } from './preflight/kubelet/judge.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
+import { readRuntime } from './preflight/node/read-runtime.ts'
 import { readSurroundings } from './preflight/node/read-surroundings.ts'
 import { listParts } from './preflight/parts.ts'
 import { toChangePolicy } from './settings/preflight-settings.ts'
@@ -35,10 +37,11 @@ export interface InspectionWorld {
   /** The settings in force: some change while the agent runs. */
   settings(): Settings
   readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml'>
+  readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>
   readonly signal: AbortSignal
 }
 
-export function openInspection({ settings, stores, signal }: InspectionWorld) {
+export function openInspection({ settings, stores, runtime, signal }: InspectionWorld) {
   const binaries = new KubeletBinaries()
   const { runtimeDir, systemctl } = settings()
   const openJudge = (direct: boolean) =>
@@ -54,13 +57,17 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
     const answer = binary === undefined ? undefined : await binaries.version(binary)
     return answer?.ok === true ? answer.version : undefined
   }
-  const partsWith = (kubeletJudge: KubeletJudge) =>
+  const partsWith = (kubeletJudge: KubeletJudge, ended: AbortSignal = signal) =>
     listParts({
-      surroundings: (needs) => readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts }),
+      surroundings: async (needs) => {
+        const { runtimeSocket } = needs
+        const asked = runtimeSocket === undefined ? undefined : readRuntime(runtimeSocket, runtime)
+        return { ...(await readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts })), runtime: await asked }
+      },
       policy: () => toChangePolicy(settings()),
       guardsOff: () => settings().guardsOff,
       judge: kubeletJudge,
-      signal,
+      signal: ended,
     })
 
   /** A kubelet without a config file runs its defaults. */
@@ -78,8 +85,11 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
     kubeletPid: unit?.process.kind === 'checkpoint' || unit?.process.kind === 'other' ? unit.process.pid : undefined,
   })
 
-  /** For the agent's loop. */
-  const checkCandidate = async ({ source, data, unit, basePath }: PreflightRequest): Promise<Report> => {
+  /**
+   * For the agent's loop.
+   * @param superseded the config is no longer wanted
+   */
+  const checkCandidate = async ({ source, data, unit, basePath }: PreflightRequest, superseded: AbortSignal): Promise<Report> => {
     const { preflight: depth, unknownFields } = settings()
     const { command } = unit
     const node = await describeNode(unit, posix.dirname(stores.checkpoints.path(source)), basePath)
@@ -92,8 +102,9 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
     const name = `configmap/${source.namespace}/${source.name}:${source.kubeletConfigKey}`
     const deep = depth === 'start' ? 'if-possible' : 'no'
     const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep, node: true } as const
-    const parts = partsWith(judge).filter(({ name }) => depth !== 'rules' || !name.startsWith('kubelet'))
-    const inspect = inspectWith(parts, async () => recipient, stores.yaml)
+    const ended = AbortSignal.any([signal, superseded])
+    const parts = partsWith(judge, ended).filter(({ name }) => depth !== 'rules' || !name.startsWith('kubelet'))
+    const inspect = inspectWith(parts, async () => recipient, stores.yaml, ended)
     return inspect({ name, files: data, key: source.kubeletConfigKey }, options)
   }
 

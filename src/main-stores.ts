@@ -15,6 +15,7 @@ import { FileRecords } from './checkpoint/records.ts'
 import { FileRequests } from './checkpoint/requests.ts'
 import { FileRuntimeRecords } from './checkpoint/runtime-records.ts'
 import type { OnSetAside } from './checkpoint/set-aside.ts'
+import { NodeOwnedFiles } from './directory/owned-files.ts'
 import { readKubeconfig } from './kube/credentials.ts'
 import { ConfigFileFacts } from './kubelet/config-file.ts'
 import { NetworkHealthProbe } from './kubelet/health.ts'
@@ -60,6 +61,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, log, onSetAs
     probe: new NetworkHealthProbe(mostWaitMs(settings)),
     contentOf: contentHash,
     yaml,
+    owned: new NodeOwnedFiles(),
     defaultRuntimeSocket: findRuntimeSocket,
     clock,
   }
