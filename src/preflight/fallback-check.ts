@@ -5,15 +5,17 @@
  * do.
  */
 import type { PreflightResult } from '../decision/verdict.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { PreflightRequest } from '../ports/preflight.ts'
 import { decodeAndCheck } from './quick-check.ts'
 
 /** @param remark takes no time; a fallback goes on without it */
 export async function checkFallback(
   fallback: PreflightRequest,
+  yaml: YamlReader,
   remark: (fallback: PreflightRequest) => Promise<readonly string[]>,
 ): Promise<PreflightResult> {
-  const result = await decodeAndCheck(fallback)
+  const result = await decodeAndCheck(fallback, yaml)
   if (result.kind !== 'accepted') return result
   const remarks = await remark(fallback).catch(() => [])
   return { ...result, remarks: [...result.remarks, ...remarks] }

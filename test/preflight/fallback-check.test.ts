@@ -2,6 +2,7 @@ import t from 'tap'
 import { checkFallback } from '../../src/preflight/fallback-check.ts'
 import { findStateNeeds, remarkOnStates } from '../../src/preflight/node/check-node.ts'
 import { NOTHING_KNOWN } from '../../src/preflight/node/surroundings.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { source, unit } from '../report/build.ts'
 import { optionsOf } from './node/node-options.ts'
 
@@ -18,19 +19,19 @@ const request = (text: string) => ({
 })
 
 t.test('a fallback gets remarks about what keeps kubelet from starting with it, and is not refused', async (t) => {
-  t.strictSame(await checkFallback(request(HEAD), async () => ['delete the file']), {
+  t.strictSame(await checkFallback(request(HEAD), IN_PLACE, async () => ['delete the file']), {
     kind: 'accepted',
     remarks: ['delete the file'],
     drain: [],
   })
-  t.match(await checkFallback(request(`${HEAD}maxPods: -1\n`), async () => ['not asked']), { kind: 'refused' })
+  t.match(await checkFallback(request(`${HEAD}maxPods: -1\n`), IN_PLACE, async () => ['not asked']), { kind: 'refused' })
 })
 
 t.test('a fallback goes on if the remarks cannot be made', async (t) => {
   const fails = async () => {
     throw new Error('EIO')
   }
-  t.strictSame(await checkFallback(request(HEAD), fails), { kind: 'accepted', remarks: [], drain: [] })
+  t.strictSame(await checkFallback(request(HEAD), IN_PLACE, fails), { kind: 'accepted', remarks: [], drain: [] })
 })
 
 t.test("the candidate's kubelet has written a state file that last-known-good does not fit", async (t) => {

@@ -9,12 +9,13 @@ import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { ConfigDocument } from '../document.ts'
 import type { Finding } from '../finding.ts'
 import { checkClient } from './check-client.ts'
-import { checkEndpoints, runtimeSocket } from './check-endpoints.ts'
+import { checkPorts } from './check-endpoints.ts'
 import { checkEnforced, enforcedCgroups } from './check-enforced.ts'
 import { checkFiles, filesToFind } from './check-files.ts'
 import { checkHealthz, healthzAddress } from './check-healthz.ts'
 import { checkMachine, KERNEL_SETTINGS, requiredCgroups } from './check-machine.ts'
 import { checkReservations } from './check-reservations.ts'
+import { checkRuntime, runtimeSocket } from './check-runtime.ts'
 import { checkStates, describeStates } from './check-states.ts'
 import { checkStaticPods, leftManifests } from './check-static-pods.ts'
 import { stateFile, usesCpuManager, usesMemoryManager } from './managers.ts'
@@ -23,14 +24,13 @@ import { NOTHING_NEEDED, type SurroundingNeeds, type Surroundings } from './surr
 
 export function findNeeds(config: KubeletConfig, options: NodeOptions): SurroundingNeeds {
   const view = new NodeView(config, options)
-  const socket = runtimeSocket(view)
   const left = leftManifests(view)
   return {
     memory: true,
     topology: needsTopology(view),
     cgroups: [...new Set(requiredCgroups(view).flatMap(({ spellings }) => spellings))],
     paths: filesToFind(view),
-    sockets: socket === undefined ? [] : [socket],
+    runtimeSocket: runtimeSocket(view),
     texts: listStateFiles(view),
     manifests: left === undefined ? [] : [left],
     cgroupUse: enforcedCgroups(view),
@@ -56,7 +56,7 @@ function needsTopology(view: NodeView): boolean {
 }
 
 const CHECKS = [
-  ...[checkReservations, checkMachine, checkFiles, checkEndpoints, checkStates],
+  ...[checkReservations, checkMachine, checkFiles, checkPorts, checkRuntime, checkStates],
   ...[checkStaticPods, checkHealthz, checkEnforced],
 ]
 
