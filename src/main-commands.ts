@@ -49,8 +49,8 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
   const kubeconfig = new KubeconfigFile(settings.kubeconfig, (path) => readKubeconfig(path, Date.now), SILENT)
   const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}`, wallMs: Date.now })
   const nodeName = () => findNodeName(settings, stores.files)
-  const inspection = openInspection({ settings: () => settings, stores, signal: new AbortController().signal })
-  const { runtimeProbe } = openRuntime({ settings, clock, log: SILENT, onChange: () => {} })
+  const { runtime, runtimeProbe } = openRuntime({ settings, clock, log: SILENT, onChange: () => {} })
+  const inspection = openInspection({ settings: () => settings, stores, runtime, signal: new AbortController().signal })
   const observation = (desired: ObservationPorts['assignment']['desired']): ObservationPorts => ({
     ...stores,
     runtimeProbe,

@@ -12,6 +12,7 @@ import { decodeText } from './kubelet/decode-text.ts'
 import { readNodeFacts } from './kubelet/node-facts.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
 import type { Stores } from './main-stores.ts'
+import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { Files } from './ports/files.ts'
 import type { PreflightRequest } from './ports/preflight.ts'
 import { type Comparison, checkSame } from './preflight/change/check-same.ts'
@@ -23,6 +24,7 @@ import type { Compare, Inspect, Recipient, TargetNode } from './preflight/inspec
 import { KubeletBinaries } from './preflight/kubelet/binaries.ts'
 import { KubeletJudge } from './preflight/kubelet/judge.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
+import { readRuntime } from './preflight/node/read-runtime.ts'
 import { readSurroundings } from './preflight/node/read-surroundings.ts'
 import { listParts } from './preflight/parts.ts'
 import { toChangePolicy } from './settings/preflight-settings.ts'
@@ -35,10 +37,11 @@ export interface InspectionWorld {
   /** The settings in force: some change while the agent runs. */
   settings(): Settings
   readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml'>
+  readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>
   readonly signal: AbortSignal
 }
 
-export function openInspection({ settings, stores, signal }: InspectionWorld) {
+export function openInspection({ settings, stores, runtime, signal }: InspectionWorld) {
   const binaries = new KubeletBinaries()
   const { runtimeDir, systemctl } = settings()
   const openJudge = (direct: boolean) =>
@@ -56,7 +59,11 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
   }
   const partsWith = (kubeletJudge: KubeletJudge) =>
     listParts({
-      surroundings: (needs) => readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts }),
+      surroundings: async (needs) => {
+        const { runtimeSocket } = needs
+        const asked = runtimeSocket === undefined ? undefined : readRuntime(runtimeSocket, runtime)
+        return { ...(await readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts })), runtime: await asked }
+      },
       policy: () => toChangePolicy(settings()),
       guardsOff: () => settings().guardsOff,
       judge: kubeletJudge,

@@ -66,10 +66,10 @@ export async function live({ liveSettings, heartbeat, clock, yaml, log }: LifeWo
   const { counters, history, publisher, reporter, stopServing } = await openReporting(world)
   const onChangeOfIdentity = (why: string) => over.abort(why)
   const assignment = openAssignment({ ...world, identity, kubeconfig, publisher, counters, onChangeOfIdentity })
-  const { preflight, drain, effect } = openPreflight({ ...world, onChange: wake, signal })
+  const { runtime, runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
+  const { preflight, drain, effect } = openPreflight({ ...world, runtime, onChange: wake, signal })
   const accepted = new Map<TrialKey, Acceptance>()
-  const { runtime: containerRuntime, runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
-  const evidence = openEvidence({ ...world, kubeconfig, publisher, runtime: containerRuntime, onChange: wake })
+  const evidence = openEvidence({ ...world, kubeconfig, publisher, runtime, onChange: wake })
   const loop = new Loop({
     observation: {
       ...stores,

@@ -51,6 +51,10 @@ export class SmallWorld {
   requests: Snapshot['requests'] = { hold: 'none', rollback: undefined, retry: false }
   kubeletIdentity = KUBELET
   runtimeUp = true
+  /** Kubelet's process lives and answers nothing. */
+  hangs = false
+  /** Kubelet exits at its start, whatever it starts with. */
+  nodeFault = false
   looksAtSystemd = 0
   drained: boolean | undefined
   basis = 'basis'
@@ -66,7 +70,8 @@ export class SmallWorld {
   readonly history: Omit<Transition, 'atNs'>[] = []
   readonly restartsAskedAtUs: number[] = []
   readonly log = silentLog()
-  readonly runtime = createRuntime()
+  runtime = createRuntime()
+  #boots = 1
   readonly evidence = new FakeEvidence(() => this.nowUs)
 
   readonly disk: FakeDisk
@@ -139,6 +144,14 @@ export class SmallWorld {
     this.#loop = this.#startAgent()
   }
 
+  /** What ends with a boot is lost. */
+  reboot(): void {
+    this.#boots += 1
+    this.runtime = createRuntime()
+    this.unit.boot(this.nowUs)
+    this.restartAgent()
+  }
+
   async pass(): Promise<Step> {
     return this.#loop.pass()
   }
@@ -196,7 +209,10 @@ export class SmallWorld {
       activation: this.#activation,
       configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
       probe: {
-        healthz: async () => ({ ok: this.unit.healthy, detail: this.unit.healthy ? 'ok' : 'connection refused' }),
+        healthz: async () => {
+          const ok = this.unit.healthy && !this.hangs
+          return { ok, detail: ok ? 'ok' : 'connection refused' }
+        },
       },
       runtimeProbe: { isUp: async () => this.runtimeUp },
       contentOf: contentHash,
@@ -239,7 +255,7 @@ export class SmallWorld {
     basis: () => this.basis,
   }
 
-  readonly #clock = { now: () => ({ bootId: 'boot-1', monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) }
+  readonly #clock = { now: () => ({ bootId: `boot-${this.#boots}`, monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) }
 
   get #activation(): ObservationPorts['activation'] & EffectPorts['activation'] {
     const env = new EnvActivation({ files: this.#files, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE })
@@ -266,7 +282,7 @@ export class SmallWorld {
   }
 
   #behave(path: string | undefined): KubeletBehaviour {
-    if (!this.runtimeUp) return CRASHES
+    if (!this.runtimeUp || this.nodeFault) return CRASHES
     const text = path === LOCAL_PATH ? 'local' : this.#read(path ?? '')
     return text === undefined ? CRASHES : (this.#behaviours.get(text) ?? WELL)
   }
