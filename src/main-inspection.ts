@@ -57,7 +57,7 @@ export function openInspection({ settings, stores, runtime, signal }: Inspection
     const answer = binary === undefined ? undefined : await binaries.version(binary)
     return answer?.ok === true ? answer.version : undefined
   }
-  const partsWith = (kubeletJudge: KubeletJudge) =>
+  const partsWith = (kubeletJudge: KubeletJudge, ended: AbortSignal = signal) =>
     listParts({
       surroundings: async (needs) => {
         const { runtimeSocket } = needs
@@ -67,7 +67,7 @@ export function openInspection({ settings, stores, runtime, signal }: Inspection
       policy: () => toChangePolicy(settings()),
       guardsOff: () => settings().guardsOff,
       judge: kubeletJudge,
-      signal,
+      signal: ended,
     })
 
   /** A kubelet without a config file runs its defaults. */
@@ -85,8 +85,11 @@ export function openInspection({ settings, stores, runtime, signal }: Inspection
     kubeletPid: unit?.process.kind === 'checkpoint' || unit?.process.kind === 'other' ? unit.process.pid : undefined,
   })
 
-  /** For the agent's loop. */
-  const checkCandidate = async ({ source, data, unit, basePath }: PreflightRequest): Promise<Report> => {
+  /**
+   * For the agent's loop.
+   * @param superseded the config is no longer wanted
+   */
+  const checkCandidate = async ({ source, data, unit, basePath }: PreflightRequest, superseded: AbortSignal): Promise<Report> => {
     const { preflight: depth, unknownFields } = settings()
     const { command } = unit
     const node = await describeNode(unit, posix.dirname(stores.checkpoints.path(source)), basePath)
@@ -99,8 +102,9 @@ export function openInspection({ settings, stores, runtime, signal }: Inspection
     const name = `configmap/${source.namespace}/${source.name}:${source.kubeletConfigKey}`
     const deep = depth === 'start' ? 'if-possible' : 'no'
     const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep, node: true } as const
-    const parts = partsWith(judge).filter(({ name }) => depth !== 'rules' || !name.startsWith('kubelet'))
-    const inspect = inspectWith(parts, async () => recipient, stores.yaml)
+    const ended = AbortSignal.any([signal, superseded])
+    const parts = partsWith(judge, ended).filter(({ name }) => depth !== 'rules' || !name.startsWith('kubelet'))
+    const inspect = inspectWith(parts, async () => recipient, stores.yaml, ended)
     return inspect({ name, files: data, key: source.kubeletConfigKey }, options)
   }
 

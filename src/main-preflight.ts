@@ -36,7 +36,7 @@ export function openPreflight({ settings, stores, runtime, nodeName, api, log, o
   const { clock } = stores
   const inspection = lazily(async () => (await import('./main-inspection.ts')).openInspection({ settings, stores, runtime, signal }))
   const preflight = new AgentPreflight({
-    inspect: async (candidate) => (await inspection()).checkCandidate(candidate),
+    inspect: async (candidate, ended) => (await inspection()).checkCandidate(candidate, ended),
     decode: (candidate) => decodeAndCheck(candidate, stores.yaml),
     settings: () => [toChangePolicy(settings()), settings().guardsOff, settings().preflight, settings().unknownFields],
     forget: () =>
