@@ -19,6 +19,7 @@ import { forgetIllness, recordSample } from '../decision/health-record.ts'
 import { heldSources } from '../decision/held-sources.ts'
 import type { Policy } from '../decision/policy.ts'
 import type { RecordState } from '../decision/records.ts'
+import { renameInHealth } from '../decision/rename-kubelet.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { UnitState } from '../decision/unit-state.ts'
@@ -61,7 +62,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const checkpoints = readContentOnce(ports.checkpoints)
   const policy = ports.policy()
   const { at, unit, healthz } = kubelet ?? (await observeKubelet(ports))
-  const before = runtime.health()
+  const before = renameInHealth(runtime.health(), unit)
   const boot = ports.clock.now().bootId
   const known = before?.bootId === boot ? before : undefined
   const activation: ActivationState = readActivation(ports, unit)
