@@ -10,6 +10,7 @@ import type { HealthRecord, Running } from '../decision/health.ts'
 import { forgetIllness, recordSample } from '../decision/health-record.ts'
 import { heldSources } from '../decision/held-sources.ts'
 import type { Policy } from '../decision/policy.ts'
+import { renameInHealth } from '../decision/rename-kubelet.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { UnitState } from '../decision/unit-state.ts'
@@ -53,7 +54,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const { checkpoints, records, runtime } = ports
   const policy = ports.policy()
   const { at, unit, healthz } = kubelet ?? (await observeKubelet(ports))
-  const before = runtime.health()
+  const before = renameInHealth(runtime.health(), unit)
   const boot = ports.clock.now().bootId
   const known = before?.bootId === boot ? before : undefined
   const activation: ActivationState = readActivation(ports, unit)
