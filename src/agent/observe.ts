@@ -26,11 +26,13 @@ import type { UnitState } from '../decision/unit-state.ts'
 import type { Acceptance, Verdict } from '../decision/verdict.ts'
 import type { Activation, ActivationState } from '../ports/activation.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
+import type { LastWords } from '../ports/last-words.ts'
 import type { Preflight } from '../ports/preflight.ts'
 import type { DrainProbe } from '../ports/probes.ts'
 import type { Checkpoints, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
 import { type CheckpointContents, readContentOnce } from './content-once.ts'
+import { hearLastWords } from './hear-last-words.ts'
 import { identifyRunning, resolveNextStart } from './identify-running.ts'
 import { type EvidencePorts, observeEvidence } from './observe-evidence.ts'
 import { type KubeletObservation, NOT_PROBED, observeKubelet, probeRuntimes, type RuntimePorts } from './observe-kubelet.ts'
@@ -54,6 +56,7 @@ export interface ObservationPorts extends RuntimePorts, Pick<EvidencePorts, 'evi
   /** undefined: preflight is not available. */
   readonly preflight: Pick<Preflight, 'basis' | 'pending'> | undefined
   readonly drain: DrainProbe
+  readonly lastWords: LastWords
 }
 
 /** @param kubelet as observed a moment ago. undefined: it is observed now. */
@@ -88,7 +91,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const desired = ports.assignment.desired()
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
-  const health = foldHealth(ports, before, sample, nextStart, policy, paused, held)
+  const health = await foldHealth(ports, before, sample, nextStart, policy, paused, held)
   const drained = waitsForDrain(ports, unit, running, assignedContent) ? ports.drain.isDrained() : undefined
   const snapshot: Snapshot = {
     now,
@@ -202,7 +205,7 @@ function readActivation(ports: ObservationPorts, unit: UnitState): ActivationSta
   return ports.activation.read(unit.wiring)
 }
 
-function foldHealth(
+async function foldHealth(
   ports: ObservationPorts,
   before: HealthRecord | undefined,
   sample: Parameters<typeof recordSample>[1],
@@ -210,12 +213,13 @@ function foldHealth(
   policy: Policy,
   paused: boolean,
   held: readonly HeldSource[],
-): HealthRecord | undefined {
+): Promise<HealthRecord | undefined> {
   if (sample.unit.kind === 'unknown' || nextStart.kind === 'unknown' || nextStart.held.content === undefined) return before
   const subject = trialKey(nextStart.held.content, sample.unit.kubeletIdentity)
   const after = recordSample(before, sample, subject, policy)
   const named = after && nameProcess(identifyAgain(after, sample.running), held)
-  const kept = named !== undefined && paused ? forgetIllness(named) : named
+  const charged = named !== undefined && paused ? forgetIllness(named) : named
+  const kept = charged && (await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs))
   if (kept !== undefined) ports.runtime.writeHealth(kept)
   return kept
 }
