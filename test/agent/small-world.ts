@@ -60,6 +60,10 @@ export class SmallWorld {
   drained: boolean | undefined
   basis = 'basis'
   readonly judging = new Set<string>()
+  /** What each process of kubelet says last. */
+  lastWords: (invocationId: string) => string | undefined = () => undefined
+  /** The processes that were asked for. */
+  readonly heard: string[] = []
   preflight: (data: ConfigMapData) => PreflightResult = () => ({ kind: 'accepted', remarks: [], drain: [] })
   /** Replaces what systemd would answer. */
   systemctl: (() => CommandOutcome) | undefined
@@ -139,6 +143,11 @@ export class SmallWorld {
     if (state.kind === 'unknown' || state.process.kind === 'none' || state.process.kind === 'unknown') return undefined
     if (state.process.kind === 'other') return 'local'
     return this.#read(this.checkpoints.path({ ...state.process, kubeletConfigKey: state.process.key }))
+  }
+
+  /** The files in /run are lost. The agent must be restarted after this. */
+  forgetRun(): void {
+    this.runtime = createRuntime()
   }
 
   restartAgent(): void {
@@ -222,6 +231,12 @@ export class SmallWorld {
       accepted: this.#accepted,
       preflight: this.#preflight,
       drain: { isDrained: () => this.drained },
+      lastWords: {
+        of: async (invocationId) => {
+          this.heard.push(invocationId)
+          return this.lastWords(invocationId)
+        },
+      },
       evidence: this.evidence,
     }
   }
