@@ -15,14 +15,15 @@ import { errorMessage } from '../values/errors.ts'
 import { type ChannelResolution, type ChannelSettings, CONFIG_SOURCE_ONLY } from './channels/resolve.ts'
 import type { SourceCounters } from './cluster-source.ts'
 import { logAssignment, logConfigMap } from './log-assignment.ts'
-import { isManifestName, type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
+import { isManifestName, type ManifestFile, type ParsedDocuments, readManifest, resolveManifests } from './manifests.ts'
 
 export interface DirectorySourceDeps extends SettlingDirectoryDeps {
   readonly nodeName: string
   /** Default: spec.configSource alone. */
   readonly channels?: ChannelSettings
   readonly files: Pick<Files, 'list' | 'read' | 'stat'>
-  readonly parse: ParseDocuments
+  /** undefined: not parsed yet; `onParsed` is called when it is. */
+  readonly parse: (text: string, onParsed: () => void) => ParsedDocuments | undefined
   readonly log: Log
   readonly counters: Pick<SourceCounters, 'synced'>
 }
@@ -33,6 +34,8 @@ interface TrackedFile {
   readonly bytes: Buffer | undefined
   /** Newer bytes that have not settled yet. */
   readonly settling: Unsettled<Buffer> | undefined
+  /** They have settled and are being parsed. */
+  readonly isParsing?: boolean
   readonly identity: string
 }
 
@@ -75,7 +78,8 @@ export class DirectorySource implements AssignmentSource {
     this.#tracked = new Map(names.flatMap((name) => [this.#track(name)].filter((file) => file !== undefined).map((file) => [name, file])))
     const files = [...this.#tracked.values()]
     if (files.some(({ settling }) => settling !== undefined)) {
-      this.#directory.lookAgain()
+      // What is being parsed calls back.
+      if (files.some(({ settling, isParsing }) => settling !== undefined && isParsing !== true)) this.#directory.lookAgain()
       return
     }
     counters.synced()
@@ -119,14 +123,10 @@ export class DirectorySource implements AssignmentSource {
     const manifest = before?.manifest ?? { name, objects: undefined, problem: 'it is being written' }
     const settling = this.#directory.settle(before?.settling, bytes, (a, b) => a.equals(b))
     if (settling !== undefined) return { manifest, bytes: before?.bytes, settling, identity }
-    return { manifest: this.#parse(name, bytes, manifest.objects), bytes, settling: undefined, identity }
-  }
-
-  #parse(name: string, bytes: Buffer, before: ManifestFile['objects']): ManifestFile {
-    const reading = readManifest(bytes.toString('utf8'), this.#deps.parse)
-    return reading.kind === 'good'
-      ? { name, objects: reading.objects, problem: undefined }
-      : { name, objects: before, problem: reading.detail }
+    const parsed = this.#deps.parse(bytes.toString('utf8'), () => this.#directory.look())
+    if (parsed === undefined)
+      return { manifest, bytes: before?.bytes, settling: before?.settling ?? { content: bytes, sinceMs: 0 }, identity, isParsing: true }
+    return { manifest: readFile(name, parsed, manifest.objects), bytes, settling: undefined, identity }
   }
 
   #conclude(desired: Desired, problems: readonly string[], resolution?: ChannelResolution): void {
@@ -155,4 +155,12 @@ export class DirectorySource implements AssignmentSource {
     const objectBefore: ConfigMapView = !isReassigned && before?.desired.kind === 'config-map' ? before.desired.object : { kind: 'pending' }
     if (!isDeepStrictEqual(objectBefore, desired.object)) logConfigMap(log, sourcePath(desired.ref), objectBefore, desired.object)
   }
+}
+
+/** @param before of the file's last good content */
+function readFile(name: string, parsed: ParsedDocuments, before: ManifestFile['objects']): ManifestFile {
+  const reading = readManifest(parsed)
+  return reading.kind === 'good'
+    ? { name, objects: reading.objects, problem: undefined }
+    : { name, objects: before, problem: reading.detail }
 }

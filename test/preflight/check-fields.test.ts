@@ -6,10 +6,11 @@ import type { Finding } from '../../src/preflight/finding.ts'
 import { parseVersion } from '../../src/preflight/kubelet-version.ts'
 import { readDocument } from '../../src/preflight/read-document.ts'
 import { validateConfig } from '../../src/preflight/validate-config.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { HEAD } from './corpus/candidate.ts'
 
 async function check(lines: string, version: string | undefined, unknownKeys: 'warn' | 'refuse' = 'warn'): Promise<Finding[]> {
-  const read = await readDocument(`${HEAD}${lines}\n`)
+  const read = await readDocument(`${HEAD}${lines}\n`, IN_PLACE)
   if (!read.ok) throw new Error(read.detail)
   return checkFields(read.document, { version: version === undefined ? undefined : parseVersion(version), unknownKeys })
 }
@@ -231,7 +232,10 @@ t.test('unsafe sysctls must be namespaced', async (t) => {
 })
 
 t.test('flags override the config', async (t) => {
-  const read = await readDocument(`${HEAD}systemCgroups: /s\nshutdownGracePeriod: 30s\nport: -1\nfeatureGates: {CPUManager: true}\n`)
+  const read = await readDocument(
+    `${HEAD}systemCgroups: /s\nshutdownGracePeriod: 30s\nport: -1\nfeatureGates: {CPUManager: true}\n`,
+    IN_PLACE,
+  )
   if (!read.ok) throw new Error(read.detail)
   const overrides = { cgroupRoot: '/', port: 1, featureGates: { GracefulNodeShutdown: true } }
   const options = { version: parseVersion('1.20.2'), unknownKeys: 'warn' } as const
@@ -280,7 +284,7 @@ t.test('without a version it refuses only what every version refuses', async () 
   await fc.assert(
     fc.asyncProperty(fc.dictionary(field, value, { maxKeys: 6 }), async (fields) => {
       const text = JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', ...fields })
-      const read = await readDocument(text)
+      const read = await readDocument(text, IN_PLACE)
       if (!read.ok) return
       const refusals = (minor: number | undefined) =>
         checkFields(read.document, { version: minor === undefined ? undefined : { major: 1, minor, patch: 0 }, unknownKeys: 'warn' })

@@ -12,6 +12,7 @@ import { NOTHING_KNOWN } from '../../src/preflight/node/surroundings.ts'
 import { listParts } from '../../src/preflight/parts.ts'
 import { decodeAndCheck } from '../../src/preflight/quick-check.ts'
 import { execute, fakeNode } from '../cli/fake-node.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { source, unit } from '../report/build.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
@@ -33,7 +34,7 @@ function inspectOn(guardsOff: readonly GuardName[] = []) {
     judge: { judge: async () => ({ kind: 'accepted', detail: 'kubelet 1.34.1 loaded and validated the config' }), forget: () => {} },
     signal: new AbortController().signal,
   })
-  return inspectWith(parts, async () => RECIPIENT)
+  return inspectWith(parts, async () => RECIPIENT, IN_PLACE)
 }
 
 async function validate(options: Readonly<Record<string, string>>, guardsOff: readonly GuardName[] = []) {
@@ -46,7 +47,7 @@ async function validate(options: Readonly<Record<string, string>>, guardsOff: re
 function agentOn(guardsOff: readonly GuardName[]) {
   return new AgentPreflight({
     inspect: ({ data }) => inspectOn(guardsOff)({ name: 'x', files: data, key: 'kubelet' }, OPTIONS),
-    decode: decodeAndCheck,
+    decode: (candidate) => decodeAndCheck(candidate, IN_PLACE),
     settings: () => guardsOff,
     forget: () => {},
     onDone: () => {},

@@ -7,6 +7,7 @@ import { NOTHING_KNOWN, type SurroundingNeeds, type Surroundings } from '../../s
 import { listParts, type PartSources } from '../../src/preflight/parts.ts'
 import type { ChangePolicy } from '../../src/preflight/policy/check-policy.ts'
 import { readDocument } from '../../src/preflight/read-document.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const OPEN: ChangePolicy = { base: 'open', allow: [], deny: [], requireDrain: [] }
@@ -24,7 +25,7 @@ interface World {
 
 async function run(part: string, yaml: string, subject: Partial<PartInput> = {}, world: World = {}) {
   const text = `${HEAD}${yaml}`
-  const read = await readDocument(text)
+  const read = await readDocument(text, IN_PLACE)
   if (!read.ok) throw new Error(read.detail)
   const needs: SurroundingNeeds[] = []
   const requests: JudgeRequest[] = []

@@ -23,7 +23,8 @@ import { Crash, type CrashPoint, DIRECTORY, SimWorld } from './sim-world.ts'
 // The simulated disk throws an error for every file that does not exist, and stacks are expensive.
 Error.stackTraceLimit = 0
 
-const CALM_US = 2 * 3600e6
+/** A config that had proved itself is tried again up to seven hours after it failed. */
+const CALM_US = 9 * 3600e6
 /** Longer than the real read takes: most of what an agent does first comes before it. */
 const OVERLAY_READ_US = 3e6
 /** An agent that is steady, as it counts that, and has nothing to wait for. */
@@ -161,7 +162,8 @@ class Run {
     const { unit } = this.#world
     const since = Math.max(this.#sameSinceUs, unit.process?.healthyFromUs ?? 0)
     const calm = unit.isHealthy() || unit.activity === 'stopped'
-    return calm && this.#world.nowUs - since > RESTFUL_US && step.phase !== 'in-trial' && step.phase !== 'restart-limit'
+    const isAwaited = step.phase === 'in-trial' || step.phase === 'restart-limit' || step.detail.includes('is tried again')
+    return calm && this.#world.nowUs - since > RESTFUL_US && !isAwaited
   }
 
   /**

@@ -1,21 +1,16 @@
 /**
- * Checks the ports and sockets that the candidate names: a port may be in use, a container runtime
- * may be down. Pure. Rules: `startKubelet` and `PreInitRuntimeService`, cmd/kubelet/app/server.go
- * and pkg/kubelet/kubelet.go: kubelet exits if it cannot listen on a port other than its health
- * port (see check-healthz.ts), and without a container runtime. A port that the running kubelet's config names counts as
- * kubelet's own even if the owner of the socket is unknown.
+ * Checks the ports that the candidate names: a port may be in use. Pure. Rule: `startKubelet`,
+ * cmd/kubelet/app/server.go: kubelet exits if it cannot listen on a port other than its health port
+ * (see check-healthz.ts). A port that the running kubelet's config names counts as kubelet's own
+ * even if the owner of the socket is unknown.
  */
 import type { NodeProblem, NodeView } from './node-view.ts'
 import type { Listener, Surroundings } from './surroundings.ts'
 
-export function checkEndpoints(view: NodeView, found: Surroundings): NodeProblem[] {
-  return [...checkPorts(view, found), ...checkRuntime(view, found)]
-}
-
 const SERVER_PORTS = ['port', 'readOnlyPort'] as const
 const PORTS = [...SERVER_PORTS, 'healthzPort'] as const
 
-function checkPorts(view: NodeView, found: Surroundings): NodeProblem[] {
+export function checkPorts(view: NodeView, found: Surroundings): NodeProblem[] {
   return SERVER_PORTS.flatMap((at): NodeProblem[] => {
     const port = view.number(at) ?? 0
     const foreign =
@@ -60,34 +55,4 @@ function isAny(address: string): boolean {
 
 function isIpv6(address: Listener['address']): boolean {
   return address.includes(':')
-}
-
-/**
- * The candidate's container runtime socket. undefined: not a Unix socket, or not set by the config.
- */
-export function runtimeSocket(view: NodeView): string | undefined {
-  // Before 1.27 only a flag names the socket, so no candidate changes it.
-  if (view.minor === undefined || view.minor < 27) return undefined
-  const endpoint = view.text('containerRuntimeEndpoint')
-  const path = endpoint?.replace(/^unix:\/\//, '')
-  return path?.startsWith('/') === true && /^[\x21-\x7e]{1,107}$/.test(path) ? path : undefined
-}
-
-function checkRuntime(view: NodeView, { sockets }: Surroundings): NodeProblem[] {
-  const socket = runtimeSocket(view)
-  const state = socket === undefined ? undefined : sockets.get(socket)
-  if (socket === undefined || state === undefined || state === 'accepts') return []
-  const before = view.running('containerRuntimeEndpoint')
-  // The current runtime may be down for a while, which is not the config's fault; a new one must
-  // run.
-  const moves = before !== undefined && before !== view.value('containerRuntimeEndpoint')
-  return [
-    {
-      rule: 'node/runtime-endpoint',
-      severity: moves ? 'refuse' : 'warn',
-      at: 'containerRuntimeEndpoint',
-      problem: `${view.called('containerRuntimeEndpoint')}: ${state === 'missing' ? `the socket ${socket} does not exist` : `nothing listens on ${socket}`}; kubelet does not start without a container runtime`,
-      advice: moves ? 'start that container runtime first, or name the one that is running' : 'check that the container runtime is running',
-    },
-  ]
 }

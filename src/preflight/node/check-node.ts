@@ -9,12 +9,13 @@ import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { ConfigDocument } from '../document.ts'
 import type { Finding } from '../finding.ts'
 import { checkClient } from './check-client.ts'
-import { checkEndpoints, runtimeSocket } from './check-endpoints.ts'
+import { checkPorts } from './check-endpoints.ts'
 import { checkEnforced, enforcedCgroups } from './check-enforced.ts'
 import { checkFiles, filesToFind } from './check-files.ts'
 import { checkHealthz, healthzAddress } from './check-healthz.ts'
 import { checkMachine, KERNEL_SETTINGS, requiredCgroups } from './check-machine.ts'
 import { checkReservations } from './check-reservations.ts'
+import { checkRuntime, runtimeSocket } from './check-runtime.ts'
 import { checkStates } from './check-states.ts'
 import { checkStaticPods, leftManifests } from './check-static-pods.ts'
 import { stateFile, usesCpuManager, usesMemoryManager } from './managers.ts'
@@ -23,7 +24,6 @@ import type { SurroundingNeeds, Surroundings } from './surroundings.ts'
 
 export function findNeeds(config: KubeletConfig, options: NodeOptions): SurroundingNeeds {
   const view = new NodeView(config, options)
-  const socket = runtimeSocket(view)
   const left = leftManifests(view)
   const states = [
     usesCpuManager(view) ? stateFile(view, 'cpu_manager_state') : undefined,
@@ -34,7 +34,7 @@ export function findNeeds(config: KubeletConfig, options: NodeOptions): Surround
     topology: needsTopology(view),
     cgroups: [...new Set(requiredCgroups(view).flatMap(({ spellings }) => spellings))],
     paths: filesToFind(view),
-    sockets: socket === undefined ? [] : [socket],
+    runtimeSocket: runtimeSocket(view),
     texts: states.filter((file) => file !== undefined),
     manifests: left === undefined ? [] : [left],
     cgroupUse: enforcedCgroups(view),
@@ -52,7 +52,7 @@ function needsTopology(view: NodeView): boolean {
 }
 
 const CHECKS = [
-  ...[checkReservations, checkMachine, checkFiles, checkEndpoints, checkStates],
+  ...[checkReservations, checkMachine, checkFiles, checkPorts, checkRuntime, checkStates],
   ...[checkStaticPods, checkHealthz, checkEnforced],
 ]
 

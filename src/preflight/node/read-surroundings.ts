@@ -1,25 +1,17 @@
 /**
  * Finds the facts about this node that a candidate needs, and no others. Never throws and never
  * takes longer than its limit: facts not found by then stay unknown, as do those that the agent's
- * own sandbox hides. Changes nothing, starts nothing, and connects only to the given sockets.
+ * own sandbox hides. Changes nothing, starts nothing and connects to nothing: `read-runtime.ts` asks
+ * the container runtime.
  */
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { posix } from 'node:path'
 import type { NodeFactsResult } from '../../kubelet/describe-facts.ts'
 import { errorCode } from '../../values/errors.ts'
 import { parseCpuSet } from '../cpu-set.ts'
 import { type LocalNetwork, parseFibTrie, parseIfInet6 } from './local-addresses.ts'
 import { type ListeningSocket, parseListeners } from './proc-net.ts'
-import {
-  type CgroupUse,
-  type Listener,
-  NOTHING_KNOWN,
-  type PathState,
-  type SocketState,
-  type SurroundingNeeds,
-  type Surroundings,
-} from './surroundings.ts'
+import { type CgroupUse, type Listener, NOTHING_KNOWN, type PathState, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
 
 export interface SurroundingSources {
   /** Memory and swap. */
@@ -36,14 +28,14 @@ export async function readSurroundings(needs: SurroundingNeeds, limitMs: number,
     limit.signal.addEventListener('abort', () => clearTimeout(timer))
   })
   // The facts of a part that fails stay unknown.
-  const parts = listParts(needs, limitMs, sources).map((part) => part.then((facts) => void Object.assign(found, facts)).catch(() => {}))
+  const parts = listParts(needs, sources).map((part) => part.then((facts) => void Object.assign(found, facts)).catch(() => {}))
   await Promise.race([Promise.all(parts), late])
   limit.abort()
   // A copy: facts that come late must not change it.
   return { ...found }
 }
 
-function listParts(needs: SurroundingNeeds, limitMs: number, sources: SurroundingSources): Promise<Partial<Surroundings>>[] {
+function listParts(needs: SurroundingNeeds, sources: SurroundingSources): Promise<Partial<Surroundings>>[] {
   const machine = new Machine(sources.root ?? '/')
   return [
     ...(needs.memory ? [readMemory(sources)] : []),
@@ -56,7 +48,6 @@ function listParts(needs: SurroundingNeeds, limitMs: number, sources: Surroundin
     collect(needs.paths, (path) => machine.path(path)).then((paths) => ({ paths })),
     collect(needs.texts, (path) => machine.text(path)).then((texts) => ({ texts })),
     collect(needs.sysctls, (name) => machine.sysctl(name)).then((sysctls) => ({ sysctls })),
-    collect(needs.sockets, (path) => probeSocket(machine.at(path), limitMs)).then((sockets) => ({ sockets })),
   ]
 }
 
@@ -190,21 +181,6 @@ class Machine {
     const links = await Promise.all((await readdir(folder)).map((fd) => readlink(posix.join(folder, fd)).catch(ifGone)))
     return new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []))
   }
-}
-
-/** undefined: unknown, for example because the agent may not access the path. */
-function probeSocket(path: string, limitMs: number): Promise<SocketState | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect({ path })
-    const answer = (state: SocketState | undefined) => {
-      clearTimeout(timer)
-      socket.destroy()
-      resolve(state)
-    }
-    const timer = setTimeout(() => answer(undefined), limitMs)
-    socket.on('connect', () => answer('accepts'))
-    socket.on('error', (error) => answer(errorCode(error) === 'ECONNREFUSED' ? 'refuses' : isAbsence(error) ? 'missing' : undefined))
-  })
 }
 
 /** The descriptor was closed in the meantime. */

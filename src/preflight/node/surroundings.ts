@@ -5,6 +5,7 @@
  */
 import type { CpuSet } from '../cpu-set.ts'
 import type { LocalNetwork } from './local-addresses.ts'
+import type { RuntimeFacts } from './runtime-facts.ts'
 
 export interface SurroundingNeeds {
   /** Memory and swap. */
@@ -16,8 +17,8 @@ export interface SurroundingNeeds {
    */
   readonly cgroups: readonly string[] | undefined
   readonly paths: readonly string[]
-  /** Unix sockets that should accept connections. */
-  readonly sockets: readonly string[]
+  /** Of the container runtime. undefined: it is not asked. */
+  readonly runtimeSocket: string | undefined
   /** Text files to read. */
   readonly texts: readonly string[]
   /** Files or directories with manifests of static pods. */
@@ -44,7 +45,7 @@ export interface Surroundings {
   /** Whether a cgroup exists in every hierarchy that kubelet needs. */
   readonly cgroups: ReadonlyMap<string, boolean>
   readonly paths: ReadonlyMap<string, PathState>
-  readonly sockets: ReadonlyMap<string, SocketState>
+  readonly runtime: RuntimeFacts | undefined
   /** null: the file does not exist. */
   readonly texts: ReadonlyMap<string, string | null>
   /** How many manifests of static pods there are. */
@@ -56,7 +57,6 @@ export interface Surroundings {
 }
 
 export type PathState = 'file' | 'directory' | 'other' | 'missing'
-export type SocketState = 'accepts' | 'refuses' | 'missing'
 
 /** What the processes of a cgroup use now. undefined: unknown. */
 export interface CgroupUse {
@@ -83,7 +83,7 @@ export const NOTHING_KNOWN: Surroundings = {
   cgroupVersion: undefined,
   cgroups: new Map(),
   paths: new Map(),
-  sockets: new Map(),
+  runtime: undefined,
   texts: new Map(),
   manifests: new Map(),
   cgroupUse: new Map(),

@@ -31,17 +31,3 @@ t.test('a port of the running kubelet counts as its own', async (t) => {
   t.same(verdicts({}, listening(10250, 'unknown'), running), ['warn node/port port'])
   t.same(verdicts({}, listening(10250, 'unknown'), optionsOf(30, [], { running: {} })), [])
 })
-
-t.test('the container runtime', async (t) => {
-  const config = { containerRuntimeEndpoint: 'unix:///run/new.sock' }
-  const sockets = (state: 'accepts' | 'refuses' | 'missing') => ({ sockets: new Map([['/run/new.sock', state]]) })
-  const moves = optionsOf(30, [], { running: {} })
-  t.same(verdicts(config, sockets('accepts'), moves), [])
-  t.same(verdicts(config, sockets('missing'), moves), ['refuse node/runtime-endpoint containerRuntimeEndpoint'])
-  t.same(verdicts(config, sockets('refuses'), optionsOf(30, [], { running: config })), [
-    'warn node/runtime-endpoint containerRuntimeEndpoint',
-  ])
-  t.same(verdicts(config, sockets('missing')), ['warn node/runtime-endpoint containerRuntimeEndpoint'], 'the running config is unknown')
-  t.same(verdicts(config, sockets('missing'), optionsOf(20)), [], '1.20 does not have the field')
-  t.same(verdicts(config, {}), [])
-})

@@ -1,6 +1,3 @@
-import { mkdirSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { join } from 'node:path'
 import t from 'tap'
 import { readNodeFacts } from '../../../src/kubelet/node-facts.ts'
 import { findNeeds } from '../../../src/preflight/node/check-node.ts'
@@ -14,7 +11,7 @@ const NO_NEEDS: SurroundingNeeds = {
   topology: false,
   cgroups: undefined,
   paths: [],
-  sockets: [],
+  runtimeSocket: undefined,
   texts: [],
   manifests: [],
   cgroupUse: [],
@@ -107,7 +104,6 @@ t.test('a simulated machine', async (t) => {
       sysctls: ['vm.overcommit_memory', 'vm.panic_on_oom', 'kernel.panic'],
       paths: ['/etc/file', '/etc/folder', '/etc/nope', '/etc/file/x', '/home/nope', '/tmp/nope'],
       texts: ['/state', '/nope', '/etc/folder'],
-      sockets: ['/nope.sock'],
     },
     { root },
   )
@@ -127,7 +123,6 @@ t.test('a simulated machine', async (t) => {
     '/etc/file/x': 'missing',
   })
   t.same(Object.fromEntries(found.texts), { '/state': '{"policyName":"none"}', '/nope': null })
-  t.same(Object.fromEntries(found.sockets), { '/nope.sock': 'missing' })
 })
 
 t.test('cgroup v2', async (t) => {
@@ -150,17 +145,6 @@ t.test("without access to kubelet's descriptors, the owner of a socket is unknow
   const tcp = '0: 00000000:280A 00000000:0000 0A 0:0 00:0 0 0 0 1 1 0'
   const root = t.testdir({ proc: { net: { tcp }, 7: { fd: { 0: t.fixture('symlink', '/dev/null'), 1: 'not a link' } } } })
   t.match((await read({ listeners: true, kubeletPid: 7 }, { root })).listeners, [{ owner: 'unknown' }])
-})
-
-t.test('sockets', async (t) => {
-  const root = t.testdir({})
-  mkdirSync(join(root, 'run'))
-  const path = join(root, 'run/s')
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(path, resolve))
-  t.same([...(await read({ sockets: ['/run/s'] }, { root })).sockets], [['/run/s', 'accepts']])
-  await new Promise((resolve) => server.close(resolve))
-  t.same([...(await read({ sockets: ['/run/s'] }, { root })).sockets], [['/run/s', 'missing']])
 })
 
 t.test('a fact that takes too long or fails stays unknown', async (t) => {
