@@ -26,7 +26,7 @@ import { DirectorySource } from './source/directory-source.ts'
 export interface AssignmentWorld {
   /** As of now; changes of these settings take effect when the agent is restarted. */
   readonly settings: () => Settings
-  readonly stores: Pick<Stores, 'files' | 'yaml'>
+  readonly stores: Pick<Stores, 'owned' | 'yaml'>
   readonly nodeName: string
   readonly identity: Pick<Identity, 'findChangeOfNode'>
   readonly kubeconfig: KubeconfigFile
@@ -45,10 +45,11 @@ export function openAssignment(world: AssignmentWorld): AssignmentSource {
   const source = api === undefined ? openManifests(world) : openCluster(world, api)
   const { overlayDir: directory } = world.settings()
   if (directory === undefined) return source
-  const { yaml } = stores
+  const { yaml, owned } = stores
+  const read = (path: string) => readOverlayFiles(path, owned)
   const configs = new ParsedTexts((text) => yaml.first(text), reportParser(log))
   const parseConfig: ParseConfig = (text, onParsed) => configs.look(text, onParsed)
-  const overlay = new OverlayDirectory({ directory, read: readOverlayFiles, yaml, parseConfig, watch: watchDirectory, pace, log })
+  const overlay = new OverlayDirectory({ directory, read, yaml, parseConfig, watch: watchDirectory, pace, log })
   return new OverlaidSource(source, overlay, log)
 }
 
@@ -58,7 +59,7 @@ function openManifests({ settings, stores, nodeName, counters, pace, log }: Assi
     path: settings().manifestDir ?? '',
     nodeName,
     channels: toChannelSettings(settings()),
-    files: stores.files,
+    files: stores.owned,
     parse: (text, onParsed) => manifests.look(text, onParsed),
     watch: watchDirectory,
     pace,

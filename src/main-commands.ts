@@ -22,7 +22,7 @@ import { ParsedTexts } from './kubelet/parsed-texts.ts'
 import type { LocatedReading, YamlReader } from './kubelet/yaml-document.ts'
 import { openInspection } from './main-inspection.ts'
 import { openRuntime } from './main-runtime.ts'
-import { findNodeName, openStores } from './main-stores.ts'
+import { findNodeName, openStores, type Stores } from './main-stores.ts'
 import { applyWhenRendered } from './overlay/await-rendering.ts'
 import { readOverlayFiles } from './overlay/overlay-files.ts'
 import { readOverlay } from './overlay/read-overlay.ts'
@@ -63,7 +63,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
   })
   const readCluster = async (): Promise<Desired> => {
     if (settings.manifestDir === undefined) return readAssignmentOnce(api, nodeName(), toChannelSettings(settings))
-    return readManifestsOnce(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.files, (text) => yaml.all(text))
+    return readManifestsOnce(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.owned, (text) => yaml.all(text))
   }
   return {
     settings,
@@ -74,8 +74,8 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
         observation(() => desired),
         [],
       ),
-    fetchDesired: async () => applyWhenRendered(await readCluster(), await openOverlay(settings, yaml)),
-    readOverlay: () => openOverlay(settings, yaml),
+    fetchDesired: async () => applyWhenRendered(await readCluster(), await openOverlay(settings, stores)),
+    readOverlay: () => openOverlay(settings, stores),
     api,
     nodeName,
     checkpoints: stores.checkpoints,
@@ -97,8 +97,8 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
   }
 }
 
-async function openOverlay({ overlayDir }: Settings, yaml: YamlReader): Promise<OverlayView> {
-  const found = overlayDir === undefined ? undefined : readOverlayFiles(overlayDir)
+async function openOverlay({ overlayDir }: Settings, { owned, yaml }: Pick<Stores, 'owned' | 'yaml'>): Promise<OverlayView> {
+  const found = overlayDir === undefined ? undefined : readOverlayFiles(overlayDir, owned)
   if (found === undefined || (found.kind === 'files' && found.files.size === 0)) return { kind: 'none' }
   if (found.kind === 'faulty') return found
   // Nobody waits for a later try.

@@ -87,6 +87,7 @@ export async function live({ liveSettings, heartbeat, clock, yaml, log }: LifeWo
       decided: (snapshot, step) => {
         reporter.decided(snapshot, step)
         effect?.decided(snapshot)
+        preflight.decided(snapshot)
       },
       turned: (...seen) => {
         heartbeat.turned(...seen)

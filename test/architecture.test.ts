@@ -36,6 +36,7 @@ const ADAPTERS: readonly string[] = [
   'cli/program.ts',
   'cli/read-input.ts',
   'cli/rights.ts',
+  'directory/owned-files.ts',
   'directory/watch-directory.ts',
   'evidence/serving-probe.ts',
   'kube/credentials.ts',
@@ -46,7 +47,6 @@ const ADAPTERS: readonly string[] = [
   'kubelet/node-facts.ts',
   'kubelet/runtime-socket.ts',
   'kubelet/yaml-child.ts',
-  'overlay/overlay-files.ts',
   'preflight/kubelet/binaries.ts',
   'preflight/kubelet/judge.ts',
   'preflight/node/read-runtime.ts',
@@ -55,6 +55,7 @@ const ADAPTERS: readonly string[] = [
   'report/metrics.ts',
   'report/server.ts',
   'runtime/grpc-channel.ts',
+  'systemd/binary-identity.ts',
   'systemd/boot-clock.ts',
   'systemd/file-ownership.ts',
   'systemd/journal.ts',
@@ -282,10 +283,10 @@ t.test('a module that wraps a builtin wraps one, imports no adapter, and is the 
   }
 })
 
-t.test('an agent that waits has no tables of rules in its memory, nor a parser of YAML', async (t) => {
+t.test('an agent that waits has no tables of rules in its memory, no parser of YAML, and no client of the container runtime', async (t) => {
   const loaded = [...loadedWith('main.ts')]
   t.ok(loaded.includes('agent/loop.ts'))
-  const heavy = /^preflight\/(fields|node|kubelet)\/|\/(field-rows|check-fields|parts|validate|yaml)\.ts$/
+  const heavy = /^preflight\/(fields|node|kubelet)\/|^runtime\/(cri|grpc|protobuf)|\/(field-rows|check-fields|parts|validate|yaml)\.ts$/
   t.same(
     loaded.filter((name) => heavy.test(name) && name !== 'cli/commands/validate.ts'),
     [],

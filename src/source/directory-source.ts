@@ -1,7 +1,7 @@
 /**
  * Assignments from a directory of manifests, for machines without an API server. Each file must
  * settle before it counts: the first half of a YAML file is often valid YAML, and could mean local.
- * While any file is being written, the previous assignment stays in effect.
+ * While any file is being written or parsed, the previous assignment stays in effect.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -9,19 +9,19 @@ import type { ConfigMapView, Desired } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import { SettlingDirectory, type SettlingDirectoryDeps, type Unsettled } from '../directory/settling-directory.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
-import type { Files } from '../ports/files.ts'
+import type { OwnedFiles } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { errorMessage } from '../values/errors.ts'
 import { type ChannelResolution, type ChannelSettings, CONFIG_SOURCE_ONLY } from './channels/resolve.ts'
 import type { SourceCounters } from './cluster-source.ts'
 import { logAssignment, logConfigMap } from './log-assignment.ts'
-import { isManifestName, type ManifestFile, type ParsedDocuments, readManifest, resolveManifests } from './manifests.ts'
+import { isManifestName, type ManifestFile, MOST_BYTES, type ParsedDocuments, readManifest, resolveManifests } from './manifests.ts'
 
 export interface DirectorySourceDeps extends SettlingDirectoryDeps {
   readonly nodeName: string
   /** Default: spec.configSource alone. */
   readonly channels?: ChannelSettings
-  readonly files: Pick<Files, 'list' | 'read' | 'stat'>
+  readonly files: OwnedFiles
   /** undefined: not parsed yet; `onParsed` is called when it is. */
   readonly parse: (text: string, onParsed: () => void) => ParsedDocuments | undefined
   readonly log: Log
@@ -112,12 +112,12 @@ export class DirectorySource implements AssignmentSource {
       // The target of a symbolic link can change while the link itself stays the same.
       identity = facts.kind === 'file' ? facts.identity : ''
       if (before?.settling === undefined && identity !== '' && identity === before?.identity) return before
-      const read = files.read(file)
+      const read = files.read(file, MOST_BYTES)
       if (read === undefined) return undefined
       bytes = read
     } catch (error) {
       const manifest = { name, objects: before?.manifest.objects, problem: errorMessage(error) }
-      return { manifest, bytes: before?.bytes, settling: undefined, identity: '' }
+      return { manifest, bytes: undefined, settling: undefined, identity: '' }
     }
     if (before?.bytes?.equals(bytes)) return { ...before, identity, settling: undefined }
     const manifest = before?.manifest ?? { name, objects: undefined, problem: 'it is being written' }

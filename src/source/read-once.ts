@@ -7,7 +7,7 @@
 import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ConfigMapView, Desired } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
-import type { Files } from '../ports/files.ts'
+import type { OwnedFiles } from '../ports/files.ts'
 import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
 import { errorMessage } from '../values/errors.ts'
 import { fleetCollection, readFleetMembers, requestedMembers } from './channels/fleet.ts'
@@ -16,7 +16,7 @@ import { readPause } from './channels/paused-annotation.ts'
 import { type ChannelSettings, type Fleet, needsFleet, resolveChannels } from './channels/resolve.ts'
 import { toDesired } from './channels/to-desired.ts'
 import { viewConfigMap } from './kube-object.ts'
-import { isManifestName, type ManifestFile, type ParsedDocuments, readManifest, resolveManifests } from './manifests.ts'
+import { isManifestName, type ManifestFile, MOST_BYTES, type ParsedDocuments, readManifest, resolveManifests } from './manifests.ts'
 import { readAnswer, readListAnswer, wholeNode } from './requested-object.ts'
 
 type Requester = Pick<KubeApi, 'request'>
@@ -68,7 +68,7 @@ export async function readManifestsOnce(
   path: string,
   nodeName: string,
   channels: ChannelSettings,
-  files: Pick<Files, 'list' | 'read' | 'stat'>,
+  files: OwnedFiles,
   parse: (text: string) => Promise<ParsedDocuments>,
 ): Promise<Desired> {
   try {
@@ -85,11 +85,11 @@ export async function readManifestsOnce(
 async function readManifestFile(
   path: string,
   name: string,
-  files: Pick<Files, 'read' | 'stat'>,
+  files: OwnedFiles,
   parse: (text: string) => Promise<ParsedDocuments>,
 ): Promise<ManifestFile[]> {
   const file = `${path}/${name}`
-  const bytes = files.stat(file)?.kind === 'directory' ? undefined : files.read(file)
+  const bytes = files.stat(file)?.kind === 'directory' ? undefined : files.read(file, MOST_BYTES)
   if (bytes === undefined) return []
   const reading = readManifest(await parse(bytes.toString('utf8')))
   const problem = reading.kind === 'good' ? undefined : reading.detail
