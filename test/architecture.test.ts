@@ -55,6 +55,7 @@ const ADAPTERS: readonly string[] = [
   'report/metrics.ts',
   'report/server.ts',
   'runtime/grpc-channel.ts',
+  'systemd/binary-identity.ts',
   'systemd/boot-clock.ts',
   'systemd/file-ownership.ts',
   'systemd/journal.ts',
