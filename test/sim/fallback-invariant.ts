@@ -82,6 +82,6 @@ export class FallbackInvariant {
    * config, so that its start deadline begins anew.
    */
   #isBlind(): boolean {
-    return this.#world.readsFail && this.#lastStep?.kind === 'wait' && this.#lastStep.phase === 'unknown'
+    return this.#world.faults.readsFail && this.#lastStep?.kind === 'wait' && this.#lastStep.phase === 'unknown'
   }
 }

@@ -86,7 +86,7 @@ export class Invariants {
    */
   #noteViolation(check: () => void): void {
     try {
-      this.#world.lookAside(check)
+      this.#world.faults.lookAside(check)
     } catch (error) {
       this.#violation ??= error
       throw error

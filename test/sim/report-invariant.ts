@@ -3,19 +3,19 @@
  * becomes True.
  */
 import assert from 'node:assert/strict'
-import { findFile, layoutOf } from '../../src/checkpoint/layout.ts'
+import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { type Condition, describeCondition } from '../../src/report/condition.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { describeStatus } from '../../src/report/status.ts'
-import type { SimProcess } from './behaviour.ts'
+import { isLocalText, type SimProcess } from './behaviour.ts'
 import { DIRECTORY, type SimWorld } from './sim-world.ts'
 
 const LAYOUT = layoutOf(DIRECTORY)
 
-export function runsCheckpoint({ configPath }: SimProcess): boolean {
-  return findFile(LAYOUT, configPath) !== undefined
+export function runsCheckpoint({ text }: SimProcess): boolean {
+  return !isLocalText(text)
 }
 
 export class ReportInvariant {

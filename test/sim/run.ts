@@ -8,21 +8,24 @@ import type { Loop } from '../../src/agent/loop.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { FileError } from '../../src/checkpoint/file-error.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import { findFile, layoutOf } from '../../src/checkpoint/layout.ts'
+import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { RequestWriter } from '../../src/checkpoint/request-writer.ts'
+import type { ContentHash } from '../../src/decision/config-source.ts'
 import type { Wait } from '../../src/decision/step.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { Invariants } from './invariants.ts'
+import { PLAIN_NODE } from './node-kind.ts'
 import type { Schedule, WorldEvent } from './schedule.ts'
 import { checkSettled, isWell, type Settled } from './settled.ts'
-import { POLICY, startAgent } from './sim-agent.ts'
+import { activationOn, POLICY, startAgent } from './sim-agent.ts'
 import { applyEvent } from './sim-events.ts'
 import { Crash, type CrashPoint, DIRECTORY, SimWorld } from './sim-world.ts'
 
 // The simulated disk throws an error for every file that does not exist, and stacks are expensive.
 Error.stackTraceLimit = 0
 
+const LAYOUT = layoutOf(DIRECTORY)
 const CALM_US = 2 * 3600e6
 /** Longer than the real read takes: most of what an agent does first comes before it. */
 const OVERLAY_READ_US = 3e6
@@ -43,7 +46,7 @@ export interface RunOptions {
 }
 
 export async function runSchedule(schedule: Schedule, options: RunOptions = {}): Promise<Settled> {
-  const world = new SimWorld(schedule.seed)
+  const world = new SimWorld(schedule.seed, { ...PLAIN_NODE, ...schedule.node })
   world.crashAt = options.crash
   const invariants = new Invariants(world)
   const run = new Run(world, invariants, options.log ?? SILENT, schedule.seed)
@@ -53,6 +56,8 @@ export async function runSchedule(schedule: Schedule, options: RunOptions = {}):
     world.happenings += 1
     applyEvent(world, event)
   }
+  // What waits for a drained node gets one at last.
+  world.drained = true
   await run.liveFor(CALM_US)
   while (world.isDisturbed()) await run.liveFor(CALM_US)
   // The looks of a settled agent were left out; this is the last one.
@@ -126,9 +131,9 @@ class Run {
       world.woken = false
       for (let passes = 0; ; passes += 1) {
         assert(passes < MOST_PASSES_IN_A_ROW, 'livelock: the agent never waits')
-        world.agentActs = true
+        world.faults.agentActs = true
         const step = await this.#agent.pass()
-        world.agentActs = false
+        world.faults.agentActs = false
         if (world.agentDead) return
         this.#invariants.passed(step)
         this.#invariants.check()
@@ -140,7 +145,7 @@ class Run {
         }
       }
     } catch (error) {
-      world.agentActs = false
+      world.faults.agentActs = false
       if (error instanceof Crash) return
       // The agent failed to start on a failing disk: systemd starts it again.
       if (this.#agent !== undefined || !(error instanceof FileError)) throw error
@@ -173,14 +178,11 @@ class Run {
     this.#world.disk.onStep = undefined
     try {
       const files = new DurableFiles(this.#world.disk)
-      const layout = layoutOf(DIRECTORY)
-      const writer = new RequestWriter(files, layout)
+      const writer = new RequestWriter(files, LAYOUT)
       if (request === 'retry') writer.requestRetry()
       else if (request === 'resume') writer.clearHold()
       else if (request === 'rollback') {
-        const file = findFile(layout, this.#world.nextConfigPath() ?? '')
-        if (file === undefined) return true
-        const content = new FileCheckpoints(files, layout, () => {}, faultsOver()).content(file)
+        const content = this.#findNextContent(files)
         if (content !== undefined) writer.requestRollback(content)
       } else writer.requestHold(request)
       return true
@@ -191,5 +193,12 @@ class Run {
     } finally {
       this.#world.disk.onStep = onStep
     }
+  }
+
+  /** Of what kubelet starts with next. undefined: that is local. */
+  #findNextContent(files: DurableFiles): ContentHash | undefined {
+    const state = activationOn(this.#world, files).read(this.#world.unit.wiring)
+    if (state.kind !== 'checkpoint') return undefined
+    return new FileCheckpoints(files, LAYOUT, () => {}, faultsOver()).content(state.source)
   }
 }

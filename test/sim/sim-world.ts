@@ -3,7 +3,6 @@
  * to it. Every operation of the agent is counted, so the same run can be repeated with a crash at
  * any operation.
  */
-
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
@@ -12,18 +11,21 @@ import type { Instant } from '../../src/decision/instant.ts'
 import { applyOverlay } from '../../src/overlay/apply-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
 import type { RuntimeRecords } from '../../src/ports/store.ts'
+import { envWiring } from '../../src/systemd/env-wiring.ts'
+import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
-import { type Behaviour, configText } from './behaviour.ts'
+import { type Behaviour, configText, localText } from './behaviour.ts'
+import { DiskFaults } from './disk-faults.ts'
+import type { NodeKind } from './node-kind.ts'
 import { type Random, seededRandom } from './random.ts'
 import { SimCluster } from './sim-cluster.ts'
 import { SimOverlay } from './sim-overlay.ts'
 import { SimUnit } from './sim-unit.ts'
 
 export const DIRECTORY = '/var/lib/kubelet-cfg-agent'
+export const RUNTIME_DIRECTORY = '/run/kubelet-cfg-agent'
 export const ENV_FILE = `${DIRECTORY}/kubelet.env`
-
-/** Faults of the disk end after this time, used up or not. */
-const LONGEST_FAULT_SECONDS = 600
+export const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
 
 const PENDING: OverlayView = { kind: 'pending' }
 
@@ -47,11 +49,13 @@ interface Later {
 }
 
 export class SimWorld {
+  readonly kind: NodeKind
   readonly random: Random
   readonly cluster: SimCluster
   readonly overlay = new SimOverlay()
   readonly unit: SimUnit
   readonly disk: FakeDisk
+  readonly faults: DiskFaults
   readonly files: DurableFiles
   /** The records in /run: they outlive the agent, not the boot. */
   runtime: RuntimeRecords = createRuntime()
@@ -60,16 +64,17 @@ export class SimWorld {
   #wallMs = Date.UTC(2021, 0, 1)
   #later: Later[] = []
   #serial = 0
+  #localSerial = 0
   /** Computed at every look otherwise, and it changes rarely. */
   #known: { readonly cluster: Desired; readonly overlay: OverlayView; readonly desired: Desired } | undefined
-  /** Only reads of the agent can fail; the invariants read what is there. */
-  agentActs = false
-  #readFaults = 0
-  #faults: { readonly fault: 'EIO' | 'short-write'; left: number } | undefined
   operations = 0
   crashAt: CrashPoint | undefined
   /** etcd was restored: a version may have come back with other content. */
   wasRestored = false
+  /** Only pods that belong to the node are left on it. */
+  drained = false
+  /** Until then preflight cannot be carried out. */
+  preflightFailsUntilUs = 0
   /** Until then a new agent does not know its overlay. */
   overlayFromUs = 0
   /** No agent runs before this time. */
@@ -78,24 +83,29 @@ export class SimWorld {
   agentDead = false
   /** What has happened so far, and what has ended. */
   happenings = 0
+  /** How often the records of this boot were lost. */
+  lostRuntimes = 0
   /** Something has happened that wakes the agent. */
   woken = true
   readonly checkRestart: (() => void)[] = []
 
-  constructor(seed: number) {
+  constructor(seed: number, kind: NodeKind) {
+    this.kind = kind
     this.random = seededRandom(seed ^ 0x5eed)
-    this.cluster = new SimCluster(this.random)
+    this.cluster = new SimCluster(this.random, kind.channel)
     this.disk = new FakeDisk(() => this.#wallMs)
+    this.disk.plant(LOCAL_PATH, localText(0))
     this.files = new DurableFiles(this.disk)
     this.disk.onStep = (_step, phase) => this.#operate(phase)
-    this.disk.faultOf = () => this.#nextFault()
-    this.disk.readFaultOf = () => (this.agentActs && this.#failsToRead() ? 'EIO' : undefined)
+    this.faults = new DiskFaults(this.disk, this.random)
     this.unit = new SimUnit({
       nowUs: () => this.#monotonicUs,
       nextConfigPath: () => this.nextConfigPath(),
       readText: (path) => this.files.read(path)?.toString(),
-      startLimit: this.random.chance(0.2) ? 6 : Number.POSITIVE_INFINITY,
+      kind,
       layout: layoutOf(DIRECTORY),
+      localPath: LOCAL_PATH,
+      wiring: kind.activation === 'file' ? fileWiring(LOCAL_PATH) : envWiring(ENV_FILE, `--config=${LOCAL_PATH}`),
       onRestart: () => {
         this.#operate('before')
         for (const check of this.checkRestart) check()
@@ -117,9 +127,15 @@ export class SimWorld {
     return this.#monotonicUs
   }
 
-  /** The config path that kubelet.env gives. */
-  nextConfigPath(): string | undefined {
-    return /^KUBELET_CONFIG_ARGS=.*--config=([^\s"']+)/m.exec(this.files.read(ENV_FILE)?.toString() ?? '')?.[1]
+  /** The file that kubelet's `--config` names at its next start. */
+  nextConfigPath(): string {
+    if (this.kind.activation === 'file') return LOCAL_PATH
+    return /^KUBELET_CONFIG_ARGS=.*--config=([^\s"']+)/m.exec(this.files.read(ENV_FILE)?.toString() ?? '')?.[1] ?? LOCAL_PATH
+  }
+
+  /** undefined: the file does not exist. */
+  nextText(): string | undefined {
+    return this.files.read(this.nextConfigPath())?.toString()
   }
 
   /** When the world next changes by itself. */
@@ -139,25 +155,6 @@ export class SimWorld {
     this.happenings += due.length
     this.unit.advance()
     if (this.cluster.advanceTo(us)) this.woken = true
-  }
-
-  get diskFails(): boolean {
-    return this.#faults !== undefined
-  }
-
-  get readsFail(): boolean {
-    return this.#readFaults > 0
-  }
-
-  /** For the invariants, which read what is there, also in the middle of a pass of the agent. */
-  lookAside(look: () => void): void {
-    const acts = this.agentActs
-    this.agentActs = false
-    try {
-      look()
-    } finally {
-      this.agentActs = acts
-    }
   }
 
   /** A consequence of an earlier event is still to come. */
@@ -201,18 +198,10 @@ export class SimWorld {
     return configText(behaviour, this.#serial)
   }
 
-  failDisk(fault: 'EIO' | 'short-write', operations: number): void {
-    this.#faults = { fault, left: operations }
-    this.after(LONGEST_FAULT_SECONDS, () => {
-      this.#faults = undefined
-    })
-  }
-
-  failReads(reads: number): void {
-    this.#readFaults = reads
-    this.after(LONGEST_FAULT_SECONDS, () => {
-      this.#readFaults = 0
-    })
+  /** An administrator, or a program such as kubeadm, writes the config file. */
+  editLocal(): void {
+    this.#localSerial += 1
+    this.disk.plant(LOCAL_PATH, localText(this.#localSerial))
   }
 
   jumpClock(seconds: number): void {
@@ -226,7 +215,9 @@ export class SimWorld {
     this.#monotonicUs = 5e6
     this.#wallMs += 30_000
     this.#later = this.#later.map(({ atUs, act }) => ({ atUs: atUs - before + 5e6, act }))
-    this.runtime = createRuntime()
+    this.loseRuntime()
+    this.preflightFailsUntilUs = 0
+    this.faults.readOnly = false
     this.agentFromUs = 8e6
     this.cluster.rebase(this.#monotonicUs)
     this.unit.boot()
@@ -235,6 +226,31 @@ export class SimWorld {
   losePower(): void {
     this.disk.powerLoss(() => this.random.next())
     this.reboot()
+  }
+
+  /** /run is empty. */
+  loseRuntime(): void {
+    this.runtime = createRuntime()
+    this.lostRuntimes += 1
+    this.withoutAgent(() => this.disk.removeTree(RUNTIME_DIRECTORY))
+  }
+
+  /** The agent's directory is gone, as after a purge of its package. */
+  loseState(): void {
+    this.withoutAgent(() => this.disk.removeTree(DIRECTORY))
+  }
+
+  /** Something else uses the disk: it is no operation of the agent's, and has no faults. */
+  withoutAgent<T>(use: () => T): T {
+    const { onStep, faultOf } = this.disk
+    this.disk.onStep = undefined
+    this.disk.faultOf = undefined
+    try {
+      return use()
+    } finally {
+      this.disk.onStep = onStep
+      this.disk.faultOf = faultOf
+    }
   }
 
   #operate(phase: 'before' | 'after'): void {
@@ -257,17 +273,5 @@ export class SimWorld {
     if (!this.powerLost) return
     this.powerLost = false
     this.losePower()
-  }
-
-  #failsToRead(): boolean {
-    if (this.#readFaults === 0 || this.random.chance(0.5)) return false
-    this.#readFaults -= 1
-    return true
-  }
-
-  #nextFault(): 'EIO' | 'short-write' | undefined {
-    if (this.#faults === undefined || this.#faults.left === 0 || this.random.chance(0.5)) return undefined
-    this.#faults.left -= 1
-    return this.#faults.fault
   }
 }
