@@ -19,6 +19,7 @@ import { readKubeconfig } from './kube/credentials.ts'
 import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
 import { openInspection } from './main-inspection.ts'
+import { openRuntime } from './main-runtime.ts'
 import { findNodeName, openStores } from './main-stores.ts'
 import { applyOverlay } from './overlay/apply-overlay.ts'
 import { readOverlayFiles } from './overlay/overlay-files.ts'
@@ -45,8 +46,10 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
   const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}`, wallMs: Date.now })
   const nodeName = () => findNodeName(settings, stores.files)
   const inspection = openInspection({ settings: () => settings, stores, signal: new AbortController().signal })
+  const { runtimeProbe } = openRuntime({ settings, clock, log: SILENT, onChange: () => {} })
   const observation = (desired: ObservationPorts['assignment']['desired']): ObservationPorts => ({
     ...stores,
+    runtimeProbe,
     nodeName: nodeName(),
     policy: () => toPolicy(settings),
     assignment: { desired },

@@ -20,6 +20,7 @@ import { openIdentity } from './main-identity.ts'
 import { atMost, paceBy, STOP_LIMIT_MS } from './main-pace.ts'
 import { openPreflight } from './main-preflight.ts'
 import { openReporting } from './main-reporting.ts'
+import { openRuntime } from './main-runtime.ts'
 import type { LiveSettings } from './main-settings.ts'
 import { openStores, type Stores, settleStores } from './main-stores.ts'
 import { VERSION } from './main-version.ts'
@@ -64,8 +65,9 @@ export async function live({ liveSettings, heartbeat, clock, log }: LifeWorld, s
   const assignment = await openAssignment({ ...world, identity, kubeconfig, publisher, counters, onChangeOfIdentity })
   const { preflight, drain, effect } = openPreflight({ ...world, onChange: wake, signal })
   const accepted = new Map<TrialKey, Acceptance>()
+  const { runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
   const loop = new Loop({
-    observation: { ...stores, nodeName, policy: () => toPolicy(settings()), assignment, accepted, preflight, drain },
+    observation: { ...stores, runtimeProbe, nodeName, policy: () => toPolicy(settings()), assignment, accepted, preflight, drain },
     effects: { ...stores, preflight, history: countRejections(history, counters), log, accepted },
     observer: {
       decided: (snapshot, step) => {

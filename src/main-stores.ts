@@ -19,6 +19,7 @@ import { readKubeconfig } from './kube/credentials.ts'
 import { ConfigFileFacts } from './kubelet/config-file.ts'
 import { NetworkHealthProbe } from './kubelet/health.ts'
 import { findRuntimeSocket } from './kubelet/runtime-socket.ts'
+import { mostWaitMs } from './main-runtime.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Files } from './ports/files.ts'
 import type { Log } from './ports/log.ts'
@@ -47,9 +48,7 @@ export function openStores(settings: Settings, disk: Disk, clock: Clock, log: Lo
     lastWords: new JournalLastWords({ journalctl: join(posix.dirname(systemctl), 'journalctl'), unit: kubeletUnit }),
     activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir }),
     configFacts: new ConfigFileFacts(files),
-    // A hanging kubelet must not delay observations so much that each gap looks like an outage of
-    // the agent.
-    probe: new NetworkHealthProbe(Math.min(2000, Math.ceil(settings.toleranceUs / 4000))),
+    probe: new NetworkHealthProbe(mostWaitMs(settings)),
     contentOf: contentHash,
     defaultRuntimeSocket: findRuntimeSocket,
     clock,

@@ -43,6 +43,7 @@ const ADAPTERS: readonly string[] = [
   'kubelet/health.ts',
   'kubelet/node-facts.ts',
   'kubelet/runtime-socket.ts',
+  'kubelet/static-manifests.ts',
   'overlay/overlay-files.ts',
   'preflight/kubelet/binaries.ts',
   'preflight/kubelet/judge.ts',

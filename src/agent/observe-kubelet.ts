@@ -1,6 +1,6 @@
 /**
- * Observes kubelet: systemd's word on the unit and the answer of its health port. This is the part
- * of a pass that takes a command and a request, and so most of its time.
+ * Observes kubelet: systemd's word on the unit, the answer of its health port, and the container
+ * runtime's. This is the part of a pass that takes a command and requests, and so most of its time.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { runningConfigPath } from '../decision/base-config.ts'
@@ -10,7 +10,7 @@ import type { Instant } from '../decision/instant.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
 import { DEFAULT_HEALTHZ } from '../kubelet/health-target.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { ConfigFacts, HealthProbe, HealthTarget } from '../ports/probes.ts'
+import type { ConfigFacts, HealthProbe, HealthTarget, RuntimeProbe } from '../ports/probes.ts'
 import type { Checkpoints } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
 
@@ -73,22 +73,65 @@ async function findHealthTarget(ports: KubeletPorts, unit: KnownUnit): Promise<H
   return { host: unit.healthzFlags.address ?? fromFile?.host ?? DEFAULT_HEALTHZ.host, port }
 }
 
-/**
- * Whether the container runtime accepts connections on the socket that the fallback names. The
- * candidate's socket does not count: a config that names a dead socket must not be excused by it.
- * undefined: which socket it is, is not known.
- */
-export async function probeRuntime(
-  ports: KubeletPorts & { readonly defaultRuntimeSocket: () => string | undefined },
+/** What is known of the container runtime. undefined: not known, or not probed. */
+export interface RuntimeObservation {
+  /**
+   * Whether the container runtime that the fallback names answers. The candidate's does not count: a
+   * config that names a dead socket must not be excused by it.
+   */
+  readonly runtimeUp: boolean | undefined
+  /** The config that kubelet starts with next names another runtime than the fallback does. */
+  readonly changesRuntime: boolean | undefined
+  /** Whether that other runtime answers. */
+  readonly targetRuntimeUp: boolean | undefined
+}
+
+export const NOT_PROBED: RuntimeObservation = { runtimeUp: undefined, changesRuntime: undefined, targetRuntimeUp: undefined }
+
+export interface RuntimePorts extends KubeletPorts {
+  readonly runtimeProbe: RuntimeProbe
+  /** The socket of the container runtime that this node seems to have, where nothing names one. */
+  readonly defaultRuntimeSocket: () => string | undefined
+}
+
+/** @param next undefined: what kubelet starts with next is not known */
+export async function probeRuntimes(
+  ports: RuntimePorts,
   unit: KnownUnit,
   lastKnownGood: ConfigSource,
-): Promise<boolean | undefined> {
+  next: ConfigSource | undefined,
+): Promise<RuntimeObservation> {
+  const fallback = await findRuntimeSocket(ports, unit, lastKnownGood)
+  const target = next === undefined ? undefined : await findRuntimeSocket(ports, unit, next)
+  const areKnown = fallback?.isGuessed === false && target?.isGuessed === false
+  const changesRuntime = areKnown ? fallback.path !== target.path : undefined
+  const probe = async (socket: RuntimeSocket | undefined) => (isCriSocket(socket) ? ports.runtimeProbe.isUp(socket.path) : undefined)
+  const [runtimeUp, targetRuntimeUp] = await Promise.all([probe(fallback), changesRuntime === true ? probe(target) : undefined])
+  return { runtimeUp, changesRuntime, targetRuntimeUp }
+}
+
+interface RuntimeSocket {
+  readonly path: string
+  /** The config that might name it cannot be read. */
+  readonly isGuessed: boolean
+}
+
+/** Kubelet's flag wins over its config. A kubelet whose config names none takes the default. */
+async function findRuntimeSocket(ports: RuntimePorts, unit: KnownUnit, source: ConfigSource): Promise<RuntimeSocket | undefined> {
   // A file that the agent replaces holds the candidate, not the local config.
-  const isReplaced = unit.wiring.kind === 'ready' && unit.wiring.replacesLocalFile
-  const local = isReplaced ? undefined : unit.localConfigPath
-  const path = lastKnownGood === 'local' ? local : ports.checkpoints.path(lastKnownGood)
-  const endpoint = unit.runtimeEndpoint ?? (path === undefined ? undefined : (await ports.configFacts.of(path)).runtimeEndpoint)
-  const socket = endpoint === undefined ? ports.defaultRuntimeSocket() : endpoint.replace(/^unix:(\/\/)?/, '')
-  if (socket === undefined) return undefined
-  return socket.startsWith('/') ? ports.probe.socketAccepts(socket) : undefined
+  const isReplaced = source === 'local' && unit.wiring.kind === 'ready' && unit.wiring.replacesLocalFile
+  const config = source === 'local' ? unit.localConfigPath : ports.checkpoints.path(source)
+  const inConfig = async () => (isReplaced || config === undefined ? undefined : (await ports.configFacts.of(config)).runtimeEndpoint)
+  const endpoint = unit.runtimeEndpoint ?? (await inConfig()) ?? ports.defaultRuntimeSocket()
+  return endpoint === undefined ? undefined : { path: toSocketPath(endpoint), isGuessed: isReplaced && unit.runtimeEndpoint === undefined }
+}
+
+/** The same path for the same socket: /var/run is a link to /run (file-hierarchy(7)). */
+export function toSocketPath(endpoint: string): string {
+  return endpoint.replace(/^unix:(\/\/)?/, '').replace(/^\/var\/run\//, '/run/')
+}
+
+/** Kubelet itself serves dockershim's socket, up to 1.23: it says nothing of the runtime. */
+export function isCriSocket<T extends { readonly path: string }>(socket: T | undefined): socket is T {
+  return socket?.path.startsWith('/') === true && !socket.path.endsWith('/dockershim.sock')
 }

@@ -21,12 +21,13 @@ import type { DrainProbe } from '../ports/probes.ts'
 import type { Checkpoints, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
 import { identifyRunning, resolveNextStart } from './identify-running.ts'
-import { type KubeletObservation, type KubeletPorts, observeKubelet, probeRuntime } from './observe-kubelet.ts'
+import { type EvidencePorts, observeEvidence } from './observe-evidence.ts'
+import { type KubeletObservation, NOT_PROBED, observeKubelet, probeRuntimes, type RuntimePorts } from './observe-kubelet.ts'
 
 const NOTHING: ReadonlySet<TrialKey> = new Set()
 
 /** Everything that the agent reads. */
-export interface ObservationPorts extends KubeletPorts {
+export interface ObservationPorts extends RuntimePorts, Pick<EvidencePorts, 'evidence'> {
   readonly nodeName: string
   readonly policy: () => Policy
   readonly assignment: Pick<AssignmentSource, 'desired'>
@@ -42,8 +43,6 @@ export interface ObservationPorts extends KubeletPorts {
   /** undefined: preflight is not available. */
   readonly preflight: Pick<Preflight, 'basis' | 'pending'> | undefined
   readonly drain: DrainProbe
-  /** The socket of the container runtime that this node seems to have, where nothing names one. */
-  readonly defaultRuntimeSocket: () => string | undefined
 }
 
 /** @param kubelet as observed a moment ago. undefined: it is observed now. */
@@ -62,7 +61,8 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const settled = running.kind === 'known' && nextStart.kind === 'known' && running.content === nextStart.held.content
   const well = settled && unit.kind === 'known' && unit.activity === 'running' && healthz?.ok !== false
   // Probed only where it matters: kubelet is not well, or may be restarted soon.
-  const runtimeUp = well || unit.kind === 'unknown' ? undefined : await probeRuntime(ports, unit, lastKnownGood.source)
+  const next = nextStart.kind === 'known' ? nextStart.held.source : undefined
+  const runtimes = well || unit.kind === 'unknown' ? NOT_PROBED : await probeRuntimes(ports, unit, lastKnownGood.source, next)
   const now = ports.clock.now()
   const requests = ports.requests.read()
   const assigned = records.read('assigned')
@@ -71,18 +71,21 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   // one.
   const older = heldSources({ assigned: { kind: 'damaged', detail: '' }, assignedContent, lastKnownGood, previous, nextStart })
   const held = [LOCAL, ...older, ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
-  const sample = { at, unit, running, healthz, runtimeUp }
+  const sample = { at, unit, running, healthz, ...runtimes }
   const desired = ports.assignment.desired()
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
   const health = foldHealth(ports, before, sample, nextStart, policy, paused, held)
-  const drained = waitsForDrain(ports, unit, running, assignedContent) ? ports.drain.isDrained() : undefined
-  return {
+  const desiredContent = contentOfDesired(ports, desired)
+  const drained = [assignedContent, desiredContent].some((wanted) => waitsForDrain(ports, unit, running, wanted))
+    ? ports.drain.isDrained()
+    : undefined
+  const snapshot: Snapshot = {
     now,
     nodeName: ports.nodeName,
     policy,
     desired,
-    desiredContent: contentOfDesired(ports, desired),
+    desiredContent,
     storedContent: findStored(desired, checkpoints),
     storedUnrendered: findStoredUnrendered(ports, desired),
     requests,
@@ -101,18 +104,21 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     nextStart,
     running,
     health,
-    runtimeUp,
+    healthz,
+    evidence: runtime.evidence(),
+    ...runtimes,
     restarts: runtime.restarts(),
     spread: runtime.spread(),
     checkpoints: checkpoints.list(),
     troubles,
   }
+  return { ...snapshot, evidence: await observeEvidence(ports, snapshot) }
 }
 
-/** Whether the node is drained is only asked while the assigned config waits for it. */
-function waitsForDrain(ports: ObservationPorts, unit: UnitState, running: Running, assigned: ContentHash | undefined): boolean {
-  if (unit.kind === 'unknown' || assigned === undefined || (running.kind === 'known' && running.content === assigned)) return false
-  const acceptance = ports.accepted.get(trialKey(assigned, unit.kubeletIdentity))
+/** Whether the node is drained is only asked while the wanted config waits for it. */
+function waitsForDrain(ports: ObservationPorts, unit: UnitState, running: Running, wanted: ContentHash | undefined): boolean {
+  if (unit.kind === 'unknown' || wanted === undefined || (running.kind === 'known' && running.content === wanted)) return false
+  const acceptance = ports.accepted.get(trialKey(wanted, unit.kubeletIdentity))
   return acceptance !== undefined && acceptance.drain.length > 0
 }
 

@@ -1,9 +1,10 @@
 /**
  * The records of the present boot, in the runtime directory (`/run/kubelet-cfg-agent`): health,
- * restarts, the start of a spread. No failure here stops the agent: a record that cannot be written
+ * evidence, restarts, the start of a spread. No failure here stops the agent: a record that cannot be written
  * is kept in memory, and an invalid one counts as absent.
  */
 import { join } from 'node:path'
+import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { HealthRecord } from '../decision/health.ts'
 import type { RestartRecord, SpreadRecord } from '../decision/records.ts'
 import type { Files } from '../ports/files.ts'
@@ -11,10 +12,11 @@ import type { Log } from '../ports/log.ts'
 import type { RuntimeRecords } from '../ports/store.ts'
 import type { Check } from '../values/json-shape.ts'
 import { listOf, parseJson } from '../values/json-shape.ts'
+import { isEvidenceRecord } from './evidence-shapes.ts'
 import { FileError } from './file-error.ts'
 import { isHealthRecord, isRestartRecord, isSpreadRecord } from './record-shapes.ts'
 
-type RuntimeFile = 'health' | 'restarts' | 'spread'
+type RuntimeFile = 'health' | 'restarts' | 'spread' | 'evidence'
 
 export class FileRuntimeRecords implements RuntimeRecords {
   readonly #files: Files
@@ -51,6 +53,14 @@ export class FileRuntimeRecords implements RuntimeRecords {
 
   writeSpread(record: SpreadRecord): void {
     this.#write('spread', record)
+  }
+
+  evidence(): EvidenceRecord | undefined {
+    return this.#read('evidence', isEvidenceRecord)
+  }
+
+  writeEvidence(record: EvidenceRecord): void {
+    this.#write('evidence', record)
   }
 
   #read<T>(name: RuntimeFile, check: Check<T>): T | undefined {

@@ -109,7 +109,8 @@ function activate(wiring: ReadyWiring): State {
     const turn = decideActivationTurn(situation)
     if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits its turn to use ${what}: ${turn.detail}`, turn.atUs)
     if (turn.kind === 'halt') return wait(snapshot, 'spread', `the rollout of ${what} is halted: ${turn.detail}`)
-    const fallback = target.fallback || target.source === 'local' ? undefined : (nextAfter(situation, target)?.source ?? 'local')
+    const isRefuge = (target.fallback && !target.goesOn) || target.source === 'local'
+    const fallback = isRefuge ? undefined : (nextAfter(situation, target)?.source ?? 'local')
     const next = leave(wiring, 'unknown', `${what} could not be activated`)
     return stepOr(situation, { kind: 'activate', target: target.source, fallback, wiring }, next)
   }
@@ -124,7 +125,7 @@ function activate(wiring: ReadyWiring): State {
  *   lost
  * - restartInto: what kubelet starts with next, if what it runs was condemned or the target is a
  *   fallback
- * - wait: otherwise
+ * - wait: otherwise, and where kubelet runs the target already
  *
  * @param phase what the node waits for
  */
@@ -144,7 +145,7 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
     const isCondemned = content !== undefined && verdicts.has(trialKey(content, unit.kubeletIdentity))
     // Kubelet could not start from a checkpoint that is lost.
-    if ((!isCondemned && !target.fallback) || isLost) return wait(snapshot, phase, why)
+    if ((!isCondemned && !target.fallback) || isLost || isRunning(situation)) return wait(snapshot, phase, why)
     // An activation that failed may have left local as what kubelet starts with: see the effect
     // `activate`.
     return restartInto({ ...target, ...next, fallback: true })
@@ -212,7 +213,8 @@ function restOn(situation: TargetSituation): Wait {
 
 function restingPhase({ snapshot, target }: TargetSituation): 'node-at-fault' | 'fallen-back' | 'settled' | 'in-trial' {
   if (target.atFault) return 'node-at-fault'
-  if (target.fallback) return 'fallen-back'
+  const isOnTrial = target.goesOn && target.source !== 'local' && snapshot.proven !== target.key
+  if (target.fallback && !isOnTrial) return 'fallen-back'
   if (target.source === 'local') return 'settled'
   return snapshot.proven === target.key ? 'settled' : 'in-trial'
 }

@@ -2,8 +2,8 @@
  * The sources that records and kubelet's next start name. Whoever looks for a source by its
  * content, or must not lose a checkpoint, starts from these lists. Pure.
  */
-import type { ConfigMapSource, ConfigSource, ContentHash, HeldSource } from './config-source.ts'
-import { LOCAL_CONTENT, sameSource } from './config-source.ts'
+import type { CheckpointInfo, ConfigMapSource, ConfigSource, ContentHash, HeldSource } from './config-source.ts'
+import { LOCAL, LOCAL_CONTENT, sameSource, sameVersion } from './config-source.ts'
 import { resolveDesired } from './desired.ts'
 import type { Snapshot } from './snapshot.ts'
 
@@ -37,4 +37,27 @@ export function findContent(snapshot: Snapshot, source: ConfigSource): ContentHa
   if (held !== undefined) return held.content
   const desired = resolveDesired(snapshot.desired)
   return desired !== undefined && sameSource(desired, source) ? snapshot.storedContent : undefined
+}
+
+/**
+ * What runs, as a source that kubelet can be started with again. undefined: nothing known runs, or
+ * it has no checkpoint any more.
+ */
+export function findRunning(snapshot: Snapshot): HeldSource | undefined {
+  const { running, health, checkpoints } = snapshot
+  if (running.kind !== 'known') return undefined
+  const { content } = running
+  const held = [...heldSources(snapshot), LOCAL].find((each) => each.content === content)
+  if (held !== undefined) return held
+  // The records have moved on since the process was first seen. A checkpoint that no record names
+  // is never replaced by other content.
+  const last = health?.lastProcess
+  const source = last?.content === content ? last.source : undefined
+  const isThere = source !== undefined && checkpoints.some((checkpoint) => isVersion(source, checkpoint))
+  const isNamed = source !== undefined && heldSources(snapshot).some((each) => sameVersion(each.source, source))
+  return isThere && !isNamed ? { source, content } : undefined
+}
+
+function isVersion(source: ConfigSource, { uid, resourceVersion, overlay }: CheckpointInfo): boolean {
+  return source !== 'local' && source.uid === uid && source.resourceVersion === resourceVersion && source.overlay === overlay
 }

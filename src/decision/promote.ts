@@ -1,6 +1,7 @@
 /**
  * The rule for a trial that has passed: first it is recorded for what, then last-known-good moves.
- * Pure.
+ * That is so also for a config that is no longer assigned, but goes on since the assigned one was
+ * refused. Pure.
  */
 import { sameSource } from './config-source.ts'
 import type { TargetSituation } from './situation.ts'
@@ -10,13 +11,14 @@ import { measureTrial } from './trial.ts'
 export function promote({ snapshot, target }: TargetSituation): Step | undefined {
   const { nextStart, lastKnownGood, proven, running } = snapshot
   if (target.source === 'local' || target.verdict !== undefined) return undefined
-  if (target.fallback && target.content !== lastKnownGood.content) return undefined
+  const isStandIn = target.fallback && !target.goesOn
+  if (isStandIn && target.content !== lastKnownGood.content) return undefined
   if (nextStart.kind !== 'known' || !sameSource(nextStart.held.source, target.source)) return undefined
   if (proven !== target.key) {
     const trial = measureTrial(snapshot, target.key)
     return trial?.remainingUs === 0 ? { kind: 'prove', key: target.key } : undefined
   }
-  if (target.fallback || sameSource(lastKnownGood.source, target.source)) return undefined
+  if (isStandIn || sameSource(lastKnownGood.source, target.source)) return undefined
   if (running.kind !== 'known' || running.key !== target.key) return undefined
   // A new version of the same content moves last-known-good along; previous stays.
   const previous = lastKnownGood.content === target.content ? undefined : lastKnownGood.source

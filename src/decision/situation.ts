@@ -26,7 +26,7 @@ export function assess(snapshot: Snapshot): Situation {
   const { unit } = snapshot
   if (unit.kind === 'unknown') return { snapshot, unit: undefined, candidates: [], target: undefined }
   const candidates = listCandidates(snapshot, unit)
-  return { snapshot, unit, candidates, target: chooseTarget(snapshot, candidates) }
+  return { snapshot, unit, candidates, target: chooseTarget(snapshot, unit, candidates) }
 }
 
 export function hasTarget(situation: Situation): situation is TargetSituation {

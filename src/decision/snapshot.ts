@@ -4,7 +4,8 @@
  */
 import type { CheckpointInfo, ContentHash, HeldSource } from './config-source.ts'
 import type { ChannelState, Desired } from './desired.ts'
-import type { HealthRecord, Running } from './health.ts'
+import type { EvidenceRecord } from './evidence-state.ts'
+import type { HealthRecord, HealthSample, Running } from './health.ts'
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
 import type { RecordState, Requests, RestartRecord, SpreadRecord } from './records.ts'
@@ -66,8 +67,20 @@ export interface Snapshot {
   readonly nextStart: NextStart
   readonly running: Running
   readonly health: HealthRecord | undefined
+  /** Of the latest sample. undefined: kubelet has no health port, or no process. */
+  readonly healthz: HealthSample['healthz']
+  /** undefined: nothing was asked in this boot. */
+  readonly evidence: EvidenceRecord | undefined
   /** Of the latest sample. */
   readonly runtimeUp: boolean | undefined
+  /** Of the latest sample. */
+  readonly changesRuntime?: boolean | undefined
+  /**
+   * Where the config that kubelet starts with next names another runtime endpoint than the
+   * fallback: whether the runtime there answers. undefined: not known, not probed, or it names no
+   * other.
+   */
+  readonly targetRuntimeUp?: boolean | undefined
   readonly restarts: readonly RestartRecord[]
   readonly spread: SpreadRecord | undefined
   readonly checkpoints: readonly CheckpointInfo[]

@@ -1,9 +1,11 @@
 /**
- * Which config should run: the assigned one, unless it was refused or failed on this kubelet; then
- * the first of last-known-good, previous and local without a verdict. Falling back is nothing more
- * than a verdict that makes this function choose another target. Pure.
+ * Which config should run: the assigned one, unless it was refused or failed on this kubelet. Where
+ * it was refused, what runs goes on. Where it failed, the target is the first of last-known-good,
+ * previous and local without a verdict. Falling back is nothing more than a verdict that makes this
+ * function choose another target. Pure.
  */
 import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
+import { findRunning } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type TrialKey, trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
@@ -19,6 +21,11 @@ export interface Candidate {
 export interface Target extends Candidate {
   /** It is not the assigned config, or the assigned config is unknown. */
   readonly fallback: boolean
+  /**
+   * A fallback that runs already: the assigned config was refused, which is no reason to leave what
+   * runs. Its trial and its promotion go on.
+   */
+  readonly goesOn: boolean
   /** Everything else failed too. The node rests on this target: nothing is condemned any more. */
   readonly atFault: boolean
 }
@@ -46,15 +53,29 @@ export function isLocalWanted(snapshot: Snapshot): boolean {
 }
 
 /**
+ * What goes on where the wanted config was refused: what runs, or else what kubelet starts with
+ * next. undefined: the wanted config was not refused, or what runs is nothing that the agent could
+ * start kubelet with again.
+ */
+function findGoingOn(snapshot: Snapshot, unit: KnownUnit): HeldSource | undefined {
+  const wanted = findWanted(snapshot)
+  if (wanted?.content === undefined || snapshot.policy.whenRefused === 'last-known-good') return undefined
+  if (snapshot.verdicts.get(trialKey(wanted.content, unit.kubeletIdentity))?.state !== 'refused') return undefined
+  if (snapshot.running.kind === 'known') return findRunning(snapshot)
+  return snapshot.nextStart.kind === 'known' ? snapshot.nextStart.held : undefined
+}
+
+/**
  * The wanted config first, then its fallbacks. Each content appears once, and a source without a
  * checkpoint is left out. Empty: the wanted config is unknown.
  */
 export function listCandidates(snapshot: Snapshot, unit: KnownUnit): readonly Candidate[] {
   const wanted = findWanted(snapshot)
   if (wanted === undefined) return []
-  const order = isLocalWanted(snapshot) ? [wanted] : [wanted, snapshot.lastKnownGood, snapshot.previous, LOCAL]
+  const goingOn = findGoingOn(snapshot, unit)
+  const fallbacks = [...(goingOn === undefined ? [] : [goingOn]), snapshot.lastKnownGood, snapshot.previous, LOCAL]
   const candidates: Candidate[] = []
-  for (const { source, content } of order) {
+  for (const { source, content } of isLocalWanted(snapshot) ? [wanted] : [wanted, ...fallbacks]) {
     if (content === undefined || candidates.some((known) => known.content === content)) continue
     const key = trialKey(content, unit.kubeletIdentity)
     candidates.push({ source, content, key, verdict: snapshot.verdicts.get(key) })
@@ -63,15 +84,18 @@ export function listCandidates(snapshot: Snapshot, unit: KnownUnit): readonly Ca
 }
 
 /** @param candidates as `listCandidates` returns them. undefined: there are none. */
-export function chooseTarget(snapshot: Snapshot, candidates: readonly Candidate[]): Target | undefined {
+export function chooseTarget(snapshot: Snapshot, unit: KnownUnit, candidates: readonly Candidate[]): Target | undefined {
   const [first] = candidates
   if (first === undefined) return undefined
   // There is nothing else to run, whatever its verdict says.
-  if (isLocalWanted(snapshot)) return { ...first, fallback: false, atFault: false }
+  if (isLocalWanted(snapshot)) return { ...first, fallback: false, goesOn: false, atFault: false }
   // While the assigned config is unknown, every target is a fallback: nothing is promoted then.
   const isFallback = (candidate: Candidate) => candidate.content !== snapshot.assignedContent
   const free = candidates.find((candidate) => candidate.verdict === undefined)
-  if (free !== undefined) return { ...free, fallback: isFallback(free), atFault: false }
+  if (free !== undefined) {
+    const goesOn = free.content === findGoingOn(snapshot, unit)?.content
+    return { ...free, fallback: isFallback(free), goesOn, atFault: false }
+  }
   // Rest on the best fallback whose verdict is not confirmed: a broken node gives a provisional
   // verdict to every config.
   const provisional = candidates.filter((candidate) => candidate.verdict?.state === 'provisional')
@@ -80,5 +104,5 @@ export function chooseTarget(snapshot: Snapshot, candidates: readonly Candidate[
     provisional.find(isFallback) ??
     candidates.find((candidate) => candidate.source === 'local') ??
     first
-  return { ...rest, fallback: isFallback(rest), atFault: true }
+  return { ...rest, fallback: isFallback(rest), goesOn: false, atFault: true }
 }

@@ -7,14 +7,16 @@
 import type { Files } from '../ports/files.ts'
 import type { ConfigFacts, HealthTarget } from '../ports/probes.ts'
 import { decodeConfig } from './decode.ts'
-import { DEFAULT_HEALTHZ, findHealthTarget } from './health-target.ts'
+import { DEFAULT_HEALTHZ, DEFAULT_SERVING, findHealthTarget, findServingTarget } from './health-target.ts'
 import { loadParser } from './load-parser.ts'
 
 export interface Facts {
   readonly healthz: HealthTarget | undefined
   readonly runtimeEndpoint: string | undefined
+  readonly serving: HealthTarget
+  readonly staticPodPath: string | undefined
 }
-const DEFAULTS: Facts = { healthz: DEFAULT_HEALTHZ, runtimeEndpoint: undefined }
+const DEFAULTS: Facts = { healthz: DEFAULT_HEALTHZ, runtimeEndpoint: undefined, serving: DEFAULT_SERVING, staticPodPath: undefined }
 /** Enough for assigned, last-known-good, previous, local, and an outdated one. */
 const REMEMBERED = 8
 
@@ -58,11 +60,17 @@ export class ConfigFileFacts implements ConfigFacts {
     if (text === undefined) return DEFAULTS
     const decoded = decodeConfig(text, await loadParser(text))
     if (!decoded.ok) return DEFAULTS
-    const { containerRuntimeEndpoint } = decoded.config
+    const { containerRuntimeEndpoint, staticPodPath } = decoded.config
     return {
       healthz: findHealthTarget(decoded.config),
-      runtimeEndpoint:
-        typeof containerRuntimeEndpoint === 'string' && containerRuntimeEndpoint !== '' ? containerRuntimeEndpoint : undefined,
+      runtimeEndpoint: textOf(containerRuntimeEndpoint),
+      serving: findServingTarget(decoded.config),
+      staticPodPath: textOf(staticPodPath),
     }
   }
+}
+
+/** An empty text is none. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
 }

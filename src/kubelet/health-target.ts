@@ -7,6 +7,15 @@ import type { HealthTarget } from '../ports/probes.ts'
 
 export const DEFAULT_HEALTHZ: HealthTarget = { host: '127.0.0.1', port: 10248 }
 
+export const DEFAULT_SERVING: HealthTarget = { host: '127.0.0.1', port: 10250 }
+
+/** The TLS port by `address` and `port`. Ignores kubelet's flags. */
+export function findServingTarget(config: Readonly<Record<string, unknown>>): HealthTarget {
+  const { port, address } = config
+  const host = reachableAddress(typeof address === 'string' ? address : '')
+  return { host, port: typeof port === 'number' && port !== 0 ? port : DEFAULT_SERVING.port }
+}
+
 /** undefined: this config disables the health port. Ignores kubelet's flags. */
 export function findHealthTarget(config: Readonly<Record<string, unknown>>): HealthTarget | undefined {
   const { healthzPort, healthzBindAddress } = config

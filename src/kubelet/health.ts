@@ -1,9 +1,8 @@
 /**
- * Probes kubelet's `/healthz` and the container runtime's socket. Never throws and never waits
- * longer than its limit: a server that accepts the connection but does not answer is not healthy.
+ * Probes kubelet's `/healthz`. Never throws and never waits longer than its limit: a server that
+ * accepts the connection but does not answer is not healthy.
  */
 import { get } from 'node:http'
-import { connect } from 'node:net'
 import type { HealthProbe, HealthTarget } from '../ports/probes.ts'
 import { errorCode } from '../values/errors.ts'
 
@@ -27,20 +26,6 @@ export class NetworkHealthProbe implements HealthProbe {
         response.resume()
       })
       request.on('error', (error) => fail(describe(error)))
-    })
-  }
-
-  socketAccepts(path: string): Promise<boolean> {
-    return new Promise((resolve) => {
-      const socket = connect({ path })
-      const answer = (accepted: boolean) => {
-        clearTimeout(timer)
-        socket.destroy()
-        resolve(accepted)
-      }
-      const timer = setTimeout(() => answer(false), this.#timeoutMs)
-      socket.on('connect', () => answer(true))
-      socket.on('error', () => answer(false))
     })
   }
 }

@@ -15,8 +15,16 @@ export interface ContainerRuntime {
   cgroupDriver(socket: string): Promise<RuntimeAnswer<CgroupDriver | 'not-offered'>>
 }
 
-/** `detail` says what happened, for people. */
-export type RuntimeAnswer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly detail: string }
+export type RuntimeAnswer<T> =
+  | { readonly ok: true; readonly value: T }
+  /** `detail` says what happened, for people. */
+  | { readonly ok: false; readonly why: RuntimeFault; readonly detail: string }
+
+/**
+ * `down`: it does not answer as a container runtime does. `not-cri`: it answers, but does not know
+ * CRI, as Docker's own containerd does. `not-allowed`: the agent may not connect.
+ */
+export type RuntimeFault = 'down' | 'not-cri' | 'not-allowed'
 
 export interface RuntimeStatus {
   /** Condition `RuntimeReady`, as the runtime reports it. undefined: it does not report it. */

@@ -1,12 +1,20 @@
 /**
  * The ports that probe kubelet, the container runtime and the node. Adapters: `src/kubelet/`,
- * `src/source/drain.ts`.
+ * `src/runtime/recent-answers.ts`, `src/source/drain.ts`.
  */
 
-/** kubelet's own health endpoint, and the container runtime's socket. */
+/** kubelet's own health endpoint. */
 export interface HealthProbe {
   healthz(config: HealthTarget): Promise<{ ok: boolean; detail: string }>
-  socketAccepts(path: string): Promise<boolean>
+}
+
+/** Whether the container runtime at a socket answers. Asked only while kubelet is not well. */
+export interface RuntimeProbe {
+  /**
+   * By its latest answer; a new one is sought in the background. Never rejects, and waits no longer
+   * than a pass may. undefined: not known, or no container runtime that knows CRI.
+   */
+  isUp(socket: string): Promise<boolean | undefined>
 }
 
 export interface HealthTarget {
@@ -23,6 +31,9 @@ export interface ConfigFacts {
      */
     readonly healthz: HealthTarget | undefined
     readonly runtimeEndpoint: string | undefined
+    /** kubelet's TLS port. Absent: upstream's default. */
+    readonly serving?: HealthTarget
+    readonly staticPodPath?: string | undefined
   }>
 }
 

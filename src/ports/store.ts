@@ -4,6 +4,7 @@
  */
 import type { CheckpointFile, CheckpointInfo, ConfigMapData, ConfigSource, ContentHash } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
+import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { HealthRecord } from '../decision/health.ts'
 import type { RecordName, RecordState, Requests, RestartRecord, SpreadRecord, Transition } from '../decision/records.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
@@ -75,6 +76,8 @@ export interface RuntimeRecords {
   writeRestarts(records: readonly RestartRecord[]): void
   spread(): SpreadRecord | undefined
   writeSpread(record: SpreadRecord): void
+  evidence(): EvidenceRecord | undefined
+  writeEvidence(record: EvidenceRecord): void
 }
 
 /** `requests/`: requests of the command line to the running agent, or to its next start. */

@@ -5,8 +5,8 @@
  */
 
 import type { RuntimePods } from '../decision/runtime-pods.ts'
-import type { CgroupDriver, ContainerRuntime, RuntimeAnswer, RuntimeStatus } from '../ports/container-runtime.ts'
-import { errorMessage } from '../values/errors.ts'
+import type { CgroupDriver, ContainerRuntime, RuntimeAnswer, RuntimeFault, RuntimeStatus } from '../ports/container-runtime.ts'
+import { codedError, errorCode, errorMessage } from '../values/errors.ts'
 import { decodeCgroupDriver, decodePods, decodeStatus } from './cri-messages.ts'
 import { type GrpcAnswer, UNIMPLEMENTED } from './grpc-message.ts'
 
@@ -64,7 +64,7 @@ export class CriRuntime implements ContainerRuntime {
       this.#known = { socket, version: session.version }
       return { ok: true, value }
     } catch (error) {
-      return { ok: false, detail: `${session.lastMethod} of ${socket}: ${errorMessage(error)}` }
+      return { ok: false, why: faultOf(error), detail: `${session.lastMethod} of ${socket}: ${errorMessage(error)}` }
     } finally {
       channel.close()
     }
@@ -109,6 +109,21 @@ function isUnimplemented(answer: GrpcAnswer): boolean {
 }
 
 function messageOf(answer: GrpcAnswer): Buffer {
-  if (answer.kind !== 'ok') throw new Error(answer.detail)
-  return answer.message
+  if (answer.kind === 'ok') return answer.message
+  if (answer.kind === 'denied') throw codedError(DENIED, answer.detail)
+  throw isUnimplemented(answer) ? codedError(NOT_CRI, answer.detail) : new Error(answer.detail)
+}
+
+const DENIED = 'EACCES'
+const NOT_CRI = 'UNIMPLEMENTED'
+
+function faultOf(error: unknown): RuntimeFault {
+  switch (errorCode(error)) {
+    case DENIED:
+      return 'not-allowed'
+    case NOT_CRI:
+      return 'not-cri'
+    default:
+      return 'down'
+  }
 }

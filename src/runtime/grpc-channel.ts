@@ -23,11 +23,14 @@ export interface ChannelLimits {
 /** `maxMsgSize`, pkg/kubelet/cri/remote/utils.go: kubelet itself takes no larger answer. */
 export const LIMITS: ChannelLimits = { timeoutMs: 10_000, maxAnswerBytes: 16 << 20 }
 
+const CLOSED = failure('the connection is closed')
+const CLOSED_BY_RUNTIME = failure('the runtime closed the connection')
+
 export class GrpcChannel {
   readonly #limits: ChannelLimits
   readonly #session: ClientHttp2Session
   /** Why the connection is of no use any more. */
-  #broken: string | undefined
+  #broken: Failure | undefined
 
   constructor(socket: string, limits: ChannelLimits = LIMITS) {
     this.#limits = limits
@@ -38,10 +41,10 @@ export class GrpcChannel {
     })
     // Without a listener, a connection that fails would end the process.
     this.#session.on('error', (error) => {
-      this.#broken ??= describe(error)
+      this.#broken ??= failureOf(error)
     })
     this.#session.on('goaway', () => {
-      this.#broken ??= 'the runtime closed the connection'
+      this.#broken ??= CLOSED_BY_RUNTIME
     })
   }
 
@@ -55,32 +58,31 @@ export class GrpcChannel {
         stream?.destroy()
         resolve(answer)
       }
-      const fail = (detail: string) => end({ kind: 'failed', detail })
-      const timer = setTimeout(() => fail(`no answer within ${timeoutMs / 1000} s`), timeoutMs)
-      if (this.#broken !== undefined || this.#session.destroyed) return fail(this.#broken ?? 'the connection is closed')
+      const timer = setTimeout(() => end(failure(`no answer within ${timeoutMs / 1000} s`)), timeoutMs)
+      if (this.#broken !== undefined || this.#session.destroyed) return end(this.#broken ?? CLOSED)
       try {
         stream = this.#session.request(headersOf(path, timeoutMs))
       } catch (error) {
-        return fail(describe(error))
+        return end(failureOf(error))
       }
       const received = new Received(maxAnswerBytes)
       stream.on('response', (headers) => received.headers(headers))
       stream.on('trailers', (trailers) => received.headers(trailers))
       stream.on('data', (chunk: Buffer) => {
-        if (!received.chunk(chunk)) fail(`the answer is longer than ${maxAnswerBytes} bytes`)
+        if (!received.chunk(chunk)) end(failure(`the answer is longer than ${maxAnswerBytes} bytes`))
       })
       stream.on('end', () => {
         if (received.hasHeaders) end(readAnswer(received.answer()))
       })
-      stream.on('error', (error) => fail(this.#broken ?? describe(error)))
-      stream.on('close', () => fail(this.#broken ?? 'the runtime closed the connection'))
+      stream.on('error', (error) => end(this.#broken ?? failureOf(error)))
+      stream.on('close', () => end(this.#broken ?? CLOSED_BY_RUNTIME))
       stream.end(EMPTY_MESSAGE)
     })
   }
 
   /** A call that has not ended fails. */
   close(): void {
-    this.#broken ??= 'the connection is closed'
+    this.#broken ??= CLOSED
     this.#session.destroy()
   }
 }
@@ -138,20 +140,27 @@ function textOf(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header
 }
 
-function describe(error: unknown): string {
+type Failure = Exclude<GrpcAnswer, { kind: 'ok' }>
+
+function failure(detail: string): Failure {
+  return { kind: 'failed', detail }
+}
+
+function failureOf(error: unknown): Failure {
   // Of a connection that was never made: node:http2 cancels its streams with the cause.
-  if (error instanceof Error && error.cause instanceof Error) return describe(error.cause)
+  if (error instanceof Error && error.cause instanceof Error) return failureOf(error.cause)
   switch (errorCode(error)) {
     case 'ENOENT':
-      return 'the socket does not exist'
+      return failure('the socket does not exist')
     case 'ECONNREFUSED':
-      return 'connection refused'
+      return failure('connection refused')
     case 'EACCES':
-      return 'permission denied'
+    case 'EPERM':
+      return { kind: 'denied', detail: 'permission denied' }
     case 'ECONNRESET':
     case 'EPIPE':
-      return 'the runtime closed the connection'
+      return CLOSED_BY_RUNTIME
     default:
-      return errorMessage(error)
+      return failure(errorMessage(error))
   }
 }

@@ -8,6 +8,8 @@ export type GrpcAnswer =
   | { readonly kind: 'ok'; readonly message: Buffer }
   /** `code` is that of google.rpc.Code. */
   | { readonly kind: 'status'; readonly code: number; readonly detail: string }
+  /** The process may not connect to the socket. */
+  | { readonly kind: 'denied'; readonly detail: string }
   /** No answer that gRPC knows. */
   | { readonly kind: 'failed'; readonly detail: string }
 

@@ -127,7 +127,11 @@ function readFileValues(file: ConfigFile, flags: Flags, env: Environment, proble
     const property = settable.find((name) => fileKey(name) === key)
     if (property === undefined) problems.push(`${where}: unknown key${nearestOf(key, settable.map(fileKey))}`)
     else if (isScalar(value)) values.set(property, { text: String(value), origin: 'file', where })
-    else if (SETTINGS[property].kind.list === true && Array.isArray(value)) {
+    else if (SETTINGS[property].kind.map === true && isObject(value)) {
+      const items = Object.entries(value).map(([name, item]) => `${name}=${isScalar(item) ? item : ''}`)
+      if (Object.keys(value).some((name) => /[,=]/.test(name))) problems.push(`${where}: must be a mapping with keys without commas and =`)
+      else values.set(property, { text: items.join(','), origin: 'file', where })
+    } else if (SETTINGS[property].kind.list === true && Array.isArray(value)) {
       if (value.every((item) => isScalar(item) && !String(item).includes(',')))
         values.set(property, { text: value.join(','), origin: 'file', where })
       else problems.push(`${where}: must be a list of single values without commas`)

@@ -25,6 +25,8 @@ export interface Kind<T> {
   readonly optional?: true
   /** In the config file, a YAML list may replace text with commas. */
   readonly list?: true
+  /** In the config file, a mapping may replace `key=value` text with commas. */
+  readonly map?: true
   parse(text: string): Parsed<T>
   /** Text that `parse` turns into the same value again. */
   show(value: T): string

@@ -3,12 +3,12 @@
  * often kubelet may be restarted. Pure.
  */
 
-import type { Policy } from '../decision/policy.ts'
+import { type Policy, WHEN_REFUSED } from '../decision/policy.ts'
 import { HOUR_US, MINUTE_US, SECOND_US } from '../values/durations.ts'
 import { RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
-import { countKind, durationKind } from './setting-kinds.ts'
+import { choiceKind, countKind, durationKind } from './setting-kinds.ts'
 
-export type TrialSettings = Omit<Policy, 'keepCheckpoints'>
+export type TrialSettings = Omit<Policy, 'keepCheckpoints' | 'evidence'>
 
 const GROUP = 'Trial and rollback'
 
@@ -60,5 +60,13 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
     initial: 6,
     ...RUN_ONLY_LIVE,
     help: 'maximum number of restarts of a running kubelet per hour; falling back is exempt',
+  },
+  whenRefused: {
+    name: 'when-refused',
+    group: GROUP,
+    kind: choiceKind(...WHEN_REFUSED),
+    initial: 'stay',
+    ...RUN_ONLY_LIVE,
+    help: "what follows when preflight refuses the assigned config: stay keeps what runs, and its trial goes on; last-known-good falls back at once, as kubelet's own dynamic configuration did",
   },
 }

@@ -1,4 +1,5 @@
 /** The records of /run in memory: what ends with a simulated boot. */
+import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { HealthRecord } from '../../src/decision/health.ts'
 import type { RestartRecord, SpreadRecord } from '../../src/decision/records.ts'
 import type { RuntimeRecords } from '../../src/ports/store.ts'
@@ -6,6 +7,7 @@ import type { RuntimeRecords } from '../../src/ports/store.ts'
 export function createRuntime(): RuntimeRecords {
   let health: HealthRecord | undefined
   let restarts: readonly RestartRecord[] = []
+  let evidence: EvidenceRecord | undefined
   let spread: SpreadRecord | undefined
   return {
     health: () => health,
@@ -19,6 +21,10 @@ export function createRuntime(): RuntimeRecords {
     spread: () => spread,
     writeSpread: (record) => {
       spread = record
+    },
+    evidence: () => evidence,
+    writeEvidence: (record) => {
+      evidence = record
     },
   }
 }

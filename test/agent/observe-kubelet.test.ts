@@ -47,7 +47,6 @@ function nodeWith(unit: UnitState) {
         if (port === 13) throw new Error('a bug')
         return { ok: true, detail: `port ${port}` }
       },
-      socketAccepts: async () => true,
     },
     configFacts: { of: async () => ({ healthz: undefined, runtimeEndpoint: undefined }) },
     checkpoints: { path: () => '/nowhere' },

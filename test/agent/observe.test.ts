@@ -22,6 +22,12 @@ interface Scene {
   readonly desired?: Snapshot['desired']
   readonly healthz?: boolean
   readonly portInFile?: number | undefined
+  /** That every config names. Default: each another. */
+  readonly endpoint?: string | undefined
+  /** The socket of the runtime that this node seems to have. */
+  readonly default?: string
+  /** Sockets whose runtimes answer. */
+  readonly up?: readonly string[]
 }
 
 /** The agent's observation over one still scene, and what they looked at. */
@@ -65,6 +71,8 @@ function open(scene: Scene) {
       restarts: () => [],
       writeRestarts: () => {},
       spread: () => undefined,
+      evidence: () => undefined,
+      writeEvidence: () => {},
       writeSpread: () => {},
     },
     requests: { read: () => ({ hold: 'none', rollback: undefined, retry: false }) },
@@ -73,7 +81,8 @@ function open(scene: Scene) {
     configFacts: {
       of: async (path) => {
         const port = 'portInFile' in scene ? scene.portInFile : 10248
-        return { healthz: port === undefined ? undefined : { host: '127.0.0.1', port }, runtimeEndpoint: `unix://${path}.sock` }
+        const runtimeEndpoint = 'endpoint' in scene ? scene.endpoint : `unix://${path}.sock`
+        return { healthz: port === undefined ? undefined : { host: '127.0.0.1', port }, runtimeEndpoint }
       },
     },
     probe: {
@@ -81,13 +90,15 @@ function open(scene: Scene) {
         looked.push(`${host}:${port}`)
         return { ok: scene.healthz ?? true, detail: '' }
       },
-      socketAccepts: async (path) => {
-        looked.push(path)
-        return false
+    },
+    runtimeProbe: {
+      isUp: async (socket) => {
+        looked.push(socket)
+        return scene.up?.includes(socket) === true
       },
     },
     contentOf: (data, key) => `content of ${key} in ${Object.keys(data)}`,
-    defaultRuntimeSocket: () => undefined,
+    defaultRuntimeSocket: () => scene.default,
     accepted: new Map(),
     preflight: undefined,
     drain: { isDrained: () => undefined },
@@ -179,14 +190,36 @@ t.test('health', async (t) => {
   t.same(await looksAt({ unit: running(CHECKPOINT_A, { healthzFlags: { port: 0 } }) }), [], 'also to say that there is none')
   t.same(
     await looksAt({ healthz: false }),
-    ['127.0.0.1:10248', `${LOCAL_PATH}.sock`],
-    'the socket that the fallback knows, not the candidate',
+    ['127.0.0.1:10248', `${LOCAL_PATH}.sock`, '/c/uid-a/1/kubelet.sock'],
+    'the runtime that the fallback names, and that of the candidate',
   )
-  t.same(await looksAt({ healthz: false, lastKnownGood: B }), ['127.0.0.1:10248', '/c/uid-b/1/kubelet.sock'])
+  t.same(await looksAt({ healthz: false, lastKnownGood: B }), ['127.0.0.1:10248', '/c/uid-b/1/kubelet.sock', '/c/uid-a/1/kubelet.sock'])
+  t.same(await looksAt({ healthz: false, lastKnownGood: A }), ['127.0.0.1:10248', '/c/uid-a/1/kubelet.sock'], 'once, if they are the same')
   const flag = running({ kind: 'none' }, { runtimeEndpoint: 'unix:///run/crio.sock' })
   t.same(await looksAt({ unit: flag }), ['/run/crio.sock'], 'or the one that a flag gives')
   t.same(await looksAt({ unit: running({ kind: 'none' }, { runtimeEndpoint: 'tcp://10.0.0.1:1' }) }), [], 'or none that could be asked')
   t.same(await looksAt({ activation: LOCAL_ACTIVE }), ['127.0.0.1:10248', `${LOCAL_PATH}.sock`], 'and before a restart')
+  const dockershim = running({ kind: 'none' }, { runtimeEndpoint: 'unix:///var/run/dockershim.sock' })
+  t.same(await looksAt({ unit: dockershim }), [], "kubelet's own socket tells nothing of the runtime")
+})
+
+t.test('the container runtimes of fallback and candidate', async (t) => {
+  const see = async (scene: Scene) => {
+    const { runtimeUp, changesRuntime, targetRuntimeUp } = await open(scene).look()
+    return [runtimeUp, changesRuntime, targetRuntimeUp]
+  }
+  const ill: Scene = { healthz: false }
+  t.same(await see({}), [undefined, undefined, undefined], 'they are not asked while kubelet is well')
+  t.same(await see({ ...ill, up: ['/c/uid-a/1/kubelet.sock'] }), [false, true, true], 'a move to another runtime')
+  t.same(await see({ ...ill, up: [`${LOCAL_PATH}.sock`] }), [true, true, false], 'to one that is dead')
+  t.same(await see({ ...ill, endpoint: 'unix:///run/c.sock', up: ['/run/c.sock'] }), [true, false, undefined], 'no move')
+  const flagged = running(CHECKPOINT_A, { runtimeEndpoint: '/var/run/c.sock' })
+  t.same(await see({ ...ill, unit: flagged, up: ['/run/c.sock'] }), [true, false, undefined], 'a flag wins over both')
+  t.same(await see({ ...ill, unit: flagged, activation: { kind: 'unknown', detail: '' } }), [false, undefined, undefined])
+  const replaced = running(CHECKPOINT_A, { wiring: fileWiring(LOCAL_PATH) })
+  t.same(await see({ ...ill, unit: replaced, default: '/run/d.sock', up: ['/run/d.sock'] }), [true, undefined, undefined], 'not known')
+  t.same(await see({ ...ill, endpoint: undefined }), [undefined, undefined, undefined], 'none is known')
+  t.same(await see({ ...ill, endpoint: undefined, default: '/run/d.sock' }), [false, false, undefined])
 })
 
 t.test('each look is folded into the record', async (t) => {

@@ -195,8 +195,8 @@ export class SmallWorld {
       configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
       probe: {
         healthz: async () => ({ ok: this.unit.healthy, detail: this.unit.healthy ? 'ok' : 'connection refused' }),
-        socketAccepts: async () => this.runtimeUp,
       },
+      runtimeProbe: { isUp: async () => this.runtimeUp },
       contentOf: contentHash,
       defaultRuntimeSocket: () => undefined,
       accepted: this.#accepted,

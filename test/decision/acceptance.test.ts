@@ -11,6 +11,7 @@ import {
   judged,
   keyOf,
   LOCAL_EVERYWHERE,
+  POLICY,
   READY_FOR_B,
   runs,
   runsNothing,
@@ -58,5 +59,7 @@ t.test('preflight refused it', async (t) => {
   const refused = { ...READY_FOR_B, ...judged(verdict(B, 'refused')) }
   t.match(decide(refused), { kind: 'wait', phase: 'fallen-back' }, 'no restart where last-known-good runs')
   const running = { ...refused, ...startsWith(C), ...runs(C), health: health(C) }
-  t.match(decide(running), { kind: 'activate', target: A, fallback: undefined }, 'back to it where something else does')
+  t.match(decide(running), { kind: 'prove', key: keyOf(C) }, 'nor where something else does: its trial goes on')
+  const policy = { ...POLICY, whenRefused: 'last-known-good' } as const
+  t.match(decide({ ...running, policy }), { kind: 'activate', target: A, fallback: undefined }, "back to it in kubelet's old way")
 })

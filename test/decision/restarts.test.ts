@@ -29,7 +29,15 @@ import {
 } from './snapshots.ts'
 
 /** B is what kubelet is to run; it was activated just now. */
-const TARGET: Target = { source: B, content: contentOf(B), key: keyOf(B), verdict: undefined, fallback: false, atFault: false }
+const TARGET: Target = {
+  source: B,
+  content: contentOf(B),
+  key: keyOf(B),
+  verdict: undefined,
+  fallback: false,
+  goesOn: false,
+  atFault: false,
+}
 const JUST_NOW = { started: false, subjectSinceUs: NOW_US, healthySinceUs: undefined }
 
 function decide(facts: Partial<Snapshot>, target: Target = TARGET) {
@@ -89,7 +97,15 @@ t.test('the last process ran this already, and systemd starts it again by itself
 })
 
 t.test('local is the administrator’s, but the way there is the agent’s', async (t) => {
-  const local: Target = { source: 'local', content: 'local', key: keyOf('local'), verdict: undefined, fallback: false, atFault: false }
+  const local: Target = {
+    source: 'local',
+    content: 'local',
+    key: keyOf('local'),
+    verdict: undefined,
+    fallback: false,
+    goesOn: false,
+    atFault: false,
+  }
   const given = (everHealthy: boolean, restarts: Snapshot['restarts']) => {
     const sick = health('local', { everHealthy, healthySinceUs: undefined, subjectSinceUs: NOW_US - 2 * MINUTE_US })
     return decide({ ...assignedTo('local'), ...startsWith('local'), ...runsNothing('failed'), health: sick, restarts }, local)

@@ -5,6 +5,7 @@
 
 import type { ConfigMapData, ConfigMapSource, ConfigSource, ContentHash, HeldSource } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
+import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import type { HealthRecord } from '../../src/decision/health.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import type { Policy } from '../../src/decision/policy.ts'
@@ -33,7 +34,9 @@ export const POLICY: Policy = {
   crashLimit: 3,
   spreadUs: 2 * MINUTE_US,
   restartsPerHour: 6,
+  whenRefused: 'stay',
   keepCheckpoints: 10,
+  evidence: ALL_REQUIRED,
 }
 
 export const READY = envWiring('/var/lib/kubelet-cfg-agent/kubelet.env', '--config=/var/lib/kubelet/config.yaml')
@@ -228,6 +231,8 @@ export function snapshot(facts: Piece = {}): Snapshot {
     troubles: [],
     ...runs(A),
     health: health(A),
+    healthz: { ok: true, detail: 'ok' },
+    evidence: undefined,
     ...facts,
   }
 }

@@ -14,6 +14,7 @@ import {
   judged,
   keyOf,
   lost,
+  runs,
   snapshot,
   startsWith,
   UPGRADED_KUBELET,
@@ -77,7 +78,11 @@ t.test('but never on what was proved bad', async (t) => {
   t.match(target({ ...STAIRS, ...facts }), { source: C, atFault: true })
   const localIsBetter = { lastKnownGood: hold('local'), previous: hold(C) } as const
   const refused = judged(verdict(B, 'refused'), verdict(C, 'refused'), verdict('local', 'confirmed'))
-  t.match(target({ ...STAIRS, ...localIsBetter, ...refused }), { source: 'local', atFault: true }, 'nor on what preflight refused')
+  t.match(
+    target({ ...STAIRS, ...localIsBetter, ...refused, ...startsWith(B), ...runs(B) }),
+    { source: 'local', atFault: true },
+    'nor on what preflight refused',
+  )
   const worse = judged(...[B, A, C, 'local' as const].map((source) => verdict(source, 'confirmed')))
   t.match(target({ ...STAIRS, ...worse }), { source: 'local', atFault: true })
 })

@@ -1,6 +1,5 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net'
-import { join } from 'node:path'
 import t from 'tap'
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
@@ -38,16 +37,6 @@ t.test('healthz: all outcomes', async (t) => {
   t.match(await probe.healthz(await listen(nonsense)), { ok: false })
   for (const server of [silent, trickling]) server.closeAllConnections()
   for (const server of [silent, trickling, nonsense]) server.close()
-})
-
-t.test('socketAccepts', async (t) => {
-  const probe = new NetworkHealthProbe(3600_000)
-  const path = join(t.testdir(), 's')
-  t.equal(await probe.socketAccepts(path), false)
-  const server = createSocketServer((socket) => socket.on('error', () => {}))
-  await new Promise<void>((resolve) => server.listen(path, resolve))
-  t.equal(await probe.socketAccepts(path), true)
-  server.close()
 })
 
 t.test('the health endpoint of a config', async (t) => {

@@ -11,7 +11,7 @@ import { addEditScenarios } from './edits.ts'
 import { addHostileScenarios } from './hostile.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
 import { addKubeletTroubleScenarios } from './kubelet-trouble.ts'
-import { ensureNewApiserver, whyNoNewApiserver } from './lab/build-new-apiserver.ts'
+import { ensureModernKubernetes, whyNoModernKubernetes } from './lab/build-modern-kubernetes.ts'
 import { startControlPlane } from './lab/control-plane.ts'
 import { runLanes } from './lab/lanes.ts'
 import { runScenarios } from './lab/runner.ts'
@@ -27,10 +27,10 @@ import { addOperatorScenarios } from './rights/operator.ts'
 import { addServiceAccountScenarios } from './rights/serviceaccount.ts'
 import { addTransitionScenarios } from './transitions.ts'
 
-const missing = await whyNoNewApiserver()
+const missing = await whyNoModernKubernetes()
 if (process.argv.length === 2) {
   // Before the lanes: a build beside them would slow what they time.
-  if (missing === undefined) await ensureNewApiserver()
+  if (missing === undefined) await ensureModernKubernetes()
   await runLanes(import.meta.filename, [
     { name: 'node', words: ['node:', '!interrupted:|modern:'] },
     { name: 'node-2', words: ['node:', 'interrupted:|modern:'] },

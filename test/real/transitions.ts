@@ -1,6 +1,7 @@
 /**
  * The transition table of Dynamic Kubelet Configuration, row by row: what a user sees in `status.config` is what kubelet 1.20 showed, word
  * for word, and where this agent differs on purpose (it judges before a restart, and restarts for a change of content alone) the row says so.
+ * The rows run with `whenRefused: last-known-good`, which is what kubelet did. One scenario shows the default, `stay`.
  */
 import { strict as assert } from 'node:assert'
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -24,7 +25,7 @@ export function addTransitionScenarios(plane: ControlPlane, program: string): vo
   /** Each row has a machine of its own, at first on its local config with a running agent. */
   const row = (name: string, trialDuration: string, play: Play): void => {
     count += 1
-    const options = { name: `row-${count}`, settings: { trialDuration } }
+    const options = { name: `row-${count}`, settings: { trialDuration, whenRefused: 'last-known-good' } }
     scenario(`transition: ${name}`, (step) =>
       withMachine(plane, program, options, async (machine, admin) => {
         await step('the agent says that the node is on its local config', async () => {
@@ -146,6 +147,8 @@ export function addTransitionScenarios(plane: ControlPlane, program: string): vo
     })
   })
 
+  addStayingScenario(plane, program)
+
   row('an unknown field in the config', SHORT, async (step, machine, admin) => {
     const odd = await step('assign', () => assignNew(admin, 'odd', machine.config('noSuchField: 1', 'maxPods: 52')))
     await step('it is accepted', () => admin.untilStatus({ assigned: odd, active: odd, lastKnownGood: odd }))
@@ -240,4 +243,25 @@ export function addTransitionScenarios(plane: ControlPlane, program: string): vo
       await admin.untilStatus({ assigned: next, active: next, lastKnownGood: next })
     })
   })
+}
+
+/** The row "on trial, a bad one sends the node back to local", as it is by default. */
+function addStayingScenario(plane: ControlPlane, program: string): void {
+  scenario('transition: by default, what is on trial stays where a bad one is refused, and is promoted', (step) =>
+    withMachine(plane, program, { name: 'row-stay', settings: { trialDuration: '20s' } }, async (machine, admin) => {
+      machine.agent.start()
+      await admin.untilStatus({})
+      const good = await step('assign a good one', () => assignGood(machine, admin))
+      const bad = await step('assign a bad one before it is promoted', () => assignNew(admin, 'bad', '{0xdeadbeef}'))
+      await step('the good one stays active', () => admin.untilStatus({ assigned: bad, active: good, error: LOAD_ERROR }))
+      await step('it is promoted at the end of its trial', () =>
+        admin.untilStatus({ assigned: bad, active: good, lastKnownGood: good, error: LOAD_ERROR }),
+      )
+      await step('an empty ConfigMap changes nothing either', async () => {
+        const empty = await assignNew(admin, 'empty', '')
+        await admin.untilStatus({ assigned: empty, active: good, lastKnownGood: good, error: LOAD_ERROR })
+      })
+      await step('nothing was restarted', () => assert.equal(machine.restarts(), 1))
+    }),
+  )
 }

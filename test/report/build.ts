@@ -3,6 +3,7 @@
 import type { ConfigMapSource, HeldSource } from '../../src/decision/config-source.ts'
 import { LOCAL } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
+import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import type { Transition } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
@@ -61,7 +62,9 @@ export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
       crashLimit: 3,
       spreadUs: 120e6,
       restartsPerHour: 6,
+      whenRefused: 'stay',
       keepCheckpoints: 10,
+      evidence: ALL_REQUIRED,
     },
     desired: { kind: 'local' },
     desiredContent: undefined,
@@ -83,6 +86,8 @@ export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
     nextStart: { kind: 'known', held: LOCAL },
     running: runningContent('local'),
     health: undefined,
+    healthz: { ok: true, detail: 'ok' },
+    evidence: undefined,
     runtimeUp: undefined,
     restarts: [],
     spread: undefined,

@@ -85,7 +85,7 @@ t.test('the cgroup driver', async (t) => {
 t.test('a runtime that is not there, or not a runtime', async (t) => {
   const runtime = open()
   const socket = socketPath(t)
-  t.same(await runtime.probe(socket), { ok: false, detail: `Status of ${socket}: the socket does not exist` })
+  t.same(await runtime.probe(socket), { ok: false, why: 'down', detail: `Status of ${socket}: the socket does not exist` })
 
   for (const [what, onSocket] of Object.entries({
     nonsense: (socket: Socket) => socket.end('SSH-2.0-no\r\n'),
@@ -103,7 +103,7 @@ t.test('a runtime that accepts connections and never answers is down, for each o
   const impatient = open({ timeoutMs: 300 })
   const path = socketPath(t)
   const server = await listenWith(path, () => {})
-  t.same(await impatient.probe(path), { ok: false, detail: `Status of ${path}: no answer within 0.3 s` })
+  t.same(await impatient.probe(path), { ok: false, why: 'down', detail: `Status of ${path}: no answer within 0.3 s` })
   await server.stop()
 
   const ways: Record<string, Behaviour> = {
@@ -169,6 +169,13 @@ t.test('an answer without end is given up at its limit', async (t) => {
   t.match(await open().probe(fake.socket), { ok: false, detail: /longer than 16777216 bytes/ })
   await until(() => fake.sessions.size === 0, 'the connection is given up')
   t.ok(sent < 64 << 20, 'and nothing more is read')
+})
+
+t.test('what says nothing of the runtime is told apart', async (t) => {
+  const fake = await fakeRuntime(t, (stream) => answerStatus(stream, 12, 'unknown service'))
+  t.match(await open().probe(fake.socket), { ok: false, why: 'not-cri', detail: /gRPC status 12: unknown service/ }, "Docker's containerd")
+  const denied = new CriRuntime(() => ({ call: async () => ({ kind: 'denied', detail: 'permission denied' }), close: () => {} }))
+  t.match(await denied.probe('/s'), { ok: false, why: 'not-allowed', detail: 'Status of /s: permission denied' })
 })
 
 async function listenWith(path: string, onSocket: (socket: Socket) => void) {

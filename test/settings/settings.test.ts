@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
+import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import { fileKey, flagName, showInitial, variableName } from '../../src/settings/setting-names.ts'
 import { SETTING_NAMES, SETTINGS, toPolicy } from '../../src/settings/settings.ts'
 import { defaults } from './settled-settings.ts'
@@ -55,6 +56,8 @@ t.test('the default policy', async (t) => {
     crashLimit: 3,
     spreadUs: 120e6,
     restartsPerHour: 6,
+    whenRefused: 'stay',
     keepCheckpoints: 10,
+    evidence: ALL_REQUIRED,
   })
 })

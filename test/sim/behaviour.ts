@@ -14,9 +14,16 @@ export type Behaviour =
   /** kubelet answers on another port, or on none. */
   | 'moves-healthz'
   | 'without-healthz'
+  /** Names another container runtime, which is up, or which does not exist. */
+  | 'moves-runtime'
+  | 'moves-to-dead-runtime'
+  /** Takes the container runtime down, as long as kubelet runs with it. */
+  | 'kills-runtime'
   | 'crash-at-start'
   | 'crash-later'
   | 'never-healthy'
+  /** Exits more seldom than a trial takes. */
+  | 'slow-crash-loop'
   /** A unit of `Type=notify` stays in `activating`. */
   | 'never-ready'
   | 'loses-health'
@@ -72,7 +79,7 @@ export function isRefused(text: string): boolean {
   return ['syntax-error', 'invalid'].includes(behaviourOf(text))
 }
 
-const GOOD: readonly Behaviour[] = ['good', 'slow-start', 'needs-drain', 'moves-healthz', 'without-healthz']
+const GOOD: readonly Behaviour[] = ['good', 'slow-start', 'needs-drain', 'moves-healthz', 'without-healthz', 'moves-runtime']
 
 /** On a node that is well, kubelet becomes healthy with this config and stays so. */
 export function isGood(text: string, version: number): boolean {
@@ -104,7 +111,13 @@ export function fateOf(text: string, startedAtUs: number, version: number): Fate
     case 'good':
     case 'needs-drain':
     case 'moves-healthz':
+    case 'moves-runtime':
+    case 'moves-to-dead-runtime':
       return lives(4)
+    case 'kills-runtime':
+      return lives(4, { exitsAfter: 20 })
+    case 'slow-crash-loop':
+      return lives(4, { exitsAfter: 130 })
     // Nobody can see that it takes a while.
     case 'without-healthz':
       return lives(0)

@@ -124,7 +124,7 @@ class Run {
       if (this.#agent === undefined) {
         this.#agent = startAgent(world, { decided: (snapshot, step) => this.#invariants.decided(snapshot, step) }, this.#log)
         world.woken = true
-        world.overlayFromUs = world.nowUs + OVERLAY_READ_US
+        world.assignment.overlayFromUs = world.nowUs + OVERLAY_READ_US
       }
       if (!world.woken && world.nowUs < this.#wakeAtUs) return
       this.#restful = false
@@ -135,6 +135,7 @@ class Run {
         const step = await this.#agent.pass()
         world.faults.agentActs = false
         if (world.agentDead) return
+        world.seenInvocation = world.unit.invocationId
         this.#invariants.passed(step)
         this.#invariants.check()
         if (step.kind === 'wait') {

@@ -86,6 +86,8 @@ const BEHAVIOURS: readonly [Behaviour, ...Behaviour[]] = [
   'needs-drain',
   'moves-healthz',
   'without-healthz',
+  'moves-runtime',
+  'moves-to-dead-runtime',
   'loses-health',
   'fails-after-promotion',
   'good-until-upgrade',
@@ -135,7 +137,6 @@ function makeFault(random: Random): WorldEvent {
     { kind: 'preflight-fails', seconds },
     { kind: 'drain', seconds },
     { kind: 'edit-local' },
-    { kind: 'upgrade-kubelet', restarts: false },
   ])
 }
 

@@ -11,6 +11,7 @@ import { LastingFaults } from '../../src/checkpoint/lasting-faults.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { FileRequests } from '../../src/checkpoint/requests.ts'
+import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import type { Policy } from '../../src/decision/policy.ts'
 import type { TrialKey } from '../../src/decision/trial-key.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
@@ -22,6 +23,7 @@ import { FileHistory } from '../../src/report/history.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
 import { behaviourOf, HEALTHZ_PORT, healthzPortOf } from './behaviour.ts'
+import { CONTAINERD, runtimeEndpointOf } from './sim-runtime.ts'
 import { DIRECTORY, ENV_FILE, RUNTIME_DIRECTORY, type SimWorld } from './sim-world.ts'
 
 /**
@@ -35,7 +37,9 @@ export const POLICY: Policy = {
   crashLimit: 3,
   spreadUs: 30e6,
   restartsPerHour: 6,
+  whenRefused: 'stay',
   keepCheckpoints: 3,
+  evidence: ALL_REQUIRED,
 }
 
 /**
@@ -91,7 +95,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
     requests: new FileRequests(files, layout, log),
     unit: world.unit,
     activation,
-    defaultRuntimeSocket: () => undefined,
+    defaultRuntimeSocket: () => CONTAINERD,
     accepted,
   }
   return new Loop({
@@ -99,9 +103,10 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       ...shared,
       nodeName: 'node-1',
       policy: () => POLICY,
-      assignment: world,
+      assignment: world.assignment,
       configFacts: { of: async (path) => factsOf(files.read(path)?.toString()) },
       probe: world.unit,
+      runtimeProbe: world.unit,
       contentOf: contentHash,
       preflight,
       drain: { isDrained: () => world.drained },
@@ -121,5 +126,8 @@ export function activationOn(world: SimWorld, files: DurableFiles): Activation {
 
 function factsOf(text: string | undefined) {
   const port = text === undefined ? HEALTHZ_PORT : healthzPortOf(text)
-  return { healthz: port === 0 ? undefined : { host: '127.0.0.1', port }, runtimeEndpoint: undefined }
+  return {
+    healthz: port === 0 ? undefined : { host: '127.0.0.1', port },
+    runtimeEndpoint: text === undefined ? undefined : runtimeEndpointOf(text),
+  }
 }

@@ -58,7 +58,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       world.after(LONGEST_FAULT_SECONDS, () => faults.repairReads())
       return
     case 'runtime-down':
-      unit.runtimeDown(event.seconds)
+      unit.runtime.goDown(event.seconds)
       return
     case 'node-fault':
       unit.nodeFault(event.seconds)
@@ -154,8 +154,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       })
       return
     case 'edit-local':
-      world.editLocal()
-      world.woken = true
+      editLocal(world)
       return
     case 'spoil-overlay':
       overlay.spoil()
@@ -166,6 +165,17 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       })
       return
   }
+}
+
+/**
+ * A config file that is the same for local and for checkpoints does not tell what kubelet was started
+ * with: the agent has to have seen kubelet before it changes. What runs is unknown otherwise.
+ */
+function editLocal(world: SimWorld): void {
+  const isSeen = world.kind.activation === 'env' || world.seenInvocation === world.unit.invocationId
+  if (isSeen) world.editLocal()
+  else world.after(20, () => editLocal(world))
+  world.woken = true
 }
 
 function hold(world: SimWorld, request: 'paused' | 'local', seconds: number): void {

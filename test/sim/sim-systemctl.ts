@@ -20,6 +20,10 @@ export class SimSystemctl {
     return this.#nowUs() < this.#untilUs ? this.#fault : undefined
   }
 
+  get refuses(): boolean {
+    return this.fault === 'down' || this.fault === 'refuses'
+  }
+
   fail(fault: SystemctlFault, seconds: number): void {
     this.#fault = fault
     this.#untilUs = this.#nowUs() + seconds * 1e6

@@ -4,12 +4,15 @@
  * the config that kubelet.env names, or with the config file that the agent replaces.
  */
 import type { Layout } from '../../src/checkpoint/layout.ts'
+
 import type { KubeletProcess, ReadyWiring, UnitActivity, UnitState } from '../../src/decision/unit-state.ts'
-import type { HealthProbe, HealthTarget } from '../../src/ports/probes.ts'
+import type { HealthProbe, HealthTarget, RuntimeProbe } from '../../src/ports/probes.ts'
+
 import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
 import { describeProcess } from '../../src/systemd/kubelet-process.ts'
 import { diesAfter, type Fate, fateOf, healthzPortOf, isLocalText, NEVER, type SimProcess } from './behaviour.ts'
 import type { NodeKind } from './node-kind.ts'
+import { CONTAINERD, runtimeEndpointOf, SimRuntime } from './sim-runtime.ts'
 import { SimSystemctl } from './sim-systemctl.ts'
 
 const RESTART_SEC_US = 10e6
@@ -30,9 +33,9 @@ export interface SimUnitWorld {
   onRestart(): void
   onCommand(): void
 }
-
-export class SimUnit implements Unit, HealthProbe {
+export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
   readonly systemctl: SimSystemctl
+  readonly runtime: SimRuntime
   readonly #world: SimUnitWorld
   #state: 'running' | 'auto-restart' | 'stopped' | 'failed' = 'stopped'
   #process: SimProcess | undefined
@@ -48,13 +51,13 @@ export class SimUnit implements Unit, HealthProbe {
   #nRestarts = 0
   /** Of the kubelet on disk. */
   #version = 1
-  #runtimeDownUntilUs = 0
   #faultUntilUs = 0
   lastStartedAtUs = 0
 
   constructor(world: SimUnitWorld) {
     this.#world = world
     this.systemctl = new SimSystemctl(() => world.nowUs())
+    this.runtime = new SimRuntime(() => world.nowUs())
     this.#start()
   }
 
@@ -71,13 +74,17 @@ export class SimUnit implements Unit, HealthProbe {
     return this.#process?.readyAtUs ?? NEVER
   }
 
+  get invocationId(): string {
+    return `invocation-${this.#invocations}`
+  }
+
   get wiring(): ReadyWiring {
     return this.#world.wiring
   }
 
   isNodeWell(): boolean {
     const now = this.#world.nowUs()
-    return now >= this.#runtimeDownUntilUs && now >= this.#faultUntilUs
+    return !this.runtime.isFaulty && now >= this.#faultUntilUs
   }
 
   isHealthy(): boolean {
@@ -97,13 +104,13 @@ export class SimUnit implements Unit, HealthProbe {
       kind: 'known',
       activity: this.activity,
       summary: this.activity,
-      invocationId: `invocation-${this.#invocations}`,
+      invocationId: this.invocationId,
       nRestarts: this.#nRestarts,
       startedAtUs: this.lastStartedAtUs,
       kubeletIdentity: `kubelet-${this.#version}`,
       process: this.#describeProcess(),
       localConfigPath: localPath,
-      runtimeEndpoint: 'unix:///run/containerd/containerd.sock',
+      runtimeEndpoint: undefined,
       healthzFlags: {},
       command: { path: '/usr/bin/kubelet', words: [`--config=${localPath}`] },
       wiring,
@@ -111,12 +118,12 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   stillRuns(seen: UnitState): boolean {
-    return this.#process !== undefined && seen.kind === 'known' && seen.invocationId === `invocation-${this.#invocations}`
+    return this.#process !== undefined && seen.kind === 'known' && seen.invocationId === this.invocationId
   }
 
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
     const { fault } = this.systemctl
-    if (fault === 'down' || fault === 'refuses') {
+    if (this.systemctl.refuses) {
       this.#world.onCommand()
       return { ok: false, detail: 'systemctl: connection timed out' }
     }
@@ -135,8 +142,8 @@ export class SimUnit implements Unit, HealthProbe {
     return answers ? { ok: true, detail: 'ok' } : { ok: false, detail: 'connection refused' }
   }
 
-  async socketAccepts(): Promise<boolean> {
-    return this.#world.nowUs() >= this.#runtimeDownUntilUs
+  async isUp(socket: string): Promise<boolean> {
+    return this.runtime.isUp(socket)
   }
 
   nextUs(): number {
@@ -201,10 +208,6 @@ export class SimUnit implements Unit, HealthProbe {
     if (restarts && this.#state !== 'stopped') this.restartByOperator()
   }
 
-  runtimeDown(seconds: number): void {
-    this.#runtimeDownUntilUs = this.#world.nowUs() + seconds * 1e6
-  }
-
   /** The node itself is broken: kubelet exits with every config. */
   nodeFault(seconds: number): void {
     this.#faultUntilUs = this.#world.nowUs() + seconds * 1e6
@@ -212,7 +215,7 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   boot(): void {
-    this.#runtimeDownUntilUs = 0
+    this.runtime.repair()
     this.#faultUntilUs = 0
     this.#nRestarts = 0
     this.systemctl.repair()
@@ -232,7 +235,9 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   #fate(text: string | undefined, at: number): Fate {
-    return text === undefined || !this.isNodeWell() ? diesAfter(at, 1.5) : fateOf(text, at, this.#version)
+    if (text === undefined || at < this.#faultUntilUs) return diesAfter(at, 1.5)
+    this.runtime.kubeletStarted(text)
+    return this.runtime.isUp(runtimeEndpointOf(text) ?? CONTAINERD) ? fateOf(text, at, this.#version) : diesAfter(at, 1.5)
   }
 
   #describeProcess(): KubeletProcess {

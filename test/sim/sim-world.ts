@@ -6,10 +6,7 @@
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
-import type { Desired } from '../../src/decision/desired.ts'
 import type { Instant } from '../../src/decision/instant.ts'
-import { applyOverlay } from '../../src/overlay/apply-overlay.ts'
-import type { OverlayView } from '../../src/overlay/view.ts'
 import type { RuntimeRecords } from '../../src/ports/store.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
@@ -18,6 +15,7 @@ import { type Behaviour, configText, localText } from './behaviour.ts'
 import { DiskFaults } from './disk-faults.ts'
 import type { NodeKind } from './node-kind.ts'
 import { type Random, seededRandom } from './random.ts'
+import { SimAssignment } from './sim-assignment.ts'
 import { SimCluster } from './sim-cluster.ts'
 import { SimOverlay } from './sim-overlay.ts'
 import { SimUnit } from './sim-unit.ts'
@@ -26,8 +24,6 @@ export const DIRECTORY = '/var/lib/kubelet-cfg-agent'
 export const RUNTIME_DIRECTORY = '/run/kubelet-cfg-agent'
 export const ENV_FILE = `${DIRECTORY}/kubelet.env`
 export const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
-
-const PENDING: OverlayView = { kind: 'pending' }
 
 /** Thrown through the agent: its process has died. */
 export class Crash extends Error {}
@@ -53,6 +49,7 @@ export class SimWorld {
   readonly random: Random
   readonly cluster: SimCluster
   readonly overlay = new SimOverlay()
+  readonly assignment: SimAssignment
   readonly unit: SimUnit
   readonly disk: FakeDisk
   readonly faults: DiskFaults
@@ -65,8 +62,6 @@ export class SimWorld {
   #later: Later[] = []
   #serial = 0
   #localSerial = 0
-  /** Computed at every look otherwise, and it changes rarely. */
-  #known: { readonly cluster: Desired; readonly overlay: OverlayView; readonly desired: Desired } | undefined
   operations = 0
   crashAt: CrashPoint | undefined
   /** etcd was restored: a version may have come back with other content. */
@@ -75,14 +70,14 @@ export class SimWorld {
   drained = false
   /** Until then preflight cannot be carried out. */
   preflightFailsUntilUs = 0
-  /** Until then a new agent does not know its overlay. */
-  overlayFromUs = 0
   /** No agent runs before this time. */
   agentFromUs = 0
   /** The running agent was killed, or the machine went down. */
   agentDead = false
   /** What has happened so far, and what has ended. */
   happenings = 0
+  /** The process of kubelet that the agent knows. */
+  seenInvocation = ''
   /** How often the records of this boot were lost. */
   lostRuntimes = 0
   /** Something has happened that wakes the agent. */
@@ -93,6 +88,7 @@ export class SimWorld {
     this.kind = kind
     this.random = seededRandom(seed ^ 0x5eed)
     this.cluster = new SimCluster(this.random, kind.channel)
+    this.assignment = new SimAssignment(this.cluster, this.overlay, () => this.#monotonicUs)
     this.disk = new FakeDisk(() => this.#wallMs)
     this.disk.plant(LOCAL_PATH, localText(0))
     this.files = new DurableFiles(this.disk)
@@ -141,13 +137,15 @@ export class SimWorld {
   /** When the world next changes by itself. */
   nextUs(): number {
     const agent = this.agentFromUs > this.#monotonicUs ? this.agentFromUs : Number.POSITIVE_INFINITY
-    const overlay = this.overlayFromUs > this.#monotonicUs ? this.overlayFromUs : Number.POSITIVE_INFINITY
+    const { overlayFromUs } = this.assignment
+    const overlay = overlayFromUs > this.#monotonicUs ? overlayFromUs : Number.POSITIVE_INFINITY
     return Math.min(this.unit.nextUs(), this.cluster.nextUs(), agent, overlay, ...this.#later.map(({ atUs }) => atUs))
   }
 
   advanceTo(us: number): void {
     this.#wallMs += (us - this.#monotonicUs) / 1000
-    if (this.#monotonicUs < this.overlayFromUs && us >= this.overlayFromUs) this.woken = true
+    const { overlayFromUs } = this.assignment
+    if (this.#monotonicUs < overlayFromUs && us >= overlayFromUs) this.woken = true
     this.#monotonicUs = us
     const due = this.#later.filter(({ atUs }) => atUs <= us)
     this.#later = this.#later.filter(({ atUs }) => atUs > us)
@@ -160,29 +158,6 @@ export class SimWorld {
   /** A consequence of an earlier event is still to come. */
   isDisturbed(): boolean {
     return this.#later.length > 0
-  }
-
-  /** What the agent knows of the assignment, with the overlay applied. */
-  desired(): Desired {
-    const desired = this.cluster.desired()
-    const overlay = this.#monotonicUs < this.overlayFromUs ? PENDING : this.overlay.view()
-    if (this.#known?.cluster !== desired || this.#known.overlay !== overlay) {
-      this.#known = { cluster: desired, overlay, desired: applyOverlay(desired, overlay) }
-    }
-    return this.#known.desired
-  }
-
-  /** What the agent knows to be wanted, for comparison. */
-  wish(): string {
-    const desired = this.desired()
-    if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return desired.kind
-    const { rendered, data, uid, resourceVersion } = desired.object
-    return `${uid}/${resourceVersion}/${(rendered?.data ?? data)[desired.ref.kubeletConfigKey]}`
-  }
-
-  /** The assignment as it really is, with the overlay applied. */
-  truth(): Desired {
-    return applyOverlay(this.cluster.truth(), this.overlay.view())
   }
 
   /** Writes a request as the command line does. Set by the runner. Returns whether it succeeded. */
@@ -232,6 +207,7 @@ export class SimWorld {
   loseRuntime(): void {
     this.runtime = createRuntime()
     this.lostRuntimes += 1
+    this.seenInvocation = ''
     this.withoutAgent(() => this.disk.removeTree(RUNTIME_DIRECTORY))
   }
 

@@ -344,6 +344,14 @@ Trial and rollback:
                                  node, within this duration; 0s: all at once (default: 2m)
   --restarts-per-hour <number>   maximum number of restarts of a running kubelet per hour; falling
                                  back is exempt (default: 6)
+  --when-refused <choice>        what follows when preflight refuses the assigned config: stay keeps
+                                 what runs, and its trial goes on; last-known-good falls back at
+                                 once, as kubelet's own dynamic configuration did (stay,
+                                 last-known-good; default: stay)
+  --evidence <kind=level,...>    what a trial must prove: for each of runtime, lease, ready,
+                                 serving, static-pods, pods one of required (a no rolls back),
+                                 watched (only reported), off; as in lease=watched,pods=off
+                                 (default: all required)
 
 Reports:
   --publish <list>               what the agent writes to its Node, any of config (status.config),

@@ -8,7 +8,7 @@ import { cp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Binaries, ensureBinaries } from './build.ts'
-import { ensureNewApiserver } from './build-new-apiserver.ts'
+import { ensureModernKubernetes } from './build-modern-kubernetes.ts'
 import { createAuthority, createSigningKey, issueCertificate } from './certificates.ts'
 import { eventually } from './eventually.ts'
 import { type Cluster, type NodeIdentity, writeAdminKubeconfig, writeNodeIdentity } from './identities.ts'
@@ -57,7 +57,7 @@ export interface StoredNode {
 /** Starts one and waits until it is ready; leaves nothing behind if that fails. */
 export async function startControlPlane(options: ApiserverOptions = {}): Promise<ControlPlane> {
   const known = await ensureBinaries()
-  const binaries = options.release === 'new' ? { ...known, kubeApiserver: await ensureNewApiserver() } : known
+  const binaries = options.release === 'new' ? { ...known, ...(await ensureModernKubernetes()) } : known
   const directory = mkdtempSync(join(tmpdir(), 'kubelet-cfg-agent-lab-'))
   const forget = onProcessEnd(() => rmSync(directory, { recursive: true, force: true }))
   const removeDirectory = async (): Promise<void> => {

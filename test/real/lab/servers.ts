@@ -16,7 +16,7 @@ export interface ApiserverOptions {
   readonly dynamicKubeletConfig?: boolean
   /** Default: Node and RBAC. */
   readonly authorizationModes?: readonly ('Node' | 'RBAC' | 'AlwaysAllow')[]
-  /** `new`: one that admits by policy and binds tokens to nodes; see `build-new-apiserver.ts`. Default: the one with Dynamic Kubelet Configuration. */
+  /** `new`: one that admits by policy and binds tokens to nodes; see `build-modern-kubernetes.ts`. Default: the one with Dynamic Kubelet Configuration. */
   readonly release?: 'old' | 'new'
   /** Added to kube-apiserver's command line. */
   readonly apiserverFlags?: readonly string[]

@@ -1,25 +1,30 @@
 /**
  * A control group for one container where no systemd manages the machine: systemd-nspawn puts its payload below the group that it was started in,
- * and two of them in one group would mix. Where systemd runs it gives each container a scope, and there is nothing to do.
+ * and two of them in one group would mix. With cgroup v1 each controller has a group of its own, in which the pods of the node are, so that
+ * nothing of them is left when it is gone. Where systemd runs it gives each container a scope, and there is nothing to do.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { eventually } from '../lab/eventually.ts'
 import { onProcessEnd } from '../lab/processes.ts'
 
-/** In the hybrid layout systemd's own hierarchy and the unified one count; with cgroup v2 alone there is just the latter. */
-const HIERARCHIES = ['/sys/fs/cgroup/systemd', '/sys/fs/cgroup/unified', '/sys/fs/cgroup'].filter((path) =>
-  existsSync(join(path, 'cgroup.procs')),
-)
+const MOUNTS = '/sys/fs/cgroup'
+/** With cgroup v1, also in the hybrid layout, each directory is a hierarchy; with cgroup v2 alone there is one. Links are names of controllers that share one. */
+const HIERARCHIES = existsSync(join(MOUNTS, 'cgroup.procs'))
+  ? [MOUNTS]
+  : readdirSync(MOUNTS, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && existsSync(join(MOUNTS, entry.name, 'cgroup.procs')))
+      .map(({ name }) => join(MOUNTS, name))
 
 export const hasSystemd = existsSync('/run/systemd/system')
 
 export class ControlGroup {
-  readonly #name: string
+  /** Where it is: below the group of this process. */
+  readonly #groups: readonly string[]
   #removeLater: (() => void) | undefined
 
   constructor(name: string) {
-    this.#name = name
+    this.#groups = HIERARCHIES.map((hierarchy) => join(hierarchy, homeIn(hierarchy), name))
   }
 
   /** What `start` spawns begins in the group: this process is there while it forks, and then back. */
@@ -27,10 +32,10 @@ export class ControlGroup {
     if (hasSystemd) return start()
     // Before what is started: that is ended first, then.
     this.#removeLater = onProcessEnd(() => this.#removeNow())
-    const homes = HIERARCHIES.map((hierarchy) => join(hierarchy, homeIn(hierarchy)))
-    const groups = HIERARCHIES.map((hierarchy) => join(hierarchy, this.#name))
-    for (const group of groups) {
+    const homes = this.#groups.map((group) => dirname(group))
+    for (const group of this.#groups) {
       mkdirSync(group, { recursive: true })
+      inheritCpuset(group)
       writeFileSync(join(group, 'cgroup.procs'), String(process.pid))
     }
     try {
@@ -43,7 +48,7 @@ export class ControlGroup {
   /** When nothing is left in it. */
   async remove(): Promise<void> {
     if (hasSystemd) return
-    await eventually(() => this.#isRemoved(), { what: `the control group ${this.#name} is empty`, timeoutMs: 10_000, intervalMs: 20 })
+    await eventually(() => this.#isRemoved(), { what: `the control group ${this.#groups[0]} is empty`, timeoutMs: 10_000, intervalMs: 20 })
     this.#removeLater?.()
   }
 
@@ -61,18 +66,27 @@ export class ControlGroup {
 
   /** Throws as long as a process is in it. */
   #isRemoved(): boolean {
-    for (const hierarchy of HIERARCHIES) removeTree(join(hierarchy, this.#name))
+    for (const group of this.#groups) removeTree(group)
     return true
   }
 }
 
-/** This process' group there: a line `ID:CONTROLLERS:PATH` of /proc/self/cgroup. */
+/** With cgroup v1 a new group of the controller cpuset has neither CPUs nor memory, and takes no process before it has (cpuset(7)). */
+function inheritCpuset(group: string): void {
+  for (const name of ['cpuset.cpus', 'cpuset.mems']) {
+    const [own, parent] = [join(group, name), join(dirname(group), name)]
+    if (existsSync(own) && existsSync(parent)) writeFileSync(own, readFileSync(parent))
+  }
+}
+
+/** This process' group there: a line `ID:CONTROLLERS:PATH` of /proc/self/cgroup, without controllers for cgroup v2. */
 function homeIn(hierarchy: string): string {
-  const wanted = hierarchy.endsWith('/systemd') ? 'name=systemd' : ''
+  const name = basename(hierarchy)
+  const wanted = hierarchy === MOUNTS || name === 'unified' ? [''] : [name, `name=${name}`]
   const lines = readFileSync('/proc/self/cgroup', 'utf8').trimEnd().split('\n')
   for (const line of lines) {
-    const [, controllers, ...path] = line.split(':')
-    if (controllers === wanted) return path.join(':')
+    const [, controllers = '', ...path] = line.split(':')
+    if (wanted.includes(controllers)) return path.join(':')
   }
   return '/'
 }

@@ -7,12 +7,21 @@ import { chmod, mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 import type { ControlPlane } from '../lab/control-plane.ts'
+import { IMAGE_FILE, IMAGE_NAME } from './image.ts'
 
 export type UnitKind = 'kubeadm' | 'spelled-out'
 
 export interface NodePorts {
   readonly kubelet: number
   readonly healthz: number
+}
+
+export interface NodeFiles {
+  readonly name: string
+  readonly unit: UnitKind
+  readonly ports: NodePorts
+  /** Of its kubelet: 1.MINOR. */
+  readonly kubeletMinor: number
 }
 
 /** Where kubelet's local config is. */
@@ -51,7 +60,7 @@ export const CRASHING = { containerLogMaxFiles: 1 }
 /** A setting for nodes on which a config that crashes kubelet has to reach it: the deep stage of preflight would refuse it. */
 export const UP_TO_LOADING = { PREFLIGHT: 'load' }
 
-export async function writeNodeFiles(plane: ControlPlane, root: string, name: string, unit: UnitKind, ports: NodePorts): Promise<void> {
+export async function writeNodeFiles(plane: ControlPlane, root: string, { name, unit, ports, kubeletMinor }: NodeFiles): Promise<void> {
   const kubeconfig = await plane.nodeKubeconfig(name)
   const identity = JSON.parse(await readFile(kubeconfig, 'utf8'))
   const { user } = identity.users[0]
@@ -65,7 +74,7 @@ export async function writeNodeFiles(plane: ControlPlane, root: string, name: st
     '/etc/kubernetes/pki/ca.crt': await readFile(plane.caFile, 'utf8'),
     [CURRENT_PEM]: pem,
     [LOCAL_CONFIG[unit]]: unit === 'kubeadm' ? stringify(config) : `${JSON.stringify(config, null, 4)}\n`,
-    ...(unit === 'kubeadm' ? kubeadmUnit(name) : spelledOutUnit(name)),
+    ...(unit === 'kubeadm' ? kubeadmUnit(runtimeFlags(name, kubeletMinor)) : spelledOutUnit(runtimeFlags(name, kubeletMinor))),
     ...labFiles(),
   }
   for (const [path, text] of Object.entries(files)) {
@@ -78,8 +87,13 @@ export async function writeNodeFiles(plane: ControlPlane, root: string, name: st
 
 const CURRENT_PEM = '/var/lib/kubelet/pki/kubelet-client-current.pem'
 
-const runtimeFlags = (name: string): string =>
-  `--container-runtime=remote --container-runtime-endpoint=unix:///run/containerd/containerd.sock --hostname-override=${name}`
+/** The first without the flag `--container-runtime` (CHANGELOG-1.27). */
+const WITHOUT_DOCKERSHIM_FLAG = 27
+
+function runtimeFlags(name: string, kubeletMinor: number): string {
+  const remote = kubeletMinor < WITHOUT_DOCKERSHIM_FLAG ? '--container-runtime=remote ' : ''
+  return `${remote}--container-runtime-endpoint=unix:///run/containerd/containerd.sock --hostname-override=${name}`
+}
 
 /** Upstream's `cmd/kubepkg/templates/latest/deb/kubelet` of 1.20. */
 function kubeletService(execStart: string): string {
@@ -100,7 +114,7 @@ WantedBy=multi-user.target
 `
 }
 
-function kubeadmUnit(name: string): Record<string, string> {
+function kubeadmUnit(flags: string): Record<string, string> {
   return {
     '/lib/systemd/system/kubelet.service': kubeletService('/usr/bin/kubelet'),
     '/etc/systemd/system/kubelet.service.d/10-kubeadm.conf': `# Note: This dropin only works with kubeadm and kubelet v1.11+
@@ -115,14 +129,14 @@ EnvironmentFile=-/etc/default/kubelet
 ExecStart=
 ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS
 `,
-    '/var/lib/kubelet/kubeadm-flags.env': `KUBELET_KUBEADM_ARGS="${runtimeFlags(name)}"\n`,
+    '/var/lib/kubelet/kubeadm-flags.env': `KUBELET_KUBEADM_ARGS="${flags}"\n`,
   }
 }
 
 /** As images of cloud providers have it. */
-function spelledOutUnit(name: string): Record<string, string> {
+function spelledOutUnit(flags: string): Record<string, string> {
   const config = `--config ${LOCAL_CONFIG['spelled-out']} --kubeconfig /etc/kubernetes/kubelet.conf`
-  return { '/etc/systemd/system/kubelet.service': kubeletService(`/usr/bin/kubelet ${config} ${runtimeFlags(name)}`) }
+  return { '/etc/systemd/system/kubelet.service': kubeletService(`/usr/bin/kubelet ${config} ${flags}`) }
 }
 
 /** What kubelet sets at its start, if it is not so. */
@@ -142,10 +156,36 @@ function labFiles(): Record<string, string> {
     ...Object.fromEntries(settings.map(({ file, value }) => [file, `${value}\n`])),
     '/etc/systemd/system/lab-kernel-settings.service': [
       '[Unit]\nBefore=kubelet.service\n',
-      `[Service]\nType=oneshot\nRemainAfterExit=yes\n${mounts.join('\n')}\n`,
+      `[Service]\nType=oneshot\nRemainAfterExit=yes\n${mounts.join('\n')}\nExecStart=${WRITABLE_CONTROLLERS}\n`,
     ].join('\n'),
     // A kubelet that starts before its runtime exits once and waits 10 s: each boot of a test would take that long.
-    '/etc/systemd/system/containerd.service.d/lab.conf':
+    '/etc/systemd/system/containerd.service.d/lab.conf': [
       '[Unit]\nRequires=lab-kernel-settings.service\nAfter=lab-kernel-settings.service\nBefore=kubelet.service\n',
+      `[Service]\nExecStartPost=/usr/bin/ctr --namespace k8s.io images import ${IMAGE_FILE}\n`,
+    ].join('\n'),
+    '/etc/containerd/config.toml': CONTAINERD_CONFIG,
+    // It is never called, since all pods are on the network of their host. With a network plugin the node becomes ready.
+    '/etc/cni/net.d/10-lab.conflist': JSON.stringify({ cniVersion: '0.4.0', name: 'lab', plugins: [{ type: 'loopback' }] }),
   }
 }
+
+/** systemd-nspawn mounts the controllers of cgroup v1 read-only; runc makes a group in each for every container. */
+const WRITABLE_CONTROLLERS =
+  "/usr/bin/find /sys/fs/cgroup -mindepth 1 -maxdepth 1 -type d -fstype cgroup -exec mount -o remount,bind,rw {} ';'"
+
+/** Debian's, with what a container in a container cannot have left out: lower OOM scores (CAP_SYS_RESOURCE) and session keyrings (nspawn's system call filter). */
+const CONTAINERD_CONFIG = `version = 2
+
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "${IMAGE_NAME}"
+  restrict_oom_score_adj = true
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = "/etc/cni/net.d"
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+    runtime_type = "io.containerd.runc.v2"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+      NoNewKeyring = true
+[plugins."io.containerd.internal.v1.opt"]
+  path = "/var/lib/containerd/opt"
+`

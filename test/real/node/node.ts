@@ -13,6 +13,7 @@ import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { findFreePort } from '../lab/ports.ts'
 import { CommandError, type CommandOutput } from '../lab/processes.ts'
+import { readVersion } from '../lab/servers.ts'
 import { type HistoryLine, readHistory } from '../records.ts'
 import { bootContainer, type Container } from './container.ts'
 import { installAgent } from './install-agent.ts'
@@ -85,7 +86,8 @@ export class Node {
     const home = join(plane.directory, 'real-nodes', name)
     const ports = { kubelet: await findFreePort(), healthz: await findFreePort() }
     const plain = await createDirectory(root, home)
-    await writeNodeFiles(plane, plain.directory, name, unit, ports)
+    const kubeletMinor = (await readVersion(kubeletOf(plane))).minor
+    await writeNodeFiles(plane, plain.directory, { name, unit, ports, kubeletMinor })
     await enable(plain.directory, 'kubelet.service', unit === 'kubeadm' ? '/lib/systemd/system' : '/etc/systemd/system')
     const effective = { METRICS_ADDRESS: `127.0.0.1:${await findFreePort()}`, ...settings }
     const variables = Object.entries(effective).map(([key, value]) => `Environment=KUBELET_CFG_AGENT_${key}=${value}`)
@@ -102,9 +104,7 @@ export class Node {
   }
 
   async boot(): Promise<void> {
-    const { kubelet } = this.#plane.binaries
-    if (kubelet === undefined) throw new Error('KUBEBUILDER_ASSETS has no kubelet: put one of version 1.20 there, or unset it')
-    const binds = { '/usr/bin/kubelet': kubelet, '/usr/local/bin/node': process.execPath }
+    const binds = { '/usr/bin/kubelet': kubeletOf(this.#plane), '/usr/local/bin/node': process.execPath }
     for (const inside of Object.keys(binds)) {
       // What is bound needs something to be bound on.
       if (!existsSync(this.host(inside))) await writeFile(this.host(inside), '')
@@ -205,14 +205,20 @@ export class Node {
     await eventually(probe, { what: `kubelet of ${this.name} runs with maxPods ${maxPods}`, timeoutMs })
   }
 
-  async untilReady(timeoutMs = 60_000): Promise<void> {
-    const probe = async () => {
-      const { status } = JSON.parse(await this.#plane.kubectl(['get', 'node', this.name, '-o', 'json']))
-      // Without a network plugin it never says True: that it says something is that kubelet is there.
-      return status.conditions.some(({ type }: { type: string }) => type === 'Ready')
-    }
-    await eventually(probe, { what: `kubelet of ${this.name} has registered its Node`, timeoutMs })
+  async untilRegistered(timeoutMs = 60_000): Promise<void> {
+    await eventually(async () => (await this.ready()) !== undefined, { what: `${this.name} has registered its Node`, timeoutMs })
     await this.untilHealthy(timeoutMs)
+  }
+
+  /** Kubelet 1.20 says so at its second report, some 10 s after the first one. */
+  async untilReady(timeoutMs = 60_000): Promise<void> {
+    await eventually(async () => (await this.ready())?.status === 'True', { what: `the Node ${this.name} is ready`, timeoutMs })
+  }
+
+  /** Kubelet's own condition; undefined: it has not reported yet. */
+  async ready(): Promise<{ readonly status: string; readonly message: string } | undefined> {
+    const { status } = JSON.parse(await this.#plane.kubectl(['get', 'node', this.name, '-o', 'json']))
+    return status.conditions.find(({ type }: { type: string }) => type === 'Ready')
   }
 
   async untilHealthy(timeoutMs = 60_000): Promise<void> {
@@ -296,6 +302,12 @@ export class Node {
   }
 }
 
+/** It is as old as its API server. */
+function kubeletOf({ binaries }: ControlPlane): string {
+  if (binaries.kubelet === undefined) throw new Error('KUBEBUILDER_ASSETS has no kubelet: put one beside kube-apiserver, or unset it')
+  return binaries.kubelet
+}
+
 /** As `systemctl enable` does, before there is a systemd to do it. */
 async function enable(root: string, unit: string, where: string): Promise<void> {
   const wants = join(root, 'etc/systemd/system/multi-user.target.wants')
@@ -313,7 +325,7 @@ export async function withNode(
   const node = await Node.create(plane, program, options)
   try {
     await node.boot()
-    await node.untilReady()
+    await node.untilRegistered()
     if (options.agent !== 'absent') await installAgent(node)
     await work(node, new Administrator(plane, options.name))
   } catch (error) {

@@ -12,6 +12,7 @@ import { cacheDirectory } from '../lab/build.ts'
 import { openDebianPackages } from '../lab/debian-packages.ts'
 import { withLock } from '../lab/lock.ts'
 import { run } from '../lab/processes.ts'
+import { IMAGE_FILE, writeImage } from './image.ts'
 
 export interface NodeRoot {
   /** Never changed: nodes run on copies of it. */
@@ -21,13 +22,13 @@ export interface NodeRoot {
 }
 
 const recipe = {
-  version: 1,
+  version: 2,
   suite: 'bookworm',
-  // What a node has, and with systemd-container and e2fsprogs what makes one; rpm is for its package. iptables is missing on purpose: kubelet would
+  // What a node has, and with systemd-container and e2fsprogs what makes one; rpm is for its package, busybox-static for its pods. iptables is missing on purpose: kubelet would
   // write its chains into the network that a node shares with the machine.
   include: [
     ...['systemd', 'systemd-sysv', 'dbus', 'ca-certificates', 'iproute2', 'procps', 'util-linux', 'mount', 'openssl'],
-    ...['containerd', 'runc', 'systemd-container', 'e2fsprogs', 'rpm'],
+    ...['containerd', 'runc', 'systemd-container', 'e2fsprogs', 'rpm', 'busybox-static'],
   ],
   // They would manage that network too.
   mask: ['systemd-networkd.service', 'systemd-networkd.socket', 'systemd-resolved.service', 'apt-daily.timer', 'apt-daily-upgrade.timer'],
@@ -82,6 +83,7 @@ async function makeTree(destination: string, report: (line: string) => void): Pr
   })
   for (const name of recipe.mask) await symlink('/dev/null', join(tree, 'etc/systemd/system', name))
   for (const name of recipe.drop) await rm(join(tree, name), { recursive: true, force: true })
+  await writeImage(join(tree, 'bin/busybox'), join(tree, IMAGE_FILE))
   // Filled: an empty one would make systemd take each boot for the first.
   await writeFile(join(tree, 'etc/machine-id'), '0123456789abcdef0123456789abcdef\n')
   await rename(tree, destination)

@@ -1,0 +1,89 @@
+/**
+ * Observes the evidence: asks in the background what is due, and folds the answers that have
+ * arrived into the record in /run.
+ */
+import { findBasePath } from '../decision/base-config.ts'
+import type { Question } from '../decision/evidence-facts.ts'
+import { recordFacts } from '../decision/evidence-record.ts'
+import { dueEvidence, findUpcoming, isBaselineOld } from '../decision/evidence-schedule.ts'
+import type { EvidenceRecord } from '../decision/evidence-state.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { TrialKey } from '../decision/trial-key.ts'
+import type { KnownUnit } from '../decision/unit-state.ts'
+import { DEFAULT_SERVING, reachableAddress } from '../kubelet/health-target.ts'
+import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
+import type { ConfigFacts } from '../ports/probes.ts'
+import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
+import { asArguments, flagValue } from '../systemd/flags.ts'
+import { isCriSocket, toSocketPath } from './observe-kubelet.ts'
+
+export interface EvidencePorts {
+  readonly runtime: Pick<RuntimeRecords, 'writeEvidence'>
+  readonly checkpoints: Pick<Checkpoints, 'path'>
+  readonly configFacts: ConfigFacts
+  readonly defaultRuntimeSocket: () => string | undefined
+  /** undefined: nothing is asked, as by a command. */
+  readonly evidence?: EvidenceProbe | undefined
+}
+
+/** @param snapshot with the evidence as it was recorded last */
+export async function observeEvidence(ports: EvidencePorts, snapshot: Snapshot): Promise<EvidenceRecord | undefined> {
+  const { evidence: probe } = ports
+  const { evidence: before, running, unit } = snapshot
+  if (probe === undefined || unit.kind === 'unknown') return before
+  const upcoming = findUpcoming(snapshot)
+  const known = fold(snapshot, upcoming, probe, [])
+  const { questions, write } = dueEvidence({ ...snapshot, evidence: known }, upcoming)
+  if (write) probe.write()
+  if (questions.length > 0 && running.kind === 'known')
+    probe.ask(questions, await describeSubject(ports, snapshot, unit, running.invocationId, questions, known))
+  const after = fold({ ...snapshot, evidence: known }, upcoming, probe, probe.take())
+  if (after !== before) ports.runtime.writeEvidence(after)
+  return after
+}
+
+function fold(
+  snapshot: Snapshot,
+  candidate: TrialKey | undefined,
+  probe: EvidenceProbe,
+  facts: ReturnType<EvidenceProbe['take']>,
+): EvidenceRecord {
+  const { now, nodeName, running, policy, evidence } = snapshot
+  const before = candidate !== undefined && isBaselineOld(snapshot) ? evidence && { ...evidence, baseline: undefined } : evidence
+  const { startDeadlineUs } = policy
+  return recordFacts(before, { now, nodeName, running, candidate, startDeadlineUs, facts, writtenAtUs: probe.writtenAtUs() })
+}
+
+/** Kubelet's flags win over its config. */
+async function describeSubject(
+  ports: EvidencePorts,
+  snapshot: Snapshot,
+  unit: KnownUnit,
+  invocationId: string,
+  questions: readonly Question[],
+  record: EvidenceRecord,
+): Promise<EvidenceSubject> {
+  const path = findBasePath(ports.checkpoints, unit, snapshot)
+  const facts = path === undefined ? undefined : await ports.configFacts.of(path)
+  const flags = asArguments(unit.command?.words ?? [])
+  const port = Number(flagValue(flags, 'port') ?? facts?.serving?.port ?? DEFAULT_SERVING.port)
+  const address = flagValue(flags, 'address')
+  const host = address === undefined ? (facts?.serving?.host ?? DEFAULT_SERVING.host) : reachableAddress(address)
+  const endpoint = unit.runtimeEndpoint ?? facts?.runtimeEndpoint ?? ports.defaultRuntimeSocket()
+  const socket = endpoint === undefined ? undefined : { path: toSocketPath(endpoint) }
+  return {
+    invocationId,
+    serving: Number.isInteger(port) && port > 0 && port < 65536 ? { host, port } : undefined,
+    runtimeSocket: isCriSocket(socket) ? socket.path : undefined,
+    manifests: questions.includes('static-pods')
+      ? findManifests(record, invocationId, flagValue(flags, 'pod-manifest-path') ?? facts?.staticPodPath)
+      : [],
+  }
+}
+
+/** The files from which the static pods came that ran before; before a restart, where kubelet looks. */
+function findManifests({ baseline }: EvidenceRecord, invocationId: string, staticPodPath: string | undefined): readonly string[] {
+  if (baseline !== undefined && baseline.invocationId !== invocationId)
+    return [...new Set((baseline.staticPods ?? []).flatMap(({ manifest }) => manifest?.path ?? []))]
+  return staticPodPath?.startsWith('/') ? [staticPodPath] : []
+}

@@ -1,0 +1,120 @@
+/** The shape of the evidence record in /run, which is stored as JSON. Pure. */
+import { QUESTIONS, type Question } from '../decision/evidence-facts.ts'
+import type {
+  Baseline,
+  EvidenceRecord,
+  LeaseSeen,
+  NodeSeen,
+  PodsSeen,
+  ProcessEvidence,
+  RuntimeSeen,
+  ServingBefore,
+  ServingSeen,
+  StaticPodBefore,
+  StaticPodsSeen,
+} from '../decision/evidence-state.ts'
+import { isObject } from '../values/is-object.ts'
+import { type Check, isFlag, isNumber, isText, listOf, oneOf, optional, shape } from '../values/json-shape.ts'
+
+const isTexts = listOf(isText)
+
+const isServingBefore: Check<ServingBefore> = shape<ServingBefore>({ status: optional(isNumber), user: optional(isText) })
+
+const isStaticPodBefore: Check<StaticPodBefore> = shape<StaticPodBefore>({
+  hash: isText,
+  name: isText,
+  manifest: optional(shape<NonNullable<StaticPodBefore['manifest']>>({ path: isText, digest: isText })),
+})
+
+const isBaseline: Check<Baseline> = shape<Baseline>({
+  candidate: isText,
+  invocationId: isText,
+  sinceUs: isNumber,
+  answered: listOf(oneOf(...QUESTIONS)),
+  ready: optional(isText),
+  reportedAtMs: optional(isNumber),
+  pressure: optional(isTexts),
+  podUids: optional(isTexts),
+  serving: optional(isServingBefore),
+  endpoint: optional(isText),
+  staticPods: optional(listOf(isStaticPodBefore)),
+})
+
+const isAnsweredUs: Check<Readonly<Partial<Record<Question, number>>>> = (value): value is Readonly<Partial<Record<Question, number>>> =>
+  isObject(value) && Object.entries(value).every(([name, atUs]) => QUESTIONS.some((question) => question === name) && isNumber(atUs))
+
+const isLeaseSeen: Check<LeaseSeen> = shape<LeaseSeen>({
+  resourceVersion: optional(isText),
+  durationSeconds: isNumber,
+  renewals: isNumber,
+  renewedAtUs: optional(isNumber),
+  lastUs: isNumber,
+  provenAtUs: optional(isNumber),
+  problem: isText,
+})
+
+const isNodeSeen: Check<NodeSeen> = shape<NodeSeen>({
+  ready: isText,
+  message: isText,
+  readySinceUs: isNumber,
+  lastUs: isNumber,
+  firstReportedAtMs: optional(isNumber),
+  provenAtUs: optional(isNumber),
+  newPressure: isTexts,
+  problem: isText,
+})
+
+const isPodsSeen: Check<PodsSeen> = shape<PodsSeen>({
+  lost: listOf(shape<PodsSeen['lost'][number]>({ name: isText, reason: isText })),
+  sinceUs: isNumber,
+  lastUs: isNumber,
+  problem: isText,
+})
+
+const isRuntimeSeen: Check<RuntimeSeen> = shape<RuntimeSeen>({
+  endpoint: isText,
+  answers: isFlag,
+  sinceUs: isNumber,
+  lastUs: isNumber,
+  detail: isText,
+})
+
+const isServingSeen: Check<ServingSeen> = shape<ServingSeen>({
+  status: optional(isNumber),
+  user: optional(isText),
+  detail: isText,
+  sinceUs: isNumber,
+  lastUs: isNumber,
+})
+
+const isStaticPodsSeen: Check<StaticPodsSeen> = shape<StaticPodsSeen>({
+  missing: listOf(shape<StaticPodsSeen['missing'][number]>({ name: isText, sinceUs: isNumber })),
+  replaced: isTexts,
+  excused: isTexts,
+  provenAtUs: optional(isNumber),
+  lastUs: isNumber,
+  problem: isText,
+})
+
+const isProcessEvidence: Check<ProcessEvidence> = shape<ProcessEvidence>({
+  invocationId: isText,
+  key: isText,
+  sinceUs: isNumber,
+  requests: isNumber,
+  requestsSinceUs: isNumber,
+  answeredUs: isAnsweredUs,
+  reachableSinceUs: optional(isNumber),
+  writtenAtUs: optional(isNumber),
+  lease: optional(isLeaseSeen),
+  node: optional(isNodeSeen),
+  pods: optional(isPodsSeen),
+  runtime: optional(isRuntimeSeen),
+  serving: optional(isServingSeen),
+  staticPods: optional(isStaticPodsSeen),
+})
+
+export const isEvidenceRecord: Check<EvidenceRecord> = shape<EvidenceRecord>({
+  bootId: isText,
+  baseline: optional(isBaseline),
+  process: optional(isProcessEvidence),
+})

@@ -1,0 +1,108 @@
+/**
+ * What the evidence probes ask and what they can be answered, as data. A fact says about which
+ * process of kubelet it was asked, so that a late answer is not taken for one about the next
+ * process. Types only.
+ */
+
+export const QUESTIONS = ['node', 'lease', 'pods', 'runtime', 'serving', 'static-pods'] as const
+export type Question = (typeof QUESTIONS)[number]
+
+/** The questions that cost the API server a request. */
+export const API_QUESTIONS: readonly Question[] = ['node', 'lease', 'pods']
+
+export interface Fact {
+  /** InvocationID of the kubelet that it is about. */
+  readonly about: string
+  /** CLOCK_MONOTONIC, when the answer arrived. */
+  readonly atUs: number
+  readonly seen: SeenFact
+}
+
+export type SeenFact =
+  | { readonly question: 'node'; readonly answer: NodeAnswer | NoAnswer }
+  | { readonly question: 'lease'; readonly answer: LeaseAnswer | NoAnswer }
+  | { readonly question: 'pods'; readonly answer: PodsAnswer | NoAnswer }
+  | { readonly question: 'runtime'; readonly answer: RuntimeAnswer | NotAsked }
+  | { readonly question: 'serving'; readonly answer: ServingAnswer | NotAsked }
+  | { readonly question: 'static-pods'; readonly answer: StaticPodsAnswer | NotAsked }
+
+/** `refused`: the API server answered, but not with the object. */
+export interface NoAnswer {
+  readonly kind: 'refused' | 'unreachable' | 'not-asked'
+  readonly detail: string
+}
+
+/** There is nothing that could be asked, or no way to ask. */
+export interface NotAsked {
+  readonly kind: 'not-asked'
+  readonly detail: string
+}
+
+export interface NodeAnswer {
+  readonly kind: 'found'
+  /** Of the condition Ready. */
+  readonly ready: 'True' | 'False' | 'Unknown' | 'absent'
+  readonly message: string
+  /** When kubelet last wrote the status, by the clock of the API server. undefined: not known. */
+  readonly reportedAtMs: number | undefined
+  /** When the API server answered, by its own clock. undefined: it did not say. */
+  readonly serverMs: number | undefined
+  /** The types of the pressure conditions that are True. */
+  readonly pressure: readonly string[]
+}
+
+export interface LeaseAnswer {
+  readonly kind: 'found'
+  readonly resourceVersion: string
+  readonly durationSeconds: number
+}
+
+export interface PodsAnswer {
+  readonly kind: 'found'
+  readonly pods: readonly SeenPod[]
+}
+
+export interface SeenPod {
+  readonly uid: string
+  /** `namespace/name` */
+  readonly name: string
+  readonly phase: string
+  /** `status.reason`; empty: none. */
+  readonly reason: string
+}
+
+export interface RuntimeAnswer {
+  readonly kind: 'answered' | 'silent'
+  readonly endpoint: string
+  readonly detail: string
+}
+
+export type ServingAnswer =
+  /** `user`: whom kubelet takes the agent for, as the text of a 403 says. */
+  | { readonly kind: 'answered'; readonly status: number; readonly user: string | undefined }
+  /** Nothing listens, or it does not speak TLS. */
+  | { readonly kind: 'no-tls'; readonly detail: string }
+
+export interface StaticPodsAnswer {
+  readonly kind: 'found'
+  readonly pods: readonly StaticPod[]
+  readonly manifests: readonly Manifest[]
+}
+
+/** A static pod from a file, as the container runtime has it. */
+export interface StaticPod {
+  /** Annotation `kubernetes.io/config.hash`. */
+  readonly hash: string
+  /** `namespace/name`; the name ends with the node's. */
+  readonly name: string
+  /** It has a ready sandbox and a running container. */
+  readonly isRunning: boolean
+}
+
+/** A file with static pods. */
+export interface Manifest {
+  readonly path: string
+  readonly digest: string
+  /** The names in it, of pods and of other things. */
+  readonly names: readonly string[]
+}

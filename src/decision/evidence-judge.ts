@@ -1,0 +1,87 @@
+/**
+ * Judges the evidence about the process that runs. Pure. `docs/evidence.md` has the table of what
+ * counts as yes, no and unknown.
+ */
+import { type Damage, EVIDENCE_KINDS, type EvidenceKind, type Finding, levelOf, no, type Standing, unknown, yes } from './evidence.ts'
+import { judgeLease } from './evidence-lease.ts'
+import { judgePods } from './evidence-pods.ts'
+import { judgeReady } from './evidence-ready.ts'
+import { judgeRuntime } from './evidence-runtime.ts'
+import { judgeServing } from './evidence-serving.ts'
+import type { Baseline, EvidenceView } from './evidence-state.ts'
+import { judgeStaticPods } from './evidence-static-pods.ts'
+import type { Snapshot } from './snapshot.ts'
+import { measureTrial } from './trial.ts'
+
+const NOTHING = unknown('nothing was asked about this process')
+
+/** One finding for each kind that is not switched off. */
+export function judgeEvidence(snapshot: Snapshot): readonly Finding[] {
+  const view = viewEvidence(snapshot)
+  return EVIDENCE_KINDS.filter((kind) => levelOf(snapshot.policy.evidence, kind) !== 'off').map((kind): Finding => {
+    const { answer, detail, sinceUs, isDoubtful = false } = judgeKind(kind, snapshot, view)
+    return { kind, answer, detail, sinceUs, damage: damageOf(kind), isDoubtful }
+  })
+}
+
+export function damageOf(kind: EvidenceKind): Damage {
+  return kind === 'static-pods' || kind === 'pods' ? 'one-way' : 'transient'
+}
+
+/** undefined: nothing is known of the process that runs. */
+export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
+  const { evidence, running, policy, now } = snapshot
+  const process = evidence?.process
+  if (running.kind !== 'known' || process === undefined || evidence?.bootId !== now.bootId) return undefined
+  if (process.invocationId !== running.invocationId) return undefined
+  const baseline = findBaseline(snapshot)
+  const isCandidate = baseline?.candidate === running.key
+  return { process, baseline, isCandidate, policy, isAtEnd: measureTrial(snapshot, running.key)?.remainingUs === 0 }
+}
+
+/**
+ * The baseline concerns the config it was taken before, and the fallbacks from it: they have to
+ * bring back what was there.
+ */
+function findBaseline({ evidence, running, verdicts }: Snapshot): Baseline | undefined {
+  const baseline = evidence?.baseline
+  if (baseline === undefined || running.kind !== 'known') return undefined
+  if (baseline.invocationId === running.invocationId) return undefined
+  const isFallback = verdicts.get(baseline.candidate)?.state === 'provisional'
+  return baseline.candidate === running.key || isFallback ? baseline : undefined
+}
+
+function judgeKind(kind: EvidenceKind, snapshot: Snapshot, view: EvidenceView | undefined): Standing {
+  if (kind === 'process') return judgeProcess(snapshot)
+  if (kind === 'healthz') return judgeHealthz(snapshot)
+  if (view === undefined) return NOTHING
+  switch (kind) {
+    case 'runtime':
+      return judgeRuntime(view)
+    case 'lease':
+      return judgeLease(view)
+    case 'ready':
+      return judgeReady(view, judgeRuntime(view))
+    case 'serving':
+      return judgeServing(view)
+    case 'static-pods':
+      return judgeStaticPods(view)
+    case 'pods':
+      return judgePods(view)
+  }
+}
+
+/** What the health record says. It decides about a failure by itself: see `findFailure`. */
+function judgeProcess({ unit, running, health }: Snapshot): Standing {
+  if (unit.kind === 'unknown') return unknown('systemd does not answer')
+  if (unit.activity === 'failed') return no('systemd gave kubelet up')
+  if (health !== undefined && health.exits > 0) return no(`kubelet exited ${health.exits} times`)
+  if (running.kind !== 'known') return unknown(`kubelet is ${unit.summary}`)
+  return yes('kubelet runs and did not exit', running.startedAtUs)
+}
+
+function judgeHealthz({ unit, running, healthz, health }: Snapshot): Standing {
+  if (unit.kind === 'unknown' || running.kind !== 'known') return unknown('no kubelet process is known')
+  if (healthz === undefined) return unknown('kubelet has no health port')
+  return healthz.ok ? yes('/healthz answers 200', health?.healthySinceUs) : no(`/healthz: ${healthz.detail}`, health?.unhealthySinceUs)
+}

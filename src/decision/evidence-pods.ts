@@ -1,0 +1,52 @@
+/**
+ * Evidence `pods`: no pod that ran before was refused at admission or evicted since, and the
+ * restart brought no pressure. Whether pods are ready is not judged: until Kubernetes 1.34 every
+ * restart resets it (KEP-4781), and applications fail for reasons of their own. Pure.
+ */
+import { no, type Standing, unknown, yes } from './evidence.ts'
+import type { NoAnswer, PodsAnswer, SeenPod } from './evidence-facts.ts'
+import type { Baseline, EvidenceView, PodsSeen } from './evidence-state.ts'
+
+/** No node has as many pods. */
+const MOST_PODS = 1000
+const MOST_LOST = 20
+const LOST = /^(OutOf\w*|UnexpectedAdmissionError|NodeAffinity|Evicted)$/
+
+export function recordPods({ pods }: PodsAnswer): readonly string[] {
+  const running = pods.filter(({ phase }) => phase === 'Running')
+  return running.slice(0, MOST_PODS).map(({ uid }) => uid)
+}
+
+export function foldPods(
+  before: PodsSeen | undefined,
+  answer: PodsAnswer | NoAnswer,
+  atUs: number,
+  baseline: Baseline | undefined,
+): PodsSeen {
+  if (answer.kind !== 'found') return { ...(before ?? { lost: [], sinceUs: atUs }), lastUs: atUs, problem: answer.detail }
+  const ran = new Set(baseline?.podUids)
+  const known = before?.lost ?? []
+  const added = answer.pods.filter((pod) => ran.has(pod.uid) && isLost(pod) && !known.some(({ name }) => name === pod.name))
+  const lost = [...known, ...added.map(({ name, reason }) => ({ name, reason }))].slice(0, MOST_LOST)
+  return { lost, sinceUs: before !== undefined && known.length > 0 ? before.sinceUs : atUs, lastUs: atUs, problem: '' }
+}
+
+function isLost({ phase, reason }: SeenPod): boolean {
+  return phase === 'Failed' && LOST.test(reason)
+}
+
+/** A fallback does not bring back what the config before it lost. */
+export function judgePods({ process, baseline, isCandidate }: EvidenceView): Standing {
+  const { pods, node } = process
+  if (!isCandidate) return unknown('judged for the assigned config only')
+  if (node !== undefined && node.newPressure.length > 0) return no(`the restart brought ${node.newPressure.join(', ')}`)
+  if (pods === undefined) return unknown('not read yet')
+  if (pods.lost.length > 0) {
+    const [first, ...others] = pods.lost
+    const more = others.length === 0 ? '' : ` and ${others.length} more`
+    return no(`a pod that ran before was lost: ${first?.name} (${first?.reason})${more}`, pods.sinceUs)
+  }
+  if (pods.problem !== '') return unknown(pods.problem)
+  if (baseline?.podUids === undefined) return unknown('which pods ran before is not known')
+  return yes('no pod that ran before was refused or evicted')
+}

@@ -1,0 +1,94 @@
+/**
+ * Evidence `ready`: the Node is Ready, as this process of kubelet reports it. A missing heartbeat
+ * proves nothing, since the next report may be minutes away. Pure.
+ *
+ * Only times of the API server are compared with each other: of its answers, and of the field
+ * manager `kubelet` in `metadata.managedFields`.
+ */
+import { doubtful, no, type Standing, unknown, yes } from './evidence.ts'
+import type { NoAnswer, NodeAnswer } from './evidence-facts.ts'
+import type { Baseline, EvidenceView, NodeSeen } from './evidence-state.ts'
+
+const NOT_READY_US = 300e6
+/** managedFields and the header Date have whole seconds. */
+const GRAIN_MS = 1000
+/** `networkNotReady`, `runtimeNotReady` and PLEG in pkg/kubelet/runtime.go and its callers. */
+const NAMES_RUNTIME = /network|\bcni\b|runtime|\bpleg\b/i
+
+export interface NodeFold {
+  readonly baseline: Baseline | undefined
+  /** Of the process. */
+  readonly startedAtUs: number
+  readonly startDeadlineUs: number
+}
+
+export function foldNode(before: NodeSeen | undefined, answer: NodeAnswer | NoAnswer, atUs: number, fold: NodeFold): NodeSeen {
+  if (answer.kind !== 'found') {
+    const nothing = { ready: 'absent', message: '', readySinceUs: atUs, newPressure: [] }
+    return { ...(before ?? nothing), lastUs: atUs, problem: answer.detail }
+  }
+  const { ready, message, reportedAtMs } = answer
+  const isReported = isFromProcess(before, answer, atUs, fold)
+  const isProven = ready === 'True' && isReported
+  return {
+    ready,
+    message: message.slice(0, 500),
+    readySinceUs: before !== undefined && before.ready === ready ? before.readySinceUs : atUs,
+    lastUs: atUs,
+    firstReportedAtMs: before?.firstReportedAtMs ?? reportedAtMs,
+    provenAtUs: before?.provenAtUs ?? (isProven ? atUs : undefined),
+    newPressure: isReported ? foldPressure(before, answer, atUs, fold) : (before?.newPressure ?? []),
+    problem: '',
+  }
+}
+
+/** Whether kubelet has written the status since this process started. */
+function isFromProcess(before: NodeSeen | undefined, { reportedAtMs, serverMs }: NodeAnswer, atUs: number, fold: NodeFold): boolean {
+  if (reportedAtMs === undefined) return false
+  const referenceMs = fold.baseline?.reportedAtMs ?? before?.firstReportedAtMs
+  if (serverMs === undefined) return referenceMs !== undefined && reportedAtMs > referenceMs
+  const startedMs = serverMs - (atUs - fold.startedAtUs) / 1000
+  return reportedAtMs >= startedMs - GRAIN_MS && (fold.baseline?.reportedAtMs === undefined || reportedAtMs > fold.baseline.reportedAtMs)
+}
+
+/** Pressure that comes later is the node's. */
+function foldPressure(before: NodeSeen | undefined, { pressure }: NodeAnswer, atUs: number, fold: NodeFold): readonly string[] {
+  const known = before?.newPressure ?? []
+  const { baseline, startedAtUs, startDeadlineUs } = fold
+  if (baseline?.pressure === undefined || atUs - startedAtUs > startDeadlineUs) return known
+  const added = pressure.filter((type) => !known.includes(type) && baseline.pressure?.includes(type) === false)
+  return [...known, ...added]
+}
+
+/** @param runtime how the evidence `runtime` stands */
+export function judgeReady(view: EvidenceView, runtime: Standing): Standing {
+  const { node } = view.process
+  if (node === undefined) return unknown('not read yet')
+  if (node.problem !== '') return unknown(node.problem)
+  switch (node.ready) {
+    case 'True':
+      if (node.provenAtUs === undefined) return unknown('kubelet has not reported since its start')
+      return yes('the Node is Ready', node.provenAtUs)
+    case 'False':
+      return judgeNotReady(view, node, runtime)
+    case 'Unknown':
+      return unknown('Ready is Unknown: kubelet does not report')
+    default:
+      return unknown('the Node has no condition Ready')
+  }
+}
+
+function judgeNotReady({ baseline, process, policy, isAtEnd }: EvidenceView, node: NodeSeen, runtime: Standing): Standing {
+  const { message, readySinceUs, lastUs } = node
+  const detail = `the Node is not Ready: ${message}`
+  if (baseline?.ready !== 'True') return unknown(`${detail}; it is not known to have been Ready before`)
+  const changedEndpoint = hasChangedEndpoint(baseline, process.runtime?.endpoint)
+  if (NAMES_RUNTIME.test(message) && runtime.answer !== 'yes' && !changedEndpoint)
+    return unknown(`${detail}; the container runtime does not answer`)
+  const isLong = lastUs - readySinceUs >= Math.min(NOT_READY_US, policy.trialUs / 2)
+  return isLong || isAtEnd ? no(detail, readySinceUs) : doubtful(detail, readySinceUs)
+}
+
+export function hasChangedEndpoint(baseline: Baseline | undefined, endpoint: string | undefined): boolean {
+  return baseline?.endpoint !== undefined && endpoint !== undefined && baseline.endpoint !== endpoint
+}

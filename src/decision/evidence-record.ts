@@ -1,0 +1,147 @@
+/**
+ * Folds facts into the evidence record. Pure. A fact counts for the process that it was asked about,
+ * and never for an earlier one or a later one.
+ */
+import { API_QUESTIONS, type Fact, type SeenFact } from './evidence-facts.ts'
+import { foldLease } from './evidence-lease.ts'
+import { foldPods, recordPods } from './evidence-pods.ts'
+import { foldNode } from './evidence-ready.ts'
+import { foldRuntime } from './evidence-runtime.ts'
+import { foldServing } from './evidence-serving.ts'
+import type { Baseline, EvidenceRecord, ProcessEvidence } from './evidence-state.ts'
+import { foldStaticPods, recordStaticPods } from './evidence-static-pods.ts'
+import type { Running } from './health.ts'
+import type { Instant } from './instant.ts'
+import type { TrialKey } from './trial-key.ts'
+
+/** A break in the requests that long may hide an outage of the API server. */
+const BLIND_US = 600e6
+
+export interface EvidenceFold {
+  readonly now: Instant
+  readonly nodeName: string
+  readonly running: Running
+  /** What kubelet is about to be restarted into, for which a baseline is taken. */
+  readonly candidate: TrialKey | undefined
+  readonly startDeadlineUs: number
+  readonly facts: readonly Fact[]
+  /** CLOCK_MONOTONIC of the last write of the agent's own that succeeded. */
+  readonly writtenAtUs: number | undefined
+}
+
+/** Returns the record itself if nothing changes. */
+export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFold): EvidenceRecord {
+  const { now, running, candidate } = fold
+  const known = before?.bootId === now.bootId ? before : undefined
+  const process = running.kind === 'known' ? followProcess(known?.process, running, now) : known?.process
+  const baseline =
+    running.kind === 'known' && candidate !== undefined ? openBaseline(known?.baseline, candidate, running, now) : known?.baseline
+  const about = running.kind === 'known' ? fold.facts.filter((fact) => fact.about === running.invocationId) : []
+  const withWrite = process && noteWrite(process, fold.writtenAtUs)
+  const after = about.reduce<Pick<EvidenceRecord, 'baseline' | 'process'>>(
+    (record, fact) => ({
+      baseline: foldBaseline(record.baseline, fact, fold),
+      process: foldProcess(record.process, record.baseline, fact, fold),
+    }),
+    { baseline, process: withWrite },
+  )
+  const isSame = known !== undefined && known.baseline === after.baseline && known.process === after.process
+  return isSame ? known : { bootId: now.bootId, ...after }
+}
+
+type KnownRunning = Extract<Running, { kind: 'known' }>
+
+/** What was paid in requests stays with the content, however often kubelet restarts with it. */
+function followProcess(
+  before: ProcessEvidence | undefined,
+  { invocationId, key, startedAtUs }: KnownRunning,
+  now: Instant,
+): ProcessEvidence {
+  if (before?.invocationId === invocationId) return before
+  const paid = before?.key === key ? before : { requests: 0, requestsSinceUs: now.monotonicUs }
+  return {
+    invocationId,
+    key,
+    sinceUs: startedAtUs,
+    requests: paid.requests,
+    requestsSinceUs: paid.requestsSinceUs,
+    answeredUs: {},
+  }
+}
+
+function openBaseline(before: Baseline | undefined, candidate: TrialKey, { invocationId }: KnownRunning, now: Instant): Baseline {
+  if (before?.candidate === candidate && before.invocationId === invocationId) return before
+  return { candidate, invocationId, sinceUs: now.monotonicUs, answered: [] }
+}
+
+function noteWrite(process: ProcessEvidence, writtenAtUs: number | undefined): ProcessEvidence {
+  if (writtenAtUs === undefined || writtenAtUs <= (process.writtenAtUs ?? process.sinceUs)) return process
+  return { ...process, writtenAtUs }
+}
+
+/** Taken once, while the process from before the restart runs. */
+function foldBaseline(before: Baseline | undefined, { about, seen }: Fact, fold: EvidenceFold): Baseline | undefined {
+  if (before === undefined || before.invocationId !== about || fold.candidate !== before.candidate) return before
+  const answered = before.answered.includes(seen.question) ? before.answered : [...before.answered, seen.question]
+  return { ...before, answered, ...describeBefore(seen, fold.nodeName) }
+}
+
+function describeBefore(seen: SeenFact, nodeName: string): Partial<Baseline> {
+  switch (seen.question) {
+    case 'node': {
+      if (seen.answer.kind !== 'found') return {}
+      const { ready, reportedAtMs, pressure } = seen.answer
+      return { ready, reportedAtMs, pressure }
+    }
+    case 'lease':
+      return {}
+    case 'pods':
+      return seen.answer.kind === 'found' ? { podUids: recordPods(seen.answer) } : {}
+    case 'runtime':
+      return seen.answer.kind === 'not-asked' ? {} : { endpoint: seen.answer.endpoint }
+    case 'serving':
+      if (seen.answer.kind === 'not-asked') return {}
+      return { serving: seen.answer.kind === 'answered' ? { status: seen.answer.status, user: seen.answer.user } : {} }
+    case 'static-pods':
+      return seen.answer.kind === 'found' ? { staticPods: recordStaticPods(seen.answer, nodeName) } : {}
+  }
+}
+
+function foldProcess(
+  before: ProcessEvidence | undefined,
+  baseline: Baseline | undefined,
+  { about, atUs, seen }: Fact,
+  fold: EvidenceFold,
+): ProcessEvidence | undefined {
+  if (before === undefined || before.invocationId !== about) return before
+  if (atUs < (before.answeredUs[seen.question] ?? 0)) return before
+  const process = { ...noteAnswer(before, atUs, seen), answeredUs: { ...before.answeredUs, [seen.question]: atUs } }
+  // The process that the baseline was taken from is compared with nothing.
+  const compared = baseline?.invocationId === about ? undefined : baseline
+  switch (seen.question) {
+    case 'node': {
+      const context = { baseline: compared, startedAtUs: before.sinceUs, startDeadlineUs: fold.startDeadlineUs }
+      return { ...process, node: foldNode(before.node, seen.answer, atUs, context) }
+    }
+    case 'lease':
+      return { ...process, lease: foldLease(before.lease, seen.answer, atUs) }
+    case 'pods':
+      return { ...process, pods: foldPods(before.pods, seen.answer, atUs, compared) }
+    case 'runtime':
+      return { ...process, runtime: foldRuntime(before.runtime, seen.answer, atUs) }
+    case 'serving':
+      return { ...process, serving: foldServing(before.serving, seen.answer, atUs) }
+    case 'static-pods':
+      return { ...process, staticPods: foldStaticPods(before.staticPods, seen.answer, atUs, compared?.staticPods ?? []) }
+  }
+}
+
+/** Counts the request, and whether the API server was reachable all the while. */
+function noteAnswer(before: ProcessEvidence, atUs: number, { question, answer }: SeenFact): ProcessEvidence {
+  if (!API_QUESTIONS.includes(question) || answer.kind === 'not-asked') return before
+  const requests = before.requests + 1
+  if (answer.kind === 'unreachable') return { ...before, requests, reachableSinceUs: undefined }
+  const lastUs = Math.max(...API_QUESTIONS.map((each) => before.answeredUs[each] ?? Number.NEGATIVE_INFINITY))
+  const isBlind = atUs - lastUs > BLIND_US
+  return { ...before, requests, reachableSinceUs: isBlind ? atUs : (before.reachableSinceUs ?? atUs) }
+}

@@ -1,0 +1,150 @@
+/**
+ * When the evidence is asked for. Pure. Nothing is asked while a node is settled. A trial of the
+ * default length costs the API server at most 15 requests, the baseline included.
+ */
+
+import { type EvidencePolicy, levelOf } from './evidence.ts'
+import { API_QUESTIONS, QUESTIONS, type Question } from './evidence-facts.ts'
+import { viewEvidence } from './evidence-judge.ts'
+import { judgeLease, needsWrite } from './evidence-lease.ts'
+import type { Baseline, EvidenceView } from './evidence-state.ts'
+import { assess } from './situation.ts'
+import type { Snapshot } from './snapshot.ts'
+import { measureTrial } from './trial.ts'
+import type { TrialKey } from './trial-key.ts'
+
+/** How long a restart waits for the baseline. */
+const BASELINE_WAIT_US = 5e6
+/** Where a restart has to wait, the baseline is taken again. */
+const BASELINE_OLD_US = 600e6
+/** Requests to the API server at the beginning of a trial, over its length, and over each more. */
+const AT_ONCE = 3
+const IN_TRIAL = 10
+const PER_LATER_TRIAL = 4
+const SHORTEST_GAP_US = 1e6
+
+export interface Due {
+  readonly questions: readonly Question[]
+  /** Only a write of the agent's own tells why a Lease is not renewed. */
+  readonly write: boolean
+}
+
+const NOTHING_DUE: Due = { questions: [], write: false }
+
+/** What kubelet is about to be restarted into. A fallback never waits for evidence. */
+export function findUpcoming(snapshot: Snapshot): TrialKey | undefined {
+  const { running, nextStart, unit } = snapshot
+  const { target } = assess(snapshot)
+  if (target === undefined || target.fallback || target.atFault || target.source === 'local') return undefined
+  if (unit.kind === 'unknown' || unit.activity !== 'running' || running.kind !== 'known') return undefined
+  const isNext = nextStart.kind === 'known' && nextStart.held.content === target.content
+  return isNext && running.content !== target.content ? target.key : undefined
+}
+
+/** Whether the restart waits for what is still being asked about the process that it ends. */
+export function awaitsBaseline({ evidence, now, policy, running }: Snapshot, candidate: TrialKey): boolean {
+  const baseline = evidence?.baseline
+  if (baseline?.candidate !== candidate || running.kind !== 'known' || baseline.invocationId !== running.invocationId) return false
+  return now.monotonicUs - baseline.sinceUs < BASELINE_WAIT_US && missingIn(baseline, policy.evidence).length > 0
+}
+
+export function isBaselineOld({ evidence, now }: Pick<Snapshot, 'evidence' | 'now'>): boolean {
+  const baseline = evidence?.baseline
+  return baseline !== undefined && now.monotonicUs - baseline.sinceUs > BASELINE_OLD_US
+}
+
+/** @param upcoming as `findUpcoming` returns it */
+export function dueEvidence(snapshot: Snapshot, upcoming: TrialKey | undefined): Due {
+  const { evidence, policy } = snapshot
+  if (upcoming !== undefined) {
+    const questions = evidence?.baseline === undefined ? [] : missingIn(evidence.baseline, policy.evidence)
+    return { questions, write: false }
+  }
+  const view = viewEvidence(snapshot)
+  if (view === undefined || !isObserved(snapshot)) return NOTHING_DUE
+  const wanted = QUESTIONS.filter((question) => isAsked(question, policy.evidence) && isDue(question, snapshot, view))
+  return { questions: withinBudget(wanted, snapshot, view), write: isAsked('lease', policy.evidence) && needsWrite(view) }
+}
+
+/** A config on trial, or a fallback that has to show what was at fault. */
+function isObserved(snapshot: Snapshot): boolean {
+  const { running, verdicts, proven } = snapshot
+  const { target } = assess(snapshot)
+  if (running.kind !== 'known' || running.content !== target?.content) return false
+  if ([...verdicts.values()].some(({ state }) => state === 'provisional')) return true
+  return !target.fallback && target.source !== 'local' && proven !== running.key
+}
+
+function missingIn(baseline: Baseline, policy: EvidencePolicy): readonly Question[] {
+  return QUESTIONS.filter((question) => question !== 'lease' && isAsked(question, policy) && !baseline.answered.includes(question))
+}
+
+function isAsked(question: Question, policy: EvidencePolicy): boolean {
+  if (question === 'node') return levelOf(policy, 'ready') !== 'off' || levelOf(policy, 'pods') !== 'off'
+  // What kubelet says of the Node is read in the light of what the runtime says.
+  if (question === 'runtime') return levelOf(policy, 'runtime') !== 'off' || levelOf(policy, 'ready') !== 'off'
+  return levelOf(policy, question) !== 'off'
+}
+
+function isDue(question: Question, snapshot: Snapshot, view: EvidenceView): boolean {
+  const { process, policy } = view
+  const nowUs = snapshot.now.monotonicUs
+  const answeredUs = process.answeredUs[question]
+  if (answeredUs === undefined) return nowUs >= process.sinceUs + firstUs(question, policy.trialUs)
+  if (nowUs - answeredUs < SHORTEST_GAP_US) return false
+  const endsAtUs = measureTrial(snapshot, process.key)?.endsAtUs
+  // Shortly before the end everything is looked at once more.
+  const lastLookUs = endsAtUs === undefined ? Number.POSITIVE_INFINITY : endsAtUs - Math.min(20e6, policy.trialUs / 5)
+  if (nowUs >= lastLookUs && answeredUs < lastLookUs) return true
+  return nowUs - answeredUs >= Math.max(SHORTEST_GAP_US, gapUs(question, view))
+}
+
+/** After the start of the process. */
+function firstUs(question: Question, trialUs: number): number {
+  switch (question) {
+    case 'lease':
+    case 'runtime':
+      return 0
+    case 'node':
+    case 'serving':
+      return Math.min(5e6, trialUs / 10)
+    case 'static-pods':
+      return Math.min(10e6, trialUs / 10)
+    case 'pods':
+      return Math.min(60e6, trialUs / 4)
+  }
+}
+
+/** Between two answers. Rarely once it is proven. */
+function gapUs(question: Question, view: EvidenceView): number {
+  const { process, policy } = view
+  const { trialUs } = policy
+  switch (question) {
+    case 'lease': {
+      const durationUs = 1e6 * (process.lease?.durationSeconds ?? 0)
+      const seldomUs = judgeLease(view).answer === 'yes' ? trialUs / 3 : 0
+      return Math.max(seldomUs, Math.min(Math.max(30e6, 0.75 * durationUs), trialUs / 4))
+    }
+    case 'node':
+      return process.node?.ready === 'True' && process.node.provenAtUs !== undefined ? trialUs / 2 : Math.min(30e6, trialUs / 10)
+    case 'pods':
+      return trialUs / 2
+    case 'runtime':
+      return process.runtime?.answers === true ? trialUs / 10 : Math.min(10e6, trialUs / 20)
+    case 'serving':
+      return process.serving?.status === 403 ? trialUs / 10 : Math.min(10e6, trialUs / 20)
+    case 'static-pods':
+      return process.staticPods?.provenAtUs === undefined ? Math.min(10e6, trialUs / 20) : trialUs / 10
+  }
+}
+
+function withinBudget(wanted: readonly Question[], { now }: Snapshot, { process, policy }: EvidenceView): readonly Question[] {
+  const trials = (now.monotonicUs - process.requestsSinceUs) / policy.trialUs
+  const granted = AT_ONCE + IN_TRIAL * Math.min(1, trials) + PER_LATER_TRIAL * Math.max(0, trials - 1)
+  const left = Math.max(0, Math.floor(granted) - process.requests)
+  // What was answered longest ago comes first, so that one question cannot use up the budget.
+  const lastUs = (question: Question) => process.answeredUs[question] ?? 0
+  const paid = wanted.filter((question) => API_QUESTIONS.includes(question)).sort((a, b) => lastUs(a) - lastUs(b))
+  const affordable = paid.slice(0, left)
+  return wanted.filter((question) => !paid.includes(question) || affordable.includes(question))
+}

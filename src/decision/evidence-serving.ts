@@ -1,0 +1,50 @@
+/**
+ * Evidence `serving`: kubelet's TLS port knows the node's client certificate. Without it, logs,
+ * exec and the metrics of this node are gone while all else is well. Pure.
+ *
+ * The node's identity is known to kubelet and may do nothing there: 403 (`AlwaysAllow`: 200). With
+ * anonymous requests allowed, a certificate that kubelet does not trust is 403 too, but of another
+ * user.
+ */
+import { doubtful, no, type Standing, unknown, yes } from './evidence.ts'
+import type { NotAsked, ServingAnswer } from './evidence-facts.ts'
+import type { EvidenceView, ServingBefore, ServingSeen } from './evidence-state.ts'
+
+const ANONYMOUS = 'system:anonymous'
+
+/** undefined: it was not asked. */
+export function foldServing(before: ServingSeen | undefined, answer: ServingAnswer | NotAsked, atUs: number): ServingSeen | undefined {
+  if (answer.kind === 'not-asked') return before
+  const now =
+    answer.kind === 'answered'
+      ? { status: answer.status, user: answer.user, detail: `HTTP ${answer.status}` }
+      : { status: undefined, user: undefined, detail: answer.detail.slice(0, 200) }
+  const isSame = before !== undefined && before.status === now.status && before.user === now.user
+  return { ...now, sinceUs: isSame ? before.sinceUs : atUs, lastUs: atUs }
+}
+
+export function judgeServing({ process, baseline, policy, isAtEnd }: EvidenceView): Standing {
+  const { serving, reachableSinceUs } = process
+  if (serving === undefined) return unknown('not asked')
+  const before = baseline?.serving
+  const isDemoted = isKnown(before) && before?.user !== ANONYMOUS && serving.user === ANONYMOUS
+  if (isKnown(serving) && !isDemoted) return yes("kubelet's TLS port knows the node's certificate", serving.sinceUs)
+  const detail = describe(serving, isDemoted)
+  if (!isKnown(before)) return unknown(`${detail}; it is not known to have been otherwise before`)
+  // Kubelet asks the API server about each request.
+  if (serving.status !== undefined && serving.status >= 500 && reachableSinceUs === undefined)
+    return unknown(`${detail}; the API server is not reachable`)
+  const isLong = serving.lastUs - serving.sinceUs >= policy.toleranceUs
+  return isLong || isAtEnd ? no(detail, serving.sinceUs) : doubtful(detail, serving.sinceUs)
+}
+
+function isKnown(answer: ServingBefore | undefined): boolean {
+  return answer?.status === 403 || answer?.status === 200
+}
+
+function describe({ status, detail }: ServingSeen, isDemoted: boolean): string {
+  if (isDemoted) return "kubelet's TLS port no longer knows the node's certificate and takes the agent for an anonymous user"
+  if (status === undefined) return `kubelet's TLS port does not answer: ${detail}`
+  if (status === 401) return "kubelet's TLS port no longer knows the node's certificate (HTTP 401)"
+  return `kubelet's TLS port answers ${detail}`
+}

@@ -1,0 +1,150 @@
+/**
+ * The evidence that is kept in /run beside the health record: the baseline from before a restart,
+ * and what was seen since the present process started. Bounded, and of one boot. Types only.
+ */
+import type { Question } from './evidence-facts.ts'
+import type { Policy } from './policy.ts'
+import type { TrialKey } from './trial-key.ts'
+
+export interface EvidenceRecord {
+  readonly bootId: string
+  readonly baseline?: Baseline | undefined
+  readonly process?: ProcessEvidence | undefined
+}
+
+/** How the node was before kubelet was restarted into `candidate`. */
+export interface Baseline {
+  readonly candidate: TrialKey
+  /** InvocationID of the process that ran then. */
+  readonly invocationId: string
+  readonly sinceUs: number
+  /** What was answered, if only with "not known". */
+  readonly answered: readonly Question[]
+  readonly ready?: string | undefined
+  readonly reportedAtMs?: number | undefined
+  readonly pressure?: readonly string[] | undefined
+  /** UIDs of the pods that ran. */
+  readonly podUids?: readonly string[] | undefined
+  readonly serving?: ServingBefore | undefined
+  /** The container runtime's endpoint that kubelet used. */
+  readonly endpoint?: string | undefined
+  readonly staticPods?: readonly StaticPodBefore[] | undefined
+}
+
+export interface ServingBefore {
+  /** undefined: the port was not reachable. */
+  readonly status?: number | undefined
+  readonly user?: string | undefined
+}
+
+export interface StaticPodBefore {
+  readonly hash: string
+  /** `namespace/name` */
+  readonly name: string
+  /** undefined: no file was found that names it. */
+  readonly manifest?: { readonly path: string; readonly digest: string } | undefined
+}
+
+/** What was seen of one process of kubelet. */
+export interface ProcessEvidence {
+  readonly invocationId: string
+  readonly key: TrialKey
+  /** When it started. */
+  readonly sinceUs: number
+  /** Requests to the API server since `requestsSinceUs`, over all processes of this content. */
+  readonly requests: number
+  readonly requestsSinceUs: number
+  /** When each question was answered last. */
+  readonly answeredUs: Readonly<Partial<Record<Question, number>>>
+  /** Since when every request to the API server was answered. */
+  readonly reachableSinceUs?: number | undefined
+  /** The last write of the agent's own that succeeded. */
+  readonly writtenAtUs?: number | undefined
+  readonly lease?: LeaseSeen | undefined
+  readonly node?: NodeSeen | undefined
+  readonly pods?: PodsSeen | undefined
+  readonly runtime?: RuntimeSeen | undefined
+  readonly serving?: ServingSeen | undefined
+  readonly staticPods?: StaticPodsSeen | undefined
+}
+
+export interface LeaseSeen {
+  /** undefined: no Lease was ever seen. */
+  readonly resourceVersion?: string | undefined
+  readonly durationSeconds: number
+  /** How often it had another resourceVersion than before. */
+  readonly renewals: number
+  readonly renewedAtUs?: number | undefined
+  readonly lastUs: number
+  /** Of the second renewal. */
+  readonly provenAtUs?: number | undefined
+  /** Why the last sample has no Lease; empty: it has. */
+  readonly problem: string
+}
+
+export interface NodeSeen {
+  readonly ready: string
+  readonly message: string
+  readonly readySinceUs: number
+  readonly lastUs: number
+  /** The first report of this process, or of the one before it. */
+  readonly firstReportedAtMs?: number | undefined
+  /** When Ready was first seen True in a report of this process. */
+  readonly provenAtUs?: number | undefined
+  /** Pressure conditions that turned True with the restart. */
+  readonly newPressure: readonly string[]
+  /** Why the last sample has no Node; empty: it has. */
+  readonly problem: string
+}
+
+export interface PodsSeen {
+  /** Pods that ran before and were refused or evicted since. */
+  readonly lost: readonly { readonly name: string; readonly reason: string }[]
+  readonly sinceUs: number
+  readonly lastUs: number
+  /** Why the last sample has no list; empty: it has. */
+  readonly problem: string
+}
+
+export interface RuntimeSeen {
+  readonly endpoint: string
+  readonly answers: boolean
+  readonly sinceUs: number
+  readonly lastUs: number
+  readonly detail: string
+}
+
+export interface ServingSeen {
+  /** undefined: no TLS. */
+  readonly status?: number | undefined
+  readonly user?: string | undefined
+  readonly detail: string
+  /** Since when the same was answered. */
+  readonly sinceUs: number
+  readonly lastUs: number
+}
+
+export interface StaticPodsSeen {
+  readonly missing: readonly { readonly name: string; readonly sinceUs: number }[]
+  /** They run with another config hash, although their manifest is the same. */
+  readonly replaced: readonly string[]
+  /** They do not run, and their manifest changed or was not found. */
+  readonly excused: readonly string[]
+  /** When the last of them was seen to run. */
+  readonly provenAtUs?: number | undefined
+  readonly lastUs: number
+  /** Why the last sample has no pods; empty: it has. */
+  readonly problem: string
+}
+
+/** Everything that one kind of evidence is judged by. */
+export interface EvidenceView {
+  readonly process: ProcessEvidence
+  /** undefined: there is none that concerns the process. */
+  readonly baseline: Baseline | undefined
+  /** The process runs the config that the baseline was taken before, not a fallback from it. */
+  readonly isCandidate: boolean
+  readonly policy: Policy
+  /** The trial is over, but for the evidence. */
+  readonly isAtEnd: boolean
+}

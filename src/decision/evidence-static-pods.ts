@@ -1,0 +1,81 @@
+/**
+ * Evidence `static-pods`: the static pods that ran before run again, the same ones. On a
+ * control-plane node they are the control plane. Pure.
+ *
+ * The path of a manifest is a part of the pod's config hash (`applyDefaults`,
+ * pkg/kubelet/config/common.go): the same manifest in another directory is another pod, and
+ * replaces the old one.
+ */
+import { doubtful, no, type Standing, unknown, yes } from './evidence.ts'
+import type { Manifest, NotAsked, StaticPod, StaticPodsAnswer } from './evidence-facts.ts'
+import type { EvidenceView, StaticPodBefore, StaticPodsSeen } from './evidence-state.ts'
+
+/** With the 30 s of grace that a pod has by default. */
+const MISSING_US = 150e6
+const MOST_PODS = 100
+
+/** The static pods that run, each with the file that names it. */
+export function recordStaticPods({ pods, manifests }: StaticPodsAnswer, nodeName: string): readonly StaticPodBefore[] {
+  const running = pods.filter(({ isRunning }) => isRunning).slice(0, MOST_PODS)
+  return running.map(({ hash, name }) => ({ hash, name, manifest: findManifest(name, manifests, nodeName) }))
+}
+
+/** Kubelet appends the node's name to the name in the manifest (`generatePodName`). */
+function findManifest(name: string, manifests: readonly Manifest[], nodeName: string): StaticPodBefore['manifest'] {
+  const inFile = name.slice(name.indexOf('/') + 1).replace(new RegExp(`-${nodeName.replaceAll('.', '\\.')}$`), '')
+  const [found, ...others] = manifests.filter(({ names }) => names.includes(inFile))
+  return found === undefined || others.length > 0 ? undefined : { path: found.path, digest: found.digest }
+}
+
+export function foldStaticPods(
+  before: StaticPodsSeen | undefined,
+  answer: StaticPodsAnswer | NotAsked,
+  atUs: number,
+  expected: readonly StaticPodBefore[],
+): StaticPodsSeen {
+  if (answer.kind === 'not-asked') {
+    const nothing = { missing: [], replaced: [], excused: [] }
+    return { ...(before ?? nothing), lastUs: atUs, problem: answer.detail }
+  }
+  const absent = expected.filter(({ hash }) => !answer.pods.some((pod) => pod.hash === hash && pod.isRunning))
+  // A manifest that someone changed or removed meanwhile explains what happened to its pod.
+  const gone = absent.filter(({ manifest }) => isUnchanged(manifest, answer.manifests))
+  const excused = absent.filter((pod) => !gone.includes(pod)).map(({ name }) => name)
+  const isReplaced = (pod: StaticPodBefore) => answer.pods.some((other) => isSuccessor(other, pod))
+  const replaced = [...new Set([...(before?.replaced ?? []), ...gone.filter(isReplaced).map(({ name }) => name)])]
+  const missing = gone
+    .filter(({ name }) => !replaced.includes(name))
+    .map(({ name }) => ({ name, sinceUs: before?.missing.find((known) => known.name === name)?.sinceUs ?? atUs }))
+  const provenAtUs = absent.length > 0 ? undefined : (before?.provenAtUs ?? atUs)
+  return { missing, replaced, excused, provenAtUs, lastUs: atUs, problem: '' }
+}
+
+/** No manifest was found when the pod ran: then nobody knows. */
+function isUnchanged(manifest: StaticPodBefore['manifest'], now: readonly Manifest[]): boolean {
+  return manifest !== undefined && now.some(({ path, digest }) => path === manifest.path && digest === manifest.digest)
+}
+
+function isSuccessor(other: StaticPod, pod: StaticPodBefore): boolean {
+  return other.name === pod.name && other.hash !== pod.hash && other.isRunning
+}
+
+export function judgeStaticPods({ process, baseline }: EvidenceView): Standing {
+  const { staticPods } = process
+  if (staticPods === undefined) return unknown('not asked')
+  if (staticPods.problem !== '') return unknown(staticPods.problem)
+  if (baseline?.staticPods === undefined) return unknown('which static pods ran before is not known')
+  const { missing, replaced, excused, lastUs } = staticPods
+  if (replaced.length > 0) return no(`static pods were restarted, although their manifests did not change: ${listNames(replaced)}`)
+  const [first] = missing
+  if (first === undefined && excused.length > 0)
+    return unknown(`static pods do not run whose manifests changed, or are not known: ${listNames(excused)}`)
+  if (first === undefined) return yes(`${baseline.staticPods.length} static pods run as before`, staticPods.provenAtUs)
+  const sinceUs = Math.min(...missing.map((pod) => pod.sinceUs))
+  const detail = `static pods that ran before do not run: ${listNames(missing.map(({ name }) => name))}`
+  return lastUs - sinceUs >= MISSING_US ? no(detail, sinceUs) : doubtful(detail, sinceUs)
+}
+
+function listNames(names: readonly string[]): string {
+  const shown = names.slice(0, 5).join(', ')
+  return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown
+}

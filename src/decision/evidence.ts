@@ -1,0 +1,77 @@
+/**
+ * Evidence: what a trial has to prove besides a process that answers `/healthz`. Each kind has one
+ * answer. `unknown` never condemns a config. Types only.
+ */
+
+export const EVIDENCE_KINDS = ['process', 'healthz', 'runtime', 'lease', 'ready', 'serving', 'static-pods', 'pods'] as const
+export type EvidenceKind = (typeof EVIDENCE_KINDS)[number]
+
+export type Answer = 'yes' | 'no' | 'unknown'
+
+/**
+ * `transient`: it may pass by itself, and another config may mend it. `one-way`: what was lost does
+ * not come back, so the same content is never tried twice.
+ */
+export type Damage = 'transient' | 'one-way'
+
+/** What is known of one kind of evidence, about the process that runs. */
+export interface Finding {
+  readonly kind: EvidenceKind
+  readonly answer: Answer
+  /** What was seen, for people. */
+  readonly detail: string
+  /** CLOCK_MONOTONIC since when the answer holds. undefined: not known. */
+  readonly sinceUs: number | undefined
+  readonly damage: Damage
+  /**
+   * Something wrong was seen, but not for long enough to say no. A config is not promoted meanwhile.
+   */
+  readonly isDoubtful: boolean
+}
+
+/** `required`: a no is a failure. `watched`: it is only reported. `off`: nothing is asked. */
+export type EvidenceLevel = 'required' | 'watched' | 'off'
+
+/** The kinds that a setting can turn down. The others decide about every rollback. */
+export const OPTIONAL_KINDS = ['runtime', 'lease', 'ready', 'serving', 'static-pods', 'pods'] as const
+export type OptionalKind = (typeof OPTIONAL_KINDS)[number]
+
+export type EvidencePolicy = Readonly<Record<OptionalKind, EvidenceLevel>>
+
+export const ALL_REQUIRED: EvidencePolicy = {
+  runtime: 'required',
+  lease: 'required',
+  ready: 'required',
+  serving: 'required',
+  'static-pods': 'required',
+  pods: 'required',
+}
+
+export function levelOf(policy: EvidencePolicy, kind: EvidenceKind): EvidenceLevel {
+  return kind === 'process' || kind === 'healthz' ? 'required' : policy[kind]
+}
+
+/** How one kind of evidence stands, before its kind is named. */
+export interface Standing {
+  readonly answer: Answer
+  readonly detail: string
+  readonly sinceUs?: number | undefined
+  readonly isDoubtful?: boolean
+}
+
+export function yes(detail: string, sinceUs?: number): Standing {
+  return { answer: 'yes', detail, sinceUs }
+}
+
+export function no(detail: string, sinceUs?: number): Standing {
+  return { answer: 'no', detail, sinceUs }
+}
+
+export function unknown(detail: string): Standing {
+  return { answer: 'unknown', detail }
+}
+
+/** Something is wrong, but has not been for long enough. */
+export function doubtful(detail: string, sinceUs?: number): Standing {
+  return { answer: 'unknown', detail, sinceUs, isDoubtful: true }
+}

@@ -1,0 +1,57 @@
+/**
+ * The container runtime, as the agent and its commands ask it. The client is loaded with the first
+ * question: a node whose kubelet is well does not need it in memory.
+ */
+import { setTimeout as after } from 'node:timers/promises'
+import type { Clock } from './ports/clock.ts'
+import type { ContainerRuntime } from './ports/container-runtime.ts'
+import type { Log } from './ports/log.ts'
+import { RecentAnswers } from './runtime/recent-answers.ts'
+import type { Settings } from './settings/settings.ts'
+
+/** A pass must not take so long that each gap looks like an outage of the agent. */
+export function mostWaitMs({ toleranceUs }: Settings): number {
+  return Math.min(2000, Math.ceil(toleranceUs / 4000))
+}
+
+export interface RuntimeWorld {
+  readonly settings: Settings
+  readonly clock: Clock
+  readonly log: Log
+  /** Called when the container runtime begins or ceases to answer. */
+  readonly onChange: () => void
+}
+
+export function openRuntime({ settings, clock, log, onChange }: RuntimeWorld) {
+  const load = loadOnce()
+  const sleep = (ms: number) => after(ms, undefined, { ref: false })
+  return {
+    runtime: lazyRuntime(load),
+    runtimeProbe: new RecentAnswers({ load, clock, sleep, log, waitMs: mostWaitMs(settings), onChange }),
+  }
+}
+
+/** After a failure the next call tries again: a package upgrade may have completed. */
+function loadOnce(): () => Promise<ContainerRuntime> {
+  let loaded: Promise<ContainerRuntime> | undefined
+  return () => {
+    loaded ??= openClient().catch((error: unknown) => {
+      loaded = undefined
+      throw error
+    })
+    return loaded
+  }
+}
+
+async function openClient(): Promise<ContainerRuntime> {
+  const [{ CriRuntime }, { GrpcChannel }] = await Promise.all([import('./runtime/cri-runtime.ts'), import('./runtime/grpc-channel.ts')])
+  return new CriRuntime((socket) => new GrpcChannel(socket))
+}
+
+function lazyRuntime(load: () => Promise<ContainerRuntime>): ContainerRuntime {
+  return {
+    probe: async (socket) => (await load()).probe(socket),
+    listPods: async (socket) => (await load()).listPods(socket),
+    cgroupDriver: async (socket) => (await load()).cgroupDriver(socket),
+  }
+}

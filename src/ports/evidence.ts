@@ -1,0 +1,33 @@
+/**
+ * The port that asks for evidence about the running kubelet. Adapter:
+ * `src/evidence/evidence-worker.ts`.
+ */
+import type { Fact, Question } from '../decision/evidence-facts.ts'
+import type { HealthTarget } from './probes.ts'
+
+/** Never throws and never waits: questions are asked in the background. */
+export interface EvidenceProbe {
+  /**
+   * A question that is still being asked is not asked again. An answer that changes something wakes
+   * the loop.
+   */
+  ask(questions: readonly Question[], about: EvidenceSubject): void
+  /** The answers since the last call. */
+  take(): readonly Fact[]
+  /** Writes to the Node again, although nothing changed, to learn whether that is possible. */
+  write(): void
+  /** CLOCK_MONOTONIC of the last write to the Node that succeeded. */
+  writtenAtUs(): number | undefined
+}
+
+/** Where the running kubelet can be asked. */
+export interface EvidenceSubject {
+  /** InvocationID of kubelet. */
+  readonly invocationId: string
+  /** The TLS port. undefined: kubelet has none. */
+  readonly serving: HealthTarget | undefined
+  /** The socket of the container runtime. undefined: not known. */
+  readonly runtimeSocket: string | undefined
+  /** What kubelet reads static pods from: a directory, or files. */
+  readonly manifests: readonly string[]
+}

@@ -1,0 +1,100 @@
+/**
+ * Whether the container runtime answers, asked in the background: a runtime that accepts
+ * connections and never answers would otherwise hold each pass of the loop for the whole time that
+ * an answer may take. Asks only when it is asked itself, and then not more often than every few
+ * seconds. Pure but for its ports.
+ */
+import type { Clock } from '../ports/clock.ts'
+import type { ContainerRuntime, RuntimeFault } from '../ports/container-runtime.ts'
+import type { Log } from '../ports/log.ts'
+import type { RuntimeProbe } from '../ports/probes.ts'
+import { errorMessage } from '../values/errors.ts'
+
+export interface RecentAnswersParts {
+  /** Loaded with the first question: an agent whose kubelet is well needs none of it. */
+  readonly load: () => Promise<Pick<ContainerRuntime, 'probe'>>
+  readonly clock: Clock
+  readonly sleep: (ms: number) => Promise<void>
+  readonly log: Log
+  /** How long a pass may wait for an answer. */
+  readonly waitMs: number
+  /** Called when a runtime begins or ceases to answer. */
+  readonly onChange: () => void
+}
+
+const ASK_AGAIN_US = 3e6
+/** As long as one call may take. */
+const RECENT_US = 10e6
+/** Those of the fallback's config and of the target's, before and after a change. */
+const MOST_SOCKETS = 4
+
+interface Asked {
+  answer: { readonly outcome: Outcome; readonly atUs: number } | undefined
+  question: { readonly done: Promise<void>; readonly sinceUs: number } | undefined
+  /** What was logged last. */
+  said: Outcome | undefined
+}
+
+type Outcome = 'up' | RuntimeFault | 'not-asked'
+
+export class RecentAnswers implements RuntimeProbe {
+  readonly #parts: RecentAnswersParts
+  readonly #sockets = new Map<string, Asked>()
+
+  constructor(parts: RecentAnswersParts) {
+    this.#parts = parts
+  }
+
+  async isUp(socket: string): Promise<boolean | undefined> {
+    const asked = this.#find(socket)
+    const { clock, waitMs, sleep } = this.#parts
+    const nowUs = clock.now().monotonicUs
+    if (asked.question === undefined && !isYounger(asked.answer, nowUs, ASK_AGAIN_US)) {
+      asked.question = { done: this.#ask(socket, asked), sinceUs: nowUs }
+    }
+    const leftMs = asked.question === undefined ? 0 : waitMs - (nowUs - asked.question.sinceUs) / 1000
+    if (asked.question !== undefined && leftMs > 0) await Promise.race([asked.question.done, sleep(leftMs)])
+    // A runtime that has not answered for as long as a pass may wait counts as down until it does.
+    return isYounger(asked.answer, clock.now().monotonicUs, RECENT_US) ? toUp(asked.answer.outcome) : false
+  }
+
+  async #ask(socket: string, asked: Asked): Promise<void> {
+    const { load, clock, log, onChange } = this.#parts
+    // The agent's program is not there while its package is upgraded.
+    const answer = await load()
+      .then((runtime) => runtime.probe(socket))
+      .catch((error: unknown) => ({ ok: false, why: 'not-asked', detail: errorMessage(error) }) as const)
+    const outcome = answer.ok ? 'up' : answer.why
+    asked.answer = { outcome, atUs: clock.now().monotonicUs }
+    asked.question = undefined
+    if (asked.said === outcome) return
+    if (!answer.ok) log.warn(SAYINGS[answer.why], { detail: answer.detail })
+    else if (asked.said !== undefined) log.info('the container runtime answers again', { socket })
+    asked.said = outcome
+    onChange()
+  }
+
+  #find(socket: string): Asked {
+    const known = this.#sockets.get(socket) ?? { answer: undefined, question: undefined, said: undefined }
+    this.#sockets.delete(socket)
+    this.#sockets.set(socket, known)
+    const [oldest] = this.#sockets.keys()
+    if (this.#sockets.size > MOST_SOCKETS && oldest !== undefined) this.#sockets.delete(oldest)
+    return known
+  }
+}
+
+const SAYINGS: Readonly<Record<Exclude<Outcome, 'up'>, string>> = {
+  down: 'the container runtime does not answer',
+  'not-cri': 'this socket is not that of a container runtime with CRI: whether kubelet has one is not known',
+  'not-allowed': 'the agent may not connect to the container runtime: whether it runs is not known',
+  'not-asked': 'the container runtime cannot be asked: whether it runs is not known',
+}
+
+function toUp(outcome: Outcome): boolean | undefined {
+  return outcome === 'up' ? true : outcome === 'down' ? false : undefined
+}
+
+function isYounger<T extends { readonly atUs: number }>(answer: T | undefined, nowUs: number, limitUs: number): answer is T {
+  return answer !== undefined && nowUs - answer.atUs < limitUs
+}

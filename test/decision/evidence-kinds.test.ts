@@ -1,0 +1,444 @@
+import t from 'tap'
+import type { EvidenceKind } from '../../src/decision/evidence.ts'
+import {
+  API_SERVER,
+  ETCD,
+  find,
+  lease,
+  node,
+  pods,
+  refused,
+  runtime,
+  type Story,
+  serving,
+  staticPods,
+  unreachable,
+} from './evidence-samples.ts'
+import { MINUTE_US, NOW_US, runsNothing, unit } from './snapshots.ts'
+
+type Expected = 'yes' | 'no' | 'unknown' | 'doubtful'
+type Row = readonly [what: string, expected: Expected, story: Story]
+
+function check(kind: EvidenceKind, rows: readonly Row[]): void {
+  for (const [what, expected, story] of rows) {
+    t.test(`${kind} is ${expected}: ${what}`, async (t) => {
+      const { answer, isDoubtful, detail } = find(kind, story)
+      t.equal(isDoubtful ? 'doubtful' : answer, expected, detail)
+    })
+  }
+}
+
+check('process', [
+  ['kubelet runs', 'yes', {}],
+  ['systemd gave kubelet up', 'no', { snapshot: runsNothing('failed') }],
+  ['systemd does not answer', 'unknown', { snapshot: { unit: { kind: 'unknown', detail: '' } } }],
+  ['kubelet is starting', 'unknown', { snapshot: runsNothing('starting') }],
+])
+
+check('healthz', [
+  ['200', 'yes', {}],
+  ['no answer', 'no', { snapshot: { healthz: { ok: false, detail: 'connection refused' } } }],
+  ['no health port', 'unknown', { snapshot: { healthz: undefined } }],
+  ['no process', 'unknown', { snapshot: { ...runsNothing('starting'), unit: unit({ activity: 'starting' }) } }],
+])
+
+const SAME = [runtime('answered')]
+check('runtime', [
+  ['it answers', 'yes', { before: SAME, seen: [[5, runtime('answered')]] }],
+  [
+    'silent for a minute at another endpoint',
+    'no',
+    {
+      before: SAME,
+      seen: [
+        [5, runtime('silent', '/run/crio.sock')],
+        [70, runtime('silent', '/run/crio.sock')],
+      ],
+    },
+  ],
+  ['silent for a moment at another endpoint', 'doubtful', { before: SAME, seen: [[5, runtime('silent', '/run/crio.sock')]] }],
+  [
+    'silent at the same endpoint',
+    'unknown',
+    {
+      before: SAME,
+      seen: [
+        [5, runtime('silent')],
+        [290, runtime('silent')],
+      ],
+    },
+  ],
+  [
+    'silent, and the endpoint before is not known',
+    'unknown',
+    {
+      seen: [
+        [5, runtime('silent')],
+        [290, runtime('silent')],
+      ],
+    },
+  ],
+  [
+    'it answers again',
+    'yes',
+    {
+      before: SAME,
+      seen: [
+        [5, runtime('silent', '/b')],
+        [70, runtime('answered', '/b')],
+      ],
+    },
+  ],
+  ['not asked', 'unknown', { before: SAME }],
+])
+
+const SILENT = [0, 60, 120, 181].map((at) => [at, lease('1')] as const)
+check('lease', [
+  [
+    'two renewals',
+    'yes',
+    {
+      seen: [
+        [0, lease('1')],
+        [30, lease('2')],
+        [60, lease('3')],
+      ],
+    },
+  ],
+  [
+    'one renewal',
+    'unknown',
+    {
+      seen: [
+        [0, lease('1')],
+        [30, lease('2')],
+      ],
+    },
+  ],
+  ['no renewal for a minute after the start deadline, while the agent can write', 'no', { seen: SILENT, writtenAt: 150 }],
+  ['the agent cannot write either', 'unknown', { seen: SILENT }],
+  ['the agent could write only before', 'unknown', { seen: SILENT, writtenAt: 100 }],
+  ['no renewal for less than that', 'doubtful', { seen: [...SILENT.slice(0, 3), [170, lease('1')]], writtenAt: 150 }],
+  ['no renewal before the start deadline', 'unknown', { seen: SILENT.slice(0, 3), writtenAt: 60 }],
+  ['a long duration has longer', 'doubtful', { seen: SILENT.map(([at]) => [at, lease('1', 200)] as const), writtenAt: 150 }],
+  ['and ends', 'no', { seen: [0, 150, 300, 430].map((at) => [at, lease('1', 200)] as const), writtenAt: 200, now: 430 }],
+  [
+    'it was renewed and is no longer',
+    'no',
+    {
+      seen: [
+        [0, lease('1')],
+        [30, lease('2')],
+        [60, lease('3')],
+        [200, lease('3')],
+      ],
+      writtenAt: 150,
+    },
+  ],
+  [
+    'the API server is back for a moment only',
+    'doubtful',
+    {
+      seen: [
+        [0, lease('1')],
+        [60, unreachable('lease')],
+        [200, lease('1')],
+        [230, lease('1')],
+      ],
+      writtenAt: 201,
+    },
+  ],
+  [
+    'the API server is back for long',
+    'no',
+    {
+      seen: [
+        [0, lease('1')],
+        [60, unreachable('node')],
+        [200, lease('1')],
+        [261, lease('1')],
+      ],
+      writtenAt: 201,
+    },
+  ],
+  ['the agent may not read it', 'unknown', { seen: [[0, refused('lease')]], writtenAt: 150 }],
+  [
+    'the API server is down',
+    'unknown',
+    {
+      seen: [
+        [0, lease('1')],
+        [200, unreachable('lease')],
+      ],
+      writtenAt: 150,
+    },
+  ],
+])
+
+const WAS_READY = [node('True', { reportedAt: -100 })]
+const NOT_READY = [10, 100, 200, 311].map((at) => [at, node('False', { reportedAt: 2, answeredAt: at })] as const)
+const says = (message: string) => NOT_READY.map(([at]) => [at, node('False', { reportedAt: 2, answeredAt: at, message })] as const)
+check('ready', [
+  ['Ready, as the new process reports', 'yes', { before: WAS_READY, seen: [[5, node('True', { reportedAt: 1, answeredAt: 5 })]] }],
+  ['Ready without a baseline', 'yes', { seen: [[5, node('True', { reportedAt: 1, answeredAt: 5 })]] }],
+  [
+    'Ready, but only the old process said so',
+    'unknown',
+    { before: WAS_READY, seen: [[5, node('True', { reportedAt: -100, answeredAt: 5 })]] },
+  ],
+  [
+    'Ready, reported since the baseline, of a server without a clock',
+    'yes',
+    { before: WAS_READY, seen: [[5, node('True', { reportedAt: 1 })]] },
+  ],
+  [
+    'Ready again, reported since the first look, without a baseline',
+    'yes',
+    {
+      seen: [
+        [5, node('True', { reportedAt: -9 })],
+        [99, node('True', { reportedAt: 50 })],
+      ],
+    },
+  ],
+  ['not Ready for five minutes', 'no', { before: WAS_READY, seen: NOT_READY }],
+  ['not Ready for less', 'doubtful', { before: WAS_READY, seen: NOT_READY.slice(0, 3) }],
+  ['not Ready at the end', 'no', { before: WAS_READY, seen: [[590, node('False', { reportedAt: 580, answeredAt: 590 })]], now: 600 }],
+  ['it was not Ready before', 'unknown', { before: [node('False', { reportedAt: -100 })], seen: NOT_READY }],
+  ['nobody knows how it was before', 'unknown', { seen: NOT_READY }],
+  ['Ready is Unknown', 'unknown', { before: WAS_READY, seen: [[300, node('Unknown', { reportedAt: 2, answeredAt: 300 })]] }],
+  [
+    'the network is not ready, and the runtime is down',
+    'unknown',
+    {
+      before: [...WAS_READY, ...SAME],
+      seen: [[5, runtime('silent')], ...says('container runtime network not ready: cni config uninitialized')],
+    },
+  ],
+  [
+    'the network is not ready, and the runtime answers',
+    'no',
+    {
+      before: [...WAS_READY, ...SAME],
+      seen: [[5, runtime('answered')], ...says('container runtime network not ready: cni config uninitialized')],
+    },
+  ],
+  [
+    'the runtime is down at another endpoint',
+    'no',
+    { before: [...WAS_READY, ...SAME], seen: [[5, runtime('silent', '/b')], ...says('container runtime is down')] },
+  ],
+  ['the agent may not read it', 'unknown', { before: WAS_READY, seen: [[5, refused('node')]] }],
+  [
+    'the API server is down',
+    'unknown',
+    {
+      before: WAS_READY,
+      seen: [
+        [5, node('False', { reportedAt: 2, answeredAt: 5 })],
+        [400, unreachable('node')],
+      ],
+    },
+  ],
+  ['Ready again', 'yes', { before: WAS_READY, seen: [...NOT_READY, [320, node('True', { reportedAt: 315, answeredAt: 320 })]] }],
+])
+
+const KNOWN = [serving(403)]
+check('serving', [
+  ['403 to the node', 'yes', { before: KNOWN, seen: [[5, serving(403)]] }],
+  ['200', 'yes', { before: KNOWN, seen: [[5, serving(200)]] }],
+  [
+    '403 became 401',
+    'no',
+    {
+      before: KNOWN,
+      seen: [
+        [5, serving(401)],
+        [70, serving(401)],
+      ],
+    },
+  ],
+  ['401 for a moment', 'doubtful', { before: KNOWN, seen: [[5, serving(401)]] }],
+  [
+    '403 to an anonymous user, of the node before',
+    'no',
+    {
+      before: KNOWN,
+      seen: [
+        [5, serving(403, 'system:anonymous')],
+        [70, serving(403, 'system:anonymous')],
+      ],
+    },
+  ],
+  [
+    '403 to an anonymous user, as before',
+    'yes',
+    { before: [serving(403, 'system:anonymous')], seen: [[5, serving(403, 'system:anonymous')]] },
+  ],
+  [
+    '500, with the API server reachable',
+    'no',
+    {
+      before: KNOWN,
+      seen: [
+        [4, node('True')],
+        [5, serving(500)],
+        [70, serving(500)],
+      ],
+    },
+  ],
+  [
+    '500, with the API server down',
+    'unknown',
+    {
+      before: KNOWN,
+      seen: [
+        [4, unreachable('node')],
+        [5, serving(500)],
+        [70, serving(500)],
+      ],
+    },
+  ],
+  [
+    'no TLS',
+    'no',
+    {
+      before: KNOWN,
+      seen: [
+        [5, serving('no-tls')],
+        [70, serving('no-tls')],
+      ],
+    },
+  ],
+  [
+    'no TLS before either',
+    'unknown',
+    {
+      before: [serving('no-tls')],
+      seen: [
+        [5, serving('no-tls')],
+        [70, serving('no-tls')],
+      ],
+    },
+  ],
+  [
+    '401 before too',
+    'unknown',
+    {
+      before: [serving(401)],
+      seen: [
+        [5, serving(401)],
+        [70, serving(401)],
+      ],
+    },
+  ],
+  [
+    'no client certificate',
+    'unknown',
+    { before: KNOWN, seen: [[5, { question: 'serving', answer: { kind: 'not-asked', detail: 'nothing to ask' } }]] },
+  ],
+])
+
+const BOTH = [staticPods([API_SERVER, ETCD])]
+const gone = (...at: readonly number[]) => at.map((each) => [each, staticPods([ETCD])] as const)
+const moved = { ...API_SERVER, hash: 'hash-9' }
+check('static-pods', [
+  ['they run', 'yes', { before: BOTH, seen: [[5, staticPods([API_SERVER, ETCD])]] }],
+  ['there were none', 'yes', { before: [staticPods([])], seen: [[5, staticPods([])]] }],
+  ['one is missing for long', 'no', { before: BOTH, seen: gone(5, 60, 156) }],
+  ['one is missing for less', 'doubtful', { before: BOTH, seen: gone(5, 60, 150) }],
+  [
+    'one has no running container for long',
+    'no',
+    { before: BOTH, seen: [5, 156].map((at) => [at, staticPods([{ ...API_SERVER, isRunning: false }, ETCD])] as const) },
+  ],
+  ['one was missing and is back', 'yes', { before: BOTH, seen: [...gone(5, 100), [110, staticPods([API_SERVER, ETCD])]] }],
+  ['its manifest was removed', 'unknown', { before: BOTH, seen: [5, 156].map((at) => [at, staticPods([ETCD], { etcd: 'd2' })] as const) }],
+  [
+    'its manifest was changed',
+    'unknown',
+    { before: BOTH, seen: [5, 156].map((at) => [at, staticPods([moved, ETCD], { 'kube-apiserver': 'd7', etcd: 'd2' })] as const) },
+  ],
+  ['it was replaced, although its manifest is the same', 'no', { before: BOTH, seen: [[5, staticPods([moved, ETCD])]] }],
+  [
+    'it was replaced, and is back',
+    'no',
+    {
+      before: BOTH,
+      seen: [
+        [5, staticPods([moved, ETCD])],
+        [9, staticPods([API_SERVER, ETCD])],
+      ],
+    },
+  ],
+  [
+    'no runtime to ask',
+    'unknown',
+    { before: BOTH, seen: [[5, { question: 'static-pods', answer: { kind: 'not-asked', detail: 'nothing to ask' } }]] },
+  ],
+  ['nobody knows which ran before', 'unknown', { seen: gone(5, 156) }],
+])
+
+const RAN = [pods(['a', 'Running'], ['b', 'Running'], ['c', 'Failed', 'Evicted'])]
+check('pods', [
+  ['they run on', 'yes', { before: RAN, seen: [[60, pods(['a', 'Running'], ['b', 'Succeeded'])]] }],
+  ...['OutOfcpu', 'OutOfmemory', 'OutOfpods', 'UnexpectedAdmissionError', 'NodeAffinity', 'Evicted'].map(
+    (reason): Row => [reason, 'no', { before: RAN, seen: [[60, pods(['a', 'Running'], ['b', 'Failed', reason])]] }],
+  ),
+  ['one failed by itself', 'yes', { before: RAN, seen: [[60, pods(['b', 'Failed', 'Error'])]] }],
+  ['one that had been evicted before', 'yes', { before: RAN, seen: [[60, pods(['c', 'Failed', 'Evicted'])]] }],
+  ['one that came later was refused', 'yes', { before: RAN, seen: [[60, pods(['d', 'Failed', 'OutOfcpu'])]] }],
+  [
+    'one that was evicted is deleted by now',
+    'no',
+    {
+      before: RAN,
+      seen: [
+        [60, pods(['b', 'Failed', 'Evicted'])],
+        [90, pods(['a', 'Running'])],
+      ],
+    },
+  ],
+  [
+    'pressure with the restart',
+    'no',
+    { before: [...WAS_READY, ...RAN], seen: [[20, node('True', { reportedAt: 10, answeredAt: 20, pressure: ['DiskPressure'] })]] },
+  ],
+  [
+    'pressure as before',
+    'yes',
+    {
+      before: [node('True', { reportedAt: -9, pressure: ['DiskPressure'] }), ...RAN],
+      seen: [
+        [20, node('True', { reportedAt: 10, answeredAt: 20, pressure: ['DiskPressure'] })],
+        [60, pods()],
+      ],
+    },
+  ],
+  [
+    'pressure long after the restart',
+    'yes',
+    {
+      before: [...WAS_READY, ...RAN],
+      seen: [
+        [60, pods()],
+        [200, node('True', { reportedAt: 190, answeredAt: 200, pressure: ['DiskPressure'] })],
+      ],
+    },
+  ],
+  ['the agent may not list pods', 'unknown', { before: RAN, seen: [[60, refused('pods')]] }],
+  ['nobody knows which ran before', 'unknown', { seen: [[60, pods(['b', 'Failed', 'Evicted'])]] }],
+])
+
+t.test('a record of an earlier boot, or about another process, says nothing', async (t) => {
+  const story: Story = { before: KNOWN, seen: [[5, serving(403)]] }
+  t.equal(find('serving', { ...story, snapshot: { now: { bootId: 'boot-2', monotonicUs: NOW_US, wallMs: 0 } } }).answer, 'unknown')
+  const running = {
+    kind: 'known',
+    content: 'content-b@1',
+    key: 'x',
+    startedAtUs: NOW_US - MINUTE_US,
+    invocationId: 'invocation-9',
+  } as const
+  t.equal(find('serving', { ...story, snapshot: { running } }).answer, 'unknown')
+})

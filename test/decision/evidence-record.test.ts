@@ -1,0 +1,175 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { isEvidenceRecord } from '../../src/checkpoint/evidence-shapes.ts'
+import type { Fact, SeenFact } from '../../src/decision/evidence-facts.ts'
+import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
+import { recordFacts } from '../../src/decision/evidence-record.ts'
+import type { Running } from '../../src/decision/health.ts'
+import {
+  API_SERVER,
+  ETCD,
+  find,
+  lease,
+  node,
+  pods,
+  recordStory,
+  refused,
+  runtime,
+  type Story,
+  serving,
+  snapshotOf,
+  staticPods,
+  unreachable,
+} from './evidence-samples.ts'
+import { A, B, BOOT, keyOf, NOW_US, POLICY, SECOND_US } from './snapshots.ts'
+
+const notAsked = { kind: 'not-asked', detail: 'nothing to ask' } as const
+
+const nothingKnown = fc.constantFrom<SeenFact>(
+  refused('node'),
+  refused('lease'),
+  refused('pods'),
+  unreachable('node'),
+  unreachable('lease'),
+  unreachable('pods'),
+  { question: 'runtime', answer: notAsked },
+  { question: 'serving', answer: notAsked },
+  { question: 'static-pods', answer: notAsked },
+)
+const bad = fc.constantFrom<SeenFact>(
+  lease('1'),
+  node('False', { reportedAt: 1, answeredAt: 300 }),
+  node('Unknown'),
+  runtime('silent', '/b'),
+  serving(401),
+  serving('no-tls'),
+  serving(500),
+  staticPods([]),
+  staticPods([{ ...ETCD, hash: 'other' }]),
+  pods(['a', 'Failed', 'Evicted']),
+)
+const good = fc.constantFrom<SeenFact>(
+  lease('2'),
+  lease('3'),
+  node('True', { reportedAt: 1, answeredAt: 30 }),
+  runtime('answered'),
+  serving(403),
+  staticPods([API_SERVER, ETCD]),
+  pods(['a', 'Running']),
+)
+const anyFact = fc.oneof(nothingKnown, bad, good)
+const times = fc.integer({ min: 0, max: 600 })
+const seenFrom = (facts: fc.Arbitrary<SeenFact>) =>
+  fc.array(fc.tuple(times, facts), { maxLength: 30 }).map((list) => list.sort(([a], [b]) => a - b))
+const before = fc.option(fc.array(anyFact, { maxLength: 6 }), { nil: undefined })
+const anyStory: fc.Arbitrary<Story> = fc
+  .record({ before, seen: seenFrom(anyFact), writtenAt: fc.option(times) })
+  .map(({ writtenAt, ...rest }) => ({ ...rest, now: 600, ...(writtenAt !== null && { writtenAt }) }))
+
+t.test('answers that say nothing never make a no', async () => {
+  fc.assert(
+    fc.property(before, seenFrom(nothingKnown), times, (was, seen, writtenAt) => {
+      const findings = judgeEvidence(snapshotOf({ before: was, seen, writtenAt, now: 600 }))
+      return findings.every(({ answer }) => answer !== 'no')
+    }),
+  )
+})
+
+t.test('without a baseline, only the Lease can make a no', async () => {
+  fc.assert(
+    fc.property(seenFrom(anyFact), times, (seen, writtenAt) => {
+      const findings = judgeEvidence(snapshotOf({ seen, writtenAt, now: 600 }))
+      return findings.every(({ answer, kind }) => answer !== 'no' || kind === 'lease')
+    }),
+  )
+})
+
+t.test('without a write of its own, the agent never says that the Lease is not renewed', async () => {
+  fc.assert(fc.property(before, seenFrom(anyFact), (was, seen) => find('lease', { before: was, seen, now: 600 }).answer !== 'no'))
+})
+
+t.test('answers to different questions at one time count the same in any order', async () => {
+  const atOnce = fc.shuffledSubarray<SeenFact>([
+    lease('1'),
+    node('True', { reportedAt: 1, answeredAt: 30 }),
+    runtime('silent', '/b'),
+    serving(401),
+    staticPods([ETCD]),
+    pods(['a', 'Failed', 'Evicted']),
+  ])
+  fc.assert(
+    fc.property(before, anyStory, atOnce, (was, story, facts) => {
+      const record = (list: readonly SeenFact[]) =>
+        recordStory({ ...story, before: was, seen: [...(story.seen ?? []), ...list.map((each) => [601, each] as const)] })
+      t.same(record(facts), record([...facts].reverse()))
+    }),
+    { numRuns: 50 },
+  )
+})
+
+t.test('what was recorded is read again', async (t) => {
+  fc.assert(
+    fc.property(anyStory, (story) => {
+      const read: unknown = JSON.parse(JSON.stringify(recordStory(story)))
+      t.ok(isEvidenceRecord(read), JSON.stringify(read))
+    }),
+  )
+  t.notOk(isEvidenceRecord({ bootId: 'b', process: { invocationId: 'i' } }))
+  t.notOk(isEvidenceRecord({ bootId: 'b', baseline: { candidate: 1 } }))
+})
+
+t.test('the record stays small, whatever is answered', async (t) => {
+  const many = Array.from({ length: 5000 }, (_, index) => [`uid-${index}`.padEnd(36, '-'), 'Running'] as const)
+  const failed = many.map(([uid]) => [uid, 'Failed', 'Evicted'] as const)
+  const record = recordStory({ before: [pods(...many)], seen: [[60, pods(...failed)]] })
+  t.ok(JSON.stringify(record).length < 64 * 1024, `${JSON.stringify(record).length}`)
+})
+
+const RUNS_A: Running = { kind: 'known', content: 'a', key: keyOf(A), startedAtUs: NOW_US - SECOND_US, invocationId: 'i-a' }
+const RUNS_B: Running = { ...RUNS_A, content: 'b', key: keyOf(B), invocationId: 'i-b' }
+const NOTHING_NEW = {
+  now: { bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 },
+  nodeName: 'node-1',
+  candidate: undefined,
+  startDeadlineUs: POLICY.startDeadlineUs,
+  facts: [],
+  writtenAtUs: undefined,
+}
+const about = (invocation: string, seen: SeenFact): Fact => ({ about: invocation, atUs: NOW_US, seen })
+
+t.test('a late answer about an earlier process is no answer', async (t) => {
+  const record = recordFacts(undefined, { ...NOTHING_NEW, running: RUNS_B, facts: [about('i-a', serving(403))] })
+  t.equal(record.process?.serving, undefined)
+})
+
+t.test('the baseline is of the process before the restart, and later answers do not change it', async (t) => {
+  const taken = recordFacts(undefined, { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B), facts: [about('i-a', serving(403))] })
+  t.same(taken.baseline?.serving, { status: 403, user: 'system:node:node-1' })
+  const restarted = recordFacts(taken, { ...NOTHING_NEW, running: RUNS_B, facts: [about('i-b', serving(401))] })
+  t.same(restarted.baseline, taken.baseline)
+  t.equal(restarted.process?.serving?.status, 401)
+})
+
+t.test('a restart of kubelet forgets what was seen, but not what it cost', async (t) => {
+  const first = recordFacts(undefined, {
+    ...NOTHING_NEW,
+    running: RUNS_B,
+    facts: [about('i-b', lease('1')), about('i-b', refused('node'))],
+  })
+  t.equal(first.process?.requests, 2)
+  const again = recordFacts(first, { ...NOTHING_NEW, running: { ...RUNS_B, invocationId: 'i-c' } })
+  t.equal(again.process?.requests, 2)
+  t.equal(again.process?.lease, undefined)
+})
+
+t.test('a record to which nothing is added is the same', async (t) => {
+  const record = recordFacts(undefined, { ...NOTHING_NEW, running: RUNS_B })
+  t.equal(recordFacts(record, { ...NOTHING_NEW, running: RUNS_B }), record)
+  t.equal(recordFacts(record, { ...NOTHING_NEW, running: { kind: 'none' } }), record)
+})
+
+t.test('a record of another boot is left behind', async (t) => {
+  const record = recordFacts(undefined, { ...NOTHING_NEW, running: RUNS_B })
+  const now = { ...NOTHING_NEW.now, bootId: 'boot-2' }
+  t.same(recordFacts(record, { ...NOTHING_NEW, now, running: { kind: 'none' } }), { bootId: 'boot-2' })
+})

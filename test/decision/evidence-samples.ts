@@ -1,0 +1,125 @@
+/** A process on trial that is asked for evidence, and what it is answered. Times are seconds after its start. */
+import type { EvidenceKind, Finding } from '../../src/decision/evidence.ts'
+import type { Fact, NodeAnswer, SeenFact, StaticPod } from '../../src/decision/evidence-facts.ts'
+import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
+import { recordFacts } from '../../src/decision/evidence-record.ts'
+import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { A, B, BOOT, health, inTrial, keyOf, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, snapshot } from './snapshots.ts'
+
+/** The process of A, from which the baseline is taken. */
+const BEFORE = 'invocation-0'
+const STARTED_US = NOW_US - 5 * MINUTE_US
+
+export interface Story {
+  /** What was answered about the process before the restart. undefined: there was no baseline. */
+  readonly before?: readonly SeenFact[] | undefined
+  readonly seen?: readonly (readonly [atSeconds: number, seen: SeenFact])[]
+  /** A write of the agent's own that succeeded. */
+  readonly writtenAt?: number
+  /** When it is judged: the trial is over after 600 s. Default: 300 s. */
+  readonly now?: number
+  readonly snapshot?: Partial<Snapshot>
+}
+
+export function recordStory({ before, seen = [], writtenAt }: Story): EvidenceRecord {
+  const common = { nodeName: 'node-1', startDeadlineUs: POLICY.startDeadlineUs }
+  const baseline =
+    before === undefined
+      ? undefined
+      : recordFacts(undefined, {
+          ...common,
+          now: { bootId: BOOT, monotonicUs: STARTED_US - 2 * SECOND_US, wallMs: 0 },
+          running: { kind: 'known', content: 'content-a@1', key: keyOf(A), startedAtUs: 0, invocationId: BEFORE },
+          candidate: keyOf(B),
+          facts: before.map((each): Fact => ({ about: BEFORE, atUs: STARTED_US - SECOND_US, seen: each })),
+          writtenAtUs: undefined,
+        })
+  const { running } = runs(B, { startedAgoUs: 5 * MINUTE_US })
+  if (running === undefined) throw new Error('B runs')
+  const now = { bootId: BOOT, monotonicUs: STARTED_US, wallMs: 0 }
+  const started = recordFacts(baseline, { ...common, now, running, candidate: undefined, facts: [], writtenAtUs: undefined })
+  return seen.reduce((record, [at, each]) => {
+    const atUs = STARTED_US + at * SECOND_US
+    const writtenAtUs = writtenAt !== undefined && writtenAt <= at ? STARTED_US + writtenAt * SECOND_US : undefined
+    const facts = [{ about: 'invocation-1', atUs, seen: each }]
+    return recordFacts(record, { ...common, now: { ...now, monotonicUs: atUs }, running, candidate: undefined, facts, writtenAtUs })
+  }, started)
+}
+
+export function snapshotOf(story: Story): Snapshot {
+  const nowUs = STARTED_US + (story.now ?? 300) * SECOND_US
+  return {
+    ...snapshot(inTrial()),
+    now: { bootId: BOOT, monotonicUs: nowUs, wallMs: 0 },
+    health: health(B, { healthySinceUs: STARTED_US, lastSampleUs: nowUs }),
+    evidence: recordStory(story),
+    ...story.snapshot,
+  }
+}
+
+export function find(kind: EvidenceKind, story: Story): Finding {
+  const found = judgeEvidence(snapshotOf(story)).find((finding) => finding.kind === kind)
+  if (found === undefined) throw new Error(`no finding of ${kind}`)
+  return found
+}
+
+export function lease(resourceVersion: string, durationSeconds = 40): SeenFact {
+  return { question: 'lease', answer: { kind: 'found', resourceVersion, durationSeconds } }
+}
+
+/** @param reportedAt seconds after the start of the process, by the server's clock */
+export function node(ready: NodeAnswer['ready'], facts: Partial<NodeAnswer> & { reportedAt?: number; answeredAt?: number } = {}): SeenFact {
+  const { reportedAt, answeredAt, ...rest } = facts
+  const ms = (seconds: number) => 1_800_000_000_000 + 1000 * seconds
+  return {
+    question: 'node',
+    answer: {
+      kind: 'found',
+      ready,
+      message: ready === 'False' ? 'a volume plugin failed' : 'kubelet is posting ready status',
+      reportedAtMs: reportedAt === undefined ? undefined : ms(reportedAt),
+      serverMs: answeredAt === undefined ? undefined : ms(answeredAt),
+      pressure: [],
+      ...rest,
+    },
+  }
+}
+
+export function runtime(kind: 'answered' | 'silent', endpoint = '/run/containerd/containerd.sock'): SeenFact {
+  return { question: 'runtime', answer: { kind, endpoint, detail: kind === 'answered' ? '' : 'no answer within 10 s' } }
+}
+
+export function serving(status: number | 'no-tls', user = 'system:node:node-1'): SeenFact {
+  if (status === 'no-tls') return { question: 'serving', answer: { kind: 'no-tls', detail: 'connection refused' } }
+  return { question: 'serving', answer: { kind: 'answered', status, user: status === 403 ? user : undefined } }
+}
+
+export const API_SERVER: StaticPod = { hash: 'hash-1', name: 'kube-system/kube-apiserver-node-1', isRunning: true }
+export const ETCD: StaticPod = { hash: 'hash-2', name: 'kube-system/etcd-node-1', isRunning: true }
+
+/** @param digests of the manifests, by their name */
+export function staticPods(
+  pods: readonly StaticPod[],
+  digests: Readonly<Record<string, string>> = { 'kube-apiserver': 'd1', etcd: 'd2' },
+): SeenFact {
+  const manifests = Object.entries(digests).map(([name, digest]) => ({
+    path: `/etc/kubernetes/manifests/${name}.yaml`,
+    digest,
+    names: [name],
+  }))
+  return { question: 'static-pods', answer: { kind: 'found', pods, manifests } }
+}
+
+export function pods(...list: readonly (readonly [uid: string, phase: string, reason?: string])[]): SeenFact {
+  const seen = list.map(([uid, phase, reason = '']) => ({ uid, name: `default/${uid}`, phase, reason }))
+  return { question: 'pods', answer: { kind: 'found', pods: seen } }
+}
+
+export function refused(question: 'node' | 'lease' | 'pods'): SeenFact {
+  return { question, answer: { kind: 'refused', detail: '403 Forbidden' } }
+}
+
+export function unreachable(question: 'node' | 'lease' | 'pods'): SeenFact {
+  return { question, answer: { kind: 'unreachable', detail: 'connect ETIMEDOUT' } }
+}

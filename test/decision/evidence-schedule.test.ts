@@ -1,0 +1,192 @@
+import t from 'tap'
+import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
+import { API_QUESTIONS, type Fact, type Question, type SeenFact } from '../../src/decision/evidence-facts.ts'
+import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
+import { recordFacts } from '../../src/decision/evidence-record.ts'
+import { awaitsBaseline, dueEvidence, findUpcoming } from '../../src/decision/evidence-schedule.ts'
+import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { lease, node, pods, refused, runtime, serving, staticPods } from './evidence-samples.ts'
+import {
+  A,
+  accepts,
+  assignedTo,
+  B,
+  BOOT,
+  health,
+  inTrial,
+  judged,
+  keyOf,
+  NOW_US,
+  POLICY,
+  READY_FOR_B,
+  runs,
+  SECOND_US,
+  snapshot,
+  startsWith,
+  verdict,
+  wants,
+} from './snapshots.ts'
+
+type Answers = (question: Question, seconds: number) => SeenFact
+
+const WELL: Answers = (question, seconds) => {
+  switch (question) {
+    case 'lease':
+      return lease(String(Math.floor(seconds / 10)))
+    case 'node':
+      return node('True', { reportedAt: 1, answeredAt: seconds })
+    case 'pods':
+      return pods()
+    case 'runtime':
+      return runtime('answered')
+    case 'serving':
+      return serving(403)
+    case 'static-pods':
+      return staticPods([])
+  }
+}
+
+interface Asked {
+  readonly atSeconds: number
+  readonly question: Question
+}
+
+/** A process of B that is looked at each second, and answers at once. */
+function playTrial(
+  answers: Answers,
+  seconds: number,
+  policy = POLICY,
+): { asked: Asked[]; record: EvidenceRecord | undefined; last: Snapshot } {
+  const asked: Asked[] = []
+  let record: EvidenceRecord | undefined
+  let last = snapshot()
+  for (let at = 0; at <= seconds; at += 1) {
+    const now = { bootId: BOOT, monotonicUs: NOW_US + at * SECOND_US, wallMs: 0 }
+    const { running, unit } = runs(B, { startedAgoUs: 0 })
+    if (running === undefined || unit === undefined) throw new Error('B runs')
+    const common = {
+      now,
+      nodeName: 'node-1',
+      running,
+      candidate: undefined,
+      startDeadlineUs: policy.startDeadlineUs,
+      writtenAtUs: undefined,
+    }
+    record = recordFacts(record, { ...common, facts: [] })
+    const healthy = health(B, { healthySinceUs: NOW_US, lastSampleUs: now.monotonicUs })
+    last = snapshot({ ...inTrial(), now, policy, running, unit, health: healthy, evidence: record, proven: keyOf(A) })
+    const { questions } = dueEvidence(last, findUpcoming(last))
+    asked.push(...questions.map((question) => ({ atSeconds: at, question })))
+    const facts = questions.map(
+      (question): Fact => ({
+        about: running.kind === 'known' ? running.invocationId : '',
+        atUs: now.monotonicUs,
+        seen: answers(question, at),
+      }),
+    )
+    record = recordFacts(record, { ...common, facts })
+    last = { ...last, evidence: record }
+  }
+  return { asked, record, last }
+}
+
+const requests = (asked: readonly Asked[]) => asked.filter(({ question }) => API_QUESTIONS.includes(question))
+
+t.test('a trial of ten minutes costs the API server at most 13 requests, and 2 before it', async (t) => {
+  const { asked, last } = playTrial(WELL, 600)
+  t.ok(requests(asked).length <= 13, JSON.stringify(requests(asked)))
+  const answers = Object.fromEntries(judgeEvidence(last).map(({ kind, answer }) => [kind, answer]))
+  t.match(answers, { lease: 'yes', ready: 'yes', runtime: 'yes' })
+  for (const question of ['node', 'lease', 'pods', 'static-pods', 'serving', 'runtime'] as const)
+    t.ok(
+      asked.some((each) => each.question === question && each.atSeconds >= 580),
+      `${question} is asked shortly before the end`,
+    )
+})
+
+t.test('nor does one in which nothing is well', async (t) => {
+  const answers: Answers = (question, seconds) => {
+    if (question === 'lease') return lease('1')
+    if (question === 'node') return node('False', { reportedAt: 1, answeredAt: seconds })
+    return question === 'pods' ? refused('pods') : WELL(question, seconds)
+  }
+  const { asked } = playTrial(answers, 600)
+  t.ok(requests(asked).length <= 13, JSON.stringify(requests(asked)))
+  t.ok(asked.filter(({ question }) => question === 'lease').length >= 4)
+  t.ok(asked.filter(({ question }) => question === 'node').length >= 4)
+})
+
+t.test('a trial that is held goes on asking, seldom', async (t) => {
+  const { asked } = playTrial((question, seconds) => (question === 'lease' ? lease('1') : WELL(question, seconds)), 3600)
+  const late = requests(asked).filter(({ atSeconds }) => atSeconds > 1200)
+  t.ok(late.length > 0 && late.length <= 4 * 4, String(late.length))
+})
+
+t.test('a trial of a few seconds gets its answers', async (t) => {
+  const policy = { ...POLICY, trialUs: 6 * SECOND_US, startDeadlineUs: 4 * SECOND_US, toleranceUs: 2 * SECOND_US }
+  const { last } = playTrial(WELL, 6, policy)
+  const answers = Object.fromEntries(judgeEvidence(last).map(({ kind, answer }) => [kind, answer]))
+  t.match(answers, { ready: 'yes', runtime: 'yes', serving: 'yes' })
+})
+
+t.test('what is switched off is not asked', async (t) => {
+  const off = { runtime: 'off', lease: 'off', ready: 'off', serving: 'off', 'static-pods': 'off', pods: 'off' } as const
+  t.same(playTrial(WELL, 600, { ...POLICY, evidence: off }).asked, [])
+  const { asked } = playTrial(WELL, 600, { ...POLICY, evidence: { ...ALL_REQUIRED, lease: 'off', pods: 'watched' } })
+  t.same([...new Set(requests(asked).map(({ question }) => question))].sort(), ['node', 'pods'])
+})
+
+const record = (candidate: string | undefined, of: Snapshot): EvidenceRecord =>
+  recordFacts(of.evidence, {
+    now: of.now,
+    nodeName: of.nodeName,
+    running: of.running,
+    candidate,
+    startDeadlineUs: POLICY.startDeadlineUs,
+    facts: [],
+    writtenAtUs: undefined,
+  })
+
+t.test('nothing is asked on a settled node', async (t) => {
+  const settled = snapshot()
+  t.same(dueEvidence({ ...settled, evidence: record(undefined, settled) }, findUpcoming(settled)), { questions: [], write: false })
+})
+
+const ABOUT_TO_RESTART = { ...READY_FOR_B, ...startsWith(B), ...runs(A) }
+
+t.test('the baseline is asked for before a restart, and the restart waits for it a few seconds', async (t) => {
+  const before = snapshot(ABOUT_TO_RESTART)
+  t.equal(findUpcoming(before), keyOf(B))
+  const opened = { ...before, evidence: record(keyOf(B), before) }
+  const due = dueEvidence(opened, keyOf(B)).questions
+  t.same([...due].sort(), ['node', 'pods', 'runtime', 'serving', 'static-pods'])
+  t.ok(awaitsBaseline(opened, keyOf(B)))
+  const later = { ...opened, now: { ...opened.now, monotonicUs: NOW_US + 6 * SECOND_US } }
+  t.notOk(awaitsBaseline(later, keyOf(B)))
+  const facts = due.map((question): Fact => ({ about: 'invocation-1', atUs: NOW_US, seen: WELL(question, 0) }))
+  const { now, nodeName, running } = opened
+  const answered = recordFacts(opened.evidence, {
+    now,
+    nodeName,
+    running,
+    candidate: keyOf(B),
+    startDeadlineUs: 1,
+    facts,
+    writtenAtUs: undefined,
+  })
+  t.notOk(awaitsBaseline({ ...opened, evidence: answered }, keyOf(B)))
+})
+
+t.test('no baseline is taken before a fallback, nor before a return to local', async (t) => {
+  const failed = { ...wants(B), ...assignedTo(B), ...accepts(A, B), ...judged(verdict(B, 'provisional')), ...startsWith(A), ...runs(B) }
+  t.equal(findUpcoming(snapshot(failed)), undefined)
+  t.equal(findUpcoming(snapshot({ ...wants('local'), ...assignedTo('local'), ...startsWith('local'), ...runs(A) })), undefined)
+})
+
+t.test('a fallback is asked whether it brings back what the config lost', async (t) => {
+  const fallback = snapshot({ ...wants(B), ...assignedTo(B), ...judged(verdict(B, 'provisional')), ...startsWith(A), ...runs(A) })
+  t.not(dueEvidence({ ...fallback, evidence: record(undefined, fallback) }, undefined).questions.length, 0)
+  const confirmed = { ...fallback, ...judged(verdict(B, 'confirmed')) }
+  t.same(dueEvidence({ ...confirmed, evidence: record(undefined, confirmed) }, undefined).questions, [])
+})
