@@ -13,9 +13,12 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const NAME = 'kubelet-cfg-agent'
+/** The program that parses YAML in a process of its own. */
+const YAML_CHILD = { in: fileURLToPath(new URL('../src/kubelet/yaml-child.ts', import.meta.url)), out: 'lib/yaml-child' }
 const [entry = 'src/main.ts', outdir = 'dist', metafilePath] = process.argv.slice(2)
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const require = createRequire(import.meta.url)
@@ -93,7 +96,7 @@ function exactly(module) {
 for (const written of [`${NAME}.mjs`, `${NAME}.mjs.map`, `${NAME}.mjs.LEGAL.txt`, 'lib'])
   rmSync(join(outdir, written), { recursive: true, force: true })
 const { metafile } = await build({
-  entryPoints: [{ in: entry, out: NAME }],
+  entryPoints: [{ in: entry, out: NAME }, YAML_CHILD],
   outdir,
   outExtension: { '.js': '.mjs' },
   chunkNames: 'lib/[name]-[hash]',
@@ -109,6 +112,7 @@ const { metafile } = await build({
   legalComments: 'linked',
   define: {
     KUBELET_CFG_AGENT_VERSION: JSON.stringify(version),
+    KUBELET_CFG_AGENT_YAML_CHILD: JSON.stringify(`./${YAML_CHILD.out}.mjs`),
     // CommonJS dependencies use their own path (write-file-atomic does, for the names of its
     // temporary files),
     __filename: 'import.meta.filename',

@@ -10,6 +10,7 @@ import { takeLock } from './checkpoint/lock.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'
 import { type AgentStart, EXIT, type ExitCode } from './cli/command.ts'
 import { wantsColor } from './cli/terminal.ts'
+import type { YamlReader } from './kubelet/yaml-document.ts'
 import { live } from './main-life.ts'
 import { atMost, STOP_LIMIT_MS } from './main-pace.ts'
 import { openLiveSettings, type SettingsParser } from './main-settings.ts'
@@ -25,9 +26,10 @@ export interface AgentWorld {
   readonly clock: Clock
   readonly supervision: Supervision
   readonly parser: SettingsParser
+  readonly yaml: YamlReader
 }
 
-export async function runAgent(start: AgentStart, { clock, supervision, parser }: AgentWorld): Promise<ExitCode> {
+export async function runAgent(start: AgentStart, { clock, supervision, parser, yaml }: AgentWorld): Promise<ExitCode> {
   keepHeapSmall()
   // For ps and top: Node.js names the first thread of every process `node` or MainThread.
   process.title = ['kubelet-cfg-agent', ...process.argv.slice(2)].join(' ')
@@ -47,7 +49,7 @@ export async function runAgent(start: AgentStart, { clock, supervision, parser }
   }
   const liveSettings = openLiveSettings(start, parser, log)
   while (!stop.signal.aborted) {
-    const why = await live({ liveSettings, heartbeat, clock, log }, stop.signal)
+    const why = await live({ liveSettings, heartbeat, clock, yaml, log }, stop.signal)
     if (!stop.signal.aborted) log.warn(`starting over: ${why}`)
   }
   log.info('stopped; kubelet keeps running unchanged', { signal: String(stop.signal.reason) })

@@ -1,16 +1,18 @@
 /**
  * Where this node's assignment comes from: the cluster, or a directory of manifests, with the
- * node's overlay applied to it. The YAML parser is loaded only where there are files to parse.
+ * node's overlay applied to it.
  */
 
 import { watchDirectory } from './directory/watch-directory.ts'
 import type { KubeconfigFile } from './kube/kubeconfig.ts'
+import { ParsedTexts } from './kubelet/parsed-texts.ts'
 import type { Identity } from './main-identity.ts'
 import type { Pace } from './main-pace.ts'
 import type { Stores } from './main-stores.ts'
 import { OverlaidSource } from './overlay/overlaid-source.ts'
 import { OverlayDirectory } from './overlay/overlay-directory.ts'
 import { readOverlayFiles } from './overlay/overlay-files.ts'
+import type { ParseConfig } from './overlay/read-overlay.ts'
 import type { AssignmentSource } from './ports/assignment-source.ts'
 import type { KubeApi } from './ports/kube-api.ts'
 import type { Log } from './ports/log.ts'
@@ -24,7 +26,7 @@ import { DirectorySource } from './source/directory-source.ts'
 export interface AssignmentWorld {
   /** As of now; changes of these settings take effect when the agent is restarted. */
   readonly settings: () => Settings
-  readonly stores: Pick<Stores, 'files'>
+  readonly stores: Pick<Stores, 'owned' | 'yaml'>
   readonly nodeName: string
   readonly identity: Pick<Identity, 'findChangeOfNode'>
   readonly kubeconfig: KubeconfigFile
@@ -38,24 +40,27 @@ export interface AssignmentWorld {
   readonly onChangeOfIdentity: (why: string) => void
 }
 
-export async function openAssignment(world: AssignmentWorld): Promise<AssignmentSource> {
-  const { api, pace, log } = world
-  const source = api === undefined ? await openManifests(world) : openCluster(world, api)
+export function openAssignment(world: AssignmentWorld): AssignmentSource {
+  const { api, pace, log, stores } = world
+  const source = api === undefined ? openManifests(world) : openCluster(world, api)
   const { overlayDir: directory } = world.settings()
   if (directory === undefined) return source
-  const loadParser = () => import('./kubelet/yaml.ts')
-  const overlay = new OverlayDirectory({ directory, read: readOverlayFiles, loadParser, watch: watchDirectory, pace, log })
+  const { yaml, owned } = stores
+  const read = (path: string) => readOverlayFiles(path, owned)
+  const configs = new ParsedTexts((text) => yaml.first(text), reportParser(log))
+  const parseConfig: ParseConfig = (text, onParsed) => configs.look(text, onParsed)
+  const overlay = new OverlayDirectory({ directory, read, yaml, parseConfig, watch: watchDirectory, pace, log })
   return new OverlaidSource(source, overlay, log)
 }
 
-async function openManifests({ settings, stores, nodeName, counters, pace, log }: AssignmentWorld): Promise<AssignmentSource> {
-  const { parseDocuments } = await import('./kubelet/yaml.ts')
+function openManifests({ settings, stores, nodeName, counters, pace, log }: AssignmentWorld): AssignmentSource {
+  const manifests = new ParsedTexts((text) => stores.yaml.all(text), reportParser(log))
   return new DirectorySource({
     path: settings().manifestDir ?? '',
     nodeName,
     channels: toChannelSettings(settings()),
-    files: stores.files,
-    parse: parseDocuments,
+    files: stores.owned,
+    parse: (text, onParsed) => manifests.look(text, onParsed),
     watch: watchDirectory,
     pace,
     log,
@@ -82,4 +87,9 @@ function openCluster(world: AssignmentWorld, api: KubeApi): AssignmentSource {
       else world.onChangeOfIdentity(change)
     },
   })
+}
+
+/** A later look may work: the agent's package may be in the middle of an upgrade. */
+function reportParser(log: Log): (error: unknown) => void {
+  return (error) => log.error('what was assigned cannot be parsed now; trying again at the next look', { error })
 }

@@ -18,10 +18,12 @@ import type { Desired } from './decision/desired.ts'
 import { readKubeconfig } from './kube/credentials.ts'
 import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
+import { ParsedTexts } from './kubelet/parsed-texts.ts'
+import type { LocatedReading, YamlReader } from './kubelet/yaml-document.ts'
 import { openInspection } from './main-inspection.ts'
 import { openRuntime } from './main-runtime.ts'
-import { findNodeName, openStores } from './main-stores.ts'
-import { applyOverlay } from './overlay/apply-overlay.ts'
+import { findNodeName, openStores, type Stores } from './main-stores.ts'
+import { applyWhenRendered } from './overlay/await-rendering.ts'
 import { readOverlayFiles } from './overlay/overlay-files.ts'
 import { readOverlay } from './overlay/read-overlay.ts'
 import type { OverlayView } from './overlay/view.ts'
@@ -31,22 +33,24 @@ import { readHistory } from './report/history.ts'
 import { type Settings, toPolicy } from './settings/settings.ts'
 import { toChannelSettings } from './settings/source-settings.ts'
 import { readAssignmentOnce, readManifestsOnce } from './source/read-once.ts'
+import { errorMessage } from './values/errors.ts'
 
 export interface CommandWorld {
   readonly clock: Clock
   readonly terminal: Terminal
   readonly version: string
+  readonly yaml: YamlReader
 }
 
 const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-export function openNode(settings: Settings, { clock, terminal, version }: CommandWorld): CommandContext {
-  const stores = openStores(settings, new ReadOnlyDisk(new NodeDisk()), clock, SILENT, () => {})
+export function openNode(settings: Settings, { clock, terminal, version, yaml }: CommandWorld): CommandContext {
+  const stores = openStores(settings, { disk: new ReadOnlyDisk(new NodeDisk()), clock, yaml, log: SILENT, onSetAside: () => {} })
   const kubeconfig = new KubeconfigFile(settings.kubeconfig, (path) => readKubeconfig(path, Date.now), SILENT)
   const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}`, wallMs: Date.now })
   const nodeName = () => findNodeName(settings, stores.files)
-  const inspection = openInspection({ settings: () => settings, stores, signal: new AbortController().signal })
-  const { runtimeProbe } = openRuntime({ settings, clock, log: SILENT, onChange: () => {} })
+  const { runtime, runtimeProbe } = openRuntime({ settings, clock, log: SILENT, onChange: () => {} })
+  const inspection = openInspection({ settings: () => settings, stores, runtime, signal: new AbortController().signal })
   const observation = (desired: ObservationPorts['assignment']['desired']): ObservationPorts => ({
     ...stores,
     runtimeProbe,
@@ -59,8 +63,7 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
   })
   const readCluster = async (): Promise<Desired> => {
     if (settings.manifestDir === undefined) return readAssignmentOnce(api, nodeName(), toChannelSettings(settings))
-    const { parseDocuments } = await import('./kubelet/yaml.ts')
-    return readManifestsOnce(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.files, parseDocuments)
+    return readManifestsOnce(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.owned, (text) => yaml.all(text))
   }
   return {
     settings,
@@ -71,20 +74,21 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
         observation(() => desired),
         [],
       ),
-    fetchDesired: async () => applyOverlay(await readCluster(), await openOverlay(settings)),
-    readOverlay: () => openOverlay(settings),
+    fetchDesired: async () => applyWhenRendered(await readCluster(), await openOverlay(settings, stores)),
+    readOverlay: () => openOverlay(settings, stores),
     api,
     nodeName,
     checkpoints: stores.checkpoints,
     files: stores.files,
     readInput,
+    yaml,
     inspect: inspection.inspect,
     compare: inspection.compare,
     unit: stores.unit,
     activation: stores.activation,
     requests: stores.requests,
     requestWriter: new RequestWriter(new DurableFiles(new NodeDisk()), stores.layout),
-    takeOver: () => takeOver(settings, stores.layout, clock),
+    takeOver: () => takeOver(settings, stores.layout, { clock, yaml }),
     history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
     agent: () => findLockHolder(stores.layout.lock),
     rights: readRights,
@@ -93,18 +97,26 @@ export function openNode(settings: Settings, { clock, terminal, version }: Comma
   }
 }
 
-async function openOverlay({ overlayDir }: Settings): Promise<OverlayView> {
-  const found = overlayDir === undefined ? undefined : readOverlayFiles(overlayDir)
+async function openOverlay({ overlayDir }: Settings, { owned, yaml }: Pick<Stores, 'owned' | 'yaml'>): Promise<OverlayView> {
+  const found = overlayDir === undefined ? undefined : readOverlayFiles(overlayDir, owned)
   if (found === undefined || (found.kind === 'files' && found.files.size === 0)) return { kind: 'none' }
   if (found.kind === 'faulty') return found
-  const view = readOverlay(found.files, await import('./kubelet/yaml.ts'))
+  // Nobody waits for a later try.
+  const parse = (text: string): Promise<LocatedReading> =>
+    yaml.first(text).catch((error: unknown) => ({ ok: false, detail: errorMessage(error), position: undefined }))
+  const parsed = new ParsedTexts(parse, () => {})
+  const view = await readOverlay(found.files, yaml, (text, onParsed) => parsed.look(text, onParsed))
   return view.kind === 'faulty' ? { kind: 'faulty', detail: `${overlayDir}/${view.detail}` } : view
 }
 
-function takeOver(settings: Settings, { directory, lock: lockPath }: Layout, clock: Clock): TakeOver {
+function takeOver(
+  settings: Settings,
+  { directory, lock: lockPath }: Layout,
+  { clock, yaml }: Pick<CommandWorld, 'clock' | 'yaml'>,
+): TakeOver {
   if (!existsSync(directory)) return { kind: 'untouched' }
   const taken = takeLock(lockPath, process.pid)
   if (!taken.ok) return { kind: 'refused', detail: taken.detail }
-  const { activation } = openStores(settings, new NodeDisk(), clock, SILENT, () => {})
+  const { activation } = openStores(settings, { disk: new NodeDisk(), clock, yaml, log: SILENT, onSetAside: () => {} })
   return { kind: 'taken', activation, end: taken.lock.release }
 }

@@ -7,10 +7,12 @@ import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { runningConfigPath } from './decision/base-config.ts'
 import type { KnownUnit } from './decision/unit-state.ts'
-import { decodeConfig, type KubeletConfig } from './kubelet/decode.ts'
-import { loadParser } from './kubelet/load-parser.ts'
+import type { KubeletConfig } from './kubelet/decode.ts'
+import { decodeText } from './kubelet/decode-text.ts'
 import { readNodeFacts } from './kubelet/node-facts.ts'
+import type { YamlReader } from './kubelet/yaml-document.ts'
 import type { Stores } from './main-stores.ts'
+import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { Files } from './ports/files.ts'
 import type { PreflightRequest } from './ports/preflight.ts'
 import { type Comparison, checkSame } from './preflight/change/check-same.ts'
@@ -22,6 +24,7 @@ import type { Compare, Inspect, Recipient, TargetNode } from './preflight/inspec
 import { KubeletBinaries } from './preflight/kubelet/binaries.ts'
 import { KubeletJudge } from './preflight/kubelet/judge.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
+import { readRuntime } from './preflight/node/read-runtime.ts'
 import { readSurroundings } from './preflight/node/read-surroundings.ts'
 import { listParts } from './preflight/parts.ts'
 import { toChangePolicy } from './settings/preflight-settings.ts'
@@ -33,11 +36,12 @@ const LOOK_AROUND_MS = 1000
 export interface InspectionWorld {
   /** The settings in force: some change while the agent runs. */
   settings(): Settings
-  readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints'>
+  readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml'>
+  readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>
   readonly signal: AbortSignal
 }
 
-export function openInspection({ settings, stores, signal }: InspectionWorld) {
+export function openInspection({ settings, stores, runtime, signal }: InspectionWorld) {
   const binaries = new KubeletBinaries()
   const { runtimeDir, systemctl } = settings()
   const openJudge = (direct: boolean) =>
@@ -53,17 +57,22 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
     const answer = binary === undefined ? undefined : await binaries.version(binary)
     return answer?.ok === true ? answer.version : undefined
   }
-  const partsWith = (kubeletJudge: KubeletJudge) =>
+  const partsWith = (kubeletJudge: KubeletJudge, ended: AbortSignal = signal) =>
     listParts({
-      surroundings: (needs) => readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts }),
+      surroundings: async (needs) => {
+        const { runtimeSocket } = needs
+        const asked = runtimeSocket === undefined ? undefined : readRuntime(runtimeSocket, runtime)
+        return { ...(await readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts })), runtime: await asked }
+      },
       policy: () => toChangePolicy(settings()),
+      guardsOff: () => settings().guardsOff,
       judge: kubeletJudge,
-      signal,
+      signal: ended,
     })
 
   /** A kubelet without a config file runs its defaults. */
   const readRunning = async ({ process }: KnownUnit, path: string | undefined): Promise<KubeletConfig | undefined> =>
-    process.kind === 'other' && process.configPath === undefined ? {} : readConfig(stores.files, path)
+    process.kind === 'other' && process.configPath === undefined ? {} : readConfig(stores, path)
 
   /**
    * @param folder the directory of the candidate
@@ -76,8 +85,11 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
     kubeletPid: unit?.process.kind === 'checkpoint' || unit?.process.kind === 'other' ? unit.process.pid : undefined,
   })
 
-  /** For the agent's loop. */
-  const checkCandidate = async ({ source, data, unit, basePath }: PreflightRequest): Promise<Report> => {
+  /**
+   * For the agent's loop.
+   * @param superseded the config is no longer wanted
+   */
+  const checkCandidate = async ({ source, data, unit, basePath }: PreflightRequest, superseded: AbortSignal): Promise<Report> => {
     const { preflight: depth, unknownFields } = settings()
     const { command } = unit
     const node = await describeNode(unit, posix.dirname(stores.checkpoints.path(source)), basePath)
@@ -90,8 +102,9 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
     const name = `configmap/${source.namespace}/${source.name}:${source.kubeletConfigKey}`
     const deep = depth === 'start' ? 'if-possible' : 'no'
     const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep, node: true } as const
-    const parts = partsWith(judge).filter(({ name }) => depth !== 'rules' || !name.startsWith('kubelet'))
-    const inspect = inspectWith(parts, async () => recipient)
+    const ended = AbortSignal.any([signal, superseded])
+    const parts = partsWith(judge, ended).filter(({ name }) => depth !== 'rules' || !name.startsWith('kubelet'))
+    const inspect = inspectWith(parts, async () => recipient, stores.yaml, ended)
     return inspect({ name, files: data, key: source.kubeletConfigKey }, options)
   }
 
@@ -112,7 +125,7 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
       unknownKeys: options.unknownKeys ?? settings().unknownFields,
     }
     const parts = partsWith(options.kubelet === undefined ? judge : openJudge(true))
-    return inspectWith(parts, async () => recipient)(config, options)
+    return inspectWith(parts, async () => recipient, stores.yaml)(config, options)
   }
 
   const compare: Compare = async (before, after, givenVersion) => {
@@ -123,7 +136,7 @@ export function openInspection({ settings, stores, signal }: InspectionWorld) {
 
   /** Compares the config that kubelet reports with the one that its process was started with. */
   const compareRunning = async (configz: unknown, unit: KnownUnit): Promise<Comparison> => {
-    const expected = await readConfig(stores.files, runningConfigPath(stores.checkpoints, unit))
+    const expected = await readConfig(stores, runningConfigPath(stores.checkpoints, unit))
     if (expected === undefined) return { ok: false, detail: 'its config cannot be read' }
     const { command } = unit
     return checkSame(expected, configz, await versionOf(command?.path), collectFlags(command?.words ?? []))
@@ -139,11 +152,16 @@ function scratchDirectory(): string {
   return directory
 }
 
+interface ConfigReader {
+  readonly files: Pick<Files, 'read'>
+  readonly yaml: YamlReader
+}
+
 /** undefined: the file cannot be read, or is not a valid config. */
-async function readConfig(files: Pick<Files, 'read'>, path: string | undefined): Promise<KubeletConfig | undefined> {
+async function readConfig({ files, yaml }: ConfigReader, path: string | undefined): Promise<KubeletConfig | undefined> {
   try {
     const text = path === undefined ? undefined : files.read(path)?.toString()
-    const decoded = text === undefined ? undefined : decodeConfig(text, await loadParser(text))
+    const decoded = text === undefined ? undefined : await decodeText(text, yaml)
     return decoded?.ok === true ? decoded.config : undefined
   } catch {
     return undefined

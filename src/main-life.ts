@@ -15,7 +15,9 @@ import { watchDirectory } from './directory/watch-directory.ts'
 import { readKubeconfig } from './kube/credentials.ts'
 import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
+import type { YamlReader } from './kubelet/yaml-document.ts'
 import { openAssignment } from './main-assignment.ts'
+import { openEvidence } from './main-evidence.ts'
 import { openIdentity } from './main-identity.ts'
 import { atMost, paceBy, STOP_LIMIT_MS } from './main-pace.ts'
 import { openPreflight } from './main-preflight.ts'
@@ -37,11 +39,12 @@ export interface LifeWorld {
   readonly liveSettings: LiveSettings
   readonly heartbeat: Heartbeat
   readonly clock: Clock
+  readonly yaml: YamlReader
   readonly log: Log
 }
 
 /** Resolves with the reason why it ended. */
-export async function live({ liveSettings, heartbeat, clock, log }: LifeWorld, stop: AbortSignal): Promise<string> {
+export async function live({ liveSettings, heartbeat, clock, yaml, log }: LifeWorld, stop: AbortSignal): Promise<string> {
   const over = new AbortController()
   stop.addEventListener('abort', () => over.abort(stop.reason), { once: true })
   const { signal } = over
@@ -53,7 +56,7 @@ export async function live({ liveSettings, heartbeat, clock, log }: LifeWorld, s
 
   const kubeconfig = new KubeconfigFile(atStart.kubeconfig, (path) => readKubeconfig(path, Date.now), log)
   const onSetAside: OnSetAside = ({ path, to, why }) => log.error(`set aside ${path} as ${to}: ${why}`)
-  const stores = openStores(atStart, new NodeDisk(), clock, log, onSetAside)
+  const stores = openStores(atStart, { disk: new NodeDisk(), clock, yaml, log, onSetAside })
   settleStores(stores, log)
   const identity = openIdentity({ settings: atStart, stores, kubeconfig, onSetAside, log })
   const { nodeName } = identity
@@ -62,17 +65,29 @@ export async function live({ liveSettings, heartbeat, clock, log }: LifeWorld, s
   const world = { settings, stores, nodeName, api, pace, log }
   const { counters, history, publisher, reporter, stopServing } = await openReporting(world)
   const onChangeOfIdentity = (why: string) => over.abort(why)
-  const assignment = await openAssignment({ ...world, identity, kubeconfig, publisher, counters, onChangeOfIdentity })
-  const { preflight, drain, effect } = openPreflight({ ...world, onChange: wake, signal })
+  const assignment = openAssignment({ ...world, identity, kubeconfig, publisher, counters, onChangeOfIdentity })
+  const { runtime, runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
+  const { preflight, drain, effect } = openPreflight({ ...world, runtime, onChange: wake, signal })
   const accepted = new Map<TrialKey, Acceptance>()
-  const { runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
+  const evidence = openEvidence({ ...world, kubeconfig, publisher, runtime, onChange: wake })
   const loop = new Loop({
-    observation: { ...stores, runtimeProbe, nodeName, policy: () => toPolicy(settings()), assignment, accepted, preflight, drain },
+    observation: {
+      ...stores,
+      runtimeProbe,
+      evidence,
+      nodeName,
+      policy: () => toPolicy(settings()),
+      assignment,
+      accepted,
+      preflight,
+      drain,
+    },
     effects: { ...stores, preflight, history: countRejections(history, counters), log, accepted },
     observer: {
       decided: (snapshot, step) => {
         reporter.decided(snapshot, step)
         effect?.decided(snapshot)
+        preflight.decided(snapshot)
       },
       turned: (...seen) => {
         heartbeat.turned(...seen)

@@ -5,6 +5,7 @@
  */
 import { setTimeout as after } from 'node:timers/promises'
 import type { Stores } from './main-stores.ts'
+import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { KubeApi } from './ports/kube-api.ts'
 import type { Log } from './ports/log.ts'
 import type { DrainProbe } from './ports/probes.ts'
@@ -19,6 +20,7 @@ export interface PreflightWorld {
   /** Some of them change while the agent runs. */
   readonly settings: () => Settings
   readonly stores: Stores
+  readonly runtime: ContainerRuntime
   readonly nodeName: string
   /**
    * undefined: assignments come from a directory; what only the API server knows is not checked.
@@ -30,13 +32,13 @@ export interface PreflightWorld {
   readonly signal: AbortSignal
 }
 
-export function openPreflight({ settings, stores, nodeName, api, log, onChange, signal }: PreflightWorld) {
+export function openPreflight({ settings, stores, runtime, nodeName, api, log, onChange, signal }: PreflightWorld) {
   const { clock } = stores
-  const inspection = lazily(async () => (await import('./main-inspection.ts')).openInspection({ settings, stores, signal }))
+  const inspection = lazily(async () => (await import('./main-inspection.ts')).openInspection({ settings, stores, runtime, signal }))
   const preflight = new AgentPreflight({
-    inspect: async (candidate) => (await inspection()).checkCandidate(candidate),
-    decode: decodeAndCheck,
-    settings: () => [toChangePolicy(settings()), settings().preflight, settings().unknownFields],
+    inspect: async (candidate, ended) => (await inspection()).checkCandidate(candidate, ended),
+    decode: (candidate) => decodeAndCheck(candidate, stores.yaml),
+    settings: () => [toChangePolicy(settings()), settings().guardsOff, settings().preflight, settings().unknownFields],
     forget: () =>
       void inspection().then(
         ({ forget }) => forget(),

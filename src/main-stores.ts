@@ -15,10 +15,12 @@ import { FileRecords } from './checkpoint/records.ts'
 import { FileRequests } from './checkpoint/requests.ts'
 import { FileRuntimeRecords } from './checkpoint/runtime-records.ts'
 import type { OnSetAside } from './checkpoint/set-aside.ts'
+import { NodeOwnedFiles } from './directory/owned-files.ts'
 import { readKubeconfig } from './kube/credentials.ts'
 import { ConfigFileFacts } from './kubelet/config-file.ts'
 import { NetworkHealthProbe } from './kubelet/health.ts'
 import { findRuntimeSocket } from './kubelet/runtime-socket.ts'
+import type { YamlReader } from './kubelet/yaml-document.ts'
 import { mostWaitMs } from './main-runtime.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Files } from './ports/files.ts'
@@ -31,7 +33,15 @@ import { Systemctl } from './systemd/systemctl.ts'
 
 export type Stores = ReturnType<typeof openStores>
 
-export function openStores(settings: Settings, disk: Disk, clock: Clock, log: Log, onSetAside: OnSetAside) {
+export interface StoresWorld {
+  readonly disk: Disk
+  readonly clock: Clock
+  readonly yaml: YamlReader
+  readonly log: Log
+  readonly onSetAside: OnSetAside
+}
+
+export function openStores(settings: Settings, { disk, clock, yaml, log, onSetAside }: StoresWorld) {
   const files = new DurableFiles(disk)
   const layout = layoutOf(settings.dynamicConfigDir)
   const { dynamicConfigDir, envFile, runtimeDir, systemctl, kubeletUnit, activation } = settings
@@ -47,9 +57,11 @@ export function openStores(settings: Settings, disk: Disk, clock: Clock, log: Lo
     // systemctl and journalctl come in the same package.
     lastWords: new JournalLastWords({ journalctl: join(posix.dirname(systemctl), 'journalctl'), unit: kubeletUnit }),
     activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir }),
-    configFacts: new ConfigFileFacts(files),
+    configFacts: new ConfigFileFacts(files, yaml),
     probe: new NetworkHealthProbe(mostWaitMs(settings)),
     contentOf: contentHash,
+    yaml,
+    owned: new NodeOwnedFiles(),
     defaultRuntimeSocket: findRuntimeSocket,
     clock,
   }

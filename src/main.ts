@@ -4,15 +4,21 @@
  * What is needed rarely (YAML, metrics, node facts, preflight's rules) is loaded when it is needed.
  */
 import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { readConfigFile } from './cli/config-file.ts'
 import { runProgram } from './cli/program.ts'
 import { wantsColor } from './cli/terminal.ts'
+import { BoundedYaml } from './kubelet/bounded-yaml.ts'
 import { runAgent } from './main-agent.ts'
 import { openSettingsParser } from './main-settings.ts'
 import { VERSION } from './main-version.ts'
 import { configPath } from './settings/resolve-settings.ts'
 import { BootClock } from './systemd/boot-clock.ts'
 import { takeSupervision } from './systemd/notify.ts'
+
+declare const KUBELET_CFG_AGENT_YAML_CHILD: string | undefined
+/** Beside this file. The build puts its own there. */
+const YAML_CHILD = typeof KUBELET_CFG_AGENT_YAML_CHILD === 'string' ? KUBELET_CFG_AGENT_YAML_CHILD : './kubelet/yaml-child.ts'
 
 // First: no process that is started later may inherit these variables.
 const supervision = takeSupervision(process.env, process.pid)
@@ -22,6 +28,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 const args = process.argv.slice(2)
 const clock = new BootClock()
 const parser = openSettingsParser()
+const yaml = new BoundedYaml({ child: fileURLToPath(new URL(YAML_CHILD, import.meta.url)) })
 const terminal = {
   out: (text: string) => void process.stdout.write(text),
   err: (text: string) => void process.stderr.write(text),
@@ -36,7 +43,7 @@ const code = await runProgram(args, {
   env: () => process.env,
   readConfigFile: (path) => readConfigFile(path, parser.parse),
   // Loaded only when a command asks for it.
-  openNode: async (settings) => (await import('./main-commands.ts')).openNode(settings, { clock, terminal, version: VERSION }),
-  runAgent: (start) => runAgent(start, { clock, supervision, parser }),
+  openNode: async (settings) => (await import('./main-commands.ts')).openNode(settings, { clock, terminal, version: VERSION, yaml }),
+  runAgent: (start) => runAgent(start, { clock, supervision, parser, yaml }),
 })
 process.exit(code)

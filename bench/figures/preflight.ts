@@ -6,7 +6,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
+import { BoundedYaml } from '../../src/kubelet/bounded-yaml.ts'
 import { readNodeFacts } from '../../src/kubelet/node-facts.ts'
 import { inspectWith } from '../../src/preflight/inspect.ts'
 import type { InspectedConfig, InspectOptions, Recipient } from '../../src/preflight/inspection.ts'
@@ -27,11 +29,12 @@ const WARM_UP = 20
 const LOOK_AROUND_MS = 1000
 const VERSION = { major: 1, minor: 20, patch: 2 }
 const HEALTHZ_PORT = 10_248
+const YAML = new BoundedYaml({ child: fileURLToPath(new URL('../../src/kubelet/yaml-child.ts', import.meta.url)) })
 const OPTIONS: InspectOptions = { kubelet: undefined, version: VERSION, unknownKeys: undefined, deep: 'no', node: true }
 
 export async function measurePreflight(runs: number): Promise<Measured> {
   const texts = { JSON: payload(1, HEALTHZ_PORT), YAML: stringify(JSON.parse(payload(1, HEALTHZ_PORT))) }
-  const running = await readDocument(payload(2, HEALTHZ_PORT))
+  const running = await readDocument(payload(2, HEALTHZ_PORT), YAML)
   if (!running.ok) throw new Error(running.detail)
   const node = { flags: [], folder: '/', running: running.document.config, kubeletPid: undefined }
   const recipient: Recipient = { kubelet: undefined, version: VERSION, node, unknownKeys: 'warn' }
@@ -48,6 +51,7 @@ export async function measurePreflight(runs: number): Promise<Measured> {
     const parts = listParts({
       surroundings: (needs) => readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts }),
       policy: () => ({ base: 'guarded', allow: [], deny: [], requireDrain: ['class:drain'] }),
+      guardsOff: () => [],
       judge,
       signal: new AbortController().signal,
     })
@@ -55,7 +59,7 @@ export async function measurePreflight(runs: number): Promise<Measured> {
       const config: InspectedConfig = { name: 'bench', files: { kubelet: text }, key: 'kubelet' }
       judge.forget()
       const judgedBy = { ...recipient, kubelet: kubelet === undefined ? undefined : { binary: kubelet, flags: [] } }
-      const report = await inspectWith(parts, async () => judgedBy)(config, OPTIONS)
+      const report = await inspectWith(parts, async () => judgedBy, YAML)(config, OPTIONS)
       const judged = report.parts.find(({ part }) => part === 'kubelet')
       if (report.outcome !== 'accepted' || (kubelet !== undefined && judged?.outcome !== 'accepted'))
         throw new Error(`preflight rejects a valid config: ${JSON.stringify(report).slice(0, 1000)}`)

@@ -2,7 +2,7 @@
  * Checks a built package: its size, the files that it installs with their modes, that its scripts
  * do not touch kubelet, and that the agent in it runs.
  */
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Architecture } from './architectures.ts'
 import { run } from './tools.ts'
@@ -87,6 +87,11 @@ async function tryAgent(deb: string, root: string): Promise<void> {
   const home = join(root, 'usr/lib/kubelet-cfg-agent')
   const output = await run(join(home, 'node'), [join(home, 'kubelet-cfg-agent.mjs'), 'version'], { env: {} })
   if (!/^kubelet-cfg-agent \d.*node 24\./s.test(output)) throw new Error(`${deb}: unexpected output of the agent's version: ${output}`)
+  // It has an alias, so the agent starts its program that parses YAML.
+  const config = join(root, 'kubelet.yaml')
+  await writeFile(config, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: &pods 50\npodsPerCore: *pods\n')
+  const checked = await run(join(home, 'node'), [join(home, 'kubelet-cfg-agent.mjs'), 'validate', config], { env: {} })
+  if (!/: accepted/.test(checked)) throw new Error(`${deb}: unexpected output of the agent's validate: ${checked}`)
 }
 
 function expect(path: string, what: string, found: readonly string[], expected: readonly string[]): void {

@@ -13,7 +13,7 @@ import type { Policy } from '../decision/policy.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { UnitState } from '../decision/unit-state.ts'
-import type { Acceptance } from '../decision/verdict.ts'
+import type { Acceptance, Verdict } from '../decision/verdict.ts'
 import type { Activation, ActivationState } from '../ports/activation.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { Preflight } from '../ports/preflight.ts'
@@ -95,7 +95,8 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     lastKnownGood,
     previous,
     proven: records.proven(),
-    verdicts: records.verdicts(),
+    verdicts: filterVerdicts(records, (verdict) => verdict.suspended !== true),
+    retrials: filterVerdicts(records, (verdict) => verdict.suspended === true),
     accepted: ports.accepted,
     preflightPending: ports.preflight?.pending() ?? NOTHING,
     basis: ports.preflight?.basis(),
@@ -150,6 +151,10 @@ function findStoredUnrendered({ contentOf, checkpoints }: ObservationPorts, desi
     // decision.
     return 'unreadable'
   }
+}
+
+function filterVerdicts(records: Records, isWanted: (verdict: Verdict) => boolean): ReadonlyMap<TrialKey, Verdict> {
+  return new Map([...records.verdicts()].filter(([, verdict]) => isWanted(verdict)))
 }
 
 /** A fallback whose record was damaged is local: it cannot be downloaded again. */

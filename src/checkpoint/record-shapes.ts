@@ -1,12 +1,12 @@
 /** The shapes of the records that are stored as JSON: verdicts, and the records in /run. Pure. */
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState, ClusterPause } from '../decision/desired.ts'
-import type { HealthRecord, SeenProcess } from '../decision/health.ts'
+import type { HealthRecord, KubeletExit, ProcessHealth, SeenProcess } from '../decision/health.ts'
 import type { RestartRecord, SpreadRecord } from '../decision/records.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
 import type { Check } from '../values/json-shape.ts'
-import { either, isFlag, isNumber, isText, oneOf, optional, shape } from '../values/json-shape.ts'
+import { either, isFlag, isNumber, isText, listOf, oneOf, optional, shape } from '../values/json-shape.ts'
 
 const isConfigMapSource: Check<ConfigMapSource> = shape<ConfigMapSource>({
   namespace: isText,
@@ -21,11 +21,15 @@ const isConfigSource: Check<ConfigSource> = either(oneOf('local'), isConfigMapSo
 export const isVerdict: Check<Verdict> = shape<Verdict>({
   key: isText,
   state: oneOf('refused', 'provisional', 'confirmed'),
-  reason: oneOf('load', 'validate', 'crash-loop', 'start-deadline', 'ill-health', 'requested'),
+  reason: oneOf('load', 'validate', 'crash-loop', 'start-deadline', 'ill-health', 'evidence', 'requested'),
   detail: isText,
   source: isConfigSource,
   atWallMs: isNumber,
   basis: optional(isText),
+  damage: optional(oneOf('transient', 'one-way')),
+  doubtful: optional(isFlag),
+  retrials: optional(isNumber),
+  suspended: optional(isFlag),
 })
 
 export const isProven: Check<{ readonly key: TrialKey }> = shape<{ readonly key: TrialKey }>({ key: isText })
@@ -49,11 +53,27 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   unhealthySinceUs: optional(isNumber),
   lastSampleUs: isNumber,
   excused: isFlag,
+  runtimeDownSinceUs: optional(isNumber),
   exits: isNumber,
   lastNRestarts: isNumber,
   lastProcess: optional(
     shape<SeenProcess>({ invocationId: isText, content: isText, kubeletIdentity: isText, source: optional(isConfigSource) }),
   ),
+  process: optional(
+    shape<ProcessHealth>({
+      key: isText,
+      invocationId: isText,
+      startedAtUs: isNumber,
+      wasHealthy: isFlag,
+      healthySinceUs: optional(isNumber),
+      unhealthySinceUs: optional(isNumber),
+      exits: isNumber,
+    }),
+  ),
+  recentExits: optional(listOf(shape<KubeletExit>({ key: isText, invocationId: isText, startedAtUs: optional(isNumber), atUs: isNumber }))),
+  restartedFrom: optional(isText),
+  startedByOthers: optional(isFlag),
+  triedAgainUs: optional(isNumber),
   lastDetail: isText,
 })
 
@@ -62,6 +82,7 @@ export const isRestartRecord: Check<RestartRecord> = shape<RestartRecord>({
   atUs: isNumber,
   target: isText,
   fallback: isFlag,
+  exempt: optional(isFlag),
   invocationBefore: isText,
   failed: isFlag,
   outcome: optional(shape<NonNullable<RestartRecord['outcome']>>({ ok: isFlag, detail: isText })),

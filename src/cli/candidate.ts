@@ -6,6 +6,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { ConfigMapData } from '../decision/config-source.ts'
+import { awaitRendering } from '../overlay/await-rendering.ts'
 import type { Report } from '../preflight/finding.ts'
 import { refuseUnread } from '../preflight/inspect.ts'
 import type { InspectedConfig } from '../preflight/inspection.ts'
@@ -81,7 +82,7 @@ function splitAtSlash(path: string): [string, string] {
  */
 export async function loadCandidate(
   text: string,
-  context: Pick<CommandContext, 'readInput' | 'api' | 'readOverlay'>,
+  context: Pick<CommandContext, 'readInput' | 'api' | 'readOverlay' | 'yaml'>,
   overlaid: boolean,
 ): Promise<LoadedCandidate> {
   const name = parseCandidate(text)
@@ -99,7 +100,7 @@ export async function loadCandidate(
 async function readText(
   shown: string,
   path: string | undefined,
-  { readInput }: Pick<CommandContext, 'readInput'>,
+  { readInput, yaml }: Pick<CommandContext, 'readInput' | 'yaml'>,
 ): Promise<LoadedCandidate> {
   const reading = await readInput(path, LONGEST_BYTES)
   switch (reading.kind) {
@@ -112,11 +113,11 @@ async function readText(
         report: refuseUnread('source/too-large', `more than ${LONGEST_BYTES} bytes, the limit of a ConfigMap`),
       }
     case 'read':
-      return decodeText(shown, reading.bytes)
+      return decodeText(shown, reading.bytes, yaml)
   }
 }
 
-async function decodeText(shown: string, bytes: Buffer): Promise<LoadedCandidate> {
+async function decodeText(shown: string, bytes: Buffer, yaml: CommandContext['yaml']): Promise<LoadedCandidate> {
   if (!isUtf8(bytes)) {
     const before = bytes.subarray(0, findInvalid(bytes)).toString('utf8').split('\n')
     const position = { line: before.length, column: (before.at(-1) ?? '').length + 1 }
@@ -124,7 +125,7 @@ async function decodeText(shown: string, bytes: Buffer): Promise<LoadedCandidate
     return { kind: 'refused', name: shown, report: refuseUnread('source/encoding', 'it is not valid UTF-8', position, advice) }
   }
   const text = bytes.toString('utf8')
-  const manifest = await readManifestText(text)
+  const manifest = await readManifestText(text, yaml)
   switch (manifest.kind) {
     case 'none':
       return { kind: 'loaded', config: { name: shown, files: { [KEY]: text }, key: KEY }, shown: { text, place: asIs } }
@@ -158,7 +159,7 @@ async function fetchText(
   const overlay = overlaid ? await readOverlay() : undefined
   if (overlay?.kind === 'faulty') return { kind: 'failed', detail: `${shown}: the overlay cannot be used: ${overlay.detail}` }
   if (overlay?.kind !== 'present') return loadData(shown, view.data, key)
-  const rendering = overlay.render(view.data, key)
+  const rendering = await awaitRendering(overlay, view.data, key)
   return rendering.ok
     ? loadData(nameOverlaid(shown, rendering.rendered.overlay), rendering.rendered.data, key)
     : { kind: 'failed', detail: `${shown}: ${rendering.detail}` }

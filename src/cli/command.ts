@@ -9,6 +9,7 @@ import type { ContentHash } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { NodeFactsResult } from '../kubelet/describe-facts.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { OverlayView } from '../overlay/view.ts'
 import type { Activation } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
@@ -135,6 +136,8 @@ export interface CommandContext {
   readonly files: Pick<Files, 'read'>
   /** @param path undefined: standard input */
   readInput(path: string | undefined, limitBytes: number): Promise<InputReading>
+  /** Parses texts as the agent does. */
+  readonly yaml: YamlReader
   readonly inspect: Inspect
   readonly compare: Compare
   /** This program's. */

@@ -1,7 +1,8 @@
 /** Decodes two texts of configs and compares them field by field. */
 
-import { decodeConfig, type KubeletConfig } from '../kubelet/decode.ts'
-import { loadParser } from '../kubelet/load-parser.ts'
+import type { KubeletConfig } from '../kubelet/decode.ts'
+import { decodeText } from '../kubelet/decode-text.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { ConfigChange } from '../preflight/inspection.ts'
 import type { ConfigText } from './active-config.ts'
 
@@ -13,12 +14,13 @@ export async function compareTexts(
   before: ConfigText,
   after: ConfigText,
   compare: (from: KubeletConfig, to: KubeletConfig) => Promise<readonly ConfigChange[]>,
+  yaml: YamlReader,
 ): Promise<Compared> {
   if (!before.ok) return before
   if (!after.ok) return after
-  const from = decodeConfig(before.text, await loadParser(before.text))
+  const from = await decodeText(before.text, yaml)
   if (!from.ok) return { ok: false, detail: `${before.name}: ${from.detail}` }
-  const to = decodeConfig(after.text, await loadParser(after.text))
+  const to = await decodeText(after.text, yaml)
   if (!to.ok) return { ok: false, detail: `${after.name}: ${to.detail}` }
   return { ok: true, from: before.name, to: after.name, changes: await compare(from.config, to.config) }
 }

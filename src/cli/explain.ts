@@ -60,6 +60,10 @@ export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
       return `roll back ${describeSource(step.verdict.source)} to ${step.next === undefined ? 'no other config' : describeSource(step.next)}: ${step.verdict.detail}`
     case 'confirm':
       return 'confirm the verdict on the config that failed, since the fallback is healthy'
+    case 'try-again':
+      return `try ${describeSource(step.source)} once more before it is given up: ${step.failure.detail}`
+    case 'retry-failed':
+      return `try ${describeSource(step.verdict.source)} again, which had failed (${step.number} of ${step.of})`
     case 'preflight':
       return `check ${describeSource(step.source)}`
     case 'activate':

@@ -2,10 +2,11 @@
  * Reads a KubeletConfiguration in the manifest of a ConfigMap, as a repository keeps it: its text,
  * and where a place of that text is in the file. Places are known only for a literal block
  * (`kubelet: |`), whose lines are lines of the file, and only if the block equals the parsed value.
- * Loads the YAML parser when a text looks like a manifest.
+ * Parses only a text that looks like a manifest.
  */
 
 import type { ConfigMapData } from '../decision/config-source.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { Position } from '../preflight/finding.ts'
 import { dataOf } from '../source/kube-object.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
@@ -20,10 +21,9 @@ export type ManifestReading =
 
 const KEY = 'kubelet'
 
-export async function readManifestText(text: string): Promise<ManifestReading> {
+export async function readManifestText(text: string, yaml: Pick<YamlReader, 'all'>): Promise<ManifestReading> {
   if (!/\bkind["']?\s*:\s*["']?ConfigMap\b/.test(text)) return { kind: 'none' }
-  const { parseDocuments } = await import('../kubelet/yaml.ts')
-  const parsed = parseDocuments(text)
+  const parsed = await yaml.all(text)
   if (!parsed.ok) return { kind: 'none' }
   const found = parsed.documents.flatMap(({ value }) => (isConfigMap(value) ? [value] : []))
   const [configMap, ...others] = found

@@ -5,7 +5,7 @@
 
 import type { Channel } from '../decision/desired.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
-import { countsForLimit } from '../decision/restarts.ts'
+import { countsForLimit } from '../decision/restart-limit.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { ActivationKind, Wiring, WiringProblem } from '../decision/unit-state.ts'
 import type { FailureReason, Verdict } from '../decision/verdict.ts'

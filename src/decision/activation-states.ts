@@ -13,17 +13,18 @@
 import { isAccepted, listUndrained } from './acceptance.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
+import { awaitsBaseline } from './evidence-schedule.ts'
 import { describePause, findPause } from './find-pause.ts'
 import { isHeldBack } from './held-back.ts'
 import { decideRestart, lastRunSource } from './restarts.ts'
+import { restingPhase, restOn } from './resting.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
 import { findTurn, type Turn } from './spread.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
 import type { Target } from './target.ts'
-import { describeTrial, measureTrial } from './trial.ts'
 import { trialKey } from './trial-key.ts'
 import type { ReadyWiring } from './unit-state.ts'
-import { ASSIGNED_DAMAGED, wait } from './wait.ts'
+import { wait } from './wait.ts'
 
 type State = (situation: TargetSituation) => Action | Wait | State
 
@@ -164,6 +165,8 @@ function restartInto(target: Target): State {
     const decision = decideRestart(snapshot, unit, target)
     switch (decision.kind) {
       case 'restart': {
+        if (!target.fallback && awaitsBaseline(snapshot, target.key))
+          return wait(snapshot, 'restarting', `how kubelet does is recorded before it is restarted with ${what}`)
         const unrecorded: State = () => wait(snapshot, 'unknown', 'the restart of kubelet could not be recorded')
         const step = { kind: 'restart', record: decision.record, from: lastRunSource(snapshot), to: target.source } as const
         return stepOr(situation, step, unrecorded)
@@ -174,7 +177,7 @@ function restartInto(target: Target): State {
         return wait(
           snapshot,
           'runtime-down',
-          `the container runtime refuses connections: kubelet is restarted with ${what} when it is back`,
+          `the container runtime does not answer: kubelet is restarted with ${what} when it does, or after 10 minutes`,
         )
       case 'under-way':
         return wait(snapshot, 'restarting', decision.detail, decision.untilUs)
@@ -191,32 +194,6 @@ function restartInto(target: Target): State {
         return restOn({ ...situation, target })
     }
   }
-}
-
-/** The target runs, or is what systemd keeps starting. */
-function restOn(situation: TargetSituation): Wait {
-  const { snapshot, target } = situation
-  if (snapshot.assigned.kind === 'damaged') return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
-  const phase = restingPhase(situation)
-  const what = describeSource(target.source)
-  switch (phase) {
-    case 'in-trial':
-      return wait(snapshot, phase, describeTrial(snapshot, target), measureTrial(snapshot, target.key)?.endsAtUs)
-    case 'fallen-back':
-      return wait(snapshot, phase, `${what} runs in place of what is assigned`)
-    case 'node-at-fault':
-      return wait(snapshot, phase, `every config failed, so the node is at fault; resting on ${what}`)
-    case 'settled':
-      return wait(snapshot, phase, what)
-  }
-}
-
-function restingPhase({ snapshot, target }: TargetSituation): 'node-at-fault' | 'fallen-back' | 'settled' | 'in-trial' {
-  if (target.atFault) return 'node-at-fault'
-  const isOnTrial = target.goesOn && target.source !== 'local' && snapshot.proven !== target.key
-  if (target.fallback && !isOnTrial) return 'fallen-back'
-  if (target.source === 'local') return 'settled'
-  return snapshot.proven === target.key ? 'settled' : 'in-trial'
 }
 
 /**

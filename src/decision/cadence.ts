@@ -2,6 +2,7 @@
  * How often to look again when nothing wakes the loop. A look costs 4.4 ms of CPU (`systemctl
  * show`), so a settled node is looked at rarely. Pure.
  */
+import type { HealthRecord } from './health.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Phase } from './step.ts'
 
@@ -23,12 +24,15 @@ function wantedUs(snapshot: Snapshot, phase: Phase): number {
       return CLOSE_US
     case 'in-trial':
     case 'fallen-back': {
+      const healthyUs = now.monotonicUs - (health?.healthySinceUs ?? now.monotonicUs)
+      if (phase === 'fallen-back' && healthyUs > policy.trialUs) return SETTLED_US
       const young = running.kind !== 'known' || now.monotonicUs - running.startedAtUs < policy.startDeadlineUs
       return young || health?.healthySinceUs === undefined ? CLOSE_US : TRIAL_US
     }
     case 'settled':
     case 'unknown':
-      return health === undefined || health.unhealthySinceUs !== undefined ? CLOSE_US : SETTLED_US
+    case 'restart-limit':
+      return health === undefined || isIll(health) ? CLOSE_US : SETTLED_US
     case 'node-at-fault':
     case 'runtime-down':
       return TRIAL_US
@@ -37,9 +41,13 @@ function wantedUs(snapshot: Snapshot, phase: Phase): number {
     case 'spread':
     case 'paused':
     case 'kubelet-stopped':
-    case 'restart-limit':
     case 'ineffective':
     case 'blocked':
       return SETTLED_US
   }
+}
+
+/** With what runs, whatever kubelet starts with next. */
+function isIll({ unhealthySinceUs, process }: HealthRecord): boolean {
+  return unhealthySinceUs !== undefined || process?.unhealthySinceUs !== undefined
 }

@@ -9,6 +9,7 @@ import { effectsOf } from './effects-of-step.ts'
 import { findContent } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Action, StepOf } from './step.ts'
+import type { Verdict } from './verdict.ts'
 
 /** How the world answers the commands of a step. */
 export interface Answers {
@@ -57,9 +58,9 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
     case 'write-channel-state':
       return { ...snapshot, recordedChannelState: effect.channelState }
     case 'write-verdict':
-      return { ...snapshot, verdicts: new Map([...snapshot.verdicts, [effect.verdict.key, effect.verdict]]) }
+      return writeVerdict(snapshot, effect.verdict)
     case 'remove-verdict':
-      return { ...snapshot, verdicts: withoutKey(snapshot.verdicts, effect.key) }
+      return { ...snapshot, verdicts: withoutKey(snapshot.verdicts, effect.key), retrials: withoutKey(snapshot.retrials, effect.key) }
     case 'write-health':
       return { ...snapshot, health: effect.health }
     case 'write-spread':
@@ -79,6 +80,12 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
       return { ...snapshot, nextStart: { kind: 'known', held } }
     }
   }
+}
+
+function writeVerdict(snapshot: Snapshot, verdict: Verdict): Snapshot {
+  const [verdicts, retrials] = [withoutKey(snapshot.verdicts, verdict.key), withoutKey(snapshot.retrials, verdict.key)]
+  if (verdict.suspended === true) return { ...snapshot, verdicts, retrials: new Map([...retrials, [verdict.key, verdict]]) }
+  return { ...snapshot, verdicts: new Map([...verdicts, [verdict.key, verdict]]), retrials }
 }
 
 /**

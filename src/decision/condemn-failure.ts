@@ -1,16 +1,16 @@
 /** The rule for a kubelet that fails with what it starts with. Pure. */
 import { listUndrained } from './acceptance.ts'
 import { describeSource, type HeldSource } from './config-source.ts'
+import { findFailure, type HealthFailure } from './find-failure.ts'
 import { findPause } from './find-pause.ts'
 import type { HealthRecord } from './health.ts'
-import { findFailure, type HealthFailure } from './health-record.ts'
+import { makeVerdict, mayTryAgain, recordAnotherTry } from './judge-failure.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import { type Candidate, isLocalWanted, type Target } from './target.ts'
 import { trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
-import type { Verdict } from './verdict.ts'
 
 /**
  * Only what kubelet starts with next can fail. Where that is no longer the target, the target
@@ -19,7 +19,7 @@ import type { Verdict } from './verdict.ts'
  */
 export function condemnFailure(situation: TargetSituation): Step | undefined {
   const { snapshot, unit, target } = situation
-  const { health, nextStart, verdicts, now } = snapshot
+  const { health, nextStart, verdicts } = snapshot
   if (findPause(snapshot) !== undefined || unit.wiring.kind === 'broken' || target.atFault) return undefined
   if (nextStart.kind !== 'known' || isLocalWanted(snapshot)) return undefined
   const failed = asCandidate(nextStart.held, unit)
@@ -27,8 +27,11 @@ export function condemnFailure(situation: TargetSituation): Step | undefined {
   if (health?.subject !== failed.key || verdicts.has(failed.key)) return undefined
   const failure = assessHealth(snapshot, health, unit)
   if (failure === undefined) return undefined
-  const verdict: Verdict = { key: failed.key, state: 'provisional', ...failure, source: failed.source, atWallMs: now.wallMs }
-  return { kind: 'condemn', verdict, next: nextAfter(situation, failed)?.source, requested: false }
+  if (mayTryAgain(snapshot, health, failed, failure)) {
+    const { source, key } = failed
+    return { kind: 'try-again', source, key, failure, record: recordAnotherTry(snapshot, unit, failed) }
+  }
+  return { kind: 'condemn', verdict: makeVerdict(snapshot, failed, failure), next: nextAfter(situation, failed)?.source, requested: false }
 }
 
 /**
@@ -52,5 +55,6 @@ export function asCandidate(
 }
 
 export function assessHealth(snapshot: Snapshot, health: HealthRecord, unit: KnownUnit): HealthFailure | undefined {
-  return findFailure(health, { unit, at: snapshot.now, runtimeUp: snapshot.runtimeUp }, snapshot.policy)
+  const { now, runtimeUp, changesRuntime, policy } = snapshot
+  return findFailure(health, { unit, at: now, runtimeUp, changesRuntime }, policy)
 }

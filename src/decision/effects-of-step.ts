@@ -9,7 +9,8 @@ import { describeChannel } from './channels.ts'
 import { describeSource } from './config-source.ts'
 import { type Effect, history, log, writeRecord } from './effects.ts'
 import { assign } from './effects-of-assign.ts'
-import { expectStart } from './health-record.ts'
+import { expectAnotherTry, expectStart, forgetExits } from './health-record.ts'
+import { excuseRestarts } from './restart-limit.ts'
 import { keepRestarts } from './restarts.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource, restartingMessage } from './status-texts.ts'
@@ -23,11 +24,12 @@ export function effectsOf(step: Action, snapshot: Snapshot): readonly Effect[] {
 }
 
 const EFFECTS: EffectsOf = {
-  forgive: ({ keys, requested, why }, { health }) => [
+  forgive: ({ keys, requested, why }, { health, restarts }) => [
     history('retrying', undefined, undefined, why),
     ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
     // Exits before this point are not charged again.
-    ...(health === undefined ? [] : [{ kind: 'write-health', health: { ...health, exits: 0 } } as const]),
+    ...(health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health) } as const]),
+    ...(requested && restarts.length > 0 ? [{ kind: 'write-restarts', restarts: excuseRestarts(restarts) } as const] : []),
     log('info', 'verdicts dropped, trying again', { why, verdicts: keys.length }),
     ...(requested ? [{ kind: 'clear-request', request: 'retry' } as const] : []),
   ],
@@ -88,6 +90,37 @@ const EFFECTS: EffectsOf = {
       { kind: 'write-verdict', verdict: { ...verdict, state: 'confirmed' } },
       log('info', 'verdict confirmed: kubelet is healthy without this config', { source: verdict.source, reason: verdict.reason }),
     ]),
+
+  'try-again': ({ source, failure, record }, { health, restarts, now }) => {
+    const earlier = keepRestarts(restarts, now)
+    const why = `it had passed its trial here, so it is tried once more before it is given up: ${failure.detail}`
+    return [
+      history(record === undefined ? 'retrying' : 'restarting', source, source, why),
+      ...(record === undefined ? [] : [{ kind: 'write-restarts', restarts: [...earlier, record] } as const]),
+      ...(health === undefined ? [] : [{ kind: 'write-health', health: expectAnotherTry(health, now.monotonicUs) } as const]),
+      log('warn', `config failed and is tried once more: ${describeSource(source)}`, {
+        source,
+        reason: failure.reason,
+        detail: failure.detail,
+      }),
+      ...(record === undefined ? [] : [{ kind: 'restart-kubelet', record, earlier } as const]),
+    ]
+  },
+
+  'retry-failed': ({ verdict, number, of }, { health }) => {
+    const why = `it had failed, and is tried again now that another config has been healthy for a while (${number} of ${of})`
+    return [
+      history('retrying', undefined, verdict.source, why),
+      { kind: 'write-verdict', verdict: { ...verdict, retrials: number, suspended: true } },
+      ...(health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health) } as const]),
+      log('info', `config is tried again: ${describeSource(verdict.source)}`, {
+        source: verdict.source,
+        reason: verdict.reason,
+        number,
+        of,
+      }),
+    ]
+  },
 
   preflight: (step) => [{ kind: 'run-preflight', step }],
 

@@ -57,18 +57,25 @@ export interface LeaseAnswer {
   readonly durationSeconds: number
 }
 
+/** The pods of the node that have failed. */
 export interface PodsAnswer {
   readonly kind: 'found'
-  readonly pods: readonly SeenPod[]
+  readonly pods: readonly FailedPod[]
+  /** When the API server answered, by its own clock. undefined: it did not say. */
+  readonly serverMs: number | undefined
 }
 
-export interface SeenPod {
+export interface FailedPod {
   readonly uid: string
   /** `namespace/name` */
   readonly name: string
-  readonly phase: string
   /** `status.reason`; empty: none. */
   readonly reason: string
+  /**
+   * `status.startTime`: when kubelet first admitted it, by kubelet's clock. A restart of kubelet
+   * keeps it (`updateStatusInternal`, pkg/kubelet/status). undefined: it was never admitted.
+   */
+  readonly startedAtMs: number | undefined
 }
 
 export interface RuntimeAnswer {

@@ -11,7 +11,9 @@ import type { EvidenceView, LeaseSeen, ProcessEvidence } from './evidence-state.
 const DEFAULT_DURATION_SECONDS = 40
 const SHORTEST_SILENCE_US = 40e6
 
-export function foldLease(before: LeaseSeen | undefined, answer: LeaseAnswer | NoAnswer, atUs: number): LeaseSeen {
+/** undefined: it was not asked. */
+export function foldLease(before: LeaseSeen | undefined, answer: LeaseAnswer | NoAnswer, atUs: number): LeaseSeen | undefined {
+  if (answer.kind === 'not-asked') return before
   if (answer.kind !== 'found') {
     const nothing = { durationSeconds: DEFAULT_DURATION_SECONDS, renewals: 0 }
     return { ...(before ?? nothing), lastUs: atUs, problem: answer.detail }

@@ -4,35 +4,37 @@
  * restart resets it (KEP-4781), and applications fail for reasons of their own. Pure.
  */
 import { no, type Standing, unknown, yes } from './evidence.ts'
-import type { NoAnswer, PodsAnswer, SeenPod } from './evidence-facts.ts'
+import type { FailedPod, NoAnswer, PodsAnswer } from './evidence-facts.ts'
 import type { Baseline, EvidenceView, PodsSeen } from './evidence-state.ts'
 
-/** No node has as many pods. */
-const MOST_PODS = 1000
+const MOST_KNOWN = 1000
 const MOST_LOST = 20
 const LOST = /^(OutOf\w*|UnexpectedAdmissionError|NodeAffinity|Evicted)$/
 
-export function recordPods({ pods }: PodsAnswer): readonly string[] {
-  const running = pods.filter(({ phase }) => phase === 'Running')
-  return running.slice(0, MOST_PODS).map(({ uid }) => uid)
+export function recordPods({ pods, serverMs }: PodsAnswer): Pick<Baseline, 'podsAtMs' | 'failedPods'> {
+  return { podsAtMs: serverMs, failedPods: pods.slice(0, MOST_KNOWN).map(({ uid }) => uid) }
 }
 
+/** undefined: it was not asked. */
 export function foldPods(
   before: PodsSeen | undefined,
   answer: PodsAnswer | NoAnswer,
   atUs: number,
   baseline: Baseline | undefined,
-): PodsSeen {
+): PodsSeen | undefined {
+  if (answer.kind === 'not-asked') return before
   if (answer.kind !== 'found') return { ...(before ?? { lost: [], sinceUs: atUs }), lastUs: atUs, problem: answer.detail }
-  const ran = new Set(baseline?.podUids)
   const known = before?.lost ?? []
-  const added = answer.pods.filter((pod) => ran.has(pod.uid) && isLost(pod) && !known.some(({ name }) => name === pod.name))
+  const isKnown = (pod: FailedPod) => known.some(({ name }) => name === pod.name)
+  const added = answer.pods.filter((pod) => isLost(pod, baseline) && !isKnown(pod))
   const lost = [...known, ...added.map(({ name, reason }) => ({ name, reason }))].slice(0, MOST_LOST)
   return { lost, sinceUs: before !== undefined && known.length > 0 ? before.sinceUs : atUs, lastUs: atUs, problem: '' }
 }
 
-function isLost({ phase, reason }: SeenPod): boolean {
-  return phase === 'Failed' && LOST.test(reason)
+/** It had been admitted before the baseline, and has failed since. */
+function isLost({ uid, reason, startedAtMs }: FailedPod, baseline: Baseline | undefined): boolean {
+  if (baseline?.podsAtMs === undefined || startedAtMs === undefined || !LOST.test(reason)) return false
+  return startedAtMs < baseline.podsAtMs && baseline.failedPods?.includes(uid) !== true
 }
 
 /** A fallback does not bring back what the config before it lost. */
@@ -47,6 +49,6 @@ export function judgePods({ process, baseline, isCandidate }: EvidenceView): Sta
     return no(`a pod that ran before was lost: ${first?.name} (${first?.reason})${more}`, pods.sinceUs)
   }
   if (pods.problem !== '') return unknown(pods.problem)
-  if (baseline?.podUids === undefined) return unknown('which pods ran before is not known')
+  if (baseline?.podsAtMs === undefined) return unknown('which pods ran before is not known')
   return yes('no pod that ran before was refused or evicted')
 }

@@ -22,7 +22,9 @@ export interface NodeFold {
   readonly startDeadlineUs: number
 }
 
-export function foldNode(before: NodeSeen | undefined, answer: NodeAnswer | NoAnswer, atUs: number, fold: NodeFold): NodeSeen {
+/** undefined: it was not asked. */
+export function foldNode(before: NodeSeen | undefined, answer: NodeAnswer | NoAnswer, atUs: number, fold: NodeFold): NodeSeen | undefined {
+  if (answer.kind === 'not-asked') return before
   if (answer.kind !== 'found') {
     const nothing = { ready: 'absent', message: '', readySinceUs: atUs, newPressure: [] }
     return { ...(before ?? nothing), lastUs: atUs, problem: answer.detail }

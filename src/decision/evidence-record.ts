@@ -96,7 +96,7 @@ function describeBefore(seen: SeenFact, nodeName: string): Partial<Baseline> {
     case 'lease':
       return {}
     case 'pods':
-      return seen.answer.kind === 'found' ? { podUids: recordPods(seen.answer) } : {}
+      return seen.answer.kind === 'found' ? recordPods(seen.answer) : {}
     case 'runtime':
       return seen.answer.kind === 'not-asked' ? {} : { endpoint: seen.answer.endpoint }
     case 'serving':

@@ -23,8 +23,10 @@ export interface Baseline {
   readonly ready?: string | undefined
   readonly reportedAtMs?: number | undefined
   readonly pressure?: readonly string[] | undefined
-  /** UIDs of the pods that ran. */
-  readonly podUids?: readonly string[] | undefined
+  /** When the pods were listed, by the clock of the API server. */
+  readonly podsAtMs?: number | undefined
+  /** UIDs of the pods that had failed by then. */
+  readonly failedPods?: readonly string[] | undefined
   readonly serving?: ServingBefore | undefined
   /** The container runtime's endpoint that kubelet used. */
   readonly endpoint?: string | undefined

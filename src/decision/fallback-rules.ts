@@ -2,14 +2,19 @@
  * The rules about fallbacks: one that is lost, what one teaches that works, and what follows where
  * none works. Pure.
  */
+
+import { HOUR_US } from '../values/durations.ts'
 import { type HeldSource, sameSource } from './config-source.ts'
 import { findPause } from './find-pause.ts'
+import { findRetrial, isDue, listReplaced, planRetrial } from './retrial.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
-import { isSteady } from './trial.ts'
+import { isSteady, measureTrial } from './trial.ts'
 
 /** How long a node rests before its configs are tried again. */
 const REST_IN_TRIALS = 3
+/** A config that keeps failing after it was promoted fails sooner. */
+const ACQUIT_AFTER_US = 24 * HOUR_US
 
 /**
  * A fallback without a checkpoint is local from now on, unless the cluster assigns it: then it is
@@ -34,12 +39,10 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
   if (target.fallback && !target.atFault) {
     // Only the configs that this fallback stands in for. Never local: an administrator may have
     // changed its file since.
-    const replaced = candidates.slice(
-      0,
-      candidates.findIndex(({ content }) => content === target.content),
-    )
+    const replaced = listReplaced(candidates, target)
     const failed = replaced.flatMap(({ verdict, source }) => (verdict?.state === 'provisional' && source !== 'local' ? [verdict] : []))
-    return failed.length === 0 ? undefined : { kind: 'confirm', verdicts: failed }
+    const certain = failed.filter((verdict) => planRetrial(snapshot, verdict) === undefined)
+    return certain.length === 0 ? undefined : { kind: 'confirm', verdicts: certain }
   }
   // A node at fault fails every config, also an assigned one whose record is damaged at the moment.
   const suspects = target.atFault ? [...snapshot.verdicts.values()] : candidates.flatMap(({ verdict }) => verdict ?? [])
@@ -47,6 +50,20 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
   if (provisional.length === 0) return undefined
   const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
   return { kind: 'forgive', keys: provisional.map(({ key }) => key), requested: false, why }
+}
+
+/** A config that had proved itself is tried again while a fallback keeps the node going. */
+export function tryFailedAgain({ snapshot, target, candidates }: TargetSituation): Step | undefined {
+  const retrial = findRetrial(snapshot, candidates, target)
+  if (retrial === undefined || findPause(snapshot) !== undefined || !isDue(snapshot, retrial, target)) return undefined
+  return { kind: 'retry-failed', verdict: retrial.verdict, number: retrial.number, of: retrial.of }
+}
+
+/** What was tried again has been healthy for so long that its failure is forgotten. */
+export function acquit({ snapshot, target }: TargetSituation): Step | undefined {
+  const trial = snapshot.retrials.has(target.key) ? measureTrial(snapshot, target.key) : undefined
+  if (trial === undefined || trial.elapsedUs < ACQUIT_AFTER_US) return undefined
+  return { kind: 'forgive', keys: [target.key], requested: false, why: 'kubelet has been healthy for a day with a config that had failed' }
 }
 
 /**

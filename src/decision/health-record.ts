@@ -3,11 +3,14 @@
  * Pure; all times are CLOCK_MONOTONIC of one boot. Only what is known counts: a gap between samples
  * is neither health nor illness.
  */
+import { logExits } from './exit-log.ts'
 import type { HealthRecord, HealthSample, SeenProcess } from './health.ts'
 import type { Policy } from './policy.ts'
+import { followProcess } from './process-health.ts'
+import { followRuntime, isRuntimeExcuse } from './runtime-excuse.ts'
 import type { TrialKey } from './trial-key.ts'
 import { contentOfKey } from './trial-key.ts'
-import type { UnitActivity } from './unit-state.ts'
+import type { KnownUnit, UnitActivity } from './unit-state.ts'
 
 /**
  * What a sample says of the subject. `unclear`: neither health nor illness, but exits count.
@@ -37,6 +40,9 @@ export function recordSample(
   // What happened in a gap was not seen: no deadline and no trial runs through it, and no exit in
   // it is charged.
   const gap = known === undefined || nowUs - known.lastSampleUs > policy.toleranceUs
+  const runtimeDownSinceUs = followRuntime(known?.runtimeDownSinceUs, sample, gap)
+  // What replaces a config that may have killed the runtime has the whole excuse.
+  const isExcused = isRuntimeExcuse(runtimeDownSinceUs && Math.max(runtimeDownSinceUs, same?.subjectSinceUs ?? nowUs), sample)
   // In the first record of a boot, every process since then was started with what is activated,
   // since only the agent changes that. And an invocation that began under this record was started
   // with its subject, even if it died before a look.
@@ -47,8 +53,9 @@ export function recordSample(
   const startedSinceUpgrade = upgraded && known.invocationId !== unit.invocationId
   const startedBefore = same === undefined ? known === undefined || startedSinceUpgrade : same.started || !sameProcess
   const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
-  const condition = classifySample(sample, started, runsSubject)
-  const newExits = gap || condition === 'excused' || same?.started !== true ? 0 : countExits(same.lastNRestarts, unit.nRestarts)
+  const condition = classifySample(sample, started, runsSubject, isExcused)
+  const automatic = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
+  const newExits = gap || condition === 'excused' || same?.started !== true ? 0 : automatic
   // The health of one process says nothing of the next, even if both were healthy at two looks in a
   // row.
   const healthyBeforeUs = gap || !sameProcess ? undefined : same.healthySinceUs
@@ -58,12 +65,17 @@ export function recordSample(
   const startedAnew = same !== undefined && !sameProcess && newExits === 0
   const illBeforeUs = gap || startedAnew ? undefined : same?.unhealthySinceUs
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, unit.startedAtUs) >= policy.trialUs
+  const starts = same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(!sameProcess)
+  const excused = isDown(unit.activity) && (isExcused || (sameProcess && same.excused))
+  const hasExited = hasEnded(unit.activity) && started && starts > 0 && !excused && condition !== 'excused'
+  const isAwaited = same?.restartedFrom !== undefined && same.restartedFrom === unit.invocationId
+  const startedByOthers = same === undefined ? known === undefined : same.startedByOthers === true || isOthers(same, unit)
 
   return {
     bootId: sample.at.bootId,
     subject,
     subjectSinceUs: same?.subjectSinceUs ?? nowUs,
-    starts: same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(!sameProcess),
+    starts,
     started,
     invocationId: unit.invocationId,
     wasHealthy: condition === 'healthy' || (sameProcess && same.wasHealthy),
@@ -71,60 +83,59 @@ export function recordSample(
     healthySinceUs,
     unhealthySinceUs: condition === 'ill' ? (illBeforeUs ?? nowUs) : undefined,
     lastSampleUs: nowUs,
-    excused: isDown(unit.activity) && (sample.runtimeUp === false || (sameProcess && same.excused)),
+    excused,
+    runtimeDownSinceUs,
     // A config that ran for a whole trial without a break starts again at zero: three crashes in a
     // year are not a crash loop.
     exits: settled ? 0 : (same?.exits ?? 0) + newExits,
     lastNRestarts: unit.nRestarts,
     lastProcess: seenProcess,
+    process: followProcess(
+      known?.process,
+      sample,
+      unit,
+      { gap, exits: automatic, excused: isRuntimeExcuse(runtimeDownSinceUs, sample) },
+      policy,
+    ),
+    recentExits: logExits(known, sample, subject, newExits, hasExited),
+    restartedFrom: isAwaited ? same.restartedFrom : undefined,
+    startedByOthers,
+    triedAgainUs: same?.triedAgainUs,
     lastDetail: describeSample(sample),
   }
 }
 
 /** While an operator has paused the agent, the operator answers for what happens to kubelet. */
 export function forgetIllness(record: HealthRecord): HealthRecord {
-  return { ...record, exits: 0, unhealthySinceUs: undefined }
+  const process = record.process && { ...record.process, exits: 0, unhealthySinceUs: undefined }
+  return { ...record, exits: 0, unhealthySinceUs: undefined, process, recentExits: [] }
+}
+
+/** What was charged before is not charged again. */
+export function forgetExits(record: HealthRecord): HealthRecord {
+  return { ...record, exits: 0, recentExits: [] }
 }
 
 /** A restart was requested: from now on kubelet's exits and silence are charged to the subject. */
 export function expectStart(record: HealthRecord | undefined): HealthRecord | undefined {
-  return record && { ...record, started: true, everHealthy: false, unhealthySinceUs: undefined }
+  return record && { ...record, started: true, everHealthy: false, unhealthySinceUs: undefined, restartedFrom: record.invocationId }
 }
 
-export interface HealthFailure {
-  readonly reason: 'crash-loop' | 'start-deadline' | 'ill-health'
-  readonly detail: string
-}
-
-/** Whether the subject has failed. Applies at any time, on trial or long promoted. */
-export function findFailure(
-  record: HealthRecord,
-  sample: Pick<HealthSample, 'unit' | 'at' | 'runtimeUp'>,
-  policy: Policy,
-): HealthFailure | undefined {
-  const { unit } = sample
-  if (!record.started || unit.kind === 'unknown' || sample.runtimeUp === false) return undefined
-  // NRestarts counts an exit only when the next start begins, but between the two the exit is known
-  // already. It does not count for a process from before the record.
-  const exits = record.exits + Number(unit.activity === 'auto-restart' && record.starts > 0 && !record.excused)
-  // A kubelet that has been healthy for a while is out of its loop. Its exits are forgotten after a
-  // whole trial.
-  const steady =
-    record.healthySinceUs !== undefined && sample.at.monotonicUs - Math.max(record.healthySinceUs, unit.startedAtUs) > policy.toleranceUs
-  if (exits >= policy.crashLimit && !steady) return { reason: 'crash-loop', detail: `kubelet exited ${exits} times` }
-  if (unit.activity === 'failed' && !record.excused) return { reason: 'crash-loop', detail: `systemd gave kubelet up: ${unit.summary}` }
-  if (record.unhealthySinceUs === undefined) return undefined
-  const illUs = sample.at.monotonicUs - record.unhealthySinceUs
-  if (record.wasHealthy && illUs > policy.toleranceUs) {
-    return { reason: 'ill-health', detail: `kubelet was not healthy for ${seconds(illUs)} s: ${record.lastDetail}` }
+/** What failed is tried once more. */
+export function expectAnotherTry(record: HealthRecord, nowUs: number): HealthRecord {
+  const process = record.process && { ...record.process, exits: 0, unhealthySinceUs: undefined }
+  return {
+    ...record,
+    started: true,
+    exits: 0,
+    unhealthySinceUs: undefined,
+    process,
+    restartedFrom: record.invocationId,
+    triedAgainUs: nowUs,
   }
-  if (!record.wasHealthy && illUs > policy.startDeadlineUs) {
-    return { reason: 'start-deadline', detail: `kubelet was not healthy ${seconds(illUs)} s after its start: ${record.lastDetail}` }
-  }
-  return undefined
 }
 
-function classifySample(sample: HealthSample, started: boolean, runsSubject: boolean): Condition {
+function classifySample(sample: HealthSample, started: boolean, runsSubject: boolean, isExcused: boolean): Condition {
   const { unit, running } = sample
   if (unit.kind === 'unknown' || !started) return 'excused'
   switch (unit.activity) {
@@ -138,16 +149,26 @@ function classifySample(sample: HealthSample, started: boolean, runsSubject: boo
       if (running.kind === 'known' && !runsSubject) return 'excused'
       // What cannot be read is unknown: no health, and no illness.
       if (running.kind === 'unknown') return 'unclear'
-      return sample.runtimeUp === false ? 'excused' : 'ill'
+      return isExcused ? 'excused' : 'ill'
     case 'starting':
     case 'auto-restart':
     case 'failed':
-      return sample.runtimeUp === false ? 'excused' : 'ill'
+      return isExcused ? 'excused' : 'ill'
   }
 }
 
 function isDown(activity: UnitActivity): boolean {
   return activity === 'failed' || activity === 'auto-restart' || activity === 'starting'
+}
+
+function hasEnded(activity: UnitActivity): boolean {
+  return activity === 'failed' || activity === 'auto-restart'
+}
+
+/** Neither systemd, which counts its restarts, nor the agent has started this process. */
+function isOthers(same: HealthRecord, { invocationId, nRestarts }: KnownUnit): boolean {
+  const isNew = invocationId !== '' && invocationId !== same.invocationId
+  return isNew && nRestarts <= same.lastNRestarts && same.restartedFrom !== same.invocationId
 }
 
 function rememberProcess(before: SeenProcess | undefined, sample: HealthSample, kubeletIdentity: string): SeenProcess | undefined {
@@ -166,10 +187,6 @@ function countExits(before: number, now: number): number {
 
 function describeSample(sample: HealthSample): string {
   const unit = sample.unit.kind === 'known' ? sample.unit.summary : sample.unit.detail
-  const runtime = sample.runtimeUp === false ? ', container runtime refuses connections' : ''
+  const runtime = sample.runtimeUp === false ? ', container runtime does not answer' : ''
   return `${unit}${sample.healthz ? `, healthz ${sample.healthz.detail}` : ''}${runtime}`
-}
-
-function seconds(us: number): number {
-  return Math.round(us / 1e6)
 }

@@ -28,10 +28,15 @@ export interface HealthSample {
   /** undefined: kubelet has no health port. Then only systemd's state counts. */
   readonly healthz: { readonly ok: boolean; readonly detail: string } | undefined
   /**
-   * Whether the socket of the container runtime, as the fallback config names it, accepts
-   * connections. undefined: not known, or not probed.
+   * Whether the container runtime that the fallback config names answers. undefined: not known, or
+   * not probed.
    */
   readonly runtimeUp: boolean | undefined
+  /**
+   * The config that kubelet starts with next names another runtime endpoint than the fallback does.
+   * Then the fallback's runtime excuses nothing.
+   */
+  readonly changesRuntime?: boolean | undefined
 }
 
 /**
@@ -62,10 +67,12 @@ export interface HealthRecord {
   readonly unhealthySinceUs: number | undefined
   readonly lastSampleUs: number
   /**
-   * Kubelet went down while the container runtime refused connections, and has not run since.
-   * Systemd may give up kubelet for that reason alone.
+   * Kubelet went down while the container runtime did not answer, and has not run since. Systemd may
+   * give up kubelet for that reason alone.
    */
   readonly excused: boolean
+  /** Since when the container runtime has not answered, as far as it was probed. */
+  readonly runtimeDownSinceUs?: number | undefined
   /** Unrequested exits that are charged to the subject. */
   readonly exits: number
   readonly lastNRestarts: number
@@ -74,6 +81,22 @@ export interface HealthRecord {
    * first seen.
    */
   readonly lastProcess: SeenProcess | undefined
+  /** Of the process that runs, or ran last, whatever kubelet starts with next. */
+  readonly process?: ProcessHealth | undefined
+  /** The latest exits that nothing excuses, of any content. The last one comes last. */
+  readonly recentExits?: readonly KubeletExit[] | undefined
+  /**
+   * The invocation that ran, or had run last, when a restart was requested. While the unit shows no
+   * other, its state is still that of before.
+   */
+  readonly restartedFrom?: string | undefined
+  /**
+   * Somebody else started kubelet since the subject changed: a boot, or an operator. That alone may
+   * have cured what another config failed with.
+   */
+  readonly startedByOthers?: boolean | undefined
+  /** When kubelet was restarted once more with the subject, which had failed but had proved itself. */
+  readonly triedAgainUs?: number | undefined
   readonly lastDetail: string
 }
 
@@ -86,4 +109,32 @@ export interface SeenProcess {
    * ends. undefined: no record named it.
    */
   readonly source?: ConfigSource | undefined
+}
+
+/**
+ * The health of the processes that run one content on one kubelet, from the first of them without
+ * another in between.
+ */
+export interface ProcessHealth {
+  readonly key: TrialKey
+  /** Of the last of them. */
+  readonly invocationId: string
+  readonly startedAtUs: number
+  readonly wasHealthy: boolean
+  readonly healthySinceUs: number | undefined
+  readonly unhealthySinceUs: number | undefined
+  /** Unrequested exits since it last ran for a whole trial. */
+  readonly exits: number
+}
+
+/** One exit of kubelet that was not requested. */
+export interface KubeletExit {
+  /** The content and kubelet that it is charged to. */
+  readonly key: TrialKey
+  /** Empty where the process came and went between two samples. */
+  readonly invocationId: string
+  /** undefined: not known. */
+  readonly startedAtUs?: number | undefined
+  /** When it was noticed. */
+  readonly atUs: number
 }

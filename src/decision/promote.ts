@@ -4,6 +4,7 @@
  * refused. Pure.
  */
 import { sameSource } from './config-source.ts'
+import { listMissingEvidence } from './evidence-verdict.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
 import { measureTrial } from './trial.ts'
@@ -16,7 +17,8 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
   if (nextStart.kind !== 'known' || !sameSource(nextStart.held.source, target.source)) return undefined
   if (proven !== target.key) {
     const trial = measureTrial(snapshot, target.key)
-    return trial?.remainingUs === 0 ? { kind: 'prove', key: target.key } : undefined
+    const isOver = trial?.remainingUs === 0 && listMissingEvidence(snapshot).length === 0
+    return isOver ? { kind: 'prove', key: target.key } : undefined
   }
   if (isStandIn || sameSource(lastKnownGood.source, target.source)) return undefined
   if (running.kind !== 'known' || running.key !== target.key) return undefined

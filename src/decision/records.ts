@@ -30,6 +30,8 @@ export interface RestartRecord {
   readonly atUs: number
   readonly target: TrialKey
   readonly fallback: boolean
+  /** It is no fallback, and exempt from the hourly limit all the same. See `restart-limit.ts`. */
+  readonly exempt?: boolean | undefined
   /** InvocationID of the unit before the restart. A process started later has another one. */
   readonly invocationBefore: string
   /**

@@ -6,8 +6,12 @@
 import { HOUR_US } from '../values/durations.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, LOCAL_CONTENT } from './config-source.ts'
 import { resolveDesired } from './desired.ts'
+import { findPause } from './find-pause.ts'
 import { heldSources, namedSources } from './held-sources.ts'
+import { isLongIll } from './process-health.ts'
 import type { RestartRecord } from './records.ts'
+import { findLimitEndUs, isExempt, isWorthKeeping } from './restart-limit.ts'
+import { RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
 import type { KnownUnit } from './unit-state.ts'
@@ -41,7 +45,7 @@ const LOST_US = 10e6
 
 export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Target): RestartDecision {
   const { running, now, policy } = snapshot
-  if (running.kind === 'known' && running.content === target.content) return { kind: 'not-due' }
+  if (running.kind === 'known' && running.content === target.content && !isOutdated(snapshot, target)) return { kind: 'not-due' }
   const thisBoot = snapshot.restarts.filter((record) => record.bootId === now.bootId)
   const last = thisBoot.at(-1)
   // A restart requested before the target was last activated does not count.
@@ -58,7 +62,10 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
     requested.outcome === undefined &&
     requested.invocationBefore === unit.invocationId
   if ((unit.activity === 'stopped' && !halfStarted) || unit.activity === 'not-found') return { kind: 'stopped-by-operator' }
-  if (unit.activity === 'stopping' || unit.activity === 'starting') return underWay(now.monotonicUs, `kubelet is ${unit.summary}`)
+  // A start that does not come to an end is replaced by the restart.
+  const hangs = unit.activity === 'starting' && isLongIll(health, now.monotonicUs, policy)
+  if (unit.activity === 'stopping' || (unit.activity === 'starting' && !hangs))
+    return underWay(now.monotonicUs, `kubelet is ${unit.summary}`)
   if (unit.activity === 'running' && running.kind !== 'known') return underWay(now.monotonicUs, 'kubelet has just been started')
 
   const failed = unit.activity === 'failed' || halfStarted
@@ -83,24 +90,26 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
         detail: requested.outcome?.ok === false ? requested.outcome.detail : 'kubelet is being restarted',
       }
   }
-  if ((running.kind === 'known' || failed) && snapshot.runtimeUp === false) return { kind: 'runtime-down' }
-  // Falling back is exempt from the limit. Starting a unit that systemd gave up, again and again,
-  // is not.
-  const exempt = target.fallback && !target.atFault && requested?.outcome === undefined
-  if (!exempt && failed) {
+  if (waitsForRuntime(snapshot)) return { kind: 'runtime-down' }
+  // Falling back is exempt from the limit, also when systemd refused it at first. Starting a unit
+  // that systemd gave up, again and again, is not.
+  const isRepeatedStart = failed && requested?.outcome?.ok === true
+  const fallback = target.fallback && !target.atFault && !isRepeatedStart
+  const exempt = !fallback && isExempt(snapshot, target)
+  if (!fallback && failed) {
     // A start that was cut short is completed and does not count again.
     const untilUs = halfStarted ? 0 : startAgainUs(thisBoot, now.monotonicUs)
     if (now.monotonicUs < untilUs) return { kind: 'under-way', untilUs, detail: 'systemd gave kubelet up: it is started again in a while' }
-  } else if (!exempt) {
-    const spent = thisBoot.filter((record) => countsForLimit(record) && now.monotonicUs - record.atUs < HOUR_US)
-    const oldest = spent[0]
-    if (oldest !== undefined && spent.length >= policy.restartsPerHour) return { kind: 'limit', untilUs: oldest.atUs + HOUR_US }
+  } else if (!fallback && !exempt) {
+    const untilUs = findLimitEndUs(snapshot, thisBoot)
+    if (untilUs !== undefined) return { kind: 'limit', untilUs }
   }
   const record: RestartRecord = {
     bootId: now.bootId,
     atUs: now.monotonicUs,
     target: target.key,
-    fallback: exempt,
+    fallback,
+    ...(exempt && { exempt }),
     invocationBefore: unit.invocationId,
     failed,
     outcome: undefined,
@@ -109,11 +118,27 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
 }
 
 /**
- * The hourly limit protects a kubelet that runs. Where none runs, waiting for an hour would do
- * harm, so its starts only get slower.
+ * What runs is the target's content on another kubelet, and hangs: the installed kubelet may not.
+ * While it is well, an upgrade on disk restarts nothing.
  */
-export function countsForLimit({ fallback, failed, outcome }: RestartRecord): boolean {
-  return !fallback && !failed && outcome?.ok !== false
+function isOutdated(snapshot: Snapshot, target: Target): boolean {
+  const { running } = snapshot
+  if (running.kind !== 'known' || running.key === target.key || findPause(snapshot) !== undefined) return false
+  // The local config is the administrator's, unless the agent fell back to it.
+  return (target.source !== 'local' || target.fallback) && !isWorthKeeping(snapshot)
+}
+
+/**
+ * A kubelet that runs would not come back from a restart without its runtime. But the runtime may
+ * be down because of what runs, so that only a restart brings it back.
+ */
+function waitsForRuntime(snapshot: Snapshot): boolean {
+  const { running, health, now } = snapshot
+  if (running.kind === 'none' || !isWorthKeeping(snapshot)) return false
+  const ownRuntime = snapshot.changesRuntime === true
+  const isUp = ownRuntime ? snapshot.targetRuntimeUp : snapshot.runtimeUp
+  const sinceUs = (ownRuntime ? health?.subjectSinceUs : health?.runtimeDownSinceUs) ?? now.monotonicUs
+  return isUp === false && now.monotonicUs - sinceUs < RUNTIME_EXCUSE_US
 }
 
 function startAgainUs(thisBoot: readonly RestartRecord[], nowUs: number): number {

@@ -8,7 +8,7 @@
 import { recheckRefusal } from './acceptance.ts'
 import { reachTarget, restOnTarget } from './activation-states.ts'
 import { condemnFailure } from './condemn-failure.ts'
-import { forgetLostFallback, learnFromFallback, retryAfterRest } from './fallback-rules.ts'
+import { acquit, forgetLostFallback, learnFromFallback, retryAfterRest, tryFailedAgain } from './fallback-rules.ts'
 import { followAssignment, recordChannelState } from './follow-assignment.ts'
 import { answerRequest } from './operator-requests.ts'
 import { promote } from './promote.ts'
@@ -39,6 +39,10 @@ export const RULES: readonly Rule[] = [
   withTarget(forgetLostFallback),
   // A fallback has proved healthy, or the node has after every config failed.
   withTarget(learnFromFallback),
+  // A config that had proved itself has failed, and the fallback has been healthy for a while.
+  withTarget(tryFailedAgain),
+  // What was tried again has been healthy for long.
+  withTarget(acquit),
   // Every config has failed, and nothing has changed for long.
   withTarget(retryAfterRest),
   // Preflight refused the wanted config, and what the refusal rests on has changed.

@@ -49,7 +49,10 @@ export interface Snapshot {
   readonly previous: HeldSource
   /** The content and kubelet for which last-known-good passed a whole trial. */
   readonly proven: TrialKey | undefined
+  /** In force. */
   readonly verdicts: ReadonlyMap<TrialKey, Verdict>
+  /** Suspended: what they condemned is being tried again. */
+  readonly retrials: ReadonlyMap<TrialKey, Verdict>
   readonly accepted: ReadonlyMap<TrialKey, Acceptance>
   /** What preflight is still checking. */
   readonly preflightPending: ReadonlySet<TrialKey>

@@ -72,6 +72,8 @@ export function failureError(reason: FailureReason, refuge: Refuge): string {
       return `failed to run config: kubelet did not become healthy in time; ${refugeText(refuge)}, ${SEE_LOG}`
     case 'ill-health':
       return `failed to run config: kubelet lost its health; ${refugeText(refuge)}, ${SEE_LOG}`
+    case 'evidence':
+      return `failed to run config: kubelet answered, and the node did not work; ${refugeText(refuge)}, ${SEE_LOG}`
     case 'requested':
       return `config given up on request of an operator of the node; ${refugeText(refuge)}, ${SEE_LOG}`
   }

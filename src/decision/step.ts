@@ -7,6 +7,7 @@
 import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, HeldSource } from './config-source.ts'
 import { describeSource } from './config-source.ts'
 import type { ChannelState } from './desired.ts'
+import type { HealthFailure } from './find-failure.ts'
 import type { RestartRecord } from './records.ts'
 import type { TrialKey } from './trial-key.ts'
 import type { ReadyWiring } from './unit-state.ts'
@@ -42,6 +43,19 @@ export type Step =
    */
   | { readonly kind: 'condemn'; readonly verdict: Verdict; readonly next: ConfigSource | undefined; readonly requested: boolean }
   | { readonly kind: 'confirm'; readonly verdicts: readonly Verdict[] }
+  /**
+   * What failed has proved itself before: restart kubelet with it once more before it is condemned.
+   * `record`: undefined where systemd restarts kubelet by itself.
+   */
+  | {
+      readonly kind: 'try-again'
+      readonly source: ConfigSource
+      readonly key: TrialKey
+      readonly failure: HealthFailure
+      readonly record: RestartRecord | undefined
+    }
+  /** Suspend the verdict, so that what it condemned becomes the target again. */
+  | { readonly kind: 'retry-failed'; readonly verdict: Verdict; readonly number: number; readonly of: number }
   /** `data`: checked before it is on disk. undefined: the checkpoint's. */
   | {
       readonly kind: 'preflight'

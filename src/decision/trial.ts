@@ -36,6 +36,12 @@ export function measureTrial(snapshot: Snapshot, key: TrialKey): Trial | undefin
   return { elapsedUs: now.monotonicUs - sinceUs, remainingUs: Math.max(0, endsAtUs - now.monotonicUs), endsAtUs }
 }
 
+/** Whether this content on this kubelet has passed a whole trial, since its last failure. */
+export function hasPassed(snapshot: Snapshot, key: TrialKey): boolean {
+  if (snapshot.proven !== key) return false
+  return !snapshot.retrials.has(key) || measureTrial(snapshot, key)?.remainingUs === 0
+}
+
 /**
  * Healthy without a break for as long as an illness would be tolerated. That is enough to say that
  * a fallback works where a config did not.

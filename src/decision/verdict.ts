@@ -21,6 +21,20 @@ export interface Verdict {
    * again.
    */
   readonly basis?: string | undefined
+  /**
+   * `one-way`: what it did cannot be undone by another restart, so this content is never tried
+   * again. undefined: transient.
+   */
+  readonly damage?: 'transient' | 'one-way' | undefined
+  /**
+   * The config had passed a whole trial here, or something else may have been the cause. It is
+   * tried again before the verdict is confirmed.
+   */
+  readonly doubtful?: boolean | undefined
+  /** How often it has been tried again since. */
+  readonly retrials?: number | undefined
+  /** It is being tried again: the verdict is not in force. */
+  readonly suspended?: boolean | undefined
 }
 
 /** Preflight accepted a content on this kubelet, as a change from what runs. */
@@ -32,7 +46,7 @@ export interface Acceptance {
 }
 
 /** `load` and `validate` come from preflight, the others from a running kubelet. */
-export type FailureReason = 'load' | 'validate' | 'crash-loop' | 'start-deadline' | 'ill-health' | 'requested'
+export type FailureReason = 'load' | 'validate' | 'crash-loop' | 'start-deadline' | 'ill-health' | 'evidence' | 'requested'
 
 export type PreflightResult =
   /** `drain`: changed fields that may change on a drained node only. */

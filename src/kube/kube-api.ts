@@ -254,7 +254,9 @@ function readEvents(
 function parseAnswer(response: IncomingMessage, text: string): KubeAnswer {
   if (!isJson(response)) return unreachable(`the answer is ${contentTypeOf(response)}, not JSON`)
   const object = parseJson(text)
-  return object === undefined ? unreachable('the answer is not valid JSON') : { kind: 'ok', object }
+  if (object === undefined) return unreachable('the answer is not valid JSON')
+  const serverMs = Date.parse(response.headers.date ?? '')
+  return { kind: 'ok', object, ...(Number.isFinite(serverMs) && { serverMs }) }
 }
 
 function isJson(response: IncomingMessage): boolean {

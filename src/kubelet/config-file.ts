@@ -6,9 +6,9 @@
 
 import type { Files } from '../ports/files.ts'
 import type { ConfigFacts, HealthTarget } from '../ports/probes.ts'
-import { decodeConfig } from './decode.ts'
+import { decodeText } from './decode-text.ts'
 import { DEFAULT_HEALTHZ, DEFAULT_SERVING, findHealthTarget, findServingTarget } from './health-target.ts'
-import { loadParser } from './load-parser.ts'
+import type { YamlReader } from './yaml-document.ts'
 
 export interface Facts {
   readonly healthz: HealthTarget | undefined
@@ -17,15 +17,19 @@ export interface Facts {
   readonly staticPodPath: string | undefined
 }
 const DEFAULTS: Facts = { healthz: DEFAULT_HEALTHZ, runtimeEndpoint: undefined, serving: DEFAULT_SERVING, staticPodPath: undefined }
+/** A probe of the wrong port would call a healthy kubelet ill. */
+const UNKNOWN: Facts = { ...DEFAULTS, healthz: undefined }
 /** Enough for assigned, last-known-good, previous, local, and an outdated one. */
 const REMEMBERED = 8
 
 export class ConfigFileFacts implements ConfigFacts {
   readonly #files: Pick<Files, 'read' | 'stat'>
+  readonly #yaml: YamlReader
   readonly #known = new Map<string, { readonly identity: string; readonly facts: Facts }>()
 
-  constructor(files: Pick<Files, 'read' | 'stat'>) {
+  constructor(files: Pick<Files, 'read' | 'stat'>, yaml: YamlReader) {
     this.#files = files
+    this.#yaml = yaml
   }
 
   async of(path: string): Promise<Facts> {
@@ -33,6 +37,7 @@ export class ConfigFileFacts implements ConfigFacts {
     const known = this.#known.get(path)
     if (known !== undefined && known.identity === identity) return known.facts
     const facts = await this.#read(path)
+    if (facts === undefined) return known?.facts ?? UNKNOWN
     this.#known.delete(path)
     if (identity !== undefined) this.#known.set(path, { identity, facts })
     const [oldest] = this.#known.keys()
@@ -50,7 +55,8 @@ export class ConfigFileFacts implements ConfigFacts {
     }
   }
 
-  async #read(path: string): Promise<Facts> {
+  /** undefined: the parser cannot run now. */
+  async #read(path: string): Promise<Facts | undefined> {
     let text: string | undefined
     try {
       text = this.#files.read(path)?.toString()
@@ -58,7 +64,8 @@ export class ConfigFileFacts implements ConfigFacts {
       return DEFAULTS
     }
     if (text === undefined) return DEFAULTS
-    const decoded = decodeConfig(text, await loadParser(text))
+    const decoded = await decodeText(text, this.#yaml).catch(() => undefined)
+    if (decoded === undefined) return undefined
     if (!decoded.ok) return DEFAULTS
     const { containerRuntimeEndpoint, staticPodPath } = decoded.config
     return {

@@ -1,4 +1,4 @@
-/** Results of `yaml.ts`. Types only. */
+/** Results of parsing YAML, and what parses a text that comes from outside. Types only. */
 import type { FieldPath } from './field-path.ts'
 import type { Position } from './text-position.ts'
 
@@ -19,4 +19,19 @@ export interface YamlFailure {
   /** With line and column if known; never with the text itself, which may hold a secret. */
   readonly detail: string
   readonly position: Position | undefined
+}
+
+export type LocatedReading = ({ readonly ok: true } & LocatedYaml) | YamlFailure
+export type DocumentsReading = { readonly ok: true; readonly documents: readonly YamlDocument[] } | YamlFailure
+
+/**
+ * Parses what others wrote, with limits of time and memory. A text that exceeds them gets a failure
+ * that says so. Rejects only where the text is not at fault, so that a later call may work. Adapter:
+ * `bounded-yaml.ts`.
+ */
+export interface YamlReader {
+  /** The first document. */
+  first(text: string, signal?: AbortSignal): Promise<LocatedReading>
+  /** All documents that are not empty. */
+  all(text: string, signal?: AbortSignal): Promise<DocumentsReading>
 }

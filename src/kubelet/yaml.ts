@@ -28,7 +28,7 @@ import {
 } from 'yaml'
 import type { FieldPath } from './field-path.ts'
 import { type Position, positionAt } from './text-position.ts'
-import type { LocatedYaml, YamlDocument, YamlFailure } from './yaml-document.ts'
+import type { DocumentsReading, LocatedReading, YamlDocument, YamlFailure } from './yaml-document.ts'
 import { readGoNumber } from './yaml-number.ts'
 
 /** A ConfigMap has at most 1 MiB; a manifest file may hold several. */
@@ -78,7 +78,7 @@ export function parseDocument(text: string): ({ readonly ok: true } & YamlDocume
 }
 
 /** The same with positions, which are looked up on demand. */
-export function parseLocated(text: string): ({ readonly ok: true } & LocatedYaml) | YamlFailure {
+export function parseLocated(text: string): LocatedReading {
   for (const read of readAll(text)) return read
   return { ok: true, value: null, remarks: [], repeated: [], locate: () => undefined }
 }
@@ -86,7 +86,7 @@ export function parseLocated(text: string): ({ readonly ok: true } & LocatedYaml
 /**
  * All documents that are not empty. One error makes all fail: the end of that document is unknown.
  */
-export function parseDocuments(text: string): { readonly ok: true; readonly documents: readonly YamlDocument[] } | YamlFailure {
+export function parseDocuments(text: string): DocumentsReading {
   const documents: YamlDocument[] = []
   for (const read of readAll(text)) {
     if (!read.ok) return read
@@ -96,7 +96,7 @@ export function parseDocuments(text: string): { readonly ok: true; readonly docu
 }
 
 /** Stops after the first failure. */
-function* readAll(text: string): Generator<({ readonly ok: true } & LocatedYaml) | YamlFailure> {
+function* readAll(text: string): Generator<LocatedReading> {
   const refusal = refuse(text)
   if (refusal !== undefined) return yield refusal
   const lines = new LineCounter()
@@ -145,7 +145,7 @@ function refuse(text: string): YamlFailure | undefined {
   return { ok: false, detail: `control characters are not allowed (at line ${position.line})`, position }
 }
 
-function readDocument(document: Document, lines: LineCounter): ({ readonly ok: true } & LocatedYaml) | YamlFailure {
+function readDocument(document: Document, lines: LineCounter): LocatedReading {
   const [error] = document.errors
   if (error !== undefined) return failAt(firstLine(error.message), lines, error.pos[0])
   const directive = document.warnings.find(({ code }) => code === 'BAD_DIRECTIVE')

@@ -8,18 +8,29 @@ import type { ChannelState, Desired } from '../decision/desired.ts'
 import { OVERLAY_ERROR } from '../decision/status-texts.ts'
 import type { OverlayView } from './view.ts'
 
-/**
- * @param onFault called when rendering fails; faults of the files are logged where they are read
- */
-export function applyOverlay(desired: Desired, view: OverlayView, onFault: (detail: string) => void = () => {}): Desired {
+/** What the owner of the result wants to know. */
+export interface OnApply {
+  /** Rendering fails. Faults of the files are logged where they are read. */
+  readonly onFault?: (detail: string) => void
+  /** The result is `unknown` for the moment, since the config is being parsed. */
+  readonly onWait?: () => void
+  /** After that: the result can be had. */
+  readonly onRendered?: () => void
+}
+
+export function applyOverlay(desired: Desired, view: OverlayView, { onFault, onWait, onRendered }: OnApply = {}): Desired {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || view.kind === 'none') return desired
   const { ref, object, channelState } = desired
-  if (view.kind === 'pending')
-    return { kind: 'unknown', detail: "this node's overlay has not been read yet", ...(channelState && { channelState }) }
+  const wait = (detail: string): Desired => ({ kind: 'unknown', detail, ...(channelState && { channelState }) })
+  if (view.kind === 'pending') return wait("this node's overlay has not been read yet")
   if (view.kind === 'faulty') return refuse(channelState)
-  const rendering = view.render(object.data, ref.kubeletConfigKey)
+  const rendering = view.render(object.data, ref.kubeletConfigKey, onRendered)
+  if (rendering === undefined) {
+    onWait?.()
+    return wait("this node's overlay is being applied")
+  }
   if (rendering.ok) return { ...desired, object: { ...object, rendered: rendering.rendered } }
-  onFault(rendering.detail)
+  onFault?.(rendering.detail)
   return refuse(channelState)
 }
 

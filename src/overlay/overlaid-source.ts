@@ -19,6 +19,9 @@ export class OverlaidSource implements AssignmentSource {
   readonly #inner: AssignmentSource
   readonly #overlay: OverlaySource
   readonly #log: Log
+  #onChange: () => void = () => {}
+  /** The latest result that was not still being rendered. */
+  #applied: Desired | undefined
   #loggedFault = ''
 
   constructor(inner: AssignmentSource, overlay: OverlaySource, log: Log) {
@@ -27,11 +30,21 @@ export class OverlaidSource implements AssignmentSource {
     this.#log = log
   }
 
+  /** While a config is being parsed, the answer is as if it had not arrived yet. */
   desired(): Desired {
     let fault = ''
-    const desired = applyOverlay(this.#inner.desired(), this.#overlay.view(), (detail) => {
-      fault = detail
+    let isRendered = true
+    const desired = applyOverlay(this.#inner.desired(), this.#overlay.view(), {
+      onFault: (detail) => {
+        fault = detail
+      },
+      onWait: () => {
+        isRendered = false
+      },
+      onRendered: () => this.#onChange(),
     })
+    if (!isRendered) return this.#applied ?? desired
+    this.#applied = desired
     this.#logFault(fault)
     return desired
   }
@@ -47,6 +60,7 @@ export class OverlaidSource implements AssignmentSource {
   }
 
   start(onChange: () => void): void {
+    this.#onChange = onChange
     this.#overlay.start(onChange)
     this.#inner.start(onChange)
   }

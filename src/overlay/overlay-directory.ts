@@ -1,21 +1,23 @@
 /**
  * Keeps this node's overlay in memory and follows changes of its directory. The directory must
  * settle before its content counts; until then the previous overlay stays in effect, and at the
- * start the overlay is pending. The YAML parser is loaded only if there are files.
+ * start the overlay is pending. The YAML parser runs only if there are files.
  */
 
 import { hashFiles } from '../checkpoint/content.ts'
 import { SettlingDirectory, type SettlingDirectoryDeps, type Unsettled } from '../directory/settling-directory.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { Log } from '../ports/log.ts'
 import type { OverlaySource } from './overlaid-source.ts'
-import type { PatchParser } from './patch-file.ts'
-import { type OverlayFiles, readOverlay } from './read-overlay.ts'
+import { type OverlayFiles, type ParseConfig, readOverlay } from './read-overlay.ts'
 import type { OverlayView } from './view.ts'
 
 export interface OverlayDirectoryDeps extends Omit<SettlingDirectoryDeps, 'path'> {
   readonly directory: string
   readonly read: (directory: string) => OverlayFiles
-  readonly loadParser: () => Promise<PatchParser>
+  readonly yaml: YamlReader
+  /** For the configs that the overlay is applied to. */
+  readonly parseConfig: ParseConfig
   readonly log: Log
 }
 
@@ -76,9 +78,9 @@ export class OverlayDirectory implements OverlaySource {
   }
 
   async #parse(files: ReadonlyMap<string, Buffer>, seen: string): Promise<boolean> {
-    const { directory, loadParser, log } = this.#deps
+    const { directory, yaml, parseConfig, log } = this.#deps
     try {
-      const view = readOverlay(files, await loadParser())
+      const view = await readOverlay(files, yaml, parseConfig)
       this.#conclude(view.kind === 'faulty' ? { kind: 'faulty', detail: `${directory}/${view.detail}` } : view, seen)
       return true
     } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * Reads one file of the overlay as a patch. Pure; the YAML parser is passed in. Refuses ambiguous
+ * Reads one file of the overlay as a patch. Pure; what parses YAML is passed in. Refuses ambiguous
  * files instead of guessing what they mean for kubelet. `apiVersion` and `kind` of a
  * KubeletConfiguration may be present (for editors) and are left out of the patch: a patch never
  * turns another kind of document into a KubeletConfiguration.
@@ -7,30 +7,25 @@
 import { isUtf8 } from 'node:buffer'
 import { API_VERSION, KIND } from '../kubelet/decode.ts'
 import type { Position } from '../kubelet/text-position.ts'
-import type { LocatedYaml, YamlFailure } from '../kubelet/yaml-document.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { isObject } from '../values/is-object.ts'
 import { findUnsafeInteger } from './unsafe-integer.ts'
-
-export interface PatchParser {
-  parseLocated(text: string): ({ readonly ok: true } & LocatedYaml) | YamlFailure
-  parseDocuments(text: string): { readonly ok: true; readonly documents: readonly unknown[] } | YamlFailure
-}
 
 export type Patch = Readonly<Record<string, unknown>>
 export type PatchReading = { readonly ok: true; readonly patch: Patch } | { readonly ok: false; readonly detail: string }
 
 const HEADER: Readonly<Record<string, string>> = { apiVersion: API_VERSION, kind: KIND }
 
-export function readPatch(bytes: Buffer, parser: PatchParser): PatchReading {
+export async function readPatch(bytes: Buffer, yaml: YamlReader): Promise<PatchReading> {
   if (!isUtf8(bytes)) return refuse('it is not valid UTF-8')
   const text = bytes.toString('utf8')
-  const read = parser.parseLocated(text)
+  const read = await yaml.first(text)
   if (!read.ok) return refuse(read.detail)
   if (read.value === null) return refuse('it is empty; to patch nothing, write {} or remove it')
   if (!isObject(read.value)) return refuse('it is not a mapping of fields')
   const [repeated] = read.repeated
   if (repeated !== undefined) return refuse(`duplicate key${placeAt(repeated.position)}`)
-  const all = parser.parseDocuments(text)
+  const all = await yaml.all(text)
   if (!all.ok) return refuse(all.detail)
   if (all.documents.length > 1) return refuse('it has more than one document')
   for (const [field, required] of Object.entries(HEADER)) {

@@ -1,14 +1,16 @@
 /**
- * Turns the files of the overlay into one view. Pure; the YAML parser is passed in. If one file is
+ * Turns the files of the overlay into one view. Pure; what parses YAML is passed in. If one file is
  * faulty, the whole overlay is: a partly read overlay is rejected.
  */
 
 import { contentHash } from '../checkpoint/content.ts'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Rendered } from '../decision/desired.ts'
-import { type Patch, type PatchParser, readPatch } from './patch-file.ts'
+import { looksLikeJson } from '../kubelet/decode.ts'
+import type { LocatedReading, YamlReader } from '../kubelet/yaml-document.ts'
+import { type Patch, readPatch } from './patch-file.ts'
 import { render } from './render.ts'
-import type { OverlayView, Rendering } from './view.ts'
+import type { OverlayView, PresentOverlay, Rendering } from './view.ts'
 
 /** The content of the overlay directory: files by name, in the order in which they apply. */
 export type OverlayFiles =
@@ -22,29 +24,36 @@ export function isOverlayName(name: string): boolean {
 
 /** Enough to distinguish the renderings of one version. */
 const DIGITS = 16
+const NOT_YAML = { ok: false } as const
 
-export function readOverlay(files: ReadonlyMap<string, Buffer>, parser: PatchParser): OverlayView {
+/** Parses a config. undefined: not yet; `onParsed` is called when it is parsed. */
+export type ParseConfig = (text: string, onParsed: () => void) => LocatedReading | undefined
+
+export async function readOverlay(files: ReadonlyMap<string, Buffer>, yaml: YamlReader, parseConfig: ParseConfig): Promise<OverlayView> {
   if (files.size === 0) return { kind: 'none' }
   const patches: Patch[] = []
   for (const [name, bytes] of files) {
-    const reading = readPatch(bytes, parser)
+    const reading = await readPatch(bytes, yaml)
     if (!reading.ok) return { kind: 'faulty', detail: `${name}: ${reading.detail}` }
     patches.push(reading.patch)
   }
-  return { kind: 'present', files: [...files.keys()], render: rememberRendering(patches, parser) }
+  return { kind: 'present', files: [...files.keys()], render: rememberRendering(patches, parseConfig) }
 }
 
 /** Caches by data object: the rendering is needed at every look and changes rarely. */
-function rememberRendering(patches: readonly Patch[], parser: PatchParser): (data: ConfigMapData, key: string) => Rendering {
+function rememberRendering(patches: readonly Patch[], parseConfig: ParseConfig): PresentOverlay['render'] {
   const known = new WeakMap<ConfigMapData, Map<string, Rendering>>()
-  const renderNamed = (data: ConfigMapData, key: string): Rendering => {
-    const result = render(data, key, patches, (text) => parser.parseLocated(text))
+  const renderNamed = (data: ConfigMapData, key: string, onRendered: () => void): Rendering | undefined => {
+    const text = Object.hasOwn(data, key) ? data[key] : undefined
+    const parsed = text === undefined || looksLikeJson(text) ? NOT_YAML : parseConfig(text, onRendered)
+    if (parsed === undefined) return undefined
+    const result = render(data, key, patches, () => parsed)
     return result.ok ? { ok: true, rendered: nameRendering(result.data, key) } : result
   }
-  return (data, key) => {
+  return (data, key, onRendered = () => {}) => {
     const byKey = known.get(data) ?? new Map<string, Rendering>()
-    const rendering = byKey.get(key) ?? renderNamed(data, key)
-    known.set(data, byKey.set(key, rendering))
+    const rendering = byKey.get(key) ?? renderNamed(data, key, onRendered)
+    if (rendering !== undefined) known.set(data, byKey.set(key, rendering))
     return rendering
   }
 }

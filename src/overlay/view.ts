@@ -19,8 +19,11 @@ export interface PresentOverlay {
   readonly kind: 'present'
   /** Names of its files, in the order in which they apply. */
   readonly files: readonly string[]
-  /** Returns the same object for the same data. */
-  render(data: ConfigMapData, key: string): Rendering
+  /**
+   * Returns the same object for the same data. undefined: the config is being parsed; then
+   * `onRendered` is called when it is known.
+   */
+  render(data: ConfigMapData, key: string, onRendered?: () => void): Rendering | undefined
 }
 
 export type Rendering = { readonly ok: true; readonly rendered: Rendered } | { readonly ok: false; readonly detail: string }

@@ -39,3 +39,17 @@ export interface FileFacts {
   /** Changes whenever the file is replaced: device, inode, size, mtime and ctime in ns. */
   readonly identity: string
 }
+
+/**
+ * Files that decide what kubelet runs as root. A method throws if others than root (or the user of
+ * the agent) may write the file or directory; the error says what to do. Adapter:
+ * `src/directory/owned-files.ts`.
+ */
+export interface OwnedFiles {
+  /** Entry names, sorted. undefined: the directory does not exist. */
+  list(path: string): string[] | undefined
+  /** undefined: the file does not exist. Throws EFBIG if it is longer. */
+  read(path: string, mostBytes: number): Buffer | undefined
+  /** undefined: nothing exists at this path. Symbolic links are not followed. */
+  stat(path: string): Pick<FileFacts, 'kind' | 'identity'> | undefined
+}

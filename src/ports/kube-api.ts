@@ -29,7 +29,8 @@ export interface KubeRequest {
 export type PartialForm = 'PartialObjectMetadata' | 'PartialObjectMetadataList'
 
 export type KubeAnswer =
-  | { readonly kind: 'ok'; readonly object: unknown }
+  /** `serverMs`: the time of the answer by the server's clock (Date), in whole seconds. */
+  | { readonly kind: 'ok'; readonly object: unknown; readonly serverMs?: number | undefined }
   | KubeRefusal
   | { readonly kind: 'unreachable'; readonly detail: string }
 

@@ -1,11 +1,14 @@
 /**
  * Preflight for the agent's loop. Short checks return their result at once; long ones (kubelet in
- * its sandbox) continue in the background. A fallback gets only the checks that take no time. It
- * decides nothing itself: it turns a report into a result.
+ * its sandbox) continue in the background, one at a time, and end when their config is no longer
+ * wanted. A fallback gets only the quick checks. It decides nothing itself: it turns a report into a
+ * result.
  */
 
 import { createHash } from 'node:crypto'
-import type { TrialKey } from '../decision/trial-key.ts'
+import { heldSources } from '../decision/held-sources.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import { type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { PreflightResult } from '../decision/verdict.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -15,8 +18,8 @@ import { describeFinding, describeRefusal, refusalReason } from './describe-find
 import { REQUIRE_DRAIN, type Report } from './finding.ts'
 
 export interface AgentPreflightOptions {
-  inspect(candidate: PreflightRequest): Promise<Report>
-  /** Takes no time. */
+  inspect(candidate: PreflightRequest, signal: AbortSignal): Promise<Report>
+  /** Takes little time. */
   decode(candidate: PreflightRequest): Promise<PreflightResult>
   /** The settings that results depend on. */
   settings(): unknown
@@ -36,6 +39,8 @@ const RECHECK_US = 10 * 60e6
 const JOBS_KEPT = 8
 
 interface Job {
+  /** Ends the check. */
+  readonly stopper: AbortController
   /**
    * What the result depends on besides content and kubelet: settings, time, and the running config.
    */
@@ -48,6 +53,8 @@ export class AgentPreflight implements Preflight {
   readonly #options: AgentPreflightOptions
   readonly #jobs = new Map<TrialKey, Job>()
   #basis = ''
+  /** Settles when the check that was asked for last has ended. undefined: it has. */
+  #last: Promise<void> | undefined
 
   constructor(options: AgentPreflightOptions) {
     this.#options = options
@@ -66,6 +73,17 @@ export class AgentPreflight implements Preflight {
     // A setting or the running config changed during the check.
     this.#start(candidate)
     return { kind: 'pending' }
+  }
+
+  /** Ends the checks of configs that nothing names any more: another one was assigned meanwhile. */
+  decided(snapshot: Snapshot): void {
+    const named = namedKeys(snapshot)
+    if (named === undefined) return
+    for (const [key, { result, stopper }] of this.#jobs) {
+      if (result !== undefined || named.has(key)) continue
+      this.#jobs.delete(key)
+      stopper.abort()
+    }
   }
 
   pending(): ReadonlySet<TrialKey> {
@@ -87,23 +105,40 @@ export class AgentPreflight implements Preflight {
     const basis = this.basis()
     if (basis !== this.#basis) this.#options.forget()
     this.#basis = basis
-    const checked = this.#options.inspect(candidate).then(toResult, (error: unknown): PreflightResult => {
-      // A bug or a disk error, not the config's fault; but kubelet never gets an unchecked config.
-      return { kind: 'refused', reason: 'validate', detail: `preflight failed: ${errorMessage(error)}` }
-    })
-    const job: Job = {
-      dependencies: this.#dependencies(candidate),
-      result: undefined,
-      done: checked.then((result) => {
-        job.result = result
-        this.#options.onDone()
-      }),
+    const stopper = new AbortController()
+    const run = async (): Promise<void> => {
+      const result = stopper.signal.aborted ? undefined : await this.#inspect(candidate, stopper.signal)
+      if (this.#last === job.done) this.#last = undefined
+      // Nobody waits for a check that was ended.
+      if (result === undefined || stopper.signal.aborted) return
+      job.result = result
+      this.#options.onDone()
     }
+    const done = this.#last === undefined ? run() : this.#last.then(run)
+    const job: Job = { stopper, dependencies: this.#dependencies(candidate), result: undefined, done }
+    this.#last = done
     this.#jobs.set(candidate.key, job)
     const finished = [...this.#jobs].filter(([key, { result }]) => result !== undefined && key !== candidate.key)
     for (const [key] of finished.slice(0, Math.max(0, this.#jobs.size - JOBS_KEPT))) this.#jobs.delete(key)
     return job
   }
+
+  async #inspect(candidate: PreflightRequest, signal: AbortSignal): Promise<PreflightResult> {
+    try {
+      return toResult(await this.#options.inspect(candidate, signal))
+    } catch (error) {
+      // A bug or a disk error, not the config's fault; but kubelet never gets an unchecked config.
+      return { kind: 'refused', reason: 'validate', detail: `preflight failed: ${errorMessage(error)}` }
+    }
+  }
+}
+
+/** undefined: kubelet is not known, and so neither are the keys. */
+function namedKeys(snapshot: Snapshot): ReadonlySet<TrialKey> | undefined {
+  const { unit, desiredContent } = snapshot
+  if (unit.kind === 'unknown') return undefined
+  const contents = [desiredContent, ...heldSources(snapshot).map(({ content }) => content)]
+  return new Set(contents.flatMap((content) => (content === undefined ? [] : [trialKey(content, unit.kubeletIdentity)])))
 }
 
 export function toResult(report: Report): PreflightResult {

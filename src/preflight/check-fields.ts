@@ -19,6 +19,7 @@ import { checkCross } from './fields/cross.ts'
 import { findGateState } from './fields/gate-stages.ts'
 import { checkNewFields } from './fields/new-fields.ts'
 import { checkQuotaPeriod, checkRanges } from './fields/ranges.ts'
+import { checkSysctls } from './fields/sysctls.ts'
 import { checkKeys, MOST_KEYS } from './fields/unknown-keys.ts'
 import type { Finding, Position } from './finding.ts'
 import type { KubeletVersion } from './kubelet-version.ts'
@@ -68,6 +69,7 @@ export function listRules(subject: FieldRuleInput): FieldProblem[] {
     ...checkChoices(subject),
     ...checkCross(subject),
     ...checkNewFields(subject),
+    ...checkSysctls(subject),
     ...checkAtStart(subject),
   ]
 }

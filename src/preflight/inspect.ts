@@ -3,6 +3,7 @@
  * parts.
  */
 
+import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { Finding, PartResult, Report } from './finding.ts'
 import type { Inspect, InspectedConfig, InspectOptions, InspectPart, PartInput, Recipient } from './inspection.ts'
 import { listKeys } from './quick-check.ts'
@@ -10,16 +11,21 @@ import { readDocument } from './read-document.ts'
 import { type NamedReport, reconcileWithKubelet } from './reconcile.ts'
 import { assembleReport } from './report.ts'
 
-/** @param findRecipient finds the target of a config */
+/**
+ * @param findRecipient finds the target of a config
+ * @param signal ends the parsing of its text
+ */
 export function inspectWith(
   parts: readonly InspectPart[],
   findRecipient: (config: InspectedConfig, options: InspectOptions) => Promise<Recipient>,
+  yaml: YamlReader,
+  signal?: AbortSignal,
 ): Inspect {
   return async (config, options) => {
     const { files, key } = config
     const text = Object.hasOwn(files, key) ? files[key] : undefined
     if (text === undefined) return refuseUnread('source/missing-key', `there is no key ${key} (keys: ${listKeys(files)})`)
-    const read = await readDocument(text)
+    const read = await readDocument(text, yaml, signal)
     if (!read.ok) return refuseUnread('fields/load', withoutPosition(read.detail, read.position), read.position)
     const input = { ...(await findRecipient(config, options)), config, document: read.document, options }
     const quickParts = parts.filter(({ slow }) => !slow)

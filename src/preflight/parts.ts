@@ -11,10 +11,11 @@ import { overlayFlags } from './change/overlay-flags.ts'
 import { findOverridden } from './change/overridden.ts'
 import { checkFields } from './check-fields.ts'
 import { type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
+import { type GuardName, settleGuards } from './guards.ts'
 import type { InspectPart, PartInput, PartReport } from './inspection.ts'
 import type { Judge, JudgeStage } from './kubelet/judgement.ts'
 import { COVERED, formatVersion, isCovered } from './kubelet-version.ts'
-import { checkNode, findNeeds } from './node/check-node.ts'
+import { checkNode, findNeeds, guardClient } from './node/check-node.ts'
 import type { NodeOptions } from './node/node-view.ts'
 import type { SurroundingNeeds, Surroundings } from './node/surroundings.ts'
 import { type ChangePolicy, checkPolicy } from './policy/check-policy.ts'
@@ -23,6 +24,7 @@ import { nameField } from './reconcile.ts'
 export interface PartSources {
   surroundings(needs: SurroundingNeeds): Promise<Surroundings>
   policy(): ChangePolicy
+  guardsOff(): readonly GuardName[]
   readonly judge: Judge
   /** Aborts long checks. */
   readonly signal: AbortSignal
@@ -30,7 +32,7 @@ export interface PartSources {
 
 export function listParts(sources: PartSources): readonly InspectPart[] {
   return [
-    { name: 'fields', slow: false, run: async (subject) => checkFieldRules(subject) },
+    { name: 'fields', slow: false, run: async (subject) => checkFieldRules(subject, sources) },
     { name: 'node', slow: false, run: (subject) => checkNodeRules(subject, sources) },
     { name: 'change', slow: false, run: async (subject) => checkChangeRules(subject, sources.policy()) },
     { name: 'kubelet', slow: false, run: (subject) => judgeByKubelet(subject, sources, 'load') },
@@ -42,7 +44,7 @@ export function listParts(sources: PartSources): readonly InspectPart[] {
   ]
 }
 
-function checkFieldRules({ document, version: given, unknownKeys, node, kubelet }: PartInput): PartReport {
+function checkFieldRules({ document, version: given, unknownKeys, node, kubelet }: PartInput, { guardsOff }: PartSources): PartReport {
   // Of a kubelet that the tables do not cover, nothing is known but what holds for all.
   const version = given !== undefined && isCovered(given) ? given : undefined
   const flags = collectFlags((node ?? kubelet)?.flags ?? [])
@@ -54,7 +56,10 @@ function checkFieldRules({ document, version: given, unknownKeys, node, kubelet 
   const gates = isObject(document.config.featureGates) ? document.config.featureGates : {}
   const isOwn = ({ path: [field, gate] }: Finding) => field !== 'featureGates' || gate === undefined || Object.hasOwn(gates, gate)
   const report = conclude(
-    checkFields(document, { version, unknownKeys, overrides }).filter(isOwn),
+    [
+      ...checkFields(document, { version, unknownKeys, overrides }).filter(isOwn),
+      ...settleGuards(guardClient(document, { version, flags, folder: '/', files: [], running: node?.running }), guardsOff()),
+    ],
     `${count} ${count === 1 ? 'field' : 'fields'} checked against the rules of ${whose}`,
   )
   if (given === version || given === undefined || report.outcome === 'refused') return report
@@ -63,13 +68,13 @@ function checkFieldRules({ document, version: given, unknownKeys, node, kubelet 
 
 async function checkNodeRules(
   { document, node, version, config }: PartInput,
-  { surroundings }: PartSources,
+  { surroundings, guardsOff }: PartSources,
 ): Promise<PartReport | undefined> {
   if (node === undefined) return undefined
   const { flags, folder, running, kubeletPid } = node
   const options: NodeOptions = { version, flags: collectFlags(flags), folder, files: Object.keys(config.files), running, kubeletPid }
   const found = await surroundings(findNeeds(document.config, options))
-  return conclude(checkNode(document.config, document, found, options), 'checked against this node')
+  return conclude(settleGuards(checkNode(document.config, document, found, options), guardsOff()), 'checked against this node')
 }
 
 function checkChangeRules({ document, node, version }: PartInput, policy: ChangePolicy): PartReport | undefined {

@@ -1,21 +1,24 @@
 /**
  * The in-process check of a config alone: decodes it and applies the rules that hold for every
- * kubelet version. It refuses only what kubelet would fail on, and takes no time: for a fallback it
- * is the only check. The reason of a refusal selects the text of the Node status: `load` means that
+ * kubelet version. It refuses only what kubelet would fail on, and takes little time: for a fallback
+ * it is the only check. The reason of a refusal selects the text of the Node status: `load` means that
  * kubelet cannot read the config, `validate` that its validation fails.
  */
 
 import type { PreflightResult } from '../decision/verdict.ts'
-import { decodeConfig } from '../kubelet/decode.ts'
-import { loadParser } from '../kubelet/load-parser.ts'
+import { decodeText } from '../kubelet/decode-text.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { PreflightRequest } from '../ports/preflight.ts'
 
-export async function decodeAndCheck({ source, data }: Pick<PreflightRequest, 'source' | 'data'>): Promise<PreflightResult> {
+export async function decodeAndCheck(
+  { source, data }: Pick<PreflightRequest, 'source' | 'data'>,
+  yaml: YamlReader,
+): Promise<PreflightResult> {
   const key = source.kubeletConfigKey
   const text = Object.hasOwn(data, key) ? data[key] : undefined
   if (text === undefined)
     return { kind: 'refused', reason: 'load', detail: `the ConfigMap has no key ${key} (its keys: ${listKeys(data)})` }
-  const decoded = decodeConfig(text, await loadParser(text))
+  const decoded = await decodeText(text, yaml)
   if (!decoded.ok) return { kind: 'refused', reason: 'load', detail: decoded.detail }
   // Loaded on demand: the tables of rules take memory.
   const { validateConfig } = await import('./validate-config.ts')

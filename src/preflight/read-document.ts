@@ -1,12 +1,12 @@
 /**
  * Parses the text of a candidate into the config that kubelet decodes, with positions. It accepts
- * exactly what `kubelet/decode.ts` accepts, and uses its rules. Pure; loads the YAML library only
- * for a text that is not JSON.
+ * exactly what `kubelet/decode.ts` accepts, and uses its rules. Pure; what parses YAML is passed in.
  */
 
 import { EMPTY_CONFIG, findProblem, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
 import { findOffset, layOut, parseJson } from '../kubelet/json.ts'
 import { positionsIn } from '../kubelet/text-position.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { isObject } from '../values/is-object.ts'
 import type { ConfigDocument } from './document.ts'
 import type { Position } from './finding.ts'
@@ -15,14 +15,13 @@ export type DocumentResult =
   | { readonly ok: true; readonly document: ConfigDocument }
   | { readonly ok: false; readonly detail: string; readonly position: Position | undefined }
 
-export async function readDocument(text: string): Promise<DocumentResult> {
+export async function readDocument(text: string, yaml: YamlReader, signal?: AbortSignal): Promise<DocumentResult> {
   if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG, position: undefined }
-  return looksLikeJson(text) ? readJson(text) : readYaml(text)
+  return looksLikeJson(text) ? readJson(text) : readYaml(text, yaml, signal)
 }
 
-async function readYaml(text: string): Promise<DocumentResult> {
-  const { parseLocated } = await import('../kubelet/yaml.ts')
-  const parsed = parseLocated(text)
+async function readYaml(text: string, yaml: YamlReader, signal: AbortSignal | undefined): Promise<DocumentResult> {
+  const parsed = await yaml.first(text, signal)
   if (!parsed.ok) return { ok: false, detail: parsed.detail, position: parsed.position }
   const { value, locate, repeated } = parsed
   const problem = findProblem(value, undefined)

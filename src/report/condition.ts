@@ -10,11 +10,12 @@
 import type { ConfigSource } from '../decision/config-source.ts'
 import { describeRef, describeSource, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
+import { countRecurringExits, describeRecurringExits } from '../decision/exit-log.ts'
 import { describePause, findPause } from '../decision/find-pause.ts'
 import { runningSource } from '../decision/restarts.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Wait } from '../decision/step.ts'
-import { describeTrial } from '../decision/trial.ts'
+import { describeTrial, hasPassed } from '../decision/trial.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
@@ -136,8 +137,10 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
   if (running.kind !== 'known') return restarting(snapshot)
   if (running.content !== assignedContent) return ['Ineffective', `kubelet runs a different config than ${describeSource(wanted)}`]
   const name = describeSource(wanted)
-  if (wanted === 'local' || snapshot.proven === running.key) {
+  if (wanted === 'local' || hasPassed(snapshot, running.key)) {
     const steadiness = findSteadiness(snapshot)
+    const recurring = snapshot.health && countRecurringExits(snapshot.health, snapshot.now.monotonicUs)
+    if (recurring !== undefined) return ['Unhealthy', `kubelet runs ${name}, and ${describeRecurringExits(recurring)}`]
     if (steadiness === 'starting') return restarting(snapshot)
     if (steadiness === 'unhealthy') return ['Unhealthy', `kubelet runs ${name} and is not healthy`]
     if (wanted === 'local') return ['Local', `nothing is assigned: kubelet runs its local config${pauseText(snapshot)}`]

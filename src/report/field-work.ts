@@ -67,6 +67,8 @@ const FORBIDDEN_MS = 600_000
 export class FieldWork<Wanted, Seen = Wanted> implements Work {
   readonly #options: WorkOptions
   readonly #field: NodeField<Wanted, Seen>
+  /** CLOCK_MONOTONIC of the last write that the server confirmed. */
+  #writtenAtUs: number | undefined
   readonly #isOn: () => boolean
   readonly #pace: RequestPace
   readonly #budget: Budget | undefined
@@ -108,6 +110,15 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#wanted = wanted
     // The server refused the previous value; it may accept this one.
     if (this.#parked === 'refused' && this.#isOn()) this.#unpark()
+  }
+
+  /** Writes the value again, although the server shows it. */
+  again(): void {
+    this.#server = undefined
+  }
+
+  get writtenAtUs(): number | undefined {
+    return this.#writtenAtUs
   }
 
   /**
@@ -189,6 +200,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
       this.#unpark()
       this.#repairAtMs = undefined
       this.#confirmed = { wanted: sent, atMs: this.#pace.nowMs() }
+      this.#writtenAtUs = this.#options.clock.now().monotonicUs
       if (this.#meanwhile === undefined || this.#field.shows(this.#meanwhile, sent)) return
       this.#server = undefined
       this.#repairAtMs = this.#confirmed.atMs + REPAIR_EVERY_MS

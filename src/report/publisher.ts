@@ -75,6 +75,20 @@ export class Publisher {
   }
 
   /**
+   * Writes the condition again with the present time, which no server takes for a write that changes
+   * nothing: to learn whether the agent can write at all.
+   */
+  writeAgain(): void {
+    this.#conditionWork.again()
+    this.#wakeFieldWorkers()
+  }
+
+  /** CLOCK_MONOTONIC of the last such write that succeeded. */
+  writtenAtUs(): number | undefined {
+    return this.#conditionWork.writtenAtUs
+  }
+
+  /**
    * To be called with each Node that the assignment source sees: finds drift without another
    * request.
    */

@@ -2,15 +2,17 @@
  * The settings of preflight: which changes of kubelet's config a running node accepts, and how a
  * config is checked. Pure.
  */
+import { GUARDS, type GuardName } from '../preflight/guards.ts'
 import type { BasePolicy, ChangePolicy } from '../preflight/policy/check-policy.ts'
 import { RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
-import { changePatternsKind, choiceKind } from './setting-kinds.ts'
+import { changePatternsKind, choiceKind, guardsKind } from './setting-kinds.ts'
 
 export interface PreflightSettings {
   readonly changePolicy: BasePolicy
   readonly allowChanges: readonly string[]
   readonly denyChanges: readonly string[]
   readonly requireDrain: readonly string[]
+  readonly guardsOff: readonly GuardName[]
   readonly unknownFields: 'warn' | 'refuse'
   readonly preflight: 'rules' | 'load' | 'start'
 }
@@ -54,6 +56,17 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
     ...RUN_ONLY_LIVE,
     initialNote: 'none',
     help: 'fields and risk classes that change only while the node is drained',
+  },
+  guardsOff: {
+    name: 'guards-off',
+    group: GROUP,
+    kind: guardsKind,
+    initial: [],
+    ...RUN_ONLY_LIVE,
+    initialNote: 'none',
+    help:
+      'guards that only warn instead of refusing a config that would take the node out of the cluster or end what runs on it: ' +
+      `${Object.keys(GUARDS).join(', ')}`,
   },
   preflight: {
     name: 'preflight',

@@ -7,6 +7,7 @@
  * the splitting of `$KUBELET_CONFIG_ARGS`, would change.
  */
 import { posix } from 'node:path'
+import { GUARDS, type GuardName, isGuardName } from '../preflight/guards.ts'
 import { checkPattern } from '../preflight/policy/patterns.ts'
 import { PUBLICATIONS, type Publication } from '../report/publications.ts'
 import { formatDuration, parseDuration } from '../values/durations.ts'
@@ -146,6 +147,21 @@ export const changePatternsKind: Kind<readonly string[]> = {
     return accept(patterns)
   },
   show: (patterns) => patterns.join(','),
+}
+
+/** Names of guards, separated by commas. */
+export const guardsKind: Kind<readonly GuardName[]> = {
+  placeholder: '<list>',
+  optional: true,
+  list: true,
+  parse(text) {
+    const names = text === '' ? [] : text.split(',').map((name) => name.trim())
+    const unknown = names.find((name) => !isGuardName(name))
+    return unknown === undefined
+      ? accept(names.filter(isGuardName))
+      : refuse(`"${unknown}" is not one of ${Object.keys(GUARDS).join(', ')}`)
+  },
+  show: (names) => names.join(','),
 }
 
 /** Separated by commas, in any order. */

@@ -1,7 +1,7 @@
 /**
  * Assignments from a directory of manifests, for machines without an API server. Each file must
  * settle before it counts: the first half of a YAML file is often valid YAML, and could mean local.
- * While any file is being written, the previous assignment stays in effect.
+ * While any file is being written or parsed, the previous assignment stays in effect.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -9,20 +9,21 @@ import type { ConfigMapView, Desired } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import { SettlingDirectory, type SettlingDirectoryDeps, type Unsettled } from '../directory/settling-directory.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
-import type { Files } from '../ports/files.ts'
+import type { OwnedFiles } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { errorMessage } from '../values/errors.ts'
 import { type ChannelResolution, type ChannelSettings, CONFIG_SOURCE_ONLY } from './channels/resolve.ts'
 import type { SourceCounters } from './cluster-source.ts'
 import { logAssignment, logConfigMap } from './log-assignment.ts'
-import { isManifestName, type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
+import { isManifestName, type ManifestFile, MOST_BYTES, type ParsedDocuments, readManifest, resolveManifests } from './manifests.ts'
 
 export interface DirectorySourceDeps extends SettlingDirectoryDeps {
   readonly nodeName: string
   /** Default: spec.configSource alone. */
   readonly channels?: ChannelSettings
-  readonly files: Pick<Files, 'list' | 'read' | 'stat'>
-  readonly parse: ParseDocuments
+  readonly files: OwnedFiles
+  /** undefined: not parsed yet; `onParsed` is called when it is. */
+  readonly parse: (text: string, onParsed: () => void) => ParsedDocuments | undefined
   readonly log: Log
   readonly counters: Pick<SourceCounters, 'synced'>
 }
@@ -33,6 +34,8 @@ interface TrackedFile {
   readonly bytes: Buffer | undefined
   /** Newer bytes that have not settled yet. */
   readonly settling: Unsettled<Buffer> | undefined
+  /** They have settled and are being parsed. */
+  readonly isParsing?: boolean
   readonly identity: string
 }
 
@@ -75,7 +78,8 @@ export class DirectorySource implements AssignmentSource {
     this.#tracked = new Map(names.flatMap((name) => [this.#track(name)].filter((file) => file !== undefined).map((file) => [name, file])))
     const files = [...this.#tracked.values()]
     if (files.some(({ settling }) => settling !== undefined)) {
-      this.#directory.lookAgain()
+      // What is being parsed calls back.
+      if (files.some(({ settling, isParsing }) => settling !== undefined && isParsing !== true)) this.#directory.lookAgain()
       return
     }
     counters.synced()
@@ -108,25 +112,21 @@ export class DirectorySource implements AssignmentSource {
       // The target of a symbolic link can change while the link itself stays the same.
       identity = facts.kind === 'file' ? facts.identity : ''
       if (before?.settling === undefined && identity !== '' && identity === before?.identity) return before
-      const read = files.read(file)
+      const read = files.read(file, MOST_BYTES)
       if (read === undefined) return undefined
       bytes = read
     } catch (error) {
       const manifest = { name, objects: before?.manifest.objects, problem: errorMessage(error) }
-      return { manifest, bytes: before?.bytes, settling: undefined, identity: '' }
+      return { manifest, bytes: undefined, settling: undefined, identity: '' }
     }
     if (before?.bytes?.equals(bytes)) return { ...before, identity, settling: undefined }
     const manifest = before?.manifest ?? { name, objects: undefined, problem: 'it is being written' }
     const settling = this.#directory.settle(before?.settling, bytes, (a, b) => a.equals(b))
     if (settling !== undefined) return { manifest, bytes: before?.bytes, settling, identity }
-    return { manifest: this.#parse(name, bytes, manifest.objects), bytes, settling: undefined, identity }
-  }
-
-  #parse(name: string, bytes: Buffer, before: ManifestFile['objects']): ManifestFile {
-    const reading = readManifest(bytes.toString('utf8'), this.#deps.parse)
-    return reading.kind === 'good'
-      ? { name, objects: reading.objects, problem: undefined }
-      : { name, objects: before, problem: reading.detail }
+    const parsed = this.#deps.parse(bytes.toString('utf8'), () => this.#directory.look())
+    if (parsed === undefined)
+      return { manifest, bytes: before?.bytes, settling: before?.settling ?? { content: bytes, sinceMs: 0 }, identity, isParsing: true }
+    return { manifest: readFile(name, parsed, manifest.objects), bytes, settling: undefined, identity }
   }
 
   #conclude(desired: Desired, problems: readonly string[], resolution?: ChannelResolution): void {
@@ -155,4 +155,12 @@ export class DirectorySource implements AssignmentSource {
     const objectBefore: ConfigMapView = !isReassigned && before?.desired.kind === 'config-map' ? before.desired.object : { kind: 'pending' }
     if (!isDeepStrictEqual(objectBefore, desired.object)) logConfigMap(log, sourcePath(desired.ref), objectBefore, desired.object)
   }
+}
+
+/** @param before of the file's last good content */
+function readFile(name: string, parsed: ParsedDocuments, before: ManifestFile['objects']): ManifestFile {
+  const reading = readManifest(parsed)
+  return reading.kind === 'good'
+    ? { name, objects: reading.objects, problem: undefined }
+    : { name, objects: before, problem: reading.detail }
 }

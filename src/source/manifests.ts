@@ -15,12 +15,12 @@ import { toDesired } from './channels/to-desired.ts'
 import { dataOf, identityOf, viewConfigMap } from './kube-object.ts'
 
 /**
- * Parses every document of a YAML (or JSON) text. `detail` gives the place of the error and does
+ * Every document of a YAML (or JSON) text. `detail` gives the place of the error and does
  * not quote the text.
  */
-export type ParseDocuments = (
-  text: string,
-) => { readonly ok: true; readonly documents: readonly { readonly value: unknown }[] } | { readonly ok: false; readonly detail: string }
+export type ParsedDocuments =
+  | { readonly ok: true; readonly documents: readonly { readonly value: unknown }[] }
+  | { readonly ok: false; readonly detail: string }
 
 export type FileReading =
   | { readonly kind: 'good'; readonly objects: readonly JsonObject[] }
@@ -33,6 +33,9 @@ export interface ManifestFile {
   readonly problem: string | undefined
 }
 
+/** Of one file: it may hold several ConfigMaps. The parser of YAML takes no longer text. */
+export const MOST_BYTES = 4 << 20
+
 export function isManifestName(name: string): boolean {
   return /^[^.].*\.(ya?ml|json)$/i.test(name)
 }
@@ -43,8 +46,7 @@ export interface ManifestResolution {
   readonly resolution: ChannelResolution | undefined
 }
 
-export function readManifest(text: string, parse: ParseDocuments): FileReading {
-  const parsed = parse(text)
+export function readManifest(parsed: ParsedDocuments): FileReading {
   if (!parsed.ok) return { kind: 'bad', detail: parsed.detail }
   const objects: JsonObject[] = []
   for (const document of parsed.documents.flatMap(({ value }) => expandList(value))) {

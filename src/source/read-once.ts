@@ -7,7 +7,7 @@
 import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ConfigMapView, Desired } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
-import type { Files } from '../ports/files.ts'
+import type { OwnedFiles } from '../ports/files.ts'
 import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
 import { errorMessage } from '../values/errors.ts'
 import { fleetCollection, readFleetMembers, requestedMembers } from './channels/fleet.ts'
@@ -16,7 +16,7 @@ import { readPause } from './channels/paused-annotation.ts'
 import { type ChannelSettings, type Fleet, needsFleet, resolveChannels } from './channels/resolve.ts'
 import { toDesired } from './channels/to-desired.ts'
 import { viewConfigMap } from './kube-object.ts'
-import { isManifestName, type ManifestFile, type ParseDocuments, readManifest, resolveManifests } from './manifests.ts'
+import { isManifestName, type ManifestFile, MOST_BYTES, type ParsedDocuments, readManifest, resolveManifests } from './manifests.ts'
 import { readAnswer, readListAnswer, wholeNode } from './requested-object.ts'
 
 type Requester = Pick<KubeApi, 'request'>
@@ -64,28 +64,34 @@ function unavailableReason(answer: Exclude<KubeAnswer, { kind: 'ok' }>): 'not-fo
 }
 
 /** Reads a file that is being written as it is: no decision of the agent rests on the result. */
-export function readManifestsOnce(
+export async function readManifestsOnce(
   path: string,
   nodeName: string,
   channels: ChannelSettings,
-  files: Pick<Files, 'list' | 'read' | 'stat'>,
-  parse: ParseDocuments,
-): Desired {
+  files: OwnedFiles,
+  parse: (text: string) => Promise<ParsedDocuments>,
+): Promise<Desired> {
   try {
     const names = files.list(path)
     if (names === undefined) return { kind: 'unknown', detail: `the directory of manifests ${path} does not exist` }
-    const manifests = names.filter(isManifestName).flatMap((name) => readManifestFile(path, name, files, parse))
+    const manifests: ManifestFile[] = []
+    for (const name of names.filter(isManifestName)) manifests.push(...(await readManifestFile(path, name, files, parse)))
     return resolveManifests(manifests, nodeName, channels).desired
   } catch (error) {
     return { kind: 'unknown', detail: errorMessage(error) }
   }
 }
 
-function readManifestFile(path: string, name: string, files: Pick<Files, 'read' | 'stat'>, parse: ParseDocuments): ManifestFile[] {
+async function readManifestFile(
+  path: string,
+  name: string,
+  files: OwnedFiles,
+  parse: (text: string) => Promise<ParsedDocuments>,
+): Promise<ManifestFile[]> {
   const file = `${path}/${name}`
-  const bytes = files.stat(file)?.kind === 'directory' ? undefined : files.read(file)
+  const bytes = files.stat(file)?.kind === 'directory' ? undefined : files.read(file, MOST_BYTES)
   if (bytes === undefined) return []
-  const reading = readManifest(bytes.toString('utf8'), parse)
+  const reading = readManifest(await parse(bytes.toString('utf8')))
   const problem = reading.kind === 'good' ? undefined : reading.detail
   return [{ name, objects: reading.kind === 'good' ? reading.objects : undefined, problem }]
 }

@@ -69,7 +69,8 @@ function describe({ message, cause }: Entry): string {
 }
 
 function clean(message: string): string | undefined {
-  const plain = withoutSecrets(message.slice(0, MOST_READ)).replace(ESCAPE_SEQUENCE, '').replace(UNPRINTABLE, ' ').trim()
+  const visible = message.slice(0, MOST_READ).replace(ESCAPE_SEQUENCE, '').replace(UNPRINTABLE, ' ').trim()
+  const plain = withoutSecrets(visible)
   if (plain === '') return undefined
   return plain.length <= LONGEST ? plain : `${plain.slice(0, LONGEST - 3).replace(/[\ud800-\udbff]$/, '')}...`
 }

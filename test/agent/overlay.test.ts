@@ -1,11 +1,12 @@
 /** What an overlay of the node comes to in the core: an edit of it goes the way that an edit of the ConfigMap goes. */
 import t from 'tap'
 import { nextStep } from '../../src/decision/next-step.ts'
-import * as yaml from '../../src/kubelet/yaml.ts'
+import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { applyOverlay } from '../../src/overlay/apply-overlay.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
 import { A, configMap, dataOf, MINUTE_US, SECOND_US, snapshot, textOf, wants } from '../decision/snapshots.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
 
 /** What the overlay of this number makes of A. */
@@ -70,13 +71,13 @@ t.test('one that preflight refuses, and one that cannot be used, restart nothing
 })
 
 t.test('files that are written anew with the same meaning change nothing at all', async (t) => {
-  const read = (text: string) => readOverlay(new Map([['a.yaml', Buffer.from(text)]]), yaml)
+  const read = (text: string) => readOverlay(new Map([['a.yaml', Buffer.from(text)]]), IN_PLACE, parseLocated)
   const data = { kubelet: 'maxPods: 1\n' }
   const world = new SmallWorld()
   const want = async (text: string) => {
     world.desired = applyOverlay(
       { kind: 'config-map', ref: refOf(A), object: { kind: 'found', uid: A.uid, resourceVersion: '1', data } },
-      read(text),
+      await read(text),
     )
     await world.run(15 * MINUTE_US)
   }
@@ -109,7 +110,7 @@ t.test(
 )
 
 t.test('another key of the same ConfigMap is another rendering: the one that kubelet starts with stays what it was', async (t) => {
-  const overlay = readOverlay(new Map([['a.yaml', Buffer.from('maxPods: 62\n')]]), yaml)
+  const overlay = await readOverlay(new Map([['a.yaml', Buffer.from('maxPods: 62\n')]]), IN_PLACE, parseLocated)
   const data = { red: 'maxPods: 1\n', blue: 'maxPods: 2\n' }
   const choose = (key: keyof typeof data | 'gren') =>
     applyOverlay(

@@ -26,6 +26,7 @@ import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake/fake-uni
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { dataOf, KUBELET, POLICY, READY, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { FakeEvidence } from './fake-evidence.ts'
 import { createRuntime } from './memory-runtime.ts'
 
 const DIRECTORY = '/state'
@@ -50,6 +51,10 @@ export class SmallWorld {
   requests: Snapshot['requests'] = { hold: 'none', rollback: undefined, retry: false }
   kubeletIdentity = KUBELET
   runtimeUp = true
+  /** Kubelet's process lives and answers nothing. */
+  hangs = false
+  /** Kubelet exits at its start, whatever it starts with. */
+  nodeFault = false
   looksAtSystemd = 0
   drained: boolean | undefined
   basis = 'basis'
@@ -65,7 +70,9 @@ export class SmallWorld {
   readonly history: Omit<Transition, 'atNs'>[] = []
   readonly restartsAskedAtUs: number[] = []
   readonly log = silentLog()
-  readonly runtime = createRuntime()
+  runtime = createRuntime()
+  #boots = 1
+  readonly evidence = new FakeEvidence(() => this.nowUs)
 
   readonly disk: FakeDisk
   readonly checkpoints: FileCheckpoints
@@ -137,6 +144,14 @@ export class SmallWorld {
     this.#loop = this.#startAgent()
   }
 
+  /** What ends with a boot is lost. */
+  reboot(): void {
+    this.#boots += 1
+    this.runtime = createRuntime()
+    this.unit.boot(this.nowUs)
+    this.restartAgent()
+  }
+
   async pass(): Promise<Step> {
     return this.#loop.pass()
   }
@@ -194,7 +209,10 @@ export class SmallWorld {
       activation: this.#activation,
       configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
       probe: {
-        healthz: async () => ({ ok: this.unit.healthy, detail: this.unit.healthy ? 'ok' : 'connection refused' }),
+        healthz: async () => {
+          const ok = this.unit.healthy && !this.hangs
+          return { ok, detail: ok ? 'ok' : 'connection refused' }
+        },
       },
       runtimeProbe: { isUp: async () => this.runtimeUp },
       contentOf: contentHash,
@@ -202,6 +220,7 @@ export class SmallWorld {
       accepted: this.#accepted,
       preflight: this.#preflight,
       drain: { isDrained: () => this.drained },
+      evidence: this.evidence,
     }
   }
 
@@ -236,7 +255,7 @@ export class SmallWorld {
     basis: () => this.basis,
   }
 
-  readonly #clock = { now: () => ({ bootId: 'boot-1', monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) }
+  readonly #clock = { now: () => ({ bootId: `boot-${this.#boots}`, monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) }
 
   get #activation(): ObservationPorts['activation'] & EffectPorts['activation'] {
     const env = new EnvActivation({ files: this.#files, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE })
@@ -263,7 +282,7 @@ export class SmallWorld {
   }
 
   #behave(path: string | undefined): KubeletBehaviour {
-    if (!this.runtimeUp) return CRASHES
+    if (!this.runtimeUp || this.nodeFault) return CRASHES
     const text = path === LOCAL_PATH ? 'local' : this.#read(path ?? '')
     return text === undefined ? CRASHES : (this.#behaviours.get(text) ?? WELL)
   }

@@ -2,15 +2,17 @@ import fc from 'fast-check'
 import t from 'tap'
 import { candidateKind, loadCandidate, parseCandidate } from '../../src/cli/candidate.ts'
 import type { InputReading } from '../../src/cli/read-input.ts'
-import * as yaml from '../../src/kubelet/yaml.ts'
+import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
 import type { KubeAnswer, KubeRequest } from '../../src/ports/kube-api.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 function load(text: string, reading: InputReading | Buffer, answer?: KubeAnswer, overlay: OverlayView = { kind: 'none' }, overlaid = true) {
   const calls: string[] = []
   const node = {
     readOverlay: async () => overlay,
+    yaml: IN_PLACE,
     readInput: async (path: string | undefined, limit: number): Promise<InputReading> => {
       calls.push(`${path} ${limit}`)
       return Buffer.isBuffer(reading) ? { kind: 'read', bytes: reading } : reading
@@ -136,7 +138,7 @@ t.test('applies the overlay of this node to a ConfigMap, if requested', async (t
   const data = { kubelet: 'maxPods: 1\n' }
   const metadata = { namespace: 'kube-system', name: 'x', uid: 'u', resourceVersion: '7' }
   const answer: KubeAnswer = { kind: 'ok', object: { kind: 'ConfigMap', metadata, data } }
-  const overlay = readOverlay(new Map([['a.yaml', Buffer.from('maxPods: 2\n')]]), yaml)
+  const overlay = await readOverlay(new Map([['a.yaml', Buffer.from('maxPods: 2\n')]]), IN_PLACE, parseLocated)
   const none = Buffer.from('')
   const { loaded } = await load('configmap/x', none, answer, overlay)
   t.match(loaded, { kind: 'loaded', config: { name: /^configmap\/kube-system\/x:kubelet with overlay [0-9a-f]{16}$/ } })

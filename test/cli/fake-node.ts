@@ -13,6 +13,7 @@ import { inspectWith } from '../../src/preflight/inspect.ts'
 import { NOTHING_KNOWN } from '../../src/preflight/node/surroundings.ts'
 import { listParts } from '../../src/preflight/parts.ts'
 import type { HistoryReading } from '../../src/report/history-lines.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { snapshot } from '../report/build.ts'
 import { defaults } from '../settings/settled-settings.ts'
 
@@ -21,6 +22,7 @@ const OPEN = { base: 'open', allow: [], deny: [], requireDrain: [] } as const
 const PARTS = listParts({
   surroundings: async () => NOTHING_KNOWN,
   policy: () => OPEN,
+  guardsOff: () => [],
   judge: { judge: async () => ({ kind: 'unjudged', detail: 'there is no kubelet' }), forget: () => {} },
   signal: new AbortController().signal,
 })
@@ -81,12 +83,12 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     checkpoints: { data: () => undefined },
     files: { read: () => undefined },
     readInput: async () => ({ kind: 'unreadable', code: 'ENOENT' }),
-    inspect: inspectWith(PARTS, async (_, { version, unknownKeys = 'warn' }) => ({
-      kubelet: undefined,
-      version,
-      node: undefined,
-      unknownKeys,
-    })),
+    yaml: IN_PLACE,
+    inspect: inspectWith(
+      PARTS,
+      async (_, { version, unknownKeys = 'warn' }) => ({ kubelet: undefined, version, node: undefined, unknownKeys }),
+      IN_PLACE,
+    ),
     compare: async (before, after, version) => describeChanges(before, after, version, OPEN),
     version: '1.2.3',
     unit: { observe: async () => seen.unit },

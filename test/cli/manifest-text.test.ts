@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { validateCommand } from '../../src/cli/commands/validate.ts'
 import { readManifestText } from '../../src/cli/manifest-text.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { execute, fakeNode } from './fake-node.ts'
 
 const CONFIG =
@@ -11,7 +12,7 @@ const manifest = (config: string, key = 'kubelet') =>
   `# ours\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  other: |\n    ${key}: |\n  ${key}: |\n${block(config, '    ')}`
 
 t.test('finds the config in a manifest, and its place', async (t) => {
-  const reading = await readManifestText(manifest(CONFIG))
+  const reading = await readManifestText(manifest(CONFIG), IN_PLACE)
   t.match(reading, { kind: 'found', key: 'kubelet', data: { kubelet: CONFIG, other: 'kubelet: |\n' } })
   if (reading.kind === 'found') t.same(reading.place({ line: 6, column: 1 }), { line: 15, column: 5 })
 })
@@ -32,14 +33,15 @@ t.test('places are unknown in other notations', async (t) => {
     `${JSON.stringify(object, null, 2)}\n`,
     manifest(CONFIG).replace('  kubelet: |\n    api', '  kubelet: >\n    api'),
   ]) {
-    const reading = await readManifestText(text)
+    const reading = await readManifestText(text, IN_PLACE)
     t.match(reading, { kind: 'found', key: 'kubelet' })
     if (reading.kind === 'found') t.equal(reading.place({ line: 1, column: 1 }), undefined)
   }
 })
 
 t.test('accepts another key if it is the only one', async (t) => {
-  const read = (data: unknown) => readManifestText(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data }))
+  const read = (data: unknown) =>
+    readManifestText(JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' }, data }), IN_PLACE)
   t.match(await read({ 'config.yaml': 'a' }), { kind: 'found', key: 'config.yaml' })
   t.match(await read({ a: '', b: '' }), { kind: 'unclear', detail: /the keys a, b/ })
   t.match(await read({}), { kind: 'unclear', detail: /no data/ })
@@ -48,8 +50,8 @@ t.test('accepts another key if it is the only one', async (t) => {
 
 t.test('several documents in a file', async (t) => {
   const node = '---\napiVersion: v1\nkind: Node\nmetadata: {name: n}\n'
-  t.match(await readManifestText(`${node}---\n${manifest(CONFIG)}`), { kind: 'found' })
-  t.match(await readManifestText(`${manifest(CONFIG)}---\n${manifest(CONFIG)}`), { kind: 'unclear', detail: /2 ConfigMaps/ })
+  t.match(await readManifestText(`${node}---\n${manifest(CONFIG)}`, IN_PLACE), { kind: 'found' })
+  t.match(await readManifestText(`${manifest(CONFIG)}---\n${manifest(CONFIG)}`, IN_PLACE), { kind: 'unclear', detail: /2 ConfigMaps/ })
 })
 
 t.test('other texts are not manifests', async (t) => {
@@ -61,7 +63,7 @@ t.test('other texts are not manifests', async (t) => {
     'kind: ConfigMap\n',
     'kind: ConfigMapList\napiVersion: v1\n',
   ])
-    t.same(await readManifestText(text), { kind: 'none' }, text)
+    t.same(await readManifestText(text, IN_PLACE), { kind: 'none' }, text)
 })
 
 t.test('maps every line of the config to the file', async (t) => {
@@ -70,7 +72,7 @@ t.test('maps every line of the config to the file', async (t) => {
     fc.asyncProperty(fc.array(line, { minLength: 1, maxLength: 6 }), async (lines) => {
       const config = `x:\n${lines.join('\n')}\n`
       const text = manifest(config)
-      const reading = await readManifestText(text)
+      const reading = await readManifestText(text, IN_PLACE)
       t.equal(reading.kind, 'found')
       if (reading.kind !== 'found') return
       for (const [index, line] of (reading.data.kubelet ?? '').split('\n').entries()) {

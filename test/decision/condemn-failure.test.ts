@@ -1,18 +1,22 @@
 import t from 'tap'
 import { describeSource } from '../../src/decision/config-source.ts'
+import { makeVerdict, mayTryAgain } from '../../src/decision/judge-failure.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
+import { look } from './any-snapshot.ts'
 import {
   A,
   accepts,
   assignedTo,
   B,
   C,
+  contentOf,
   crashing,
   decide,
   health,
   hold,
+  INVOCATION,
   inTrial,
   judged,
   keyOf,
@@ -30,7 +34,7 @@ import {
 } from './snapshots.ts'
 
 t.test('what fails while the next one waits for a drained node, or for its judge, is rolled back', async (t) => {
-  const failing = { ...crashing(A), ...startsWith(A), ...assignedTo(B), ...wants(B), lastKnownGood: hold('local') }
+  const failing = { ...crashing(A), ...startsWith(A), ...assignedTo(B), ...wants(B), lastKnownGood: hold('local'), proven: undefined }
   const undrained = { ...failing, accepted: new Map([[keyOf(B), { drain: ['cgroupDriver'] }]]) }
   t.match(decide(undrained), { kind: 'condemn', verdict: { source: A, state: 'provisional' } })
   t.match(decide({ ...undrained, ...judged(verdict(A, 'provisional')) }), { kind: 'activate', target: 'local' })
@@ -52,14 +56,42 @@ t.test('a failure', async (t) => {
       { kind: 'condemn', verdict: { key: keyOf(B), state: 'provisional', reason, source: B }, next: A, requested: false },
       what,
     )
+    const promoted = inTrial({ ...facts, ...assignedTo(B), lastKnownGood: hold(B), proven: keyOf(B) })
+    const triedAgain = { ...promoted, health: promoted.health && { ...promoted.health, triedAgainUs: NOW_US - 10 * MINUTE_US } }
     t.match(
-      nextStep(inTrial({ ...facts, ...assignedTo(B), lastKnownGood: hold(B), proven: keyOf(B) })),
-      { kind: 'condemn', next: 'local' },
-      `${what} of what was promoted`,
+      nextStep(triedAgain),
+      { kind: 'condemn', verdict: { state: 'provisional', doubtful: true }, next: 'local' },
+      `${what} of what was promoted, and was tried again`,
     )
     const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
     t.match(nextStep(inTrial({ ...facts, ...paused })), { kind: 'wait' }, `${what} while paused`)
   }
+
+  t.test('of what was promoted is followed by one more start of it', async (t) => {
+    const promoted = (facts: Partial<Snapshot>) => inTrial({ ...facts, lastKnownGood: hold(B), proven: keyOf(B) })
+    const hung = promoted({ ...runs(B), health: ill(POLICY.toleranceUs + 1) })
+    const step = nextStep(hung)
+    t.match(step, {
+      kind: 'try-again',
+      source: B,
+      failure: { reason: 'ill-health', damage: 'transient' },
+      record: { target: keyOf(B), exempt: true, failed: false, invocationBefore: INVOCATION },
+    })
+    if (step.kind === 'wait') return t.fail('it waits')
+    const after = look(hung, step, () => false)
+    t.equal(nextStep(after).kind, 'wait', 'and not by a second one')
+    t.match(nextStep(promoted({ ...runsNothing('failed'), health: ill(SECOND_US) })), { kind: 'try-again', record: { failed: true } })
+    t.match(nextStep(promoted(crashing(B))), { kind: 'try-again', record: undefined }, 'systemd starts it by itself')
+    const retrial = { retrials: new Map([[keyOf(B), verdict(B, 'provisional', { retrials: 1, suspended: true, doubtful: true })]]) }
+    t.match(nextStep(promoted({ ...crashing(B), ...retrial })), { kind: 'condemn', verdict: { retrials: 1, doubtful: true } })
+  })
+
+  t.test('that left something behind is no node fault: no other start, and no retrial', async (t) => {
+    const before = inTrial({ lastKnownGood: hold(B), proven: keyOf(B) })
+    const damage = { reason: 'evidence', detail: 'static pods are gone', damage: 'one-way' } as const
+    t.match(makeVerdict(before, { source: B, content: contentOf(B), key: keyOf(B) }, damage), { state: 'confirmed', damage: 'one-way' })
+    t.equal(mayTryAgain(before, health(B), { key: keyOf(B) }, damage), false)
+  })
 
   t.test('leads to the fallback without a wait', async (t) => {
     const condemned = inTrial({ ...crashing(B), ...judged(verdict(B, 'provisional')) })
@@ -99,7 +131,7 @@ t.test('a failure', async (t) => {
   })
 
   t.test('leads on to where there is no verdict', async (t) => {
-    const lower = { ...crashing(A), ...wants(B), ...assignedTo(B), ...judged(verdict(B, 'provisional')) }
+    const lower = { ...crashing(A), proven: undefined, ...wants(B), ...assignedTo(B), ...judged(verdict(B, 'provisional')) }
     t.match(decide({ ...lower, previous: hold(C) }), { kind: 'condemn', verdict: { key: keyOf(A) }, next: C })
     t.match(decide(lower), { kind: 'condemn', next: 'local' })
   })

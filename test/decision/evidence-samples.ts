@@ -111,9 +111,13 @@ export function staticPods(
   return { question: 'static-pods', answer: { kind: 'found', pods, manifests } }
 }
 
-export function pods(...list: readonly (readonly [uid: string, phase: string, reason?: string])[]): SeenFact {
-  const seen = list.map(([uid, phase, reason = '']) => ({ uid, name: `default/${uid}`, phase, reason }))
-  return { question: 'pods', answer: { kind: 'found', pods: seen } }
+/** @param startedAt seconds after the start of the process: by default long before it */
+export function pods(...failed: readonly (readonly [uid: string, reason: string, startedAt?: number])[]): SeenFact {
+  const serverMs = 1_800_000_000_000 - 1000
+  const list = failed.map(([uid, reason, startedAt = -9999]) => {
+    return { uid, name: `default/${uid}`, reason, startedAtMs: 1_800_000_000_000 + 1000 * startedAt }
+  })
+  return { question: 'pods', answer: { kind: 'found', pods: list, serverMs } }
 }
 
 export function refused(question: 'node' | 'lease' | 'pods'): SeenFact {

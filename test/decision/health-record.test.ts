@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { findFailure } from '../../src/decision/find-failure.ts'
 import type { HealthRecord, HealthSample } from '../../src/decision/health.ts'
-import { expectStart, findFailure, recordSample } from '../../src/decision/health-record.ts'
+import { expectStart, recordSample } from '../../src/decision/health-record.ts'
 import type { UnitActivity } from '../../src/decision/unit-state.ts'
 import {
   A,

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
+import type { ProcessHealth } from '../../src/decision/health.ts'
 import { decideRestart, keepRestarts, lastRunSource, runningSource } from '../../src/decision/restarts.ts'
+import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Target } from '../../src/decision/target.ts'
 import type { KnownUnit, UnitActivity } from '../../src/decision/unit-state.ts'
@@ -16,6 +18,7 @@ import {
   hold,
   INVOCATION,
   inTrial,
+  judged,
   keyOf,
   MINUTE_US,
   NOW_US,
@@ -26,6 +29,7 @@ import {
   SECOND_US,
   snapshot,
   startsWith,
+  verdict,
 } from './snapshots.ts'
 
 /** B is what kubelet is to run; it was activated just now. */
@@ -123,6 +127,14 @@ t.test('local is the administrator’s, but the way there is the agent’s', asy
 t.test('a container runtime that refuses would keep kubelet from coming back', async (t) => {
   t.match(decide({ ...runs(A), runtimeUp: false }), { kind: 'runtime-down' })
   t.match(decide({ ...runs(A), runtimeUp: true }), { kind: 'restart' })
+  const downFor = (us: number) => ({ health: health(B, { ...JUST_NOW, runtimeDownSinceUs: NOW_US - us }) })
+  t.match(decide({ ...runs(A), runtimeUp: false, ...downFor(RUNTIME_EXCUSE_US - 1) }), { kind: 'runtime-down' })
+  t.match(decide({ ...runs(A), runtimeUp: false, ...downFor(RUNTIME_EXCUSE_US) }), { kind: 'restart' }, 'what runs may have killed it')
+  t.match(decide({ ...runs(A), runtimeUp: false, ...judged(verdict(A, 'provisional')) }), { kind: 'restart' }, 'a failed config is left')
+  t.match(decide({ ...runsNothing('failed'), runtimeUp: false }), { kind: 'restart' })
+  const move = { ...runs(A), changesRuntime: true, runtimeUp: false }
+  t.match(decide({ ...move, targetRuntimeUp: true }), { kind: 'restart' }, 'a move to another runtime needs only that one')
+  t.match(decide({ ...move, targetRuntimeUp: false }), { kind: 'runtime-down' })
   t.match(decide({ ...runsNothing('auto-restart'), runtimeUp: false }), { kind: 'restart' }, 'where nothing runs, nothing is lost')
 })
 
@@ -188,8 +200,64 @@ t.test('at most so many an hour', async (t) => {
   )
   const exempt = spent.map((record, index) => ({ ...record, fallback: index > 0 }))
   t.match(decide({ ...runs(A), restarts: exempt }), { kind: 'restart' }, 'and does not count')
+  const process = (facts: Partial<ProcessHealth>) => {
+    const of = { key: keyOf(A), invocationId: INVOCATION, startedAtUs: 0, wasHealthy: true, healthySinceUs: undefined, exits: 0 }
+    return { health: health(B, { ...JUST_NOW, process: { ...of, unhealthySinceUs: undefined, ...facts } }) }
+  }
+  const left = { kind: 'restart', record: { fallback: false, exempt: true } }
+  const illFor = (us: number) => decide({ ...runs(A), restarts: spent, ...process({ unhealthySinceUs: NOW_US - us }) })
+  t.match(illFor(POLICY.toleranceUs), { kind: 'limit' }, 'a short illness is no reason')
+  t.match(illFor(POLICY.toleranceUs + 1), left, 'but a hung kubelet is left')
+  t.match(decide({ ...runs(A), restarts: spent, ...process({ exits: POLICY.crashLimit }) }), left, 'so is one that crash-loops')
+  t.match(decide({ ...runs(A), restarts: spent, ...judged(verdict(A, 'provisional')) }), left, 'and a config that failed')
+  t.match(decide({ ...runsNothing('auto-restart'), restarts: spent }), left, 'where nothing runs, nothing is lost')
+  const reset = { ...assignedTo('local'), requests: { hold: 'local', rollback: undefined, retry: false } } as const
+  const local: Target = { ...TARGET, source: 'local', content: 'local', key: keyOf('local') }
+  t.match(decide({ ...runs(A), restarts: spent }, local), { kind: 'limit' })
+  t.match(decide({ ...runs(A), restarts: spent, ...reset }, local), left, 'an operator has requested it')
+  const isExempted = { restarts: spent.map((record) => ({ ...record, exempt: true })) }
+  t.match(decide({ ...runs(A), ...isExempted }), { kind: 'restart', record: { exempt: undefined } }, 'what was exempt does not count')
   const refused = spent.map((record) => ({ ...record, outcome: { ok: false, detail: 'no bus' } }))
   t.match(decide({ ...runs(A), restarts: refused }), { kind: 'restart' }, 'nor does what systemd never took')
+})
+
+t.test('a fallback that systemd refused at first is still exempt', async (t) => {
+  const spent = Array.from({ length: POLICY.restartsPerHour }, (_, index) => restartTo(GOOD, { atUs: NOW_US - (50 - index) * MINUTE_US }))
+  const refused = restartTo(B, {
+    fallback: true,
+    invocationBefore: INVOCATION,
+    atUs: NOW_US - MINUTE_US,
+    outcome: { ok: false, detail: 'no bus' },
+  })
+  const since = { health: health(B, { ...JUST_NOW, subjectSinceUs: NOW_US - 2 * MINUTE_US }) }
+  const decision = decide({ ...runs(A), ...since, restarts: [...spent, refused] }, { ...TARGET, fallback: true })
+  t.match(decision, { kind: 'restart', record: { fallback: true } })
+})
+
+t.test('a kubelet that hangs on the same content is restarted when its binary or flags have changed on disk', async (t) => {
+  const running = runs(B, { kubelet: 'kubelet-v1' })
+  const upgraded: Target = { ...TARGET, key: keyOf(B, 'kubelet-v2') }
+  const process = (unhealthySinceUs: number | undefined): Partial<Snapshot> => ({
+    ...running,
+    health: health(B, {
+      ...JUST_NOW,
+      process: {
+        key: keyOf(B),
+        invocationId: INVOCATION,
+        startedAtUs: 0,
+        wasHealthy: true,
+        healthySinceUs: undefined,
+        unhealthySinceUs,
+        exits: 0,
+      },
+    }),
+  })
+  t.match(decide(process(undefined), upgraded), { kind: 'not-due' }, 'not while it is well')
+  const hung = process(NOW_US - POLICY.toleranceUs - 1)
+  t.match(decide(hung, upgraded), { kind: 'restart', record: { target: upgraded.key } })
+  t.match(decide(hung), { kind: 'not-due' }, 'with the same kubelet it is judged instead')
+  const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
+  t.match(decide({ ...hung, ...paused }, upgraded), { kind: 'not-due' }, 'nor during a pause')
 })
 
 t.test('what systemd gave up is started again ever more slowly, but not left down for an hour', async (t) => {

@@ -217,6 +217,7 @@ export function snapshot(facts: Piece = {}): Snapshot {
     previous: hold('local'),
     proven: keyOf(A),
     verdicts: new Map(),
+    retrials: new Map(),
     accepted: new Map([[keyOf(A), { drain: [] }]]),
     preflightPending: new Set(),
     basis: undefined,

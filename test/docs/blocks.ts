@@ -4,6 +4,7 @@ import { parseDocuments, parseLocated } from '../../src/kubelet/yaml.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import { CONFIG_API_VERSION, CONFIG_KIND, resolveSettings } from '../../src/settings/resolve-settings.ts'
 import { isObject } from '../../src/values/is-object.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import type { Block, Page } from './markdown.ts'
 
 /** The first word of a block's info. After `yaml` comes what the YAML is. */
@@ -11,16 +12,18 @@ const LANGUAGES = ['sh', 'console', 'text', 'json', 'ini', 'mermaid']
 const YAML_KINDS = ['yaml settings', 'yaml overlay', 'yaml manifest', 'yaml file=NAME']
 const DIAGRAM = /^(flowchart (LR|TD)|stateDiagram-v2|sequenceDiagram)\n/
 
-export function findWrongBlocks(pages: readonly Page[]): readonly string[] {
-  return pages.flatMap(({ path, blocks }) =>
-    blocks.flatMap((block) => {
-      const problem = describeBlock(block)
-      return problem === undefined ? [] : [`${path}:${block.line}: ${problem}`]
-    }),
-  )
+export async function findWrongBlocks(pages: readonly Page[]): Promise<readonly string[]> {
+  const wrong: string[] = []
+  for (const { path, blocks } of pages) {
+    for (const block of blocks) {
+      const problem = await describeBlock(block)
+      if (problem !== undefined) wrong.push(`${path}:${block.line}: ${problem}`)
+    }
+  }
+  return wrong
 }
 
-function describeBlock({ info, text }: Block): string | undefined {
+async function describeBlock({ info, text }: Block): Promise<string | undefined> {
   const [language = '', kind = ''] = info.split(' ')
   if (language === 'yaml') return describeYaml(kind, text)
   if (!LANGUAGES.includes(language)) return `"${info}" is not one of ${[...LANGUAGES, ...YAML_KINDS].join(', ')}`
@@ -29,7 +32,7 @@ function describeBlock({ info, text }: Block): string | undefined {
   return undefined
 }
 
-function describeYaml(kind: string, text: string): string | undefined {
+async function describeYaml(kind: string, text: string): Promise<string | undefined> {
   const read = parseDocuments(text)
   if (!read.ok) return `this is not YAML: ${read.detail}`
   const values = read.documents.map((document) => (isObject(document) ? document.value : undefined))
@@ -58,8 +61,8 @@ function describeSettings([value]: readonly unknown[]): string | undefined {
   return resolution.ok ? undefined : resolution.problems.join('; ')
 }
 
-function describeOverlay([value]: readonly unknown[], text: string): string | undefined {
-  const view = readOverlay(new Map([['overlay.yaml', Buffer.from(text)]]), { parseDocuments, parseLocated })
+async function describeOverlay([value]: readonly unknown[], text: string): Promise<string | undefined> {
+  const view = await readOverlay(new Map([['overlay.yaml', Buffer.from(text)]]), IN_PLACE, parseLocated)
   if (view.kind !== 'present' || !isObject(value)) return `this is not an overlay: ${view.kind === 'faulty' ? view.detail : 'it is empty'}`
   const unknown = Object.keys(value).filter((key) => !['apiVersion', 'kind'].includes(key) && !isFieldName(key))
   return unknown.length === 0 ? undefined : `kubelet's config has no field ${unknown.join(', ')}`

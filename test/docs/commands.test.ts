@@ -23,7 +23,7 @@ t.test('every variable is that of a setting', async (t) => {
 })
 
 t.test('every block says what it holds, and holds that', async (t) => {
-  t.same(findWrongBlocks(pages), [])
+  t.same(await findWrongBlocks(pages), [])
 })
 
 t.test('FOREIGN_FLAGS lists no flag of the program, and none that no page mentions', async (t) => {
@@ -81,22 +81,22 @@ t.test('a broken variable is found', async (t) => {
 
 t.test('a broken block is found', async (t) => {
   const problems = (info: string, text: string) => findWrongBlocks(block(info, text))
-  t.match(problems('', 'ls'), [/^x\.md:1: "" is not one of/])
-  t.match(problems('bash', 'ls'), [/"bash" is not one of/])
-  t.match(problems('yaml', 'a: 1'), [/says what it holds/])
-  t.match(problems('yaml manifest', 'a: [1'), [/not YAML/])
-  t.match(problems('yaml manifest', 'kind: Node'), [/no apiVersion/])
-  t.same(problems('yaml manifest', 'apiVersion: v1\nkind: Node'), [])
-  t.match(problems('yaml file=a.yaml', 'maxPods: 1'), [/no apiVersion/])
-  t.same(problems('yaml settings', 'apiVersion: kubelet-cfg-agent.io/v1alpha1\nkind: AgentConfiguration\ntrialDuration: 30m'), [])
-  t.same(problems('yaml settings', "requireDrain: ['class:drain', maxPods]"), [])
-  t.match(problems('yaml settings', 'trialDuraton: 30m'), [/trialDuration/])
-  t.match(problems('yaml settings', 'trialDuration: soon'), [/trialDuration/])
-  t.same(problems('yaml overlay', 'maxPods: 62\nfeatureGates:\n  CSIMigration: null'), [])
-  t.match(problems('yaml overlay', 'maxPod: 62'), [/no field maxPod/])
-  t.match(problems('yaml overlay', 'maxPods: 1\nmaxPods: 2'), [/not an overlay/])
-  t.match(problems('json', '{"a": }'), [/not a JSON object/])
-  t.match(problems('mermaid', 'flow LR'), [/does not begin like a diagram/])
+  t.match(await problems('', 'ls'), [/^x\.md:1: "" is not one of/])
+  t.match(await problems('bash', 'ls'), [/"bash" is not one of/])
+  t.match(await problems('yaml', 'a: 1'), [/says what it holds/])
+  t.match(await problems('yaml manifest', 'a: [1'), [/not YAML/])
+  t.match(await problems('yaml manifest', 'kind: Node'), [/no apiVersion/])
+  t.same(await problems('yaml manifest', 'apiVersion: v1\nkind: Node'), [])
+  t.match(await problems('yaml file=a.yaml', 'maxPods: 1'), [/no apiVersion/])
+  t.same(await problems('yaml settings', 'apiVersion: kubelet-cfg-agent.io/v1alpha1\nkind: AgentConfiguration\ntrialDuration: 30m'), [])
+  t.same(await problems('yaml settings', "requireDrain: ['class:drain', maxPods]"), [])
+  t.match(await problems('yaml settings', 'trialDuraton: 30m'), [/trialDuration/])
+  t.match(await problems('yaml settings', 'trialDuration: soon'), [/trialDuration/])
+  t.same(await problems('yaml overlay', 'maxPods: 62\nfeatureGates:\n  CSIMigration: null'), [])
+  t.match(await problems('yaml overlay', 'maxPod: 62'), [/no field maxPod/])
+  t.match(await problems('yaml overlay', 'maxPods: 1\nmaxPods: 2'), [/not an overlay/])
+  t.match(await problems('json', '{"a": }'), [/not a JSON object/])
+  t.match(await problems('mermaid', 'flow LR'), [/does not begin like a diagram/])
 })
 
 t.test('an example that is not so is found', async (t) => {

@@ -6,6 +6,7 @@ import ts from 'typescript'
 import type { TransitionKind } from '../../src/decision/records.ts'
 import { failureError, VALIDATE_ERROR } from '../../src/decision/status-texts.ts'
 import { RISKS } from '../../src/preflight/change/risk-classes.ts'
+import { GUARDS } from '../../src/preflight/guards.ts'
 import { GUARDED } from '../../src/preflight/policy/check-policy.ts'
 import { CONDITION_REASONS } from '../../src/report/condition.ts'
 import { eventOf } from '../../src/report/events.ts'
@@ -79,11 +80,15 @@ t.test('every way in which the wiring may be broken', async (t) => {
 t.test('every rule of preflight', async (t) => {
   const sources = readdirSync(join(ROOT, 'src/preflight'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
   const text = sources.map((name) => read(`src/preflight/${name}`)).join('\n')
-  const whole = [...text.matchAll(/'((?:fields|node|change|policy|kubelet|source)\/[a-z-]+)'/g)].map(([, rule = '']) => rule)
+  const whole = [...text.matchAll(/'((?:fields|node|guard|change|policy|kubelet|source)\/[a-z-]+)'/g)].map(([, rule = '']) => rule)
   const short = [...text.matchAll(/rule: '([a-z-]+)'/g)].map(([, rule]) => `fields/${rule}`)
   t.ok(whole.length > 10 && short.length > 10)
   const documented = listFirstCells(read('docs/preflight.md'), 'Rules').filter((rule) => rule !== 'policy/deny[N]')
   t.same(sorted(documented), sorted([...whole, ...short]))
+})
+
+t.test('every guard', async (t) => {
+  t.same(listFirstCells(read('docs/preflight.md'), 'Guards'), Object.keys(GUARDS))
 })
 
 t.test('every risk, in the order of the code', async (t) => {

@@ -6,6 +6,7 @@ import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { ConfigFileFacts } from '../../src/kubelet/config-file.ts'
 import { NetworkHealthProbe } from '../../src/kubelet/health.ts'
 import { findHealthTarget } from '../../src/kubelet/health-target.ts'
+import { IN_PLACE } from './in-place-yaml.ts'
 
 const listen = (server: Server) =>
   new Promise<{ host: string; port: number }>((resolve) => {
@@ -60,13 +61,14 @@ t.test('a config file is read again only when it has changed', async (t) => {
   const disk = new FakeDisk(() => 1)
   const files = new DurableFiles(disk)
   let reads = 0
-  const facts = new ConfigFileFacts({
-    stat: (path) => files.stat(path),
-    read: (path) => {
+  const counting = {
+    stat: (path: string) => files.stat(path),
+    read: (path: string) => {
       reads++
       return files.read(path)
     },
-  })
+  }
+  const facts = new ConfigFileFacts(counting, IN_PLACE)
   const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
   t.strictSame(await facts.of('/none'), { healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined })
   disk.plant('/c', `${head}healthzPort: 0\ncontainerRuntimeEndpoint: unix:///run/c.sock\n`)

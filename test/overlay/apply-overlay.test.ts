@@ -1,12 +1,13 @@
 import t from 'tap'
 import type { Desired } from '../../src/decision/desired.ts'
 import { resolveDesired } from '../../src/decision/desired.ts'
-import * as yaml from '../../src/kubelet/yaml.ts'
+import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { applyOverlay } from '../../src/overlay/apply-overlay.ts'
 import { OverlaidSource } from '../../src/overlay/overlaid-source.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 const HEARD = { channel: 'label', paused: undefined, problem: undefined } as const
 const REF = { namespace: 'kube-system', name: 'x', kubeletConfigKey: 'kubelet' }
@@ -17,7 +18,7 @@ const found = (text: string): Desired => ({
   channelState: HEARD,
 })
 const FOUND = found('maxPods: 1\n')
-const PRESENT = readOverlay(new Map([['a.yaml', Buffer.from('maxPods: 2\n')]]), yaml)
+const PRESENT = await readOverlay(new Map([['a.yaml', Buffer.from('maxPods: 2\n')]]), IN_PLACE, parseLocated)
 const FAULTY: OverlayView = { kind: 'faulty', detail: '/o/a.yaml: it is empty' }
 const PENDING: OverlayView = { kind: 'pending' }
 const NONE: OverlayView = { kind: 'none' }
@@ -45,10 +46,7 @@ t.test('a faulty overlay is an error and a pending one means unknown: never loca
   })
   t.match(applyOverlay(FOUND, PENDING), { kind: 'unknown', channelState: HEARD })
   const faults: string[] = []
-  t.match(
-    applyOverlay(found('n: 9007199254740993\n'), PRESENT, (detail) => faults.push(detail)),
-    { kind: 'invalid' },
-  )
+  t.match(applyOverlay(found('n: 9007199254740993\n'), PRESENT, { onFault: (detail) => faults.push(detail) }), { kind: 'invalid' })
   t.match(faults, [/beyond 2\^53/])
 })
 

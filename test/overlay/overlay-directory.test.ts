@@ -1,26 +1,31 @@
 import t from 'tap'
-import * as yaml from '../../src/kubelet/yaml.ts'
+import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { OverlayDirectory } from '../../src/overlay/overlay-directory.ts'
 import type { OverlayFiles } from '../../src/overlay/read-overlay.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
-/** A directory and a clock controlled by the test, and the number of times the parser is loaded. */
+/** A directory and a clock controlled by the test, and the number of texts that were parsed. */
 function open(first: Readonly<Record<string, string>> = {}) {
   const log = silentLog()
   let files: OverlayFiles = filesOf(first)
   let nowMs = 0
   let notify = () => {}
   const sleepers: (() => void)[] = []
-  const counts = { loads: 0, changes: 0 }
+  const counts = { parsed: 0, changes: 0 }
   let broken = false
   const overlay = new OverlayDirectory({
     directory: '/o',
     read: () => files,
-    loadParser: async () => {
-      counts.loads += 1
-      if (broken) throw new Error('no such module')
-      return yaml
+    yaml: {
+      first: async (text) => {
+        counts.parsed += 1
+        if (broken) throw new Error('no such program')
+        return parseLocated(text)
+      },
+      all: IN_PLACE.all,
     },
+    parseConfig: parseLocated,
     watch: (_path, onChange) => {
       notify = onChange
       return { close: async () => {} }
@@ -64,13 +69,13 @@ function filesOf(files: Readonly<Record<string, string>>): OverlayFiles {
   return { kind: 'files', files: new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)])) }
 }
 
-t.test('an empty directory at the start: no overlay after the settle time, and no parser', async (t) => {
+t.test('an empty directory at the start: no overlay after the settle time, and nothing is parsed', async (t) => {
   const { overlay, counts, pass, poll, log } = open()
   t.strictSame(overlay.view(), { kind: 'pending' })
   await pass(320)
   t.strictSame(overlay.view(), { kind: 'none' })
   poll()
-  t.same(counts, { loads: 0, changes: 1 })
+  t.same(counts, { parsed: 0, changes: 1 })
   t.same(log.said, [])
   await overlay.stop()
 })
@@ -134,13 +139,13 @@ t.test('a fault is logged once with its place, and ends when it is corrected', a
   await overlay.stop()
 })
 
-t.test('a parser that cannot be loaded is loaded again at the next look; until then nothing changes', async (t) => {
+t.test('a parser that cannot run runs again at the next look; until then nothing changes', async (t) => {
   const { overlay, pass, counts, breakParser, poll } = open({ 'a.yaml': 'a: 1\n' })
   breakParser(true)
   await pass(320)
   t.strictSame(overlay.view(), { kind: 'pending' })
   await pass(1000)
-  t.equal(counts.loads, 1, 'not before the next look')
+  t.equal(counts.parsed, 1, 'not before the next look')
   breakParser(false)
   poll()
   await pass(320)

@@ -1,7 +1,10 @@
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { NodeOwnedFiles } from '../../src/directory/owned-files.ts'
 import { readOverlayFiles } from '../../src/overlay/overlay-files.ts'
+
+const OWNED = new NodeOwnedFiles()
 
 function directory(t: { testdir(content?: Record<string, string>): string }, files: Readonly<Record<string, string>> = {}): string {
   const path = join(t.testdir({}), 'overlay.d')
@@ -17,14 +20,14 @@ function write(path: string, name: string, text: string, mode = 0o644): void {
 }
 
 const names = (path: string) => {
-  const found = readOverlayFiles(path)
+  const found = readOverlayFiles(path, OWNED)
   return found.kind === 'files' ? [...found.files.keys()] : found.detail
 }
 
 t.test('files are read in lexical order, other files are ignored', async (t) => {
   const path = directory(t, { '20-b.yaml': 'b', '10-a.yml': 'a', '9.yaml': 'c', '.x.yaml': '', 'x.yaml~': '', README: '' })
   t.same(names(path), ['10-a.yml', '20-b.yaml', '9.yaml'])
-  const found = readOverlayFiles(path)
+  const found = readOverlayFiles(path, OWNED)
   t.equal(found.kind === 'files' && found.files.get('20-b.yaml')?.toString(), 'b')
 })
 
@@ -93,6 +96,6 @@ t.test('directories, dangling links, large files and unusual names are refused',
 })
 
 t.test('files up to the size limit are read whole', async (t) => {
-  const found = readOverlayFiles(directory(t, { 'a.yaml': 'x'.repeat(1 << 20) }))
+  const found = readOverlayFiles(directory(t, { 'a.yaml': 'x'.repeat(1 << 20) }), OWNED)
   t.equal(found.kind === 'files' && found.files.get('a.yaml')?.length, 1 << 20)
 })

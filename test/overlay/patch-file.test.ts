@@ -1,21 +1,21 @@
 import t from 'tap'
-import * as yaml from '../../src/kubelet/yaml.ts'
 import { readPatch } from '../../src/overlay/patch-file.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
-const read = (text: string | Buffer) => readPatch(Buffer.from(text), yaml)
+const read = (text: string | Buffer) => readPatch(Buffer.from(text), IN_PLACE)
 
 t.test('a mapping is a patch, including null values', async (t) => {
-  t.strictSame(read('maxPods: 3\nfeatureGates: {a: null}\n'), { ok: true, patch: { maxPods: 3, featureGates: { a: null } } })
-  t.strictSame(read('{"maxPods": 3}'), { ok: true, patch: { maxPods: 3 } })
-  t.strictSame(read('{}'), { ok: true, patch: {} })
+  t.strictSame(await read('maxPods: 3\nfeatureGates: {a: null}\n'), { ok: true, patch: { maxPods: 3, featureGates: { a: null } } })
+  t.strictSame(await read('{"maxPods": 3}'), { ok: true, patch: { maxPods: 3 } })
+  t.strictSame(await read('{}'), { ok: true, patch: {} })
 })
 
 t.test('apiVersion and kind must be right, and are not part of the patch', async (t) => {
   const header = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
-  t.strictSame(read(`${header}maxPods: 3\n`), { ok: true, patch: { maxPods: 3 } })
-  t.match(read('maxPods: 3\nkind: Pod\n'), { ok: false, detail: /^kind is not KubeletConfiguration.* at line 2, column 1$/ })
-  t.match(read('kind: null\n'), { ok: false, detail: /^kind is not/ })
-  t.match(read('apiVersion: v1\n'), { ok: false, detail: /^apiVersion is not/ })
+  t.strictSame(await read(`${header}maxPods: 3\n`), { ok: true, patch: { maxPods: 3 } })
+  t.match(await read('maxPods: 3\nkind: Pod\n'), { ok: false, detail: /^kind is not KubeletConfiguration.* at line 2, column 1$/ })
+  t.match(await read('kind: null\n'), { ok: false, detail: /^kind is not/ })
+  t.match(await read('apiVersion: v1\n'), { ok: false, detail: /^apiVersion is not/ })
 })
 
 t.test('ambiguous files are refused, with the place', async (t) => {
@@ -33,5 +33,5 @@ t.test('ambiguous files are refused, with the place', async (t) => {
     ['{"a": -9007199254740993}', /^integer beyond 2\^53.* at line 1, column 2$/],
     ['a: *nowhere\n', /./],
   ]
-  for (const [text, detail] of wrong) t.match(read(text), { ok: false, detail }, JSON.stringify(String(text)))
+  for (const [text, detail] of wrong) t.match(await read(text), { ok: false, detail }, JSON.stringify(String(text)))
 })

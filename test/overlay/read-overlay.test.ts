@@ -1,6 +1,7 @@
 import t from 'tap'
-import * as yaml from '../../src/kubelet/yaml.ts'
+import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { isOverlayName, readOverlay } from '../../src/overlay/read-overlay.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 const filesOf = (files: Readonly<Record<string, string>>) => new Map(Object.entries(files).map(([name, text]) => [name, Buffer.from(text)]))
 
@@ -11,13 +12,13 @@ t.test('which file names count', async (t) => {
 })
 
 t.test('no files mean no overlay; one faulty file makes the whole overlay faulty', async (t) => {
-  t.strictSame(readOverlay(new Map(), yaml), { kind: 'none' })
+  t.strictSame(await readOverlay(new Map(), IN_PLACE, parseLocated), { kind: 'none' })
   const files = filesOf({ '1.yaml': 'a: 1\n', '2.yaml': 'a: [\n' })
-  t.match(readOverlay(files, yaml), { kind: 'faulty', detail: /^2\.yaml: .* at line/ })
+  t.match(await readOverlay(files, IN_PLACE, parseLocated), { kind: 'faulty', detail: /^2\.yaml: .* at line/ })
 })
 
 t.test('a rendering is computed once for the same data', async (t) => {
-  const view = readOverlay(filesOf({ '1.yaml': 'a: 2\n', '2.yaml': 'b: 3\n' }), yaml)
+  const view = await readOverlay(filesOf({ '1.yaml': 'a: 2\n', '2.yaml': 'b: 3\n' }), IN_PLACE, parseLocated)
   if (view.kind !== 'present') return t.fail('there is an overlay')
   const data = { kubelet: 'a: 1\n', other: 'a: 1\n' }
   const rendering = view.render(data, 'kubelet')
@@ -29,20 +30,20 @@ t.test('a rendering is computed once for the same data', async (t) => {
 
 t.test('a rendering is named by its result: another result has another name', async (t) => {
   const data = { kubelet: 'a: 1\n', other: 'a: 1\n' }
-  const name = (text: string, key = 'kubelet', from: Readonly<Record<string, string>> = data) => {
-    const view = readOverlay(filesOf({ '1.yaml': text }), yaml)
+  const name = async (text: string, key = 'kubelet', from: Readonly<Record<string, string>> = data) => {
+    const view = await readOverlay(filesOf({ '1.yaml': text }), IN_PLACE, parseLocated)
     const rendering = view.kind === 'present' ? view.render(from, key) : undefined
     return rendering?.ok === true ? rendering.rendered.overlay : 'none'
   }
   const all = [
-    name('a: 2\n'),
-    name('a: 2\n', 'other'),
-    name('a: 2\n', 'gone'),
-    name('a: 3\n'),
-    name('a: 2\n', 'kubelet', { ...data, other: 'a: 4\n' }),
-    name('a: 2\n', 'kubelet', { ...data, kubelet: 'b: 1\n' }),
+    await name('a: 2\n'),
+    await name('a: 2\n', 'other'),
+    await name('a: 2\n', 'gone'),
+    await name('a: 3\n'),
+    await name('a: 2\n', 'kubelet', { ...data, other: 'a: 4\n' }),
+    await name('a: 2\n', 'kubelet', { ...data, kubelet: 'b: 1\n' }),
   ]
   t.equal(new Set(all).size, all.length)
   for (const one of all) t.match(one, /^[0-9a-f]{16}$/)
-  t.equal(name('{"a": 2} # the same\n'), all[0])
+  t.equal(await name('{"a": 2} # the same\n'), all[0])
 })

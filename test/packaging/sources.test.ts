@@ -12,6 +12,7 @@ import { parseDocuments } from '../../src/kubelet/yaml.ts'
 import { decodeAndCheck } from '../../src/preflight/quick-check.ts'
 import { CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
 import { readManifest, resolveManifests } from '../../src/source/manifests.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 const read = (path: string) => readFileSync(path, 'utf8')
 
@@ -79,7 +80,7 @@ t.test('finds libraries that debian/control does not cover', async (t) => {
 
 t.test('the examples: a directory of manifests assigns a config that preflight accepts', async (t) => {
   const files = ['deploy/manifests/node.yaml', 'deploy/node-config.yaml'].map((name) => {
-    const reading = readManifest(read(name), parseDocuments)
+    const reading = readManifest(parseDocuments(read(name)))
     return {
       name,
       objects: reading.kind === 'good' ? reading.objects : undefined,
@@ -90,7 +91,7 @@ t.test('the examples: a directory of manifests assigns a config that preflight a
   t.match(desired, { kind: 'config-map', object: { kind: 'found' } })
   const { data } = parse(read('deploy/node-config.yaml')) as { data: Record<string, string> }
   const source = { namespace: 'kube-system', name: 'node-config', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '1' }
-  t.strictSame(await decodeAndCheck({ source, data }), { kind: 'accepted', remarks: [], drain: [] })
+  t.strictSame(await decodeAndCheck({ source, data }, IN_PLACE), { kind: 'accepted', remarks: [], drain: [] })
 })
 
 t.test('the examples: the patches assign the config of the manifest, and unassign it', async (t) => {

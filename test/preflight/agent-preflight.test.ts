@@ -1,9 +1,10 @@
 import t from 'tap'
+import { trialKey } from '../../src/decision/trial-key.ts'
 import type { PreflightResult } from '../../src/decision/verdict.ts'
 import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import { AgentPreflight, toResult } from '../../src/preflight/agent-preflight.ts'
 import type { Finding, Report } from '../../src/preflight/finding.ts'
-import { source, unit } from '../report/build.ts'
+import { snapshot, source, unit } from '../report/build.ts'
 
 const ACCEPTED: Report = { outcome: 'accepted', findings: [], parts: [] }
 const finding = (fields: Partial<Finding>): Finding => ({
@@ -40,12 +41,14 @@ class World {
   forgotten = 0
   done = 0
   readonly inspected: string[] = []
+  readonly signals: AbortSignal[] = []
   readonly slept: number[] = []
   readonly #checks: PromiseWithResolvers[] = []
   readonly #sleeps: (() => void)[] = []
   readonly preflight = new AgentPreflight({
-    inspect: ({ key }) => {
+    inspect: ({ key }, signal) => {
       this.inspected.push(key)
+      this.signals.push(signal)
       const check = withResolvers()
       this.#checks.push(check)
       return check.promise
@@ -129,14 +132,47 @@ t.test('a result is returned once; the next call checks again', async (t) => {
   t.same(world.inspected, ['key-1', 'key-1'])
 })
 
-t.test('several checks at the same time', async (t) => {
+t.test('one check runs at a time', async (t) => {
   const world = new World()
   await world.hurry(candidate('a'))
   await world.hurry(candidate('b'))
   t.same([...world.preflight.pending()], ['a', 'b'])
-  await world.end(1, REFUSED)
-  t.same(await world.hurry(candidate('a')), PENDING)
-  t.same(await world.preflight.check(candidate('b')), NO)
+  t.same(world.inspected, ['a'], 'the other waits')
+  await world.end(0, REFUSED)
+  t.same(await world.preflight.check(candidate('a')), NO)
+  t.same(world.inspected, ['a', 'b'])
+  await world.end(1, ACCEPTED)
+  t.same(await world.preflight.check(candidate('b')), YES)
+})
+
+t.test('a check ends when its config is no longer wanted', async (t) => {
+  const world = new World()
+  const wanted = (content: string) => snapshot({ desiredContent: content })
+  const keyOf = (content: string) => trialKey(content, unit().kubeletIdentity)
+  await world.hurry(candidate(keyOf('old')))
+  await world.hurry(candidate(keyOf('waits')))
+  world.preflight.decided(wanted('old'))
+  t.same([...world.preflight.pending()], [keyOf('old')], 'one that had not started is gone')
+  t.notOk(world.signals[0]?.aborted)
+  world.preflight.decided(snapshot({ unit: { kind: 'unknown', detail: 'no systemd' } }))
+  t.notOk(world.signals[0]?.aborted, 'not while kubelet is unknown')
+  world.preflight.decided(wanted('new'))
+  t.ok(world.signals[0]?.aborted)
+  t.same([...world.preflight.pending()], [])
+  await world.hurry(candidate(keyOf('new')))
+  t.equal(world.inspected.length, 1, 'the next one starts when the other has ended')
+  await world.end(0, REFUSED)
+  t.equal(world.done, 0, 'nobody waits for the result')
+  t.same(world.inspected, [keyOf('old'), keyOf('new')])
+  await world.end(1, ACCEPTED)
+  t.same(await world.preflight.check(candidate(keyOf('new'))), YES)
+})
+
+t.test('what is assigned, and what kubelet may fall back to, is still wanted', async (t) => {
+  const world = new World()
+  await world.hurry(candidate(trialKey('held', unit().kubeletIdentity)))
+  world.preflight.decided(snapshot({ assigned: { kind: 'source', source: source() }, assignedContent: 'held', desiredContent: 'other' }))
+  t.equal(world.preflight.pending().size, 1)
 })
 
 t.test('a fallback is only decoded', async (t) => {
@@ -213,14 +249,14 @@ t.test('results that nobody collects are dropped; pending checks are kept', asyn
   const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`)
   for (const [index, key] of keys.entries()) {
     await world.hurry(candidate(key))
-    if (index > 0) await world.end(index, REFUSED)
+    if (index < 19) await world.end(index, REFUSED)
   }
-  t.same([...world.preflight.pending()], ['key-0'], 'a pending check is kept')
-  for (const key of keys.slice(-7)) t.same(await world.preflight.check(candidate(key)), NO, key)
+  t.same([...world.preflight.pending()], ['key-19'], 'a pending check is kept')
+  for (const key of keys.slice(-8, -1)) t.same(await world.preflight.check(candidate(key)), NO, key)
   t.equal(world.inspected.length, 20, 'the latest results are kept')
-  t.same(await world.hurry(candidate('key-12')), PENDING, 'an older candidate is checked again')
-  await world.end(0, ACCEPTED)
-  t.same(await world.preflight.check(candidate('key-0')), YES)
+  t.same(await world.hurry(candidate('key-11')), PENDING, 'an older candidate is checked again')
+  await world.end(19, ACCEPTED)
+  t.same(await world.preflight.check(candidate('key-19')), YES)
   t.equal(world.inspected.length, 21)
 })
 

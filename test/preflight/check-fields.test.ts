@@ -6,10 +6,11 @@ import type { Finding } from '../../src/preflight/finding.ts'
 import { parseVersion } from '../../src/preflight/kubelet-version.ts'
 import { readDocument } from '../../src/preflight/read-document.ts'
 import { validateConfig } from '../../src/preflight/validate-config.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { HEAD } from './corpus/candidate.ts'
 
 async function check(lines: string, version: string | undefined, unknownKeys: 'warn' | 'refuse' = 'warn'): Promise<Finding[]> {
-  const read = await readDocument(`${HEAD}${lines}\n`)
+  const read = await readDocument(`${HEAD}${lines}\n`, IN_PLACE)
   if (!read.ok) throw new Error(read.detail)
   return checkFields(read.document, { version: version === undefined ? undefined : parseVersion(version), unknownKeys })
 }
@@ -191,8 +192,50 @@ t.test('feature gates', async (t) => {
   t.match(await check('featureGates: {CPUManger: true}', '1.20'), [{ advice: 'did you mean CPUManager?' }])
 })
 
+t.test('unsafe sysctls must be namespaced', async (t) => {
+  const cases: [sysctl: string, version: string | undefined, findings: string[]][] = [
+    ['vm.nr_hugepages', '1.20', ['refuse fields/value']],
+    ['vm.nr_hugepages', '1.36', ['refuse fields/value']],
+    ['vm.nr_hugepages', undefined, ['refuse fields/value']],
+    ['vm.*', '1.34', ['refuse fields/value']],
+    ['net.core.somaxconn', '1.20', []],
+    ['net.*', '1.36', []],
+    ['net*', '1.36', ['refuse fields/value']],
+    ['fs.mqueue.*', undefined, []],
+    ['fs.file-max', '1.34', ['refuse fields/value']],
+    ['kernel.sem', undefined, []],
+    ['kernel.shm*', undefined, []],
+    ['kernel.msgmax', undefined, []],
+    ['kernel.msg_next_id', '1.28', []],
+    ['kernel.msg_next_id', '1.29', ['refuse fields/value']],
+    ['kernel.msg_next_id', undefined, ['warn fields/value']],
+    ['net/ipv4/tcp_rmem', '1.22', ['refuse fields/value']],
+    ['net/ipv4/conf/eno2.100/rp_filter', '1.23', []],
+    ['vm/nr_hugepages', '1.34', ['refuse fields/value']],
+    ['net.*.x', '1.34', ['refuse fields/value']],
+    ['NET.x', undefined, ['refuse fields/value']],
+    [`net.${'x'.repeat(250)}`, '1.34', ['refuse fields/value']],
+  ]
+  for (const [sysctl, version, findings] of cases)
+    t.strictSame(brief(await check(`allowedUnsafeSysctls: ["${sysctl}"]`, version)), findings, `${version}: ${sysctl}`)
+  const [first] = await check('allowedUnsafeSysctls:\n- net.core.somaxconn\n- vm.nr_hugepages', '1.34')
+  t.match(first, {
+    path: ['allowedUnsafeSysctls', 1],
+    position: { line: 5, column: 3 },
+    problem: 'the sysctl "vm.nr_hugepages" are not known to be namespaced',
+  })
+  t.strictSame(
+    brief(await check('allowedUnsafeSysctls: [vm.x]\nfeatureGates: {Sysctls: false}', '1.20')),
+    ['warn fields/gate-going'],
+    'kubelet does not read it',
+  )
+})
+
 t.test('flags override the config', async (t) => {
-  const read = await readDocument(`${HEAD}systemCgroups: /s\nshutdownGracePeriod: 30s\nport: -1\nfeatureGates: {CPUManager: true}\n`)
+  const read = await readDocument(
+    `${HEAD}systemCgroups: /s\nshutdownGracePeriod: 30s\nport: -1\nfeatureGates: {CPUManager: true}\n`,
+    IN_PLACE,
+  )
   if (!read.ok) throw new Error(read.detail)
   const overrides = { cgroupRoot: '/', port: 1, featureGates: { GracefulNodeShutdown: true } }
   const options = { version: parseVersion('1.20.2'), unknownKeys: 'warn' } as const
@@ -241,7 +284,7 @@ t.test('without a version it refuses only what every version refuses', async () 
   await fc.assert(
     fc.asyncProperty(fc.dictionary(field, value, { maxKeys: 6 }), async (fields) => {
       const text = JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', ...fields })
-      const read = await readDocument(text)
+      const read = await readDocument(text, IN_PLACE)
       if (!read.ok) return
       const refusals = (minor: number | undefined) =>
         checkFields(read.document, { version: minor === undefined ? undefined : { major: 1, minor, patch: 0 }, unknownKeys: 'warn' })

@@ -6,6 +6,7 @@
 import t from 'tap'
 import { checkFields } from '../../src/preflight/check-fields.ts'
 import { readDocument } from '../../src/preflight/read-document.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { listCandidates } from './corpus/candidates.ts'
 import { readDisagreements, readVerdicts } from './corpus/recorded.ts'
 
@@ -16,7 +17,7 @@ const disagreements = readDisagreements()
 
 /** undefined: accepted. */
 async function refuse(text: string): Promise<string | undefined> {
-  const read = await readDocument(text)
+  const read = await readDocument(text, IN_PLACE)
   if (!read.ok) return read.detail
   const refusals = checkFields(read.document, { version, unknownKeys: 'warn' }).filter(({ severity }) => severity === 'refuse')
   return refusals.length === 0 ? undefined : refusals.map(({ problem }) => problem).join('; ')

@@ -4,6 +4,7 @@ import t from 'tap'
 import { FIELDS } from '../../src/kubelet/fields.ts'
 import { checkFields } from '../../src/preflight/check-fields.ts'
 import { readDocument } from '../../src/preflight/read-document.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { HEAD, JSON_HEAD } from './corpus/candidate.ts'
 import { listCandidates } from './corpus/candidates.ts'
 
@@ -11,7 +12,7 @@ const MOST_FINDINGS = 600
 const LONGEST_TEXT = 3000
 
 async function check(text: string): Promise<void> {
-  const read = await readDocument(text)
+  const read = await readDocument(text, IN_PLACE)
   if (!read.ok) {
     if (read.detail.length > LONGEST_TEXT) throw new Error('the text is too long')
     return

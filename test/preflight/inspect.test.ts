@@ -1,12 +1,13 @@
 import t from 'tap'
 import { inspectWith } from '../../src/preflight/inspect.ts'
 import type { InspectOptions, InspectPart, PartReport, Recipient } from '../../src/preflight/inspection.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 const options: InspectOptions = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: 'no', node: false }
 const TEXT = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const config = { name: 'x.yaml', files: { kubelet: TEXT }, key: 'kubelet' }
 const UNKNOWN: Recipient = { kubelet: undefined, version: undefined, node: undefined, unknownKeys: 'warn' }
-const inspectBy = (...parts: readonly InspectPart[]) => inspectWith(parts, async () => UNKNOWN)
+const inspectBy = (...parts: readonly InspectPart[]) => inspectWith(parts, async () => UNKNOWN, IN_PLACE)
 const part = (name: string, report: PartReport | undefined): InspectPart => ({
   name,
   slow: name === 'kubelet-start',

@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { GuardName } from '../../src/preflight/guards.ts'
 import type { InspectOptions, PartInput, PartReport, TargetNode } from '../../src/preflight/inspection.ts'
 import type { JudgeRequest, KubeletJudgement } from '../../src/preflight/kubelet/judgement.ts'
 import { formatVersion } from '../../src/preflight/kubelet-version.ts'
@@ -6,6 +7,7 @@ import { NOTHING_KNOWN, type SurroundingNeeds, type Surroundings } from '../../s
 import { listParts, type PartSources } from '../../src/preflight/parts.ts'
 import type { ChangePolicy } from '../../src/preflight/policy/check-policy.ts'
 import { readDocument } from '../../src/preflight/read-document.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const OPEN: ChangePolicy = { base: 'open', allow: [], deny: [], requireDrain: [] }
@@ -18,11 +20,12 @@ interface World {
   readonly policy?: ChangePolicy
   readonly judgement?: KubeletJudgement
   readonly surroundings?: Partial<Surroundings>
+  readonly guardsOff?: readonly GuardName[]
 }
 
 async function run(part: string, yaml: string, subject: Partial<PartInput> = {}, world: World = {}) {
   const text = `${HEAD}${yaml}`
-  const read = await readDocument(text)
+  const read = await readDocument(text, IN_PLACE)
   if (!read.ok) throw new Error(read.detail)
   const needs: SurroundingNeeds[] = []
   const requests: JudgeRequest[] = []
@@ -32,6 +35,7 @@ async function run(part: string, yaml: string, subject: Partial<PartInput> = {},
       return { ...NOTHING_KNOWN, ...world.surroundings }
     },
     policy: () => world.policy ?? OPEN,
+    guardsOff: () => world.guardsOff ?? [],
     judge: {
       judge: async (request) => {
         requests.push(request)
@@ -74,6 +78,7 @@ t.test('only the part that starts kubelet is slow', async (t) => {
   const parts = listParts({
     surroundings: async () => NOTHING_KNOWN,
     policy: () => OPEN,
+    guardsOff: () => [],
     judge: { judge: async () => ({ kind: 'unjudged', detail: '' }), forget: () => {} },
     signal: new AbortController().signal,
   })
@@ -115,6 +120,61 @@ t.test('fields: gates of flags are not reported', async (t) => {
   t.match(report, { outcome: 'accepted', findings: [] })
   const own = await run('fields', 'featureGates: {Nonsense: true}\n', { node: nodeWith({ flags }) })
   t.same(rulesOf(own.report), ['refuse fields/gate-unknown'])
+})
+
+t.test('fields: the guards of the connection to the API server', async (t) => {
+  const guards = async (yaml: string, subject: Partial<PartInput> = {}, world: World = {}) =>
+    rulesOf((await run('fields', yaml, subject, world)).report)
+  const type = 'contentType: application/foo\n'
+  const lease = 'nodeLeaseDurationSeconds: 121\n'
+  t.same(await guards(type), ['refuse guard/content-type'], 'without a node')
+  t.same(await guards(lease), ['refuse guard/node-lease'])
+  t.same(await guards(type, { node: nodeWith() }), ['refuse guard/content-type'])
+  t.same(await guards(type, { node: nodeWith({ running: { contentType: 'application/foo' } }) }), ['warn guard/content-type'], 'it runs')
+  t.same(
+    await guards(lease, { node: nodeWith({ running: { nodeLeaseDurationSeconds: 200 } }) }),
+    ['warn guard/node-lease'],
+    'it was longer',
+  )
+  t.same(await guards(lease, { node: nodeWith({ running: { nodeLeaseDurationSeconds: 60 } }) }), ['refuse guard/node-lease'])
+  t.same(await guards('nodeLeaseDurationSeconds: 120\n'), [])
+  t.same(await guards('nodeLeaseDurationSeconds: 0\n'), [], 'the default')
+  for (const known of ['application/json', 'application/vnd.kubernetes.protobuf', '""'])
+    t.same(await guards(`contentType: ${known}\n`), [], known)
+  for (const unknown of ['application/yaml', 'application/JSON', '"application/json; charset=utf-8"'])
+    t.same(await guards(`contentType: ${unknown}\n`), ['refuse guard/content-type'], unknown)
+  const cbor = 'contentType: application/cbor\n'
+  t.same(await guards(cbor, { version: { major: 1, minor: 31, patch: 0 } }), ['refuse guard/content-type'])
+  t.same(await guards(cbor, { version: { major: 1, minor: 32, patch: 0 } }), [])
+  t.same(await guards(cbor, { version: undefined }), [])
+  const flag = nodeWith({ flags: ['--kube-api-content-type=application/json'] })
+  t.same(await guards(type, { node: flag }), [], 'a flag overrides it')
+})
+
+t.test('a refusal names the guard, and a guard that is off only warns', async (t) => {
+  const yaml = 'contentType: application/foo\nnodeLeaseDurationSeconds: 1000000\n'
+  const on = await run('fields', yaml)
+  t.match(on.report, {
+    outcome: 'refused',
+    findings: [
+      { path: ['contentType'], problem: /\(guardsOff: content-type would allow it\)$/, position: { line: 3, column: 1 } },
+      { path: ['nodeLeaseDurationSeconds'], problem: /\(guardsOff: node-lease would allow it\)$/, position: { line: 4, column: 1 } },
+    ],
+  })
+  const off = await run('fields', yaml, {}, { guardsOff: ['content-type', 'node-lease', 'static-pods'] })
+  t.match(off.report, { outcome: 'accepted', findings: [{ severity: 'warn' }, { severity: 'warn' }] })
+  t.notMatch(JSON.stringify(off.report), /guardsOff/)
+  const node = nodeWith({ running: { staticPodPath: '/m' } })
+  const surroundings = { manifests: new Map([['/m', 2]]) }
+  const pods = await run('node', 'maxPods: 5\n', { node }, { surroundings })
+  t.match(pods, {
+    needs: [{ manifests: ['/m'] }],
+    report: {
+      outcome: 'refused',
+      findings: [{ path: ['staticPodPath'], problem: /guardsOff: static-pods/, position: { line: 2, column: 1 } }],
+    },
+  })
+  t.match((await run('node', 'maxPods: 5\n', { node }, { surroundings, guardsOff: ['static-pods'] })).report, { outcome: 'accepted' })
 })
 
 t.test('node: looks only for the facts that the config needs, and only on a node', async (t) => {

@@ -4,10 +4,11 @@ import { FIELDS } from '../../src/kubelet/fields.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'
 import { decodeAndCheck } from '../../src/preflight/quick-check.ts'
 import { validateConfig } from '../../src/preflight/validate-config.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const source = { namespace: 'kube-system', name: 'c', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '1' }
-const check = (text: string) => decodeAndCheck({ source, data: { kubelet: text } })
+const check = (text: string) => decodeAndCheck({ source, data: { kubelet: text } }, IN_PLACE)
 
 t.test('accepted, and refused for either reason', async (t) => {
   t.strictSame(await check(HEAD), { kind: 'accepted', remarks: [], drain: [] })
@@ -19,7 +20,7 @@ t.test('accepted, and refused for either reason', async (t) => {
   })
   t.match(await check(`${HEAD}noSuchField: 1\n`), { kind: 'accepted', remarks: ['unknown field "noSuchField": kubelet ignores it'] })
   const other = { ...source, kubeletConfigKey: 'toString' }
-  t.match(await decodeAndCheck({ source: other, data: { kubelet: HEAD } }), {
+  t.match(await decodeAndCheck({ source: other, data: { kubelet: HEAD } }, IN_PLACE), {
     reason: 'load',
     detail: 'the ConfigMap has no key toString (its keys: kubelet)',
   })
@@ -150,7 +151,7 @@ t.test('configs that fail validation', async (t) => {
 
 t.test('an accepted config may have remarks; a ConfigMap without keys is refused', async (t) => {
   t.strictSame(await check(`${HEAD}x: 1`), { kind: 'accepted', remarks: ['unknown field "x": kubelet ignores it'], drain: [] })
-  t.match(await decodeAndCheck({ source, data: {} }), { kind: 'refused', reason: 'load', detail: '(its keys: none)' })
+  t.match(await decodeAndCheck({ source, data: {} }, IN_PLACE), { kind: 'refused', reason: 'load', detail: '(its keys: none)' })
 })
 
 t.test('the table has all fields of upstream', async (t) => t.equal(Object.keys(FIELDS).length, 126))

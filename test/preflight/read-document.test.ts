@@ -5,11 +5,12 @@ import { decodeConfig } from '../../src/kubelet/decode.ts'
 import type { FieldPath } from '../../src/kubelet/field-path.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'
 import { readDocument } from '../../src/preflight/read-document.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { HEAD, JSON_HEAD } from './corpus/candidate.ts'
 import { listCandidates } from './corpus/candidates.ts'
 
 async function read(text: string) {
-  const result = await readDocument(text)
+  const result = await readDocument(text, IN_PLACE)
   if (!result.ok) throw new Error(result.detail)
   return result.document
 }
@@ -89,7 +90,7 @@ t.test('errors have a text and a position', async (t) => {
     [`${HEAD}? [a]\n: b\n`, /a key must be a string/, 3, 3],
   ]
   for (const [text, detail, line, column = 1] of cases) {
-    const result = await readDocument(text)
+    const result = await readDocument(text, IN_PLACE)
     t.match(result, { ok: false, detail }, JSON.stringify(text))
     t.strictSame(result.ok ? 'accepted' : result.position, line === undefined ? undefined : { line, column }, JSON.stringify(text))
   }
@@ -105,7 +106,7 @@ t.test('accepts what decodeConfig accepts', async (t) => {
   const different: string[] = []
   for (const { name, text } of listCandidates().filter(({ text }) => !text.includes('[[[['))) {
     const decoded = decodeConfig(text, parseDocument)
-    const document = await readDocument(text)
+    const document = await readDocument(text, IN_PLACE)
     const [ours, theirs] = [document.ok ? document.document.config : document.detail, decoded.ok ? decoded.config : decoded.detail]
     if (!isDeepStrictEqual(ours, theirs)) different.push(name.slice(0, 200))
   }

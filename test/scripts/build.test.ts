@@ -9,19 +9,28 @@ import { startApiServer } from '../../demo/api-server/server.ts'
 
 const run = promisify(execFile)
 const kube = resolve('src/kube')
+const kubelet = resolve('src/kubelet')
 
-/** Sends one request to the API server with the given kubeconfig, and prints the response. */
+/**
+ * Sends one request to the API server with the given kubeconfig, parses YAML in a process of its own,
+ * and prints the results.
+ */
 const ENTRY = `
+import { fileURLToPath } from 'node:url'
 import { HttpsKubeApi } from '${kube}/kube-api.ts'
 import { KubeconfigFile } from '${kube}/kubeconfig.ts'
 import { readKubeconfig } from '${kube}/credentials.ts'
+import { BoundedYaml } from '${kubelet}/bounded-yaml.ts'
 const write = (text) => console.error(text)
 const log = { debug: write, info: write, warn: write, error: write }
 const kubeconfig = new KubeconfigFile(process.argv[2], (path) => readKubeconfig(path, () => performance.now()), log)
 const api = new HttpsKubeApi(kubeconfig, { userAgent: 'bundle', wallMs: Date.now })
 const answer = await api.request({ method: 'GET', path: '/api/v1/nodes/n1' })
 const late = await import('./late.ts')
-console.log(JSON.stringify({ kind: answer.kind, detail: answer.detail, late: late.LATE, version: KUBELET_CFG_AGENT_VERSION }))
+const yaml = new BoundedYaml({ child: fileURLToPath(new URL(KUBELET_CFG_AGENT_YAML_CHILD, import.meta.url)) })
+const { value } = await yaml.first('a: &x 1\\nb: *x')
+const { kind, detail } = answer
+console.log(JSON.stringify({ kind, detail, late: late.LATE, value, version: KUBELET_CFG_AGENT_VERSION }))
 `
 
 t.test('the bundle', async (t) => {
@@ -50,7 +59,7 @@ t.test('the bundle', async (t) => {
     )
   })
 
-  t.test('authenticates with certificates, tokens, token files and exec plugins', async (t) => {
+  t.test('authenticates with certificates, tokens, token files and exec plugins, and starts the parser of YAML', async (t) => {
     const { certificate, key } = server.issueCertificate(ADMIN)
     const token = server.issueToken(ADMIN)
     writeFileSync(join(directory, 'client.pem'), certificate + key)
@@ -66,7 +75,7 @@ t.test('the bundle', async (t) => {
       ['tokenFile: token'],
       ['exec:', '  apiVersion: client.authentication.k8s.io/v1', '  command: ./plugin'],
     ])
-      t.match(await request(user), { kind: 'ok', late: 'late', version: /^\d/ }, user[0] ?? '')
+      t.match(await request(user), { kind: 'ok', late: 'late', value: { a: 1, b: 1 }, version: /^\d/ }, user[0] ?? '')
   })
 
   t.test('a stub reports what the build leaves out', async (t) => {

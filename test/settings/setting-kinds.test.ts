@@ -6,6 +6,7 @@ import {
   choiceKind,
   countKind,
   durationKind,
+  guardsKind,
   type Kind,
   listenAddressKind,
   nodeNameKind,
@@ -60,6 +61,12 @@ t.test('publications', async (t) => {
   t.same(read(publicationsKind, 'annotation, condition'), ['condition', 'annotation'], 'in any order')
   t.same(read(publicationsKind, ''), [])
   t.equal(read(publicationsKind, 'config,events'), 'refused: "events" is not one of config, condition, annotation')
+})
+
+t.test('guards', async (t) => {
+  t.same(read(guardsKind, 'static-pods, healthz'), ['static-pods', 'healthz'])
+  t.same(read(guardsKind, ''), [])
+  t.match(read(guardsKind, 'static-pod'), 'refused: "static-pod" is not one of content-type, ')
 })
 
 t.test('unit names', async (t) => {

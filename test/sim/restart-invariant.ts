@@ -1,7 +1,7 @@
 /**
  * Invariant 5: the agent restarts kubelet only if kubelet would start with other content than it
- * runs. It never restarts a paused node, nor a kubelet that an operator stopped, and it never
- * restarts endlessly.
+ * runs, or if what runs has failed. It never restarts a paused node, nor a kubelet that an operator
+ * stopped, and it never restarts endlessly.
  */
 import assert from 'node:assert/strict'
 import type { Step } from '../../src/decision/step.ts'
@@ -33,20 +33,26 @@ export class RestartInvariant {
   /** The agent has decided on a step. A restart is checked when it is carried out. */
   decided(step: Step): void {
     this.#lastStep = step
+    // An operator who requests a retry has the whole limit for it.
+    if (step.kind === 'forgive' && step.requested) this.#restarts = this.#restarts.map((restart) => ({ ...restart, exempt: true }))
   }
 
   checkRestart(): void {
     const { unit } = this.#world
     const step = this.#lastStep
-    assert(step?.kind === 'restart', 'invariant 5: a restart without a decision')
+    assert(
+      step?.kind === 'restart' || (step?.kind === 'try-again' && step.record !== undefined),
+      'invariant 5: a restart without a decision',
+    )
     assert(!this.#isPaused(), 'invariant 5: a restart of a paused node')
-    assert(unit.activity !== 'stopped' || step.record.failed, 'invariant 5: a restart of a kubelet that an operator stopped')
+    const { fallback = false, exempt = false, failed = false } = step.record ?? {}
+    assert(unit.activity !== 'stopped' || failed, 'invariant 5: a restart of a kubelet that an operator stopped')
     const next = nameLocal(this.#world.nextText())
     const runs = nameLocal(unit.process?.text)
-    assert(next !== runs, `invariant 5: a restart with the content that kubelet runs: ${runs}`)
-    const waitsForDrain = next !== undefined && behaviourOf(next) === 'needs-drain' && !step.record.fallback
+    assert(next !== runs || !unit.isHealthy(), `invariant 5: a restart with the content that kubelet runs: ${runs}`)
+    const waitsForDrain = next !== undefined && behaviourOf(next) === 'needs-drain' && !fallback
     assert(!waitsForDrain || this.#world.drained || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
-    this.#checkFrequency(step.record.fallback, step.record.failed)
+    this.#checkFrequency(fallback || exempt, failed)
   }
 
   #checkFrequency(exempt: boolean, failed: boolean): void {

@@ -26,7 +26,8 @@ import { Crash, type CrashPoint, DIRECTORY, SimWorld } from './sim-world.ts'
 Error.stackTraceLimit = 0
 
 const LAYOUT = layoutOf(DIRECTORY)
-const CALM_US = 2 * 3600e6
+/** A config that had proved itself is tried again up to seven hours after it failed. */
+const CALM_US = 9 * 3600e6
 /** Longer than the real read takes: most of what an agent does first comes before it. */
 const OVERLAY_READ_US = 3e6
 /** An agent that is steady, as it counts that, and has nothing to wait for. */
@@ -36,6 +37,8 @@ const RESTFUL_US = 1.5 * POLICY.toleranceUs
  * take less time to simulate.
  */
 const SLOWNESS_US = [0, 3e6, 5e6, 5e6] as const
+/** Of an agent that waits for something that takes an hour. */
+const NAP_US = 300e6
 const MOST_PASSES_IN_A_ROW = 60
 const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
@@ -78,6 +81,7 @@ class Run {
   #restful = false
   #lastWait: Wait | undefined
   #sameSinceUs = 0
+  #napUntilUs = Number.POSITIVE_INFINITY
 
   constructor(world: SimWorld, invariants: Invariants, log: Log, seed: number) {
     this.#slownessUs = SLOWNESS_US[seed % SLOWNESS_US.length] ?? 0
@@ -154,9 +158,10 @@ class Run {
     }
   }
 
-  /** Then kubelet loses its health, and the agent would have seen that. */
+  /** Then kubelet loses its health, or a long wait of the agent's may have ended. */
   #restUntilUs(): number {
-    return this.#world.unit.process?.unhealthyFromUs ?? Number.POSITIVE_INFINITY
+    const unhealthyFromUs = this.#world.unit.process?.unhealthyFromUs ?? Number.POSITIVE_INFINITY
+    return Math.max(this.#wakeAtUs, Math.min(unhealthyFromUs, this.#napUntilUs))
   }
 
   /** The agent gives the same answer again and again, and no deadline can change it. */
@@ -167,7 +172,12 @@ class Run {
     const { unit } = this.#world
     const since = Math.max(this.#sameSinceUs, unit.process?.healthyFromUs ?? 0)
     const calm = unit.isHealthy() || unit.activity === 'stopped'
-    return calm && this.#world.nowUs - since > RESTFUL_US && step.phase !== 'in-trial' && step.phase !== 'restart-limit'
+    const isRestful = calm && step.phase !== 'in-trial' && this.#world.nowUs - since > RESTFUL_US
+    const isAwaited = step.phase === 'restart-limit' || step.detail.includes('is tried again')
+    this.#napUntilUs = isAwaited ? this.#world.nowUs + NAP_US : Number.POSITIVE_INFINITY
+    // It looks for a while again after a nap.
+    if (isRestful && isAwaited) this.#sameSinceUs = this.#napUntilUs
+    return isRestful
   }
 
   /**

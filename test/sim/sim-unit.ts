@@ -53,6 +53,8 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
   #version = 1
   #faultUntilUs = 0
   lastStartedAtUs = 0
+  /** Of kubelet, so far. */
+  exits = 0
 
   constructor(world: SimUnitWorld) {
     this.#world = world
@@ -167,6 +169,7 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
   /** The process ends, for any reason. */
   exit(): void {
     if (this.#process === undefined) return
+    this.exits += 1
     this.#endProcess()
     // On a broken node systemd would give up, too, and then wait for an operator. The schedules
     // have none for that.

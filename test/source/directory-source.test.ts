@@ -1,8 +1,11 @@
+import { chmodSync, chownSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import type { Desired } from '../../src/decision/desired.ts'
+import { NodeOwnedFiles } from '../../src/directory/owned-files.ts'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
-import type { FileFacts } from '../../src/ports/files.ts'
-import { DirectorySource } from '../../src/source/directory-source.ts'
+import type { OwnedFiles } from '../../src/ports/files.ts'
+import { DirectorySource, type DirectorySourceDeps } from '../../src/source/directory-source.ts'
 
 const node = (spec: string) => `apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nspec:\n${spec}`
 const ASSIGNED = node('  configSource:\n    configMap: {namespace: kube-system, name: cfg, kubeletConfigKey: kubelet}\n')
@@ -11,7 +14,7 @@ const configMap = (text: string) =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: kube-system, name: cfg}\ndata: {kubelet: ${text}}\n`
 
 /** A directory in memory, and a clock that the test moves. */
-function setUp(settleMs = 300) {
+function setUp(settleMs = 300, parse: DirectorySourceDeps['parse'] = parseDocuments) {
   const files = new Map<string, { text: string; version: number }>()
   const lines: string[] = []
   const record = (message: string): void => void lines.push(message)
@@ -19,6 +22,7 @@ function setUp(settleMs = 300) {
   let nowMs = 0
   let version = 0
   let exists = true
+  let broken = false
   let look = (): void => {}
   let wakes = 0
   const source = new DirectorySource({
@@ -27,15 +31,16 @@ function setUp(settleMs = 300) {
     files: {
       list: () => (exists ? [...files.keys()].sort() : undefined),
       read: (path) => {
+        if (broken) throw new Error('EIO')
         const file = files.get(path.slice(3))
         return file === undefined ? undefined : Buffer.from(file.text)
       },
       stat: (path) => {
         const file = files.get(path.slice(3))
-        return file === undefined ? undefined : ({ kind: 'file', identity: `${file.version}` } as FileFacts)
+        return file === undefined ? undefined : { kind: 'file', identity: `${file.version}` }
       },
     },
-    parse: parseDocuments,
+    parse,
     watch: (_, onChange) => {
       look = onChange
       return { close: async () => {} }
@@ -74,6 +79,9 @@ function setUp(settleMs = 300) {
     setExists(value: boolean) {
       exists = value
       look()
+    },
+    failReads(value: boolean) {
+      broken = value
     },
     look: () => look(),
     wakes: () => wakes,
@@ -209,4 +217,93 @@ t.test('changes are logged as for a cluster, and being unknown for a while is no
     'Node.Spec.ConfigSource was updated',
     /^failed to sync: invalid NodeConfigSource.* the previous assignment stays in effect$/,
   ])
+})
+
+/** A real directory, and a clock that the test moves. */
+function setUpIn(path: string, files: OwnedFiles = new NodeOwnedFiles()) {
+  const lines: string[] = []
+  const record = (message: string): void => void lines.push(message)
+  let look = (): void => {}
+  const source = new DirectorySource({
+    ...{ path, nodeName: 'n1', files, parse: parseDocuments, settleMs: 0, counters: { synced: () => {} } },
+    watch: (_, onChange) => {
+      look = onChange
+      return { close: async () => {} }
+    },
+    pace: { nowMs: () => 0, sleep: async () => {} },
+    log: { debug: record, info: record, warn: record, error: record },
+  })
+  source.start(() => {})
+  return { source, lines, look: () => look() }
+}
+
+t.test('a manifest that others may write does not count: the assignment stays', async (t) => {
+  const path = t.testdir({ 'node.yaml': LOCAL })
+  chmodSync(path, 0o755)
+  const node = join(path, 'node.yaml')
+  chmodSync(node, 0o644)
+  const { source, lines, look } = setUpIn(path)
+  t.match(source.desired(), { kind: 'local' })
+  writeFileSync(node, ASSIGNED)
+  chmodSync(node, 0o664)
+  look()
+  t.match(source.desired(), { kind: 'local' })
+  t.match(lines.at(-1), /node\.yaml is writable by group or others.*: chmod go-w/)
+  chmodSync(node, 0o644)
+  look()
+  t.match(source.desired(), { kind: 'config-map' })
+  chmodSync(path, 0o777)
+  look()
+  t.match(source.desired(), { kind: 'unknown', detail: /is writable by group or others.*: chmod go-w/ })
+  chmodSync(path, 0o755)
+  look()
+  t.match(source.desired(), { kind: 'config-map' })
+})
+
+t.test('nor does one of another user', { skip: process.geteuid?.() !== 0 && 'only root can give files away' }, async (t) => {
+  const path = t.testdir({ 'node.yaml': LOCAL })
+  chmodSync(path, 0o755)
+  const node = join(path, 'node.yaml')
+  chmodSync(node, 0o644)
+  chownSync(node, 12345, 0)
+  const { source, look } = setUpIn(path)
+  t.match(source.desired(), { kind: 'unknown', detail: /belongs to uid 12345.*: chown root/ })
+  chownSync(node, 0, 0)
+  look()
+  t.match(source.desired(), { kind: 'local' })
+})
+
+t.test('a file that could not be read for a moment is no longer a problem, and a new failure is logged again', async (t) => {
+  const { source, write, pass, failReads, lines } = setUp()
+  write('node.yaml', LOCAL)
+  await pass(320)
+  for (const failures of [1, 2]) {
+    failReads(true)
+    write('node.yaml', LOCAL)
+    t.match(source.desired(), { kind: 'local' }, 'its last good content')
+    t.equal(lines.filter((line) => line.includes('node.yaml: EIO')).length, failures)
+    failReads(false)
+    write('node.yaml', LOCAL)
+    await pass(320)
+  }
+})
+
+t.test('a file that takes long to parse is awaited, and the previous assignment stays in effect', async (t) => {
+  const waiting = new Map<string, () => void>()
+  const done = new Set<string>()
+  const { source, write, pass } = setUp(300, (text, onParsed) => {
+    if (!text.includes('slow') || done.has(text)) return parseDocuments(text)
+    waiting.set(text, onParsed)
+    return undefined
+  })
+  write('node.yaml', LOCAL)
+  await pass(320)
+  const slow = `${ASSIGNED}# slow\n`
+  write('node.yaml', slow)
+  await pass(320)
+  await pass(10_000)
+  t.match(source.desired(), { kind: 'local' })
+  done.add(slow)
+  waiting.get(slow)?.()
+  t.match(source.desired(), { kind: 'config-map' })
 })

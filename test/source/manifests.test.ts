@@ -16,7 +16,7 @@ const PLAIN_NODE = 'apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n'
 const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: kube-system, name: cfg}\ndata: {kubelet: "a: 1"}\n'
 
 function file(name: string, text: string): ManifestFile {
-  const reading = readManifest(text, parseDocuments)
+  const reading = readManifest(parseDocuments(text))
   return reading.kind === 'good'
     ? { name, objects: reading.objects, problem: undefined }
     : { name, objects: undefined, problem: reading.detail }
@@ -56,7 +56,7 @@ t.test('ambiguous and invalid manifests never mean local', (t) => {
   t.match(resolve(NODE, 'a: [1'), { object: { kind: 'unavailable', reason: 'malformed' } })
   t.match(resolve(NODE), { object: { kind: 'unavailable', reason: 'not-found' } })
   for (const text of ['just text', 'metadata: {}', 'apiVersion: v1\nkind: Node\n', CONFIG_MAP.replace('"a: 1"', '7')])
-    t.equal(readManifest(text, parseDocuments).kind, 'bad', text)
+    t.equal(readManifest(parseDocuments(text)).kind, 'bad', text)
   t.end()
 })
 
@@ -126,7 +126,7 @@ t.test('channels in manifests', (t) => {
   t.match(desiredFrom(node(label), CONFIG_MAP.replace('name: cfg', `name: cfg, ${paused}`)), {
     channelState: { paused: { on: 'ConfigMap' } },
   })
-  t.match(readManifest(node('annotations: {kubelet-cfg-agent.io/paused: true}'), parseDocuments), {
+  t.match(readManifest(parseDocuments(node('annotations: {kubelet-cfg-agent.io/paused: true}'))), {
     kind: 'bad',
     detail: /of Node n1 are not maps of strings/,
   })

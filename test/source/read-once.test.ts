@@ -1,8 +1,8 @@
 import t from 'tap'
-import { parseDocuments } from '../../src/kubelet/yaml.ts'
 import type { KubeAnswer } from '../../src/ports/kube-api.ts'
 import { type ChannelSettings, CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
 import { readAssignmentOnce, readConfigMapOnce, readManifestsOnce } from '../../src/source/read-once.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 const REF = { namespace: 'kube-system', name: 'c', kubeletConfigKey: 'kubelet' }
 const NODE = { kind: 'Node', metadata: { name: 'n1', uid: 'u' }, spec: { configSource: { configMap: REF } } }
@@ -97,7 +97,7 @@ t.test('a directory of manifests', async (t) => {
         stat: (path) => ({ ...facts, kind: entries[path.slice(3)] === undefined ? 'directory' : 'file' }),
         read: (path) => Buffer.from(entries[path.slice(3)] ?? ''),
       },
-      parseDocuments,
+      IN_PLACE.all,
     )
   const manifests = {
     'node.yaml': JSON.stringify(NODE),
@@ -108,16 +108,16 @@ t.test('a directory of manifests', async (t) => {
   }
   const node = { ...NODE, apiVersion: 'v1' }
   const all = { ...manifests, 'node.yaml': JSON.stringify(node), 'map.json': JSON.stringify({ ...CONFIG_MAP, apiVersion: 'v1' }) }
-  t.match(readOnce(all), { kind: 'config-map', ref: REF, object: { kind: 'found', data: { kubelet: 'x' } } })
-  t.match(readOnce({ ...all, 'node.yaml': '[' }), { kind: 'unknown', detail: /node\.yaml cannot be read/ })
-  t.match(readOnce({}), { kind: 'unknown' })
+  t.match(await readOnce(all), { kind: 'config-map', ref: REF, object: { kind: 'found', data: { kubelet: 'x' } } })
+  t.match(await readOnce({ ...all, 'node.yaml': '[' }), { kind: 'unknown', detail: /node\.yaml cannot be read/ })
+  t.match(await readOnce({}), { kind: 'unknown' })
   const none = { list: () => undefined, stat: () => undefined, read: () => undefined }
-  t.match(readManifestsOnce('/m', 'n1', CONFIG_SOURCE_ONLY, none, parseDocuments), { kind: 'unknown', detail: /does not exist/ })
+  t.match(await readManifestsOnce('/m', 'n1', CONFIG_SOURCE_ONLY, none, IN_PLACE.all), { kind: 'unknown', detail: /does not exist/ })
   const failing = {
     ...none,
     list: () => {
       throw new Error('EIO: no')
     },
   }
-  t.match(readManifestsOnce('/m', 'n1', CONFIG_SOURCE_ONLY, failing, parseDocuments), { kind: 'unknown', detail: /EIO/ })
+  t.match(await readManifestsOnce('/m', 'n1', CONFIG_SOURCE_ONLY, failing, IN_PLACE.all), { kind: 'unknown', detail: /EIO/ })
 })

@@ -66,7 +66,7 @@ async function diff(context: CommandContext, options: OptionValues, { candidate 
   const before = against === undefined ? findActive(snapshot, context) : await loadText(against, context, wantsOverlay(options))
   const after =
     candidate === undefined ? findDesired(desired, snapshot, context) : await loadText(candidate, context, wantsOverlay(options))
-  const compared = await compareTexts(before, after, (from, to) => context.compare(from, to, readVersionOption(options)))
+  const compared = await compareTexts(before, after, (from, to) => context.compare(from, to, readVersionOption(options)), context.yaml)
   if (!compared.ok) {
     terminal.err(`kubelet-cfg-agent diff: ${plainText(compared.detail)}\n`)
     return EXIT.usage

@@ -8,7 +8,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { API_VERSION, decodeConfig, KIND } from '../../kubelet/decode.ts'
-import { loadParser } from '../../kubelet/load-parser.ts'
+import { decodeText } from '../../kubelet/decode-text.ts'
 import { switchKind } from '../../settings/setting-kinds.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { readActiveConfig } from '../active-config.ts'
@@ -125,7 +125,7 @@ async function formatConfig(config: JsonObject): Promise<string> {
 async function copyActive(context: CommandContext): Promise<Generated> {
   const active = readActiveConfig(await context.observe(), context)
   if (!active.ok) return { ok: false, detail: `cannot read the config that runs here: ${active.detail}` }
-  const decoded = decodeConfig(active.text, await loadParser(active.text))
+  const decoded = await decodeText(active.text, context.yaml)
   if (!decoded.ok) return { ok: false, detail: `${active.name}: ${decoded.detail}` }
   const text = active.text.endsWith('\n') ? active.text : `${active.text}\n`
   return { ok: true, text, config: decoded.config }

@@ -59,7 +59,7 @@ const CONFIG_ERRORS = [
   /running with swap on is not supported|swap feature is enabled and LimitedSwap|unknown policy: "|topology manager polic/i,
   /\[(?:cpu|memory)manager\]|unable to reserve the required amount of CPUs|reserved memory|static policy/i,
   // NewMainKubelet.
-  /invalid sync frequency|is not a supported hairpin mode|failed to initialize (?:image|container log) manager|not a valid sysctl pattern/i,
+  /invalid sync frequency|is not a supported hairpin mode|failed to initialize (?:image|container log) manager|not a valid sysctl pattern|not known to be namespaced/i,
 ]
 
 /** @param output everything that the probe printed */

@@ -3,8 +3,8 @@
  * fatal line (`F1121 ... server.go:269] message`, followed by goroutine traces); in 1.21 and 1.22 a
  * structured error (`"Failed to run kubelet" err="..."`); from 1.23 on `"command failed" err="..."`
  * (component-base/cli/run.go), or `Error: ...` before logging is set up. If the config selects the
- * JSON log format, it is the same as a JSON object. From 1.29 on kubelet panics over a feature gate
- * that it does not know (`SetDefaults_KubeletConfiguration`), as the Go runtime prints it. If
+ * JSON log format, it is the same as a JSON object. From 1.32 on kubelet panics over a feature gate
+ * that it does not know (`SetDefaults_KubeletConfiguration`), which the Go runtime prints. If
  * nothing has a known form, the last thing that it printed counts, unless that only informs.
  */
 

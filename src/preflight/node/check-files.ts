@@ -14,6 +14,8 @@ interface Named {
   readonly wants: 'file' | 'directory' | 'either'
   readonly fatal: boolean
   readonly effect: string
+  /** Refuses a change that brings the fault. What runs with it goes on. */
+  readonly guard?: 'guard/resolv-conf'
 }
 
 export function checkFiles(view: NodeView, { paths }: Surroundings): NodeProblem[] {
@@ -40,24 +42,27 @@ function namedFiles(view: NodeView): readonly Named[] {
     { at: 'tlsCertFile', ...certificate },
     { at: 'tlsPrivateKeyFile', ...certificate },
     { at: 'staticPodPath', wants: 'either', fatal: false, effect: 'kubelet finds no static pods and stops those that run' },
-    { at: 'resolvConf', wants: 'file', fatal: false, effect: 'pods that need it cannot be started' },
+    { at: 'resolvConf', wants: 'file', fatal: false, effect: 'no new pod that needs it could start', guard: 'guard/resolv-conf' },
     { at: 'volumePluginDir', wants: 'directory', fatal: false, effect: 'volume plugins are not found' },
     { at: 'podLogsDir', wants: 'directory', fatal: false, effect: 'logs of pods cannot be written' },
   ]
 }
 
-function checkFile(view: NodeView, { at, wants, fatal, effect }: Named, paths: Surroundings['paths']): NodeProblem[] {
+function checkFile(view: NodeView, { at, wants, fatal, effect, guard }: Named, paths: Surroundings['paths']): NodeProblem[] {
   const path = view.resolve(at)
   if (path === undefined) return []
   const state: PathState | undefined = isInConfigMap(view, path) ? 'file' : paths.get(path)
   const wrong = describeFault(state, wants)
   if (wrong === undefined) return []
-  // Kubelet creates directories itself, and a missing default was not configured by anyone.
-  if (wrong === 'does not exist' && (wants === 'directory' || view.isDefault(at))) return []
+  const isGuarded = guard !== undefined && view.running(at) !== view.value(at)
+  // Kubelet creates directories itself, and a missing default was not configured by anyone, unless
+  // the candidate returns to it.
+  const isUnasked = view.isDefault(at) && !(isGuarded && view.knowsRunning)
+  if (wrong === 'does not exist' && (wants === 'directory' || isUnasked)) return []
   return [
     {
-      rule: 'node/missing-file',
-      severity: fatal ? 'refuse' : 'warn',
+      rule: guard ?? 'node/missing-file',
+      severity: fatal || isGuarded ? 'refuse' : 'warn',
       at,
       problem: `${view.called(at)}: ${path} ${wrong}; ${effect}`,
       advice:

@@ -77,13 +77,15 @@ export function requiredCgroups(view: NodeView): { readonly at: RowName; readonl
   ]
   return rows.flatMap(([at, required]) => {
     const name = required ? view.text(at) : undefined
-    const parts = name?.split('/').filter((part) => part !== '') ?? []
-    return parts.length === 0 || parts.some((part) => part === '..' || part === '.') ? [] : [{ at, spellings: spellCgroup(parts) }]
+    const spellings = name === undefined ? [] : spellCgroup(name)
+    return spellings.length === 0 ? [] : [{ at, spellings }]
   })
 }
 
 /** `a/b`: as written, and as systemd nests slices, `a.slice/a-b.slice`. */
-function spellCgroup(parts: readonly string[]): string[] {
+export function spellCgroup(name: string): string[] {
+  const parts = name.split('/').filter((part) => part !== '')
+  if (parts.length === 0 || parts.some((part) => part === '..' || part === '.')) return []
   const plain = parts.map((part) => part.replace(/\.slice$/, ''))
   const slices = (words: readonly string[]) => words.map((_, at) => `${words.slice(0, at + 1).join('-')}.slice`).join('/')
   return [...new Set([parts.join('/'), slices(plain), slices((plain.at(-1) ?? '').split('-'))])]

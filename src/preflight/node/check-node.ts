@@ -1,25 +1,30 @@
 /**
  * Checks a candidate against its node. Pure: `findNeeds` lists the facts that this candidate needs,
  * the caller finds them, and `checkNode` applies the rules. It refuses only what certainly stops
- * this kubelet or makes the node useless. From unknown facts it concludes nothing. Tested with
+ * this kubelet or makes the node useless, and what a guard forbids (guards.ts). From unknown facts it concludes nothing. Tested with
  * kubelet 1.20.2: reservations, CPU sets, the static policy, state files, certificates and kernel
  * settings; the other rules come from reading kubelet's source.
  */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { ConfigDocument } from '../document.ts'
 import type { Finding } from '../finding.ts'
-import { checkEndpoints, runtimeSocket } from './check-endpoints.ts'
+import { checkClient } from './check-client.ts'
+import { checkPorts } from './check-endpoints.ts'
+import { checkEnforced, enforcedCgroups } from './check-enforced.ts'
 import { checkFiles, filesToFind } from './check-files.ts'
+import { checkHealthz, healthzAddress } from './check-healthz.ts'
 import { checkMachine, KERNEL_SETTINGS, requiredCgroups } from './check-machine.ts'
 import { checkReservations } from './check-reservations.ts'
+import { checkRuntime, runtimeSocket } from './check-runtime.ts'
 import { checkStates } from './check-states.ts'
+import { checkStaticPods, leftManifests } from './check-static-pods.ts'
 import { stateFile, usesCpuManager, usesMemoryManager } from './managers.ts'
 import { type NodeOptions, NodeView, toFinding } from './node-view.ts'
 import type { SurroundingNeeds, Surroundings } from './surroundings.ts'
 
 export function findNeeds(config: KubeletConfig, options: NodeOptions): SurroundingNeeds {
   const view = new NodeView(config, options)
-  const socket = runtimeSocket(view)
+  const left = leftManifests(view)
   const states = [
     usesCpuManager(view) ? stateFile(view, 'cpu_manager_state') : undefined,
     usesMemoryManager(view) !== 'no' ? stateFile(view, 'memory_manager_state') : undefined,
@@ -29,8 +34,11 @@ export function findNeeds(config: KubeletConfig, options: NodeOptions): Surround
     topology: needsTopology(view),
     cgroups: [...new Set(requiredCgroups(view).flatMap(({ spellings }) => spellings))],
     paths: filesToFind(view),
-    sockets: socket === undefined ? [] : [socket],
+    runtimeSocket: runtimeSocket(view),
     texts: states.filter((file) => file !== undefined),
+    manifests: left === undefined ? [] : [left],
+    cgroupUse: enforcedCgroups(view),
+    localAddresses: healthzAddress(view) !== undefined,
     listeners: (['port', 'readOnlyPort', 'healthzPort'] as const).some((field) => (view.number(field) ?? 0) > 0),
     kubeletPid: options.kubeletPid,
     sysctls: view.is('protectKernelDefaults') ? [...KERNEL_SETTINGS.keys()] : [],
@@ -43,6 +51,11 @@ function needsTopology(view: NodeView): boolean {
   return reserved || isStatic || view.text('reservedSystemCPUs') !== undefined
 }
 
+const CHECKS = [
+  ...[checkReservations, checkMachine, checkFiles, checkPorts, checkRuntime, checkStates],
+  ...[checkStaticPods, checkHealthz, checkEnforced],
+]
+
 export function checkNode(
   config: KubeletConfig,
   document: Pick<ConfigDocument, 'locate'>,
@@ -50,8 +63,11 @@ export function checkNode(
   options: NodeOptions,
 ): Finding[] {
   const view = new NodeView(config, options)
-  const complaints = [checkReservations, checkMachine, checkFiles, checkEndpoints, checkStates].flatMap((check) =>
-    check(view, surroundings),
-  )
+  const complaints = CHECKS.flatMap((check) => check(view, surroundings))
   return complaints.map((complaint) => toFinding(complaint, document))
+}
+
+/** The guards that need no facts about the node: they hold for a config on any machine. */
+export function guardClient(document: Pick<ConfigDocument, 'config' | 'locate'>, options: NodeOptions): Finding[] {
+  return checkClient(new NodeView(document.config, options)).map((complaint) => toFinding(complaint, document))
 }

@@ -14,6 +14,7 @@ import type { KubeletFlags } from '../change/kubelet-flags.ts'
 import { overlayFlags } from '../change/overlay-flags.ts'
 import type { ConfigDocument } from '../document.ts'
 import type { Finding, Severity } from '../finding.ts'
+import type { GuardName } from '../guards.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { locateNearest } from '../locate.ts'
 
@@ -44,6 +45,11 @@ export class NodeView {
     this.#unknown = unknown
     const { running, flags, version } = options
     this.#running = running && effectiveConfig(overlayFlags(running, flags, version).config, version)
+  }
+
+  /** Whether the config of the running kubelet is known. */
+  get knowsRunning(): boolean {
+    return this.#running !== undefined
   }
 
   /** Value of the running kubelet. undefined: unknown, or not set. */
@@ -124,7 +130,7 @@ export class NodeView {
 }
 
 export interface NodeProblem {
-  readonly rule: `node/${string}`
+  readonly rule: `node/${string}` | `guard/${GuardName}`
   readonly severity: Severity
   readonly at: RowName
   /** Key within the field. */
@@ -135,5 +141,7 @@ export interface NodeProblem {
 
 export function toFinding({ rule, severity, at, key, problem, advice }: NodeProblem, document: Pick<ConfigDocument, 'locate'>): Finding {
   const path: FieldPath = [...at.split('.'), ...(key === undefined ? [] : [key])]
-  return { rule, severity, reason: 'validate', path, position: locateNearest(document, path), problem, advice }
+  // A guard may be about a field that the text lacks: the place is then that of the kind.
+  const position = locateNearest(document, path) ?? (rule.startsWith('guard/') ? document.locate(['kind']) : undefined)
+  return { rule, severity, reason: 'validate', path, position, problem, advice }
 }

@@ -1,16 +1,17 @@
 /**
  * Finds the facts about this node that a candidate needs, and no others. Never throws and never
  * takes longer than its limit: facts not found by then stay unknown, as do those that the agent's
- * own sandbox hides. Changes nothing, starts nothing, and connects only to the given sockets.
+ * own sandbox hides. Changes nothing, starts nothing and connects to nothing: `read-runtime.ts` asks
+ * the container runtime.
  */
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { posix } from 'node:path'
 import type { NodeFactsResult } from '../../kubelet/describe-facts.ts'
 import { errorCode } from '../../values/errors.ts'
 import { parseCpuSet } from '../cpu-set.ts'
+import { type LocalNetwork, parseFibTrie, parseIfInet6 } from './local-addresses.ts'
 import { type ListeningSocket, parseListeners } from './proc-net.ts'
-import { type Listener, NOTHING_KNOWN, type PathState, type SocketState, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
+import { type CgroupUse, type Listener, NOTHING_KNOWN, type PathState, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
 
 export interface SurroundingSources {
   /** Memory and swap. */
@@ -27,24 +28,26 @@ export async function readSurroundings(needs: SurroundingNeeds, limitMs: number,
     limit.signal.addEventListener('abort', () => clearTimeout(timer))
   })
   // The facts of a part that fails stay unknown.
-  const parts = listParts(needs, limitMs, sources).map((part) => part.then((facts) => void Object.assign(found, facts)).catch(() => {}))
+  const parts = listParts(needs, sources).map((part) => part.then((facts) => void Object.assign(found, facts)).catch(() => {}))
   await Promise.race([Promise.all(parts), late])
   limit.abort()
   // A copy: facts that come late must not change it.
   return { ...found }
 }
 
-function listParts(needs: SurroundingNeeds, limitMs: number, sources: SurroundingSources): Promise<Partial<Surroundings>>[] {
+function listParts(needs: SurroundingNeeds, sources: SurroundingSources): Promise<Partial<Surroundings>>[] {
   const machine = new Machine(sources.root ?? '/')
   return [
     ...(needs.memory ? [readMemory(sources)] : []),
     ...(needs.topology ? [machine.topology()] : []),
     ...(needs.cgroups === undefined ? [] : [machine.cgroups(needs.cgroups)]),
     ...(needs.listeners ? [machine.listeners(needs.kubeletPid).then((listeners) => ({ listeners }))] : []),
+    ...(needs.localAddresses ? [machine.localAddresses().then((localAddresses) => ({ localAddresses }))] : []),
+    collect(needs.manifests, (path) => machine.manifests(path)).then((manifests) => ({ manifests })),
+    collect(needs.cgroupUse, (name) => machine.cgroupUse(name)).then((cgroupUse) => ({ cgroupUse })),
     collect(needs.paths, (path) => machine.path(path)).then((paths) => ({ paths })),
     collect(needs.texts, (path) => machine.text(path)).then((texts) => ({ texts })),
     collect(needs.sysctls, (name) => machine.sysctl(name)).then((sysctls) => ({ sysctls })),
-    collect(needs.sockets, (path) => probeSocket(machine.at(path), limitMs)).then((sockets) => ({ sockets })),
   ]
 }
 
@@ -97,6 +100,38 @@ class Machine {
     }
   }
 
+  /** `listConfig`, pkg/kubelet/config/file.go: every file whose name does not begin with a dot. */
+  async manifests(path: string): Promise<number | undefined> {
+    const state = await this.path(path)
+    if (state !== 'directory') return state === 'file' ? 1 : state === 'missing' ? 0 : undefined
+    const entries = await readdir(this.at(path), { withFileTypes: true })
+    return entries.filter((entry) => (entry.isFile() || entry.isSymbolicLink()) && !entry.name.startsWith('.')).length
+  }
+
+  /** cgroups(7): in v2 a cgroup has one directory, in v1 one for each controller. */
+  async cgroupUse(name: string): Promise<CgroupUse | undefined> {
+    const isV2 = (await this.path('/sys/fs/cgroup/cgroup.controllers')) === 'file'
+    const [memory, pids] = isV2 ? ['', ''] : ['memory/', 'pids/']
+    const number = async (path: string) => Number.parseInt((await this.text(`/sys/fs/cgroup/${path}`)) ?? '', 10)
+    const [used, processes, stat] = await Promise.all([
+      number(`${memory}${name}/${isV2 ? 'memory.current' : 'memory.usage_in_bytes'}`),
+      number(`${pids}${name}/pids.current`),
+      this.text(`/sys/fs/cgroup/${memory}${name}/memory.stat`),
+    ])
+    const [, cache = 'unknown'] = (isV2 ? /^inactive_file (\d+)$/m : /^total_inactive_file (\d+)$/m).exec(stat ?? '') ?? []
+    const known = (value: number) => (Number.isSafeInteger(value) && value >= 0 ? value : undefined)
+    const use = { memoryBytes: known(used - Number(cache)), processes: known(processes) }
+    return use.memoryBytes === undefined && use.processes === undefined ? undefined : use
+  }
+
+  /** undefined: unknown, or a process may bind to any address (`ip_nonlocal_bind`, ip-sysctl.rst). */
+  async localAddresses(): Promise<readonly LocalNetwork[] | undefined> {
+    const anyAddress = ['net.ipv4.ip_nonlocal_bind', 'net.ipv6.ip_nonlocal_bind'].map((name) => this.sysctl(name).catch(() => 0))
+    if ((await Promise.all(anyAddress)).includes(1)) return undefined
+    const [trie, inet6] = await Promise.all([this.text('/proc/net/fib_trie'), this.text('/proc/net/if_inet6')])
+    return typeof trie === 'string' ? [...parseFibTrie(trie), ...parseIfInet6(inet6 ?? '')] : undefined
+  }
+
   async sysctl(name: string): Promise<number | undefined> {
     const text = (await readFile(this.at(`/proc/sys/${name.replaceAll('.', '/')}`), 'utf8')).trim()
     return /^-?\d{1,15}$/.test(text) ? Number(text) : undefined
@@ -146,21 +181,6 @@ class Machine {
     const links = await Promise.all((await readdir(folder)).map((fd) => readlink(posix.join(folder, fd)).catch(ifGone)))
     return new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []))
   }
-}
-
-/** undefined: unknown, for example because the agent may not access the path. */
-function probeSocket(path: string, limitMs: number): Promise<SocketState | undefined> {
-  return new Promise((resolve) => {
-    const socket = connect({ path })
-    const answer = (state: SocketState | undefined) => {
-      clearTimeout(timer)
-      socket.destroy()
-      resolve(state)
-    }
-    const timer = setTimeout(() => answer(undefined), limitMs)
-    socket.on('connect', () => answer('accepts'))
-    socket.on('error', (error) => answer(errorCode(error) === 'ECONNREFUSED' ? 'refuses' : isAbsence(error) ? 'missing' : undefined))
-  })
 }
 
 /** The descriptor was closed in the meantime. */

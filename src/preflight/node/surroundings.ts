@@ -4,6 +4,8 @@
  * concludes anything from an unknown fact.
  */
 import type { CpuSet } from '../cpu-set.ts'
+import type { LocalNetwork } from './local-addresses.ts'
+import type { RuntimeFacts } from './runtime-facts.ts'
 
 export interface SurroundingNeeds {
   /** Memory and swap. */
@@ -15,10 +17,16 @@ export interface SurroundingNeeds {
    */
   readonly cgroups: readonly string[] | undefined
   readonly paths: readonly string[]
-  /** Unix sockets that should accept connections. */
-  readonly sockets: readonly string[]
+  /** Of the container runtime. undefined: it is not asked. */
+  readonly runtimeSocket: string | undefined
   /** Text files to read. */
   readonly texts: readonly string[]
+  /** Files or directories with manifests of static pods. */
+  readonly manifests: readonly string[]
+  /** Cgroups whose use to read (paths below the root of the hierarchy). */
+  readonly cgroupUse: readonly string[]
+  /** The addresses that a process can bind to. */
+  readonly localAddresses: boolean
   readonly listeners: boolean
   /** The running kubelet, to tell its ports from those of others. undefined: unknown. */
   readonly kubeletPid: number | undefined
@@ -37,15 +45,26 @@ export interface Surroundings {
   /** Whether a cgroup exists in every hierarchy that kubelet needs. */
   readonly cgroups: ReadonlyMap<string, boolean>
   readonly paths: ReadonlyMap<string, PathState>
-  readonly sockets: ReadonlyMap<string, SocketState>
+  readonly runtime: RuntimeFacts | undefined
   /** null: the file does not exist. */
   readonly texts: ReadonlyMap<string, string | null>
+  /** How many manifests of static pods there are. */
+  readonly manifests: ReadonlyMap<string, number>
+  readonly cgroupUse: ReadonlyMap<string, CgroupUse>
+  readonly localAddresses: readonly LocalNetwork[] | undefined
   readonly listeners: readonly Listener[] | undefined
   readonly sysctls: ReadonlyMap<string, number>
 }
 
 export type PathState = 'file' | 'directory' | 'other' | 'missing'
-export type SocketState = 'accepts' | 'refuses' | 'missing'
+
+/** What the processes of a cgroup use now. undefined: unknown. */
+export interface CgroupUse {
+  /** Without the page cache that the kernel takes first, as kubelet counts it. */
+  readonly memoryBytes: number | undefined
+  /** With threads. */
+  readonly processes: number | undefined
+}
 
 /** A listening TCP socket. */
 export interface Listener {
@@ -64,8 +83,11 @@ export const NOTHING_KNOWN: Surroundings = {
   cgroupVersion: undefined,
   cgroups: new Map(),
   paths: new Map(),
-  sockets: new Map(),
+  runtime: undefined,
   texts: new Map(),
+  manifests: new Map(),
+  cgroupUse: new Map(),
+  localAddresses: undefined,
   listeners: undefined,
   sysctls: new Map(),
 }

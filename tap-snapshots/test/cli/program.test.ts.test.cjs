@@ -324,6 +324,10 @@ Preflight:
                                  overrides allow-changes (default: none)
   --require-drain <list>         fields and risk classes that change only while the node is drained
                                  (default: none)
+  --guards-off <list>            guards that only warn instead of refusing a config that would take
+                                 the node out of the cluster or end what runs on it: content-type,
+                                 node-lease, static-pods, healthz, reservation, resolv-conf
+                                 (default: none)
   --preflight <choice>           checks before kubelet gets a config: rules are the agent's own;
                                  load has kubelet load it in a sandbox too; start also starts
                                  kubelet there (rules, load, start; default: start)

@@ -27,6 +27,7 @@ exports[`test/settings/settings.test.ts > TAP > the table of settings > must mat
 --allow-changes  KUBELET_CFG_AGENT_ALLOW_CHANGES  allowChanges  (none)  Preflight  run  live
 --deny-changes  KUBELET_CFG_AGENT_DENY_CHANGES  denyChanges  (none)  Preflight  run  live
 --require-drain  KUBELET_CFG_AGENT_REQUIRE_DRAIN  requireDrain  (none)  Preflight  run  live
+--guards-off  KUBELET_CFG_AGENT_GUARDS_OFF  guardsOff  (none)  Preflight  run  live
 --preflight  KUBELET_CFG_AGENT_PREFLIGHT  preflight  start  Preflight  run  live
 --unknown-fields  KUBELET_CFG_AGENT_UNKNOWN_FIELDS  unknownFields  warn  Preflight  run  live
 --trial-duration  KUBELET_CFG_AGENT_TRIAL_DURATION  trialDuration  10m  Trial and rollback  run  live

@@ -144,7 +144,7 @@ t.test('refused: a file that the ConfigMap lacks', async (t) => {
   })
 })
 
-/** The output of kubelet 1.29 and later: `SetDefaults_KubeletConfiguration` panics. */
+/** The output of kubelet 1.32 and later: `SetDefaults_KubeletConfiguration` panics. */
 const panic = (message: string) =>
   `Running as unit: x.service\nFlag --hostname-override has been deprecated, see the config file\npanic: ${message}\n\n${TRACE}main.main()\n\t/src/kubelet.go:35 +0x18\n${END}`
 const MERGE = 'failed to merge global and in-flight KubeletConfiguration while setting defaults, error'

@@ -11,7 +11,6 @@ t.test('ports', async (t) => {
   t.same(verdicts({ port: 8080 }, listening(8081, 'other')), [])
   t.same(verdicts({ port: 8080, enableServer: false }, listening(8080, 'other')), [])
   t.same(verdicts({ readOnlyPort: 8080 }, listening(8080, 'other')), ['refuse node/port readOnlyPort'])
-  t.same(verdicts({ healthzPort: 8080 }, listening(8080, 'other')), ['warn node/port healthzPort'], 'kubelet runs without it')
   t.same(verdicts({}, { listeners: undefined }), [])
 })
 
@@ -31,18 +30,4 @@ t.test('a port of the running kubelet counts as its own', async (t) => {
   )
   t.same(verdicts({}, listening(10250, 'unknown'), running), ['warn node/port port'])
   t.same(verdicts({}, listening(10250, 'unknown'), optionsOf(30, [], { running: {} })), [])
-})
-
-t.test('the container runtime', async (t) => {
-  const config = { containerRuntimeEndpoint: 'unix:///run/new.sock' }
-  const sockets = (state: 'accepts' | 'refuses' | 'missing') => ({ sockets: new Map([['/run/new.sock', state]]) })
-  const moves = optionsOf(30, [], { running: {} })
-  t.same(verdicts(config, sockets('accepts'), moves), [])
-  t.same(verdicts(config, sockets('missing'), moves), ['refuse node/runtime-endpoint containerRuntimeEndpoint'])
-  t.same(verdicts(config, sockets('refuses'), optionsOf(30, [], { running: config })), [
-    'warn node/runtime-endpoint containerRuntimeEndpoint',
-  ])
-  t.same(verdicts(config, sockets('missing')), ['warn node/runtime-endpoint containerRuntimeEndpoint'], 'the running config is unknown')
-  t.same(verdicts(config, sockets('missing'), optionsOf(20)), [], '1.20 does not have the field')
-  t.same(verdicts(config, {}), [])
 })

@@ -27,10 +27,24 @@ t.test('files of the ConfigMap exist', async (t) => {
 
 t.test('files that kubelet does not need to start', async (t) => {
   t.same(verdicts({ staticPodPath: '/p' }, paths({ '/p': 'missing' })), ['warn node/missing-file staticPodPath'])
-  t.same(verdicts({ resolvConf: '/r' }, paths({ '/r': 'missing' })), ['warn node/missing-file resolvConf'])
   t.same(verdicts({}, paths({ '/etc/resolv.conf': 'missing' })), [], 'it is the default')
   t.same(verdicts({ volumePluginDir: '/v' }, paths({ '/v': 'missing' })), [], 'kubelet creates it')
   t.same(verdicts({ volumePluginDir: '/v' }, paths({ '/v': 'file' })), ['warn node/missing-file volumePluginDir'])
+})
+
+t.test('a resolvConf that does not exist is refused, unless kubelet runs with it', async (t) => {
+  const missing = paths({ '/r': 'missing', '/etc/resolv.conf': 'missing' })
+  const runs = (running: object | undefined) => optionsOf(30, [], { running: { ...running } })
+  const refused = ['refuse guard/resolv-conf resolvConf']
+  t.same(verdicts({ resolvConf: '/r' }, missing, runs({ resolvConf: '/s' })), refused)
+  t.same(verdicts({ resolvConf: '/r' }, paths({ '/r': 'directory' }), runs({})), refused)
+  t.same(verdicts({ resolvConf: '/r' }, missing), refused, 'what runs is unknown, but the file is known to be missing')
+  t.same(verdicts({ resolvConf: '/r' }, missing, runs({ resolvConf: '/r' })), ['warn guard/resolv-conf resolvConf'], 'no change')
+  t.same(verdicts({}, missing, runs({ resolvConf: '/s' })), refused, 'back to the default')
+  t.same(verdicts({}, missing, runs({})), [], 'the default, as before')
+  t.same(verdicts({ resolvConf: '/r' }, paths({ '/r': 'file' }), runs({})), [])
+  t.same(verdicts({ resolvConf: '/r' }, paths({}), runs({})), [], 'unknown')
+  t.same(verdicts({ resolvConf: '' }, missing, runs({})), [], 'no file')
 })
 
 t.test('flags override paths too', async (t) => {

@@ -16,7 +16,10 @@ t.test('needs only the facts that the candidate is about', async (t) => {
     topology: false,
     cgroups: [],
     paths: ['/etc/resolv.conf', '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/'],
-    sockets: [],
+    runtimeSocket: undefined,
+    manifests: [],
+    cgroupUse: [],
+    localAddresses: false,
     texts: ['/var/lib/kubelet/cpu_manager_state'],
     listeners: true,
     kubeletPid: undefined,
@@ -37,7 +40,7 @@ t.test('needs only the facts that the candidate is about', async (t) => {
   t.match(needs, {
     topology: true,
     cgroups: ['a/b', 'a.slice/a-b.slice', 'b.slice'],
-    sockets: ['/run/x.sock'],
+    runtimeSocket: '/run/x.sock',
     texts: ['/data/kubelet/cpu_manager_state', '/data/kubelet/memory_manager_state'],
     kubeletPid: 7,
   })

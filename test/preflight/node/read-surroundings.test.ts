@@ -1,9 +1,7 @@
-import { mkdirSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { join } from 'node:path'
 import t from 'tap'
 import { readNodeFacts } from '../../../src/kubelet/node-facts.ts'
 import { findNeeds } from '../../../src/preflight/node/check-node.ts'
+import { isLocalAddress } from '../../../src/preflight/node/local-addresses.ts'
 import { readSurroundings, type SurroundingSources } from '../../../src/preflight/node/read-surroundings.ts'
 import type { SurroundingNeeds } from '../../../src/preflight/node/surroundings.ts'
 import { optionsOf } from './node-options.ts'
@@ -13,8 +11,11 @@ const NO_NEEDS: SurroundingNeeds = {
   topology: false,
   cgroups: undefined,
   paths: [],
-  sockets: [],
+  runtimeSocket: undefined,
   texts: [],
+  manifests: [],
+  cgroupUse: [],
+  localAddresses: false,
   listeners: false,
   kubeletPid: undefined,
   sysctls: [],
@@ -34,6 +35,49 @@ t.test('reads only the requested facts', async (t) => {
   const found = await read({}, { facts })
   t.equal(calls, 0)
   t.match(found, { memoryBytes: undefined, onlineCpus: undefined, cgroupVersion: undefined, listeners: undefined })
+})
+
+t.test('manifests, the use of cgroups, and addresses', async (t) => {
+  const root = t.testdir({
+    m: { 'a.yaml': 'x', 'b.json': 'x', '.hidden': 'x', folder: {}, link: t.fixture('symlink', 'a.yaml') },
+    one: 'x',
+    empty: {},
+    proc: { net: { fib_trie: '  |-- 10.0.0.5\n     /32 host LOCAL\n', if_inet6: `${'0'.repeat(31)}1 01 80 10 80       lo\n` } },
+    sys: {
+      fs: {
+        cgroup: {
+          'cgroup.controllers': '',
+          a: { 'memory.current': '300\n', 'memory.stat': 'anon 1\ninactive_file 100\n', 'pids.current': '7\n' },
+          b: { 'memory.current': '300\n', 'pids.current': '7\n' },
+        },
+      },
+    },
+  })
+  const found = await read({ manifests: ['/m', '/one', '/empty', '/gone'], cgroupUse: ['a', 'b', 'c'], localAddresses: true }, { root })
+  t.same(Object.fromEntries(found.manifests), { '/m': 3, '/one': 1, '/empty': 0, '/gone': 0 })
+  t.same(Object.fromEntries(found.cgroupUse), {
+    a: { memoryBytes: 200, processes: 7 },
+    b: { memoryBytes: undefined, processes: 7 },
+  })
+  t.ok(isLocalAddress('10.0.0.5', found.localAddresses ?? []))
+  t.ok(isLocalAddress('::1', found.localAddresses ?? []))
+  t.notOk(isLocalAddress('10.0.0.6', found.localAddresses ?? []))
+  const v1 = t.testdir({
+    v1: {
+      sys: {
+        fs: {
+          cgroup: {
+            memory: { a: { 'memory.usage_in_bytes': '300', 'memory.stat': 'total_inactive_file 50\n' } },
+            pids: { a: { 'pids.current': '2' } },
+          },
+        },
+      },
+      proc: { sys: { net: { ipv4: { ip_nonlocal_bind: '1\n' } } }, net: { fib_trie: '' } },
+    },
+  })
+  const old = await read({ cgroupUse: ['a'], localAddresses: true }, { root: `${v1}/v1` })
+  t.same(Object.fromEntries(old.cgroupUse), { a: { memoryBytes: 250, processes: 2 } })
+  t.equal(old.localAddresses, undefined, 'a process may bind to any address')
 })
 
 t.test('a simulated machine', async (t) => {
@@ -60,7 +104,6 @@ t.test('a simulated machine', async (t) => {
       sysctls: ['vm.overcommit_memory', 'vm.panic_on_oom', 'kernel.panic'],
       paths: ['/etc/file', '/etc/folder', '/etc/nope', '/etc/file/x', '/home/nope', '/tmp/nope'],
       texts: ['/state', '/nope', '/etc/folder'],
-      sockets: ['/nope.sock'],
     },
     { root },
   )
@@ -80,7 +123,6 @@ t.test('a simulated machine', async (t) => {
     '/etc/file/x': 'missing',
   })
   t.same(Object.fromEntries(found.texts), { '/state': '{"policyName":"none"}', '/nope': null })
-  t.same(Object.fromEntries(found.sockets), { '/nope.sock': 'missing' })
 })
 
 t.test('cgroup v2', async (t) => {
@@ -103,17 +145,6 @@ t.test("without access to kubelet's descriptors, the owner of a socket is unknow
   const tcp = '0: 00000000:280A 00000000:0000 0A 0:0 00:0 0 0 0 1 1 0'
   const root = t.testdir({ proc: { net: { tcp }, 7: { fd: { 0: t.fixture('symlink', '/dev/null'), 1: 'not a link' } } } })
   t.match((await read({ listeners: true, kubeletPid: 7 }, { root })).listeners, [{ owner: 'unknown' }])
-})
-
-t.test('sockets', async (t) => {
-  const root = t.testdir({})
-  mkdirSync(join(root, 'run'))
-  const path = join(root, 'run/s')
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(path, resolve))
-  t.same([...(await read({ sockets: ['/run/s'] }, { root })).sockets], [['/run/s', 'accepts']])
-  await new Promise((resolve) => server.close(resolve))
-  t.same([...(await read({ sockets: ['/run/s'] }, { root })).sockets], [['/run/s', 'missing']])
 })
 
 t.test('a fact that takes too long or fails stays unknown', async (t) => {

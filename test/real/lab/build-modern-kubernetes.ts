@@ -1,14 +1,15 @@
 /**
  * kube-apiserver and kubelet of today: a server that drops `configSource`, admits by ValidatingAdmissionPolicy and binds tokens to nodes, and a kubelet
  * without Dynamic Kubelet Configuration. Taken from `KUBEBUILDER_ASSETS` where that is set. Otherwise both are built once, into the lab's cache, from
- * the Go module `k8s.io/kubernetes` with the Go that is on the PATH; `modern-kubernetes/` pins it and all that it needs by their hashes. The build
- * takes some minutes and needs the module proxy. Where there is no such Go, the scenarios that need it are left out.
+ * the Go module `k8s.io/kubernetes`; `modern-kubernetes/` pins it and all that it needs by their hashes. The build takes some minutes and needs the
+ * module proxy.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cacheDirectory, ensureBinaries } from './build.ts'
+import { findGo } from './go-toolchain.ts'
 import { withLock } from './lock.ts'
 import { run } from './processes.ts'
 import { readVersion } from './servers.ts'
@@ -22,27 +23,14 @@ export interface ModernBinaries {
 const MODULE = join(import.meta.dirname, 'modern-kubernetes')
 const COMMANDS = ['kube-apiserver', 'kubelet']
 const release = { gitVersion: 'v1.34.1', gitMajor: '1', gitMinor: '34' }
-/** What the pinned modules ask for. */
-const GO_MINOR = 24
 /** Policies that admit are v1 from here on. */
 const FIRST_MODERN = 30
 
 /** Why they are not available; undefined: they are, or they can be built. */
 export async function whyNoModernKubernetes(): Promise<string | undefined> {
-  if (isGiven()) {
-    const { minor } = await readVersion((await ensureBinaries()).kubeApiserver)
-    return minor >= FIRST_MODERN
-      ? undefined
-      : `KUBEBUILDER_ASSETS has a kube-apiserver of 1.${minor}: these need 1.${FIRST_MODERN} or later`
-  }
-  if (existsSync(builtDirectory())) return undefined
-  try {
-    const { stdout } = await run('go', ['version'])
-    const minor = Number(/ go1\.(\d+)/.exec(stdout)?.[1])
-    return minor >= GO_MINOR ? undefined : `these need Go 1.${GO_MINOR} or later to build Kubernetes: this is ${stdout.trim()}`
-  } catch {
-    return `these need KUBEBUILDER_ASSETS with Kubernetes 1.${FIRST_MODERN} or later, or Go 1.${GO_MINOR} or later to build it`
-  }
+  if (!isGiven()) return undefined
+  const { minor } = await readVersion((await ensureBinaries()).kubeApiserver)
+  return minor >= FIRST_MODERN ? undefined : `KUBEBUILDER_ASSETS has a kube-apiserver of 1.${minor}: these need 1.${FIRST_MODERN} or later`
 }
 
 /** Their paths. Builds them if need be. */
@@ -71,18 +59,21 @@ function builtDirectory(): string {
 /** Everything happens beside `destination`, which appears whole, by a rename, at the end. */
 async function buildInto(destination: string, report: (line: string) => void): Promise<void> {
   const work = `${destination}.building`
+  const bin = join(work, 'bin')
   await rm(work, { recursive: true, force: true })
-  await mkdir(work)
+  await mkdir(bin, { recursive: true })
   report(`building ${COMMANDS.join(' and ')} ${release.gitVersion} into ${destination}: this takes minutes, once`)
+  const go = await findGo(join(work, 'go'), report)
   const values = Object.entries(release).map(([key, value]) => `-X k8s.io/component-base/version.${key}=${value}`)
   const linker = ['-s -w', ...values].join(' ')
   const packages = COMMANDS.map((name) => `k8s.io/kubernetes/cmd/${name}`)
-  await run('go', ['build', '-mod=readonly', '-ldflags', linker, '-o', `${work}/`, ...packages], {
+  await run(go.file, ['build', '-mod=readonly', '-ldflags', linker, '-o', `${bin}/`, ...packages], {
     cwd: MODULE,
-    env: { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false', GOOS: undefined, GOARCH: undefined },
+    env: { CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false', GOOS: undefined, GOARCH: undefined, ...go.env },
     timeoutMs: 60 * 60_000,
   })
-  await rename(work, destination)
+  await rename(bin, destination)
+  await rm(work, { recursive: true })
 }
 
 if (import.meta.filename === process.argv[1]) console.log((await whyNoModernKubernetes()) ?? (await ensureModernKubernetes()))

@@ -10,12 +10,14 @@ import { addNodeOutageScenarios } from './outage.ts'
 import { addOverlayScenarios } from './overlay.ts'
 import { addPackageScenarios } from './packages.ts'
 import { addPreflightScenarios } from './preflight.ts'
+import { addProofScenarios } from './proof/scenarios.ts'
 import { addRebootScenarios } from './reboot.ts'
 import { addSpelledOutScenarios } from './spelled-out.ts'
 import { addNodeTransitionScenarios } from './transitions.ts'
 import { addWorkflowScenarios } from './workflow.ts'
 
-export async function addNodeScenarios(plane: ControlPlane, program: string): Promise<void> {
+/** @param withModern whether there are an API server and a kubelet of today */
+export async function addNodeScenarios(plane: ControlPlane, program: string, withModern: boolean): Promise<void> {
   addWorkflowScenarios(plane, program)
   addConditionScenarios(plane, program)
   addCrashLoopScenarios(plane, program)
@@ -30,4 +32,5 @@ export async function addNodeScenarios(plane: ControlPlane, program: string): Pr
   addNodeChannelScenarios(program)
   await addPackageScenarios(plane, program)
   addInterruptionScenarios(plane, program)
+  addProofScenarios(program, withModern ? ['old', 'new'] : ['old'])
 }

@@ -1,0 +1,56 @@
+/**
+ * The latest exits of kubelet. They show a crash loop that is slower than a trial, in which each
+ * process stays healthy for long enough to be promoted. Pure.
+ */
+import { HOUR_US } from '../values/durations.ts'
+import type { HealthRecord, HealthSample, KubeletExit } from './health.ts'
+import type { TrialKey } from './trial-key.ts'
+
+const WINDOW_US = 24 * HOUR_US
+/** So many exits within the window are a failure. No more are kept. */
+export const EXITS_THAT_FAIL = 10
+/** So many are worth a warning. */
+const EXITS_THAT_WARN = 5
+
+/**
+ * Adds what this sample shows: an exit is known when systemd waits to restart kubelet, or has given
+ * it up, and it is counted in NRestarts once the next start begins.
+ *
+ * @param charged exits by NRestarts since the last sample
+ */
+export function logExits(
+  before: Pick<HealthRecord, 'recentExits' | 'invocationId' | 'process'> | undefined,
+  sample: HealthSample,
+  key: TrialKey,
+  charged: number,
+  isDown: boolean,
+): readonly KubeletExit[] {
+  const log = before?.recentExits ?? []
+  const { unit, at } = sample
+  if (unit.kind === 'unknown') return log
+  const atUs = at.monotonicUs
+  const ended = before === undefined || charged === 0 ? [] : [before.invocationId]
+  const isLogged = (invocationId: string) => log.some((exit) => exit.invocationId === invocationId && exit.key === key)
+  const startOf = (invocationId: string) => (before?.process?.invocationId === invocationId ? before.process.startedAtUs : undefined)
+  const seen = ended
+    .filter((id) => !isLogged(id))
+    .map((invocationId): KubeletExit => ({ key, invocationId, startedAtUs: startOf(invocationId), atUs }))
+  const unseen = Array.from(
+    { length: Math.min(EXITS_THAT_FAIL, Math.max(0, charged - 1)) },
+    (): KubeletExit => ({ key, invocationId: '', atUs }),
+  )
+  const down = isDown && !isLogged(unit.invocationId)
+  const now: KubeletExit[] = down ? [{ key, invocationId: unit.invocationId, startedAtUs: unit.startedAtUs, atUs }] : []
+  return seen.length + unseen.length + now.length === 0 ? log : [...log, ...seen, ...unseen, ...now].slice(-EXITS_THAT_FAIL)
+}
+
+/** The exits of what kubelet starts with next within the window, so many that they tell something. */
+export function countRecurringExits(record: HealthRecord, nowUs: number): { readonly exits: number; readonly failed: boolean } | undefined {
+  const exits = (record.recentExits ?? []).filter(({ key, atUs }) => key === record.subject && nowUs - atUs < WINDOW_US).length
+  return exits < EXITS_THAT_WARN ? undefined : { exits, failed: exits >= EXITS_THAT_FAIL }
+}
+
+/** For messages. */
+export function describeRecurringExits({ exits }: { readonly exits: number }): string {
+  return `kubelet exited ${exits}${exits >= EXITS_THAT_FAIL ? ' or more' : ''} times within 24 hours`
+}

@@ -1,0 +1,65 @@
+/**
+ * Whether what kubelet starts with next has failed, by the record of its health. Applies at any
+ * time, on trial or long promoted. Pure.
+ */
+import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
+import type { HealthRecord, HealthSample } from './health.ts'
+import type { Policy } from './policy.ts'
+import { isRuntimeExcuse } from './runtime-excuse.ts'
+import type { FailureReason } from './verdict.ts'
+
+export interface HealthFailure {
+  readonly reason: Extract<FailureReason, 'crash-loop' | 'start-deadline' | 'ill-health' | 'evidence'>
+  readonly detail: string
+  /** See `Verdict.damage`. */
+  readonly damage: 'transient' | 'one-way'
+  /** It happened over many starts, so one more start would show nothing. */
+  readonly recurring?: true
+}
+
+export function findFailure(
+  record: HealthRecord,
+  sample: Pick<HealthSample, 'unit' | 'at' | 'runtimeUp' | 'changesRuntime'>,
+  policy: Policy,
+): HealthFailure | undefined {
+  const { unit, at } = sample
+  if (!record.started || unit.kind === 'unknown') return undefined
+  const { runtimeDownSinceUs: downSinceUs, subjectSinceUs } = record
+  if (isRuntimeExcuse(downSinceUs && Math.max(downSinceUs, subjectSinceUs), sample)) return undefined
+  // The unit's state is still the one that was the reason for the restart.
+  const isAwaited = record.restartedFrom !== undefined && record.restartedFrom === unit.invocationId
+  return (isAwaited ? undefined : findExits(record, sample, policy)) ?? findIllness(record, at.monotonicUs, policy)
+}
+
+function findExits(record: HealthRecord, { unit, at }: Pick<HealthSample, 'unit' | 'at'>, policy: Policy): HealthFailure | undefined {
+  if (unit.kind === 'unknown') return undefined
+  // NRestarts counts an exit only when the next start begins, but between the two the exit is known
+  // already. It does not count for a process from before the record.
+  const exits = record.exits + Number(unit.activity === 'auto-restart' && record.starts > 0 && !record.excused)
+  // A kubelet that has been healthy for a while is out of its loop. Its exits are forgotten after a
+  // whole trial.
+  const steady =
+    record.healthySinceUs !== undefined && at.monotonicUs - Math.max(record.healthySinceUs, unit.startedAtUs) > policy.toleranceUs
+  const failure = { reason: 'crash-loop', damage: 'transient' } as const
+  if (exits >= policy.crashLimit && !steady) return { ...failure, detail: `kubelet exited ${exits} times` }
+  if (unit.activity === 'failed' && !record.excused) return { ...failure, detail: `systemd gave kubelet up: ${unit.summary}` }
+  const recurring = countRecurringExits(record, at.monotonicUs)
+  return recurring?.failed === true ? { ...failure, detail: describeRecurringExits(recurring), recurring: true } : undefined
+}
+
+function findIllness(record: HealthRecord, nowUs: number, policy: Policy): HealthFailure | undefined {
+  if (record.unhealthySinceUs === undefined) return undefined
+  const illUs = nowUs - record.unhealthySinceUs
+  const damage = 'transient'
+  if (record.wasHealthy && illUs > policy.toleranceUs) {
+    return { reason: 'ill-health', detail: `kubelet was not healthy for ${seconds(illUs)} s: ${record.lastDetail}`, damage }
+  }
+  if (!record.wasHealthy && illUs > policy.startDeadlineUs) {
+    return { reason: 'start-deadline', detail: `kubelet was not healthy ${seconds(illUs)} s after its start: ${record.lastDetail}`, damage }
+  }
+  return undefined
+}
+
+function seconds(us: number): number {
+  return Math.round(us / 1e6)
+}

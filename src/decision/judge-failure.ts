@@ -1,0 +1,65 @@
+/**
+ * What follows from a failure: a verdict, or one more restart for a config that had proved itself.
+ * Pure.
+ */
+import { HOUR_US } from '../values/durations.ts'
+import type { HealthFailure } from './find-failure.ts'
+import type { HealthRecord } from './health.ts'
+import type { RestartRecord } from './records.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { Candidate } from './target.ts'
+import type { KnownUnit } from './unit-state.ts'
+import type { Verdict } from './verdict.ts'
+
+/** A config that fails again sooner is no victim of a short fault. */
+const AGAIN_AFTER_US = 24 * HOUR_US
+
+export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict'>, failure: HealthFailure): Verdict {
+  const { key, source } = failed
+  const { reason, detail, damage } = failure
+  const retrial = snapshot.retrials.get(key)
+  const isDoubtful = hasProvedItself(snapshot, key) || retrial?.doubtful === true || snapshot.health?.runtimeDownSinceUs !== undefined
+  // One-way damage is proof enough: the health of a fallback adds nothing to it.
+  const state = damage === 'one-way' ? 'confirmed' : 'provisional'
+  return {
+    key,
+    state,
+    reason,
+    detail,
+    source,
+    atWallMs: snapshot.now.wallMs,
+    damage,
+    ...(isDoubtful && { doubtful: true }),
+    ...(retrial?.retrials !== undefined && { retrials: retrial.retrials }),
+  }
+}
+
+/**
+ * A config that ran for a whole trial here is restarted once before it is condemned: a short fault
+ * of the node is more likely than a fault of the config.
+ */
+export function mayTryAgain(snapshot: Snapshot, health: HealthRecord, failed: Pick<Candidate, 'key'>, failure: HealthFailure): boolean {
+  if (failure.damage === 'one-way' || failure.recurring === true) return false
+  const { triedAgainUs } = health
+  const wasLately = triedAgainUs !== undefined && snapshot.now.monotonicUs - triedAgainUs < AGAIN_AFTER_US
+  return hasProvedItself(snapshot, failed.key) && !wasLately
+}
+
+/** undefined: systemd restarts kubelet by itself. */
+export function recordAnotherTry({ now }: Snapshot, unit: KnownUnit, { key }: Pick<Candidate, 'key'>): RestartRecord | undefined {
+  if (unit.activity === 'auto-restart') return undefined
+  return {
+    bootId: now.bootId,
+    atUs: now.monotonicUs,
+    target: key,
+    fallback: false,
+    exempt: true,
+    invocationBefore: unit.invocationId,
+    failed: unit.activity === 'failed',
+    outcome: undefined,
+  }
+}
+
+function hasProvedItself({ proven, retrials }: Snapshot, key: string): boolean {
+  return proven === key && !retrials.has(key)
+}

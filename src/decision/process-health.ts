@@ -1,0 +1,89 @@
+/**
+ * The health of what runs, whatever kubelet starts with next. A kubelet that hangs stays ill when
+ * the wanted config changes, when its binary or flags change on disk, and when an operator resets
+ * the node. Pure; all times are CLOCK_MONOTONIC of one boot.
+ */
+import type { HealthRecord, HealthSample, ProcessHealth } from './health.ts'
+import type { Policy } from './policy.ts'
+import type { KnownUnit } from './unit-state.ts'
+
+/** What a fold needs to know besides the sample. */
+export interface ProcessContext {
+  /** Nothing is known of the time since the last sample. */
+  readonly gap: boolean
+  /** Exits by NRestarts since the last sample. */
+  readonly exits: number
+  /** The container runtime excuses what kubelet does. */
+  readonly excused: boolean
+}
+
+export function followProcess(
+  before: ProcessHealth | undefined,
+  sample: HealthSample,
+  unit: KnownUnit,
+  context: ProcessContext,
+  policy: Policy,
+): ProcessHealth | undefined {
+  return sample.running.kind === 'known'
+    ? followRunning(before, sample, unit, context, policy)
+    : before && followAbsent(before, sample, unit, context)
+}
+
+function followRunning(
+  before: ProcessHealth | undefined,
+  { at, running, healthz }: HealthSample,
+  unit: KnownUnit,
+  { gap, exits, excused }: ProcessContext,
+  policy: Policy,
+): ProcessHealth | undefined {
+  if (running.kind !== 'known') return before
+  const { key, invocationId, startedAtUs } = running
+  const nowUs = at.monotonicUs
+  const same = before?.key === key ? before : undefined
+  const isSameProcess = same?.invocationId === invocationId
+  const isHealthy = unit.activity === 'running' && healthz?.ok !== false
+  const isIll = !isHealthy && !excused && (unit.activity === 'running' || unit.activity === 'starting')
+  const healthySinceUs = isHealthy ? (gap || !isSameProcess ? nowUs : (same.healthySinceUs ?? nowUs)) : undefined
+  // A person who starts kubelet gives it its time again. Systemd, which counts its restarts, does
+  // not.
+  const isContinued = same !== undefined && !gap && (isSameProcess || exits > 0)
+  const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, startedAtUs) >= policy.trialUs
+  const charged = same === undefined || isSameProcess || gap || excused ? 0 : exits
+  return {
+    key,
+    invocationId,
+    startedAtUs,
+    wasHealthy: isHealthy || (isSameProcess && same.wasHealthy),
+    healthySinceUs,
+    unhealthySinceUs: isIll ? ((isContinued ? same.unhealthySinceUs : undefined) ?? nowUs) : undefined,
+    exits: settled ? 0 : (same?.exits ?? 0) + charged,
+  }
+}
+
+/** No process is known to run: between two starts kubelet is ill with what ran last. */
+function followAbsent(
+  before: ProcessHealth,
+  { at, running }: HealthSample,
+  unit: KnownUnit,
+  { gap, excused }: ProcessContext,
+): ProcessHealth {
+  // What cannot be read is unknown: no health, and no more illness than before.
+  const isSameUnread = running.kind === 'unknown' && unit.invocationId === before.invocationId
+  const isDown = unit.activity === 'auto-restart' || unit.activity === 'failed' || unit.activity === 'starting'
+  const sinceUs = gap ? at.monotonicUs : (before.unhealthySinceUs ?? at.monotonicUs)
+  const isIll = !excused && ((running.kind === 'none' && isDown) || (isSameUnread && before.unhealthySinceUs !== undefined))
+  return { ...before, healthySinceUs: undefined, unhealthySinceUs: isIll ? sinceUs : undefined }
+}
+
+/**
+ * Whether what runs, or ran last where nothing runs, has been ill for longer than is tolerated.
+ * Leaving it costs the node nothing.
+ */
+export function isLongIll(health: HealthRecord | undefined, nowUs: number, policy: Policy): boolean {
+  const process = health?.process
+  if (process === undefined) return false
+  if (process.unhealthySinceUs !== undefined && nowUs - process.unhealthySinceUs > policy.toleranceUs) return true
+  const isSteady =
+    process.healthySinceUs !== undefined && nowUs - Math.max(process.healthySinceUs, process.startedAtUs) > policy.toleranceUs
+  return process.exits >= policy.crashLimit && !isSteady
+}

@@ -1,0 +1,47 @@
+/**
+ * The hourly limit of restarts. It is for ever new configs on a kubelet that is well: such a
+ * kubelet is not to be restarted all the time. A restart that leaves an ill kubelet, that falls
+ * back, or that an operator requested is neither held up by it nor counted. Pure.
+ */
+import { HOUR_US } from '../values/durations.ts'
+import { isLongIll } from './process-health.ts'
+import type { RestartRecord } from './records.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { Target } from './target.ts'
+
+/** Whether a restart into the target is exempt although it is no fallback. */
+export function isExempt(snapshot: Snapshot, target: Pick<Target, 'source'>): boolean {
+  const isReset = snapshot.requests.hold === 'local' && target.source === 'local'
+  return isReset || !isWorthKeeping(snapshot)
+}
+
+/**
+ * Whether a restart would end a kubelet that may be well. Nothing is lost where no kubelet runs, or
+ * one that has failed.
+ */
+export function isWorthKeeping({ running, health, verdicts, now, policy }: Snapshot): boolean {
+  if (running.kind === 'none') return false
+  const verdict = running.kind === 'known' ? verdicts.get(running.key) : undefined
+  if (verdict !== undefined && verdict.state !== 'refused') return false
+  return !isLongIll(health, now.monotonicUs, policy)
+}
+
+/** undefined: the limit is not reached. */
+export function findLimitEndUs({ now, policy }: Snapshot, thisBoot: readonly RestartRecord[]): number | undefined {
+  const spent = thisBoot.filter((record) => countsForLimit(record) && now.monotonicUs - record.atUs < HOUR_US)
+  const [oldest] = spent
+  return oldest !== undefined && spent.length >= policy.restartsPerHour ? oldest.atUs + HOUR_US : undefined
+}
+
+/**
+ * The limit protects a kubelet that runs. Where systemd gave kubelet up, waiting for an hour would
+ * do harm, so its starts only get slower.
+ */
+export function countsForLimit({ fallback, exempt, failed, outcome }: RestartRecord): boolean {
+  return !fallback && exempt !== true && !failed && outcome?.ok !== false
+}
+
+/** An operator who requests a retry has the whole limit for it. */
+export function excuseRestarts(restarts: readonly RestartRecord[]): readonly RestartRecord[] {
+  return restarts.map((record) => ({ ...record, exempt: true }))
+}

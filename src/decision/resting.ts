@@ -1,0 +1,51 @@
+/** The waits of a node that runs its target: on trial, settled, or fallen back. Pure. */
+import { formatDuration } from '../values/durations.ts'
+import { describeSource } from './config-source.ts'
+import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
+import { findRetrial, findRetrialUs } from './retrial.ts'
+import type { TargetSituation } from './situation.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { Wait } from './step.ts'
+import { describeTrial, hasPassed, measureTrial } from './trial.ts'
+import { ASSIGNED_DAMAGED, wait } from './wait.ts'
+
+/** The target runs, or is what systemd keeps starting. */
+export function restOn(situation: TargetSituation): Wait {
+  const { snapshot, target } = situation
+  if (snapshot.assigned.kind === 'damaged') return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
+  const phase = restingPhase(situation)
+  const what = describeSource(target.source)
+  switch (phase) {
+    case 'in-trial':
+      return wait(snapshot, phase, describeTrial(snapshot, target), measureTrial(snapshot, target.key)?.endsAtUs)
+    case 'fallen-back':
+      return waitFallenBack(situation, what)
+    case 'node-at-fault':
+      return wait(snapshot, phase, `every config failed, so the node is at fault; resting on ${what}`)
+    case 'settled':
+      return wait(snapshot, phase, `${what}${warnOfExits(snapshot)}`)
+  }
+}
+
+/** A crash loop that is slower than the trial. */
+function warnOfExits({ health, now }: Snapshot): string {
+  const recurring = health && countRecurringExits(health, now.monotonicUs)
+  return recurring === undefined ? '' : `; ${describeRecurringExits(recurring)}`
+}
+
+function waitFallenBack({ snapshot, candidates, target }: TargetSituation, what: string): Wait {
+  const retrial = findRetrial(snapshot, candidates, target)
+  const text = `${what} runs in place of what is assigned`
+  if (retrial === undefined) return wait(snapshot, 'fallen-back', text)
+  const { verdict, pauseUs, number, of } = retrial
+  const again = `${describeSource(verdict.source)} is tried again (${number} of ${of}) when kubelet has been healthy for ${formatDuration(pauseUs)}`
+  return wait(snapshot, 'fallen-back', `${text}; ${again}`, findRetrialUs(snapshot, retrial, target))
+}
+
+export function restingPhase({ snapshot, target }: TargetSituation): 'node-at-fault' | 'fallen-back' | 'settled' | 'in-trial' {
+  if (target.atFault) return 'node-at-fault'
+  const isOnTrial = target.goesOn && target.source !== 'local' && snapshot.proven !== target.key
+  if (target.fallback && !isOnTrial) return 'fallen-back'
+  if (target.source === 'local') return 'settled'
+  return hasPassed(snapshot, target.key) ? 'settled' : 'in-trial'
+}

@@ -1,0 +1,63 @@
+/**
+ * Which failed configs are tried again. A short fault of the node looks like a failure of the
+ * config that happened to run. So a config that had proved itself is tried again before its verdict
+ * is confirmed, at growing intervals, while a fallback keeps the node going. Damage that no restart
+ * undoes is done only once. Pure.
+ */
+import { HOUR_US } from '../values/durations.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { Candidate, Target } from './target.ts'
+import { isSteady, measureTrial } from './trial.ts'
+import type { Verdict } from './verdict.ts'
+
+const PAUSES_US = [600e6, HOUR_US, 6 * HOUR_US] as const
+const LAST_PAUSE_US = PAUSES_US[PAUSES_US.length - 1] ?? HOUR_US
+
+export interface Retrial {
+  readonly verdict: Verdict
+  /** For how long the fallback is healthy before. */
+  readonly pauseUs: number
+  /** The number of this retrial, and of all that there will be. */
+  readonly number: number
+  readonly of: number
+}
+
+/** undefined: what the verdict condemns is not tried again by itself. */
+export function planRetrial({ health }: Snapshot, verdict: Verdict): Retrial | undefined {
+  const { state, damage, source, doubtful, retrials = 0 } = verdict
+  if (state !== 'provisional' || damage === 'one-way' || source === 'local') return undefined
+  const pauseUs = PAUSES_US[retrials]
+  if (doubtful === true && pauseUs !== undefined) return { verdict, pauseUs, number: retrials + 1, of: PAUSES_US.length }
+  // A boot, or a restart by an operator, may have cured what the config failed with. That the
+  // fallback is healthy since then proves nothing.
+  if (health?.startedByOthers !== true) return undefined
+  return { verdict, pauseUs: pauseUs ?? LAST_PAUSE_US, number: retrials + 1, of: Math.max(PAUSES_US.length, retrials + 1) }
+}
+
+/** The candidates that the target stands in for: those before it. */
+export function listReplaced(candidates: readonly Candidate[], target: Pick<Target, 'content'>): readonly Candidate[] {
+  const end = candidates.findIndex(({ content }) => content === target.content)
+  return candidates.slice(0, Math.max(0, end))
+}
+
+/** The one that comes next, due or not. */
+export function findRetrial(snapshot: Snapshot, candidates: readonly Candidate[], target: Target): Retrial | undefined {
+  if (!target.fallback || target.atFault) return undefined
+  const planned = listReplaced(candidates, target).flatMap(({ verdict }) => (verdict && planRetrial(snapshot, verdict)) ?? [])
+  return planned.find((retrial) => isDue(snapshot, retrial, target)) ?? planned[0]
+}
+
+/**
+ * By either clock: CLOCK_MONOTONIC ends with the boot, and the wall clock may be set back.
+ */
+export function isDue(snapshot: Snapshot, { verdict, pauseUs }: Retrial, target: Pick<Target, 'key'>): boolean {
+  if (!isSteady(snapshot, target.key)) return false
+  const healthyUs = measureTrial(snapshot, target.key)?.elapsedUs ?? 0
+  return healthyUs >= pauseUs || (snapshot.now.wallMs - verdict.atWallMs) * 1000 >= pauseUs
+}
+
+/** When the fallback will have been healthy for long enough. undefined: it is not healthy now. */
+export function findRetrialUs(snapshot: Snapshot, { pauseUs }: Retrial, target: Pick<Target, 'key'>): number | undefined {
+  const trial = measureTrial(snapshot, target.key)
+  return trial && snapshot.now.monotonicUs - trial.elapsedUs + pauseUs
+}

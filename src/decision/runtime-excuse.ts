@@ -1,0 +1,32 @@
+/**
+ * For how long a container runtime that does not answer excuses kubelet. Kubelet exits without a
+ * runtime, every 15 s where the runtime accepts connections and never answers (measured on 1.28.15
+ * and 1.36.3), and no config is to blame for that. But a config can kill the runtime, too, so the
+ * excuse ends. Pure.
+ */
+import type { HealthSample } from './health.ts'
+
+/** Longer than a runtime takes to be upgraded or restarted, and than kubelet's pod eviction takes. */
+export const RUNTIME_EXCUSE_US = 600e6
+
+/** @param gap nothing is known of the time since the last sample */
+export function followRuntime(
+  beforeUs: number | undefined,
+  sample: Pick<HealthSample, 'at' | 'runtimeUp'>,
+  gap: boolean,
+): number | undefined {
+  if (sample.runtimeUp !== false) return undefined
+  return gap || beforeUs === undefined ? sample.at.monotonicUs : beforeUs
+}
+
+/**
+ * @param downSinceUs of the runtime, or of what it is to excuse, whichever is later. undefined: the
+ * runtime answered at the last sample
+ */
+export function isRuntimeExcuse(
+  downSinceUs: number | undefined,
+  sample: Pick<HealthSample, 'at' | 'runtimeUp' | 'changesRuntime'>,
+): boolean {
+  if (sample.runtimeUp !== false || sample.changesRuntime === true) return false
+  return downSinceUs === undefined || sample.at.monotonicUs - downSinceUs < RUNTIME_EXCUSE_US
+}

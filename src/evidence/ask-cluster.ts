@@ -1,0 +1,116 @@
+/**
+ * What the API server knows of kubelet: its Lease, its Node, and the pods that failed on it. The
+ * node's own identity may read all of it. Pure but for the requests, which never reject.
+ */
+import type { FailedPod, LeaseAnswer, NoAnswer, NodeAnswer, PodsAnswer } from '../decision/evidence-facts.ts'
+import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
+import { isObject } from '../values/is-object.ts'
+
+export interface ClusterQuestions {
+  node(): Promise<NodeAnswer | NoAnswer>
+  lease(): Promise<LeaseAnswer | NoAnswer>
+  pods(): Promise<PodsAnswer | NoAnswer>
+}
+
+const TIMEOUT_MS = 10_000
+/** More have not failed on a node, and none of them need be known. */
+const MOST_PODS = 2000
+
+/** @param api undefined: assignments come from a directory, and there is no API server to ask */
+export function askCluster(api: Pick<KubeApi, 'request'> | undefined, nodeName: string): ClusterQuestions {
+  const get = async <T>(
+    path: string,
+    read: (object: unknown, serverMs: number | undefined) => T | undefined,
+    query = {},
+  ): Promise<T | NoAnswer> => {
+    if (api === undefined) return { kind: 'not-asked', detail: 'the agent has no API server to ask' }
+    const answer = await api.request({ method: 'GET', path, query, timeoutMs: TIMEOUT_MS })
+    if (answer.kind !== 'ok') return describeFailure(answer)
+    return read(answer.object, answer.serverMs) ?? { kind: 'refused', detail: `GET ${path}: the answer is not what was asked for` }
+  }
+  const node = `/api/v1/nodes/${nodeName}`
+  const lease = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${nodeName}`
+  // From the server's watch cache, which has an index of the pods by node. Without a
+  // resourceVersion, servers up to 1.30 read all pods of the cluster from etcd.
+  const failed = { fieldSelector: `spec.nodeName=${nodeName},status.phase=Failed`, resourceVersion: '0' }
+  return {
+    node: () => get(node, (object, serverMs) => readNode(object, nodeName, serverMs)),
+    lease: () => get(lease, (object) => readLease(object, nodeName)),
+    pods: () => get('/api/v1/pods', readPods, failed),
+  }
+}
+
+function describeFailure(answer: Exclude<KubeAnswer, { kind: 'ok' }>): NoAnswer {
+  if (answer.kind === 'unreachable') return { kind: 'unreachable', detail: cut(answer.detail) }
+  // A server that fails has said nothing.
+  const kind = answer.status >= 500 || answer.status === 429 ? 'unreachable' : 'refused'
+  return { kind, detail: cut(`the API server answers ${answer.status} ${answer.reason}: ${answer.detail}`) }
+}
+
+function cut(text: string): string {
+  return text.slice(0, 300)
+}
+
+function readNode(object: unknown, nodeName: string, serverMs: number | undefined): NodeAnswer | undefined {
+  if (!isObject(object) || object.kind !== 'Node' || !isObject(object.metadata) || object.metadata.name !== nodeName) return undefined
+  const list: unknown = isObject(object.status) ? object.status.conditions : undefined
+  const conditions = (Array.isArray(list) ? list : []).filter(isObject)
+  const ready = conditions.find(({ type }) => type === 'Ready')
+  const pressure = conditions.filter(({ type, status }) => typeof type === 'string' && type.endsWith('Pressure') && status === 'True')
+  return {
+    kind: 'found',
+    ready: readStatus(ready?.status),
+    message: cut(textOf(ready?.message)),
+    reportedAtMs: findReport(object.metadata.managedFields),
+    serverMs,
+    pressure: pressure.map(({ type }) => textOf(type)).sort(),
+  }
+}
+
+function readStatus(status: unknown): NodeAnswer['ready'] {
+  return status === 'True' || status === 'False' || status === 'Unknown' ? status : 'absent'
+}
+
+/** Servers up to 1.21 do not name the subresource. */
+function findReport(managedFields: unknown): number | undefined {
+  const entries = Array.isArray(managedFields) ? managedFields.filter(isObject) : []
+  const ofStatus = entries.filter(({ manager, subresource, fieldsV1 }) => {
+    if (manager !== 'kubelet') return false
+    return subresource === 'status' || (subresource === undefined && isObject(fieldsV1) && Object.hasOwn(fieldsV1, 'f:status'))
+  })
+  const times = ofStatus.map(({ time }) => Date.parse(textOf(time))).filter(Number.isFinite)
+  return times.length === 0 ? undefined : Math.max(...times)
+}
+
+function readLease(object: unknown, nodeName: string): LeaseAnswer | undefined {
+  if (!isObject(object) || object.kind !== 'Lease' || !isObject(object.metadata) || object.metadata.name !== nodeName) return undefined
+  const resourceVersion = textOf(object.metadata.resourceVersion)
+  const seconds = isObject(object.spec) ? object.spec.leaseDurationSeconds : undefined
+  if (resourceVersion === '') return undefined
+  return { kind: 'found', resourceVersion, durationSeconds: typeof seconds === 'number' && seconds > 0 ? seconds : 40 }
+}
+
+function readPods(object: unknown, serverMs: number | undefined): PodsAnswer | undefined {
+  if (!isObject(object) || object.kind !== 'PodList' || !Array.isArray(object.items)) return undefined
+  return { kind: 'found', pods: object.items.slice(0, MOST_PODS).flatMap(readPod), serverMs }
+}
+
+function readPod(pod: unknown): FailedPod[] {
+  if (!isObject(pod) || !isObject(pod.metadata) || !isObject(pod.status)) return []
+  const { uid, namespace, name } = pod.metadata
+  const { phase, reason, startTime } = pod.status
+  if (phase !== 'Failed' || typeof uid !== 'string') return []
+  const startedAtMs = Date.parse(textOf(startTime))
+  return [
+    {
+      uid,
+      name: `${textOf(namespace)}/${textOf(name)}`,
+      reason: textOf(reason),
+      startedAtMs: Number.isFinite(startedAtMs) ? startedAtMs : undefined,
+    },
+  ]
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,92 @@
+/**
+ * What the container runtime knows: whether it answers, and the static pods that it runs, together
+ * with the files that they came from. Needs no API server. Pure but for its ports.
+ */
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { Manifest, NotAsked, RuntimeAnswer, StaticPod, StaticPodsAnswer } from '../decision/evidence-facts.ts'
+import type { RuntimePods } from '../decision/runtime-pods.ts'
+import type { ContainerRuntime } from '../ports/container-runtime.ts'
+import type { EvidenceSubject } from '../ports/evidence.ts'
+import type { Files } from '../ports/files.ts'
+
+export interface RuntimeQuestions {
+  runtime(about: EvidenceSubject): Promise<RuntimeAnswer | NotAsked>
+  staticPods(about: EvidenceSubject): Promise<StaticPodsAnswer | NotAsked>
+}
+
+type ManifestFiles = Pick<Files, 'read' | 'list' | 'stat'>
+
+const MOST_MANIFESTS = 100
+const MANIFEST_BYTES = 256 * 1024
+const MOST_NAMES = 200
+
+export function askRuntime(runtime: Pick<ContainerRuntime, 'probe' | 'listPods'>, files: ManifestFiles): RuntimeQuestions {
+  return {
+    async runtime({ runtimeSocket: socket }) {
+      if (socket === undefined) return NO_SOCKET
+      const answer = await runtime.probe(socket)
+      if (answer.ok) return { kind: 'answered', endpoint: socket, detail: '' }
+      // The agent itself cannot tell: that is not kubelet's trouble.
+      return answer.why === 'down'
+        ? { kind: 'silent', endpoint: socket, detail: answer.detail }
+        : { kind: 'not-asked', detail: answer.detail }
+    },
+    async staticPods({ runtimeSocket: socket, manifests }) {
+      if (socket === undefined) return NO_SOCKET
+      const answer = await runtime.listPods(socket)
+      if (!answer.ok) return { kind: 'not-asked', detail: `the container runtime lists no pods: ${answer.detail}` }
+      return { kind: 'found', pods: findStaticPods(answer.value), manifests: readManifests(files, manifests) }
+    },
+  }
+}
+
+const NO_SOCKET: NotAsked = { kind: 'not-asked', detail: 'no CRI socket of a container runtime is known' }
+
+/** One for each config hash: a pod may have sandboxes of earlier attempts. */
+export function findStaticPods({ sandboxes, containers }: RuntimePods): readonly StaticPod[] {
+  const running = new Set(containers.filter(({ state }) => state === 'running').map(({ sandboxId }) => sandboxId))
+  const pods = new Map<string, StaticPod>()
+  for (const { id, uid, name, namespace, state, configSource, configHash } of sandboxes) {
+    if (configSource !== 'file') continue
+    const hash = configHash ?? uid
+    const isRunning = (state === 'ready' && running.has(id)) || pods.get(hash)?.isRunning === true
+    pods.set(hash, { hash, name: `${namespace}/${name}`, isRunning })
+  }
+  return [...pods.values()]
+}
+
+/** @param paths directories and files. What cannot be read is left out. */
+function readManifests(files: ManifestFiles, paths: readonly string[]): readonly Manifest[] {
+  const found = paths.flatMap((path) => listFiles(files, path)).slice(0, MOST_MANIFESTS)
+  return found.flatMap((path) => readManifest(files, path) ?? [])
+}
+
+/** Kubelet ignores names that begin with a dot, and directories (pkg/kubelet/config/file.go). */
+function listFiles(files: ManifestFiles, path: string): readonly string[] {
+  try {
+    if (files.stat(path)?.kind === 'file') return [path]
+    const names = files.list(path) ?? []
+    return names.filter((name) => !name.startsWith('.')).map((name) => join(path, name))
+  } catch {
+    return []
+  }
+}
+
+function readManifest(files: ManifestFiles, path: string): Manifest | undefined {
+  try {
+    const facts = files.stat(path)
+    if (facts?.kind !== 'file' || facts.size > MANIFEST_BYTES) return undefined
+    const bytes = files.read(path)
+    if (bytes === undefined) return undefined
+    return { path, digest: createHash('sha256').update(bytes).digest('hex'), names: findNames(bytes.toString()) }
+  } catch {
+    return undefined
+  }
+}
+
+/** The values of all fields `name`, in YAML or JSON: the pod's own is one of them. */
+export function findNames(text: string): readonly string[] {
+  const names = [...text.matchAll(/(?:^|[\s{,-])["']?name["']?\s*:\s*["']?([a-z0-9][-a-z0-9.]{0,252})/gm)]
+  return [...new Set(names.slice(0, MOST_NAMES).flatMap(([, name]) => name ?? []))]
+}

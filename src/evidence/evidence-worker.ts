@@ -1,0 +1,104 @@
+/**
+ * Asks for evidence in the background, one request of each kind at a time, and keeps the answers
+ * until the loop takes them. Pure but for its questions.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { Fact, Question, SeenFact } from '../decision/evidence-facts.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
+import type { Log } from '../ports/log.ts'
+import type { HealthTarget } from '../ports/probes.ts'
+import { errorMessage } from '../values/errors.ts'
+import type { ClusterQuestions } from './ask-cluster.ts'
+import type { RuntimeQuestions } from './ask-runtime.ts'
+import type { ServingProbe } from './serving-probe.ts'
+
+export interface EvidenceWorkerOptions {
+  readonly cluster: ClusterQuestions
+  readonly runtime: RuntimeQuestions
+  readonly serving: Pick<ServingProbe, 'ask'>
+  /** undefined: nothing is published. */
+  readonly publisher: { writeAgain(): void; writtenAtUs(): number | undefined } | undefined
+  readonly clock: Clock
+  readonly log: Log
+  /** Called when an answer differs from the one before. */
+  readonly onChange: () => void
+}
+
+export class EvidenceWorker implements EvidenceProbe {
+  readonly #options: EvidenceWorkerOptions
+  readonly #underWay = new Set<Question>()
+  readonly #last = new Map<Question, Pick<Fact, 'about' | 'seen'>>()
+  readonly #refusals = new Map<Question, string>()
+  #facts: Fact[] = []
+
+  constructor(options: EvidenceWorkerOptions) {
+    this.#options = options
+  }
+
+  ask(questions: readonly Question[], about: EvidenceSubject): void {
+    for (const question of questions) if (!this.#underWay.has(question)) void this.#ask(question, about)
+  }
+
+  take(): readonly Fact[] {
+    const facts = this.#facts
+    this.#facts = []
+    return facts
+  }
+
+  write(): void {
+    this.#options.publisher?.writeAgain()
+  }
+
+  writtenAtUs(): number | undefined {
+    return this.#options.publisher?.writtenAtUs()
+  }
+
+  async #ask(question: Question, about: EvidenceSubject): Promise<void> {
+    this.#underWay.add(question)
+    const seen = await this.#answer(question, about)
+    this.#underWay.delete(question)
+    const fact = { about: about.invocationId, atUs: this.#options.clock.now().monotonicUs, seen }
+    this.#facts.push(fact)
+    this.#logRefusal(seen)
+    const before = this.#last.get(question)
+    this.#last.set(question, { about: fact.about, seen })
+    if (before?.about !== fact.about || !isDeepStrictEqual(before.seen, seen)) this.#options.onChange()
+  }
+
+  async #answer(question: Question, about: EvidenceSubject): Promise<SeenFact> {
+    const { cluster, runtime } = this.#options
+    try {
+      switch (question) {
+        case 'node':
+          return { question, answer: await cluster.node() }
+        case 'lease':
+          return { question, answer: await cluster.lease() }
+        case 'pods':
+          return { question, answer: await cluster.pods() }
+        case 'runtime':
+          return { question, answer: await runtime.runtime(about) }
+        case 'static-pods':
+          return { question, answer: await runtime.staticPods(about) }
+        case 'serving':
+          return { question, answer: await this.#askServing(about.serving) }
+      }
+    } catch (error) {
+      this.#options.log.error(`asking for ${question} failed because of a bug in the agent`, { error })
+      return { question, answer: { kind: 'not-asked', detail: errorMessage(error) } }
+    }
+  }
+
+  async #askServing(target: HealthTarget | undefined): ReturnType<ServingProbe['ask']> {
+    return target === undefined ? { kind: 'not-asked', detail: 'kubelet has no TLS port' } : this.#options.serving.ask(target)
+  }
+
+  /** A right that is missing is logged once. */
+  #logRefusal({ question, answer }: SeenFact): void {
+    if (answer.kind === 'unreachable') return
+    const detail = answer.kind === 'refused' ? answer.detail : ''
+    if (this.#refusals.get(question) === detail) return
+    this.#refusals.set(question, detail)
+    if (detail !== '') this.#options.log.warn(`evidence that cannot be read is unknown: ${question}`, { detail })
+  }
+}

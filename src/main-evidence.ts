@@ -1,0 +1,44 @@
+/**
+ * The composition of the evidence: whom the agent asks whether a config works that is on trial.
+ */
+import { askCluster } from './evidence/ask-cluster.ts'
+import { askRuntime } from './evidence/ask-runtime.ts'
+import { EvidenceWorker } from './evidence/evidence-worker.ts'
+import { type ClientIdentity, ServingProbe } from './evidence/serving-probe.ts'
+import type { Stores } from './main-stores.ts'
+import type { ContainerRuntime } from './ports/container-runtime.ts'
+import type { EvidenceProbe } from './ports/evidence.ts'
+import type { KubeApi } from './ports/kube-api.ts'
+import type { Log } from './ports/log.ts'
+import type { Publisher } from './report/publisher.ts'
+
+export interface EvidenceWorld {
+  readonly stores: Pick<Stores, 'files' | 'clock'>
+  readonly nodeName: string
+  readonly kubeconfig: ClientIdentity
+  /** undefined: assignments come from a directory. */
+  readonly api: KubeApi | undefined
+  readonly publisher: Publisher | undefined
+  readonly runtime: ContainerRuntime
+  readonly log: Log
+  /** Called when an answer differs from the one before. */
+  readonly onChange: () => void
+}
+
+export function openEvidence({ stores, nodeName, kubeconfig, api, publisher, runtime, log, onChange }: EvidenceWorld): EvidenceProbe {
+  const { files, clock } = stores
+  return new EvidenceWorker({
+    cluster: askCluster(api, nodeName),
+    runtime: askRuntime(runtime, files),
+    serving: new ServingProbe(api === undefined ? NOBODY : kubeconfig),
+    publisher,
+    clock,
+    log,
+    onChange,
+  })
+}
+
+/** An agent that follows a directory may have no kubeconfig. */
+const NOBODY: ClientIdentity = {
+  current: () => ({ kind: 'absent', detail: 'assignments come from a directory: no kubeconfig is used' }),
+}

@@ -1,0 +1,55 @@
+/**
+ * The sysctls that pods may set: kubelet starts only if the kernel is known to keep each of them in
+ * a namespace. Pure. Sources: `NewAllowlist`, pkg/kubelet/sysctl/allowlist.go (`NewWhitelist` in
+ * 1.20), `IsValidSysctlPattern`, pkg/apis/policy/validation; the namespaces are those of
+ * pkg/kubelet/sysctl/namespace.go up to 1.28, and since then of
+ * k8s.io/component-helpers/node/util/sysctl, which has fewer.
+ */
+
+import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
+import { textsOf } from './values.ts'
+
+const LONGEST = 253
+const SEGMENT = '[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?'
+const LAST_SEGMENT = '(?:[a-z0-9][-_a-z0-9]*)?[a-z0-9*]'
+const WITH_DOTS = new RegExp(`^(?:${SEGMENT}\\.)*${LAST_SEGMENT}$`)
+const WITH_SLASHES = new RegExp(`^(?:${SEGMENT}[./])*${LAST_SEGMENT}$`)
+
+/** The first minor that accepts slashes, and the first one with the shorter list of names. */
+const SLASHES_SINCE = 23
+const NAMED_SINCE = 29
+const NAMESPACED = ['net.', 'fs.mqueue.']
+const NAMESPACED_EARLIER = ['kernel.shm', 'kernel.msg']
+const NAMES = [
+  ...['kernel.sem', 'kernel.shm', 'kernel.shmall', 'kernel.shmmax', 'kernel.shmmni', 'kernel.shm_rmid_forced'],
+  ...['kernel.msg', 'kernel.msgmax', 'kernel.msgmnb', 'kernel.msgmni'],
+]
+
+export function checkSysctls({ config, gate }: FieldRuleInput): FieldProblem[] {
+  // The gate is on since 1.11, and went with 1.23.
+  if (gate('Sysctls') === false) return []
+  return (textsOf(config.allowedUnsafeSysctls) ?? []).flatMap((sysctl, index) => checkSysctl(sysctl, ['allowedUnsafeSysctls', index]))
+}
+
+function checkSysctl(sysctl: string, path: FieldProblem['path']): FieldProblem[] {
+  const complain = (problem: string, advice: string, range: Pick<FieldProblem, 'from' | 'to'> = {}): FieldProblem[] => [
+    { rule: 'value', path, problem, advice, ...range },
+  ]
+  if (sysctl.length > LONGEST || !WITH_SLASHES.test(sysctl))
+    return complain(
+      `sysctl ${quote(sysctl)} is neither the name of a sysctl nor a pattern that ends in *`,
+      'write it as in net.core.somaxconn',
+    )
+  const slashes = WITH_DOTS.test(sysctl) ? [] : complain(`sysctl ${quote(sysctl)} has slashes`, 'write dots', { to: SLASHES_SINCE - 1 })
+  const isPattern = sysctl.endsWith('*')
+  const name = withDots(isPattern ? sysctl.slice(0, -1) : sysctl)
+  if (NAMES.includes(name) || NAMESPACED.some((prefix) => name.startsWith(prefix))) return slashes
+  const range = NAMESPACED_EARLIER.some((prefix) => name.startsWith(prefix)) ? { from: NAMED_SINCE } : {}
+  const problem = `the ${isPattern ? 'sysctls' : 'sysctl'} ${quote(sysctl)} are not known to be namespaced`
+  return [...slashes, ...complain(problem, 'set it on the node, in sysctl.d(5): pods can set only what is namespaced', range)]
+}
+
+/** sysctl.d(5): if the first separator is a slash, slashes and dots are swapped. */
+function withDots(name: string): string {
+  return /^[^./]*\//.test(name) ? name.replaceAll(/[./]/g, (separator) => (separator === '/' ? '.' : '/')) : name
+}

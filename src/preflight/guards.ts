@@ -1,0 +1,34 @@
+/**
+ * Guards: checks of a config that kubelet starts with, but that would take its node out of the
+ * cluster or end what runs there. Each refuses by default, and the setting `guards-off` turns it
+ * off by its name. Pure. Where a guard concerns a change, it compares with what runs; where nothing
+ * is known to compare with, it does not refuse. A finding belongs to the guard that its rule names.
+ */
+import type { Finding } from './finding.ts'
+
+export const GUARDS = {
+  'content-type': 'a contentType in which kubelet cannot talk to the API server',
+  'node-lease': 'a nodeLeaseDurationSeconds with which kubelet renews its lease more seldom than node controllers wait',
+  'static-pods': 'a staticPodPath that is removed or moved away from a directory with manifests',
+  healthz: 'a healthzPort that another process has, or a healthzBindAddress that is not of this machine',
+  reservation: 'enforceNodeAllocatable with less reserved than a cgroup uses now',
+  'resolv-conf': 'a resolvConf that does not exist',
+  'runtime-endpoint': 'a containerRuntimeEndpoint that is new and does not answer',
+  'cgroup-driver': "a cgroupDriver that is new and not the container runtime's",
+} as const satisfies Readonly<Record<string, string>>
+
+export type GuardName = keyof typeof GUARDS
+
+export function isGuardName(name: string): name is GuardName {
+  return Object.hasOwn(GUARDS, name)
+}
+
+/** Names the setting in each refusal; a guard that is off only warns. */
+export function settleGuards(findings: readonly Finding[], off: readonly GuardName[]): Finding[] {
+  return findings.map((finding) => {
+    const [, name = ''] = /^guard\/(.+)$/.exec(finding.rule) ?? []
+    if (finding.severity !== 'refuse' || !isGuardName(name)) return finding
+    if (off.includes(name)) return { ...finding, severity: 'warn' }
+    return { ...finding, problem: `${finding.problem} (guardsOff: ${name} would allow it)` }
+  })
+}

@@ -1,0 +1,95 @@
+/**
+ * Guards what kubelet has in common with its container runtime: the socket, and the cgroup driver.
+ * Pure. Kubelet does not start without a runtime (`PreInitRuntimeService`, pkg/kubelet/kubelet.go).
+ * With another cgroup driver than the runtime's it starts, but no pod does.
+ *
+ * From 1.31 on kubelet takes the driver that the runtime tells it (gate KubeletCgroupDriverFromCRI,
+ * alpha in 1.28). A runtime that does not tell leaves it to the config (`getCgroupDriverFromCRI`,
+ * cmd/kubelet/app/server.go): containerd before 2.0, CRI-O before 1.28.
+ */
+import type { NodeProblem, NodeView } from './node-view.ts'
+import type { RuntimeFacts } from './runtime-facts.ts'
+import type { Surroundings } from './surroundings.ts'
+
+/** The candidate's. undefined: not a Unix socket, or unknown. */
+export function runtimeSocket(view: NodeView): string | undefined {
+  return toSocket(endpointOf(view))
+}
+
+export function checkRuntime(view: NodeView, { runtime }: Surroundings): NodeProblem[] {
+  if (runtime === undefined) return []
+  return [...checkEndpoint(view, runtime), ...checkCgroupDriver(view, runtime)]
+}
+
+function checkEndpoint(view: NodeView, { fault }: RuntimeFacts): NodeProblem[] {
+  // Before 1.27 only a flag names the socket, so no candidate changes it.
+  if (fault === undefined || fault.why === 'not-allowed' || !namesEndpoint(view)) return []
+  const before = toSocket(view.running('containerRuntimeEndpoint'))
+  // The current runtime may be down for a while, which is not the config's fault; a new one must
+  // run.
+  const moves = before !== undefined && before !== runtimeSocket(view)
+  return [
+    {
+      rule: moves ? 'guard/runtime-endpoint' : 'node/runtime-endpoint',
+      severity: moves ? 'refuse' : 'warn',
+      at: 'containerRuntimeEndpoint',
+      problem: `${view.called('containerRuntimeEndpoint')}: no container runtime answers (${fault.detail}); kubelet does not start without one`,
+      advice: moves ? 'start that container runtime first, or name the one that is running' : 'check that the container runtime is running',
+    },
+  ]
+}
+
+function checkCgroupDriver(view: NodeView, { cgroup }: RuntimeFacts): NodeProblem[] {
+  const driver = view.text('cgroupDriver')
+  if (cgroup === undefined || driver === undefined || driver === cgroup.driver) return []
+  if (cgroup.from === 'answer' && asksRuntime(view)) {
+    return view.isDefault('cgroupDriver')
+      ? []
+      : [
+          {
+            rule: 'node/cgroup-driver',
+            severity: 'warn',
+            at: 'cgroupDriver',
+            problem: `${view.called('cgroupDriver')} ${driver} has no effect: kubelet takes ${cgroup.driver}, as its container runtime tells it`,
+            advice: `set cgroupDriver to ${cgroup.driver}`,
+          },
+        ]
+  }
+  // A node that already runs like that is not made worse.
+  const before = view.running('cgroupDriver')
+  const source = cgroup.from === 'answer' ? 'tells' : 'has in its config file'
+  return [
+    {
+      rule: 'guard/cgroup-driver',
+      severity: before === undefined || before === driver ? 'warn' : 'refuse',
+      at: 'cgroupDriver',
+      problem: `${view.called('cgroupDriver')} is ${driver}, but the container runtime uses ${cgroup.driver}, as it ${source}: no pod could start`,
+      advice: `set cgroupDriver to ${cgroup.driver}, or change the container runtime first`,
+    },
+  ]
+}
+
+const CRI_GATE = 'KubeletCgroupDriverFromCRI'
+
+/** Where the version is unknown, kubelet is given the benefit of the doubt. */
+function asksRuntime(view: NodeView): boolean {
+  const { minor } = view
+  const gate = view.gate(CRI_GATE)
+  if (minor === undefined || minor >= 34) return true
+  return minor >= 31 ? gate !== false : minor >= 28 && gate === true
+}
+
+function namesEndpoint({ minor }: NodeView): boolean {
+  return minor !== undefined && minor >= 27
+}
+
+function endpointOf(view: NodeView): unknown {
+  return view.flag('container-runtime-endpoint') ?? (namesEndpoint(view) ? view.text('containerRuntimeEndpoint') : undefined)
+}
+
+/** The same for the same socket: /var/run is a link to /run (file-hierarchy(7)). */
+function toSocket(endpoint: unknown): string | undefined {
+  if (typeof endpoint !== 'string') return undefined
+  const path = endpoint.replace(/^unix:(\/\/)?/, '').replace(/^\/var\/run\//, '/run/')
+  return path.startsWith('/') && /^[\x21-\x7e]{1,107}$/.test(path) && !path.endsWith('/dockershim.sock') ? path : undefined
+}

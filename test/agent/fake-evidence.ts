@@ -1,0 +1,63 @@
+/**
+ * Evidence for a simulated node: each question is answered at once, and by default well. A test
+ * replaces single answers.
+ */
+import type { Fact, Question, SeenFact } from '../../src/decision/evidence-facts.ts'
+import type { EvidenceProbe, EvidenceSubject } from '../../src/ports/evidence.ts'
+
+export type Answer = (nowUs: number) => SeenFact
+
+export class FakeEvidence implements EvidenceProbe {
+  readonly #nowUs: () => number
+  readonly #answers = new Map<Question, Answer>()
+  #facts: Fact[] = []
+  /** Every question that was asked. */
+  readonly asked: { readonly question: Question; readonly about: EvidenceSubject; readonly atUs: number }[] = []
+  /** The agent's own writes succeed. */
+  canWrite = true
+  #writtenAtUs: number | undefined
+
+  constructor(nowUs: () => number) {
+    this.#nowUs = nowUs
+  }
+
+  /** undefined: well again. */
+  answer(question: Question, answer: Answer | undefined): void {
+    if (answer === undefined) this.#answers.delete(question)
+    else this.#answers.set(question, answer)
+  }
+
+  ask(questions: readonly Question[], about: EvidenceSubject): void {
+    const atUs = this.#nowUs()
+    for (const question of questions) {
+      this.asked.push({ question, about, atUs })
+      this.#facts.push({ about: about.invocationId, atUs, seen: (this.#answers.get(question) ?? WELL[question])(atUs) })
+    }
+  }
+
+  take(): readonly Fact[] {
+    const facts = this.#facts
+    this.#facts = []
+    return facts
+  }
+
+  write(): void {
+    if (this.canWrite) this.#writtenAtUs = this.#nowUs()
+  }
+
+  writtenAtUs(): number | undefined {
+    return this.#writtenAtUs
+  }
+}
+
+const WELL: Readonly<Record<Question, Answer>> = {
+  lease: (nowUs) => ({ question: 'lease', answer: { kind: 'found', resourceVersion: String(nowUs), durationSeconds: 40 } }),
+  node: (nowUs) => {
+    const ms = Math.floor(nowUs / 1000)
+    return { question: 'node', answer: { kind: 'found', ready: 'True', message: '', reportedAtMs: ms, serverMs: ms, pressure: [] } }
+  },
+  pods: (nowUs) => ({ question: 'pods', answer: { kind: 'found', pods: [], serverMs: Math.floor(nowUs / 1000) } }),
+  runtime: () => ({ question: 'runtime', answer: { kind: 'answered', endpoint: '/run/runtime.sock', detail: '' } }),
+  serving: () => ({ question: 'serving', answer: { kind: 'answered', status: 403, user: 'system:node:node-1' } }),
+  'static-pods': () => ({ question: 'static-pods', answer: { kind: 'found', pods: [], manifests: [] } }),
+}

@@ -1,0 +1,91 @@
+/** A config that proved itself here is not condemned for a short fault of the node. */
+import t from 'tap'
+import { A, B, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { CRASHES, SmallWorld } from './small-world.ts'
+
+/** B is promoted after A, and has run for a day. */
+async function proven(): Promise<SmallWorld> {
+  const world = new SmallWorld()
+  for (const source of [A, B]) {
+    world.want(source)
+    await world.run(15 * MINUTE_US)
+  }
+  await world.run(HOUR_US)
+  return world
+}
+
+function rollbacks(world: SmallWorld): number {
+  return world.history.filter(({ kind }) => kind === 'rolled-back').length
+}
+
+t.test('a fault of the node of 40 s costs a proven config nothing', async (t) => {
+  const world = await proven()
+  world.nodeFault = true
+  world.unit.kill()
+  await world.run(40 * SECOND_US)
+  world.nodeFault = false
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), textOf(B))
+  t.equal(rollbacks(world), 0)
+  t.same([...world.records.verdicts()], [])
+})
+
+t.test('a stall of 61 s restarts it, and condemns nothing', async (t) => {
+  const world = await proven()
+  const before = world.restartsAskedAtUs.length
+  world.hangs = true
+  while (world.restartsAskedAtUs.length === before) await world.run(SECOND_US)
+  world.hangs = false
+  await world.run(5 * MINUTE_US)
+  t.equal(world.restartsAskedAtUs.length, before + 1)
+  t.equal(rollbacks(world), 0)
+  t.equal(await world.running(), textOf(B))
+})
+
+t.test('nor does a kubelet that takes 121 s after a boot', async (t) => {
+  const world = await proven()
+  world.behave(B, { healthyAfterUs: 121 * SECOND_US })
+  world.reboot()
+  await world.run(121 * SECOND_US)
+  world.behave(B, { healthyAfterUs: 2 * SECOND_US })
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), textOf(B))
+  t.equal(rollbacks(world), 0)
+})
+
+t.test('a longer fault leads to the fallback, and back to the config', async (t) => {
+  const world = await proven()
+  world.behave(B, CRASHES)
+  world.unit.kill()
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), textOf(A), 'last-known-good itself has failed')
+  const wait = await world.run(SECOND_US)
+  t.match(wait, { phase: 'fallen-back', detail: /b.* is tried again \(1 of 3\) when kubelet has been healthy for 10m/ })
+  world.behave(B, { healthyAfterUs: 2 * SECOND_US })
+  await world.run(12 * MINUTE_US)
+  t.equal(await world.running(), textOf(B))
+  await world.run(20 * MINUTE_US)
+  t.equal((await world.run(SECOND_US)).phase, 'settled')
+  t.same(world.record('last-known-good'), B)
+})
+
+t.test('one that keeps failing is tried again three times, at growing intervals, and then condemned', async (t) => {
+  const world = await proven()
+  world.behave(B, CRASHES)
+  world.unit.kill()
+  await world.run(8.5 * HOUR_US)
+  t.match([...world.records.verdicts().values()], [{ state: 'confirmed', retrials: 3 }])
+  t.equal(rollbacks(world), 4)
+  const asked = world.restartsAskedAtUs.length
+  await world.run(8 * HOUR_US)
+  t.equal(world.restartsAskedAtUs.length, asked)
+})
+
+t.test('so is one that fails again each time it has passed its trial', async (t) => {
+  const world = await proven()
+  world.behave(B, { healthyAfterUs: 2 * SECOND_US, unhealthyAfterUs: 20 * MINUTE_US })
+  world.unit.restartByHand()
+  await world.run(10 * HOUR_US)
+  t.match([...world.records.verdicts().values()], [{ state: 'confirmed', retrials: 3 }])
+  t.equal(await world.running(), textOf(A))
+})

@@ -1,0 +1,75 @@
+/** What proves that a config failed, and what does not. A crash loop may be slower than a trial. */
+import t from 'tap'
+import { A, B, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { CRASHES, SmallWorld } from './small-world.ts'
+
+/** B is promoted after A, and has run for a day. */
+async function proven(): Promise<SmallWorld> {
+  const world = new SmallWorld()
+  for (const source of [A, B]) {
+    world.want(source)
+    await world.run(15 * MINUTE_US)
+  }
+  await world.run(HOUR_US)
+  return world
+}
+
+function rollbacks(world: SmallWorld): number {
+  return world.history.filter(({ kind }) => kind === 'rolled-back').length
+}
+
+t.test('a boot in the middle of a fallback proves nothing', async (t) => {
+  for (const how of ['boot', 'operator'] as const) {
+    const world = new SmallWorld()
+    world.want(A)
+    await world.run(15 * MINUTE_US)
+    // B never proved itself.
+    world.behave(B, CRASHES)
+    world.want(B)
+    while (rollbacks(world) === 0 || (await world.running()) !== textOf(A)) await world.run(SECOND_US)
+    world.behave(B, { healthyAfterUs: 2 * SECOND_US })
+    if (how === 'boot') world.reboot()
+    else world.unit.restartByHand()
+    await world.run(5 * MINUTE_US)
+    t.match([...world.records.verdicts().values()], [{ state: 'provisional' }], how)
+    await world.run(30 * MINUTE_US)
+    t.equal(await world.running(), textOf(B), how)
+    t.same(world.record('last-known-good'), B)
+  }
+})
+
+t.test('but a boot long after the fallback proved itself changes nothing', async (t) => {
+  const world = new SmallWorld()
+  world.want(A)
+  await world.run(15 * MINUTE_US)
+  world.behave(B, CRASHES)
+  world.want(B)
+  await world.run(10 * MINUTE_US)
+  world.reboot()
+  await world.run(8 * HOUR_US)
+  t.match([...world.records.verdicts().values()], [{ state: 'confirmed' }])
+  t.equal(await world.running(), textOf(A))
+})
+
+t.test('an exit every 11 minutes is a crash loop, however well kubelet is in between', async (t) => {
+  const world = await proven()
+  world.behave(B, { healthyAfterUs: 2 * SECOND_US, exitsAfterUs: 11 * MINUTE_US })
+  world.unit.restartByHand()
+  await world.run(56 * MINUTE_US)
+  t.equal(await world.running(), textOf(B))
+  t.match(await world.run(SECOND_US), { phase: 'settled', detail: /kubelet exited 5 times within 24 hours/ })
+  await world.run(60 * MINUTE_US)
+  t.match(world.history.at(-2), { kind: 'rolled-back', why: 'kubelet exited 10 or more times within 24 hours' })
+  t.equal(await world.running(), textOf(A))
+})
+
+t.test('so it is for a new agent', async (t) => {
+  const world = await proven()
+  world.behave(B, { healthyAfterUs: 2 * SECOND_US, exitsAfterUs: 11 * MINUTE_US })
+  world.unit.restartByHand()
+  for (let count = 0; count < 12; count += 1) {
+    await world.run(11 * MINUTE_US)
+    world.restartAgent()
+  }
+  t.ok(world.history.some(({ kind }) => kind === 'rolled-back'))
+})

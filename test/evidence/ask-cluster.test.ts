@@ -1,0 +1,93 @@
+import t from 'tap'
+import { askCluster } from '../../src/evidence/ask-cluster.ts'
+import type { KubeAnswer, KubeRequest } from '../../src/ports/kube-api.ts'
+
+function clusterThatAnswers(answer: KubeAnswer) {
+  const requests: KubeRequest[] = []
+  const request = async (each: KubeRequest) => {
+    requests.push(each)
+    return answer
+  }
+  return { requests, ask: askCluster({ request }, 'node-1') }
+}
+
+const found = (object: unknown) => clusterThatAnswers({ kind: 'ok', object, serverMs: 5000 }).ask
+const NODE = { kind: 'Node', metadata: { name: 'node-1' } }
+
+t.test('the requests', async (t) => {
+  const { requests, ask } = clusterThatAnswers({ kind: 'unreachable', detail: 'no route' })
+  await ask.node()
+  await ask.lease()
+  await ask.pods()
+  t.match(requests, [
+    { method: 'GET', path: '/api/v1/nodes/node-1' },
+    { method: 'GET', path: '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/node-1' },
+    // From the watch cache of the server, not from etcd.
+    { method: 'GET', path: '/api/v1/pods', query: { fieldSelector: 'spec.nodeName=node-1,status.phase=Failed', resourceVersion: '0' } },
+  ])
+})
+
+t.test('a Node', async (t) => {
+  const managedFields = [
+    { manager: 'kubelet', operation: 'Update', time: '2026-01-01T00:00:09Z' },
+    { manager: 'kubelet', subresource: 'status', time: '2026-01-01T00:00:05Z' },
+    { manager: 'kubelet-cfg-agent', subresource: 'status', time: '2026-01-01T00:00:30Z' },
+  ]
+  const conditions = [
+    { type: 'MemoryPressure', status: 'False' },
+    { type: 'DiskPressure', status: 'True' },
+    { type: 'Ready', status: 'False', message: 'PLEG is not healthy' },
+  ]
+  const expected = { kind: 'found', ready: 'False', message: 'PLEG is not healthy', serverMs: 5000, pressure: ['DiskPressure'] }
+  const node = { kind: 'Node', metadata: { name: 'node-1', managedFields }, status: { conditions } }
+  t.same(await found(node).node(), { ...expected, reportedAtMs: Date.UTC(2026, 0, 1, 0, 0, 5) })
+  // As a server up to 1.21 has it.
+  const old = [{ manager: 'kubelet', time: '2026-01-01T00:00:07Z', fieldsV1: { 'f:status': {} } }]
+  t.match(await found({ ...node, metadata: { name: 'node-1', managedFields: old } }).node(), {
+    reportedAtMs: Date.UTC(2026, 0, 1, 0, 0, 7),
+  })
+  t.match(await found(NODE).node(), { kind: 'found', ready: 'absent', reportedAtMs: undefined, pressure: [] })
+})
+
+t.test('a Lease', async (t) => {
+  const lease = { kind: 'Lease', metadata: { name: 'node-1', resourceVersion: '7' }, spec: { leaseDurationSeconds: 100 } }
+  t.same(await found(lease).lease(), { kind: 'found', resourceVersion: '7', durationSeconds: 100 })
+  t.match(await found({ ...lease, spec: {} }).lease(), { durationSeconds: 40 })
+})
+
+t.test('failed pods', async (t) => {
+  const pod = (uid: string, status: object) => ({ metadata: { uid, namespace: 'default', name: uid }, status })
+  const items = [
+    pod('a', { phase: 'Failed', reason: 'Evicted', startTime: '2026-01-01T00:00:00Z' }),
+    pod('b', { phase: 'Failed' }),
+    pod('c', { phase: 'Running' }),
+    null,
+  ]
+  t.same(await found({ kind: 'PodList', items }).pods(), {
+    kind: 'found',
+    serverMs: 5000,
+    pods: [
+      { uid: 'a', name: 'default/a', reason: 'Evicted', startedAtMs: Date.UTC(2026, 0, 1) },
+      { uid: 'b', name: 'default/b', reason: '', startedAtMs: undefined },
+    ],
+  })
+})
+
+t.test('an answer that is not what was asked for says nothing', async (t) => {
+  for (const object of [null, 'x', {}, { kind: 'Status' }, { kind: 'Node', metadata: { name: 'node-2' } }]) {
+    t.match(await found(object).node(), { kind: 'refused' })
+    t.match(await found(object).lease(), { kind: 'refused' })
+    t.match(await found(object).pods(), { kind: 'refused' })
+  }
+})
+
+t.test('a missing right is told apart from a server that does not answer', async (t) => {
+  const refusal = (status: number) =>
+    clusterThatAnswers({ kind: 'refused', status, reason: 'x', detail: 'y', retryAfterMs: undefined }).ask.lease()
+  t.match(await refusal(403), { kind: 'refused', detail: 'the API server answers 403 x: y' })
+  t.match(await refusal(404), { kind: 'refused' })
+  t.match(await refusal(429), { kind: 'unreachable' })
+  t.match(await refusal(503), { kind: 'unreachable' })
+  t.match(await clusterThatAnswers({ kind: 'unreachable', detail: 'no route' }).ask.lease(), { kind: 'unreachable', detail: 'no route' })
+  t.match(await askCluster(undefined, 'node-1').lease(), { kind: 'not-asked' })
+})

@@ -1,0 +1,90 @@
+import t from 'tap'
+import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import type { PodSandbox, RuntimeContainer, RuntimePods } from '../../src/decision/runtime-pods.ts'
+import { askRuntime, findNames, findStaticPods } from '../../src/evidence/ask-runtime.ts'
+import type { RuntimeAnswer, RuntimeStatus } from '../../src/ports/container-runtime.ts'
+
+function sandbox(facts: Partial<PodSandbox>): PodSandbox {
+  const base = { id: 's1', uid: 'u1', name: 'etcd-node-1', namespace: 'kube-system', attempt: 0, createdAtMs: 0 }
+  return { ...base, state: 'ready', configSource: 'file', configHash: 'h1', ...facts }
+}
+function container(sandboxId: string, state: RuntimeContainer['state']): RuntimeContainer {
+  return { id: `c-${sandboxId}`, sandboxId, name: 'etcd', attempt: 0, state, createdAtMs: 0 }
+}
+const ETCD = { hash: 'h1', name: 'kube-system/etcd-node-1' }
+
+t.test('a static pod runs if one of its sandboxes is ready and has a running container', async (t) => {
+  const cases: [what: string, pods: RuntimePods, expected: unknown][] = [
+    ['it runs', { sandboxes: [sandbox({})], containers: [container('s1', 'running')] }, [{ ...ETCD, isRunning: true }]],
+    ['its container exited', { sandboxes: [sandbox({})], containers: [container('s1', 'exited')] }, [{ ...ETCD, isRunning: false }]],
+    [
+      'its sandbox is not ready',
+      { sandboxes: [sandbox({ state: 'not-ready' })], containers: [container('s1', 'running')] },
+      [{ ...ETCD, isRunning: false }],
+    ],
+    [
+      'an earlier attempt is dead',
+      { sandboxes: [sandbox({}), sandbox({ id: 's0', state: 'not-ready' })], containers: [container('s1', 'running')] },
+      [{ ...ETCD, isRunning: true }],
+    ],
+    [
+      'the pods of the cluster',
+      { sandboxes: [sandbox({ configSource: 'api' }), sandbox({ configSource: undefined })], containers: [] },
+      [],
+    ],
+    ['without a hash', { sandboxes: [sandbox({ configHash: undefined })], containers: [] }, [{ ...ETCD, hash: 'u1', isRunning: false }]],
+  ]
+  for (const [what, pods, expected] of cases) t.same(findStaticPods(pods), expected, what)
+})
+
+t.test('the names in a manifest', async (t) => {
+  const yaml = 'apiVersion: v1\nkind: Pod\nmetadata:\n  name: etcd\nspec:\n  containers:\n  - name: "etcd-main"\n    hostname: other\n'
+  t.same(findNames(yaml), ['etcd', 'etcd-main'])
+  t.same(findNames('{"metadata":{"name":"kube-proxy"},"spec":{"x":{"name": "a"}}}'), ['kube-proxy', 'a'])
+  t.same(findNames('nothing here'), [])
+})
+
+const status: RuntimeStatus = { runtimeReady: true, networkReady: false }
+const answers = (
+  answer: RuntimeAnswer<RuntimeStatus>,
+  pods: RuntimeAnswer<RuntimePods> = { ok: true, value: { sandboxes: [], containers: [] } },
+) => ({
+  probe: async () => answer,
+  listPods: async () => pods,
+})
+const about = { invocationId: 'i', serving: undefined, runtimeSocket: '/run/x.sock', manifests: [] }
+
+function filesWith(texts: Readonly<Record<string, string>>): DurableFiles {
+  const files = new DurableFiles(new FakeDisk(() => 0))
+  files.makeDirectory('/etc/kubernetes/manifests')
+  for (const [path, text] of Object.entries(texts)) files.replace(path, text)
+  return files
+}
+
+t.test('the runtime answers, is silent, or cannot be asked', async (t) => {
+  const files = filesWith({})
+  t.match(await askRuntime(answers({ ok: true, value: status }), files).runtime(about), { kind: 'answered', endpoint: '/run/x.sock' })
+  const down = answers({ ok: false, why: 'down', detail: 'no answer within 10 s' })
+  t.match(await askRuntime(down, files).runtime(about), { kind: 'silent', detail: 'no answer within 10 s' })
+  const forbidden = answers({ ok: false, why: 'not-allowed', detail: 'EACCES' })
+  t.match(await askRuntime(forbidden, files).runtime(about), { kind: 'not-asked', detail: 'EACCES' })
+  t.match(await askRuntime(down, files).runtime({ ...about, runtimeSocket: undefined }), { kind: 'not-asked' })
+  const mute = answers({ ok: true, value: status }, { ok: false, why: 'down', detail: 'gone' })
+  t.match(await askRuntime(mute, files).staticPods(about), { kind: 'not-asked', detail: /gone/ })
+})
+
+t.test('manifests are read from a directory, or by their paths, and each change is seen', async (t) => {
+  const directory = '/etc/kubernetes/manifests'
+  const files = filesWith({ [`${directory}/etcd.yaml`]: 'metadata:\n  name: etcd', [`${directory}/.hidden`]: 'metadata:\n  name: hidden' })
+  const ask = (manifests: readonly string[]) => askRuntime(answers({ ok: true, value: status }), files).staticPods({ ...about, manifests })
+  const before = await ask([directory])
+  t.match(before, { kind: 'found', manifests: [{ path: `${directory}/etcd.yaml`, names: ['etcd'] }] })
+  t.same(await ask([`${directory}/etcd.yaml`]), before)
+  files.replace(`${directory}/etcd.yaml`, 'metadata:\n  name: etcd\nspec: {}')
+  t.notSame(await ask([directory]), before)
+  files.remove(`${directory}/etcd.yaml`)
+  t.match(await ask([directory, `${directory}/etcd.yaml`, '/no/such']), { manifests: [] })
+  files.replace(`${directory}/huge.yaml`, 'x'.repeat(300 * 1024))
+  t.match(await ask([directory]), { manifests: [] })
+})

@@ -1,0 +1,101 @@
+import t from 'tap'
+import type { NoAnswer, Question } from '../../src/decision/evidence-facts.ts'
+import { EvidenceWorker, type EvidenceWorkerOptions } from '../../src/evidence/evidence-worker.ts'
+import { silentLog } from '../checkpoint/silent-log.ts'
+
+const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
+const about = (invocationId: string) => ({
+  invocationId,
+  serving: { host: '127.0.0.1', port: 10250 },
+  runtimeSocket: '/run/x',
+  manifests: [],
+})
+const refused: NoAnswer = { kind: 'refused', detail: 'the API server answers 403 Forbidden' }
+
+function open(parts: Partial<EvidenceWorkerOptions> = {}) {
+  let changes = 0
+  const log = silentLog()
+  const worker = new EvidenceWorker({
+    cluster: { node: async () => refused, lease: async () => refused, pods: async () => refused },
+    runtime: {
+      runtime: async () => ({ kind: 'answered', endpoint: '/run/x', detail: '' }),
+      staticPods: async () => ({ kind: 'found', pods: [], manifests: [] }),
+    },
+    serving: { ask: async () => ({ kind: 'answered', status: 403, user: undefined }) },
+    publisher: undefined,
+    clock: { now: () => ({ bootId: 'b', monotonicUs: 5, wallMs: 0 }) },
+    log,
+    onChange: () => {
+      changes += 1
+    },
+    ...parts,
+  })
+  return { worker, log, changes: () => changes }
+}
+
+t.test('answers are kept until they are taken, and say about which process they are', async (t) => {
+  const { worker } = open()
+  const all: readonly Question[] = ['node', 'lease', 'pods', 'runtime', 'serving', 'static-pods']
+  worker.ask(all, about('i-1'))
+  t.same(worker.take(), [], 'asking does not wait')
+  await tick()
+  const facts = worker.take()
+  t.same(facts.map(({ seen }) => seen.question).sort(), [...all].sort())
+  t.ok(facts.every((fact) => fact.about === 'i-1' && fact.atUs === 5))
+  t.same(worker.take(), [])
+})
+
+t.test('a question that is still being asked is not asked again', async (t) => {
+  let asked = 0
+  let answer = (_: NoAnswer) => {}
+  const lease = () => {
+    asked += 1
+    return new Promise<NoAnswer>((resolve) => {
+      answer = resolve
+    })
+  }
+  const { worker } = open({ cluster: { node: async () => refused, lease, pods: async () => refused } })
+  worker.ask(['lease'], about('i-1'))
+  worker.ask(['lease'], about('i-1'))
+  t.equal(asked, 1)
+  answer(refused)
+  await tick()
+  worker.ask(['lease'], about('i-1'))
+  t.equal(asked, 2)
+})
+
+t.test('the loop is woken by an answer that differs, and by the first about a process', async (t) => {
+  const { worker, changes } = open()
+  for (const invocation of ['i-1', 'i-1', 'i-2']) {
+    worker.ask(['serving'], about(invocation))
+    await tick()
+  }
+  t.equal(changes(), 2)
+})
+
+t.test('a missing right is logged once', async (t) => {
+  const { worker, log } = open()
+  for (let turn = 0; turn < 3; turn += 1) {
+    worker.ask(['lease', 'pods'], about('i-1'))
+    await tick()
+  }
+  t.same(log.said, ['evidence that cannot be read is unknown: lease', 'evidence that cannot be read is unknown: pods'])
+})
+
+t.test('a question that throws is answered with nothing', async (t) => {
+  const node = async () => {
+    throw new Error('a bug')
+  }
+  const { worker, log } = open({ cluster: { node, lease: async () => refused, pods: async () => refused } })
+  worker.ask(['node'], about('i-1'))
+  await tick()
+  t.match(worker.take(), [{ seen: { question: 'node', answer: { kind: 'not-asked', detail: 'a bug' } } }])
+  t.match(log.said, [/because of a bug/])
+})
+
+t.test('a kubelet without a TLS port is not asked', async (t) => {
+  const { worker } = open()
+  worker.ask(['serving'], { ...about('i-1'), serving: undefined })
+  await tick()
+  t.match(worker.take(), [{ seen: { answer: { kind: 'not-asked' } } }])
+})

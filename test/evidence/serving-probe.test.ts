@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import t from 'tap'
+import { createAuthority, issueCertificate } from '../../demo/api-server/x509.ts'
+import { type ClientIdentity, ServingProbe } from '../../src/evidence/serving-probe.ts'
+
+const authority = createAuthority('cluster')
+const client = issueCertificate(authority, { commonName: 'system:node:node-1', organizations: ['system:nodes'] }, { kind: 'client' })
+const server = issueCertificate(
+  createAuthority('self-signed'),
+  { commonName: 'node-1', organizations: [] },
+  { kind: 'server', hosts: ['127.0.0.1'] },
+)
+
+function identity(cert: string | undefined, token?: string): ClientIdentity {
+  const tls = { ca: undefined, cert, key: cert === undefined ? undefined : client.key, servername: undefined, rejectUnauthorized: true }
+  const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` }
+  const credentials = {
+    server: new URL('https://127.0.0.1'),
+    access: async () => ({ ok: true as const, access: { headers, tls, proxyAgent: undefined } }),
+    nodeName: () => 'node-1',
+    authorityHashes: () => [],
+  }
+  return { current: () => ({ kind: 'ok', credentials }) }
+}
+
+const listen = (it: Server) =>
+  new Promise<{ host: string; port: number }>((resolve) => {
+    it.listen(0, '127.0.0.1', () => resolve({ host: '127.0.0.1', port: (it.address() as AddressInfo).port }))
+  })
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+t.test('what kubelet answers on its TLS port', async (t) => {
+  let handler: Handler = (_, response) => void response.end()
+  let presented = ''
+  const kubelet = createHttpsServer({
+    cert: server.certificate,
+    key: server.key,
+    ca: authority.certificate,
+    requestCert: true,
+    rejectUnauthorized: false,
+  })
+  kubelet.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    presented = String((request.socket as TLSSocket).getPeerCertificate().subject?.CN)
+    handler(request, response)
+  })
+  const target = await listen(kubelet)
+  const probe = new ServingProbe(identity(client.certificate), 3600_000)
+
+  handler = (_, response) =>
+    void response.writeHead(403).end('Forbidden (user=system:node:node-1, verb=get, resource=nodes, subresource=proxy)')
+  t.same(await probe.ask(target), { kind: 'answered', status: 403, user: 'system:node:node-1' })
+  t.equal(presented, 'system:node:node-1')
+  handler = (_, response) => void response.writeHead(401).end('Unauthorized')
+  t.same(await probe.ask(target), { kind: 'answered', status: 401, user: undefined })
+  handler = (_, response) => void response.writeHead(403).end('x'.repeat(1_000_000))
+  t.same(await probe.ask(target), { kind: 'answered', status: 403, user: undefined })
+  handler = () => {}
+  t.same(await new ServingProbe(identity(client.certificate), 300).ask(target), { kind: 'no-tls', detail: 'no answer within 0.3 s' })
+  kubelet.close()
+  kubelet.closeAllConnections()
+  t.match(await probe.ask(target), { kind: 'no-tls' })
+})
+
+t.test('a port that does not speak TLS', async (t) => {
+  const nonsense = createSocketServer((socket) => socket.on('error', () => {}).end('SSH-2.0-no\r\n'))
+  t.match(await new ServingProbe(identity(client.certificate), 3600_000).ask(await listen(nonsense)), { kind: 'no-tls' })
+  nonsense.close()
+})
+
+t.test('nothing is sent without a client certificate, least of all a token', async (t) => {
+  const target = { host: '127.0.0.1', port: 1 }
+  t.match(await new ServingProbe(identity(undefined, 'secret')).ask(target), { kind: 'not-asked' })
+  t.match(await new ServingProbe({ current: () => ({ kind: 'absent', detail: 'no kubeconfig' }) }).ask(target), {
+    kind: 'not-asked',
+    detail: 'no kubeconfig',
+  })
+})
+
+t.test('a certificate that cannot be used is no bug', async (t) => {
+  t.match(await new ServingProbe(identity('not a certificate')).ask({ host: '127.0.0.1', port: 1 }), { kind: 'not-asked' })
+})

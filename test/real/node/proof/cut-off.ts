@@ -1,0 +1,40 @@
+/**
+ * A config that cuts kubelet off the API server while `/healthz` goes on to answer: an unknown content type, a lease that is renewed every three days, and no static
+ * pods. It was once promoted by a trial that asked for no more than `/healthz`. It is refused without a trial; where those who are responsible for the node allow all of
+ * it, the trial finds out.
+ */
+import { strict as assert } from 'node:assert'
+import { type Age, onEachKubelet } from './stage.ts'
+
+const CUT_OFF = { contentType: 'application/foo', nodeLeaseDurationSeconds: 1_000_000, staticPodPath: undefined }
+/** Of the node: what its owner allows. */
+const ALLOWED = { ALLOW_CHANGES: 'contentType,nodeLeaseDurationSeconds,staticPodPath' }
+const SETTINGS = { TRIAL_DURATION: '15s', START_DEADLINE: '20s' }
+/** The deadline of the start, then the 40 s in which a lease has to be renewed, and the way back. */
+const LEFT_MS = 180_000
+
+export function addCutOffScenarios(program: string, ages: readonly Age[]): void {
+  onEachKubelet(program, ages, 'a config that cuts kubelet off', 'cut-off', SETTINGS, async (stage) => {
+    const { step, node, admin } = stage
+    await step('a static pod runs', () => stage.addStaticPod('guard'))
+    const first = await step('a good config is promoted', () => stage.promoteFirst())
+    const refused = await step('one that cuts kubelet off is refused, without a restart', () =>
+      node.withoutRestart(async () => {
+        const source = await stage.put({ maxPods: 52, ...CUT_OFF })
+        const { message } = await admin.untilCondition({ status: 'False', reason: 'Refused' })
+        for (const field of Object.keys(CUT_OFF)) assert(message.includes(field), `${field} is not in: ${message}`)
+        return source
+      }),
+    )
+    await step('where the node allows it the trial finds out, and kubelet is back on the last good one', async () => {
+      await stage.configureAgent({ ...ALLOWED, TRIAL_DURATION: '150s' })
+      await node.untilRuns(52)
+      await stage.untilRolledBack(refused, first, /lease|ready|static/, LEFT_MS)
+      await node.untilRuns(51)
+    })
+    await step('the node works again', async () => {
+      await node.untilReady()
+      await stage.untilPodRuns('guard')
+    })
+  })
+}

@@ -1,0 +1,22 @@
+/** What a trial proves, and what it condemns nothing for. */
+import { addCrashLoopProofs } from './crash-loop.ts'
+import { addCutOffScenarios } from './cut-off.ts'
+import { addFaultScenarios } from './faults.ts'
+import { addHungScenarios } from './hung.ts'
+import { addLostDirectoryScenarios } from './lost-directory.ts'
+import { addRefusalScenarios } from './refusal.ts'
+import { addServingScenarios } from './serving.ts'
+import type { Age } from './stage.ts'
+import { addStaticPodScenarios } from './static-pods.ts'
+
+/** The long ones first: the lanes end together. */
+export function addProofScenarios(program: string, ages: readonly Age[]): void {
+  addFaultScenarios(program, ages)
+  addStaticPodScenarios(program, ages)
+  addCutOffScenarios(program, ages)
+  addServingScenarios(program, ages)
+  addCrashLoopProofs(program, ages)
+  addHungScenarios(program, ages)
+  addLostDirectoryScenarios(program, ages)
+  addRefusalScenarios(program, ages)
+}
