@@ -13,6 +13,7 @@ import { FileHistory } from './report/history.ts'
 import { Publisher } from './report/publisher.ts'
 import { Reporter } from './report/reporter.ts'
 import { ReportServer } from './report/server.ts'
+import type { TrialReport } from './report/shown-evidence.ts'
 import type { ConfigStatus } from './report/status.ts'
 import type { Settings } from './settings/settings.ts'
 
@@ -42,9 +43,9 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
     log,
     counters: metrics.counters,
     agentVersion: VERSION,
-    publish: (status, trialRemainingSeconds, standing) => {
+    publish: (status, trial, standing) => {
       publisher?.publish(status, standing)
-      metrics.report(status, trialRemainingSeconds)
+      metrics.report(status, trial)
     },
     publishCondition: (condition) => publisher?.publishCondition(condition),
   })
@@ -54,7 +55,7 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
 
 interface OpenMetrics {
   readonly counters: Counters
-  report(status: ConfigStatus, trialRemainingSeconds: number): void
+  report(status: ConfigStatus, trial: TrialReport): void
   /** Starts to answer scrapes and probes. Returns how to stop. */
   serve(reporter: Reporter, log: Log): () => Promise<void>
 }
@@ -65,7 +66,7 @@ async function openMetrics(address: Settings['metricsAddress']): Promise<OpenMet
   const metrics = new Metrics({ version: VERSION })
   return {
     counters: metrics,
-    report: (status, trialRemainingSeconds) => metrics.report(status, trialRemainingSeconds),
+    report: (status, trial) => metrics.report(status, trial),
     serve(reporter, log) {
       const server = new ReportServer({
         address,

@@ -27,6 +27,7 @@ import type { Files } from './ports/files.ts'
 import type { Log } from './ports/log.ts'
 import type { Settings } from './settings/settings.ts'
 import { UnitActivation } from './systemd/activation.ts'
+import { FileKubeletBinary } from './systemd/binary-identity.ts'
 import { SystemFileOwnership } from './systemd/file-ownership.ts'
 import { JournalLastWords } from './systemd/last-words.ts'
 import { Systemctl } from './systemd/systemctl.ts'
@@ -53,7 +54,14 @@ export function openStores(settings: Settings, { disk, clock, yaml, log, onSetAs
     records: new FileRecords({ files, layout, log, onSetAside, faults }),
     runtime: new FileRuntimeRecords(files, runtimeDir, log),
     requests: new FileRequests(files, layout, log),
-    unit: new Systemctl({ systemctl, unit: kubeletUnit, envFile, activation, dynamicConfigDir }),
+    unit: new Systemctl({
+      systemctl,
+      unit: kubeletUnit,
+      envFile,
+      activation,
+      dynamicConfigDir,
+      binary: new FileKubeletBinary(files, runtimeDir),
+    }),
     // systemctl and journalctl come in the same package.
     lastWords: new JournalLastWords({ journalctl: join(posix.dirname(systemctl), 'journalctl'), unit: kubeletUnit }),
     activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir }),

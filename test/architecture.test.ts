@@ -55,6 +55,7 @@ const ADAPTERS: readonly string[] = [
   'report/metrics.ts',
   'report/server.ts',
   'runtime/grpc-channel.ts',
+  'systemd/binary-identity.ts',
   'systemd/boot-clock.ts',
   'systemd/file-ownership.ts',
   'systemd/journal.ts',
@@ -282,10 +283,10 @@ t.test('a module that wraps a builtin wraps one, imports no adapter, and is the 
   }
 })
 
-t.test('an agent that waits has no tables of rules in its memory, nor a parser of YAML', async (t) => {
+t.test('an agent that waits has no tables of rules in its memory, no parser of YAML, and no client of the container runtime', async (t) => {
   const loaded = [...loadedWith('main.ts')]
   t.ok(loaded.includes('agent/loop.ts'))
-  const heavy = /^preflight\/(fields|node|kubelet)\/|\/(field-rows|check-fields|parts|validate|yaml)\.ts$/
+  const heavy = /^preflight\/(fields|node|kubelet)\/|^runtime\/(cri|grpc|protobuf)|\/(field-rows|check-fields|parts|validate|yaml)\.ts$/
   t.same(
     loaded.filter((name) => heavy.test(name) && name !== 'cli/commands/validate.ts'),
     [],

@@ -10,16 +10,19 @@ import type { HealthRecord, Running } from '../decision/health.ts'
 import { forgetIllness, recordSample } from '../decision/health-record.ts'
 import { heldSources } from '../decision/held-sources.ts'
 import type { Policy } from '../decision/policy.ts'
+import { renameInHealth } from '../decision/rename-kubelet.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { Acceptance, Verdict } from '../decision/verdict.ts'
 import type { Activation, ActivationState } from '../ports/activation.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
+import type { LastWords } from '../ports/last-words.ts'
 import type { Preflight } from '../ports/preflight.ts'
 import type { DrainProbe } from '../ports/probes.ts'
 import type { Checkpoints, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
+import { hearLastWords } from './hear-last-words.ts'
 import { identifyRunning, resolveNextStart } from './identify-running.ts'
 import { type EvidencePorts, observeEvidence } from './observe-evidence.ts'
 import { type KubeletObservation, NOT_PROBED, observeKubelet, probeRuntimes, type RuntimePorts } from './observe-kubelet.ts'
@@ -43,6 +46,7 @@ export interface ObservationPorts extends RuntimePorts, Pick<EvidencePorts, 'evi
   /** undefined: preflight is not available. */
   readonly preflight: Pick<Preflight, 'basis' | 'pending'> | undefined
   readonly drain: DrainProbe
+  readonly lastWords: LastWords
 }
 
 /** @param kubelet as observed a moment ago. undefined: it is observed now. */
@@ -50,7 +54,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const { checkpoints, records, runtime } = ports
   const policy = ports.policy()
   const { at, unit, healthz } = kubelet ?? (await observeKubelet(ports))
-  const before = runtime.health()
+  const before = renameInHealth(runtime.health(), unit)
   const boot = ports.clock.now().bootId
   const known = before?.bootId === boot ? before : undefined
   const activation: ActivationState = readActivation(ports, unit)
@@ -75,7 +79,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const desired = ports.assignment.desired()
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
-  const health = foldHealth(ports, before, sample, nextStart, policy, paused, held)
+  const health = await foldHealth(ports, before, sample, nextStart, policy, paused, held)
   const desiredContent = contentOfDesired(ports, desired)
   const drained = [assignedContent, desiredContent].some((wanted) => waitsForDrain(ports, unit, running, wanted))
     ? ports.drain.isDrained()
@@ -172,7 +176,7 @@ function readActivation(ports: ObservationPorts, unit: UnitState): ActivationSta
   return ports.activation.read(unit.wiring)
 }
 
-function foldHealth(
+async function foldHealth(
   ports: ObservationPorts,
   before: HealthRecord | undefined,
   sample: Parameters<typeof recordSample>[1],
@@ -180,12 +184,13 @@ function foldHealth(
   policy: Policy,
   paused: boolean,
   held: readonly HeldSource[],
-): HealthRecord | undefined {
+): Promise<HealthRecord | undefined> {
   if (sample.unit.kind === 'unknown' || nextStart.kind === 'unknown' || nextStart.held.content === undefined) return before
   const subject = trialKey(nextStart.held.content, sample.unit.kubeletIdentity)
   const after = recordSample(before, sample, subject, policy)
   const named = after && nameProcess(after, held)
-  const kept = named !== undefined && paused ? forgetIllness(named) : named
+  const charged = named !== undefined && paused ? forgetIllness(named) : named
+  const kept = charged && (await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs))
   if (kept !== undefined) ports.runtime.writeHealth(kept)
   return kept
 }

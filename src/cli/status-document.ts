@@ -4,6 +4,8 @@
  */
 
 import type { Channel } from '../decision/desired.ts'
+import { type Answer, type EvidenceKind, type EvidenceLevel, type Finding, levelOf } from '../decision/evidence.ts'
+import { listObserved } from '../decision/evidence-schedule.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
 import { countsForLimit } from '../decision/restart-limit.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -53,6 +55,8 @@ export interface StatusDocument {
   readonly previous: SourceDocument
   /** What should be active: `assigned`, unless that failed. */
   readonly target: SourceDocument
+  /** What is known of the config on trial. Empty: nothing is on trial. */
+  readonly evidence: readonly EvidenceDocument[]
   readonly trial: { readonly remainingSeconds: number; readonly durationSeconds: number } | null
   /** Of a wait that ends by itself (phases `spread` and `restart-limit`). */
   readonly waitRemainingSeconds: number | null
@@ -73,6 +77,15 @@ export interface StatusDocument {
 export type OverlayDocument =
   | { readonly state: 'usable'; readonly files: readonly string[] }
   | { readonly state: 'unusable'; readonly detail: string }
+
+export interface EvidenceDocument {
+  readonly kind: EvidenceKind
+  readonly answer: Answer
+  readonly level: EvidenceLevel
+  readonly detail: string
+  /** null: not known. */
+  readonly sinceSeconds: number | null
+}
 
 export type WiringDocument =
   | { readonly state: 'ready'; readonly activation: ActivationKind }
@@ -111,6 +124,7 @@ export function documentStatus(snapshot: Snapshot, explanation: Explanation, age
     lastKnownGood: documentHeld(snapshot.lastKnownGood),
     previous: documentHeld(snapshot.previous),
     target: target === undefined ? unknown(explanation.detail) : documentHeld(target),
+    evidence: listObserved(snapshot).map((finding) => documentFinding(finding, snapshot)),
     trial:
       trialRemainingUs === undefined ? null : { remainingSeconds: seconds(trialRemainingUs), durationSeconds: seconds(policy.trialUs) },
     waitRemainingSeconds: waitRemainingUs === undefined ? null : seconds(waitRemainingUs),
@@ -135,6 +149,11 @@ export function documentOverlay(view: OverlayView): OverlayDocument | null {
 function documentWiring(wiring: Wiring): WiringDocument {
   if (wiring.kind === 'ready') return { state: 'ready', activation: wiring.activation }
   return { state: 'broken', reason: wiring.reason, detail: wiring.detail }
+}
+
+function documentFinding({ kind, answer, detail, sinceUs }: Finding, { policy, now }: Snapshot): EvidenceDocument {
+  const sinceSeconds = sinceUs === undefined ? null : seconds(Math.max(0, now.monotonicUs - sinceUs))
+  return { kind, answer, level: levelOf(policy.evidence, kind), detail, sinceSeconds }
 }
 
 function documentVerdict({ source, state, reason, detail, atWallMs }: Verdict): VerdictDocument {

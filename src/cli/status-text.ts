@@ -12,6 +12,7 @@ import { alignColumns, type Cell, type Tone } from './terminal.ts'
 
 export function renderStatus(status: StatusDocument, color: boolean): string {
   const lines = [...alignColumns(listFacts(status), color), '', ...alignColumns(listSources(status), color)]
+  if (status.evidence.length > 0) lines.push('', ...alignColumns(listEvidence(status), color))
   if (status.verdicts.length > 0) lines.push('', ...alignColumns(listVerdicts(status), color))
   return `${lines.join('\n')}\n`
 }
@@ -52,6 +53,15 @@ function listSources(status: StatusDocument): Cell[][] {
     ['Last known good', ...describeDocument(status.lastKnownGood)],
     ['Previous', ...describeDocument(status.previous)],
   ]
+}
+
+function listEvidence({ evidence }: StatusDocument): Cell[][] {
+  const header: Cell[] = ['EVIDENCE', 'ANSWER', 'WHAT WAS SEEN'].map((text) => tone(text, 'strong'))
+  const tones = { yes: 'good', no: 'bad', unknown: 'plain' } as const
+  const rows = evidence.map(({ kind, answer, level, detail }): Cell[] => {
+    return [kind, tone(answer, tones[answer]), level === 'watched' ? `${detail} (only watched)` : detail]
+  })
+  return [header, ...rows]
 }
 
 function listVerdicts({ verdicts }: StatusDocument): Cell[][] {

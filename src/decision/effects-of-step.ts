@@ -60,6 +60,15 @@ const EFFECTS: EffectsOf = {
     ]
   },
 
+  'rename-kubelet': ({ verdicts, proven }) => [
+    ...verdicts.flatMap(({ former, verdict }): Effect[] => [
+      { kind: 'remove-verdict', key: former },
+      { kind: 'write-verdict', verdict },
+    ]),
+    ...(proven === undefined ? [] : [{ kind: 'write-proven', key: proven } as const]),
+    log('info', 'records of an earlier agent name kubelet by its content from now on', { verdicts: verdicts.length }),
+  ],
+
   'record-channel': ({ channelState }, { recordedChannelState: before }) => {
     const { paused } = channelState
     const isNew = paused !== undefined && paused.by !== before?.paused?.by

@@ -1,11 +1,11 @@
 /**
- * When the evidence is asked for. Pure. Nothing is asked while a node is settled. A trial of the
- * default length costs the API server at most 15 requests, the baseline included.
+ * When the evidence is asked for. Pure. Nothing is asked while a node is settled. A trial costs the
+ * API server at most 13 requests, the baseline included. Two writes of the annotation come on top.
  */
 
-import { type EvidencePolicy, levelOf } from './evidence.ts'
+import { type EvidencePolicy, type Finding, levelOf } from './evidence.ts'
 import { API_QUESTIONS, QUESTIONS, type Question } from './evidence-facts.ts'
-import { viewEvidence } from './evidence-judge.ts'
+import { judgeEvidence, viewEvidence } from './evidence-judge.ts'
 import { judgeLease, needsWrite } from './evidence-lease.ts'
 import type { Baseline, EvidenceView } from './evidence-state.ts'
 import { assess } from './situation.ts'
@@ -19,9 +19,11 @@ const BASELINE_WAIT_US = 5e6
 const BASELINE_OLD_US = 600e6
 /** Requests to the API server at the beginning of a trial, over its length, and over each more. */
 const AT_ONCE = 3
-const IN_TRIAL = 10
+const IN_TRIAL = 8
 const PER_LATER_TRIAL = 4
 const SHORTEST_GAP_US = 1e6
+/** For how long a fallback is asked: what it does not bring back by then, it does not. */
+const FALLBACK_TRIALS = 1.5
 
 export interface Due {
   readonly questions: readonly Question[]
@@ -66,12 +68,18 @@ export function dueEvidence(snapshot: Snapshot, upcoming: TrialKey | undefined):
   return { questions: withinBudget(wanted, snapshot, view), write: isAsked('lease', policy.evidence) && needsWrite(view) }
 }
 
+/** The findings about a process that is asked for evidence. Empty: nothing is on trial. */
+export function listObserved(snapshot: Snapshot): readonly Finding[] {
+  return isObserved(snapshot) && viewEvidence(snapshot) !== undefined ? judgeEvidence(snapshot) : []
+}
+
 /** A config on trial, or a fallback that has to show what was at fault. */
 function isObserved(snapshot: Snapshot): boolean {
-  const { running, verdicts, proven } = snapshot
+  const { running, verdicts, proven, now, policy } = snapshot
   const { target } = assess(snapshot)
   if (running.kind !== 'known' || running.content !== target?.content) return false
-  if ([...verdicts.values()].some(({ state }) => state === 'provisional')) return true
+  if ([...verdicts.values()].some(({ state }) => state === 'provisional'))
+    return target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs
   return !target.fallback && target.source !== 'local' && proven !== running.key
 }
 
@@ -92,11 +100,15 @@ function isDue(question: Question, snapshot: Snapshot, view: EvidenceView): bool
   const answeredUs = process.answeredUs[question]
   if (answeredUs === undefined) return nowUs >= process.sinceUs + firstUs(question, policy.trialUs)
   if (nowUs - answeredUs < SHORTEST_GAP_US) return false
-  const endsAtUs = measureTrial(snapshot, process.key)?.endsAtUs
-  // Shortly before the end everything is looked at once more.
-  const lastLookUs = endsAtUs === undefined ? Number.POSITIVE_INFINITY : endsAtUs - Math.min(20e6, policy.trialUs / 5)
+  const lastLookUs = findLastLook(snapshot, view)
   if (nowUs >= lastLookUs && answeredUs < lastLookUs) return true
   return nowUs - answeredUs >= Math.max(SHORTEST_GAP_US, gapUs(question, view))
+}
+
+/** Shortly before the end of the trial, everything is looked at once more. */
+function findLastLook(snapshot: Snapshot, { process, policy }: EvidenceView): number {
+  const endsAtUs = measureTrial(snapshot, process.key)?.endsAtUs
+  return endsAtUs === undefined ? Number.POSITIVE_INFINITY : endsAtUs - Math.min(20e6, policy.trialUs / 5)
 }
 
 /** After the start of the process. */
@@ -122,7 +134,7 @@ function gapUs(question: Question, view: EvidenceView): number {
   switch (question) {
     case 'lease': {
       const durationUs = 1e6 * (process.lease?.durationSeconds ?? 0)
-      const seldomUs = judgeLease(view).answer === 'yes' ? trialUs / 3 : 0
+      const seldomUs = judgeLease(view).answer === 'yes' ? trialUs / 2 : 0
       return Math.max(seldomUs, Math.min(Math.max(30e6, 0.75 * durationUs), trialUs / 4))
     }
     case 'node':
@@ -138,8 +150,11 @@ function gapUs(question: Question, view: EvidenceView): number {
   }
 }
 
-function withinBudget(wanted: readonly Question[], { now }: Snapshot, { process, policy }: EvidenceView): readonly Question[] {
-  const trials = (now.monotonicUs - process.requestsSinceUs) / policy.trialUs
+function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: EvidenceView): readonly Question[] {
+  const { process, policy } = view
+  const nowUs = snapshot.now.monotonicUs
+  const elapsed = (nowUs - process.requestsSinceUs) / policy.trialUs
+  const trials = nowUs >= findLastLook(snapshot, view) ? Math.max(1, elapsed) : elapsed
   const granted = AT_ONCE + IN_TRIAL * Math.min(1, trials) + PER_LATER_TRIAL * Math.max(0, trials - 1)
   const left = Math.max(0, Math.floor(granted) - process.requests)
   // What was answered longest ago comes first, so that one question cannot use up the budget.

@@ -137,4 +137,6 @@ export interface KubeletExit {
   readonly startedAtUs?: number | undefined
   /** When it was noticed. */
   readonly atUs: number
+  /** What kubelet said last. undefined: the journal could not be read, or has not been yet. */
+  readonly words?: string | undefined
 }

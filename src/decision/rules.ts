@@ -13,6 +13,7 @@ import { followAssignment, recordChannelState } from './follow-assignment.ts'
 import { answerRequest } from './operator-requests.ts'
 import { promote } from './promote.ts'
 import { prune } from './prune.ts'
+import { renameKubelet } from './rename-kubelet.ts'
 import { hasTarget, type Situation, type TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
 import { ASSIGNED_DAMAGED, wait } from './wait.ts'
@@ -23,6 +24,8 @@ export const RULES: readonly Rule[] = [
   // Kubelet runs with --dynamic-config-dir: two controllers would fight, so the agent touches
   // nothing.
   yieldToDynamicConfigDir,
+  // An earlier agent left its records.
+  renameKubelet,
   // Systemd is stopping kubelet, or the machine: nothing is done and nothing is judged by it.
   waitWhileStopping,
   // An operator asked on the node for a retry or a rollback.

@@ -35,6 +35,12 @@ export type Step =
       readonly inPlace: boolean
     }
   | { readonly kind: 'reset-to-local'; readonly from: ConfigSource | undefined }
+  /** The records call this kubelet by the name that an earlier agent gave it. */
+  | {
+      readonly kind: 'rename-kubelet'
+      readonly verdicts: readonly { readonly former: TrialKey; readonly verdict: Verdict }[]
+      readonly proven?: TrialKey
+    }
   /** Another channel assigns, or the cluster's pause began or ended: record it. */
   | { readonly kind: 'record-channel'; readonly channelState: ChannelState }
   /**

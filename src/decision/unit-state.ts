@@ -18,6 +18,8 @@ export type UnitState =
        * agent's own file.
        */
       readonly kubeletIdentity: string
+      /** What an earlier agent called the same kubelet, in records that it has left. */
+      readonly formerIdentity?: string | undefined
       readonly process: KubeletProcess
       /**
        * Kubelet's program, and its arguments without its own name: of the process, or else what the

@@ -13,6 +13,7 @@ import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
 import { findAssignedVerdict, findDynamicConfigDirFault } from './fault.ts'
 import { wireSource } from './node-config.ts'
+import type { EvidenceAnswers } from './shown-evidence.ts'
 import type { ConfigStatus } from './status.ts'
 
 export const STATUS_ANNOTATION = 'kubelet-cfg-agent.io/status'
@@ -20,7 +21,13 @@ export const STATUS_ANNOTATION = 'kubelet-cfg-agent.io/status'
 export const ANNOTATION_BYTES = 4096
 const TEXT_BYTES = 512
 
-export function describeInAnnotation(snapshot: Snapshot, status: ConfigStatus, deadlines: Deadlines, agentVersion: string): string {
+export function describeInAnnotation(
+  snapshot: Snapshot,
+  status: ConfigStatus,
+  deadlines: Deadlines,
+  agentVersion: string,
+  evidence?: EvidenceAnswers,
+): string {
   const { running, desired, recordedChannelState } = snapshot
   const { trial, waitUntilMs } = deadlines
   const pause = findPause(snapshot)
@@ -34,7 +41,7 @@ export function describeInAnnotation(snapshot: Snapshot, status: ConfigStatus, d
     error: status.error === '' ? undefined : plain(status.error),
     channel: latestChannelState(desired, recordedChannelState)?.channel,
     paused: pause && plain(describePause(pause)),
-    trial: trial && { since: showTime(trial.sinceMs), until: showTime(trial.untilMs) },
+    trial: trial && { since: showTime(trial.sinceMs), until: showTime(trial.untilMs), evidence },
     waitUntil: waitUntilMs === undefined ? undefined : showTime(waitUntilMs),
     verdict: verdict && { state: verdict.state, reason: verdict.reason },
     // Content that is neither local nor a checkpoint is identified by a path, which is left out.

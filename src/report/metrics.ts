@@ -9,6 +9,7 @@ import type { ConfigSource } from '../decision/config-source.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import type { FailureReason } from '../decision/verdict.ts'
 import type { Counters } from './counters.ts'
+import type { TrialReport } from './shown-evidence.ts'
 import type { ConfigStatus } from './status.ts'
 
 const SOURCE_LABELS = ['node_config_source', 'node_config_uid', 'node_config_resource_version', 'node_config_kubelet_key'] as const
@@ -56,6 +57,12 @@ export class Metrics implements Counters {
     'kubelet_cfg_agent_trial_remaining_seconds',
     'Time until the config on trial becomes last-known-good; 0 if none is on trial.',
   )
+  readonly #evidence = new Gauge({
+    name: 'kubelet_cfg_agent_trial_evidence',
+    help: 'What is known of the config on trial, by kind of evidence: yes, no or unknown. The value is always 1.',
+    labelNames: ['kind', 'answer'],
+    registers: [this.#registry],
+  })
 
   constructor(build: { readonly version: string }) {
     for (const reason of ROLLBACK_REASONS) this.#rollbacks.inc({ reason }, 0)
@@ -70,12 +77,14 @@ export class Metrics implements Counters {
   }
 
   /** Called after each pass of the loop. Unknown fields of the status keep their series. */
-  report(status: ConfigStatus, trialRemainingSeconds: number): void {
+  report(status: ConfigStatus, trial: TrialReport): void {
     replaceSource(this.#assigned, status.assigned)
     replaceSource(this.#active, status.active)
     replaceSource(this.#lastKnownGood, status.lastKnownGood)
     this.#error.set(status.error === '' ? 0 : 1)
-    this.#trialRemaining.set(trialRemainingSeconds)
+    this.#trialRemaining.set(trial.remainingSeconds)
+    this.#evidence.reset()
+    for (const [kind, answer] of Object.entries(trial.evidence)) this.#evidence.set({ kind, answer }, 1)
   }
 
   applied(seconds: number): void {

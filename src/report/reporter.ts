@@ -7,6 +7,7 @@
 import type { ConfigSource } from '../decision/config-source.ts'
 import { sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
+import { listObserved } from '../decision/evidence-schedule.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Phase, Step, Wait } from '../decision/step.ts'
 import { measureTrial } from '../decision/trial.ts'
@@ -20,6 +21,7 @@ import type { Counters } from './counters.ts'
 import { findDeadlines, NO_DEADLINES } from './deadlines.ts'
 import type { NodeSummary } from './publisher.ts'
 import type { ProbeResult } from './server.ts'
+import { answersOf, type ShownEvidence, showEvidence, type TrialReport } from './shown-evidence.ts'
 import { type ConfigStatus, describeStatus } from './status.ts'
 
 export interface ReporterOptions {
@@ -30,7 +32,7 @@ export interface ReporterOptions {
   /**
    * `summary`: undefined at first, until the assignment is known: what was published last stays.
    */
-  readonly publish: (status: ConfigStatus, trialRemainingSeconds: number, summary: NodeSummary | undefined) => void
+  readonly publish: (status: ConfigStatus, trial: TrialReport, summary: NodeSummary | undefined) => void
   /** Publishes the condition alone, if nothing else is known. */
   readonly publishCondition: (condition: Condition) => void
 }
@@ -58,6 +60,7 @@ export class Reporter implements PassObserver {
   #unreadableSinceUs: number | undefined
   #last: { readonly summary: NodeSummary; readonly wanted: ConfigSource | undefined } | undefined
   #deadlines = NO_DEADLINES
+  #shown: ShownEvidence | undefined
 
   constructor(options: ReporterOptions) {
     this.#options = options
@@ -76,7 +79,11 @@ export class Reporter implements PassObserver {
     if (step.kind !== 'wait') return
     this.#logPhase(step)
     const status = describeStatus(snapshot, step.phase)
-    publish(status, trialRemainingSeconds(snapshot), this.#findSummary(snapshot, step, status))
+    publish(
+      status,
+      { remainingSeconds: trialRemainingSeconds(snapshot), evidence: answersOf(listObserved(snapshot)) },
+      this.#findSummary(snapshot, step, status),
+    )
   }
 
   #findSummary(snapshot: Snapshot, wait: Wait, status: ConfigStatus): NodeSummary | undefined {
@@ -89,7 +96,8 @@ export class Reporter implements PassObserver {
     const wanted = resolveDesired(snapshot.desired)
     if (!isTransient(condition, wait)) this.#transientSinceUs = undefined
     else if (this.#keepsLast(wanted, nowUs)) return this.#last?.summary
-    const annotation = describeInAnnotation(snapshot, status, this.#deadlines, this.#options.agentVersion)
+    this.#shown = showEvidence(snapshot, this.#shown)
+    const annotation = describeInAnnotation(snapshot, status, this.#deadlines, this.#options.agentVersion, this.#shown?.answers)
     this.#last = { summary: { condition, annotation }, wanted }
     return this.#last.summary
   }

@@ -35,7 +35,8 @@ interface Asked {
   said: Outcome | undefined
 }
 
-type Outcome = 'up' | RuntimeFault | 'not-asked'
+/** `not-ready`: it answers, so kubelet starts, but says of itself that it is not ready. */
+type Outcome = 'up' | 'not-ready' | RuntimeFault | 'not-asked'
 
 export class RecentAnswers implements RuntimeProbe {
   readonly #parts: RecentAnswersParts
@@ -64,11 +65,11 @@ export class RecentAnswers implements RuntimeProbe {
     const answer = await load()
       .then((runtime) => runtime.probe(socket))
       .catch((error: unknown) => ({ ok: false, why: 'not-asked', detail: errorMessage(error) }) as const)
-    const outcome = answer.ok ? 'up' : answer.why
+    const outcome = answer.ok ? (answer.value.runtimeReady === false ? 'not-ready' : 'up') : answer.why
     asked.answer = { outcome, atUs: clock.now().monotonicUs }
     asked.question = undefined
     if (asked.said === outcome) return
-    if (!answer.ok) log.warn(SAYINGS[answer.why], { detail: answer.detail })
+    if (outcome !== 'up') log.warn(SAYINGS[outcome], { socket, ...(!answer.ok && { detail: answer.detail }) })
     else if (asked.said !== undefined) log.info('the container runtime answers again', { socket })
     asked.said = outcome
     onChange()
@@ -86,13 +87,24 @@ export class RecentAnswers implements RuntimeProbe {
 
 const SAYINGS: Readonly<Record<Exclude<Outcome, 'up'>, string>> = {
   down: 'the container runtime does not answer',
+  'not-ready': 'the container runtime answers, but reports that it is not ready',
   'not-cri': 'this socket is not that of a container runtime with CRI: whether kubelet has one is not known',
   'not-allowed': 'the agent may not connect to the container runtime: whether it runs is not known',
   'not-asked': 'the container runtime cannot be asked: whether it runs is not known',
 }
 
 function toUp(outcome: Outcome): boolean | undefined {
-  return outcome === 'up' ? true : outcome === 'down' ? false : undefined
+  switch (outcome) {
+    case 'up':
+    case 'not-ready':
+      return true
+    case 'down':
+      return false
+    case 'not-cri':
+    case 'not-allowed':
+    case 'not-asked':
+      return undefined
+  }
 }
 
 function isYounger<T extends { readonly atUs: number }>(answer: T | undefined, nowUs: number, limitUs: number): answer is T {

@@ -5,12 +5,13 @@
  * be that of systemd's own child. systemctl runs with an argument list, a time limit and an
  * environment of its own, without a shell and without the agent's NOTIFY_SOCKET.
  */
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { KubeletProcess, UnitActivity, UnitState } from '../decision/unit-state.ts'
+import type { BinaryIdentity, KubeletBinary } from '../ports/kubelet-binary.ts'
 import type { CommandOutcome, Unit } from '../ports/unit.ts'
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
-import { codedError, errorCode } from '../values/errors.ts'
+import { codedError } from '../values/errors.ts'
 import type { ActivationChoice } from './activation-kinds.ts'
 import { asArguments, flagValue } from './flags.ts'
 import { describeProcess } from './kubelet-process.ts'
@@ -26,6 +27,7 @@ export interface SystemctlOptions {
   readonly envFile: string
   readonly activation: ActivationChoice
   readonly dynamicConfigDir: string
+  readonly binary: KubeletBinary
   readonly procRoot?: string
   readonly timeoutMs?: number
 }
@@ -57,6 +59,10 @@ interface KnownProcess {
 type FoundProcess = KnownProcess | Extract<KubeletProcess, { kind: 'none' | 'unknown' }>
 type Answer = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly output: string; readonly detail: string }
 
+type KnownBinary = Extract<BinaryIdentity, { kind: 'known' }>
+
+const NO_BINARY: KnownBinary = { kind: 'known', identity: '', former: '' }
+const MISSING = 'which does not exist: install kubelet, unless an upgrade is replacing it now'
 const NOT_NEEDED: Answer = { ok: true, output: '' }
 
 export class Systemctl implements Unit {
@@ -76,14 +82,12 @@ export class Systemctl implements Unit {
     const shown = await this.#show()
     if (typeof shown === 'string') return { kind: 'unknown', detail: shown }
     const { exec } = shown
-    const binaryIdentity = exec === undefined ? '' : identifyBinary(exec.path)
-    if (binaryIdentity === undefined) {
+    const binary = exec === undefined ? NO_BINARY : await this.#options.binary.identify(exec.path)
+    if (binary.kind !== 'known') {
       // A package upgrade removes the file for a moment. That must count neither as another
       // kubelet, on which every config would get a new trial, nor as a failure of the config.
-      return {
-        kind: 'unknown',
-        detail: `${this.#options.unit} starts ${exec?.path}, which does not exist: install kubelet, unless an upgrade is replacing it now`,
-      }
+      const why = binary.kind === 'missing' ? MISSING : 'which is being read to see whether it is another kubelet than before'
+      return { kind: 'unknown', detail: `${this.#options.unit} starts ${exec?.path}, ${why}` }
     }
     const process = await this.#findProcess(shown)
     const activity = await this.#findActivity(shown)
@@ -96,7 +100,7 @@ export class Systemctl implements Unit {
       nRestarts: shown.nRestarts,
       startedAtUs: shown.startedAtUs,
       process: process.kind === 'known' ? this.#describeProcess(process) : process,
-      ...this.#describeKubelet(shown, binaryIdentity, process.kind === 'known' ? process.command : undefined),
+      ...this.#describeKubelet(shown, binary, process.kind === 'known' ? process.command : undefined),
     }
   }
 
@@ -173,7 +177,7 @@ export class Systemctl implements Unit {
     return output.trim() === 'stopping' ? 'stopping' : activity
   }
 
-  #describeKubelet(shown: UnitProperties, binaryIdentity: string, command: readonly string[] | undefined): KubeletFacts {
+  #describeKubelet(shown: UnitProperties, binary: KnownBinary, command: readonly string[] | undefined): KubeletFacts {
     const { exec } = shown
     if (exec === undefined) {
       const detail = `${this.#options.unit} has no command: ${shown.loadState}`
@@ -195,7 +199,8 @@ export class Systemctl implements Unit {
       needDaemonReload: shown.needDaemonReload,
       dropIn: this.#findDropIn(shown.dropInPaths),
       dropInNames: shown.dropInPaths.filter((path) => basename(path) === DROP_IN_NAME).flatMap(readEnvironmentFiles),
-      binaryIdentity,
+      binaryIdentity: binary.identity,
+      formerBinaryIdentity: binary.former,
     }
     return describeKubelet(definition, this.#options.envFile, this.#options.activation, command)
   }
@@ -231,20 +236,4 @@ function readText(path: string): string | undefined {
 function readEnvironmentFiles(path: string): string[] {
   const named = [...(readText(path) ?? '').matchAll(/^[ \t]*EnvironmentFile[ \t]*=[ \t]*-?(\S.*?)[ \t]*$/gm)]
   return named.flatMap(([, file]) => (file === undefined ? [] : [file]))
-}
-
-/**
- * undefined: the file does not exist. The device number is left out, because it can change with a
- * reboot. Links are followed, because an upgrade may only change a link.
- */
-function identifyBinary(path: string): string | undefined {
-  try {
-    const { ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
-    return [ino, size, mtimeNs, ctimeNs].join(':')
-  } catch (error) {
-    const code = errorCode(error)
-    // Without permission the agent never sees a change: always the same kubelet. The text is part
-    // of what verdicts are recorded for, so it must never change.
-    return code === 'EACCES' || code === 'EPERM' ? 'not to be looked at' : undefined
-  }
 }

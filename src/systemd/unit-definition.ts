@@ -28,6 +28,8 @@ export interface UnitDefinition {
   readonly dropInNames: readonly string[]
   /** Changes with kubelet's binary and with nothing else. */
   readonly binaryIdentity: string
+  /** What an earlier agent had in its place. */
+  readonly formerBinaryIdentity?: string | undefined
 }
 
 /** A unit definition, and the kubelet.env that the agent writes for it. */

@@ -12,7 +12,7 @@ import { broken, isSamePath, mergeEnvironment, type UnitDefinition, type Wirable
 
 export type KubeletFacts = Pick<
   Extract<UnitState, { kind: 'known' }>,
-  'wiring' | 'localConfigPath' | 'runtimeEndpoint' | 'healthzFlags' | 'kubeletIdentity' | 'command'
+  'wiring' | 'localConfigPath' | 'runtimeEndpoint' | 'healthzFlags' | 'kubeletIdentity' | 'formerIdentity' | 'command'
 >
 
 /**
@@ -33,7 +33,8 @@ export function describeKubelet(
     localConfigPath: flagValue(command, 'config'),
     runtimeEndpoint: flagValue(inForce, 'container-runtime-endpoint'),
     healthzFlags: findHealthzFlags(inForce),
-    kubeletIdentity: identifyKubelet(unit, envFile),
+    kubeletIdentity: identifyKubelet(unit, envFile, unit.binaryIdentity),
+    formerIdentity: unit.formerBinaryIdentity && identifyKubelet(unit, envFile, unit.formerBinaryIdentity),
     command: { path: unit.path, words: inForce.slice(1).map(({ text }) => text) },
   }
 }
@@ -61,8 +62,8 @@ function findHealthzFlags(command: readonly Argument[]): KubeletFacts['healthzFl
  * Everything besides the config that decides how kubelet takes a config: when it changes, the same
  * bytes get a new trial.
  */
-function identifyKubelet(unit: UnitDefinition, envFile: string): string {
+function identifyKubelet(unit: UnitDefinition, envFile: string, binaryIdentity: string): string {
   const others = unit.environmentFiles.filter(({ path }) => !isSamePath(path, envFile)).map(({ path, text }) => [path, text ?? null])
-  const facts = [unit.binaryIdentity, unit.path, unit.words, [...unit.environment], others]
+  const facts = [binaryIdentity, unit.path, unit.words, [...unit.environment], others]
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
 }

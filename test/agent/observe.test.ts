@@ -102,6 +102,7 @@ function open(scene: Scene) {
     accepted: new Map(),
     preflight: undefined,
     drain: { isDrained: () => undefined },
+    lastWords: { of: async () => undefined },
   }
   return { look: () => observe(observation, []), looked, written: () => written }
 }

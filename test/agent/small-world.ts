@@ -59,6 +59,10 @@ export class SmallWorld {
   drained: boolean | undefined
   basis = 'basis'
   readonly judging = new Set<string>()
+  /** What each process of kubelet says last. */
+  lastWords: (invocationId: string) => string | undefined = () => undefined
+  /** The processes that were asked for. */
+  readonly heard: string[] = []
   preflight: (data: ConfigMapData) => PreflightResult = () => ({ kind: 'accepted', remarks: [], drain: [] })
   /** Replaces what systemd would answer. */
   systemctl: (() => CommandOutcome) | undefined
@@ -220,6 +224,12 @@ export class SmallWorld {
       accepted: this.#accepted,
       preflight: this.#preflight,
       drain: { isDrained: () => this.drained },
+      lastWords: {
+        of: async (invocationId) => {
+          this.heard.push(invocationId)
+          return this.lastWords(invocationId)
+        },
+      },
       evidence: this.evidence,
     }
   }

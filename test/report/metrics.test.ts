@@ -10,14 +10,20 @@ const series = async (metrics: Metrics, name: string) => (await lines(metrics)).
 t.test("upstream's gauges with their names and labels; a new source replaces the series", async (t) => {
   const metrics = new Metrics({ version: '1.2.3' })
   t.same(await series(metrics, 'kubelet_node_config_active'), [], 'no series before the source is known')
-  metrics.report({ active: 'local', assigned: 'local', lastKnownGood: 'local', error: '' }, 0)
+  metrics.report({ active: 'local', assigned: 'local', lastKnownGood: 'local', error: '' }, { remainingSeconds: 0, evidence: {} })
   const local = 'node_config_source="local",node_config_uid="",node_config_resource_version="",node_config_kubelet_key=""'
   for (const name of ['assigned', 'active', 'last_known_good']) {
     t.same(await series(metrics, `kubelet_node_config_${name}`), [`kubelet_node_config_${name}{${local}} 1`])
   }
   t.same(await series(metrics, 'kubelet_node_config_error'), ['kubelet_node_config_error 0'])
-  metrics.report({ active: source('1'), assigned: source('2'), lastKnownGood: source('1'), error: 'failed' }, 0)
-  metrics.report({ active: undefined, assigned: source('2'), lastKnownGood: source('1'), error: 'failed' }, 12.5)
+  metrics.report(
+    { active: source('1'), assigned: source('2'), lastKnownGood: source('1'), error: 'failed' },
+    { remainingSeconds: 0, evidence: { process: 'yes', lease: 'unknown' } },
+  )
+  metrics.report(
+    { active: undefined, assigned: source('2'), lastKnownGood: source('1'), error: 'failed' },
+    { remainingSeconds: 12.5, evidence: { process: 'yes', lease: 'yes' } },
+  )
   t.same(await series(metrics, 'kubelet_node_config_active'), [
     'kubelet_node_config_active{node_config_source="/api/v1/namespaces/kube-system/configmaps/my-node-config",node_config_uid="uid-1",node_config_resource_version="1",node_config_kubelet_key="kubelet"} 1',
   ])

@@ -104,7 +104,8 @@ t.test('a runtime that accepts connections and never answers is down, and holds 
   t.equal(questions.length, 2, 'one question at a time')
   await questions[1]?.answer(DOWN)
   t.equal(await answers.isUp(SOCKET), false)
-  t.same(said, [`the container runtime does not answer: {"detail":"${'Status of /run/a.sock: no answer within 10 s'}"}`])
+  const fields = JSON.stringify({ socket: SOCKET, detail: 'Status of /run/a.sock: no answer within 10 s' })
+  t.same(said, [`the container runtime does not answer: ${fields}`])
 })
 
 t.test('a runtime that is slow, but answers, is up from its first answer on', async (t) => {
@@ -147,6 +148,12 @@ t.test('it is said once that it does not answer, and that it answers again', asy
   t.match(said, [/does not answer/, /answers again/])
   t.equal(said.length, 2)
   t.equal(changes(), 3)
+})
+
+t.test('a runtime that says that it is not ready is up, and that is said', async (t) => {
+  const { ask, said } = open()
+  t.equal(await ask({ ok: true, value: { runtimeReady: false, networkReady: false } }), true)
+  t.match(said, [/reports that it is not ready/])
 })
 
 t.test('two runtimes are asked side by side, and no number of sockets is remembered for ever', async (t) => {

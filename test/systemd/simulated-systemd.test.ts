@@ -8,6 +8,7 @@ import { kubeadmUnit, spelledOutUnit } from '../../demo/systemd/unit-file.ts'
 import { NetworkHealthProbe } from '../../src/kubelet/health.ts'
 import { Systemctl } from '../../src/systemd/systemctl.ts'
 import { until as eventually } from '../until.ts'
+import { uncachedBinary } from './uncached-binary.ts'
 import { type KnownUnit, unitContract } from './unit-contract.ts'
 
 const NEVER_MS = 24 * 3600_000
@@ -38,7 +39,14 @@ async function open(t: Test, options: Partial<SimulatedSystemdOptions> = {}, sha
     ...options,
   })
   t.teardown(() => systemd.close())
-  const unit = new Systemctl({ ...where, systemctl: systemd.systemctl, unit: systemd.unit, activation: 'auto', timeoutMs: NEVER_MS })
+  const unit = new Systemctl({
+    ...where,
+    systemctl: systemd.systemctl,
+    unit: systemd.unit,
+    activation: 'auto',
+    binary: uncachedBinary(),
+    timeoutMs: NEVER_MS,
+  })
   /** Waits as long as it takes; RestartSec ends once a test has seen that kubelet waits for it, so no test can miss that. */
   const until = async (what: string, isSo: (state: KnownUnit) => boolean): Promise<KnownUnit> => {
     let found: KnownUnit | undefined
@@ -149,6 +157,7 @@ t.test('a process that is not kubelet is unknown', async (t) => {
   const wrapper = process.execPath
   systemd.change({ path: wrapper, words: [wrapper] })
   const fresh = new Systemctl({
+    binary: uncachedBinary(),
     systemctl: systemd.systemctl,
     unit: systemd.unit,
     envFile: '/e',

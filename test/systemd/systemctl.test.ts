@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Systemctl } from '../../src/systemd/systemctl.ts'
+import { uncachedBinary } from './uncached-binary.ts'
 
 /** Any program that exists. */
 const KUBELET = '/bin/sh'
@@ -25,7 +26,14 @@ function world(t: Test, script: string, cmdline = `${KUBELET}\0--config\0/d/chec
   const dir = t.testdir({ proc: { 77: { cmdline } }, answer: ANSWER })
   const systemctl = join(dir, 'systemctl')
   writeFileSync(systemctl, `#!/bin/sh\ncd ${dir}\necho "$*" >> calls\n${script}\n`, { mode: 0o755 })
-  const options = { systemctl, unit: 'kubelet.service', envFile: '/d/kubelet.env', activation: 'auto', dynamicConfigDir: '/d' } as const
+  const options = {
+    systemctl,
+    unit: 'kubelet.service',
+    envFile: '/d/kubelet.env',
+    activation: 'auto',
+    dynamicConfigDir: '/d',
+    binary: uncachedBinary(),
+  } as const
   const calls = () => readFileSync(join(dir, 'calls'), 'utf8').trim().split('\n')
   return { unit: new Systemctl({ ...options, procRoot: join(dir, 'proc'), timeoutMs }), calls, dir }
 }
@@ -138,6 +146,7 @@ t.test('the unit is unknown if systemctl fails, hangs or prints garbage', async 
     envFile: '/e',
     activation: 'auto',
     dynamicConfigDir: '/d',
+    binary: uncachedBinary(),
   })
   t.match(await missing.observe(), { kind: 'unknown', detail: 'systemctl show: cannot start /no/systemctl: ENOENT' })
   t.match(await world(t, 'exec sleep 3600', '', 2000).unit.observe(), { kind: 'unknown', detail: 'timed out after 2 s' })
@@ -228,10 +237,19 @@ t.test('rejects names that are not those of a service', async (t) => {
     `${'x'.repeat(300)}.service`,
   ]) {
     t.throws(
-      () => new Systemctl({ systemctl: '/s', unit, envFile: '/e', activation: 'auto', dynamicConfigDir: '/d' }),
+      () => new Systemctl({ systemctl: '/s', unit, envFile: '/e', activation: 'auto', dynamicConfigDir: '/d', binary: uncachedBinary() }),
       { code: 'unit-name' },
       unit,
     )
   }
-  t.ok(new Systemctl({ systemctl: '/s', unit: 'snap.kubelet@a\\x2d.service', envFile: '/e', activation: 'auto', dynamicConfigDir: '/d' }))
+  t.ok(
+    new Systemctl({
+      systemctl: '/s',
+      unit: 'snap.kubelet@a\\x2d.service',
+      envFile: '/e',
+      activation: 'auto',
+      dynamicConfigDir: '/d',
+      binary: uncachedBinary(),
+    }),
+  )
 })

@@ -15,7 +15,7 @@ import { DEPLOY } from './manifests.ts'
 import { createAccount, NAMESPACE, type TokenBinding, useAccount } from './tokens.ts'
 
 const ACCOUNT = 'kubelet-cfg-agent'
-const FILES = ['rbac/serviceaccount.yaml', 'rbac/status.yaml', 'rbac/status-annotation.yaml', 'rbac/drain.yaml']
+const FILES = ['rbac/serviceaccount.yaml', 'rbac/status.yaml', 'rbac/status-annotation.yaml', 'rbac/drain.yaml', 'rbac/evidence.yaml']
 
 const READS: Readonly<Record<string, Loss>> = {
   'nodes get': {
@@ -67,6 +67,17 @@ const ANNOTATES: Readonly<Record<string, Loss>> = {
   },
 }
 
+const LEARNS: Readonly<Record<string, Loss>> = {
+  'leases get': {
+    lost: 'whether kubelet renews its Lease is not known',
+    shows: (machine) => machine.agent.untilSays(/^evidence that cannot be read is unknown: lease$/),
+  },
+  'pods list': {
+    lost: 'whether pods were lost is not known',
+    shows: (machine) => machine.agent.untilSays(/^evidence that cannot be read is unknown: pods$/),
+  },
+}
+
 export function addServiceAccountScenarios(program: string): void {
   scenario('rights: serviceaccount.yaml, status.yaml and status-annotation.yaml', (step) =>
     withModernPlane(step, async (plane) => {
@@ -74,6 +85,7 @@ export function addServiceAccountScenarios(program: string): void {
       await playLosses(step, stage, 'rbac/serviceaccount.yaml', READS)
       await playLosses(step, stage, 'rbac/status.yaml', WRITES, FILES.slice(0, 1))
       await playLosses(step, stage, 'rbac/status-annotation.yaml', ANNOTATES, FILES.slice(0, 2))
+      await playLosses(step, stage, 'rbac/evidence.yaml', LEARNS, FILES.slice(0, 1))
     }),
   )
   scenario('rights: drain.yaml, all files as they are, and a token that is renewed', (step) =>

@@ -76,6 +76,7 @@ exports[`test/cli/commands/status.test.ts > TAP > prints JSON for programs > mus
     "resourceVersion": "100",
     "checkpoint": "present"
   },
+  "evidence": [],
   "trial": null,
   "waitRemainingSeconds": null,
   "restarts": {

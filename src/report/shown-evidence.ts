@@ -1,0 +1,54 @@
+/**
+ * The evidence as the Node shows it. Each text that is written costs a request on each of ten
+ * thousand nodes, so the answers of one trial are shown together, a few at a time. Pure.
+ */
+import type { Answer, EvidenceKind, Finding } from '../decision/evidence.ts'
+import { listObserved } from '../decision/evidence-schedule.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+
+export type EvidenceAnswers = Readonly<Partial<Record<EvidenceKind, Answer>>>
+
+/** What the metrics say of a trial. */
+export interface TrialReport {
+  /** 0: nothing is on trial. */
+  readonly remainingSeconds: number
+  /** Empty: nothing is on trial. */
+  readonly evidence: EvidenceAnswers
+}
+
+export interface ShownEvidence {
+  /** InvocationID of the process. */
+  readonly about: string
+  readonly answers: EvidenceAnswers
+  /** CLOCK_MONOTONIC, when the answers were shown first. */
+  readonly sinceUs: number
+}
+
+const TOGETHER_US = 60e6
+
+/** @param before as it was shown last. undefined: nothing is on trial */
+export function showEvidence(snapshot: Snapshot, before: ShownEvidence | undefined): ShownEvidence | undefined {
+  const findings = listObserved(snapshot)
+  const { running, now } = snapshot
+  if (findings.length === 0 || running.kind !== 'known') return undefined
+  const shown = { about: running.invocationId, answers: answersOf(findings), sinceUs: now.monotonicUs }
+  if (before === undefined || before.about !== shown.about || hasTurned(before.answers, shown.answers)) return shown
+  return isSame(before.answers, shown.answers) || now.monotonicUs - before.sinceUs < TOGETHER_US ? before : shown
+}
+
+export function answersOf(findings: readonly Finding[]): EvidenceAnswers {
+  return Object.fromEntries(findings.map(({ kind, answer }) => [kind, answer]))
+}
+
+/** A no is never held back. Neither is its end. */
+function hasTurned(before: EvidenceAnswers, now: EvidenceAnswers): boolean {
+  return kindsOf(before, now).some((kind) => (before[kind] === 'no') !== (now[kind] === 'no'))
+}
+
+function isSame(before: EvidenceAnswers, now: EvidenceAnswers): boolean {
+  return kindsOf(before, now).every((kind) => before[kind] === now[kind])
+}
+
+function kindsOf(...answers: readonly EvidenceAnswers[]): readonly EvidenceKind[] {
+  return answers.flatMap((each) => Object.keys(each) as EvidenceKind[])
+}

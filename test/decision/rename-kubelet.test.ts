@@ -1,0 +1,47 @@
+import t from 'tap'
+import { nextStep } from '../../src/decision/next-step.ts'
+import { renameInHealth } from '../../src/decision/rename-kubelet.ts'
+import { look } from './any-snapshot.ts'
+import { A, B, fallenBack, health, judged, KUBELET, keyOf, runs, snapshot, unit, verdict } from './snapshots.ts'
+
+const FORMER = 'inode-and-times'
+const RENAMED = { formerIdentity: FORMER }
+
+t.test('what an earlier agent proved and condemned stays so', async (t) => {
+  const left = fallenBack({
+    ...runs(A, { unit: RENAMED }),
+    proven: keyOf(A, FORMER),
+    ...judged(verdict(B, 'confirmed', { key: keyOf(B, FORMER) }), verdict(B, 'provisional', { key: keyOf(B, 'another') })),
+  })
+  const step = nextStep(left)
+  t.equal(step.kind, 'rename-kubelet')
+  if (step.kind === 'wait') return
+  const after = look(left, step, () => false)
+  t.equal(after.proven, keyOf(A))
+  t.same([...after.verdicts.keys()].sort(), [keyOf(B), keyOf(B, 'another')].sort())
+  t.match(nextStep(after), { kind: 'wait', phase: 'fallen-back' }, 'and nothing is restarted')
+})
+
+t.test('nothing to rename, nothing to do', async (t) => {
+  t.match(nextStep(snapshot(runs(A, { unit: RENAMED }))), { kind: 'wait', phase: 'settled' })
+})
+
+t.test('a trial that was under way goes on', async (t) => {
+  const left = health(A, {
+    subject: keyOf(A, FORMER),
+    lastProcess: { invocationId: 'i', content: 'content', kubeletIdentity: FORMER },
+    process: {
+      key: keyOf(A, FORMER),
+      invocationId: 'i',
+      startedAtUs: 0,
+      wasHealthy: true,
+      healthySinceUs: 1,
+      unhealthySinceUs: undefined,
+      exits: 0,
+    },
+  })
+  const renamed = { subject: keyOf(A), lastProcess: { kubeletIdentity: KUBELET }, process: { key: keyOf(A), healthySinceUs: 1 } }
+  t.match(renameInHealth(left, unit(RENAMED)), renamed)
+  t.equal(renameInHealth(left, unit()), left)
+  t.equal(renameInHealth(undefined, unit(RENAMED)), undefined)
+})

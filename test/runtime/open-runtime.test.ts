@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { openRuntime } from '../../src/main-runtime.ts'
+import { BootClock } from '../../src/systemd/boot-clock.ts'
+import { silentLog } from '../checkpoint/silent-log.ts'
+import { defaults } from '../settings/settled-settings.ts'
+import { until } from '../until.ts'
+import { answerWith, FakeRuntime } from './fake-runtime.ts'
+import { READY_STATUS } from './wire.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'cri-'))
+t.teardown(() => rmSync(directory, { recursive: true, force: true }))
+
+function open(waitMs: number) {
+  const log = silentLog()
+  let changes = 0
+  const onChange = () => {
+    changes++
+  }
+  const settings = { ...defaults, toleranceUs: waitMs * 4000 }
+  return { ...openRuntime({ settings, clock: new BootClock(), log, onChange }), log, changes: () => changes }
+}
+
+t.test('whether the container runtime answers, over its socket', async (t) => {
+  const fake = new FakeRuntime(join(directory, 'up'), (stream, path) => {
+    answerWith(stream, path.endsWith('/Status') ? READY_STATUS : Buffer.alloc(0))
+  })
+  await fake.listen()
+  const { runtimeProbe, runtime, changes } = open(2000)
+  await until(async () => (await runtimeProbe.isUp(fake.socket)) === true, 'it answers')
+  t.equal(changes(), 1)
+  t.match(await runtime.listPods(fake.socket), { ok: true, value: { sandboxes: [], containers: [] } })
+  await until(() => fake.sessions.size === 0, 'no connection is left open')
+  await fake.close()
+})
+
+t.test('a socket that is not there', async (t) => {
+  const { runtimeProbe, log } = open(2000)
+  t.equal(await runtimeProbe.isUp(join(directory, 'none')), false)
+  await until(() => log.said.length > 0, 'it is logged')
+  t.same(log.said, ['the container runtime does not answer'])
+})
+
+t.test('a runtime that accepts connections and never answers does not hold a pass', async (t) => {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => void sockets.add(socket.on('error', () => {})))
+  const path = join(directory, 'hangs')
+  await new Promise<void>((resolve) => server.listen(path, resolve))
+  const { runtimeProbe } = open(50)
+  t.equal(await runtimeProbe.isUp(path), false)
+  t.equal(await runtimeProbe.isUp(path), false)
+  await until(() => sockets.size > 0, 'it was asked')
+  for (const socket of sockets) socket.destroy()
+  await new Promise<void>((resolve) => server.close(() => resolve()))
+})
