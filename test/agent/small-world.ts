@@ -143,6 +143,11 @@ export class SmallWorld {
     return this.#read(this.checkpoints.path({ ...state.process, kubeletConfigKey: state.process.key }))
   }
 
+  /** The files in /run are lost. The agent must be restarted after this. */
+  forgetRun(): void {
+    this.runtime = createRuntime()
+  }
+
   restartAgent(): void {
     this.#accepted.clear()
     this.#loop = this.#startAgent()
