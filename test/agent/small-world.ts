@@ -41,6 +41,7 @@ export const NEVER_HEALTHY: KubeletBehaviour = {}
 
 interface WorldOptions {
   readonly restartUs?: number
+  readonly notify?: boolean
   readonly startLimit?: { readonly burst: number; readonly intervalUs: number }
 }
 
@@ -87,7 +88,7 @@ export class SmallWorld {
   readonly #accepted = new Map<string, Acceptance>()
   #loop: Loop
 
-  constructor({ restartUs, startLimit }: WorldOptions = {}) {
+  constructor({ restartUs, notify, startLimit }: WorldOptions = {}) {
     this.disk = new FakeDisk(() => this.nowUs / 1000)
     this.disk.faultOf = (step) => (this.diskFails(step) ? 'ENOSPC' : undefined)
     this.#files = new DurableFiles(this.disk)
@@ -109,6 +110,7 @@ export class SmallWorld {
         }),
         dynamicConfigDir: DIRECTORY,
         ...(restartUs === undefined ? {} : { restartUs }),
+        ...(notify === undefined ? {} : { notify }),
         ...(startLimit === undefined ? {} : { startLimit }),
       },
       this.nowUs,
