@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
+import { setTimeout as after } from 'node:timers/promises'
 import { runningConfigPath } from './decision/base-config.ts'
 import type { KnownUnit } from './decision/unit-state.ts'
 import type { KubeletConfig } from './kubelet/decode.ts'
@@ -24,6 +25,7 @@ import type { Compare, Inspect, Recipient, TargetNode } from './preflight/inspec
 import { KubeletBinaries } from './preflight/kubelet/binaries.ts'
 import { KubeletJudge } from './preflight/kubelet/judge.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
+import { findStateNeeds, remarkOnStates } from './preflight/node/check-node.ts'
 import { readRuntime } from './preflight/node/read-runtime.ts'
 import { readSurroundings } from './preflight/node/read-surroundings.ts'
 import { listParts } from './preflight/parts.ts'
@@ -32,6 +34,8 @@ import type { Settings } from './settings/settings.ts'
 
 /** The time limit for files and sockets on the node that may hang (a dead network mount). */
 const LOOK_AROUND_MS = 1000
+/** The same for a fallback. */
+const FALLBACK_MS = 300
 
 export interface InspectionWorld {
   /** The settings in force: some change while the agent runs. */
@@ -108,6 +112,18 @@ export function openInspection({ settings, stores, runtime, signal }: Inspection
     return inspect({ name, files: data, key: source.kubeletConfigKey }, options)
   }
 
+  /** A fallback does not wait: what is not found in time is left out. */
+  const remarkOnFallback = async ({ source, data, unit }: PreflightRequest): Promise<readonly string[]> => {
+    const text = data[source.kubeletConfigKey] ?? ''
+    const decoded = await decodeText(text, stores.yaml)
+    if (!decoded.ok) return []
+    const version = await Promise.race([versionOf(unit.command?.path), after(FALLBACK_MS, undefined, { ref: false })])
+    const folder = posix.dirname(stores.checkpoints.path(source))
+    const options = { version, flags: collectFlags(unit.command?.words ?? []), folder, files: Object.keys(data) }
+    const found = await readSurroundings(findStateNeeds(decoded.config, options), FALLBACK_MS, { facts: readNodeFacts })
+    return remarkOnStates(decoded.config, found, options)
+  }
+
   /** For the command line, with this node's kubelet or another. */
   const inspect: Inspect = async (config, options) => {
     const unit = await stores.unit.observe()
@@ -142,7 +158,7 @@ export function openInspection({ settings, stores, runtime, signal }: Inspection
     return checkSame(expected, configz, await versionOf(command?.path), collectFlags(command?.words ?? []))
   }
 
-  return { checkCandidate, compareRunning, inspect, compare, forget: () => judge.forget() }
+  return { checkCandidate, remarkOnFallback, compareRunning, inspect, compare, forget: () => judge.forget() }
 }
 
 /** For a user who may not write to the runtime directory. */

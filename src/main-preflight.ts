@@ -11,7 +11,7 @@ import type { Log } from './ports/log.ts'
 import type { DrainProbe } from './ports/probes.ts'
 import { AgentPreflight } from './preflight/agent-preflight.ts'
 import { EffectCheck } from './preflight/effect-check.ts'
-import { decodeAndCheck } from './preflight/quick-check.ts'
+import { checkFallback } from './preflight/fallback-check.ts'
 import { toChangePolicy } from './settings/preflight-settings.ts'
 import type { Settings } from './settings/settings.ts'
 import { NodeDrain } from './source/drain.ts'
@@ -37,7 +37,7 @@ export function openPreflight({ settings, stores, runtime, nodeName, api, log, o
   const inspection = lazily(async () => (await import('./main-inspection.ts')).openInspection({ settings, stores, runtime, signal }))
   const preflight = new AgentPreflight({
     inspect: async (candidate, ended) => (await inspection()).checkCandidate(candidate, ended),
-    decode: (candidate) => decodeAndCheck(candidate, stores.yaml),
+    decode: (candidate) => checkFallback(candidate, stores.yaml, async (fallback) => (await inspection()).remarkOnFallback(fallback)),
     settings: () => [toChangePolicy(settings()), settings().guardsOff, settings().preflight, settings().unknownFields],
     forget: () =>
       void inspection().then(

@@ -72,7 +72,11 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
       exits: isNumber,
     }),
   ),
-  recentExits: optional(listOf(shape<KubeletExit>({ key: isText, invocationId: isText, startedAtUs: optional(isNumber), atUs: isNumber }))),
+  recentExits: optional(
+    listOf(
+      shape<KubeletExit>({ key: isText, invocationId: isText, startedAtUs: optional(isNumber), atUs: isNumber, words: optional(isText) }),
+    ),
+  ),
   restartedFrom: optional(isText),
   startedByOthers: optional(isFlag),
   triedAgainUs: optional(isNumber),

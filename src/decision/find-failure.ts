@@ -5,6 +5,7 @@
 import type { EvidenceKind } from './evidence.ts'
 import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
 import type { HealthRecord, HealthSample } from './health.ts'
+import { areLatestAlike, explain } from './last-words.ts'
 import type { Policy } from './policy.ts'
 import { isRuntimeExcuse } from './runtime-excuse.ts'
 import type { FailureReason } from './verdict.ts'
@@ -20,11 +21,9 @@ export interface HealthFailure {
   readonly recurring?: true
 }
 
-export function findFailure(
-  record: HealthRecord,
-  sample: Pick<HealthSample, 'unit' | 'at' | 'runtimeUp' | 'changesRuntime'>,
-  policy: Policy,
-): HealthFailure | undefined {
+type FailureSample = Pick<HealthSample, 'unit' | 'at' | 'runtimeUp' | 'changesRuntime'>
+
+export function findFailure(record: HealthRecord, sample: FailureSample, policy: Policy): HealthFailure | undefined {
   const { unit, at } = sample
   if (!record.started || unit.kind === 'unknown') return undefined
   const { runtimeDownSinceUs: downSinceUs, subjectSinceUs } = record
@@ -34,7 +33,11 @@ export function findFailure(
   return (isAwaited ? undefined : findExits(record, sample, policy)) ?? findIllness(record, at.monotonicUs, policy)
 }
 
-function findExits(record: HealthRecord, { unit, at }: Pick<HealthSample, 'unit' | 'at'>, policy: Policy): HealthFailure | undefined {
+function findExits(
+  record: HealthRecord,
+  { unit, at, runtimeUp, changesRuntime }: FailureSample,
+  policy: Policy,
+): HealthFailure | undefined {
   if (unit.kind === 'unknown') return undefined
   // NRestarts counts an exit only when the next start begins, but between the two the exit is known
   // already. It does not count for a process from before the record.
@@ -44,10 +47,16 @@ function findExits(record: HealthRecord, { unit, at }: Pick<HealthSample, 'unit'
   const steady =
     record.healthySinceUs !== undefined && at.monotonicUs - Math.max(record.healthySinceUs, unit.startedAtUs) > policy.toleranceUs
   const failure = { reason: 'crash-loop', damage: 'transient' } as const
-  if (exits >= policy.crashLimit && !steady) return { ...failure, detail: `kubelet exited ${exits} times` }
-  if (unit.activity === 'failed' && !record.excused) return { ...failure, detail: `systemd gave kubelet up: ${unit.summary}` }
+  // Without its runtime, kubelet exits with the same last words whatever its config.
+  const isRuntimeInnocent = runtimeUp === true || changesRuntime === true
+  const isLoop = exits >= policy.crashLimit || (exits > 1 && isRuntimeInnocent && areLatestAlike(record))
+  if (isLoop && !steady) return { ...failure, detail: explain(`kubelet exited ${exits} times`, record) }
+  if (unit.activity === 'failed' && !record.excused)
+    return { ...failure, detail: explain(`systemd gave kubelet up: ${unit.summary}`, record) }
   const recurring = countRecurringExits(record, at.monotonicUs)
-  return recurring?.failed === true ? { ...failure, detail: describeRecurringExits(recurring), recurring: true } : undefined
+  return recurring?.failed === true
+    ? { ...failure, detail: explain(describeRecurringExits(recurring), record), recurring: true }
+    : undefined
 }
 
 function findIllness(record: HealthRecord, nowUs: number, policy: Policy): HealthFailure | undefined {

@@ -18,6 +18,11 @@ export type Running =
       readonly key: TrialKey
       readonly startedAtUs: number
       readonly invocationId: string
+      /**
+       * The checkpoint that it was started with is gone, or the disk does not return it: kubelet
+       * runs on, and could not be started with it again.
+       */
+      readonly lost?: true
     }
 
 /** One look at kubelet's health. `unknown` never counts as healthy. */
@@ -137,4 +142,6 @@ export interface KubeletExit {
   readonly startedAtUs?: number | undefined
   /** When it was noticed. */
   readonly atUs: number
+  /** What kubelet said last. undefined: the journal could not be read, or has not been yet. */
+  readonly words?: string | undefined
 }

@@ -1,6 +1,9 @@
 /**
- * Whether two processes of kubelet exited for the same reason, by what each said last. Pure.
+ * What kubelet said before it exited: why it did, and whether it exits again and again for the same
+ * reason. Pure.
  */
+import { MINUTE_US } from '../values/durations.ts'
+import type { HealthRecord, KubeletExit } from './health.ts'
 
 /**
  * What differs from start to start: times and durations, process IDs, ports, addresses in memory,
@@ -15,4 +18,25 @@ export function isSameCause(before: string, after: string): boolean {
 
 function withoutChanging(words: string): string {
   return words.replace(CHANGING, '#')
+}
+
+/** Adds the last words to what happened. */
+export function explain(what: string, { recentExits, subject }: HealthRecord): string {
+  const words = recentExits?.findLast(({ key }) => key === subject)?.words
+  return words === undefined ? what : `${what}: ${words}`
+}
+
+/**
+ * Whether the subject's two latest exits were alike: with the same last words, each within a minute
+ * of its start, and one start right after the other exit. That is a crash loop.
+ */
+export function areLatestAlike({ recentExits = [], subject }: HealthRecord): boolean {
+  const [before, after] = recentExits.filter(({ key }) => key === subject).slice(-2)
+  if (before?.words === undefined || after?.words === undefined || after.startedAtUs === undefined) return false
+  const isNext = after.startedAtUs - before.atUs < MINUTE_US
+  return isNext && isAtStart(before) && isAtStart(after) && isSameCause(before.words, after.words)
+}
+
+function isAtStart({ startedAtUs, atUs }: KubeletExit): boolean {
+  return startedAtUs !== undefined && atUs - startedAtUs < MINUTE_US
 }

@@ -1,8 +1,8 @@
 /**
- * Adjusts the results of the field rules and of kubelet to each other. Pure. The list of feature
- * gates may be incomplete: a gate that kubelet itself accepts is only a warning. If both refuse
- * the config for the same problem, the report shows only the finding of the field rules, which
- * has the position.
+ * Adjusts the results of the field rules and of kubelet to each other. Pure. The tables of feature
+ * gates may not be those of this kubelet: a gate that it accepts itself is only a warning. If both
+ * refuse the config for the same problem, the report shows only the finding of the field rules,
+ * which has the position.
  */
 
 import type { FieldPath } from '../kubelet/field-path.ts'
@@ -15,8 +15,8 @@ export interface NamedReport {
   readonly report: PartReport
 }
 
-/** The only rule that depends on a list of names. */
-const RULE_BY_LIST = 'fields/gate-unknown'
+/** The rules that depend on lists of names. Kubelet checks all gates while it loads its config. */
+const RULES_BY_LIST = ['fields/gate-unknown', 'fields/gate-gone', 'fields/gate-too-new', 'fields/gate-locked']
 /**
  * Start of each error where kubelet reports several at once: `ValidateKubeletConfiguration`,
  * pkg/kubelet/apis/config/validation.
@@ -39,7 +39,7 @@ export function reconcileWithKubelet(reports: readonly NamedReport[]): readonly 
 
 function acceptGates(fields: PartReport): PartReport {
   const findings = fields.findings.map((finding): Finding => {
-    if (finding.rule !== RULE_BY_LIST || finding.severity !== 'refuse') return finding
+    if (!RULES_BY_LIST.includes(finding.rule) || finding.severity !== 'refuse') return finding
     return { ...finding, severity: 'warn', problem: `${finding.problem}, but this kubelet accepts it`, advice: undefined }
   })
   const isRefused = findings.some(({ severity }) => severity === 'refuse')

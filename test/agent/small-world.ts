@@ -41,6 +41,7 @@ export const NEVER_HEALTHY: KubeletBehaviour = {}
 
 interface WorldOptions {
   readonly restartUs?: number
+  readonly notify?: boolean
   readonly startLimit?: { readonly burst: number; readonly intervalUs: number }
 }
 
@@ -59,6 +60,10 @@ export class SmallWorld {
   drained: boolean | undefined
   basis = 'basis'
   readonly judging = new Set<string>()
+  /** What each process of kubelet says last. */
+  lastWords: (invocationId: string) => string | undefined = () => undefined
+  /** The processes that were asked for. */
+  readonly heard: string[] = []
   preflight: (data: ConfigMapData) => PreflightResult = () => ({ kind: 'accepted', remarks: [], drain: [] })
   /** Replaces what systemd would answer. */
   systemctl: (() => CommandOutcome) | undefined
@@ -85,7 +90,7 @@ export class SmallWorld {
   readonly #accepted = new Map<string, Acceptance>()
   #loop: Loop
 
-  constructor({ restartUs, startLimit }: WorldOptions = {}) {
+  constructor({ restartUs, notify, startLimit }: WorldOptions = {}) {
     this.disk = new FakeDisk(() => this.nowUs / 1000)
     this.disk.faultOf = (step) => (this.diskFails(step) ? 'ENOSPC' : undefined)
     this.#files = new DurableFiles(this.disk)
@@ -107,6 +112,7 @@ export class SmallWorld {
         }),
         dynamicConfigDir: DIRECTORY,
         ...(restartUs === undefined ? {} : { restartUs }),
+        ...(notify === undefined ? {} : { notify }),
         ...(startLimit === undefined ? {} : { startLimit }),
       },
       this.nowUs,
@@ -139,6 +145,11 @@ export class SmallWorld {
     if (state.kind === 'unknown' || state.process.kind === 'none' || state.process.kind === 'unknown') return undefined
     if (state.process.kind === 'other') return 'local'
     return this.#read(this.checkpoints.path({ ...state.process, kubeletConfigKey: state.process.key }))
+  }
+
+  /** The files in /run are lost. The agent must be restarted after this. */
+  forgetRun(): void {
+    this.runtime = createRuntime()
   }
 
   restartAgent(): void {
@@ -222,6 +233,12 @@ export class SmallWorld {
       accepted: this.#accepted,
       preflight: this.#preflight,
       drain: { isDrained: () => this.drained },
+      lastWords: {
+        of: async (invocationId) => {
+          this.heard.push(invocationId)
+          return this.lastWords(invocationId)
+        },
+      },
       evidence: this.evidence,
     }
   }

@@ -23,6 +23,16 @@ const NO: PreflightResult = { kind: 'refused', reason: 'validate', detail: 'it i
 const PENDING: PreflightResult = { kind: 'pending' }
 const MINUTE_US = 60e6
 
+/** What preflight finds on a kubelet that is newer than the tables. */
+const NEWER: Report = {
+  outcome: 'accepted',
+  findings: [],
+  parts: [
+    { part: 'fields', outcome: 'unjudged', detail: 'the rules cover kubelet 1.20 to 1.36, not 1.40.0' },
+    { part: 'kubelet', outcome: 'accepted', detail: 'kubelet 1.40.0 loaded and validated the config' },
+  ],
+}
+
 const candidate = (key = 'key-1', fields: Partial<PreflightRequest> = {}): PreflightRequest => ({
   source: source(),
   data: {},
@@ -275,4 +285,12 @@ t.test('turns a report into a result', async (t) => {
   })
   t.same(toResult({ outcome: 'unjudged', findings: [], parts: [] }), YES, 'an unjudged config is not refused')
   t.same(toResult({ ...REFUSED, findings: [warning, finding({ reason: 'load' })] }), { ...NO, reason: 'load' })
+})
+
+t.test("on a kubelet that the rules do not cover, the agent goes by kubelet's own judgement, and says so", async (t) => {
+  t.same(toResult(NEWER), {
+    kind: 'accepted',
+    remarks: ['the fields check could not run: the rules cover kubelet 1.20 to 1.36, not 1.40.0'],
+    drain: [],
+  })
 })

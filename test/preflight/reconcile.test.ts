@@ -36,6 +36,13 @@ t.test('an unknown gate that kubelet accepts is only a warning', async (t) => {
   })
 })
 
+t.test('so is a gate that by the tables is gone, too new or locked', async (t) => {
+  for (const rule of ['fields/gate-gone', 'fields/gate-too-new', 'fields/gate-locked']) {
+    const { fields } = reconcile(report('refused', { ...UNKNOWN, rule }), report('accepted'))
+    t.match(fields, { outcome: 'accepted', findings: [{ rule, severity: 'warn' }] })
+  }
+})
+
 t.test('no other rule yields to kubelet: it checks some fields only at start', async (t) => {
   const { fields } = reconcile(report('refused', UNKNOWN, RANGE), report('accepted'))
   t.match(fields, { outcome: 'refused', findings: [{ severity: 'warn' }, { severity: 'refuse' }] })

@@ -106,6 +106,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       contentOf: contentHash,
       preflight,
       drain: { isDrained: () => undefined },
+      lastWords: { of: async () => undefined },
     },
     effects: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
     observer,

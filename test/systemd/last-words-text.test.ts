@@ -1,5 +1,4 @@
 import t from 'tap'
-import { isSameCause } from '../../src/decision/last-words.ts'
 import { findLastWords } from '../../src/systemd/last-words-text.ts'
 
 const BESIDE = `I1122 13:43:58.691773       1 server.go:416] Version: v1.20.2
@@ -146,16 +145,4 @@ t.test('no secret gets into the words', async (t) => {
     ],
   ] as const)
     t.equal(findLastWords(`${header}${message}`), words)
-})
-
-t.test('two exits have the same cause, whatever differs from start to start', async (t) => {
-  t.ok(
-    isSameCause(
-      'dial tcp 127.0.0.1:41234->127.0.0.1:6443: refused after 1m0.5s',
-      'dial tcp 127.0.0.1:9->127.0.0.1:6443: refused after 59.9s',
-    ),
-  )
-  t.ok(isSameCause('panic: 0xc000375310 at 2026-11-22T13:44:58.97Z', 'panic: 0xc0aa at 2026-11-22T13:45:09Z'))
-  t.ok(isSameCause('pod 1b4e28ba-2fa1-11d2-883f-0016d3cca427 of process 812', 'pod 6fa459ea-ee8a-3ca4-894e-db77e160355e of process 90314'))
-  t.notOk(isSameCause('unknown flag: --a', 'unrecognized feature gate: A'))
 })

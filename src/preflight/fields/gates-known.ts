@@ -153,21 +153,23 @@ export const GATES_LOCKED_ON: Readonly<Record<number, string>> = {
     PersistentVolumeLastPhaseTransitionTime PodDisruptionConditions StatefulSetStartOrdinal
   `,
   32: `
-    CustomResourceFieldSelectors LoadBalancerIPMode RetryGenerateName ServiceAccountTokenJTI
-    ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo StrictCostEnforcementForVAP
-    StrictCostEnforcementForWebhooks StructuredAuthorizationConfiguration TopologyManagerPolicyOptions
+    ComponentSLIs CronJobsScheduledAnnotation CustomResourceFieldSelectors LoadBalancerIPMode MemoryManager PodIndexLabel
+    RetryGenerateName ServiceAccountTokenJTI ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo
+    SizeMemoryBackedVolumes StatefulSetAutoDeletePVC StrictCostEnforcementForVAP StrictCostEnforcementForWebhooks
+    StructuredAuthorizationConfiguration
   `,
   33: `
-    AnyVolumeDataSource BtreeWatchCache CPUManagerPolicyOptions CRDValidationRatcheting JobBackoffLimitPerIndex JobSuccessPolicy
-    MatchLabelKeysInPodAffinity NFTablesProxyMode NodeInclusionPolicyInPodTopologySpread RecursiveReadOnlyMounts
-    ServiceAccountTokenNodeBinding SidecarContainers
+    AnyVolumeDataSource BtreeWatchCache CPUManagerPolicyOptions CRDValidationRatcheting CSIMigrationPortworx HonorPVReclaimPolicy
+    JobBackoffLimitPerIndex JobSuccessPolicy MatchLabelKeysInPodAffinity NFTablesProxyMode NodeInclusionPolicyInPodTopologySpread
+    RecursiveReadOnlyMounts ServiceAccountTokenNodeBinding ServiceTrafficDistribution SidecarContainers TopologyAwareHints
   `,
   34: `
     APIServerTracing AnonymousAuthConfigurableEndpoints AuthorizeNodeWithSelectors AuthorizeWithSelectors ConsistentListFromCache
     JobPodReplacementPolicy KubeletCgroupDriverFromCRI KubeletTracing MultiCIDRServiceAllocator NodeSwap OrderedNamespaceDeletion
-    PodLifecycleSleepAction PodLifecycleSleepActionAllowZero RecoverVolumeExpansionFailure RelaxedDNSSearchValidation
-    RelaxedEnvironmentVariableValidation ResilientWatchCacheInitialization SchedulerQueueingHints SeparateTaintEvictionController
-    StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf StructuredAuthenticationConfiguration WinDSR WinOverlay
+    PodLifecycleSleepAction PodLifecycleSleepActionAllowZero ProbeHostPodSecurityStandards RecoverVolumeExpansionFailure
+    RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation ResilientWatchCacheInitialization SchedulerQueueingHints
+    SeparateTaintEvictionController StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf
+    StructuredAuthenticationConfiguration WinDSR WinOverlay
   `,
   35: `
     AggregatedDiscoveryRemoveBetaType DisableAllocatorDualWrite DynamicResourceAllocation ExecProbeTimeout ImageMaximumGCAge
@@ -177,13 +179,15 @@ export const GATES_LOCKED_ON: Readonly<Record<number, string>> = {
   36: `
     CSIServiceAccountTokenSecrets DRAAdminAccess DeclarativeValidation DisableNodeKubeProxyVersion ExternalServiceAccountTokenSigner
     ImageVolume KubeletFineGrainedAuthz KubeletPSI KubeletPodResourcesDynamicResources KubeletPodResourcesGet
-    MutableCSINodeAllocatableCount NodeLogQuery ProcMountType SELinuxChangePolicy SELinuxMountReadWriteOncePod UserNamespacesSupport
-    VolumeAttributesClass
+    MutableCSINodeAllocatableCount NodeLogQuery ProcMountType SELinuxChangePolicy SELinuxMountReadWriteOncePod
+    TopologyManagerPolicyOptions UserNamespacesSupport VolumeAttributesClass
   `,
 }
 
 /** By the minor of 1.x from which on they cannot be enabled. */
 export const GATES_LOCKED_OFF: Readonly<Record<number, string>> = {
+  32: 'AllowServiceLBStatusOnNonLB',
+  33: 'WatchFromStorageWithoutResourceVersion',
   35: 'AllowOverwriteTerminationGracePeriodSeconds',
   36: 'GitRepoVolumeDriver SeparateCacheWatchRPC',
 }

@@ -16,26 +16,22 @@ import { checkHealthz, healthzAddress } from './check-healthz.ts'
 import { checkMachine, KERNEL_SETTINGS, requiredCgroups } from './check-machine.ts'
 import { checkReservations } from './check-reservations.ts'
 import { checkRuntime, runtimeSocket } from './check-runtime.ts'
-import { checkStates } from './check-states.ts'
+import { checkStates, describeStates } from './check-states.ts'
 import { checkStaticPods, leftManifests } from './check-static-pods.ts'
 import { stateFile, usesCpuManager, usesMemoryManager } from './managers.ts'
 import { type NodeOptions, NodeView, toFinding } from './node-view.ts'
-import type { SurroundingNeeds, Surroundings } from './surroundings.ts'
+import { NOTHING_NEEDED, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
 
 export function findNeeds(config: KubeletConfig, options: NodeOptions): SurroundingNeeds {
   const view = new NodeView(config, options)
   const left = leftManifests(view)
-  const states = [
-    usesCpuManager(view) ? stateFile(view, 'cpu_manager_state') : undefined,
-    usesMemoryManager(view) !== 'no' ? stateFile(view, 'memory_manager_state') : undefined,
-  ]
   return {
     memory: true,
     topology: needsTopology(view),
     cgroups: [...new Set(requiredCgroups(view).flatMap(({ spellings }) => spellings))],
     paths: filesToFind(view),
     runtimeSocket: runtimeSocket(view),
-    texts: states.filter((file) => file !== undefined),
+    texts: listStateFiles(view),
     manifests: left === undefined ? [] : [left],
     cgroupUse: enforcedCgroups(view),
     localAddresses: healthzAddress(view) !== undefined,
@@ -43,6 +39,14 @@ export function findNeeds(config: KubeletConfig, options: NodeOptions): Surround
     kubeletPid: options.kubeletPid,
     sysctls: view.is('protectKernelDefaults') ? [...KERNEL_SETTINGS.keys()] : [],
   }
+}
+
+function listStateFiles(view: NodeView): string[] {
+  const files = [
+    usesCpuManager(view) ? stateFile(view, 'cpu_manager_state') : undefined,
+    usesMemoryManager(view) !== 'no' ? stateFile(view, 'memory_manager_state') : undefined,
+  ]
+  return files.filter((file) => file !== undefined)
 }
 
 function needsTopology(view: NodeView): boolean {
@@ -70,4 +74,13 @@ export function checkNode(
 /** The guards that need no facts about the node: they hold for a config on any machine. */
 export function guardClient(document: Pick<ConfigDocument, 'config' | 'locate'>, options: NodeOptions): Finding[] {
   return checkClient(new NodeView(document.config, options)).map((complaint) => toFinding(complaint, document))
+}
+
+export function findStateNeeds(config: KubeletConfig, options: NodeOptions): SurroundingNeeds {
+  return { ...NOTHING_NEEDED, texts: listStateFiles(new NodeView(config, options)) }
+}
+
+/** State files with which kubelet would not start, and what to do: for a config to fall back to. */
+export function remarkOnStates(config: KubeletConfig, surroundings: Surroundings, options: NodeOptions): string[] {
+  return describeStates(new NodeView(config, options), surroundings)
 }

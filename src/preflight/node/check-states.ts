@@ -111,6 +111,14 @@ function differs(view: NodeView, node: number, machine: unknown): boolean {
   return typeof saved === 'number' && Number.isSafeInteger(saved) && BigInt(saved) * NANOS !== configured
 }
 
+/** In one line, with what to do so that kubelet starts with a config that it falls back to. */
+export function describeStates(view: NodeView, found: Surroundings): string[] {
+  return checkStates(view, found).map(({ rule, problem }) => {
+    const file = stateFile(view, rule === 'node/cpu-manager-state' ? 'cpu_manager_state' : 'memory_manager_state')
+    return `${problem}; stop kubelet, delete ${file}, and start kubelet`
+  })
+}
+
 /** undefined: the file does not exist, or could not be read. */
 function readState(file: string | undefined, texts: Surroundings['texts']): JsonObject | 'damaged' | undefined {
   const text = file === undefined ? undefined : texts.get(file)

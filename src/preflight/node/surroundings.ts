@@ -1,5 +1,5 @@
 /**
- * The facts about a node that a candidate needs, and those that were found. Types only. Facts that
+ * The facts about a node that a candidate needs, and those that were found. Data only. Facts that
  * were not found or not requested are undefined or missing from their map: unknown. No rule
  * concludes anything from an unknown fact.
  */
@@ -32,6 +32,21 @@ export interface SurroundingNeeds {
   readonly kubeletPid: number | undefined
   /** Such as `vm.overcommit_memory`. */
   readonly sysctls: readonly string[]
+}
+
+export const NOTHING_NEEDED: SurroundingNeeds = {
+  memory: false,
+  topology: false,
+  cgroups: undefined,
+  paths: [],
+  runtimeSocket: undefined,
+  texts: [],
+  manifests: [],
+  cgroupUse: [],
+  localAddresses: false,
+  listeners: false,
+  kubeletPid: undefined,
+  sysctls: [],
 }
 
 export interface Surroundings {

@@ -144,9 +144,21 @@ t.test('refused: a file that the ConfigMap lacks', async (t) => {
   })
 })
 
-/** The output of kubelet 1.32 and later: `SetDefaults_KubeletConfiguration` panics. */
+/** The output of kubelet 1.34.1, where `SetDefaults_KubeletConfiguration` panics. */
 const panic = (message: string) =>
-  `Running as unit: x.service\nFlag --hostname-override has been deprecated, see the config file\npanic: ${message}\n\n${TRACE}main.main()\n\t/src/kubelet.go:35 +0x18\n${END}`
+  [
+    'Running as unit: x.service',
+    'Flag --hostname-override has been deprecated, This parameter should be set via the config file',
+    `panic: ${message}`,
+    '',
+    'goroutine 1 [running]:',
+    'k8s.io/kubernetes/pkg/kubelet/apis/config/v1beta1.SetDefaults_KubeletConfiguration(0x1966802c2708)',
+    '\tk8s.io/kubernetes@v1.34.1/pkg/kubelet/apis/config/v1beta1/defaults.go:71 +0x13a5',
+    'k8s.io/apimachinery/pkg/runtime.(*Scheme).Default(0x53d2ac0?, {0x33222d8, 0x1966802c2708})',
+    'main.main()',
+    '\tk8s.io/kubernetes@v1.34.1/cmd/kubelet/kubelet.go:35 +0x18',
+    END.replace('255', '2'),
+  ].join('\n')
 const MERGE = 'failed to merge global and in-flight KubeletConfiguration while setting defaults, error'
 
 t.test('load stage: kubelet panics because of the config', async (t) => {

@@ -3,27 +3,13 @@ import { readNodeFacts } from '../../../src/kubelet/node-facts.ts'
 import { findNeeds } from '../../../src/preflight/node/check-node.ts'
 import { isLocalAddress } from '../../../src/preflight/node/local-addresses.ts'
 import { readSurroundings, type SurroundingSources } from '../../../src/preflight/node/read-surroundings.ts'
-import type { SurroundingNeeds } from '../../../src/preflight/node/surroundings.ts'
+import { NOTHING_NEEDED, type SurroundingNeeds } from '../../../src/preflight/node/surroundings.ts'
 import { optionsOf } from './node-options.ts'
 
-const NO_NEEDS: SurroundingNeeds = {
-  memory: false,
-  topology: false,
-  cgroups: undefined,
-  paths: [],
-  runtimeSocket: undefined,
-  texts: [],
-  manifests: [],
-  cgroupUse: [],
-  localAddresses: false,
-  listeners: false,
-  kubeletPid: undefined,
-  sysctls: [],
-}
 const noFacts = async () => ({ ok: false, detail: 'not requested' }) as const
 
 function read(needs: Partial<SurroundingNeeds>, sources: Partial<SurroundingSources> = {}, limitMs = 10_000) {
-  return readSurroundings({ ...NO_NEEDS, ...needs }, limitMs, { facts: noFacts, ...sources })
+  return readSurroundings({ ...NOTHING_NEEDED, ...needs }, limitMs, { facts: noFacts, ...sources })
 }
 
 t.test('reads only the requested facts', async (t) => {
