@@ -41,4 +41,13 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [5, { kind: 'edit-overlay', behaviour: 'never-healthy' }],
     [54, { kind: 'read-error', reads: 18 }],
   ),
+  'a process that is first seen while the disk does not return its checkpoint': schedule(
+    7003493,
+    [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+    [1, { kind: 'assign', name: 'red' }],
+    [13, { kind: 'delete-config-map', name: 'blue' }],
+    [8, { kind: 'stop-kubelet', seconds: 94 }],
+    [1654, { kind: 'reboot' }],
+    [0, { kind: 'read-error', reads: 11 }],
+  ),
 }
