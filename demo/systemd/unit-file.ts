@@ -66,6 +66,10 @@ export function showUnit(unit: SimulatedUnit, machine: UnitMachine, mainPid: num
     InvocationID: [machine.invocationId],
     NRestarts: [machine.nRestarts],
     ExecMainStartTimestampMonotonic: [machine.startedAtUs],
+    ExecMainExitTimestampMonotonic: [0],
+    InactiveExitTimestampMonotonic: [machine.startedAtUs],
+    ActiveEnterTimestampMonotonic: [machine.startedAtUs],
+    TimeoutStartUSec: ['1min 30s'],
     ExecStart: [
       `{ path=${unit.path} ; argv[]=${unit.words.join(' ')} ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=${mainPid} ; code=(null) ; status=0/0 }`,
     ],

@@ -1,13 +1,14 @@
 /** Which content the running kubelet was started with, and which it starts with next. */
-import { type ContentHash, LOCAL, LOCAL_CONTENT } from '../decision/config-source.ts'
+import { type CheckpointFile, type ConfigMapSource, type ContentHash, LOCAL, LOCAL_CONTENT } from '../decision/config-source.ts'
 import type { HealthRecord, Running } from '../decision/health.ts'
+import { isMissing, nameMissing } from '../decision/missing-content.ts'
 import type { NextStart } from '../decision/snapshot.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
 import type { ActivationState } from '../ports/activation.ts'
-import type { Checkpoints } from '../ports/store.ts'
+import type { CheckpointContents } from './content-once.ts'
 
-export function resolveNextStart(activation: ActivationState, checkpoints: Checkpoints): NextStart {
+export function resolveNextStart(activation: ActivationState, checkpoints: CheckpointContents): NextStart {
   switch (activation.kind) {
     case 'unknown':
       return activation
@@ -23,46 +24,61 @@ export function resolveNextStart(activation: ActivationState, checkpoints: Check
  * a binary that is upgraded later changes nothing.
  *
  * @param health the record of this boot
+ * @param named what the records name
  */
 export function identifyRunning(
   unit: UnitState,
   health: HealthRecord | undefined,
   activation: ActivationState,
   bootId: string,
-  checkpoints: Checkpoints,
+  checkpoints: CheckpointContents,
+  named: readonly ConfigMapSource[],
 ): Running {
   if (unit.kind === 'unknown') return { kind: 'unknown', detail: unit.detail }
   const { process } = unit
   if (process.kind === 'none') return { kind: 'none' }
   if (process.kind === 'unknown') return process
   const seen = health?.lastProcess?.invocationId === unit.invocationId ? health.lastProcess : undefined
-  const content = seen?.content ?? identifyContent(unit, process, activation, bootId, checkpoints)
+  const startedFrom = process.kind === 'checkpoint' ? { ...process, kubeletConfigKey: process.key } : undefined
+  const content =
+    seen === undefined
+      ? identifyContent(unit, process, activation, bootId, checkpoints)
+      : findAgain(seen.content, startedFrom === undefined ? named : [startedFrom, ...named], checkpoints)
+  const source = startedFrom ?? seen?.source ?? 'local'
+  const isLost = isMissing(content) || (source !== 'local' && checkpoints.content(source) === undefined)
   const key = trialKey(content, seen?.kubeletIdentity ?? unit.kubeletIdentity)
-  return { kind: 'known', content, key, startedAtUs: unit.startedAtUs, invocationId: unit.invocationId }
+  const { startedAtUs, invocationId } = unit
+  return { kind: 'known', content, key, startedAtUs, invocationId, ...(isLost && { lost: true }) }
 }
 
 /**
- * What is neither local nor a checkpoint at hand gets a name that no content has. It equals
- * nothing, so a restart is due.
+ * What is neither local nor a checkpoint at hand gets a name that no content has, so it equals
+ * nothing.
  */
 function identifyContent(
   unit: KnownUnit,
   process: Exclude<KnownUnit['process'], { kind: 'none' | 'unknown' }>,
   activation: ActivationState,
   bootId: string,
-  checkpoints: Checkpoints,
+  checkpoints: CheckpointContents,
 ): ContentHash {
-  if (process.kind === 'checkpoint') {
-    const { uid, resourceVersion, key: kubeletConfigKey, overlay } = process
-    const file = { uid, resourceVersion, kubeletConfigKey, overlay }
-    return checkpoints.content(file) ?? `missing:${checkpoints.path(file)}`
-  }
+  if (process.kind === 'checkpoint') return contentOrName({ ...process, kubeletConfigKey: process.key }, checkpoints)
   if (unit.wiring.kind === 'ready' && unit.wiring.configFlagIsFixed && activation.kind !== 'unknown') {
     const { since } = activation
     // A process that started before the file was in place does not run what the file holds now.
     if (since !== undefined && since.bootId === bootId && unit.startedAtUs < since.monotonicUs) return `before:${unit.invocationId}`
-    if (activation.kind === 'local') return LOCAL_CONTENT
-    return checkpoints.content(activation.source) ?? `missing:${checkpoints.path(activation.source)}`
+    return activation.kind === 'local' ? LOCAL_CONTENT : contentOrName(activation.source, checkpoints)
   }
   return process.configPath === unit.localConfigPath ? LOCAL_CONTENT : `other:${process.configPath ?? 'none'}`
+}
+
+/** Where the bytes are gone, the version still says which content it is. */
+function contentOrName(file: CheckpointFile, checkpoints: CheckpointContents): ContentHash {
+  return checkpoints.content(file) ?? nameMissing(file)
+}
+
+/** The content of a process that was first seen while its checkpoint was gone, once it is there again. */
+function findAgain(content: ContentHash, files: readonly CheckpointFile[], checkpoints: CheckpointContents): ContentHash {
+  const file = isMissing(content) ? files.find((each) => nameMissing(each) === content) : undefined
+  return file === undefined ? content : contentOrName(file, checkpoints)
 }

@@ -3,13 +3,22 @@
  * is read, not remembered, and what cannot be read is unknown. Writes the health record, into which
  * each observation is folded, and nothing else but what an earlier pass could not write.
  */
-import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT, withoutOverlay } from '../decision/config-source.ts'
+import {
+  type ConfigMapSource,
+  type ConfigSource,
+  type ContentHash,
+  type HeldSource,
+  LOCAL,
+  LOCAL_CONTENT,
+  withoutOverlay,
+} from '../decision/config-source.ts'
 import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
 import type { HealthRecord, Running } from '../decision/health.ts'
 import { forgetIllness, recordSample } from '../decision/health-record.ts'
 import { heldSources } from '../decision/held-sources.ts'
 import type { Policy } from '../decision/policy.ts'
+import type { RecordState } from '../decision/records.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
@@ -22,6 +31,7 @@ import type { Preflight } from '../ports/preflight.ts'
 import type { DrainProbe } from '../ports/probes.ts'
 import type { Checkpoints, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
+import { type CheckpointContents, readContentOnce } from './content-once.ts'
 import { hearLastWords } from './hear-last-words.ts'
 import { identifyRunning, resolveNextStart } from './identify-running.ts'
 import { type EvidencePorts, observeEvidence } from './observe-evidence.ts'
@@ -51,7 +61,8 @@ export interface ObservationPorts extends RuntimePorts, Pick<EvidencePorts, 'evi
 
 /** @param kubelet as observed a moment ago. undefined: it is observed now. */
 export async function observe(ports: ObservationPorts, troubles: readonly Trouble[], kubelet?: KubeletObservation): Promise<Snapshot> {
-  const { checkpoints, records, runtime } = ports
+  const { records, runtime } = ports
+  const checkpoints = readContentOnce(ports.checkpoints)
   const policy = ports.policy()
   const { at, unit, healthz } = kubelet ?? (await observeKubelet(ports))
   const before = renameInHealth(runtime.health(), unit)
@@ -61,7 +72,9 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const nextStart = resolveNextStart(activation, checkpoints)
   const lastKnownGood = holdFallback(records, checkpoints, 'last-known-good')
   const previous = holdFallback(records, checkpoints, 'previous')
-  const running = identifyRunning(unit, known, activation, boot, checkpoints)
+  const assigned = readAssigned(records, unit, activation)
+  const named = listNamed(assigned, lastKnownGood.source, previous.source)
+  const running = identifyRunning(unit, known, activation, boot, checkpoints, named)
   const settled = running.kind === 'known' && nextStart.kind === 'known' && running.content === nextStart.held.content
   const well = settled && unit.kind === 'known' && unit.activity === 'running' && healthz?.ok !== false
   // Probed only where it matters: kubelet is not well, or may be restarted soon.
@@ -69,7 +82,6 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const runtimes = well || unit.kind === 'unknown' ? NOT_PROBED : await probeRuntimes(ports, unit, lastKnownGood.source, next)
   const now = ports.clock.now()
   const requests = ports.requests.read()
-  const assigned = records.read('assigned')
   const assignedContent = assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined
   // The assigned version comes last: a process that runs the same content was started from an older
   // one.
@@ -80,15 +92,18 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
   const health = await foldHealth(ports, before, sample, nextStart, policy, paused, held)
-  const drained = waitsForDrain(ports, unit, running, assignedContent) ? ports.drain.isDrained() : undefined
+  const desiredContent = contentOfDesired(ports, desired)
+  const drained = [assignedContent, desiredContent].some((wanted) => waitsForDrain(ports, unit, running, wanted))
+    ? ports.drain.isDrained()
+    : undefined
   const snapshot: Snapshot = {
     now,
     nodeName: ports.nodeName,
     policy,
     desired,
-    desiredContent: contentOfDesired(ports, desired),
+    desiredContent,
     storedContent: findStored(desired, checkpoints),
-    storedUnrendered: findStoredUnrendered(ports, desired),
+    storedUnrendered: findStoredUnrendered(ports, checkpoints, desired),
     requests,
     recordedChannelState,
     assigned,
@@ -111,20 +126,20 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     ...runtimes,
     restarts: runtime.restarts(),
     spread: runtime.spread(),
-    checkpoints: checkpoints.list(),
+    checkpoints: ports.checkpoints.list(),
     troubles,
   }
   return { ...snapshot, evidence: await observeEvidence(ports, snapshot) }
 }
 
-/** Whether the node is drained is only asked while the assigned config waits for it. */
-function waitsForDrain(ports: ObservationPorts, unit: UnitState, running: Running, assigned: ContentHash | undefined): boolean {
-  if (unit.kind === 'unknown' || assigned === undefined || (running.kind === 'known' && running.content === assigned)) return false
-  const acceptance = ports.accepted.get(trialKey(assigned, unit.kubeletIdentity))
+/** Whether the node is drained is only asked while the wanted config waits for it. */
+function waitsForDrain(ports: ObservationPorts, unit: UnitState, running: Running, wanted: ContentHash | undefined): boolean {
+  if (unit.kind === 'unknown' || wanted === undefined || (running.kind === 'known' && running.content === wanted)) return false
+  const acceptance = ports.accepted.get(trialKey(wanted, unit.kubeletIdentity))
   return acceptance !== undefined && acceptance.drain.length > 0
 }
 
-function contentOf(source: ConfigSource, checkpoints: Checkpoints): ContentHash | undefined {
+function contentOf(source: ConfigSource, checkpoints: CheckpointContents): ContentHash | undefined {
   return source === 'local' ? LOCAL_CONTENT : checkpoints.content(source)
 }
 
@@ -134,12 +149,16 @@ function contentOfDesired(ports: ObservationPorts, desired: Desired): ContentHas
   return ports.contentOf(rendered?.data ?? data, desired.ref.kubeletConfigKey)
 }
 
-function findStored(desired: Desired, checkpoints: Checkpoints): ContentHash | undefined {
+function findStored(desired: Desired, checkpoints: CheckpointContents): ContentHash | undefined {
   const source = resolveDesired(desired)
   return source === undefined || source === 'local' ? undefined : checkpoints.content(source)
 }
 
-function findStoredUnrendered({ contentOf, checkpoints }: ObservationPorts, desired: Desired): Snapshot['storedUnrendered'] {
+function findStoredUnrendered(
+  { contentOf }: ObservationPorts,
+  checkpoints: CheckpointContents,
+  desired: Desired,
+): Snapshot['storedUnrendered'] {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || desired.object.rendered === undefined) return undefined
   const { ref, object } = desired
   const source = withoutOverlay(sourceOf(ref, object))
@@ -154,12 +173,28 @@ function findStoredUnrendered({ contentOf, checkpoints }: ObservationPorts, desi
   }
 }
 
+/**
+ * No record means that nothing was ever assigned. But where kubelet runs or starts with a
+ * checkpoint of this directory, the record was lost: what is assigned is then unknown.
+ */
+function readAssigned(records: Records, unit: UnitState, activation: ActivationState): RecordState {
+  const assigned = records.read('assigned')
+  const isInUse = (unit.kind === 'known' && unit.process.kind === 'checkpoint') || activation.kind === 'checkpoint'
+  if (assigned.kind === 'damaged' || assigned.source !== 'local' || !isInUse || records.has('assigned')) return assigned
+  return { kind: 'damaged', detail: 'meta/assigned is lost, and kubelet uses a checkpoint of this directory' }
+}
+
+function listNamed(assigned: RecordState, ...fallbacks: readonly ConfigSource[]): readonly ConfigMapSource[] {
+  const sources = [...(assigned.kind === 'source' ? [assigned.source] : []), ...fallbacks]
+  return sources.flatMap((source) => (source === 'local' ? [] : [source]))
+}
+
 function filterVerdicts(records: Records, isWanted: (verdict: Verdict) => boolean): ReadonlyMap<TrialKey, Verdict> {
   return new Map([...records.verdicts()].filter(([, verdict]) => isWanted(verdict)))
 }
 
 /** A fallback whose record was damaged is local: it cannot be downloaded again. */
-function holdFallback(records: Records, checkpoints: Checkpoints, name: 'last-known-good' | 'previous'): HeldSource {
+function holdFallback(records: Records, checkpoints: CheckpointContents, name: 'last-known-good' | 'previous'): HeldSource {
   const record = records.read(name)
   if (record.kind === 'damaged' || record.source === 'local') return LOCAL
   const content = checkpoints.content(record.source)
@@ -185,11 +220,18 @@ async function foldHealth(
   if (sample.unit.kind === 'unknown' || nextStart.kind === 'unknown' || nextStart.held.content === undefined) return before
   const subject = trialKey(nextStart.held.content, sample.unit.kubeletIdentity)
   const after = recordSample(before, sample, subject, policy)
-  const named = after && nameProcess(after, held)
+  const named = after && nameProcess(identifyAgain(after, sample.running), held)
   const charged = named !== undefined && paused ? forgetIllness(named) : named
   const kept = charged && (await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs))
   if (kept !== undefined) ports.runtime.writeHealth(kept)
   return kept
+}
+
+/** A process that was first seen while its checkpoint was gone is identified once it is there again. */
+function identifyAgain(health: HealthRecord, running: Running): HealthRecord {
+  const { lastProcess } = health
+  if (lastProcess === undefined || running.kind !== 'known' || lastProcess.invocationId !== running.invocationId) return health
+  return lastProcess.content === running.content ? health : { ...health, lastProcess: { ...lastProcess, content: running.content } }
 }
 
 /** Named when it is first seen: the records may change before the process ends. */

@@ -81,6 +81,10 @@ export class FileRecords implements Records {
     return LOCAL
   }
 
+  has(name: RecordName): boolean {
+    return this.#files.stat(this.#layout.record(name)) !== undefined
+  }
+
   write(name: RecordName, source: ConfigSource): void {
     this.#writeVerdicts()
     const check = source === 'local' ? undefined : checkSource(source)

@@ -18,6 +18,7 @@ import { describePause, findPause } from './find-pause.ts'
 import { isHeldBack } from './held-back.ts'
 import { decideRestart, lastRunSource } from './restarts.ts'
 import { restingPhase, restOn } from './resting.ts'
+import { findRunOn } from './run-on.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
 import { findTurn, type Turn } from './spread.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
@@ -162,6 +163,8 @@ function restartInto(target: Target): State {
   return (situation) => {
     const { snapshot, unit } = situation
     const what = describeSource(target.source)
+    const runsOn = findRunOn({ ...situation, target })
+    if (runsOn !== undefined) return runsOn
     const decision = decideRestart(snapshot, unit, target)
     switch (decision.kind) {
       case 'restart': {
@@ -197,12 +200,13 @@ function restartInto(target: Target): State {
 }
 
 /**
- * The spread is for in-place edits on a healthy node. A fallback, a new version of the same content
- * and a failing kubelet never wait.
+ * The spread is for in-place edits on a healthy node. A fallback, a new version of the same
+ * content, what runs already and a failing kubelet never wait.
  */
-function decideActivationTurn({ snapshot, unit, target }: TargetSituation): Turn {
+function decideActivationTurn(situation: TargetSituation): Turn {
+  const { snapshot, unit, target } = situation
   const { nextStart, health } = snapshot
-  if (target.fallback || target.source === 'local') return { kind: 'go' }
+  if (target.fallback || target.source === 'local' || isRunning(situation)) return { kind: 'go' }
   if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return { kind: 'go' }
   if (health !== undefined && assessHealth(snapshot, health, unit) !== undefined) return { kind: 'go' }
   return findTurn(snapshot, target.source)

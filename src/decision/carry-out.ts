@@ -2,13 +2,23 @@
  * The Snapshot that a step leaves behind: the effects that `perform` applies to the node, folded
  * into the Snapshot instead. `plan` foresees with it, and the tests chain steps with it. Pure.
  */
-import { type CheckpointInfo, type ContentHash, describeSource, type HeldSource, sameSource, sameVersion } from './config-source.ts'
+import {
+  type CheckpointInfo,
+  type ConfigMapSource,
+  type ContentHash,
+  describeSource,
+  type HeldSource,
+  sameSource,
+  sameVersion,
+} from './config-source.ts'
 import type { CommandEffect, StateEffect } from './effects.ts'
 import { effectsOfPreflight, effectsOfRestart, type PreflightAnswer, type RestartOutcome } from './effects-of-answer.ts'
 import { effectsOf } from './effects-of-step.ts'
 import { findContent } from './held-sources.ts'
+import { nameMissing } from './missing-content.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Action, StepOf } from './step.ts'
+import { identityOfKey, trialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 
 /** How the world answers the commands of a step. */
@@ -109,6 +119,7 @@ function storeCheckpoint(snapshot: Snapshot, { source, content }: Extract<StateE
   return {
     ...snapshot,
     checkpoints,
+    running: isOther ? identifyAgain(snapshot, source, content) : snapshot.running,
     storedContent: content,
     ...(isOther && {
       assignedContent: assigned.kind === 'source' ? renew({ source: assigned.source, content: assignedContent }).content : undefined,
@@ -117,6 +128,13 @@ function storeCheckpoint(snapshot: Snapshot, { source, content }: Extract<StateE
       nextStart: nextStart.kind === 'known' ? { kind: 'known', held: renew(nextStart.held) } : nextStart,
     }),
   }
+}
+
+/** What runs, once the checkpoint that it was started with is there again. */
+function identifyAgain({ running }: Snapshot, source: ConfigMapSource, content: ContentHash): Snapshot['running'] {
+  if (running.kind !== 'known' || running.content !== nameMissing(source)) return running
+  const { lost: _, ...found } = running
+  return { ...found, content, key: trialKey(content, identityOfKey(running.key)) }
 }
 
 function writeRecord(snapshot: Snapshot, { record, source }: Extract<StateEffect, { kind: 'write-record' }>): Snapshot {

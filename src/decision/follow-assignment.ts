@@ -58,15 +58,19 @@ export function recordChannelState({ snapshot: { desired, recordedChannelState: 
  * there.
  */
 function checkReplacement(snapshot: Snapshot, source: ConfigMapSource, data: ConfigMapData, assign: Step): Step | undefined {
-  const { unit, desiredContent, storedContent, nextStart } = snapshot
+  const { unit, desiredContent, storedContent, nextStart, running } = snapshot
   if (storedContent === desiredContent || desiredContent === undefined) return assign
   if (nextStart.kind === 'known' && !sameVersion(nextStart.held.source, source)) return assign
   // Nothing is stored, and what kubelet starts with next is unknown: it cannot be this version.
   if (nextStart.kind === 'unknown' && storedContent === undefined) return assign
   if (unit.kind !== 'known' || nextStart.kind !== 'known') return undefined
+  // Kubelet runs it, and only its files were lost.
+  if (storedContent === undefined && running.kind === 'known' && running.content === desiredContent) return assign
   const key = trialKey(desiredContent, unit.kubeletIdentity)
   const verdict = snapshot.verdicts.get(key)
   const isOpen = verdict?.state === 'refused' && snapshot.basis !== undefined && verdict.basis !== snapshot.basis
   if ((verdict !== undefined && !isOpen) || snapshot.preflightPending.has(key)) return undefined
-  return snapshot.accepted.has(key) ? assign : { kind: 'preflight', source, key, data, fallback: false }
+  const acceptance = snapshot.accepted.get(key)
+  if (acceptance === undefined) return { kind: 'preflight', source, key, data, fallback: false }
+  return acceptance.drain.length > 0 && snapshot.drained !== true ? undefined : assign
 }

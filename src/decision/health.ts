@@ -18,6 +18,11 @@ export type Running =
       readonly key: TrialKey
       readonly startedAtUs: number
       readonly invocationId: string
+      /**
+       * The checkpoint that it was started with is gone, or the disk does not return it: kubelet
+       * runs on, and could not be started with it again.
+       */
+      readonly lost?: true
     }
 
 /** One look at kubelet's health. `unknown` never counts as healthy. */

@@ -49,6 +49,7 @@ export function findRunning(snapshot: Snapshot): HeldSource | undefined {
   const { content } = running
   const held = [...heldSources(snapshot), LOCAL].find((each) => each.content === content)
   if (held !== undefined) return held
+  if (running.lost) return undefined
   // The records have moved on since the process was first seen. A checkpoint that no record names
   // is never replaced by other content.
   const last = health?.lastProcess

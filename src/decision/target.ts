@@ -22,8 +22,8 @@ export interface Target extends Candidate {
   /** It is not the assigned config, or the assigned config is unknown. */
   readonly fallback: boolean
   /**
-   * A fallback that runs already: the assigned config was refused, which is no reason to leave what
-   * runs. Its trial and its promotion go on.
+   * A fallback that runs already: the assigned config was refused or its checkpoint is gone, which
+   * is no reason to leave what runs. Its trial and its promotion go on.
    */
   readonly goesOn: boolean
   /** Everything else failed too. The node rests on this target: nothing is condemned any more. */
@@ -53,14 +53,15 @@ export function isLocalWanted(snapshot: Snapshot): boolean {
 }
 
 /**
- * What goes on where the wanted config was refused: what runs, or else what kubelet starts with
- * next. undefined: the wanted config was not refused, or what runs is nothing that the agent could
- * start kubelet with again.
+ * What goes on where the wanted config was refused, or its checkpoint is gone: what runs, or else
+ * what kubelet starts with next. undefined: neither is so, or what runs is nothing that the agent
+ * could start kubelet with again.
  */
 function findGoingOn(snapshot: Snapshot, unit: KnownUnit): HeldSource | undefined {
-  const wanted = findWanted(snapshot)
-  if (wanted?.content === undefined || snapshot.policy.whenRefused === 'last-known-good') return undefined
-  if (snapshot.verdicts.get(trialKey(wanted.content, unit.kubeletIdentity))?.state !== 'refused') return undefined
+  const content = findWanted(snapshot)?.content
+  const isRefused = content !== undefined && snapshot.verdicts.get(trialKey(content, unit.kubeletIdentity))?.state === 'refused'
+  const isGone = content === undefined
+  if (!isGone && !(isRefused && snapshot.policy.whenRefused === 'stay')) return undefined
   if (snapshot.running.kind === 'known') return findRunning(snapshot)
   return snapshot.nextStart.kind === 'known' ? snapshot.nextStart.held : undefined
 }

@@ -12,5 +12,9 @@ export function contentOfKey(key: TrialKey): ContentHash {
   return key.slice(0, key.lastIndexOf('@'))
 }
 
+export function identityOfKey(key: TrialKey): string {
+  return key.slice(key.lastIndexOf('@') + 1)
+}
+
 /** Hash of the content, and the identity of kubelet's binary and flags. */
 export type TrialKey = string

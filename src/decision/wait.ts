@@ -3,7 +3,7 @@ import { cadenceUs } from './cadence.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Phase, Wait } from './step.ts'
 
-export const ASSIGNED_DAMAGED = 'meta/assigned was damaged, and the assignment has not been read again yet'
+export const ASSIGNED_DAMAGED = 'meta/assigned was damaged or lost, and the assignment has not been read again yet'
 
 /**
  * @param atUs when the wait ends by itself. A time in the past is not waited for: what was due then

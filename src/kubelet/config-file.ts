@@ -1,7 +1,8 @@
 /**
  * The values of a kubelet config file that the health probes need. Reads a file again only after it
- * changed: the agent looks every few seconds, and parsing YAML is slow. If the file cannot be read
- * or decoded, upstream's defaults apply.
+ * changed: the agent looks every few seconds, and parsing YAML is slow. If the file cannot be
+ * decoded, upstream's defaults apply. If it cannot be read, what it held last applies: a kubelet that
+ * was started with it runs on.
  */
 
 import type { Files } from '../ports/files.ts'
@@ -17,7 +18,7 @@ export interface Facts {
   readonly staticPodPath: string | undefined
 }
 const DEFAULTS: Facts = { healthz: DEFAULT_HEALTHZ, runtimeEndpoint: undefined, serving: DEFAULT_SERVING, staticPodPath: undefined }
-/** A probe of the wrong port would call a healthy kubelet ill. */
+/** Of a file that was never read: a probe of the wrong port would call a healthy kubelet ill. */
 const UNKNOWN: Facts = { ...DEFAULTS, healthz: undefined }
 /** Enough for assigned, last-known-good, previous, local, and an outdated one. */
 const REMEMBERED = 8
@@ -55,15 +56,15 @@ export class ConfigFileFacts implements ConfigFacts {
     }
   }
 
-  /** undefined: the parser cannot run now. */
+  /** undefined: the file is gone, the disk does not return it, or the parser cannot run now. */
   async #read(path: string): Promise<Facts | undefined> {
     let text: string | undefined
     try {
       text = this.#files.read(path)?.toString()
     } catch {
-      return DEFAULTS
+      return undefined
     }
-    if (text === undefined) return DEFAULTS
+    if (text === undefined) return undefined
     const decoded = await decodeText(text, this.#yaml).catch(() => undefined)
     if (decoded === undefined) return undefined
     if (!decoded.ok) return DEFAULTS

@@ -51,6 +51,8 @@ export interface Checkpoints {
  */
 export interface Records {
   read(name: RecordName): RecordState
+  /** Whether the record was ever written, and is not lost. `read` takes one that is not for local. */
+  has(name: RecordName): boolean
   /** Writes only if the record changes. */
   write(name: RecordName, source: ConfigSource): void
   proven(): TrialKey | undefined

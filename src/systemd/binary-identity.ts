@@ -5,7 +5,8 @@
  * came to is kept in /run for the next agent and for the commands.
  */
 import { createHash } from 'node:crypto'
-import { createReadStream, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import type { Files } from '../ports/files.ts'
 import type { BinaryIdentity, KubeletBinary } from '../ports/kubelet-binary.ts'
@@ -118,14 +119,30 @@ function lookAt(path: string): Seen | 'missing' | 'not to be looked at' {
 
 /** undefined: it cannot be read at the moment, or changed while it was read. Never rejects. */
 async function hashFile(path: string, seen: Seen): Promise<Known | undefined> {
-  const hash = createHash('sha256')
+  let identity: string
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) hash.update(chunk)
+    identity = await hashContent(path)
   } catch (error) {
     const code = errorCode(error)
     return code === 'EACCES' || code === 'EPERM' ? { path, stat: seen.stat, identity: seen.packaged } : undefined
   }
   const now = lookAt(path)
   if (typeof now === 'string' || now.stat !== seen.stat) return undefined
-  return { path, stat: seen.stat, identity: hash.digest('hex') }
+  return { path, stat: seen.stat, identity }
+}
+
+/** In one buffer: the chunks of a stream would stay in the agent's memory for long. */
+async function hashContent(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES)
+  const file = await open(path)
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, null)
+      if (bytesRead === 0) return hash.digest('hex')
+      hash.update(buffer.subarray(0, bytesRead))
+    }
+  } finally {
+    await file.close()
+  }
 }

@@ -5,7 +5,7 @@
 import type { UnitActivity } from '../decision/unit-state.ts'
 import type { UnitProperties } from './unit-properties.ts'
 
-type ShownState = Pick<UnitProperties, 'loadState' | 'activeState' | 'subState' | 'result' | 'mainPid'>
+type ShownState = Pick<UnitProperties, 'loadState' | 'activeState' | 'subState' | 'result' | 'mainPid' | 'startTimedOut'>
 
 export function classifyActivity(unit: ShownState): UnitActivity {
   // systemd 254 goes through inactive or failed before an automatic restart, and may queue it.
@@ -21,8 +21,8 @@ export function classifyActivity(unit: ShownState): UnitActivity {
       return 'stopping'
     case 'failed':
       // `systemctl stop` was requested, kubelet did not exit in time, and systemd killed it: still
-      // a stop.
-      return unit.result === 'timeout' ? 'stopped' : 'failed'
+      // a stop. But nobody stopped a kubelet that was not ready in time (Type=notify).
+      return unit.result === 'timeout' && !unit.startTimedOut ? 'stopped' : 'failed'
     case 'inactive':
       return unit.loadState === 'not-found' ? 'not-found' : 'stopped'
     default:
@@ -42,12 +42,15 @@ export function summarizeState(unit: Pick<UnitProperties, 'activeState' | 'subSt
 /**
  * Chooses the command that restarts kubelet. reset-failed makes a failed unit inactive; try-restart
  * then does nothing, and the unit would look as if an operator had stopped it. systemd may have
- * given up the unit since the caller's observation.
+ * given up the unit since the caller's observation. A unit that is still starting (Type=notify) is
+ * not active yet, so that try-restart does nothing in some versions of systemd (`job_type_collapse()`
+ * of 248 to 251); restart replaces the start.
  * @param activity as observed by the caller
  * @param shown the present state; a string: not known
  */
-export function chooseVerb(activity: 'failed' | 'other', shown: ShownState | string): 'start' | 'try-restart' {
+export function chooseVerb(activity: 'failed' | 'other', shown: ShownState | string): 'start' | 'restart' | 'try-restart' {
   const now = typeof shown === 'string' ? activity : classifyActivity(shown)
+  if (now === 'starting') return 'restart'
   return now === 'failed' || (now === 'stopped' && activity === 'failed') ? 'start' : 'try-restart'
 }
 

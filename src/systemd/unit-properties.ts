@@ -14,6 +14,10 @@ export const UNIT_PROPERTIES = [
   'InvocationID',
   'NRestarts',
   'ExecMainStartTimestampMonotonic',
+  'ExecMainExitTimestampMonotonic',
+  'InactiveExitTimestampMonotonic',
+  'ActiveEnterTimestampMonotonic',
+  'TimeoutStartUSec',
   'ExecStart',
   'Environment',
   'EnvironmentFiles',
@@ -34,6 +38,8 @@ export interface UnitProperties {
   readonly invocationId: string
   readonly nRestarts: number
   readonly startedAtUs: number
+  /** The last start came to no end in its time, and was given up (systemd.service(5), "TimeoutStartSec="). */
+  readonly startTimedOut: boolean
   /** undefined: the unit does not exist or has no command. */
   readonly exec: { readonly path: string; readonly words: readonly string[] } | undefined
   readonly environment: ReadonlyMap<string, string>
@@ -66,6 +72,7 @@ export function parseUnitProperties(output: string): UnitProperties | undefined 
     invocationId: first('InvocationID') ?? '',
     nRestarts,
     startedAtUs,
+    startTimedOut: hasStartTimedOut(first),
     exec: parseExec(first('ExecStart') ?? ''),
     environment: parseEnvironment(first('Environment') ?? ''),
     environmentFiles: (values.get('EnvironmentFiles') ?? []).flatMap(parseEnvironmentFileEntry),
@@ -73,6 +80,42 @@ export function parseUnitProperties(output: string): UnitProperties | undefined 
     needDaemonReload: first('NeedDaemonReload') === 'yes',
     startLimited: first('StartLimitIntervalUSec') !== '0',
   }
+}
+
+/**
+ * Result is `timeout` of a start and of a stop that took too long. A start that did left the unit
+ * without ever being active, and no sooner than its time was over. What `systemctl stop` ended
+ * sooner was no such start.
+ */
+function hasStartTimedOut(first: (name: PropertyName) => string | undefined): boolean {
+  const beganUs = parseCount(first('InactiveExitTimestampMonotonic'))
+  const activeUs = parseCount(first('ActiveEnterTimestampMonotonic'))
+  if (first('Result') !== 'timeout' || beganUs === undefined || activeUs === undefined || activeUs >= beganUs) return false
+  const limitUs = parseTimespan(first('TimeoutStartUSec') ?? '')
+  const endedUs = parseCount(first('ExecMainExitTimestampMonotonic'))
+  return limitUs === undefined || endedUs === undefined || endedUs - beganUs >= limitUs
+}
+
+const TIMESPAN_UNITS_US: Readonly<Record<string, number>> = {
+  us: 1,
+  ms: 1000,
+  s: 1e6,
+  min: 60e6,
+  h: 3600e6,
+  d: 24 * 3600e6,
+  w: 7 * 24 * 3600e6,
+}
+
+/** As `format_timespan()` writes it: `1min 30s`, `infinity`. undefined: it cannot be read. */
+function parseTimespan(text: string): number | undefined {
+  if (text === 'infinity') return Number.POSITIVE_INFINITY
+  const parts = text.split(' ').map((part) => {
+    const [, count, unit = ''] = /^(\d+(?:\.\d+)?)([a-z]+)$/.exec(part) ?? []
+    const size = TIMESPAN_UNITS_US[unit]
+    return count === undefined || size === undefined ? Number.NaN : Number(count) * size
+  })
+  const us = parts.reduce((sum, part) => sum + part, 0)
+  return Number.isNaN(us) ? undefined : us
 }
 
 /**

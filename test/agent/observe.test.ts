@@ -18,6 +18,7 @@ interface Scene {
   readonly activation?: ActivationState
   readonly lastKnownGood?: ConfigSource
   readonly assigned?: Snapshot['assigned']
+  readonly hasAssigned?: boolean
   readonly health?: ReturnType<typeof health>
   readonly desired?: Snapshot['desired']
   readonly healthz?: boolean
@@ -54,6 +55,7 @@ function open(scene: Scene) {
         if (name === 'assigned') return scene.assigned ?? { kind: 'source', source: A }
         return { kind: 'source', source: name === 'last-known-good' ? (scene.lastKnownGood ?? 'local') : 'local' }
       },
+      has: () => scene.hasAssigned ?? true,
       proven: () => undefined,
       channelState: () => undefined,
       writeChannelState: () => {},
@@ -128,7 +130,7 @@ t.test('what runs', async (t) => {
   const noLocal = running({ ...local, configPath: undefined }, { localConfigPath: undefined })
   t.match(await runningIn({ unit: noLocal }), { content: 'local' }, 'a kubelet that was provisioned without a file')
   const gone: KubeletProcess = { kind: 'checkpoint', pid: 1, uid: 'gone', resourceVersion: '1', key: 'kubelet' }
-  t.match(await runningIn({ unit: running(gone) }), { content: 'missing:/c/gone/1/kubelet' }, 'differs from everything')
+  t.match(await runningIn({ unit: running(gone) }), { content: 'missing:gone/1/kubelet', lost: true }, 'differs from everything')
   t.same(await runningIn({ unit: running({ kind: 'none' }) }), { kind: 'none' })
   t.same(await runningIn({ unit: running({ kind: 'unknown', detail: 'x' }) }), { kind: 'unknown', detail: 'x' })
   t.same(await runningIn({ unit: { kind: 'unknown', detail: 'bus' } }), { kind: 'unknown', detail: 'bus' })
@@ -240,4 +242,24 @@ t.test('unless nobody knows what the record would be about', async (t) => {
   ] as const) {
     t.equal((await open({ ...scene, health: before }).look()).health, before)
   }
+})
+
+t.test('a process that was first seen while its checkpoint was gone is known again when that is back', async (t) => {
+  const lastProcess = { invocationId: INVOCATION, content: 'missing:uid-a/1/kubelet', kubeletIdentity: 'kubelet-v1' }
+  const seen = await open({ health: health(A, { lastProcess }) }).look()
+  t.match(seen.running, { content: 'content-a@1', key: keyOf(A) })
+  t.notHas(seen.running, { lost: true })
+  t.match(seen.health?.lastProcess, { content: 'content-a@1', source: A })
+  const still = await runningIn({ health: health(A, { lastProcess: { ...lastProcess, content: 'missing:uid-z/1/kubelet' } }) })
+  t.match(still, { content: 'missing:uid-z/1/kubelet', lost: true }, 'and no other')
+})
+
+t.test('no record of what is assigned', async (t) => {
+  const lost = { assigned: { kind: 'source', source: 'local' }, hasAssigned: false } as const
+  const assignedIn = async (scene: Scene) => (await open({ ...lost, ...scene }).look()).assigned
+  const local = running({ kind: 'other', pid: 1, configPath: LOCAL_PATH })
+  t.same(await assignedIn({ unit: local, activation: LOCAL_ACTIVE }), { kind: 'source', source: 'local' }, 'nothing was ever assigned')
+  t.match(await assignedIn({ activation: LOCAL_ACTIVE }), { kind: 'damaged' }, 'lost: kubelet runs a checkpoint')
+  t.match(await assignedIn({ unit: local }), { kind: 'damaged' }, 'lost: kubelet starts with a checkpoint next')
+  t.same(await assignedIn({ hasAssigned: true }), { kind: 'source', source: 'local' }, 'not lost: the record says local')
 })

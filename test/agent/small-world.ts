@@ -41,6 +41,7 @@ export const NEVER_HEALTHY: KubeletBehaviour = {}
 
 interface WorldOptions {
   readonly restartUs?: number
+  readonly notify?: boolean
   readonly startLimit?: { readonly burst: number; readonly intervalUs: number }
 }
 
@@ -76,6 +77,8 @@ export class SmallWorld {
   readonly log = silentLog()
   runtime = createRuntime()
   #boots = 1
+  /** The text of the config that kubelet was started with last. */
+  startedWith: string | undefined
   readonly evidence = new FakeEvidence(() => this.nowUs)
 
   readonly disk: FakeDisk
@@ -87,7 +90,7 @@ export class SmallWorld {
   readonly #accepted = new Map<string, Acceptance>()
   #loop: Loop
 
-  constructor({ restartUs, startLimit }: WorldOptions = {}) {
+  constructor({ restartUs, notify, startLimit }: WorldOptions = {}) {
     this.disk = new FakeDisk(() => this.nowUs / 1000)
     this.disk.faultOf = (step) => (this.diskFails(step) ? 'ENOSPC' : undefined)
     this.#files = new DurableFiles(this.disk)
@@ -109,6 +112,7 @@ export class SmallWorld {
         }),
         dynamicConfigDir: DIRECTORY,
         ...(restartUs === undefined ? {} : { restartUs }),
+        ...(notify === undefined ? {} : { notify }),
         ...(startLimit === undefined ? {} : { startLimit }),
       },
       this.nowUs,
@@ -141,6 +145,11 @@ export class SmallWorld {
     if (state.kind === 'unknown' || state.process.kind === 'none' || state.process.kind === 'unknown') return undefined
     if (state.process.kind === 'other') return 'local'
     return this.#read(this.checkpoints.path({ ...state.process, kubeletConfigKey: state.process.key }))
+  }
+
+  /** The files in /run are lost. The agent must be restarted after this. */
+  forgetRun(): void {
+    this.runtime = createRuntime()
   }
 
   restartAgent(): void {
@@ -292,8 +301,9 @@ export class SmallWorld {
   }
 
   #behave(path: string | undefined): KubeletBehaviour {
-    if (!this.runtimeUp || this.nodeFault) return CRASHES
     const text = path === LOCAL_PATH ? 'local' : this.#read(path ?? '')
+    this.startedWith = text
+    if (!this.runtimeUp || this.nodeFault) return CRASHES
     return text === undefined ? CRASHES : (this.#behaviours.get(text) ?? WELL)
   }
 

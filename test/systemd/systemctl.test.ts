@@ -169,6 +169,7 @@ t.test('restart runs these commands in this order', async (t) => {
     running: 's/x/x/',
     failed: 's/=active/=failed/; s/=running/=failed/',
     stopped: 's/=active/=inactive/; s/=running/=dead/',
+    starting: 's/=active/=activating/; s/=running/=start/',
   }
   const cases = [
     ['other', 'running', 'try-restart'],
@@ -177,6 +178,7 @@ t.test('restart runs these commands in this order', async (t) => {
     ['failed', 'failed', 'start'],
     ['other', 'stopped', 'try-restart'],
     ['failed', 'stopped', 'start'],
+    ['other', 'starting', 'restart'],
   ] as const
   for (const [activity, state, verb] of cases) {
     const { unit, calls } = world(t, `[ $1 = show ] && sed '${states[state]}' answer; true`)

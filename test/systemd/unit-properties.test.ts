@@ -108,8 +108,37 @@ t.test('maps states to activities and summaries', async (t) => {
   ] as const
   for (const [text, activity, summary] of cases) {
     const [loadState = '', activeState = '', subState = '', result = '', mainPid] = text.split(' ')
-    const unit = { loadState, activeState, subState, result, mainPid: Number(mainPid) }
+    const unit = { loadState, activeState, subState, result, mainPid: Number(mainPid), startTimedOut: false }
     t.equal(classifyActivity(unit), activity, text)
     t.equal(summarizeState(unit), summary)
   }
+})
+
+t.test('a start that timed out is no stop', async (t) => {
+  const show = (facts: Readonly<Record<string, string>>) => {
+    const shown = {
+      LoadState: 'loaded',
+      ActiveState: 'failed',
+      SubState: 'failed',
+      Result: 'timeout',
+      MainPID: '0',
+      NRestarts: '0',
+      ExecMainStartTimestampMonotonic: '1000000000',
+      ExecMainExitTimestampMonotonic: '1090000000',
+      InactiveExitTimestampMonotonic: '1000000000',
+      ActiveEnterTimestampMonotonic: '0',
+      TimeoutStartUSec: '1min 30s',
+      ...facts,
+    }
+    const text = Object.entries(shown).map(([name, value]) => `${name}=${value}`)
+    const unit = parseUnitProperties(text.join('\n'))
+    return unit && classifyActivity(unit)
+  }
+  t.equal(show({}), 'failed', 'it was never active')
+  t.equal(show({ ActiveEnterTimestampMonotonic: '900000000' }), 'failed', 'or only in an earlier run')
+  t.equal(show({ ActiveEnterTimestampMonotonic: '1000000100' }), 'stopped', 'it was active: a stop timed out')
+  t.equal(show({ ExecMainExitTimestampMonotonic: '1050000000' }), 'stopped', 'it ended before its time: an operator stopped it')
+  t.equal(show({ TimeoutStartUSec: 'infinity' }), 'stopped', 'a start without a limit does not time out')
+  t.equal(show({ TimeoutStartUSec: '1.5min' }), 'failed')
+  t.equal(show({ TimeoutStartUSec: '' }), 'failed', 'a limit that is not known')
 })

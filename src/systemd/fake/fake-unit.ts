@@ -30,6 +30,8 @@ export interface FakeUnitOptions {
   readonly dynamicConfigDir: string
   readonly restartUs?: number
   readonly stopUs?: number
+  /** Type=notify: kubelet is active from the time when it is healthy. */
+  readonly notify?: boolean
   readonly startLimit?: { readonly burst: number; readonly intervalUs: number }
   /**
    * Called before and after each command of `restart`, for crashes of the agent at these points.
@@ -138,6 +140,7 @@ export class FakeUnit implements Unit {
   #boot(): UnitMachine {
     return new UnitMachine({
       restartUs: this.#options.restartUs ?? 10e6,
+      notify: this.#options.notify,
       startLimit: this.#options.startLimit,
       newInvocationId: () => String(++this.#starts).padStart(32, '0'),
       spawn: () => this.#spawn(),
@@ -155,7 +158,7 @@ export class FakeUnit implements Unit {
     this.#process = { pid: 1000 + this.#starts, configPath, behaviour, exit }
   }
 
-  #command(verb: 'start' | 'try-restart' | 'reset-failed'): string | undefined {
+  #command(verb: 'start' | 'restart' | 'try-restart' | 'reset-failed'): string | undefined {
     this.#options.onCommand?.(verb, 'before')
     const complaint = this.#machine.command(verb, this.#nowUs)
     this.#options.onCommand?.(verb, 'after')
@@ -163,7 +166,14 @@ export class FakeUnit implements Unit {
   }
 
   #show() {
-    return { loadState: 'loaded', mainPid: this.#process?.pid ?? 0, result: this.#machine.result, ...SHOWN_STATE[this.#machine.state] }
+    if (this.healthy) this.#machine.ready()
+    return {
+      loadState: 'loaded',
+      startTimedOut: false,
+      mainPid: this.#process?.pid ?? 0,
+      result: this.#machine.result,
+      ...SHOWN_STATE[this.#machine.state],
+    }
   }
 
   #describeProcess(): KubeletProcess {

@@ -5,13 +5,14 @@
  * what a command does in each state.
  */
 
-export type MachineState = 'inactive' | 'running' | 'stopping' | 'auto-restart' | 'failed'
+export type MachineState = 'inactive' | 'starting' | 'running' | 'stopping' | 'auto-restart' | 'failed'
 export type ExitResult = 'success' | 'exit-code' | 'signal' | 'timeout'
 export type MachineVerb = 'start' | 'stop' | 'restart' | 'try-restart' | 'reset-failed'
 
 /** How `systemctl show` names these states. */
 export const SHOWN_STATE = {
   inactive: { activeState: 'inactive', subState: 'dead' },
+  starting: { activeState: 'activating', subState: 'start' },
   running: { activeState: 'active', subState: 'running' },
   stopping: { activeState: 'deactivating', subState: 'stop-sigterm' },
   'auto-restart': { activeState: 'activating', subState: 'auto-restart' },
@@ -20,6 +21,8 @@ export const SHOWN_STATE = {
 
 export interface MachineOptions {
   readonly restartUs: number
+  /** A start ends when the process says so (Type=notify): `ready` is called then. */
+  readonly notify?: boolean | undefined
   /** undefined: no limit, as in kubeadm's unit. */
   readonly startLimit?: { readonly burst: number; readonly intervalUs: number } | undefined
   /** Starts a process. */
@@ -78,7 +81,8 @@ export class UnitMachine {
       case 'restart':
         return this.#state === 'inactive' || this.#state === 'failed' ? this.#start(nowUs) : this.#restart(nowUs)
       case 'try-restart':
-        return this.#state === 'inactive' || this.#state === 'failed' ? undefined : this.#restart(nowUs)
+        // As in systemd 248 to 251: a unit that is still starting is not active.
+        return this.#state === 'inactive' || this.#state === 'failed' || this.#state === 'starting' ? undefined : this.#restart(nowUs)
       case 'reset-failed':
         this.#nRestarts = 0
         this.#starts = undefined
@@ -88,13 +92,18 @@ export class UnitMachine {
     }
   }
 
+  /** The process has sent READY=1. */
+  ready(): void {
+    if (this.#state === 'starting') this.#state = 'running'
+  }
+
   exited(result: ExitResult, nowUs: number): void {
     if (this.#state === 'stopping') {
       this.#state = result === 'timeout' ? 'failed' : 'inactive'
       this.#result = result === 'timeout' ? 'timeout' : 'success'
       if (this.#startAfterStop) this.#run(nowUs, 'by hand')
       this.#startAfterStop = false
-    } else if (this.#state === 'running') {
+    } else if (this.#isUp()) {
       this.#state = 'auto-restart'
       this.#result = result
       this.#restartAtUs = nowUs + this.#options.restartUs
@@ -119,7 +128,7 @@ export class UnitMachine {
       this.#restartAtUs = undefined
     }
     this.#startAfterStop = false
-    if (this.#state !== 'running') return
+    if (!this.#isUp()) return
     this.#state = 'stopping'
     this.#options.terminate()
   }
@@ -127,7 +136,7 @@ export class UnitMachine {
   #restart(nowUs: number): string | undefined {
     if (this.#state === 'auto-restart') return this.#run(nowUs, 'out of auto-restart')
     this.#startAfterStop = true
-    if (this.#state !== 'running') return undefined
+    if (!this.#isUp()) return undefined
     this.#state = 'stopping'
     this.#options.terminate()
     return undefined
@@ -142,12 +151,16 @@ export class UnitMachine {
     }
     if (how === 'by hand') this.#nRestarts = 0
     if (how === 'automatically') this.#nRestarts += 1
-    this.#state = 'running'
+    this.#state = this.#options.notify === true ? 'starting' : 'running'
     this.#result = 'success'
     this.#invocationId = this.#options.newInvocationId()
     this.#startedAtUs = nowUs
     this.#options.spawn()
     return undefined
+  }
+
+  #isUp(): boolean {
+    return this.#state === 'running' || this.#state === 'starting'
   }
 
   /** `ratelimit_below()`: a number of starts per interval, which begins with the first start. */

@@ -1,0 +1,138 @@
+/**
+ * What kubelet runs is known by its command line, also where the files that it names are gone.
+ * Unknown never means local, and a healthy kubelet is not restarted for a lost file.
+ */
+import t, { type Test } from 'tap'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { A, B, HOUR_US, MINUTE_US, textOf } from '../decision/snapshots.ts'
+import { CRASHES, SmallWorld } from './small-world.ts'
+
+const NO_ANSWER = { kind: 'unknown', detail: 'the API server does not answer' } as const
+
+/** A is promoted and runs; the API server is away. */
+async function settledOnA(): Promise<SmallWorld> {
+  const world = new SmallWorld()
+  world.want(A)
+  await world.run(15 * MINUTE_US)
+  world.desired = NO_ANSWER
+  return world
+}
+
+function remove(world: SmallWorld, ...paths: readonly string[]): void {
+  for (const path of paths) new DurableFiles(world.disk).removeTree(path)
+}
+
+const CHECKPOINTS = '/state/checkpoints'
+const EVERYTHING = ['/state/meta', '/state/requests', '/state/kubelet.env', '/state/kubelet.env.fallback', CHECKPOINTS]
+
+/** `run`: what was seen of the process is lost too. */
+function restartAgent(world: SmallWorld, run: 'kept' | 'lost'): void {
+  if (run === 'lost') world.forgetRun()
+  world.restartAgent()
+}
+
+async function isUntouched(t: Test, world: SmallWorld, restarts = 1): Promise<void> {
+  t.equal(world.restartsAskedAtUs.length, restarts, 'kubelet is not restarted')
+  t.ok(world.unit.healthy)
+}
+
+for (const run of ['kept', 'lost'] as const) {
+  t.test(`the whole directory is lost while kubelet runs, with /run ${run}`, async (t) => {
+    const world = await settledOnA()
+    remove(world, ...EVERYTHING)
+    restartAgent(world, run)
+    t.match(await world.run(HOUR_US), { phase: 'unknown', detail: /meta\/assigned/ })
+    await isUntouched(t, world)
+
+    t.test('the cluster still assigns it: it is downloaded again', async (t) => {
+      world.want(A)
+      await world.run(MINUTE_US)
+      t.same(world.record('assigned'), A)
+      t.equal(await world.running(), textOf(A))
+      await world.run(15 * MINUTE_US)
+      t.same(world.record('last-known-good'), A, 'it passes its trial again')
+      await isUntouched(t, world)
+    })
+  })
+
+  t.test(`the checkpoint of what runs is lost, with /run ${run}`, async (t) => {
+    const world = await settledOnA()
+    remove(world, CHECKPOINTS)
+    restartAgent(world, run)
+    await world.run(HOUR_US)
+    await isUntouched(t, world)
+    t.match(world.snapshots.at(-1)?.nextStart, { held: { source: 'local' } }, 'its next start uses something that exists')
+    world.want(A)
+    await world.run(MINUTE_US)
+    t.equal(await world.running(), textOf(A), 'it is downloaded again')
+    t.match(world.snapshots.at(-1)?.nextStart, { held: { source: A } })
+    t.equal((await world.run(MINUTE_US)).phase, 'settled')
+    await isUntouched(t, world)
+  })
+}
+
+t.test('the directory is lost, and the cluster says local: local is followed', async (t) => {
+  const world = await settledOnA()
+  remove(world, ...EVERYTHING)
+  world.restartAgent()
+  await world.run(MINUTE_US)
+  world.want('local')
+  await world.run(MINUTE_US)
+  t.equal(await world.running(), 'local')
+  await isUntouched(t, world, 2)
+})
+
+t.test('the directory is lost, and the cluster assigns another config', async (t) => {
+  const world = await settledOnA()
+  remove(world, ...EVERYTHING)
+  restartAgent(world, 'lost')
+  await world.run(MINUTE_US)
+  world.want(B)
+  await world.run(MINUTE_US)
+  t.equal(await world.running(), textOf(B))
+  await isUntouched(t, world, 2)
+})
+
+t.test('the records are lost, and the file that names the next start is not', async (t) => {
+  const world = await settledOnA()
+  remove(world, '/state/meta')
+  world.unit.stop()
+  restartAgent(world, 'lost')
+  await world.run(MINUTE_US)
+  t.match(world.snapshots.at(-1), { assigned: { kind: 'damaged' }, nextStart: { held: { source: A } } })
+})
+
+t.test('a kubelet that crashes after its checkpoint was lost starts with what is there', async (t) => {
+  const world = await settledOnA()
+  remove(world, CHECKPOINTS)
+  await world.run(MINUTE_US)
+  await isUntouched(t, world)
+  world.unit.kill()
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), 'local')
+  await isUntouched(t, world, 2)
+  world.want(A)
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), textOf(A), 'and goes back when it is there again')
+  await isUntouched(t, world, 3)
+})
+
+t.test('a fallback that runs and whose checkpoint is lost is left alone too', async (t) => {
+  const world = await settledOnA()
+  world.behave(B, CRASHES)
+  world.want(B)
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), textOf(A))
+  const restarts = world.restartsAskedAtUs.length
+  remove(world, `${CHECKPOINTS}/${A.uid}`)
+  await world.run(HOUR_US)
+  await isUntouched(t, world, restarts)
+  t.match(world.snapshots.at(-1)?.nextStart, { held: { source: 'local' } })
+})
+
+t.test('nothing was ever assigned: an empty directory means local', async (t) => {
+  const world = new SmallWorld()
+  world.desired = NO_ANSWER
+  t.equal((await world.run(MINUTE_US)).phase, 'settled')
+  t.match(world.snapshots.at(-1)?.assigned, { kind: 'source', source: 'local' })
+})
