@@ -86,7 +86,7 @@ function findRunFault(snapshot: Snapshot, active: ConfigSource | undefined, phas
   // A kubelet that fails with every config is restarting for the same reason.
   const atFault = phase === 'node-at-fault' || (phase === 'restarting' && isAtFault(snapshot))
   if (atFault && verdict.state === 'provisional') return { reason: 'NodeAtFault', error: texts.NODE_AT_FAULT_ERROR }
-  const error = texts.failureError(verdict.reason, findRefuge(snapshot, active, assigned.source))
+  const error = texts.failureError(verdict, findRefuge(snapshot, active, assigned.source))
   return { reason: verdict.state === 'refused' ? 'Refused' : 'RolledBack', error }
 }
 
