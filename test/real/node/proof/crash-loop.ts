@@ -1,6 +1,6 @@
 /** How soon a node is back from a config of which kubelet dies at each start, with the defaults of the agent and systemd's RestartSec of kubeadm, and what it says of it. */
 import { strict as assert } from 'node:assert'
-import { CRASHING, CRASHING_WORDS, UP_TO_LOADING } from '../kubeadm-files.ts'
+import { CRASHED, CRASHING, UP_TO_LOADING } from '../kubeadm-files.ts'
 import { type Age, onEachKubelet } from './stage.ts'
 
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '5s' }
@@ -9,7 +9,7 @@ const HEALED_MS = 90_000
 const STARTS = 2
 /** What neither the agent nor a kubelet that loads it finds wrong, and kubelet's own last words about it. Since 1.30 kubelet validates the number of log files. */
 const CRASHES: Readonly<Record<Age, { readonly changes: object; readonly lastWords: RegExp }>> = {
-  old: { changes: CRASHING, lastWords: CRASHING_WORDS },
+  old: { changes: CRASHING, lastWords: new RegExp(CRASHED) },
   new: { changes: { podLogsDir: '/proc/none' }, lastWords: /\/proc\/none/ },
 }
 
