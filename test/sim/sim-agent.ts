@@ -20,6 +20,7 @@ import type { PassObserver } from '../../src/ports/pass-observer.ts'
 import type { Preflight, PreflightRequest } from '../../src/ports/preflight.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
+import { FakeEvidence } from '../agent/fake-evidence.ts'
 import { behaviourOf } from './behaviour.ts'
 import { DIRECTORY, ENV_FILE, type SimWorld } from './sim-world.ts'
 
@@ -106,6 +107,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       contentOf: contentHash,
       preflight,
       drain: { isDrained: () => undefined },
+      evidence: new FakeEvidence(() => world.now().monotonicUs),
       lastWords: { of: async () => undefined },
     },
     effects: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
