@@ -14,9 +14,9 @@ export function brickConfig(healthzPort: number): string {
   return `${HEAD}\nhealthzPort: ${healthzPort}\ncgroupsPerQOS: true\ncgroupRoot: /nope\n`
 }
 
-/** Passes every check, but kubelet exits when it connects to its container runtime. */
+/** Passes every check, but kubelet exits when it sets up the rotation of container logs. */
 export function crashingConfig(healthzPort: number): string {
-  return `${HEAD}\nhealthzPort: ${healthzPort}\nallowedUnsafeSysctls: [vm.nr_hugepages]\n`
+  return `${HEAD}\nhealthzPort: ${healthzPort}\ncontainerLogMaxSize: 10MB\n`
 }
 
 export function lastLine(text: string): string {

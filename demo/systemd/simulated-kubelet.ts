@@ -8,6 +8,7 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { decodeConfig, type KubeletConfig } from '../../src/kubelet/decode.ts'
 import { findHealthTarget } from '../../src/kubelet/health-target.ts'
+import { parseQuantity } from '../../src/kubelet/quantity.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'
 import { validateConfig } from '../../src/preflight/validate-config.ts'
 import { asArguments, flagValue } from '../../src/systemd/flags.ts'
@@ -40,16 +41,18 @@ function loadConfig(): KubeletConfig {
   return problems.length === 0 ? decoded.config : die(`invalid configuration: ${problems.join(', ')}`)
 }
 
-/** `NamespacedBy`, pkg/kubelet/sysctl. */
-const NAMESPACED = /^(kernel\.(shm|msg|sem$)|fs\.mqueue\.|net\.)/
+/** `ErrFormatWrong`, k8s.io/apimachinery/pkg/api/resource/quantity.go. */
+const QUANTITY = "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 /**
- * For values that pass validation, but make the real kubelet exit when it sets up cgroups or
- * sysctls.
+ * For values that pass validation, but make the real kubelet exit when it sets up cgroups or the
+ * rotation of container logs (`NewContainerLogManager`, pkg/kubelet/logs).
  */
-function exitOnBadValues({ cgroupRoot, cgroupsPerQOS, allowedUnsafeSysctls }: KubeletConfig): void {
-  const sysctl = Array.isArray(allowedUnsafeSysctls) ? allowedUnsafeSysctls.find((name) => !NAMESPACED.test(String(name))) : undefined
-  if (sysctl !== undefined) die(`failed to run Kubelet: failed to create kubelet: the sysctl "${sysctl}" are not known to be namespaced`)
+function exitOnBadValues({ cgroupRoot, cgroupsPerQOS, containerLogMaxSize }: KubeletConfig): void {
+  if (typeof containerLogMaxSize === 'string' && parseQuantity(containerLogMaxSize) === undefined) {
+    const why = `failed to parse container log max size "${containerLogMaxSize}": quantities must match the regular expression`
+    die(`failed to run Kubelet: failed to create kubelet: failed to initialize container log manager: ${why} ${QUANTITY}`)
+  }
   if (cgroupsPerQOS === false || typeof cgroupRoot !== 'string' || cgroupRoot === '' || existsSync(`/sys/fs/cgroup${cgroupRoot}`)) return
   die(`Failed to start ContainerManager invalid configuration: cgroup-root ["${cgroupRoot.slice(1)}"] doesn't exist`)
 }

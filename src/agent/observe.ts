@@ -84,13 +84,16 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
   const health = await foldHealth(ports, before, sample, nextStart, policy, paused, held)
-  const drained = waitsForDrain(ports, unit, running, assignedContent) ? ports.drain.isDrained() : undefined
+  const desiredContent = contentOfDesired(ports, desired)
+  const drained = [assignedContent, desiredContent].some((wanted) => waitsForDrain(ports, unit, running, wanted))
+    ? ports.drain.isDrained()
+    : undefined
   const snapshot: Snapshot = {
     now,
     nodeName: ports.nodeName,
     policy,
     desired,
-    desiredContent: contentOfDesired(ports, desired),
+    desiredContent,
     storedContent: findStored(desired, checkpoints),
     storedUnrendered: findStoredUnrendered(ports, checkpoints, desired),
     requests,
@@ -121,10 +124,10 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   return { ...snapshot, evidence: await observeEvidence(ports, snapshot) }
 }
 
-/** Whether the node is drained is only asked while the assigned config waits for it. */
-function waitsForDrain(ports: ObservationPorts, unit: UnitState, running: Running, assigned: ContentHash | undefined): boolean {
-  if (unit.kind === 'unknown' || assigned === undefined || (running.kind === 'known' && running.content === assigned)) return false
-  const acceptance = ports.accepted.get(trialKey(assigned, unit.kubeletIdentity))
+/** Whether the node is drained is only asked while the wanted config waits for it. */
+function waitsForDrain(ports: ObservationPorts, unit: UnitState, running: Running, wanted: ContentHash | undefined): boolean {
+  if (unit.kind === 'unknown' || wanted === undefined || (running.kind === 'known' && running.content === wanted)) return false
+  const acceptance = ports.accepted.get(trialKey(wanted, unit.kubeletIdentity))
   return acceptance !== undefined && acceptance.drain.length > 0
 }
 

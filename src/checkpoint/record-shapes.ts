@@ -1,6 +1,7 @@
 /** The shapes of the records that are stored as JSON: verdicts, and the records in /run. Pure. */
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState, ClusterPause } from '../decision/desired.ts'
+import { EVIDENCE_KINDS } from '../decision/evidence.ts'
 import type { HealthRecord, KubeletExit, ProcessHealth, SeenProcess } from '../decision/health.ts'
 import type { RestartRecord, SpreadRecord } from '../decision/records.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
@@ -26,6 +27,7 @@ export const isVerdict: Check<Verdict> = shape<Verdict>({
   source: isConfigSource,
   atWallMs: isNumber,
   basis: optional(isText),
+  evidence: optional(oneOf(...EVIDENCE_KINDS)),
   damage: optional(oneOf('transient', 'one-way')),
   doubtful: optional(isFlag),
   retrials: optional(isNumber),

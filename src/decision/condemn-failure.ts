@@ -1,6 +1,7 @@
 /** The rule for a kubelet that fails with what it starts with. Pure. */
 import { listUndrained } from './acceptance.ts'
 import { describeSource, type HeldSource } from './config-source.ts'
+import { findEvidenceFailure } from './evidence-verdict.ts'
 import { findFailure, type HealthFailure } from './find-failure.ts'
 import { findPause } from './find-pause.ts'
 import type { HealthRecord } from './health.ts'
@@ -25,13 +26,19 @@ export function condemnFailure(situation: TargetSituation): Step | undefined {
   const failed = asCandidate(nextStart.held, unit)
   if (failed.content !== target.content && !isOutOfReach(snapshot, target)) return undefined
   if (health?.subject !== failed.key || verdicts.has(failed.key)) return undefined
-  const failure = assessHealth(snapshot, health, unit)
+  const failure = assessHealth(snapshot, health, unit) ?? assessEvidence(snapshot, failed)
   if (failure === undefined) return undefined
   if (mayTryAgain(snapshot, health, failed, failure)) {
     const { source, key } = failed
     return { kind: 'try-again', source, key, failure, record: recordAnotherTry(snapshot, unit, failed) }
   }
   return { kind: 'condemn', verdict: makeVerdict(snapshot, failed, failure), next: nextAfter(situation, failed)?.source, requested: false }
+}
+
+/** Only of the process that runs it. */
+function assessEvidence(snapshot: Snapshot, { key }: Pick<Candidate, 'key'>): HealthFailure | undefined {
+  const { running } = snapshot
+  return running.kind === 'known' && running.key === key ? findEvidenceFailure(snapshot) : undefined
 }
 
 /**

@@ -10,7 +10,7 @@ import { judgeLease, needsWrite } from './evidence-lease.ts'
 import type { Baseline, EvidenceView } from './evidence-state.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { measureTrial } from './trial.ts'
+import { hasPassed, measureTrial } from './trial.ts'
 import type { TrialKey } from './trial-key.ts'
 
 /** How long a restart waits for the baseline. */
@@ -74,13 +74,13 @@ export function listObserved(snapshot: Snapshot): readonly Finding[] {
 }
 
 /** A config on trial, or a fallback that has to show what was at fault. */
-function isObserved(snapshot: Snapshot): boolean {
-  const { running, verdicts, proven, now, policy } = snapshot
+export function isObserved(snapshot: Snapshot): boolean {
+  const { running, verdicts, now, policy } = snapshot
   const { target } = assess(snapshot)
   if (running.kind !== 'known' || running.content !== target?.content) return false
   if ([...verdicts.values()].some(({ state }) => state === 'provisional'))
     return target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs
-  return !target.fallback && target.source !== 'local' && proven !== running.key
+  return (!target.fallback || target.goesOn) && target.source !== 'local' && !hasPassed(snapshot, running.key)
 }
 
 function missingIn(baseline: Baseline, policy: EvidencePolicy): readonly Question[] {

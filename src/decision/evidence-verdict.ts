@@ -1,52 +1,76 @@
 /**
- * What follows from the evidence: whether the config that runs has failed, and whether a trial that
- * is over may be promoted. Pure.
+ * What follows from the evidence: whether the config that runs has failed, whether a trial that is
+ * over may be promoted, and whether a fallback brought back what a config had lost. Pure.
  */
-import { type Damage, type Finding, levelOf } from './evidence.ts'
+import { type EvidenceKind, type Finding, levelOf } from './evidence.ts'
 import { judgeEvidence, viewEvidence } from './evidence-judge.ts'
+import { isObserved } from './evidence-schedule.ts'
+import type { HealthFailure } from './find-failure.ts'
 import type { Snapshot } from './snapshot.ts'
-
-export interface EvidenceFailure {
-  readonly reason: 'evidence'
-  /** The kind and what was seen. */
-  readonly detail: string
-  readonly damage: Damage
-}
+import { measureTrial } from './trial.ts'
+import type { TrialKey } from './trial-key.ts'
+import type { Verdict } from './verdict.ts'
 
 /**
- * The health record decides about `process` and `healthz`: it knows for how long they may be ill.
+ * Without those that the health record decides about: it knows for how long kubelet may be ill.
  */
 function listRequired(snapshot: Snapshot): readonly Finding[] {
   const { evidence: policy } = snapshot.policy
   return judgeEvidence(snapshot).filter(({ kind }) => kind !== 'process' && kind !== 'healthz' && levelOf(policy, kind) === 'required')
 }
 
-/** One-way damage goes first, since it decides whether the config is ever tried again. */
-export function findEvidenceFailure(snapshot: Snapshot): EvidenceFailure | undefined {
+/**
+ * A failure of the process that runs, on trial or as a fallback. One-way damage goes first, since it
+ * decides whether the config is ever tried again.
+ */
+export function findEvidenceFailure(snapshot: Snapshot): HealthFailure | undefined {
+  if (!isObserved(snapshot)) return undefined
   const failed = listRequired(snapshot).filter(({ answer }) => answer === 'no')
   const worst = failed.find(({ damage }) => damage === 'one-way') ?? failed[0]
-  return worst && { reason: 'evidence', detail: `${worst.kind}: ${worst.detail}`, damage: worst.damage }
+  return worst && { reason: 'evidence', detail: `${worst.kind}: ${worst.detail}`, damage: worst.damage, evidence: worst.kind }
 }
 
 /**
  * The kinds of evidence that a trial still waits for when its time is over. Empty: it has passed.
  */
-export function listMissingEvidence(snapshot: Snapshot): readonly Finding[] {
+export function listMissingEvidence(snapshot: Snapshot): readonly EvidenceKind[] {
   const required = listRequired(snapshot)
   const open = required.filter(({ answer, isDoubtful }) => answer === 'no' || isDoubtful)
-  return open.length > 0 ? open : listMissingContact(snapshot, required)
+  return (open.length > 0 ? open : listMissingContact(snapshot, required)).map(({ kind }) => kind)
 }
 
 /**
- * One of `lease` and `ready` has to prove that kubelet reaches the API server, wherever that could
- * be found out. Without a health port, nothing else tells whether kubelet works.
+ * Kubelet has to have reached the API server, wherever that can be found out: it renewed its Lease,
+ * or it reported since its start, if only that a node which had not been Ready still is not. Without
+ * a health port, nothing else tells whether kubelet works.
  */
 function listMissingContact(snapshot: Snapshot, required: readonly Finding[]): readonly Finding[] {
   const process = viewEvidence(snapshot)?.process
   const contact = required.filter(({ kind }) => kind === 'lease' || kind === 'ready')
   if (process === undefined || contact.some(({ answer }) => answer === 'yes')) return []
   const { lease, node } = process
+  if (contact.some(({ kind }) => kind === 'ready') && node?.reportedAtUs !== undefined) return []
   const isKnowable = lease?.resourceVersion !== undefined || node?.firstReportedAtMs !== undefined
   const isBlind = snapshot.healthz === undefined && (lease !== undefined || node !== undefined)
   return isKnowable || isBlind ? contact : []
+}
+
+/** undefined: the trial is not over, or waits for no evidence. */
+export function describeMissingEvidence(snapshot: Snapshot, key: TrialKey): string | undefined {
+  if (measureTrial(snapshot, key)?.remainingUs !== 0) return undefined
+  const missing = listMissingEvidence(snapshot)
+  return missing.length === 0 ? undefined : `is over, but for evidence that is missing: ${missing.join(', ')}`
+}
+
+/**
+ * Whether what a config failed with has passed. For a failure of evidence, the health of kubelet
+ * says nothing: it was healthy all the while.
+ */
+export function isBroughtBack(snapshot: Snapshot, { reason, evidence }: Verdict): boolean {
+  if (reason !== 'evidence') return true
+  const { running } = snapshot
+  const required = listRequired(snapshot)
+  if (required.find(({ kind }) => kind === evidence)?.answer === 'yes') return true
+  const trial = running.kind === 'known' ? measureTrial(snapshot, running.key) : undefined
+  return trial?.remainingUs === 0 && required.every(({ answer, isDoubtful }) => answer !== 'no' && !isDoubtful)
 }

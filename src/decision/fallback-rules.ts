@@ -5,6 +5,7 @@
 
 import { HOUR_US } from '../values/durations.ts'
 import { type HeldSource, sameSource } from './config-source.ts'
+import { isBroughtBack } from './evidence-verdict.ts'
 import { findPause } from './find-pause.ts'
 import { findRetrial, isDue, listReplaced, planRetrial } from './retrial.ts'
 import type { TargetSituation } from './situation.ts'
@@ -41,13 +42,13 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
     // changed its file since.
     const replaced = listReplaced(candidates, target)
     const failed = replaced.flatMap(({ verdict, source }) => (verdict?.state === 'provisional' && source !== 'local' ? [verdict] : []))
-    const certain = failed.filter((verdict) => planRetrial(snapshot, verdict) === undefined)
+    const certain = failed.filter((verdict) => planRetrial(snapshot, verdict) === undefined && isBroughtBack(snapshot, verdict))
     return certain.length === 0 ? undefined : { kind: 'confirm', verdicts: certain }
   }
   // A node at fault fails every config, also an assigned one whose record is damaged at the moment.
   const suspects = target.atFault ? [...snapshot.verdicts.values()] : candidates.flatMap(({ verdict }) => verdict ?? [])
   const provisional = suspects.filter(({ state }) => state === 'provisional')
-  if (provisional.length === 0) return undefined
+  if (provisional.length === 0 || !provisional.every((verdict) => isBroughtBack(snapshot, verdict))) return undefined
   const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
   return { kind: 'forgive', keys: provisional.map(({ key }) => key), requested: false, why }
 }

@@ -2,6 +2,7 @@
  * Whether what kubelet starts with next has failed, by the record of its health. Applies at any
  * time, on trial or long promoted. Pure.
  */
+import type { EvidenceKind } from './evidence.ts'
 import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
 import type { HealthRecord, HealthSample } from './health.ts'
 import { areLatestAlike, explain } from './last-words.ts'
@@ -14,6 +15,8 @@ export interface HealthFailure {
   readonly detail: string
   /** See `Verdict.damage`. */
   readonly damage: 'transient' | 'one-way'
+  /** The kind of evidence that says no. */
+  readonly evidence?: EvidenceKind
   /** It happened over many starts, so one more start would show nothing. */
   readonly recurring?: true
 }

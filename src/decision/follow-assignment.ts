@@ -70,5 +70,7 @@ function checkReplacement(snapshot: Snapshot, source: ConfigMapSource, data: Con
   const verdict = snapshot.verdicts.get(key)
   const isOpen = verdict?.state === 'refused' && snapshot.basis !== undefined && verdict.basis !== snapshot.basis
   if ((verdict !== undefined && !isOpen) || snapshot.preflightPending.has(key)) return undefined
-  return snapshot.accepted.has(key) ? assign : { kind: 'preflight', source, key, data, fallback: false }
+  const acceptance = snapshot.accepted.get(key)
+  if (acceptance === undefined) return { kind: 'preflight', source, key, data, fallback: false }
+  return acceptance.drain.length > 0 && snapshot.drained !== true ? undefined : assign
 }

@@ -16,7 +16,7 @@ const AGAIN_AFTER_US = 24 * HOUR_US
 
 export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict'>, failure: HealthFailure): Verdict {
   const { key, source } = failed
-  const { reason, detail, damage } = failure
+  const { reason, detail, damage, evidence } = failure
   const retrial = snapshot.retrials.get(key)
   const isDoubtful = hasProvedItself(snapshot, key) || retrial?.doubtful === true || snapshot.health?.runtimeDownSinceUs !== undefined
   // One-way damage is proof enough: the health of a fallback adds nothing to it.
@@ -29,6 +29,7 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
     source,
     atWallMs: snapshot.now.wallMs,
     damage,
+    ...(evidence !== undefined && { evidence }),
     ...(isDoubtful && { doubtful: true }),
     ...(retrial?.retrials !== undefined && { retrials: retrial.retrials }),
   }

@@ -1,6 +1,7 @@
 /** The waits of a node that runs its target: on trial, settled, or fallen back. Pure. */
 import { formatDuration } from '../values/durations.ts'
 import { describeSource } from './config-source.ts'
+import { describeMissingEvidence } from './evidence-verdict.ts'
 import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
 import { findRetrial, findRetrialUs } from './retrial.ts'
 import type { TargetSituation } from './situation.ts'
@@ -16,8 +17,11 @@ export function restOn(situation: TargetSituation): Wait {
   const phase = restingPhase(situation)
   const what = describeSource(target.source)
   switch (phase) {
-    case 'in-trial':
+    case 'in-trial': {
+      const missing = describeMissingEvidence(snapshot, target.key)
+      if (missing !== undefined) return wait(snapshot, phase, `${describeTrial(snapshot, target)} ${missing}`)
       return wait(snapshot, phase, describeTrial(snapshot, target), measureTrial(snapshot, target.key)?.endsAtUs)
+    }
     case 'fallen-back':
       return waitFallenBack(situation, what)
     case 'node-at-fault':

@@ -5,8 +5,9 @@
  * `pkg/kubelet/kubeletconfig/status` and `controller.go`. Ours have the same form.
  */
 import type { ConfigMapRef, ConfigSource } from './config-source.ts'
+import type { EvidenceKind } from './evidence.ts'
 import type { WiringProblem } from './unit-state.ts'
-import type { FailureReason } from './verdict.ts'
+import type { Verdict } from './verdict.ts'
 
 export const LOAD_ERROR = 'failed to load config, see Kubelet log for details'
 export const VALIDATE_ERROR = 'failed to validate config, see Kubelet log for details'
@@ -60,7 +61,7 @@ function nameInEvent(source: ConfigSource | undefined): string {
 export type Refuge = 'last-known-good' | 'previous' | 'local' | 'under-way'
 
 /** Why the assigned config does not run although kubelet could be started with it. */
-export function failureError(reason: FailureReason, refuge: Refuge): string {
+export function failureError({ reason, evidence }: Pick<Verdict, 'reason' | 'evidence'>, refuge: Refuge): string {
   switch (reason) {
     case 'load':
       return LOAD_ERROR
@@ -73,9 +74,30 @@ export function failureError(reason: FailureReason, refuge: Refuge): string {
     case 'ill-health':
       return `failed to run config: kubelet lost its health; ${refugeText(refuge)}, ${SEE_LOG}`
     case 'evidence':
-      return `failed to run config: kubelet answered, and the node did not work; ${refugeText(refuge)}, ${SEE_LOG}`
+      return `failed to run config: ${missingText(evidence)}; ${refugeText(refuge)}, ${SEE_LOG}`
     case 'requested':
       return `config given up on request of an operator of the node; ${refugeText(refuge)}, ${SEE_LOG}`
+  }
+}
+
+function missingText(evidence: EvidenceKind | undefined): string {
+  switch (evidence) {
+    case 'runtime':
+      return 'the container runtime did not answer (evidence runtime)'
+    case 'lease':
+      return 'kubelet did not renew its Lease (evidence lease)'
+    case 'ready':
+      return 'the Node was not Ready (evidence ready)'
+    case 'serving':
+      return "kubelet's TLS port did not serve the node (evidence serving)"
+    case 'static-pods':
+      return 'static pods were lost (evidence static-pods)'
+    case 'pods':
+      return 'pods were lost (evidence pods)'
+    case 'process':
+    case 'healthz':
+    case undefined:
+      return 'kubelet answered, and the node did not work'
   }
 }
 

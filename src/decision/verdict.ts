@@ -1,5 +1,6 @@
 /** What the agent remembers of configs that failed or were refused, as data. */
 import type { ConfigSource } from './config-source.ts'
+import type { EvidenceKind } from './evidence.ts'
 import type { TrialKey } from './trial-key.ts'
 
 /**
@@ -21,6 +22,8 @@ export interface Verdict {
    * again.
    */
   readonly basis?: string | undefined
+  /** Of the reason `evidence`: which kind said no. */
+  readonly evidence?: EvidenceKind | undefined
   /**
    * `one-way`: what it did cannot be undone by another restart, so this content is never tried
    * again. undefined: transient.

@@ -10,6 +10,7 @@
 import type { ConfigSource } from '../decision/config-source.ts'
 import { describeRef, describeSource, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
+import { describeMissingEvidence } from '../decision/evidence-verdict.ts'
 import { countRecurringExits, describeRecurringExits } from '../decision/exit-log.ts'
 import { describePause, findPause } from '../decision/find-pause.ts'
 import { runningSource } from '../decision/restarts.ts'
@@ -149,6 +150,8 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
   const { unit } = snapshot
   const key = unit.kind === 'known' ? trialKey(running.content, unit.kubeletIdentity) : running.key
   const text = describeTrial(snapshot, { source: wanted, content: running.content, key })
+  const missing = describeMissingEvidence(snapshot, key)
+  if (missing !== undefined) return ['InTrial', `${text} ${missing}`]
   return ['InTrial', trial === undefined ? text : `${text} until ${showTime(trial.untilMs)}`]
 }
 

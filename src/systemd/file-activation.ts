@@ -12,7 +12,7 @@
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import { checkSource, layoutOf } from '../checkpoint/layout.ts'
-import type { ConfigMapSource, ConfigSource, ContentHash } from '../decision/config-source.ts'
+import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource } from '../decision/config-source.ts'
 import type { ReadyWiring } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -63,7 +63,15 @@ export class FileActivation implements Activation {
     const hash = hashOf(bytes)
     const since = this.#stamps.since(hash)
     const source = record === undefined ? 'local' : (findMeaning(record, hash)?.source ?? 'local')
-    return source === 'local' ? { kind: 'local', since } : { kind: 'checkpoint', source, since }
+    if (source === 'local') return { kind: 'local', since }
+    if (this.#isReplaced(source, hash)) return { kind: 'unknown', detail: `${configPath} holds what ${describeSource(source)} was before` }
+    return { kind: 'checkpoint', source, since }
+  }
+
+  /** After a restore of etcd, a version may have other content. */
+  #isReplaced(source: ConfigMapSource, hash: ContentHash): boolean {
+    const bytes = this.#files.read(this.#checkpointPath(source))
+    return bytes !== undefined && hashOf(bytes) !== hash
   }
 
   stage(fallback: ConfigSource, { path: configPath }: ReadyWiring): void {

@@ -13,6 +13,8 @@ export class FakeEvidence implements EvidenceProbe {
   #facts: Fact[] = []
   /** Every question that was asked. */
   readonly asked: { readonly question: Question; readonly about: EvidenceSubject; readonly atUs: number }[] = []
+  /** No question is answered. */
+  isMute = false
   /** The agent's own writes succeed. */
   canWrite = true
   #writtenAtUs: number | undefined
@@ -21,17 +23,16 @@ export class FakeEvidence implements EvidenceProbe {
     this.#nowUs = nowUs
   }
 
-  /** undefined: well again. */
-  answer(question: Question, answer: Answer | undefined): void {
-    if (answer === undefined) this.#answers.delete(question)
-    else this.#answers.set(question, answer)
+  answer(question: Question, answer: Answer): void {
+    this.#answers.set(question, answer)
   }
 
   ask(questions: readonly Question[], about: EvidenceSubject): void {
     const atUs = this.#nowUs()
     for (const question of questions) {
       this.asked.push({ question, about, atUs })
-      this.#facts.push({ about: about.invocationId, atUs, seen: (this.#answers.get(question) ?? WELL[question])(atUs) })
+      if (this.isMute) continue
+      this.#facts.push({ about: about.invocationId, atUs, seen: (this.#answers.get(question) ?? ANSWERS_WELL[question])(atUs) })
     }
   }
 
@@ -50,7 +51,7 @@ export class FakeEvidence implements EvidenceProbe {
   }
 }
 
-const WELL: Readonly<Record<Question, Answer>> = {
+export const ANSWERS_WELL: Readonly<Record<Question, Answer>> = {
   lease: (nowUs) => ({ question: 'lease', answer: { kind: 'found', resourceVersion: String(nowUs), durationSeconds: 40 } }),
   node: (nowUs) => {
     const ms = Math.floor(nowUs / 1000)

@@ -81,6 +81,8 @@ export class SmallWorld {
   readonly log = silentLog()
   runtime = createRuntime()
   #boots = 1
+  /** The text of the config that kubelet was started with last. */
+  startedWith: string | undefined
   readonly evidence = new FakeEvidence(() => this.nowUs)
 
   readonly disk: FakeDisk
@@ -313,8 +315,9 @@ export class SmallWorld {
   }
 
   #behave(path: string | undefined): KubeletBehaviour {
-    if (!this.runtimeUp || this.nodeFault) return CRASHES
     const text = path === LOCAL_PATH ? 'local' : this.#read(path ?? '')
+    this.startedWith = text
+    if (!this.runtimeUp || this.nodeFault) return CRASHES
     return text === undefined ? CRASHES : (this.#behaviours.get(text) ?? WELL)
   }
 

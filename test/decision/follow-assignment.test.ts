@@ -95,6 +95,13 @@ t.test('the same version once more', async (t) => {
     })
   })
 
+  t.test('with other content that needs a drained node: stored where kubelet starts from it once the node is drained', async (t) => {
+    const accepted = { ...restored, accepted: new Map([[`${other}@kubelet-v1`, { drain: ['cpuManagerPolicy'] }]]) }
+    t.not(decide({ ...accepted, drained: false }).kind, 'assign')
+    t.not(decide({ ...accepted, drained: undefined }).kind, 'assign')
+    t.match(decide({ ...accepted, drained: true }), { kind: 'assign', source: A })
+  })
+
   t.test('while nobody knows what kubelet starts with: not now', async (t) => {
     const accepted = {
       ...restored,

@@ -141,7 +141,7 @@ t.test("the README's piece of the demo has the titles and errors that the demo p
   t.equal(titles.length, 2)
   for (const title of titles) t.ok(read('demo/story.ts').includes(title), title)
   const errors = lines.flatMap((line) => / status {3}error: (.*)$/.exec(line)?.[1] ?? [])
-  t.same(errors, [VALIDATE_ERROR, failureError('crash-loop', 'last-known-good')])
+  t.same(errors, [VALIDATE_ERROR, failureError({ reason: 'crash-loop' }, 'last-known-good')])
 })
 
 /** What pages quote of the program's output that no test runs: the parts that never vary. */

@@ -90,9 +90,9 @@ export class Machine {
     return `${[...head, ...lines].join('\n')}\n`
   }
 
-  /** Passes validation, and kills kubelet when it sets up its cgroups. */
+  /** Passes preflight, and kills kubelet when it sets up the rotation of container logs. */
   crashingConfig(): string {
-    return this.config('allowedUnsafeSysctls: [vm.nr_hugepages]')
+    return this.config('containerLogMaxSize: 10MB')
   }
 
   async isHealthy(): Promise<boolean> {

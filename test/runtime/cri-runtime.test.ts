@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { CriRuntime } from '../../src/runtime/cri-runtime.ts'
 import { GrpcChannel, LIMITS } from '../../src/runtime/grpc-channel.ts'
@@ -176,6 +177,37 @@ t.test('what says nothing of the runtime is told apart', async (t) => {
   t.match(await open().probe(fake.socket), { ok: false, why: 'not-cri', detail: /gRPC status 12: unknown service/ }, "Docker's containerd")
   const denied = new CriRuntime(() => ({ call: async () => ({ kind: 'denied', detail: 'permission denied' }), close: () => {} }))
   t.match(await denied.probe('/s'), { ok: false, why: 'not-allowed', detail: 'Status of /s: permission denied' })
+})
+
+/** RFC 9113, section 4.1: length, type, flags, stream. */
+function http2Frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head.writeUInt8(type, 3)
+  head.writeUInt8(flags, 4)
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+t.test('whatever bytes come back, a call ends within its time', async (t) => {
+  const impatient = open({ timeoutMs: 100 })
+  const path = socketPath(t)
+  let bytes = Buffer.alloc(0)
+  const server = await listenWith(path, (socket) => socket.once('data', () => socket.end(bytes)))
+  const anyFrame = fc
+    .tuple(fc.nat(12), fc.nat(255), fc.constantFrom(0, 1, 1, 1, 2, 3), fc.uint8Array({ maxLength: 40 }))
+    .map(([type, flags, stream, payload]) => http2Frame(type, flags, stream, payload))
+  const frames = fc.array(anyFrame, { maxLength: 8 }).map((list) => Buffer.concat([http2Frame(4, 0, 0, Buffer.alloc(0)), ...list]))
+  const garbage = fc.uint8Array({ maxLength: 100 }).map((list) => Buffer.from(list))
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(frames, garbage), async (sent) => {
+      bytes = sent
+      const answer = await impatient.probe(path)
+      return !answer.ok && answer.detail.length > 10
+    }),
+    { numRuns: 60 },
+  )
+  await server.stop()
 })
 
 async function listenWith(path: string, onSocket: (socket: Socket) => void) {

@@ -9,9 +9,23 @@ export type Behaviour =
   | 'invalid'
   | 'good'
   | 'slow-start'
+  /** May be activated on a drained node only. */
+  | 'needs-drain'
+  /** kubelet answers on another port, or on none. */
+  | 'moves-healthz'
+  | 'without-healthz'
+  /** Names another container runtime, which is up, or which does not exist. */
+  | 'moves-runtime'
+  | 'moves-to-dead-runtime'
+  /** Takes the container runtime down, as long as kubelet runs with it. */
+  | 'kills-runtime'
   | 'crash-at-start'
   | 'crash-later'
   | 'never-healthy'
+  /** Exits more seldom than a trial takes. */
+  | 'slow-crash-loop'
+  /** A unit of `Type=notify` stays in `activating`. */
+  | 'never-ready'
   | 'loses-health'
   | 'fails-after-promotion'
   /** Fails once kubelet is upgraded. */
@@ -20,15 +34,20 @@ export type Behaviour =
 export interface SimProcess {
   readonly configPath: string
   readonly text: string
+  /** The kubelet that it was started as: the file on disk may be another one by now. */
+  readonly version: number
   readonly startedAtUs: number
+  /** When it tells systemd that it is ready. */
+  readonly readyAtUs: number
   readonly healthyFromUs: number
   readonly unhealthyFromUs: number
   readonly exitsAtUs: number
 }
 
-export type Fate = Pick<SimProcess, 'healthyFromUs' | 'unhealthyFromUs' | 'exitsAtUs'>
+export type Fate = Pick<SimProcess, 'readyAtUs' | 'healthyFromUs' | 'unhealthyFromUs' | 'exitsAtUs'>
 
 export const NEVER = Number.POSITIVE_INFINITY
+export const HEALTHZ_PORT = 10248
 
 export function behaviourOf(text: string): Behaviour {
   return (/^# behaviour: (\S+)/m.exec(text)?.[1] ?? 'good') as Behaviour
@@ -40,20 +59,43 @@ export function configText(behaviour: Behaviour, serial: number): string {
   return behaviour === 'invalid' ? `${head}kubeAPIQPS: -1\n` : head
 }
 
+/** The config that kubelet was provisioned with, as the administrator may edit it. */
+export function localText(serial: number): string {
+  return `# local\n${configText('good', serial)}`
+}
+
+export function isLocalText(text: string): boolean {
+  return text.startsWith('# local\n')
+}
+
+/** 0: kubelet answers on no port. */
+export function healthzPortOf(text: string): number {
+  const behaviour = behaviourOf(text)
+  if (behaviour === 'without-healthz') return 0
+  return behaviour === 'moves-healthz' ? 10348 : HEALTHZ_PORT
+}
+
+export function isRefused(text: string): boolean {
+  return ['syntax-error', 'invalid'].includes(behaviourOf(text))
+}
+
+const GOOD: readonly Behaviour[] = ['good', 'slow-start', 'needs-drain', 'moves-healthz', 'without-healthz', 'moves-runtime']
+
 /** On a node that is well, kubelet becomes healthy with this config and stays so. */
 export function isGood(text: string, version: number): boolean {
   const behaviour = behaviourOf(text)
-  return ['good', 'slow-start'].includes(behaviour) || (behaviour === 'good-until-upgrade' && version === 1)
+  return GOOD.includes(behaviour) || (behaviour === 'good-until-upgrade' && version === 1)
 }
 
 /** kubelet exits with every config on a node that is not well. */
 export function diesAfter(startedAtUs: number, seconds: number): Fate {
-  return { healthyFromUs: NEVER, unhealthyFromUs: NEVER, exitsAtUs: startedAtUs + seconds * 1e6 }
+  return { readyAtUs: NEVER, healthyFromUs: NEVER, unhealthyFromUs: NEVER, exitsAtUs: startedAtUs + seconds * 1e6 }
 }
 
 /** @param version of kubelet; the first is 1 */
 export function fateOf(text: string, startedAtUs: number, version: number): Fate {
-  const lives = (healthyAfter: number, { unhealthyAfter = NEVER, exitsAfter = NEVER } = {}): Fate => ({
+  const lives = (healthyAfter: number, { unhealthyAfter = NEVER, exitsAfter = NEVER, readyAfter = 1 } = {}): Fate => ({
+    readyAtUs: startedAtUs + readyAfter * 1e6,
     healthyFromUs: startedAtUs + healthyAfter * 1e6,
     unhealthyFromUs: startedAtUs + unhealthyAfter * 1e6,
     exitsAtUs: startedAtUs + exitsAfter * 1e6,
@@ -67,13 +109,26 @@ export function fateOf(text: string, startedAtUs: number, version: number): Fate
     case 'good-until-upgrade':
       return version > 1 ? diesAfter(startedAtUs, 1) : lives(4)
     case 'good':
+    case 'needs-drain':
+    case 'moves-healthz':
+    case 'moves-runtime':
+    case 'moves-to-dead-runtime':
       return lives(4)
+    case 'kills-runtime':
+      return lives(4, { exitsAfter: 20 })
+    case 'slow-crash-loop':
+      return lives(4, { exitsAfter: 130 })
+    // Nobody can see that it takes a while.
+    case 'without-healthz':
+      return lives(0)
     case 'slow-start':
       return lives(30)
     case 'crash-later':
       return lives(4, { exitsAfter: 20 })
     case 'never-healthy':
       return lives(NEVER)
+    case 'never-ready':
+      return lives(NEVER, { readyAfter: NEVER })
     case 'loses-health':
       return lives(4, { unhealthyAfter: 60 })
     case 'fails-after-promotion':

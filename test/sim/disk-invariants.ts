@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { basename, dirname } from 'node:path'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
-import { behaviourOf } from './behaviour.ts'
+import { isRefused } from './behaviour.ts'
 import { DIRECTORY, type SimWorld } from './sim-world.ts'
 
 export class DiskInvariants {
@@ -59,18 +59,14 @@ export class DiskInvariants {
   /** Invariant 2. */
   #checkNextStart(): void {
     const path = this.#world.nextConfigPath()
-    if (path === undefined) return
-    const text = this.#world.files.read(path)?.toString()
+    const text = this.#world.nextText()
     // To replace a version that came back with other content takes two renames. After a crash
     // between them, the next agent repairs it before it waits. On a failing disk, a half-done
     // replacement cannot be undone.
-    const cutShort = this.#world.nowUs <= this.#world.agentFromUs || this.#world.diskFails
+    const cutShort = this.#world.nowUs <= this.#world.agentFromUs || this.#world.faults.writesFail
     if (text === undefined && cutShort && this.#wasSetAside(path)) return
-    assert(text !== undefined, `invariant 2: kubelet.env names ${path}, which does not exist`)
-    assert(
-      !['syntax-error', 'invalid'].includes(behaviourOf(text)),
-      `invariant 2: kubelet.env names ${path}, which preflight rejects: ${text}`,
-    )
+    assert(text !== undefined, `invariant 2: kubelet starts next with ${path}, which does not exist`)
+    assert(!isRefused(text), `invariant 2: kubelet starts next with ${path}, which preflight rejects: ${text}`)
   }
 
   /** A version is replaced only after a restore of etcd, and its old content is set aside. */

@@ -18,8 +18,7 @@ const REST_US = 3 * POLICY.trialUs
 export class FallbackInvariant {
   readonly #world: SimWorld
   readonly #isPaused: () => boolean
-  #failedForUs = 0
-  #lookedAtUs = 0
+  #failedSinceUs: number | undefined
   /** Everything has failed, and the agent rests before it tries again. */
   #rested = false
   #wish: string | undefined
@@ -37,23 +36,22 @@ export class FallbackInvariant {
 
   /** No agent was there to act: the budget starts anew. */
   forget(): void {
-    this.#failedForUs = 0
+    this.#failedSinceUs = undefined
     this.#rested = false
   }
 
   check(): void {
     const { unit, nowUs } = this.#world
-    const passedUs = Math.max(0, nowUs - this.#lookedAtUs)
-    this.#lookedAtUs = nowUs
     if (!this.#fails() || this.#isExcused()) {
       this.forget()
       return
     }
     this.#rested ||= this.#lastStep?.kind === 'wait' && this.#lastStep.phase === 'node-at-fault'
-    this.#failedForUs += passedUs
+    this.#failedSinceUs ??= nowUs
+    const failedForUs = nowUs - this.#failedSinceUs
     assert(
-      this.#failedForUs <= FALLBACK_BUDGET_US + (this.#rested ? REST_US : 0),
-      `invariant 6: kubelet (${unit.activity}) has failed for ${Math.round(this.#failedForUs / 1e6)} s: ${unit.process?.text}`,
+      failedForUs <= FALLBACK_BUDGET_US + (this.#rested ? REST_US : 0),
+      `invariant 6: kubelet (${unit.activity}) has failed for ${Math.round(failedForUs / 1e6)} s: ${unit.process?.text}`,
     )
   }
 
@@ -66,10 +64,12 @@ export class FallbackInvariant {
   }
 
   #isExcused(): boolean {
-    const { unit, nowUs, agentFromUs } = this.#world
+    const { unit, nowUs, agentFromUs, faults } = this.#world
     if (!unit.isNodeWell() || unit.activity === 'stopped' || nowUs < agentFromUs) return true
+    // Without systemctl no restart is possible, and where the config cannot be changed none helps.
+    if (unit.systemctl.refuses || faults.readOnly) return true
     // Another config is wanted: it has a start deadline of its own.
-    const wish = this.#world.wish()
+    const wish = this.#world.assignment.wish()
     if (wish !== this.#wish) {
       this.#wish = wish
       return true
@@ -82,6 +82,6 @@ export class FallbackInvariant {
    * config, so that its start deadline begins anew.
    */
   #isBlind(): boolean {
-    return this.#world.readsFail && this.#lastStep?.kind === 'wait' && this.#lastStep.phase === 'unknown'
+    return this.#world.faults.readsFail && this.#lastStep?.kind === 'wait' && this.#lastStep.phase === 'unknown'
   }
 }

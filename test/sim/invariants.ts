@@ -86,7 +86,7 @@ export class Invariants {
    */
   #noteViolation(check: () => void): void {
     try {
-      this.#world.lookAside(check)
+      this.#world.faults.lookAside(check)
     } catch (error) {
       this.#violation ??= error
       throw error
@@ -106,7 +106,7 @@ export class Invariants {
     const { files } = this.#world
     const hold = files.read(`${this.#layout.requests}/hold`)?.toString() ?? ''
     if (hold !== '') return hold.includes('paused')
-    const { channelState } = this.#world.desired()
+    const { channelState } = this.#world.assignment.desired()
     if (channelState !== undefined) return channelState.paused !== undefined
     return (files.read(this.#layout.channelState)?.toString() ?? '').includes('"paused"')
   }

@@ -1,11 +1,11 @@
 /**
  * Invariant 5: the agent restarts kubelet only if kubelet would start with other content than it
- * runs, or if what runs has failed. It never restarts a paused node, nor a kubelet that an operator stopped, and it never
- * restarts endlessly.
+ * runs, or if what runs has failed. It never restarts a paused node, nor a kubelet that an operator
+ * stopped, and it never restarts endlessly.
  */
 import assert from 'node:assert/strict'
 import type { Step } from '../../src/decision/step.ts'
-import { runsCheckpoint } from './report-invariant.ts'
+import { behaviourOf, isLocalText } from './behaviour.ts'
 import { POLICY } from './sim-agent.ts'
 import type { SimWorld } from './sim-world.ts'
 
@@ -22,6 +22,7 @@ export class RestartInvariant {
   readonly #world: SimWorld
   readonly #isPaused: () => boolean
   #restarts: Restart[] = []
+  #lostRuntimes = 0
   #lastStep: Step | undefined
 
   constructor(world: SimWorld, isPaused: () => boolean) {
@@ -37,7 +38,7 @@ export class RestartInvariant {
   }
 
   checkRestart(): void {
-    const { unit, files } = this.#world
+    const { unit } = this.#world
     const step = this.#lastStep
     assert(
       step?.kind === 'restart' || (step?.kind === 'try-again' && step.record !== undefined),
@@ -46,17 +47,20 @@ export class RestartInvariant {
     assert(!this.#isPaused(), 'invariant 5: a restart of a paused node')
     const { fallback = false, exempt = false, failed = false } = step.record ?? {}
     assert(unit.activity !== 'stopped' || failed, 'invariant 5: a restart of a kubelet that an operator stopped')
-    const next = this.#world.nextConfigPath()
-    const nextText = next === undefined ? 'local' : files.read(next)?.toString()
-    const runs = unit.process && (runsCheckpoint(unit.process) ? unit.process.text : 'local')
-    assert(nextText !== runs || !unit.isHealthy(), `invariant 5: a restart with the content that kubelet runs: ${runs}`)
+    const next = nameLocal(this.#world.nextText())
+    const runs = nameLocal(unit.process?.text)
+    assert(next !== runs || !unit.isHealthy(), `invariant 5: a restart with the content that kubelet runs: ${runs}`)
+    const waitsForDrain = next !== undefined && behaviourOf(next) === 'needs-drain' && !fallback
+    assert(!waitsForDrain || this.#world.drained || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
     this.#checkFrequency(fallback || exempt, failed)
   }
 
   #checkFrequency(exempt: boolean, failed: boolean): void {
     const { bootId, monotonicUs } = this.#world.now()
-    this.#restarts.push({ atUs: monotonicUs, boot: bootId, exempt, failed })
+    if (this.#lostRuntimes !== this.#world.lostRuntimes) this.#restarts = []
+    this.#lostRuntimes = this.#world.lostRuntimes
     this.#restarts = this.#restarts.filter(({ atUs, boot }) => boot === bootId && monotonicUs - atUs < 3600e6)
+    this.#restarts.push({ atUs: monotonicUs, boot: bootId, exempt, failed })
     const own = this.#restarts.filter((restart) => !restart.exempt && !restart.failed).length
     const starts = this.#restarts.filter((restart) => !restart.exempt && restart.failed).length
     // In the long run at most one every five minutes; the first few come faster.
@@ -68,4 +72,9 @@ export class RestartInvariant {
       `invariant 5: ${this.#restarts.length} restarts within an hour, with fallbacks`,
     )
   }
+}
+
+/** Local is one content, whatever its file holds. */
+function nameLocal(text: string | undefined): string | undefined {
+  return text !== undefined && isLocalText(text) ? 'local' : text
 }

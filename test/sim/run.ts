@@ -8,21 +8,24 @@ import type { Loop } from '../../src/agent/loop.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { FileError } from '../../src/checkpoint/file-error.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import { findFile, layoutOf } from '../../src/checkpoint/layout.ts'
+import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { RequestWriter } from '../../src/checkpoint/request-writer.ts'
+import type { ContentHash } from '../../src/decision/config-source.ts'
 import type { Wait } from '../../src/decision/step.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { Invariants } from './invariants.ts'
+import { PLAIN_NODE } from './node-kind.ts'
 import type { Schedule, WorldEvent } from './schedule.ts'
 import { checkSettled, isWell, type Settled } from './settled.ts'
-import { POLICY, startAgent } from './sim-agent.ts'
+import { activationOn, POLICY, startAgent } from './sim-agent.ts'
 import { applyEvent } from './sim-events.ts'
 import { Crash, type CrashPoint, DIRECTORY, SimWorld } from './sim-world.ts'
 
 // The simulated disk throws an error for every file that does not exist, and stacks are expensive.
 Error.stackTraceLimit = 0
 
+const LAYOUT = layoutOf(DIRECTORY)
 /** A config that had proved itself is tried again up to seven hours after it failed. */
 const CALM_US = 9 * 3600e6
 /** Longer than the real read takes: most of what an agent does first comes before it. */
@@ -34,6 +37,8 @@ const RESTFUL_US = 1.5 * POLICY.toleranceUs
  * take less time to simulate.
  */
 const SLOWNESS_US = [0, 3e6, 5e6, 5e6] as const
+/** Of an agent that waits for something that takes an hour. */
+const NAP_US = 300e6
 const MOST_PASSES_IN_A_ROW = 60
 const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
@@ -44,7 +49,7 @@ export interface RunOptions {
 }
 
 export async function runSchedule(schedule: Schedule, options: RunOptions = {}): Promise<Settled> {
-  const world = new SimWorld(schedule.seed)
+  const world = new SimWorld(schedule.seed, { ...PLAIN_NODE, ...schedule.node })
   world.crashAt = options.crash
   const invariants = new Invariants(world)
   const run = new Run(world, invariants, options.log ?? SILENT, schedule.seed)
@@ -54,6 +59,8 @@ export async function runSchedule(schedule: Schedule, options: RunOptions = {}):
     world.happenings += 1
     applyEvent(world, event)
   }
+  // What waits for a drained node gets one at last.
+  world.drained = true
   await run.liveFor(CALM_US)
   while (world.isDisturbed()) await run.liveFor(CALM_US)
   // The looks of a settled agent were left out; this is the last one.
@@ -74,6 +81,7 @@ class Run {
   #restful = false
   #lastWait: Wait | undefined
   #sameSinceUs = 0
+  #napUntilUs = Number.POSITIVE_INFINITY
 
   constructor(world: SimWorld, invariants: Invariants, log: Log, seed: number) {
     this.#slownessUs = SLOWNESS_US[seed % SLOWNESS_US.length] ?? 0
@@ -120,17 +128,18 @@ class Run {
       if (this.#agent === undefined) {
         this.#agent = startAgent(world, { decided: (snapshot, step) => this.#invariants.decided(snapshot, step) }, this.#log)
         world.woken = true
-        world.overlayFromUs = world.nowUs + OVERLAY_READ_US
+        world.assignment.overlayFromUs = world.nowUs + OVERLAY_READ_US
       }
       if (!world.woken && world.nowUs < this.#wakeAtUs) return
       this.#restful = false
       world.woken = false
       for (let passes = 0; ; passes += 1) {
         assert(passes < MOST_PASSES_IN_A_ROW, 'livelock: the agent never waits')
-        world.agentActs = true
+        world.faults.agentActs = true
         const step = await this.#agent.pass()
-        world.agentActs = false
+        world.faults.agentActs = false
         if (world.agentDead) return
+        world.seenInvocation = world.unit.invocationId
         this.#invariants.passed(step)
         this.#invariants.check()
         if (step.kind === 'wait') {
@@ -141,7 +150,7 @@ class Run {
         }
       }
     } catch (error) {
-      world.agentActs = false
+      world.faults.agentActs = false
       if (error instanceof Crash) return
       // The agent failed to start on a failing disk: systemd starts it again.
       if (this.#agent !== undefined || !(error instanceof FileError)) throw error
@@ -149,9 +158,10 @@ class Run {
     }
   }
 
-  /** Then kubelet loses its health, and the agent would have seen that. */
+  /** Then kubelet loses its health, or a long wait of the agent's may have ended. */
   #restUntilUs(): number {
-    return this.#world.unit.process?.unhealthyFromUs ?? Number.POSITIVE_INFINITY
+    const unhealthyFromUs = this.#world.unit.process?.unhealthyFromUs ?? Number.POSITIVE_INFINITY
+    return Math.max(this.#wakeAtUs, Math.min(unhealthyFromUs, this.#napUntilUs))
   }
 
   /** The agent gives the same answer again and again, and no deadline can change it. */
@@ -162,8 +172,12 @@ class Run {
     const { unit } = this.#world
     const since = Math.max(this.#sameSinceUs, unit.process?.healthyFromUs ?? 0)
     const calm = unit.isHealthy() || unit.activity === 'stopped'
-    const isAwaited = step.phase === 'in-trial' || step.phase === 'restart-limit' || step.detail.includes('is tried again')
-    return calm && this.#world.nowUs - since > RESTFUL_US && !isAwaited
+    const isRestful = calm && step.phase !== 'in-trial' && this.#world.nowUs - since > RESTFUL_US
+    const isAwaited = step.phase === 'restart-limit' || step.detail.includes('is tried again')
+    this.#napUntilUs = isAwaited ? this.#world.nowUs + NAP_US : Number.POSITIVE_INFINITY
+    // It looks for a while again after a nap.
+    if (isRestful && isAwaited) this.#sameSinceUs = this.#napUntilUs
+    return isRestful
   }
 
   /**
@@ -175,14 +189,11 @@ class Run {
     this.#world.disk.onStep = undefined
     try {
       const files = new DurableFiles(this.#world.disk)
-      const layout = layoutOf(DIRECTORY)
-      const writer = new RequestWriter(files, layout)
+      const writer = new RequestWriter(files, LAYOUT)
       if (request === 'retry') writer.requestRetry()
       else if (request === 'resume') writer.clearHold()
       else if (request === 'rollback') {
-        const file = findFile(layout, this.#world.nextConfigPath() ?? '')
-        if (file === undefined) return true
-        const content = new FileCheckpoints(files, layout, () => {}, faultsOver()).content(file)
+        const content = this.#findNextContent(files)
         if (content !== undefined) writer.requestRollback(content)
       } else writer.requestHold(request)
       return true
@@ -193,5 +204,12 @@ class Run {
     } finally {
       this.#world.disk.onStep = onStep
     }
+  }
+
+  /** Of what kubelet starts with next. undefined: that is local. */
+  #findNextContent(files: DurableFiles): ContentHash | undefined {
+    const state = activationOn(this.#world, files).read(this.#world.unit.wiring)
+    if (state.kind !== 'checkpoint') return undefined
+    return new FileCheckpoints(files, LAYOUT, () => {}, faultsOver()).content(state.source)
   }
 }

@@ -4,7 +4,9 @@
  * the agent in every phase.
  */
 import type { Behaviour } from './behaviour.ts'
+import { makeNodeKind, type NodeKind } from './node-kind.ts'
 import { type Random, seededRandom } from './random.ts'
+import type { SystemctlFault } from './sim-systemctl.ts'
 
 export type WorldEvent =
   | { readonly kind: 'assign'; readonly name: string }
@@ -28,7 +30,8 @@ export type WorldEvent =
   | { readonly kind: 'kill-kubelet' }
   | { readonly kind: 'restart-kubelet' }
   | { readonly kind: 'stop-kubelet'; readonly seconds: number }
-  | { readonly kind: 'upgrade-kubelet' }
+  /** A package may replace kubelet's file and leave the old process running. */
+  | { readonly kind: 'upgrade-kubelet'; readonly restarts?: boolean }
   | { readonly kind: 'reboot' }
   | { readonly kind: 'power-loss' }
   | { readonly kind: 'clock-jump'; readonly seconds: number }
@@ -46,6 +49,14 @@ export type WorldEvent =
   | { readonly kind: 'spoil-overlay'; readonly seconds: number }
   /** Assigns the other key of the same ConfigMap. */
   | { readonly kind: 'switch-key' }
+  | { readonly kind: 'read-only-disk'; readonly seconds: number }
+  | { readonly kind: 'systemctl-fails'; readonly fault: SystemctlFault; readonly seconds: number }
+  | { readonly kind: 'lose-runtime' }
+  | { readonly kind: 'lose-state'; readonly afterSeconds: number }
+  | { readonly kind: 'preflight-fails'; readonly seconds: number }
+  | { readonly kind: 'drain'; readonly seconds: number }
+  /** The administrator writes the config file that kubelet was provisioned with. */
+  | { readonly kind: 'edit-local' }
 
 export interface Timed {
   readonly afterSeconds: number
@@ -54,6 +65,8 @@ export interface Timed {
 
 export interface Schedule {
   readonly seed: number
+  /** Where it is not the plain one. */
+  readonly node?: Partial<NodeKind>
   readonly events: readonly Timed[]
 }
 
@@ -69,6 +82,12 @@ const BEHAVIOURS: readonly [Behaviour, ...Behaviour[]] = [
   'crash-at-start',
   'crash-later',
   'never-healthy',
+  'never-ready',
+  'needs-drain',
+  'moves-healthz',
+  'without-healthz',
+  'moves-runtime',
+  'moves-to-dead-runtime',
   'loses-health',
   'fails-after-promotion',
   'good-until-upgrade',
@@ -82,18 +101,17 @@ export function makeSchedule(seed: number): Schedule {
   ]
   const count = random.between(2, 9)
   for (let index = 0; index < count; index += 1) events.push({ afterSeconds: makePause(random), event: makeEvent(random) })
-  return { seed, events: withOverlay(events, seededRandom(seed ^ 0x0e1a)) }
+  const overlaid = withExtras(events, seededRandom(seed ^ 0x0e1a), makeOverlayEvent)
+  return { seed, node: makeNodeKind(seed), events: withExtras(overlaid, seededRandom(seed ^ 0xfa17), makeFault) }
 }
 
 /**
- * Adds overlay events to every second schedule. It has random numbers of its own, so the other
- * events of a seed do not depend on it.
+ * Adds more events to every second schedule. They have random numbers of their own, so the other
+ * events of a seed do not depend on them.
  */
-function withOverlay(events: readonly Timed[], random: Random): Timed[] {
+function withExtras(events: readonly Timed[], random: Random, make: (random: Random) => WorldEvent): Timed[] {
   if (random.chance(0.5)) return [...events]
-  return events.flatMap((timed) =>
-    random.chance(0.4) ? [{ afterSeconds: makePause(random), event: makeOverlayEvent(random) }, timed] : [timed],
-  )
+  return events.flatMap((timed) => (random.chance(0.4) ? [{ afterSeconds: makePause(random), event: make(random) }, timed] : [timed]))
 }
 
 function makeOverlayEvent(random: Random): WorldEvent {
@@ -105,6 +123,20 @@ function makeOverlayEvent(random: Random): WorldEvent {
     { kind: 'switch-key' },
     { kind: 'switch-key' },
     { kind: 'spoil-overlay', seconds: random.between(1, 1000) },
+  ])
+}
+
+/** What happens to nodes besides. */
+function makeFault(random: Random): WorldEvent {
+  const seconds = random.pick([random.between(1, 15), random.between(15, 100), random.between(100, 1000)])
+  return random.pick<WorldEvent>([
+    { kind: 'read-only-disk', seconds },
+    { kind: 'systemctl-fails', fault: random.pick(['down', 'refuses', 'late'] as const), seconds },
+    { kind: 'lose-runtime' },
+    { kind: 'lose-state', afterSeconds: random.between(0, 100) },
+    { kind: 'preflight-fails', seconds },
+    { kind: 'drain', seconds },
+    { kind: 'edit-local' },
   ])
 }
 

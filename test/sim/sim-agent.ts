@@ -15,13 +15,17 @@ import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import type { Policy } from '../../src/decision/policy.ts'
 import type { TrialKey } from '../../src/decision/trial-key.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
+import type { Activation } from '../../src/ports/activation.ts'
 import type { Log } from '../../src/ports/log.ts'
 import type { PassObserver } from '../../src/ports/pass-observer.ts'
 import type { Preflight, PreflightRequest } from '../../src/ports/preflight.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
-import { behaviourOf } from './behaviour.ts'
-import { DIRECTORY, ENV_FILE, type SimWorld } from './sim-world.ts'
+import { FileActivation } from '../../src/systemd/file-activation.ts'
+import { FakeEvidence } from '../agent/fake-evidence.ts'
+import { behaviourOf, HEALTHZ_PORT, healthzPortOf } from './behaviour.ts'
+import { CONTAINERD, runtimeEndpointOf } from './sim-runtime.ts'
+import { DIRECTORY, ENV_FILE, RUNTIME_DIRECTORY, type SimWorld } from './sim-world.ts'
 
 /**
  * Shorter than the defaults, in proportion: a shorter trial needs fewer looks, so it takes less
@@ -43,31 +47,32 @@ export const POLICY: Policy = {
  * As exact as kubelet's own binary, and as slow for some configs. A fallback does not wait for it.
  */
 class SimPreflight implements Preflight {
-  readonly #nowUs: () => number
+  readonly #world: SimWorld
   readonly #answerAtUs = new Map<TrialKey, number>()
 
-  constructor(nowUs: () => number) {
-    this.#nowUs = nowUs
+  constructor(world: SimWorld) {
+    this.#world = world
   }
 
   async check({ data, source, key, fallback }: PreflightRequest): Promise<PreflightResult> {
+    if (this.#world.nowUs < this.#world.preflightFailsUntilUs) throw new Error('preflight: kubelet cannot be started')
     const text = data[source.kubeletConfigKey]
-    if (!fallback && !this.#answerAtUs.has(key)) this.#answerAtUs.set(key, this.#nowUs() + ((text?.length ?? 0) % 3) * 3e6)
+    if (!fallback && !this.#answerAtUs.has(key)) this.#answerAtUs.set(key, this.#world.nowUs + ((text?.length ?? 0) % 3) * 3e6)
     if (!fallback && this.pending().has(key)) return { kind: 'pending' }
     this.#answerAtUs.delete(key)
     const behaviour = text === undefined ? 'syntax-error' : behaviourOf(text)
     if (behaviour === 'syntax-error') return { kind: 'refused', reason: 'load', detail: 'does not parse' }
     if (behaviour === 'invalid') return { kind: 'refused', reason: 'validate', detail: 'kubeAPIQPS is negative' }
-    return { kind: 'accepted', remarks: [], drain: [] }
+    return { kind: 'accepted', remarks: [], drain: behaviour === 'needs-drain' ? ['cpuManagerPolicy'] : [] }
   }
 
   pending(): ReadonlySet<TrialKey> {
-    return new Set([...this.#answerAtUs].filter(([, atUs]) => atUs > this.#nowUs()).map(([key]) => key))
+    return new Set([...this.#answerAtUs].filter(([, atUs]) => atUs > this.#world.nowUs).map(([key]) => key))
   }
 
   /** Changes every minute for 20 minutes. Then it stays the same: a run has to settle. */
   basis(): string {
-    return String(Math.min(20, Math.floor(this.#nowUs() / 60e6)))
+    return String(Math.min(20, Math.floor(this.#world.nowUs / 60e6)))
   }
 }
 
@@ -80,9 +85,9 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
   files.makeDirectory(DIRECTORY)
   files.settle(DIRECTORY)
   const accepted = new Map<TrialKey, Acceptance>()
-  const preflight = new SimPreflight(() => world.now().monotonicUs)
+  const preflight = new SimPreflight(world)
   const onSetAside = (what: unknown) => log.error('set aside', { what })
-  const activation = new EnvActivation({ files, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE })
+  const activation = activationOn(world, files)
   const shared = {
     clock,
     checkpoints: new FileCheckpoints(files, layout, onSetAside, faults),
@@ -91,7 +96,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
     requests: new FileRequests(files, layout, log),
     unit: world.unit,
     activation,
-    defaultRuntimeSocket: () => undefined,
+    defaultRuntimeSocket: () => CONTAINERD,
     accepted,
   }
   return new Loop({
@@ -99,19 +104,35 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       ...shared,
       nodeName: 'node-1',
       policy: () => POLICY,
-      assignment: world,
-      configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
+      assignment: world.assignment,
+      configFacts: { of: async (path) => factsOf(files.read(path)?.toString()) },
       probe: world.unit,
       runtimeProbe: world.unit,
       contentOf: contentHash,
       // A simulated config says in a comment how it behaves: its bytes are its content.
       recognize: async () => {},
       preflight,
-      drain: { isDrained: () => undefined },
+      drain: { isDrained: () => world.drained },
+      evidence: new FakeEvidence(() => world.now().monotonicUs),
       lastWords: { of: async () => undefined },
     },
     effects: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
     observer,
     log,
   })
+}
+
+export function activationOn(world: SimWorld, files: DurableFiles): Activation {
+  if (world.kind.activation === 'env') return new EnvActivation({ files, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE })
+  const ownership = { give: () => {} }
+  const clock = { now: () => world.now() }
+  return new FileActivation({ files, ownership, clock, dynamicConfigDir: DIRECTORY, runtimeDir: RUNTIME_DIRECTORY })
+}
+
+function factsOf(text: string | undefined) {
+  const port = text === undefined ? HEALTHZ_PORT : healthzPortOf(text)
+  return {
+    healthz: port === 0 ? undefined : { host: '127.0.0.1', port },
+    runtimeEndpoint: text === undefined ? undefined : runtimeEndpointOf(text),
+  }
 }

@@ -2,6 +2,8 @@
  * The simulated API server, seen through an unreliable watch. The agent's source holds a copy,
  * which is refreshed some time after a change, or at the next resync if the event was lost.
  */
+
+import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, type SwitchedChannel } from '../../src/decision/channels.ts'
 import type { ConfigMapView, Desired } from '../../src/decision/desired.ts'
 import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import { CONFIG_SOURCE_ONLY, resolveChannels } from '../../src/source/channels/resolve.ts'
@@ -21,15 +23,19 @@ const RESYNC_US = 20 * 60e6
 /** A client's copy: the Node, its pause annotation, and the ConfigMaps. */
 interface View {
   readonly node: unknown
+  /** For the selector channel: the ConfigMap that selects this node. */
+  readonly selecting: string | undefined
   readonly nodePaused: boolean
   readonly configMaps: ReadonlyMap<string, SimConfigMap>
 }
 
 export class SimCluster implements AssignmentSource {
   readonly #random: Random
+  /** The one by which this cluster assigns. */
+  readonly #channel: SwitchedChannel
   #key: (typeof KEYS)[number] = 'kubelet'
   #assigned: string | undefined
-  #node: { metadata: { name: string }; spec: { configSource?: unknown } } | undefined = { metadata: { name: 'node-1' }, spec: {} }
+  #node: unknown = nodeWith({})
   #nodePaused = false
   readonly #configMaps = new Map<string, SimConfigMap>()
   #versions = 100
@@ -42,8 +48,9 @@ export class SimCluster implements AssignmentSource {
   /** What the view means. */
   #desired: Desired | undefined
 
-  constructor(random: Random) {
+  constructor(random: Random, channel: SwitchedChannel) {
     this.#random = random
+    this.#channel = channel
   }
 
   desired(): Desired {
@@ -53,7 +60,7 @@ export class SimCluster implements AssignmentSource {
 
   /** What a client without delay would see: where the agent has to arrive. */
   truth(): Desired {
-    return this.#resolve({ node: this.#node, nodePaused: this.#nodePaused, configMaps: this.#configMaps })
+    return this.#resolve({ node: this.#node, selecting: this.#assigned, nodePaused: this.#nodePaused, configMaps: this.#configMaps })
   }
 
   start(): void {}
@@ -81,12 +88,24 @@ export class SimCluster implements AssignmentSource {
 
   assign(name: string | undefined, nowUs: number): void {
     this.#assigned = name
-    const configMap = { name, namespace: 'kube-system', kubeletConfigKey: this.#key }
-    this.#node = { metadata: { name: 'node-1' }, spec: name === undefined ? {} : { configSource: { configMap } } }
+    this.#node = name === undefined ? nodeWith({}) : this.#nodeAssigned(name)
     this.#changed(nowUs)
   }
 
-  /** Assigns the other key of the same ConfigMap. */
+  #nodeAssigned(name: string): unknown {
+    switch (this.#channel) {
+      case 'config-source':
+        return nodeWith({ configSource: { configMap: { name, namespace: 'kube-system', kubeletConfigKey: this.#key } } })
+      case 'label':
+        return nodeWith({ labels: { [CONFIG_LABEL]: name } })
+      case 'annotation':
+        return nodeWith({ annotations: { [CONFIG_SOURCE_ANNOTATION]: `kube-system/${name}:${this.#key}` } })
+      case 'selector':
+        return nodeWith({})
+    }
+  }
+
+  /** Assigns the other key of the same ConfigMap. A label and a selector name no key. */
   switchKey(nowUs: number): void {
     this.#key = this.#key === 'kubelet' ? 'other' : 'kubelet'
     if (this.#assigned !== undefined) this.assign(this.#assigned, nowUs)
@@ -94,13 +113,13 @@ export class SimCluster implements AssignmentSource {
 
   assignNothingKnown(nowUs: number): void {
     this.#assigned = undefined
-    this.#node = { metadata: { name: 'node-1' }, spec: { configSource: {} } }
+    this.#node = nodeWith({ configSource: {} })
     this.#changed(nowUs)
   }
 
   recreateNode(nowUs: number): void {
     this.#assigned = undefined
-    this.#node = { metadata: { name: 'node-1' }, spec: {} }
+    this.#node = nodeWith({})
     this.#nodePaused = false
     this.#changed(nowUs)
   }
@@ -156,7 +175,7 @@ export class SimCluster implements AssignmentSource {
     this.#deliverAtUs = undefined
     this.#resyncAtUs = nowUs + RESYNC_US
     this.#desired = undefined
-    this.#view = { node: structuredClone(this.#node), nodePaused: this.#nodePaused, configMaps: new Map(this.#configMaps) }
+    this.#view = { node: this.#node, selecting: this.#assigned, nodePaused: this.#nodePaused, configMaps: new Map(this.#configMaps) }
     return true
   }
 
@@ -175,7 +194,11 @@ export class SimCluster implements AssignmentSource {
   }
 
   #resolve(view: View): Desired {
-    const resolution = resolveChannels(view.node, CONFIG_SOURCE_ONLY, { kind: 'pending' })
+    const members = [...view.configMaps.keys()].map((name) => {
+      return { name, selector: name === view.selecting ? '' : undefined, priority: undefined, problem: undefined }
+    })
+    const settings = { ...CONFIG_SOURCE_ONLY, channels: ['config-source', this.#channel] as const }
+    const resolution = resolveChannels(view.node, settings, { kind: 'known', members })
     const found = resolution.kind === 'config-map' ? view.configMaps.get(resolution.ref.name) : undefined
     const object: ConfigMapView =
       found === undefined ? { kind: 'unavailable', reason: 'not-found', detail: 'not found' } : { kind: 'found', ...found }
@@ -187,6 +210,16 @@ export class SimCluster implements AssignmentSource {
     this.#uids += 1
     return `00000000-0000-4000-8000-${String(this.#uids).padStart(12, '0')}`
   }
+}
+
+function nodeWith({ configSource, labels = {}, annotations = {} }: NodeFields): unknown {
+  return { metadata: { name: 'node-1', labels, annotations }, spec: configSource === undefined ? {} : { configSource } }
+}
+
+interface NodeFields {
+  readonly configSource?: object
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
 }
 
 /** Two keys with different texts that behave alike. */

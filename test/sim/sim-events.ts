@@ -3,8 +3,11 @@ import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { WorldEvent } from './schedule.ts'
 import { DIRECTORY, type SimWorld } from './sim-world.ts'
 
+/** Faults of the disk end after this time, used up or not. */
+const LONGEST_FAULT_SECONDS = 600
+
 export function applyEvent(world: SimWorld, event: WorldEvent): void {
-  const { cluster, disk, files, overlay, unit, nowUs } = world
+  const { cluster, disk, faults, files, overlay, unit, nowUs } = world
   switch (event.kind) {
     case 'assign':
       cluster.assign(event.name, nowUs)
@@ -47,13 +50,15 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       })
       return
     case 'disk-error':
-      world.failDisk(event.fault, event.operations)
+      faults.failWrites(event.fault, event.operations)
+      world.after(LONGEST_FAULT_SECONDS, () => faults.repairWrites())
       return
     case 'read-error':
-      world.failReads(event.reads)
+      faults.failReads(event.reads)
+      world.after(LONGEST_FAULT_SECONDS, () => faults.repairReads())
       return
     case 'runtime-down':
-      unit.runtimeDown(event.seconds)
+      unit.runtime.goDown(event.seconds)
       return
     case 'node-fault':
       unit.nodeFault(event.seconds)
@@ -73,7 +78,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       world.after(event.seconds, () => unit.startByOperator())
       return
     case 'upgrade-kubelet':
-      unit.upgrade()
+      unit.upgrade(event.restarts !== false)
       return
     case 'reboot':
       world.reboot()
@@ -114,6 +119,43 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       overlay.remove()
       world.woken = true
       return
+    case 'read-only-disk':
+      faults.readOnly = true
+      world.after(event.seconds, () => {
+        faults.readOnly = false
+      })
+      return
+    case 'systemctl-fails':
+      unit.systemctl.fail(event.fault, event.seconds)
+      world.after(event.seconds, () => {})
+      return
+    case 'lose-runtime':
+      // The agent keeps what it has read of it, as it keeps the files that it has open.
+      world.loseRuntime()
+      world.agentDead = true
+      world.agentFromUs = nowUs + 1e6
+      return
+    case 'lose-state':
+      // The file that was replaced, and what it was before, would be lost with it: the package
+      // puts the original back first.
+      if (world.kind.activation === 'file') return
+      world.loseState()
+      world.agentDead = true
+      world.agentFromUs = nowUs + event.afterSeconds * 1e6
+      return
+    case 'preflight-fails':
+      world.preflightFailsUntilUs = nowUs + event.seconds * 1e6
+      world.after(event.seconds, () => {})
+      return
+    case 'drain':
+      world.drained = true
+      world.after(event.seconds, () => {
+        world.drained = false
+      })
+      return
+    case 'edit-local':
+      editLocal(world)
+      return
     case 'spoil-overlay':
       overlay.spoil()
       world.woken = true
@@ -123,6 +165,17 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       })
       return
   }
+}
+
+/**
+ * A config file that is the same for local and for checkpoints does not tell what kubelet was started
+ * with: the agent has to have seen kubelet before it changes. What runs is unknown otherwise.
+ */
+function editLocal(world: SimWorld): void {
+  const isSeen = world.kind.activation === 'env' || world.seenInvocation === world.unit.invocationId
+  if (isSeen) world.editLocal()
+  else world.after(20, () => editLocal(world))
+  world.woken = true
 }
 
 function hold(world: SimWorld, request: 'paused' | 'local', seconds: number): void {

@@ -1,37 +1,43 @@
 /**
- * kubelet and systemd of the simulation. kubelet behaves as a comment in its config says; systemd
+ * kubelet and systemd of the simulation. kubelet behaves as its config says (behaviour.ts); systemd
  * restarts it after RestartSec; the schedule stops, kills, upgrades and reboots it. It starts with
- * the config that kubelet.env names, as the real unit does.
+ * the config that kubelet.env names, or with the config file that the agent replaces.
  */
-
 import type { Layout } from '../../src/checkpoint/layout.ts'
-import type { KubeletProcess, UnitState } from '../../src/decision/unit-state.ts'
-import type { HealthProbe, RuntimeProbe } from '../../src/ports/probes.ts'
+
+import type { KubeletProcess, ReadyWiring, UnitActivity, UnitState } from '../../src/decision/unit-state.ts'
+import type { HealthProbe, HealthTarget, RuntimeProbe } from '../../src/ports/probes.ts'
+
 import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
-import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { describeProcess } from '../../src/systemd/kubelet-process.ts'
-import { configText, diesAfter, type Fate, fateOf, NEVER, type SimProcess } from './behaviour.ts'
+import { diesAfter, type Fate, fateOf, healthzPortOf, isLocalText, NEVER, type SimProcess } from './behaviour.ts'
+import type { NodeKind } from './node-kind.ts'
+import { CONTAINERD, runtimeEndpointOf, SimRuntime } from './sim-runtime.ts'
+import { SimSystemctl } from './sim-systemctl.ts'
 
 const RESTART_SEC_US = 10e6
+/** `TimeoutStartSec=`, of a unit of `Type=notify`. */
+const START_TIMEOUT_US = 90e6
 const OPERATOR_COMES_AFTER_US = 60e6
-const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
 
 export interface SimUnitWorld {
   nowUs(): number
-  /** The config path that kubelet.env gives, or undefined for the local one. */
-  nextConfigPath(): string | undefined
+  /** The file that kubelet's `--config` names at its next start. */
+  nextConfigPath(): string
   readText(path: string): string | undefined
-  /** systemd gives up after so many automatic restarts. */
-  readonly startLimit: number
+  readonly kind: NodeKind
   readonly layout: Layout
+  readonly localPath: string
+  readonly wiring: ReadyWiring
   /** Called before the effect: the simulation counts commands, and may crash here. */
   onRestart(): void
   onCommand(): void
 }
-
 export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
+  readonly systemctl: SimSystemctl
+  readonly runtime: SimRuntime
   readonly #world: SimUnitWorld
-  #activity: 'running' | 'auto-restart' | 'stopped' | 'failed' = 'stopped'
+  #state: 'running' | 'auto-restart' | 'stopped' | 'failed' = 'stopped'
   #process: SimProcess | undefined
   #startAtUs: number | undefined
   /**
@@ -43,13 +49,17 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
   #wasHealthy = false
   #invocations = 0
   #nRestarts = 0
+  /** Of the kubelet on disk. */
   #version = 1
-  #runtimeDownUntilUs = 0
   #faultUntilUs = 0
   lastStartedAtUs = 0
+  /** Of kubelet, so far. */
+  exits = 0
 
   constructor(world: SimUnitWorld) {
     this.#world = world
+    this.systemctl = new SimSystemctl(() => world.nowUs())
+    this.runtime = new SimRuntime(() => world.nowUs())
     this.#start()
   }
 
@@ -57,13 +67,26 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
     return this.#process
   }
 
-  get activity(): string {
-    return this.#activity
+  get activity(): UnitActivity {
+    const isStarting = this.#state === 'running' && this.#world.kind.unit === 'notify' && this.#world.nowUs() < this.#readyAtUs
+    return isStarting ? 'starting' : this.#state
+  }
+
+  get #readyAtUs(): number {
+    return this.#process?.readyAtUs ?? NEVER
+  }
+
+  get invocationId(): string {
+    return `invocation-${this.#invocations}`
+  }
+
+  get wiring(): ReadyWiring {
+    return this.#world.wiring
   }
 
   isNodeWell(): boolean {
     const now = this.#world.nowUs()
-    return now >= this.#runtimeDownUntilUs && now >= this.#faultUntilUs
+    return !this.runtime.isFaulty && now >= this.#faultUntilUs
   }
 
   isHealthy(): boolean {
@@ -71,59 +94,71 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
     return this.#process !== undefined && now >= this.#process.healthyFromUs && now < this.#process.unhealthyFromUs
   }
 
+  /** Of the kubelet on disk: of a config that runs, `process.version` may be older. */
   get version(): number {
     return this.#version
   }
 
   async observe(): Promise<UnitState> {
+    if (this.systemctl.fault === 'down') return { kind: 'unknown', detail: 'systemctl: connection timed out' }
+    const { localPath, wiring } = this.#world
     return {
       kind: 'known',
-      activity: this.#activity,
-      summary: this.#activity,
-      invocationId: `invocation-${this.#invocations}`,
+      activity: this.activity,
+      summary: this.activity,
+      invocationId: this.invocationId,
       nRestarts: this.#nRestarts,
       startedAtUs: this.lastStartedAtUs,
       kubeletIdentity: `kubelet-${this.#version}`,
       process: this.#describeProcess(),
-      localConfigPath: LOCAL_PATH,
-      runtimeEndpoint: 'unix:///run/containerd/containerd.sock',
+      localConfigPath: localPath,
+      runtimeEndpoint: undefined,
       healthzFlags: {},
-      command: { path: '/usr/bin/kubelet', words: [`--config=${LOCAL_PATH}`] },
-      wiring: envWiring('/var/lib/kubelet-cfg-agent/kubelet.env', `--config=${LOCAL_PATH}`),
+      command: { path: '/usr/bin/kubelet', words: [`--config=${localPath}`] },
+      wiring,
     }
   }
 
   stillRuns(seen: UnitState): boolean {
-    return this.#process !== undefined && seen.kind === 'known' && seen.invocationId === `invocation-${this.#invocations}`
+    return this.#process !== undefined && seen.kind === 'known' && seen.invocationId === this.invocationId
   }
 
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
+    const { fault } = this.systemctl
+    if (this.systemctl.refuses) {
+      this.#world.onCommand()
+      return { ok: false, detail: 'systemctl: connection timed out' }
+    }
     this.#world.onRestart()
     this.#nRestarts = 0
     this.#wasHealthy = false
     // Two commands: `reset-failed`, then `start` or `try-restart`.
-    if (this.#activity === 'failed') this.#activity = 'stopped'
+    if (this.#state === 'failed') this.#state = 'stopped'
     this.#world.onCommand()
-    if (this.#activity === 'stopped' && activity === 'other') return { ok: true }
-    this.#start()
-    return { ok: true }
+    if (this.#state !== 'stopped' || activity === 'failed') this.#start()
+    return fault === 'late' ? { ok: false, detail: 'systemctl took longer than 30 s' } : { ok: true }
   }
 
-  async healthz(): Promise<{ ok: boolean; detail: string }> {
-    return this.isHealthy() ? { ok: true, detail: 'ok' } : { ok: false, detail: 'connection refused' }
+  async healthz({ port }: HealthTarget): Promise<{ ok: boolean; detail: string }> {
+    const answers = this.isHealthy() && this.#process !== undefined && healthzPortOf(this.#process.text) === port
+    return answers ? { ok: true, detail: 'ok' } : { ok: false, detail: 'connection refused' }
   }
 
-  async isUp(): Promise<boolean> {
-    return this.#world.nowUs() >= this.#runtimeDownUntilUs
+  async isUp(socket: string): Promise<boolean> {
+    return this.runtime.isUp(socket)
   }
 
   nextUs(): number {
-    return Math.min(this.#process?.exitsAtUs ?? NEVER, this.#startAtUs ?? NEVER, this.#operatorAtUs ?? NEVER)
+    return Math.min(this.#process?.exitsAtUs ?? NEVER, this.#startTimeoutUs(), this.#startAtUs ?? NEVER, this.#operatorAtUs ?? NEVER)
+  }
+
+  #startTimeoutUs(): number {
+    return this.#process !== undefined && this.activity === 'starting' ? this.#process.startedAtUs + START_TIMEOUT_US : NEVER
   }
 
   advance(): void {
     const now = this.#world.nowUs()
-    if (this.#process !== undefined && now >= this.#process.exitsAtUs) this.exit()
+    if (this.#process !== undefined && (now >= this.#process.exitsAtUs || now >= this.#startTimeoutUs())) this.exit()
     if (this.#startAtUs !== undefined && now >= this.#startAtUs) {
       this.#nRestarts += 1
       this.#start()
@@ -134,18 +169,19 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
   /** The process ends, for any reason. */
   exit(): void {
     if (this.#process === undefined) return
+    this.exits += 1
     this.#endProcess()
     // On a broken node systemd would give up, too, and then wait for an operator. The schedules
     // have none for that.
-    const givenUp = this.#nRestarts >= this.#world.startLimit && this.isNodeWell()
-    this.#activity = givenUp ? 'failed' : 'auto-restart'
+    const givenUp = this.#nRestarts >= this.#world.kind.startLimit && this.isNodeWell()
+    this.#state = givenUp ? 'failed' : 'auto-restart'
     this.#startAtUs = givenUp ? undefined : this.#world.nowUs() + RESTART_SEC_US
     this.#operatorAtUs = givenUp && this.#wasHealthy ? this.#world.nowUs() + OPERATOR_COMES_AFTER_US : undefined
   }
 
   #endProcess(): void {
     if (this.#process === undefined) return
-    const isLocal = this.#process.configPath === LOCAL_PATH
+    const isLocal = isLocalText(this.#process.text)
     this.#wasHealthy = isLocal && (this.#wasHealthy || this.#world.nowUs() >= this.#process.healthyFromUs)
     this.#process = undefined
   }
@@ -154,11 +190,11 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
     this.#endProcess()
     this.#startAtUs = undefined
     this.#operatorAtUs = undefined
-    this.#activity = 'stopped'
+    this.#state = 'stopped'
   }
 
   startByOperator(): void {
-    if (this.#activity === 'running') return
+    if (this.#state === 'running') return
     this.#nRestarts = 0
     this.#start()
   }
@@ -169,13 +205,10 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
     this.#start()
   }
 
-  upgrade(): void {
+  /** @param restarts a package may leave the old process running */
+  upgrade(restarts: boolean): void {
     this.#version += 1
-    if (this.#activity !== 'stopped') this.restartByOperator()
-  }
-
-  runtimeDown(seconds: number): void {
-    this.#runtimeDownUntilUs = this.#world.nowUs() + seconds * 1e6
+    if (restarts && this.#state !== 'stopped') this.restartByOperator()
   }
 
   /** The node itself is broken: kubelet exits with every config. */
@@ -185,9 +218,10 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
   }
 
   boot(): void {
-    this.#runtimeDownUntilUs = 0
+    this.runtime.repair()
     this.#faultUntilUs = 0
     this.#nRestarts = 0
+    this.systemctl.repair()
     this.#start()
   }
 
@@ -196,15 +230,17 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
     this.#invocations += 1
     this.#startAtUs = undefined
     this.#operatorAtUs = undefined
-    this.#activity = 'running'
+    this.#state = 'running'
     this.lastStartedAtUs = startedAtUs
-    const configPath = this.#world.nextConfigPath() ?? LOCAL_PATH
-    const text = configPath === LOCAL_PATH ? configText('good', 0) : this.#world.readText(configPath)
-    this.#process = { configPath, text: text ?? '', startedAtUs, ...this.#fate(text, startedAtUs) }
+    const configPath = this.#world.nextConfigPath()
+    const text = this.#world.readText(configPath)
+    this.#process = { configPath, text: text ?? '', version: this.#version, startedAtUs, ...this.#fate(text, startedAtUs) }
   }
 
   #fate(text: string | undefined, at: number): Fate {
-    return text === undefined || !this.isNodeWell() ? diesAfter(at, 1.5) : fateOf(text, at, this.#version)
+    if (text === undefined || at < this.#faultUntilUs) return diesAfter(at, 1.5)
+    this.runtime.kubeletStarted(text)
+    return this.runtime.isUp(runtimeEndpointOf(text) ?? CONTAINERD) ? fateOf(text, at, this.#version) : diesAfter(at, 1.5)
   }
 
   #describeProcess(): KubeletProcess {

@@ -3,29 +3,27 @@
  * to it. Every operation of the agent is counted, so the same run can be repeated with a crash at
  * any operation.
  */
-
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
-import type { Desired } from '../../src/decision/desired.ts'
 import type { Instant } from '../../src/decision/instant.ts'
-import { applyOverlay } from '../../src/overlay/apply-overlay.ts'
-import type { OverlayView } from '../../src/overlay/view.ts'
 import type { RuntimeRecords } from '../../src/ports/store.ts'
+import { envWiring } from '../../src/systemd/env-wiring.ts'
+import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
-import { type Behaviour, configText } from './behaviour.ts'
+import { type Behaviour, configText, localText } from './behaviour.ts'
+import { DiskFaults } from './disk-faults.ts'
+import type { NodeKind } from './node-kind.ts'
 import { type Random, seededRandom } from './random.ts'
+import { SimAssignment } from './sim-assignment.ts'
 import { SimCluster } from './sim-cluster.ts'
 import { SimOverlay } from './sim-overlay.ts'
 import { SimUnit } from './sim-unit.ts'
 
 export const DIRECTORY = '/var/lib/kubelet-cfg-agent'
+export const RUNTIME_DIRECTORY = '/run/kubelet-cfg-agent'
 export const ENV_FILE = `${DIRECTORY}/kubelet.env`
-
-/** Faults of the disk end after this time, used up or not. */
-const LONGEST_FAULT_SECONDS = 600
-
-const PENDING: OverlayView = { kind: 'pending' }
+export const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
 
 /** Thrown through the agent: its process has died. */
 export class Crash extends Error {}
@@ -47,11 +45,14 @@ interface Later {
 }
 
 export class SimWorld {
+  readonly kind: NodeKind
   readonly random: Random
   readonly cluster: SimCluster
   readonly overlay = new SimOverlay()
+  readonly assignment: SimAssignment
   readonly unit: SimUnit
   readonly disk: FakeDisk
+  readonly faults: DiskFaults
   readonly files: DurableFiles
   /** The records in /run: they outlive the agent, not the boot. */
   runtime: RuntimeRecords = createRuntime()
@@ -60,42 +61,47 @@ export class SimWorld {
   #wallMs = Date.UTC(2021, 0, 1)
   #later: Later[] = []
   #serial = 0
-  /** Computed at every look otherwise, and it changes rarely. */
-  #known: { readonly cluster: Desired; readonly overlay: OverlayView; readonly desired: Desired } | undefined
-  /** Only reads of the agent can fail; the invariants read what is there. */
-  agentActs = false
-  #readFaults = 0
-  #faults: { readonly fault: 'EIO' | 'short-write'; left: number } | undefined
+  #localSerial = 0
   operations = 0
   crashAt: CrashPoint | undefined
   /** etcd was restored: a version may have come back with other content. */
   wasRestored = false
-  /** Until then a new agent does not know its overlay. */
-  overlayFromUs = 0
+  /** Only pods that belong to the node are left on it. */
+  drained = false
+  /** Until then preflight cannot be carried out. */
+  preflightFailsUntilUs = 0
   /** No agent runs before this time. */
   agentFromUs = 0
   /** The running agent was killed, or the machine went down. */
   agentDead = false
   /** What has happened so far, and what has ended. */
   happenings = 0
+  /** The process of kubelet that the agent knows. */
+  seenInvocation = ''
+  /** How often the records of this boot were lost. */
+  lostRuntimes = 0
   /** Something has happened that wakes the agent. */
   woken = true
   readonly checkRestart: (() => void)[] = []
 
-  constructor(seed: number) {
+  constructor(seed: number, kind: NodeKind) {
+    this.kind = kind
     this.random = seededRandom(seed ^ 0x5eed)
-    this.cluster = new SimCluster(this.random)
+    this.cluster = new SimCluster(this.random, kind.channel)
+    this.assignment = new SimAssignment(this.cluster, this.overlay, () => this.#monotonicUs)
     this.disk = new FakeDisk(() => this.#wallMs)
+    this.disk.plant(LOCAL_PATH, localText(0))
     this.files = new DurableFiles(this.disk)
     this.disk.onStep = (_step, phase) => this.#operate(phase)
-    this.disk.faultOf = () => this.#nextFault()
-    this.disk.readFaultOf = () => (this.agentActs && this.#failsToRead() ? 'EIO' : undefined)
+    this.faults = new DiskFaults(this.disk, this.random)
     this.unit = new SimUnit({
       nowUs: () => this.#monotonicUs,
       nextConfigPath: () => this.nextConfigPath(),
       readText: (path) => this.files.read(path)?.toString(),
-      startLimit: this.random.chance(0.2) ? 6 : Number.POSITIVE_INFINITY,
+      kind,
       layout: layoutOf(DIRECTORY),
+      localPath: LOCAL_PATH,
+      wiring: kind.activation === 'file' ? fileWiring(LOCAL_PATH) : envWiring(ENV_FILE, `--config=${LOCAL_PATH}`),
       onRestart: () => {
         this.#operate('before')
         for (const check of this.checkRestart) check()
@@ -117,21 +123,29 @@ export class SimWorld {
     return this.#monotonicUs
   }
 
-  /** The config path that kubelet.env gives. */
-  nextConfigPath(): string | undefined {
-    return /^KUBELET_CONFIG_ARGS=.*--config=([^\s"']+)/m.exec(this.files.read(ENV_FILE)?.toString() ?? '')?.[1]
+  /** The file that kubelet's `--config` names at its next start. */
+  nextConfigPath(): string {
+    if (this.kind.activation === 'file') return LOCAL_PATH
+    return /^KUBELET_CONFIG_ARGS=.*--config=([^\s"']+)/m.exec(this.files.read(ENV_FILE)?.toString() ?? '')?.[1] ?? LOCAL_PATH
+  }
+
+  /** undefined: the file does not exist. */
+  nextText(): string | undefined {
+    return this.files.read(this.nextConfigPath())?.toString()
   }
 
   /** When the world next changes by itself. */
   nextUs(): number {
     const agent = this.agentFromUs > this.#monotonicUs ? this.agentFromUs : Number.POSITIVE_INFINITY
-    const overlay = this.overlayFromUs > this.#monotonicUs ? this.overlayFromUs : Number.POSITIVE_INFINITY
+    const { overlayFromUs } = this.assignment
+    const overlay = overlayFromUs > this.#monotonicUs ? overlayFromUs : Number.POSITIVE_INFINITY
     return Math.min(this.unit.nextUs(), this.cluster.nextUs(), agent, overlay, ...this.#later.map(({ atUs }) => atUs))
   }
 
   advanceTo(us: number): void {
     this.#wallMs += (us - this.#monotonicUs) / 1000
-    if (this.#monotonicUs < this.overlayFromUs && us >= this.overlayFromUs) this.woken = true
+    const { overlayFromUs } = this.assignment
+    if (this.#monotonicUs < overlayFromUs && us >= overlayFromUs) this.woken = true
     this.#monotonicUs = us
     const due = this.#later.filter(({ atUs }) => atUs <= us)
     this.#later = this.#later.filter(({ atUs }) => atUs > us)
@@ -141,51 +155,9 @@ export class SimWorld {
     if (this.cluster.advanceTo(us)) this.woken = true
   }
 
-  get diskFails(): boolean {
-    return this.#faults !== undefined
-  }
-
-  get readsFail(): boolean {
-    return this.#readFaults > 0
-  }
-
-  /** For the invariants, which read what is there, also in the middle of a pass of the agent. */
-  lookAside(look: () => void): void {
-    const acts = this.agentActs
-    this.agentActs = false
-    try {
-      look()
-    } finally {
-      this.agentActs = acts
-    }
-  }
-
   /** A consequence of an earlier event is still to come. */
   isDisturbed(): boolean {
     return this.#later.length > 0
-  }
-
-  /** What the agent knows of the assignment, with the overlay applied. */
-  desired(): Desired {
-    const desired = this.cluster.desired()
-    const overlay = this.#monotonicUs < this.overlayFromUs ? PENDING : this.overlay.view()
-    if (this.#known?.cluster !== desired || this.#known.overlay !== overlay) {
-      this.#known = { cluster: desired, overlay, desired: applyOverlay(desired, overlay) }
-    }
-    return this.#known.desired
-  }
-
-  /** What the agent knows to be wanted, for comparison. */
-  wish(): string {
-    const desired = this.desired()
-    if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return desired.kind
-    const { rendered, data, uid, resourceVersion } = desired.object
-    return `${uid}/${resourceVersion}/${(rendered?.data ?? data)[desired.ref.kubeletConfigKey]}`
-  }
-
-  /** The assignment as it really is, with the overlay applied. */
-  truth(): Desired {
-    return applyOverlay(this.cluster.truth(), this.overlay.view())
   }
 
   /** Writes a request as the command line does. Set by the runner. Returns whether it succeeded. */
@@ -201,18 +173,10 @@ export class SimWorld {
     return configText(behaviour, this.#serial)
   }
 
-  failDisk(fault: 'EIO' | 'short-write', operations: number): void {
-    this.#faults = { fault, left: operations }
-    this.after(LONGEST_FAULT_SECONDS, () => {
-      this.#faults = undefined
-    })
-  }
-
-  failReads(reads: number): void {
-    this.#readFaults = reads
-    this.after(LONGEST_FAULT_SECONDS, () => {
-      this.#readFaults = 0
-    })
+  /** An administrator, or a program such as kubeadm, writes the config file. */
+  editLocal(): void {
+    this.#localSerial += 1
+    this.disk.plant(LOCAL_PATH, localText(this.#localSerial))
   }
 
   jumpClock(seconds: number): void {
@@ -226,7 +190,9 @@ export class SimWorld {
     this.#monotonicUs = 5e6
     this.#wallMs += 30_000
     this.#later = this.#later.map(({ atUs, act }) => ({ atUs: atUs - before + 5e6, act }))
-    this.runtime = createRuntime()
+    this.loseRuntime()
+    this.preflightFailsUntilUs = 0
+    this.faults.readOnly = false
     this.agentFromUs = 8e6
     this.cluster.rebase(this.#monotonicUs)
     this.unit.boot()
@@ -235,6 +201,32 @@ export class SimWorld {
   losePower(): void {
     this.disk.powerLoss(() => this.random.next())
     this.reboot()
+  }
+
+  /** /run is empty. */
+  loseRuntime(): void {
+    this.runtime = createRuntime()
+    this.lostRuntimes += 1
+    this.seenInvocation = ''
+    this.withoutAgent(() => this.disk.removeTree(RUNTIME_DIRECTORY))
+  }
+
+  /** The agent's directory is gone, as after a purge of its package. */
+  loseState(): void {
+    this.withoutAgent(() => this.disk.removeTree(DIRECTORY))
+  }
+
+  /** Something else uses the disk: it is no operation of the agent's, and has no faults. */
+  withoutAgent<T>(use: () => T): T {
+    const { onStep, faultOf } = this.disk
+    this.disk.onStep = undefined
+    this.disk.faultOf = undefined
+    try {
+      return use()
+    } finally {
+      this.disk.onStep = onStep
+      this.disk.faultOf = faultOf
+    }
   }
 
   #operate(phase: 'before' | 'after'): void {
@@ -257,17 +249,5 @@ export class SimWorld {
     if (!this.powerLost) return
     this.powerLost = false
     this.losePower()
-  }
-
-  #failsToRead(): boolean {
-    if (this.#readFaults === 0 || this.random.chance(0.5)) return false
-    this.#readFaults -= 1
-    return true
-  }
-
-  #nextFault(): 'EIO' | 'short-write' | undefined {
-    if (this.#faults === undefined || this.#faults.left === 0 || this.random.chance(0.5)) return undefined
-    this.#faults.left -= 1
-    return this.#faults.fault
   }
 }

@@ -5,7 +5,7 @@ import { FileActivation } from '../../src/systemd/file-activation.ts'
 import { SystemFileOwnership } from '../../src/systemd/file-ownership.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { findMeaning, parseRecord } from '../../src/systemd/original-record.ts'
-import { bytesOf, CONFIG, DIRECTORY, ORIGINAL, sourceOf, worldWith } from './disk.ts'
+import { bytesOf, CONFIG, DIRECTORY, ORIGINAL, pathOf, sourceOf, worldWith } from './disk.ts'
 
 const A = sourceOf('101')
 const B = sourceOf('102')
@@ -78,6 +78,18 @@ t.test('distinguishes versions with the same content, and does not replace the f
   t.strictSame(stateOf(world.activation), sameAsLocal)
   world.activation.activate('local', WIRING)
   t.equal(stateOf(world.activation), 'local')
+})
+
+t.test('a checkpoint that got other content is not in place before it is activated again', async (t) => {
+  const world = fresh()
+  world.activation.activate(A, WIRING)
+  world.disk.plant(pathOf(A), 'other bytes')
+  t.match(world.activation.read(WIRING), { kind: 'unknown', detail: /holds what .* was before/ })
+  world.activation.activate(A, WIRING)
+  t.equal(world.text(), 'other bytes')
+  t.strictSame(stateOf(world.activation), A)
+  world.disk.unlink(pathOf(A))
+  t.strictSame(stateOf(world.activation), A, 'a checkpoint that is lost')
 })
 
 t.test('a file that something else wrote becomes the new local, once it has settled', async (t) => {

@@ -14,7 +14,7 @@ export interface FakeStep {
   readonly path: string
 }
 /** `short-write`: reported as success, but only half of the bytes are written. */
-export type FakeFault = 'ENOSPC' | 'EIO' | 'short-write'
+export type FakeFault = 'ENOSPC' | 'EIO' | 'EROFS' | 'short-write'
 
 export class FakeDisk implements Disk {
   readonly owner = 'fake'
@@ -183,7 +183,7 @@ export class FakeDisk implements Disk {
     this.#announce(step, 'before')
     const needsSpace = kind === 'write' || kind === 'append' || kind === 'mkdir'
     const fault = this.faultOf?.(step) ?? (this.full && needsSpace ? 'ENOSPC' : undefined)
-    if (fault === 'ENOSPC' || fault === 'EIO') throw failure(fault, path)
+    if (fault !== undefined && fault !== 'short-write') throw failure(fault, path)
     action(fault)
     this.#announce(step, 'after')
   }

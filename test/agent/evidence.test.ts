@@ -1,0 +1,181 @@
+import t from 'tap'
+import type { ConfigMapSource, ConfigSource } from '../../src/decision/config-source.ts'
+import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
+import { API_QUESTIONS, type Question, type SeenFact } from '../../src/decision/evidence-facts.ts'
+import { ETCD, lease, node, refused, serving, staticPods, unreachable } from '../decision/evidence-samples.ts'
+import { A, B, C, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { ANSWERS_WELL } from './fake-evidence.ts'
+import { SmallWorld } from './small-world.ts'
+
+const TRIAL_US = 11 * MINUTE_US
+
+async function worldOn(source: ConfigMapSource): Promise<SmallWorld> {
+  const world = new SmallWorld()
+  world.want(source)
+  await world.run(TRIAL_US + 4 * MINUTE_US)
+  return world
+}
+
+/** What is answered while kubelet runs one of these configs. */
+function answerOn(world: SmallWorld, sources: readonly ConfigSource[], question: Question, seen: SeenFact): void {
+  const texts = sources.map((source) => (source === 'local' ? source : textOf(source)))
+  world.evidence.answer(question, (nowUs) => {
+    return texts.includes(world.startedWith ?? '') ? seen : ANSWERS_WELL[question](nowUs)
+  })
+}
+
+const told = (world: SmallWorld) => world.history.map(({ kind, from, to }) => `${kind} ${nameOf(from)} -> ${nameOf(to)}`)
+const nameOf = (source: ConfigSource | undefined) => (source === undefined ? '?' : source === 'local' ? 'local' : textOf(source))
+const verdictOn = (world: SmallWorld, source: ConfigMapSource) =>
+  [...world.records.verdicts().values()].find((verdict) => textOf(source) === nameOf(verdict.source))
+
+t.test('a good config is promoted, and its trial costs the API server at most 13 requests', async (t) => {
+  const world = await worldOn(A)
+  t.same(world.record('last-known-good'), A)
+  const requests = world.evidence.asked.filter(({ question }) => API_QUESTIONS.includes(question))
+  t.ok(requests.length <= 13, `${requests.length}`)
+  const [before] = requests
+  t.not(before?.about.invocationId, requests.at(-1)?.about.invocationId, 'the first are about the process before the restart')
+})
+
+t.test('nothing is asked once the node is settled', async (t) => {
+  const world = await worldOn(A)
+  const asked = world.evidence.asked.length
+  await world.run(60 * MINUTE_US)
+  t.equal(world.evidence.asked.length, asked)
+})
+
+t.test('a config that cuts kubelet off the API server is rolled back, although kubelet is healthy', async (t) => {
+  const world = await worldOn(A)
+  world.want(B)
+  answerOn(world, [B], 'lease', lease('1'))
+  answerOn(world, [B], 'node', node('Unknown'))
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), textOf(A))
+  t.same(told(world).slice(-2), ['rolled-back b@1 -> a@1', 'restarting b@1 -> a@1'])
+  const verdict = verdictOn(world, B)
+  t.match(verdict, { reason: 'evidence', evidence: 'lease', damage: 'transient', detail: /^lease: kubelet did not renew its Lease/ })
+  await world.run(5 * MINUTE_US)
+  t.equal(verdictOn(world, B)?.state, 'confirmed', 'the fallback renews its Lease')
+  t.ok(world.unit.healthy)
+})
+
+t.test('an API server that takes no writes condemns nothing, and promotes nothing that never reached it', async (t) => {
+  const world = await worldOn(A)
+  world.want(B)
+  world.evidence.canWrite = false
+  answerOn(world, [B], 'lease', lease('1'))
+  answerOn(world, [B], 'node', node('Unknown'))
+  const wait = await world.run(30 * MINUTE_US)
+  t.equal(await world.running(), textOf(B))
+  t.same(world.record('last-known-good'), A)
+  t.match(wait, { phase: 'in-trial', detail: /^trial of .* is over, but for evidence that is missing: lease, ready$/ })
+  world.evidence.answer('lease', ANSWERS_WELL.lease)
+  await world.run(15 * MINUTE_US)
+  t.same(world.record('last-known-good'), B)
+})
+
+t.test('an API server that is down, and rights that are missing, condemn nothing', async (t) => {
+  for (const answer of [unreachable, refused]) {
+    const world = await worldOn(A)
+    world.want(B)
+    for (const question of ['lease', 'node', 'pods'] as const) answerOn(world, [B], question, answer(question))
+    await world.run(TRIAL_US)
+    t.same(world.record('last-known-good'), B)
+  }
+})
+
+t.test('what no config brings back is the fault of the node', async (t) => {
+  const world = await worldOn(A)
+  world.want(B)
+  answerOn(world, [A, B, 'local'], 'serving', serving(401))
+  // The baseline: it was well until the restart.
+  let isWell = true
+  const broken = serving(401)
+  world.evidence.answer('serving', (nowUs) => (isWell ? ANSWERS_WELL.serving(nowUs) : broken))
+  await world.until('restart')
+  isWell = false
+  const wait = await world.run(12 * MINUTE_US)
+  t.equal(wait.phase, 'node-at-fault')
+  t.same(world.record('last-known-good'), A)
+  t.ok(
+    [...world.records.verdicts().values()].every(({ state }) => state === 'provisional'),
+    'nothing is confirmed',
+  )
+  isWell = true
+  await world.run(5 * MINUTE_US)
+  t.equal(world.records.verdicts().size, 0, 'all is forgiven when it is back')
+  await world.run(TRIAL_US + 5 * MINUTE_US)
+  t.same(world.record('last-known-good'), B)
+})
+
+t.test('a config that loses static pods is left, and never tried again', async (t) => {
+  const world = await worldOn(A)
+  const manifests = { etcd: 'd2' }
+  world.evidence.answer('static-pods', () => staticPods(world.startedWith === textOf(B) ? [] : [ETCD], manifests))
+  world.want(B)
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), textOf(A))
+  t.match(verdictOn(world, B), { state: 'confirmed', evidence: 'static-pods', damage: 'one-way' })
+  await world.run(12 * 60 * MINUTE_US)
+  t.equal(told(world).filter((line) => line === 'restarting a@1 -> b@1').length, 1)
+})
+
+t.test('what is only watched, or off, rolls nothing back', async (t) => {
+  for (const level of ['watched', 'off'] as const) {
+    const world = await worldOn(A)
+    world.policy = { ...world.policy, evidence: { ...ALL_REQUIRED, serving: level } }
+    world.want(B)
+    answerOn(world, [B], 'serving', serving(401))
+    await world.run(TRIAL_US)
+    t.same(world.record('last-known-good'), B)
+    t.equal(
+      world.evidence.asked.some(({ question, atUs }) => question === 'serving' && atUs > world.nowUs - 10 * MINUTE_US),
+      level === 'watched',
+    )
+  }
+})
+
+t.test('an agent that is restarted in the middle of a trial knows what was there before', async (t) => {
+  const world = await worldOn(A)
+  world.want(B)
+  answerOn(world, [B], 'serving', serving(401))
+  await world.run(30 * SECOND_US)
+  world.restartAgent()
+  await world.run(3 * MINUTE_US)
+  t.equal(await world.running(), textOf(A))
+  t.match(verdictOn(world, B), { evidence: 'serving' })
+})
+
+t.test('a restart waits for the baseline for a few seconds, and a fallback does not wait', async (t) => {
+  const world = await worldOn(A)
+  world.evidence.isMute = true
+  world.want(B)
+  const sinceUs = world.nowUs
+  await world.run(MINUTE_US)
+  t.equal(await world.running(), textOf(B))
+  const waitedUs = (world.restartsAskedAtUs.at(-1) ?? 0) - sinceUs
+  t.ok(waitedUs >= 5 * SECOND_US && waitedUs < 8 * SECOND_US, `${waitedUs}`)
+  world.behave(C, { exitsAfterUs: 0.4 * SECOND_US })
+  world.want(C)
+  await world.run(5 * MINUTE_US)
+  const condemned = world.steps.findIndex((step) => step.kind === 'condemn')
+  const next = world.steps.slice(condemned + 1).find(({ kind }) => kind === 'wait' || kind === 'restart')
+  t.equal(next?.kind, 'restart')
+})
+
+t.test('without an answer, a trial is promoted as before', async (t) => {
+  const world = await worldOn(A)
+  world.evidence.isMute = true
+  world.want(B)
+  await world.run(TRIAL_US)
+  t.same(world.record('last-known-good'), B)
+})
+
+t.test('a trial of a few seconds is promoted too', async (t) => {
+  const world = new SmallWorld()
+  world.policy = { ...world.policy, trialUs: 5 * SECOND_US, startDeadlineUs: 4 * SECOND_US, toleranceUs: 2 * SECOND_US }
+  world.want(A)
+  await world.run(30 * SECOND_US)
+  t.same(world.record('last-known-good'), A)
+})

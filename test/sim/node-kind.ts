@@ -1,0 +1,26 @@
+/** How a simulated node is set up: its unit, its kind of activation, and how the cluster assigns. */
+import type { SwitchedChannel } from '../../src/decision/channels.ts'
+import type { ActivationKind } from '../../src/decision/unit-state.ts'
+import { seededRandom } from './random.ts'
+
+export interface NodeKind {
+  readonly activation: ActivationKind
+  /** `Type=` of kubelet's unit. A `notify` unit is `activating` until kubelet says that it is ready. */
+  readonly unit: 'simple' | 'notify'
+  /** `StartLimitBurst=`: systemd gives up after so many automatic restarts. */
+  readonly startLimit: number
+  readonly channel: SwitchedChannel
+}
+
+/** The node of the documentation, and of most schedules. */
+export const PLAIN_NODE: NodeKind = { activation: 'env', unit: 'simple', startLimit: Number.POSITIVE_INFINITY, channel: 'config-source' }
+
+export function makeNodeKind(seed: number): NodeKind {
+  const random = seededRandom(seed ^ 0x40de)
+  return {
+    activation: random.chance(0.35) ? 'file' : 'env',
+    unit: random.chance(0.25) ? 'notify' : 'simple',
+    startLimit: random.chance(0.2) ? 6 : Number.POSITIVE_INFINITY,
+    channel: random.pick(['config-source', 'config-source', 'config-source', 'label', 'annotation', 'selector'] as const),
+  }
+}
