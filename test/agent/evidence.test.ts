@@ -5,7 +5,7 @@ import { API_QUESTIONS, type Question, type SeenFact } from '../../src/decision/
 import { ETCD, lease, node, refused, serving, staticPods, unreachable } from '../decision/evidence-samples.ts'
 import { A, B, C, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { ANSWERS_WELL } from './fake-evidence.ts'
-import { CRASHES, SmallWorld } from './small-world.ts'
+import { SmallWorld } from './small-world.ts'
 
 const TRIAL_US = 11 * MINUTE_US
 
@@ -107,51 +107,6 @@ t.test('what no config brings back is the fault of the node', async (t) => {
   t.equal(world.records.verdicts().size, 0, 'all is forgiven when it is back')
   await world.run(TRIAL_US + 5 * MINUTE_US)
   t.same(world.record('last-known-good'), B)
-})
-
-t.test('an API server that is away when a trial begins condemns nothing', async (t) => {
-  for (const minutes of [3, 5, 8, 20]) {
-    const world = await worldOn(A)
-    world.evidence.canWrite = false
-    for (const question of ['node', 'lease', 'pods'] as const) world.evidence.answer(question, () => unreachable(question))
-    world.want(B)
-    await world.run(minutes * MINUTE_US)
-    world.evidence.canWrite = true
-    for (const question of API_QUESTIONS) world.evidence.answer(question, ANSWERS_WELL[question])
-    await world.run(30 * MINUTE_US)
-    t.equal(world.records.verdicts().size, 0, `away for ${minutes} min`)
-    t.same(world.record('last-known-good'), B)
-  }
-})
-
-t.test('a static pod that broke long before a fallback is not held against it', async (t) => {
-  const world = await worldOn(A)
-  const manifests = { etcd: 'd2' }
-  world.evidence.answer('static-pods', () => staticPods([ETCD], manifests))
-  world.want(B)
-  await world.run(TRIAL_US + MINUTE_US)
-  t.same(world.record('last-known-good'), B)
-  world.evidence.answer('static-pods', () => staticPods([], manifests))
-  await world.run(60 * MINUTE_US)
-  world.behave(B, CRASHES)
-  world.unit.kill()
-  await world.run(8 * MINUTE_US)
-  t.equal(await world.running(), textOf(A))
-  t.equal(verdictOn(world, A), undefined)
-})
-
-t.test('a fallback that does not bring a static pod back is not condemned for good', async (t) => {
-  const world = await worldOn(A)
-  let there = [ETCD]
-  world.evidence.answer('static-pods', () => staticPods(there, { etcd: 'd2' }))
-  world.want(B)
-  await world.until('restart')
-  // A fault of the node: it is not Ready, whatever kubelet runs.
-  world.evidence.answer('node', () => node('False'))
-  while (!told(world).includes('restarting b@1 -> a@1')) await world.run(10 * SECOND_US)
-  there = []
-  while (verdictOn(world, A) === undefined) await world.run(10 * SECOND_US)
-  t.match(verdictOn(world, A), { state: 'provisional', evidence: 'static-pods', damage: 'transient' })
 })
 
 t.test('a config that loses static pods is left, and never tried again', async (t) => {
