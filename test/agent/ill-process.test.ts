@@ -94,6 +94,7 @@ t.test('a config that kills the container runtime is left, and so is one whose f
     if (fix !== undefined) world.want(fix)
     // The runtime comes back when kubelet is restarted with anything else.
     for (let seconds = 0; seconds < 1200 && (await world.running()) === textOf(B); seconds += 1) await world.run(SECOND_US)
+    t.not(await world.running(), textOf(B), 'it is left while the runtime is down')
     world.runtimeUp = true
     await world.run(5 * MINUTE_US)
     t.equal(await world.running(), textOf(fix ?? A), fix === undefined ? 'without a fix' : 'with a fix')
