@@ -50,7 +50,7 @@ const isLeaseSeen: Check<LeaseSeen> = shape<LeaseSeen>({
   resourceVersion: optional(isText),
   durationSeconds: isNumber,
   renewals: isNumber,
-  renewedAtUs: optional(isNumber),
+  sameSinceUs: optional(isNumber),
   lastUs: isNumber,
   provenAtUs: optional(isNumber),
   problem: isText,

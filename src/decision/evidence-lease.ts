@@ -23,10 +23,10 @@ export function foldLease(before: LeaseSeen | undefined, answer: LeaseAnswer | N
   }
   const { resourceVersion, durationSeconds } = answer
   const seen = { resourceVersion, durationSeconds, lastUs: atUs, problem: '' }
-  if (before?.resourceVersion === undefined) return { ...seen, renewals: 0 }
+  if (before?.resourceVersion === undefined) return { ...seen, renewals: 0, sameSinceUs: atUs }
   if (before.resourceVersion === resourceVersion) return { ...before, ...seen }
   const renewals = Math.min(2, before.renewals + 1)
-  return { ...seen, renewals, renewedAtUs: atUs, provenAtUs: before.provenAtUs ?? (renewals === 2 ? atUs : undefined) }
+  return { ...seen, renewals, sameSinceUs: atUs, provenAtUs: before.provenAtUs ?? (renewals === 2 ? atUs : undefined) }
 }
 
 export function judgeLease({ process, policy }: EvidenceView): Standing {
@@ -79,13 +79,13 @@ function silenceLimitUs({ durationSeconds }: LeaseSeen): number {
 }
 
 /**
- * Nothing is expected before the start deadline, nor while the API server was not reachable. A time
- * in the future: nothing is expected yet.
+ * Nothing is expected before the start deadline, nor while the API server was not reachable, and
+ * nothing is known of a Lease before it was seen. A time in the future: nothing is expected yet.
  */
 function findSilence(
   { sinceUs, reachableSinceUs = Number.POSITIVE_INFINITY }: ProcessEvidence,
   lease: LeaseSeen,
   deadlineUs: number,
 ): number {
-  return Math.max(sinceUs + deadlineUs, reachableSinceUs, lease.renewedAtUs ?? 0)
+  return Math.max(sinceUs + deadlineUs, reachableSinceUs, lease.sameSinceUs ?? lease.lastUs)
 }

@@ -79,12 +79,14 @@ export function listObserved(snapshot: Snapshot): readonly Finding[] {
 
 /** A config on trial, or a fallback that has to show what was at fault. */
 export function isObserved(snapshot: Snapshot): boolean {
-  const { running, verdicts, now, policy } = snapshot
-  const { target } = assess(snapshot)
+  const { running, now, policy } = snapshot
+  const { target, candidates } = assess(snapshot)
   if (running.kind !== 'known' || running.content !== target?.content) return false
-  if ([...verdicts.values()].some(({ state }) => state === 'provisional'))
-    return target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs
-  return (!target.fallback || target.goesOn) && target.source !== 'local' && !hasPassed(snapshot, running.key)
+  const isStandIn = target.atFault || (target.fallback && !target.goesOn)
+  if (!isStandIn && target.source !== 'local' && !hasPassed(snapshot, running.key)) return true
+  // What failed before, and is not wanted any more, is nothing that could be brought back.
+  const isSuspected = candidates.some(({ verdict }) => verdict?.state === 'provisional')
+  return isSuspected && (target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs)
 }
 
 function missingIn(baseline: Baseline, policy: EvidencePolicy): readonly Question[] {

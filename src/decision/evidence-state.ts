@@ -85,7 +85,8 @@ export interface LeaseSeen {
   readonly durationSeconds: number
   /** How often it had another resourceVersion than before. */
   readonly renewals: number
-  readonly renewedAtUs?: number | undefined
+  /** When it was first seen with this resourceVersion. */
+  readonly sameSinceUs?: number | undefined
   readonly lastUs: number
   /** Of the second renewal. */
   readonly provenAtUs?: number | undefined

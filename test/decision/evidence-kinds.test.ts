@@ -194,6 +194,19 @@ check('lease', [
       now: 580,
     },
   ],
+  [
+    'seen for the first time long after the API server came back: what was before is not known',
+    'unknown',
+    {
+      seen: [
+        [0, unreachable('lease')],
+        [60, unreachable('lease')],
+        [125, node('True')],
+        [290, lease('1')],
+      ],
+      writtenAt: 290,
+    },
+  ],
   ['the agent may not read it', 'unknown', { seen: [[0, refused('lease')]], writtenAt: 150 }],
   [
     'the API server is down',
