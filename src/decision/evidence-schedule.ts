@@ -7,6 +7,7 @@ import { type EvidencePolicy, type Finding, levelOf } from './evidence.ts'
 import { API_QUESTIONS, QUESTIONS, type Question } from './evidence-facts.ts'
 import { judgeEvidence, viewEvidence } from './evidence-judge.ts'
 import { judgeLease, needsWrite } from './evidence-lease.ts'
+import { asksServer } from './evidence-serving.ts'
 import type { Baseline, EvidenceView } from './evidence-state.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -65,7 +66,10 @@ export function dueEvidence(snapshot: Snapshot, upcoming: TrialKey | undefined):
   const view = viewEvidence(snapshot)
   if (view === undefined || !isObserved(snapshot)) return NOTHING_DUE
   const wanted = QUESTIONS.filter((question) => isAsked(question, policy.evidence) && isDue(question, snapshot, view))
-  return { questions: withinBudget(wanted, snapshot, view), write: isAsked('lease', policy.evidence) && needsWrite(view) }
+  return {
+    questions: withinBudget(wanted, snapshot, view),
+    write: isAsked('lease', policy.evidence) && needsWrite(view, snapshot.now.monotonicUs),
+  }
 }
 
 /** The findings about a process that is asked for evidence. Empty: nothing is on trial. */
@@ -140,6 +144,8 @@ function gapUs(question: Question, view: EvidenceView): number {
       return Math.max(seldomUs, Math.min(Math.max(30e6, 0.75 * durationUs), trialUs / 4))
     }
     case 'node':
+      // Only an answer of the API server tells whose fault that is.
+      if (process.serving !== undefined && asksServer(process.serving)) return Math.min(30e6, trialUs / 10)
       return process.node?.ready === 'True' && process.node.provenAtUs !== undefined ? trialUs / 2 : Math.min(30e6, trialUs / 10)
     case 'pods':
       return trialUs / 2
