@@ -28,6 +28,12 @@ export function damageOf(kind: EvidenceKind): Damage {
   return kind === 'static-pods' || kind === 'pods' ? 'one-way' : 'transient'
 }
 
+/**
+ * A kubelet that has just started is not yet as it will be: 1.20 always reports its Node not Ready
+ * first, and Ready 10 s later. The end of a trial that is shorter than this condemns nothing.
+ */
+const SETTLING_US = 60e6
+
 /** undefined: nothing is known of the process that runs. */
 export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
   const { evidence, running, policy, now } = snapshot
@@ -36,7 +42,8 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
   if (process.invocationId !== running.invocationId) return undefined
   const baseline = findBaseline(snapshot)
   const isCandidate = baseline?.candidate === running.key
-  return { process, baseline, isCandidate, policy, isAtEnd: measureTrial(snapshot, running.key)?.remainingUs === 0 }
+  const isSettled = now.monotonicUs - process.sinceUs >= SETTLING_US
+  return { process, baseline, isCandidate, policy, isAtEnd: isSettled && measureTrial(snapshot, running.key)?.remainingUs === 0 }
 }
 
 /**

@@ -10,6 +10,8 @@ import type { NoAnswer, NodeAnswer } from './evidence-facts.ts'
 import type { Baseline, EvidenceView, NodeSeen } from './evidence-state.ts'
 
 const NOT_READY_US = 300e6
+/** The same in a short trial. Kubelet reports every 10 s, and 1.20 at first always that it is not Ready. */
+const SHORTEST_NOT_READY_US = 60e6
 /** managedFields and the header Date have whole seconds. */
 const GRAIN_MS = 1000
 /** `networkNotReady`, `runtimeNotReady` and PLEG in pkg/kubelet/runtime.go and its callers. */
@@ -88,7 +90,7 @@ function judgeNotReady({ baseline, process, policy, isAtEnd }: EvidenceView, nod
   const changedEndpoint = hasChangedEndpoint(baseline, process.runtime?.endpoint)
   if (NAMES_RUNTIME.test(message) && runtime.answer !== 'yes' && !changedEndpoint)
     return unknown(`${detail}; the container runtime does not answer`)
-  const isLong = lastUs - readySinceUs >= Math.min(NOT_READY_US, policy.trialUs / 2)
+  const isLong = lastUs - readySinceUs >= Math.max(SHORTEST_NOT_READY_US, Math.min(NOT_READY_US, policy.trialUs / 2))
   return isLong || isAtEnd ? no(detail, readySinceUs) : doubtful(detail, readySinceUs)
 }
 
