@@ -66,7 +66,7 @@ export async function runSchedule(schedule: Schedule, options: RunOptions = {}):
   // The looks of a settled agent were left out; this is the last one.
   world.woken = true
   await run.liveFor(1e6)
-  const settled = checkSettled(world, schedule)
+  const settled = checkSettled(world)
   if (isWell(world, settled)) invariants.checkConditionAtRest()
   return settled
 }
