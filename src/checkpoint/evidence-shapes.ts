@@ -60,6 +60,7 @@ const isNodeSeen: Check<NodeSeen> = shape<NodeSeen>({
   readySinceUs: isNumber,
   lastUs: isNumber,
   firstReportedAtMs: optional(isNumber),
+  reportedAtUs: optional(isNumber),
   provenAtUs: optional(isNumber),
   newPressure: isTexts,
   problem: isText,

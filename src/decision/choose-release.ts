@@ -4,8 +4,8 @@
  */
 import type { ConfigSource, HeldSource } from './config-source.ts'
 import { describeSource, LOCAL, sameSource } from './config-source.ts'
+import { findVerdict } from './find-verdict.ts'
 import type { Snapshot } from './snapshot.ts'
-import { trialKey } from './trial-key.ts'
 import type { KnownUnit, ReadyWiring } from './unit-state.ts'
 
 export type Release =
@@ -58,6 +58,6 @@ function leaveProven(snapshot: Snapshot, unit: KnownUnit, wiring: ReadyWiring): 
  * kubelet.
  */
 function chooseRefuge({ lastKnownGood, previous, verdicts }: Snapshot, unit: KnownUnit): HeldSource {
-  const isFit = ({ content }: HeldSource) => content !== undefined && !verdicts.has(trialKey(content, unit.kubeletIdentity))
+  const isFit = ({ content }: HeldSource) => content !== undefined && findVerdict({ verdicts }, content, unit.kubeletIdentity) === undefined
   return [lastKnownGood, previous].find(isFit) ?? LOCAL
 }

@@ -26,9 +26,12 @@ export type SeenFact =
   | { readonly question: 'serving'; readonly answer: ServingAnswer | NotAsked }
   | { readonly question: 'static-pods'; readonly answer: StaticPodsAnswer | NotAsked }
 
-/** `refused`: the API server answered, but not with the object. */
+/**
+ * `refused`: the API server answered, but not with the object. `forbidden`: since the agent may not
+ * read it.
+ */
 export interface NoAnswer {
-  readonly kind: 'refused' | 'unreachable' | 'not-asked'
+  readonly kind: 'refused' | 'forbidden' | 'unreachable' | 'not-asked'
   readonly detail: string
 }
 

@@ -38,6 +38,7 @@ export function foldNode(before: NodeSeen | undefined, answer: NodeAnswer | NoAn
     readySinceUs: before !== undefined && before.ready === ready ? before.readySinceUs : atUs,
     lastUs: atUs,
     firstReportedAtMs: before?.firstReportedAtMs ?? reportedAtMs,
+    reportedAtUs: before?.reportedAtUs ?? (isReported ? atUs : undefined),
     provenAtUs: before?.provenAtUs ?? (isProven ? atUs : undefined),
     newPressure: isReported ? foldPressure(before, answer, atUs, fold) : (before?.newPressure ?? []),
     problem: '',

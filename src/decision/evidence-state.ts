@@ -91,6 +91,8 @@ export interface NodeSeen {
   readonly lastUs: number
   /** The first report of this process, or of the one before it. */
   readonly firstReportedAtMs?: number | undefined
+  /** When a report of this process was first seen, whatever it said. */
+  readonly reportedAtUs?: number | undefined
   /** When Ready was first seen True in a report of this process. */
   readonly provenAtUs?: number | undefined
   /** Pressure conditions that turned True with the restart. */

@@ -40,14 +40,16 @@ export function listMissingEvidence(snapshot: Snapshot): readonly EvidenceKind[]
 }
 
 /**
- * One of `lease` and `ready` has to prove that kubelet reaches the API server, wherever that could
- * be found out. Without a health port, nothing else tells whether kubelet works.
+ * Kubelet has to have reached the API server, wherever that can be found out: it renewed its Lease,
+ * or it reported since its start, if only that a node which had not been Ready still is not. Without
+ * a health port, nothing else tells whether kubelet works.
  */
 function listMissingContact(snapshot: Snapshot, required: readonly Finding[]): readonly Finding[] {
   const process = viewEvidence(snapshot)?.process
   const contact = required.filter(({ kind }) => kind === 'lease' || kind === 'ready')
   if (process === undefined || contact.some(({ answer }) => answer === 'yes')) return []
   const { lease, node } = process
+  if (contact.some(({ kind }) => kind === 'ready') && node?.reportedAtUs !== undefined) return []
   const isKnowable = lease?.resourceVersion !== undefined || node?.firstReportedAtMs !== undefined
   const isBlind = snapshot.healthz === undefined && (lease !== undefined || node !== undefined)
   return isKnowable || isBlind ? contact : []

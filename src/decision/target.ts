@@ -5,6 +5,7 @@
  * function choose another target. Pure.
  */
 import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
+import { findVerdict } from './find-verdict.ts'
 import { findRunning } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type TrialKey, trialKey } from './trial-key.ts'
@@ -79,7 +80,7 @@ export function listCandidates(snapshot: Snapshot, unit: KnownUnit): readonly Ca
   for (const { source, content } of isLocalWanted(snapshot) ? [wanted] : [wanted, ...fallbacks]) {
     if (content === undefined || candidates.some((known) => known.content === content)) continue
     const key = trialKey(content, unit.kubeletIdentity)
-    candidates.push({ source, content, key, verdict: snapshot.verdicts.get(key) })
+    candidates.push({ source, content, key, verdict: findVerdict(snapshot, content, unit.kubeletIdentity) })
   }
   return candidates
 }

@@ -96,7 +96,7 @@ export class EvidenceWorker implements EvidenceProbe {
   /** A right that is missing is logged once. */
   #logRefusal({ question, answer }: SeenFact): void {
     if (answer.kind === 'unreachable') return
-    const detail = answer.kind === 'refused' ? answer.detail : ''
+    const detail = answer.kind === 'forbidden' ? answer.detail : ''
     if (this.#refusals.get(question) === detail) return
     this.#refusals.set(question, detail)
     if (detail !== '') this.#options.log.warn(`evidence that cannot be read is unknown: ${question}`, { detail })

@@ -1,6 +1,6 @@
 /**
- * Parses YAML that comes from outside. A short text without aliases is parsed here: that takes
- * milliseconds. Any other is parsed in a process of its own, which can be ended: with aliases, 941
+ * Parses YAML that comes from outside. A short text without aliases and merge keys is parsed here:
+ * that takes milliseconds. Any other is parsed in a process of its own, which can be ended: with aliases, 941
  * KB took 114 s of CPU and 404 MiB. One runs at a time, and only while there is a text to parse.
  */
 import { type CommandResult, describeFailure, runCommand } from '../process/run-command.ts'
@@ -26,11 +26,14 @@ const MOST_OUTPUT = 16 << 20
 
 /** The costliest text of this length takes 0.2 s of CPU. */
 const SHORT = 32 << 10
-/** An alias or an anchor can begin only after one of these. In quotes it may be something else. */
+/**
+ * An alias or an anchor can begin only after one of these. In quotes it may be something else, and
+ * so may the `<<` of a merge, whose cost grows with the square of their number.
+ */
 const ALIAS = /(?:^|[\s,[{:])[*&]/
 
 export function isCheap(text: string): boolean {
-  return text.length <= SHORT && !ALIAS.test(text)
+  return text.length <= SHORT && !ALIAS.test(text) && !text.includes('<<')
 }
 
 export class BoundedYaml implements YamlReader {

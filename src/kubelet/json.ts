@@ -27,7 +27,8 @@ export type ParsedJson =
 /** `maxDepth` of kubelet's decoder. */
 const DEEPEST = 10_000
 
-export function parseJson(text: string): ParsedJson {
+/** @param deepest how many levels are taken; kubelet takes 10,000 */
+export function parseJson(text: string, deepest: number = DEEPEST): ParsedJson {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -36,7 +37,9 @@ export function parseJson(text: string): ParsedJson {
     const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
     return { ok: false, detail: 'starts with { but is not valid JSON', offset: position === undefined ? undefined : Number(position) }
   }
-  return isDeep(value) ? { ok: false, detail: `nested more than ${DEEPEST} levels deep`, offset: undefined } : { ok: true, value }
+  return isDeeper(value, deepest)
+    ? { ok: false, detail: `nested more than ${deepest} levels deep`, offset: undefined }
+    : { ok: true, value }
 }
 
 /** A cheap test whether `layOut` could find any. */
@@ -45,18 +48,20 @@ export function mayHoldUnlikeIntegers(text: string): boolean {
 }
 
 /** Level by level, because recursion could exhaust the call stack. */
-function isDeep(value: unknown): boolean {
+function isDeeper(value: unknown, deepest: number): boolean {
   let level = [value]
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > DEEPEST) return true
+    if (depth > deepest) return true
     level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
   }
   return false
 }
 
+/** A value, and the way to it. Its path is made when it is needed: together they take much memory. */
 interface Open {
   readonly node: JsonNode
-  readonly path: FieldPath
+  readonly outer: Open | undefined
+  readonly step: string | number
 }
 
 /** Only for a text that `parseJson` accepts: does not check the syntax again. */
@@ -71,15 +76,15 @@ export function layOut(text: string): JsonLayout {
     const node = { offset: key?.offset ?? offset, ...content }
     if (top === undefined) {
       root = node
-      return { node, path: [] }
+      return { node, outer: undefined, step: '' }
     }
     const step = key?.name ?? top.node.items?.length ?? 0
-    const path = [...top.path, step]
-    if (key !== undefined && top.node.members?.has(key.name) === true) repeated.push({ path, offset: key.offset })
+    const open = { node, outer: top, step }
+    if (key !== undefined && top.node.members?.has(key.name) === true) repeated.push({ path: pathOf(open), offset: key.offset })
     if (key !== undefined) top.node.members?.set(key.name, node)
     else top.node.items?.push(node)
     key = undefined
-    return { node, path }
+    return open
   }
   const token = /[{}[\]:,]|"|[^\s{}[\]:,"]+/g
   for (let match = token.exec(text); match !== null; match = token.exec(text)) {
@@ -93,11 +98,17 @@ export function layOut(text: string): JsonLayout {
         key = { name: readString(text.slice(match.index, token.lastIndex)), offset: match.index }
       else place(match.index, {})
     } else if (lexeme !== ':' && lexeme !== ',') {
-      const { path } = place(match.index, {})
-      if (/[.eE]/.test(lexeme) && Number.isInteger(Number(lexeme))) unlikeIntegers.push(path)
+      const open = place(match.index, {})
+      if (/[.eE]/.test(lexeme) && Number.isInteger(Number(lexeme))) unlikeIntegers.push(pathOf(open))
     }
   }
   return { root, repeated, unlikeIntegers }
+}
+
+function pathOf(open: Open): FieldPath {
+  const path: (string | number)[] = []
+  for (let at = open; at.outer !== undefined; at = at.outer) path.push(at.step)
+  return path.reverse()
 }
 
 export function findOffset({ root }: JsonLayout, path: FieldPath): number | undefined {

@@ -11,6 +11,7 @@ import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
 import { sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
+import { findVerdict } from '../decision/find-verdict.ts'
 import { assess } from '../decision/situation.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import * as texts from '../decision/status-texts.ts'
@@ -102,15 +103,16 @@ export function findAssignedVerdict(snapshot: Snapshot): Verdict | undefined {
   if (assigned.kind === 'damaged' || assigned.source === 'local' || assignedContent === undefined) return undefined
   const wanted = resolveDesired(desired)
   const currentContent = wanted !== undefined && sameSource(wanted, assigned.source) ? desiredContent : undefined
-  return findVerdict(snapshot, assignedContent) ?? (currentContent === undefined ? undefined : findVerdict(snapshot, currentContent))
+  return findVerdictOn(snapshot, assignedContent) ?? (currentContent === undefined ? undefined : findVerdictOn(snapshot, currentContent))
 }
 
 /**
  * While the unit cannot be read, a verdict for any kubelet binary counts, so that the error stays
  * the same meanwhile.
  */
-function findVerdict({ unit, verdicts }: Snapshot, content: ContentHash): Verdict | undefined {
-  if (unit.kind === 'known') return verdicts.get(trialKey(content, unit.kubeletIdentity))
+function findVerdictOn(snapshot: Snapshot, content: ContentHash): Verdict | undefined {
+  const { unit, verdicts } = snapshot
+  if (unit.kind === 'known') return findVerdict(snapshot, content, unit.kubeletIdentity)
   return [...verdicts.values()].find((verdict) => verdict.key.startsWith(trialKey(content, '')))
 }
 

@@ -59,7 +59,7 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
     kind: countKind(1, 60),
     initial: 6,
     ...RUN_ONLY_LIVE,
-    help: 'maximum number of restarts of a running kubelet per hour; falling back is exempt',
+    help: 'maximum number of restarts of a running kubelet per hour; falling back and leaving an ill kubelet are exempt',
   },
   whenRefused: {
     name: 'when-refused',

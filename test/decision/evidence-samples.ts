@@ -121,7 +121,7 @@ export function pods(...failed: readonly (readonly [uid: string, reason: string,
 }
 
 export function refused(question: 'node' | 'lease' | 'pods'): SeenFact {
-  return { question, answer: { kind: 'refused', detail: '403 Forbidden' } }
+  return { question, answer: { kind: 'forbidden', detail: '403 Forbidden' } }
 }
 
 export function unreachable(question: 'node' | 'lease' | 'pods'): SeenFact {

@@ -20,6 +20,7 @@ import {
   UPGRADED_KUBELET,
   unit,
   verdict,
+  wants,
 } from './snapshots.ts'
 
 /** B assigned, A last-known-good, C before it. */
@@ -116,4 +117,13 @@ t.test('nextAfter is the target once this one is condemned', async () => {
       return then?.atFault === true ? next === undefined : next?.content === then?.content
     }),
   )
+})
+
+t.test('what cannot be undone is not done a second time on another kubelet', async (t) => {
+  const damage = (how: 'transient' | 'one-way') =>
+    assess(
+      snapshot({ ...wants(B), ...assignedTo(B), ...judged(verdict(B, 'confirmed', { key: keyOf(B, UPGRADED_KUBELET), damage: how })) }),
+    )
+  t.match(damage('transient').target, { source: B, fallback: false })
+  t.match(damage('one-way').target, { source: A, fallback: true })
 })

@@ -84,7 +84,7 @@ t.test('an answer that is not what was asked for says nothing', async (t) => {
 t.test('a missing right is told apart from a server that does not answer', async (t) => {
   const refusal = (status: number) =>
     clusterThatAnswers({ kind: 'refused', status, reason: 'x', detail: 'y', retryAfterMs: undefined }).ask.lease()
-  t.match(await refusal(403), { kind: 'refused', detail: 'the API server answers 403 x: y' })
+  t.match(await refusal(403), { kind: 'forbidden', detail: 'the API server answers 403 x: y' })
   t.match(await refusal(404), { kind: 'refused' })
   t.match(await refusal(429), { kind: 'unreachable' })
   t.match(await refusal(503), { kind: 'unreachable' })

@@ -10,7 +10,7 @@ const about = (invocationId: string) => ({
   runtimeSocket: '/run/x',
   manifests: [],
 })
-const refused: NoAnswer = { kind: 'refused', detail: 'the API server answers 403 Forbidden' }
+const refused: NoAnswer = { kind: 'forbidden', detail: 'the API server answers 403 Forbidden' }
 
 function open(parts: Partial<EvidenceWorkerOptions> = {}) {
   let changes = 0

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { decodeConfig } from '../../src/kubelet/decode.ts'
 import type { FieldPath } from '../../src/kubelet/field-path.ts'
+import { layOut } from '../../src/kubelet/json.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'
 import { readDocument } from '../../src/preflight/read-document.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
@@ -127,4 +128,19 @@ t.test('finds the position of every key of any JSON', async () => {
     }),
     { numRuns: 100 },
   )
+})
+
+t.test('nested JSON costs little memory, and more levels than the rules can follow are refused', async (t) => {
+  const nested = (levels: number) => `"x": ${'['.repeat(levels)}${']'.repeat(levels)}`
+  const head = '"kind": "KubeletConfiguration", "apiVersion": "kubelet.config.k8s.io/v1beta1"'
+  t.match(await readDocument(`{${head}, ${nested(90)}}`, IN_PLACE), { ok: true })
+  const before = process.memoryUsage.rss()
+  t.match(await readDocument(`{${head}, ${nested(9_000)}}`, IN_PLACE), { ok: false, detail: 'nested more than 100 levels deep' })
+  const layout = layOut(`{${nested(9_000)}, "x": 1.0, "y": {"z": [1, 2e3]}}`)
+  t.same(
+    layout.repeated.map(({ path }) => path),
+    [['x']],
+  )
+  t.same(layout.unlikeIntegers, [['x'], ['y', 'z', 1]])
+  t.ok(process.memoryUsage.rss() - before < 200 << 20, 'it took 600 MiB when each level kept its whole path')
 })

@@ -35,8 +35,10 @@ if (process.argv.length === 2) {
     { name: 'node', words: ['node:', '!interrupted:|modern:|proof:'] },
     { name: 'node-2', words: ['node:', 'interrupted:|modern:'] },
     { name: 'api', words: ['!node:'] },
-    { name: 'proof-1.20', words: ['proof: kubelet 1.20'] },
-    { name: 'proof-today', words: ['proof: kubelet of today'] },
+    { name: 'proof-1.20', words: ['proof: kubelet 1.20', '!fault:'] },
+    { name: 'proof-today', words: ['proof: kubelet of today', '!fault:'] },
+    { name: 'fault-1.20', words: ['proof: kubelet 1.20', 'fault:'] },
+    { name: 'fault-today', words: ['proof: kubelet of today', 'fault:'] },
   ])
 }
 const plane = await startControlPlane()

@@ -22,6 +22,7 @@ import type { Preflight, PreflightRequest } from '../../src/ports/preflight.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
+import { FakeEvidence } from '../agent/fake-evidence.ts'
 import { behaviourOf, HEALTHZ_PORT, healthzPortOf } from './behaviour.ts'
 import { CONTAINERD, runtimeEndpointOf } from './sim-runtime.ts'
 import { DIRECTORY, ENV_FILE, RUNTIME_DIRECTORY, type SimWorld } from './sim-world.ts'
@@ -110,6 +111,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       contentOf: contentHash,
       preflight,
       drain: { isDrained: () => world.drained },
+      evidence: new FakeEvidence(() => world.now().monotonicUs),
       lastWords: { of: async () => undefined },
     },
     effects: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },

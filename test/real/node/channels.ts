@@ -13,7 +13,7 @@ import { withModernPlane } from '../modern-plane.ts'
 import { CONFIG_LABEL, GUARDED_PREFIX } from '../node-words.ts'
 import type { Source } from '../records.ts'
 import { DEPLOY } from '../rights/manifests.ts'
-import { CRASHING, UP_TO_LOADING } from './kubeadm-files.ts'
+import { CRASHED, CRASHING, UP_TO_LOADING } from './kubeadm-files.ts'
 import { type Node, type NodeOptions, withNode } from './node.ts'
 
 const ROLE = `${GUARDED_PREFIX}/role`
@@ -156,7 +156,7 @@ async function playSelector(step: Step, plane: ControlPlane, node: Node, admin: 
 
 /** The condition says so, and the annotation has all of it. */
 async function untilRolledBack(admin: Administrator, from: string, to: string): Promise<void> {
-  const message = `${from} failed, ${to} runs: kubelet exited 3 times`
+  const message = `${from} failed, ${to} runs: kubelet exited 2 times: ${CRASHED}`
   await admin.untilCondition({ status: 'False', reason: 'RolledBack', message }, CRASH_LOOP_MS)
   await admin.untilAnnotation('the same', ({ assigned, active, lastKnownGood, error }) => {
     assert.deepEqual([assigned, active, lastKnownGood].map(nameOf), [from, to, to])

@@ -56,6 +56,9 @@ export const BRICK = { cgroupsPerQOS: true, enforceNodeAllocatable: [], cgroupRo
 
 /** The same of its container log manager: only a kubelet that starts says so, and preflight with it, unless that is left out (`UP_TO_LOADING`). */
 export const CRASHING = { containerLogMaxFiles: 1 }
+/** What kubelet says before it exits with that. */
+export const CRASHED =
+  'failed to run Kubelet: failed to create kubelet: failed to initialize container log manager: invalid MaxFiles 1, must be > 1'
 
 /** A setting for nodes on which a config that crashes kubelet has to reach it: the deep stage of preflight would refuse it. */
 export const UP_TO_LOADING = { PREFLIGHT: 'load' }

@@ -8,7 +8,7 @@ import { type Age, onEachKubelet } from './stage.ts'
 
 const CUT_OFF = { contentType: 'application/foo', nodeLeaseDurationSeconds: 1_000_000, staticPodPath: undefined }
 /** Of the node: what its owner allows. */
-const ALLOWED = { ALLOW_CHANGES: 'contentType,nodeLeaseDurationSeconds,staticPodPath' }
+const ALLOWED = { GUARDS_OFF: 'content-type,node-lease,static-pods' }
 const SETTINGS = { TRIAL_DURATION: '15s', START_DEADLINE: '20s' }
 /** The deadline of the start, then the 40 s in which a lease has to be renewed, and the way back. */
 const LEFT_MS = 180_000
@@ -28,7 +28,7 @@ export function addCutOffScenarios(program: string, ages: readonly Age[]): void 
     )
     await step('where the node allows it the trial finds out, and kubelet is back on the last good one', async () => {
       await stage.configureAgent({ ...ALLOWED, TRIAL_DURATION: '150s' })
-      await node.untilRuns(52)
+      await stage.untilOnTrial(refused)
       await stage.untilRolledBack(refused, first, /lease|ready|static/, LEFT_MS)
       await node.untilRuns(51)
     })

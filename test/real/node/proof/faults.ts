@@ -11,11 +11,11 @@ const STALL_MS = 30_000
 const RECONNECT_MS = 120_000
 
 export function addFaultScenarios(program: string, ages: readonly Age[]): void {
-  onEachKubelet(program, ages, 'the API server stops for 5 minutes of a trial', 'api-outage', SHORT, async (stage) => {
+  onEachKubelet(program, ages, 'fault: the API server stops for 5 minutes of a trial', 'api-outage', SHORT, async (stage) => {
     const { step, node, plane } = stage
     await step('a good config is promoted', () => stage.promoteFirst())
     const second = await step('the next one is on trial', () => putOnTrial(stage, 330))
-    await step('the API server stops for 5 minutes: nothing is condemned, nothing restarted', () =>
+    await step('fault: the API server stops for 5 minutes: nothing is condemned, nothing restarted', () =>
       node.withoutRestart(async () => {
         await plane.stopApiserver()
         await stage.pass(API_OUTAGE_MS)
@@ -26,7 +26,7 @@ export function addFaultScenarios(program: string, ages: readonly Age[]): void {
     )
   })
 
-  onEachKubelet(program, ages, 'containerd is stopped for 2 minutes of a trial', 'runtime-outage', SHORT, async (stage) => {
+  onEachKubelet(program, ages, 'fault: containerd is stopped for 2 minutes of a trial', 'runtime-outage', SHORT, async (stage) => {
     const { step, node } = stage
     await step('a static pod runs', () => stage.addStaticPod('etcd'))
     await step('a good config is promoted', () => stage.promoteFirst())
@@ -53,7 +53,7 @@ export function addFaultScenarios(program: string, ages: readonly Age[]): void {
     })
   })
 
-  onEachKubelet(program, ages, 'kubelet is stopped for half a minute', 'stall', SHORT, async (stage) => {
+  onEachKubelet(program, ages, 'fault: kubelet is stopped for half a minute', 'stall', SHORT, async (stage) => {
     const { step, node } = stage
     await step('a good config is promoted', () => stage.promoteFirst())
     const second = await step('half a minute of the trial of the next one, and it is promoted', async () => {

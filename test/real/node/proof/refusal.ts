@@ -27,6 +27,14 @@ export function addRefusalScenarios(program: string, ages: readonly Age[]): void
         await untilRefused(stage, /./)
       }),
     )
+    await step('what kubelet dies of while it loads or starts is refused, without a restart', () =>
+      node.withoutRestart(async () => {
+        await stage.put({ maxPods: 53, featureGates: { NoSuchGate: true } })
+        await untilRefused(stage, /NoSuchGate/)
+        await stage.put({ maxPods: 53, allowedUnsafeSysctls: ['vm.nr_hugepages'] })
+        await untilRefused(stage, /vm\.nr_hugepages/)
+      }),
+    )
     await step('the same content in other bytes is what runs, without a restart', () =>
       node.withoutRestart(async () => {
         const source = await stage.putText(`# checked by a person\n${node.config({ maxPods: 52 })}`)

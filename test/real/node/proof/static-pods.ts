@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert'
 import { eventually } from '../../lab/eventually.ts'
 import { type Age, onEachKubelet } from './stage.ts'
 
-const SETTINGS = { TRIAL_DURATION: '15s', ALLOW_CHANGES: 'staticPodPath' }
+const SETTINGS = { TRIAL_DURATION: '15s', GUARDS_OFF: 'static-pods' }
 /** A pod has to be away for two minutes and the time that it has to end. */
 const LEFT_MS = 240_000
 

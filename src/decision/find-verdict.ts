@@ -1,0 +1,14 @@
+/** The verdict that is in force on a content. Pure. */
+import type { ContentHash } from './config-source.ts'
+import type { Snapshot } from './snapshot.ts'
+import { contentOfKey, trialKey } from './trial-key.ts'
+import type { Verdict } from './verdict.ts'
+
+/**
+ * A verdict holds on one kubelet. But what cannot be undone is done only once, whatever kubelet is
+ * installed later.
+ */
+export function findVerdict({ verdicts }: Pick<Snapshot, 'verdicts'>, content: ContentHash, kubeletIdentity: string): Verdict | undefined {
+  const own = verdicts.get(trialKey(content, kubeletIdentity))
+  return own ?? [...verdicts.values()].find(({ damage, key }) => damage === 'one-way' && contentOfKey(key) === content)
+}
