@@ -10,9 +10,9 @@ import type { SimWorld } from './sim-world.ts'
 
 /**
  * The slowest fallback: the config misses its start deadline, then last-known-good and the config
- * before it miss theirs. One of them had proved itself and is started once more. And one start.
+ * before it miss theirs. One of them had proved itself and is started once more. And the starts.
  */
-const FALLBACK_BUDGET_US = 4 * POLICY.startDeadlineUs + 30e6
+const FALLBACK_BUDGET_US = 4 * POLICY.startDeadlineUs + 60e6
 /** How long the agent rests after everything has failed. */
 const REST_US = 3 * POLICY.trialUs
 

@@ -76,7 +76,8 @@ function hasFailedVerdict(world: SimWorld, data: ConfigMapData, key: string): bo
 /** kubelet runs what the cluster wants, and it passed its trial. */
 export function isWell(world: SimWorld, { runs, lastKnownGood, assigned }: Settled): boolean {
   const truth = world.assignment.truth()
-  if (!world.unit.isHealthy()) return false
+  // A kubelet that was replaced on disk has its trial at its next start.
+  if (!world.unit.isHealthy() || world.unit.process?.version !== world.unit.version) return false
   if (truth.kind === 'local') return true
   if (truth.kind !== 'config-map' || truth.object.kind !== 'found') return false
   const text = dataOf(truth.object)[truth.ref.kubeletConfigKey]
