@@ -4,6 +4,7 @@
  */
 import { hostname } from 'node:os'
 import { join, posix } from 'node:path'
+import { ContentRecognizer } from './agent/recognize-content.ts'
 import { readBinding } from './checkpoint/binding.ts'
 import { FileCheckpoints } from './checkpoint/checkpoints.ts'
 import { contentHash } from './checkpoint/content.ts'
@@ -14,12 +15,14 @@ import { layoutOf } from './checkpoint/layout.ts'
 import { FileRecords } from './checkpoint/records.ts'
 import { FileRequests } from './checkpoint/requests.ts'
 import { FileRuntimeRecords } from './checkpoint/runtime-records.ts'
+import { SameContents } from './checkpoint/same-contents.ts'
 import type { OnSetAside } from './checkpoint/set-aside.ts'
 import { NodeOwnedFiles } from './directory/owned-files.ts'
 import { readKubeconfig } from './kube/credentials.ts'
 import { ConfigFileFacts } from './kubelet/config-file.ts'
 import { NetworkHealthProbe } from './kubelet/health.ts'
 import { findRuntimeSocket } from './kubelet/runtime-socket.ts'
+import { isSameConfig } from './kubelet/same-config.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
 import { mostWaitMs } from './main-runtime.ts'
 import type { Clock } from './ports/clock.ts'
@@ -47,10 +50,14 @@ export function openStores(settings: Settings, { disk, clock, yaml, log, onSetAs
   const layout = layoutOf(settings.dynamicConfigDir)
   const { dynamicConfigDir, envFile, runtimeDir, systemctl, kubeletUnit, activation } = settings
   const faults = new LastingFaults(clock, log)
+  const alike = new SameContents({ files, layout, log, faults })
+  const checkpoints = new FileCheckpoints(files, layout, onSetAside, faults, alike)
+  const isSame = (a: string, b: string) => isSameConfig(a, b, yaml)
+  const recognizer = new ContentRecognizer({ alike, checkpoints, hashOf: contentHash, isSameConfig: isSame })
   return {
     files,
     layout,
-    checkpoints: new FileCheckpoints(files, layout, onSetAside, faults),
+    checkpoints,
     records: new FileRecords({ files, layout, log, onSetAside, faults }),
     runtime: new FileRuntimeRecords(files, runtimeDir, log),
     requests: new FileRequests(files, layout, log),
@@ -67,7 +74,8 @@ export function openStores(settings: Settings, { disk, clock, yaml, log, onSetAs
     activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir }),
     configFacts: new ConfigFileFacts(files, yaml),
     probe: new NetworkHealthProbe(mostWaitMs(settings)),
-    contentOf: contentHash,
+    contentOf: recognizer.contentOf.bind(recognizer),
+    recognize: recognizer.recognize.bind(recognizer),
     yaml,
     owned: new NodeOwnedFiles(),
     defaultRuntimeSocket: findRuntimeSocket,

@@ -3,22 +3,13 @@
  * is read, not remembered, and what cannot be read is unknown. Writes the health record, into which
  * each observation is folded, and nothing else but what an earlier pass could not write.
  */
-import {
-  type ConfigMapSource,
-  type ConfigSource,
-  type ContentHash,
-  type HeldSource,
-  LOCAL,
-  LOCAL_CONTENT,
-  withoutOverlay,
-} from '../decision/config-source.ts'
+import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT, withoutOverlay } from '../decision/config-source.ts'
 import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
 import type { HealthRecord, Running } from '../decision/health.ts'
 import { forgetIllness, recordSample } from '../decision/health-record.ts'
 import { heldSources } from '../decision/held-sources.ts'
 import type { Policy } from '../decision/policy.ts'
-import type { RecordState } from '../decision/records.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
@@ -36,11 +27,13 @@ import { hearLastWords } from './hear-last-words.ts'
 import { identifyRunning, resolveNextStart } from './identify-running.ts'
 import { type EvidencePorts, observeEvidence } from './observe-evidence.ts'
 import { type KubeletObservation, NOT_PROBED, observeKubelet, probeRuntimes, type RuntimePorts } from './observe-kubelet.ts'
+import { listNamed, readAssigned } from './read-assigned.ts'
+import { type RecognitionPorts, recognizeDesired } from './recognize-content.ts'
 
 const NOTHING: ReadonlySet<TrialKey> = new Set()
 
 /** Everything that the agent reads. */
-export interface ObservationPorts extends RuntimePorts, Pick<EvidencePorts, 'evidence'> {
+export interface ObservationPorts extends RuntimePorts, Pick<EvidencePorts, 'evidence'>, RecognitionPorts {
   readonly nodeName: string
   readonly policy: () => Policy
   readonly assignment: Pick<AssignmentSource, 'desired'>
@@ -50,8 +43,6 @@ export interface ObservationPorts extends RuntimePorts, Pick<EvidencePorts, 'evi
   readonly requests: Pick<OperatorRequests, 'read'>
   readonly unit: Pick<Unit, 'observe' | 'stillRuns'>
   readonly activation: Pick<Activation, 'read'>
-  /** The content that a checkpoint of this data would have. */
-  readonly contentOf: (data: Readonly<Record<string, string>>, key: string) => ContentHash
   readonly accepted: ReadonlyMap<TrialKey, Acceptance>
   /** undefined: preflight is not available. */
   readonly preflight: Pick<Preflight, 'basis' | 'pending'> | undefined
@@ -89,6 +80,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const held = [LOCAL, ...older, ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
   const sample = { at, unit, running, healthz, ...runtimes }
   const desired = ports.assignment.desired()
+  await recognizeDesired(ports, { desired, unit, held, assignedContent })
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
   const health = await foldHealth(ports, before, sample, nextStart, policy, paused, held)
@@ -171,22 +163,6 @@ function findStoredUnrendered(
     // decision.
     return 'unreadable'
   }
-}
-
-/**
- * No record means that nothing was ever assigned. But where kubelet runs or starts with a
- * checkpoint of this directory, the record was lost: what is assigned is then unknown.
- */
-function readAssigned(records: Records, unit: UnitState, activation: ActivationState): RecordState {
-  const assigned = records.read('assigned')
-  const isInUse = (unit.kind === 'known' && unit.process.kind === 'checkpoint') || activation.kind === 'checkpoint'
-  if (assigned.kind === 'damaged' || assigned.source !== 'local' || !isInUse || records.has('assigned')) return assigned
-  return { kind: 'damaged', detail: 'meta/assigned is lost, and kubelet uses a checkpoint of this directory' }
-}
-
-function listNamed(assigned: RecordState, ...fallbacks: readonly ConfigSource[]): readonly ConfigMapSource[] {
-  const sources = [...(assigned.kind === 'source' ? [assigned.source] : []), ...fallbacks]
-  return sources.flatMap((source) => (source === 'local' ? [] : [source]))
 }
 
 function filterVerdicts(records: Records, isWanted: (verdict: Verdict) => boolean): ReadonlyMap<TrialKey, Verdict> {

@@ -47,6 +47,7 @@ export class FileCheckpoints implements Checkpoints {
   readonly #layout: Layout
   readonly #onSetAside: OnSetAside
   readonly #faults: LastingFaults
+  readonly #alike: { of(content: ContentHash): ContentHash }
   /**
    * By path, valid while no file there changes its identity: hashing every checkpoint at every
    * observation would cost too much.
@@ -58,11 +59,19 @@ export class FileCheckpoints implements Checkpoints {
    */
   #listed: readonly CheckpointInfo[] | undefined
 
-  constructor(files: TreeFiles, layout: Layout, onSetAside: OnSetAside, faults: LastingFaults) {
+  /** @param alike the contents that are known as another one */
+  constructor(
+    files: TreeFiles,
+    layout: Layout,
+    onSetAside: OnSetAside,
+    faults: LastingFaults,
+    alike: { of(content: ContentHash): ContentHash } = { of: (content) => content },
+  ) {
     this.#files = files
     this.#layout = layout
     this.#onSetAside = onSetAside
     this.#faults = faults
+    this.#alike = alike
   }
 
   save(uid: string, resourceVersion: string, data: ConfigMapData, overlay?: string): void {
@@ -106,7 +115,8 @@ export class FileCheckpoints implements Checkpoints {
 
   content(file: CheckpointFile): ContentHash | undefined {
     if (!checkFile(file).ok) return undefined
-    return this.#hash(this.#layout.checkpoint(file.uid, file.resourceVersion, file.overlay), file.kubeletConfigKey)
+    const hash = this.#hash(this.#layout.checkpoint(file.uid, file.resourceVersion, file.overlay), file.kubeletConfigKey)
+    return hash && this.#alike.of(hash)
   }
 
   isUnreadable(file: CheckpointFile): boolean {

@@ -23,18 +23,20 @@ const isServingBefore: Check<ServingBefore> = shape<ServingBefore>({ status: opt
 const isStaticPodBefore: Check<StaticPodBefore> = shape<StaticPodBefore>({
   hash: isText,
   name: isText,
-  manifest: optional(shape<NonNullable<StaticPodBefore['manifest']>>({ path: isText, digest: isText })),
+  manifest: optional(shape<NonNullable<StaticPodBefore['manifest']>>({ path: isText, digest: isText, isNewer: optional(isFlag) })),
 })
 
 const isBaseline: Check<Baseline> = shape<Baseline>({
   candidate: isText,
   invocationId: isText,
   sinceUs: isNumber,
+  kubelet: optional(isText),
   answered: listOf(oneOf(...QUESTIONS)),
   ready: optional(isText),
   reportedAtMs: optional(isNumber),
   pressure: optional(isTexts),
   podsAtMs: optional(isNumber),
+  podsAtWallMs: optional(isNumber),
   failedPods: optional(isTexts),
   serving: optional(isServingBefore),
   endpoint: optional(isText),
@@ -48,7 +50,7 @@ const isLeaseSeen: Check<LeaseSeen> = shape<LeaseSeen>({
   resourceVersion: optional(isText),
   durationSeconds: isNumber,
   renewals: isNumber,
-  renewedAtUs: optional(isNumber),
+  sameSinceUs: optional(isNumber),
   lastUs: isNumber,
   provenAtUs: optional(isNumber),
   problem: isText,
@@ -79,10 +81,12 @@ const isRuntimeSeen: Check<RuntimeSeen> = shape<RuntimeSeen>({
   sinceUs: isNumber,
   lastUs: isNumber,
   detail: isText,
+  wasSilent: optional(isFlag),
 })
 
 const isServingSeen: Check<ServingSeen> = shape<ServingSeen>({
   status: optional(isNumber),
+  noCertificate: optional(isFlag),
   user: optional(isText),
   detail: isText,
   sinceUs: isNumber,
@@ -92,6 +96,7 @@ const isServingSeen: Check<ServingSeen> = shape<ServingSeen>({
 const isStaticPodsSeen: Check<StaticPodsSeen> = shape<StaticPodsSeen>({
   missing: listOf(shape<StaticPodsSeen['missing'][number]>({ name: isText, sinceUs: isNumber })),
   replaced: isTexts,
+  held: optional(isTexts),
   excused: isTexts,
   provenAtUs: optional(isNumber),
   lastUs: isNumber,
@@ -106,6 +111,7 @@ const isProcessEvidence: Check<ProcessEvidence> = shape<ProcessEvidence>({
   requestsSinceUs: isNumber,
   answeredUs: isAnsweredUs,
   reachableSinceUs: optional(isNumber),
+  reachedUs: optional(isNumber),
   writtenAtUs: optional(isNumber),
   lease: optional(isLeaseSeen),
   node: optional(isNodeSeen),

@@ -84,6 +84,8 @@ export interface Layout {
   readonly proven: string
   readonly channelState: string
   readonly verdicts: string
+  /** Contents that differ only in bytes. */
+  readonly sameContents: string
   /** The cluster and node that this state belongs to. */
   readonly binding: string
   readonly checkpoints: string
@@ -110,6 +112,7 @@ export function layoutOf(directory: string): Layout {
     proven: join(meta, 'proven'),
     channelState: join(meta, 'heard'),
     verdicts: join(meta, 'verdicts'),
+    sameContents: join(meta, 'same'),
     binding: join(meta, 'cluster'),
     checkpoints,
     checkpoint,

@@ -41,8 +41,10 @@ function explainAssignment(before: ConfigSource | undefined, source: ConfigMapSo
 /** What kubelet is to start with: the ConfigMap's data, or what this node's overlay makes of it. */
 function saveContent({ source, data, rendered }: StepOf<'assign'>, snapshot: Snapshot): readonly Effect[] {
   const { storedContent, desiredContent: content } = snapshot
+  // The same content, perhaps in other bytes: a checkpoint is never rewritten.
+  if (storedContent !== undefined && storedContent === content) return []
   const saved = { source, data: rendered ?? data, content }
-  if (storedContent === undefined || storedContent === content) return [{ kind: 'save-checkpoint', ...saved }]
+  if (storedContent === undefined) return [{ kind: 'save-checkpoint', ...saved }]
   const why = 'the cluster gave this version other content, as after a restored etcd'
   return [...demote(source, snapshot), { kind: 'replace-checkpoint', ...saved, why }]
 }

@@ -60,10 +60,11 @@ const EFFECTS: EffectsOf = {
     ]
   },
 
+  // The new name first: a crash between the two loses no verdict.
   'rename-kubelet': ({ verdicts, proven }) => [
     ...verdicts.flatMap(({ former, verdict }): Effect[] => [
-      { kind: 'remove-verdict', key: former },
       { kind: 'write-verdict', verdict },
+      { kind: 'remove-verdict', key: former },
     ]),
     ...(proven === undefined ? [] : [{ kind: 'write-proven', key: proven } as const]),
     log('info', 'records of an earlier agent name kubelet by its content from now on', { verdicts: verdicts.length }),

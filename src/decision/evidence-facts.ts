@@ -74,9 +74,13 @@ export interface FailedPod {
   readonly name: string
   /** `status.reason`; empty: none. */
   readonly reason: string
+  readonly message: string
+  /** `metadata.creationTimestamp`, by the clock of the API server. */
+  readonly createdAtMs: number | undefined
   /**
-   * `status.startTime`: when kubelet first admitted it, by kubelet's clock. A restart of kubelet
-   * keeps it (`updateStatusInternal`, pkg/kubelet/status). undefined: it was never admitted.
+   * `status.startTime`: when kubelet admitted or refused it first, by the clock of the node. A
+   * restart of kubelet keeps it (`updateStatusInternal`, pkg/kubelet/status). undefined: kubelet
+   * has not reported it.
    */
   readonly startedAtMs: number | undefined
 }
@@ -90,6 +94,8 @@ export interface RuntimeAnswer {
 export type ServingAnswer =
   /** `user`: whom kubelet takes the agent for, as the text of a 403 says. */
   | { readonly kind: 'answered'; readonly status: number; readonly user: string | undefined }
+  /** It speaks TLS, but has no certificate yet: with `serverTLSBootstrap`, someone must approve it. */
+  | { readonly kind: 'no-certificate'; readonly detail: string }
   /** Nothing listens, or it does not speak TLS. */
   | { readonly kind: 'no-tls'; readonly detail: string }
 
@@ -107,12 +113,18 @@ export interface StaticPod {
   readonly name: string
   /** It has a ready sandbox and a running container. */
   readonly isRunning: boolean
+  /** Kubelet keeps a ready sandbox for it, and its containers have ended by themselves. */
+  readonly isHeld?: boolean | undefined
+  /** When its latest sandbox was created, by the clock of the node. */
+  readonly startedAtMs?: number | undefined
 }
 
 /** A file with static pods. */
 export interface Manifest {
   readonly path: string
   readonly digest: string
+  /** By the clock of the node. */
+  readonly modifiedAtMs: number
   /** The names in it, of pods and of other things. */
   readonly names: readonly string[]
 }

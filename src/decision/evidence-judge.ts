@@ -20,12 +20,13 @@ export function judgeEvidence(snapshot: Snapshot): readonly Finding[] {
   const view = viewEvidence(snapshot)
   return EVIDENCE_KINDS.filter((kind) => levelOf(snapshot.policy.evidence, kind) !== 'off').map((kind): Finding => {
     const { answer, detail, sinceUs, isDoubtful = false } = judgeKind(kind, snapshot, view)
-    return { kind, answer, detail, sinceUs, damage: damageOf(kind), isDoubtful }
+    return { kind, answer, detail, sinceUs, damage: damageOf(kind, view), isDoubtful }
   })
 }
 
-export function damageOf(kind: EvidenceKind): Damage {
-  return kind === 'static-pods' || kind === 'pods' ? 'one-way' : 'transient'
+/** Only the config that the baseline was taken before can do damage. A fallback may fail to mend it. */
+function damageOf(kind: EvidenceKind, view: EvidenceView | undefined): Damage {
+  return view?.isCandidate === true && (kind === 'static-pods' || kind === 'pods') ? 'one-way' : 'transient'
 }
 
 /** undefined: nothing is known of the process that runs. */
@@ -41,13 +42,13 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
 
 /**
  * The baseline concerns the config it was taken before, and the fallbacks from it: they have to
- * bring back what was there.
+ * bring back what was there. After a trial that passed, it is too old for that.
  */
-function findBaseline({ evidence, running, verdicts }: Snapshot): Baseline | undefined {
+function findBaseline({ evidence, running, verdicts, proven }: Snapshot): Baseline | undefined {
   const baseline = evidence?.baseline
   if (baseline === undefined || running.kind !== 'known') return undefined
   if (baseline.invocationId === running.invocationId) return undefined
-  const isFallback = verdicts.get(baseline.candidate)?.state === 'provisional'
+  const isFallback = verdicts.get(baseline.candidate)?.state === 'provisional' && proven !== baseline.candidate
   return baseline.candidate === running.key || isFallback ? baseline : undefined
 }
 

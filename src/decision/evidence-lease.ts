@@ -10,6 +10,9 @@ import type { EvidenceView, LeaseSeen, ProcessEvidence } from './evidence-state.
 /** `nodeLeaseDurationSeconds`, upstream's default. */
 const DEFAULT_DURATION_SECONDS = 40
 const SHORTEST_SILENCE_US = 40e6
+const SHORTEST_SLACK_US = 20e6
+/** A second sample of a Lease is taken 30 s after the first. */
+const AWAITED_SAMPLE_US = 15e6
 
 /** undefined: it was not asked. */
 export function foldLease(before: LeaseSeen | undefined, answer: LeaseAnswer | NoAnswer, atUs: number): LeaseSeen | undefined {
@@ -20,10 +23,10 @@ export function foldLease(before: LeaseSeen | undefined, answer: LeaseAnswer | N
   }
   const { resourceVersion, durationSeconds } = answer
   const seen = { resourceVersion, durationSeconds, lastUs: atUs, problem: '' }
-  if (before?.resourceVersion === undefined) return { ...seen, renewals: 0 }
+  if (before?.resourceVersion === undefined) return { ...seen, renewals: 0, sameSinceUs: atUs }
   if (before.resourceVersion === resourceVersion) return { ...before, ...seen }
   const renewals = Math.min(2, before.renewals + 1)
-  return { ...seen, renewals, renewedAtUs: atUs, provenAtUs: before.provenAtUs ?? (renewals === 2 ? atUs : undefined) }
+  return { ...seen, renewals, sameSinceUs: atUs, provenAtUs: before.provenAtUs ?? (renewals === 2 ? atUs : undefined) }
 }
 
 export function judgeLease({ process, policy }: EvidenceView): Standing {
@@ -32,9 +35,11 @@ export function judgeLease({ process, policy }: EvidenceView): Standing {
   if (lease.problem !== '') return unknown(lease.problem)
   const silentSinceUs = findSilence(process, lease, policy.startDeadlineUs)
   const silentUs = lease.lastUs - silentSinceUs
-  const isWritten = process.writtenAtUs !== undefined && process.writtenAtUs >= silentSinceUs
+  const isWritten = process.writtenAtUs !== undefined && isWithin(process.writtenAtUs, silentSinceUs, lease)
   const detail = `kubelet did not renew its Lease for ${Math.round(silentUs / 1e6)} s, while the agent could write to the API server`
   if (silentUs >= silenceLimitUs(lease) && isWritten) return no(detail, silentSinceUs)
+  if (silentUs >= silenceLimitUs(lease) && process.writtenAtUs !== undefined && process.writtenAtUs >= silentSinceUs)
+    return doubtful(`kubelet did not renew its Lease, and the API server may have been down meanwhile`, silentSinceUs)
   if (silentUs >= silenceLimitUs(lease))
     return unknown(`kubelet did not renew its Lease, and whether the API server could be written to is not known`)
   if (lease.provenAtUs !== undefined) return yes('kubelet renews its Lease', lease.provenAtUs)
@@ -46,11 +51,27 @@ export function judgeLease({ process, policy }: EvidenceView): Standing {
  * Whether the agent should write, since only a write that succeeds tells a kubelet that is cut off
  * from an API server that takes no writes.
  */
-export function needsWrite({ process, policy }: Pick<EvidenceView, 'process' | 'policy'>): boolean {
+export function needsWrite({ process, policy }: Pick<EvidenceView, 'process' | 'policy'>, nowUs: number): boolean {
   const { lease, writtenAtUs = Number.NEGATIVE_INFINITY } = process
   if (lease?.resourceVersion === undefined || lease.problem !== '') return false
   const silentSinceUs = findSilence(process, lease, policy.startDeadlineUs)
-  return lease.lastUs > silentSinceUs && writtenAtUs < silentSinceUs
+  const fromUs = silentSinceUs + slackUs(lease)
+  // A Lease that was never renewed is in doubt before the next sample, which then decides.
+  const isInDoubt = lease.lastUs >= fromUs || (lease.renewals === 0 && nowUs >= fromUs + AWAITED_SAMPLE_US)
+  return isInDoubt && writtenAtUs < fromUs
+}
+
+/**
+ * One outage of the API server, whenever it began and ended, leaves a kubelet that is well the time
+ * to renew its Lease: before the write, or after it.
+ */
+function isWithin(writtenAtUs: number, silentSinceUs: number, lease: LeaseSeen): boolean {
+  return writtenAtUs >= silentSinceUs + slackUs(lease) && writtenAtUs <= lease.lastUs - slackUs(lease)
+}
+
+/** Within that, kubelet renews its Lease: it does so each quarter of the duration. */
+function slackUs({ durationSeconds }: LeaseSeen): number {
+  return Math.max(SHORTEST_SLACK_US, 0.4e6 * durationSeconds)
 }
 
 function silenceLimitUs({ durationSeconds }: LeaseSeen): number {
@@ -58,13 +79,13 @@ function silenceLimitUs({ durationSeconds }: LeaseSeen): number {
 }
 
 /**
- * Nothing is expected before the start deadline, nor while the API server was not reachable. A time
- * in the future: nothing is expected yet.
+ * Nothing is expected before the start deadline, nor while the API server was not reachable, and
+ * nothing is known of a Lease before it was seen. A time in the future: nothing is expected yet.
  */
 function findSilence(
   { sinceUs, reachableSinceUs = Number.POSITIVE_INFINITY }: ProcessEvidence,
   lease: LeaseSeen,
   deadlineUs: number,
 ): number {
-  return Math.max(sinceUs + deadlineUs, reachableSinceUs, lease.renewedAtUs ?? 0)
+  return Math.max(sinceUs + deadlineUs, reachableSinceUs, lease.sameSinceUs ?? lease.lastUs)
 }

@@ -9,10 +9,15 @@ import type { Baseline, EvidenceView, PodsSeen } from './evidence-state.ts'
 
 const MOST_KNOWN = 1000
 const MOST_LOST = 20
+/** `podEphemeralStorageMessageFmt` and its siblings, pkg/kubelet/eviction/helpers.go. */
+const OWN_LIMIT = /^(Pod ephemeral local storage usage exceeds|Container \S+ exceeded its local ephemeral storage|Usage of EmptyDir volume)/
 const LOST = /^(OutOf\w*|UnexpectedAdmissionError|NodeAffinity|Evicted)$/
 
-export function recordPods({ pods, serverMs }: PodsAnswer): Pick<Baseline, 'podsAtMs' | 'failedPods'> {
-  return { podsAtMs: serverMs, failedPods: pods.slice(0, MOST_KNOWN).map(({ uid }) => uid) }
+/** @param wallMs the clock of the node when they were listed */
+export function recordPods({ pods, serverMs }: PodsAnswer, wallMs: number): Pick<Baseline, 'podsAtMs' | 'podsAtWallMs' | 'failedPods'> {
+  // Of a part of them, one that is not known would seem to have failed since.
+  if (pods.length > MOST_KNOWN) return {}
+  return { podsAtMs: serverMs, podsAtWallMs: wallMs, failedPods: pods.map(({ uid }) => uid) }
 }
 
 /** undefined: it was not asked. */
@@ -31,10 +36,18 @@ export function foldPods(
   return { lost, sinceUs: before !== undefined && known.length > 0 ? before.sinceUs : atUs, lastUs: atUs, problem: '' }
 }
 
-/** It had been admitted before the baseline, and has failed since. */
-function isLost({ uid, reason, startedAtMs }: FailedPod, baseline: Baseline | undefined): boolean {
-  if (baseline?.podsAtMs === undefined || startedAtMs === undefined || !LOST.test(reason)) return false
-  return startedAtMs < baseline.podsAtMs && baseline.failedPods?.includes(uid) !== true
+/** It had been admitted before the baseline, and has failed since. Each clock is compared with itself. */
+function isLost(pod: FailedPod, baseline: Baseline | undefined): boolean {
+  const { uid, reason, createdAtMs, startedAtMs } = pod
+  if (baseline?.podsAtMs === undefined || baseline.podsAtWallMs === undefined || startedAtMs === undefined) return false
+  if (!LOST.test(reason) || isNodesOwn(pod, baseline)) return false
+  const isOlder = startedAtMs < baseline.podsAtWallMs && (createdAtMs === undefined || createdAtMs < baseline.podsAtMs)
+  return isOlder && baseline.failedPods?.includes(uid) !== true
+}
+
+/** Evicted since the pod took more than its own limit, or by pressure from before the restart. */
+function isNodesOwn({ reason, message }: FailedPod, { pressure = [] }: Baseline): boolean {
+  return reason === 'Evicted' && (pressure.length > 0 || OWN_LIMIT.test(message))
 }
 
 /** A fallback does not bring back what the config before it lost. */

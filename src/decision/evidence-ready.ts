@@ -10,6 +10,8 @@ import type { NoAnswer, NodeAnswer } from './evidence-facts.ts'
 import type { Baseline, EvidenceView, NodeSeen } from './evidence-state.ts'
 
 const NOT_READY_US = 300e6
+/** Kubelet reports each 10 s what has changed, and PLEG lists the pods of a runtime that is back. */
+const RUNTIME_BACK_US = 60e6
 /** managedFields and the header Date have whole seconds. */
 const GRAIN_MS = 1000
 /** `networkNotReady`, `runtimeNotReady` and PLEG in pkg/kubelet/runtime.go and its callers. */
@@ -85,11 +87,15 @@ function judgeNotReady({ baseline, process, policy, isAtEnd }: EvidenceView, nod
   const { message, readySinceUs, lastUs } = node
   const detail = `the Node is not Ready: ${message}`
   if (baseline?.ready !== 'True') return unknown(`${detail}; it is not known to have been Ready before`)
-  const changedEndpoint = hasChangedEndpoint(baseline, process.runtime?.endpoint)
-  if (NAMES_RUNTIME.test(message) && runtime.answer !== 'yes' && !changedEndpoint)
-    return unknown(`${detail}; the container runtime does not answer`)
-  const isLong = lastUs - readySinceUs >= Math.min(NOT_READY_US, policy.trialUs / 2)
-  return isLong || isAtEnd ? no(detail, readySinceUs) : doubtful(detail, readySinceUs)
+  if (NAMES_RUNTIME.test(message) && !hasChangedEndpoint(baseline, process.runtime?.endpoint)) {
+    if (runtime.answer !== 'yes') return unknown(`${detail}; the container runtime does not answer`)
+    if (lastUs < (runtime.sinceUs ?? 0) + RUNTIME_BACK_US && process.runtime?.wasSilent === true)
+      return doubtful(`${detail}; the container runtime has not answered for long`, readySinceUs)
+  }
+  // A moment at the end proves nothing: the trial goes on until it has passed, or was long enough.
+  const longUs = isAtEnd ? policy.toleranceUs : NOT_READY_US
+  const isLong = lastUs - readySinceUs >= Math.min(longUs, policy.trialUs / 2)
+  return isLong ? no(detail, readySinceUs) : doubtful(detail, readySinceUs)
 }
 
 export function hasChangedEndpoint(baseline: Baseline | undefined, endpoint: string | undefined): boolean {

@@ -8,11 +8,11 @@ import { foldPods, recordPods } from './evidence-pods.ts'
 import { foldNode } from './evidence-ready.ts'
 import { foldRuntime } from './evidence-runtime.ts'
 import { foldServing } from './evidence-serving.ts'
-import type { Baseline, EvidenceRecord, ProcessEvidence } from './evidence-state.ts'
+import type { Baseline, EvidenceRecord, ProcessEvidence, StaticPodBefore } from './evidence-state.ts'
 import { foldStaticPods, recordStaticPods } from './evidence-static-pods.ts'
 import type { Running } from './health.ts'
 import type { Instant } from './instant.ts'
-import type { TrialKey } from './trial-key.ts'
+import { identityOfKey, type TrialKey } from './trial-key.ts'
 
 /** A break in the requests that long may hide an outage of the API server. */
 const BLIND_US = 600e6
@@ -69,9 +69,9 @@ function followProcess(
   }
 }
 
-function openBaseline(before: Baseline | undefined, candidate: TrialKey, { invocationId }: KnownRunning, now: Instant): Baseline {
+function openBaseline(before: Baseline | undefined, candidate: TrialKey, { invocationId, key }: KnownRunning, now: Instant): Baseline {
   if (before?.candidate === candidate && before.invocationId === invocationId) return before
-  return { candidate, invocationId, sinceUs: now.monotonicUs, answered: [] }
+  return { candidate, invocationId, sinceUs: now.monotonicUs, kubelet: identityOfKey(key), answered: [] }
 }
 
 function noteWrite(process: ProcessEvidence, writtenAtUs: number | undefined): ProcessEvidence {
@@ -80,13 +80,17 @@ function noteWrite(process: ProcessEvidence, writtenAtUs: number | undefined): P
 }
 
 /** Taken once, while the process from before the restart runs. */
-function foldBaseline(before: Baseline | undefined, { about, seen }: Fact, fold: EvidenceFold): Baseline | undefined {
+function foldBaseline(before: Baseline | undefined, { about, atUs, seen }: Fact, fold: EvidenceFold): Baseline | undefined {
   if (before === undefined || before.invocationId !== about || fold.candidate !== before.candidate) return before
   const answered = before.answered.includes(seen.question) ? before.answered : [...before.answered, seen.question]
-  return { ...before, answered, ...describeBefore(seen, fold.nodeName) }
+  return { ...before, answered, ...describeBefore(seen, fold.nodeName, wallMsAt(atUs, fold.now)) }
 }
 
-function describeBefore(seen: SeenFact, nodeName: string): Partial<Baseline> {
+function wallMsAt(atUs: number, now: Instant): number {
+  return now.wallMs - (now.monotonicUs - atUs) / 1000
+}
+
+function describeBefore(seen: SeenFact, nodeName: string, wallMs: number): Partial<Baseline> {
   switch (seen.question) {
     case 'node': {
       if (seen.answer.kind !== 'found') return {}
@@ -96,7 +100,7 @@ function describeBefore(seen: SeenFact, nodeName: string): Partial<Baseline> {
     case 'lease':
       return {}
     case 'pods':
-      return seen.answer.kind === 'found' ? recordPods(seen.answer) : {}
+      return seen.answer.kind === 'found' ? recordPods(seen.answer, wallMs) : {}
     case 'runtime':
       return seen.answer.kind === 'not-asked' ? {} : { endpoint: seen.answer.endpoint }
     case 'serving':
@@ -132,8 +136,15 @@ function foldProcess(
     case 'serving':
       return { ...process, serving: foldServing(before.serving, seen.answer, atUs) }
     case 'static-pods':
-      return { ...process, staticPods: foldStaticPods(before.staticPods, seen.answer, atUs, compared?.staticPods ?? []) }
+      return { ...process, staticPods: foldStaticPods(before.staticPods, seen.answer, atUs, listExpected(compared, before.key)) }
   }
+}
+
+/** The static pods that have to run, as another kubelet than before may have replaced them. */
+function listExpected(baseline: Baseline | undefined, key: TrialKey): readonly StaticPodBefore[] {
+  const expected = baseline?.staticPods ?? []
+  if (baseline?.kubelet === undefined || baseline.kubelet === identityOfKey(key)) return expected
+  return expected.map((pod) => ({ ...pod, manifest: pod.manifest && { ...pod.manifest, isNewer: true } }))
 }
 
 /** Counts the request, and whether the API server was reachable all the while. */
@@ -143,5 +154,5 @@ function noteAnswer(before: ProcessEvidence, atUs: number, { question, answer }:
   if (answer.kind === 'unreachable') return { ...before, requests, reachableSinceUs: undefined }
   const lastUs = Math.max(...API_QUESTIONS.map((each) => before.answeredUs[each] ?? Number.NEGATIVE_INFINITY))
   const isBlind = atUs - lastUs > BLIND_US
-  return { ...before, requests, reachableSinceUs: isBlind ? atUs : (before.reachableSinceUs ?? atUs) }
+  return { ...before, requests, reachedUs: atUs, reachableSinceUs: isBlind ? atUs : (before.reachableSinceUs ?? atUs) }
 }

@@ -13,15 +13,16 @@ export function foldRuntime(before: RuntimeSeen | undefined, answer: RuntimeAnsw
   const { endpoint, detail } = answer
   const answers = answer.kind === 'answered'
   const isSame = before !== undefined && before.answers === answers && before.endpoint === endpoint
-  return { endpoint, answers, sinceUs: isSame ? before.sinceUs : atUs, lastUs: atUs, detail: detail.slice(0, 200) }
+  const wasSilent = !answers || before?.wasSilent === true
+  return { endpoint, answers, sinceUs: isSame ? before.sinceUs : atUs, lastUs: atUs, detail: detail.slice(0, 200), wasSilent }
 }
 
-export function judgeRuntime({ process, baseline, policy, isAtEnd }: EvidenceView): Standing {
+export function judgeRuntime({ process, baseline, policy }: EvidenceView): Standing {
   const { runtime } = process
   if (runtime === undefined) return unknown('not asked')
   const { endpoint, sinceUs, lastUs } = runtime
   if (runtime.answers) return yes('the container runtime answers', sinceUs)
   const detail = `the container runtime does not answer at ${endpoint}: ${runtime.detail}`
   if (!hasChangedEndpoint(baseline, endpoint)) return unknown(detail)
-  return lastUs - sinceUs >= policy.toleranceUs || isAtEnd ? no(detail, sinceUs) : doubtful(detail, sinceUs)
+  return lastUs - sinceUs >= policy.toleranceUs ? no(detail, sinceUs) : doubtful(detail, sinceUs)
 }

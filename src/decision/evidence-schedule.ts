@@ -7,6 +7,7 @@ import { type EvidencePolicy, type Finding, levelOf } from './evidence.ts'
 import { API_QUESTIONS, QUESTIONS, type Question } from './evidence-facts.ts'
 import { judgeEvidence, viewEvidence } from './evidence-judge.ts'
 import { judgeLease, needsWrite } from './evidence-lease.ts'
+import { asksServer } from './evidence-serving.ts'
 import type { Baseline, EvidenceView } from './evidence-state.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -65,7 +66,10 @@ export function dueEvidence(snapshot: Snapshot, upcoming: TrialKey | undefined):
   const view = viewEvidence(snapshot)
   if (view === undefined || !isObserved(snapshot)) return NOTHING_DUE
   const wanted = QUESTIONS.filter((question) => isAsked(question, policy.evidence) && isDue(question, snapshot, view))
-  return { questions: withinBudget(wanted, snapshot, view), write: isAsked('lease', policy.evidence) && needsWrite(view) }
+  return {
+    questions: withinBudget(wanted, snapshot, view),
+    write: isAsked('lease', policy.evidence) && needsWrite(view, snapshot.now.monotonicUs),
+  }
 }
 
 /** The findings about a process that is asked for evidence. Empty: nothing is on trial. */
@@ -75,12 +79,14 @@ export function listObserved(snapshot: Snapshot): readonly Finding[] {
 
 /** A config on trial, or a fallback that has to show what was at fault. */
 export function isObserved(snapshot: Snapshot): boolean {
-  const { running, verdicts, now, policy } = snapshot
-  const { target } = assess(snapshot)
+  const { running, now, policy } = snapshot
+  const { target, candidates } = assess(snapshot)
   if (running.kind !== 'known' || running.content !== target?.content) return false
-  if ([...verdicts.values()].some(({ state }) => state === 'provisional'))
-    return target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs
-  return (!target.fallback || target.goesOn) && target.source !== 'local' && !hasPassed(snapshot, running.key)
+  const isStandIn = target.atFault || (target.fallback && !target.goesOn)
+  if (!isStandIn && target.source !== 'local' && !hasPassed(snapshot, running.key)) return true
+  // What failed before, and is not wanted any more, is nothing that could be brought back.
+  const isSuspected = candidates.some(({ verdict }) => verdict?.state === 'provisional')
+  return isSuspected && (target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs)
 }
 
 function missingIn(baseline: Baseline, policy: EvidencePolicy): readonly Question[] {
@@ -138,6 +144,8 @@ function gapUs(question: Question, view: EvidenceView): number {
       return Math.max(seldomUs, Math.min(Math.max(30e6, 0.75 * durationUs), trialUs / 4))
     }
     case 'node':
+      // Only an answer of the API server tells whose fault that is.
+      if (process.serving !== undefined && asksServer(process.serving)) return Math.min(30e6, trialUs / 10)
       return process.node?.ready === 'True' && process.node.provenAtUs !== undefined ? trialUs / 2 : Math.min(30e6, trialUs / 10)
     case 'pods':
       return trialUs / 2

@@ -8,22 +8,28 @@
  */
 import { doubtful, no, type Standing, unknown, yes } from './evidence.ts'
 import type { NotAsked, ServingAnswer } from './evidence-facts.ts'
-import type { EvidenceView, ServingBefore, ServingSeen } from './evidence-state.ts'
+import type { EvidenceView, ProcessEvidence, ServingBefore, ServingSeen } from './evidence-state.ts'
 
 const ANONYMOUS = 'system:anonymous'
+/** Within that of an answer of the API server, kubelet reaches it too. */
+const SLACK_US = 15e6
 
 /** undefined: it was not asked. */
 export function foldServing(before: ServingSeen | undefined, answer: ServingAnswer | NotAsked, atUs: number): ServingSeen | undefined {
   if (answer.kind === 'not-asked') return before
   const now =
     answer.kind === 'answered'
-      ? { status: answer.status, user: answer.user, detail: `HTTP ${answer.status}` }
-      : { status: undefined, user: undefined, detail: answer.detail.slice(0, 200) }
-  const isSame = before !== undefined && before.status === now.status && before.user === now.user
+      ? { status: answer.status, user: answer.user, detail: `HTTP ${answer.status}`, noCertificate: false }
+      : { status: undefined, user: undefined, detail: answer.detail.slice(0, 200), noCertificate: answer.kind === 'no-certificate' }
+  const isSame =
+    before !== undefined &&
+    before.status === now.status &&
+    before.user === now.user &&
+    (before.noCertificate ?? false) === now.noCertificate
   return { ...now, sinceUs: isSame ? before.sinceUs : atUs, lastUs: atUs }
 }
 
-export function judgeServing({ process, baseline, policy, isAtEnd }: EvidenceView): Standing {
+export function judgeServing({ process, baseline, policy }: EvidenceView): Standing {
   const { serving, reachableSinceUs } = process
   if (serving === undefined) return unknown('not asked')
   const before = baseline?.serving
@@ -31,18 +37,30 @@ export function judgeServing({ process, baseline, policy, isAtEnd }: EvidenceVie
   if (isKnown(serving) && !isDemoted) return yes("kubelet's TLS port knows the node's certificate", serving.sinceUs)
   const detail = describe(serving, isDemoted)
   if (!isKnown(before)) return unknown(`${detail}; it is not known to have been otherwise before`)
-  // Kubelet asks the API server about each request.
-  if (serving.status !== undefined && serving.status >= 500 && reachableSinceUs === undefined)
-    return unknown(`${detail}; the API server is not reachable`)
+  if (asksServer(serving) && reachableSinceUs === undefined) return unknown(`${detail}; the API server is not reachable`)
+  if (serving.noCertificate === true)
+    return doubtful(`${detail}; its CertificateSigningRequest has to be approved (serverTLSBootstrap)`, serving.sinceUs)
+  if (asksServer(serving) && !wasServerUp(serving, process)) return doubtful(detail, serving.sinceUs)
   const isLong = serving.lastUs - serving.sinceUs >= policy.toleranceUs
-  return isLong || isAtEnd ? no(detail, serving.sinceUs) : doubtful(detail, serving.sinceUs)
+  return isLong ? no(detail, serving.sinceUs) : doubtful(detail, serving.sinceUs)
+}
+
+/** What the port answers depends on the API server, which kubelet asks about each request. */
+export function asksServer({ status }: ServingSeen): boolean {
+  return status !== undefined && status >= 500
+}
+
+/** The API server answered the agent in the meantime, and long enough ago for kubelet to try again. */
+function wasServerUp({ sinceUs, lastUs }: ServingSeen, { reachedUs }: ProcessEvidence): boolean {
+  return reachedUs !== undefined && reachedUs >= sinceUs && lastUs - reachedUs >= SLACK_US
 }
 
 function isKnown(answer: ServingBefore | undefined): boolean {
   return answer?.status === 403 || answer?.status === 200
 }
 
-function describe({ status, detail }: ServingSeen, isDemoted: boolean): string {
+function describe({ status, detail, noCertificate }: ServingSeen, isDemoted: boolean): string {
+  if (noCertificate === true) return "kubelet's TLS port has no certificate yet"
   if (isDemoted) return "kubelet's TLS port no longer knows the node's certificate and takes the agent for an anonymous user"
   if (status === undefined) return `kubelet's TLS port does not answer: ${detail}`
   if (status === 401) return "kubelet's TLS port no longer knows the node's certificate (HTTP 401)"

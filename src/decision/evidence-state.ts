@@ -18,6 +18,8 @@ export interface Baseline {
   /** InvocationID of the process that ran then. */
   readonly invocationId: string
   readonly sinceUs: number
+  /** Identity of the kubelet that ran then: another one computes other config hashes of static pods. */
+  readonly kubelet?: string | undefined
   /** What was answered, if only with "not known". */
   readonly answered: readonly Question[]
   readonly ready?: string | undefined
@@ -25,6 +27,8 @@ export interface Baseline {
   readonly pressure?: readonly string[] | undefined
   /** When the pods were listed, by the clock of the API server. */
   readonly podsAtMs?: number | undefined
+  /** The same by the clock of the node. */
+  readonly podsAtWallMs?: number | undefined
   /** UIDs of the pods that had failed by then. */
   readonly failedPods?: readonly string[] | undefined
   readonly serving?: ServingBefore | undefined
@@ -43,8 +47,11 @@ export interface StaticPodBefore {
   readonly hash: string
   /** `namespace/name` */
   readonly name: string
-  /** undefined: no file was found that names it. */
-  readonly manifest?: { readonly path: string; readonly digest: string } | undefined
+  /**
+   * undefined: no file was found that names it. `isNewer`: it was modified after the pod was
+   * started, so another pod may follow from it.
+   */
+  readonly manifest?: { readonly path: string; readonly digest: string; readonly isNewer?: boolean } | undefined
 }
 
 /** What was seen of one process of kubelet. */
@@ -60,6 +67,8 @@ export interface ProcessEvidence {
   readonly answeredUs: Readonly<Partial<Record<Question, number>>>
   /** Since when every request to the API server was answered. */
   readonly reachableSinceUs?: number | undefined
+  /** When the API server answered last. */
+  readonly reachedUs?: number | undefined
   /** The last write of the agent's own that succeeded. */
   readonly writtenAtUs?: number | undefined
   readonly lease?: LeaseSeen | undefined
@@ -76,7 +85,8 @@ export interface LeaseSeen {
   readonly durationSeconds: number
   /** How often it had another resourceVersion than before. */
   readonly renewals: number
-  readonly renewedAtUs?: number | undefined
+  /** When it was first seen with this resourceVersion. */
+  readonly sameSinceUs?: number | undefined
   readonly lastUs: number
   /** Of the second renewal. */
   readonly provenAtUs?: number | undefined
@@ -116,11 +126,15 @@ export interface RuntimeSeen {
   readonly sinceUs: number
   readonly lastUs: number
   readonly detail: string
+  /** Since the process started. */
+  readonly wasSilent?: boolean | undefined
 }
 
 export interface ServingSeen {
   /** undefined: no TLS. */
   readonly status?: number | undefined
+  /** It speaks TLS, but has no certificate. */
+  readonly noCertificate?: boolean | undefined
   readonly user?: string | undefined
   readonly detail: string
   /** Since when the same was answered. */
@@ -132,6 +146,8 @@ export interface StaticPodsSeen {
   readonly missing: readonly { readonly name: string; readonly sinceUs: number }[]
   /** They run with another config hash, although their manifest is the same. */
   readonly replaced: readonly string[]
+  /** Kubelet keeps their sandboxes, and their containers have ended by themselves. */
+  readonly held?: readonly string[] | undefined
   /** They do not run, and their manifest changed or was not found. */
   readonly excused: readonly string[]
   /** When the last of them was seen to run. */

@@ -17,14 +17,16 @@ const MOST_PODS = 100
 /** The static pods that run, each with the file that names it. */
 export function recordStaticPods({ pods, manifests }: StaticPodsAnswer, nodeName: string): readonly StaticPodBefore[] {
   const running = pods.filter(({ isRunning }) => isRunning).slice(0, MOST_PODS)
-  return running.map(({ hash, name }) => ({ hash, name, manifest: findManifest(name, manifests, nodeName) }))
+  return running.map((pod) => ({ hash: pod.hash, name: pod.name, manifest: findManifest(pod, manifests, nodeName) }))
 }
 
 /** Kubelet appends the node's name to the name in the manifest (`generatePodName`). */
-function findManifest(name: string, manifests: readonly Manifest[], nodeName: string): StaticPodBefore['manifest'] {
+function findManifest({ name, startedAtMs }: StaticPod, manifests: readonly Manifest[], nodeName: string): StaticPodBefore['manifest'] {
   const inFile = name.slice(name.indexOf('/') + 1).replace(new RegExp(`-${nodeName.replaceAll('.', '\\.')}$`), '')
   const [found, ...others] = manifests.filter(({ names }) => names.includes(inFile))
-  return found === undefined || others.length > 0 ? undefined : { path: found.path, digest: found.digest }
+  if (found === undefined || others.length > 0) return undefined
+  const isNewer = startedAtMs === undefined || found.modifiedAtMs > startedAtMs
+  return { path: found.path, digest: found.digest, ...(isNewer && { isNewer }) }
 }
 
 export function foldStaticPods(
@@ -35,19 +37,25 @@ export function foldStaticPods(
 ): StaticPodsSeen {
   if (answer.kind === 'not-asked') {
     const nothing = { missing: [], replaced: [], excused: [] }
-    return { ...(before ?? nothing), lastUs: atUs, problem: answer.detail }
+    // Whether those that were missing are back meanwhile is not known.
+    return { ...(before ?? nothing), missing: [], lastUs: atUs, problem: answer.detail }
   }
   const absent = expected.filter(({ hash }) => !answer.pods.some((pod) => pod.hash === hash && pod.isRunning))
   // A manifest that someone changed or removed meanwhile explains what happened to its pod.
-  const gone = absent.filter(({ manifest }) => isUnchanged(manifest, answer.manifests))
-  const excused = absent.filter((pod) => !gone.includes(pod)).map(({ name }) => name)
-  const isReplaced = (pod: StaticPodBefore) => answer.pods.some((other) => isSuccessor(other, pod))
-  const replaced = [...new Set([...(before?.replaced ?? []), ...gone.filter(isReplaced).map(({ name }) => name)])]
-  const missing = gone
-    .filter(({ name }) => !replaced.includes(name))
+  const hasSuccessor = (pod: StaticPodBefore) => answer.pods.some((other) => isSuccessor(other, pod))
+  const isExcused = (pod: StaticPodBefore) =>
+    !isUnchanged(pod.manifest, answer.manifests) || (pod.manifest?.isNewer === true && hasSuccessor(pod))
+  const isHeld = ({ hash }: StaticPodBefore) => answer.pods.some((pod) => pod.hash === hash && pod.isHeld === true)
+  const gone = absent.filter((pod) => !isExcused(pod))
+  const replaced = [...new Set([...(before?.replaced ?? []), ...gone.filter(hasSuccessor).map(({ name }) => name)])]
+  const left = gone.filter(({ name }) => !replaced.includes(name))
+  const missing = left
+    .filter((pod) => !isHeld(pod))
     .map(({ name }) => ({ name, sinceUs: before?.missing.find((known) => known.name === name)?.sinceUs ?? atUs }))
+  const held = left.filter(isHeld).map(({ name }) => name)
+  const excused = absent.filter(isExcused).map(({ name }) => name)
   const provenAtUs = absent.length > 0 ? undefined : (before?.provenAtUs ?? atUs)
-  return { missing, replaced, excused, provenAtUs, lastUs: atUs, problem: '' }
+  return { missing, replaced, held, excused, provenAtUs, lastUs: atUs, problem: '' }
 }
 
 /** No manifest was found when the pod ran: then nobody knows. */
@@ -64,9 +72,12 @@ export function judgeStaticPods({ process, baseline }: EvidenceView): Standing {
   if (staticPods === undefined) return unknown('not asked')
   if (staticPods.problem !== '') return unknown(staticPods.problem)
   if (baseline?.staticPods === undefined) return unknown('which static pods ran before is not known')
-  const { missing, replaced, excused, lastUs } = staticPods
+  const { missing, replaced, held = [], excused, lastUs } = staticPods
   if (replaced.length > 0) return no(`static pods were restarted, although their manifests did not change: ${listNames(replaced)}`)
   const [first] = missing
+  // Where the API server was down for a while, its clients among the static pods exit again and again.
+  if (first === undefined && held.length > 0)
+    return doubtful(`containers of static pods ended by themselves, and kubelet has to start them again: ${listNames(held)}`)
   if (first === undefined && excused.length > 0)
     return unknown(`static pods do not run whose manifests changed, or are not known: ${listNames(excused)}`)
   if (first === undefined) return yes(`${baseline.staticPods.length} static pods run as before`, staticPods.provenAtUs)

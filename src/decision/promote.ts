@@ -3,11 +3,14 @@
  * That is so also for a config that is no longer assigned, but goes on since the assigned one was
  * refused. Pure.
  */
-import { sameSource } from './config-source.ts'
+import { type ConfigSource, sameSource } from './config-source.ts'
 import { listMissingEvidence } from './evidence-verdict.ts'
 import type { TargetSituation } from './situation.ts'
+import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
-import { measureTrial } from './trial.ts'
+import type { Target } from './target.ts'
+import { hasPassed, measureTrial } from './trial.ts'
+import { identityOfKey, trialKey } from './trial-key.ts'
 
 export function promote({ snapshot, target }: TargetSituation): Step | undefined {
   const { nextStart, lastKnownGood, proven, running } = snapshot
@@ -20,9 +23,16 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
     const isOver = trial?.remainingUs === 0 && listMissingEvidence(snapshot).length === 0
     return isOver ? { kind: 'prove', key: target.key } : undefined
   }
-  if (isStandIn || sameSource(lastKnownGood.source, target.source)) return undefined
+  if (isStandIn || sameSource(lastKnownGood.source, target.source) || !hasPassed(snapshot, target.key)) return undefined
   if (running.kind !== 'known' || running.key !== target.key) return undefined
-  // A new version of the same content moves last-known-good along; previous stays.
-  const previous = lastKnownGood.content === target.content ? undefined : lastKnownGood.source
-  return { kind: 'promote', target: { source: target.source, content: target.content }, previous }
+  return { kind: 'promote', target: { source: target.source, content: target.content }, previous: findPrevious(snapshot, target) }
+}
+
+/** undefined: the record stays. */
+function findPrevious({ lastKnownGood: { source, content }, verdicts }: Snapshot, target: Target): ConfigSource | undefined {
+  // A new version of the same content moves last-known-good along.
+  if (content === target.content) return undefined
+  // What has failed since it was promoted is no fallback, and must not displace the one that works.
+  const hasFailed = content !== undefined && verdicts.has(trialKey(content, identityOfKey(target.key)))
+  return hasFailed ? undefined : source
 }

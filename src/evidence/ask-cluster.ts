@@ -15,6 +15,8 @@ export interface ClusterQuestions {
 const TIMEOUT_MS = 10_000
 /** More have not failed on a node, and none of them need be known. */
 const MOST_PODS = 2000
+/** Those of kubelet. Others may add their own. */
+const PRESSURE = ['DiskPressure', 'MemoryPressure', 'PIDPressure']
 
 /** @param api undefined: assignments come from a directory, and there is no API server to ask */
 export function askCluster(api: Pick<KubeApi, 'request'> | undefined, nodeName: string): ClusterQuestions {
@@ -57,14 +59,14 @@ function readNode(object: unknown, nodeName: string, serverMs: number | undefine
   const list: unknown = isObject(object.status) ? object.status.conditions : undefined
   const conditions = (Array.isArray(list) ? list : []).filter(isObject)
   const ready = conditions.find(({ type }) => type === 'Ready')
-  const pressure = conditions.filter(({ type, status }) => typeof type === 'string' && type.endsWith('Pressure') && status === 'True')
+  const pressure = PRESSURE.filter((type) => conditions.some((each) => each.type === type && each.status === 'True'))
   return {
     kind: 'found',
     ready: readStatus(ready?.status),
     message: cut(textOf(ready?.message)),
     reportedAtMs: findReport(object.metadata.managedFields),
     serverMs,
-    pressure: pressure.map(({ type }) => textOf(type)).sort(),
+    pressure,
   }
 }
 
@@ -85,7 +87,7 @@ function findReport(managedFields: unknown): number | undefined {
 
 function readLease(object: unknown, nodeName: string): LeaseAnswer | undefined {
   if (!isObject(object) || object.kind !== 'Lease' || !isObject(object.metadata) || object.metadata.name !== nodeName) return undefined
-  const resourceVersion = textOf(object.metadata.resourceVersion)
+  const resourceVersion = cut(textOf(object.metadata.resourceVersion))
   const seconds = isObject(object.spec) ? object.spec.leaseDurationSeconds : undefined
   if (resourceVersion === '') return undefined
   return { kind: 'found', resourceVersion, durationSeconds: typeof seconds === 'number' && seconds > 0 ? seconds : 40 }
@@ -98,18 +100,24 @@ function readPods(object: unknown, serverMs: number | undefined): PodsAnswer | u
 
 function readPod(pod: unknown): FailedPod[] {
   if (!isObject(pod) || !isObject(pod.metadata) || !isObject(pod.status)) return []
-  const { uid, namespace, name } = pod.metadata
-  const { phase, reason, startTime } = pod.status
+  const { uid, namespace, name, creationTimestamp } = pod.metadata
+  const { phase, reason, message, startTime } = pod.status
   if (phase !== 'Failed' || typeof uid !== 'string') return []
-  const startedAtMs = Date.parse(textOf(startTime))
   return [
     {
-      uid,
-      name: `${textOf(namespace)}/${textOf(name)}`,
-      reason: textOf(reason),
-      startedAtMs: Number.isFinite(startedAtMs) ? startedAtMs : undefined,
+      uid: cut(uid),
+      name: cut(`${textOf(namespace)}/${textOf(name)}`),
+      reason: cut(textOf(reason)),
+      message: cut(textOf(message)),
+      createdAtMs: timeOf(creationTimestamp),
+      startedAtMs: timeOf(startTime),
     },
   ]
+}
+
+function timeOf(value: unknown): number | undefined {
+  const ms = Date.parse(textOf(value))
+  return Number.isFinite(ms) ? ms : undefined
 }
 
 function textOf(value: unknown): string {

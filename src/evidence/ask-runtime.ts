@@ -20,6 +20,7 @@ type ManifestFiles = Pick<Files, 'read' | 'list' | 'stat'>
 const MOST_MANIFESTS = 100
 const MANIFEST_BYTES = 256 * 1024
 const MOST_NAMES = 200
+const MAY_COMPLETE = /["']?restartPolicy["']?\s*:\s*["']?(Never|OnFailure)\b/
 
 export function askRuntime(runtime: Pick<ContainerRuntime, 'probe' | 'listPods'>, files: ManifestFiles): RuntimeQuestions {
   return {
@@ -47,11 +48,15 @@ const NO_SOCKET: NotAsked = { kind: 'not-asked', detail: 'no CRI socket of a con
 export function findStaticPods({ sandboxes, containers }: RuntimePods): readonly StaticPod[] {
   const running = new Set(containers.filter(({ state }) => state === 'running').map(({ sandboxId }) => sandboxId))
   const pods = new Map<string, StaticPod>()
-  for (const { id, uid, name, namespace, state, configSource, configHash } of sandboxes) {
+  const ended = new Set(containers.filter(({ state }) => state === 'exited').map(({ sandboxId }) => sandboxId))
+  for (const { id, uid, name, namespace, state, createdAtMs, configSource, configHash } of sandboxes) {
     if (configSource !== 'file') continue
     const hash = configHash ?? uid
-    const isRunning = (state === 'ready' && running.has(id)) || pods.get(hash)?.isRunning === true
-    pods.set(hash, { hash, name: `${namespace}/${name}`, isRunning })
+    const known = pods.get(hash)
+    const isRunning = (state === 'ready' && running.has(id)) || known?.isRunning === true
+    const isHeld = !isRunning && ((state === 'ready' && ended.has(id)) || known?.isHeld === true)
+    const startedAtMs = Math.max(createdAtMs, known?.startedAtMs ?? 0)
+    pods.set(hash, { hash, name: `${namespace}/${name}`, isRunning, isHeld, startedAtMs })
   }
   return [...pods.values()]
 }
@@ -79,7 +84,10 @@ function readManifest(files: ManifestFiles, path: string): Manifest | undefined 
     if (facts?.kind !== 'file' || facts.size > MANIFEST_BYTES) return undefined
     const bytes = files.read(path)
     if (bytes === undefined) return undefined
-    return { path, digest: createHash('sha256').update(bytes).digest('hex'), names: findNames(bytes.toString()) }
+    const text = bytes.toString()
+    // Such a pod may complete, and is not missed.
+    const names = MAY_COMPLETE.test(text) ? [] : findNames(text)
+    return { path, digest: createHash('sha256').update(bytes).digest('hex'), modifiedAtMs: facts.mtimeMs, names }
   } catch {
     return undefined
   }

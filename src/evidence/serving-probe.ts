@@ -10,6 +10,11 @@ import { errorMessage } from '../values/errors.ts'
 
 const TIMEOUT_MS = 5000
 const BODY_BYTES = 4096
+/**
+ * The alert that Go sends when `GetCertificate` fails (crypto/tls): "no serving certificate
+ * available for the kubelet" (pkg/kubelet/certificate/kubelet.go), until someone approves it.
+ */
+const NO_CERTIFICATE = /alert internal error/
 
 export interface ClientIdentity {
   current(): KubeconfigReading
@@ -37,8 +42,10 @@ export class ServingProbe {
   #exchange({ host, port }: HealthTarget, cert: string, key: string): Promise<ServingAnswer | NotAsked> {
     const signal = AbortSignal.timeout(this.#timeoutMs)
     return new Promise((resolve) => {
-      const fail = (error: Error) =>
+      const fail = (error: Error) => {
+        if (NO_CERTIFICATE.test(errorMessage(error))) return resolve({ kind: 'no-certificate', detail: errorMessage(error) })
         resolve({ kind: 'no-tls', detail: signal.aborted ? `no answer within ${this.#timeoutMs / 1000} s` : errorMessage(error) })
+      }
       // `ca` only keeps Node.js from loading its list of root certificates: nothing is verified.
       const tls = { cert, key, ca: cert, rejectUnauthorized: false }
       try {

@@ -99,6 +99,7 @@ function open(scene: Scene) {
         return scene.up?.includes(socket) === true
       },
     },
+    recognize: async () => {},
     contentOf: (data, key) => `content of ${key} in ${Object.keys(data)}`,
     defaultRuntimeSocket: () => scene.default,
     accepted: new Map(),

@@ -6,12 +6,14 @@
 import { Loop } from '../../src/agent/loop.ts'
 import type { ObservationPorts } from '../../src/agent/observe.ts'
 import type { EffectPorts } from '../../src/agent/perform.ts'
+import { ContentRecognizer } from '../../src/agent/recognize-content.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { FakeDisk, type FakeStep } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
+import { SameContents } from '../../src/checkpoint/same-contents.ts'
 import type { ConfigMapData, ConfigSource } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import type { Policy } from '../../src/decision/policy.ts'
@@ -19,6 +21,7 @@ import type { RecordName, Transition } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, Wait } from '../../src/decision/step.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
+import { isSameConfig } from '../../src/kubelet/same-config.ts'
 import type { Preflight } from '../../src/ports/preflight.ts'
 import type { CommandOutcome } from '../../src/ports/unit.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
@@ -26,6 +29,7 @@ import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake/fake-uni
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { dataOf, KUBELET, POLICY, READY, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { FakeEvidence } from './fake-evidence.ts'
 import { createRuntime } from './memory-runtime.ts'
 
@@ -86,6 +90,7 @@ export class SmallWorld {
   readonly records: FileRecords
   readonly unit: FakeUnit
   readonly #files: DurableFiles
+  readonly #recognizer: ContentRecognizer
   readonly #behaviours = new Map<string, KubeletBehaviour>()
   readonly #accepted = new Map<string, Acceptance>()
   #loop: Loop
@@ -96,7 +101,10 @@ export class SmallWorld {
     this.#files = new DurableFiles(this.disk)
     this.#files.makeDirectory(DIRECTORY)
     const faults = faultsOver(() => this.nowUs, this.log)
-    this.checkpoints = new FileCheckpoints(this.#files, LAYOUT, () => {}, faults)
+    const alike = new SameContents({ files: this.#files, layout: LAYOUT, log: this.log, faults })
+    this.checkpoints = new FileCheckpoints(this.#files, LAYOUT, () => {}, faults, alike)
+    const isSame = (a: string, b: string) => isSameConfig(a, b, IN_PLACE)
+    this.#recognizer = new ContentRecognizer({ alike, checkpoints: this.checkpoints, hashOf: contentHash, isSameConfig: isSame })
     this.records = new FileRecords({ files: this.#files, layout: LAYOUT, log: this.log, onSetAside: () => {}, faults })
     this.unit = new FakeUnit(
       {
@@ -132,6 +140,11 @@ export class SmallWorld {
   /** How kubelet turns out on this source from its next start on. Without a word it is well. */
   behave(source: ConfigSource, behaviour: KubeletBehaviour): void {
     this.#behaviours.set(source === 'local' ? 'local' : textOf(source), behaviour)
+  }
+
+  /** The same for a text of one's own. */
+  behaveWith(text: string, behaviour: KubeletBehaviour): void {
+    this.#behaviours.set(text, behaviour)
   }
 
   record(name: RecordName): ConfigSource | undefined {
@@ -228,7 +241,8 @@ export class SmallWorld {
         },
       },
       runtimeProbe: { isUp: async () => this.runtimeUp },
-      contentOf: contentHash,
+      contentOf: this.#recognizer.contentOf.bind(this.#recognizer),
+      recognize: this.#recognizer.recognize.bind(this.#recognizer),
       defaultRuntimeSocket: () => undefined,
       accepted: this.#accepted,
       preflight: this.#preflight,

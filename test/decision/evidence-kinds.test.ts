@@ -58,6 +58,11 @@ check('runtime', [
   ],
   ['silent for a moment at another endpoint', 'doubtful', { before: SAME, seen: [[5, runtime('silent', '/run/crio.sock')]] }],
   [
+    'silent for a moment at another endpoint, at the end of the trial',
+    'doubtful',
+    { before: SAME, seen: [[590, runtime('silent', '/run/crio.sock')]], now: 600 },
+  ],
+  [
     'silent at the same endpoint',
     'unknown',
     {
@@ -158,7 +163,48 @@ check('lease', [
         [200, lease('1')],
         [261, lease('1')],
       ],
-      writtenAt: 201,
+      writtenAt: 230,
+    },
+  ],
+  [
+    'an outage may have begun when the agent had just written',
+    'doubtful',
+    {
+      seen: [
+        [0, lease('1')],
+        [30, lease('2')],
+        [360, lease('3')],
+        [580, lease('3')],
+      ],
+      writtenAt: 361,
+      now: 580,
+    },
+  ],
+  [
+    'an outage may have ended when the agent has just written',
+    'doubtful',
+    {
+      seen: [
+        [0, lease('1')],
+        [30, lease('2')],
+        [360, lease('3')],
+        [580, lease('3')],
+      ],
+      writtenAt: 575,
+      now: 580,
+    },
+  ],
+  [
+    'seen for the first time long after the API server came back: what was before is not known',
+    'unknown',
+    {
+      seen: [
+        [0, unreachable('lease')],
+        [60, unreachable('lease')],
+        [125, node('True')],
+        [290, lease('1')],
+      ],
+      writtenAt: 290,
     },
   ],
   ['the agent may not read it', 'unknown', { seen: [[0, refused('lease')]], writtenAt: 150 }],
@@ -203,7 +249,31 @@ check('ready', [
   ],
   ['not Ready for five minutes', 'no', { before: WAS_READY, seen: NOT_READY }],
   ['not Ready for less', 'doubtful', { before: WAS_READY, seen: NOT_READY.slice(0, 3) }],
-  ['not Ready at the end', 'no', { before: WAS_READY, seen: [[590, node('False', { reportedAt: 580, answeredAt: 590 })]], now: 600 }],
+  [
+    'not Ready for a minute at the end',
+    'no',
+    { before: WAS_READY, seen: [540, 600].map((at) => [at, node('False', { reportedAt: 530, answeredAt: at })] as const), now: 600 },
+  ],
+  [
+    'not Ready for a moment at the end',
+    'doubtful',
+    { before: WAS_READY, seen: [[590, node('False', { reportedAt: 580, answeredAt: 590 })]], now: 600 },
+  ],
+  [
+    'the runtime was down until a moment ago',
+    'doubtful',
+    {
+      before: [...WAS_READY, ...SAME],
+      seen: [
+        [200, runtime('silent')],
+        ...[300, 420, 520, 580].map(
+          (at) => [at, node('False', { reportedAt: 230, answeredAt: at, message: 'PLEG is not healthy' })] as const,
+        ),
+        [590, runtime('answered')],
+      ],
+      now: 600,
+    },
+  ],
   ['it was not Ready before', 'unknown', { before: [node('False', { reportedAt: -100 })], seen: NOT_READY }],
   ['nobody knows how it was before', 'unknown', { seen: NOT_READY }],
   ['Ready is Unknown', 'unknown', { before: WAS_READY, seen: [[300, node('Unknown', { reportedAt: 2, answeredAt: 300 })]] }],
@@ -259,6 +329,12 @@ check('serving', [
     },
   ],
   ['401 for a moment', 'doubtful', { before: KNOWN, seen: [[5, serving(401)]] }],
+  ['no answer for a moment at the end of the trial', 'doubtful', { before: KNOWN, seen: [[590, serving('no-tls')]], now: 600 }],
+  [
+    'it waits for its serving certificate to be approved',
+    'doubtful',
+    { before: KNOWN, seen: [5, 70, 599].map((at) => [at, serving('no-certificate')] as const), now: 600 },
+  ],
   [
     '403 to an anonymous user, of the node before',
     'no',
@@ -281,9 +357,34 @@ check('serving', [
     {
       before: KNOWN,
       seen: [
+        [5, serving(500)],
+        [40, node('True')],
+        [70, serving(500)],
+      ],
+    },
+  ],
+  [
+    '500, and the API server was not asked meanwhile',
+    'doubtful',
+    {
+      before: KNOWN,
+      seen: [
         [4, node('True')],
         [5, serving(500)],
-        [70, serving(500)],
+        [270, serving(500)],
+      ],
+    },
+  ],
+  [
+    '500, and the API server answers again since a moment ago',
+    'doubtful',
+    {
+      before: KNOWN,
+      seen: [
+        [4, node('True')],
+        [5, serving(500)],
+        [265, node('True')],
+        [270, serving(500)],
       ],
     },
   ],
@@ -348,6 +449,29 @@ check('static-pods', [
   ['one is missing for long', 'no', { before: BOTH, seen: gone(5, 60, 156) }],
   ['one is missing for less', 'doubtful', { before: BOTH, seen: gone(5, 60, 150) }],
   [
+    'one has a ready sandbox, whose containers ended by themselves',
+    'doubtful',
+    { before: BOTH, seen: [5, 156].map((at) => [at, staticPods([{ ...API_SERVER, isRunning: false, isHeld: true }, ETCD])] as const) },
+  ],
+  [
+    'one is missing again after nobody could tell',
+    'doubtful',
+    {
+      before: BOTH,
+      seen: [...gone(5), [60, { question: 'static-pods', answer: { kind: 'not-asked', detail: 'no answer within 10 s' } }], ...gone(156)],
+    },
+  ],
+  [
+    'it was replaced by another version of kubelet, which computes another hash',
+    'unknown',
+    { keyBefore: 'content-a@1@kubelet-0', before: BOTH, seen: [[5, staticPods([moved, ETCD])]] },
+  ],
+  [
+    'it was replaced, but its manifest had been changed before the restart',
+    'unknown',
+    { before: [staticPods([{ ...API_SERVER, startedAtMs: 0 }, ETCD])], seen: [[5, staticPods([moved, ETCD])]] },
+  ],
+  [
     'one has no running container for long',
     'no',
     { before: BOTH, seen: [5, 156].map((at) => [at, staticPods([{ ...API_SERVER, isRunning: false }, ETCD])] as const) },
@@ -380,12 +504,34 @@ check('static-pods', [
 ])
 
 const LISTED = [pods(['c', 'Evicted'])]
+const MANY = Array.from({ length: 1001 }, (_, index) => [`pod-${index}`, 'Evicted'] as const)
 const PRESSED = node('True', { reportedAt: 10, answeredAt: 20, pressure: ['DiskPressure'] })
 check('pods', [
   ['none failed', 'yes', { before: LISTED, seen: [[60, pods()]] }],
   ...['OutOfcpu', 'OutOfmemory', 'OutOfpods', 'UnexpectedAdmissionError', 'NodeAffinity', 'Evicted'].map(
     (reason): Row => [reason, 'no', { before: LISTED, seen: [[60, pods(['b', reason])]] }],
   ),
+  [
+    'pressure on the node',
+    'no',
+    { before: LISTED, seen: [[60, pods(['b', 'Evicted', -9999, { message: 'The node was low on resource: memory. ' }])]] },
+  ],
+  ...[
+    'Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ',
+    'Container main exceeded its local ephemeral storage limit "1Gi". ',
+    'Usage of EmptyDir volume "cache" exceeds the limit "1Gi". ',
+  ].map((message): Row => [message, 'yes', { before: LISTED, seen: [[60, pods(['b', 'Evicted', -9999, { message }])]] }]),
+  [
+    'one was evicted from a node that was under pressure before',
+    'yes',
+    { before: [node('True', { reportedAt: -9, pressure: ['DiskPressure'] }), ...LISTED], seen: [[60, pods(['b', 'Evicted'])]] },
+  ],
+  [
+    'one that came later was refused, by a clock that was set back meanwhile',
+    'yes',
+    { before: LISTED, seen: [[60, pods(['d', 'OutOfcpu', -3600, { createdAtMs: 1_800_000_000_000 + 20_000 }])]] },
+  ],
+  ['more had failed before than are remembered', 'unknown', { before: [pods(...MANY)], seen: [[60, pods(...MANY)]] }],
   ['one failed by itself', 'yes', { before: LISTED, seen: [[60, pods(['b', 'Error'])]] }],
   ['one that had been evicted before', 'yes', { before: LISTED, seen: [[60, pods(['c', 'Evicted'])]] }],
   ['one that came later was refused', 'yes', { before: LISTED, seen: [[60, pods(['d', 'OutOfcpu', 20])]] }],

@@ -1,6 +1,6 @@
 /** A process on trial that is asked for evidence, and what it is answered. Times are seconds after its start. */
 import type { EvidenceKind, Finding } from '../../src/decision/evidence.ts'
-import type { Fact, NodeAnswer, SeenFact, StaticPod } from '../../src/decision/evidence-facts.ts'
+import type { Fact, FailedPod, NodeAnswer, SeenFact, StaticPod } from '../../src/decision/evidence-facts.ts'
 import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
 import { recordFacts } from '../../src/decision/evidence-record.ts'
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
@@ -10,11 +10,15 @@ import { A, B, BOOT, health, inTrial, keyOf, MINUTE_US, NOW_US, POLICY, runs, SE
 /** The process of A, from which the baseline is taken. */
 const BEFORE = 'invocation-0'
 const STARTED_US = NOW_US - 5 * MINUTE_US
+/** The wall clock of the node when the process starts, which is wrong by a year. */
+const NODE_MS = 1_768_000_000_000
 
 export interface Story {
   /** What was answered about the process before the restart. undefined: there was no baseline. */
   readonly before?: readonly SeenFact[] | undefined
   readonly seen?: readonly (readonly [atSeconds: number, seen: SeenFact])[]
+  /** Of the process before the restart. */
+  readonly keyBefore?: string
   /** A write of the agent's own that succeeded. */
   readonly writtenAt?: number
   /** When it is judged: the trial is over after 600 s. Default: 300 s. */
@@ -22,15 +26,15 @@ export interface Story {
   readonly snapshot?: Partial<Snapshot>
 }
 
-export function recordStory({ before, seen = [], writtenAt }: Story): EvidenceRecord {
+export function recordStory({ before, seen = [], writtenAt, keyBefore = keyOf(A) }: Story): EvidenceRecord {
   const common = { nodeName: 'node-1', startDeadlineUs: POLICY.startDeadlineUs }
   const baseline =
     before === undefined
       ? undefined
       : recordFacts(undefined, {
           ...common,
-          now: { bootId: BOOT, monotonicUs: STARTED_US - 2 * SECOND_US, wallMs: 0 },
-          running: { kind: 'known', content: 'content-a@1', key: keyOf(A), startedAtUs: 0, invocationId: BEFORE },
+          now: { bootId: BOOT, monotonicUs: STARTED_US - SECOND_US, wallMs: NODE_MS - 1000 },
+          running: { kind: 'known', content: 'content-a@1', key: keyBefore, startedAtUs: 0, invocationId: BEFORE },
           candidate: keyOf(B),
           facts: before.map((each): Fact => ({ about: BEFORE, atUs: STARTED_US - SECOND_US, seen: each })),
           writtenAtUs: undefined,
@@ -90,13 +94,14 @@ export function runtime(kind: 'answered' | 'silent', endpoint = '/run/containerd
   return { question: 'runtime', answer: { kind, endpoint, detail: kind === 'answered' ? '' : 'no answer within 10 s' } }
 }
 
-export function serving(status: number | 'no-tls', user = 'system:node:node-1'): SeenFact {
+export function serving(status: number | 'no-tls' | 'no-certificate', user = 'system:node:node-1'): SeenFact {
+  if (status === 'no-certificate') return { question: 'serving', answer: { kind: 'no-certificate', detail: 'tls alert internal error' } }
   if (status === 'no-tls') return { question: 'serving', answer: { kind: 'no-tls', detail: 'connection refused' } }
   return { question: 'serving', answer: { kind: 'answered', status, user: status === 403 ? user : undefined } }
 }
 
-export const API_SERVER: StaticPod = { hash: 'hash-1', name: 'kube-system/kube-apiserver-node-1', isRunning: true }
-export const ETCD: StaticPod = { hash: 'hash-2', name: 'kube-system/etcd-node-1', isRunning: true }
+export const API_SERVER: StaticPod = { hash: 'hash-1', name: 'kube-system/kube-apiserver-node-1', isRunning: true, startedAtMs: 2000 }
+export const ETCD: StaticPod = { hash: 'hash-2', name: 'kube-system/etcd-node-1', isRunning: true, startedAtMs: 2000 }
 
 /** @param digests of the manifests, by their name */
 export function staticPods(
@@ -106,16 +111,20 @@ export function staticPods(
   const manifests = Object.entries(digests).map(([name, digest]) => ({
     path: `/etc/kubernetes/manifests/${name}.yaml`,
     digest,
+    modifiedAtMs: 1000,
     names: [name],
   }))
   return { question: 'static-pods', answer: { kind: 'found', pods, manifests } }
 }
 
 /** @param startedAt seconds after the start of the process: by default long before it */
-export function pods(...failed: readonly (readonly [uid: string, reason: string, startedAt?: number])[]): SeenFact {
+export function pods(
+  ...failed: readonly (readonly [uid: string, reason: string, startedAt?: number, facts?: Partial<FailedPod>])[]
+): SeenFact {
   const serverMs = 1_800_000_000_000 - 1000
-  const list = failed.map(([uid, reason, startedAt = -9999]) => {
-    return { uid, name: `default/${uid}`, reason, startedAtMs: 1_800_000_000_000 + 1000 * startedAt }
+  const list = failed.map(([uid, reason, startedAt = -9999, facts]): FailedPod => {
+    const createdAtMs = serverMs + 1000 * Math.min(startedAt, 0) - 9000
+    return { uid, name: `default/${uid}`, reason, message: '', createdAtMs, startedAtMs: NODE_MS + 1000 * startedAt, ...facts }
   })
   return { question: 'pods', answer: { kind: 'found', pods: list, serverMs } }
 }

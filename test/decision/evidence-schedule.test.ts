@@ -13,6 +13,7 @@ import {
   assignedTo,
   B,
   BOOT,
+  C,
   health,
   inTrial,
   judged,
@@ -121,6 +122,12 @@ t.test('a trial that is held goes on asking, seldom', async (t) => {
   const { asked } = playTrial((question, seconds) => (question === 'lease' ? lease('1') : WELL(question, seconds)), 3600)
   const late = requests(asked).filter(({ atSeconds }) => atSeconds > 1200)
   t.ok(late.length > 0 && late.length <= 4 * 4, String(late.length))
+})
+
+t.test('so does one after another config that failed and is not wanted any more', async (t) => {
+  const { last } = playTrial(WELL, 60)
+  const later = { ...last, now: { ...last.now, monotonicUs: NOW_US + 1200 * SECOND_US }, ...judged(verdict(C, 'provisional')) }
+  t.not(dueEvidence(later, findUpcoming(later)).questions.length, 0)
 })
 
 t.test('a trial of a few seconds gets its answers', async (t) => {

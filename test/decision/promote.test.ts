@@ -33,6 +33,20 @@ t.test('the trial', async (t) => {
   t.match(nextStep(inTrial({ ...over, proven: keyOf(B) })), { kind: 'promote', target: hold(B), previous: A })
   t.match(nextStep(inTrial({ ...over, proven: keyOf(B), lastKnownGood: hold(B) })), { kind: 'wait', phase: 'settled' })
 
+  t.test('a config that is tried again after a failure passes it again first', async (t) => {
+    // It had proved itself, and could not be promoted before it failed: the disk was full.
+    const again = verdict(B, 'provisional', { doubtful: true, suspended: true, retrials: 1 })
+    const retried = { proven: keyOf(B), retrials: new Map([[again.key, again]]) }
+    t.match(nextStep(inTrial(retried)), { kind: 'wait', phase: 'in-trial' })
+    t.match(nextStep(inTrial({ ...over, ...retried })), { kind: 'promote', target: hold(B) })
+  })
+
+  t.test('what has failed since it was promoted does not displace the fallback that works', async (t) => {
+    const failed = { lastKnownGood: hold(C), previous: hold(A), ...judged(verdict(C, 'confirmed')) }
+    const step = nextStep(inTrial({ ...over, proven: keyOf(B), ...failed }))
+    t.equal(step.kind === 'promote' && step.previous, undefined)
+  })
+
   t.test('a look is due when it ends', async (t) => {
     const almost = { ...runs(B), health: health(B, { healthySinceUs: NOW_US - POLICY.trialUs + 1000 }) }
     t.match(nextStep(inTrial(almost)), { kind: 'wait', untilUs: NOW_US + 1000 })

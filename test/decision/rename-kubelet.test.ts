@@ -1,4 +1,6 @@
 import t from 'tap'
+import { foldEffects } from '../../src/decision/carry-out.ts'
+import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import { renameInHealth } from '../../src/decision/rename-kubelet.ts'
 import { look } from './any-snapshot.ts'
@@ -20,6 +22,14 @@ t.test('what an earlier agent proved and condemned stays so', async (t) => {
   t.equal(after.proven, keyOf(A))
   t.same([...after.verdicts.keys()].sort(), [keyOf(B), keyOf(B, 'another')].sort())
   t.match(nextStep(after), { kind: 'wait', phase: 'fallen-back' }, 'and nothing is restarted')
+})
+
+t.test('a crash in the middle of it loses no verdict', async (t) => {
+  const left = fallenBack({ ...runs(A, { unit: RENAMED }), ...judged(verdict(B, 'confirmed', { key: keyOf(B, FORMER) })) })
+  const step = nextStep(left)
+  if (step.kind === 'wait') return t.fail('there is something to rename')
+  const effects = effectsOf(step, left).filter((effect) => effect.kind !== 'run-preflight' && effect.kind !== 'restart-kubelet')
+  for (const end of effects.keys()) t.not(foldEffects(left, effects.slice(0, end)).verdicts.size, 0, `after ${end} effects`)
 })
 
 t.test('nothing to rename, nothing to do', async (t) => {

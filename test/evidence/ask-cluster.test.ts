@@ -36,6 +36,8 @@ t.test('a Node', async (t) => {
   const conditions = [
     { type: 'MemoryPressure', status: 'False' },
     { type: 'DiskPressure', status: 'True' },
+    // Not kubelet's, and so not by its config.
+    { type: 'KernelPressure', status: 'True' },
     { type: 'Ready', status: 'False', message: 'PLEG is not healthy' },
   ]
   const expected = { kind: 'found', ready: 'False', message: 'PLEG is not healthy', serverMs: 5000, pressure: ['DiskPressure'] }
@@ -56,9 +58,10 @@ t.test('a Lease', async (t) => {
 })
 
 t.test('failed pods', async (t) => {
-  const pod = (uid: string, status: object) => ({ metadata: { uid, namespace: 'default', name: uid }, status })
+  const creationTimestamp = '2025-12-31T23:59:59Z'
+  const pod = (uid: string, status: object) => ({ metadata: { uid, namespace: 'default', name: uid, creationTimestamp }, status })
   const items = [
-    pod('a', { phase: 'Failed', reason: 'Evicted', startTime: '2026-01-01T00:00:00Z' }),
+    pod('a', { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: memory.', startTime: '2026-01-01T00:00:00Z' }),
     pod('b', { phase: 'Failed' }),
     pod('c', { phase: 'Running' }),
     null,
@@ -67,10 +70,31 @@ t.test('failed pods', async (t) => {
     kind: 'found',
     serverMs: 5000,
     pods: [
-      { uid: 'a', name: 'default/a', reason: 'Evicted', startedAtMs: Date.UTC(2026, 0, 1) },
-      { uid: 'b', name: 'default/b', reason: '', startedAtMs: undefined },
+      {
+        uid: 'a',
+        name: 'default/a',
+        reason: 'Evicted',
+        message: 'The node was low on resource: memory.',
+        createdAtMs: Date.UTC(2026, 0, 1) - 1000,
+        startedAtMs: Date.UTC(2026, 0, 1),
+      },
+      { uid: 'b', name: 'default/b', reason: '', message: '', createdAtMs: Date.UTC(2026, 0, 1) - 1000, startedAtMs: undefined },
     ],
   })
+})
+
+t.test('what is kept of an answer is bounded', async (t) => {
+  const long = 'x'.repeat(1_000_000)
+  const lease = { kind: 'Lease', metadata: { name: 'node-1', resourceVersion: long }, spec: {} }
+  const status = { phase: 'Failed', reason: long, message: long, startTime: long }
+  const items = Array.from({ length: 3000 }, () => ({ metadata: { uid: long, namespace: long, name: long }, status }))
+  const conditions = Array.from({ length: 1000 }, (_, index) => ({ type: `${long}${index}Pressure`, status: 'True', message: long }))
+  for (const answer of [
+    await found(lease).lease(),
+    await found({ kind: 'PodList', items: items.slice(0, 10) }).pods(),
+    await found({ ...NODE, status: { conditions: [...conditions.slice(0, 10), { type: 'Ready', status: long, message: long }] } }).node(),
+  ])
+    t.ok(JSON.stringify(answer).length < 20_000, JSON.stringify(answer).slice(0, 80))
 })
 
 t.test('an answer that is not what was asked for says nothing', async (t) => {

@@ -17,7 +17,21 @@ const ETCD = { hash: 'h1', name: 'kube-system/etcd-node-1' }
 t.test('a static pod runs if one of its sandboxes is ready and has a running container', async (t) => {
   const cases: [what: string, pods: RuntimePods, expected: unknown][] = [
     ['it runs', { sandboxes: [sandbox({})], containers: [container('s1', 'running')] }, [{ ...ETCD, isRunning: true }]],
-    ['its container exited', { sandboxes: [sandbox({})], containers: [container('s1', 'exited')] }, [{ ...ETCD, isRunning: false }]],
+    [
+      'its container exited',
+      { sandboxes: [sandbox({})], containers: [container('s1', 'exited')] },
+      [{ ...ETCD, isRunning: false, isHeld: true }],
+    ],
+    [
+      'its container exited with its sandbox',
+      { sandboxes: [sandbox({ state: 'not-ready' })], containers: [container('s1', 'exited')] },
+      [{ ...ETCD, isRunning: false, isHeld: false }],
+    ],
+    [
+      'its container exited and was started again',
+      { sandboxes: [sandbox({ createdAtMs: 7 })], containers: [container('s1', 'exited'), container('s1', 'running')] },
+      [{ ...ETCD, isRunning: true, isHeld: false, startedAtMs: 7 }],
+    ],
     [
       'its sandbox is not ready',
       { sandboxes: [sandbox({ state: 'not-ready' })], containers: [container('s1', 'running')] },
@@ -35,7 +49,17 @@ t.test('a static pod runs if one of its sandboxes is ready and has a running con
     ],
     ['without a hash', { sandboxes: [sandbox({ configHash: undefined })], containers: [] }, [{ ...ETCD, hash: 'u1', isRunning: false }]],
   ]
-  for (const [what, pods, expected] of cases) t.same(findStaticPods(pods), expected, what)
+  for (const [what, pods, expected] of cases) t.match(findStaticPods(pods), expected, what)
+})
+
+t.test('a pod that may complete is not expected to run', async (t) => {
+  const files = filesWith({
+    '/etc/kubernetes/manifests/once.yaml': 'metadata:\n  name: once\nspec:\n  restartPolicy: "OnFailure"\n',
+    '/etc/kubernetes/manifests/etcd.yaml': 'metadata:\n  name: etcd\nspec:\n  restartPolicy: Always\n',
+  })
+  const ask = askRuntime(answers({ ok: true, value: status }), files)
+  const answer = await ask.staticPods({ ...about, manifests: ['/etc/kubernetes/manifests'] })
+  t.match(answer, { manifests: [{ names: ['etcd'] }, { path: '/etc/kubernetes/manifests/once.yaml', names: [] }] })
 })
 
 t.test('the names in a manifest', async (t) => {

@@ -71,6 +71,17 @@ t.test('a port that does not speak TLS', async (t) => {
   nonsense.close()
 })
 
+t.test('a port that speaks TLS and has no certificate yet', async (t) => {
+  // RFC 8446, section 6: a fatal alert, 80 is internal_error. Go sends it if GetCertificate fails.
+  const alert = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 80])
+  const kubelet = createSocketServer((socket) => socket.on('error', () => {}).once('data', () => socket.end(alert)))
+  t.match(await new ServingProbe(identity(client.certificate), 3600_000).ask(await listen(kubelet)), {
+    kind: 'no-certificate',
+    detail: /alert internal error/,
+  })
+  kubelet.close()
+})
+
 t.test('nothing is sent without a client certificate, least of all a token', async (t) => {
   const target = { host: '127.0.0.1', port: 1 }
   t.match(await new ServingProbe(identity(undefined, 'secret')).ask(target), { kind: 'not-asked' })

@@ -76,6 +76,7 @@ t.test('which texts are parsed in this process', async (t) => {
     `a${'x'.repeat(32 << 10)}`,
   ])
     t.notOk(isCheap(text), text.slice(0, 20))
+  t.notOk(isCheap('<<: {a: 1}'), 'the cost of merges grows with the square of their number')
   // Without the program for the others.
   t.match(await open({ child: '/nowhere' }).first('a: 1'), { ok: true, value: { a: 1 } })
 })

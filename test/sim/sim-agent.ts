@@ -109,6 +109,8 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       probe: world.unit,
       runtimeProbe: world.unit,
       contentOf: contentHash,
+      // A simulated config says in a comment how it behaves: its bytes are its content.
+      recognize: async () => {},
       preflight,
       drain: { isDrained: () => world.drained },
       evidence: new FakeEvidence(() => world.now().monotonicUs),

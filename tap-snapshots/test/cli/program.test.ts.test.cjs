@@ -326,8 +326,8 @@ Preflight:
                                  (default: none)
   --guards-off <list>            guards that only warn instead of refusing a config that would take
                                  the node out of the cluster or end what runs on it: content-type,
-                                 node-lease, static-pods, healthz, reservation, resolv-conf
-                                 (default: none)
+                                 node-lease, static-pods, healthz, reservation, resolv-conf,
+                                 runtime-endpoint, cgroup-driver (default: none)
   --preflight <choice>           checks before kubelet gets a config: rules are the agent's own;
                                  load has kubelet load it in a sandbox too; start also starts
                                  kubelet there (rules, load, start; default: start)
@@ -347,7 +347,7 @@ Trial and rollback:
   --spread <duration>            apply an edit of a ConfigMap in place at a different time on each
                                  node, within this duration; 0s: all at once (default: 2m)
   --restarts-per-hour <number>   maximum number of restarts of a running kubelet per hour; falling
-                                 back is exempt (default: 6)
+                                 back and leaving an ill kubelet are exempt (default: 6)
   --when-refused <choice>        what follows when preflight refuses the assigned config: stay keeps
                                  what runs, and its trial goes on; last-known-good falls back at
                                  once, as kubelet's own dynamic configuration did (stay,

@@ -1,0 +1,115 @@
+/**
+ * Recognizes a config that the cluster assigns as one that is here already, in other bytes: a
+ * comment, quotes or the order of keys has changed. Before it is assigned, its text is compared as
+ * kubelet decodes it with those that the records and kubelet's next start name. What is not
+ * recognized then stays another content.
+ */
+import type { CheckpointFile, ConfigMapData, ContentHash, HeldSource } from '../decision/config-source.ts'
+import type { Desired } from '../decision/desired.ts'
+import { trialKey } from '../decision/trial-key.ts'
+import type { UnitState } from '../decision/unit-state.ts'
+import type { Checkpoints, Records } from '../ports/store.ts'
+
+/** The contents that are known as another one. */
+export interface KnownAlike {
+  of(content: ContentHash): ContentHash
+  add(content: ContentHash, same: ContentHash): void
+  /** Writes what could not be written before. */
+  write(): void
+}
+
+export interface RecognizerParts {
+  readonly alike: KnownAlike
+  readonly checkpoints: Pick<Checkpoints, 'content' | 'data'>
+  /** The hash of the bytes. */
+  readonly hashOf: (data: ConfigMapData, key: string) => ContentHash
+  readonly isSameConfig: (a: string, b: string) => Promise<boolean>
+}
+
+export class ContentRecognizer {
+  readonly #parts: RecognizerParts
+  /** The last content that was compared, and what it differs from: parsing takes time. */
+  #last: { readonly content: ContentHash; readonly differsFrom: Set<ContentHash> } | undefined
+
+  constructor(parts: RecognizerParts) {
+    this.#parts = parts
+  }
+
+  /** The content by which this data is known. */
+  contentOf(data: ConfigMapData, key: string): ContentHash {
+    return this.#parts.alike.of(this.#parts.hashOf(data, key))
+  }
+
+  /** @param files what is here, in the order of preference */
+  async recognize(data: ConfigMapData, key: string, files: readonly CheckpointFile[]): Promise<void> {
+    const { alike, checkpoints, hashOf } = this.#parts
+    alike.write()
+    const content = hashOf(data, key)
+    if (alike.of(content) !== content) return
+    const here = files.filter((file) => file.kubeletConfigKey === key)
+    const contents = here.map((file) => checkpoints.content(file))
+    if (contents.includes(content)) return
+    if (this.#last?.content !== content) this.#last = { content, differsFrom: new Set() }
+    for (const [index, file] of here.entries()) {
+      const other = contents[index]
+      if (other === undefined || this.#last.differsFrom.has(other)) continue
+      if (await this.#isSame(data, file)) return alike.add(content, other)
+      this.#last.differsFrom.add(other)
+    }
+  }
+
+  /** All other files count by their bytes: a config may refer to them. */
+  async #isSame(data: ConfigMapData, { uid, resourceVersion, overlay, kubeletConfigKey: key }: CheckpointFile): Promise<boolean> {
+    const other = this.#parts.checkpoints.data(uid, resourceVersion, overlay)
+    const [text, otherText] = [textOf(data, key), other && textOf(other, key)]
+    if (other === undefined || text === undefined || otherText === undefined) return false
+    const names = Object.keys(data)
+    const isRestSame =
+      names.length === Object.keys(other).length && names.every((name) => name === key || textOf(data, name) === textOf(other, name))
+    // A parser that cannot run now leaves a doubt, and in doubt the two differ.
+    return isRestSame && (await this.#parts.isSameConfig(text, otherText).catch(() => false))
+  }
+}
+
+/** `__proto__` is a valid key. */
+function textOf(data: ConfigMapData, key: string): string | undefined {
+  return Object.hasOwn(data, key) ? data[key] : undefined
+}
+
+/** What the cluster wants, and what is here. */
+interface Assignment {
+  readonly desired: Desired
+  readonly unit: UnitState
+  readonly held: readonly HeldSource[]
+  readonly assignedContent: ContentHash | undefined
+}
+
+/**
+ * A new version is compared with what is here. Not with what was refused: nothing runs it, and the
+ * reasons for a refusal name lines of the text.
+ */
+export async function recognizeDesired(
+  { recognize, contentOf, records }: RecognitionPorts,
+  { desired, unit, held, assignedContent }: Assignment,
+): Promise<void> {
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || unit.kind === 'unknown') return
+  const data = desired.object.rendered?.data ?? desired.object.data
+  const key = desired.ref.kubeletConfigKey
+  const verdicts = contentOf(data, key) === assignedContent ? undefined : records.verdicts()
+  const files = held.flatMap(({ source, content }) => {
+    if (verdicts === undefined || source === 'local' || content === undefined) return []
+    return verdicts.get(trialKey(content, unit.kubeletIdentity))?.state === 'refused' ? [] : [source]
+  })
+  await recognize(data, key, files)
+}
+
+export interface RecognitionPorts {
+  /** The content that a checkpoint of this data would have. */
+  readonly contentOf: (data: ConfigMapData, key: string) => ContentHash
+  /**
+   * Afterwards `contentOf` knows this data as one of these checkpoints, where it differs only in
+   * bytes.
+   */
+  readonly recognize: (data: ConfigMapData, key: string, files: readonly CheckpointFile[]) => Promise<void>
+  readonly records: Pick<Records, 'verdicts'>
+}

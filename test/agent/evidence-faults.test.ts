@@ -1,0 +1,62 @@
+/** Faults of the node and of the API server that are no config's fault, as the evidence shows them. */
+import t from 'tap'
+import type { ConfigSource } from '../../src/decision/config-source.ts'
+import type { Verdict } from '../../src/decision/verdict.ts'
+import { ETCD, node, staticPods, unreachable } from '../decision/evidence-samples.ts'
+import { A, B, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { ANSWERS_WELL } from './fake-evidence.ts'
+import { CRASHES, SmallWorld } from './small-world.ts'
+
+async function promotedOnA(): Promise<SmallWorld> {
+  const world = new SmallWorld()
+  world.want(A)
+  await world.run(12 * MINUTE_US)
+  return world
+}
+
+function verdictOn(world: SmallWorld, wanted: ConfigSource): Verdict | undefined {
+  return [...world.records.verdicts().values()].find(({ source }) => source === wanted || describe(source) === describe(wanted))
+}
+const describe = (source: ConfigSource) => (source === 'local' ? source : textOf(source))
+
+t.test('an API server that is away when a trial begins condemns nothing', async (t) => {
+  const world = await promotedOnA()
+  world.evidence.canWrite = false
+  for (const question of ['node', 'lease', 'pods'] as const) world.evidence.answer(question, () => unreachable(question))
+  world.want(B)
+  await world.run(5 * MINUTE_US)
+  world.evidence.canWrite = true
+  for (const question of ['node', 'lease', 'pods'] as const) world.evidence.answer(question, ANSWERS_WELL[question])
+  await world.run(20 * MINUTE_US)
+  t.equal(world.records.verdicts().size, 0)
+  t.same(world.record('last-known-good'), B)
+})
+
+t.test('a static pod that broke long before a fallback is not held against it', async (t) => {
+  const world = await promotedOnA()
+  let there = [ETCD]
+  world.evidence.answer('static-pods', () => staticPods(there, { etcd: 'd2' }))
+  world.want(B)
+  await world.run(12 * MINUTE_US)
+  t.same(world.record('last-known-good'), B)
+  there = []
+  world.behave(B, CRASHES)
+  world.unit.kill()
+  await world.run(8 * MINUTE_US)
+  t.equal(await world.running(), textOf(A))
+  t.equal(verdictOn(world, A), undefined)
+})
+
+t.test('a fallback that does not bring a static pod back is not condemned for good', async (t) => {
+  const world = await promotedOnA()
+  let there = [ETCD]
+  world.evidence.answer('static-pods', () => staticPods(there, { etcd: 'd2' }))
+  world.want(B)
+  await world.until('restart')
+  // A fault of the node: it is not Ready, whatever kubelet runs.
+  world.evidence.answer('node', () => node('False'))
+  while (verdictOn(world, B) === undefined || (await world.running()) !== textOf(A)) await world.run(10 * SECOND_US)
+  there = []
+  while (verdictOn(world, A) === undefined) await world.run(10 * SECOND_US)
+  t.match(verdictOn(world, A), { state: 'provisional', evidence: 'static-pods', damage: 'transient' })
+})

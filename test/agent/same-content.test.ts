@@ -1,0 +1,101 @@
+/** The same config in other bytes: a comment, quotes or the order of keys has changed. */
+import t, { type Test } from 'tap'
+import { A, A_EDITED, B, keyOf, MINUTE_US, verdict } from '../decision/snapshots.ts'
+import { CRASHES, SmallWorld } from './small-world.ts'
+
+const TEXT = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 50\nserializeImagePulls: false\n'
+const COMMENTED = `# the same\n${TEXT.replace('maxPods: 50', '"maxPods": 50')}`
+const OTHER = TEXT.replace('50', '51')
+
+async function running(text: string, minutes: number): Promise<SmallWorld> {
+  const world = new SmallWorld()
+  world.want(A, { kubelet: text })
+  await world.run(minutes * MINUTE_US)
+  return world
+}
+
+function restarts(t: Test, world: SmallWorld, count: number): void {
+  t.equal(world.restartsAskedAtUs.length, count, `${count} restarts`)
+}
+
+t.test('it moves every record and restarts nothing', async (t) => {
+  const world = await running(TEXT, 15)
+  world.want(A_EDITED, { kubelet: COMMENTED })
+  await world.run(MINUTE_US)
+  t.same(world.record('assigned'), A_EDITED)
+  t.same(world.record('last-known-good'), A_EDITED)
+  t.equal(world.checkpoints.data(A_EDITED.uid, A_EDITED.resourceVersion)?.kubelet, COMMENTED, 'the checkpoint keeps the bytes')
+  restarts(t, world, 1)
+
+  t.test('a new agent, a new process and a new boot know it as well', async (t) => {
+    world.restartAgent()
+    t.equal((await world.run(MINUTE_US)).phase, 'settled')
+    world.unit.kill()
+    await world.run(5 * MINUTE_US)
+    t.equal(await world.running(), COMMENTED)
+    t.equal((await world.run(MINUTE_US)).phase, 'settled', 'it is proven')
+    world.forgetRun()
+    world.restartAgent()
+    t.equal((await world.run(MINUTE_US)).phase, 'settled')
+    restarts(t, world, 1)
+  })
+})
+
+t.test('a trial goes on', async (t) => {
+  const world = await running(TEXT, 8)
+  world.want(A_EDITED, { kubelet: COMMENTED })
+  await world.run(3 * MINUTE_US)
+  t.same(world.record('last-known-good'), A_EDITED)
+  restarts(t, world, 1)
+})
+
+t.test('another value restarts', async (t) => {
+  const world = await running(TEXT, 15)
+  world.want(A_EDITED, { kubelet: OTHER })
+  await world.run(MINUTE_US)
+  t.equal(await world.running(), OTHER)
+  restarts(t, world, 2)
+})
+
+t.test('another file beside it restarts, whatever is in it', async (t) => {
+  const world = await running(TEXT, 15)
+  world.want(A_EDITED, { kubelet: COMMENTED, 'extra.conf': '# nothing' })
+  await world.run(MINUTE_US)
+  restarts(t, world, 2)
+})
+
+t.test('what failed is not tried again for a comment', async (t) => {
+  const world = await running(TEXT, 15)
+  world.behaveWith(OTHER, CRASHES)
+  world.want(B, { kubelet: OTHER })
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), TEXT)
+  const before = world.restartsAskedAtUs.length
+  world.want({ ...B, resourceVersion: '2' }, { kubelet: `# now it works\n${OTHER}` })
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), TEXT)
+  restarts(t, world, before)
+})
+
+t.test('on a full disk', async (t) => {
+  const world = await running(TEXT, 15)
+  world.diskFails = () => true
+  world.want(A_EDITED, { kubelet: COMMENTED })
+  await world.run(MINUTE_US)
+  world.diskFails = () => false
+  await world.run(2 * MINUTE_US)
+  t.same(world.record('assigned'), A_EDITED)
+  restarts(t, world, 1)
+  t.ok(world.disk.stat('/state/meta/same'), 'what could not be written was written later')
+  restarts(t, world, 1)
+})
+
+t.test('the records of an agent that compared bytes hold', async (t) => {
+  const world = await running(TEXT, 15)
+  const proven = world.records.proven()
+  world.records.writeVerdict(verdict(B, 'confirmed'))
+  world.want(A_EDITED, { kubelet: COMMENTED })
+  await world.run(MINUTE_US)
+  t.equal(world.records.proven(), proven)
+  t.ok(world.records.verdicts().has(keyOf(B)))
+})

@@ -1,0 +1,57 @@
+import t from 'tap'
+import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { layoutOf } from '../../src/checkpoint/layout.ts'
+import { SameContents } from '../../src/checkpoint/same-contents.ts'
+import { faultsOver } from './faults.ts'
+import { silentLog } from './silent-log.ts'
+
+const LAYOUT = layoutOf('/state')
+
+function open(disk = new FakeDisk(() => 0)) {
+  const same = new SameContents({ files: new DurableFiles(disk), layout: LAYOUT, log: silentLog(), faults: faultsOver() })
+  return { disk, same }
+}
+
+t.test('a content without an entry is its own', async (t) => {
+  t.equal(open().same.of('a'), 'a')
+})
+
+t.test('what was written is known again, and leads to the first of them', async (t) => {
+  const { disk, same } = open()
+  same.add('b', 'a')
+  same.add('c', 'b')
+  t.equal(same.of('c'), 'a')
+  t.equal(open(disk).same.of('b'), 'a')
+  t.equal(open(disk).same.of('c'), 'a')
+})
+
+t.test('on a full disk it holds in memory until it can be written', async (t) => {
+  const { disk, same } = open()
+  disk.full = true
+  same.add('b', 'a')
+  t.equal(same.of('b'), 'a')
+  t.equal(open(disk).same.of('b'), 'b')
+  disk.full = false
+  same.write()
+  t.equal(open(disk).same.of('b'), 'a')
+})
+
+t.test('a damaged file counts as empty, and one that cannot be read is read again', async (t) => {
+  const { disk } = open()
+  disk.plant(LAYOUT.sameContents, '[{"content":1}]')
+  t.equal(open(disk).same.of('b'), 'b')
+  disk.plant(LAYOUT.sameContents, '[{"content":"b","same":"a"}]')
+  const { same } = open(disk)
+  disk.readFaultOf = () => 'EIO'
+  t.throws(() => same.of('b'), { code: 'EIO' })
+  disk.readFaultOf = () => undefined
+  t.equal(same.of('b'), 'a')
+})
+
+t.test('only the newest are kept', async (t) => {
+  const { disk, same } = open()
+  for (let number = 0; number < 150; number += 1) same.add(`c${number}`, 'a')
+  t.equal(open(disk).same.of('c149'), 'a')
+  t.equal(open(disk).same.of('c0'), 'c0')
+})
