@@ -13,6 +13,8 @@ import type { SimWorld } from './sim-world.ts'
  * before it miss theirs. One of them had proved itself and is started once more. And the starts.
  */
 const FALLBACK_BUDGET_US = 4 * POLICY.startDeadlineUs + 60e6
+/** A runtime that the config killed excuses it for a while, and comes back some time after that. */
+const RUNTIME_BUDGET_US = RUNTIME_EXCUSE_US + 60e6
 /** How long the agent rests after everything has failed. */
 const REST_US = 3 * POLICY.trialUs
 
@@ -55,7 +57,7 @@ export class FallbackInvariant {
     this.#failedSinceUs ??= nowUs
     const failedForUs = nowUs - this.#failedSinceUs
     assert(
-      failedForUs <= FALLBACK_BUDGET_US + (this.#rested ? REST_US : 0) + (this.#excusedByRuntime ? RUNTIME_EXCUSE_US : 0),
+      failedForUs <= FALLBACK_BUDGET_US + (this.#rested ? REST_US : 0) + (this.#excusedByRuntime ? RUNTIME_BUDGET_US : 0),
       `invariant 6: kubelet (${unit.activity}) has failed for ${Math.round(failedForUs / 1e6)} s: ${unit.process?.text}`,
     )
   }

@@ -150,6 +150,9 @@ class Run {
         world.assignment.overlayFromUs = world.nowUs + OVERLAY_READ_US
       }
       if (!world.woken && world.nowUs < this.#wakeAtUs) return
+      // A rest is a gap in what the agent knows of kubelet: its end may change the condition, and the
+      // end of what follows.
+      if (this.#restful) world.happenings += 2
       this.#restful = false
       world.woken = false
       for (let passes = 0; ; passes += 1) {
