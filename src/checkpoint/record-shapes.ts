@@ -26,6 +26,7 @@ export const isVerdict: Check<Verdict> = shape<Verdict>({
   detail: isText,
   source: isConfigSource,
   atWallMs: isNumber,
+  bootId: optional(isText),
   basis: optional(isText),
   evidence: optional(oneOf(...EVIDENCE_KINDS)),
   damage: optional(oneOf('transient', 'one-way')),

@@ -13,6 +13,8 @@ import { type Candidate, isLocalWanted, type Target } from './target.ts'
 import { trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
 
+type Failed = Omit<Candidate, 'verdict'>
+
 /**
  * Only what kubelet starts with next can fail. Where that is no longer the target, the target
  * replaces it anyway. But if the target cannot be had (a full disk), kubelet must not be left in a
@@ -26,19 +28,25 @@ export function condemnFailure(situation: TargetSituation): Step | undefined {
   const failed = asCandidate(nextStart.held, unit)
   if (failed.content !== target.content && !isOutOfReach(snapshot, target)) return undefined
   if (health?.subject !== failed.key || verdicts.has(failed.key)) return undefined
-  const failure = assessHealth(snapshot, health, unit) ?? assessEvidence(snapshot, failed)
-  if (failure === undefined) return undefined
+  const failure = assessHealth(snapshot, health, unit)
+  return failure === undefined ? condemnByEvidence(situation, failed, health) : answerFailure(situation, failed, failure, health)
+}
+
+/** Judges the process that runs, also where its kubelet was upgraded on disk since it started. */
+function condemnByEvidence(situation: TargetSituation, next: Failed, health: HealthRecord): Step | undefined {
+  const { running, verdicts } = situation.snapshot
+  if (running.kind !== 'known' || running.content !== next.content || verdicts.has(running.key)) return undefined
+  const failure = findEvidenceFailure(situation.snapshot)
+  return failure && answerFailure(situation, { ...next, key: running.key }, failure, health)
+}
+
+function answerFailure(situation: TargetSituation, failed: Failed, failure: HealthFailure, health: HealthRecord): Step {
+  const { snapshot, unit } = situation
   if (mayTryAgain(snapshot, health, failed, failure)) {
     const { source, key } = failed
     return { kind: 'try-again', source, key, failure, record: recordAnotherTry(snapshot, unit, failed) }
   }
   return { kind: 'condemn', verdict: makeVerdict(snapshot, failed, failure), next: nextAfter(situation, failed)?.source, requested: false }
-}
-
-/** Only of the process that runs it. */
-function assessEvidence(snapshot: Snapshot, { key }: Pick<Candidate, 'key'>): HealthFailure | undefined {
-  const { running } = snapshot
-  return running.kind === 'known' && running.key === key ? findEvidenceFailure(snapshot) : undefined
 }
 
 /**

@@ -18,7 +18,7 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
   const { key, source } = failed
   const { reason, detail, damage, evidence } = failure
   const retrial = snapshot.retrials.get(key)
-  const isDoubtful = hasProvedItself(snapshot, key) || retrial?.doubtful === true || snapshot.health?.runtimeDownSinceUs !== undefined
+  const isDoubtful = hasEverPassed(snapshot, failed) || retrial?.doubtful === true || snapshot.health?.runtimeDownSinceUs !== undefined
   // One-way damage is proof enough: the health of a fallback adds nothing to it.
   const state = damage === 'one-way' ? 'confirmed' : 'provisional'
   return {
@@ -28,6 +28,7 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
     detail,
     source,
     atWallMs: snapshot.now.wallMs,
+    bootId: snapshot.now.bootId,
     damage,
     ...(evidence !== undefined && { evidence }),
     ...(isDoubtful && { doubtful: true }),
@@ -63,4 +64,10 @@ export function recordAnotherTry({ now }: Snapshot, unit: KnownUnit, { key }: Pi
 
 function hasProvedItself({ proven, retrials }: Snapshot, key: string): boolean {
   return proven === key && !retrials.has(key)
+}
+
+/** Only the last trial that passed is recorded, but what was promoted has passed one, too. */
+function hasEverPassed(snapshot: Snapshot, { key, content }: Pick<Candidate, 'key' | 'content'>): boolean {
+  const wasPromoted = [snapshot.lastKnownGood, snapshot.previous].some((held) => held.source !== 'local' && held.content === content)
+  return hasProvedItself(snapshot, key) || (wasPromoted && !snapshot.retrials.has(key))
 }

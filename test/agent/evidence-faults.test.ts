@@ -2,8 +2,8 @@
 import t from 'tap'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
-import { ETCD, node, staticPods, unreachable } from '../decision/evidence-samples.ts'
-import { A, B, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { ETCD, node, serving, staticPods, unreachable } from '../decision/evidence-samples.ts'
+import { A, B, MINUTE_US, SECOND_US, textOf, UPGRADED_KUBELET } from '../decision/snapshots.ts'
 import { ANSWERS_WELL } from './fake-evidence.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
 
@@ -30,6 +30,16 @@ t.test('an API server that is away when a trial begins condemns nothing', async 
   await world.run(20 * MINUTE_US)
   t.equal(world.records.verdicts().size, 0)
   t.same(world.record('last-known-good'), B)
+})
+
+t.test('a kubelet that is upgraded on disk in the middle of a trial is judged as it runs', async (t) => {
+  const world = await promotedOnA()
+  world.want(B)
+  await world.run(MINUTE_US)
+  world.kubeletIdentity = UPGRADED_KUBELET
+  world.evidence.answer('serving', (nowUs) => (world.startedWith === textOf(B) ? serving(401) : ANSWERS_WELL.serving(nowUs)))
+  await world.run(4 * MINUTE_US)
+  t.match(verdictOn(world, B), { evidence: 'serving' })
 })
 
 t.test('a static pod that broke long before a fallback is not held against it', async (t) => {
