@@ -2,6 +2,7 @@
  * Judges the evidence about the process that runs. Pure. `docs/evidence.md` has the table of what
  * counts as yes, no and unknown.
  */
+import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Damage, EVIDENCE_KINDS, type EvidenceKind, type Finding, levelOf, no, type Standing, unknown, yes } from './evidence.ts'
 import { judgeLease } from './evidence-lease.ts'
 import { judgePods } from './evidence-pods.ts'
@@ -13,6 +14,8 @@ import { judgeStaticPods } from './evidence-static-pods.ts'
 import type { Snapshot } from './snapshot.ts'
 import { measureTrial } from './trial.ts'
 
+/** A part of it comes from the API server and from the container runtime. */
+const DETAIL_BYTES = 600
 const NOTHING = unknown('nothing was asked about this process')
 
 /** One finding for each kind that is not switched off. */
@@ -20,7 +23,7 @@ export function judgeEvidence(snapshot: Snapshot): readonly Finding[] {
   const view = viewEvidence(snapshot)
   return EVIDENCE_KINDS.filter((kind) => levelOf(snapshot.policy.evidence, kind) !== 'off').map((kind): Finding => {
     const { answer, detail, sinceUs, isDoubtful = false } = judgeKind(kind, snapshot, view)
-    return { kind, answer, detail, sinceUs, damage: damageOf(kind, view), isDoubtful }
+    return { kind, answer, detail: cutToBytes(onOneLine(detail), DETAIL_BYTES), sinceUs, damage: damageOf(kind, view), isDoubtful }
   })
 }
 

@@ -603,3 +603,19 @@ t.test('a record of an earlier boot, or about another process, says nothing', as
   } as const
   t.equal(find('serving', { ...story, snapshot: { running } }).answer, 'unknown')
 })
+
+t.test('what others wrote is shown on one line, bounded, without control characters', async (t) => {
+  const hostile = `\u001b[2J\u009b31m\r\nkubelet is fine${'x'.repeat(10_000)}`
+  const name = `kube-system/${hostile}`
+  const stories: readonly (readonly [EvidenceKind, Story])[] = [
+    ['ready', { before: WAS_READY, seen: [[10, node('False', { reportedAt: 2, answeredAt: 10, message: hostile })]] }],
+    ['pods', { before: LISTED, seen: [[60, pods(['b', 'Evicted', -9999, { name }])]] }],
+    ['static-pods', { before: [staticPods([{ ...ETCD, name }], {})], seen: [[60, staticPods([], {})]] }],
+    ['runtime', { before: SAME, seen: [[5, runtime('silent', hostile)]] }],
+  ]
+  for (const [kind, story] of stories) {
+    const { detail } = find(kind, story)
+    t.notMatch(detail, /\p{Cc}/u, kind)
+    t.ok(Buffer.byteLength(detail) <= 600, `${kind}: ${detail.length}`)
+  }
+})
