@@ -3,15 +3,18 @@
  * whatever else is down, as long as any config works on this node.
  */
 import assert from 'node:assert/strict'
+import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { POLICY } from './sim-agent.ts'
 import type { SimWorld } from './sim-world.ts'
 
 /**
  * The slowest fallback: the config misses its start deadline, then last-known-good and the config
- * before it miss theirs. One of them had proved itself and is started once more. And one start.
+ * before it miss theirs. One of them had proved itself and is started once more. And the starts.
  */
-const FALLBACK_BUDGET_US = 4 * POLICY.startDeadlineUs + 30e6
+const FALLBACK_BUDGET_US = 4 * POLICY.startDeadlineUs + 60e6
+/** A runtime that the config killed excuses it for a while, and comes back some time after that. */
+const RUNTIME_BUDGET_US = RUNTIME_EXCUSE_US + 60e6
 /** How long the agent rests after everything has failed. */
 const REST_US = 3 * POLICY.trialUs
 
@@ -21,6 +24,8 @@ export class FallbackInvariant {
   #failedSinceUs: number | undefined
   /** Everything has failed, and the agent rests before it tries again. */
   #rested = false
+  /** The config itself took the runtime down: the agent cannot know that at once. */
+  #excusedByRuntime = false
   #wish: string | undefined
   #lastStep: Step | undefined
 
@@ -38,6 +43,7 @@ export class FallbackInvariant {
   forget(): void {
     this.#failedSinceUs = undefined
     this.#rested = false
+    this.#excusedByRuntime = false
   }
 
   check(): void {
@@ -47,10 +53,11 @@ export class FallbackInvariant {
       return
     }
     this.#rested ||= this.#lastStep?.kind === 'wait' && this.#lastStep.phase === 'node-at-fault'
+    this.#excusedByRuntime ||= unit.runtime.isKilled
     this.#failedSinceUs ??= nowUs
     const failedForUs = nowUs - this.#failedSinceUs
     assert(
-      failedForUs <= FALLBACK_BUDGET_US + (this.#rested ? REST_US : 0),
+      failedForUs <= FALLBACK_BUDGET_US + (this.#rested ? REST_US : 0) + (this.#excusedByRuntime ? RUNTIME_BUDGET_US : 0),
       `invariant 6: kubelet (${unit.activity}) has failed for ${Math.round(failedForUs / 1e6)} s: ${unit.process?.text}`,
     )
   }

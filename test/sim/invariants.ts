@@ -18,11 +18,16 @@
  *     (settled.ts).
  *  8. Status and condition say only what is true. On a node that is well, the condition becomes
  *     True (report-invariant.ts).
+ *  9. A healthy kubelet is restarted only for the cluster's, an operator's or a verdict's sake
+ *     (cause-invariant.ts).
+ * 10. No good config stays condemned once its node is well, unless it failed before it had proved
+ *     itself, through a fault of the node or an operator's doing (settled.ts, victims.ts).
  */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import type { SimProcess } from './behaviour.ts'
+import { checkCause } from './cause-invariant.ts'
 import { DiskInvariants } from './disk-invariants.ts'
 import { FallbackInvariant } from './fallback-invariant.ts'
 import { ReportInvariant } from './report-invariant.ts'
@@ -56,6 +61,7 @@ export class Invariants {
     this.#noteViolation(() => {
       this.#restarts.decided(step)
       this.#reports.decided(snapshot, step)
+      if (this.#world.unit.isHealthy()) checkCause(snapshot, step)
     })
   }
 

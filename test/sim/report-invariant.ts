@@ -63,8 +63,10 @@ export class ReportInvariant {
     // Compared by name: after a restore of etcd, the file may hold other content than the process
     // was started with.
     if (directory !== undefined && process.configPath.startsWith(`${directory}/`)) return
-    // Nor does a file that is always the same one say which content the process was started with.
-    if (this.#world.kind.activation === 'file' && this.#world.wasRestored) return
+    // Nor does a file that is always the same one say which content the process was started with:
+    // only the records in /run do.
+    const { kind, wasRestored, hasLostRuntime } = this.#world
+    if (kind.activation === 'file' && (wasRestored || hasLostRuntime)) return
     const named = active === 'local' ? 'local' : this.#world.files.read(`${directory}/${active.kubeletConfigKey}`)?.toString()
     const runs = runsCheckpoint(process) ? process.text : 'local'
     assert(named === undefined || named === runs, `invariant 8: the status says ${named}, and kubelet runs ${runs}`)

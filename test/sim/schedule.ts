@@ -88,6 +88,8 @@ const BEHAVIOURS: readonly [Behaviour, ...Behaviour[]] = [
   'without-healthz',
   'moves-runtime',
   'moves-to-dead-runtime',
+  'kills-runtime',
+  'slow-crash-loop',
   'loses-health',
   'fails-after-promotion',
   'good-until-upgrade',
@@ -137,6 +139,7 @@ function makeFault(random: Random): WorldEvent {
     { kind: 'preflight-fails', seconds },
     { kind: 'drain', seconds },
     { kind: 'edit-local' },
+    { kind: 'upgrade-kubelet', restarts: false },
   ])
 }
 

@@ -44,6 +44,9 @@ export class SimCluster implements AssignmentSource {
   #lossyUntilUs = 0
   #deliverAtUs: number | undefined
   #resyncAtUs = RESYNC_US
+  /** Changes of the cluster so far, and up to the agent's copy. */
+  #changes = 0
+  #viewed = 0
   #view: View | undefined
   /** What the view means. */
   #desired: Desired | undefined
@@ -169,11 +172,13 @@ export class SimCluster implements AssignmentSource {
     return Math.min(this.#deliverAtUs ?? Number.POSITIVE_INFINITY, Math.max(this.#resyncAtUs, this.#downUntilUs))
   }
 
-  /** @returns whether the agent's copy was refreshed */
+  /** @returns whether the agent's copy has changed */
   advanceTo(nowUs: number): boolean {
     if (nowUs < this.nextUs() || !this.isUp(nowUs)) return false
     this.#deliverAtUs = undefined
     this.#resyncAtUs = nowUs + RESYNC_US
+    if (this.#view !== undefined && this.#viewed === this.#changes) return false
+    this.#viewed = this.#changes
     this.#desired = undefined
     this.#view = { node: this.#node, selecting: this.#assigned, nodePaused: this.#nodePaused, configMaps: new Map(this.#configMaps) }
     return true
@@ -188,6 +193,7 @@ export class SimCluster implements AssignmentSource {
   }
 
   #changed(nowUs: number): void {
+    this.#changes += 1
     if (nowUs < this.#lossyUntilUs) return
     const delayUs = this.#random.between(0, 3e6)
     this.#deliverAtUs = Math.max(nowUs, this.#downUntilUs) + delayUs

@@ -68,6 +68,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       world.agentFromUs = nowUs + event.afterSeconds * 1e6
       return
     case 'kill-kubelet':
+      if (unit.process !== undefined) world.suffer(unit.process.text)
       unit.exit()
       return
     case 'restart-kubelet':
@@ -100,6 +101,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       hold(world, 'local', event.seconds)
       return
     case 'rollback':
+      world.victims.rolledBack(world.nextText() ?? '')
       world.onRequest?.('rollback')
       world.woken = true
       return
@@ -130,6 +132,8 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       world.after(event.seconds, () => {})
       return
     case 'lose-runtime':
+      // Only /run says that kubelet was started before the file was replaced.
+      if (world.kind.activation === 'file' && unit.process?.text !== world.nextText()) return
       // The agent keeps what it has read of it, as it keeps the files that it has open.
       world.loseRuntime()
       world.agentDead = true
@@ -138,7 +142,8 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
     case 'lose-state':
       // The file that was replaced, and what it was before, would be lost with it: the package
       // puts the original back first.
-      if (world.kind.activation === 'file') return
+      // And nothing would tell two contents of one version from each other.
+      if (world.kind.activation === 'file' || world.wasRestored) return
       world.loseState()
       world.agentDead = true
       world.agentFromUs = nowUs + event.afterSeconds * 1e6

@@ -24,11 +24,15 @@ export class SimRuntime {
     return this.#nowUs() < this.#downUntilUs
   }
 
+  /** A config took it down. */
+  get isKilled(): boolean {
+    return this.#nowUs() >= this.#killedFromUs && this.#nowUs() < this.#killedUntilUs
+  }
+
   isUp(endpoint: string): boolean {
     const socket = endpoint.replace(/^unix:\/\//, '')
     if (!CONTAINERD.endsWith(socket)) return CRIO.endsWith(socket)
-    const now = this.#nowUs()
-    return now >= this.#downUntilUs && (now < this.#killedFromUs || now >= this.#killedUntilUs)
+    return !this.isFaulty && !this.isKilled
   }
 
   goDown(seconds: number): void {

@@ -31,6 +31,8 @@ export interface SimUnitWorld {
   readonly wiring: ReadyWiring
   /** Called before the effect: the simulation counts commands, and may crash here. */
   onRestart(): void
+  /** kubelet ends or dies with this config, which is not the cause. */
+  onVictim(text: string): void
   onCommand(): void
 }
 export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
@@ -238,6 +240,7 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
   }
 
   #fate(text: string | undefined, at: number): Fate {
+    if (text !== undefined && !this.isNodeWell()) this.#world.onVictim(text)
     if (text === undefined || at < this.#faultUntilUs) return diesAfter(at, 1.5)
     this.runtime.kubeletStarted(text)
     return this.runtime.isUp(runtimeEndpointOf(text) ?? CONTAINERD) ? fateOf(text, at, this.#version) : diesAfter(at, 1.5)

@@ -6,6 +6,7 @@
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
+import { parseSource } from '../../src/checkpoint/serialize.ts'
 import type { Instant } from '../../src/decision/instant.ts'
 import type { RuntimeRecords } from '../../src/ports/store.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
@@ -19,6 +20,7 @@ import { SimAssignment } from './sim-assignment.ts'
 import { SimCluster } from './sim-cluster.ts'
 import { SimOverlay } from './sim-overlay.ts'
 import { SimUnit } from './sim-unit.ts'
+import { Victims } from './victims.ts'
 
 export const DIRECTORY = '/var/lib/kubelet-cfg-agent'
 export const RUNTIME_DIRECTORY = '/run/kubelet-cfg-agent'
@@ -78,11 +80,14 @@ export class SimWorld {
   happenings = 0
   /** The process of kubelet that the agent knows. */
   seenInvocation = ''
-  /** How often the records of this boot were lost. */
+  /** The records of this boot were lost, in this boot. */
+  hasLostRuntime = false
+  /** How often the records of a boot were lost. */
   lostRuntimes = 0
   /** Something has happened that wakes the agent. */
   woken = true
   readonly checkRestart: (() => void)[] = []
+  readonly victims = new Victims()
 
   constructor(seed: number, kind: NodeKind) {
     this.kind = kind
@@ -107,6 +112,7 @@ export class SimWorld {
         for (const check of this.checkRestart) check()
         this.#operate('after')
       },
+      onVictim: (text) => this.suffer(text),
       onCommand: () => {
         this.#operate('before')
         this.#operate('after')
@@ -132,6 +138,18 @@ export class SimWorld {
   /** undefined: the file does not exist. */
   nextText(): string | undefined {
     return this.files.read(this.nextConfigPath())?.toString()
+  }
+
+  /** kubelet ends or dies with this config, which is not the cause. */
+  suffer(text: string): void {
+    this.victims.suffered(text, this.#isLastKnownGood(text))
+  }
+
+  /** By the bytes of the record's checkpoint, and only if the trial was passed on this disk. */
+  #isLastKnownGood(text: string): boolean {
+    const parsed = parseSource(this.files.read(layoutOf(DIRECTORY).record('last-known-good')) ?? Buffer.alloc(0))
+    if (!parsed.ok || parsed.source === 'local') return false
+    return this.files.read(layoutOf(DIRECTORY).file(parsed.source))?.toString() === text
   }
 
   /** When the world next changes by itself. */
@@ -191,6 +209,7 @@ export class SimWorld {
     this.#wallMs += 30_000
     this.#later = this.#later.map(({ atUs, act }) => ({ atUs: atUs - before + 5e6, act }))
     this.loseRuntime()
+    this.hasLostRuntime = false
     this.preflightFailsUntilUs = 0
     this.faults.readOnly = false
     this.agentFromUs = 8e6
@@ -207,6 +226,7 @@ export class SimWorld {
   loseRuntime(): void {
     this.runtime = createRuntime()
     this.lostRuntimes += 1
+    this.hasLostRuntime = true
     this.seenInvocation = ''
     this.withoutAgent(() => this.disk.removeTree(RUNTIME_DIRECTORY))
   }

@@ -1,0 +1,26 @@
+/**
+ * Which configs suffered from something that is not their fault. A verdict on a good config needs
+ * such a cause, and lasts only if the config had not proved itself before.
+ */
+export class Victims {
+  readonly #suffered = new Map<string, number>()
+  readonly #unproven = new Set<string>()
+  readonly #rolledBack = new Set<string>()
+  /** More than the retrials that a config gets. */
+  static readonly MANY = 4
+
+  /** @param isProven it is last-known-good, by its whole trial */
+  suffered(text: string, isProven: boolean): void {
+    this.#suffered.set(text, (this.#suffered.get(text) ?? 0) + 1)
+    if (!isProven) this.#unproven.add(text)
+  }
+
+  /** An operator's rollback lasts until a retry. */
+  rolledBack(text: string): void {
+    this.#rolledBack.add(text)
+  }
+
+  excuseVerdict(text: string): boolean {
+    return this.#rolledBack.has(text) || this.#unproven.has(text) || (this.#suffered.get(text) ?? 0) >= Victims.MANY
+  }
+}
