@@ -1,5 +1,5 @@
 /**
- * Runs scenarios in lanes, side by side: each lane is a process of its own with a control plane of its own, since some scenarios stop theirs. Most of a scenario is
+ * Runs scenarios in lanes, a few of them side by side: each lane is a process of its own with a control plane of its own, since some scenarios stop theirs. Most of a scenario is
  * waiting, so a few lanes take little more than the longest of them. Prints what they print, each line with its lane, and adds up what they count.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -16,12 +16,22 @@ interface Count {
   readonly failed: number
 }
 
+/**
+ * More of them at once starve each other, and use up the instances of inotify(7) that one user may have (128): kubelet and containerd then fail to start.
+ */
+const LANES_AT_ONCE = 5
+
 /** Ends with the line `N passed, N failed`, and exits. A lane that does not count is a failure of its own. */
 export async function runLanes(program: string, lanes: readonly Lane[]): Promise<never> {
   const children: ChildProcess[] = []
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => children.forEach((child) => void child.kill(signal)))
   const width = Math.max(...lanes.map(({ name }) => name.length))
-  const counts = await Promise.all(lanes.map((lane) => runLane(program, lane, width, children)))
+  const queue = [...lanes]
+  const counts: Count[] = []
+  const work = async (): Promise<void> => {
+    for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) counts.push(await runLane(program, lane, width, children))
+  }
+  await Promise.all(Array.from({ length: LANES_AT_ONCE }, work))
   const passed = counts.reduce((sum, count) => sum + count.passed, 0)
   const failed = counts.reduce((sum, count) => sum + count.failed, 0)
   console.log(`\n${passed} passed, ${failed} failed`)
