@@ -3,7 +3,7 @@
  * node or disturbs the kubelet that runs.
  */
 import { strict as assert } from 'node:assert'
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JudgeRequest, JudgeStage, KubeletJudgement } from '../../../src/preflight/kubelet/judgement.ts'
 import { LIMITS } from '../../../src/preflight/kubelet/sandbox.ts'
@@ -18,6 +18,8 @@ import { type Node, withNode } from './node.ts'
 const ROOT = join(import.meta.dirname, '../../..')
 const UNIT = 'judge-lab.service'
 const HOME = '/var/lib/kubelet-cfg-agent'
+/** With the parts that it loads beside it. */
+const PROGRAM = `${HOME}/judge/kubelet-cfg-agent.mjs`
 /** Of the agent, in its own unit and so in the one made of it. */
 const DIRECTORY = '/run/kubelet-cfg-agent'
 
@@ -140,14 +142,14 @@ async function installJudge(plane: ControlPlane, node: Node): Promise<Ask> {
   const built = join(plane.directory, 'judge')
   await run(process.execPath, ['scripts/build.mjs', 'test/real/node/judge-program.ts', built], { cwd: ROOT })
   mkdirSync(node.host(HOME), { recursive: true })
-  copyFileSync(join(built, 'kubelet-cfg-agent.mjs'), node.host(HOME, 'judge.mjs'))
+  cpSync(built, node.host(HOME, 'judge'), { recursive: true })
   const shipped = readFileSync(join(ROOT, 'systemd/kubelet-cfg-agent.service'), 'utf8')
   const changes: Readonly<Record<string, string | undefined>> = {
     Type: 'oneshot',
     NotifyAccess: undefined,
     WatchdogSec: undefined,
     Restart: undefined,
-    ExecStart: `/usr/local/bin/node ${HOME}/judge.mjs ${HOME}/questions.json`,
+    ExecStart: `/usr/local/bin/node ${PROGRAM} ${HOME}/questions.json`,
     StandardOutput: `truncate:${HOME}/answers.json`,
     SyslogLevelPrefix: undefined,
   }
@@ -175,7 +177,7 @@ async function installJudge(plane: ControlPlane, node: Node): Promise<Ask> {
     )
     const asked: Questions = { options: { directory: DIRECTORY, direct: false, ...options }, requests }
     writeFileSync(node.host(HOME, 'questions.json'), JSON.stringify(asked))
-    if (who === 'person') return JSON.parse((await node.exec('/usr/local/bin/node', `${HOME}/judge.mjs`, `${HOME}/questions.json`)).stdout)
+    if (who === 'person') return JSON.parse((await node.exec('/usr/local/bin/node', PROGRAM, `${HOME}/questions.json`)).stdout)
     await node.systemctl('start', UNIT)
     return JSON.parse(readFileSync(node.host(HOME, 'answers.json'), 'utf8'))
   }
