@@ -10,6 +10,8 @@ import type { NoAnswer, NodeAnswer } from './evidence-facts.ts'
 import type { Baseline, EvidenceView, NodeSeen } from './evidence-state.ts'
 
 const NOT_READY_US = 300e6
+/** The shortest, also in a short trial: 1.20 always reports not Ready first, and Ready 10 s later. */
+const SHORTEST_NOT_READY_US = 60e6
 /** Kubelet reports each 10 s what has changed, and PLEG lists the pods of a runtime that is back. */
 const RUNTIME_BACK_US = 60e6
 /** managedFields and the header Date have whole seconds. */
@@ -94,7 +96,7 @@ function judgeNotReady({ baseline, process, policy, isAtEnd }: EvidenceView, nod
   }
   // A moment at the end proves nothing: the trial goes on until it has passed, or was long enough.
   const longUs = isAtEnd ? policy.toleranceUs : NOT_READY_US
-  const isLong = lastUs - readySinceUs >= Math.min(longUs, policy.trialUs / 2)
+  const isLong = lastUs - readySinceUs >= Math.max(SHORTEST_NOT_READY_US, Math.min(longUs, policy.trialUs / 2))
   return isLong ? no(detail, readySinceUs) : doubtful(detail, readySinceUs)
 }
 

@@ -8,7 +8,7 @@ import type { TrialKey } from './trial-key.ts'
 
 const WINDOW_US = 24 * HOUR_US
 /** So many exits within the window are a failure. No more are kept. */
-export const EXITS_THAT_FAIL = 10
+const EXITS_THAT_FAIL = 10
 /** So many are worth a warning. */
 const EXITS_THAT_WARN = 5
 

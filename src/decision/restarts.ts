@@ -4,10 +4,8 @@
  * again, at growing intervals. The result of a restart is observed, never assumed. Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
-import { type ConfigMapSource, type ConfigSource, type ContentHash, LOCAL_CONTENT } from './config-source.ts'
-import { resolveDesired } from './desired.ts'
+import { LOCAL_CONTENT } from './config-source.ts'
 import { findPause } from './find-pause.ts'
-import { heldSources, namedSources } from './held-sources.ts'
 import { isLongIll } from './process-health.ts'
 import type { RestartRecord } from './records.ts'
 import { findLimitEndUs, isExempt, isWorthKeeping } from './restart-limit.ts'
@@ -43,58 +41,101 @@ const RETRY_US = 60e6
  */
 const LOST_US = 10e6
 
-export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Target): RestartDecision {
-  const { running, now, policy } = snapshot
-  if (running.kind === 'known' && running.content === target.content && !isOutdated(snapshot, target)) return { kind: 'not-due' }
-  const thisBoot = snapshot.restarts.filter((record) => record.bootId === now.bootId)
-  const last = thisBoot.at(-1)
-  // A restart requested before the target was last activated does not count.
-  const { health } = snapshot
-  const sinceUs = health?.subject === target.key ? health.subjectSinceUs : Number.POSITIVE_INFINITY
-  // Nor does a restart long before the present process started.
-  const answered = running.kind === 'known' && last !== undefined && running.startedAtUs - last.atUs > policy.startDeadlineUs
-  const requested = last !== undefined && last.target === target.key && last.atUs >= sinceUs && !answered ? last : undefined
-  // An agent that died between `reset-failed` and `start` leaves a unit that looks stopped, and
-  // that nothing starts.
-  const halfStarted =
-    unit.activity === 'stopped' &&
-    requested?.failed === true &&
-    requested.outcome === undefined &&
-    requested.invocationBefore === unit.invocationId
-  if ((unit.activity === 'stopped' && !halfStarted) || unit.activity === 'not-found') return { kind: 'stopped-by-operator' }
-  // A start that does not come to an end is replaced by the restart.
-  const hangs = unit.activity === 'starting' && isLongIll(health, now.monotonicUs, policy)
-  if (unit.activity === 'stopping' || (unit.activity === 'starting' && !hangs))
-    return underWay(now.monotonicUs, `kubelet is ${unit.summary}`)
-  if (unit.activity === 'running' && running.kind !== 'known') return underWay(now.monotonicUs, 'kubelet has just been started')
+const NOT_DUE = { kind: 'not-due' } as const
 
+export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Target): RestartDecision {
+  const { running, health } = snapshot
+  if (running.kind === 'known' && running.content === target.content && !isOutdated(snapshot, target)) return NOT_DUE
+  const requested = findRequested(snapshot, target)
+  const halfStarted = isHalfStarted(unit, requested)
   const failed = unit.activity === 'failed' || halfStarted
-  if (isAdministrators(snapshot, unit, target)) return { kind: 'not-due' }
+  const obstacle = findObstacle(snapshot, unit, halfStarted)
+  if (obstacle !== undefined) return obstacle
+  if (isAdministrators(snapshot, unit, target)) return NOT_DUE
   // No process runs, and the last one ran this content: systemd restarts it, unless it gave up.
-  if (running.kind === 'none' && !failed && health?.lastProcess?.content === target.content) return { kind: 'not-due' }
-  if (requested !== undefined && !halfStarted) {
-    const startedSince = unit.invocationId !== requested.invocationBefore
-    if (startedSince && running.kind === 'known') {
-      return {
-        kind: 'ineffective',
-        detail: `kubelet was restarted and still runs ${running.content === LOCAL_CONTENT ? 'its local config' : 'another config'}`,
-      }
-    }
-    if (startedSince && !failed) return { kind: 'not-due' }
-    const retryAtUs =
-      requested.atUs + (requested.outcome === undefined ? LOST_US : requested.outcome.ok ? policy.startDeadlineUs : RETRY_US)
-    if (!startedSince && now.monotonicUs < retryAtUs)
-      return {
-        kind: 'under-way',
-        untilUs: retryAtUs,
-        detail: requested.outcome?.ok === false ? requested.outcome.detail : 'kubelet is being restarted',
-      }
-  }
+  if (running.kind === 'none' && !failed && health?.lastProcess?.content === target.content) return NOT_DUE
+  const answer = requested === undefined || halfStarted ? undefined : awaitAnswer(snapshot, unit, requested, failed)
+  if (answer !== undefined) return answer
   if (waitsForRuntime(snapshot)) return { kind: 'runtime-down' }
+  return requestRestart(snapshot, unit, target, { failed, halfStarted, wasAccepted: requested?.outcome?.ok === true })
+}
+
+/** The restart into the target that was requested since the target was last activated. */
+function findRequested({ restarts, running, health, now, policy }: Snapshot, { key }: Target): RestartRecord | undefined {
+  const last = restarts.filter((record) => record.bootId === now.bootId).at(-1)
+  const sinceUs = health?.subject === key ? health.subjectSinceUs : Number.POSITIVE_INFINITY
+  if (last === undefined || last.target !== key || last.atUs < sinceUs) return undefined
+  // A restart long before the present process started does not count.
+  const isAnswered = running.kind === 'known' && running.startedAtUs - last.atUs > policy.startDeadlineUs
+  return isAnswered ? undefined : last
+}
+
+/**
+ * An agent that died between `reset-failed` and `start` leaves a unit that looks stopped, and that
+ * nothing starts.
+ */
+function isHalfStarted(unit: KnownUnit, requested: RestartRecord | undefined): boolean {
+  if (unit.activity !== 'stopped' || requested === undefined) return false
+  return requested.failed && requested.outcome === undefined && requested.invocationBefore === unit.invocationId
+}
+
+/** A state of the unit in which no restart is requested. */
+function findObstacle({ running, health, now, policy }: Snapshot, unit: KnownUnit, halfStarted: boolean): RestartDecision | undefined {
+  switch (unit.activity) {
+    case 'stopped':
+      return halfStarted ? undefined : { kind: 'stopped-by-operator' }
+    case 'not-found':
+      return { kind: 'stopped-by-operator' }
+    case 'stopping':
+      return underWay(now.monotonicUs, `kubelet is ${unit.summary}`)
+    case 'starting':
+      // A start that does not come to an end is replaced by the restart.
+      return isLongIll(health, now.monotonicUs, policy) ? undefined : underWay(now.monotonicUs, `kubelet is ${unit.summary}`)
+    case 'running':
+      return running.kind === 'known' ? undefined : underWay(now.monotonicUs, 'kubelet has just been started')
+    case 'auto-restart':
+    case 'failed':
+      return undefined
+  }
+}
+
+/** What followed from the restart that was requested. undefined: it is requested again. */
+function awaitAnswer(
+  { running, now, policy }: Snapshot,
+  unit: KnownUnit,
+  { invocationBefore, atUs, outcome }: RestartRecord,
+  failed: boolean,
+): RestartDecision | undefined {
+  if (unit.invocationId !== invocationBefore) {
+    if (running.kind !== 'known') return failed ? undefined : NOT_DUE
+    const what = running.content === LOCAL_CONTENT ? 'its local config' : 'another config'
+    return { kind: 'ineffective', detail: `kubelet was restarted and still runs ${what}` }
+  }
+  const untilUs = atUs + (outcome === undefined ? LOST_US : outcome.ok ? policy.startDeadlineUs : RETRY_US)
+  if (now.monotonicUs >= untilUs) return undefined
+  return { kind: 'under-way', untilUs, detail: outcome?.ok === false ? outcome.detail : 'kubelet is being restarted' }
+}
+
+interface RestartContext {
+  /** Systemd had given up the unit. */
+  readonly failed: boolean
+  readonly halfStarted: boolean
+  /** Systemd took the last request for this target. */
+  readonly wasAccepted: boolean
+}
+
+/** The restart, if its time has come. */
+function requestRestart(
+  snapshot: Snapshot,
+  unit: KnownUnit,
+  target: Target,
+  { failed, halfStarted, wasAccepted }: RestartContext,
+): RestartDecision {
+  const { now } = snapshot
+  const thisBoot = snapshot.restarts.filter((record) => record.bootId === now.bootId)
   // Falling back is exempt from the limit, also when systemd refused it at first. Starting a unit
   // that systemd gave up, again and again, is not.
-  const isRepeatedStart = failed && requested?.outcome?.ok === true
-  const fallback = target.fallback && !target.atFault && !isRepeatedStart
+  const fallback = target.fallback && !target.atFault && !(failed && wasAccepted)
   const exempt = !fallback && isExempt(snapshot, target)
   if (!fallback && failed) {
     // A start that was cut short is completed and does not count again.
@@ -104,17 +145,8 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
     const untilUs = findLimitEndUs(snapshot, thisBoot)
     if (untilUs !== undefined) return { kind: 'limit', untilUs }
   }
-  const record: RestartRecord = {
-    bootId: now.bootId,
-    atUs: now.monotonicUs,
-    target: target.key,
-    fallback,
-    ...(exempt && { exempt }),
-    invocationBefore: unit.invocationId,
-    failed,
-    outcome: undefined,
-  }
-  return { kind: 'restart', record }
+  const request = { bootId: now.bootId, atUs: now.monotonicUs, target: target.key, fallback, ...(exempt && { exempt }) }
+  return { kind: 'restart', record: { ...request, invocationBefore: unit.invocationId, failed, outcome: undefined } }
 }
 
 /**
@@ -167,39 +199,6 @@ function isAdministrators({ running, health, restarts, now }: Snapshot, unit: Kn
 export function keepRestarts(records: readonly RestartRecord[], now: { bootId: string; monotonicUs: number }): readonly RestartRecord[] {
   const thisBoot = records.filter((record) => record.bootId === now.bootId)
   return thisBoot.filter((record, index) => index === thisBoot.length - 1 || now.monotonicUs - record.atUs < HOUR_US)
-}
-
-/**
- * What runs, as a source. Where the records have moved on, the process still names its checkpoint,
- * and the uid belongs to one ConfigMap.
- */
-export function runningSource(snapshot: Snapshot): ConfigSource | undefined {
-  if (snapshot.running.kind !== 'known') return undefined
-  const recorded = findSource(snapshot, snapshot.running.content)
-  if (recorded !== undefined || snapshot.unit.kind !== 'known' || snapshot.unit.process.kind !== 'checkpoint') return recorded
-  const { uid, resourceVersion, key, overlay } = snapshot.unit.process
-  const named = listKnownSources(snapshot).find((known) => known.uid === uid)
-  const version = { uid, resourceVersion, ...(overlay !== undefined && { overlay }) }
-  return named && { namespace: named.namespace, name: named.name, kubeletConfigKey: key, ...version }
-}
-
-/** The ConfigMaps that a record, the cluster or a verdict names. They give a uid its name. */
-function listKnownSources(snapshot: Snapshot): readonly ConfigMapSource[] {
-  const others = [resolveDesired(snapshot.desired) ?? 'local', ...[...snapshot.verdicts.values()].map(({ source }) => source)]
-  return [...namedSources(snapshot), ...others.filter((source) => source !== 'local')]
-}
-
-/** What runs, or what ran last where nothing runs. */
-export function lastRunSource(snapshot: Snapshot): ConfigSource | undefined {
-  const last = snapshot.running.kind === 'none' ? snapshot.health?.lastProcess : undefined
-  return last === undefined ? runningSource(snapshot) : findSource(snapshot, last.content)
-}
-
-function findSource(snapshot: Snapshot, content: ContentHash): ConfigSource | undefined {
-  if (content === LOCAL_CONTENT) return 'local'
-  const held = heldSources(snapshot).find((each) => each.content === content)
-  const last = snapshot.health?.lastProcess
-  return held?.source ?? (last?.content === content ? last.source : undefined)
 }
 
 function underWay(nowUs: number, detail: string): RestartDecision {

@@ -5,7 +5,7 @@
  * local.
  */
 import type { ConfigSource } from '../decision/config-source.ts'
-import { runningSource } from '../decision/restarts.ts'
+import { runningSource } from '../decision/running-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Phase } from '../decision/step.ts'
 import { findDynamicConfigDirFault, findFault } from './fault.ts'

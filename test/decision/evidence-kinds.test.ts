@@ -14,7 +14,7 @@ import {
   staticPods,
   unreachable,
 } from './evidence-samples.ts'
-import { MINUTE_US, NOW_US, runsNothing, unit } from './snapshots.ts'
+import { MINUTE_US, NOW_US, POLICY, runsNothing, SECOND_US, unit } from './snapshots.ts'
 
 type Expected = 'yes' | 'no' | 'unknown' | 'doubtful'
 type Row = readonly [what: string, expected: Expected, story: Story]
@@ -224,6 +224,8 @@ check('lease', [
 const WAS_READY = [node('True', { reportedAt: -100 })]
 const NOT_READY = [10, 100, 200, 311].map((at) => [at, node('False', { reportedAt: 2, answeredAt: at })] as const)
 const says = (message: string) => NOT_READY.map(([at]) => [at, node('False', { reportedAt: 2, answeredAt: at, message })] as const)
+const SHORT_TRIAL = { policy: { ...POLICY, trialUs: 15 * SECOND_US } }
+const AT_FIRST = [3, 12].map((at) => [at, node('False', { reportedAt: 2, answeredAt: at })] as const)
 check('ready', [
   ['Ready, as the new process reports', 'yes', { before: WAS_READY, seen: [[5, node('True', { reportedAt: 1, answeredAt: 5 })]] }],
   ['Ready without a baseline', 'yes', { seen: [[5, node('True', { reportedAt: 1, answeredAt: 5 })]] }],
@@ -274,6 +276,17 @@ check('ready', [
       now: 600,
     },
   ],
+  [
+    // Kubelet 1.20 reports so first after each start, and 10 s later that it is Ready.
+    'not Ready at the end of a trial that is shorter than kubelet takes to settle',
+    'doubtful',
+    { before: WAS_READY, seen: AT_FIRST, now: 20, snapshot: SHORT_TRIAL },
+  ],
+  [
+    'not Ready for a minute, at the end of a short trial',
+    'no',
+    { before: WAS_READY, seen: [...AT_FIRST, [65, node('False', { reportedAt: 60, answeredAt: 65 })]], now: 65, snapshot: SHORT_TRIAL },
+  ],
   ['it was not Ready before', 'unknown', { before: [node('False', { reportedAt: -100 })], seen: NOT_READY }],
   ['nobody knows how it was before', 'unknown', { seen: NOT_READY }],
   ['Ready is Unknown', 'unknown', { before: WAS_READY, seen: [[300, node('Unknown', { reportedAt: 2, answeredAt: 300 })]] }],
@@ -315,6 +328,11 @@ check('ready', [
 
 const KNOWN = [serving(403)]
 check('serving', [
+  [
+    'no answer yet at the end of a trial that is shorter than kubelet takes to settle',
+    'doubtful',
+    { before: KNOWN, seen: [[0, serving('no-tls')]], now: 16, snapshot: SHORT_TRIAL },
+  ],
   ['403 to the node', 'yes', { before: KNOWN, seen: [[5, serving(403)]] }],
   ['200', 'yes', { before: KNOWN, seen: [[5, serving(200)]] }],
   [

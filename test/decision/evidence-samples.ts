@@ -9,7 +9,7 @@ import { A, B, BOOT, health, inTrial, keyOf, MINUTE_US, NOW_US, POLICY, runs, SE
 
 /** The process of A, from which the baseline is taken. */
 const BEFORE = 'invocation-0'
-const STARTED_US = NOW_US - 5 * MINUTE_US
+export const STARTED_US = NOW_US - 5 * MINUTE_US
 /** The wall clock of the node when the process starts, which is wrong by a year. */
 const NODE_MS = 1_768_000_000_000
 
