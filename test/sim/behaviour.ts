@@ -17,6 +17,13 @@ export type Behaviour =
   /** Names another container runtime, which is up, or which does not exist. */
   | 'moves-runtime'
   | 'moves-to-dead-runtime'
+  /** /healthz answers, and the node does not work. Seen where evidence is asked for. */
+  | 'loses-lease'
+  | 'not-ready'
+  | 'breaks-serving'
+  /** What these two do is not undone by another config. */
+  | 'loses-static-pods'
+  | 'refuses-pods'
   /** Takes the container runtime down, as long as kubelet runs with it. */
   | 'kills-runtime'
   | 'crash-at-start'
@@ -81,6 +88,17 @@ export function isRefused(text: string): boolean {
 
 const GOOD: readonly Behaviour[] = ['good', 'slow-start', 'needs-drain', 'moves-healthz', 'without-healthz', 'moves-runtime']
 
+const BREAKING: readonly Behaviour[] = ['loses-lease', 'not-ready', 'breaks-serving', 'loses-static-pods', 'refuses-pods']
+
+/** kubelet is healthy with it, and the node does not work. */
+export function breaksNode(text: string): boolean {
+  return BREAKING.includes(behaviourOf(text))
+}
+
+export function isOneWay(text: string): boolean {
+  return ['loses-static-pods', 'refuses-pods'].includes(behaviourOf(text))
+}
+
 /** On a node that is well, kubelet becomes healthy with this config and stays so. */
 export function isGood(text: string, version: number): boolean {
   const behaviour = behaviourOf(text)
@@ -113,6 +131,11 @@ export function fateOf(text: string, startedAtUs: number, version: number): Fate
     case 'moves-healthz':
     case 'moves-runtime':
     case 'moves-to-dead-runtime':
+    case 'loses-lease':
+    case 'not-ready':
+    case 'breaks-serving':
+    case 'loses-static-pods':
+    case 'refuses-pods':
       return lives(4)
     case 'kills-runtime':
       return lives(4, { exitsAfter: 20 })

@@ -4,20 +4,23 @@ import { basename, dirname } from 'node:path'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
 import { isRefused } from './behaviour.ts'
-import { DIRECTORY, type SimWorld } from './sim-world.ts'
+import { DIRECTORY } from './paths.ts'
+import type { SimWorld } from './sim-world.ts'
 
 export class DiskInvariants {
   readonly #world: SimWorld
   readonly #isProven: (text: string) => boolean
+  readonly #checkPromotion: (text: string) => void
   readonly #layout = layoutOf(DIRECTORY)
   #checkpoints = new Map<string, string>()
   #seenOperations = -1
   #lastKnownGood = ''
 
   /** @param isProven whether kubelet was healthy with this text for a whole trial without a break */
-  constructor(world: SimWorld, isProven: (text: string) => boolean) {
+  constructor(world: SimWorld, isProven: (text: string) => boolean, checkPromotion: (text: string) => void) {
     this.#world = world
     this.#isProven = isProven
+    this.#checkPromotion = checkPromotion
   }
 
   check(): void {
@@ -88,5 +91,6 @@ export class DiskInvariants {
     const { uid, resourceVersion, kubeletConfigKey, overlay } = parsed.source
     const text = this.#world.files.read(`${this.#layout.checkpoint(uid, resourceVersion, overlay)}/${kubeletConfigKey}`)?.toString()
     assert(text !== undefined && this.#isProven(text), `invariant 3: promoted without a whole trial: ${text}`)
+    this.#checkPromotion(text)
   }
 }

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { Step } from '../../src/decision/step.ts'
-import { POLICY } from './sim-agent.ts'
+import { POLICY } from './policy.ts'
 import type { SimWorld } from './sim-world.ts'
 
 /**
@@ -16,7 +16,7 @@ const FALLBACK_BUDGET_US = 4 * POLICY.startDeadlineUs + 60e6
 /** A runtime that the config killed excuses it for a while, and comes back some time after that. */
 const RUNTIME_BUDGET_US = RUNTIME_EXCUSE_US + 60e6
 /** How long the agent rests after everything has failed. */
-const REST_US = 3 * POLICY.trialUs
+const REST_TRIALS = 3
 
 export class FallbackInvariant {
   readonly #world: SimWorld
@@ -57,7 +57,10 @@ export class FallbackInvariant {
     this.#failedSinceUs ??= nowUs
     const failedForUs = nowUs - this.#failedSinceUs
     assert(
-      failedForUs <= FALLBACK_BUDGET_US + (this.#rested ? REST_US : 0) + (this.#excusedByRuntime ? RUNTIME_BUDGET_US : 0),
+      failedForUs <=
+        FALLBACK_BUDGET_US +
+          (this.#rested ? REST_TRIALS * this.#world.policy.trialUs : 0) +
+          (this.#excusedByRuntime ? RUNTIME_BUDGET_US : 0),
       `invariant 6: kubelet (${unit.activity}) has failed for ${Math.round(failedForUs / 1e6)} s: ${unit.process?.text}`,
     )
   }
@@ -75,8 +78,8 @@ export class FallbackInvariant {
     if (!unit.isNodeWell() || unit.activity === 'stopped' || nowUs < agentFromUs) return true
     // Without systemctl no restart is possible, and where the config cannot be changed none helps.
     if (unit.systemctl.refuses || faults.readOnly) return true
-    // Another config is wanted: it has a start deadline of its own.
-    const wish = this.#world.assignment.wish()
+    // Another config is wanted, or another kubelet is there: that has a start deadline of its own.
+    const wish = `${unit.version} ${this.#world.assignment.wish()}`
     if (wish !== this.#wish) {
       this.#wish = wish
       return true

@@ -22,6 +22,9 @@
  *     (cause-invariant.ts).
  * 10. No good config stays condemned once its node is well, unless it failed before it had proved
  *     itself, through a fault of the node or an operator's doing (settled.ts, victims.ts).
+ * 11. A config with which the node does not work is not promoted (evidence-invariant.ts).
+ * 12. A config that did damage which no other config undoes is not tried again
+ *     (evidence-invariant.ts).
  */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
@@ -29,11 +32,12 @@ import type { Step } from '../../src/decision/step.ts'
 import type { SimProcess } from './behaviour.ts'
 import { checkCause } from './cause-invariant.ts'
 import { DiskInvariants } from './disk-invariants.ts'
+import { EvidenceInvariant } from './evidence-invariant.ts'
 import { FallbackInvariant } from './fallback-invariant.ts'
+import { DIRECTORY } from './paths.ts'
 import { ReportInvariant } from './report-invariant.ts'
 import { RestartInvariant } from './restart-invariant.ts'
-import { POLICY } from './sim-agent.ts'
-import { DIRECTORY, type SimWorld } from './sim-world.ts'
+import type { SimWorld } from './sim-world.ts'
 
 export class Invariants {
   readonly #world: SimWorld
@@ -41,6 +45,7 @@ export class Invariants {
   /** The texts with which kubelet was healthy for a whole trial without a break. */
   readonly #proven = new Set<string>()
   readonly #disk: DiskInvariants
+  readonly #evidence: EvidenceInvariant
   readonly #restarts: RestartInvariant
   readonly #fallback: FallbackInvariant
   readonly #reports: ReportInvariant
@@ -50,16 +55,22 @@ export class Invariants {
     this.#world = world
     const isProven = (text: string) => this.#proven.has(text)
     const isPaused = () => this.#isPaused()
-    this.#disk = new DiskInvariants(world, isProven)
+    this.#evidence = new EvidenceInvariant(world)
+    this.#disk = new DiskInvariants(world, isProven, (text) => this.#evidence.checkPromotion(text))
     this.#restarts = new RestartInvariant(world, isPaused)
     this.#fallback = new FallbackInvariant(world, isPaused)
     this.#reports = new ReportInvariant(world, isProven)
-    world.checkRestart.push(() => this.#noteViolation(() => this.#restarts.checkRestart()))
+    const checkRestart = () => {
+      this.#restarts.checkRestart()
+      this.#evidence.checkRestart()
+    }
+    world.checkRestart.push(() => this.#noteViolation(checkRestart))
   }
 
   decided(snapshot: Snapshot, step: Step): void {
     this.#noteViolation(() => {
       this.#restarts.decided(step)
+      this.#evidence.decided(step)
       this.#reports.decided(snapshot, step)
       if (this.#world.unit.isHealthy()) checkCause(snapshot, step)
     })
@@ -77,6 +88,7 @@ export class Invariants {
   check(): void {
     if (this.#violation !== undefined) throw this.#violation
     this.#noteProven()
+    this.#evidence.check()
     this.#fallback.check()
     this.#disk.check()
   }
@@ -101,7 +113,7 @@ export class Invariants {
 
   #noteProven(): void {
     const { process } = this.#world.unit
-    if (process !== undefined && healthyForUs(process, this.#world.nowUs) >= POLICY.trialUs) this.#proven.add(process.text)
+    if (process !== undefined && healthyForUs(process, this.#world.nowUs) >= this.#world.policy.trialUs) this.#proven.add(process.text)
   }
 
   /**

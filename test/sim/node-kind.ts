@@ -10,10 +10,18 @@ export interface NodeKind {
   /** `StartLimitBurst=`: systemd gives up after so many automatic restarts. */
   readonly startLimit: number
   readonly channel: SwitchedChannel
+  /** The agent asks for evidence in a trial. */
+  readonly evidence: boolean
 }
 
 /** The node of the documentation, and of most schedules. */
-export const PLAIN_NODE: NodeKind = { activation: 'env', unit: 'simple', startLimit: Number.POSITIVE_INFINITY, channel: 'config-source' }
+export const PLAIN_NODE: NodeKind = {
+  activation: 'env',
+  unit: 'simple',
+  startLimit: Number.POSITIVE_INFINITY,
+  channel: 'config-source',
+  evidence: false,
+}
 
 export function makeNodeKind(seed: number): NodeKind {
   const random = seededRandom(seed ^ 0x40de)
@@ -22,5 +30,6 @@ export function makeNodeKind(seed: number): NodeKind {
     unit: random.chance(0.25) ? 'notify' : 'simple',
     startLimit: random.chance(0.2) ? 6 : Number.POSITIVE_INFINITY,
     channel: random.pick(['config-source', 'config-source', 'config-source', 'label', 'annotation', 'selector'] as const),
+    evidence: random.chance(0.3),
   }
 }

@@ -10,7 +10,8 @@ import { type Condition, describeCondition } from '../../src/report/condition.ts
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { describeStatus } from '../../src/report/status.ts'
 import { isLocalText, type SimProcess } from './behaviour.ts'
-import { DIRECTORY, type SimWorld } from './sim-world.ts'
+import { DIRECTORY } from './paths.ts'
+import type { SimWorld } from './sim-world.ts'
 
 const LAYOUT = layoutOf(DIRECTORY)
 

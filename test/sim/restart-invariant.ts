@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import type { Step } from '../../src/decision/step.ts'
 import { behaviourOf, isLocalText } from './behaviour.ts'
-import { POLICY } from './sim-agent.ts'
+import { POLICY } from './policy.ts'
 import type { SimWorld } from './sim-world.ts'
 
 interface Restart {
@@ -49,7 +49,10 @@ export class RestartInvariant {
     assert(unit.activity !== 'stopped' || failed, 'invariant 5: a restart of a kubelet that an operator stopped')
     const next = nameLocal(this.#world.nextText())
     const runs = nameLocal(unit.process?.text)
-    assert(next !== runs || !unit.isHealthy(), `invariant 5: a restart with the content that kubelet runs: ${runs}`)
+    // A config that failed on a kubelet that was replaced on disk is tried on the new one.
+    const isOld = unit.process !== undefined && unit.process.version !== unit.version
+    const hasFailed = !unit.isHealthy() || step.kind === 'try-again' || isOld
+    assert(next !== runs || hasFailed, `invariant 5: a restart with the content that kubelet runs: ${runs}`)
     const waitsForDrain = next !== undefined && behaviourOf(next) === 'needs-drain' && !fallback
     assert(!waitsForDrain || this.#world.drained || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
     this.#checkFrequency(fallback || exempt, failed)

@@ -14,13 +14,16 @@ import type { ContentHash } from '../../src/decision/config-source.ts'
 import type { Wait } from '../../src/decision/step.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
+import { Crash, type CrashPoint } from './crash.ts'
 import { Invariants } from './invariants.ts'
 import { PLAIN_NODE } from './node-kind.ts'
+import { DIRECTORY } from './paths.ts'
+import { POLICY } from './policy.ts'
 import type { Schedule, WorldEvent } from './schedule.ts'
 import { checkSettled, isWell, type Settled } from './settled.ts'
-import { activationOn, POLICY, startAgent } from './sim-agent.ts'
+import { activationOn, startAgent } from './sim-agent.ts'
 import { applyEvent } from './sim-events.ts'
-import { Crash, type CrashPoint, DIRECTORY, SimWorld } from './sim-world.ts'
+import { SimWorld } from './sim-world.ts'
 
 // The simulated disk throws an error for every file that does not exist, and stacks are expensive.
 Error.stackTraceLimit = 0
@@ -28,6 +31,8 @@ Error.stackTraceLimit = 0
 const LAYOUT = layoutOf(DIRECTORY)
 /** A config that had proved itself is tried again up to seven hours after it failed. */
 const CALM_US = 9 * 3600e6
+/** What happens to every node, and takes nothing from the evidence about a process. */
+const ORDINARY: ReadonlySet<WorldEvent['kind']> = new Set(['edit', 'assign', 'unassign', 'touch-metadata', 'switch-key', 'edit-overlay'])
 /** Longer than the real read takes: most of what an agent does first comes before it. */
 const OVERLAY_READ_US = 3e6
 /** An agent that is steady, as it counts that, and has nothing to wait for. */
@@ -59,6 +64,7 @@ export async function runSchedule(schedule: Schedule, options: RunOptions = {}):
     await run.liveFor(afterSeconds * 1e6)
     options.onEvent?.(event, world.nowUs)
     world.happenings += 1
+    if (!ORDINARY.has(event.kind)) for (const text of [world.unit.process?.text, world.nextText()]) world.doubts.add(text ?? '')
     applyEvent(world, event)
   }
   // What waits for a drained node gets one at last.
@@ -66,7 +72,7 @@ export async function runSchedule(schedule: Schedule, options: RunOptions = {}):
   await run.liveFor(CALM_US)
   for (let round = 0; world.isDisturbed() || (run.isTrying && round < MOST_ROUNDS); round += 1) await run.liveFor(CALM_US)
   // The looks of a settled agent were left out, and with them what it knew of kubelet's health.
-  await run.lookFor(1.5 * POLICY.trialUs)
+  await run.lookFor(1.5 * world.policy.trialUs)
   const settled = checkSettled(world)
   if (isWell(world, settled)) invariants.checkConditionAtRest()
   return settled
@@ -195,7 +201,7 @@ class Run {
     const since = Math.max(this.#sameSinceUs, unit.process?.healthyFromUs ?? 0)
     const calm = unit.isHealthy() || unit.activity === 'stopped'
     const isOnTrial = step.phase === 'in-trial'
-    const isRestful = calm && !this.#isRestless && this.#world.nowUs - since > (isOnTrial ? 3 * POLICY.trialUs : RESTFUL_US)
+    const isRestful = calm && !this.#isRestless && this.#world.nowUs - since > (isOnTrial ? 3 * this.#world.policy.trialUs : RESTFUL_US)
     const isAwaited = isOnTrial || step.phase === 'restart-limit' || step.detail.includes('is tried again')
     this.#napUntilUs = isAwaited ? this.#world.nowUs + NAP_US : Number.POSITIVE_INFINITY
     // It looks for a while again after a nap.

@@ -95,6 +95,9 @@ const BEHAVIOURS: readonly [Behaviour, ...Behaviour[]] = [
   'good-until-upgrade',
 ]
 
+/** Only evidence tells these from good ones. */
+const BREAKING: readonly [Behaviour, ...Behaviour[]] = ['loses-lease', 'not-ready', 'breaks-serving', 'loses-static-pods', 'refuses-pods']
+
 export function makeSchedule(seed: number): Schedule {
   const random = seededRandom(seed)
   const events: Timed[] = [
@@ -104,7 +107,9 @@ export function makeSchedule(seed: number): Schedule {
   const count = random.between(2, 9)
   for (let index = 0; index < count; index += 1) events.push({ afterSeconds: makePause(random), event: makeEvent(random) })
   const overlaid = withExtras(events, seededRandom(seed ^ 0x0e1a), makeOverlayEvent)
-  return { seed, node: makeNodeKind(seed), events: withExtras(overlaid, seededRandom(seed ^ 0xfa17), makeFault) }
+  const faulty = withExtras(overlaid, seededRandom(seed ^ 0xfa17), makeFault)
+  const node = makeNodeKind(seed)
+  return { seed, node, events: node.evidence ? withExtras(faulty, seededRandom(seed ^ 0xe71d), makeBreakingEdit) : faulty }
 }
 
 /**
@@ -126,6 +131,10 @@ function makeOverlayEvent(random: Random): WorldEvent {
     { kind: 'switch-key' },
     { kind: 'spoil-overlay', seconds: random.between(1, 1000) },
   ])
+}
+
+function makeBreakingEdit(random: Random): WorldEvent {
+  return { kind: 'edit', name: random.pick(NAMES), behaviour: random.pick(BREAKING) }
 }
 
 /** What happens to nodes besides. */

@@ -11,8 +11,6 @@ import { LastingFaults } from '../../src/checkpoint/lasting-faults.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { FileRequests } from '../../src/checkpoint/requests.ts'
-import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
-import type { Policy } from '../../src/decision/policy.ts'
 import type { TrialKey } from '../../src/decision/trial-key.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import type { Activation } from '../../src/ports/activation.ts'
@@ -24,24 +22,10 @@ import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
 import { FakeEvidence } from '../agent/fake-evidence.ts'
 import { behaviourOf, HEALTHZ_PORT, healthzPortOf } from './behaviour.ts'
+import { DIRECTORY, ENV_FILE, RUNTIME_DIRECTORY } from './paths.ts'
+import { SimEvidence } from './sim-evidence.ts'
 import { CONTAINERD, runtimeEndpointOf } from './sim-runtime.ts'
-import { DIRECTORY, ENV_FILE, RUNTIME_DIRECTORY, type SimWorld } from './sim-world.ts'
-
-/**
- * Shorter than the defaults, in proportion: a shorter trial needs fewer looks, so it takes less
- * time to simulate.
- */
-export const POLICY: Policy = {
-  trialUs: 100e6,
-  startDeadlineUs: 40e6,
-  toleranceUs: 15e6,
-  crashLimit: 3,
-  spreadUs: 30e6,
-  restartsPerHour: 6,
-  whenRefused: 'stay',
-  keepCheckpoints: 3,
-  evidence: ALL_REQUIRED,
-}
+import type { SimWorld } from './sim-world.ts'
 
 /**
  * As exact as kubelet's own binary, and as slow for some configs. A fallback does not wait for it.
@@ -103,7 +87,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
     observation: {
       ...shared,
       nodeName: 'node-1',
-      policy: () => POLICY,
+      policy: () => world.policy,
       assignment: world.assignment,
       configFacts: { of: async (path) => factsOf(files.read(path)?.toString()) },
       probe: world.unit,
@@ -113,7 +97,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       recognize: async () => {},
       preflight,
       drain: { isDrained: () => world.drained },
-      evidence: new FakeEvidence(() => world.now().monotonicUs),
+      evidence: world.kind.evidence ? new SimEvidence(world) : new FakeEvidence(() => world.now().monotonicUs),
       lastWords: { of: async () => undefined },
     },
     effects: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },

@@ -1,7 +1,8 @@
 /** What each event of a schedule does to the simulated node. */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
+import { DIRECTORY } from './paths.ts'
 import type { WorldEvent } from './schedule.ts'
-import { DIRECTORY, type SimWorld } from './sim-world.ts'
+import type { SimWorld } from './sim-world.ts'
 
 /** Faults of the disk end after this time, used up or not. */
 const LONGEST_FAULT_SECONDS = 600

@@ -35,6 +35,10 @@ export class SimRuntime {
     return !this.isFaulty && !this.isKilled
   }
 
+  endpointOf(text: string): string {
+    return runtimeEndpointOf(text) ?? CONTAINERD
+  }
+
   goDown(seconds: number): void {
     this.#downUntilUs = this.#nowUs() + seconds * 1e6
   }

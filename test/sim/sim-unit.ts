@@ -3,38 +3,22 @@
  * restarts it after RestartSec; the schedule stops, kills, upgrades and reboots it. It starts with
  * the config that kubelet.env names, or with the config file that the agent replaces.
  */
-import type { Layout } from '../../src/checkpoint/layout.ts'
 
 import type { KubeletProcess, ReadyWiring, UnitActivity, UnitState } from '../../src/decision/unit-state.ts'
 import type { HealthProbe, HealthTarget, RuntimeProbe } from '../../src/ports/probes.ts'
 
 import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
 import { describeProcess } from '../../src/systemd/kubelet-process.ts'
-import { diesAfter, type Fate, fateOf, healthzPortOf, isLocalText, NEVER, type SimProcess } from './behaviour.ts'
-import type { NodeKind } from './node-kind.ts'
-import { CONTAINERD, runtimeEndpointOf, SimRuntime } from './sim-runtime.ts'
+import { behaviourOf, diesAfter, type Fate, fateOf, healthzPortOf, isLocalText, NEVER, type SimProcess } from './behaviour.ts'
+import { SimRuntime } from './sim-runtime.ts'
 import { SimSystemctl } from './sim-systemctl.ts'
+import type { SimUnitWorld } from './sim-unit-world.ts'
 
 const RESTART_SEC_US = 10e6
 /** `TimeoutStartSec=`, of a unit of `Type=notify`. */
 const START_TIMEOUT_US = 90e6
 const OPERATOR_COMES_AFTER_US = 60e6
 
-export interface SimUnitWorld {
-  nowUs(): number
-  /** The file that kubelet's `--config` names at its next start. */
-  nextConfigPath(): string
-  readText(path: string): string | undefined
-  readonly kind: NodeKind
-  readonly layout: Layout
-  readonly localPath: string
-  readonly wiring: ReadyWiring
-  /** Called before the effect: the simulation counts commands, and may crash here. */
-  onRestart(): void
-  /** kubelet ends or dies with this config, which is not the cause. */
-  onVictim(text: string): void
-  onCommand(): void
-}
 export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
   readonly systemctl: SimSystemctl
   readonly runtime: SimRuntime
@@ -57,6 +41,8 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
   lastStartedAtUs = 0
   /** Of kubelet, so far. */
   exits = 0
+  /** Pods that kubelet refused after it had run them. */
+  lostPods = 0
 
   constructor(world: SimUnitWorld) {
     this.#world = world
@@ -243,7 +229,8 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
     if (text !== undefined && !this.isNodeWell()) this.#world.onVictim(text)
     if (text === undefined || at < this.#faultUntilUs) return diesAfter(at, 1.5)
     this.runtime.kubeletStarted(text)
-    return this.runtime.isUp(runtimeEndpointOf(text) ?? CONTAINERD) ? fateOf(text, at, this.#version) : diesAfter(at, 1.5)
+    if (behaviourOf(text) === 'refuses-pods') this.lostPods += 1
+    return this.runtime.isUp(this.runtime.endpointOf(text)) ? fateOf(text, at, this.#version) : diesAfter(at, 1.5)
   }
 
   #describeProcess(): KubeletProcess {

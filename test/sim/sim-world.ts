@@ -6,48 +6,29 @@
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
-import { parseSource } from '../../src/checkpoint/serialize.ts'
 import type { Instant } from '../../src/decision/instant.ts'
+import type { Policy } from '../../src/decision/policy.ts'
 import type { RuntimeRecords } from '../../src/ports/store.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
 import { type Behaviour, configText, localText } from './behaviour.ts'
+import { Crash, type CrashPoint } from './crash.ts'
 import { DiskFaults } from './disk-faults.ts'
 import type { NodeKind } from './node-kind.ts'
+import { DIRECTORY, ENV_FILE, LOCAL_PATH, RUNTIME_DIRECTORY } from './paths.ts'
+import { EVIDENCE_POLICY, POLICY } from './policy.ts'
 import { type Random, seededRandom } from './random.ts'
 import { SimAssignment } from './sim-assignment.ts'
 import { SimCluster } from './sim-cluster.ts'
 import { SimOverlay } from './sim-overlay.ts'
+import { SimTimers } from './sim-timers.ts'
 import { SimUnit } from './sim-unit.ts'
-import { Victims } from './victims.ts'
-
-export const DIRECTORY = '/var/lib/kubelet-cfg-agent'
-export const RUNTIME_DIRECTORY = '/run/kubelet-cfg-agent'
-export const ENV_FILE = `${DIRECTORY}/kubelet.env`
-export const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
-
-/** Thrown through the agent: its process has died. */
-export class Crash extends Error {}
-
-export interface CrashPoint {
-  /**
-   * Counts the operations (write, rename, unlink, sync, command) of all agents in this world, from
-   * 1.
-   */
-  readonly operation: number
-  readonly phase: 'before' | 'after'
-  readonly powerLoss: boolean
-}
-
-/** A later consequence of an event, such as the end of an outage. */
-interface Later {
-  readonly atUs: number
-  readonly act: () => void
-}
+import { isLastKnownGood, Victims } from './victims.ts'
 
 export class SimWorld {
   readonly kind: NodeKind
+  readonly policy: Policy
   readonly random: Random
   readonly cluster: SimCluster
   readonly overlay = new SimOverlay()
@@ -61,7 +42,7 @@ export class SimWorld {
   #boot = 1
   #monotonicUs = 60e6
   #wallMs = Date.UTC(2021, 0, 1)
-  #later: Later[] = []
+  readonly #timers = new SimTimers()
   #serial = 0
   #localSerial = 0
   operations = 0
@@ -88,9 +69,12 @@ export class SimWorld {
   woken = true
   readonly checkRestart: (() => void)[] = []
   readonly victims = new Victims()
+  /** Configs without evidence: see evidence-invariant.ts. */
+  readonly doubts = new Set<string>()
 
   constructor(seed: number, kind: NodeKind) {
     this.kind = kind
+    this.policy = kind.evidence ? EVIDENCE_POLICY : POLICY
     this.random = seededRandom(seed ^ 0x5eed)
     this.cluster = new SimCluster(this.random, kind.channel)
     this.assignment = new SimAssignment(this.cluster, this.overlay, () => this.#monotonicUs)
@@ -142,14 +126,7 @@ export class SimWorld {
 
   /** kubelet ends or dies with this config, which is not the cause. */
   suffer(text: string): void {
-    this.victims.suffered(text, this.#isLastKnownGood(text))
-  }
-
-  /** By the bytes of the record's checkpoint, and only if the trial was passed on this disk. */
-  #isLastKnownGood(text: string): boolean {
-    const parsed = parseSource(this.files.read(layoutOf(DIRECTORY).record('last-known-good')) ?? Buffer.alloc(0))
-    if (!parsed.ok || parsed.source === 'local') return false
-    return this.files.read(layoutOf(DIRECTORY).file(parsed.source))?.toString() === text
+    this.victims.suffered(text, isLastKnownGood(this.files, text))
   }
 
   /** When the world next changes by itself. */
@@ -157,7 +134,7 @@ export class SimWorld {
     const agent = this.agentFromUs > this.#monotonicUs ? this.agentFromUs : Number.POSITIVE_INFINITY
     const { overlayFromUs } = this.assignment
     const overlay = overlayFromUs > this.#monotonicUs ? overlayFromUs : Number.POSITIVE_INFINITY
-    return Math.min(this.unit.nextUs(), this.cluster.nextUs(), agent, overlay, ...this.#later.map(({ atUs }) => atUs))
+    return Math.min(this.unit.nextUs(), this.cluster.nextUs(), agent, overlay, this.#timers.nextUs())
   }
 
   advanceTo(us: number): void {
@@ -165,17 +142,14 @@ export class SimWorld {
     const { overlayFromUs } = this.assignment
     if (this.#monotonicUs < overlayFromUs && us >= overlayFromUs) this.woken = true
     this.#monotonicUs = us
-    const due = this.#later.filter(({ atUs }) => atUs <= us)
-    this.#later = this.#later.filter(({ atUs }) => atUs > us)
-    for (const { act } of due) act()
-    this.happenings += due.length
+    this.happenings += this.#timers.run(us)
     this.unit.advance()
     if (this.cluster.advanceTo(us)) this.woken = true
   }
 
   /** A consequence of an earlier event is still to come. */
   isDisturbed(): boolean {
-    return this.#later.length > 0
+    return !this.#timers.isEmpty
   }
 
   /** Writes a request as the command line does. Set by the runner. Returns whether it succeeded. */
@@ -183,7 +157,7 @@ export class SimWorld {
 
   /** Does something later. It counts as a disturbance until then. */
   after(seconds: number, act: () => void): void {
-    this.#later.push({ atUs: this.#monotonicUs + seconds * 1e6, act })
+    this.#timers.add(this.#monotonicUs + seconds * 1e6, act)
   }
 
   newText(behaviour: Behaviour): string {
@@ -207,7 +181,7 @@ export class SimWorld {
     const before = this.#monotonicUs
     this.#monotonicUs = 5e6
     this.#wallMs += 30_000
-    this.#later = this.#later.map(({ atUs, act }) => ({ atUs: atUs - before + 5e6, act }))
+    this.#timers.rebase(before, this.#monotonicUs)
     this.loseRuntime()
     this.hasLostRuntime = false
     this.preflightFailsUntilUs = 0

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { errorMessage } from '../../src/values/errors.ts'
+import type { CrashPoint } from './crash.ts'
 import { runSchedule } from './run.ts'
 import { makeSchedule, type Schedule } from './schedule.ts'
 import type { Settled } from './settled.ts'
-import type { CrashPoint } from './sim-world.ts'
 
 /**
  * Runs the schedules of a range of seeds. Returns a line for each that fails, with the command that

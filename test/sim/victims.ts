@@ -2,6 +2,11 @@
  * Which configs suffered from something that is not their fault. A verdict on a good config needs
  * such a cause, and lasts only if the config had not proved itself before.
  */
+import { layoutOf } from '../../src/checkpoint/layout.ts'
+import { parseSource } from '../../src/checkpoint/serialize.ts'
+import type { Files } from '../../src/ports/files.ts'
+import { DIRECTORY } from './paths.ts'
+
 export class Victims {
   readonly #suffered = new Map<string, number>()
   readonly #unproven = new Set<string>()
@@ -23,4 +28,11 @@ export class Victims {
   excuseVerdict(text: string): boolean {
     return this.#rolledBack.has(text) || this.#unproven.has(text) || (this.#suffered.get(text) ?? 0) >= Victims.MANY
   }
+}
+
+/** By the bytes of the record's checkpoint. */
+export function isLastKnownGood(files: Files, text: string): boolean {
+  const parsed = parseSource(files.read(layoutOf(DIRECTORY).record('last-known-good')) ?? Buffer.alloc(0))
+  if (!parsed.ok || parsed.source === 'local') return false
+  return files.read(layoutOf(DIRECTORY).file(parsed.source))?.toString() === text
 }

@@ -1,0 +1,60 @@
+/**
+ * Invariant 11: a config with which the node does not work is not promoted. Invariant 12: a config
+ * that did damage which no other config undoes is not tried again.
+ *
+ * Evidence is a comparison with what was before, over a whole trial. So what happens to a process, or
+ * before its start, may leave it without evidence: that excuses the config with which it runs, and no
+ * other.
+ */
+import assert from 'node:assert/strict'
+import type { Step } from '../../src/decision/step.ts'
+import { breaksNode, isOneWay } from './behaviour.ts'
+import type { SimWorld } from './sim-world.ts'
+
+export class EvidenceInvariant {
+  readonly #world: SimWorld
+  /** Condemned for damage that does not pass. */
+  readonly #damaging = new Set<string>()
+  #startedByAgentUs: number | undefined
+  #seenStartUs: number | undefined
+
+  constructor(world: SimWorld) {
+    this.#world = world
+  }
+
+  decided(step: Step): void {
+    const text = this.#world.unit.process?.text
+    if (step.kind === 'condemn' && step.verdict.damage === 'one-way' && text !== undefined) this.#damaging.add(text)
+    if (step.kind === 'forgive' && step.requested) this.#damaging.clear()
+  }
+
+  /** The agent is about to restart kubelet. */
+  checkRestart(): void {
+    const { unit, nowUs, cluster, doubts } = this.#world
+    const next = this.#world.nextText() ?? ''
+    assert(!isOneWay(next) || !this.#damaging.has(next) || doubts.has(next), `invariant 12: tried again: ${next}`)
+    const before = unit.process
+    // Nothing that was read before the restart shows how the node was.
+    if (before === undefined || !unit.isHealthy() || breaksNode(before.text) || !cluster.isUp(nowUs)) doubts.add(next)
+    this.#startedByAgentUs = nowUs
+  }
+
+  check(): void {
+    const { unit, cluster, nowUs, doubts } = this.#world
+    const { process } = unit
+    if (process === undefined) return
+    const isNew = process.startedAtUs !== this.#seenStartUs
+    this.#seenStartUs = process.startedAtUs
+    if (isNew && process.startedAtUs !== this.#startedByAgentUs) doubts.add(process.text)
+    if (!cluster.isUp(nowUs) || !unit.isNodeWell() || nowUs < this.#world.agentFromUs) doubts.add(process.text)
+  }
+
+  checkPromotion(text: string): void {
+    assert(!breaksNode(text) || this.#world.doubts.has(text), `invariant 11: promoted, and the node does not work: ${text}`)
+  }
+
+  /** Nobody remembers it. */
+  forget(): void {
+    this.#damaging.clear()
+  }
+}

@@ -1,0 +1,5 @@
+/** Where things are on a simulated node. */
+export const DIRECTORY = '/var/lib/kubelet-cfg-agent'
+export const RUNTIME_DIRECTORY = '/run/kubelet-cfg-agent'
+export const ENV_FILE = `${DIRECTORY}/kubelet.env`
+export const LOCAL_PATH = '/var/lib/kubelet/config.yaml'

@@ -1,0 +1,22 @@
+/** The limits by which simulated agents decide. */
+import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
+import type { Policy } from '../../src/decision/policy.ts'
+
+/**
+ * Shorter than the defaults, in proportion: a shorter trial needs fewer looks, so it takes less
+ * time to simulate.
+ */
+export const POLICY: Policy = {
+  trialUs: 100e6,
+  startDeadlineUs: 40e6,
+  toleranceUs: 15e6,
+  crashLimit: 3,
+  spreadUs: 30e6,
+  restartsPerHour: 6,
+  whenRefused: 'stay',
+  keepCheckpoints: 3,
+  evidence: ALL_REQUIRED,
+}
+
+/** Evidence takes as long as it does, whatever a trial takes. */
+export const EVIDENCE_POLICY: Policy = { ...POLICY, trialUs: 300e6 }

@@ -1,0 +1,126 @@
+/**
+ * What the API server, kubelet's TLS port and the container runtime tell the agent about the running
+ * kubelet. kubelet keeps its Lease, its Node and its pods as its config lets it (behaviour.ts).
+ */
+import type { Fact, PodsAnswer, Question, SeenFact, StaticPodsAnswer } from '../../src/decision/evidence-facts.ts'
+import type { EvidenceProbe, EvidenceSubject } from '../../src/ports/evidence.ts'
+import { behaviourOf, type SimProcess } from './behaviour.ts'
+import type { SimWorld } from './sim-world.ts'
+
+const LEASE_SECONDS = 40
+const RENEWAL_US = 10e6
+/** The node controller waits so long for a heartbeat. */
+const GRACE_US = 50e6
+const MANIFEST = { path: '/etc/kubernetes/manifests/etcd.yaml', digest: 'd1', modifiedAtMs: 0, names: ['etcd'] }
+
+export class SimEvidence implements EvidenceProbe {
+  readonly #world: SimWorld
+  #facts: Fact[] = []
+  #writtenAtUs: number | undefined
+
+  constructor(world: SimWorld) {
+    this.#world = world
+  }
+
+  ask(questions: readonly Question[], { invocationId }: EvidenceSubject): void {
+    for (const question of questions) this.#facts.push({ about: invocationId, atUs: this.#world.nowUs, seen: this.#answer(question) })
+  }
+
+  take(): readonly Fact[] {
+    const facts = this.#facts
+    this.#facts = []
+    return facts
+  }
+
+  write(): void {
+    if (this.#isApiUp()) this.#writtenAtUs = this.#world.nowUs
+  }
+
+  writtenAtUs(): number | undefined {
+    return this.#writtenAtUs
+  }
+
+  #answer(question: Question): SeenFact {
+    const unreachable = { kind: 'unreachable', detail: 'connection refused' } as const
+    const answer = { question, answer: unreachable } as const
+    switch (question) {
+      case 'node':
+        return this.#isApiUp() ? { question, answer: this.#node() } : { ...answer, question }
+      case 'lease':
+        return this.#isApiUp() ? { question, answer: this.#lease() } : { ...answer, question }
+      case 'pods':
+        return this.#isApiUp() ? { question, answer: this.#pods() } : { ...answer, question }
+      case 'runtime': {
+        const { runtime } = this.#world.unit
+        const endpoint = runtime.endpointOf(this.#world.unit.process?.text ?? '')
+        return { question, answer: { kind: runtime.isUp(endpoint) ? 'answered' : 'silent', endpoint, detail: '' } }
+      }
+      case 'serving':
+        return { question, answer: this.#serving() }
+      case 'static-pods':
+        return { question, answer: this.#staticPods() }
+    }
+  }
+
+  #isApiUp(): boolean {
+    return this.#world.cluster.isUp(this.#world.nowUs)
+  }
+
+  /** kubelet writes its status when it is up, and every 5 minutes. */
+  #node() {
+    const { process, reported } = this.#observe()
+    const lastMs = reported ?? 0
+    const isStale = process === undefined && this.#world.now().wallMs - lastMs > GRACE_US / 1000
+    const isNotReady = process !== undefined && behaviourOf(process.text) === 'not-ready'
+    const ready = isStale ? 'Unknown' : isNotReady ? 'False' : 'True'
+    const message = isNotReady ? 'swap is on' : 'kubelet is posting ready status'
+    return { kind: 'found', ready, message, reportedAtMs: lastMs, serverMs: this.#world.now().wallMs, pressure: [] } as const
+  }
+
+  /** The process that reports, and when the last report was. */
+  #observe(): { readonly process: SimProcess | undefined; readonly reported: number | undefined } {
+    const { unit } = this.#world
+    const { process } = unit
+    const now = this.#world.now()
+    const isUp = process !== undefined && unit.isHealthy()
+    if (isUp) this.#reportedAtMs = Math.floor(now.wallMs - ((now.monotonicUs - process.healthyFromUs) % 300e6) / 1000)
+    return { process: isUp ? process : undefined, reported: this.#reportedAtMs }
+  }
+  #reportedAtMs: number | undefined
+
+  #lease() {
+    const { process } = this.#observe()
+    const renews = process !== undefined && behaviourOf(process.text) !== 'loses-lease'
+    if (renews) this.#renewals = `${process.startedAtUs}/${Math.floor((this.#world.nowUs - process.healthyFromUs) / RENEWAL_US)}`
+    return { kind: 'found', resourceVersion: this.#renewals, durationSeconds: LEASE_SECONDS } as const
+  }
+  #renewals = 'none'
+
+  /** What kubelet once refused stays refused. */
+  #pods(): PodsAnswer {
+    const lost = Array.from({ length: this.#world.unit.lostPods }, (_, index) => ({
+      uid: `pod-${index}`,
+      name: `default/pod-${index}`,
+      reason: 'OutOfcpu',
+      message: 'Node did not have enough resource',
+      createdAtMs: 0,
+      startedAtMs: 0,
+    }))
+    return { kind: 'found', pods: lost, serverMs: this.#world.now().wallMs }
+  }
+
+  #serving() {
+    const { process } = this.#observe()
+    if (process === undefined) return { kind: 'no-tls', detail: 'connection refused' } as const
+    const status = behaviourOf(process.text) === 'breaks-serving' ? 401 : 403
+    return { kind: 'answered', status, user: status === 403 ? 'system:node:node-1' : undefined } as const
+  }
+
+  /** Pods live on while kubelet is down. */
+  #staticPods(): StaticPodsAnswer {
+    const { process } = this.#world.unit
+    const isLost = process !== undefined && this.#world.unit.isHealthy() && behaviourOf(process.text) === 'loses-static-pods'
+    const pod = { hash: 'h1', name: 'kube-system/etcd-node-1', isRunning: !isLost, startedAtMs: 1 }
+    return { kind: 'found', pods: isLost ? [] : [pod], manifests: [MANIFEST] }
+  }
+}

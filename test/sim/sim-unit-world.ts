@@ -1,0 +1,20 @@
+/** What a simulated unit needs of its node. */
+import type { Layout } from '../../src/checkpoint/layout.ts'
+import type { ReadyWiring } from '../../src/decision/unit-state.ts'
+import type { NodeKind } from './node-kind.ts'
+
+export interface SimUnitWorld {
+  nowUs(): number
+  /** The file that kubelet's `--config` names at its next start. */
+  nextConfigPath(): string
+  readText(path: string): string | undefined
+  readonly kind: NodeKind
+  readonly layout: Layout
+  readonly localPath: string
+  readonly wiring: ReadyWiring
+  /** Called before the effect: the simulation counts commands, and may crash here. */
+  onRestart(): void
+  /** kubelet ends or dies with this config, which is not the cause. */
+  onVictim(text: string): void
+  onCommand(): void
+}
