@@ -1,6 +1,6 @@
 /**
- * Observes the evidence: asks in the background what is due, and folds the answers that have
- * arrived into the record in /run.
+ * Observes the evidence: folds the answers that have arrived into the record in /run, and asks in
+ * the background what is due then.
  */
 import { findBasePath } from '../decision/base-config.ts'
 import type { Question } from '../decision/evidence-facts.ts'
@@ -32,12 +32,12 @@ export async function observeEvidence(ports: EvidencePorts, snapshot: Snapshot):
   const { evidence: before, running, unit } = snapshot
   if (probe === undefined || unit.kind === 'unknown') return before
   const upcoming = findUpcoming(snapshot)
-  const known = fold(snapshot, upcoming, probe, [])
-  const { questions, write } = dueEvidence({ ...snapshot, evidence: known }, upcoming)
+  // First the answers: until its answer is in the record, a question is due.
+  const after = fold(snapshot, upcoming, probe, probe.take())
+  const { questions, write } = dueEvidence({ ...snapshot, evidence: after }, upcoming)
   if (write) probe.write()
   if (questions.length > 0 && running.kind === 'known')
-    probe.ask(questions, await describeSubject(ports, snapshot, unit, running.invocationId, questions, known))
-  const after = fold({ ...snapshot, evidence: known }, upcoming, probe, probe.take())
+    probe.ask(questions, await describeSubject(ports, snapshot, unit, running.invocationId, questions, after))
   if (after !== before) ports.runtime.writeEvidence(after)
   return after
 }

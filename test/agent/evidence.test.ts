@@ -38,6 +38,23 @@ t.test('a good config is promoted, and its trial costs the API server at most 13
   t.not(before?.about.invocationId, requests.at(-1)?.about.invocationId, 'the first are about the process before the restart')
 })
 
+t.test('an answer that takes a moment is not asked for a second time', async (t) => {
+  const world = new SmallWorld()
+  world.evidence.answersAfterUs = SECOND_US / 2
+  world.want(A)
+  await world.run(TRIAL_US + 4 * MINUTE_US)
+  t.same(world.record('last-known-good'), A)
+  const { asked } = world.evidence
+  const again = asked.filter(({ question, atUs }, index) => {
+    const before = asked.slice(0, index).findLast((each) => each.question === question)
+    return before !== undefined && before.about.invocationId === asked[index]?.about.invocationId && atUs - before.atUs < 5 * SECOND_US
+  })
+  t.same(
+    again.map(({ question }) => question),
+    [],
+  )
+})
+
 t.test('nothing is asked once the node is settled', async (t) => {
   const world = await worldOn(A)
   const asked = world.evidence.asked.length

@@ -1,6 +1,6 @@
 /**
  * Evidence for a simulated node: each question is answered at once, and by default well. A test
- * replaces single answers.
+ * replaces single answers, or lets them take time.
  */
 import type { Fact, Question, SeenFact } from '../../src/decision/evidence-facts.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../../src/ports/evidence.ts'
@@ -15,6 +15,8 @@ export class FakeEvidence implements EvidenceProbe {
   readonly asked: { readonly question: Question; readonly about: EvidenceSubject; readonly atUs: number }[] = []
   /** No question is answered. */
   isMute = false
+  /** How long an answer takes. Until then its question is not asked again, as by the real one. */
+  answersAfterUs = 0
   /** The agent's own writes succeed. */
   canWrite = true
   #writtenAtUs: number | undefined
@@ -30,16 +32,25 @@ export class FakeEvidence implements EvidenceProbe {
   ask(questions: readonly Question[], about: EvidenceSubject): void {
     const atUs = this.#nowUs()
     for (const question of questions) {
+      if (this.#facts.some((fact) => fact.seen.question === question && this.#isUnderWay(fact))) continue
       this.asked.push({ question, about, atUs })
       if (this.isMute) continue
-      this.#facts.push({ about: about.invocationId, atUs, seen: (this.#answers.get(question) ?? ANSWERS_WELL[question])(atUs) })
+      this.#facts.push({
+        about: about.invocationId,
+        atUs: atUs + this.answersAfterUs,
+        seen: (this.#answers.get(question) ?? ANSWERS_WELL[question])(atUs),
+      })
     }
   }
 
   take(): readonly Fact[] {
-    const facts = this.#facts
-    this.#facts = []
+    const facts = this.#facts.filter((fact) => !this.#isUnderWay(fact))
+    this.#facts = this.#facts.filter((fact) => this.#isUnderWay(fact))
     return facts
+  }
+
+  #isUnderWay({ atUs }: Fact): boolean {
+    return atUs > this.#nowUs()
   }
 
   write(): void {
