@@ -147,11 +147,14 @@ function listExpected(baseline: Baseline | undefined, key: TrialKey): readonly S
   return expected.map((pod) => ({ ...pod, manifest: pod.manifest && { ...pod.manifest, isNewer: true } }))
 }
 
-/** Counts the request, and whether the API server was reachable all the while. */
+/**
+ * Counts the request, and whether the API server was reachable all the while. What did not reach it
+ * cost it nothing, and the questions of a trial must not be used up by an outage.
+ */
 function noteAnswer(before: ProcessEvidence, atUs: number, { question, answer }: SeenFact): ProcessEvidence {
   if (!API_QUESTIONS.includes(question) || answer.kind === 'not-asked') return before
+  if (answer.kind === 'unreachable') return { ...before, reachableSinceUs: undefined }
   const requests = before.requests + 1
-  if (answer.kind === 'unreachable') return { ...before, requests, reachableSinceUs: undefined }
   const lastUs = Math.max(...API_QUESTIONS.map((each) => before.answeredUs[each] ?? Number.NEGATIVE_INFINITY))
   const isBlind = atUs - lastUs > BLIND_US
   return { ...before, requests, reachedUs: atUs, reachableSinceUs: isBlind ? atUs : (before.reachableSinceUs ?? atUs) }

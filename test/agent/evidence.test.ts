@@ -55,6 +55,18 @@ t.test('an answer that takes a moment is not asked for a second time', async (t)
   )
 })
 
+t.test('an API server that was away until the end of a trial is asked again when it is back', async (t) => {
+  const world = await worldOn(A)
+  world.want(B)
+  // From when the Lease was read for the first time.
+  const [fromUs, toUs] = [world.nowUs + 5 * SECOND_US, world.nowUs + 10 * MINUTE_US + 5 * SECOND_US]
+  const isAway = (nowUs: number) => nowUs > fromUs && nowUs < toUs
+  for (const question of ['lease', 'node', 'pods'] as const)
+    world.evidence.answer(question, (nowUs) => (isAway(nowUs) ? unreachable(question) : ANSWERS_WELL[question](nowUs)))
+  await world.run(TRIAL_US)
+  t.same(world.record('last-known-good'), B)
+})
+
 t.test('nothing is asked once the node is settled', async (t) => {
   const world = await worldOn(A)
   const asked = world.evidence.asked.length
