@@ -1,5 +1,5 @@
 /**
- * `npm run test:sim`: the whole simulation, in one process per CPU. 2000 random schedules, and a
+ * `npm run test:sim`: the whole simulation, in one process per CPU. 300 random schedules, and a
  * crash at every operation of every story. The last line counts the runs.
  */
 import { type ChildProcess, fork } from 'node:child_process'
@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 import type { Outcome, Part } from './full-part.ts'
 import { STORIES } from './stories.ts'
 
-const SEEDS = 2000
-const SEEDS_AT_ONCE = 100
+const SEEDS = 300
+const SEEDS_AT_ONCE = 50
 /** Of one part: what breaks one run often breaks all of them. */
 const MOST_FAILURES_SHOWN = 10
 
