@@ -29,7 +29,7 @@ export function foldServing(before: ServingSeen | undefined, answer: ServingAnsw
   return { ...now, sinceUs: isSame ? before.sinceUs : atUs, lastUs: atUs }
 }
 
-export function judgeServing({ process, baseline, policy }: EvidenceView): Standing {
+export function judgeServing({ process, baseline, policy, servesFromUs = Number.POSITIVE_INFINITY }: EvidenceView): Standing {
   const { serving, reachableSinceUs } = process
   if (serving === undefined) return unknown('not asked')
   const before = baseline?.serving
@@ -41,7 +41,8 @@ export function judgeServing({ process, baseline, policy }: EvidenceView): Stand
   if (serving.noCertificate === true)
     return doubtful(`${detail}; its CertificateSigningRequest has to be approved (serverTLSBootstrap)`, serving.sinceUs)
   if (asksServer(serving) && !wasServerUp(serving, process)) return doubtful(detail, serving.sinceUs)
-  const isLong = serving.lastUs - serving.sinceUs >= policy.toleranceUs
+  const sinceUs = serving.status === undefined ? Math.max(serving.sinceUs, servesFromUs) : serving.sinceUs
+  const isLong = serving.lastUs - sinceUs >= policy.toleranceUs
   return isLong ? no(detail, serving.sinceUs) : doubtful(detail, serving.sinceUs)
 }
 
