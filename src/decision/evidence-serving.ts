@@ -35,7 +35,7 @@ export function noteServer(before: ServingSeen | undefined, atUs: number, isReac
   return isReachable && atUs <= before.sinceUs ? before : { ...before, serverUpSinceUs: isReachable ? atUs : undefined }
 }
 
-export function judgeServing({ process, baseline, policy }: EvidenceView): Standing {
+export function judgeServing({ process, baseline, policy, servesFromUs = Number.POSITIVE_INFINITY }: EvidenceView): Standing {
   const { serving, reachableSinceUs } = process
   if (serving === undefined) return unknown('not asked')
   const before = baseline?.serving
@@ -47,7 +47,8 @@ export function judgeServing({ process, baseline, policy }: EvidenceView): Stand
   if (serving.noCertificate === true)
     return doubtful(`${detail}; its CertificateSigningRequest has to be approved (serverTLSBootstrap)`, serving.sinceUs)
   if (asksServer(serving) && !wasServerUp(serving)) return doubtful(detail, serving.sinceUs)
-  const isLong = serving.lastUs - serving.sinceUs >= policy.toleranceUs
+  const sinceUs = serving.status === undefined ? Math.max(serving.sinceUs, servesFromUs) : serving.sinceUs
+  const isLong = serving.lastUs - sinceUs >= policy.toleranceUs
   return isLong ? no(detail, serving.sinceUs) : doubtful(detail, serving.sinceUs)
 }
 

@@ -165,6 +165,8 @@ export interface EvidenceView {
   /** The process runs the config that the baseline was taken before, not a fallback from it. */
   readonly isCandidate: boolean
   readonly policy: Policy
+  /** Since when kubelet's ports have to answer. undefined: it is not healthy. */
+  readonly servesFromUs: number | undefined
   /** The trial is over, but for the evidence. */
   readonly isAtEnd: boolean
 }

@@ -44,8 +44,9 @@ const RESTFUL_US = 1.5 * POLICY.toleranceUs
 const SLOWNESS_US = [0, 3e6, 5e6, 5e6] as const
 /** Its clocks may have been set back by more than a day. */
 const MOST_ROUNDS = 5
-/** Of an agent that waits for something that takes an hour. */
+/** Of an agent that waits for something that takes an hour, and of one that tries a config again after up to six. */
 const NAP_US = 1200e6
+const LONG_NAP_US = 3600e6
 const MOST_PASSES_IN_A_ROW = 60
 const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
@@ -90,6 +91,8 @@ class Run {
   #lastWait: Wait | undefined
   #sameSinceUs = 0
   #napUntilUs = Number.POSITIVE_INFINITY
+  /** It looks for a while again after a nap, whatever ended it. */
+  #looksAfterNap = false
 
   constructor(world: SimWorld, invariants: Invariants, log: Log, seed: number) {
     this.#slownessUs = SLOWNESS_US[seed % SLOWNESS_US.length] ?? 0
@@ -159,6 +162,7 @@ class Run {
       // A rest is a gap in what the agent knows of kubelet: its end may change the condition, and the
       // end of what follows.
       if (this.#restful) world.happenings += 2
+      if (this.#restful && this.#looksAfterNap) this.#sameSinceUs = world.nowUs
       this.#restful = false
       world.woken = false
       for (let passes = 0; ; passes += 1) {
@@ -202,10 +206,10 @@ class Run {
     const calm = unit.isHealthy() || unit.activity === 'stopped'
     const isOnTrial = step.phase === 'in-trial'
     const isRestful = calm && !this.#isRestless && this.#world.nowUs - since > (isOnTrial ? 3 * this.#world.policy.trialUs : RESTFUL_US)
-    const isAwaited = isOnTrial || step.phase === 'restart-limit' || step.detail.includes('is tried again')
-    this.#napUntilUs = isAwaited ? this.#world.nowUs + NAP_US : Number.POSITIVE_INFINITY
-    // It looks for a while again after a nap.
-    if (isRestful && isAwaited && !isOnTrial) this.#sameSinceUs = this.#napUntilUs
+    const isTriedAgain = step.detail.includes('is tried again')
+    const isAwaited = isOnTrial || step.phase === 'restart-limit' || isTriedAgain
+    this.#napUntilUs = isAwaited ? this.#world.nowUs + (isTriedAgain ? LONG_NAP_US : NAP_US) : Number.POSITIVE_INFINITY
+    this.#looksAfterNap = isAwaited && !isOnTrial
     return isRestful
   }
 
