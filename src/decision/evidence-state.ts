@@ -67,8 +67,6 @@ export interface ProcessEvidence {
   readonly answeredUs: Readonly<Partial<Record<Question, number>>>
   /** Since when every request to the API server was answered. */
   readonly reachableSinceUs?: number | undefined
-  /** When the API server answered last. */
-  readonly reachedUs?: number | undefined
   /** The last write of the agent's own that succeeded. */
   readonly writtenAtUs?: number | undefined
   readonly lease?: LeaseSeen | undefined
@@ -140,6 +138,8 @@ export interface ServingSeen {
   /** Since when the same was answered. */
   readonly sinceUs: number
   readonly lastUs: number
+  /** Of that time, since when each request to the API server was answered. */
+  readonly serverUpSinceUs?: number | undefined
 }
 
 export interface StaticPodsSeen {

@@ -384,6 +384,31 @@ check('serving', [
     },
   ],
   [
+    '500, with an API server that answers each 10 s, as in a short trial',
+    'no',
+    {
+      before: KNOWN,
+      seen: [5, 15, 25, 35, 45, 55, 65].flatMap((at) => [
+        [at, serving(500)],
+        [at + 5, node('True')],
+      ]),
+    },
+  ],
+  [
+    '500, and the API server has answered each 10 s since it was away for a moment',
+    'doubtful',
+    {
+      before: KNOWN,
+      seen: [
+        [5, serving(500)],
+        [40, node('True')],
+        [60, unreachable('node')],
+        [65, node('True')],
+        [75, serving(500)],
+      ],
+    },
+  ],
+  [
     '500, and the API server was not asked meanwhile',
     'doubtful',
     {

@@ -4,6 +4,7 @@ import { addCutOffScenarios } from './cut-off.ts'
 import { addFaultScenarios } from './faults.ts'
 import { addHungScenarios } from './hung.ts'
 import { addLostDirectoryScenarios } from './lost-directory.ts'
+import { addNotifyScenarios } from './notify.ts'
 import { addRefusalScenarios } from './refusal.ts'
 import { addServingScenarios } from './serving.ts'
 import type { Age } from './stage.ts'
@@ -17,6 +18,7 @@ export function addProofScenarios(program: string, ages: readonly Age[]): void {
   addServingScenarios(program, ages)
   addCrashLoopProofs(program, ages)
   addHungScenarios(program, ages)
+  addNotifyScenarios(program, ages)
   addLostDirectoryScenarios(program, ages)
   addRefusalScenarios(program, ages)
 }
