@@ -11,7 +11,8 @@ import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { RequestWriter } from '../../src/checkpoint/request-writer.ts'
 import type { ContentHash } from '../../src/decision/config-source.ts'
-import type { Wait } from '../../src/decision/step.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Step, Wait } from '../../src/decision/step.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { Crash, type CrashPoint } from './crash.ts'
@@ -91,6 +92,8 @@ class Run {
   #lastWait: Wait | undefined
   #sameSinceUs = 0
   #napUntilUs = Number.POSITIVE_INFINITY
+  /** A step failed, and is tried again after a while. */
+  #isTroubled = false
   /** It looks for a while again after a nap, whatever ended it. */
   #looksAfterNap = false
 
@@ -154,7 +157,7 @@ class Run {
     if (world.nowUs < world.agentFromUs) return
     try {
       if (this.#agent === undefined) {
-        this.#agent = startAgent(world, { decided: (snapshot, step) => this.#invariants.decided(snapshot, step) }, this.#log)
+        this.#agent = startAgent(world, { decided: (snapshot, step) => this.#decided(snapshot, step) }, this.#log)
         world.woken = true
         world.assignment.overlayFromUs = world.nowUs + OVERLAY_READ_US
       }
@@ -190,6 +193,11 @@ class Run {
     }
   }
 
+  #decided(snapshot: Snapshot, step: Step): void {
+    this.#isTroubled = snapshot.troubles.length > 0
+    this.#invariants.decided(snapshot, step)
+  }
+
   /** Then kubelet loses its health, or a long wait of the agent's may have ended. */
   #restUntilUs(): number {
     const unhealthyFromUs = this.#world.unit.process?.unhealthyFromUs ?? Number.POSITIVE_INFINITY
@@ -205,7 +213,11 @@ class Run {
     const since = Math.max(this.#sameSinceUs, unit.process?.healthyFromUs ?? 0)
     const calm = unit.isHealthy() || unit.activity === 'stopped'
     const isOnTrial = step.phase === 'in-trial'
-    const isRestful = calm && !this.#isRestless && this.#world.nowUs - since > (isOnTrial ? 3 * this.#world.policy.trialUs : RESTFUL_US)
+    const isRestful =
+      calm &&
+      !this.#isRestless &&
+      !this.#isTroubled &&
+      this.#world.nowUs - since > (isOnTrial ? 3 * this.#world.policy.trialUs : RESTFUL_US)
     const isTriedAgain = step.detail.includes('is tried again')
     const isAwaited = isOnTrial || step.phase === 'restart-limit' || isTriedAgain
     this.#napUntilUs = isAwaited ? this.#world.nowUs + (isTriedAgain ? LONG_NAP_US : NAP_US) : Number.POSITIVE_INFINITY
