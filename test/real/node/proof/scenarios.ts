@@ -10,8 +10,12 @@ import { addServingScenarios } from './serving.ts'
 import type { Age } from './stage.ts'
 import { addStaticPodScenarios } from './static-pods.ts'
 
-/** The long ones first: the lanes end together. */
-export function addProofScenarios(program: string, ages: readonly Age[]): void {
+/**
+ * The long ones first: the lanes end together.
+ * @param withModern whether there are an API server and a kubelet of today
+ */
+export function addProofScenarios(program: string, withModern: boolean): void {
+  const ages: readonly Age[] = withModern ? ['old', 'new'] : ['old']
   addFaultScenarios(program, ages)
   addStaticPodScenarios(program, ages)
   addCutOffScenarios(program, ages)
