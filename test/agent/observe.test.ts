@@ -43,6 +43,7 @@ function open(scene: Scene) {
     checkpoints: {
       content: ({ uid, resourceVersion }) => CHECKPOINTS.get(`${uid}/${resourceVersion}`),
       path: ({ uid, resourceVersion, kubeletConfigKey }) => `/c/${uid}/${resourceVersion}/${kubeletConfigKey}`,
+      hasKey: () => true,
       isUnreadable: () => false,
       data: () => undefined,
       list: () => [],

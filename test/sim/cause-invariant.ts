@@ -25,8 +25,11 @@ function isWanted({ desired, desiredContent, requests, assignedContent }: Snapsh
 function isCondemned({ unit, running, assignedContent, verdicts }: Snapshot): boolean {
   if (unit.kind === 'unknown') return false
   const contents = [running.kind === 'known' ? running.content : undefined, assignedContent]
-  return contents.some((content) => {
-    const verdict = content === undefined ? undefined : verdicts.get(trialKey(content, unit.kubeletIdentity))
+  const keys = contents.flatMap((content) => (content === undefined ? [] : [trialKey(content, unit.kubeletIdentity)]))
+  // The kubelet that runs may have been upgraded on disk since it started.
+  if (running.kind === 'known') keys.push(running.key)
+  return keys.some((key) => {
+    const verdict = verdicts.get(key)
     return verdict !== undefined && verdict.state !== 'refused'
   })
 }

@@ -15,6 +15,7 @@ export class EvidenceInvariant {
   readonly #world: SimWorld
   /** Condemned for damage that does not pass. */
   readonly #damaging = new Set<string>()
+  #lostStates = 0
   #startedByAgentUs: number | undefined
   #seenStartUs: number | undefined
 
@@ -30,7 +31,9 @@ export class EvidenceInvariant {
 
   /** The agent is about to restart kubelet. */
   checkRestart(): void {
-    const { unit, nowUs, cluster, doubts } = this.#world
+    const { unit, nowUs, cluster, doubts, lostStates } = this.#world
+    if (lostStates !== this.#lostStates) this.#damaging.clear()
+    this.#lostStates = lostStates
     const next = this.#world.nextText() ?? ''
     assert(!isOneWay(next) || !this.#damaging.has(next) || doubts.has(next), `invariant 12: tried again: ${next}`)
     const before = unit.process
@@ -51,10 +54,5 @@ export class EvidenceInvariant {
 
   checkPromotion(text: string): void {
     assert(!breaksNode(text) || this.#world.doubts.has(text), `invariant 11: promoted, and the node does not work: ${text}`)
-  }
-
-  /** Nobody remembers it. */
-  forget(): void {
-    this.#damaging.clear()
   }
 }

@@ -7,7 +7,7 @@ import { STORIES, STORY_SEED } from './stories.ts'
 import { listCrashPoints, sweepCrashes, sweepSeeds } from './sweep.ts'
 
 export type Part =
-  | { readonly kind: 'seeds'; readonly from: number; readonly count: number }
+  | { readonly kind: 'seeds'; readonly from: number; readonly count: number; readonly withCrash: boolean }
   | { readonly kind: 'crashes'; readonly story: string }
 
 export interface Outcome {
@@ -20,7 +20,7 @@ export interface Outcome {
 const FEWEST_CRASHES = 100
 
 async function run(part: Part): Promise<Outcome> {
-  if (part.kind === 'seeds') return { runs: part.count, failures: await sweepSeeds(part.from, part.count) }
+  if (part.kind === 'seeds') return { runs: part.count, failures: await sweepSeeds(part.from, part.count, part.withCrash) }
   const schedule = { seed: STORY_SEED, events: STORIES[part.story] ?? [] }
   const calm = await runSchedule(schedule)
   const points = listCrashPoints(calm.operations)

@@ -1,6 +1,6 @@
 /**
- * `npm run test:sim`: the whole simulation, in one process per CPU. 300 random schedules, and a
- * crash at every operation of every story. The last line counts the runs.
+ * `npm run test:sim`: the whole simulation, in one process per CPU. 300 random schedules, half
+ * of them with a crash at a random operation, and a crash at every operation of every story. The last line counts the runs.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -16,7 +16,7 @@ const MOST_FAILURES_SHOWN = 10
 const parts: Part[] = [
   ...Object.keys(STORIES).map((story): Part => ({ kind: 'crashes', story })),
   ...Array.from({ length: SEEDS / SEEDS_AT_ONCE }, (_, index): Part => {
-    return { kind: 'seeds', from: 1 + index * SEEDS_AT_ONCE, count: SEEDS_AT_ONCE }
+    return { kind: 'seeds', from: 1 + index * SEEDS_AT_ONCE, count: SEEDS_AT_ONCE, withCrash: index % 2 === 1 }
   }),
 ]
 const queue = [...parts]
@@ -26,7 +26,10 @@ let failed = 0
 function report(part: Part, { runs, failures }: Outcome): void {
   passed += runs - failures.length
   failed += failures.length
-  const title = part.kind === 'crashes' ? `crashes: ${part.story}` : `seeds ${part.from} to ${part.from + part.count - 1}`
+  const title =
+    part.kind === 'crashes'
+      ? `crashes: ${part.story}`
+      : `seeds ${part.from} to ${part.from + part.count - 1}${part.withCrash ? ', each with a crash' : ''}`
   console.log(`${failures.length === 0 ? 'ok' : 'FAILED'}  ${title} (${runs} runs)`)
   for (const failure of failures.slice(0, MOST_FAILURES_SHOWN)) console.log(`        ${failure}`)
   const hidden = failures.length - MOST_FAILURES_SHOWN

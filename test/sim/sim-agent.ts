@@ -17,10 +17,11 @@ import type { Activation } from '../../src/ports/activation.ts'
 import type { Log } from '../../src/ports/log.ts'
 import type { PassObserver } from '../../src/ports/pass-observer.ts'
 import type { Preflight, PreflightRequest } from '../../src/ports/preflight.ts'
+import type { ConfigFacts } from '../../src/ports/probes.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
-import { behaviourOf, HEALTHZ_PORT, healthzPortOf } from './behaviour.ts'
+import { behaviourOf, healthzPortOf } from './behaviour.ts'
 import { DIRECTORY, ENV_FILE, RUNTIME_DIRECTORY } from './paths.ts'
 import { SimEvidence } from './sim-evidence.ts'
 import { CONTAINERD, runtimeEndpointOf } from './sim-runtime.ts'
@@ -92,7 +93,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       nodeName: 'node-1',
       policy: () => world.policy,
       assignment: world.assignment,
-      configFacts: { of: async (path) => factsOf(files.read(path)?.toString()) },
+      configFacts: new SimConfigFacts(files),
       probe: world.unit,
       runtimeProbe: world.unit,
       contentOf: contentHash,
@@ -116,10 +117,28 @@ export function activationOn(world: SimWorld, files: DurableFiles): Activation {
   return new FileActivation({ files, ownership, clock, dynamicConfigDir: DIRECTORY, runtimeDir: RUNTIME_DIRECTORY })
 }
 
-function factsOf(text: string | undefined) {
-  const port = text === undefined ? HEALTHZ_PORT : healthzPortOf(text)
-  return {
-    healthz: port === 0 ? undefined : { host: '127.0.0.1', port },
-    runtimeEndpoint: text === undefined ? undefined : runtimeEndpointOf(text),
+/** Of a file that is gone, what it held last applies. Of one that was never read, nothing is known. */
+class SimConfigFacts implements ConfigFacts {
+  readonly #files: DurableFiles
+  readonly #texts = new Map<string, string>()
+
+  constructor(files: DurableFiles) {
+    this.#files = files
+  }
+
+  async of(path: string) {
+    const text = this.#read(path) ?? this.#texts.get(path)
+    if (text === undefined) return { healthz: undefined, runtimeEndpoint: undefined }
+    this.#texts.set(path, text)
+    const port = healthzPortOf(text)
+    return { healthz: port === 0 ? undefined : { host: '127.0.0.1', port }, runtimeEndpoint: runtimeEndpointOf(text) }
+  }
+
+  #read(path: string): string | undefined {
+    try {
+      return this.#files.read(path)?.toString()
+    } catch {
+      return undefined
+    }
   }
 }

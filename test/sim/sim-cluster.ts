@@ -167,9 +167,10 @@ export class SimCluster implements AssignmentSource {
     this.#changed(nowUs)
   }
 
-  /** When the agent's copy is refreshed next. */
+  /** When the agent's copy is refreshed next. A resync that finds no change is left out. */
   nextUs(): number {
-    return Math.min(this.#deliverAtUs ?? Number.POSITIVE_INFINITY, Math.max(this.#resyncAtUs, this.#downUntilUs))
+    const resyncUs = this.#viewed === this.#changes ? Number.POSITIVE_INFINITY : Math.max(this.#resyncAtUs, this.#downUntilUs)
+    return Math.min(this.#deliverAtUs ?? Number.POSITIVE_INFINITY, resyncUs)
   }
 
   /** @returns whether the agent's copy has changed */
@@ -194,6 +195,7 @@ export class SimCluster implements AssignmentSource {
 
   #changed(nowUs: number): void {
     this.#changes += 1
+    while (this.#resyncAtUs <= nowUs) this.#resyncAtUs += RESYNC_US
     if (nowUs < this.#lossyUntilUs) return
     const delayUs = this.#random.between(0, 3e6)
     this.#deliverAtUs = Math.max(nowUs, this.#downUntilUs) + delayUs

@@ -65,6 +65,8 @@ export class SimWorld {
   hasLostRuntime = false
   /** How often the records of a boot were lost. */
   lostRuntimes = 0
+  /** How often the agent's directory was lost, and its verdicts with it. */
+  lostStates = 0
   /** Something has happened that wakes the agent. */
   woken = true
   readonly checkRestart: (() => void)[] = []
@@ -212,6 +214,7 @@ export class SimWorld {
 
   /** The agent's directory is gone, as after a purge of its package. */
   loseState(): void {
+    this.lostStates += 1
     this.withoutAgent(() => this.disk.removeTree(DIRECTORY))
   }
 

@@ -32,5 +32,5 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, wit
   addNodeChannelScenarios(program)
   await addPackageScenarios(plane, program)
   addInterruptionScenarios(plane, program)
-  addProofScenarios(program, withModern ? ['old', 'new'] : ['old'])
+  addProofScenarios(program, withModern)
 }
