@@ -82,8 +82,14 @@ function noteWrite(process: ProcessEvidence, writtenAtUs: number | undefined): P
 /** Taken once, while the process from before the restart runs. */
 function foldBaseline(before: Baseline | undefined, { about, atUs, seen }: Fact, fold: EvidenceFold): Baseline | undefined {
   if (before === undefined || before.invocationId !== about || fold.candidate !== before.candidate) return before
-  const answered = before.answered.includes(seen.question) ? before.answered : [...before.answered, seen.question]
+  const isKept = before.answered.includes(seen.question) || isTooEarly(seen)
+  const answered = isKept ? before.answered : [...before.answered, seen.question]
   return { ...before, answered, ...describeBefore(seen, fold.nodeName, wallMsAt(atUs, fold.now)) }
+}
+
+/** Kubelet may have been started a moment ago, as after a boot. It is asked again while the restart waits. */
+function isTooEarly({ question, answer }: SeenFact): boolean {
+  return question === 'serving' && answer.kind === 'no-tls'
 }
 
 function wallMsAt(atUs: number, now: Instant): number {

@@ -11,6 +11,9 @@ import type { Step } from '../../src/decision/step.ts'
 import { breaksNode, isOneWay } from './behaviour.ts'
 import type { SimWorld } from './sim-world.ts'
 
+/** A restart waits a few seconds for what is asked before it, and a busy agent looks late. */
+const BASELINE_US = 10e6
+
 export class EvidenceInvariant {
   readonly #world: SimWorld
   /** Condemned for damage that does not pass. */
@@ -38,7 +41,8 @@ export class EvidenceInvariant {
     assert(!isOneWay(next) || !this.#damaging.has(next) || doubts.has(next), `invariant 12: tried again: ${next}`)
     const before = unit.process
     // Nothing that was read before the restart shows how the node was.
-    if (before === undefined || !unit.isHealthy() || breaksNode(before.text) || !cluster.isUp(nowUs)) doubts.add(next)
+    const isKnown = before !== undefined && unit.isHealthy() && nowUs - before.healthyFromUs > BASELINE_US
+    if (!isKnown || breaksNode(before.text) || !cluster.isUp(nowUs)) doubts.add(next)
     this.#startedByAgentUs = nowUs
   }
 

@@ -1,6 +1,7 @@
 /**
- * `npm run test:sim`: the whole simulation, in one process per CPU. 300 random schedules, half
- * of them with a crash at a random operation, and a crash at every operation of every story. The last line counts the runs.
+ * `npm run test:sim`: the whole simulation, in one process per CPU. Random schedules, half of them
+ * with a crash at a random operation, and a crash at every operation of every story. The last line
+ * counts the runs.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -10,11 +11,15 @@ import { STORIES } from './stories.ts'
 
 const SEEDS = 300
 const SEEDS_AT_ONCE = 50
+/** Of the crash points of a story. */
+const SLICES = 4
 /** Of one part: what breaks one run often breaks all of them. */
 const MOST_FAILURES_SHOWN = 10
 
 const parts: Part[] = [
-  ...Object.keys(STORIES).map((story): Part => ({ kind: 'crashes', story })),
+  ...Object.keys(STORIES).flatMap((story) =>
+    Array.from({ length: SLICES }, (_, slice): Part => ({ kind: 'crashes', story, slice, of: SLICES })),
+  ),
   ...Array.from({ length: SEEDS / SEEDS_AT_ONCE }, (_, index): Part => {
     return { kind: 'seeds', from: 1 + index * SEEDS_AT_ONCE, count: SEEDS_AT_ONCE, withCrash: index % 2 === 1 }
   }),
@@ -28,7 +33,7 @@ function report(part: Part, { runs, failures }: Outcome): void {
   failed += failures.length
   const title =
     part.kind === 'crashes'
-      ? `crashes: ${part.story}`
+      ? `crashes: ${part.story} (${part.slice + 1}/${part.of})`
       : `seeds ${part.from} to ${part.from + part.count - 1}${part.withCrash ? ', each with a crash' : ''}`
   console.log(`${failures.length === 0 ? 'ok' : 'FAILED'}  ${title} (${runs} runs)`)
   for (const failure of failures.slice(0, MOST_FAILURES_SHOWN)) console.log(`        ${failure}`)

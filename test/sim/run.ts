@@ -185,6 +185,9 @@ class Run {
       // The agent failed to start on a failing disk: systemd starts it again.
       if (this.#agent !== undefined || !(error instanceof FileError)) throw error
       world.agentFromUs = world.nowUs + 5e6
+    } finally {
+      // Others still use the disk on which the agent died.
+      if (world.agentDead) world.disk.restart()
     }
   }
 

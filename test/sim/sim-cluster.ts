@@ -167,10 +167,9 @@ export class SimCluster implements AssignmentSource {
     this.#changed(nowUs)
   }
 
-  /** When the agent's copy is refreshed next. A resync that finds no change is left out. */
+  /** When the agent's copy is refreshed next. */
   nextUs(): number {
-    const resyncUs = this.#viewed === this.#changes ? Number.POSITIVE_INFINITY : Math.max(this.#resyncAtUs, this.#downUntilUs)
-    return Math.min(this.#deliverAtUs ?? Number.POSITIVE_INFINITY, resyncUs)
+    return Math.min(this.#deliverAtUs ?? Number.POSITIVE_INFINITY, Math.max(this.#resyncAtUs, this.#downUntilUs))
   }
 
   /** @returns whether the agent's copy has changed */
@@ -195,7 +194,6 @@ export class SimCluster implements AssignmentSource {
 
   #changed(nowUs: number): void {
     this.#changes += 1
-    while (this.#resyncAtUs <= nowUs) this.#resyncAtUs += RESYNC_US
     if (nowUs < this.#lossyUntilUs) return
     const delayUs = this.#random.between(0, 3e6)
     this.#deliverAtUs = Math.max(nowUs, this.#downUntilUs) + delayUs

@@ -246,8 +246,6 @@ export class SimWorld {
   powerLost = false
 
   finishCrash(): void {
-    // Others still use the disk on which the agent died.
-    this.disk.restart()
     if (!this.powerLost) return
     this.powerLost = false
     this.losePower()
