@@ -21,7 +21,6 @@ import type { ConfigFacts } from '../../src/ports/probes.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
-import { FakeEvidence } from '../agent/fake-evidence.ts'
 import { behaviourOf, healthzPortOf } from './behaviour.ts'
 import { DIRECTORY, ENV_FILE, RUNTIME_DIRECTORY } from './paths.ts'
 import { SimEvidence } from './sim-evidence.ts'
@@ -55,10 +54,14 @@ class SimPreflight implements Preflight {
     return new Set([...this.#answerAtUs].filter(([, atUs]) => atUs > this.#world.nowUs).map(([key]) => key))
   }
 
-  /** Changes every minute for 20 minutes. Then it stays the same: a run has to settle. */
   basis(): string {
-    return String(Math.min(20, Math.floor(this.#world.nowUs / 60e6)))
+    return basisAt(this.#world.nowUs)
   }
+}
+
+/** Changes every minute for 20 minutes. Then it stays the same: a run has to settle. */
+export function basisAt(nowUs: number): string {
+  return String(Math.min(20, Math.floor(nowUs / 60e6)))
 }
 
 export function startAgent(world: SimWorld, observer: PassObserver, log: Log): Loop {
@@ -98,7 +101,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       recognize: async () => {},
       preflight,
       drain: { isDrained: () => world.drained },
-      evidence: world.kind.evidence ? new SimEvidence(world) : new FakeEvidence(() => world.now().monotonicUs),
+      evidence: new SimEvidence(world),
       lastWords: { of: async () => undefined },
     },
     effects: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },

@@ -139,6 +139,11 @@ export class SimWorld {
     return Math.min(this.unit.nextUs(), this.cluster.nextUs(), agent, overlay, this.#timers.nextUs())
   }
 
+  /** Until then nothing happens to the node by itself, as far as a look at kubelet shows. */
+  calmUntilUs(): number {
+    return Math.min(this.unit.nextUs(), this.unit.process?.unhealthyFromUs ?? Number.POSITIVE_INFINITY, this.#timers.nextUs())
+  }
+
   advanceTo(us: number): void {
     this.#wallMs += (us - this.#monotonicUs) / 1000
     const { overlayFromUs } = this.assignment
