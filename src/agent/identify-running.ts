@@ -45,7 +45,8 @@ export function identifyRunning(
       ? identifyContent(unit, process, activation, bootId, checkpoints)
       : findAgain(seen.content, startedFrom === undefined ? named : [startedFrom, ...named], checkpoints)
   const source = startedFrom ?? seen?.source ?? 'local'
-  const isLost = isMissing(content) || (source !== 'local' && checkpoints.contentToStart(source) === undefined)
+  // After a restore of etcd, the same version may hold other content by now.
+  const isLost = isMissing(content) || (source !== 'local' && checkpoints.contentToStart(source) !== content)
   const key = trialKey(content, seen?.kubeletIdentity ?? unit.kubeletIdentity)
   const { startedAtUs, invocationId } = unit
   return { kind: 'known', content, key, startedAtUs, invocationId, ...(isLost && { lost: true }) }

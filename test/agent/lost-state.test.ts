@@ -167,3 +167,17 @@ t.test('a checkpoint loses the file that kubelet reads while kubelet runs', asyn
   t.match(world.snapshots.at(-1)?.nextStart, { held: { source: A } })
   await isUntouched(t, world)
 })
+
+t.test('a refused config that took the place of what runs, with the same version, restarts nothing', async (t) => {
+  const world = await settledOnA()
+  world.preflight = (data) =>
+    Object.values(data).includes(textOf(A))
+      ? { kind: 'accepted', remarks: [], drain: [] }
+      : { kind: 'refused', reason: 'load', detail: 'no YAML' }
+  // An operator, or a program, has made kubelet start with its local config.
+  remove(world, '/state/kubelet.env')
+  world.want(A, { kubelet: 'restored' })
+  await world.run(10 * MINUTE_US)
+  await isUntouched(t, world)
+  t.equal(world.startedWith, textOf(A))
+})

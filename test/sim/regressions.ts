@@ -195,4 +195,8 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [0, { kind: 'assign', name: 'red' }],
     [1622, { kind: 'lose-state', afterSeconds: 44 }],
   ),
+  'a refused config comes with the version that runs, and nothing is set to start with that version any more': {
+    ...schedule(42000405, ...ASSIGN, [10, { kind: 'restore-etcd', name: 'red', behaviour: 'syntax-error' }], [0, { kind: 'edit-local' }]),
+    node: { activation: 'file', startLimit: 6 },
+  },
 }
