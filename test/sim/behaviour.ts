@@ -110,6 +110,15 @@ export function diesAfter(startedAtUs: number, seconds: number): Fate {
   return { readyAtUs: NEVER, healthyFromUs: NEVER, unhealthyFromUs: NEVER, exitsAtUs: startedAtUs + seconds * 1e6 }
 }
 
+export function delayFate({ readyAtUs, healthyFromUs, unhealthyFromUs, exitsAtUs }: Fate, us: number): Fate {
+  return {
+    readyAtUs: readyAtUs + us,
+    healthyFromUs: healthyFromUs + us,
+    unhealthyFromUs: unhealthyFromUs + us,
+    exitsAtUs: exitsAtUs + us,
+  }
+}
+
 /** @param version of kubelet; the first is 1 */
 export function fateOf(text: string, startedAtUs: number, version: number): Fate {
   const lives = (healthyAfter: number, { unhealthyAfter = NEVER, exitsAfter = NEVER, readyAfter = 1 } = {}): Fate => ({

@@ -22,7 +22,7 @@ function isWanted({ desired, desiredContent, requests, assignedContent }: Snapsh
 }
 
 /** What runs has failed, or what is assigned has, so that a fallback runs. */
-function isCondemned({ unit, running, assignedContent, verdicts }: Snapshot): boolean {
+function isCondemned({ unit, running, assignedContent, verdicts, policy }: Snapshot): boolean {
   if (unit.kind === 'unknown') return false
   const contents = [running.kind === 'known' ? running.content : undefined, assignedContent]
   const keys = contents.flatMap((content) => (content === undefined ? [] : [trialKey(content, unit.kubeletIdentity)]))
@@ -30,6 +30,6 @@ function isCondemned({ unit, running, assignedContent, verdicts }: Snapshot): bo
   if (running.kind === 'known') keys.push(running.key)
   return keys.some((key) => {
     const verdict = verdicts.get(key)
-    return verdict !== undefined && verdict.state !== 'refused'
+    return verdict !== undefined && (verdict.state !== 'refused' || policy.whenRefused === 'last-known-good')
   })
 }
