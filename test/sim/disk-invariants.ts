@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { basename, dirname } from 'node:path'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
-import { isRefused } from './behaviour.ts'
+import { isRefused, meaningOf } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { SimWorld } from './sim-world.ts'
 
@@ -90,7 +90,7 @@ export class DiskInvariants {
     if (parsed.source === 'local') return
     const { uid, resourceVersion, kubeletConfigKey, overlay } = parsed.source
     const text = this.#world.files.read(`${this.#layout.checkpoint(uid, resourceVersion, overlay)}/${kubeletConfigKey}`)?.toString()
-    assert(text !== undefined && this.#isProven(text), `invariant 3: promoted without a whole trial: ${text}`)
-    this.#checkPromotion(text)
+    assert(text !== undefined && this.#isProven(meaningOf(text)), `invariant 3: promoted without a whole trial: ${text}`)
+    this.#checkPromotion(meaningOf(text))
   }
 }

@@ -10,6 +10,7 @@ import { FileError } from '../../src/checkpoint/file-error.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { RequestWriter } from '../../src/checkpoint/request-writer.ts'
+import { SameContents } from '../../src/checkpoint/same-contents.ts'
 import type { ContentHash } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, Wait } from '../../src/decision/step.ts'
@@ -33,7 +34,15 @@ const LAYOUT = layoutOf(DIRECTORY)
 /** Longer than anything takes that an agent does not announce, such as its limit of restarts per hour. */
 const CALM_US = 1.2 * 3600e6
 /** What happens to every node, and takes nothing from the evidence about a process. */
-const ORDINARY: ReadonlySet<WorldEvent['kind']> = new Set(['edit', 'assign', 'unassign', 'touch-metadata', 'switch-key', 'edit-overlay'])
+const ORDINARY: ReadonlySet<WorldEvent['kind']> = new Set([
+  'edit',
+  'assign',
+  'unassign',
+  'touch-metadata',
+  'reword',
+  'switch-key',
+  'edit-overlay',
+])
 /** Longer than the real read takes: most of what an agent does first comes before it. */
 const OVERLAY_READ_US = 3e6
 /**
@@ -233,6 +242,8 @@ class Run {
   #findNextContent(files: DurableFiles): ContentHash | undefined {
     const state = activationOn(this.#world, files).read(this.#world.unit.wiring)
     if (state.kind !== 'checkpoint') return undefined
-    return new FileCheckpoints(files, LAYOUT, () => {}, faultsOver()).content(state.source)
+    const faults = faultsOver()
+    const alike = new SameContents({ files, layout: LAYOUT, log: SILENT, faults })
+    return new FileCheckpoints(files, LAYOUT, () => {}, faults, alike).content(state.source)
   }
 }

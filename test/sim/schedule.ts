@@ -15,6 +15,8 @@ export type WorldEvent =
   /** Creates the ConfigMap if it does not exist. */
   | { readonly kind: 'edit'; readonly name: string; readonly behaviour: Behaviour }
   | { readonly kind: 'touch-metadata'; readonly name: string }
+  /** The same config in other bytes: nothing is restarted for it. */
+  | { readonly kind: 'reword'; readonly name: string }
   | { readonly kind: 'delete-config-map'; readonly name: string }
   | { readonly kind: 'restore-etcd'; readonly name: string; readonly behaviour: Behaviour }
   | { readonly kind: 'recreate-node' }
@@ -112,7 +114,8 @@ export function makeSchedule(seed: number): Schedule {
   const faulty = withExtras(overlaid, seededRandom(seed ^ 0xfa17), makeFault)
   const node = makeNodeKind(seed)
   const breaking = node.evidence ? withExtras(faulty, seededRandom(seed ^ 0xe71d), makeBreakingEdit) : faulty
-  return { seed, node, events: withExtras(breaking, seededRandom(seed ^ 0x51ee), makeSuspend) }
+  const suspended = withExtras(breaking, seededRandom(seed ^ 0x51ee), makeSuspend)
+  return { seed, node, events: withExtras(suspended, seededRandom(seed ^ 0x4e3d), makeReword) }
 }
 
 /**
@@ -139,6 +142,10 @@ function makeOverlayEvent(random: Random): WorldEvent {
 /** Longer than a look may be late: what is shorter cannot be told from a busy node. */
 function makeSuspend(random: Random): WorldEvent {
   return { kind: 'suspend', seconds: random.pick([random.between(20, 300), random.between(300, 50_000)]), halts: random.chance(0.5) }
+}
+
+function makeReword(random: Random): WorldEvent {
+  return { kind: 'reword', name: random.pick(NAMES) }
 }
 
 function makeBreakingEdit(random: Random): WorldEvent {

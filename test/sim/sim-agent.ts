@@ -4,6 +4,7 @@
  */
 
 import { Loop } from '../../src/agent/loop.ts'
+import { ContentRecognizer } from '../../src/agent/recognize-content.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
@@ -11,6 +12,7 @@ import { LastingFaults } from '../../src/checkpoint/lasting-faults.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { FileRequests } from '../../src/checkpoint/requests.ts'
+import { SameContents } from '../../src/checkpoint/same-contents.ts'
 import type { TrialKey } from '../../src/decision/trial-key.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import type { Activation } from '../../src/ports/activation.ts'
@@ -21,7 +23,7 @@ import type { ConfigFacts } from '../../src/ports/probes.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
-import { behaviourOf, healthzPortOf } from './behaviour.ts'
+import { behaviourOf, healthzPortOf, isSameMeaning } from './behaviour.ts'
 import { DIRECTORY, ENV_FILE, RUNTIME_DIRECTORY } from './paths.ts'
 import { SimEvidence } from './sim-evidence.ts'
 import { CONTAINERD, runtimeEndpointOf } from './sim-runtime.ts'
@@ -76,9 +78,13 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
   const preflight = new SimPreflight(world)
   const onSetAside = (what: unknown) => log.error('set aside', { what })
   const activation = activationOn(world, files)
+  const alike = new SameContents({ files, layout, log, faults })
+  const checkpoints = new FileCheckpoints(files, layout, onSetAside, faults, alike)
+  const isSameConfig = async (a: string, b: string) => isSameMeaning(a, b)
+  const recognizer = new ContentRecognizer({ alike, checkpoints, hashOf: contentHash, isSameConfig })
   const shared = {
     clock,
-    checkpoints: new FileCheckpoints(files, layout, onSetAside, faults),
+    checkpoints,
     records: new FileRecords({ files, layout, log, onSetAside, faults }),
     runtime: world.runtime,
     requests: new FileRequests(files, layout, log),
@@ -96,9 +102,8 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       configFacts: new SimConfigFacts(files),
       probe: world.unit,
       runtimeProbe: world.unit,
-      contentOf: contentHash,
-      // A simulated config says in a comment how it behaves: its bytes are its content.
-      recognize: async () => {},
+      contentOf: recognizer.contentOf.bind(recognizer),
+      recognize: recognizer.recognize.bind(recognizer),
       preflight,
       drain: { isDrained: () => world.drained },
       evidence: new SimEvidence(world),

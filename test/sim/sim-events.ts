@@ -25,6 +25,9 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
     case 'touch-metadata':
       cluster.touchMetadata(event.name, nowUs)
       return
+    case 'reword':
+      cluster.reword(event.name, nowUs)
+      return
     case 'delete-config-map':
       cluster.delete(event.name, nowUs)
       return
@@ -150,6 +153,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       // And nothing would tell two contents of one version from each other.
       if (world.kind.activation === 'file' || world.wasRestored) return
       world.loseState()
+      unit.loseBytes()
       world.agentDead = true
       world.agentFromUs = nowUs + event.afterSeconds * 1e6
       return

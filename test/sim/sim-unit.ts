@@ -205,6 +205,10 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
     if (this.#process !== undefined) this.#process = { ...this.#process, ...delayFate(this.#process, us) }
   }
 
+  loseBytes(): void {
+    if (this.#process !== undefined) this.#process = { ...this.#process, isUntraceable: true }
+  }
+
   /** The node itself is broken: kubelet exits with every config. */
   nodeFault(seconds: number): void {
     this.#faultUntilUs = this.#world.nowUs() + seconds * 1e6

@@ -12,7 +12,7 @@ import type { RuntimeRecords } from '../../src/ports/store.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
-import { type Behaviour, configText, localText } from './behaviour.ts'
+import { type Behaviour, configText, localText, meaningOf } from './behaviour.ts'
 import { Crash, type CrashPoint } from './crash.ts'
 import { DiskFaults } from './disk-faults.ts'
 import type { NodeKind } from './node-kind.ts'
@@ -87,7 +87,7 @@ export class SimWorld {
     this.unit = new SimUnit({
       nowUs: () => this.nowUs,
       nextConfigPath: () => this.nextConfigPath(),
-      readText: (path) => this.files.read(path)?.toString(),
+      readText: (path) => this.#meaningIn(path),
       kind,
       layout: layoutOf(DIRECTORY),
       localPath: LOCAL_PATH,
@@ -122,7 +122,12 @@ export class SimWorld {
 
   /** undefined: the file does not exist. */
   nextText(): string | undefined {
-    return this.files.read(this.nextConfigPath())?.toString()
+    return this.#meaningIn(this.nextConfigPath())
+  }
+
+  #meaningIn(path: string): string | undefined {
+    const text = this.files.read(path)?.toString()
+    return text === undefined ? undefined : meaningOf(text)
   }
 
   /** kubelet ends or dies with this config, which is not the cause. */
