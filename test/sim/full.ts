@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import type { Outcome, Part } from './full-part.ts'
 import { STORIES } from './stories.ts'
 
-const SEEDS = 300
+const SEEDS = 3000
 const SEEDS_AT_ONCE = 50
 /** Of the crash points of a story. */
 const SLICES = 4
