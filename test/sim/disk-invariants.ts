@@ -64,10 +64,10 @@ export class DiskInvariants {
     const path = this.#world.nextConfigPath()
     const text = this.#world.nextText()
     // To replace a version that came back with other content takes two renames. After a crash
-    // between them, the next agent repairs it before it waits. On a failing disk, a half-done
-    // replacement cannot be undone.
+    // between them, or after the directory was lost in part, the next agent repairs it before it
+    // waits. On a failing disk, a half-done replacement cannot be undone.
     const cutShort = this.#world.nowUs <= this.#world.agentFromUs || this.#world.faults.writesFail
-    if (text === undefined && cutShort && this.#wasSetAside(path)) return
+    if (text === undefined && cutShort && (this.#world.lostStates > 0 || this.#wasSetAside(path))) return
     assert(text !== undefined, `invariant 2: kubelet starts next with ${path}, which does not exist`)
     assert(!isRefused(text), `invariant 2: kubelet starts next with ${path}, which preflight rejects: ${text}`)
   }

@@ -7,7 +7,7 @@ import { STORIES, STORY_SEED } from './stories.ts'
 import { listCrashPoints, sweepCrashes, sweepSeeds } from './sweep.ts'
 
 export type Part =
-  | { readonly kind: 'seeds'; readonly from: number; readonly count: number; readonly withCrash: boolean }
+  | { readonly kind: 'seeds'; readonly from: number; readonly count: number }
   /** Every so many crash points of a story, so that all CPUs share the longest one. */
   | { readonly kind: 'crashes'; readonly story: string; readonly slice: number; readonly of: number }
 
@@ -21,7 +21,7 @@ export interface Outcome {
 const FEWEST_CRASHES = 100
 
 async function run(part: Part): Promise<Outcome> {
-  if (part.kind === 'seeds') return { runs: part.count, failures: await sweepSeeds(part.from, part.count, part.withCrash) }
+  if (part.kind === 'seeds') return { runs: part.count, failures: await sweepSeeds(part.from, part.count) }
   const schedule = { seed: STORY_SEED, events: STORIES[part.story] ?? [] }
   const calm = await runSchedule(schedule)
   const points = listCrashPoints(calm.operations)
