@@ -69,7 +69,9 @@ function hasFailedVerdict(world: SimWorld, data: ConfigMapData, key: string): bo
   const parts = { files: world.files, layout: layoutOf(DIRECTORY), log: silentLog(), faults: faultsOver() }
   const records = new FileRecords({ ...parts, onSetAside: () => {} })
   const alike = new SameContents(parts)
-  return records.verdicts().has(trialKey(alike.of(contentHash(data, key)), `kubelet-${world.unit.version}`))
+  const verdict = records.verdicts().get(trialKey(alike.of(contentHash(data, key)), `kubelet-${world.unit.version}`))
+  // What has been tried again since, and is healthy, is not condemned any more.
+  return verdict !== undefined && verdict.suspended !== true
 }
 
 /** kubelet runs what the cluster wants, and it passed its trial. */
