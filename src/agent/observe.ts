@@ -80,7 +80,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const held = [LOCAL, ...older, ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
   const sample = { at, unit, running, healthz, ...runtimes }
   const desired = ports.assignment.desired()
-  await recognizeDesired(ports, { desired, unit, held, assignedContent })
+  await recognizeDesired(ports, { desired, unit, held, lastProcess: known?.lastProcess, assignedContent })
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
   const health = await foldHealth(ports, before, sample, nextStart, policy, paused, held)

@@ -89,6 +89,35 @@ t.test('what failed is not tried again for a comment', async (t) => {
   restarts(t, world, before)
 })
 
+t.test('nor when another config was assigned in between', async (t) => {
+  const world = await running(TEXT, 15)
+  world.behaveWith(OTHER, CRASHES)
+  world.want(B, { kubelet: OTHER })
+  await world.run(5 * MINUTE_US)
+  world.want('local')
+  await world.run(5 * MINUTE_US)
+  const before = world.restartsAskedAtUs.length
+  world.want({ ...B, resourceVersion: '2' }, { kubelet: `# now it works\n${OTHER}` })
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), 'local')
+  restarts(t, world, before)
+})
+
+t.test('what kubelet runs is compared, though no record names it any more', async (t) => {
+  const world = await running(TEXT, 15)
+  const observe = world.unit.observe.bind(world.unit)
+  world.unit.observe = async () => ({ kind: 'unknown', detail: 'systemctl: connection timed out' })
+  world.want('local')
+  await world.run(MINUTE_US)
+  t.equal(world.record('assigned'), 'local')
+  world.want(A_EDITED, { kubelet: COMMENTED })
+  await world.run(MINUTE_US)
+  world.unit.observe = observe
+  await world.run(MINUTE_US)
+  t.equal(await world.running(), TEXT)
+  restarts(t, world, 1)
+})
+
 t.test('on a full disk', async (t) => {
   const world = await running(TEXT, 15)
   world.diskFails = () => true
