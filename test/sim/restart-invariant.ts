@@ -54,7 +54,7 @@ export class RestartInvariant {
     const hasFailed = !unit.isHealthy() || step.kind === 'try-again' || isOld
     assert(next !== runs || hasFailed || this.#isForgotten(), `invariant 5: a restart with the content that kubelet runs: ${runs}`)
     const waitsForDrain = next !== undefined && behaviourOf(next) === 'needs-drain' && !fallback
-    assert(!waitsForDrain || this.#world.drained || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
+    assert(!waitsForDrain || this.#world.drained !== false || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
     this.#checkFrequency(fallback || exempt, failed)
   }
 
