@@ -25,7 +25,10 @@ export class RestartInvariant {
   #lostRuntimes = 0
   #lastStep: Step | undefined
   #failedReads = 0
-  /** Assigned while the disk did not return what it is compared with: in doubt, two texts are two configs. */
+  /**
+   * Assigned while the disk did not return what it is compared with: in doubt, two texts are two
+   * configs.
+   */
   #uncompared: string | undefined
 
   constructor(world: SimWorld, isPaused: () => boolean) {
