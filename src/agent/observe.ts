@@ -11,9 +11,10 @@ import { forgetIllness, recordSample } from '../decision/health-record.ts'
 import { heldSources } from '../decision/held-sources.ts'
 import type { Policy } from '../decision/policy.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
+import { startedSource } from '../decision/running-source.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
-import type { UnitState } from '../decision/unit-state.ts'
+import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
 import type { Acceptance, Verdict } from '../decision/verdict.ts'
 import type { Activation, ActivationState } from '../ports/activation.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
@@ -196,24 +197,31 @@ async function foldHealth(
   if (sample.unit.kind === 'unknown' || nextStart.kind === 'unknown' || nextStart.held.content === undefined) return before
   const subject = trialKey(nextStart.held.content, sample.unit.kubeletIdentity)
   const after = recordSample(before, sample, subject, policy)
-  const named = after && nameProcess(identifyAgain(after, sample.running), held)
+  const named = after && nameProcess(identifyAgain(after, sample.running), sample.unit, held)
   const charged = named !== undefined && paused ? forgetIllness(named) : named
   const kept = charged && (await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs))
   if (kept !== undefined) ports.runtime.writeHealth(kept)
   return kept
 }
 
-/** A process that was first seen while its checkpoint was gone is identified once it is there again. */
+/**
+ * A process that was first seen while its checkpoint was gone is identified once it is there again.
+ */
 function identifyAgain(health: HealthRecord, running: Running): HealthRecord {
   const { lastProcess } = health
   if (lastProcess === undefined || running.kind !== 'known' || lastProcess.invocationId !== running.invocationId) return health
   return lastProcess.content === running.content ? health : { ...health, lastProcess: { ...lastProcess, content: running.content } }
 }
 
-/** Named when it is first seen: the records may change before the process ends. */
-function nameProcess(health: HealthRecord, held: readonly HeldSource[]): HealthRecord {
+/**
+ * Named when it is first seen: the records may change before the process ends. Where they name only
+ * a later version with the same content, the process itself says which one it was started from.
+ */
+function nameProcess(health: HealthRecord, { process }: KnownUnit, held: readonly HeldSource[]): HealthRecord {
   const { lastProcess } = health
   if (lastProcess === undefined || lastProcess.source !== undefined) return health
-  const source = held.find(({ content }) => content === lastProcess.content)?.source
-  return source === undefined ? health : { ...health, lastProcess: { ...lastProcess, source } }
+  const found = held.find(({ content }) => content === lastProcess.content)?.source
+  if (found === undefined) return health
+  const isVersion = found !== 'local' && process.kind === 'checkpoint' && process.uid === found.uid
+  return { ...health, lastProcess: { ...lastProcess, source: isVersion ? startedSource(process, found) : found } }
 }

@@ -1,8 +1,8 @@
 /**
  * Recognizes a config that the cluster assigns as one that is here already, in other bytes: a
  * comment, quotes or the order of keys has changed. Before it is assigned, its text is compared as
- * kubelet decodes it with those that the records, the running process and kubelet's next start name,
- * and with those that failed. What is not recognized then stays another content.
+ * kubelet decodes it with those that the records, the running process and kubelet's next start
+ * name, and with those that failed. What is not recognized then stays another content.
  */
 import type { CheckpointFile, ConfigMapData, ContentHash, HeldSource } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
@@ -90,9 +90,9 @@ interface Assignment {
 
 /**
  * A new version is compared with what is here, and with what failed: the verdict holds for another
- * wording, too. Not with what was refused: nothing runs it, and the reasons for a refusal name lines
- * of the text. While systemd does not answer, a refusal by any kubelet counts: a version can be
- * assigned then, and once it is, it is recognized no more.
+ * wording, too. Not with what was refused: nothing runs it, and the reasons for a refusal name
+ * lines of the text. While systemd does not answer, a refusal by any kubelet counts: a version can
+ * be assigned then, and once it is, it is recognized no more.
  */
 export async function recognizeDesired(
   { recognize, contentOf, records }: RecognitionPorts,

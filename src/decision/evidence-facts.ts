@@ -94,7 +94,9 @@ export interface RuntimeAnswer {
 export type ServingAnswer =
   /** `user`: whom kubelet takes the agent for, as the text of a 403 says. */
   | { readonly kind: 'answered'; readonly status: number; readonly user: string | undefined }
-  /** It speaks TLS, but has no certificate yet: with `serverTLSBootstrap`, someone must approve it. */
+  /**
+   * It speaks TLS, but has no certificate yet: with `serverTLSBootstrap`, someone must approve it.
+   */
   | { readonly kind: 'no-certificate'; readonly detail: string }
   /** Nothing listens, or it does not speak TLS. */
   | { readonly kind: 'no-tls'; readonly detail: string }

@@ -10,9 +10,13 @@ import type { NoAnswer, NodeAnswer } from './evidence-facts.ts'
 import type { Baseline, EvidenceView, NodeSeen } from './evidence-state.ts'
 
 const NOT_READY_US = 300e6
-/** The shortest, also in a short trial: 1.20 always reports not Ready first, and Ready 10 s later. */
+/**
+ * The shortest, also in a short trial: 1.20 always reports not Ready first, and Ready 10 s later.
+ */
 const SHORTEST_NOT_READY_US = 60e6
-/** Kubelet reports each 10 s what has changed, and PLEG lists the pods of a runtime that is back. */
+/**
+ * Kubelet reports each 10 s what has changed, and PLEG lists the pods of a runtime that is back.
+ */
 const RUNTIME_BACK_US = 60e6
 /** managedFields and the header Date have whole seconds. */
 const GRAIN_MS = 1000

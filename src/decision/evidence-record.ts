@@ -1,6 +1,6 @@
 /**
- * Folds facts into the evidence record. Pure. A fact counts for the process that it was asked about,
- * and never for an earlier one or a later one.
+ * Folds facts into the evidence record. Pure. A fact counts for the process that it was asked
+ * about, and never for an earlier one or a later one.
  */
 import { API_QUESTIONS, type Fact, type SeenFact } from './evidence-facts.ts'
 import { foldLease } from './evidence-lease.ts'
@@ -87,7 +87,10 @@ function foldBaseline(before: Baseline | undefined, { about, atUs, seen }: Fact,
   return { ...before, answered, ...describeBefore(seen, fold.nodeName, wallMsAt(atUs, fold.now)) }
 }
 
-/** Kubelet may have been started a moment ago, as after a boot. It is asked again while the restart waits. */
+/**
+ * Kubelet may have been started a moment ago, as after a boot. It is asked again while the restart
+ * waits.
+ */
 function isTooEarly({ question, answer }: SeenFact): boolean {
   return question === 'serving' && answer.kind === 'no-tls'
 }

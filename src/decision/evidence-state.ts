@@ -18,7 +18,9 @@ export interface Baseline {
   /** InvocationID of the process that ran then. */
   readonly invocationId: string
   readonly sinceUs: number
-  /** Identity of the kubelet that ran then: another one computes other config hashes of static pods. */
+  /**
+   * Identity of the kubelet that ran then: another one computes other config hashes of static pods.
+   */
   readonly kubelet?: string | undefined
   /** What was answered, if only with "not known". */
   readonly answered: readonly Question[]

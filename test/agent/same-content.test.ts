@@ -53,6 +53,16 @@ t.test('an edit that comes while systemd does not answer restarts nothing', asyn
   restarts(t, world, 1)
 })
 
+t.test('an agent that sees the process for the first time names the version that it was started from', async (t) => {
+  const world = await running(TEXT, 15)
+  world.want(A_EDITED, { kubelet: COMMENTED })
+  await world.run(MINUTE_US)
+  world.forgetRun()
+  world.restartAgent()
+  await world.run(MINUTE_US)
+  t.same(world.runtime.health()?.lastProcess?.source, A)
+})
+
 t.test('a trial goes on', async (t) => {
   const world = await running(TEXT, 8)
   world.want(A_EDITED, { kubelet: COMMENTED })

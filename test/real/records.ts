@@ -1,5 +1,6 @@
 /**
- * What the agent has to leave on disk and in the cluster, written down from the reference and not from the agent's own code: the bytes of
+ * What the agent has to leave on disk and in the cluster, written down from the reference and not
+ * from the agent's own code: the bytes of
  * `meta/assigned`, the wire form of a source, an event's name and message.
  */
 

@@ -154,8 +154,8 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       // puts the original back first.
       // And nothing would tell two contents of one version from each other.
       if (world.kind.activation === 'file' || world.wasRestored) return
+      unit.loseBytes(files.read(layoutOf(DIRECTORY).sameContents) !== undefined)
       world.loseState()
-      unit.loseBytes()
       world.agentDead = true
       world.agentFromUs = nowUs + event.afterSeconds * 1e6
       return
@@ -197,8 +197,9 @@ function isReplaced(world: SimWorld): boolean {
 }
 
 /**
- * A config file that is the same for local and for checkpoints does not tell what kubelet was started
- * with: the agent has to have seen kubelet before it changes. What runs is unknown otherwise.
+ * A config file that is the same for local and for checkpoints does not tell what kubelet was
+ * started with: the agent has to have seen kubelet before it changes. What runs is unknown
+ * otherwise.
  */
 function editLocal(world: SimWorld): void {
   const isSeen = world.kind.activation === 'env' || world.seenInvocation === world.unit.invocationId
