@@ -138,6 +138,12 @@ export class DurableFiles implements TreeFiles {
     })
   }
 
+  syncDirectory(path: string): void {
+    attempt('sync', path, () => {
+      if (this.#disk.stat(path) !== undefined) this.#sync(path)
+    })
+  }
+
   append(path: string, text: string): void {
     attempt('append to', path, () => this.#disk.append(path, text, FILE_MODE))
   }

@@ -23,6 +23,8 @@ export class RequestWriter {
 
   clearHold(): void {
     this.#files.remove(join(this.#directory, 'hold'))
+    // An earlier command may have removed it, and failed to make that durable.
+    this.#files.syncDirectory(this.#directory)
   }
 
   requestRollback(content: ContentHash): void {

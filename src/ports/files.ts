@@ -25,6 +25,8 @@ export interface Files {
   remove(path: string): void
   /** Removes a directory with its content. It need not exist. */
   removeTree(path: string): void
+  /** Makes durable what another process changed in this directory. It need not exist. */
+  syncDirectory(path: string): void
   /** Appends one line. Not synced: such a file only informs. */
   append(path: string, text: string): void
 }

@@ -104,3 +104,16 @@ t.test('on a full disk a request fails with an error, and one that was carried o
   t.notOk(requests.read().retry)
   t.end()
 })
+
+t.test('a hold whose removal could not be made durable is gone for good once the command succeeds', (t) => {
+  const { disk, asks, requests } = open()
+  asks.requestHold('paused')
+  disk.faultOf = ({ kind }) => (kind === 'fsync' ? 'EIO' : undefined)
+  t.throws(() => asks.clearHold(), { name: 'FileError', code: 'EIO' })
+  t.throws(() => open(disk).asks.clearHold(), { name: 'FileError', code: 'EIO' }, 'each command is another process')
+  disk.faultOf = undefined
+  open(disk).asks.clearHold()
+  disk.powerLoss(() => 0)
+  t.same(requests.read(), NONE)
+  t.end()
+})
