@@ -66,13 +66,13 @@ export interface RolloutRecord {
   readonly state: RolloutState | undefined
   /** By the name of the node. Those of other generations count for nothing, and go when the next begins. */
   readonly entries: ReadonlyMap<string, Entry>
-  /** Bytes of all keys and values, those of others included. */
-  readonly bytes: number
+  /** All keys and values as they are, those of others included. */
+  readonly texts: ReadonlyMap<string, string>
 }
 
 export type ParsedRecord = { readonly ok: true; readonly record: RolloutRecord } | { readonly ok: false; readonly problem: string }
 
-export const EMPTY_RECORD: RolloutRecord = { state: undefined, entries: new Map(), bytes: 0 }
+export const EMPTY_RECORD: RolloutRecord = { state: undefined, entries: new Map(), texts: new Map() }
 export const STATE_KEY = 'state'
 export const NODE_PREFIX = 'node.'
 
@@ -86,14 +86,12 @@ const VETO = /^([0-9]{1,9}) ([0-9]{1,2}) veto (.{1,160})$/su
 export function parseRecord(data: unknown): ParsedRecord {
   if (data === undefined || data === null) return { ok: true, record: EMPTY_RECORD }
   if (!isObject(data)) return { ok: false, problem: 'its data is no object' }
-  const values = Object.entries(data)
-  let bytes = 0
-  for (const [key, value] of values) {
+  const texts = new Map<string, string>()
+  for (const [key, value] of Object.entries(data)) {
     if (typeof value !== 'string') return { ok: false, problem: `${quote(key)} is no text` }
-    bytes += Buffer.byteLength(key) + Buffer.byteLength(value)
-    if (bytes > MOST_BYTES) return { ok: false, problem: `it is larger than ${MOST_BYTES} bytes` }
+    texts.set(key, value)
   }
-  const texts = new Map(values.map(([key, value]) => [key, String(value)]))
+  if (bytesOf(texts) > MOST_BYTES) return { ok: false, problem: `it is larger than ${MOST_BYTES} bytes` }
   const stateText = texts.get(STATE_KEY)
   const state = stateText === undefined ? undefined : parseState(stateText)
   if (stateText !== undefined && state === undefined) return { ok: false, problem: stateProblem(stateText) }
@@ -104,7 +102,13 @@ export function parseRecord(data: unknown): ParsedRecord {
     if (entry === undefined) return { ok: false, problem: `${quote(key)} is ${quote(text)}, which is no claim, proof or veto` }
     entries.set(key.slice(NODE_PREFIX.length), entry)
   }
-  return { ok: true, record: { state, entries, bytes } }
+  return { ok: true, record: { state, entries, texts } }
+}
+
+export function bytesOf(texts: ReadonlyMap<string, string>): number {
+  let bytes = 0
+  for (const [key, value] of texts) bytes += Buffer.byteLength(key) + Buffer.byteLength(value)
+  return bytes
 }
 
 function stateProblem(text: string): string {
