@@ -69,7 +69,8 @@ function refuseKey(before: RecordObject, after: RecordObject, mine: string, isBe
     if (hadWord) return 'it claims twice in a generation'
     if (before.data.state !== after.data.state) return 'it claims in a step'
     if (vetoes >= (is[2] === '0' ? 1 : plan.maxVetoes) && freeShare(plan, Number(is[2])) < 1) return 'it claims what is halted'
-    return now.endsWith(' control-plane') ? refuseControlPlane(before, is[1]) : refuseClaim(before, turn, is[2], plan)
+    const isControlPlane = now.endsWith(' control-plane')
+    return (isControlPlane ? refuseControlPlane(before, is[1]) : undefined) ?? refuseClaim(before, turn, is[2], plan, isControlPlane)
   }
   const [generation, stage, kind] = then.split(' ')
   if (now === `${generation} ${stage} proof`) return kind === 'claim' && hadWord ? undefined : 'it proves what it has not claimed'
@@ -78,9 +79,17 @@ function refuseKey(before: RecordObject, after: RecordObject, mine: string, isBe
   return vetoes < 5 && !(hadWord && kind === 'veto') ? undefined : 'it vetoes again, or there are five'
 }
 
-function refuseClaim(before: RecordObject, turn: string, stage: string | undefined, plan: Plan): string | undefined {
+/** In stage 0 control planes are counted with the others; later they come beside them. */
+function refuseClaim(
+  before: RecordObject,
+  turn: string,
+  stage: string | undefined,
+  plan: Plan,
+  isControlPlane: boolean,
+): string | undefined {
+  if (isControlPlane && stage !== '0') return undefined
   const claims = Object.values(before.data).filter(
-    (value) => value === `${turn} proof` || (value.startsWith(`${turn} claim `) && !value.endsWith(' control-plane')),
+    (value) => value === `${turn} proof` || (value.startsWith(`${turn} claim `) && (stage === '0' || !value.endsWith(' control-plane'))),
   ).length
   const most = (stage === '0' ? 1 : plan.witnesses) + plan.maxSilent
   return claims < most ? undefined : `there are ${claims} claims of ${most}`

@@ -66,7 +66,9 @@ function findExcuse(
   const vetoes = words.filter(([, value]) => value.split(' ')[2] === 'veto')
   if (vetoes.length >= (stage === '0' ? 1 : plan.maxVetoes)) return 'all'
   const lost = words.filter(([key, value]) => value.split(' ')[2] === 'claim' && isLost(end, key.slice(5)))
-  const here = lost.filter(([, value]) => value.startsWith(`${generation} ${stage} `) && !value.endsWith(' control-plane'))
+  const here = lost.filter(
+    ([, value]) => value.startsWith(`${generation} ${stage} `) && (stage === '0' || !value.endsWith(' control-plane')),
+  )
   if (here.length > plan.maxSilent) return 'all'
   return lost.some(([, value]) => value.endsWith(' control-plane')) ? 'control plane' : undefined
 }

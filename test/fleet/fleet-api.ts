@@ -100,7 +100,7 @@ export class FleetApi {
     const version = this.#version
     return () => {
       this.#objects.clear()
-      for (const [name, object] of objects) this.#objects.set(name, object)
+      for (const [name, object] of objects) this.#objects.set(name, { ...object })
       this.#version = version
       for (const name of this.#watchers.keys()) this.#notify(name)
     }

@@ -50,7 +50,7 @@ export function applyEvent(world: FleetWorld, event: FleetEvent): void {
       assign(world, event.nodes, event.config)
       return
     case 'lie':
-      onNode(world, event.node, (agent) => tellLie(world, agent, event.lie))
+      onNode(world, event.node, (agent) => agent.node.traits.liar && tellLie(world, agent, event.lie))
       return
     default:
       onNode(world, event.node, (agent) => disturbNode(world, agent, event))
@@ -91,7 +91,7 @@ function disturbNode(world: FleetWorld, agent: FleetAgent, event: Exclude<NodeEv
   }
 }
 
-function onNode(world: FleetWorld, index: number, run: (agent: FleetAgent) => void): void {
+function onNode(world: FleetWorld, index: number, run: (agent: FleetAgent) => unknown): void {
   const agent = world.agents[index % world.agents.length]
   if (agent !== undefined && agent.node.state === 'up') run(agent)
 }
@@ -100,7 +100,8 @@ function awaken(world: FleetWorld, agent: FleetAgent): void {
   if (agent.node.state !== 'asleep') return
   const parsed = parsePlan(world.config(agent.node.config ?? world.schedule.configs[0]?.name ?? '').planText)
   agent.node.wakeUp(parsed.ok ? parsed.plan.retry : 0)
-  agent.contactChanged()
+  agent.stop()
+  agent.begin()
 }
 
 function changeConfig(world: FleetWorld, name: string, change: (before: ConfigObject) => Partial<ConfigObject>): void {
