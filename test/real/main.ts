@@ -25,6 +25,7 @@ import { addCorpusScenarios } from './preflight-corpus.ts'
 import { addAdmissionScenarios } from './rights/admission.ts'
 import { addNodeIdentityScenarios } from './rights/node-identity.ts'
 import { addOperatorScenarios } from './rights/operator.ts'
+import { addRolloutPolicyScenarios } from './rights/rollout-policy.ts'
 import { addServiceAccountScenarios } from './rights/serviceaccount.ts'
 import { addTransitionScenarios } from './transitions.ts'
 
@@ -55,7 +56,9 @@ addModernStatusScenarios(program)
 addNodeIdentityScenarios(program)
 addServiceAccountScenarios(program)
 addOperatorScenarios()
-if (missing === undefined) addAdmissionScenarios(program)
-else console.log(`the scenarios on an API server of this time are left out: ${missing}`)
+if (missing === undefined) {
+  addAdmissionScenarios(program)
+  addRolloutPolicyScenarios()
+} else console.log(`the scenarios on an API server of this time are left out: ${missing}`)
 await addNodeScenarios(plane, program, missing === undefined)
 await runScenarios()

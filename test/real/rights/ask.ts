@@ -1,6 +1,6 @@
 /** One request to the API server, as somebody: the administrator impersonates, or a token speaks for itself. For what kubectl 1.20 cannot send: a patch of a subresource. */
 import { readFileSync } from 'node:fs'
-import { request } from 'node:https'
+import { Agent, request } from 'node:https'
 import type { ControlPlane } from '../lab/control-plane.ts'
 
 export type Who =
@@ -10,6 +10,7 @@ export type Who =
 const PATCHES = {
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',
+  json: 'application/json-patch+json',
   /** Server-side apply; JSON is YAML too. */
   apply: 'application/apply-patch+yaml',
 } as const
@@ -30,6 +31,9 @@ export interface Answer {
   readonly message: string
 }
 
+/** Thousands of requests are asked here, and no server is restarted meanwhile. */
+const connections = new Agent({ keepAlive: true })
+
 export function ask(plane: ControlPlane, who: Who, { method, path, body, patch = 'merge', forReal }: Asked): Promise<Answer> {
   const { users } = JSON.parse(readFileSync(plane.adminKubeconfig, 'utf8'))
   const { 'client-certificate': certificate, 'client-key': key } = users[0].user
@@ -47,7 +51,7 @@ export function ask(plane: ControlPlane, who: Who, { method, path, body, patch =
     url.searchParams.set('force', 'true')
   }
   return new Promise((resolve, reject) => {
-    const options = { method, headers, ca: readFileSync(plane.caFile), ...identity, agent: false, timeout: 10_000 }
+    const options = { method, headers, ca: readFileSync(plane.caFile), ...identity, agent: connections, timeout: 10_000 }
     const sent = request(url, options, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
