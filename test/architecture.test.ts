@@ -15,6 +15,7 @@ const MOST_LINES = 320
 /** From the ground up: a folder imports only from floors below its own. `.` holds the composition, the only place where adapters meet. */
 const FLOORS: readonly (readonly string[])[] = [
   ['values'],
+  ['rollout'],
   ['decision', 'process'],
   ['ports'],
   ['checkpoint', 'directory', 'kube', 'kubelet', 'runtime'],

@@ -1,0 +1,61 @@
+/**
+ * The decision about a rollout: whose turn it is, and what this node has to write. Start reading
+ * here. Each rule looks at one Standing and yields a decision, or undefined where it does not apply.
+ * The first that applies decides. Pure: it is called again on fresh readings of the record and then
+ * the config before any write and before any start (R3).
+ */
+import { advance } from './advance.ts'
+import { begin } from './begin.ts'
+import { claimAsControlPlane, claimAsWitness } from './claim.ts'
+import { prove } from './prove.ts'
+import { type BegunRule, type RolloutRule, stand, waits } from './standing.ts'
+import { halt, waitForSilent } from './stop.ts'
+import { goAgain, goFree, goOnOwnClaim } from './take-turn.ts'
+import { tellFailure } from './tell-failure.ts'
+import type { RolloutDecision, RolloutView } from './view.ts'
+
+export const ROLLOUT_RULES: readonly RolloutRule[] = [
+  // It failed on this node: the record says so, or begins with that (R4).
+  tellFailure,
+  // Kubelet runs it: a witness proves it (R1).
+  prove,
+  // The record is not about this content, or not about nodes such as this one (R4, R6).
+  begin,
+  // So many nodes said that it failed on them that nobody starts it any more (Halt).
+  begun(halt),
+  // This node has its turn already (R2).
+  begun(goOnOwnClaim),
+  // The proofs are enough for the next stage (R1).
+  begun(advance),
+  // More claims are silent than the plan allows (R9).
+  begun(waitForSilent),
+  // A control plane is never free (R8).
+  begun(claimAsControlPlane),
+  // It was last-known-good here before (R5).
+  begun(goAgain),
+  // The stage is open for this node (R1).
+  begun(goFree),
+  // It is not: it becomes a witness, where there is room (R1, R2).
+  begun(claimAsWitness),
+]
+
+function begun(rule: BegunRule): RolloutRule {
+  return (standing) => (standing.rollout === undefined ? undefined : rule(standing, standing.rollout))
+}
+
+export function decideRollout({ nowUs, node, config, record: reading }: RolloutView): RolloutDecision {
+  // What is staged stays staged (R7).
+  if (reading.kind === 'unavailable') return waits(reading.detail)
+  if (!config.plan.ok) return waits(config.plan.problem)
+  const { record, resourceVersion, observation } = reading
+  // Such a write would be unconditional, or an answer of no API server.
+  if (!/^[1-9][0-9]*$/.test(resourceVersion)) return waits(`the record has the resourceVersion "${resourceVersion}"`)
+  // The config has changed since this node prepared its content (R3).
+  if (node.hash !== config.hash) return waits('the config holds another content by now, which this node prepares first')
+  const standing = stand({ nowUs, node, config, plan: config.plan.plan, record, resourceVersion, observation })
+  for (const rule of ROLLOUT_RULES) {
+    const decision = rule(standing)
+    if (decision !== undefined) return decision
+  }
+  return waits('no rule of the rollout applies')
+}

@@ -1,0 +1,35 @@
+/**
+ * In which order nodes come: a number in [0, 1) for each node and content, as the first bytes of a
+ * hash, which every node can compute without knowing the others. Another content has another order,
+ * so it is not always the same nodes that go first. Pure.
+ */
+import { createHash } from 'node:crypto'
+import { MINUTE_US, SECOND_US } from '../values/durations.ts'
+
+export interface Place {
+  /** Which share of the nodes comes before this one. */
+  readonly share: number
+  /** When it starts within the time over which free nodes are spread. */
+  readonly spread: number
+}
+
+const CLAIM_WINDOW_US = 30 * SECOND_US
+/** After the last delay of a stage, no node has a claim left to make by its place alone. */
+export const LONGEST_CLAIM_DELAY_US = 3 * CLAIM_WINDOW_US
+/** How long the record must not change before a control plane claims (R8). */
+export const CONTROL_PLANE_REST_US = 10 * MINUTE_US
+
+/** Node's `metadata.uid`, which no node can choose for itself. */
+export function placeOf(nodeUid: string, hash: string): Place {
+  const digest = createHash('sha256').update(`${nodeUid}\n${hash}`).digest()
+  return { share: digest.readUIntBE(0, 6) / 2 ** 48, spread: digest.readUIntBE(6, 6) / 2 ** 48 }
+}
+
+/**
+ * How long after a stage opened a node claims in it (R1). In stage 0 canaries come first, then
+ * nodes that have been there, then those that have just joined (R6).
+ */
+export function claimDelayUs({ share }: Place, stage: number, node: { readonly canary: boolean; readonly joined: boolean }): number {
+  const later = stage === 0 ? (node.canary ? 0 : 1) + (node.joined ? 1 : 0) : 0
+  return Math.floor((share + later) * CLAIM_WINDOW_US)
+}

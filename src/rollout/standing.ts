@@ -1,0 +1,77 @@
+/** The Standing: what several rules derive from a view, computed once a decision. Pure. */
+import { CONTROL_PLANE_REST_US, claimDelayUs, LONGEST_CLAIM_DELAY_US, type Place, placeOf } from './order.ts'
+import type { Plan } from './plan.ts'
+import type { Entry, RolloutRecord, RolloutState } from './record.ts'
+import type { Observation } from './silence.ts'
+import { type Tally, tally } from './tally.ts'
+import type { RolloutConfig, RolloutDecision, RolloutNode, RolloutTurn } from './view.ts'
+
+/** A view in which everything could be read. */
+export interface Standing {
+  readonly nowUs: number
+  readonly node: RolloutNode
+  readonly config: RolloutConfig
+  readonly plan: Plan
+  readonly record: RolloutRecord
+  readonly resourceVersion: string
+  readonly observation: Observation
+  readonly place: Place
+  /** undefined: the record is not about this content, and the next generation has to begin. */
+  readonly rollout: Rollout | undefined
+}
+
+/** The rollout of the content that the config holds. */
+export interface Rollout extends Tally {
+  readonly state: RolloutState
+  /** What this node has written in this generation. */
+  readonly mine: Entry | undefined
+}
+
+export type RolloutRule = (standing: Standing) => RolloutDecision | undefined
+/** A rule that has nothing to say before the generation has begun. */
+export type BegunRule = (standing: Standing, rollout: Rollout) => RolloutDecision | undefined
+
+export function stand(standing: Omit<Standing, 'place' | 'rollout'>): Standing {
+  const { node, config, plan, record, observation } = standing
+  const place = placeOf(node.uid, config.hash)
+  const { state } = record
+  if (state === undefined || state.hash !== config.hash || plan.retry > state.retry) return { ...standing, place, rollout: undefined }
+  const mine = record.entries.get(node.name)
+  return {
+    ...standing,
+    place,
+    rollout: {
+      ...tally(plan, state, record, observation),
+      state,
+      mine: mine?.generation === state.generation ? mine : undefined,
+    },
+  }
+}
+
+/**
+ * When this node claims by its place (R1). The delay runs from the opening of the stage. Once that
+ * is over for every node, it runs from the last change, so that a place that becomes free late does
+ * not call all of them at once.
+ */
+export function claimAtUs({ node, place, observation: { turningUs, changedUs } }: Standing, stage: number, openUs = 0): number {
+  const fromUs = changedUs > turningUs + LONGEST_CLAIM_DELAY_US ? changedUs : turningUs
+  return Math.max(fromUs, openUs) + claimDelayUs(place, stage, { canary: node.canary, joined: node.arrival === 'joined' })
+}
+
+/** When a control plane claims at the earliest: after a rest of the record (R8). */
+export function afterRestUs({ place, observation: { turningUs, changedUs } }: Standing): number {
+  return Math.max(turningUs, changedUs) + CONTROL_PLANE_REST_US + claimDelayUs(place, 1, { canary: false, joined: false })
+}
+
+export function waits(detail: string): RolloutDecision {
+  return { turn: { kind: 'wait', detail }, follow: true }
+}
+
+export function waitsUntil(atUs: number, detail: string): RolloutDecision {
+  return { turn: { kind: 'wait-until', atUs, detail }, follow: true }
+}
+
+export function goes(detail: string, follow = false): RolloutDecision {
+  const turn: RolloutTurn = { kind: 'go', detail }
+  return { turn, follow }
+}

@@ -1,0 +1,23 @@
+/**
+ * Halt and R9: what stops everybody that has not started. A veto halts for good; silence only until
+ * late proofs come.
+ */
+import { type Rollout, type Standing, waits } from './standing.ts'
+import { silentOf } from './tally.ts'
+import type { RolloutDecision } from './view.ts'
+
+export function halt(_standing: Standing, { halted, vetoes }: Rollout): RolloutDecision | undefined {
+  if (!halted) return undefined
+  const told = vetoes.map(({ node, reason }) => `${node} (${reason})`).join(', ')
+  return {
+    turn: { kind: 'halted', detail: `halted, since it failed on ${told}: change the config, or raise retry in its plan` },
+    follow: true,
+  }
+}
+
+export function waitForSilent({ plan }: Standing, { claims, finished }: Rollout): RolloutDecision | undefined {
+  const silent = silentOf(claims)
+  if (finished || silent.length <= plan.maxSilent) return undefined
+  const names = silent.map(({ node }) => node).join(', ')
+  return waits(`${silent.length} nodes started it and have said nothing since (${names}): a proof of theirs is waited for`)
+}

@@ -1,0 +1,64 @@
+/** Counts what the record says about the generation that is on its way, as this node sees it. Pure. */
+import { isFinished, type Plan, proofsNeeded } from './plan.ts'
+import type { Claim, Entry, RolloutRecord, RolloutState, Veto } from './record.ts'
+import { type Observation, untilSilentUs } from './silence.ts'
+
+/** Vetoes after the fifth are not written. */
+export const MOST_VETOES = 5
+
+export interface Tally {
+  /** Proofs of this stage. */
+  readonly proofs: number
+  /** How many of them open the next. */
+  readonly needed: number
+  /** Claims of this stage without a proof, but for those of control planes. */
+  readonly claims: readonly OpenClaim[]
+  /** Claims of control planes without a proof, of any stage. */
+  readonly controlPlanes: readonly OpenClaim[]
+  readonly vetoes: readonly { readonly node: string; readonly reason: string }[]
+  /** All nodes are free. */
+  readonly finished: boolean
+  /** Nobody starts it any more. */
+  readonly halted: boolean
+}
+
+export interface OpenClaim {
+  readonly node: string
+  /** Contact time until it is silent; 0 or less: it is. */
+  readonly untilSilentUs: number
+}
+
+export function tally(plan: Plan, state: RolloutState, record: RolloutRecord, observation: Observation): Tally {
+  const entries = [...record.entries].filter(([, { generation }]) => generation === state.generation)
+  const here = entries.filter(([, { stage }]) => stage === state.stage)
+  const vetoes = entries.filter(isVeto).map(([node, { reason }]) => ({ node, reason }))
+  const open = ([node, claim]: [string, Claim]) => ({ node, untilSilentUs: untilSilentUs(observation, node, claim) })
+  const finished = isFinished(plan, state.stage)
+  return {
+    proofs: here.filter(([, { kind }]) => kind === 'proof').length,
+    needed: proofsNeeded(plan, state.stage),
+    claims: here
+      .filter(isClaim)
+      .filter(([, { controlPlane }]) => !controlPlane)
+      .map(open),
+    controlPlanes: entries
+      .filter(isClaim)
+      .filter(([, { controlPlane }]) => controlPlane)
+      .map(open),
+    vetoes,
+    finished,
+    halted: !finished && vetoes.length >= (state.stage === 0 ? 1 : plan.maxVetoes),
+  }
+}
+
+function isClaim(entry: [string, Entry]): entry is [string, Claim] {
+  return entry[1].kind === 'claim'
+}
+
+function isVeto(entry: [string, Entry]): entry is [string, Veto] {
+  return entry[1].kind === 'veto'
+}
+
+export function silentOf(claims: readonly OpenClaim[]): readonly OpenClaim[] {
+  return claims.filter(({ untilSilentUs }) => untilSilentUs <= 0)
+}
