@@ -10,7 +10,7 @@ import { type Step, scenario } from '../lab/runner.ts'
 import { withModernPlane } from '../modern-plane.ts'
 import { nodeItself } from './cases/case.ts'
 import { DEPLOY, readManifests } from './manifests.ts'
-import { type ConfigName, PLANS, RULES } from './rollout/cases.ts'
+import { type ConfigName, PLANS, RULES, state } from './rollout/cases.ts'
 import { absences, NAMESPACE, play, type Trial, trialsOf, type World } from './rollout/trials.ts'
 import { type Policy, type Variant, variantsOf } from './rollout/variants.ts'
 import { pathOf } from './rollout/write.ts'
@@ -53,6 +53,7 @@ async function prepare(plane: ControlPlane): Promise<World> {
   await plane.kubectl(['create', 'clusterrole', 'all-of-configmaps', '--verb=*', '--resource=configmaps'])
   const subjects = ['--group=system:nodes', `--serviceaccount=${NAMESPACE}:${ACCOUNT}`]
   await plane.kubectl(['create', 'clusterrolebinding', 'all-of-configmaps', '--clusterrole=all-of-configmaps', ...subjects])
+  await plane.kubectl(['-n', NAMESPACE, 'create', 'configmap', ABSENT[1], `--from-literal=state=${state(1)}`])
   const versions: [string, { uid: string; version: string }][] = []
   for (const name of CONFIGS) {
     const annotations = { 'kubelet-cfg-agent.io/rollout': `${name}-rollout`, 'kubelet-cfg-agent.io/rollout-plan': PLANS[name] }

@@ -192,9 +192,9 @@ const begins = (
   what: string,
   stage: number,
   written: (config: Version) => string,
-  own: string | undefined = `4 0 ${CLAIM}`,
+  own: string | null = `4 0 ${CLAIM}`,
   plan: ConfigName = 'node-config',
-): RecordCase => refused(rule, what, { state: state(stage) }, (config) => ({ state: written(config), [MINE]: own }), plan)
+): RecordCase => refused(rule, what, { state: state(stage) }, (config) => ({ state: written(config), [MINE]: own ?? undefined }), plan)
 
 const BEGINS: readonly RecordCase[] = [
   begins('state', 'a generation that jumps', 3, (config) => begun(config, { generation: 5 }), `5 0 ${CLAIM}`),
@@ -209,7 +209,7 @@ const BEGINS: readonly RecordCase[] = [
   begins('state', 'a begin of another version than the present', 3, (config) => begun(config, { version: '2' })),
   begins('state', 'a begin of another config', 3, (config) => begun(config, { uid: 'abc' })),
   begins('state', 'a begin with another retry', 3, (config) => begun(config, { retry: 1 })),
-  begins('state', 'a begin without a key of its own', 3, (config) => begun(config), undefined),
+  begins('state', 'a begin without a key of its own', 3, (config) => begun(config), null),
   begins('state', 'the same content, which is not finished', 4, (config) => begun(config, { hash: A })),
   begins('state', 'the same content after retry, which was not raised', 4, (config) => begun(config, { hash: A, retry: 1 })),
   refused(

@@ -20,6 +20,12 @@ const fine = (
 const CLAIM = 'claim 900'
 
 export const HONEST: readonly RecordCase[] = [
+  fine(
+    "a second claim beside one of two vetoes, which takes no claim's place",
+    { state: state(1), ...others('3 1 veto no', '3 1 claim 9') },
+    { [MINE]: `3 1 ${CLAIM}` },
+    'small',
+  ),
   fine('nothing', { state: state(1) }, {}),
   fine('the first begin, with a claim', {}, (config) => ({ state: begun(config, { generation: 1 }), [MINE]: `1 0 ${CLAIM}` })),
   fine('the first begin, with a veto', {}, (config) => ({ state: begun(config, { generation: 1 }), [MINE]: '1 0 veto it crashed' })),

@@ -97,12 +97,12 @@ function others({ recordOf, tokens }: World): Trial[] {
 /** Records of which one is not there, and of which one has no config. */
 export function absences(neverMade: string, withoutConfig: string): Trial[] {
   const asks = creation({ metadata: { name: neverMade, namespace: NAMESPACE }, data: {} })
-  const record = { metadata: { name: withoutConfig, namespace: NAMESPACE }, data: { state: state(1) } }
-  const claim: Asked = { method: 'PATCH', path: pathOf(record.metadata), body: { data: { 'node.n1': '3 1 claim 900' } } }
+  const body = { data: { 'node.n1': '3 1 claim 900' } }
+  const claim: Asked = { method: 'PATCH', path: pathOf({ name: withoutConfig, namespace: NAMESPACE }), body }
   return [
     { what: 'creation', who: n1, before: undefined, asks, refusal: RULES.operation },
     { what: 'creation by an administrator', who: administrator, before: undefined, asks, refusal: undefined },
-    { what: 'a claim where the config is gone', who: n1, before: record, asks: claim, refusal: 'no params found' },
-    { what: 'an administrator where the config is gone', who: administrator, before: record, asks: claim, refusal: undefined },
+    { what: 'a claim where the config is gone', who: n1, before: undefined, asks: claim, refusal: 'no params found' },
+    { what: 'an administrator where the config is gone', who: administrator, before: undefined, asks: claim, refusal: 'no params found' },
   ]
 }
