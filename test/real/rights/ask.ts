@@ -29,6 +29,8 @@ export interface Answer {
   readonly status: number
   /** Of a refusal; else empty. */
   readonly message: string
+  /** Of what was granted; else empty. */
+  readonly body: string
 }
 
 /** Thousands of requests are asked here, and no server is restarted meanwhile. */
@@ -58,7 +60,7 @@ export function ask(plane: ControlPlane, who: Who, { method, path, body, patch =
       response.on('end', () => {
         const status = response.statusCode ?? 0
         const text = Buffer.concat(chunks).toString()
-        resolve({ status, message: status < 400 ? '' : text })
+        resolve({ status, ...(status < 400 ? { message: '', body: text } : { message: text, body: '' }) })
       })
     })
     sent.on('error', reject)

@@ -122,15 +122,15 @@ async function playVariants(step: Step, plane: ControlPlane, world: World): Prom
   const { policy, binding } = readPolicy()
   const variants = variantsOf(policy)
   await step(`${variants.length} variants of the policy, each without one clause`, async () => {
-    for (const { index, spec } of variants) {
+    const items = variants.flatMap(({ index, spec }) => {
       const name = `without-${index}`
-      await create(plane, [
+      const bound = { ...binding, spec: { ...binding.spec, policyName: name } }
+      return [
         { ...policy, metadata: { name }, spec },
-        ...CONFIGS.map((config) =>
-          forRecord({ ...binding, spec: { ...binding.spec, policyName: name } }, config, `${config}-${index}`, `-${index}`),
-        ),
-      ])
-    }
+        ...CONFIGS.map((config) => forRecord(bound, config, `${config}-${index}`, `-${index}`)),
+      ]
+    })
+    await create(plane, items)
   })
   const survivors: string[] = []
   await step('no clause can be left out', async () => {

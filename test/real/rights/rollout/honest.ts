@@ -21,6 +21,11 @@ const CLAIM = 'claim 900'
 
 export const HONEST: readonly RecordCase[] = [
   fine(
+    'a stage that its proofs open, by a witness of the stage before',
+    { state: state(1), [MINE]: '3 0 proof', ...others(...many(5, '3 1 proof')) },
+    { state: state(2) },
+  ),
+  fine(
     "a second claim beside one of two vetoes, which takes no claim's place",
     { state: state(1), ...others('3 1 veto no', '3 1 claim 9') },
     { [MINE]: `3 1 ${CLAIM}` },
