@@ -41,6 +41,7 @@ export const isChannelState: Check<ChannelState> = shape<ChannelState>({
   channel: optional(oneOf('config-source', 'label', 'annotation', 'selector', 'default')),
   paused: optional(shape<ClusterPause>({ on: oneOf('Node', 'ConfigMap'), by: isText })),
   problem: optional(isText),
+  nodeHash: optional(isText),
 })
 
 export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
@@ -95,4 +96,4 @@ export const isRestartRecord: Check<RestartRecord> = shape<RestartRecord>({
   outcome: optional(shape<NonNullable<RestartRecord['outcome']>>({ ok: isFlag, detail: isText })),
 })
 
-export const isSpreadRecord: Check<SpreadRecord> = shape<SpreadRecord>({ bootId: isText, source: isConfigMapSource, sinceUs: isNumber })
+export const isSpreadRecord: Check<SpreadRecord> = shape<SpreadRecord>({ bootId: isText, source: isConfigSource, sinceUs: isNumber })

@@ -106,9 +106,9 @@ export class FileRecords implements Records {
     return this.#readJson(this.#layout.channelState, isChannelState)
   }
 
-  writeChannelState({ channel, paused, problem }: ChannelState): void {
+  writeChannelState({ channel, paused, problem, nodeHash }: ChannelState): void {
     this.#writeVerdicts()
-    this.#put(this.#layout.channelState, JSON.stringify({ channel, paused, problem }))
+    this.#put(this.#layout.channelState, JSON.stringify({ channel, paused, problem, nodeHash }))
   }
 
   verdicts(): ReadonlyMap<TrialKey, Verdict> {

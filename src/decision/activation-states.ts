@@ -201,13 +201,13 @@ function restartInto(target: Target): State {
 }
 
 /**
- * The spread is for in-place edits on a healthy node. A fallback, a new version of the same
- * content, what runs already and a failing kubelet never wait.
+ * The spread is for changes that nodes share, on a healthy node. A fallback, a new version of the
+ * same content, what runs already, a failing kubelet and a reset on the node never wait.
  */
 function decideActivationTurn(situation: TargetSituation): Turn {
   const { snapshot, unit, target } = situation
   const { nextStart, health } = snapshot
-  if (target.fallback || target.source === 'local' || isRunning(situation)) return { kind: 'go' }
+  if (target.fallback || snapshot.requests.hold === 'local' || isRunning(situation)) return { kind: 'go' }
   if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return { kind: 'go' }
   if (health !== undefined && assessHealth(snapshot, health, unit) !== undefined) return { kind: 'go' }
   return findTurn(snapshot, target.source)

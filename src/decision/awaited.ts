@@ -33,7 +33,7 @@ export function findAwaited(snapshot: Snapshot, phase: Phase): Awaited {
 /** undefined: the wait does not end by itself. */
 export function findEndUs(snapshot: Snapshot, phase: Phase, target: Target): number | undefined {
   const { unit } = snapshot
-  if (phase === 'spread' && target.source !== 'local') {
+  if (phase === 'spread') {
     const turn = findTurn(snapshot, target.source)
     return turn.kind === 'wait-until' ? turn.atUs : undefined
   }

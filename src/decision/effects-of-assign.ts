@@ -25,7 +25,7 @@ export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Eff
     history('assigned', assigned, source, explainAssignment(assigned, source, channel)),
     ...saveUnrendered(step, snapshot),
     ...saveContent(step, snapshot),
-    ...startSpread(step, snapshot),
+    ...startSpread(source, step.inPlace, snapshot),
     writeRecord('assigned', source),
   ]
 }
@@ -82,11 +82,11 @@ function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot):
 }
 
 /**
- * Where the Node's own assignment changed, this node does not wait for its turn, even if it waited
- * for this version before.
+ * Where the Node itself said something else, this node does not wait for its turn, even if it
+ * waited for this version before.
  */
-function startSpread({ source, inPlace }: StepOf<'assign'>, { now, policy, spread }: Snapshot): readonly Effect[] {
-  if (!inPlace && spread === undefined) return []
-  const sinceUs = inPlace ? now.monotonicUs : now.monotonicUs - policy.spreadUs
+export function startSpread(source: ConfigSource, shared: boolean, { now, policy, spread }: Snapshot): readonly Effect[] {
+  if (!shared && spread === undefined) return []
+  const sinceUs = shared ? now.monotonicUs : now.monotonicUs - policy.spreadUs
   return [{ kind: 'write-spread', spread: { bootId: now.bootId, source, sinceUs } }]
 }

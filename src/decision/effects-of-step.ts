@@ -8,7 +8,7 @@
 import { describeChannel } from './channels.ts'
 import { describeSource } from './config-source.ts'
 import { type Effect, history, log, writeRecord } from './effects.ts'
-import { assign } from './effects-of-assign.ts'
+import { assign, startSpread } from './effects-of-assign.ts'
 import { expectAnotherTry, expectStart, forgetExits } from './health-record.ts'
 import { excuseRestarts } from './restart-limit.ts'
 import { keepRestarts } from './restarts.ts'
@@ -41,7 +41,7 @@ const EFFECTS: EffectsOf = {
 
   assign,
 
-  'reset-to-local': ({ from }, snapshot) => {
+  'reset-to-local': ({ from, shared = false }, snapshot) => {
     const isRequested = snapshot.requests.hold === 'local'
     // The desired state names no channel any more: the record says which one assigned before.
     const channel = snapshot.recordedChannelState?.channel ?? 'config-source'
@@ -52,6 +52,8 @@ const EFFECTS: EffectsOf = {
     return [
       log('info', `${subject}, will reset assigned and last-known-good to defaults`),
       history('assigned', from, 'local', why),
+      // Cut off after `assigned` was written, it goes on by the turn that it had.
+      ...(from === 'local' ? [] : startSpread('local', shared, snapshot)),
       writeRecord('assigned', 'local'),
       // A config that is assigned later has a whole trial again, even if it passed one before.
       { kind: 'write-proven', key: undefined },

@@ -22,8 +22,8 @@ export type Step =
   /** The requested rollback is about a config that is no longer the target. */
   | { readonly kind: 'drop-rollback' }
   /**
-   * Save the checkpoint and move meta/assigned to it. `inPlace`: the Node's own assignment did not
-   * change.
+   * Save the checkpoint and move meta/assigned to it. `inPlace`: the change comes from something
+   * that nodes share, and not from this Node, so it is spread.
    */
   | {
       readonly kind: 'assign'
@@ -34,7 +34,8 @@ export type Step =
       readonly rendered?: ConfigMapData
       readonly inPlace: boolean
     }
-  | { readonly kind: 'reset-to-local'; readonly from: ConfigSource | undefined }
+  /** `shared`: what assigned a config to many nodes is gone, so the fall to local is spread. */
+  | { readonly kind: 'reset-to-local'; readonly from: ConfigSource | undefined; readonly shared?: boolean }
   /** The records call this kubelet by the name that an earlier agent gave it. */
   | {
       readonly kind: 'rename-kubelet'
@@ -116,7 +117,7 @@ export type Phase =
   | 'preflight'
   /** The config changes fields that may change on a drained node only. */
   | 'drain'
-  /** An in-place edit waits for this node's turn. */
+  /** A change that nodes share waits for this node's turn. */
   | 'spread'
   | 'paused'
   /** An operator stopped kubelet. Its next start uses what is activated. */

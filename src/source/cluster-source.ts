@@ -12,6 +12,7 @@ import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import { metadataOf } from './channels/metadata.ts'
+import { hashNode } from './channels/node-hash.ts'
 import { readPause } from './channels/paused-annotation.ts'
 import {
   type ChannelResolution,
@@ -73,7 +74,7 @@ export class ClusterSource implements AssignmentSource {
   #unknown: { readonly detail: string; readonly silence?: Silence } = { detail: 'the API server has not answered yet' }
   readonly #staleness = new Staleness()
   /** The last Node seen. undefined: none yet, or it was deleted. */
-  #node: { readonly object: unknown; readonly paused: ClusterPause | undefined } | undefined
+  #node: { readonly object: unknown; readonly hash: string; readonly paused: ClusterPause | undefined } | undefined
   #nodeUid: string | undefined
   #resolution: ChannelResolution | undefined
   #fleet: Fleet = { kind: 'pending' }
@@ -95,7 +96,8 @@ export class ClusterSource implements AssignmentSource {
       return { kind: 'unknown', ...(obstacle === undefined ? this.#unknown : { detail: obstacle, silence: 'kubeconfig' }) }
     }
     const object = configMap?.view ?? { kind: 'pending' }
-    return toDesired(resolution, { object, paused: node.paused ?? configMap?.paused, stale: this.#staleness.oldest() })
+    const paused = node.paused ?? configMap?.paused
+    return toDesired(resolution, { object, paused, stale: this.#staleness.oldest(), nodeHash: node.hash })
   }
 
   start(onChange: () => void): void {
@@ -143,9 +145,10 @@ export class ClusterSource implements AssignmentSource {
         this.#deps.onNode?.(view.identity.uid, view.object, view.form)
         const before = this.#node
         const metadata = metadataOf(view.object)
-        this.#node = { object: view.object, paused: metadata && readPause(metadata, 'Node', nodeName) }
+        const paused = metadata && readPause(metadata, 'Node', nodeName)
+        this.#node = { object: view.object, hash: hashNode(view.object, this.#channels), paused }
         this.#watchFleet(needsFleet(view.object, this.#channels))
-        this.#resolve(before?.paused?.by !== this.#node.paused?.by)
+        this.#resolve(before?.paused?.by !== paused?.by || before?.hash !== this.#node.hash)
       }
     }
   }
