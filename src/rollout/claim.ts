@@ -8,12 +8,19 @@ import { silentOf } from './tally.ts'
 import type { RolloutDecision } from './view.ts'
 import { writeClaim } from './write.ts'
 
+/** In stage 0, control planes are counted with the other nodes, so that no more than those can start a content that nobody has proved. */
 export function claimAsControlPlane(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
   if (!standing.node.controlPlane) return undefined
   const [other] = rollout.controlPlanes
-  if (other === undefined) return claimAt(standing, rollout, afterRestUs(standing))
-  const silent = silentOf(rollout.controlPlanes).length > 0
-  return waits(`${describeWaiting(standing, rollout)}: ${other.node} has started it and ${silent ? 'is silent' : 'has not proved it yet'}`)
+  if (other !== undefined) {
+    const silent = silentOf(rollout.controlPlanes).length > 0
+    return waits(
+      `${describeWaiting(standing, rollout)}: ${other.node} has started it and ${silent ? 'is silent' : 'has not proved it yet'}`,
+    )
+  }
+  const openUs = rollout.state.stage === 0 ? openAtUs(standing, rollout) : 0
+  if (openUs === undefined) return waits(describeWaiting(standing, rollout))
+  return claimAt(standing, rollout, Math.max(openUs, afterRestUs(standing)))
 }
 
 export function claimAsWitness(standing: Standing, rollout: Rollout): RolloutDecision {

@@ -30,7 +30,7 @@ export function progressOf(plan: Plan, record: RolloutRecord, hash: string, obse
 }
 
 function progress(plan: Plan, generation: number, stage: number, counts: Tally): Progress {
-  const open = [...counts.claims, ...counts.controlPlanes]
+  const open = [...new Map([...counts.claims, ...counts.controlPlanes].map((claim) => [claim.node, claim])).values()]
   return {
     generation,
     stage: Math.min(stage, stagesOf(plan) - 1),

@@ -11,7 +11,7 @@ export interface Tally {
   readonly proofs: number
   /** How many of them open the next. */
   readonly needed: number
-  /** Claims of this stage without a proof, but for those of control planes. */
+  /** Claims of this stage without a proof. From stage 1 on those of control planes come beside them. */
   readonly claims: readonly OpenClaim[]
   /** Claims of control planes without a proof, of any stage. */
   readonly controlPlanes: readonly OpenClaim[]
@@ -39,7 +39,7 @@ export function tally(plan: Plan, state: RolloutState, record: RolloutRecord, ob
     needed: proofsNeeded(plan, state.stage),
     claims: here
       .filter(isClaim)
-      .filter(([, { controlPlane }]) => !controlPlane)
+      .filter(([, { controlPlane }]) => !controlPlane || state.stage === 0)
       .map(open),
     controlPlanes: entries
       .filter(isClaim)

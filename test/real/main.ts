@@ -25,6 +25,8 @@ import { addCorpusScenarios } from './preflight-corpus.ts'
 import { addAdmissionScenarios } from './rights/admission.ts'
 import { addNodeIdentityScenarios } from './rights/node-identity.ts'
 import { addOperatorScenarios } from './rights/operator.ts'
+import { addRolloutPolicyScenarios } from './rights/rollout-policy.ts'
+import { addRolloutFleetScenarios, addRolloutRightsScenarios } from './rights/rollout-rights.ts'
 import { addServiceAccountScenarios } from './rights/serviceaccount.ts'
 import { addTransitionScenarios } from './transitions.ts'
 
@@ -55,7 +57,11 @@ addModernStatusScenarios(program)
 addNodeIdentityScenarios(program)
 addServiceAccountScenarios(program)
 addOperatorScenarios()
-if (missing === undefined) addAdmissionScenarios(program)
-else console.log(`the scenarios on an API server of this time are left out: ${missing}`)
+addRolloutRightsScenarios()
+if (missing === undefined) {
+  addAdmissionScenarios(program)
+  addRolloutPolicyScenarios()
+  addRolloutFleetScenarios()
+} else console.log(`the scenarios on an API server of this time are left out: ${missing}`)
 await addNodeScenarios(plane, program, missing === undefined)
 await runScenarios()

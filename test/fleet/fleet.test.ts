@@ -1,0 +1,57 @@
+import t from 'tap'
+import { runFleet } from './fleet-world.ts'
+import { runOneEdit } from './one-edit.ts'
+import { randomSchedule } from './random-schedule.ts'
+
+const SCHEDULES = 400
+const MINUTE = 60_000_000
+
+t.test(`${SCHEDULES} schedules of small fleets keep the invariants`, async (t) => {
+  for (let seed = 1; seed <= SCHEDULES; seed += 1) {
+    try {
+      runFleet(randomSchedule(seed))
+    } catch (error) {
+      t.fail(`seed ${seed}: ${error instanceof Error ? error.message : String(error)} (npm run sim:fleet -- --seed ${seed})`)
+    }
+  }
+})
+
+t.test('a good content reaches all nodes, within a time that follows from the plan', async (t) => {
+  for (const [nodes, minutes] of [
+    [1, 1],
+    [3, 12],
+    [10, 23],
+    [300, 56],
+  ] as const) {
+    const { reached, minutes: took, writes } = runOneEdit({ seed: 1, nodes, nature: { kind: 'good' } })
+    t.equal(reached, nodes)
+    t.ok(took <= minutes, `the last of ${nodes} starts after ${took} minutes`)
+    t.ok(writes <= 42, `${writes} writes`)
+  }
+})
+
+t.test('three control planes go one after another, each after a rest', async (t) => {
+  const { reached, minutes } = runOneEdit({ seed: 1, nodes: 3, controlPlanes: 3, nature: { kind: 'good' } })
+  t.equal(reached, 3)
+  t.ok(minutes > 50 && minutes < 53, `the last starts after ${minutes} minutes`)
+})
+
+t.test('a content that fails everywhere is started by one node, also with lost answers', async (t) => {
+  for (const seed of [1, 2, 3, 4, 5]) {
+    const outcome = runOneEdit({ seed, nodes: 40, lost: 0.1, nature: { kind: 'fails', share: 1, afterUs: MINUTE } })
+    t.match(outcome, { started: 1, failed: 1, reached: 0, isHalted: true })
+  }
+})
+
+t.test('a content that kills its nodes is started by one node, and by maxSilent more', async (t) => {
+  for (const maxSilent of [0, 1, 3]) {
+    const nature = { kind: 'kills', share: 1, afterUs: MINUTE } as const
+    const outcome = runOneEdit({ seed: 1, nodes: 40, planText: `maxSilent: ${maxSilent}`, nature })
+    t.match(outcome, { started: 1 + maxSilent, reached: 0 })
+  }
+})
+
+t.test('dead nodes stop nothing', async (t) => {
+  const { reached } = runOneEdit({ seed: 1, nodes: 100, dead: 0.2, nature: { kind: 'good' } })
+  t.equal(reached, 80)
+})
