@@ -2,6 +2,7 @@
  * Several nodes around one API server in memory, each with its loop, its disk and its worker for the record of a rollout. Time moves for
  * all of them at once.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { ROLLOUT_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../../src/decision/channels.ts'
 import { viewConfigMap } from '../../src/source/kube-object.ts'
 import { RolloutWorker } from '../../src/source/rollout/rollout-worker.ts'
@@ -21,6 +22,8 @@ export interface FleetNode {
   worker: RolloutWorker
   /** It hears nothing of the cluster, and its agent does not run. */
   isOff: boolean
+  /** When its loop looks again, unless something wakes it. */
+  lookAtUs: number
 }
 
 export class FleetWorld {
@@ -34,7 +37,7 @@ export class FleetWorld {
     this.nodes = Array.from({ length: count }, (_, index) => {
       const world = new SmallWorld({ nodeName: `node-${index + 1}` })
       world.policy = { ...world.policy, trialUs: 60 * SECOND_US }
-      const node = { name: `node-${index + 1}`, world, worker: undefined as unknown as RolloutWorker, isOff: false }
+      const node = { name: `node-${index + 1}`, world, worker: undefined as unknown as RolloutWorker, isOff: false, lookAtUs: 0 }
       node.worker = this.#openWorker(node)
       world.rollout = node.worker
       world.restartAgent()
@@ -53,6 +56,7 @@ export class FleetWorld {
     node.worker = this.#openWorker(node)
     node.world.rollout = node.worker
     node.world.restartAgent()
+    node.lookAtUs = 0
   }
 
   record(): Readonly<Record<string, string>> | undefined {
@@ -91,11 +95,13 @@ export class FleetWorld {
     }
     for (const sleeper of [...this.#sleepers]) if (sleeper.atUs <= this.nowUs) sleeper.wake()
     await settled()
-    for (const { world, isOff } of this.nodes) if (!isOff) await world.settle()
-    await settled()
+    const due = this.nodes.filter(({ isOff, lookAtUs }) => !isOff && lookAtUs <= this.nowUs)
+    for (const node of due) node.lookAtUs = (await node.world.settle()).untilUs
+    if (due.length > 0) await settled()
   }
 
-  #hear({ world, name }: FleetNode): void {
+  #hear(fleetNode: FleetNode): void {
+    const { world, name } = fleetNode
     const found = this.api.get(CONFIG)
     if (found === undefined || this.api.faultOf({ method: 'GET', path: '', from: name }) !== undefined) return
     const { uid, resourceVersion, annotations, data } = found
@@ -103,10 +109,12 @@ export class FleetWorld {
     const channelState = { channel: 'label', paused: undefined, problem: undefined, nodeHash: 'unchanged' } as const
     const ref = { namespace: 'kube-system', name: CONFIG, kubeletConfigKey: 'kubelet' }
     const node = { uid: `uid-of-${name}`, canary: false, controlPlane: false }
+    const isNew = world.desired.kind !== 'config-map' || !isDeepStrictEqual(world.desired.object, object)
     world.desired = { kind: 'config-map', ref, object, node, channelState }
+    if (isNew) fleetNode.lookAtUs = 0
   }
 
-  #openWorker(node: Omit<FleetNode, 'worker'>): RolloutWorker {
+  #openWorker(node: FleetNode): RolloutWorker {
     const { world, name } = node
     return new RolloutWorker({
       nodeName: name,
@@ -116,7 +124,9 @@ export class FleetWorld {
       log: silentLog(),
       store: { observation: () => world.runtime.observation(), writeObservation: (record) => world.runtime.writeObservation(record) },
       counters: { rolloutWrote: () => {}, rolloutConflicted: () => {} },
-      onChange: () => {},
+      onChange: () => {
+        node.lookAtUs = 0
+      },
     })
   }
 

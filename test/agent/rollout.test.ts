@@ -3,6 +3,8 @@ import { MINUTE_US } from '../decision/snapshots.ts'
 import { FleetWorld, RECORD } from './fleet-world.ts'
 import { CRASHES } from './small-world.ts'
 
+t.setTimeout(240_000)
+
 /** Nodes that all run a first content, which went to them by a rollout. */
 async function settledFleet(count: number): Promise<FleetWorld> {
   const fleet = new FleetWorld(count)
