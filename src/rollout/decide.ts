@@ -27,12 +27,12 @@ export const ROLLOUT_RULES: readonly RolloutRule[] = [
   begun(goOnOwnClaim),
   // The proofs are enough for the next stage (R1).
   begun(advance),
+  // It was last-known-good here before (R5).
+  begun(goAgain),
   // More claims are silent than the plan allows (R9).
   begun(waitForSilent),
   // A control plane is never free (R8).
   begun(claimAsControlPlane),
-  // It was last-known-good here before (R5).
-  begun(goAgain),
   // The stage is open for this node (R1).
   begun(goFree),
   // It is not: it becomes a witness, where there is room (R1, R2).

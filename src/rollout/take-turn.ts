@@ -11,8 +11,10 @@ export function goOnOwnClaim(_standing: Standing, { mine }: Rollout): RolloutDec
   return mine?.kind === 'claim' || mine?.kind === 'proof' ? goes(`the record has this node's ${mine.kind}`, true) : undefined
 }
 
+/** Silence of others does not keep a node from what it had before; nor are control planes let go all at once (R8). */
 export function goAgain(standing: Standing): RolloutDecision | undefined {
-  return standing.node.promoted ? goSpread(standing, 'it has been last-known-good on this node before') : undefined
+  const { promoted, controlPlane } = standing.node
+  return promoted && !controlPlane ? goSpread(standing, 'it has been last-known-good on this node before') : undefined
 }
 
 /** A node that joins after the end has nobody to be spread with. */

@@ -53,9 +53,12 @@ export class FleetAgent implements Client {
   #observation: Observation | undefined
   #contactFromUs: number | undefined
   #contactUs = 0
+  /** Since when it has followed the record without a break. */
+  followsSinceUs = Number.POSITIVE_INFINITY
   #lastWriteUs = Number.NEGATIVE_INFINITY
   /** Until then a drain or a window is waited for. */
   readyAtUs = 0
+  unreadySinceUs: number | undefined
   last: RolloutDecision | undefined
 
   constructor(node: FleetNode, world: AgentWorld) {
@@ -83,6 +86,7 @@ export class FleetAgent implements Client {
     } else if (!has) {
       this.#takeContact()
       this.#contactFromUs = undefined
+      this.followsSinceUs = Number.POSITIVE_INFINITY
     }
   }
 
@@ -114,6 +118,7 @@ export class FleetAgent implements Client {
   /** What it waited for before its turn is there. */
   isReady(): void {
     this.readyAtUs = 0
+    this.unreadySinceUs = undefined
     this.wake()
   }
 
@@ -216,6 +221,7 @@ export class FleetAgent implements Client {
     const parsed = parsedRecord(record)
     if (!parsed.ok) return
     this.#takeContact()
+    this.followsSinceUs = Math.min(this.followsSinceUs, this.#world.queue.nowUs)
     this.#observation = observe(this.#observation, {
       record: parsed.record,
       resourceVersion: record.resourceVersion,

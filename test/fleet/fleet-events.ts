@@ -67,7 +67,9 @@ function disturbNode(world: FleetWorld, agent: FleetAgent, event: Exclude<NodeEv
     case 'leave':
       agent.node.die()
       return
+    case 'reimage':
     case 'reboot':
+      if (event.kind === 'reimage') agent.node.reimage()
       agent.reboot()
       agent.stop()
       world.queue.after(60 * SECOND_US, () => agent.begin())
@@ -87,6 +89,10 @@ function disturbNode(world: FleetWorld, agent: FleetAgent, event: Exclude<NodeEv
       return
     case 'not-ready':
       agent.readyAtUs = world.queue.nowUs + event.forSeconds * SECOND_US
+      agent.unreadySinceUs = world.queue.nowUs
+      later(() => {
+        if (world.queue.nowUs >= agent.readyAtUs) agent.isReady()
+      })
       return
   }
 }

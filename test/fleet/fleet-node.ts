@@ -68,6 +68,18 @@ export class FleetNode {
     if (!this.proven) this.#beginTrial(0)
   }
 
+  /** The machine is made anew, under its old name: its disk is empty. */
+  reimage(): void {
+    this.#trial += 1
+    this.runs = LOCAL
+    this.runsConfig = undefined
+    this.lastGood = LOCAL
+    this.proven = true
+    this.promoted.clear()
+    this.verdicts.clear()
+    this.rollouts.clear()
+  }
+
   sleep(): void {
     this.state = 'asleep'
     this.#trial += 1

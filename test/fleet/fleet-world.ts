@@ -26,6 +26,7 @@ export class FleetWorld implements AgentWorld {
   readonly ledger = new Ledger()
   readonly #trace: Trace | undefined
   readonly #liars = new Set<string>()
+  readonly #byName = new Map<string, FleetAgent>()
   restore: (() => void) | undefined
   lastStartUs = 0
   honestWrites = 0
@@ -71,6 +72,7 @@ export class FleetWorld implements AgentWorld {
     node.failsAnyway = () => (this.random.chance(this.schedule.backgroundFailures) ? this.random.between(30, 300) * SECOND_US : undefined)
     node.onDeath = () => agent.contactChanged()
     this.agents.push(agent)
+    this.#byName.set(agent.name, agent)
     agent.contactChanged()
     return agent
   }
@@ -96,7 +98,12 @@ export class FleetWorld implements AgentWorld {
     this.trace(node.traits.name, () => `STARTS ${describe(content)}`)
     if (node.traits.old || node.rollouts.get(configName) === undefined) return
     const replaced = reading.record === undefined ? undefined : this.ledger.replacedAtUs.get(reading.record)
-    const by = checkStart(node, reading, nowUs, replaced)
+    const by = checkStart(node, reading, {
+      nowUs,
+      replacedAtUs: replaced,
+      contactSinceUs: this.#byName.get(node.traits.name)?.followsSinceUs ?? nowUs,
+      claimedAtUs: (name, words) => this.ledger.claimedAtUs.get(`${reading.config.uid} ${name} ${words}`),
+    })
     this.ledger.started(content.hash, { node: node.traits.name, atUs: nowUs, by })
   }
 
@@ -116,7 +123,8 @@ export class FleetWorld implements AgentWorld {
   #check(name: string, before: RecordObject, after: RecordObject, writer: string, data: Readonly<Record<string, string | null>>): void {
     const config = this.#configOf(name)
     const configSinceUs = this.configSinceUs.get(config) ?? 0
-    checkWrite({ writer, before, after, data, config, configSinceUs, nowUs: this.queue.nowUs }, this.ledger)
+    const unreadySinceUs = this.#byName.get(writer)?.unreadySinceUs
+    checkWrite({ writer, before, after, data, config, configSinceUs, nowUs: this.queue.nowUs, unreadySinceUs }, this.ledger)
   }
 
   readonly configSinceUs = new WeakMap<ConfigObject, number>()

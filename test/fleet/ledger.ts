@@ -15,6 +15,8 @@ export class Ledger {
   readonly resets = new Map<string, number>()
   readonly writes = new Map<string, number>()
   readonly replacedAtUs = new WeakMap<RecordObject | ConfigObject, number>()
+  /** By config, node and words. */
+  readonly claimedAtUs = new Map<string, number>()
   generations = 0
 
   started(hash: string, start: Started): void {

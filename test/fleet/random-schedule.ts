@@ -1,4 +1,4 @@
-/** A small fleet and what happens to it, from a seed: everything that the design names, in random order. */
+/** A fleet and what happens to it, from a seed: everything that the design names, in random order. */
 import { type Random, seededRandom } from '../sim/random.ts'
 import { type Content, contentOf, type Nature } from './content.ts'
 import type { ApiFaults } from './fleet-api.ts'
@@ -8,11 +8,13 @@ import type { FleetEvent, Lie, PlacedNode, Schedule } from './schedule.ts'
 const HOUR = 3600
 const QUIET: ApiFaults = { lost: 0, latencyUs: [5_000, 100_000] }
 
-export function randomSchedule(seed: number): Schedule {
+/** @param nodes undefined: from 1 to 20 */
+export function randomSchedule(seed: number, nodeCount?: number): Schedule {
   const random = seededRandom(seed * 7919 + 1)
   const configs = random.chance(0.3) ? ['blue', 'green-config'] : ['blue']
   const hasLiars = random.chance(0.1)
-  const count = random.between(1, random.chance(0.5) ? 6 : 21)
+  const small = random.between(1, random.chance(0.5) ? 6 : 21)
+  const count = nodeCount ?? small
   const traits = Array.from({ length: count }, (_, index) => randomTraits(random, seed, index, hasLiars))
   const nodes = traits.map(
     (trait): PlacedNode => ({ traits: trait, config: random.chance(0.95) ? random.pick(asPick(configs)) : undefined }),
@@ -121,7 +123,7 @@ class EventMaker {
       case 10:
         return { kind: 'restore' }
       case 11:
-        return { kind: random.pick(['die', 'reboot', 'leave', 'reboot']), node }
+        return { kind: random.pick(['die', 'reboot', 'leave', 'reboot', 'reimage']), node }
       case 12:
       case 13:
       case 14:

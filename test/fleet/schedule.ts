@@ -14,7 +14,7 @@ export type FleetEvent =
   | { readonly kind: 'annotation'; readonly config: string; readonly value: 'name' | 'off' | 'none' }
   | { readonly kind: 'api-down'; readonly forSeconds: number }
   | { readonly kind: 'backup' | 'restore' }
-  | { readonly kind: 'die' | 'reboot' | 'leave'; readonly node: number }
+  | { readonly kind: 'die' | 'reboot' | 'leave' | 'reimage'; readonly node: number }
   | { readonly kind: 'sleep' | 'partition' | 'agent-down' | 'not-ready'; readonly node: number; readonly forSeconds: number }
   | { readonly kind: 'join'; readonly node: PlacedNode }
   | { readonly kind: 'assign'; readonly nodes: readonly number[]; readonly config: string }

@@ -10,8 +10,17 @@ const NAME = 'no node goes without a record that says so'
 /** A lost answer, and the moment before the start. */
 const OLDEST_READING_US = 15_000_000
 
-/** @param replacedAtUs when the record that was read stopped being the newest */
-export function checkStart(node: FleetNode, reading: StartReading, nowUs: number, replacedAtUs: number | undefined): Started['by'] {
+export interface StartTime {
+  readonly nowUs: number
+  /** When the record that was read stopped being the newest. */
+  readonly replacedAtUs: number | undefined
+  /** Since when the node has read the record without a break. */
+  readonly contactSinceUs: number
+  claimedAtUs(node: string, words: string): number | undefined
+}
+
+export function checkStart(node: FleetNode, reading: StartReading, time: StartTime): Started['by'] {
+  const { nowUs, replacedAtUs } = time
   const { traits } = node
   const { config, record } = reading
   if (config.rollout === 'off') return 'no rollout'
@@ -34,6 +43,17 @@ export function checkStart(node: FleetNode, reading: StartReading, nowUs: number
   if (mine === 'claim' || mine === 'proof') return 'own word'
   if (traits.controlPlane) throw new Violation('a control plane always claims', `${traits.name} (${reading.turn})`)
   if (node.promoted.has(config.content.hash)) return 'again'
-  if (placeOf(traits.uid, config.content.hash).share < share) return 'share'
+  if (placeOf(traits.uid, config.content.hash).share < share) {
+    const silent = words.filter(([key, value]) => value.startsWith(`${generation} ${stage} claim`) && isSilent(key, value, time)).length
+    if (share === 1 || silent <= plan.plan.maxSilent) return 'share'
+    throw new Violation('silence stops a stage', `${traits.name}: ${silent} claims are silent`)
+  }
   throw new Violation(NAME, `${traits.name} is neither free in stage ${stage} nor has it claimed (${reading.turn})`)
+}
+
+/** For a node that has been able to read the record since before the claim. */
+function isSilent(key: string, value: string, { nowUs, contactSinceUs, claimedAtUs }: StartTime): boolean {
+  const [, , , seconds, controlPlane] = value.split(' ')
+  const atUs = claimedAtUs(key.slice(5), value)
+  return controlPlane === undefined && atUs !== undefined && atUs > contactSinceUs && nowUs - atUs > (Number(seconds) + 60) * 1e6
 }

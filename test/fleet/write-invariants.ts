@@ -15,6 +15,8 @@ export interface RecordWrite {
   /** Since when the config is as it is, and now. */
   readonly configSinceUs: number
   readonly nowUs: number
+  /** Since when the writer waits for something other than its turn; undefined: it does not. */
+  readonly unreadySinceUs: number | undefined
 }
 
 /** How long a writer may have read the config before its write arrives. */
@@ -25,6 +27,7 @@ export function checkWrite(write: RecordWrite, ledger: Ledger): void {
   staysReadable(write)
   generationNeverGoesBack(write)
   isAdmitted(write)
+  onlyReadyNodesClaim(write)
   const state = write.after.data.state?.split(' ') ?? []
   if (write.data.state === undefined || state[2] !== '0' || state[3] === undefined) return
   ledger.generations += 1
@@ -50,6 +53,13 @@ function generationNeverGoesBack({ writer, before, after }: RecordWrite): void {
       'neither a generation nor a stage goes back',
       `${writer}: ${wasGeneration}/${wasStage} to ${isGeneration}/${isStage}`,
     )
+}
+
+/** A claim of a node that waits for a drain, a window or a pause would hold a place for nothing. */
+function onlyReadyNodesClaim({ writer, data, config, configSinceUs, nowUs, unreadySinceUs }: RecordWrite): void {
+  const claims = data[`node.${writer}`]?.includes(' claim ') === true
+  const sinceUs = config.paused ? configSinceUs : (unreadySinceUs ?? nowUs)
+  if (claims && nowUs - sinceUs > OLDEST_READING_US) throw new Violation('only a node that is ready claims', writer)
 }
 
 /** An honest write is refused only where the config has changed since its reading. */
