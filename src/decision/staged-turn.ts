@@ -28,3 +28,8 @@ export function findStagedTurn(snapshot: Snapshot, source: ConfigSource, content
   const isFresh = confirmedAtUs !== undefined && now.monotonicUs - confirmedAtUs <= TURN_COUNTS_US
   return isFresh ? turn : { kind: 'wait', detail: 'its turn has come: the record and the config are read once more' }
 }
+
+export function isHeldByRollout(snapshot: Snapshot, { source, content }: { source: ConfigSource; content: ContentHash }): boolean {
+  const turn = findStagedTurn(snapshot, source, content)
+  return turn !== undefined && turn.kind !== 'go'
+}

@@ -134,6 +134,7 @@ export class FleetWorld {
     return new Promise((resolve) => {
       const wake = () => {
         this.#sleepers.delete(sleeper)
+        signal.removeEventListener('abort', wake)
         resolve()
       }
       const sleeper = { atUs: this.nowUs + ms * 1000, wake }
