@@ -11,6 +11,7 @@ import { forgetIllness, recordSample } from '../decision/health-record.ts'
 import { heldSources } from '../decision/held-sources.ts'
 import type { Policy } from '../decision/policy.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
+import { describeSubject } from '../decision/rollout-subject.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { UnitState } from '../decision/unit-state.ts'
@@ -20,6 +21,7 @@ import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { LastWords } from '../ports/last-words.ts'
 import type { Preflight } from '../ports/preflight.ts'
 import type { DrainProbe } from '../ports/probes.ts'
+import type { RolloutPort } from '../ports/rollout-record.ts'
 import type { Checkpoints, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
 import { type CheckpointContents, readContentOnce } from './content-once.ts'
@@ -48,6 +50,8 @@ export interface ObservationPorts extends RuntimePorts, Pick<EvidencePorts, 'evi
   readonly preflight: Pick<Preflight, 'basis' | 'pending'> | undefined
   readonly drain: DrainProbe
   readonly lastWords: LastWords
+  /** undefined: there is no API server to coordinate through, or a command observes. */
+  readonly rollout?: RolloutPort | undefined
 }
 
 /** @param kubelet as observed a moment ago. undefined: it is observed now. */
@@ -98,6 +102,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     storedUnrendered: findStoredUnrendered(ports, checkpoints, desired),
     requests,
     recordedChannelState,
+    stagings: records.stagings(),
     assigned,
     assignedContent,
     lastKnownGood,
@@ -121,7 +126,20 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     checkpoints: ports.checkpoints.list(),
     troubles,
   }
-  return { ...snapshot, evidence: await observeEvidence(ports, snapshot) }
+  const rollout = observeRollout(ports, snapshot)
+  return { ...snapshot, ...(rollout && { rollout }), evidence: await observeEvidence(ports, snapshot) }
+}
+
+/** Hands over what this node has to say, and takes what is known. */
+function observeRollout({ rollout: port }: ObservationPorts, snapshot: Snapshot): Snapshot['rollout'] {
+  if (port === undefined || snapshot.stagings?.length === 0) {
+    port?.follow(undefined)
+    return undefined
+  }
+  const subject = describeSubject(snapshot)
+  // While the assignment is not known, what was followed goes on.
+  if (subject !== undefined || snapshot.desired.kind !== 'unknown') port.follow(subject)
+  return port.known()
 }
 
 /** Whether the node is drained is only asked while the wanted config waits for it. */

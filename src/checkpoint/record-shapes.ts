@@ -3,11 +3,13 @@ import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts
 import type { ChannelState, ClusterPause } from '../decision/desired.ts'
 import { EVIDENCE_KINDS } from '../decision/evidence.ts'
 import type { HealthRecord, KubeletExit, ProcessHealth, SeenProcess } from '../decision/health.ts'
-import type { RestartRecord, SpreadRecord } from '../decision/records.ts'
+import type { ObservationRecord, RestartRecord, SpreadRecord } from '../decision/records.ts'
+import type { StagedContent, Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
+import type { Observation, Turning } from '../rollout/silence.ts'
 import type { Check } from '../values/json-shape.ts'
-import { either, isFlag, isNumber, isText, listOf, oneOf, optional, shape } from '../values/json-shape.ts'
+import { either, isFlag, isNumber, isText, listOf, mapOf, oneOf, optional, shape } from '../values/json-shape.ts'
 
 const isConfigMapSource: Check<ConfigMapSource> = shape<ConfigMapSource>({
   namespace: isText,
@@ -97,3 +99,37 @@ export const isRestartRecord: Check<RestartRecord> = shape<RestartRecord>({
 })
 
 export const isSpreadRecord: Check<SpreadRecord> = shape<SpreadRecord>({ bootId: isText, source: isConfigSource, sinceUs: isNumber })
+
+export const isStagings: Check<readonly Staging[]> = listOf(
+  shape<Staging>({
+    config: isText,
+    record: isText,
+    arrival: oneOf('there', 'joined', 'switched'),
+    retry: isNumber,
+    contents: listOf(
+      shape<StagedContent>({
+        hash: isText,
+        content: isText,
+        proved: optional(isFlag),
+        promoted: optional(isFlag),
+        requested: optional(isFlag),
+      }),
+    ),
+  }),
+)
+
+const isTurning: Check<Turning> = shape<Turning>({ configUid: isText, hash: isText, generation: isNumber, stage: isNumber })
+
+export const isObservationRecord: Check<ObservationRecord> = shape<ObservationRecord>({
+  bootId: isText,
+  uid: isText,
+  observation: shape<Observation>({
+    contactUs: isNumber,
+    changedUs: isNumber,
+    resourceVersion: isText,
+    arrived: isTurning,
+    turning: isTurning,
+    turningUs: isNumber,
+    claims: mapOf(shape<Observation['claims'][string]>({ turn: isText, sinceContactUs: isNumber })),
+  }),
+})

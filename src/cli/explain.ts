@@ -72,6 +72,8 @@ export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
       return `restart kubelet to use ${describeSource(step.to)}`
     case 'record-channel':
       return 'record which channel assigns'
+    case 'record-staging':
+      return 'record whether the config goes by a rollout'
     case 'rename-kubelet':
       return 'name kubelet by its content in the records of an earlier agent'
     case 'prove':

@@ -109,6 +109,7 @@ export function toneOfPhase(phase: StatusDocument['phase']): Tone {
     case 'restarting':
     case 'preflight':
     case 'spread':
+    case 'rollout':
       return 'plain'
     case 'fallen-back':
     case 'drain':

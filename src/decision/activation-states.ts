@@ -22,6 +22,8 @@ import { findRunOn } from './run-on.ts'
 import { lastRunSource } from './running-source.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
 import { findTurn, type Turn } from './spread.ts'
+import { findStagedTurn } from './staged-turn.ts'
+import { findStaging } from './staging.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
 import type { Target } from './target.ts'
 import { trialKey } from './trial-key.ts'
@@ -96,7 +98,8 @@ function check(wiring: ReadyWiring): State {
  * - restartInto: the target is what kubelet starts with
  * - wait: it is not this node's turn
  * - step: activate
- * - leave: the node is not drained, or the target could not be activated lately
+ * - leave: the node is not drained, the target's rollout has not come to this node, or the target
+ *   could not be activated lately
  */
 function activate(wiring: ReadyWiring): State {
   return (situation) => {
@@ -109,6 +112,8 @@ function activate(wiring: ReadyWiring): State {
       const unknown = snapshot.drained === undefined ? '; whether it is drained is not known' : ''
       return leave(wiring, 'drain', `${what} waits until the node is drained: it changes ${drain.join(', ')}${unknown}`)
     }
+    const staged = waitsForRollout(situation)
+    if (staged !== undefined) return leave(wiring, 'rollout', `waits its turn to use ${what}: ${staged}`)
     const turn = decideActivationTurn(situation)
     if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits its turn to use ${what}: ${turn.detail}`, turn.atUs)
     if (turn.kind === 'halt') return wait(snapshot, 'spread', `the rollout of ${what} is halted: ${turn.detail}`)
@@ -201,6 +206,21 @@ function restartInto(target: Target): State {
 }
 
 /**
+ * Why a config that goes by a rollout waits. A fallback, local, a new version of the same content and
+ * what runs already never wait. A kubelet that fails is no reason to start what is not proven.
+ *
+ * @returns undefined: it has its turn, or needs none
+ */
+function waitsForRollout(situation: TargetSituation): string | undefined {
+  const { snapshot, target } = situation
+  const { nextStart } = snapshot
+  if (target.fallback || isRunning(situation)) return undefined
+  if (nextStart.kind === 'known' && nextStart.held.content === target.content) return undefined
+  const turn = findStagedTurn(snapshot, target.source, target.content)
+  return turn === undefined || turn.kind === 'go' ? undefined : turn.detail
+}
+
+/**
  * The spread is for changes that nodes share, on a healthy node. A fallback, a new version of the
  * same content, what runs already, a failing kubelet and a reset on the node never wait.
  */
@@ -208,6 +228,8 @@ function decideActivationTurn(situation: TargetSituation): Turn {
   const { snapshot, unit, target } = situation
   const { nextStart, health } = snapshot
   if (target.fallback || snapshot.requests.hold === 'local' || isRunning(situation)) return { kind: 'go' }
+  // A rollout spreads its nodes by itself.
+  if (findStaging(snapshot, target.source) !== undefined) return { kind: 'go' }
   if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return { kind: 'go' }
   if (health !== undefined && assessHealth(snapshot, health, unit) !== undefined) return { kind: 'go' }
   return findTurn(snapshot, target.source)

@@ -7,6 +7,7 @@ import { decideRestart } from './restarts.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import { findTurn } from './spread.ts'
+import { findStagedTurn } from './staged-turn.ts'
 import type { Phase } from './step.ts'
 import type { Target } from './target.ts'
 import { measureTrial } from './trial.ts'
@@ -36,6 +37,10 @@ export function findEndUs(snapshot: Snapshot, phase: Phase, target: Target): num
   if (phase === 'spread') {
     const turn = findTurn(snapshot, target.source)
     return turn.kind === 'wait-until' ? turn.atUs : undefined
+  }
+  if (phase === 'rollout') {
+    const turn = findStagedTurn(snapshot, target.source, target.content)
+    return turn?.kind === 'wait-until' ? turn.atUs : undefined
   }
   if (phase === 'restart-limit' && unit.kind === 'known') {
     const decision = decideRestart(snapshot, unit, target)

@@ -7,6 +7,7 @@ import type { ConfigMapSource, ConfigSource } from './config-source.ts'
 import { describeSource, sameRef, sameVersion, withoutOverlay } from './config-source.ts'
 import type { Channel } from './desired.ts'
 import { type Effect, history, log, writeRecord } from './effects.ts'
+import { stage } from './effects-of-staging.ts'
 import { heldSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource } from './status-texts.ts'
@@ -26,6 +27,8 @@ export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Eff
     ...saveUnrendered(step, snapshot),
     ...saveContent(step, snapshot),
     ...startSpread(source, step.inPlace, snapshot),
+    // Before the version is assigned, so that none is taken for one without a rollout.
+    ...(desired.kind === 'config-map' && desired.object.kind === 'found' ? stage(snapshot, source, desired.object) : []),
     writeRecord('assigned', source),
   ]
 }

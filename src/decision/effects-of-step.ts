@@ -9,12 +9,15 @@ import { describeChannel } from './channels.ts'
 import { describeSource } from './config-source.ts'
 import { type Effect, history, log, writeRecord } from './effects.ts'
 import { assign, startSpread } from './effects-of-assign.ts'
+import { mark, markRequested, stage } from './effects-of-staging.ts'
+import { isEvidenceKnown } from './evidence-verdict.ts'
 import { expectAnotherTry, expectStart, forgetExits } from './health-record.ts'
 import { excuseRestarts } from './restart-limit.ts'
 import { keepRestarts } from './restarts.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource, restartingMessage } from './status-texts.ts'
 import type { Action, StepOf } from './step.ts'
+import { trialKey } from './trial-key.ts'
 
 type EffectsOf = { readonly [K in Action['kind']]: (step: StepOf<K>, snapshot: Snapshot) => readonly Effect[] }
 
@@ -24,12 +27,16 @@ export function effectsOf(step: Action, snapshot: Snapshot): readonly Effect[] {
 }
 
 const EFFECTS: EffectsOf = {
-  forgive: ({ keys, requested, why }, { health, restarts }) => [
+  forgive: ({ keys, requested, why }, snapshot) => [
     history('retrying', undefined, undefined, why),
     ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
+    // What an operator requests on the node needs no turn in a rollout.
+    ...(requested ? markRequested(snapshot, keys) : []),
     // Exits before this point are not charged again.
-    ...(health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health) } as const]),
-    ...(requested && restarts.length > 0 ? [{ kind: 'write-restarts', restarts: excuseRestarts(restarts) } as const] : []),
+    ...(snapshot.health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(snapshot.health) } as const]),
+    ...(requested && snapshot.restarts.length > 0
+      ? [{ kind: 'write-restarts', restarts: excuseRestarts(snapshot.restarts) } as const]
+      : []),
     log('info', 'verdicts dropped, trying again', { why, verdicts: keys.length }),
     ...(requested ? [{ kind: 'clear-request', request: 'retry' } as const] : []),
   ],
@@ -81,6 +88,8 @@ const EFFECTS: EffectsOf = {
       ...(paused === undefined && before?.paused !== undefined ? [log('info', 'the cluster no longer pauses this node')] : []),
     ]
   },
+
+  'record-staging': ({ source, object }, snapshot) => stage(snapshot, source, object),
 
   condemn: ({ verdict, next, requested }) => {
     const fields = { source: verdict.source, next, reason: verdict.reason, detail: verdict.detail }
@@ -158,11 +167,16 @@ const EFFECTS: EffectsOf = {
     ]
   },
 
-  prove: ({ key }) => [{ kind: 'write-proven', key }, log('debug', 'trial passed', { key })],
+  prove: ({ key }, snapshot) => [
+    ...(isEvidenceKnown(snapshot) ? mark(snapshot, key, { proved: true }) : []),
+    { kind: 'write-proven', key },
+    log('debug', 'trial passed', { key }),
+  ],
 
   // previous first: what was last-known-good is named by a record at every moment.
-  promote: ({ target: { source }, previous }, { lastKnownGood }) => [
-    history('promoted', lastKnownGood.source, source, 'trial passed'),
+  promote: ({ target: { source, content }, previous }, snapshot) => [
+    history('promoted', snapshot.lastKnownGood.source, source, 'trial passed'),
+    ...(content === undefined ? [] : mark(snapshot, trialKey(content, ''), { promoted: true })),
     ...(previous === undefined ? [] : [writeRecord('previous', previous)]),
     writeRecord('last-known-good', source),
     log('info', `updated last-known-good config to ${nameSource(source)}`, { source }),

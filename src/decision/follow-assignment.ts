@@ -3,6 +3,7 @@
  * checkpoint on disk. Pure.
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapData, ConfigMapSource } from './config-source.ts'
 import { sameRef, sameSource, sameVersion } from './config-source.ts'
 import type { Desired } from './desired.ts'
@@ -10,6 +11,7 @@ import { resolveDesired, sourceOf } from './desired.ts'
 import { latestChannelState } from './find-pause.ts'
 import type { Situation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
+import { stageAssigned } from './staging.ts'
 import type { Step } from './step.ts'
 import { trialKey } from './trial-key.ts'
 
@@ -41,6 +43,17 @@ export function followAssignment({ snapshot }: Situation): Step | undefined {
       return checkReplacement(snapshot, source, rendered?.data ?? data, assign)
     }
   }
+}
+
+/** What the record of rollouts lost, or an earlier agent did not write. */
+export function recordStaging({ snapshot }: Situation): Step | undefined {
+  const { desired, assigned, stagings = [] } = snapshot
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || assigned.kind !== 'source') return undefined
+  const source = sourceOf(desired.ref, desired.object)
+  if (!sameSource(assigned.source, source)) return undefined
+  const staged = stageAssigned(snapshot, source, desired.object)
+  if (staged === undefined || isDeepStrictEqual(staged, stagings)) return undefined
+  return { kind: 'record-staging', source, object: desired.object }
 }
 
 /**

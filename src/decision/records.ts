@@ -2,6 +2,7 @@
  * What is kept on disk between two passes, as data. The ports in `src/ports/store.ts` read and
  * write it.
  */
+import type { Observation } from '../rollout/silence.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { TrialKey } from './trial-key.ts'
 
@@ -48,6 +49,14 @@ export interface SpreadRecord {
   readonly bootId: string
   readonly source: ConfigSource
   readonly sinceUs: number
+}
+
+/** What this node has seen of the record of a rollout in this boot. */
+export interface ObservationRecord {
+  readonly bootId: string
+  /** The UID of the record's ConfigMap: another one that has its name is another record. */
+  readonly uid: string
+  readonly observation: Observation
 }
 
 /** One transition. `history` shows it and events are made from it. Appended before its effect. */

@@ -6,7 +6,7 @@
 
 import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, HeldSource } from './config-source.ts'
 import { describeSource } from './config-source.ts'
-import type { ChannelState } from './desired.ts'
+import type { ChannelState, FoundConfigMap } from './desired.ts'
 import type { HealthFailure } from './find-failure.ts'
 import type { RestartRecord } from './records.ts'
 import type { TrialKey } from './trial-key.ts'
@@ -44,6 +44,8 @@ export type Step =
     }
   /** Another channel assigns, or the cluster's pause began or ended: record it. */
   | { readonly kind: 'record-channel'; readonly channelState: ChannelState }
+  /** The annotations of the assigned version say otherwise than what is remembered. */
+  | { readonly kind: 'record-staging'; readonly source: ConfigMapSource; readonly object: FoundConfigMap }
   /**
    * Write a verdict on the config that failed, so that the next pass finds another target. `next`:
    * undefined when no config is left. `requested`: an operator requested the rollback.
@@ -119,6 +121,8 @@ export type Phase =
   | 'drain'
   /** A change that nodes share waits for this node's turn. */
   | 'spread'
+  /** The config goes by a rollout, and it is not this node's turn. */
+  | 'rollout'
   | 'paused'
   /** An operator stopped kubelet. Its next start uses what is activated. */
   | 'kubelet-stopped'

@@ -6,7 +6,8 @@ import type { CheckpointFile, CheckpointInfo, ConfigMapData, ConfigSource, Conte
 import type { ChannelState } from '../decision/desired.ts'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { HealthRecord } from '../decision/health.ts'
-import type { RecordName, RecordState, Requests, RestartRecord, SpreadRecord, Transition } from '../decision/records.ts'
+import type { ObservationRecord, RecordName, RecordState, Requests, RestartRecord, SpreadRecord, Transition } from '../decision/records.ts'
+import type { Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
 
@@ -60,6 +61,9 @@ export interface Records {
   writeProven(key: TrialKey | undefined): void
   channelState(): ChannelState | undefined
   writeChannelState(state: ChannelState): void
+  /** The configs that go by rollouts. */
+  stagings(): readonly Staging[]
+  writeStagings(stagings: readonly Staging[]): void
   /**
    * Includes verdicts that could not be written (a full disk); they stay in memory until they can.
    */
@@ -80,6 +84,8 @@ export interface RuntimeRecords {
   writeSpread(record: SpreadRecord): void
   evidence(): EvidenceRecord | undefined
   writeEvidence(record: EvidenceRecord): void
+  observation(): ObservationRecord | undefined
+  writeObservation(record: ObservationRecord): void
 }
 
 /** `requests/`: requests of the command line to the running agent, or to its next start. */

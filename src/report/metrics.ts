@@ -8,6 +8,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { ConfigSource } from '../decision/config-source.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import type { FailureReason } from '../decision/verdict.ts'
+import type { RolloutWriteKind } from '../rollout/view.ts'
 import type { Counters } from './counters.ts'
 import type { TrialReport } from './shown-evidence.ts'
 import type { ConfigStatus } from './status.ts'
@@ -64,6 +65,17 @@ export class Metrics implements Counters {
     registers: [this.#registry],
   })
 
+  readonly #rolloutWrites = new Counter({
+    name: 'kubelet_cfg_agent_rollout_writes_total',
+    help: 'Writes of this node to the record of a rollout, by what they say.',
+    labelNames: ['kind'],
+    registers: [this.#registry],
+  })
+  readonly #rolloutConflicts = this.#counter(
+    'kubelet_cfg_agent_rollout_conflicts_total',
+    'Writes to the record of a rollout that came after one of another node, and were decided anew.',
+  )
+
   constructor(build: { readonly version: string }) {
     for (const reason of ROLLBACK_REASONS) this.#rollbacks.inc({ reason }, 0)
     const info = new Gauge({
@@ -109,6 +121,14 @@ export class Metrics implements Counters {
 
   synced(wallMs: number): void {
     this.#lastSync.set(wallMs / 1000)
+  }
+
+  rolloutWrote(kind: RolloutWriteKind): void {
+    this.#rolloutWrites.inc({ kind })
+  }
+
+  rolloutConflicted(): void {
+    this.#rolloutConflicts.inc()
   }
 
   /** The exposition in Prometheus' text format. */

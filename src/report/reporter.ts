@@ -155,6 +155,7 @@ function isProblem(phase: Phase): boolean {
     case 'in-trial':
     case 'preflight':
     case 'spread':
+    case 'rollout':
     case 'restarting':
     case 'paused':
       return false

@@ -12,7 +12,6 @@ import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import { metadataOf } from './channels/metadata.ts'
-import { hashNode } from './channels/node-hash.ts'
 import { readPause } from './channels/paused-annotation.ts'
 import {
   type ChannelResolution,
@@ -22,7 +21,7 @@ import {
   needsFleet,
   resolveChannels,
 } from './channels/resolve.ts'
-import { toDesired } from './channels/to-desired.ts'
+import { type NodeFacts, readNodeFacts, toDesired } from './channels/to-desired.ts'
 import { watchFleet } from './fleet-watch.ts'
 import { viewConfigMap } from './kube-object.ts'
 import { logAssignment, logConfigMap } from './log-assignment.ts'
@@ -74,7 +73,7 @@ export class ClusterSource implements AssignmentSource {
   #unknown: { readonly detail: string; readonly silence?: Silence } = { detail: 'the API server has not answered yet' }
   readonly #staleness = new Staleness()
   /** The last Node seen. undefined: none yet, or it was deleted. */
-  #node: { readonly object: unknown; readonly hash: string; readonly paused: ClusterPause | undefined } | undefined
+  #node: { readonly object: unknown; readonly facts: NodeFacts; readonly paused: ClusterPause | undefined } | undefined
   #nodeUid: string | undefined
   #resolution: ChannelResolution | undefined
   #fleet: Fleet = { kind: 'pending' }
@@ -97,7 +96,7 @@ export class ClusterSource implements AssignmentSource {
     }
     const object = configMap?.view ?? { kind: 'pending' }
     const paused = node.paused ?? configMap?.paused
-    return toDesired(resolution, { object, paused, stale: this.#staleness.oldest(), nodeHash: node.hash })
+    return toDesired(resolution, { object, paused, stale: this.#staleness.oldest(), node: node.facts })
   }
 
   start(onChange: () => void): void {
@@ -146,9 +145,9 @@ export class ClusterSource implements AssignmentSource {
         const before = this.#node
         const metadata = metadataOf(view.object)
         const paused = metadata && readPause(metadata, 'Node', nodeName)
-        this.#node = { object: view.object, hash: hashNode(view.object, this.#channels), paused }
+        this.#node = { object: view.object, facts: readNodeFacts(view.object, this.#channels), paused }
         this.#watchFleet(needsFleet(view.object, this.#channels))
-        this.#resolve(before?.paused?.by !== paused?.by || before?.hash !== this.#node.hash)
+        this.#resolve(before?.paused?.by !== paused?.by || !isDeepStrictEqual(before?.facts, this.#node.facts))
       }
     }
   }
@@ -285,6 +284,6 @@ function isSameView(a: ConfigMapView, b: ConfigMapView): boolean {
   if (a === b) return true
   // A restored etcd can serve the same resourceVersion with other content.
   if (a.kind === 'found' && b.kind === 'found')
-    return a.uid === b.uid && a.resourceVersion === b.resourceVersion && isDeepStrictEqual(a.data, b.data)
+    return a.uid === b.uid && a.resourceVersion === b.resourceVersion && isDeepStrictEqual([a.data, a.rollout], [b.data, b.rollout])
   return a.kind === 'unavailable' && b.kind === 'unavailable' && a.reason === b.reason
 }

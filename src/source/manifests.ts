@@ -9,10 +9,9 @@ import type { ClusterPause, ConfigMapView, Desired } from '../decision/desired.t
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import { readFleetMembers } from './channels/fleet.ts'
 import { metadataOf } from './channels/metadata.ts'
-import { hashNode } from './channels/node-hash.ts'
 import { readPause } from './channels/paused-annotation.ts'
 import { type ChannelResolution, type ChannelSettings, type Fleet, resolveChannels } from './channels/resolve.ts'
-import { toDesired } from './channels/to-desired.ts'
+import { readNodeFacts, toDesired } from './channels/to-desired.ts'
 import { dataOf, identityOf, viewConfigMap } from './kube-object.ts'
 
 /**
@@ -80,12 +79,12 @@ export function resolveManifests(files: readonly ManifestFile[], nodeName: strin
   if (resolution.kind === 'local' && unread !== undefined) return unknown(`${unread.name} cannot be read: ${unread.problem}`)
   const metadata = metadataOf(node.object)
   const pausedNode = metadata && readPause(metadata, 'Node', nodeName)
-  const nodeHash = hashNode(node.object, channels)
+  const facts = readNodeFacts(node.object, channels)
   if (resolution.kind !== 'config-map') {
-    return { resolution, desired: toDesired(resolution, { object: { kind: 'pending' }, paused: pausedNode, nodeHash }) }
+    return { resolution, desired: toDesired(resolution, { object: { kind: 'pending' }, paused: pausedNode, node: facts }) }
   }
   const { view, paused } = findConfigMap(files, resolution.ref)
-  return { resolution, desired: toDesired(resolution, { object: view, paused: pausedNode ?? paused, nodeHash }) }
+  return { resolution, desired: toDesired(resolution, { object: view, paused: pausedNode ?? paused, node: facts }) }
 }
 
 function unknown(detail: string): ManifestResolution {

@@ -12,10 +12,9 @@ import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
 import { errorMessage } from '../values/errors.ts'
 import { fleetCollection, readFleetMembers, requestedMembers } from './channels/fleet.ts'
 import { metadataOf } from './channels/metadata.ts'
-import { hashNode } from './channels/node-hash.ts'
 import { readPause } from './channels/paused-annotation.ts'
 import { type ChannelSettings, type Fleet, needsFleet, resolveChannels } from './channels/resolve.ts'
-import { toDesired } from './channels/to-desired.ts'
+import { readNodeFacts, toDesired } from './channels/to-desired.ts'
 import { viewConfigMap } from './kube-object.ts'
 import { isManifestName, type ManifestFile, MOST_BYTES, type ParsedDocuments, readManifest, resolveManifests } from './manifests.ts'
 import { readAnswer, readListAnswer, wholeNode } from './requested-object.ts'
@@ -34,7 +33,7 @@ export async function readAssignmentOnce(api: Requester, nodeName: string, chann
   const resolution = resolveChannels(node, channels, fleet)
   const object: ConfigMapView = resolution.kind === 'config-map' ? await readConfigMapOnce(api, resolution.ref) : { kind: 'pending' }
   const metadata = metadataOf(node)
-  return toDesired(resolution, { object, paused: metadata && readPause(metadata, 'Node', nodeName), nodeHash: hashNode(node, channels) })
+  return toDesired(resolution, { object, paused: metadata && readPause(metadata, 'Node', nodeName), node: readNodeFacts(node, channels) })
 }
 
 async function readFleet(api: Requester, namespace: string): Promise<Fleet> {

@@ -1,7 +1,7 @@
 /** The records of /run in memory: what ends with a simulated boot. */
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { HealthRecord } from '../../src/decision/health.ts'
-import type { RestartRecord, SpreadRecord } from '../../src/decision/records.ts'
+import type { ObservationRecord, RestartRecord, SpreadRecord } from '../../src/decision/records.ts'
 import type { RuntimeRecords } from '../../src/ports/store.ts'
 
 export function createRuntime(): RuntimeRecords {
@@ -9,6 +9,7 @@ export function createRuntime(): RuntimeRecords {
   let restarts: readonly RestartRecord[] = []
   let evidence: EvidenceRecord | undefined
   let spread: SpreadRecord | undefined
+  let observation: ObservationRecord | undefined
   return {
     health: () => health,
     writeHealth: (record) => {
@@ -21,6 +22,10 @@ export function createRuntime(): RuntimeRecords {
     spread: () => spread,
     writeSpread: (record) => {
       spread = record
+    },
+    observation: () => observation,
+    writeObservation: (record) => {
+      observation = record
     },
     evidence: () => evidence,
     writeEvidence: (record) => {

@@ -6,9 +6,8 @@
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, type SwitchedChannel } from '../../src/decision/channels.ts'
 import type { ConfigMapView, Desired } from '../../src/decision/desired.ts'
 import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
-import { hashNode } from '../../src/source/channels/node-hash.ts'
 import { CONFIG_SOURCE_ONLY, resolveChannels } from '../../src/source/channels/resolve.ts'
-import { toDesired } from '../../src/source/channels/to-desired.ts'
+import { readNodeFacts, toDesired } from '../../src/source/channels/to-desired.ts'
 import type { Random } from './random.ts'
 
 interface SimConfigMap {
@@ -213,7 +212,7 @@ export class SimCluster implements AssignmentSource {
     return toDesired(resolution, {
       object,
       paused: pausing && { on: pausing, by: `the ${pausing}` },
-      nodeHash: hashNode(view.node, settings),
+      node: readNodeFacts(view.node, settings),
     })
   }
 

@@ -1,0 +1,90 @@
+/**
+ * What this node has to say about the rollout of its assigned config: handed to the worker for the
+ * record in each pass. Pure.
+ */
+import type { RolloutNode } from '../rollout/view.ts'
+import { HOUR_US, SECOND_US } from '../values/durations.ts'
+import type { ConfigMapRef } from './config-source.ts'
+import { describeSource } from './config-source.ts'
+import type { FoundConfigMap, NodeTraits } from './desired.ts'
+import { findVerdict } from './find-verdict.ts'
+import { nextStep } from './next-step.ts'
+import { decideRestart } from './restarts.ts'
+import { assess, hasTarget } from './situation.ts'
+import type { Snapshot } from './snapshot.ts'
+import { findStaging, latestContent } from './staging.ts'
+import type { StagedContent, Staging } from './staging-state.ts'
+import type { Verdict } from './verdict.ts'
+
+export interface RolloutSubject {
+  readonly config: ConfigMapRef
+  /** The record's name. undefined: the annotation is missing, though this node knows of a rollout. */
+  readonly record: string | undefined
+  /** The config as it was seen last. Before a write or a start, it is read anew. */
+  readonly seen: Pick<FoundConfigMap, 'uid' | 'resourceVersion'> & { readonly plan: string | undefined }
+  readonly node: Omit<RolloutNode, 'name'>
+}
+
+const NOBODY: NodeTraits = { uid: '', canary: false, controlPlane: false }
+const MOST_CLAIM_US = 4 * HOUR_US
+
+/** @returns undefined: the assigned config has no rollout, or is not known now */
+export function describeSubject(snapshot: Snapshot): RolloutSubject | undefined {
+  const { desired, assigned } = snapshot
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || assigned.kind !== 'source') return undefined
+  const { ref, object, node = NOBODY } = desired
+  const staging = findStaging(snapshot, assigned.source)
+  const staged = staging && latestContent(staging)
+  if (staging === undefined || staged === undefined || staged.content !== snapshot.desiredContent) return undefined
+  const { uid, resourceVersion, rollout } = object
+  return {
+    config: ref,
+    record: rollout?.record,
+    seen: { uid, resourceVersion, plan: rollout?.plan },
+    node: describeNode(snapshot, staging, staged, node),
+  }
+}
+
+function describeNode(snapshot: Snapshot, staging: Staging, staged: StagedContent, traits: NodeTraits): RolloutSubject['node'] {
+  const { running, unit, policy, evidence } = snapshot
+  const verdict = unit.kind === 'known' ? findVerdict(snapshot, staged.content, unit.kubeletIdentity) : undefined
+  const runs = running.kind === 'known' && running.content === staged.content
+  const hasStaticPods = (evidence?.baseline?.staticPods?.length ?? 0) > 0
+  return {
+    ...traits,
+    controlPlane: traits.controlPlane || hasStaticPods,
+    arrival: staging.arrival,
+    hash: staged.hash,
+    verdict: verdict !== undefined && isFailure(verdict) ? { reason: describeVerdict(verdict), retry: staging.retry } : undefined,
+    runs,
+    proven: runs && staged.proved === true && snapshot.proven === running.key,
+    promoted: staged.promoted === true,
+    ready: runs ? { ok: false, detail: 'kubelet runs it' } : findReadiness(snapshot),
+    claimSeconds: Math.ceil(Math.min(MOST_CLAIM_US, policy.startDeadlineUs + 2 * policy.trialUs + 120 * SECOND_US) / SECOND_US),
+  }
+}
+
+/**
+ * What other nodes are told of: a failure that a healthy fallback has confirmed, or damage that
+ * cannot be undone. A provisional verdict may be the node's own fault, and is forgiven then; what
+ * preflight refused was never started.
+ */
+function isFailure({ state, damage }: Verdict): boolean {
+  return state === 'confirmed' || (state === 'provisional' && damage === 'one-way')
+}
+
+function describeVerdict({ reason, detail }: Verdict): string {
+  return `${reason}: ${detail}`
+}
+
+/** Whether nothing but its turn keeps this node from activating the content, and restarting into it. */
+function findReadiness(snapshot: Snapshot): RolloutNode['ready'] {
+  const step = nextStep({ ...snapshot, rollout: undefined })
+  if (step.kind !== 'wait') return { ok: false, detail: 'the agent prepares it' }
+  if (step.phase !== 'rollout') return { ok: false, detail: step.detail }
+  const situation = assess(snapshot)
+  if (!hasTarget(situation)) return { ok: false, detail: step.detail }
+  const restart = decideRestart(snapshot, situation.unit, situation.target)
+  if (restart.kind === 'restart') return { ok: true }
+  return { ok: false, detail: `kubelet cannot be restarted with ${describeSource(situation.target.source)} now (${restart.kind})` }
+}

@@ -1,0 +1,80 @@
+/**
+ * Reads the record of a rollout, and after it the config, both at their newest. Pure, apart from the
+ * requests, which never reject.
+ */
+import type { ConfigMapRef } from '../../decision/config-source.ts'
+import type { RolloutSubject } from '../../decision/rollout-subject.ts'
+import { ROLLOUT_OFF } from '../../decision/staging.ts'
+import { sourcePath } from '../../decision/status-texts.ts'
+import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
+import { hashConfig } from '../../rollout/config-hash.ts'
+import { parsePlan } from '../../rollout/plan.ts'
+import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
+import type { RolloutConfig } from '../../rollout/view.ts'
+import type { JsonObject } from '../../values/is-object.ts'
+import { isObjectName, quote } from '../../values/kubernetes-names.ts'
+import { identityOf, viewConfigMap } from '../kube-object.ts'
+import { readAnswer } from '../requested-object.ts'
+
+export interface RecordRef {
+  readonly namespace: string
+  readonly name: string
+}
+
+/** The record as one request returned it. */
+export type FoundRecord =
+  | { readonly kind: 'found'; readonly uid: string; readonly resourceVersion: string; readonly record: RolloutRecord }
+  | { readonly kind: 'unavailable'; readonly detail: string; readonly answered: boolean }
+
+export type FoundConfig = { readonly kind: 'found'; readonly config: RolloutConfig } | Extract<FoundRecord, { kind: 'unavailable' }>
+
+const TIMEOUT_MS = 30_000
+
+/** Where the record is, or why it cannot be read. */
+export function findRecordRef({ config, record }: Pick<RolloutSubject, 'config' | 'record'>): RecordRef | string {
+  const what = `${config.namespace}/${config.name}`
+  if (record === undefined) return `${what} went by a rollout, and its annotation is missing: set it again, or set it to off`
+  if (!isObjectName(record)) return `the rollout of ${what} names the record ${quote(record)}, which is no name of a ConfigMap`
+  if (record === config.name) return `the rollout of ${what} names the config itself as its record`
+  return { namespace: config.namespace, name: record }
+}
+
+export async function getRecord(api: Pick<KubeApi, 'request'>, ref: RecordRef): Promise<FoundRecord> {
+  const what = `the record ${ref.namespace}/${ref.name}`
+  const answer = await api.request({ method: 'GET', path: sourcePath(ref), timeoutMs: TIMEOUT_MS })
+  if (answer.kind !== 'ok') return { kind: 'unavailable', detail: describeFailure(what, answer), answered: answer.kind === 'refused' }
+  const reading = readAnswer(answer.object, { kind: 'ConfigMap', ...ref, form: 'whole' })
+  if (!reading.ok) return { kind: 'unavailable', detail: `${what}: ${reading.detail}`, answered: true }
+  return readFoundRecord(what, reading.found.object)
+}
+
+export function readFoundRecord(what: string, object: JsonObject): FoundRecord {
+  const { uid = '', resourceVersion = '' } = identityOf(object) ?? {}
+  const parsed = parseRecord(object.data)
+  if (!parsed.ok) return { kind: 'unavailable', detail: `${what} cannot be used: ${parsed.problem}`, answered: true }
+  return { kind: 'found', uid, resourceVersion, record: parsed.record }
+}
+
+/** @param record the name that the annotation has to have */
+export async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef, record: string): Promise<FoundConfig> {
+  const what = `ConfigMap ${ref.namespace}/${ref.name}`
+  const unavailable = (detail: string): FoundConfig => ({ kind: 'unavailable', detail, answered: true })
+  const answer = await api.request({ method: 'GET', path: sourcePath(ref), timeoutMs: TIMEOUT_MS })
+  if (answer.kind !== 'ok') return { kind: 'unavailable', detail: describeFailure(what, answer), answered: answer.kind === 'refused' }
+  const reading = readAnswer(answer.object, { kind: 'ConfigMap', namespace: ref.namespace, name: ref.name, form: 'whole' })
+  if (!reading.ok) return unavailable(`${what}: ${reading.detail}`)
+  const view = viewConfigMap(reading.found.object)
+  if (view.kind !== 'found') return unavailable(`${what}: ${view.kind === 'unavailable' ? view.detail : 'it has not been read'}`)
+  const { uid, resourceVersion, data, rollout } = view
+  if (rollout?.record === ROLLOUT_OFF) return unavailable(`the rollout of ${what} was switched off a moment ago`)
+  if (rollout?.record !== record) return unavailable(`the rollout of ${what} names another record since a moment, or none`)
+  const plan = parsePlan(rollout.plan)
+  return { kind: 'found', config: { uid, resourceVersion, hash: hashConfig(data, ref.kubeletConfigKey), plan } }
+}
+
+function describeFailure(what: string, answer: Exclude<KubeAnswer, { kind: 'ok' }>): string {
+  if (answer.kind === 'unreachable') return `${what} cannot be read: the API server does not answer`
+  if (answer.status === 404) return `${what} does not exist: create it, empty`
+  if (answer.status === 401 || answer.status === 403) return `${what} may not be read: grant get, watch and patch of it (${answer.detail})`
+  return `${what} cannot be read: the API server answers ${answer.status} ${answer.reason}`
+}

@@ -1,0 +1,36 @@
+/**
+ * Folds each reading of the record and the config into the Observation that silence is derived from,
+ * and keeps that in /run, so that a restarted agent goes on with it. Pure.
+ */
+import type { ObservationRecord } from '../../decision/records.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { type Observation, observe } from '../../rollout/silence.ts'
+import type { RolloutConfig } from '../../rollout/view.ts'
+import type { FoundRecord } from './read-record.ts'
+
+export interface ObservationStore {
+  observation(): ObservationRecord | undefined
+  writeObservation(record: ObservationRecord): void
+}
+
+export class RecordSightings {
+  readonly #store: ObservationStore
+  readonly #clock: Clock
+
+  constructor(store: ObservationStore, clock: Clock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** @param contactUs the contact time since the last call */
+  see(found: Extract<FoundRecord, { kind: 'found' }>, config: RolloutConfig, contactUs: number): Observation {
+    const { bootId, monotonicUs: nowUs } = this.#clock.now()
+    const kept = this.#store.observation()
+    // A record that was deleted and made again counts its generations anew.
+    const before = kept?.bootId === bootId && kept.uid === found.uid ? kept.observation : undefined
+    const { record, resourceVersion } = found
+    const observation = observe(before, { record, resourceVersion, configUid: config.uid, hash: config.hash, nowUs, contactUs })
+    this.#store.writeObservation({ bootId, uid: found.uid, observation })
+    return observation
+  }
+}

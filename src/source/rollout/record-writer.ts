@@ -1,0 +1,81 @@
+/**
+ * Sends one write to the record: a merge patch with the resourceVersion that it was decided on.
+ * Whatever the answer, the caller reads everything anew; here it is counted, logged, and how long to
+ * wait before.
+ */
+import { sourcePath } from '../../decision/status-texts.ts'
+import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
+import type { Log } from '../../ports/log.ts'
+import type { RolloutTurn, RolloutWrite, RolloutWriteKind } from '../../rollout/view.ts'
+import type { WatchTiming } from '../watch-loop.ts'
+import type { RecordRef } from './read-record.ts'
+
+export interface RolloutCounters {
+  rolloutWrote(kind: RolloutWriteKind): void
+  rolloutConflicted(): void
+}
+
+export interface RecordWriterDeps {
+  readonly api: Pick<KubeApi, 'request'>
+  readonly pace: Pick<WatchTiming, 'random'>
+  readonly log: Log
+  readonly counters: RolloutCounters
+}
+
+const TIMEOUT_MS = 30_000
+/** At most one write a second. */
+const SPACING_MS = 1000
+const LONGEST_PAUSE_MS = 60_000
+
+export class RecordWriter {
+  readonly #deps: RecordWriterDeps
+  #failures = 0
+  #problem: string | undefined
+
+  constructor(deps: RecordWriterDeps) {
+    this.#deps = deps
+  }
+
+  /** @returns how long to wait, in milliseconds, before everything is read anew */
+  async send({ namespace, name }: RecordRef, { kind, resourceVersion, data, detail }: RolloutWrite): Promise<number> {
+    const { api, log, counters } = this.#deps
+    const answer = await api.request({
+      method: 'PATCH',
+      path: sourcePath({ namespace, name }),
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { resourceVersion }, data },
+      timeoutMs: TIMEOUT_MS,
+    })
+    if (answer.kind === 'ok') {
+      this.#failures = 0
+      this.#problem = undefined
+      counters.rolloutWrote(kind)
+      log.info(`rollout: wrote a ${kind} to the record ${namespace}/${name}`, { wrote: detail })
+      return SPACING_MS
+    }
+    if (answer.kind === 'refused' && answer.status === 409) counters.rolloutConflicted()
+    else this.#report(`${namespace}/${name}`, kind, answer)
+    return this.pauseMs()
+  }
+
+  /** After a failure: longer each time, and not the same on all nodes. */
+  pauseMs(): number {
+    const ceilingMs = Math.min(LONGEST_PAUSE_MS, SPACING_MS * 2 ** this.#failures)
+    this.#failures = Math.min(this.#failures + 1, 10)
+    return Math.max(SPACING_MS, ceilingMs * (0.5 + this.#deps.pace.random() / 2))
+  }
+
+  /** With why the last write failed. */
+  describe(turn: RolloutTurn): RolloutTurn {
+    return this.#problem === undefined ? turn : { ...turn, detail: `${turn.detail}; ${this.#problem}` }
+  }
+
+  #report(record: string, kind: RolloutWriteKind, answer: Exclude<KubeAnswer, { kind: 'ok' }>): void {
+    const why = answer.kind === 'unreachable' ? 'the API server does not answer' : `${answer.status} ${answer.reason}: ${answer.detail}`
+    const problem = `a ${kind} could not be written to the record ${record}: ${why}`.slice(0, LONGEST_PROBLEM)
+    if (problem !== this.#problem) this.#deps.log.warn(`rollout: ${problem}; it is tried again`)
+    this.#problem = problem
+  }
+}
+
+const LONGEST_PROBLEM = 300

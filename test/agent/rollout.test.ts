@@ -1,0 +1,52 @@
+import t from 'tap'
+import { MINUTE_US } from '../decision/snapshots.ts'
+import { FleetWorld, RECORD } from './fleet-world.ts'
+import { CRASHES } from './small-world.ts'
+
+t.setTimeout(240_000)
+
+/** Nodes that all run a first content, which went to them by a rollout. */
+async function settledFleet(count: number): Promise<FleetWorld> {
+  const fleet = new FleetWorld(count)
+  fleet.api.put(RECORD, {})
+  fleet.edit('first')
+  await fleet.until(async () => (await fleet.running()).every((text) => text === 'first'), 60 * MINUTE_US)
+  await fleet.run(3 * MINUTE_US)
+  return fleet
+}
+
+const startsOf = (fleet: FleetWorld, text: string) =>
+  fleet.nodes.filter(({ world }) =>
+    world.history.some(
+      ({ kind, to }) =>
+        kind === 'restarting' && to !== 'local' && to !== undefined && world.checkpoints.data(to.uid, to.resourceVersion)?.kubelet === text,
+    ),
+  )
+
+t.test('a good content goes from one node to all of them, each with a word in the record or free', async (t) => {
+  const fleet = await settledFleet(3)
+  t.same(await fleet.running(), ['first', 'first', 'first'])
+  fleet.edit('second')
+  t.ok(await fleet.until(() => startsOf(fleet, 'second').length === 1, 5 * MINUTE_US), 'one node starts it')
+  t.match(Object.values(fleet.record() ?? {}).join(), / claim /, 'and has said so')
+  await fleet.run(MINUTE_US / 2)
+  t.equal(startsOf(fleet, 'second').length, 1, 'and the others wait for its proof')
+  t.ok(await fleet.until(async () => (await fleet.running()).every((text) => text === 'second'), 60 * MINUTE_US), 'then all run it')
+  t.ok(fleet.api.requests.filter((one) => one.includes(' PATCH ')).length < 20, 'with few writes')
+  await fleet.stop()
+})
+
+t.test('a content that fails everywhere is started by one node, and the fix goes to all', async (t) => {
+  const fleet = await settledFleet(3)
+  for (const { world } of fleet.nodes) world.behaveWith('bad', CRASHES)
+  fleet.edit('bad')
+  await fleet.run(30 * MINUTE_US)
+  t.equal(startsOf(fleet, 'bad').length, 1)
+  t.same(await fleet.running(), ['first', 'first', 'first'])
+  t.match(Object.values(fleet.record() ?? {}).join(), / veto crash-loop/)
+  const waiting = fleet.nodes.find((node) => !startsOf(fleet, 'bad').includes(node))
+  t.match(waiting?.world.steps.at(-1), { kind: 'wait', phase: 'rollout', detail: /halted, since it failed on node-/ })
+  fleet.edit('fixed')
+  t.ok(await fleet.until(async () => (await fleet.running()).every((text) => text === 'fixed'), 60 * MINUTE_US))
+  await fleet.stop()
+})
