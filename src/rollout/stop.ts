@@ -15,10 +15,13 @@ export function haltControlPlanes({ plan }: Standing, rollout: Rollout): Rollout
   return rollout.vetoes.length >= plan.maxVetoes ? haltedBy(rollout) : undefined
 }
 
-function haltedBy({ vetoes }: Rollout): RolloutDecision {
+function haltedBy({ state, vetoes }: Rollout): RolloutDecision {
   const told = vetoes.map(({ node, reason }) => `${node} (${reason})`).join(', ')
   return {
-    turn: { kind: 'halted', detail: `halted, since it failed on ${told}: change the config, or raise retry in its plan` },
+    turn: {
+      kind: 'halted',
+      detail: `halted, since it failed on ${told}: change the config, or raise retry in its plan above ${state.retry}`,
+    },
     follow: true,
   }
 }

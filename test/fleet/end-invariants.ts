@@ -68,7 +68,7 @@ function findExcuse(
   plan: Plan,
 ): 'all' | 'control plane' | undefined {
   const words = Object.entries(data).filter(([key, value]) => key.startsWith('node.') && value.startsWith(`${generation} `))
-  const vetoes = words.filter(([key, value]) => value.split(' ')[2] === 'veto' && isTrueVeto(end, name, config, plan, key.slice(5)))
+  const vetoes = words.filter(([key, value]) => value.split(' ')[2] === 'veto' && isTrueVeto(end, name, config, key.slice(5)))
   if (vetoes.length >= (stage === '0' ? 1 : plan.maxVetoes)) return freeShare(plan, Number(stage)) < 1 ? 'all' : 'control plane'
   const lost = words.filter(([key, value]) => value.split(' ')[2] === 'claim' && isLost(end, name, key.slice(5)))
   const here = lost.filter(
@@ -79,9 +79,9 @@ function findExcuse(
 }
 
 /** The content failed there, as far as one can still ask. */
-function isTrueVeto(end: EndState, configName: string, config: ConfigObject, plan: Plan, name: string): boolean {
+function isTrueVeto(end: EndState, configName: string, config: ConfigObject, name: string): boolean {
   const agent = end.agents.find((candidate) => candidate.name === name)
-  return agent === undefined || isLost(end, configName, name) || isCondemned(agent, config, plan) || agent.node.wasReimaged
+  return agent === undefined || isLost(end, configName, name) || agent.node.verdicts.has(config.content.hash) || agent.node.wasReimaged
 }
 
 /** It will never prove: it is gone, it lies, it uses another config, or it is not what it was when it claimed. */

@@ -19,6 +19,8 @@ import type { FleetNode } from './fleet-node.ts'
 export interface StartReading {
   readonly config: ConfigObject
   readonly record: RecordObject | undefined
+  /** undefined: the node had never seen that the config has a rollout. */
+  readonly recordName: string | undefined
   readonly turn: string
 }
 
@@ -26,7 +28,7 @@ export interface AgentWorld {
   readonly queue: EventQueue
   readonly random: Random
   readonly api: FleetApi
-  onStart(node: FleetNode, configName: string, content: Content, reading: StartReading): void
+  onStart(node: FleetNode, content: Content, reading: StartReading): void
   trace(node: string, text: () => string): void
 }
 
@@ -343,11 +345,11 @@ export class FleetAgent implements Client {
   }
 
   /** From the fresh reading to the activation it is a moment, in which the agent may be killed. */
-  #start(configName: string, { config, record }: Seen, turn: string): void {
+  #start(configName: string, { config, record, recordName }: Seen, turn: string): void {
     this.#busy = true
     this.#later(this.#world.random.between(1, 1000) * 1000, () => {
       this.#busy = false
-      this.#world.onStart(this.node, configName, config.content, { config, record, turn })
+      this.#world.onStart(this.node, config.content, { config, record, recordName, turn })
       this.node.start(configName, config.content, planRetry(config))
       this.wake()
     })

@@ -1,7 +1,7 @@
 /** What each event does to a simulated fleet, and how everything that can be healed is. */
 import { parsePlan } from '../../src/rollout/plan.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
-import type { FleetAgent } from './fleet-agent.ts'
+import { type FleetAgent, parsedRecord } from './fleet-agent.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
 import type { FleetWorld } from './fleet-world.ts'
 import { tellLie } from './liars.ts'
@@ -195,6 +195,6 @@ export function healAll(world: FleetWorld): void {
       changeConfig(world, name, () => ({ paused: false, rollout: rollout ?? recordName(name), planText: wrongPlan ? undefined : planText }))
     }
     const record = world.api.peek(recordName(name))
-    if (record?.kind !== 'record' || /what|believe/.test(JSON.stringify(record.data))) putRecord(world, name, {})
+    if (record?.kind !== 'record' || !parsedRecord(record).ok) putRecord(world, name, {})
   }
 }

@@ -92,11 +92,11 @@ export class FleetWorld implements AgentWorld {
     this.#trace?.(this.queue.nowUs, who, text())
   }
 
-  onStart(node: FleetNode, configName: string, content: Content, reading: StartReading): void {
+  onStart(node: FleetNode, content: Content, reading: StartReading): void {
     const { nowUs } = this.queue
     this.lastStartUs = nowUs
     this.trace(node.traits.name, () => `STARTS ${describe(content)}`)
-    if (node.traits.old || node.rollouts.get(configName) === undefined) return
+    if (node.traits.old || reading.recordName === undefined) return
     const replaced = reading.record === undefined ? undefined : this.ledger.replacedAtUs.get(reading.record)
     const by = checkStart(node, reading, {
       nowUs,
