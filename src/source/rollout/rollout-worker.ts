@@ -213,11 +213,14 @@ export class RolloutWorker implements RolloutPort {
 
   /** @returns for how long to sleep */
   #publish(decided: Decided): number {
-    const { pace, onChange } = this.#deps
+    const { pace, store, onChange } = this.#deps
     const before = this.#last?.knowledge
     const isKept = decided.knowledge.confirmedAtUs === undefined && this.#isTurnFresh() && before?.turn.kind === decided.knowledge.turn.kind
     this.#last = isKept ? { ...decided, knowledge: { ...decided.knowledge, confirmedAtUs: before?.confirmedAtUs } } : decided
-    if (!isDeepStrictEqual(before, this.#last.knowledge)) onChange()
+    if (!isDeepStrictEqual(before, this.#last.knowledge)) {
+      store.writeRolloutTurn(this.#last.knowledge)
+      onChange()
+    }
     const { turn } = decided.decision
     const untilMs = turn.kind === 'wait-until' ? turn.atUs / 1000 - pace.nowMs() : LOOK_MS
     return Math.max(0, Math.min(LOOK_MS, untilMs))
