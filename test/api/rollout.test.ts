@@ -45,6 +45,7 @@ function subjectOf({ server }: World, name: string, more: Partial<RolloutSubject
       promoted: false,
       ready: { ok: true },
       claimSeconds: 3600,
+      trialUs: 600e6,
       ...more,
     },
   }

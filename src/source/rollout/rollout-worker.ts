@@ -41,6 +41,8 @@ export interface RolloutWorkerDeps {
 
 /** A change of a config reaches all its nodes at once: they ask spread over this time. */
 const JITTER_MS = 5000
+/** Shorter trials make shorter delays. */
+const TRIAL_PARTS = 60
 /** Between two looks at what is known: silence comes by time alone. */
 const LOOK_MS = 30_000
 const SPACING_MS = 1000
@@ -165,7 +167,10 @@ export class RolloutWorker implements RolloutPort {
       this.#about = about
       this.#isStale = true
       this.#last = undefined
-      this.#notBeforeMs = Math.max(this.#notBeforeMs, pace.nowMs() + pace.random() * JITTER_MS)
+      this.#notBeforeMs = Math.max(
+        this.#notBeforeMs,
+        pace.nowMs() + pace.random() * Math.min(JITTER_MS, subject.node.trialUs / 1000 / TRIAL_PARTS),
+      )
     }
     return this.#last === undefined ? this.#notBeforeMs - pace.nowMs() : 0
   }
