@@ -43,8 +43,9 @@ function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: 
   const missing = takingPart(end, name).filter((agent) => agent.node.runs.hash !== content.hash && !isCondemned(agent, config, plan))
   if (missing.length === 0) return
   const data = end.record(name).data
-  const [, generation, stage, hash] = (data.state ?? '').split(' ')
-  const excuse = hash === content.hash ? findExcuse(end, data, generation ?? '', stage ?? '', plan) : undefined
+  const [, generation, stage, hash, , , retry] = (data.state ?? '').split(' ')
+  const excuse =
+    hash === content.hash && Number(retry) >= plan.retry ? findExcuse(end, config, data, generation ?? '', stage ?? '', plan) : undefined
   const late = missing.filter(({ node }) => excuse === undefined || (excuse === 'control plane' && !node.traits.controlPlane))
   if (late.length === 0) return
   const told = late.slice(0, 3).map(({ name: node, last }) => `${node} (${last?.turn.detail ?? 'no decision'})`)
@@ -57,13 +58,14 @@ function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: 
 /** What may stop nodes for good: a veto that was true or a lie, and too many claims of nodes that will never prove them. */
 function findExcuse(
   end: EndState,
+  config: ConfigObject,
   data: RecordObject['data'],
   generation: string,
   stage: string,
   plan: Plan,
 ): 'all' | 'control plane' | undefined {
   const words = Object.entries(data).filter(([key, value]) => key.startsWith('node.') && value.startsWith(`${generation} `))
-  const vetoes = words.filter(([, value]) => value.split(' ')[2] === 'veto')
+  const vetoes = words.filter(([key, value]) => value.split(' ')[2] === 'veto' && isTrueVeto(end, config, plan, key.slice(5)))
   if (vetoes.length >= (stage === '0' ? 1 : plan.maxVetoes)) return freeShare(plan, Number(stage)) < 1 ? 'all' : 'control plane'
   const lost = words.filter(([key, value]) => value.split(' ')[2] === 'claim' && isLost(end, key.slice(5)))
   const here = lost.filter(
@@ -71,6 +73,12 @@ function findExcuse(
   )
   if (here.length > plan.maxSilent) return 'all'
   return lost.some(([, value]) => value.endsWith(' control-plane')) ? 'control plane' : undefined
+}
+
+/** The content failed there, as far as one can still ask. */
+function isTrueVeto(end: EndState, config: ConfigObject, plan: Plan, name: string): boolean {
+  const agent = end.agents.find((candidate) => candidate.name === name)
+  return agent === undefined || isLost(end, name) || isCondemned(agent, config, plan) || agent.node.wasReimaged
 }
 
 /** It will never prove: it is gone, it lies, or it is not what it was when it claimed. */

@@ -4,7 +4,7 @@
  */
 
 import { decideRollout } from '../../src/rollout/decide.ts'
-import { parsePlan } from '../../src/rollout/plan.ts'
+import { type ParsedPlan, parsePlan } from '../../src/rollout/plan.ts'
 import { parseRecord } from '../../src/rollout/record.ts'
 import { type Observation, observe } from '../../src/rollout/silence.ts'
 import type { RecordReading, RolloutDecision, RolloutWrite } from '../../src/rollout/view.ts'
@@ -299,7 +299,7 @@ export class FleetAgent implements Client {
     if (!this.#isReady(config) && this.readyAtUs > this.#world.queue.nowUs) this.#wakeAt(this.readyAtUs)
     return decideRollout({
       nowUs: this.#world.queue.nowUs,
-      config: { uid: config.uid, resourceVersion: config.resourceVersion, hash: config.content.hash, plan: parsePlan(config.planText) },
+      config: { uid: config.uid, resourceVersion: config.resourceVersion, hash: config.content.hash, plan: planOf(config) },
       record: this.#reading(seen),
       node: {
         name: traits.name,
@@ -404,7 +404,17 @@ export function parsedRecord(record: RecordObject): ReturnType<typeof parseRecor
   return parsed
 }
 
-function planRetry({ planText }: ConfigObject): number {
-  const parsed = parsePlan(planText)
+const PLANS = new WeakMap<ConfigObject, ParsedPlan>()
+
+function planOf(config: ConfigObject): ParsedPlan {
+  const known = PLANS.get(config)
+  if (known !== undefined) return known
+  const parsed = parsePlan(config.planText)
+  PLANS.set(config, parsed)
+  return parsed
+}
+
+function planRetry(config: ConfigObject): number {
+  const parsed = planOf(config)
   return parsed.ok ? parsed.plan.retry : 0
 }
