@@ -163,7 +163,10 @@ const isTurn: Check<RolloutTurn> = either(
     shape<TurnOf<'go'>>({ kind: oneOf('go'), detail: isText }),
     shape<TurnOf<'wait-until'>>({ kind: oneOf('wait-until'), atUs: isNumber, detail: isText }),
   ),
-  either(shape<TurnOf<'wait'>>({ kind: oneOf('wait'), detail: isText }), shape<TurnOf<'halted'>>({ kind: oneOf('halted'), detail: isText })),
+  either(
+    shape<TurnOf<'wait'>>({ kind: oneOf('wait'), detail: isText }),
+    shape<TurnOf<'halted'>>({ kind: oneOf('halted'), detail: isText }),
+  ),
 )
 
 export const isRolloutKnowledge: Check<RolloutKnowledge> = shape<RolloutKnowledge>({
