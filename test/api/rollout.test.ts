@@ -3,6 +3,7 @@ import type { ApiRequest } from '../../demo/api-server/request.ts'
 import { ROLLOUT_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../../src/decision/channels.ts'
 import type { RolloutSubject } from '../../src/decision/rollout-subject.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
+import { RolloutEvents } from '../../src/source/rollout/rollout-events.ts'
 import { RolloutWorker } from '../../src/source/rollout/rollout-worker.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
 import { until } from '../until.ts'
@@ -60,6 +61,7 @@ function startWorker(t: Test, world: World, name: string) {
     clock: { now: () => ({ bootId: 'boot-1', monotonicUs: world.nowMs() * 1000, wallMs: 0 }) },
     log: world.log,
     store: createRuntime(),
+    events: new RolloutEvents({ nodeName: name, api: world.api, log: world.log, wallMs: () => 0, isOn: () => true }),
     counters: { rolloutWrote: (kind) => void counts.wrote.push(kind), rolloutConflicted: () => void counts.conflicts++ },
     onChange: () => {},
     limits: PATIENT,
@@ -88,6 +90,15 @@ t.test('a claim, over the wire: read, written on the version that was read, read
   worker.follow(subjectOf(world, 'n1', { runs: true, proven: true }))
   await until(() => / proof$/.test(dataOf(world)['node.n1'] ?? ''), 'its proof')
   t.match(dataOf(world).state, /^1 1 1 /, 'opens the next stage in the same write')
+  const events = () => world.server.objects.list('Event', NAMESPACE)
+  await until(() => events().length === 2, 'the events')
+  t.match(
+    events()
+      .map(({ reason }) => reason)
+      .sort(),
+    ['RolloutAdvanced', 'RolloutStarted'],
+  )
+  t.match(events()[0], { involvedObject: { kind: 'ConfigMap', name: CONFIG, namespace: NAMESPACE } })
 })
 
 t.test('two nodes: one begins, and the other waits for its proof', async (t) => {

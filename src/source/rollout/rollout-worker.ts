@@ -18,13 +18,15 @@ import type { Log } from '../../ports/log.ts'
 import type { RolloutPort } from '../../ports/rollout-record.ts'
 import { decideRollout } from '../../rollout/decide.ts'
 import { parsePlan } from '../../rollout/plan.ts'
-import { progressOf } from '../../rollout/progress.ts'
-import type { RolloutConfig, RolloutDecision, RolloutTurn } from '../../rollout/view.ts'
+import { type Progress, progressOf } from '../../rollout/progress.ts'
+import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
+import type { RolloutConfig, RolloutDecision, RolloutTurn, RolloutWrite } from '../../rollout/view.ts'
 import { WATCH_LIMITS, type WatchLimits, type WatchTiming } from '../watch-loop.ts'
 import { type FoundRecord, findRecordRef, getConfig, getRecord, type RecordRef } from './read-record.ts'
 import { type ObservationStore, RecordSightings } from './record-sightings.ts'
 import { RecordWatch } from './record-watch.ts'
 import { RecordWriter, type RolloutCounters } from './record-writer.ts'
+import type { RolloutEvents } from './rollout-events.ts'
 
 export interface RolloutWorkerDeps {
   readonly nodeName: string
@@ -34,6 +36,8 @@ export interface RolloutWorkerDeps {
   readonly log: Log
   readonly store: ObservationStore
   readonly counters: RolloutCounters
+  /** undefined: no events. */
+  readonly events?: Pick<RolloutEvents, 'tell'> | undefined
   /** Called when the turn is another. */
   readonly onChange: () => void
   readonly limits?: WatchLimits
@@ -152,11 +156,32 @@ export class RolloutWorker implements RolloutPort {
     const decided = this.#decide(latest, record, config.config, sinceUs)
     this.#isStale = false
     const { write } = decided.decision
-    if (write === undefined) return this.#publish(decided)
+    if (write === undefined) {
+      this.#writer.worked()
+      return this.#publish(decided)
+    }
     this.#publish({ ...decided, knowledge: { ...decided.knowledge, turn: this.#writer.describe(decided.decision.turn) } })
-    this.#notBeforeMs = pace.nowMs() + (await this.#writer.send(ref, write))
+    const { ok, pauseMs: restMs } = await this.#writer.send(ref, write)
+    if (ok) await this.#tell(latest, record.record, config.config, write, decided.knowledge.progress)
+    this.#notBeforeMs = pace.nowMs() + restMs
     this.#isStale = true
     return Math.max(0, this.#notBeforeMs - pace.nowMs())
+  }
+
+  /** What this node's write made of the rollout, as events on the config. */
+  async #tell(
+    { config: ref, node }: RolloutSubject,
+    { texts }: RolloutRecord,
+    { uid, plan }: RolloutConfig,
+    { data }: RolloutWrite,
+    before: Progress | undefined,
+  ): Promise<void> {
+    const merged = Object.entries({ ...Object.fromEntries(texts), ...data }).filter(([, text]) => text !== null)
+    const after = parseRecord(Object.fromEntries(merged))
+    const observation = this.#deps.store.observation()?.observation
+    if (!plan.ok || !after.ok || observation === undefined) return
+    const progress = progressOf(plan.plan, after.record, node.hash, observation)
+    if (progress !== undefined) await this.#deps.events?.tell({ ...ref, uid }, before, progress)
   }
 
   /** @returns how long to wait before the first request about this content */

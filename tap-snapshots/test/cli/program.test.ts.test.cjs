@@ -383,9 +383,9 @@ Trial and rollback:
                                  (default: all required)
 
 Reports:
-  --publish <list>               what the agent writes to its Node, any of config (status.config),
-                                 condition, annotation; empty: nothing (default:
-                                 config,condition,annotation)
+  --publish <list>               what the agent publishes, any of config (status.config), condition,
+                                 annotation, rollout-events (on the config); empty: nothing
+                                 (default: config,condition,annotation,rollout-events)
   --metrics-address <host:port>  address that serves /metrics, /healthz and /readyz; empty: off
                                  (default: 127.0.0.1:10270)
   --log-level <choice>           lowest severity that is logged (debug, info, warn, error; default:
