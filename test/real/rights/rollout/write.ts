@@ -11,6 +11,7 @@ interface Metadata {
   readonly annotations?: Data
   readonly finalizers?: readonly string[]
   readonly ownerReferences?: readonly object[]
+  readonly managedFields?: readonly object[]
 }
 
 export interface ConfigMap {
