@@ -118,7 +118,13 @@ export const isStagings: Check<readonly Staging[]> = listOf(
   }),
 )
 
-const isTurning: Check<Turning> = shape<Turning>({ configUid: isText, hash: isText, generation: isNumber, stage: isNumber })
+const isTurning: Check<Turning> = shape<Turning>({
+  configUid: isText,
+  hash: isText,
+  retry: isNumber,
+  generation: isNumber,
+  stage: isNumber,
+})
 
 export const isObservationRecord: Check<ObservationRecord> = shape<ObservationRecord>({
   bootId: isText,

@@ -61,6 +61,7 @@ function describeNode(snapshot: Snapshot, staging: Staging, staged: StagedConten
     promoted: staged.promoted === true,
     ready: runs ? { ok: false, detail: 'kubelet runs it' } : findReadiness(snapshot),
     claimSeconds: Math.ceil(Math.min(MOST_CLAIM_US, policy.startDeadlineUs + 2 * policy.trialUs + 120 * SECOND_US) / SECOND_US),
+    trialUs: policy.trialUs,
   }
 }
 

@@ -9,9 +9,9 @@ import type { RolloutDecision } from './view.ts'
 import { writeAdvance } from './write.ts'
 
 export function advance(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
-  const { nowUs, observation, place } = standing
+  const { node, nowUs, observation, place } = standing
   if (rollout.finished || rollout.proofs < rollout.needed) return undefined
-  const atUs = observation.changedUs + claimDelayUs(place, 1, { canary: false, joined: false })
+  const atUs = observation.changedUs + claimDelayUs(place, 1, node)
   const detail = describeWaiting(standing, rollout)
   if (nowUs < atUs) return waitsUntil(atUs, detail)
   return writeAdvance(standing, rollout, { kind: 'wait', detail: `${detail}: this node opens the next stage` })

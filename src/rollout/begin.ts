@@ -4,8 +4,9 @@
  * such as this one.
  */
 import { isFinished } from './plan.ts'
+import type { RolloutState } from './record.ts'
 import { afterRestUs, claimAtUs, type Standing, waits, waitsUntil } from './standing.ts'
-import type { RolloutDecision } from './view.ts'
+import type { RolloutConfig, RolloutDecision } from './view.ts'
 import { writeBegin } from './write.ts'
 
 export function begin(standing: Standing): RolloutDecision | undefined {
@@ -14,9 +15,10 @@ export function begin(standing: Standing): RolloutDecision | undefined {
   const what = rollout === undefined ? 'its rollout has not begun' : 'its rollout was over before this node came to use it: it begins anew'
   if (!node.ready.ok) return waits(`${what}: a node begins it that is ready; this one is not: ${node.ready.detail}`)
   const dispute = findDispute(standing)
-  const atUs = dispute === undefined && !node.controlPlane ? claimAtUs(standing, 0) : afterRestUs(standing)
-  const detail = dispute === undefined ? what : `${dispute}; this node begins it anew unless the record changes`
-  if (nowUs < atUs) return waitsUntil(atUs, `${detail}: this node's place is not the first`)
+  if (dispute !== undefined) return waits(dispute)
+  const rests = node.controlPlane || isOfAnotherConfig(standing)
+  const atUs = rests ? afterRestUs(standing) : claimAtUs(standing, 0)
+  if (nowUs < atUs) return waitsUntil(atUs, `${what}: this node's place is not the first`)
   return writeBegin(standing, 'claim', { kind: 'wait', detail: `${what}: this node begins it` })
 }
 
@@ -28,13 +30,21 @@ function cameAfterwards({ node, plan, observation: { arrived }, rollout }: Stand
 }
 
 /**
- * Another node has begun something that this one does not see in the config. It may be false, or
- * nodes may use two keys of one config, or two configs one record. Then nobody begins anew but after
- * a rest, so that the record does not change to and fro without end.
+ * Another node has begun something that this one does not see in the config. It is false, or nodes use
+ * two keys of one ConfigMap. To begin anew would go to and fro without end, and each time one more
+ * node would start. The admission policy allows one content for each version of the config.
  */
-function findDispute({ config, record: { state } }: Standing): string | undefined {
-  if (state === undefined || state.hash === config.hash) return undefined
-  if (state.configUid !== config.uid) return 'the record is about another config'
+export function findDispute({ config, record: { state } }: Standing): string | undefined {
+  if (state === undefined || state.hash === config.hash || isOther(state, config)) return undefined
   if (state.configVersion !== config.resourceVersion) return undefined
-  return 'the record names another content for this very version of the config'
+  return `the record names another content (${state.hash}) for this very version of the config: a node has begun it falsely, or nodes use two keys of it; edit the config`
+}
+
+/** The config was made anew, or two configs use one record: then it changes to and fro slowly. */
+function isOfAnotherConfig({ config, record: { state } }: Standing): boolean {
+  return state !== undefined && isOther(state, config)
+}
+
+function isOther(state: RolloutState, config: RolloutConfig): boolean {
+  return state.configUid !== config.uid
 }

@@ -3,6 +3,7 @@
  * generation. R8: control planes always claim, one unproven at a time.
  */
 import { afterRestUs, claimAtUs, type Rollout, type Standing, waits, waitsUntil } from './standing.ts'
+import { haltControlPlanes } from './stop.ts'
 import { describeWaiting } from './take-turn.ts'
 import { silentOf } from './tally.ts'
 import type { RolloutDecision } from './view.ts'
@@ -11,6 +12,8 @@ import { writeClaim } from './write.ts'
 /** In stage 0, control planes are counted with the other nodes, so that no more than those can start a content that nobody has proved. */
 export function claimAsControlPlane(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
   if (!standing.node.controlPlane) return undefined
+  const stopped = haltControlPlanes(standing, rollout)
+  if (stopped !== undefined) return stopped
   const [other] = rollout.controlPlanes
   if (other !== undefined) {
     const silent = silentOf(rollout.controlPlanes).length > 0

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto'
 import { MINUTE_US, SECOND_US } from '../values/durations.ts'
+import type { RolloutNode } from './view.ts'
 
 export interface Place {
   /** Which share of the nodes comes before this one. */
@@ -13,11 +14,15 @@ export interface Place {
   readonly spread: number
 }
 
-const CLAIM_WINDOW_US = 30 * SECOND_US
-/** After the last delay of a stage, no node has a claim left to make by its place alone. */
-export const LONGEST_CLAIM_DELAY_US = 3 * CLAIM_WINDOW_US
-/** How long the record must not change before a control plane claims (R8). */
-export const CONTROL_PLANE_REST_US = 10 * MINUTE_US
+/** Over what time the nodes of a fleet claim, one after another (R1). In stage 0 there are three such times. */
+export function claimWindowUs(trialUs: number): number {
+  return Math.min(30 * SECOND_US, trialUs / 20)
+}
+
+/** How long the record must not change before a control plane claims (R8): as long as a trial takes. */
+export function restUs(trialUs: number): number {
+  return Math.min(10 * MINUTE_US, trialUs)
+}
 
 /** Node's `metadata.uid`, which no node can choose for itself. */
 export function placeOf(nodeUid: string, hash: string): Place {
@@ -29,7 +34,7 @@ export function placeOf(nodeUid: string, hash: string): Place {
  * How long after a stage opened a node claims in it (R1). In stage 0 canaries come first, then
  * nodes that have been there, then those that have just joined (R6).
  */
-export function claimDelayUs({ share }: Place, stage: number, node: { readonly canary: boolean; readonly joined: boolean }): number {
-  const later = stage === 0 ? (node.canary ? 0 : 1) + (node.joined ? 1 : 0) : 0
-  return Math.floor((share + later) * CLAIM_WINDOW_US)
+export function claimDelayUs(place: Place, stage: number, node: Pick<RolloutNode, 'canary' | 'arrival' | 'trialUs'>): number {
+  const later = stage === 0 ? (node.canary ? 0 : 1) + (node.arrival === 'joined' ? 1 : 0) : 0
+  return Math.floor((place.share + later) * claimWindowUs(node.trialUs))
 }

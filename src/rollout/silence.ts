@@ -25,10 +25,12 @@ export interface Observation {
   readonly claims: Readonly<Record<string, { readonly turn: string; readonly sinceContactUs: number }>>
 }
 
-/** The content of the config, and the generation and stage of the record; -1 where nothing has begun. */
+/** What the config asks for, and the generation and stage of the record; -1 where nothing has begun. */
 export interface Turning {
   readonly configUid: string
   readonly hash: string
+  /** Of the plan: raised, it asks for the same content anew. */
+  readonly retry: number
   readonly generation: number
   readonly stage: number
 }
@@ -39,6 +41,8 @@ export interface Sighting {
   readonly resourceVersion: string
   readonly configUid: string
   readonly hash: string
+  /** Of the plan; 0 where that cannot be read. */
+  readonly retry: number
   readonly nowUs: number
   /**
    * How much of the time since the observation before this one had contact: an open watch, or an
@@ -52,7 +56,7 @@ export function observe(before: Observation | undefined, sighting: Sighting): Ob
   const { record, resourceVersion, nowUs } = sighting
   const contactUs = before === undefined ? 0 : before.contactUs + Math.max(0, sighting.contactUs)
   const turning = turningOf(sighting)
-  const sameContent = before !== undefined && before.turning.hash === turning.hash && before.turning.configUid === turning.configUid
+  const sameContent = before !== undefined && isSameContent(before.turning, turning)
   const sameTurning = sameContent && before.turning.generation === turning.generation && before.turning.stage === turning.stage
   return {
     contactUs,
@@ -65,8 +69,12 @@ export function observe(before: Observation | undefined, sighting: Sighting): Ob
   }
 }
 
-function turningOf({ record: { state }, configUid, hash }: Sighting): Turning {
-  return { configUid, hash, generation: state?.generation ?? -1, stage: state?.stage ?? -1 }
+function isSameContent(a: Turning, b: Turning): boolean {
+  return a.hash === b.hash && a.configUid === b.configUid && a.retry === b.retry
+}
+
+function turningOf({ record: { state }, configUid, hash, retry }: Sighting): Turning {
+  return { configUid, hash, retry, generation: state?.generation ?? -1, stage: state?.stage ?? -1 }
 }
 
 function observeClaims(before: Observation | undefined, record: RolloutRecord, contactUs: number): Observation['claims'] {

@@ -1,5 +1,5 @@
 /** The Standing: what several rules derive from a view, computed once a decision. Pure. */
-import { CONTROL_PLANE_REST_US, claimDelayUs, LONGEST_CLAIM_DELAY_US, type Place, placeOf } from './order.ts'
+import { claimDelayUs, claimWindowUs, type Place, placeOf, restUs } from './order.ts'
 import type { Plan } from './plan.ts'
 import type { Entry, RolloutRecord, RolloutState } from './record.ts'
 import type { Observation } from './silence.ts'
@@ -54,13 +54,13 @@ export function stand(standing: Omit<Standing, 'place' | 'rollout'>): Standing {
  * not call all of them at once.
  */
 export function claimAtUs({ node, place, observation: { turningUs, changedUs } }: Standing, stage: number, openUs = 0): number {
-  const fromUs = changedUs > turningUs + LONGEST_CLAIM_DELAY_US ? changedUs : turningUs
-  return Math.max(fromUs, openUs) + claimDelayUs(place, stage, { canary: node.canary, joined: node.arrival === 'joined' })
+  const fromUs = changedUs > turningUs + 3 * claimWindowUs(node.trialUs) ? changedUs : turningUs
+  return Math.max(fromUs, openUs) + claimDelayUs(place, stage, node)
 }
 
 /** When a control plane claims at the earliest: after a rest of the record (R8). */
-export function afterRestUs({ place, observation: { turningUs, changedUs } }: Standing): number {
-  return Math.max(turningUs, changedUs) + CONTROL_PLANE_REST_US + claimDelayUs(place, 1, { canary: false, joined: false })
+export function afterRestUs({ node, place, observation: { turningUs, changedUs } }: Standing): number {
+  return Math.max(turningUs, changedUs) + restUs(node.trialUs) + claimDelayUs(place, 1, node)
 }
 
 export function waits(detail: string): RolloutDecision {

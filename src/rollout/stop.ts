@@ -6,8 +6,16 @@ import { type Rollout, type Standing, waits } from './standing.ts'
 import { silentOf } from './tally.ts'
 import type { RolloutDecision } from './view.ts'
 
-export function halt(_standing: Standing, { halted, vetoes }: Rollout): RolloutDecision | undefined {
-  if (!halted) return undefined
+export function halt(_standing: Standing, rollout: Rollout): RolloutDecision | undefined {
+  return rollout.halted ? haltedBy(rollout) : undefined
+}
+
+/** Of what they come one after another, the next does not start what failed on the one before, also when others may (R8). */
+export function haltControlPlanes({ plan }: Standing, rollout: Rollout): RolloutDecision | undefined {
+  return rollout.vetoes.length >= plan.maxVetoes ? haltedBy(rollout) : undefined
+}
+
+function haltedBy({ vetoes }: Rollout): RolloutDecision {
   const told = vetoes.map(({ node, reason }) => `${node} (${reason})`).join(', ')
   return {
     turn: { kind: 'halted', detail: `halted, since it failed on ${told}: change the config, or raise retry in its plan` },

@@ -60,6 +60,8 @@ export interface RolloutNode {
   readonly ready: { readonly ok: true } | { readonly ok: false; readonly detail: string }
   /** How long this node's trial may take from its claim, with some time to spare. */
   readonly claimSeconds: number
+  /** How long a trial takes here that passes. Shorter trials make shorter delays. */
+  readonly trialUs: number
 }
 
 /** Whether this node may start the content. `detail` is a sentence for people. */

@@ -34,6 +34,7 @@ export function refusal(before: RecordObject, after: RecordObject, writer: strin
 
 function refuseBegin(was: readonly string[], is: readonly string[], config: ConfigObject, plan: Plan): string | undefined {
   if (is[4] !== config.uid || is[5] !== config.resourceVersion) return 'begins another version than the config has'
+  if (is[3] !== was[3] && is[4] === was[4] && is[5] === was[5]) return 'begins a second content for one version of the config'
   if (is[6] !== String(plan.retry)) return 'begins with another retry'
   const wasFinished = freeShare(plan, Number(was[2])) === 1
   return is[3] !== was[3] || is[6] !== was[6] || wasFinished ? undefined : 'begins the same again'
@@ -68,8 +69,9 @@ function refuseKey(before: RecordObject, after: RecordObject, mine: string, isBe
     if (isBegin) return undefined
     if (hadWord) return 'it claims twice in a generation'
     if (before.data.state !== after.data.state) return 'it claims in a step'
-    if (vetoes >= (is[2] === '0' ? 1 : plan.maxVetoes) && freeShare(plan, Number(is[2])) < 1) return 'it claims what is halted'
     const isControlPlane = now.endsWith(' control-plane')
+    const canHalt = isControlPlane || freeShare(plan, Number(is[2])) < 1
+    if (canHalt && vetoes >= (is[2] === '0' ? 1 : plan.maxVetoes)) return 'it claims what is halted'
     return (isControlPlane ? refuseControlPlane(before, is[1]) : undefined) ?? refuseClaim(before, turn, is[2], plan, isControlPlane)
   }
   const [generation, stage, kind] = then.split(' ')

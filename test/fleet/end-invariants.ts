@@ -1,5 +1,5 @@
 /** What must hold when everything that can be healed is, and enough time has passed. */
-import { type Plan, parsePlan } from '../../src/rollout/plan.ts'
+import { freeShare, type Plan, parsePlan } from '../../src/rollout/plan.ts'
 import type { FleetAgent } from './fleet-agent.ts'
 import { parsedRecord } from './fleet-agent.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
@@ -64,7 +64,7 @@ function findExcuse(
 ): 'all' | 'control plane' | undefined {
   const words = Object.entries(data).filter(([key, value]) => key.startsWith('node.') && value.startsWith(`${generation} `))
   const vetoes = words.filter(([, value]) => value.split(' ')[2] === 'veto')
-  if (vetoes.length >= (stage === '0' ? 1 : plan.maxVetoes)) return 'all'
+  if (vetoes.length >= (stage === '0' ? 1 : plan.maxVetoes)) return freeShare(plan, Number(stage)) < 1 ? 'all' : 'control plane'
   const lost = words.filter(([key, value]) => value.split(' ')[2] === 'claim' && isLost(end, key.slice(5)))
   const here = lost.filter(
     ([, value]) => value.startsWith(`${generation} ${stage} `) && (stage === '0' || !value.endsWith(' control-plane')),

@@ -10,7 +10,7 @@ import { type Observation, observe } from '../../src/rollout/silence.ts'
 import type { RecordReading, RolloutDecision, RolloutWrite } from '../../src/rollout/view.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import type { Random } from '../sim/random.ts'
-import { CLAIM_SECONDS, type Content } from './content.ts'
+import { CLAIM_SECONDS, type Content, TRIAL_US } from './content.ts'
 import type { EventQueue } from './event-queue.ts'
 import type { Answer, Client, ConfigObject, FleetApi, RecordObject } from './fleet-api.ts'
 import type { FleetNode } from './fleet-node.ts'
@@ -227,6 +227,7 @@ export class FleetAgent implements Client {
       resourceVersion: record.resourceVersion,
       configUid: config.uid,
       hash: config.content.hash,
+      retry: planRetry(config),
       nowUs: this.#world.queue.nowUs,
       contactUs: this.#contactUs,
     })
@@ -313,6 +314,7 @@ export class FleetAgent implements Client {
         promoted: node.promoted.has(hash),
         ready: this.#isReady(config) ? { ok: true } : { ok: false, detail: 'a drain or a window is waited for' },
         claimSeconds: CLAIM_SECONDS,
+        trialUs: TRIAL_US,
       },
     })
   }

@@ -189,7 +189,9 @@ export function healAll(world: FleetWorld): void {
   for (const { name } of world.schedule.configs) {
     const { rollout, paused, planText } = world.config(name)
     const wrongPlan = !parsePlan(planText).ok
-    if (paused || rollout === undefined || wrongPlan) {
+    // A new version ends a dispute about what the old one held.
+    const isDisputed = world.schedule.nodes.some(({ traits }) => traits.liar)
+    if (paused || rollout === undefined || wrongPlan || isDisputed) {
       changeConfig(world, name, () => ({ paused: false, rollout: rollout ?? recordName(name), planText: wrongPlan ? undefined : planText }))
     }
     const record = world.api.peek(recordName(name))

@@ -45,7 +45,7 @@ function randomTraits(random: Random, seed: number, index: number, liars: boolea
     name: `node-${index}`,
     uid: `uid-${seed}-${index}`,
     canary: random.chance(0.15),
-    controlPlane: random.chance(0.1),
+    controlPlane: random.chance(0.1) && index < 20,
     old: random.chance(0.02),
     slowness: random.chance(0.05) ? 2.5 : 1,
     liar: liars && random.chance(0.2),

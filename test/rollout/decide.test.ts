@@ -105,12 +105,16 @@ t.test('R4: a node on which it failed begins with its veto, and writes a veto th
   t.equal(writeOf({ data: { state: state(3, 2), ...five }, node }), undefined)
 })
 
-t.test('R4: a record that contradicts the very version that it names is begun anew only after a rest', async (t) => {
-  const scene = { data: { state: state(3, 0, OTHER_HASH, 0, '600') } }
-  t.match(decide({ ...scene, forMinutes: 5 }).turn, { kind: 'wait-until', detail: /another content for this very version/ })
-  t.ok(writeOf({ ...scene, forMinutes: 11 }))
+t.test('R4: nobody begins anew what a record says falsely of the very version of the config', async (t) => {
+  const { turn, write } = decide({ data: { state: state(3, 0, OTHER_HASH, 0, '600') }, forMinutes: 600 })
+  t.match(turn, { kind: 'wait', detail: /another content \(cdcd.*\) for this very version.*edit the config/ })
+  t.equal(write, undefined)
+})
+
+t.test('R4: a record of another config is begun anew only after a rest', async (t) => {
   const other = { data: { state: state(3, 0, OTHER_HASH).replace(CONFIG_UID, 'ffff') } }
-  t.match(decide({ ...other, forMinutes: 5 }).turn, { kind: 'wait-until', detail: /another config/ })
+  t.equal(turnOf({ ...other, forMinutes: 5 }), 'wait-until')
+  t.ok(writeOf({ ...other, forMinutes: 11 }))
 })
 
 t.test('R5: what was promoted here once needs no turn, unless it is halted', async (t) => {
@@ -124,6 +128,13 @@ t.test('R5: retry begins a generation and lifts the verdicts', async (t) => {
     state: state(4, 0, undefined, 1, '600'),
     'node.me': '4 0 claim 900',
   })
+})
+
+t.test('R5: after retry was raised, nodes come in their order again', async (t) => {
+  const data = { state: state(3, 0), 'node.a': '3 0 veto no' }
+  const scene = { data, was: data, retryBefore: 0, plan: 'retry: 1' }
+  t.equal(turnOf({ ...scene, forMinutes: 0 }), 'wait-until')
+  t.equal(turnOf({ ...scene, forMinutes: 9, node: { controlPlane: true } }), 'wait-until')
 })
 
 t.test('R6: who switches to a config whose rollout was over begins it anew, and once', async (t) => {
@@ -165,6 +176,17 @@ t.test('R8: in stage 0 control planes are counted with the others', async (t) =>
   const data = { state: state(3, 0), 'node.a': '3 0 claim 900', 'node.b': '3 0 claim 900', 'node.c': '3 0 claim 900' }
   t.equal(writeOf({ data, node: { controlPlane: true }, plan: 'maxSilent: 3' })?.['node.me'], '3 0 claim 900 control-plane')
   t.equal(writeOf({ data, node: { controlPlane: true } }), undefined)
+})
+
+t.test('R8: what failed on one control plane, the next does not start, also where others may', async (t) => {
+  const data = { state: state(3, 5), 'node.a': '3 5 veto no' }
+  t.match(decide({ data, node: { controlPlane: true } }).turn, { kind: 'halted', detail: /a \(no\)/ })
+  t.equal(turnOf({ data }), 'go')
+})
+
+t.test('R8: shorter trials make shorter delays', async (t) => {
+  const node = { controlPlane: true, trialUs: MINUTE_US }
+  t.ok(writeOf({ data: { state: state(3, 5) }, node, forMinutes: 2 }))
 })
 
 t.test('R9: a claim is silent after its own deadline, in time with contact', async (t) => {

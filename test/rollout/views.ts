@@ -30,6 +30,8 @@ export interface Scene {
   readonly data?: Data
   /** The record before, as this node saw it first, two hours ago. */
   readonly was?: Data
+  /** Of the plan, when it saw that. */
+  readonly retryBefore?: number
   readonly node?: Partial<RolloutNode>
   readonly plan?: string
   readonly configHash?: string
@@ -41,10 +43,16 @@ export interface Scene {
 
 export function sceneView(scene: Scene): RolloutView {
   const { data = {}, was, forMinutes = 60, configHash = HASH, configVersion = '600' } = scene
-  const sight = (before: Observation | undefined, text: Data, resourceVersion: string, nowUs: number, contactUs: number) =>
-    observe(before, { record: recordOf(text), resourceVersion, configUid: CONFIG_UID, hash: configHash, nowUs, contactUs })
+  const sight = (
+    before: Observation | undefined,
+    text: Data,
+    resourceVersion: string,
+    nowUs: number,
+    contactUs: number,
+    retry = planRetry(scene.plan),
+  ) => observe(before, { record: recordOf(text), resourceVersion, configUid: CONFIG_UID, hash: configHash, retry, nowUs, contactUs })
   const nowUs = START_US + forMinutes * MINUTE_US
-  const old = was === undefined ? undefined : sight(undefined, was, '999', START_US - 120 * MINUTE_US, 0)
+  const old = was === undefined ? undefined : sight(undefined, was, '999', START_US - 120 * MINUTE_US, 0, scene.retryBefore)
   const first = sight(old, data, '1000', START_US, 0)
   const observation = sight(first, data, '1000', nowUs, (scene.contactMinutes ?? forMinutes) * MINUTE_US)
   return {
@@ -53,6 +61,11 @@ export function sceneView(scene: Scene): RolloutView {
     record: { kind: 'read', record: recordOf(data), resourceVersion: '1000', observation },
     node: { ...NODE, ...scene.node },
   }
+}
+
+function planRetry(text: string | undefined): number {
+  const parsed = parsePlan(text)
+  return parsed.ok ? parsed.plan.retry : 0
 }
 
 function recordOf(data: Data) {
@@ -75,4 +88,5 @@ const NODE: RolloutNode = {
   promoted: false,
   ready: { ok: true },
   claimSeconds: 900,
+  trialUs: 10 * MINUTE_US,
 }

@@ -29,7 +29,8 @@ export class RecordSightings {
     // A record that was deleted and made again counts its generations anew.
     const before = kept?.bootId === bootId && kept.uid === found.uid ? kept.observation : undefined
     const { record, resourceVersion } = found
-    const observation = observe(before, { record, resourceVersion, configUid: config.uid, hash: config.hash, nowUs, contactUs })
+    const retry = config.plan.ok ? config.plan.plan.retry : 0
+    const observation = observe(before, { record, resourceVersion, configUid: config.uid, hash: config.hash, retry, nowUs, contactUs })
     this.#store.writeObservation({ bootId, uid: found.uid, observation })
     return observation
   }

@@ -120,7 +120,9 @@ export class Fleet {
     const { name, controlPlane, arrival, runs, promoted, failed } = member
     const { uid, content } = config
     const nowUs = this.#nowUs
-    const sighting = { record, resourceVersion, configUid: uid, hash: content.hash, nowUs, contactUs: TICK_US }
+    const plan = parsePlan(config.plan)
+    const retry = plan.ok ? plan.plan.retry : 0
+    const sighting = { record, resourceVersion, configUid: uid, hash: content.hash, retry, nowUs, contactUs: TICK_US }
     const observation = observe(member.observation, sighting)
     member.observation = observation
     return decideRollout({
@@ -138,8 +140,9 @@ export class Fleet {
         promoted: promoted.has(content.hash),
         ready: { ok: true },
         claimSeconds: 900,
+        trialUs: TRIAL_US,
       },
-      config: { uid, resourceVersion: config.resourceVersion, hash: content.hash, plan: parsePlan(config.plan) },
+      config: { uid, resourceVersion: config.resourceVersion, hash: content.hash, plan },
       record: { kind: 'read', record, resourceVersion, observation },
     })
   }
