@@ -53,8 +53,10 @@ const fields = (fieldsV1: object, manager = 'any'): object => ({
   fieldsType: 'FieldsV1',
   fieldsV1,
 })
+/** An object that was emptied once has no managedFields any more, unless somebody sets them. */
+const TRACKED = [fields({ 'f:data': { '.': {}, 'f:state': {} } }, 'administrator')]
 const filled = (what: string, ...managedFields: readonly object[]): RecordCase =>
-  around(what, {}, { metadata: { managedFields } }, 'managed')
+  around(what, { metadata: { managedFields: TRACKED } }, { metadata: { managedFields } }, 'managed')
 
 const CLAIM = 'claim 900'
 const ONE = { state: state(1) }
