@@ -4,7 +4,7 @@
  */
 
 import { decideRollout } from '../../src/rollout/decide.ts'
-import { parsePlan } from '../../src/rollout/plan.ts'
+import { type ParsedPlan, parsePlan } from '../../src/rollout/plan.ts'
 import { parseRecord } from '../../src/rollout/record.ts'
 import { type Observation, observe } from '../../src/rollout/silence.ts'
 import type { RecordReading, RolloutDecision, RolloutWrite } from '../../src/rollout/view.ts'
@@ -147,7 +147,7 @@ export class FleetAgent implements Client {
   wake(): void {
     if (!this.connected()) return
     if (this.#busy) this.#dirty = true
-    else if (this.#seen === undefined) this.#refresh()
+    else if (this.#seen === undefined || this.#dirty) this.#refresh()
     else this.#act(false)
   }
 
@@ -163,6 +163,7 @@ export class FleetAgent implements Client {
     const { config } = this.node
     if (config === undefined || this.#busy || !this.connected()) return
     this.#busy = true
+    this.#dirty = false
     const recordName = this.node.rollouts.get(config)
     const started = this.#run
     const guarded = (next: (answer: Answer) => void) => (answer: Answer) => {
@@ -201,12 +202,7 @@ export class FleetAgent implements Client {
     }
     this.#see({ config, recordName, record })
     then()
-    if (this.#dirty && !this.#busy) this.#again()
-  }
-
-  #again(): void {
-    this.#dirty = false
-    this.#later(0, () => this.wake())
+    if (this.#dirty && !this.#busy) this.#later(0, () => this.wake())
   }
 
   #retryLater(): void {
@@ -299,7 +295,7 @@ export class FleetAgent implements Client {
     if (!this.#isReady(config) && this.readyAtUs > this.#world.queue.nowUs) this.#wakeAt(this.readyAtUs)
     return decideRollout({
       nowUs: this.#world.queue.nowUs,
-      config: { uid: config.uid, resourceVersion: config.resourceVersion, hash: config.content.hash, plan: parsePlan(config.planText) },
+      config: { uid: config.uid, resourceVersion: config.resourceVersion, hash: config.content.hash, plan: planOf(config) },
       record: this.#reading(seen),
       node: {
         name: traits.name,
@@ -362,8 +358,9 @@ export class FleetAgent implements Client {
     if (before?.config === config && before.record === record) return
     const { api } = this.#world
     if (before?.record !== undefined && before.record !== record) api.unwatch(this, before.record)
-    if (before?.config !== config) api.watch(this, config, () => this.#changed())
-    if (record !== undefined && before?.record !== record) api.watch(this, record, () => this.#changed())
+    if (before?.config !== config) api.watch(this, config, this.#seen?.config.resourceVersion, () => this.#changed())
+    if (record !== undefined && before?.record !== record)
+      api.watch(this, record, this.#seen?.record?.resourceVersion, () => this.#changed())
     this.#watched = { config, record }
   }
 
@@ -404,7 +401,17 @@ export function parsedRecord(record: RecordObject): ReturnType<typeof parseRecor
   return parsed
 }
 
-function planRetry({ planText }: ConfigObject): number {
-  const parsed = parsePlan(planText)
+const PLANS = new WeakMap<ConfigObject, ParsedPlan>()
+
+function planOf(config: ConfigObject): ParsedPlan {
+  const known = PLANS.get(config)
+  if (known !== undefined) return known
+  const parsed = parsePlan(config.planText)
+  PLANS.set(config, parsed)
+  return parsed
+}
+
+function planRetry(config: ConfigObject): number {
+  const parsed = planOf(config)
   return parsed.ok ? parsed.plan.retry : 0
 }

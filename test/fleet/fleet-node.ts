@@ -45,6 +45,7 @@ export class FleetNode {
   state: 'up' | 'asleep' | 'dead' = 'up'
   /** It fails by itself, whatever it started. */
   failsAnyway: (content: Content) => number | undefined = () => undefined
+  wasReimaged = false
   #trial = 0
 
   constructor(traits: Traits, queue: EventQueue) {
@@ -70,6 +71,7 @@ export class FleetNode {
 
   /** The machine is made anew, under its old name: its disk is empty. */
   reimage(): void {
+    this.wasReimaged = true
     this.#trial += 1
     this.runs = LOCAL
     this.runsConfig = undefined

@@ -2,6 +2,7 @@
 import { MINUTE_US, SECOND_US } from '../../src/values/durations.ts'
 import { contentOf, type Nature } from './content.ts'
 import { checkEnd } from './end-invariants.ts'
+import type { Traits } from './fleet-node.ts'
 import { FleetWorld, type Trace } from './fleet-world.ts'
 import type { FleetEvent, PlacedNode, Schedule } from './schedule.ts'
 
@@ -62,17 +63,20 @@ export function runOneEdit(edit: OneEdit, trace?: Trace): Outcome {
 }
 
 function place({ seed, controlPlanes = 0 }: OneEdit, index: number): PlacedNode {
-  const traits = {
+  return { traits: { ...plainTraits(index, seed), controlPlane: index < controlPlanes }, config: CONFIG }
+}
+
+export function plainTraits(index: number, seed = 1): Traits {
+  return {
     name: `node-${String(index).padStart(5, '0')}.eu-central-1.example`,
     uid: `uid-${seed}-${index}`,
     canary: false,
-    controlPlane: index < controlPlanes,
+    controlPlane: false,
     old: false,
     slowness: 1,
     liar: false,
     joined: false,
   }
-  return { traits, config: CONFIG }
 }
 
 function outcomeOf(world: FleetWorld, hash: string): Outcome {

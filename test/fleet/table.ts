@@ -10,13 +10,14 @@ const BACKGROUND = 0.0005
 const BAD: readonly (readonly [name: string, nature: Nature])[] = [
   ['fails on every node', { kind: 'fails', share: 1, afterUs: FAILS_AFTER_US }],
   ['kills every node', { kind: 'kills', share: 1, afterUs: FAILS_AFTER_US }],
+  ['kills 20 %', { kind: 'kills', share: 0.2, afterUs: FAILS_AFTER_US }],
   ['fails on 10 %', { kind: 'fails', share: 0.1, afterUs: FAILS_AFTER_US }],
   ['fails on 1 %', { kind: 'fails', share: 0.01, afterUs: FAILS_AFTER_US }],
 ]
 
 /** Small fleets differ much from seed to seed. */
 function seedsFor(nodes: number): number {
-  return nodes <= 100 ? 40 : nodes <= 1000 ? 5 : 1
+  return nodes <= 10 ? 40 : nodes <= 100 ? 10 : nodes <= 1000 ? 3 : 1
 }
 
 export function printTables(print: (line: string) => void): void {
