@@ -1,5 +1,5 @@
 /** What must hold when everything that can be healed is, and enough time has passed. */
-import { freeShare, type Plan, parsePlan } from '../../src/rollout/plan.ts'
+import { DEFAULT_PLAN, freeShare, type Plan, parsePlan } from '../../src/rollout/plan.ts'
 import type { FleetAgent } from './fleet-agent.ts'
 import { parsedRecord } from './fleet-agent.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
@@ -45,7 +45,9 @@ function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: 
   const data = end.record(name).data
   const [, generation, stage, hash, , , retry] = (data.state ?? '').split(' ')
   const excuse =
-    hash === content.hash && Number(retry) >= plan.retry ? findExcuse(end, config, data, generation ?? '', stage ?? '', plan) : undefined
+    hash === content.hash && Number(retry) >= plan.retry
+      ? findExcuse(end, name, config, data, generation ?? '', stage ?? '', plan)
+      : undefined
   const late = missing.filter(({ node }) => excuse === undefined || (excuse === 'control plane' && !node.traits.controlPlane))
   if (late.length === 0) return
   const told = late.slice(0, 3).map(({ name: node, last }) => `${node} (${last?.turn.detail ?? 'no decision'})`)
@@ -58,6 +60,7 @@ function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: 
 /** What may stop nodes for good: a veto that was true or a lie, and too many claims of nodes that will never prove them. */
 function findExcuse(
   end: EndState,
+  name: string,
   config: ConfigObject,
   data: RecordObject['data'],
   generation: string,
@@ -65,9 +68,9 @@ function findExcuse(
   plan: Plan,
 ): 'all' | 'control plane' | undefined {
   const words = Object.entries(data).filter(([key, value]) => key.startsWith('node.') && value.startsWith(`${generation} `))
-  const vetoes = words.filter(([key, value]) => value.split(' ')[2] === 'veto' && isTrueVeto(end, config, plan, key.slice(5)))
+  const vetoes = words.filter(([key, value]) => value.split(' ')[2] === 'veto' && isTrueVeto(end, name, config, plan, key.slice(5)))
   if (vetoes.length >= (stage === '0' ? 1 : plan.maxVetoes)) return freeShare(plan, Number(stage)) < 1 ? 'all' : 'control plane'
-  const lost = words.filter(([key, value]) => value.split(' ')[2] === 'claim' && isLost(end, key.slice(5)))
+  const lost = words.filter(([key, value]) => value.split(' ')[2] === 'claim' && isLost(end, name, key.slice(5)))
   const here = lost.filter(
     ([, value]) => value.startsWith(`${generation} ${stage} `) && (stage === '0' || !value.endsWith(' control-plane')),
   )
@@ -76,15 +79,15 @@ function findExcuse(
 }
 
 /** The content failed there, as far as one can still ask. */
-function isTrueVeto(end: EndState, config: ConfigObject, plan: Plan, name: string): boolean {
+function isTrueVeto(end: EndState, configName: string, config: ConfigObject, plan: Plan, name: string): boolean {
   const agent = end.agents.find((candidate) => candidate.name === name)
-  return agent === undefined || isLost(end, name) || isCondemned(agent, config, plan) || agent.node.wasReimaged
+  return agent === undefined || isLost(end, configName, name) || isCondemned(agent, config, plan) || agent.node.wasReimaged
 }
 
-/** It will never prove: it is gone, it lies, or it is not what it was when it claimed. */
-function isLost({ agents }: EndState, name: string): boolean {
+/** It will never prove: it is gone, it lies, it uses another config, or it is not what it was when it claimed. */
+function isLost({ agents }: EndState, config: string, name: string): boolean {
   const agent = agents.find((candidate) => candidate.name === name)
-  return agent === undefined || !agent.node.isUp || agent.node.traits.liar || agent.node.traits.old
+  return agent === undefined || agent.node.config !== config || !agent.node.isUp || agent.node.traits.liar || agent.node.traits.old
 }
 
 function failuresAreTold(end: EndState, name: string, config: ConfigObject, plan: Plan): void {
@@ -122,11 +125,9 @@ function badContentStopsEarly({ schedule, ledger }: EndState): void {
     if (content.nature.afterUs > 600_000_000 || starts.some(({ by }) => by === 'no rollout')) continue
     const began = (ledger.begins.get(hash) ?? 0) + (ledger.resets.get(hash) ?? 0)
     const most = began * (calm && content.nature.kind === 'fails' ? 1 : 1 + mostSilent(schedule))
-    if (starts.length <= most) continue
-    throw new Violation(
-      'a content that fails everywhere stops at once',
-      `${starts.length} started it, in ${began} generations: at most ${most}`,
-    )
+    const nodes = new Set(starts.map(({ node }) => node)).size
+    if (nodes <= most) continue
+    throw new Violation('a content that fails everywhere stops at once', `${nodes} started it, in ${began} generations: at most ${most}`)
   }
 }
 
@@ -136,7 +137,7 @@ function contentsOf({ configs, events }: Schedule) {
 
 function mostSilent({ configs, events }: Schedule): number {
   const texts = [...configs.map(({ planText }) => planText), ...events.flatMap(({ event }) => (event.kind === 'plan' ? [event.text] : []))]
-  return Math.max(...texts.map((text) => parsePlan(text)).map((parsed) => (parsed.ok ? parsed.plan.maxSilent : 0)))
+  return Math.max(...texts.map((text) => parsePlan(text)).map((parsed) => (parsed.ok ? parsed.plan : DEFAULT_PLAN).maxSilent))
 }
 
 /** A begin, and for each stage its claims and their proofs, vetoes, and control planes. */

@@ -147,7 +147,7 @@ export class FleetAgent implements Client {
   wake(): void {
     if (!this.connected()) return
     if (this.#busy) this.#dirty = true
-    else if (this.#seen === undefined) this.#refresh()
+    else if (this.#seen === undefined || this.#dirty) this.#refresh()
     else this.#act(false)
   }
 
@@ -163,6 +163,7 @@ export class FleetAgent implements Client {
     const { config } = this.node
     if (config === undefined || this.#busy || !this.connected()) return
     this.#busy = true
+    this.#dirty = false
     const recordName = this.node.rollouts.get(config)
     const started = this.#run
     const guarded = (next: (answer: Answer) => void) => (answer: Answer) => {
@@ -201,12 +202,7 @@ export class FleetAgent implements Client {
     }
     this.#see({ config, recordName, record })
     then()
-    if (this.#dirty && !this.#busy) this.#again()
-  }
-
-  #again(): void {
-    this.#dirty = false
-    this.#later(0, () => this.wake())
+    if (this.#dirty && !this.#busy) this.#later(0, () => this.wake())
   }
 
   #retryLater(): void {
@@ -362,8 +358,9 @@ export class FleetAgent implements Client {
     if (before?.config === config && before.record === record) return
     const { api } = this.#world
     if (before?.record !== undefined && before.record !== record) api.unwatch(this, before.record)
-    if (before?.config !== config) api.watch(this, config, () => this.#changed())
-    if (record !== undefined && before?.record !== record) api.watch(this, record, () => this.#changed())
+    if (before?.config !== config) api.watch(this, config, this.#seen?.config.resourceVersion, () => this.#changed())
+    if (record !== undefined && before?.record !== record)
+      api.watch(this, record, this.#seen?.record?.resourceVersion, () => this.#changed())
     this.#watched = { config, record }
   }
 

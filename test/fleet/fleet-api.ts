@@ -162,9 +162,14 @@ export class FleetApi {
     return 'done'
   }
 
-  watch(client: Client, name: string, changed: () => void): void {
+  /** @param resourceVersion from which on: what has changed since is told at once */
+  watch(client: Client, name: string, resourceVersion: string | undefined, changed: () => void): void {
     const watchers = this.#watchers.get(name) ?? new Map<Client, () => void>()
     this.#watchers.set(name, watchers.set(client, changed))
+    if (this.#objects.get(name)?.resourceVersion === resourceVersion) return
+    this.#queue.after(this.latencyUs(), () => {
+      if (this.up && client.connected()) changed()
+    })
   }
 
   unwatch(client: Client, name: string): void {
