@@ -4,9 +4,12 @@ import type { Stores } from './main-stores.ts'
 import type { KubeApi } from './ports/kube-api.ts'
 import type { Log } from './ports/log.ts'
 import type { Counters } from './report/counters.ts'
+import type { Settings } from './settings/settings.ts'
+import { RolloutEvents } from './source/rollout/rollout-events.ts'
 import { RolloutWorker } from './source/rollout/rollout-worker.ts'
 
 export interface RolloutWorld {
+  readonly settings: () => Settings
   readonly stores: Pick<Stores, 'clock' | 'runtime'>
   readonly nodeName: string
   /** undefined: assignments come from a directory, and there is nobody to coordinate with. */
@@ -17,7 +20,10 @@ export interface RolloutWorld {
   readonly onChange: () => void
 }
 
-export function openRollout({ stores, nodeName, api, counters, pace, log, onChange }: RolloutWorld): RolloutWorker | undefined {
+export function openRollout({ settings, stores, nodeName, api, counters, pace, log, onChange }: RolloutWorld): RolloutWorker | undefined {
   if (api === undefined) return undefined
-  return new RolloutWorker({ nodeName, api, pace, clock: stores.clock, log, store: stores.runtime, counters, onChange })
+  const { clock, runtime: store } = stores
+  const isOn = () => settings().publish.includes('rollout-events')
+  const events = new RolloutEvents({ nodeName, api, log, wallMs: () => clock.now().wallMs, isOn })
+  return new RolloutWorker({ nodeName, api, pace, clock, log, store, counters, events, onChange })
 }

@@ -131,10 +131,15 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
 }
 
 /** Hands over what this node has to say, and takes what is known. */
-function observeRollout({ rollout: port }: ObservationPorts, snapshot: Snapshot): Snapshot['rollout'] {
-  if (port === undefined || snapshot.stagings?.length === 0) {
+function observeRollout({ rollout: port, runtime }: ObservationPorts, snapshot: Snapshot): Snapshot['rollout'] {
+  if (snapshot.stagings?.length === 0) {
     port?.follow(undefined)
     return undefined
+  }
+  // A command shows what the running agent knew last. No turn follows from that.
+  if (port === undefined) {
+    const last = runtime.rolloutTurn()
+    return last && { ...last, confirmedAtUs: undefined }
   }
   const subject = describeSubject(snapshot)
   // While the assignment is not known, what was followed goes on.

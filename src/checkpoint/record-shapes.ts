@@ -4,10 +4,12 @@ import type { ChannelState, ClusterPause } from '../decision/desired.ts'
 import { EVIDENCE_KINDS } from '../decision/evidence.ts'
 import type { HealthRecord, KubeletExit, ProcessHealth, SeenProcess } from '../decision/health.ts'
 import type { ObservationRecord, RestartRecord, SpreadRecord } from '../decision/records.ts'
-import type { StagedContent, Staging } from '../decision/staging-state.ts'
+import type { RolloutKnowledge, StagedContent, Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
+import type { Progress } from '../rollout/progress.ts'
 import type { Observation, Turning } from '../rollout/silence.ts'
+import type { RolloutTurn } from '../rollout/view.ts'
 import type { Check } from '../values/json-shape.ts'
 import { either, isFlag, isNumber, isText, listOf, mapOf, oneOf, optional, shape } from '../values/json-shape.ts'
 
@@ -138,4 +140,39 @@ export const isObservationRecord: Check<ObservationRecord> = shape<ObservationRe
     turningUs: isNumber,
     claims: mapOf(shape<Observation['claims'][string]>({ turn: isText, sinceContactUs: isNumber })),
   }),
+})
+
+const isProgress: Check<Progress> = shape<Progress>({
+  generation: isNumber,
+  stage: isNumber,
+  stages: isNumber,
+  freePercent: isNumber,
+  proofs: isNumber,
+  needed: isNumber,
+  claimed: listOf(isText),
+  silent: listOf(isText),
+  vetoes: listOf(shape<Progress['vetoes'][number]>({ node: isText, reason: isText })),
+  finished: isFlag,
+  halted: isFlag,
+})
+
+type TurnOf<K extends RolloutTurn['kind']> = Extract<RolloutTurn, { kind: K }>
+
+const isTurn: Check<RolloutTurn> = either(
+  either(
+    shape<TurnOf<'go'>>({ kind: oneOf('go'), detail: isText }),
+    shape<TurnOf<'wait-until'>>({ kind: oneOf('wait-until'), atUs: isNumber, detail: isText }),
+  ),
+  either(
+    shape<TurnOf<'wait'>>({ kind: oneOf('wait'), detail: isText }),
+    shape<TurnOf<'halted'>>({ kind: oneOf('halted'), detail: isText }),
+  ),
+)
+
+export const isRolloutKnowledge: Check<RolloutKnowledge> = shape<RolloutKnowledge>({
+  config: isText,
+  hash: isText,
+  turn: isTurn,
+  confirmedAtUs: optional(isNumber),
+  progress: optional(isProgress),
 })

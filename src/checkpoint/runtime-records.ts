@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { HealthRecord } from '../decision/health.ts'
 import type { ObservationRecord, RestartRecord, SpreadRecord } from '../decision/records.ts'
+import type { RolloutKnowledge } from '../decision/staging-state.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { RuntimeRecords } from '../ports/store.ts'
@@ -14,9 +15,9 @@ import type { Check } from '../values/json-shape.ts'
 import { listOf, parseJson } from '../values/json-shape.ts'
 import { isEvidenceRecord } from './evidence-shapes.ts'
 import { FileError } from './file-error.ts'
-import { isHealthRecord, isObservationRecord, isRestartRecord, isSpreadRecord } from './record-shapes.ts'
+import { isHealthRecord, isObservationRecord, isRestartRecord, isRolloutKnowledge, isSpreadRecord } from './record-shapes.ts'
 
-type RuntimeFile = 'health' | 'restarts' | 'spread' | 'evidence' | 'rollout'
+type RuntimeFile = 'health' | 'restarts' | 'spread' | 'evidence' | 'rollout' | 'rollout-turn'
 
 export class FileRuntimeRecords implements RuntimeRecords {
   readonly #files: Files
@@ -69,6 +70,14 @@ export class FileRuntimeRecords implements RuntimeRecords {
 
   writeObservation(record: ObservationRecord): void {
     this.#write('rollout', record)
+  }
+
+  rolloutTurn(): RolloutKnowledge | undefined {
+    return this.#read('rollout-turn', isRolloutKnowledge)
+  }
+
+  writeRolloutTurn(knowledge: RolloutKnowledge): void {
+    this.#write('rollout-turn', knowledge)
   }
 
   #read<T>(name: RuntimeFile, check: Check<T>): T | undefined {

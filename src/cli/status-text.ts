@@ -28,6 +28,7 @@ function listFacts(status: StatusDocument): Cell[][] {
   if (trial !== null) rows.push(['Trial', `${duration(trial.remainingSeconds)} left of ${duration(trial.durationSeconds)}`])
   if (waitRemainingSeconds !== null) rows.push(['Waits', `${duration(waitRemainingSeconds)} more`])
   if (status.channel !== null) rows.push(['Assigned by', describeChannel(status.channel)])
+  if (status.rollout !== null) rows.push(['Rollout', describeRollout(status.rollout)])
   const { overlay } = status
   if (overlay?.state === 'usable') rows.push(['Overlay', overlay.files.join(', ')])
   if (overlay?.state === 'unusable') rows.push(['Overlay', tone(overlay.detail, 'bad')])
@@ -41,6 +42,11 @@ function listFacts(status: StatusDocument): Cell[][] {
   rows.push(['Restarts', `${restarts.lastHour} of at most ${restarts.limitPerHour} in the last hour${fallbacks}`])
   rows.push(['Error', status.error === null ? tone('none known on this node', 'faint') : tone(status.error, 'bad')])
   return rows
+}
+
+function describeRollout({ record, turn }: NonNullable<StatusDocument['rollout']>): Cell {
+  const words = { go: 'its turn has come', wait: 'waits', halted: 'halted', unknown: 'unknown' } as const
+  return tone(`${words[turn.kind]}, by the record ${record}: ${turn.detail}`, turn.kind === 'halted' ? 'bad' : 'plain')
 }
 
 function listSources(status: StatusDocument): Cell[][] {

@@ -27,7 +27,8 @@ export function findAwaited(snapshot: Snapshot, phase: Phase): Awaited {
   const trial = phase === 'in-trial' ? measureTrial(snapshot, target.key) : undefined
   return {
     trial: trial && { sinceUs: trial.endsAtUs - snapshot.policy.trialUs, untilUs: trial.endsAtUs },
-    waitUntilUs: findEndUs(snapshot, phase, target),
+    // In a rollout it moves with each word of another node: what is published must not.
+    waitUntilUs: phase === 'rollout' ? undefined : findEndUs(snapshot, phase, target),
   }
 }
 

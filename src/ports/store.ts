@@ -7,7 +7,7 @@ import type { ChannelState } from '../decision/desired.ts'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { HealthRecord } from '../decision/health.ts'
 import type { ObservationRecord, RecordName, RecordState, Requests, RestartRecord, SpreadRecord, Transition } from '../decision/records.ts'
-import type { Staging } from '../decision/staging-state.ts'
+import type { RolloutKnowledge, Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
 
@@ -86,6 +86,9 @@ export interface RuntimeRecords {
   writeEvidence(record: EvidenceRecord): void
   observation(): ObservationRecord | undefined
   writeObservation(record: ObservationRecord): void
+  /** What was known of the record last: for commands, which do not read it. */
+  rolloutTurn(): RolloutKnowledge | undefined
+  writeRolloutTurn(knowledge: RolloutKnowledge): void
 }
 
 /** `requests/`: requests of the command line to the running agent, or to its next start. */

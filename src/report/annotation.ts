@@ -9,6 +9,7 @@ import type { ConfigSource } from '../decision/config-source.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
 import { lastRunSource } from '../decision/running-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
+import { findStaging } from '../decision/staging.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
 import { findAssignedVerdict, findDynamicConfigDirFault } from './fault.ts'
@@ -42,12 +43,21 @@ export function describeInAnnotation(
     channel: latestChannelState(desired, recordedChannelState)?.channel,
     paused: pause && plain(describePause(pause)),
     trial: trial && { since: showTime(trial.sinceMs), until: showTime(trial.untilMs), evidence },
+    rollout: showRollout(snapshot),
     waitUntil: waitUntilMs === undefined ? undefined : showTime(waitUntilMs),
     verdict: verdict && { state: verdict.state, reason: verdict.reason },
     // Content that is neither local nor a checkpoint is identified by a path, which is left out.
     contentHash: running.kind === 'known' && !running.content.includes(':') ? running.content : undefined,
     agentVersion,
   })
+}
+
+/** Without counts: those change often, and on all nodes at once. */
+function showRollout({ rollout, assigned, stagings }: Snapshot): object | undefined {
+  if (assigned.kind !== 'source' || findStaging({ stagings }, assigned.source) === undefined || rollout === undefined) return undefined
+  const { turn, progress } = rollout
+  const stage = progress && { generation: progress.generation, stage: progress.stage, stages: progress.stages }
+  return { ...stage, turn: turn.kind === 'wait-until' ? 'wait' : turn.kind }
 }
 
 function showSource(source: ConfigSource | undefined): object | undefined {

@@ -122,7 +122,11 @@ export class FleetWorld {
       pace: { nowMs: () => this.nowUs / 1000, random: () => 0.5, sleep: (ms, signal) => this.#sleep(ms, signal) },
       clock: { now: () => ({ bootId: 'boot-1', monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) },
       log: silentLog(),
-      store: { observation: () => world.runtime.observation(), writeObservation: (record) => world.runtime.writeObservation(record) },
+      store: {
+        observation: () => world.runtime.observation(),
+        writeObservation: (record) => world.runtime.writeObservation(record),
+        writeRolloutTurn: (knowledge) => world.runtime.writeRolloutTurn(knowledge),
+      },
       counters: { rolloutWrote: () => {}, rolloutConflicted: () => {} },
       onChange: () => {
         node.lookAtUs = 0

@@ -2,6 +2,7 @@
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { HealthRecord } from '../../src/decision/health.ts'
 import type { ObservationRecord, RestartRecord, SpreadRecord } from '../../src/decision/records.ts'
+import type { RolloutKnowledge } from '../../src/decision/staging-state.ts'
 import type { RuntimeRecords } from '../../src/ports/store.ts'
 
 export function createRuntime(): RuntimeRecords {
@@ -10,6 +11,7 @@ export function createRuntime(): RuntimeRecords {
   let evidence: EvidenceRecord | undefined
   let spread: SpreadRecord | undefined
   let observation: ObservationRecord | undefined
+  let turn: RolloutKnowledge | undefined
   return {
     health: () => health,
     writeHealth: (record) => {
@@ -26,6 +28,10 @@ export function createRuntime(): RuntimeRecords {
     observation: () => observation,
     writeObservation: (record) => {
       observation = record
+    },
+    rolloutTurn: () => turn,
+    writeRolloutTurn: (knowledge) => {
+      turn = knowledge
     },
     evidence: () => evidence,
     writeEvidence: (record) => {

@@ -80,6 +80,8 @@ function open(scene: Scene) {
       writeSpread: () => {},
       observation: () => undefined,
       writeObservation: () => {},
+      rolloutTurn: () => undefined,
+      writeRolloutTurn: () => {},
     },
     requests: { read: () => ({ hold: 'none', rollback: undefined, retry: false }) },
     unit: { observe: async () => scene.unit ?? running(CHECKPOINT_A), stillRuns: () => false },

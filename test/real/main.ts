@@ -28,6 +28,7 @@ import { addOperatorScenarios } from './rights/operator.ts'
 import { addRolloutPolicyScenarios } from './rights/rollout-policy.ts'
 import { addRolloutFleetScenarios, addRolloutRightsScenarios } from './rights/rollout-rights.ts'
 import { addServiceAccountScenarios } from './rights/serviceaccount.ts'
+import { addRolloutScenarios } from './rollout/scenarios.ts'
 import { addTransitionScenarios } from './transitions.ts'
 
 const missing = await whyNoModernKubernetes()
@@ -36,7 +37,8 @@ if (process.argv.length === 2) {
   if (missing === undefined) await ensureModernKubernetes()
   await runLanes(import.meta.filename, [
     { name: 'node', words: ['node:', '!interrupted:|modern:|proof:'] },
-    { name: 'api', words: ['!node:'] },
+    { name: 'api', words: ['!node:', '!rollout:'] },
+    { name: 'rollout', words: ['rollout:'] },
     { name: 'node-2', words: ['node:', 'interrupted:|modern:'] },
   ])
 }
@@ -63,5 +65,6 @@ if (missing === undefined) {
   addRolloutPolicyScenarios()
   addRolloutFleetScenarios()
 } else console.log(`the scenarios on an API server of this time are left out: ${missing}`)
+addRolloutScenarios(program, missing === undefined)
 await addNodeScenarios(plane, program, missing === undefined)
 await runScenarios()

@@ -3,6 +3,7 @@
  * and keeps that in /run, so that a restarted agent goes on with it. Pure.
  */
 import type { ObservationRecord } from '../../decision/records.ts'
+import type { RolloutKnowledge } from '../../decision/staging-state.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type Observation, observe } from '../../rollout/silence.ts'
 import type { RolloutConfig } from '../../rollout/view.ts'
@@ -11,6 +12,7 @@ import type { FoundRecord } from './read-record.ts'
 export interface ObservationStore {
   observation(): ObservationRecord | undefined
   writeObservation(record: ObservationRecord): void
+  writeRolloutTurn(knowledge: RolloutKnowledge): void
 }
 
 export class RecordSightings {

@@ -22,6 +22,11 @@ export interface RecordWriterDeps {
   readonly counters: RolloutCounters
 }
 
+export interface Sent {
+  readonly ok: boolean
+  readonly pauseMs: number
+}
+
 const TIMEOUT_MS = 30_000
 /** At most one write a second. */
 const SPACING_MS = 1000
@@ -36,8 +41,8 @@ export class RecordWriter {
     this.#deps = deps
   }
 
-  /** @returns how long to wait, in milliseconds, before everything is read anew */
-  async send({ namespace, name }: RecordRef, { kind, resourceVersion, data, detail }: RolloutWrite): Promise<number> {
+  /** @returns how long to wait before everything is read anew */
+  async send({ namespace, name }: RecordRef, { kind, resourceVersion, data, detail }: RolloutWrite): Promise<Sent> {
     const { api, log, counters } = this.#deps
     const answer = await api.request({
       method: 'PATCH',
@@ -51,11 +56,17 @@ export class RecordWriter {
       this.#problem = undefined
       counters.rolloutWrote(kind)
       log.info(`rollout: wrote a ${kind} to the record ${namespace}/${name}`, { wrote: detail })
-      return SPACING_MS
+      return { ok: true, pauseMs: SPACING_MS }
     }
     if (answer.kind === 'refused' && answer.status === 409) counters.rolloutConflicted()
     else this.#report(`${namespace}/${name}`, kind, answer)
-    return this.pauseMs()
+    return { ok: false, pauseMs: this.pauseMs() }
+  }
+
+  /** Everything could be read, and nothing has to be written. */
+  worked(): void {
+    this.#failures = 0
+    this.#problem = undefined
   }
 
   /** After a failure: longer each time, and not the same on all nodes. */

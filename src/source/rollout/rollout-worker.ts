@@ -18,13 +18,15 @@ import type { Log } from '../../ports/log.ts'
 import type { RolloutPort } from '../../ports/rollout-record.ts'
 import { decideRollout } from '../../rollout/decide.ts'
 import { parsePlan } from '../../rollout/plan.ts'
-import { progressOf } from '../../rollout/progress.ts'
-import type { RolloutConfig, RolloutDecision, RolloutTurn } from '../../rollout/view.ts'
+import { type Progress, progressOf } from '../../rollout/progress.ts'
+import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
+import type { RolloutConfig, RolloutDecision, RolloutTurn, RolloutWrite } from '../../rollout/view.ts'
 import { WATCH_LIMITS, type WatchLimits, type WatchTiming } from '../watch-loop.ts'
 import { type FoundRecord, findRecordRef, getConfig, getRecord, type RecordRef } from './read-record.ts'
 import { type ObservationStore, RecordSightings } from './record-sightings.ts'
 import { RecordWatch } from './record-watch.ts'
 import { RecordWriter, type RolloutCounters } from './record-writer.ts'
+import type { RolloutEvents } from './rollout-events.ts'
 
 export interface RolloutWorkerDeps {
   readonly nodeName: string
@@ -34,6 +36,8 @@ export interface RolloutWorkerDeps {
   readonly log: Log
   readonly store: ObservationStore
   readonly counters: RolloutCounters
+  /** undefined: no events. */
+  readonly events?: Pick<RolloutEvents, 'tell'> | undefined
   /** Called when the turn is another. */
   readonly onChange: () => void
   readonly limits?: WatchLimits
@@ -41,6 +45,8 @@ export interface RolloutWorkerDeps {
 
 /** A change of a config reaches all its nodes at once: they ask spread over this time. */
 const JITTER_MS = 5000
+/** Shorter trials make shorter delays. */
+const TRIAL_PARTS = 60
 /** Between two looks at what is known: silence comes by time alone. */
 const LOOK_MS = 30_000
 const SPACING_MS = 1000
@@ -150,11 +156,32 @@ export class RolloutWorker implements RolloutPort {
     const decided = this.#decide(latest, record, config.config, sinceUs)
     this.#isStale = false
     const { write } = decided.decision
-    if (write === undefined) return this.#publish(decided)
+    if (write === undefined) {
+      this.#writer.worked()
+      return this.#publish(decided)
+    }
     this.#publish({ ...decided, knowledge: { ...decided.knowledge, turn: this.#writer.describe(decided.decision.turn) } })
-    this.#notBeforeMs = pace.nowMs() + (await this.#writer.send(ref, write))
+    const { ok, pauseMs: restMs } = await this.#writer.send(ref, write)
+    if (ok) await this.#tell(latest, record.record, config.config, write, decided.knowledge.progress)
+    this.#notBeforeMs = pace.nowMs() + restMs
     this.#isStale = true
     return Math.max(0, this.#notBeforeMs - pace.nowMs())
+  }
+
+  /** What this node's write made of the rollout, as events on the config. */
+  async #tell(
+    { config: ref, node }: RolloutSubject,
+    { texts }: RolloutRecord,
+    { uid, plan }: RolloutConfig,
+    { data }: RolloutWrite,
+    before: Progress | undefined,
+  ): Promise<void> {
+    const merged = Object.entries({ ...Object.fromEntries(texts), ...data }).filter(([, text]) => text !== null)
+    const after = parseRecord(Object.fromEntries(merged))
+    const observation = this.#deps.store.observation()?.observation
+    if (!plan.ok || !after.ok || observation === undefined) return
+    const progress = progressOf(plan.plan, after.record, node.hash, observation)
+    if (progress !== undefined) await this.#deps.events?.tell({ ...ref, uid }, before, progress)
   }
 
   /** @returns how long to wait before the first request about this content */
@@ -165,7 +192,10 @@ export class RolloutWorker implements RolloutPort {
       this.#about = about
       this.#isStale = true
       this.#last = undefined
-      this.#notBeforeMs = Math.max(this.#notBeforeMs, pace.nowMs() + pace.random() * JITTER_MS)
+      this.#notBeforeMs = Math.max(
+        this.#notBeforeMs,
+        pace.nowMs() + pace.random() * Math.min(JITTER_MS, subject.node.trialUs / 1000 / TRIAL_PARTS),
+      )
     }
     return this.#last === undefined ? this.#notBeforeMs - pace.nowMs() : 0
   }
@@ -213,11 +243,14 @@ export class RolloutWorker implements RolloutPort {
 
   /** @returns for how long to sleep */
   #publish(decided: Decided): number {
-    const { pace, onChange } = this.#deps
+    const { pace, store, onChange } = this.#deps
     const before = this.#last?.knowledge
     const isKept = decided.knowledge.confirmedAtUs === undefined && this.#isTurnFresh() && before?.turn.kind === decided.knowledge.turn.kind
     this.#last = isKept ? { ...decided, knowledge: { ...decided.knowledge, confirmedAtUs: before?.confirmedAtUs } } : decided
-    if (!isDeepStrictEqual(before, this.#last.knowledge)) onChange()
+    if (!isDeepStrictEqual(before, this.#last.knowledge)) {
+      store.writeRolloutTurn(this.#last.knowledge)
+      onChange()
+    }
     const { turn } = decided.decision
     const untilMs = turn.kind === 'wait-until' ? turn.atUs / 1000 - pace.nowMs() : LOOK_MS
     return Math.max(0, Math.min(LOOK_MS, untilMs))

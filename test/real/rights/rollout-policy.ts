@@ -111,7 +111,7 @@ async function untilInForce(plane: ControlPlane, world: World, config: ConfigNam
   const trials = who.flatMap((each) =>
     bodies.map((body): Trial => {
       const asks = { method: 'PATCH', path, body } as const
-      return { what: 'a sample', who: each, before: { metadata, data: {} }, asks, refusal: 'ValidatingAdmissionPolicy' }
+      return { what: 'a sample', who: each, before: { metadata, data: { readme: 'x' } }, asks, refusal: 'ValidatingAdmissionPolicy' }
     }),
   )
   await eventually(async () => (await playAll(plane, trials)).length < trials.length, { what: `a policy is in force for ${metadata.name}` })

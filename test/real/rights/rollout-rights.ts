@@ -4,8 +4,10 @@
  */
 import { strict as assert } from 'node:assert'
 import { join } from 'node:path'
+import { FLEET_NAMESPACE } from '../fleet.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
-import { scenario } from '../lab/runner.ts'
+import { eventually } from '../lab/eventually.ts'
+import { type Step, scenario } from '../lab/runner.ts'
 import { withModernPlane } from '../modern-plane.ts'
 import { type Asked, ask, type Who } from './ask.ts'
 import { nodeItself } from './cases/case.ts'
@@ -64,7 +66,48 @@ export function addRolloutRightsScenarios(): void {
   )
 }
 
+/** In a namespace whose ConfigMaps deploy/admission/configs.yaml leaves to editors. */
+async function playAmongConfigs(step: Step, plane: ControlPlane): Promise<void> {
+  const node = nodeItself('n1')
+  const record = { namespace: FLEET_NAMESPACE, name: RECORD.name }
+  const [patch, other] = [record, { ...record, name: 'fleet' }].map(
+    (metadata): Asked => ({ method: 'PATCH', path: pathOf(metadata), body: { data: { a: 'b' } } }),
+  ) as [Asked, Asked]
+  const refused = 'kubelets use this ConfigMap'
+  await plane.kubectl(['create', 'namespace', FLEET_NAMESPACE])
+  for (const name of [record.name, 'fleet']) await plane.kubectl(['-n', FLEET_NAMESPACE, 'create', 'configmap', name])
+  await grant(plane, 'patch', { apiGroups: [''], resources: ['configmaps'], verbs: ['patch'] })
+  await plane.kubectl(['apply', '-f', join(DEPLOY, 'admission/configs.yaml')])
+  await step('without the right that the policy asks for, a node cannot write the record', () =>
+    eventually(async () => (await ask(plane, node, patch)).message.includes(refused), { what: 'the policy is in force' }),
+  )
+  await step('with it, for the record alone, it can', async () => {
+    await grant(plane, 'record', {
+      apiGroups: ['kubelet-cfg-agent.io'],
+      resources: ['configs'],
+      resourceNames: [record.name],
+      verbs: ['update'],
+    })
+    assert.equal((await ask(plane, node, patch)).status, 200)
+    assert((await ask(plane, node, other)).message.includes(refused))
+  })
+}
+
+async function grant(plane: ControlPlane, name: string, rule: object): Promise<void> {
+  const [apiVersion, apiGroup] = ['rbac.authorization.k8s.io/v1', 'rbac.authorization.k8s.io']
+  const metadata = { name, namespace: FLEET_NAMESPACE }
+  const subjects = [{ apiGroup, kind: 'Group', name: 'system:nodes' }]
+  const items = [
+    { apiVersion, kind: 'Role', metadata, rules: [rule] },
+    { apiVersion, kind: 'RoleBinding', metadata, roleRef: { apiGroup, kind: 'Role', name }, subjects },
+  ]
+  await plane.kubectl(['apply', '-f', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }) })
+}
+
 export function addRolloutFleetScenarios(): void {
+  scenario('rights: a record among the configs of configs.yaml', (step) =>
+    withModernPlane(step, (plane) => playAmongConfigs(step, plane), { release: 'new' }),
+  )
   for (const [whose, tokens] of [
     ['nodes', false],
     ['tokens of the ServiceAccount', true],

@@ -26,6 +26,7 @@ exports[`test/cli/commands/status.test.ts > TAP > prints JSON for programs > mus
   "paused": null,
   "channel": null,
   "requests": [],
+  "rollout": null,
   "phase": "fallen-back",
   "detail": "kube-system/my-node-config:kubelet@100 runs in place of what is assigned",
   "assigned": {

@@ -32,17 +32,31 @@ const refused = (
   after: (version) => ({ data: typeof after === 'function' ? after(version) : after }),
 })
 
+/** Together with a claim that would be admitted. */
 const around = (
   what: string,
   before: Omit<Partial<ConfigMap>, 'metadata'> & Pick<ChangedRecord, 'metadata'>,
   after: ChangedRecord,
+  refusedBy: Rule = 'metadata',
 ): RecordCase => ({
   what,
   config: 'node-config',
-  refusedBy: 'metadata',
+  refusedBy,
   before: () => ({ ...before, data: { state: state(1) } }),
-  after: () => after,
+  after: () => ({ ...after, data: { [MINE]: '3 1 claim 900' } }),
 })
+
+const fields = (fieldsV1: object, manager = 'any'): object => ({
+  manager,
+  operation: 'Update',
+  apiVersion: 'v1',
+  fieldsType: 'FieldsV1',
+  fieldsV1,
+})
+/** An object that was emptied once has no managedFields any more, unless somebody sets them. */
+const TRACKED = [fields({ 'f:data': { '.': {}, 'f:state': {} } }, 'administrator')]
+const filled = (what: string, ...managedFields: readonly object[]): RecordCase =>
+  around(what, { metadata: { managedFields: TRACKED } }, { metadata: { managedFields } }, 'managed')
 
 const CLAIM = 'claim 900'
 const ONE = { state: state(1) }
@@ -58,6 +72,13 @@ const AROUND: readonly RecordCase[] = [
   around('binaryData', {}, { binaryData: { a: 'YQ==' } }),
   around('immutable', {}, { immutable: true }),
   around('immutable: false', {}, { immutable: false }),
+]
+
+const MANAGED: readonly RecordCase[] = [
+  filled('managedFields of keys that are not there', fields({ 'f:data': { 'f:other': {} } })),
+  filled('managedFields within a key', fields({ 'f:data': { 'f:state': { 'f:other': {} } } })),
+  filled('managedFields of other parts', fields({ 'f:other': { 'f:state': {} } })),
+  filled('managedFields of many managers', ...['a', 'b', 'c', 'd'].map((manager) => fields({ 'f:data': { 'f:state': {} } }, manager))),
 ]
 
 const OTHER_KEYS: readonly RecordCase[] = [
@@ -272,7 +293,8 @@ const WORDS: readonly RecordCase[] = [
 const BOUNDS: readonly RecordCase[] = [
   refused('size', 'more than 6 KiB', { ...ONE, readme: 'x'.repeat(6144 - 110) }, { [MINE]: `3 1 ${CLAIM}` }),
   refused('size', 'more than 6 KiB, of fewer characters', { ...ONE, readme: 'é'.repeat(3030) }, { [MINE]: `3 1 ${CLAIM}` }),
+  refused('change', 'nothing', ONE, {}),
   refused('plan', 'anything with a plan that is none', ONE, { [MINE]: `3 1 ${CLAIM}` }, 'garbled'),
 ]
 
-export const ABUSES: readonly RecordCase[] = [...AROUND, ...OTHER_KEYS, ...OWN_KEY, ...STAGES, ...BEGINS, ...WORDS, ...BOUNDS]
+export const ABUSES: readonly RecordCase[] = [...AROUND, ...MANAGED, ...OTHER_KEYS, ...OWN_KEY, ...STAGES, ...BEGINS, ...WORDS, ...BOUNDS]

@@ -20,6 +20,8 @@ export type ConfigName = keyof typeof PLANS
 export const RULES = {
   operation: 'an agent neither creates nor deletes',
   metadata: 'an agent may change nothing of the record of a rollout but data',
+  managed: 'an agent may not fill metadata.managedFields',
+  change: 'only to change its data',
   plan: 'the plan of the rollout on the config cannot be read',
   size: 'the record of a rollout has at most 6 KiB',
   keys: 'an agent may write state and the key of its own node',

@@ -55,11 +55,11 @@ function bodiesIn(text: string, { from, to }: Region): Operand[] {
   const found: Operand[] = []
   let at = from
   while (at < to) {
-    const start = text.slice(at, to).search(/\((key|wave), /)
+    const start = text.slice(at, to).search(/\b(all|exists|filter)\(\w+,\s/)
     if (start === -1) break
-    const open = at + start
+    const open = text.indexOf('(', at + start)
     const close = closing(text, open)
-    const comma = text.indexOf(', ', open) + 2
+    const comma = text.indexOf(',', open) + 1
     found.push(...regionsIn(text, { from: comma, to: close }))
     at = close
   }

@@ -19,7 +19,37 @@ const fine = (
 
 const CLAIM = 'claim 900'
 
+const written = (manager: string, fieldsV1: object): object => ({
+  manager,
+  operation: 'Update',
+  apiVersion: 'v1',
+  time: '2026-01-01T00:00:00Z',
+  fieldsType: 'FieldsV1',
+  fieldsV1,
+})
+
+/** As several people and nodes leave it behind. */
+const WRITTEN: RecordCase = {
+  what: 'a claim in a record that many have written',
+  config: 'node-config',
+  refusedBy: undefined,
+  before: () => ({
+    metadata: {
+      labels: { a: 'b' },
+      managedFields: [
+        written('one', { 'f:data': { '.': {}, 'f:readme': {} } }),
+        written('two', { 'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } } }),
+        written('three', { 'f:data': { 'f:node.n2': {} } }),
+        written('four', { 'f:data': { 'f:state': {} } }),
+      ],
+    },
+    data: { readme: 'see docs', state: state(3), ...others('3 1 proof') },
+  }),
+  after: (config) => ({ data: { state: begun(config), [MINE]: `4 0 ${CLAIM}`, 'node.n2': undefined } }),
+}
+
 export const HONEST: readonly RecordCase[] = [
+  WRITTEN,
   fine(
     'a stage that its proofs open, by a witness of the stage before',
     { state: state(1), [MINE]: '3 0 proof', ...others(...many(5, '3 1 proof')) },
@@ -31,7 +61,6 @@ export const HONEST: readonly RecordCase[] = [
     { [MINE]: `3 1 ${CLAIM}` },
     'small',
   ),
-  fine('nothing', { state: state(1) }, {}),
   fine('the first begin, with a claim', {}, (config) => ({ state: begun(config, { generation: 1 }), [MINE]: `1 0 ${CLAIM}` })),
   fine('the first begin, with a veto', {}, (config) => ({ state: begun(config, { generation: 1 }), [MINE]: '1 0 veto it crashed' })),
   fine(

@@ -68,8 +68,10 @@ function others({ recordOf, tokens }: World): Trial[] {
   const [emptied, claim] = [{ metadata, data: {} }, { data: { 'node.n1': '3 1 claim 900' } }]
   const remove: Asked = { method: 'DELETE', path: pathOf(metadata) }
   const patch = (body: object): Asked => ({ method: 'PATCH', path: pathOf(metadata), body })
+  const owned: Asked = { ...patch({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data: record.data }), patch: 'apply' }
   const elsewhere = { metadata: { name: 'anything', namespace: NAMESPACE }, data: { a: 'b' } }
   return [
+    { what: 'ownership of a key, by server-side apply', who: n1, before: record, asks: owned, refusal: 'ValidatingAdmissionPolicy' },
     { what: 'deletion', who: n1, before: record, asks: remove, refusal: RULES.operation },
     { what: 'deletion of an empty record', who: n1, before: emptied, asks: remove, refusal: RULES.operation },
     { what: 'deletion by a token', who: { kind: 'token', token: tokens.ofN1 }, before: record, asks: remove, refusal: RULES.operation },

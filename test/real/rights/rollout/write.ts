@@ -11,6 +11,7 @@ interface Metadata {
   readonly annotations?: Data
   readonly finalizers?: readonly string[]
   readonly ownerReferences?: readonly object[]
+  readonly managedFields?: readonly object[]
 }
 
 export interface ConfigMap {
@@ -42,17 +43,21 @@ export function change(before: ConfigMap, after: ConfigMap, way: Way): Asked {
   }
 }
 
+/** In the managedFields of an object that was not empty when it was created: an empty one has none, and gets none. */
+const BY = '?fieldManager=administrator'
+
 /** Makes the record what it is before a case, whatever it was. */
 export async function put(plane: ControlPlane, administrator: Who, record: ConfigMap): Promise<void> {
   const body = { apiVersion: 'v1', kind: 'ConfigMap', ...record }
-  const path = pathOf(record.metadata)
+  const path = `${pathOf(record.metadata)}${BY}`
   const replaced = await ask(plane, administrator, { method: 'PUT', path, body, forReal: true })
   const answer = replaced.status === 404 ? await create(plane, administrator, record) : replaced
   if (answer.status >= 400) throw new Error(`${path} cannot be prepared: ${answer.status} ${answer.message}`)
 }
 
 function create(plane: ControlPlane, who: Who, record: ConfigMap): Promise<Answer> {
-  return ask(plane, who, { ...creation(record), forReal: true })
+  const asks = creation(record)
+  return ask(plane, who, { ...asks, path: `${asks.path}${BY}`, forReal: true })
 }
 
 export function creation(record: ConfigMap): Asked {

@@ -1,0 +1,174 @@
+/**
+ * Nodes that share one config: on each a simulated kubelet and the real agent as processes, with the node's own identity. All kubelets are on one machine, so each node's
+ * overlay gives its kubelet a port of its own.
+ */
+import { strict as assert } from 'node:assert'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ControlPlane } from '../lab/control-plane.ts'
+import { eventually } from '../lab/eventually.ts'
+import { findFreePort } from '../lab/ports.ts'
+import { Machine } from '../machine.ts'
+import { CONFIG_LABEL, STATUS_ANNOTATION } from '../node-words.ts'
+import { CONTROL_PLANE_LABEL, PLAN_ANNOTATION, ROLLOUT_ANNOTATION, type RolloutRecord, readRecord } from './words.ts'
+
+export const NAMESPACE = 'kube-system'
+const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
+export const maxPods = (pods: number): string => `${HEAD}maxPods: ${pods}\n`
+/** Passes preflight, and kills kubelet a moment after its start, on every node. */
+export const CRASHING = `${HEAD}maxPods: 99\ncontainerLogMaxSize: 10MB\n`
+
+const SETTINGS = {
+  trialDuration: '1s',
+  startDeadline: '10s',
+  restartsPerHour: '60',
+  // Nothing here keeps Leases and the Nodes' status, and there is no container runtime.
+  evidence: { lease: 'off', ready: 'off', runtime: 'off', serving: 'off', 'static-pods': 'off', pods: 'off' },
+}
+
+export interface Member {
+  readonly controlPlane?: boolean
+  /** Of its Node. Default: the fleet's config. undefined: none. */
+  readonly config?: string | undefined
+  readonly labels?: Readonly<Record<string, string>>
+  readonly settings?: Readonly<Record<string, unknown>>
+}
+
+export class Fleet {
+  readonly machines = new Map<string, Machine>()
+  readonly plane: ControlPlane
+  readonly config: string
+  readonly #program: string
+
+  constructor(plane: ControlPlane, program: string, config: string) {
+    this.plane = plane
+    this.config = config
+    this.#program = program
+  }
+
+  get record(): string {
+    return `${this.config}-rollout`
+  }
+
+  /** A Node and its machine; the agent runs, too. */
+  async add(name: string, { controlPlane = false, config = this.config, labels = {}, settings = {} }: Member = {}): Promise<void> {
+    const own = { 'kubernetes.io/hostname': name, ...labels, ...(controlPlane && { [CONTROL_PLANE_LABEL]: '' }) }
+    const metadata = { name, labels: { ...own, ...(config !== undefined && { [CONFIG_LABEL]: config }) } }
+    await this.plane.kubectl(['create', '-f', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata }) })
+    const ports = [await findFreePort(), await findFreePort()] as const
+    const machine = new Machine(this.plane, name, await this.plane.nodeKubeconfig(name), this.#program, ports)
+    this.machines.set(name, machine)
+    const overlayDir = join(machine.directory, '../overlay.d')
+    await mkdir(overlayDir, { recursive: true, mode: 0o755 })
+    await writeFile(join(overlayDir, '10-port.yaml'), `healthzPort: ${ports[0]}\n`, { mode: 0o644 })
+    await machine.boot({ name, settings: { ...SETTINGS, overlayDir, ...settings } })
+    machine.agent.start()
+  }
+
+  /** Several at a time: each costs some seconds of a core. */
+  async addAll(names: readonly string[], member: Member = {}): Promise<void> {
+    const queue = [...names]
+    const work = async (): Promise<void> => {
+      for (let name = queue.shift(); name !== undefined; name = queue.shift()) await this.add(name, member)
+    }
+    await Promise.all(Array.from({ length: 4 }, work))
+  }
+
+  machine(name: string): Machine {
+    const machine = this.machines.get(name)
+    assert(machine !== undefined, `there is no ${name}`)
+    return machine
+  }
+
+  /** The config, with its rollout; whatever it was. */
+  async write(kubelet: string, { plan, annotations = {} }: { readonly plan?: string; readonly annotations?: object } = {}): Promise<void> {
+    const rollout = plan === undefined ? {} : { [ROLLOUT_ANNOTATION]: this.record, [PLAN_ANNOTATION]: plan }
+    await this.patchConfig({ metadata: { annotations: { ...rollout, ...annotations } }, data: { kubelet } })
+  }
+
+  async patchConfig(body: object): Promise<void> {
+    await this.plane.kubectl(['-n', NAMESPACE, 'patch', 'configmap', this.config, '--type=merge', '-p', JSON.stringify(body)])
+  }
+
+  async createRecord(): Promise<void> {
+    await this.plane.kubectl(['-n', NAMESPACE, 'create', 'configmap', this.record])
+  }
+
+  async deleteRecord(): Promise<void> {
+    await this.plane.kubectl(['-n', NAMESPACE, 'delete', 'configmap', this.record])
+  }
+
+  async read(): Promise<RolloutRecord> {
+    return readRecord(JSON.parse(await this.plane.kubectl(['-n', NAMESPACE, 'get', 'configmap', this.record, '-o', 'json'])).data)
+  }
+
+  async until(what: string, isSo: (record: RolloutRecord) => boolean, timeoutMs = 60_000): Promise<RolloutRecord> {
+    const probe = async () => {
+      const record = await this.read()
+      return isSo(record) ? record : undefined
+    }
+    return eventually(probe, { what: `the record says that ${what}`, timeoutMs, intervalMs: 250 })
+  }
+
+  /** Until kubelet runs with that on all of them, or on these. */
+  async untilAllRun(pods: number, names: readonly string[] = [...this.machines.keys()], timeoutMs = 120_000): Promise<void> {
+    await Promise.all(names.map((name) => this.machine(name).untilRuns(pods, timeoutMs)))
+  }
+
+  /** Until the annotation of all of them, or of these, says so. */
+  async untilAllSay(pattern: RegExp, names: readonly string[] = [...this.machines.keys()], timeoutMs = 60_000): Promise<void> {
+    const probe = async () => {
+      const { items } = JSON.parse(await this.plane.kubectl(['get', 'nodes', '-o', 'json']))
+      const nodes: readonly { metadata: { name: string; annotations?: Record<string, string> } }[] = items
+      const others = nodes.filter(
+        ({ metadata }) => names.includes(metadata.name) && !pattern.test(metadata.annotations?.[STATUS_ANNOTATION] ?? ''),
+      )
+      assert.deepEqual(
+        others.map(({ metadata }) => `${metadata.name}: ${metadata.annotations?.[STATUS_ANNOTATION]}`),
+        [],
+      )
+      return true
+    }
+    await eventually(probe, { what: `${names.length} nodes say ${pattern}`, timeoutMs, intervalMs: 500 })
+  }
+
+  /** Which nodes have restarted kubelet since: the number of restarts of each. */
+  mark(): (names?: readonly string[]) => string[] {
+    const before = new Map([...this.machines].map(([name, machine]) => [name, machine.restarts()]))
+    return () => [...this.machines].filter(([name, machine]) => machine.restarts() > (before.get(name) ?? 0)).map(([name]) => name)
+  }
+
+  describe(): string {
+    return [...this.machines.values()]
+      .slice(0, 4)
+      .map((machine) => machine.describe())
+      .join('\n')
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.machines.values()].map((machine) => machine.close()))
+  }
+}
+
+/** Gives `work` a fleet without nodes, a config without a rollout and an empty record; ends all of it. */
+export async function withFleet(
+  plane: ControlPlane,
+  program: string,
+  config: string,
+  work: (fleet: Fleet) => Promise<void>,
+): Promise<void> {
+  const fleet = new Fleet(plane, program, config)
+  await plane.kubectl(['-n', NAMESPACE, 'create', 'configmap', config, `--from-literal=kubelet=${maxPods(41)}`])
+  await fleet.createRecord()
+  try {
+    await work(fleet)
+  } catch (error) {
+    console.log(fleet.describe().replace(/^/gm, '    '))
+    console.log(
+      `    record: ${JSON.stringify(await plane.kubectl(['-n', NAMESPACE, 'get', 'configmap', fleet.record, '-o', 'jsonpath={.data}']).catch(String))}`,
+    )
+    throw error
+  } finally {
+    await fleet.close()
+  }
+}
