@@ -82,13 +82,13 @@ const playTwenty: Play = async (step, fleet) => {
     await fleet.createRecord()
     await fleet.until('it has failed', (record) => record.generation === 1 && has(record, 'veto'), 3 * MINUTE)
     await fleet.untilAllSay(/halted/)
-    await fleet.untilAllRun(51)
+    await fleet.untilAllRun(51, names)
     // Trials of a second make the time short in which a veto comes first.
     assert(restarted().length <= 1, `${restarted()}`)
   })
   await step('the fix begins anew; the API server restarts in the middle', async () => {
     await fleet.write(maxPods(52))
-    await fleet.until('stage 2 is open', ({ stage }) => stage >= 1, 3 * MINUTE)
+    await fleet.until('stage 1 is open', ({ stage }) => stage >= 1, 3 * MINUTE)
     await fleet.plane.stopApiserver()
     await fleet.plane.startApiserver()
     await fleet.untilAllRun(52, undefined, 5 * MINUTE)
