@@ -6,17 +6,33 @@
 import type { CheckpointFile, ContentHash } from '../decision/config-source.ts'
 import type { Checkpoints } from '../ports/store.ts'
 
-export type CheckpointContents = Pick<Checkpoints, 'content' | 'isUnreadable'>
+type CheckpointReads = Pick<Checkpoints, 'content' | 'hasKey' | 'isUnreadable'>
 
-export function readContentOnce(checkpoints: CheckpointContents): CheckpointContents {
-  const known = new Map<string, ContentHash | undefined>()
+export interface CheckpointContents extends Pick<Checkpoints, 'content' | 'isUnreadable'> {
+  /** The same, of a checkpoint that kubelet can start with. undefined also: the file that it reads is gone. */
+  contentToStart(file: CheckpointFile): ContentHash | undefined
+}
+
+export function readContentOnce(checkpoints: CheckpointReads): CheckpointContents {
+  const content = once((file) => checkpoints.content(file))
+  const hasKey = once((file) => checkpoints.hasKey(file))
   return {
-    content(file) {
-      const name = nameOf(file)
-      if (!known.has(name)) known.set(name, checkpoints.content(file))
-      return known.get(name)
+    content,
+    contentToStart(file) {
+      const found = content(file)
+      return found !== undefined && hasKey(file) ? found : undefined
     },
     isUnreadable: (file) => checkpoints.isUnreadable(file),
+  }
+}
+
+function once<T>(read: (file: CheckpointFile) => T): (file: CheckpointFile) => T {
+  const known = new Map<string, { readonly found: T }>()
+  return (file) => {
+    const name = nameOf(file)
+    const { found } = known.get(name) ?? { found: read(file) }
+    known.set(name, { found })
+    return found
   }
 }
 

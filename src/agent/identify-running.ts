@@ -15,7 +15,7 @@ export function resolveNextStart(activation: ActivationState, checkpoints: Check
     case 'local':
       return { kind: 'known', held: LOCAL }
     case 'checkpoint':
-      return { kind: 'known', held: { source: activation.source, content: checkpoints.content(activation.source) } }
+      return { kind: 'known', held: { source: activation.source, content: checkpoints.contentToStart(activation.source) } }
   }
 }
 
@@ -45,7 +45,8 @@ export function identifyRunning(
       ? identifyContent(unit, process, activation, bootId, checkpoints)
       : findAgain(seen.content, startedFrom === undefined ? named : [startedFrom, ...named], checkpoints)
   const source = startedFrom ?? seen?.source ?? 'local'
-  const isLost = isMissing(content) || (source !== 'local' && checkpoints.content(source) === undefined)
+  // After a restore of etcd, the same version may hold other content by now.
+  const isLost = isMissing(content) || (source !== 'local' && checkpoints.contentToStart(source) !== content)
   const key = trialKey(content, seen?.kubeletIdentity ?? unit.kubeletIdentity)
   const { startedAtUs, invocationId } = unit
   return { kind: 'known', content, key, startedAtUs, invocationId, ...(isLost && { lost: true }) }
@@ -74,7 +75,7 @@ function identifyContent(
 
 /** Where the bytes are gone, the version still says which content it is. */
 function contentOrName(file: CheckpointFile, checkpoints: CheckpointContents): ContentHash {
-  return checkpoints.content(file) ?? nameMissing(file)
+  return checkpoints.contentToStart(file) ?? nameMissing(file)
 }
 
 /** The content of a process that was first seen while its checkpoint was gone, once it is there again. */

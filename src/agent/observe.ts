@@ -196,7 +196,7 @@ function filterVerdicts(records: Records, isWanted: (verdict: Verdict) => boolea
 function holdFallback(records: Records, checkpoints: CheckpointContents, name: 'last-known-good' | 'previous'): HeldSource {
   const record = records.read(name)
   if (record.kind === 'damaged' || record.source === 'local') return LOCAL
-  const content = checkpoints.content(record.source)
+  const content = checkpoints.contentToStart(record.source)
   const held = { source: record.source, content }
   return content === undefined && checkpoints.isUnreadable(record.source) ? { ...held, unreadable: true } : held
 }

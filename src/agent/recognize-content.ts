@@ -6,8 +6,9 @@
  */
 import type { CheckpointFile, ConfigMapData, ContentHash, HeldSource } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
-import { trialKey } from '../decision/trial-key.ts'
+import { contentOfKey, type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { UnitState } from '../decision/unit-state.ts'
+import type { Verdict } from '../decision/verdict.ts'
 import type { Checkpoints, Records } from '../ports/store.ts'
 
 /** The contents that are known as another one. */
@@ -86,21 +87,28 @@ interface Assignment {
 
 /**
  * A new version is compared with what is here. Not with what was refused: nothing runs it, and the
- * reasons for a refusal name lines of the text.
+ * reasons for a refusal name lines of the text. While systemd does not answer, a refusal by any
+ * kubelet counts: a version can be assigned then, and once it is, it is recognized no more.
  */
 export async function recognizeDesired(
   { recognize, contentOf, records }: RecognitionPorts,
   { desired, unit, held, assignedContent }: Assignment,
 ): Promise<void> {
-  if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || unit.kind === 'unknown') return
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return
   const data = desired.object.rendered?.data ?? desired.object.data
   const key = desired.ref.kubeletConfigKey
-  const verdicts = contentOf(data, key) === assignedContent ? undefined : records.verdicts()
+  if (contentOf(data, key) === assignedContent) return recognize(data, key, [])
+  const isRefused = refusedOn(records.verdicts(), unit)
   const files = held.flatMap(({ source, content }) => {
-    if (verdicts === undefined || source === 'local' || content === undefined) return []
-    return verdicts.get(trialKey(content, unit.kubeletIdentity))?.state === 'refused' ? [] : [source]
+    return source === 'local' || content === undefined || isRefused(content) ? [] : [source]
   })
   await recognize(data, key, files)
+}
+
+function refusedOn(verdicts: ReadonlyMap<TrialKey, Verdict>, unit: UnitState): (content: ContentHash) => boolean {
+  if (unit.kind === 'known') return (content) => verdicts.get(trialKey(content, unit.kubeletIdentity))?.state === 'refused'
+  const refused = [...verdicts.values()].filter(({ state }) => state === 'refused').map(({ key }) => contentOfKey(key))
+  return (content) => refused.includes(content)
 }
 
 export interface RecognitionPorts {

@@ -119,6 +119,10 @@ export class FileCheckpoints implements Checkpoints {
     return hash && this.#alike.of(hash)
   }
 
+  hasKey(file: CheckpointFile): boolean {
+    return checkFile(file).ok && this.#files.stat(this.#layout.file(file))?.kind === 'file'
+  }
+
   isUnreadable(file: CheckpointFile): boolean {
     return checkFile(file).ok && this.#faults.isLasting(this.#layout.checkpoint(file.uid, file.resourceVersion, file.overlay))
   }

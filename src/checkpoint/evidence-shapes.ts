@@ -91,6 +91,7 @@ const isServingSeen: Check<ServingSeen> = shape<ServingSeen>({
   detail: isText,
   sinceUs: isNumber,
   lastUs: isNumber,
+  serverUpSinceUs: optional(isNumber),
 })
 
 const isStaticPodsSeen: Check<StaticPodsSeen> = shape<StaticPodsSeen>({
@@ -111,7 +112,6 @@ const isProcessEvidence: Check<ProcessEvidence> = shape<ProcessEvidence>({
   requestsSinceUs: isNumber,
   answeredUs: isAnsweredUs,
   reachableSinceUs: optional(isNumber),
-  reachedUs: optional(isNumber),
   writtenAtUs: optional(isNumber),
   lease: optional(isLeaseSeen),
   node: optional(isNodeSeen),

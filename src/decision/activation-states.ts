@@ -21,6 +21,7 @@ import { restingPhase, restOn } from './resting.ts'
 import { findRunOn } from './run-on.ts'
 import { lastRunSource } from './running-source.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
+import type { Snapshot } from './snapshot.ts'
 import { findTurn, type Turn } from './spread.ts'
 import { findStagedTurn } from './staged-turn.ts'
 import { findStaging } from './staging.ts'
@@ -56,10 +57,14 @@ function stepOr(situation: TargetSituation, step: Action, next: State): Action |
 const isActivated = ({ snapshot: { nextStart }, target }: TargetSituation) =>
   nextStart.kind === 'known' && sameSource(nextStart.held.source, target.source)
 const isRunning = ({ snapshot: { running }, target }: TargetSituation) => running.kind === 'known' && running.content === target.content
+/** Not merely unreadable at present. */
+const isNextStartLost = ({ nextStart }: Snapshot) =>
+  nextStart.kind === 'known' && nextStart.held.content === undefined && nextStart.held.unreadable !== true
 
 /**
  * Transitions:
  * - wait: the unit does not take its config from the agent, or the node is paused
+ * - leave: the node is paused, and kubelet could not start again
  * - check: otherwise
  */
 function start(situation: TargetSituation): ReturnType<State> {
@@ -67,9 +72,10 @@ function start(situation: TargetSituation): ReturnType<State> {
   const { wiring } = unit
   if (wiring.kind === 'broken') return wait(snapshot, isRunning(situation) ? restingPhase(situation) : 'blocked', wiring.detail)
   const pause = findPause(snapshot)
-  if (pause !== undefined && !(isActivated(situation) && isRunning(situation)))
-    return wait(snapshot, 'paused', `${describePause(pause)}; wanted is ${describeSource(target.source)}`)
-  return check(wiring)
+  if (pause === undefined || (isActivated(situation) && isRunning(situation))) return check(wiring)
+  const why = `${describePause(pause)}; wanted is ${describeSource(target.source)}`
+  // A pause keeps what runs. It must not keep kubelet from starting again.
+  return isNextStartLost(snapshot) ? leave(wiring, 'paused', why) : wait(snapshot, 'paused', why)
 }
 
 /**
@@ -140,12 +146,13 @@ function activate(wiring: ReadyWiring): State {
 function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
   return (situation) => {
     const { snapshot, unit, target, candidates } = situation
-    const { nextStart, running, verdicts, health } = snapshot
+    const { nextStart, running, verdicts, health, lastKnownGood } = snapshot
     if (nextStart.kind === 'unknown') return wait(snapshot, phase, why)
     const next = asCandidate(nextStart.held, unit)
     const isLost = nextStart.held.content === undefined
     if (verdicts.has(next.key) || isLost) {
-      const refuges = candidates.filter(({ verdict, content }) => verdict === undefined && content !== target.content)
+      const isKnown = target.source === 'local' || isRunning(situation) || target.content === lastKnownGood.content
+      const refuges = candidates.filter(({ verdict, content }) => verdict === undefined && (isKnown || content !== target.content))
       const steps = refuges.map(({ source }) => ({ kind: 'activate', target: source, fallback: undefined, wiring }) as const)
       const step = steps.find((each) => !isHeldBack(snapshot, each))
       if (step !== undefined) return step

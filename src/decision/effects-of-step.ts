@@ -128,10 +128,12 @@ const EFFECTS: EffectsOf = {
     ]
   },
 
-  'retry-failed': ({ verdict, number, of }, { health }) => {
+  'retry-failed': ({ verdict, number, of }, { health, proven }) => {
     const why = `it had failed, and is tried again now that another config has been healthy for a while (${number} of ${of})`
     return [
       history('retrying', undefined, verdict.source, why),
+      // It has a whole trial again, with all the evidence.
+      ...(proven === verdict.key ? [{ kind: 'write-proven', key: undefined } as const] : []),
       { kind: 'write-verdict', verdict: { ...verdict, retrials: number, suspended: true } },
       ...(health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health) } as const]),
       log('info', `config is tried again: ${describeSource(verdict.source)}`, {

@@ -9,7 +9,7 @@ import { judgePods } from './evidence-pods.ts'
 import { judgeReady } from './evidence-ready.ts'
 import { judgeRuntime } from './evidence-runtime.ts'
 import { judgeServing } from './evidence-serving.ts'
-import type { Baseline, EvidenceView } from './evidence-state.ts'
+import type { Baseline, EvidenceView, ProcessEvidence } from './evidence-state.ts'
 import { judgeStaticPods } from './evidence-static-pods.ts'
 import type { Snapshot } from './snapshot.ts'
 import { measureTrial } from './trial.ts'
@@ -40,7 +40,17 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
   if (process.invocationId !== running.invocationId) return undefined
   const baseline = findBaseline(snapshot)
   const isCandidate = baseline?.candidate === running.key
-  return { process, baseline, isCandidate, policy, isAtEnd: measureTrial(snapshot, running.key)?.remainingUs === 0 }
+  const isAtEnd = measureTrial(snapshot, running.key)?.remainingUs === 0
+  return { process, baseline, isCandidate, policy, servesFromUs: findServing(snapshot, process), isAtEnd }
+}
+
+/**
+ * Kubelet opens its TLS port and its health port together (`run` and `startKubelet` in
+ * cmd/kubelet/app/server.go). Until then the start deadline decides, not the evidence. So it does
+ * where there is no health port.
+ */
+function findServing({ healthz, health, policy }: Snapshot, { sinceUs }: ProcessEvidence): number | undefined {
+  return healthz === undefined ? sinceUs + policy.startDeadlineUs : health?.healthySinceUs
 }
 
 /**

@@ -7,7 +7,7 @@ import { foldLease } from './evidence-lease.ts'
 import { foldPods, recordPods } from './evidence-pods.ts'
 import { foldNode } from './evidence-ready.ts'
 import { foldRuntime } from './evidence-runtime.ts'
-import { foldServing } from './evidence-serving.ts'
+import { foldServing, noteServer } from './evidence-serving.ts'
 import type { Baseline, EvidenceRecord, ProcessEvidence, StaticPodBefore } from './evidence-state.ts'
 import { foldStaticPods, recordStaticPods } from './evidence-static-pods.ts'
 import type { Running } from './health.ts'
@@ -82,8 +82,14 @@ function noteWrite(process: ProcessEvidence, writtenAtUs: number | undefined): P
 /** Taken once, while the process from before the restart runs. */
 function foldBaseline(before: Baseline | undefined, { about, atUs, seen }: Fact, fold: EvidenceFold): Baseline | undefined {
   if (before === undefined || before.invocationId !== about || fold.candidate !== before.candidate) return before
-  const answered = before.answered.includes(seen.question) ? before.answered : [...before.answered, seen.question]
+  const isKept = before.answered.includes(seen.question) || isTooEarly(seen)
+  const answered = isKept ? before.answered : [...before.answered, seen.question]
   return { ...before, answered, ...describeBefore(seen, fold.nodeName, wallMsAt(atUs, fold.now)) }
+}
+
+/** Kubelet may have been started a moment ago, as after a boot. It is asked again while the restart waits. */
+function isTooEarly({ question, answer }: SeenFact): boolean {
+  return question === 'serving' && answer.kind === 'no-tls'
 }
 
 function wallMsAt(atUs: number, now: Instant): number {
@@ -153,9 +159,10 @@ function listExpected(baseline: Baseline | undefined, key: TrialKey): readonly S
  */
 function noteAnswer(before: ProcessEvidence, atUs: number, { question, answer }: SeenFact): ProcessEvidence {
   if (!API_QUESTIONS.includes(question) || answer.kind === 'not-asked') return before
-  if (answer.kind === 'unreachable') return { ...before, reachableSinceUs: undefined }
+  const serving = noteServer(before.serving, atUs, answer.kind !== 'unreachable')
+  if (answer.kind === 'unreachable') return { ...before, serving, reachableSinceUs: undefined }
   const requests = before.requests + 1
   const lastUs = Math.max(...API_QUESTIONS.map((each) => before.answeredUs[each] ?? Number.NEGATIVE_INFINITY))
   const isBlind = atUs - lastUs > BLIND_US
-  return { ...before, requests, reachedUs: atUs, reachableSinceUs: isBlind ? atUs : (before.reachableSinceUs ?? atUs) }
+  return { ...before, serving, requests, reachableSinceUs: isBlind ? atUs : (before.reachableSinceUs ?? atUs) }
 }

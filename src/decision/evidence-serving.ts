@@ -8,7 +8,7 @@
  */
 import { doubtful, no, type Standing, unknown, yes } from './evidence.ts'
 import type { NotAsked, ServingAnswer } from './evidence-facts.ts'
-import type { EvidenceView, ProcessEvidence, ServingBefore, ServingSeen } from './evidence-state.ts'
+import type { EvidenceView, ServingBefore, ServingSeen } from './evidence-state.ts'
 
 const ANONYMOUS = 'system:anonymous'
 /** Within that of an answer of the API server, kubelet reaches it too. */
@@ -26,10 +26,16 @@ export function foldServing(before: ServingSeen | undefined, answer: ServingAnsw
     before.status === now.status &&
     before.user === now.user &&
     (before.noCertificate ?? false) === now.noCertificate
-  return { ...now, sinceUs: isSame ? before.sinceUs : atUs, lastUs: atUs }
+  return { ...now, sinceUs: isSame ? before.sinceUs : atUs, lastUs: atUs, serverUpSinceUs: isSame ? before.serverUpSinceUs : undefined }
 }
 
-export function judgeServing({ process, baseline, policy }: EvidenceView): Standing {
+/** The API server was asked. Its first answer counts: where it is asked often, the latest one is always young. */
+export function noteServer(before: ServingSeen | undefined, atUs: number, isReachable: boolean): ServingSeen | undefined {
+  if (before === undefined || (before.serverUpSinceUs !== undefined) === isReachable) return before
+  return isReachable && atUs <= before.sinceUs ? before : { ...before, serverUpSinceUs: isReachable ? atUs : undefined }
+}
+
+export function judgeServing({ process, baseline, policy, servesFromUs = Number.POSITIVE_INFINITY }: EvidenceView): Standing {
   const { serving, reachableSinceUs } = process
   if (serving === undefined) return unknown('not asked')
   const before = baseline?.serving
@@ -40,8 +46,9 @@ export function judgeServing({ process, baseline, policy }: EvidenceView): Stand
   if (asksServer(serving) && reachableSinceUs === undefined) return unknown(`${detail}; the API server is not reachable`)
   if (serving.noCertificate === true)
     return doubtful(`${detail}; its CertificateSigningRequest has to be approved (serverTLSBootstrap)`, serving.sinceUs)
-  if (asksServer(serving) && !wasServerUp(serving, process)) return doubtful(detail, serving.sinceUs)
-  const isLong = serving.lastUs - serving.sinceUs >= policy.toleranceUs
+  if (asksServer(serving) && !wasServerUp(serving)) return doubtful(detail, serving.sinceUs)
+  const sinceUs = serving.status === undefined ? Math.max(serving.sinceUs, servesFromUs) : serving.sinceUs
+  const isLong = serving.lastUs - sinceUs >= policy.toleranceUs
   return isLong ? no(detail, serving.sinceUs) : doubtful(detail, serving.sinceUs)
 }
 
@@ -50,9 +57,9 @@ export function asksServer({ status }: ServingSeen): boolean {
   return status !== undefined && status >= 500
 }
 
-/** The API server answered the agent in the meantime, and long enough ago for kubelet to try again. */
-function wasServerUp({ sinceUs, lastUs }: ServingSeen, { reachedUs }: ProcessEvidence): boolean {
-  return reachedUs !== undefined && reachedUs >= sinceUs && lastUs - reachedUs >= SLACK_US
+/** The API server has answered the agent in the meantime, for long enough for kubelet to try again. */
+function wasServerUp({ lastUs, serverUpSinceUs }: ServingSeen): boolean {
+  return serverUpSinceUs !== undefined && lastUs - serverUpSinceUs >= SLACK_US
 }
 
 function isKnown(answer: ServingBefore | undefined): boolean {

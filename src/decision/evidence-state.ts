@@ -67,8 +67,6 @@ export interface ProcessEvidence {
   readonly answeredUs: Readonly<Partial<Record<Question, number>>>
   /** Since when every request to the API server was answered. */
   readonly reachableSinceUs?: number | undefined
-  /** When the API server answered last. */
-  readonly reachedUs?: number | undefined
   /** The last write of the agent's own that succeeded. */
   readonly writtenAtUs?: number | undefined
   readonly lease?: LeaseSeen | undefined
@@ -140,6 +138,8 @@ export interface ServingSeen {
   /** Since when the same was answered. */
   readonly sinceUs: number
   readonly lastUs: number
+  /** Of that time, since when each request to the API server was answered. */
+  readonly serverUpSinceUs?: number | undefined
 }
 
 export interface StaticPodsSeen {
@@ -165,6 +165,8 @@ export interface EvidenceView {
   /** The process runs the config that the baseline was taken before, not a fallback from it. */
   readonly isCandidate: boolean
   readonly policy: Policy
+  /** Since when kubelet's ports have to answer. undefined: it is not healthy. */
+  readonly servesFromUs: number | undefined
   /** The trial is over, but for the evidence. */
   readonly isAtEnd: boolean
 }

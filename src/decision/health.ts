@@ -19,8 +19,8 @@ export type Running =
       readonly startedAtUs: number
       readonly invocationId: string
       /**
-       * The checkpoint that it was started with is gone, or the disk does not return it: kubelet
-       * runs on, and could not be started with it again.
+       * The checkpoint that it was started with is gone, holds other content by now, or the disk does
+       * not return it: kubelet runs on, and could not be started with it again.
        */
       readonly lost?: true
     }

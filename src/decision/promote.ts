@@ -9,7 +9,7 @@ import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import type { Target } from './target.ts'
-import { hasPassed, measureTrial } from './trial.ts'
+import { measureTrial } from './trial.ts'
 import { identityOfKey, trialKey } from './trial-key.ts'
 
 export function promote({ snapshot, target }: TargetSituation): Step | undefined {
@@ -23,7 +23,7 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
     const isOver = trial?.remainingUs === 0 && listMissingEvidence(snapshot).length === 0
     return isOver ? { kind: 'prove', key: target.key } : undefined
   }
-  if (isStandIn || sameSource(lastKnownGood.source, target.source) || !hasPassed(snapshot, target.key)) return undefined
+  if (isStandIn || sameSource(lastKnownGood.source, target.source)) return undefined
   if (running.kind !== 'known' || running.key !== target.key) return undefined
   return { kind: 'promote', target: { source: target.source, content: target.content }, previous: findPrevious(snapshot, target) }
 }

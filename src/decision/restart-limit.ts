@@ -19,11 +19,14 @@ export function isExempt(snapshot: Snapshot, target: Pick<Target, 'source'>): bo
  * Whether a restart would end a kubelet that may be well. Nothing is lost where no kubelet runs, or
  * one that has failed.
  */
-export function isWorthKeeping({ running, health, verdicts, now, policy }: Snapshot): boolean {
-  if (running.kind === 'none') return false
+export function isWorthKeeping(snapshot: Snapshot): boolean {
+  return snapshot.running.kind !== 'none' && !hasFailed(snapshot)
+}
+
+/** Whether what runs has a verdict against it, or has been ill for long. Leaving it costs nothing. */
+export function hasFailed({ running, health, verdicts, now, policy }: Snapshot): boolean {
   const verdict = running.kind === 'known' ? verdicts.get(running.key) : undefined
-  if (verdict !== undefined && verdict.state !== 'refused') return false
-  return !isLongIll(health, now.monotonicUs, policy)
+  return (verdict !== undefined && verdict.state !== 'refused') || isLongIll(health, now.monotonicUs, policy)
 }
 
 /** undefined: the limit is not reached. */

@@ -6,9 +6,8 @@
 import { HOUR_US } from '../values/durations.ts'
 import { LOCAL_CONTENT } from './config-source.ts'
 import { findPause } from './find-pause.ts'
-import { isLongIll } from './process-health.ts'
 import type { RestartRecord } from './records.ts'
-import { findLimitEndUs, isExempt, isWorthKeeping } from './restart-limit.ts'
+import { findLimitEndUs, hasFailed, isExempt, isWorthKeeping } from './restart-limit.ts'
 import { RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
@@ -80,7 +79,8 @@ function isHalfStarted(unit: KnownUnit, requested: RestartRecord | undefined): b
 }
 
 /** A state of the unit in which no restart is requested. */
-function findObstacle({ running, health, now, policy }: Snapshot, unit: KnownUnit, halfStarted: boolean): RestartDecision | undefined {
+function findObstacle(snapshot: Snapshot, unit: KnownUnit, halfStarted: boolean): RestartDecision | undefined {
+  const { running, now } = snapshot
   switch (unit.activity) {
     case 'stopped':
       return halfStarted ? undefined : { kind: 'stopped-by-operator' }
@@ -89,8 +89,8 @@ function findObstacle({ running, health, now, policy }: Snapshot, unit: KnownUni
     case 'stopping':
       return underWay(now.monotonicUs, `kubelet is ${unit.summary}`)
     case 'starting':
-      // A start that does not come to an end is replaced by the restart.
-      return isLongIll(health, now.monotonicUs, policy) ? undefined : underWay(now.monotonicUs, `kubelet is ${unit.summary}`)
+      // A start that does not come to an end, or that has failed already, is replaced by the restart.
+      return hasFailed(snapshot) ? undefined : underWay(now.monotonicUs, `kubelet is ${unit.summary}`)
     case 'running':
       return running.kind === 'known' ? undefined : underWay(now.monotonicUs, 'kubelet has just been started')
     case 'auto-restart':

@@ -32,6 +32,8 @@ export interface Checkpoints {
    * permanently unreadable. Throws if it cannot be read at the moment.
    */
   content(file: CheckpointFile): ContentHash | undefined
+  /** Whether the file that kubelet reads is there. A ConfigMap may lack the key, or the file was lost. */
+  hasKey(file: CheckpointFile): boolean
   /**
    * When it was last read, `content` was undefined because the disk has been failing for a while.
    * It may not be lost.

@@ -24,16 +24,18 @@ export interface ShownEvidence {
   readonly sinceUs: number
 }
 
+/** At least, and a third of the trial: so a trial costs at most two texts more than its first. */
 const TOGETHER_US = 60e6
 
 /** @param before as it was shown last. undefined: nothing is on trial */
 export function showEvidence(snapshot: Snapshot, before: ShownEvidence | undefined): ShownEvidence | undefined {
   const findings = listObserved(snapshot)
-  const { running, now } = snapshot
+  const { running, now, policy } = snapshot
   if (findings.length === 0 || running.kind !== 'known') return undefined
   const shown = { about: running.invocationId, answers: answersOf(findings), sinceUs: now.monotonicUs }
   if (before === undefined || before.about !== shown.about || hasTurned(before.answers, shown.answers)) return shown
-  return isSame(before.answers, shown.answers) || now.monotonicUs - before.sinceUs < TOGETHER_US ? before : shown
+  const nextUs = before.sinceUs + Math.max(TOGETHER_US, policy.trialUs / 3)
+  return isSame(before.answers, shown.answers) || now.monotonicUs < nextUs ? before : shown
 }
 
 export function answersOf(findings: readonly Finding[]): EvidenceAnswers {

@@ -136,3 +136,48 @@ t.test('nothing was ever assigned: an empty directory means local', async (t) =>
   t.equal((await world.run(MINUTE_US)).phase, 'settled')
   t.match(world.snapshots.at(-1)?.assigned, { kind: 'source', source: 'local' })
 })
+
+t.test('a power loss during `rm -rf` leaves the checkpoint without the file that kubelet reads', async (t) => {
+  const world = await settledOnA()
+  world.preflight = (data) =>
+    Object.keys(data).length > 0
+      ? { kind: 'accepted', remarks: [], drain: [] }
+      : { kind: 'refused', reason: 'load', detail: 'the key is missing' }
+  remove(world, '/state/meta', world.checkpoints.path(A))
+  world.reboot()
+  const steps = world.steps.length
+  await world.run(5 * MINUTE_US)
+  t.match(world.steps[steps], { kind: 'activate', target: 'local' }, 'the next start uses something that exists, before all else')
+  t.equal(world.records.verdicts().size, 0, 'nothing is refused that nobody assigned')
+  t.equal(await world.running(), 'local')
+  world.want(A)
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), textOf(A), 'it is downloaded again')
+})
+
+t.test('a checkpoint loses the file that kubelet reads while kubelet runs', async (t) => {
+  const world = await settledOnA()
+  remove(world, world.checkpoints.path(A), '/state/meta/assigned')
+  restartAgent(world, 'lost')
+  await world.run(5 * MINUTE_US)
+  await isUntouched(t, world)
+  t.match(world.snapshots.at(-1)?.nextStart, { held: { source: 'local' } })
+  world.want(A)
+  await world.run(MINUTE_US)
+  t.match(world.snapshots.at(-1)?.nextStart, { held: { source: A } })
+  await isUntouched(t, world)
+})
+
+t.test('a refused config that took the place of what runs, with the same version, restarts nothing', async (t) => {
+  const world = await settledOnA()
+  world.preflight = (data) =>
+    Object.values(data).includes(textOf(A))
+      ? { kind: 'accepted', remarks: [], drain: [] }
+      : { kind: 'refused', reason: 'load', detail: 'no YAML' }
+  // An operator, or a program, has made kubelet start with its local config.
+  remove(world, '/state/kubelet.env')
+  world.want(A, { kubelet: 'restored' })
+  await world.run(10 * MINUTE_US)
+  await isUntouched(t, world)
+  t.equal(world.startedWith, textOf(A))
+})

@@ -67,6 +67,8 @@ t.test('a longer fault leads to the fallback, and back to the config', async (t)
   await world.run(20 * MINUTE_US)
   t.equal((await world.run(SECOND_US)).phase, 'settled')
   t.same(world.record('last-known-good'), B)
+  world.unit.restartByHand()
+  t.equal((await world.run(MINUTE_US)).phase, 'settled', 'the trial that it passed again is not forgotten at the next start')
 })
 
 t.test('one that keeps failing is tried again three times, at growing intervals, and then condemned', async (t) => {

@@ -43,6 +43,7 @@ function open(scene: Scene) {
     checkpoints: {
       content: ({ uid, resourceVersion }) => CHECKPOINTS.get(`${uid}/${resourceVersion}`),
       path: ({ uid, resourceVersion, kubeletConfigKey }) => `/c/${uid}/${resourceVersion}/${kubeletConfigKey}`,
+      hasKey: () => true,
       isUnreadable: () => false,
       data: () => undefined,
       list: () => [],
@@ -145,7 +146,8 @@ t.test('what runs', async (t) => {
 
 t.test('is fixed when it is first seen: a checkpoint replaced, or a kubelet upgraded under it, changes nothing', async (t) => {
   const seen = health(A, { lastProcess: { invocationId: INVOCATION, content: 'the old bytes', kubeletIdentity: 'kubelet-v0' } })
-  t.match(await runningIn({ health: seen }), { content: 'the old bytes', key: 'the old bytes@kubelet-v0' })
+  const old = { content: 'the old bytes', key: 'the old bytes@kubelet-v0', lost: true }
+  t.match(await runningIn({ health: seen }), old, 'but kubelet could not be started with it again')
   t.match(await runningIn({ health: { ...seen, bootId: 'boot-0' } }), { content: 'content-a@1' }, 'in this boot')
   t.match(
     await runningIn({ health: seen, unit: running(CHECKPOINT_A, { invocationId: 'i-2' }) }),

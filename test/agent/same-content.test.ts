@@ -41,6 +41,18 @@ t.test('it moves every record and restarts nothing', async (t) => {
   })
 })
 
+t.test('an edit that comes while systemd does not answer restarts nothing', async (t) => {
+  const world = await running(TEXT, 5)
+  const observe = world.unit.observe.bind(world.unit)
+  world.unit.observe = async () => ({ kind: 'unknown', detail: 'systemctl: connection timed out' })
+  world.want(A_EDITED, { kubelet: COMMENTED })
+  await world.run(2 * MINUTE_US)
+  world.unit.observe = observe
+  await world.run(MINUTE_US)
+  t.same(world.record('assigned'), A_EDITED)
+  restarts(t, world, 1)
+})
+
 t.test('a trial goes on', async (t) => {
   const world = await running(TEXT, 8)
   world.want(A_EDITED, { kubelet: COMMENTED })

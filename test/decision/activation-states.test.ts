@@ -17,6 +17,7 @@ import {
   judged,
   keyOf,
   LOCAL_EVERYWHERE,
+  lost,
   MINUTE_US,
   NOW_US,
   POLICY,
@@ -89,4 +90,26 @@ t.test('limits', async (t) => {
     kind: 'wait',
     phase: 'runtime-down',
   })
+})
+
+t.test('a pause does not keep kubelet from starting again', async (t) => {
+  const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
+  const gone = { ...paused, nextStart: { kind: 'known', held: lost(B) } } as const
+  t.match(decide({ ...READY_FOR_B, ...paused }), { kind: 'wait', phase: 'paused' }, 'what is wanted is not activated')
+  t.match(
+    decide({ ...READY_FOR_B, ...gone, nextStart: { kind: 'known', held: lost(C) } }),
+    { kind: 'activate', target: A },
+    'nor where the next start is lost',
+  )
+  t.match(decide({ ...gone, ...runsNothing('failed') }), { kind: 'activate', target: A }, 'what is wanted has run before')
+  t.match(decide({ ...LOCAL_EVERYWHERE, ...wants('local'), ...gone, ...runsNothing('auto-restart') }), {
+    kind: 'activate',
+    target: 'local',
+  })
+  const unreadable = { kind: 'known', held: { ...lost(B), unreadable: true } } as const
+  t.match(
+    decide({ ...LOCAL_EVERYWHERE, ...wants('local'), ...paused, nextStart: unreadable }),
+    { kind: 'wait', phase: 'paused' },
+    'the disk may return it',
+  )
 })

@@ -9,12 +9,13 @@ import {
   pods,
   refused,
   runtime,
+  STARTED_US,
   type Story,
   serving,
   staticPods,
   unreachable,
 } from './evidence-samples.ts'
-import { MINUTE_US, NOW_US, POLICY, runsNothing, SECOND_US, unit } from './snapshots.ts'
+import { B, health, MINUTE_US, NOW_US, POLICY, runsNothing, SECOND_US, unit } from './snapshots.ts'
 
 type Expected = 'yes' | 'no' | 'unknown' | 'doubtful'
 type Row = readonly [what: string, expected: Expected, story: Story]
@@ -327,6 +328,7 @@ check('ready', [
 ])
 
 const KNOWN = [serving(403)]
+const NO_TLS = [5, 100].map((at) => [at, serving('no-tls')] as const)
 check('serving', [
   [
     'no answer yet at the end of a trial that is shorter than kubelet takes to settle',
@@ -382,6 +384,31 @@ check('serving', [
     },
   ],
   [
+    '500, with an API server that answers each 10 s, as in a short trial',
+    'no',
+    {
+      before: KNOWN,
+      seen: [5, 15, 25, 35, 45, 55, 65].flatMap((at) => [
+        [at, serving(500)],
+        [at + 5, node('True')],
+      ]),
+    },
+  ],
+  [
+    '500, and the API server has answered each 10 s since it was away for a moment',
+    'doubtful',
+    {
+      before: KNOWN,
+      seen: [
+        [5, serving(500)],
+        [40, node('True')],
+        [60, unreachable('node')],
+        [65, node('True')],
+        [75, serving(500)],
+      ],
+    },
+  ],
+  [
     '500, and the API server was not asked meanwhile',
     'doubtful',
     {
@@ -428,6 +455,26 @@ check('serving', [
         [70, serving('no-tls')],
       ],
     },
+  ],
+  [
+    'no answer of a kubelet that is still starting',
+    'doubtful',
+    { before: KNOWN, seen: NO_TLS, now: 100, snapshot: { health: health(B, { healthySinceUs: undefined }) } },
+  ],
+  [
+    'no answer of a kubelet that took long to start, and is healthy since a moment ago',
+    'doubtful',
+    { before: KNOWN, seen: NO_TLS, now: 110, snapshot: { health: health(B, { healthySinceUs: STARTED_US + 90 * SECOND_US }) } },
+  ],
+  [
+    'no answer before the start deadline, without a health port',
+    'doubtful',
+    { before: KNOWN, seen: NO_TLS, snapshot: { healthz: undefined } },
+  ],
+  [
+    'no answer after the start deadline, without a health port',
+    'no',
+    { before: KNOWN, seen: [...NO_TLS, [190, serving('no-tls')]], snapshot: { healthz: undefined } },
   ],
   [
     'no TLS before either',

@@ -149,6 +149,14 @@ t.test('the baseline is of the process before the restart, and later answers do 
   t.equal(restarted.process?.serving?.status, 401)
 })
 
+t.test('a kubelet that does not serve yet is asked again for the baseline', async (t) => {
+  const fold = { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B) }
+  const starting = recordFacts(undefined, { ...fold, facts: [about('i-a', serving('no-tls'))] })
+  t.same(starting.baseline?.answered, [])
+  const started = recordFacts(starting, { ...fold, facts: [about('i-a', serving(403))] })
+  t.match(started.baseline, { answered: ['serving'], serving: { status: 403 } })
+})
+
 t.test('a restart of kubelet forgets what was seen, but not what it cost', async (t) => {
   const first = recordFacts(undefined, {
     ...NOTHING_NEW,

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { carryOut } from '../../src/decision/carry-out.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import {
   A,
@@ -26,6 +27,11 @@ import {
   wants,
 } from './snapshots.ts'
 
+const UNASKED = () => {
+  throw new Error('nothing is asked')
+}
+const NOT_ASKED = { preflight: UNASKED, restart: UNASKED }
+
 t.test('the trial', async (t) => {
   t.match(nextStep(inTrial()), { kind: 'wait', phase: 'in-trial' })
   const over = { ...runs(B), health: health(B, { healthySinceUs: NOW_US - POLICY.trialUs }) }
@@ -35,10 +41,16 @@ t.test('the trial', async (t) => {
 
   t.test('a config that is tried again after a failure passes it again first', async (t) => {
     // It had proved itself, and could not be promoted before it failed: the disk was full.
-    const again = verdict(B, 'provisional', { doubtful: true, suspended: true, retrials: 1 })
-    const retried = { proven: keyOf(B), retrials: new Map([[again.key, again]]) }
-    t.match(nextStep(inTrial(retried)), { kind: 'wait', phase: 'in-trial' })
-    t.match(nextStep(inTrial({ ...over, ...retried })), { kind: 'promote', target: hold(B) })
+    const failed = verdict(B, 'provisional', { doubtful: true })
+    const retry = { kind: 'retry-failed', verdict: failed, number: 1, of: 3 } as const
+    const { proven, retrials } = carryOut(inTrial({ proven: keyOf(B), ...judged(failed) }), retry, NOT_ASKED)
+    t.match(nextStep(inTrial({ proven, retrials })), { kind: 'wait', phase: 'in-trial' })
+    t.match(nextStep(inTrial({ ...over, proven, retrials })), { kind: 'prove', key: keyOf(B) })
+
+    t.test('and has passed it then, also when it is started again', async (t) => {
+      const restarted = { ...runs(B, { startedAgoUs: MINUTE_US }), health: health(B, { healthySinceUs: NOW_US - MINUTE_US }) }
+      t.match(nextStep(inTrial({ ...restarted, proven: keyOf(B), retrials, lastKnownGood: hold(B) })), { kind: 'wait', phase: 'settled' })
+    })
   })
 
   t.test('what has failed since it was promoted does not displace the fallback that works', async (t) => {

@@ -95,6 +95,13 @@ t.test('kubelet is on its way: look again soon', async (t) => {
   t.match(decide({ ...runs(A), running: { kind: 'unknown', detail: '' } }), { kind: 'under-way' }, 'not yet kubelet')
 })
 
+t.test('a start that does not come to an end (Type=notify) is waited for, unless its config has failed', async (t) => {
+  const starting = runs(A, { startedAgoUs: 20 * SECOND_US, unit: { activity: 'starting' } })
+  t.match(decide(starting), { kind: 'under-way' })
+  t.match(decide({ ...starting, ...judged(verdict(A, 'refused')) }), { kind: 'under-way' }, 'a refusal says nothing of what runs')
+  t.match(decide({ ...starting, ...judged(verdict(A, 'provisional', { reason: 'start-deadline' })) }), { kind: 'restart' })
+})
+
 t.test('the last process ran this already, and systemd starts it again by itself', async (t) => {
   const facts = { health: health(B, { lastProcess: health(B).lastProcess }) }
   t.match(decide({ ...facts, ...runsNothing('auto-restart') }), { kind: 'not-due' })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { EvidenceAnswers } from '../../src/report/shown-evidence.ts'
 import { type ShownEvidence, showEvidence } from '../../src/report/shown-evidence.ts'
-import { lease, node, runtime, type Story, serving, snapshotOf } from '../decision/evidence-samples.ts'
+import { lease, node, pods, runtime, type Story, serving, snapshotOf, staticPods } from '../decision/evidence-samples.ts'
 import { SECOND_US, snapshot } from '../decision/snapshots.ts'
 
 const AT_60 = [
@@ -26,6 +26,22 @@ function watch(story: Story, seconds: number): EvidenceAnswers[] {
 
 t.test('the answers of a good trial are shown in at most three texts', async (t) => {
   const texts = watch({ before: [serving(403)], seen: [...AT_60, [7, serving(403)], [0, runtime('answered')]] }, 300)
+  t.ok(texts.length <= 3, JSON.stringify(texts))
+  t.match(texts.at(-1), { lease: 'yes', ready: 'yes', serving: 'yes' })
+})
+
+t.test('so are the answers of a whole trial that come at the times of a real node, of which each is news', async (t) => {
+  const seen = [
+    [0, lease('1')],
+    [0, runtime('answered')],
+    [5, node('True', { reportedAt: 1, answeredAt: 5 })],
+    [38, lease('2')],
+    [75, serving(403)],
+    [140, staticPods([])],
+    [160, lease('3')],
+    [240, pods()],
+  ] as const
+  const texts = watch({ before: [serving(403), staticPods([]), pods()], seen }, 600)
   t.ok(texts.length <= 3, JSON.stringify(texts))
   t.match(texts.at(-1), { lease: 'yes', ready: 'yes', serving: 'yes' })
 })

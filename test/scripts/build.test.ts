@@ -59,6 +59,12 @@ t.test('the bundle', async (t) => {
     )
   })
 
+  t.test('has no character beyond Latin-1: one doubles the memory that V8 takes for its file', async (t) => {
+    const files = ['', 'lib'].flatMap((folder) => readdirSync(join(outdir, folder)).map((name) => join(outdir, folder, name)))
+    const wide = files.filter((file) => file.endsWith('.mjs') && /[\u0100-\uffff]/.test(readFileSync(file, 'utf8')))
+    t.same(wide, [])
+  })
+
   t.test('authenticates with certificates, tokens, token files and exec plugins, and starts the parser of YAML', async (t) => {
     const { certificate, key } = server.issueCertificate(ADMIN)
     const token = server.issueToken(ADMIN)

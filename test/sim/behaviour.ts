@@ -44,6 +44,8 @@ export interface SimProcess {
   /** The kubelet that it was started as: the file on disk may be another one by now. */
   readonly version: number
   readonly startedAtUs: number
+  /** The bytes that it was started with are lost: another version cannot be compared with them. */
+  readonly isUntraceable?: boolean
   /** When it tells systemd that it is ready. */
   readonly readyAtUs: number
   readonly healthyFromUs: number
@@ -55,6 +57,7 @@ export type Fate = Pick<SimProcess, 'readyAtUs' | 'healthyFromUs' | 'unhealthyFr
 
 export const NEVER = Number.POSITIVE_INFINITY
 export const HEALTHZ_PORT = 10248
+const WORDING = /^# wording: .*\n/gm
 
 export function behaviourOf(text: string): Behaviour {
   return (/^# behaviour: (\S+)/m.exec(text)?.[1] ?? 'good') as Behaviour
@@ -69,6 +72,20 @@ export function configText(behaviour: Behaviour, serial: number): string {
 /** The config that kubelet was provisioned with, as the administrator may edit it. */
 export function localText(serial: number): string {
   return `# local\n${configText('good', serial)}`
+}
+
+/** kubelet decodes both texts to the same config: they differ in the wording alone. */
+export function isSameMeaning(a: string, b: string): boolean {
+  return meaningOf(a) === meaningOf(b) && behaviourOf(a) !== 'syntax-error'
+}
+
+/** The text without what kubelet does not see. */
+export function meaningOf(text: string): string {
+  return text.replace(WORDING, '')
+}
+
+export function withWording(text: string, serial: number): string {
+  return `${meaningOf(text)}# wording: ${serial}\n`
 }
 
 export function isLocalText(text: string): boolean {
@@ -108,6 +125,15 @@ export function isGood(text: string, version: number): boolean {
 /** kubelet exits with every config on a node that is not well. */
 export function diesAfter(startedAtUs: number, seconds: number): Fate {
   return { readyAtUs: NEVER, healthyFromUs: NEVER, unhealthyFromUs: NEVER, exitsAtUs: startedAtUs + seconds * 1e6 }
+}
+
+export function delayFate({ readyAtUs, healthyFromUs, unhealthyFromUs, exitsAtUs }: Fate, us: number): Fate {
+  return {
+    readyAtUs: readyAtUs + us,
+    healthyFromUs: healthyFromUs + us,
+    unhealthyFromUs: unhealthyFromUs + us,
+    exitsAtUs: exitsAtUs + us,
+  }
 }
 
 /** @param version of kubelet; the first is 1 */

@@ -22,11 +22,14 @@ function isWanted({ desired, desiredContent, requests, assignedContent }: Snapsh
 }
 
 /** What runs has failed, or what is assigned has, so that a fallback runs. */
-function isCondemned({ unit, running, assignedContent, verdicts }: Snapshot): boolean {
+function isCondemned({ unit, running, assignedContent, verdicts, policy }: Snapshot): boolean {
   if (unit.kind === 'unknown') return false
   const contents = [running.kind === 'known' ? running.content : undefined, assignedContent]
-  return contents.some((content) => {
-    const verdict = content === undefined ? undefined : verdicts.get(trialKey(content, unit.kubeletIdentity))
-    return verdict !== undefined && verdict.state !== 'refused'
+  const keys = contents.flatMap((content) => (content === undefined ? [] : [trialKey(content, unit.kubeletIdentity)]))
+  // The kubelet that runs may have been upgraded on disk since it started.
+  if (running.kind === 'known') keys.push(running.key)
+  return keys.some((key) => {
+    const verdict = verdicts.get(key)
+    return verdict !== undefined && (verdict.state !== 'refused' || policy.whenRefused === 'last-known-good')
   })
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { basename, dirname } from 'node:path'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
-import { isRefused } from './behaviour.ts'
+import { isRefused, meaningOf } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { SimWorld } from './sim-world.ts'
 
@@ -64,10 +64,10 @@ export class DiskInvariants {
     const path = this.#world.nextConfigPath()
     const text = this.#world.nextText()
     // To replace a version that came back with other content takes two renames. After a crash
-    // between them, the next agent repairs it before it waits. On a failing disk, a half-done
-    // replacement cannot be undone.
+    // between them, or after the directory was lost in part, the next agent repairs it before it
+    // waits. On a failing disk, a half-done replacement cannot be undone.
     const cutShort = this.#world.nowUs <= this.#world.agentFromUs || this.#world.faults.writesFail
-    if (text === undefined && cutShort && this.#wasSetAside(path)) return
+    if (text === undefined && cutShort && (this.#world.lostStates > 0 || this.#wasSetAside(path))) return
     assert(text !== undefined, `invariant 2: kubelet starts next with ${path}, which does not exist`)
     assert(!isRefused(text), `invariant 2: kubelet starts next with ${path}, which preflight rejects: ${text}`)
   }
@@ -90,7 +90,7 @@ export class DiskInvariants {
     if (parsed.source === 'local') return
     const { uid, resourceVersion, kubeletConfigKey, overlay } = parsed.source
     const text = this.#world.files.read(`${this.#layout.checkpoint(uid, resourceVersion, overlay)}/${kubeletConfigKey}`)?.toString()
-    assert(text !== undefined && this.#isProven(text), `invariant 3: promoted without a whole trial: ${text}`)
-    this.#checkPromotion(text)
+    assert(text !== undefined && this.#isProven(meaningOf(text)), `invariant 3: promoted without a whole trial: ${text}`)
+    this.#checkPromotion(meaningOf(text))
   }
 }

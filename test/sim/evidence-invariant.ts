@@ -11,10 +11,14 @@ import type { Step } from '../../src/decision/step.ts'
 import { breaksNode, isOneWay } from './behaviour.ts'
 import type { SimWorld } from './sim-world.ts'
 
+/** A restart waits a few seconds for what is asked before it, and a busy agent looks late. */
+const BASELINE_US = 10e6
+
 export class EvidenceInvariant {
   readonly #world: SimWorld
   /** Condemned for damage that does not pass. */
   readonly #damaging = new Set<string>()
+  #lostStates = 0
   #startedByAgentUs: number | undefined
   #seenStartUs: number | undefined
 
@@ -30,12 +34,15 @@ export class EvidenceInvariant {
 
   /** The agent is about to restart kubelet. */
   checkRestart(): void {
-    const { unit, nowUs, cluster, doubts } = this.#world
+    const { unit, nowUs, cluster, doubts, lostStates } = this.#world
+    if (lostStates !== this.#lostStates) this.#damaging.clear()
+    this.#lostStates = lostStates
     const next = this.#world.nextText() ?? ''
     assert(!isOneWay(next) || !this.#damaging.has(next) || doubts.has(next), `invariant 12: tried again: ${next}`)
     const before = unit.process
     // Nothing that was read before the restart shows how the node was.
-    if (before === undefined || !unit.isHealthy() || breaksNode(before.text) || !cluster.isUp(nowUs)) doubts.add(next)
+    const isKnown = before !== undefined && unit.isHealthy() && nowUs - before.healthyFromUs > BASELINE_US
+    if (!isKnown || breaksNode(before.text) || !cluster.isUp(nowUs)) doubts.add(next)
     this.#startedByAgentUs = nowUs
   }
 
@@ -51,10 +58,5 @@ export class EvidenceInvariant {
 
   checkPromotion(text: string): void {
     assert(!breaksNode(text) || this.#world.doubts.has(text), `invariant 11: promoted, and the node does not work: ${text}`)
-  }
-
-  /** Nobody remembers it. */
-  forget(): void {
-    this.#damaging.clear()
   }
 }

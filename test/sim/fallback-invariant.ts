@@ -27,6 +27,7 @@ export class FallbackInvariant {
   /** The config itself took the runtime down: the agent cannot know that at once. */
   #excusedByRuntime = false
   #wish: string | undefined
+  #suspensions = 0
   #lastStep: Step | undefined
 
   constructor(world: SimWorld, isPaused: () => boolean) {
@@ -78,6 +79,11 @@ export class FallbackInvariant {
     if (!unit.isNodeWell() || unit.activity === 'stopped' || nowUs < agentFromUs) return true
     // Without systemctl no restart is possible, and where the config cannot be changed none helps.
     if (unit.systemctl.refuses || faults.readOnly) return true
+    // What does not run misses no deadline.
+    if (this.#suspensions !== this.#world.clock.suspensions) {
+      this.#suspensions = this.#world.clock.suspensions
+      return true
+    }
     // Another config is wanted, or another kubelet is there: that has a start deadline of its own.
     const wish = `${unit.version} ${this.#world.assignment.wish()}`
     if (wish !== this.#wish) {

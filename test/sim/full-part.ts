@@ -8,7 +8,8 @@ import { listCrashPoints, sweepCrashes, sweepSeeds } from './sweep.ts'
 
 export type Part =
   | { readonly kind: 'seeds'; readonly from: number; readonly count: number }
-  | { readonly kind: 'crashes'; readonly story: string }
+  /** Every so many crash points of a story, so that all CPUs share the longest one. */
+  | { readonly kind: 'crashes'; readonly story: string; readonly slice: number; readonly of: number }
 
 export interface Outcome {
   readonly runs: number
@@ -25,7 +26,8 @@ async function run(part: Part): Promise<Outcome> {
   const calm = await runSchedule(schedule)
   const points = listCrashPoints(calm.operations)
   if (points.length <= FEWEST_CRASHES) return { runs: 1, failures: [`only ${points.length} crashes: the story did not happen`] }
-  return { runs: points.length, failures: await sweepCrashes(schedule, points, calm) }
+  const slice = points.filter((_, index) => index % part.of === part.slice)
+  return { runs: slice.length, failures: await sweepCrashes(schedule, slice, calm) }
 }
 
 process.send?.(await run(JSON.parse(process.argv[2] ?? '')))

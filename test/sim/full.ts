@@ -1,5 +1,5 @@
 /**
- * `npm run test:sim`: the whole simulation, in one process per CPU. 300 random schedules, and a
+ * `npm run test:sim`: the whole simulation, in one process per CPU. Random schedules, and a
  * crash at every operation of every story. The last line counts the runs.
  */
 import { type ChildProcess, fork } from 'node:child_process'
@@ -8,13 +8,17 @@ import { fileURLToPath } from 'node:url'
 import type { Outcome, Part } from './full-part.ts'
 import { STORIES } from './stories.ts'
 
-const SEEDS = 300
+const SEEDS = 2000
 const SEEDS_AT_ONCE = 50
+/** Of the crash points of a story. */
+const SLICES = 4
 /** Of one part: what breaks one run often breaks all of them. */
 const MOST_FAILURES_SHOWN = 10
 
 const parts: Part[] = [
-  ...Object.keys(STORIES).map((story): Part => ({ kind: 'crashes', story })),
+  ...Object.keys(STORIES).flatMap((story) =>
+    Array.from({ length: SLICES }, (_, slice): Part => ({ kind: 'crashes', story, slice, of: SLICES })),
+  ),
   ...Array.from({ length: SEEDS / SEEDS_AT_ONCE }, (_, index): Part => {
     return { kind: 'seeds', from: 1 + index * SEEDS_AT_ONCE, count: SEEDS_AT_ONCE }
   }),
@@ -26,7 +30,10 @@ let failed = 0
 function report(part: Part, { runs, failures }: Outcome): void {
   passed += runs - failures.length
   failed += failures.length
-  const title = part.kind === 'crashes' ? `crashes: ${part.story}` : `seeds ${part.from} to ${part.from + part.count - 1}`
+  const title =
+    part.kind === 'crashes'
+      ? `crashes: ${part.story} (${part.slice + 1}/${part.of})`
+      : `seeds ${part.from} to ${part.from + part.count - 1}`
   console.log(`${failures.length === 0 ? 'ok' : 'FAILED'}  ${title} (${runs} runs)`)
   for (const failure of failures.slice(0, MOST_FAILURES_SHOWN)) console.log(`        ${failure}`)
   const hidden = failures.length - MOST_FAILURES_SHOWN

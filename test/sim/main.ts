@@ -1,10 +1,11 @@
 /**
- * `npm run sim -- [--seed N] [--seeds N] [--from N] [--crashes] [--shrink]`: runs the schedules of some
- * seeds. For a single seed it prints every event and every line of the agent's log, or with --shrink
- * the shortest schedule that fails as this one does. With --crashes it also runs each schedule with a
- * crash at each operation.
+ * `npm run sim -- [--seed N] [--seeds N] [--from N] [--crash] [--crashes] [--shrink]`: runs the schedules
+ * of some seeds. For a single seed it prints every event and every line of the agent's log, or with
+ * --shrink the shortest schedule that fails as this one does. With --crash each schedule has a crash
+ * at a random operation. With --crashes it also runs each schedule with a crash at each operation.
  */
 import { parseArgs } from 'node:util'
+import { makeCrash } from './crash.ts'
 import { runSchedule } from './run.ts'
 import { makeSchedule } from './schedule.ts'
 import { shrink } from './shrink.ts'
@@ -14,6 +15,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     seeds: { type: 'string', default: '2000' },
     from: { type: 'string', default: '1' },
+    crash: { type: 'boolean', default: false },
     crashes: { type: 'boolean', default: false },
     shrink: { type: 'boolean', default: false },
   },
@@ -28,7 +30,8 @@ async function runSeed(seed: number, single: boolean): Promise<number> {
     log: printed,
     onEvent: (event: object, atUs: number) => console.log(`${Math.round(atUs / 1e6)} s: ${JSON.stringify(event)}`),
   }
-  const calm = await runSchedule(schedule, single ? printing : {})
+  const crash = values.crash ? { crash: makeCrash(seed) } : {}
+  const calm = await runSchedule(schedule, { ...crash, ...(single && printing) })
   if (!values.crashes) return 1
   for (let operation = 1; operation <= calm.operations; operation += 1) {
     for (const phase of ['before', 'after'] as const) {

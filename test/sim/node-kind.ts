@@ -1,5 +1,6 @@
 /** How a simulated node is set up: its unit, its kind of activation, and how the cluster assigns. */
 import type { SwitchedChannel } from '../../src/decision/channels.ts'
+import type { WhenRefused } from '../../src/decision/policy.ts'
 import type { ActivationKind } from '../../src/decision/unit-state.ts'
 import { seededRandom } from './random.ts'
 
@@ -12,6 +13,9 @@ export interface NodeKind {
   readonly channel: SwitchedChannel
   /** The agent asks for evidence in a trial. */
   readonly evidence: boolean
+  readonly whenRefused: WhenRefused
+  /** A second agent is there, which waits for the lock: it takes over at once when the first one dies. */
+  readonly standby: boolean
 }
 
 /** The node of the documentation, and of most schedules. */
@@ -21,6 +25,8 @@ export const PLAIN_NODE: NodeKind = {
   startLimit: Number.POSITIVE_INFINITY,
   channel: 'config-source',
   evidence: false,
+  whenRefused: 'stay',
+  standby: false,
 }
 
 export function makeNodeKind(seed: number): NodeKind {
@@ -31,5 +37,7 @@ export function makeNodeKind(seed: number): NodeKind {
     startLimit: random.chance(0.2) ? 6 : Number.POSITIVE_INFINITY,
     channel: random.pick(['config-source', 'config-source', 'config-source', 'label', 'annotation', 'selector'] as const),
     evidence: random.chance(0.3),
+    whenRefused: random.chance(0.25) ? 'last-known-good' : 'stay',
+    standby: random.chance(0.15),
   }
 }

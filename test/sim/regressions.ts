@@ -16,6 +16,10 @@ function schedule(seed: number, ...entries: readonly Entry[]): Schedule {
   return { seed, events: entries.map(([afterSeconds, event]): Timed => ({ afterSeconds, event })) }
 }
 
+function withEvidence(seed: number, ...entries: readonly Entry[]): Schedule {
+  return { ...schedule(seed, ...entries), node: { evidence: true } }
+}
+
 export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
   'a read that fails only for an invariant': schedule(
     7011392,
@@ -166,4 +170,33 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [1654, { kind: 'reboot' }],
     [0, { kind: 'read-error', reads: 11 }],
   ),
+  'a power loss cuts the loss of the directory short, and leaves a checkpoint without its file': schedule(
+    331,
+    ...ASSIGN,
+    [0, { kind: 'api-down', seconds: 6 }],
+    [0, { kind: 'switch-key' }],
+    [166, { kind: 'damage-assigned' }],
+    [0, { kind: 'edit-overlay', behaviour: 'good' }],
+    [0, { kind: 'pause-in-cluster', on: 'Node', name: 'blue', seconds: 148 }],
+    [177, { kind: 'rollback' }],
+    [1, { kind: 'upgrade-kubelet', restarts: false }],
+    [9, { kind: 'lose-state', afterSeconds: 70 }],
+    [0, { kind: 'power-loss' }],
+  ),
+  'kubelet starts slowly, and its TLS port does not answer meanwhile': withEvidence(
+    414,
+    [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+    [2, { kind: 'assign', name: 'red' }],
+    [2, { kind: 'edit', name: 'red', behaviour: 'slow-start' }],
+  ),
+  'a verdict on a config that did damage is lost with the directory': withEvidence(
+    781,
+    [0, { kind: 'edit', name: 'red', behaviour: 'refuses-pods' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [1622, { kind: 'lose-state', afterSeconds: 44 }],
+  ),
+  'a refused config comes with the version that runs, and nothing is set to start with that version any more': {
+    ...schedule(42000405, ...ASSIGN, [10, { kind: 'restore-etcd', name: 'red', behaviour: 'syntax-error' }], [0, { kind: 'edit-local' }]),
+    node: { activation: 'file', startLimit: 6 },
+  },
 }

@@ -9,7 +9,7 @@ import type { Step } from '../../src/decision/step.ts'
 import { type Condition, describeCondition } from '../../src/report/condition.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { describeStatus } from '../../src/report/status.ts'
-import { isLocalText, type SimProcess } from './behaviour.ts'
+import { isLocalText, meaningOf, type SimProcess } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { SimWorld } from './sim-world.ts'
 
@@ -70,7 +70,7 @@ export class ReportInvariant {
     if (kind.activation === 'file' && (wasRestored || hasLostRuntime)) return
     const named = active === 'local' ? 'local' : this.#world.files.read(`${directory}/${active.kubeletConfigKey}`)?.toString()
     const runs = runsCheckpoint(process) ? process.text : 'local'
-    assert(named === undefined || named === runs, `invariant 8: the status says ${named}, and kubelet runs ${runs}`)
+    assert(named === undefined || meaningOf(named) === runs, `invariant 8: the status says ${named}, and kubelet runs ${runs}`)
   }
 
   /**

@@ -52,10 +52,18 @@ export class RestartInvariant {
     // A config that failed on a kubelet that was replaced on disk is tried on the new one.
     const isOld = unit.process !== undefined && unit.process.version !== unit.version
     const hasFailed = !unit.isHealthy() || step.kind === 'try-again' || isOld
-    assert(next !== runs || hasFailed, `invariant 5: a restart with the content that kubelet runs: ${runs}`)
+    assert(next !== runs || hasFailed || this.#isForgotten(), `invariant 5: a restart with the content that kubelet runs: ${runs}`)
     const waitsForDrain = next !== undefined && behaviourOf(next) === 'needs-drain' && !fallback
     assert(!waitsForDrain || this.#world.drained || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
     this.#checkFrequency(fallback || exempt, failed)
+  }
+
+  /** What told that two wordings are one config was lost with the state directory. */
+  #isForgotten(): boolean {
+    const { unit, files } = this.#world
+    const path = this.#world.nextConfigPath()
+    const isReworded = files.read(path)?.toString() !== this.#world.nextText()
+    return unit.process?.isUntraceable === true && (isReworded || unit.process.configPath !== path)
   }
 
   #checkFrequency(exempt: boolean, failed: boolean): void {

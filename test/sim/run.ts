@@ -10,15 +10,17 @@ import { FileError } from '../../src/checkpoint/file-error.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { RequestWriter } from '../../src/checkpoint/request-writer.ts'
+import { SameContents } from '../../src/checkpoint/same-contents.ts'
 import type { ContentHash } from '../../src/decision/config-source.ts'
-import type { Wait } from '../../src/decision/step.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Step, Wait } from '../../src/decision/step.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { Crash, type CrashPoint } from './crash.ts'
+import { Doze } from './doze.ts'
 import { Invariants } from './invariants.ts'
 import { PLAIN_NODE } from './node-kind.ts'
 import { DIRECTORY } from './paths.ts'
-import { POLICY } from './policy.ts'
 import type { Schedule, WorldEvent } from './schedule.ts'
 import { checkSettled, isWell, type Settled } from './settled.ts'
 import { activationOn, startAgent } from './sim-agent.ts'
@@ -29,23 +31,31 @@ import { SimWorld } from './sim-world.ts'
 Error.stackTraceLimit = 0
 
 const LAYOUT = layoutOf(DIRECTORY)
-/** A config that had proved itself is tried again up to seven hours after it failed. */
-const CALM_US = 9 * 3600e6
+/** Longer than anything takes that an agent does not announce, such as its limit of restarts per hour. */
+const CALM_US = 1.2 * 3600e6
 /** What happens to every node, and takes nothing from the evidence about a process. */
-const ORDINARY: ReadonlySet<WorldEvent['kind']> = new Set(['edit', 'assign', 'unassign', 'touch-metadata', 'switch-key', 'edit-overlay'])
+const ORDINARY: ReadonlySet<WorldEvent['kind']> = new Set([
+  'edit',
+  'assign',
+  'unassign',
+  'touch-metadata',
+  'reword',
+  'switch-key',
+  'edit-overlay',
+])
 /** Longer than the real read takes: most of what an agent does first comes before it. */
 const OVERLAY_READ_US = 3e6
-/** An agent that is steady, as it counts that, and has nothing to wait for. */
-const RESTFUL_US = 1.5 * POLICY.toleranceUs
 /**
  * How late an agent looks on a busy node, well within the tolerance. Most nodes are busy: fewer looks
  * take less time to simulate.
  */
 const SLOWNESS_US = [0, 3e6, 5e6, 5e6] as const
-/** Its clocks may have been set back by more than a day. */
-const MOST_ROUNDS = 5
-/** Of an agent that waits for something that takes an hour. */
-const NAP_US = 1200e6
+const ROUNDS = 8
+/**
+ * A config that had proved itself is tried again up to seven hours after it failed, and clocks may
+ * have been set back by more than a day.
+ */
+const MOST_ROUNDS = 40
 const MOST_PASSES_IN_A_ROW = 60
 const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
@@ -69,10 +79,7 @@ export async function runSchedule(schedule: Schedule, options: RunOptions = {}):
   }
   // What waits for a drained node gets one at last.
   world.drained = true
-  await run.liveFor(CALM_US)
-  for (let round = 0; world.isDisturbed() || (run.isTrying && round < MOST_ROUNDS); round += 1) await run.liveFor(CALM_US)
-  // The looks of a settled agent were left out, and with them what it knew of kubelet's health.
-  await run.lookFor(1.5 * world.policy.trialUs)
+  await run.settle()
   const settled = checkSettled(world)
   if (isWell(world, settled)) invariants.checkConditionAtRest()
   return settled
@@ -85,11 +92,11 @@ class Run {
   readonly #slownessUs: number
   #agent: Loop | undefined
   #wakeAtUs = 0
-  #restful = false
-  #isRestless = false
+  #doze: Doze | undefined
+  #lastSnapshot: Snapshot | undefined
   #lastWait: Wait | undefined
-  #sameSinceUs = 0
-  #napUntilUs = Number.POSITIVE_INFINITY
+  /** Other than waiting. */
+  #steps = 0
 
   constructor(world: SimWorld, invariants: Invariants, log: Log, seed: number) {
     this.#slownessUs = SLOWNESS_US[seed % SLOWNESS_US.length] ?? 0
@@ -99,21 +106,23 @@ class Run {
     world.onRequest = (request) => this.#writeRequest(request)
   }
 
+  /** Lives until neither the agent nor kubelet has done anything for long, and nothing is to come. */
+  async settle(): Promise<void> {
+    const { unit } = this.#world
+    for (let round = 1; ; round += 1) {
+      const [steps, exits] = [this.#steps, unit.exits]
+      await this.liveFor(CALM_US)
+      if (this.#world.isDisturbed()) continue
+      const isQuiet = this.#steps === steps && unit.exits === exits
+      if (this.#isTrying ? round >= MOST_ROUNDS : isQuiet || round >= ROUNDS) return
+    }
+  }
+
   /** A config that failed is tried again, or will be. */
-  get isTrying(): boolean {
+  get #isTrying(): boolean {
     const { unit } = this.#world
     const isIll = unit.activity !== 'stopped' && !unit.isHealthy()
     return isIll || this.#lastWait?.detail.includes('is tried again') === true
-  }
-
-  /** Without leaving out a look, if the last one finds the node on trial. */
-  async lookFor(us: number): Promise<void> {
-    this.#world.woken = true
-    await this.liveFor(1e6)
-    if (this.#lastWait?.phase !== 'in-trial') return
-    this.#isRestless = true
-    await this.liveFor(us)
-    this.#isRestless = false
   }
 
   async liveFor(us: number): Promise<void> {
@@ -123,16 +132,16 @@ class Run {
       await this.#letAgentAct()
       const from = world.nowUs
       const worldUs = Math.min(from + leftUs, world.nextUs())
-      // The looks of a settled agent find nothing, so they are left out. That also leaves gaps in
-      // its samples. The clock ticks in whole microseconds: the rest of a pause could be a fraction
-      // too small to advance the time.
-      const lookUs = this.#agent === undefined ? Number.POSITIVE_INFINITY : this.#restful ? this.#restUntilUs() : this.#wakeAtUs
-      const next = Math.ceil(Math.min(worldUs, lookUs))
+      // The clock ticks in whole microseconds: the rest of a pause could be a fraction too small to
+      // advance the time.
+      const next = Math.ceil(Math.min(worldUs, this.#agent === undefined ? Number.POSITIVE_INFINITY : this.#wakeAtUs))
       leftUs -= Math.max(0, next - from)
       world.advanceTo(Math.max(next, from))
+      if (this.#doze?.goesOn(world) === false) this.#endDoze()
       this.#invariants.check()
       if (leftUs <= 0) {
         await this.#letAgentAct()
+        this.#endDoze()
         return
       }
     }
@@ -142,6 +151,7 @@ class Run {
     const world = this.#world
     if (world.agentDead) {
       this.#agent = undefined
+      this.#doze = undefined
       world.agentDead = false
       this.#invariants.agentDied()
       world.finishCrash()
@@ -151,29 +161,30 @@ class Run {
     if (world.nowUs < world.agentFromUs) return
     try {
       if (this.#agent === undefined) {
-        this.#agent = startAgent(world, { decided: (snapshot, step) => this.#invariants.decided(snapshot, step) }, this.#log)
+        this.#agent = startAgent(world, { decided: (snapshot, step) => this.#decided(snapshot, step) }, this.#log)
         world.woken = true
         world.assignment.overlayFromUs = world.nowUs + OVERLAY_READ_US
       }
       if (!world.woken && world.nowUs < this.#wakeAtUs) return
-      // A rest is a gap in what the agent knows of kubelet: its end may change the condition, and the
-      // end of what follows.
-      if (this.#restful) world.happenings += 2
-      this.#restful = false
+      this.#endDoze()
       world.woken = false
       for (let passes = 0; ; passes += 1) {
         assert(passes < MOST_PASSES_IN_A_ROW, 'livelock: the agent never waits')
         world.faults.agentActs = true
+        this.#lastSnapshot = undefined
         const step = await this.#agent.pass()
         world.faults.agentActs = false
         if (world.agentDead) return
         world.seenInvocation = world.unit.invocationId
         this.#invariants.passed(step)
         this.#invariants.check()
-        if (step.kind === 'wait') {
+        if (step.kind !== 'wait') this.#steps += 1
+        else {
           assert(step.untilUs > world.nowUs, `livelock: the agent waits until a time in the past: ${step.detail}`)
           this.#wakeAtUs = Math.max(step.untilUs, world.nowUs + this.#slownessUs)
-          this.#restful = this.#isRestful(step)
+          this.#lastWait = step
+          if (this.#lastSnapshot !== undefined) this.#doze = Doze.begin(world, this.#lastSnapshot, step, this.#wakeAtUs, this.#slownessUs)
+          this.#wakeAtUs = this.#doze?.untilUs ?? this.#wakeAtUs
           return
         }
       }
@@ -183,30 +194,22 @@ class Run {
       // The agent failed to start on a failing disk: systemd starts it again.
       if (this.#agent !== undefined || !(error instanceof FileError)) throw error
       world.agentFromUs = world.nowUs + 5e6
+    } finally {
+      // Others still use the disk on which the agent died.
+      if (world.agentDead) world.disk.restart()
     }
   }
 
-  /** Then kubelet loses its health, or a long wait of the agent's may have ended. */
-  #restUntilUs(): number {
-    const unhealthyFromUs = this.#world.unit.process?.unhealthyFromUs ?? Number.POSITIVE_INFINITY
-    return Math.max(this.#wakeAtUs, Math.min(unhealthyFromUs, this.#napUntilUs))
+  #decided(snapshot: Snapshot, step: Step): void {
+    this.#lastSnapshot = snapshot
+    this.#invariants.decided(snapshot, step)
   }
 
-  /** The agent gives the same answer again and again, and no deadline can change it. */
-  #isRestful(step: Wait): boolean {
-    const same = this.#lastWait?.phase === step.phase && this.#lastWait.detail === step.detail
-    this.#lastWait = step
-    if (!same) this.#sameSinceUs = this.#world.nowUs
-    const { unit } = this.#world
-    const since = Math.max(this.#sameSinceUs, unit.process?.healthyFromUs ?? 0)
-    const calm = unit.isHealthy() || unit.activity === 'stopped'
-    const isOnTrial = step.phase === 'in-trial'
-    const isRestful = calm && !this.#isRestless && this.#world.nowUs - since > (isOnTrial ? 3 * this.#world.policy.trialUs : RESTFUL_US)
-    const isAwaited = isOnTrial || step.phase === 'restart-limit' || step.detail.includes('is tried again')
-    this.#napUntilUs = isAwaited ? this.#world.nowUs + NAP_US : Number.POSITIVE_INFINITY
-    // It looks for a while again after a nap.
-    if (isRestful && isAwaited && !isOnTrial) this.#sameSinceUs = this.#napUntilUs
-    return isRestful
+  /** The next look is the one that would have been next. */
+  #endDoze(): void {
+    if (this.#doze === undefined) return
+    this.#wakeAtUs = this.#doze.catchUp(this.#world)
+    this.#doze = undefined
   }
 
   /**
@@ -239,6 +242,8 @@ class Run {
   #findNextContent(files: DurableFiles): ContentHash | undefined {
     const state = activationOn(this.#world, files).read(this.#world.unit.wiring)
     if (state.kind !== 'checkpoint') return undefined
-    return new FileCheckpoints(files, LAYOUT, () => {}, faultsOver()).content(state.source)
+    const faults = faultsOver()
+    const alike = new SameContents({ files, layout: LAYOUT, log: SILENT, faults })
+    return new FileCheckpoints(files, LAYOUT, () => {}, faults, alike).content(state.source)
   }
 }

@@ -15,6 +15,8 @@ export type WorldEvent =
   /** Creates the ConfigMap if it does not exist. */
   | { readonly kind: 'edit'; readonly name: string; readonly behaviour: Behaviour }
   | { readonly kind: 'touch-metadata'; readonly name: string }
+  /** The same config in other bytes: nothing is restarted for it. */
+  | { readonly kind: 'reword'; readonly name: string }
   | { readonly kind: 'delete-config-map'; readonly name: string }
   | { readonly kind: 'restore-etcd'; readonly name: string; readonly behaviour: Behaviour }
   | { readonly kind: 'recreate-node' }
@@ -35,6 +37,8 @@ export type WorldEvent =
   | { readonly kind: 'reboot' }
   | { readonly kind: 'power-loss' }
   | { readonly kind: 'clock-jump'; readonly seconds: number }
+  /** Nothing on the node runs for so long. */
+  | { readonly kind: 'suspend'; readonly seconds: number; readonly halts: boolean }
   | { readonly kind: 'pause'; readonly seconds: number }
   /** An annotation on the Node or on the named ConfigMap. */
   | { readonly kind: 'pause-in-cluster'; readonly on: 'Node' | 'ConfigMap'; readonly name: string; readonly seconds: number }
@@ -109,7 +113,9 @@ export function makeSchedule(seed: number): Schedule {
   const overlaid = withExtras(events, seededRandom(seed ^ 0x0e1a), makeOverlayEvent)
   const faulty = withExtras(overlaid, seededRandom(seed ^ 0xfa17), makeFault)
   const node = makeNodeKind(seed)
-  return { seed, node, events: node.evidence ? withExtras(faulty, seededRandom(seed ^ 0xe71d), makeBreakingEdit) : faulty }
+  const breaking = node.evidence ? withExtras(faulty, seededRandom(seed ^ 0xe71d), makeBreakingEdit) : faulty
+  const suspended = withExtras(breaking, seededRandom(seed ^ 0x51ee), makeSuspend)
+  return { seed, node, events: withExtras(suspended, seededRandom(seed ^ 0x4e3d), makeReword) }
 }
 
 /**
@@ -131,6 +137,15 @@ function makeOverlayEvent(random: Random): WorldEvent {
     { kind: 'switch-key' },
     { kind: 'spoil-overlay', seconds: random.between(1, 1000) },
   ])
+}
+
+/** Longer than a look may be late: what is shorter cannot be told from a busy node. */
+function makeSuspend(random: Random): WorldEvent {
+  return { kind: 'suspend', seconds: random.pick([random.between(20, 300), random.between(300, 50_000)]), halts: random.chance(0.5) }
+}
+
+function makeReword(random: Random): WorldEvent {
+  return { kind: 'reword', name: random.pick(NAMES) }
 }
 
 function makeBreakingEdit(random: Random): WorldEvent {

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
+import { SameContents } from '../../src/checkpoint/same-contents.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
 import type { ConfigMapData } from '../../src/decision/config-source.ts'
 import type { FoundConfigMap } from '../../src/decision/desired.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
-import { isGood, isLocalText, isRefused } from './behaviour.ts'
+import { isGood, isLocalText, isRefused, meaningOf } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { SimWorld } from './sim-world.ts'
 
@@ -33,7 +34,8 @@ export function checkSettled(world: SimWorld): Settled {
     assert(parsed.ok, `invariant 7: the record ${name} is damaged at the end`)
     if (parsed.source === 'local') return 'local'
     const { uid, resourceVersion, kubeletConfigKey, overlay } = parsed.source
-    return files.read(`${layout.checkpoint(uid, resourceVersion, overlay)}/${kubeletConfigKey}`)?.toString() ?? 'missing'
+    const bytes = files.read(`${layout.checkpoint(uid, resourceVersion, overlay)}/${kubeletConfigKey}`)
+    return bytes === undefined ? 'missing' : meaningOf(bytes.toString())
   }
   const process = unit.process
   const runs = process === undefined ? 'nothing' : isLocalText(process.text) ? 'local' : process.text
@@ -47,7 +49,7 @@ export function checkSettled(world: SimWorld): Settled {
   }
   if (truth.kind === 'config-map' && truth.object.kind === 'found') {
     const data = dataOf(truth.object)
-    const text = data[truth.ref.kubeletConfigKey] ?? ''
+    const text = meaningOf(data[truth.ref.kubeletConfigKey] ?? '')
     const healthy = isGood(text, unit.version)
     assert(settled.assigned === text || isRefused(text), 'invariant 7: the record assigned is not what the cluster assigns')
     if (!healthy && !world.doubts.has(text)) assert.notEqual(runs, text, 'invariant 7: kubelet runs a config that fails')
@@ -64,14 +66,10 @@ export function checkSettled(world: SimWorld): Settled {
 }
 
 function hasFailedVerdict(world: SimWorld, data: ConfigMapData, key: string): boolean {
-  const records = new FileRecords({
-    files: world.files,
-    layout: layoutOf(DIRECTORY),
-    log: silentLog(),
-    onSetAside: () => {},
-    faults: faultsOver(),
-  })
-  return records.verdicts().has(trialKey(contentHash(data, key), `kubelet-${world.unit.version}`))
+  const parts = { files: world.files, layout: layoutOf(DIRECTORY), log: silentLog(), faults: faultsOver() }
+  const records = new FileRecords({ ...parts, onSetAside: () => {} })
+  const alike = new SameContents(parts)
+  return records.verdicts().has(trialKey(alike.of(contentHash(data, key)), `kubelet-${world.unit.version}`))
 }
 
 /** kubelet runs what the cluster wants, and it passed its trial. */
@@ -81,7 +79,7 @@ export function isWell(world: SimWorld, { runs, lastKnownGood, assigned }: Settl
   if (!world.unit.isHealthy() || world.unit.process?.version !== world.unit.version) return false
   if (truth.kind === 'local') return true
   if (truth.kind !== 'config-map' || truth.object.kind !== 'found') return false
-  const text = dataOf(truth.object)[truth.ref.kubeletConfigKey]
+  const text = meaningOf(dataOf(truth.object)[truth.ref.kubeletConfigKey] ?? '')
   return text === runs && text === lastKnownGood && text === assigned
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { Loop } from '../../src/agent/loop.ts'
+import { ContentRecognizer } from '../../src/agent/recognize-content.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
@@ -11,17 +12,18 @@ import { LastingFaults } from '../../src/checkpoint/lasting-faults.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { FileRequests } from '../../src/checkpoint/requests.ts'
+import { SameContents } from '../../src/checkpoint/same-contents.ts'
 import type { TrialKey } from '../../src/decision/trial-key.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import type { Activation } from '../../src/ports/activation.ts'
 import type { Log } from '../../src/ports/log.ts'
 import type { PassObserver } from '../../src/ports/pass-observer.ts'
 import type { Preflight, PreflightRequest } from '../../src/ports/preflight.ts'
+import type { ConfigFacts } from '../../src/ports/probes.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
-import { FakeEvidence } from '../agent/fake-evidence.ts'
-import { behaviourOf, HEALTHZ_PORT, healthzPortOf } from './behaviour.ts'
+import { behaviourOf, healthzPortOf, isSameMeaning } from './behaviour.ts'
 import { DIRECTORY, ENV_FILE, RUNTIME_DIRECTORY } from './paths.ts'
 import { SimEvidence } from './sim-evidence.ts'
 import { CONTAINERD, runtimeEndpointOf } from './sim-runtime.ts'
@@ -54,10 +56,14 @@ class SimPreflight implements Preflight {
     return new Set([...this.#answerAtUs].filter(([, atUs]) => atUs > this.#world.nowUs).map(([key]) => key))
   }
 
-  /** Changes every minute for 20 minutes. Then it stays the same: a run has to settle. */
   basis(): string {
-    return String(Math.min(20, Math.floor(this.#world.nowUs / 60e6)))
+    return basisAt(this.#world.nowUs)
   }
+}
+
+/** Changes every minute for 20 minutes. Then it stays the same: a run has to settle. */
+export function basisAt(nowUs: number): string {
+  return String(Math.min(20, Math.floor(nowUs / 60e6)))
 }
 
 export function startAgent(world: SimWorld, observer: PassObserver, log: Log): Loop {
@@ -72,9 +78,13 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
   const preflight = new SimPreflight(world)
   const onSetAside = (what: unknown) => log.error('set aside', { what })
   const activation = activationOn(world, files)
+  const alike = new SameContents({ files, layout, log, faults })
+  const checkpoints = new FileCheckpoints(files, layout, onSetAside, faults, alike)
+  const isSameConfig = async (a: string, b: string) => isSameMeaning(a, b)
+  const recognizer = new ContentRecognizer({ alike, checkpoints, hashOf: contentHash, isSameConfig })
   const shared = {
     clock,
-    checkpoints: new FileCheckpoints(files, layout, onSetAside, faults),
+    checkpoints,
     records: new FileRecords({ files, layout, log, onSetAside, faults }),
     runtime: world.runtime,
     requests: new FileRequests(files, layout, log),
@@ -89,15 +99,14 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       nodeName: 'node-1',
       policy: () => world.policy,
       assignment: world.assignment,
-      configFacts: { of: async (path) => factsOf(files.read(path)?.toString()) },
+      configFacts: new SimConfigFacts(files),
       probe: world.unit,
       runtimeProbe: world.unit,
-      contentOf: contentHash,
-      // A simulated config says in a comment how it behaves: its bytes are its content.
-      recognize: async () => {},
+      contentOf: recognizer.contentOf.bind(recognizer),
+      recognize: recognizer.recognize.bind(recognizer),
       preflight,
       drain: { isDrained: () => world.drained },
-      evidence: world.kind.evidence ? new SimEvidence(world) : new FakeEvidence(() => world.now().monotonicUs),
+      evidence: new SimEvidence(world),
       lastWords: { of: async () => undefined },
     },
     effects: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
@@ -113,10 +122,28 @@ export function activationOn(world: SimWorld, files: DurableFiles): Activation {
   return new FileActivation({ files, ownership, clock, dynamicConfigDir: DIRECTORY, runtimeDir: RUNTIME_DIRECTORY })
 }
 
-function factsOf(text: string | undefined) {
-  const port = text === undefined ? HEALTHZ_PORT : healthzPortOf(text)
-  return {
-    healthz: port === 0 ? undefined : { host: '127.0.0.1', port },
-    runtimeEndpoint: text === undefined ? undefined : runtimeEndpointOf(text),
+/** Of a file that is gone, what it held last applies. Of one that was never read, nothing is known. */
+class SimConfigFacts implements ConfigFacts {
+  readonly #files: DurableFiles
+  readonly #texts = new Map<string, string>()
+
+  constructor(files: DurableFiles) {
+    this.#files = files
+  }
+
+  async of(path: string) {
+    const text = this.#read(path) ?? this.#texts.get(path)
+    if (text === undefined) return { healthz: undefined, runtimeEndpoint: undefined }
+    this.#texts.set(path, text)
+    const port = healthzPortOf(text)
+    return { healthz: port === 0 ? undefined : { host: '127.0.0.1', port }, runtimeEndpoint: runtimeEndpointOf(text) }
+  }
+
+  #read(path: string): string | undefined {
+    try {
+      return this.#files.read(path)?.toString()
+    } catch {
+      return undefined
+    }
   }
 }

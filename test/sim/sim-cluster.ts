@@ -8,6 +8,7 @@ import type { ConfigMapView, Desired } from '../../src/decision/desired.ts'
 import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import { CONFIG_SOURCE_ONLY, resolveChannels } from '../../src/source/channels/resolve.ts'
 import { readNodeFacts, toDesired } from '../../src/source/channels/to-desired.ts'
+import { withWording } from './behaviour.ts'
 import type { Random } from './random.ts'
 
 interface SimConfigMap {
@@ -151,6 +152,18 @@ export class SimCluster implements AssignmentSource {
     if (found === undefined) return
     this.#versions += 1
     this.#configMaps.set(name, { ...found, resourceVersion: String(this.#versions) })
+    this.#changed(nowUs)
+  }
+
+  /** The same config in other bytes. */
+  reword(name: string, nowUs: number): void {
+    const found = this.#configMaps.get(name)
+    if (found === undefined) return
+    this.#versions += 1
+    // Of other files the bytes count: a config may refer to them.
+    const key = this.#channel === 'label' || this.#channel === 'selector' ? 'kubelet' : this.#key
+    const data = { ...found.data, [key]: withWording(found.data[key] ?? '', this.#versions) }
+    this.#configMaps.set(name, { ...found, resourceVersion: String(this.#versions), data })
     this.#changed(nowUs)
   }
 

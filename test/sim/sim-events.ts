@@ -25,6 +25,9 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
     case 'touch-metadata':
       cluster.touchMetadata(event.name, nowUs)
       return
+    case 'reword':
+      cluster.reword(event.name, nowUs)
+      return
     case 'delete-config-map':
       cluster.delete(event.name, nowUs)
       return
@@ -66,7 +69,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       return
     case 'restart-agent':
       world.agentDead = true
-      world.agentFromUs = nowUs + event.afterSeconds * 1e6
+      world.agentFromUs = nowUs + (world.kind.standby ? 0 : event.afterSeconds * 1e6)
       return
     case 'kill-kubelet':
       if (unit.process !== undefined) world.suffer(unit.process.text)
@@ -88,8 +91,12 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
     case 'power-loss':
       world.losePower()
       return
+    case 'suspend':
+      world.clock.suspend(event.seconds, event.halts)
+      if (!event.halts) unit.freeze(event.seconds * 1e6)
+      return
     case 'clock-jump':
-      world.jumpClock(event.seconds)
+      world.clock.jump(event.seconds)
       return
     case 'pause':
       hold(world, 'paused', event.seconds)
@@ -146,6 +153,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       // And nothing would tell two contents of one version from each other.
       if (world.kind.activation === 'file' || world.wasRestored) return
       world.loseState()
+      unit.loseBytes()
       world.agentDead = true
       world.agentFromUs = nowUs + event.afterSeconds * 1e6
       return

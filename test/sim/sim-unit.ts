@@ -9,7 +9,7 @@ import type { HealthProbe, HealthTarget, RuntimeProbe } from '../../src/ports/pr
 
 import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
 import { describeProcess } from '../../src/systemd/kubelet-process.ts'
-import { behaviourOf, diesAfter, type Fate, fateOf, healthzPortOf, isLocalText, NEVER, type SimProcess } from './behaviour.ts'
+import { behaviourOf, delayFate, diesAfter, type Fate, fateOf, healthzPortOf, isLocalText, NEVER, type SimProcess } from './behaviour.ts'
 import { SimRuntime } from './sim-runtime.ts'
 import { SimSystemctl } from './sim-systemctl.ts'
 import type { SimUnitWorld } from './sim-unit-world.ts'
@@ -197,6 +197,16 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
   upgrade(restarts: boolean): void {
     this.#version += 1
     if (restarts && this.#state !== 'stopped') this.restartByOperator()
+  }
+
+  /** The process did not run for a while, and does what it does so much later. */
+  freeze(us: number): void {
+    if (this.#startAtUs !== undefined) this.#startAtUs += us
+    if (this.#process !== undefined) this.#process = { ...this.#process, ...delayFate(this.#process, us) }
+  }
+
+  loseBytes(): void {
+    if (this.#process !== undefined) this.#process = { ...this.#process, isUntraceable: true }
   }
 
   /** The node itself is broken: kubelet exits with every config. */

@@ -12,7 +12,7 @@ import type { RuntimeRecords } from '../../src/ports/store.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
-import { type Behaviour, configText, localText } from './behaviour.ts'
+import { type Behaviour, configText, localText, meaningOf } from './behaviour.ts'
 import { Crash, type CrashPoint } from './crash.ts'
 import { DiskFaults } from './disk-faults.ts'
 import type { NodeKind } from './node-kind.ts'
@@ -20,6 +20,7 @@ import { DIRECTORY, ENV_FILE, LOCAL_PATH, RUNTIME_DIRECTORY } from './paths.ts'
 import { EVIDENCE_POLICY, POLICY } from './policy.ts'
 import { type Random, seededRandom } from './random.ts'
 import { SimAssignment } from './sim-assignment.ts'
+import { SimClock } from './sim-clock.ts'
 import { SimCluster } from './sim-cluster.ts'
 import { SimOverlay } from './sim-overlay.ts'
 import { SimTimers } from './sim-timers.ts'
@@ -39,9 +40,7 @@ export class SimWorld {
   readonly files: DurableFiles
   /** The records in /run: they outlive the agent, not the boot. */
   runtime: RuntimeRecords = createRuntime()
-  #boot = 1
-  #monotonicUs = 60e6
-  #wallMs = Date.UTC(2021, 0, 1)
+  readonly clock = new SimClock()
   readonly #timers = new SimTimers()
   #serial = 0
   #localSerial = 0
@@ -65,6 +64,8 @@ export class SimWorld {
   hasLostRuntime = false
   /** How often the records of a boot were lost. */
   lostRuntimes = 0
+  /** How often the agent's directory was lost, and its verdicts with it. */
+  lostStates = 0
   /** Something has happened that wakes the agent. */
   woken = true
   readonly checkRestart: (() => void)[] = []
@@ -74,19 +75,19 @@ export class SimWorld {
 
   constructor(seed: number, kind: NodeKind) {
     this.kind = kind
-    this.policy = kind.evidence ? EVIDENCE_POLICY : POLICY
+    this.policy = { ...(kind.evidence ? EVIDENCE_POLICY : POLICY), whenRefused: kind.whenRefused }
     this.random = seededRandom(seed ^ 0x5eed)
     this.cluster = new SimCluster(this.random, kind.channel)
-    this.assignment = new SimAssignment(this.cluster, this.overlay, () => this.#monotonicUs)
-    this.disk = new FakeDisk(() => this.#wallMs)
+    this.assignment = new SimAssignment(this.cluster, this.overlay, () => this.nowUs)
+    this.disk = new FakeDisk(() => this.clock.wallMs)
     this.disk.plant(LOCAL_PATH, localText(0))
     this.files = new DurableFiles(this.disk)
     this.disk.onStep = (_step, phase) => this.#operate(phase)
     this.faults = new DiskFaults(this.disk, this.random)
     this.unit = new SimUnit({
-      nowUs: () => this.#monotonicUs,
+      nowUs: () => this.nowUs,
       nextConfigPath: () => this.nextConfigPath(),
-      readText: (path) => this.files.read(path)?.toString(),
+      readText: (path) => this.#meaningIn(path),
       kind,
       layout: layoutOf(DIRECTORY),
       localPath: LOCAL_PATH,
@@ -102,15 +103,15 @@ export class SimWorld {
         this.#operate('after')
       },
     })
-    this.cluster.forget(this.#monotonicUs)
+    this.cluster.forget(this.nowUs)
   }
 
   now(): Instant {
-    return { bootId: `boot-${this.#boot}`, monotonicUs: this.#monotonicUs, wallMs: this.#wallMs }
+    return this.clock.now()
   }
 
   get nowUs(): number {
-    return this.#monotonicUs
+    return this.clock.nowUs
   }
 
   /** The file that kubelet's `--config` names at its next start. */
@@ -121,7 +122,12 @@ export class SimWorld {
 
   /** undefined: the file does not exist. */
   nextText(): string | undefined {
-    return this.files.read(this.nextConfigPath())?.toString()
+    return this.#meaningIn(this.nextConfigPath())
+  }
+
+  #meaningIn(path: string): string | undefined {
+    const text = this.files.read(path)?.toString()
+    return text === undefined ? undefined : meaningOf(text)
   }
 
   /** kubelet ends or dies with this config, which is not the cause. */
@@ -131,17 +137,21 @@ export class SimWorld {
 
   /** When the world next changes by itself. */
   nextUs(): number {
-    const agent = this.agentFromUs > this.#monotonicUs ? this.agentFromUs : Number.POSITIVE_INFINITY
+    const agent = this.agentFromUs > this.nowUs ? this.agentFromUs : Number.POSITIVE_INFINITY
     const { overlayFromUs } = this.assignment
-    const overlay = overlayFromUs > this.#monotonicUs ? overlayFromUs : Number.POSITIVE_INFINITY
+    const overlay = overlayFromUs > this.nowUs ? overlayFromUs : Number.POSITIVE_INFINITY
     return Math.min(this.unit.nextUs(), this.cluster.nextUs(), agent, overlay, this.#timers.nextUs())
   }
 
+  /** Until then nothing happens to the node by itself, as far as a look at kubelet shows. */
+  calmUntilUs(): number {
+    return Math.min(this.unit.nextUs(), this.unit.process?.unhealthyFromUs ?? Number.POSITIVE_INFINITY, this.#timers.nextUs())
+  }
+
   advanceTo(us: number): void {
-    this.#wallMs += (us - this.#monotonicUs) / 1000
     const { overlayFromUs } = this.assignment
-    if (this.#monotonicUs < overlayFromUs && us >= overlayFromUs) this.woken = true
-    this.#monotonicUs = us
+    if (this.nowUs < overlayFromUs && us >= overlayFromUs) this.woken = true
+    this.clock.advanceTo(us)
     this.happenings += this.#timers.run(us)
     this.unit.advance()
     if (this.cluster.advanceTo(us)) this.woken = true
@@ -157,7 +167,7 @@ export class SimWorld {
 
   /** Does something later. It counts as a disturbance until then. */
   after(seconds: number, act: () => void): void {
-    this.#timers.add(this.#monotonicUs + seconds * 1e6, act)
+    this.#timers.add(this.nowUs + seconds * 1e6, act)
   }
 
   newText(behaviour: Behaviour): string {
@@ -171,23 +181,17 @@ export class SimWorld {
     this.disk.plant(LOCAL_PATH, localText(this.#localSerial))
   }
 
-  jumpClock(seconds: number): void {
-    this.#wallMs += seconds * 1000
-  }
-
   reboot(): void {
     this.agentDead = true
-    this.#boot += 1
-    const before = this.#monotonicUs
-    this.#monotonicUs = 5e6
-    this.#wallMs += 30_000
-    this.#timers.rebase(before, this.#monotonicUs)
+    const before = this.nowUs
+    this.clock.reboot()
+    this.#timers.rebase(before, this.nowUs)
     this.loseRuntime()
     this.hasLostRuntime = false
     this.preflightFailsUntilUs = 0
     this.faults.readOnly = false
     this.agentFromUs = 8e6
-    this.cluster.rebase(this.#monotonicUs)
+    this.cluster.rebase(this.nowUs)
     this.unit.boot()
   }
 
@@ -207,6 +211,7 @@ export class SimWorld {
 
   /** The agent's directory is gone, as after a purge of its package. */
   loseState(): void {
+    this.lostStates += 1
     this.withoutAgent(() => this.disk.removeTree(DIRECTORY))
   }
 
@@ -229,7 +234,7 @@ export class SimWorld {
     if (at === undefined || at.operation !== this.operations || at.phase !== phase) return
     this.crashAt = undefined
     this.agentDead = true
-    this.agentFromUs = this.#monotonicUs + 2e6
+    this.agentFromUs = this.nowUs + (this.kind.standby ? 0 : 2e6)
     this.powerLost = at.powerLoss
     throw new Crash(`at operation ${at.operation}`)
   }
@@ -238,8 +243,6 @@ export class SimWorld {
   powerLost = false
 
   finishCrash(): void {
-    // Others still use the disk on which the agent died.
-    this.disk.restart()
     if (!this.powerLost) return
     this.powerLost = false
     this.losePower()

@@ -5,6 +5,7 @@
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { parseSource } from '../../src/checkpoint/serialize.ts'
 import type { Files } from '../../src/ports/files.ts'
+import { meaningOf } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 
 export class Victims {
@@ -34,5 +35,6 @@ export class Victims {
 export function isLastKnownGood(files: Files, text: string): boolean {
   const parsed = parseSource(files.read(layoutOf(DIRECTORY).record('last-known-good')) ?? Buffer.alloc(0))
   if (!parsed.ok || parsed.source === 'local') return false
-  return files.read(layoutOf(DIRECTORY).file(parsed.source))?.toString() === text
+  const bytes = files.read(layoutOf(DIRECTORY).file(parsed.source))
+  return bytes !== undefined && meaningOf(bytes.toString()) === text
 }

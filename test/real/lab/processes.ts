@@ -4,7 +4,9 @@
  * undoes everything first, and should the test itself be killed, the kernel kills its children (PR_SET_PDEATHSIG, by setpriv(1)).
  */
 import { type ExecFileException, execFile, spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface CommandOptions {
@@ -110,6 +112,13 @@ export function onProcessEnd(undo: () => void): () => void {
   listenForTheEnd()
   undos.add(undo)
   return () => void undos.delete(undo)
+}
+
+/** A directory that goes with this process. */
+export function makeScratch(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'kubelet-cfg-agent-lab-'))
+  onProcessEnd(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
 }
 
 export function lastLines(text: string, count: number): string {

@@ -34,5 +34,5 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, wit
   addNodeRolloutScenarios(program)
   await addPackageScenarios(plane, program)
   addInterruptionScenarios(plane, program)
-  addProofScenarios(program, withModern ? ['old', 'new'] : ['old'])
+  addProofScenarios(program, withModern)
 }

@@ -1,0 +1,38 @@
+/** Which scenarios run side by side, in lanes of about the same length. The long ones come first, so that the lanes end together. */
+import type { Lane } from './lab/lanes.ts'
+
+const TODAY = 'kubelet of today'
+const OLD = 'kubelet 1.20'
+
+/** Kubelet 1.20 takes 6 s to start, and its first report after that is always NotReady. A config that cuts it off is found out there by other evidence than with one of today. */
+const WHERE_OLD_DIFFERS = 'a crash loop heals|cuts kubelet off|kubelet is stopped'
+
+/**
+ * @param words of the command line
+ * @param withModern whether there is a kubelet of today; otherwise all proofs are for kubelet 1.20
+ * @returns undefined: the words name scenarios, which run one after another
+ */
+export function chooseLanes(words: readonly string[], withModern: boolean): readonly Lane[] | undefined {
+  if (words.length === 0) return [...WITHOUT_PROOFS, ...(withModern ? [...proofLanes(TODAY), OLD_LANE] : proofLanes(OLD)), CORPUS]
+  if (words.length === 1 && words[0] === 'proof:') return (withModern ? [TODAY, OLD] : [OLD]).flatMap(proofLanes)
+  return undefined
+}
+
+const WITHOUT_PROOFS: readonly Lane[] = [
+  { name: 'api', words: ['!node:', '!preflight corpus:', '!rollout:'] },
+  { name: 'node', words: ['node:', '!interrupted:|modern:|proof:'] },
+  { name: 'node-2', words: ['node:', 'interrupted:|modern:'] },
+  { name: 'rollout', words: ['rollout:'] },
+]
+
+/** Short, and busy all the time: it takes the place of the first lane that ends. */
+const CORPUS: Lane = { name: 'corpus', words: ['preflight corpus:'] }
+
+const OLD_LANE: Lane = { name: `proof ${OLD}`, words: [`proof: ${OLD}`, WHERE_OLD_DIFFERS] }
+
+function proofLanes(kubelet: string): readonly Lane[] {
+  return [
+    { name: `fault ${kubelet}`, words: [`proof: ${kubelet}`, 'fault:'] },
+    { name: `proof ${kubelet}`, words: [`proof: ${kubelet}`, '!fault:'] },
+  ]
+}
