@@ -56,7 +56,7 @@ export function describeInAnnotation(
 function showRollout({ rollout, assigned, stagings }: Snapshot): object | undefined {
   if (assigned.kind !== 'source' || findStaging({ stagings }, assigned.source) === undefined || rollout === undefined) return undefined
   const { turn, progress } = rollout
-  const stage = progress && { generation: progress.generation, stage: progress.stage, stages: progress.stages }
+  const stage = progress && { generation: progress.generation, stage: progress.stage, lastStage: progress.lastStage }
   return { ...stage, turn: turn.kind === 'wait-until' ? 'wait' : turn.kind }
 }
 

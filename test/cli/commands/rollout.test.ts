@@ -28,7 +28,11 @@ const waiting: Snapshot = following(next, {
   rollout: {
     config: staging.config,
     hash,
-    turn: { kind: 'wait-until', atUs: 112e6, detail: 'stage 3 of 6 (10 %): 3 of 5 witnesses have proved it; this node goes at 50 %' },
+    turn: {
+      kind: 'wait-until',
+      atUs: 112e6,
+      detail: 'stage 3 of 5 (open to 10 % of the nodes): 3 of 5 proofs; this node is in the 50 % wave',
+    },
     confirmedAtUs: undefined,
     progress: undefined,
   },
@@ -60,7 +64,17 @@ t.test('prints the stage, the witnesses, the vetoes, and what this node waits fo
     config: 'kube-system/my-node-config',
     record: 'rollouts',
     turn: { kind: 'wait', waitSeconds: 12 },
-    progress: { generation: 7, stage: 3, stages: 6, proofs: 1, needed: 5, claimed: ['n2'], vetoes: [{ node: 'n3' }], halted: true },
+    progress: {
+      generation: 7,
+      stage: 3,
+      lastStage: 5,
+      openPercent: 10,
+      proofs: 1,
+      needed: 5,
+      claimed: ['n2'],
+      vetoes: [{ node: 'n3' }],
+      halted: true,
+    },
   })
 })
 
@@ -68,7 +82,7 @@ t.test('a rollout that has not begun, and one that the agent has not taken over'
   const node = nodeWith({ ...waiting, stagings: [] }, found({}))
   t.equal(await execute(rolloutCommand, node), 0)
   t.match(node.out(), /has not begun/)
-  t.match(node.out(), /the agent has not taken this config over yet/)
+  t.match(node.out(), /the running agent has not seen this assignment yet/)
 })
 
 t.test('where there is none, or it cannot be read, it says so and fails', async (t) => {
@@ -77,12 +91,35 @@ t.test('where there is none, or it cannot be read, it says so and fails', async 
     [following(next, { desired: { kind: 'config-map', ref: next, object: without } }), found({}), /has no rollout/],
     [{ ...waiting, desired: { kind: 'local' } }, found({}), /no ConfigMap is assigned/],
     [
+      { ...waiting, desired: { kind: 'unknown', detail: 'the API server does not answer' } },
+      found({}),
+      /^what is assigned to this node is not known: the API server does not answer/,
+    ],
+    [{ ...waiting, desired: { kind: 'invalid', detail: 'no key' } }, found({}), /^the assignment of this node is invalid: no key/],
+    [
+      {
+        ...waiting,
+        desired: { kind: 'config-map', ref: next, object: { kind: 'unavailable', reason: 'forbidden', detail: 'grant get of it' } },
+      },
+      found({}),
+      /^ConfigMap kube-system\/my-node-config cannot be read: grant get of it/,
+    ],
+    [
+      { ...waiting, desired: { kind: 'config-map', ref: next, object: { ...object, rollout: { record: 'rollouts', plan: 'retry' } } } },
+      found({}),
+      /^ConfigMap kube-system\/my-node-config: the annotation .*rollout-plan of the config cannot be used: "retry"/,
+    ],
+    [
       waiting,
       { kind: 'refused', status: 404, reason: 'NotFound', detail: '', retryAfterMs: undefined },
       /rollouts does not exist: create it, empty/,
     ],
     [waiting, found({ state: '2 x' }), /cannot be used: "state" is/],
-    [{ ...waiting, desired: { kind: 'config-map', ref: next, object: without } }, found({}), /its annotation is missing/],
+    [
+      { ...waiting, desired: { kind: 'config-map', ref: next, object: without } },
+      found({}),
+      /its annotation kubelet-cfg-agent.io\/rollout is missing/,
+    ],
   ]
   for (const [snapshot, answer, expected] of cases) {
     const node = nodeWith(snapshot, answer)
