@@ -218,6 +218,8 @@ export class FleetAgent implements Client {
     if (record === undefined) return
     const parsed = parsedRecord(record)
     if (!parsed.ok) return
+    // Without the annotation nobody reads or writes the record, so this is no time with contact.
+    if (config.rollout === undefined) this.#contactFromUs = this.#world.queue.nowUs
     this.#takeContact()
     this.followsSinceUs = Math.min(this.followsSinceUs, this.#world.queue.nowUs)
     this.#observation = observe(this.#observation, {
