@@ -107,11 +107,11 @@ export const isStagings: Check<readonly Staging[]> = listOf(
     config: isText,
     record: isText,
     arrival: oneOf('there', 'joined', 'switched'),
-    retry: isNumber,
     contents: listOf(
       shape<StagedContent>({
         hash: isText,
         content: isText,
+        retry: optional(isNumber),
         proved: optional(isFlag),
         promoted: optional(isFlag),
         requested: optional(isFlag),

@@ -13,7 +13,7 @@ import { nextStep } from './next-step.ts'
 import { decideRestart } from './restarts.ts'
 import { assess, hasTarget } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findStaging, latestContent } from './staging.ts'
+import { findStaging, latestContent, retryOf } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
 import { trialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
@@ -57,7 +57,7 @@ function describeNode(snapshot: Snapshot, staging: Staging, staged: StagedConten
     controlPlane: traits.controlPlane || hasStaticPods,
     arrival: staging.arrival,
     hash: staged.hash,
-    verdict: verdict !== undefined && isFailure(verdict) ? { reason: describeVerdict(verdict), retry: staging.retry } : undefined,
+    verdict: verdict !== undefined && isFailure(verdict) ? { reason: describeVerdict(verdict), retry: retryOf(staged) } : undefined,
     runs,
     proven: runs && staged.proved === true && snapshot.proven === running.key,
     promoted: staged.promoted === true,
