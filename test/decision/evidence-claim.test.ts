@@ -41,7 +41,7 @@ function waiting(turn: RolloutTurn, facts: Partial<Snapshot> = {}): Snapshot {
     ...wants(A_EDITED),
     ...assignedTo(A_EDITED),
     ...accepts(A, A_EDITED),
-    stagings: [{ config: CONFIG, record: 'record', arrival: 'there', retry: 0, contents }],
+    stagings: [{ config: CONFIG, record: 'record', arrival: 'there', contents }],
     rollout: { config: CONFIG, hash: HASH, turn, confirmedAtUs: undefined, progress: undefined },
     ...facts,
   })
