@@ -4,7 +4,7 @@
  */
 import { formatDuration } from '../values/durations.ts'
 import { restUs } from './order.ts'
-import { afterRestUs, claimAtUs, type Rollout, type Standing, waits, waitsUntil } from './standing.ts'
+import { afterRestUs, claimAtUs, type Rollout, type Standing, waits, waitsForEvidence, waitsUntil } from './standing.ts'
 import { haltControlPlanes } from './stop.ts'
 import { describeWaiting } from './take-turn.ts'
 import { listSilent } from './tally.ts'
@@ -45,6 +45,8 @@ function claimAt(standing: Standing, rollout: Rollout, atUs: number, until: stri
   if (rollout.mine !== undefined) return waits(`${detail}; the content failed on this node in this generation`)
   if (!node.ready.ok) return waits(`${detail}; this node cannot become a witness now: ${node.ready.detail}`)
   if (nowUs < atUs) return waitsUntil(atUs, `${detail}; ${until}`)
+  const unproven = waitsForEvidence(standing, detail)
+  if (unproven !== undefined) return unproven
   return writeClaim(standing, rollout, { kind: 'wait', detail: `${detail}; this node becomes a witness now` })
 }
 
