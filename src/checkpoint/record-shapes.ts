@@ -107,11 +107,11 @@ export const isStagings: Check<readonly Staging[]> = listOf(
     config: isText,
     record: isText,
     arrival: oneOf('there', 'joined', 'switched'),
-    retry: isNumber,
     contents: listOf(
       shape<StagedContent>({
         hash: isText,
         content: isText,
+        retry: optional(isNumber),
         proved: optional(isFlag),
         promoted: optional(isFlag),
         requested: optional(isFlag),
@@ -130,14 +130,15 @@ const isTurning: Check<Turning> = shape<Turning>({
 
 export const isObservationRecord: Check<ObservationRecord> = shape<ObservationRecord>({
   bootId: isText,
-  uid: isText,
   observation: shape<Observation>({
+    recordUid: isText,
     contactUs: isNumber,
     changedUs: isNumber,
     resourceVersion: isText,
     arrived: isTurning,
     turning: isTurning,
     turningUs: isNumber,
+    lostUs: optional(isNumber),
     claims: mapOf(shape<Observation['claims'][string]>({ turn: isText, sinceContactUs: isNumber })),
   }),
 })
@@ -164,7 +165,7 @@ const isTurn: Check<RolloutTurn> = either(
     shape<TurnOf<'wait-until'>>({ kind: oneOf('wait-until'), atUs: isNumber, detail: isText }),
   ),
   either(
-    shape<TurnOf<'wait'>>({ kind: oneOf('wait'), detail: isText }),
+    shape<TurnOf<'wait'>>({ kind: oneOf('wait'), detail: isText, asks: optional(oneOf('evidence')) }),
     shape<TurnOf<'halted'>>({ kind: oneOf('halted'), detail: isText }),
   ),
 )

@@ -1,5 +1,5 @@
 /** The Standing: what several rules derive from a view, computed once a decision. Pure. */
-import { claimDelayUs, claimWindowUs, type Place, placeOf, restUs } from './order.ts'
+import { claimDelayUs, claimWindowUs, lookUs, type Place, placeOf, restUs } from './order.ts'
 import type { Plan } from './plan.ts'
 import type { Entry, RolloutRecord, RolloutState } from './record.ts'
 import type { Observation } from './silence.ts'
@@ -53,18 +53,40 @@ export function stand(standing: Omit<Standing, 'place' | 'rollout'>): Standing {
  * is over for every node, it runs from the last change, so that a place that becomes free late does
  * not call all of them at once.
  */
-export function claimAtUs({ node, place, observation: { turningUs, changedUs } }: Standing, stage: number, openUs = 0): number {
+export function claimAtUs(standing: Standing, stage: number, openUs = 0): number {
+  const { node, place, observation } = standing
+  const { turningUs, changedUs } = observation
   const fromUs = changedUs > turningUs + 3 * claimWindowUs(node.trialUs) ? changedUs : turningUs
-  return Math.max(fromUs, openUs) + claimDelayUs(place, stage, node)
+  return Math.max(fromUs, openUs, toldAgainUs(standing)) + claimDelayUs(place, stage, node)
 }
 
 /** When a control plane claims at the earliest: after a rest of the record (R8). */
-export function afterRestUs({ node, place, observation: { turningUs, changedUs } }: Standing): number {
-  return Math.max(turningUs, changedUs) + restUs(node.trialUs) + claimDelayUs(place, 1, node)
+export function afterRestUs(standing: Standing): number {
+  const { node, place, observation } = standing
+  const restedUs = Math.max(observation.turningUs, observation.changedUs) + restUs(node.trialUs)
+  return Math.max(restedUs, toldAgainUs(standing)) + claimDelayUs(place, 1, node)
+}
+
+/** When nodes have written their vetoes again into a record that has lost them; 0: it has lost nothing. */
+export function toldAgainUs({ node, observation: { lostUs } }: Standing): number {
+  return lostUs === undefined ? 0 : lostUs + lookUs(node.trialUs)
 }
 
 export function waits(detail: string): RolloutDecision {
   return { turn: { kind: 'wait', detail }, follow: true }
+}
+
+/**
+ * What keeps a node from a claim whose time has come: evidence that cannot be read, or is to be read
+ * first. Where it cannot be read, it is asked for again from time to time.
+ */
+export function waitsForEvidence({ node: { evidence } }: Standing, detail: string): RolloutDecision | undefined {
+  if (evidence.kind === 'readable') return undefined
+  const why =
+    evidence.kind === 'unread'
+      ? 'this node finds out whether it could prove it'
+      : `it cannot be a witness now, since it could not prove it: ${evidence.detail}`
+  return { turn: { kind: 'wait', detail: `${detail}; ${why}`, asks: 'evidence' }, follow: true }
 }
 
 export function waitsUntil(atUs: number, detail: string): RolloutDecision {

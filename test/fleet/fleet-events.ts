@@ -87,6 +87,9 @@ function disturbNode(world: FleetWorld, agent: FleetAgent, event: Exclude<NodeEv
       agent.stop()
       later(() => agent.begin())
       return
+    case 'blind':
+      agent.blindUntilUs = world.queue.nowUs + event.forSeconds * SECOND_US
+      return
     case 'not-ready':
       agent.readyAtUs = world.queue.nowUs + event.forSeconds * SECOND_US
       agent.unreadySinceUs = world.queue.nowUs
@@ -139,7 +142,12 @@ function loseRecord(world: FleetWorld, config: string, lose: () => void): void {
 }
 
 function putRecord(world: FleetWorld, config: string, data: RecordObject['data']): void {
-  loseRecord(world, config, () => world.api.put(recordName(config), (resourceVersion) => ({ kind: 'record', resourceVersion, data })))
+  loseRecord(world, config, () =>
+    world.api.put(recordName(config), (resourceVersion, before) => {
+      const uid = before?.kind === 'record' ? before.uid : `uid-${resourceVersion}`
+      return { kind: 'record', uid, resourceVersion, data }
+    }),
+  )
 }
 
 function takeApiDown(world: FleetWorld, forSeconds: number): void {
@@ -184,6 +192,7 @@ export function healAll(world: FleetWorld): void {
     awaken(world, agent)
     agent.partition(false)
     agent.begin()
+    agent.blindUntilUs = 0
     agent.isReady()
   }
   for (const { name } of world.schedule.configs) {

@@ -11,7 +11,6 @@ const staging = {
   config: 'kube-system/my-node-config',
   record: 'rollouts',
   arrival: 'there',
-  retry: 0,
   contents: [{ hash: HASH, content: 'content-200' }],
 } as const
 export const OBJECT = {
