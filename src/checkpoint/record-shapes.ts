@@ -165,7 +165,7 @@ const isTurn: Check<RolloutTurn> = either(
     shape<TurnOf<'wait-until'>>({ kind: oneOf('wait-until'), atUs: isNumber, detail: isText }),
   ),
   either(
-    shape<TurnOf<'wait'>>({ kind: oneOf('wait'), detail: isText }),
+    shape<TurnOf<'wait'>>({ kind: oneOf('wait'), detail: isText, asks: optional(oneOf('evidence')) }),
     shape<TurnOf<'halted'>>({ kind: oneOf('halted'), detail: isText }),
   ),
 )
