@@ -10,6 +10,7 @@ export function prove(standing: Standing): RolloutDecision | undefined {
   const { node, rollout } = standing
   if (!node.runs) return undefined
   if (rollout?.mine?.kind !== 'claim') return goes('kubelet already runs it')
-  if (!node.proven) return goes('kubelet already runs it; its trial on this node is not over', true)
+  if (!node.proven)
+    return { turn: { kind: 'go', detail: 'kubelet already runs it; this node has not proved it yet', asks: 'proof' }, follow: true }
   return writeProof(standing, rollout, rollout.mine, { kind: 'go', detail: 'kubelet already runs it, and its trial has passed' })
 }

@@ -82,6 +82,7 @@ export function listEvents(nodeName: string, before: Progress | undefined, after
   const events: RolloutEvent[] = []
   const isNew = before?.generation !== after.generation
   const share = `open to ${describeShare(after)}`
+  const proofs = after.needed === 1 ? '1 proof opens' : `${after.needed} proofs open`
   if (isNew)
     events.push({
       type: 'Normal',
@@ -91,7 +92,7 @@ export function listEvents(nodeName: string, before: Progress | undefined, after
   else if (after.stage > (before?.stage ?? 0)) {
     const message = after.finished
       ? `rollout ${after.generation} is finished: ${share}`
-      : `rollout ${after.generation} is in stage ${after.stage} of ${after.lastStage}: ${share}`
+      : `rollout ${after.generation} is in stage ${after.stage} of ${after.lastStage}: ${share}, and ${proofs} the next stage`
     events.push({ type: 'Normal', reason: 'RolloutAdvanced', message })
   }
   if (after.halted && (isNew || before?.halted !== true)) {
