@@ -13,7 +13,7 @@ import { asksServer } from './evidence-serving.ts'
 import type { Baseline, EvidenceView } from './evidence-state.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findStagedTurn } from './staged-turn.ts'
+import { findStagedTurn, owesProof } from './staged-turn.ts'
 import { hasPassed, measureTrial } from './trial.ts'
 import { contentOfKey, type TrialKey } from './trial-key.ts'
 
@@ -87,7 +87,8 @@ export function dueEvidence(snapshot: Snapshot, upcoming: TrialKey | undefined):
     return { questions: [...new Set([...missingIn(baseline, policy.evidence), ...forClaim])], write: false }
   }
   const view = viewEvidence(snapshot)
-  if (view === undefined || !isObserved(snapshot)) return NOTHING_DUE
+  // After a trial, only a proof that is owed is asked for, and nothing is condemned by the answers.
+  if (view === undefined || !(isObserved(snapshot) || owesProof(snapshot))) return NOTHING_DUE
   const wanted = QUESTIONS.filter((question) => isAsked(question, policy.evidence) && isDue(question, snapshot, view))
   return {
     questions: withinBudget(wanted, snapshot, view),

@@ -8,6 +8,7 @@ import type { RolloutTurn } from '../rollout/view.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { Snapshot } from './snapshot.ts'
 import { configOf, findStaging, latestContent } from './staging.ts'
+import { hasPassed } from './trial.ts'
 
 /** For so long a turn counts after it was read. */
 export const TURN_COUNTS_US = 10e6
@@ -32,4 +33,16 @@ export function findStagedTurn(snapshot: Snapshot, source: ConfigSource, content
 export function isHeldByRollout(snapshot: Snapshot, { source, content }: { source: ConfigSource; content: ContentHash }): boolean {
   const turn = findStagedTurn(snapshot, source, content)
   return turn !== undefined && turn.kind !== 'go'
+}
+
+/** Whether the record has a claim of this node for what kubelet runs, whose trial has passed without a proof. */
+export function owesProof(snapshot: Snapshot): boolean {
+  const { assigned, running, rollout } = snapshot
+  if (running.kind !== 'known' || assigned.kind !== 'source' || assigned.source === 'local' || rollout === undefined) return false
+  const staging = findStaging(snapshot, assigned.source)
+  const staged = staging && latestContent(staging)
+  if (staged === undefined || staged.content !== running.content || staged.proved === true || !hasPassed(snapshot, running.key))
+    return false
+  const { config, hash, turn } = rollout
+  return config === configOf(assigned.source) && hash === staged.hash && turn.kind === 'go' && turn.asks === 'proof'
 }

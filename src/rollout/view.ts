@@ -81,7 +81,8 @@ export type EvidenceAccess =
 
 /** Whether this node may start the content. `detail` is a sentence for people. */
 export type RolloutTurn =
-  | { readonly kind: 'go'; readonly detail: string }
+  /** `asks`: kubelet runs it, and a proof is owed for this node's claim. */
+  | { readonly kind: 'go'; readonly detail: string; readonly asks?: 'proof' | undefined }
   /** Nothing has to change in the record until then. */
   | { readonly kind: 'wait-until'; readonly atUs: number; readonly detail: string }
   /** `asks`: the agent reads the evidence, so that this node can claim. */
