@@ -1,7 +1,7 @@
 /**
- * R4, begin: the record is not about what the config holds now, or `retry` was raised. R6, the switch:
- * it is, but was finished before this node came to use the config, so it proves nothing about nodes
- * such as this one.
+ * R4, begin: the record is not about what the config holds now, or `retry` was raised. R6, the
+ * switch: it is, but was finished before this node came to use the config, so it proves nothing
+ * about nodes such as this one.
  */
 import { isFinished } from './plan.ts'
 import type { RolloutState } from './record.ts'

@@ -3,10 +3,10 @@
  * setting a line or separated by commas, for example `waves: [1%, 10%, 50%, 100%], witnesses: 5`.
  * Pure.
  *
- * The admission policy reads the same text with regular expressions such as `witnesses: *[0-9]{1,2}`
- * and takes the first match (docs/rollout.md). A text that it could read otherwise than this parser
- * is a problem here: an unknown name, a name twice, a comment, a leading zero, a space before a
- * colon. A problem makes every node wait.
+ * The admission policy reads the same text with regular expressions, such as
+ * `witnesses: *[0-9]{1,2}`, and takes the first match (docs/rollout.md). A text that it could read
+ * otherwise than this parser is a problem here: an unknown name, a name twice, a comment, a leading
+ * zero, a space before a colon. A problem makes every node wait.
  */
 import { HOUR_US, MINUTE_US, parseDuration } from '../values/durations.ts'
 import { quote } from '../values/kubernetes-names.ts'
@@ -61,7 +61,10 @@ const SETTINGS: Readonly<Record<string, { readonly read: (text: string) => Parti
   retry: whole('retry', 0, 999_999_999),
 }
 
-/** @param text of the annotation; undefined: there is none, and the defaults hold */
+/**
+ * @param text of the annotation; undefined: there is none, and the defaults hold
+ * @returns what is wrong, as a sentence for people, where it cannot be used
+ */
 export function parsePlan(text: string | undefined): ParsedPlan {
   if (text === undefined) return { ok: true, plan: DEFAULT_PLAN }
   if (text.length > LONGEST_TEXT) return problem(`it has ${text.length} characters, and at most ${LONGEST_TEXT} are read`)

@@ -1,6 +1,6 @@
 /**
- * Silence (R9): a claim is silent when its own deadline has passed in contact time, which is time in
- * which this node could read the record. So an outage, of this node or of the API server, makes
+ * Silence (R9): a claim is silent when its own deadline has passed in contact time, which is time
+ * in which this node could read the record. So an outage, of this node or of the API server, makes
  * nobody silent. Each node derives it for itself and never writes it: a late proof lifts it. Pure;
  * an Observation is kept in /run.
  */

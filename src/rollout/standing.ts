@@ -1,4 +1,7 @@
-/** The Standing: what several rules derive from a view, computed once a decision. Pure. */
+/**
+ * The Standing: what several rules derive from a view, computed once for each decision. And the
+ * decisions that rules have in common. Pure.
+ */
 import { claimDelayUs, claimWindowUs, lookUs, type Place, placeOf, restUs } from './order.ts'
 import type { Plan } from './plan.ts'
 import type { Entry, RolloutRecord, RolloutState } from './record.ts'
@@ -77,8 +80,8 @@ export function waits(detail: string): RolloutDecision {
 }
 
 /**
- * What keeps a node from a claim whose time has come: evidence that cannot be read, or is to be read
- * first. Where it cannot be read, it is asked for again from time to time.
+ * What keeps a node from a claim whose time has come: evidence that cannot be read, or is to be
+ * read first. Where it cannot be read, it is asked for again from time to time.
  */
 export function waitsForEvidence({ node: { evidence } }: Standing, detail: string): RolloutDecision | undefined {
   if (evidence.kind === 'readable') return undefined

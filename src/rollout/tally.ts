@@ -6,9 +6,11 @@ import { type Observation, untilSilentUs } from './silence.ts'
 export interface Tally {
   /** Proofs of this stage. */
   readonly proofs: number
-  /** How many of them open the next. */
+  /** How many proofs open the next stage. */
   readonly needed: number
-  /** Claims of this stage without a proof. From stage 1 on those of control planes come beside them. */
+  /**
+   * Claims of this stage without a proof. From stage 1 on those of control planes come beside them.
+   */
   readonly claims: readonly OpenClaim[]
   /** Claims of control planes without a proof, of any stage. */
   readonly controlPlanes: readonly OpenClaim[]
