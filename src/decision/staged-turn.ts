@@ -1,8 +1,8 @@
 /**
  * Whether a config that goes by a rollout may be activated here, by what the worker for the record
- * knows. A turn that was read counts for a few seconds only: before a start, the record and then the
- * config are read at their newest (R3). Falling back, local and what an operator requests on the
- * node never wait for it (R5). Pure.
+ * knows. A turn that was read counts for a few seconds only: before a start, the record and then
+ * the config are read at their newest (R3). Falling back, local and what an operator requests on
+ * the node never wait for it (R5). Pure.
  */
 import type { RolloutTurn } from '../rollout/view.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'

@@ -1,4 +1,7 @@
-/** R1, proofs: kubelet runs the content. A witness writes that its trial passed, also when that is late. */
+/**
+ * R1, proofs: kubelet runs the content. A witness writes that its trial passed, also when that is
+ * late.
+ */
 import { goes, type Standing } from './standing.ts'
 import type { RolloutDecision } from './view.ts'
 import { writeProof } from './write.ts'
