@@ -130,14 +130,15 @@ const isTurning: Check<Turning> = shape<Turning>({
 
 export const isObservationRecord: Check<ObservationRecord> = shape<ObservationRecord>({
   bootId: isText,
-  uid: isText,
   observation: shape<Observation>({
+    recordUid: isText,
     contactUs: isNumber,
     changedUs: isNumber,
     resourceVersion: isText,
     arrived: isTurning,
     turning: isTurning,
     turningUs: isNumber,
+    lostUs: optional(isNumber),
     claims: mapOf(shape<Observation['claims'][string]>({ turn: isText, sinceContactUs: isNumber })),
   }),
 })

@@ -54,8 +54,6 @@ export interface SpreadRecord {
 /** What this node has seen of the record of a rollout in this boot. */
 export interface ObservationRecord {
   readonly bootId: string
-  /** The UID of the record's ConfigMap: another one that has its name is another record. */
-  readonly uid: string
   readonly observation: Observation
 }
 

@@ -19,6 +19,15 @@ export function claimWindowUs(trialUs: number): number {
   return Math.min(30 * SECOND_US, trialUs / 20)
 }
 
+/**
+ * For how long nodes wait after the record has lost what it held (R4): the time between two looks
+ * of an agent, so that each node on which the content failed writes its veto before. The requests of
+ * an agent are a second apart, however short a trial is.
+ */
+export function lookUs(trialUs: number): number {
+  return Math.min(30 * SECOND_US, Math.max(5 * SECOND_US, trialUs / 20))
+}
+
 /** How long the record must not change before a control plane claims (R8): as long as a trial takes. */
 export function restUs(trialUs: number): number {
   return Math.min(10 * MINUTE_US, trialUs)

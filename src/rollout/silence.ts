@@ -9,6 +9,8 @@ import type { Claim, RolloutRecord } from './record.ts'
 
 /** What this node has seen of one record, as it went. JSON. */
 export interface Observation {
+  /** The record's `metadata.uid`. */
+  readonly recordUid: string
   /** Time with contact since this observation began. */
   readonly contactUs: number
   /** When this node saw the record change last. CLOCK_MONOTONIC, as all times that end in Us. */
@@ -21,6 +23,11 @@ export interface Observation {
   readonly turning: Turning
   /** When it saw `turning` first. */
   readonly turningUs: number
+  /**
+   * When it found that the record had lost what it had seen there: somebody deleted it and made it
+   * again, or restored a backup. undefined: never.
+   */
+  readonly lostUs?: number | undefined
   /** For each claim without a proof, by node: its turning, and `contactUs` when it was first seen. */
   readonly claims: Readonly<Record<string, { readonly turn: string; readonly sinceContactUs: number }>>
 }
@@ -38,6 +45,7 @@ export interface Turning {
 /** One reading of the record, then of the config. */
 export interface Sighting {
   readonly record: RolloutRecord
+  readonly recordUid: string
   readonly resourceVersion: string
   readonly configUid: string
   readonly hash: string
@@ -51,22 +59,37 @@ export interface Sighting {
   readonly contactUs: number
 }
 
-/** @param before undefined: this node looks at this record for the first time in this boot */
-export function observe(before: Observation | undefined, sighting: Sighting): Observation {
-  const { record, resourceVersion, nowUs } = sighting
-  const contactUs = before === undefined ? 0 : before.contactUs + Math.max(0, sighting.contactUs)
+/**
+ * @param known undefined: this node looks at a record for the first time in this boot. What it knows
+ *   of another record of another config counts for nothing.
+ */
+export function observe(known: Observation | undefined, sighting: Sighting): Observation {
+  const { record, recordUid, resourceVersion, nowUs } = sighting
   const turning = turningOf(sighting)
-  const sameContent = before !== undefined && isSameContent(before.turning, turning)
-  const sameTurning = sameContent && before.turning.generation === turning.generation && before.turning.stage === turning.stage
+  const before = known?.recordUid === recordUid || known?.turning.configUid === turning.configUid ? known : undefined
+  // Generations of a record that was made again count from 1, so only `lostUs` compares the two.
+  const here = before?.recordUid === recordUid ? before : undefined
+  const contactUs = before === undefined ? 0 : before.contactUs + Math.max(0, sighting.contactUs)
+  const sameContent = here !== undefined && isSameContent(here.turning, turning)
+  const sameTurning = sameContent && here.turning.generation === turning.generation && here.turning.stage === turning.stage
   return {
+    recordUid,
     contactUs,
     resourceVersion,
-    changedUs: before?.resourceVersion === resourceVersion ? before.changedUs : nowUs,
-    arrived: sameContent ? before.arrived : turning,
+    changedUs: here?.resourceVersion === resourceVersion ? here.changedUs : nowUs,
+    arrived: sameContent ? here.arrived : turning,
     turning,
-    turningUs: sameTurning ? before.turningUs : nowUs,
-    claims: observeClaims(before, record, contactUs),
+    turningUs: sameTurning ? here.turningUs : nowUs,
+    lostUs: before !== undefined && hasLost(before, recordUid, turning) ? nowUs : before?.lostUs,
+    claims: observeClaims(here, record, contactUs),
   }
+}
+
+/** Neither a generation nor a stage goes back by what nodes write. */
+function hasLost({ recordUid: uidBefore, turning: before }: Observation, recordUid: string, now: Turning): boolean {
+  if (before.generation < 0) return false
+  if (uidBefore !== recordUid || now.generation < before.generation) return true
+  return now.generation === before.generation && now.stage < before.stage
 }
 
 function isSameContent(a: Turning, b: Turning): boolean {

@@ -1,5 +1,5 @@
 /** The Standing: what several rules derive from a view, computed once a decision. Pure. */
-import { claimDelayUs, claimWindowUs, type Place, placeOf, restUs } from './order.ts'
+import { claimDelayUs, claimWindowUs, lookUs, type Place, placeOf, restUs } from './order.ts'
 import type { Plan } from './plan.ts'
 import type { Entry, RolloutRecord, RolloutState } from './record.ts'
 import type { Observation } from './silence.ts'
@@ -53,14 +53,23 @@ export function stand(standing: Omit<Standing, 'place' | 'rollout'>): Standing {
  * is over for every node, it runs from the last change, so that a place that becomes free late does
  * not call all of them at once.
  */
-export function claimAtUs({ node, place, observation: { turningUs, changedUs } }: Standing, stage: number, openUs = 0): number {
+export function claimAtUs(standing: Standing, stage: number, openUs = 0): number {
+  const { node, place, observation } = standing
+  const { turningUs, changedUs } = observation
   const fromUs = changedUs > turningUs + 3 * claimWindowUs(node.trialUs) ? changedUs : turningUs
-  return Math.max(fromUs, openUs) + claimDelayUs(place, stage, node)
+  return Math.max(fromUs, openUs, toldAgainUs(standing)) + claimDelayUs(place, stage, node)
 }
 
 /** When a control plane claims at the earliest: after a rest of the record (R8). */
-export function afterRestUs({ node, place, observation: { turningUs, changedUs } }: Standing): number {
-  return Math.max(turningUs, changedUs) + restUs(node.trialUs) + claimDelayUs(place, 1, node)
+export function afterRestUs(standing: Standing): number {
+  const { node, place, observation } = standing
+  const restedUs = Math.max(observation.turningUs, observation.changedUs) + restUs(node.trialUs)
+  return Math.max(restedUs, toldAgainUs(standing)) + claimDelayUs(place, 1, node)
+}
+
+/** When nodes have written their vetoes again into a record that has lost them; 0: it has lost nothing. */
+export function toldAgainUs({ node, observation: { lostUs } }: Standing): number {
+  return lostUs === undefined ? 0 : lostUs + lookUs(node.trialUs)
 }
 
 export function waits(detail: string): RolloutDecision {

@@ -1,10 +1,20 @@
 /**
- * Halt and R9: what stops everybody that has not started. A veto halts for good; silence only until
- * late proofs come.
+ * R4, Halt and R9: what stops everybody that has not started. A veto halts for good; silence only
+ * until late proofs come; a record that has lost its vetoes until they are there again.
  */
-import { type Rollout, type Standing, waits } from './standing.ts'
+import { type Rollout, type Standing, toldAgainUs, waits, waitsUntil } from './standing.ts'
 import { silentOf } from './tally.ts'
 import type { RolloutDecision } from './view.ts'
+
+/**
+ * The record was deleted and made again, or restored. What had halted is told again by the nodes on
+ * which it failed. All others wait for that, and then one of them begins.
+ */
+export function waitForVetoes(standing: Standing): RolloutDecision | undefined {
+  const untilUs = toldAgainUs(standing)
+  if (standing.nowUs >= untilUs) return undefined
+  return waitsUntil(untilUs, 'the record was made again or restored: nodes on which this content failed say so first')
+}
 
 export function halt(_standing: Standing, rollout: Rollout): RolloutDecision | undefined {
   return rollout.halted ? haltedBy(rollout) : undefined

@@ -222,6 +222,7 @@ export class FleetAgent implements Client {
     this.followsSinceUs = Math.min(this.followsSinceUs, this.#world.queue.nowUs)
     this.#observation = observe(this.#observation, {
       record: parsed.record,
+      recordUid: record.uid,
       resourceVersion: record.resourceVersion,
       configUid: config.uid,
       hash: config.content.hash,

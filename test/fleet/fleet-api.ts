@@ -20,6 +20,7 @@ export interface ConfigObject {
 
 export interface RecordObject {
   readonly kind: 'record'
+  readonly uid: string
   readonly resourceVersion: string
   readonly data: Readonly<Record<string, string>>
 }
@@ -148,7 +149,7 @@ export class FleetApi {
       if (value === null) merged.delete(key)
       else merged.set(key, value)
     }
-    const after: RecordObject = { kind: 'record', resourceVersion: String(this.#version + 1), data: Object.fromEntries(merged) }
+    const after: RecordObject = { ...before, resourceVersion: String(this.#version + 1), data: Object.fromEntries(merged) }
     if (this.admit(name, before, after, writer) !== undefined) {
       this.counts.refused += 1
       return 'refused'

@@ -139,7 +139,12 @@ function loseRecord(world: FleetWorld, config: string, lose: () => void): void {
 }
 
 function putRecord(world: FleetWorld, config: string, data: RecordObject['data']): void {
-  loseRecord(world, config, () => world.api.put(recordName(config), (resourceVersion) => ({ kind: 'record', resourceVersion, data })))
+  loseRecord(world, config, () =>
+    world.api.put(recordName(config), (resourceVersion, before) => {
+      const uid = before?.kind === 'record' ? before.uid : `uid-${resourceVersion}`
+      return { kind: 'record', uid, resourceVersion, data }
+    }),
+  )
 }
 
 function takeApiDown(world: FleetWorld, forSeconds: number): void {

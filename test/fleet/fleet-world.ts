@@ -53,7 +53,7 @@ export class FleetWorld implements AgentWorld {
       planText,
       paused: false,
     }))
-    this.api.put(recordName(name), (resourceVersion) => ({ kind: 'record', resourceVersion, data: {} }))
+    this.api.put(recordName(name), (resourceVersion) => ({ kind: 'record', uid: `uid-${resourceVersion}`, resourceVersion, data: {} }))
   }
 
   add({ traits, config }: PlacedNode, settled: boolean): FleetAgent {
@@ -85,7 +85,7 @@ export class FleetWorld implements AgentWorld {
 
   record(config: string): RecordObject {
     const object = this.api.peek(recordName(config))
-    return object?.kind === 'record' ? object : { kind: 'record', resourceVersion: '0', data: {} }
+    return object?.kind === 'record' ? object : { kind: 'record', uid: '', resourceVersion: '0', data: {} }
   }
 
   trace(who: string, text: () => string): void {

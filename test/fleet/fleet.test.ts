@@ -47,6 +47,20 @@ t.test('a content that fails everywhere is started by one node, also with lost a
   }
 })
 
+t.test('a content that was halted is started by nobody more after its record was made again', async (t) => {
+  const config = 'node-config'
+  const events = [
+    { atSeconds: 600, event: { kind: 'delete-record', config } },
+    { atSeconds: 601, event: { kind: 'api-down', forSeconds: 20 } },
+    { atSeconds: 610, event: { kind: 'make-record', config } },
+  ] as const
+  for (let seed = 1; seed <= 10; seed += 1) {
+    const nature = { kind: 'fails', share: 1, afterUs: MINUTE } as const
+    const { started, isHalted } = runOneEdit({ seed, nodes: 40, canaries: true, nature, events })
+    t.same({ started, isHalted }, { started: 1, isHalted: true }, `seed ${seed}`)
+  }
+})
+
 t.test('a content that kills its nodes is started by one node, and by maxSilent more', async (t) => {
   for (const maxSilent of [0, 1, 3]) {
     const nature = { kind: 'kills', share: 1, afterUs: MINUTE } as const

@@ -10,6 +10,8 @@ export interface OneEdit {
   readonly seed: number
   readonly nodes: number
   readonly controlPlanes?: number
+  /** Whether all nodes have the label of canaries. */
+  readonly canaries?: boolean
   /** The share of the nodes that is dead all the time. */
   readonly dead?: number
   readonly nature: Nature
@@ -62,8 +64,8 @@ export function runOneEdit(edit: OneEdit, trace?: Trace): Outcome {
   return outcomeOf(world, content.hash)
 }
 
-function place({ seed, controlPlanes = 0 }: OneEdit, index: number): PlacedNode {
-  return { traits: { ...plainTraits(index, seed), controlPlane: index < controlPlanes }, config: CONFIG }
+function place({ seed, controlPlanes = 0, canaries = false }: OneEdit, index: number): PlacedNode {
+  return { traits: { ...plainTraits(index, seed), canary: canaries, controlPlane: index < controlPlanes }, config: CONFIG }
 }
 
 export function plainTraits(index: number, seed = 1): Traits {

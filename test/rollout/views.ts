@@ -3,13 +3,14 @@
 import { placeOf } from '../../src/rollout/order.ts'
 import { parsePlan } from '../../src/rollout/plan.ts'
 import { parseRecord } from '../../src/rollout/record.ts'
-import { type Observation, observe } from '../../src/rollout/silence.ts'
+import { observe } from '../../src/rollout/silence.ts'
 import type { RolloutNode, RolloutView } from '../../src/rollout/view.ts'
 import { MINUTE_US } from '../../src/values/durations.ts'
 
 export const HASH = 'ab'.repeat(32)
 export const OTHER_HASH = 'cd'.repeat(32)
 export const CONFIG_UID = '3f0a77b6-6a0c-4a31-a4e4-9b6b2e1b8c11'
+const RECORD_UID = '7c1f5d0e-4b0e-4c57-9f51-2a9a3a0d6a20'
 export const START_US = 1_000 * MINUTE_US
 
 export type Data = Readonly<Record<string, string>>
@@ -32,6 +33,9 @@ export interface Scene {
   readonly was?: Data
   /** Of the plan, when it saw that. */
   readonly retryBefore?: number
+  /** Of the record, and of the config, when it saw that. */
+  readonly recordUidBefore?: string
+  readonly configUidBefore?: string
   readonly node?: Partial<RolloutNode>
   readonly plan?: string
   readonly configHash?: string
@@ -43,18 +47,21 @@ export interface Scene {
 
 export function sceneView(scene: Scene): RolloutView {
   const { data = {}, was, forMinutes = 60, configHash = HASH, configVersion = '600' } = scene
-  const sight = (
-    before: Observation | undefined,
-    text: Data,
-    resourceVersion: string,
-    nowUs: number,
-    contactUs: number,
-    retry = planRetry(scene.plan),
-  ) => observe(before, { record: recordOf(text), resourceVersion, configUid: CONFIG_UID, hash: configHash, retry, nowUs, contactUs })
+  const now = { configUid: CONFIG_UID, recordUid: RECORD_UID, hash: configHash, retry: planRetry(scene.plan) }
+  const before = {
+    ...now,
+    configUid: scene.configUidBefore ?? CONFIG_UID,
+    recordUid: scene.recordUidBefore ?? RECORD_UID,
+    retry: scene.retryBefore ?? now.retry,
+  }
   const nowUs = START_US + forMinutes * MINUTE_US
-  const old = was === undefined ? undefined : sight(undefined, was, '999', START_US - 120 * MINUTE_US, 0, scene.retryBefore)
-  const first = sight(old, data, '1000', START_US, 0)
-  const observation = sight(first, data, '1000', nowUs, (scene.contactMinutes ?? forMinutes) * MINUTE_US)
+  const old =
+    was === undefined
+      ? undefined
+      : observe(undefined, { ...before, record: recordOf(was), resourceVersion: '999', nowUs: START_US - 120 * MINUTE_US, contactUs: 0 })
+  const seen = { ...now, record: recordOf(data), resourceVersion: '1000' }
+  const first = observe(old, { ...seen, nowUs: START_US, contactUs: 0 })
+  const observation = observe(first, { ...seen, nowUs, contactUs: (scene.contactMinutes ?? forMinutes) * MINUTE_US })
   return {
     nowUs,
     config: { uid: CONFIG_UID, resourceVersion: configVersion, hash: configHash, plan: parsePlan(scene.plan) },

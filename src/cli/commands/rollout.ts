@@ -58,9 +58,9 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   const plan = parsePlan(object.rollout?.plan)
   if (!plan.ok) return plan.problem
   const hash = hashConfig(object.data, ref.kubeletConfigKey)
-  const { record: content, resourceVersion } = read
+  const { record: content, uid: recordUid, resourceVersion } = read
   const { retry } = plan.plan
-  const sighting = { record: content, resourceVersion, configUid: object.uid, hash, retry, nowUs: 0, contactUs: 0 }
+  const sighting = { record: content, recordUid, resourceVersion, configUid: object.uid, hash, retry, nowUs: 0, contactUs: 0 }
   // Only the running agent has watched for long enough to know who is silent.
   const progress: Progress | undefined = progressOf(plan.plan, read.record, hash, observe(undefined, sighting))
   const silent = known?.progress?.generation === progress?.generation ? (known?.progress?.silent ?? []) : []

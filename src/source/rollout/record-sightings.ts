@@ -28,12 +28,12 @@ export class RecordSightings {
   see(found: Extract<FoundRecord, { kind: 'found' }>, config: RolloutConfig, contactUs: number): Observation {
     const { bootId, monotonicUs: nowUs } = this.#clock.now()
     const kept = this.#store.observation()
-    // A record that was deleted and made again counts its generations anew.
-    const before = kept?.bootId === bootId && kept.uid === found.uid ? kept.observation : undefined
-    const { record, resourceVersion } = found
-    const retry = config.plan.ok ? config.plan.plan.retry : 0
-    const observation = observe(before, { record, resourceVersion, configUid: config.uid, hash: config.hash, retry, nowUs, contactUs })
-    this.#store.writeObservation({ bootId, uid: found.uid, observation })
+    const before = kept?.bootId === bootId ? kept.observation : undefined
+    const { record, uid: recordUid, resourceVersion } = found
+    const { uid: configUid, hash, plan } = config
+    const retry = plan.ok ? plan.plan.retry : 0
+    const observation = observe(before, { record, recordUid, resourceVersion, configUid, hash, retry, nowUs, contactUs })
+    this.#store.writeObservation({ bootId, observation })
     return observation
   }
 }

@@ -116,13 +116,13 @@ export class Fleet {
     } else if (forUs >= TRIAL_US) member.promoted.add(content.hash)
   }
 
-  #decide(member: Member, config: Config, { record, resourceVersion }: Reading): RolloutDecision {
+  #decide(member: Member, config: Config, { record, recordUid, resourceVersion }: Reading): RolloutDecision {
     const { name, controlPlane, arrival, runs, promoted, failed } = member
     const { uid, content } = config
     const nowUs = this.#nowUs
     const plan = parsePlan(config.plan)
     const retry = plan.ok ? plan.plan.retry : 0
-    const sighting = { record, resourceVersion, configUid: uid, hash: content.hash, retry, nowUs, contactUs: TICK_US }
+    const sighting = { record, recordUid, resourceVersion, configUid: uid, hash: content.hash, retry, nowUs, contactUs: TICK_US }
     const observation = observe(member.observation, sighting)
     member.observation = observation
     return decideRollout({
@@ -153,7 +153,7 @@ export class Fleet {
     const { metadata, data } = JSON.parse(body)
     const parsed = parseRecord(data)
     assert(parsed.ok, 'the record cannot be read')
-    return { record: parsed.record, resourceVersion: metadata.resourceVersion }
+    return { record: parsed.record, recordUid: metadata.uid, resourceVersion: metadata.resourceVersion }
   }
 
   /** A policy learns of an edit of its parameter a moment late. */
@@ -171,5 +171,6 @@ export class Fleet {
 
 interface Reading {
   readonly record: Extract<ParsedRecord, { ok: true }>['record']
+  readonly recordUid: string
   readonly resourceVersion: string
 }
