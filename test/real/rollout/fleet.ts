@@ -9,7 +9,7 @@ import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { findFreePort } from '../lab/ports.ts'
 import { Machine } from '../machine.ts'
-import { CONFIG_LABEL, STATUS_ANNOTATION } from '../node-words.ts'
+import { CONFIG_LABEL } from '../node-words.ts'
 import { CONTROL_PLANE_LABEL, PLAN_ANNOTATION, ROLLOUT_ANNOTATION, type RolloutRecord, readRecord } from './words.ts'
 
 export const NAMESPACE = 'kube-system'
@@ -80,14 +80,27 @@ export class Fleet {
     return machine
   }
 
-  /** The config, with its rollout; whatever it was. */
-  async write(kubelet: string, { plan, annotations = {} }: { readonly plan?: string; readonly annotations?: object } = {}): Promise<void> {
+  /** The config, with its rollout; whatever it was. Returns its version. */
+  async write(
+    kubelet: string,
+    { plan, annotations = {} }: { readonly plan?: string; readonly annotations?: object } = {},
+  ): Promise<string> {
     const rollout = plan === undefined ? {} : { [ROLLOUT_ANNOTATION]: this.record, [PLAN_ANNOTATION]: plan }
-    await this.patchConfig({ metadata: { annotations: { ...rollout, ...annotations } }, data: { kubelet } })
+    return this.patchConfig({ metadata: { annotations: { ...rollout, ...annotations } }, data: { kubelet } })
   }
 
-  async patchConfig(body: object): Promise<void> {
-    await this.plane.kubectl(['-n', NAMESPACE, 'patch', 'configmap', this.config, '--type=merge', '-p', JSON.stringify(body)])
+  async patchConfig(body: object): Promise<string> {
+    const patched = [
+      'patch',
+      'configmap',
+      this.config,
+      '--type=merge',
+      '-p',
+      JSON.stringify(body),
+      '-o',
+      'jsonpath={.metadata.resourceVersion}',
+    ]
+    return this.plane.kubectl(['-n', NAMESPACE, ...patched])
   }
 
   async createRecord(): Promise<void> {
@@ -115,25 +128,30 @@ export class Fleet {
     await Promise.all(names.map((name) => this.machine(name).untilRuns(pods, timeoutMs)))
   }
 
-  /** Until the annotation of all of them, or of these, says so. */
-  async untilAllSay(pattern: RegExp, names: readonly string[] = [...this.machines.keys()], timeoutMs = 60_000): Promise<void> {
-    const probe = async () => {
-      const { items } = JSON.parse(await this.plane.kubectl(['get', 'nodes', '-o', 'json']))
-      const nodes: readonly { metadata: { name: string; annotations?: Record<string, string> } }[] = items
-      const others = nodes.filter(
-        ({ metadata }) => names.includes(metadata.name) && !pattern.test(metadata.annotations?.[STATUS_ANNOTATION] ?? ''),
-      )
-      assert.deepEqual(
-        others.map(({ metadata }) => `${metadata.name}: ${metadata.annotations?.[STATUS_ANNOTATION]}`),
-        [],
-      )
+  /** Until all but some hold back what they are assigned, and the newest line of their logs about it says why. The Nodes may say it minutes later. */
+  async untilHeld(version: string, pattern: RegExp, but: readonly string[] = [], timeoutMs = 120_000): Promise<void> {
+    const last = (machine: Machine) =>
+      machine.agent
+        .log()
+        .map(({ msg }) => msg)
+        .findLast((msg) => /^(rollout: waits|paused: )/.test(msg))
+    const probe = () => {
+      const others = [...this.machines]
+        .filter(([name]) => !but.includes(name))
+        .map(([name, machine]) => `${name}: ${last(machine)}`)
+        .filter((said) => !said.includes(`@${version}`) || !pattern.test(said))
+      assert.deepEqual(others, [])
       return true
     }
-    await eventually(probe, { what: `${names.length} nodes say ${pattern}`, timeoutMs, intervalMs: 500 })
+    await eventually(probe, {
+      what: `all but ${but.join(', ') || 'nobody'} hold version ${version} back: ${pattern}`,
+      timeoutMs,
+      intervalMs: 250,
+    })
   }
 
   /** Which nodes have restarted kubelet since: the number of restarts of each. */
-  mark(): (names?: readonly string[]) => string[] {
+  mark(): () => string[] {
     const before = new Map([...this.machines].map(([name, machine]) => [name, machine.restarts()]))
     return () => [...this.machines].filter(([name, machine]) => machine.restarts() > (before.get(name) ?? 0)).map(([name]) => name)
   }
