@@ -28,8 +28,10 @@ const SETTINGS = {
 
 export interface Member {
   readonly controlPlane?: boolean
-  /** Of its Node. Default: the fleet's config. undefined: none. */
-  readonly config?: string | undefined
+  /** Whether its Node has the label that assigns the fleet's config. Default: it does. */
+  readonly assigned?: boolean
+  /** Of its Node. */
+  readonly annotations?: Readonly<Record<string, string>>
   readonly labels?: Readonly<Record<string, string>>
   readonly settings?: Readonly<Record<string, unknown>>
 }
@@ -51,9 +53,12 @@ export class Fleet {
   }
 
   /** A Node and its machine; the agent runs, too. */
-  async add(name: string, { controlPlane = false, config = this.config, labels = {}, settings = {} }: Member = {}): Promise<void> {
+  async add(
+    name: string,
+    { controlPlane = false, assigned = true, labels = {}, annotations = {}, settings = {} }: Member = {},
+  ): Promise<void> {
     const own = { 'kubernetes.io/hostname': name, ...labels, ...(controlPlane && { [CONTROL_PLANE_LABEL]: '' }) }
-    const metadata = { name, labels: { ...own, ...(config !== undefined && { [CONFIG_LABEL]: config }) } }
+    const metadata = { name, annotations, labels: { ...own, ...(assigned && { [CONFIG_LABEL]: this.config }) } }
     await this.plane.kubectl(['create', '-f', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata }) })
     const ports = [await findFreePort(), await findFreePort()] as const
     const machine = new Machine(this.plane, name, await this.plane.nodeKubeconfig(name), this.#program, ports)

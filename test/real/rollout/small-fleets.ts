@@ -1,6 +1,7 @@
 /** Two small fleets in one cluster, each with a config and a record of its own: one's rollout neither waits for the other's nor stops it. */
 import { strict as assert } from 'node:assert'
 import type { Step } from '../lab/runner.ts'
+import { PAUSED_ANNOTATION } from '../node-words.ts'
 import { CRASHING, type Fleet, maxPods } from './fleet.ts'
 import { CANARY_LABEL, count, ROLLOUT_ANNOTATION } from './words.ts'
 
@@ -8,21 +9,25 @@ const PLAN = 'waves: [50%], witnesses: 2, maxSilent: 1, spread: 2s'
 const MINUTE = 60_000
 
 export async function playCanary(step: Step, fleet: Fleet): Promise<void> {
+  const others = ['n1', 'n2', 'n3', 'n4']
   await step('a canary and four others', async () => {
-    await fleet.addAll(['n1', 'n2', 'n3', 'n4'])
+    await fleet.addAll(others)
     // Long enough to die in it.
     await fleet.add('canary', { settings: { trialDuration: '30s' }, labels: { [CANARY_LABEL]: 'true' } })
     await fleet.untilAllRun(41, undefined, 3 * MINUTE)
   })
   const canary = fleet.machine('canary')
-  await step('the canary starts first, and dies in its trial', async () => {
+  await step('the canary starts while the others are paused, and dies in its trial', async () => {
+    await fleet.plane.kubectl(['annotate', 'nodes', ...others, `${PAUSED_ANNOTATION}=true`])
+    for (const name of others) await fleet.machine(name).agent.untilSays(/^paused by annotation/)
     await fleet.write(maxPods(51), { plan: PLAN })
-    const { said } = await fleet.until('somebody has started', (record) => record.said.size > 0, 2 * MINUTE)
-    assert.deepEqual([...said.keys()], ['canary'])
+    await fleet.until('the canary has started', ({ said }) => said.get('canary')?.word === 'claim', 2 * MINUTE)
     await canary.untilRuns(51)
     canary.agent.signal('SIGKILL')
     canary.kubelet.command('stop')
-    assert.equal(count(await fleet.read(), 'proof'), 0)
+    const { said } = await fleet.read()
+    assert.deepEqual([...said], [['canary', { stage: 0, word: 'claim' }]])
+    await fleet.plane.kubectl(['annotate', 'nodes', ...others, `${PAUSED_ANNOTATION}-`])
   })
   await step('when it is silent another takes its place', async () => {
     await fleet.until('stage 1 is open', ({ stage }) => stage >= 1, 10 * MINUTE)

@@ -14,7 +14,7 @@ const NAMES = Array.from({ length: 20 }, (_, index) => `n${index + 1}`)
 /** @param isWhole otherwise only what shows that rollouts work on this API server */
 export async function playTwenty(step: Step, fleet: Fleet, { isWhole }: { readonly isWhole: boolean }): Promise<void> {
   await step('twenty agents with no config, and a config with a rollout', async () => {
-    await fleet.addAll(NAMES, { config: undefined })
+    await fleet.addAll(NAMES, { assigned: false })
     await fleet.write(maxPods(51), { plan: PLAN })
   })
   await step('a label on all Nodes at once: they go in stages', async () => {
