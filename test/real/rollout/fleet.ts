@@ -139,7 +139,7 @@ export class Fleet {
       machine.agent
         .log()
         .map(({ msg }) => msg)
-        .findLast((msg) => /^(rollout: waits|paused: )/.test(msg))
+        .findLast((msg) => /^(rollout|paused): .*@/.test(msg))
     const probe = () => {
       const others = [...this.machines]
         .filter(([name]) => !but.includes(name))

@@ -53,7 +53,7 @@ async function crash(fleet: Fleet, plan = PLAN): Promise<{ version: string; star
   assert.equal(failed.stage, 0)
   const starters = restarted()
   assert.equal(starters.length, 1, `${starters}`)
-  await fleet.untilHeld(version, /halted, since it failed on n/, starters)
+  await fleet.untilHeld(version, /halted.* failed on n/, starters)
   assert.deepEqual(restarted(), starters)
   return { version, starters }
 }
@@ -82,7 +82,7 @@ async function playHeldBack(step: Step, fleet: Fleet): Promise<void> {
   const restarted = fleet.mark()
   await step('the fix comes, and its annotation is taken away: nobody starts', async () => {
     const version = await fleet.patchConfig({ metadata: { annotations: { [ROLLOUT_ANNOTATION]: null } }, data: { kubelet: maxPods(52) } })
-    await fleet.untilHeld(version, /its annotation is missing/)
+    await fleet.untilHeld(version, /annotation .*missing/)
   })
   await step('with the annotation, but paused: nobody starts', async () => {
     const version = await fleet.write(maxPods(52), { plan: PLAN, annotations: { [PAUSED_ANNOTATION]: 'true' } })
