@@ -13,7 +13,7 @@ export async function playCanary(step: Step, fleet: Fleet): Promise<void> {
   await step('a canary and four others', async () => {
     await fleet.addAll(others)
     // Long enough to die in it.
-    await fleet.add('canary', { settings: { trialDuration: '30s' }, labels: { [CANARY_LABEL]: 'true' } })
+    await fleet.add('canary', { settings: { trialDuration: '10s' }, labels: { [CANARY_LABEL]: 'true' } })
     await fleet.untilAllRun(41, undefined, 3 * MINUTE)
   })
   const canary = fleet.machine('canary')
