@@ -16,7 +16,7 @@ export const NAMESPACE = 'kube-system'
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 export const maxPods = (pods: number): string => `${HEAD}maxPods: ${pods}\n`
 /** Passes preflight, and kills kubelet a moment after its start, on every node. */
-export const CRASHING = `${HEAD}maxPods: 99\ncontainerLogMaxSize: 10MB\n`
+export const crashing = (pods: number): string => `${maxPods(pods)}containerLogMaxSize: 10MB\n`
 
 const SETTINGS = {
   trialDuration: '1s',

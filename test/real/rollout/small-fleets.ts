@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert'
 import type { Step } from '../lab/runner.ts'
 import { PAUSED_ANNOTATION } from '../node-words.ts'
-import { CRASHING, type Fleet, maxPods } from './fleet.ts'
+import { crashing, type Fleet, maxPods } from './fleet.ts'
 import { CANARY_LABEL, count, ROLLOUT_ANNOTATION } from './words.ts'
 
 const PLAN = 'waves: [50%], witnesses: 2, maxSilent: 1, spread: 2s'
@@ -63,7 +63,7 @@ export async function playControlPlanes(step: Step, fleet: Fleet): Promise<void>
   })
   await step('one that crashes: one control plane starts it', async () => {
     const restarted = fleet.mark()
-    const version = await fleet.write(CRASHING)
+    const version = await fleet.write(crashing(99))
     await fleet.until('it has failed', (record) => count(record, 'veto') > 0, 3 * MINUTE)
     await fleet.untilHeld(version, /halted/, restarted())
     assert.equal(restarted().length, 1)

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert'
 import type { Step } from '../lab/runner.ts'
 import { CONFIG_LABEL, PAUSED_ANNOTATION } from '../node-words.ts'
-import { CRASHING, type Fleet, maxPods } from './fleet.ts'
+import { crashing, type Fleet, maxPods } from './fleet.ts'
 import { count, ROLLOUT_ANNOTATION } from './words.ts'
 
 /** In stage 1 none is free, then about 4 and about 10. */
@@ -21,7 +21,7 @@ export async function playTwenty(step: Step, fleet: Fleet, { isWhole }: { readon
     await fleet.plane.kubectl(['label', 'nodes', '--all', `${CONFIG_LABEL}=${fleet.config}`])
     await passesAllStages(fleet, 51)
   })
-  const { version, starters } = await step('an edit that crashes everywhere is started by one node, and halts', () => crash(fleet))
+  const { version, starters } = await step('an edit that crashes everywhere is started by one node, and halts', () => crash(fleet, 98))
   await fleet.untilAllRun(51)
   if (isWhole) await playHalted(step, fleet, version, starters)
   if (isWhole) await playHeldBack(step, fleet)
@@ -45,10 +45,10 @@ async function passesAllStages(fleet: Fleet, pods: number): Promise<void> {
 }
 
 /** Until all others hold it back. */
-async function crash(fleet: Fleet, plan = PLAN): Promise<{ version: string; starters: string[] }> {
+async function crash(fleet: Fleet, pods: number, plan = PLAN): Promise<{ version: string; starters: string[] }> {
   const restarted = fleet.mark()
   const { generation } = await fleet.read()
-  const version = await fleet.write(CRASHING, { plan })
+  const version = await fleet.write(crashing(pods), { plan })
   const failed = await fleet.until('it has failed', (record) => record.generation > generation && count(record, 'veto') > 0, 3 * MINUTE)
   assert.equal(failed.stage, 0)
   const starters = restarted()
@@ -93,8 +93,8 @@ async function playHeldBack(step: Step, fleet: Fleet): Promise<void> {
 
 async function playAgain(step: Step, fleet: Fleet): Promise<void> {
   await step('another that crashes, and once more after `retry` is raised: by one node each', async () => {
-    await crash(fleet)
-    await crash(fleet, `${PLAN}, retry: 1`)
+    await crash(fleet, 99)
+    await crash(fleet, 99, `${PLAN}, retry: 1`)
   })
   // The last act: until it is read once a minute, nobody hears of an edit that an API server which has just started cannot tell from an old one.
   await step('the next fix; the API server restarts in mid-stage', async () => {
