@@ -11,6 +11,7 @@ import { scenario } from '../lab/runner.ts'
 import { type Machine, withMachine } from '../machine.ts'
 import { withModernPlane } from '../modern-plane.ts'
 import { CONFIG_LABEL } from '../node-words.ts'
+import { NO_EVIDENCE } from '../rollout/fleet.ts'
 import { PLAN_ANNOTATION, ROLLOUT_ANNOTATION } from '../rollout/words.ts'
 import { asAccount, asNode, configOf, type Loss, MAX_PODS, playLosses } from './losses.ts'
 import { DEPLOY, RECORD_SUFFIX } from './manifests.ts'
@@ -18,6 +19,8 @@ import { NAMESPACE, useAccount } from './tokens.ts'
 
 const ACCOUNT = 'kubelet-cfg-agent'
 const CONFIG = 'node-config'
+/** A proof is a trial whose evidence is known. */
+const SETTINGS = { evidence: NO_EVIDENCE }
 const FOR_ACCOUNT = ['rbac/serviceaccount.yaml', 'rbac/rollout.yaml']
 /** Without a watch, it reads once a minute. */
 const READS_MS = 240_000
@@ -51,7 +54,7 @@ const ON_RECORD: Readonly<Record<string, Loss>> = {
 export function addRolloutAgentScenarios(program: string): void {
   scenario('rights: rollout.yaml, by what an agent loses', (step) =>
     withModernPlane(step, (plane) =>
-      playLosses(step, { ...asNode(plane, program), settings: {}, prepare: stageConfig }, 'rbac/rollout.yaml', ON_RECORD, [
+      playLosses(step, { ...asNode(plane, program), settings: SETTINGS, prepare: stageConfig }, 'rbac/rollout.yaml', ON_RECORD, [
         'rbac/node-configmaps.yaml',
       ]),
     ),
@@ -60,7 +63,7 @@ export function addRolloutAgentScenarios(program: string): void {
     withModernPlane(step, (plane) =>
       playLosses(
         step,
-        { ...asAccount(plane, program), settings: {}, prepare: stageConfig },
+        { ...asAccount(plane, program), settings: SETTINGS, prepare: stageConfig },
         'rbac/rollout-events.yaml',
         { 'events create': { lost: 'no events on the config', shows: (machine, admin) => showsNoEvents(plane, machine, admin) } },
         FOR_ACCOUNT,
@@ -91,7 +94,7 @@ async function playWhole(plane: ControlPlane, program: string, whose: 'node' | '
   const name = 'whole'
   const account = whose === 'node' ? undefined : await useAccount(plane, ACCOUNT, name)
   const kubeconfig = account?.kubeconfig ?? (await plane.nodeKubeconfig(name))
-  await withMachine(plane, program, { name, kubeconfig, settings: { nodeName: name } }, async (machine, admin) => {
+  await withMachine(plane, program, { name, kubeconfig, settings: { ...SETTINGS, nodeName: name } }, async (machine, admin) => {
     const { metadata } = JSON.parse(await admin.kubectl('get', 'node', name, '-o', 'json'))
     await account?.renew({ kind: 'Node', name, uid: metadata.uid })
     await stageConfig(machine, admin, CONFIG)

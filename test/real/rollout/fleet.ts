@@ -18,12 +18,14 @@ export const maxPods = (pods: number): string => `${HEAD}maxPods: ${pods}\n`
 /** Passes preflight, and kills kubelet a moment after its start, on every node. */
 export const crashing = (pods: number): string => `${maxPods(pods)}containerLogMaxSize: 10MB\n`
 
+/** Nothing here keeps Leases and the Nodes' status, and there is no container runtime. */
+export const NO_EVIDENCE = { lease: 'off', ready: 'off', runtime: 'off', serving: 'off', 'static-pods': 'off', pods: 'off' }
+
 const SETTINGS = {
   trialDuration: '1s',
   startDeadline: '10s',
   restartsPerHour: '60',
-  // Nothing here keeps Leases and the Nodes' status, and there is no container runtime.
-  evidence: { lease: 'off', ready: 'off', runtime: 'off', serving: 'off', 'static-pods': 'off', pods: 'off' },
+  evidence: NO_EVIDENCE,
 }
 
 export interface Member {
