@@ -128,7 +128,8 @@ async function reasonsAbout(plane: ControlPlane, config: string): Promise<string
 async function stageConfig(machine: Machine, admin: Administrator, name = configOf(machine.name)): Promise<void> {
   const record = `${name}${RECORD_SUFFIX}`
   const annotations = { [ROLLOUT_ANNOTATION]: record, [PLAN_ANNOTATION]: 'waves: [50%], spread: 2s' }
-  await admin.kubectl('-n', NAMESPACE, 'create', 'configmap', record)
   await admin.applyConfigMap({ name, namespace: NAMESPACE, annotations }, machine.config(`maxPods: ${MAX_PODS}`))
+  // After the config: without it, the policy refuses the record.
+  await admin.kubectl('-n', NAMESPACE, 'create', 'configmap', record)
   await admin.kubectl('label', 'node', machine.name, `${CONFIG_LABEL}=${name}`)
 }

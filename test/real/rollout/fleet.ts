@@ -163,11 +163,14 @@ export class Fleet {
     return () => [...this.machines].filter(([name, machine]) => machine.restarts() > (before.get(name) ?? 0)).map(([name]) => name)
   }
 
-  describe(): string {
-    return [...this.machines.values()]
-      .slice(0, 4)
-      .map((machine) => machine.describe())
-      .join('\n')
+  /** Those first that are in the record: the others only wait. */
+  async describe(): Promise<string> {
+    const record = await this.read().catch(String)
+    const said = typeof record === 'string' ? new Map() : record.said
+    const isSilent = ([name]: readonly [string, Machine]) => !said.has(name)
+    const first = [...this.machines].sort((one, other) => Number(isSilent(one)) - Number(isSilent(other)))
+    const names = typeof record === 'string' ? record : JSON.stringify({ ...record, said: Object.fromEntries(record.said) })
+    return [`record: ${names}`, ...first.slice(0, 6).map(([, machine]) => machine.describe())].join('\n')
   }
 
   async close(): Promise<void> {
@@ -188,10 +191,7 @@ export async function withFleet(
   try {
     await work(fleet)
   } catch (error) {
-    console.log(fleet.describe().replace(/^/gm, '    '))
-    console.log(
-      `    record: ${JSON.stringify(await plane.kubectl(['-n', NAMESPACE, 'get', 'configmap', fleet.record, '-o', 'jsonpath={.data}']).catch(String))}`,
-    )
+    console.log((await fleet.describe()).replace(/^/gm, '    '))
     throw error
   } finally {
     await fleet.close()
