@@ -91,12 +91,14 @@ const EFFECTS: EffectsOf = {
 
   'record-staging': ({ source, object }, snapshot) => stage(snapshot, source, object),
 
-  condemn: ({ verdict, next, requested }) => {
+  condemn: ({ verdict, next, requested }, snapshot) => {
     const fields = { source: verdict.source, next, reason: verdict.reason, detail: verdict.detail }
     const from = describeSource(verdict.source)
     return [
       history('rolled-back', verdict.source, next, verdict.detail),
       { kind: 'write-verdict', verdict },
+      // What it had before it failed counts no more in its rollout.
+      ...mark(snapshot, verdict.key, { proved: false, requested: false }),
       requested
         ? log('warn', `rolling back from ${from} as requested on the node`, fields)
         : next === undefined
@@ -170,7 +172,8 @@ const EFFECTS: EffectsOf = {
   },
 
   prove: ({ key }, snapshot) => [
-    ...(isEvidenceKnown(snapshot) ? mark(snapshot, key, { proved: true }) : []),
+    // Also where an earlier trial of it left another answer.
+    ...mark(snapshot, key, { proved: isEvidenceKnown(snapshot) }),
     { kind: 'write-proven', key },
     log('debug', 'trial passed', { key }),
   ],

@@ -42,14 +42,31 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
   const hash = hashConfig(object.data, source.kubeletConfigKey)
   const known = before?.contents.find((one) => one.hash === hash && one.content === desiredContent)
   const earlier = (before?.contents ?? []).filter((one) => one !== known).slice(1 - CONTENTS_KEPT)
+  const isNew = known === undefined || before === undefined || latestContent(before) !== known
+  const content = assignAnew(known ?? { hash, content: desiredContent }, readRetry(object) ?? 0, isNew)
   const staging: Staging = {
     config: configOf(source),
     record,
     arrival: findArrival(snapshot, source, before, hash),
-    retry: Math.max(before?.retry ?? 0, readRetry(object) ?? 0),
-    contents: [...earlier, known ?? { hash, content: desiredContent }],
+    contents: [...earlier, content],
   }
   return [...others, staging]
+}
+
+/** A retry that is raised asks for a whole trial. What an operator requested was for the assignment before. */
+function assignAnew(known: StagedContent, planned: number, isNew: boolean): StagedContent {
+  const isRaised = planned > retryOf(known)
+  return {
+    ...known,
+    ...(isRaised && { retry: planned }),
+    ...(isRaised && known.proved === true && { proved: false }),
+    ...((isRaised || isNew) && known.requested === true && { requested: false }),
+  }
+}
+
+/** The `retry` of the plan that the verdicts on this content are of. */
+export function retryOf({ retry = 0 }: StagedContent): number {
+  return retry
 }
 
 /** undefined: there is no plan, or it cannot be used. */
@@ -64,7 +81,8 @@ export function markContent(
   content: ContentHash,
   mark: Partial<StagedContent>,
 ): readonly Staging[] | undefined {
-  const isMarked = (one: StagedContent) => Object.entries(mark).every(([name, value]) => one[name as keyof StagedContent] === value)
+  const isMarked = (one: StagedContent) =>
+    Object.entries(mark).every(([name, value]) => (one[name as keyof StagedContent] ?? false) === value)
   const isConcerned = (one: StagedContent) => one.content === content && !isMarked(one)
   if (stagings === undefined || !stagings.some(({ contents }) => contents.some(isConcerned))) return undefined
   return stagings.map((staging) => ({
