@@ -1,13 +1,14 @@
 /**
  * Whether a config that goes by a rollout may be activated here, by what the worker for the record
- * knows. A turn that was read counts for a few seconds only: before a start, the record and then the
- * config are read at their newest (R3). Falling back, local and what an operator requests on the
- * node never wait for it (R5). Pure.
+ * knows. A turn that was read counts for a few seconds only: before a start, the record and then
+ * the config are read at their newest (R3). Falling back, local and what an operator requests on
+ * the node never wait for it (R5). Pure.
  */
 import type { RolloutTurn } from '../rollout/view.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { Snapshot } from './snapshot.ts'
 import { configOf, findStaging, latestContent } from './staging.ts'
+import { hasPassed } from './trial.ts'
 
 /** For so long a turn counts after it was read. */
 export const TURN_COUNTS_US = 10e6
@@ -32,4 +33,16 @@ export function findStagedTurn(snapshot: Snapshot, source: ConfigSource, content
 export function isHeldByRollout(snapshot: Snapshot, { source, content }: { source: ConfigSource; content: ContentHash }): boolean {
   const turn = findStagedTurn(snapshot, source, content)
   return turn !== undefined && turn.kind !== 'go'
+}
+
+/** Whether the record has a claim of this node for what kubelet runs, whose trial has passed without a proof. */
+export function owesProof(snapshot: Snapshot): boolean {
+  const { assigned, running, rollout } = snapshot
+  if (running.kind !== 'known' || assigned.kind !== 'source' || assigned.source === 'local' || rollout === undefined) return false
+  const staging = findStaging(snapshot, assigned.source)
+  const staged = staging && latestContent(staging)
+  if (staged === undefined || staged.content !== running.content || staged.proved === true || !hasPassed(snapshot, running.key))
+    return false
+  const { config, hash, turn } = rollout
+  return config === configOf(assigned.source) && hash === staged.hash && turn.kind === 'go' && turn.asks === 'proof'
 }
