@@ -53,7 +53,7 @@ async function crash(fleet: Fleet, pods: number, plan = PLAN): Promise<{ version
   assert.equal(failed.stage, 0)
   const starters = restarted()
   assert.equal(starters.length, 1, `${starters}`)
-  await fleet.untilHeld(version, /halted.* failed on n/, starters)
+  await fleet.untilHeld(version, /halted.* failed on/, starters)
   assert.deepEqual(restarted(), starters)
   return { version, starters }
 }
