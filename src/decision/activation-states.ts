@@ -213,8 +213,8 @@ function restartInto(target: Target): State {
 }
 
 /**
- * Why a config that has a rollout waits. A fallback, local, a new version of the same content and what
- * runs already never wait. A kubelet that fails is no reason to start what is not proven.
+ * Why a config that has a rollout waits. A fallback, local, a new version of the same content and
+ * what runs already never wait. A kubelet that fails is no reason to start what is not proven.
  *
  * @returns undefined: it has its turn, or needs none
  */

@@ -10,7 +10,7 @@ import type { FoundConfigMap, NodeTraits } from './desired.ts'
 import { findEvidenceAccess } from './evidence-claim.ts'
 import { findVerdict } from './find-verdict.ts'
 import { nextStep } from './next-step.ts'
-import { decideRestart } from './restarts.ts'
+import { decideRestart, type RestartDecision } from './restarts.ts'
 import { assess, hasTarget } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import { findStaging, latestContent, retryOf } from './staging.ts'
@@ -87,11 +87,30 @@ function describeVerdict({ reason, detail }: Verdict): string {
  */
 function findReadiness(snapshot: Snapshot): RolloutNode['ready'] {
   const step = nextStep({ ...snapshot, rollout: undefined })
-  if (step.kind !== 'wait') return { ok: false, detail: 'the agent prepares it' }
+  if (step.kind !== 'wait') return { ok: false, detail: `the agent is still preparing this content (${step.kind})` }
   if (step.phase !== 'rollout') return { ok: false, detail: step.detail }
   const situation = assess(snapshot)
   if (!hasTarget(situation)) return { ok: false, detail: step.detail }
   const restart = decideRestart(snapshot, situation.unit, situation.target)
   if (restart.kind === 'restart') return { ok: true }
-  return { ok: false, detail: `kubelet cannot be restarted with ${describeSource(situation.target.source)} now (${restart.kind})` }
+  return {
+    ok: false,
+    detail: `kubelet cannot be restarted with ${describeSource(situation.target.source)} now: ${describeObstacle(restart)}`,
+  }
+}
+
+function describeObstacle(restart: Exclude<RestartDecision, { kind: 'restart' }>): string {
+  switch (restart.kind) {
+    case 'limit':
+      return 'the limit of restarts per hour is reached'
+    case 'runtime-down':
+      return 'the container runtime does not answer'
+    case 'stopped-by-operator':
+      return 'kubelet was stopped with systemd'
+    case 'under-way':
+    case 'ineffective':
+      return restart.detail
+    case 'not-due':
+      return 'kubelet needs no restart'
+  }
 }
