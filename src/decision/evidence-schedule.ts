@@ -1,7 +1,7 @@
 /**
  * When the evidence is asked for. Pure. Nothing is asked while a node is settled. A trial costs the
- * API server at most 13 requests, the baseline included. Two writes of the annotation come on top, and
- * the Lease once before a claim in a rollout.
+ * API server at most 13 requests, the baseline included. Two writes of the annotation come on top,
+ * and the Lease once before a claim in a rollout.
  */
 
 import type { ConfigSource, ContentHash } from './config-source.ts'
@@ -52,7 +52,10 @@ export function findUpcoming(snapshot: Snapshot): TrialKey | undefined {
   return isAwaited && running.content !== target.content ? target.key : undefined
 }
 
-/** The rollout says that the node's time to claim has come, and that it has to read its evidence first. */
+/**
+ * The rollout says that the node's time to claim has come, and that it has to read its evidence
+ * first.
+ */
 function asksBeforeClaim(snapshot: Snapshot, { source, content }: { source: ConfigSource; content: ContentHash }): boolean {
   const turn = findStagedTurn(snapshot, source, content)
   return turn?.kind === 'wait' && turn.asks === 'evidence'
@@ -116,7 +119,10 @@ export function isObserved(snapshot: Snapshot): boolean {
  * @param baseline undefined: none was taken
  */
 export function missingBeforeClaim(baseline: Baseline | undefined, policy: EvidencePolicy): readonly Question[] {
-  return QUESTIONS.filter((question) => isRequired(question, policy) && baseline?.answered.includes(question) !== true)
+  // A closed TLS port is asked again while a restart waits; here it is an answer.
+  const isAnswered = (question: Question) =>
+    baseline?.answered.includes(question) === true || (question === 'serving' && baseline?.serving !== undefined)
+  return QUESTIONS.filter((question) => isRequired(question, policy) && !isAnswered(question))
 }
 
 function missingIn(baseline: Baseline, policy: EvidencePolicy): readonly Question[] {

@@ -20,7 +20,9 @@ import type { Verdict } from './verdict.ts'
 
 export interface RolloutSubject {
   readonly config: ConfigMapRef
-  /** The record's name. undefined: the annotation is missing, though this node knows of a rollout. */
+  /**
+   * The record's name. undefined: the annotation is missing, though this node knows of a rollout.
+   */
   readonly record: string | undefined
   /** The config as it was seen last. Before a write or a start, it is read anew. */
   readonly seen: Pick<FoundConfigMap, 'uid' | 'resourceVersion'> & { readonly plan: string | undefined }
@@ -51,10 +53,9 @@ function describeNode(snapshot: Snapshot, staging: Staging, staged: StagedConten
   const { running, unit, policy, evidence } = snapshot
   const verdict = unit.kind === 'known' ? findVerdict(snapshot, staged.content, unit.kubeletIdentity) : undefined
   const runs = running.kind === 'known' && running.content === staged.content
-  const hasStaticPods = (evidence?.baseline?.staticPods?.length ?? 0) > 0
   return {
     ...traits,
-    controlPlane: traits.controlPlane || hasStaticPods,
+    controlPlane: traits.controlPlane || evidence?.runsControlPlane === true,
     arrival: staging.arrival,
     hash: staged.hash,
     verdict: verdict !== undefined && isFailure(verdict) ? { reason: describeVerdict(verdict), retry: retryOf(staged) } : undefined,
@@ -81,7 +82,9 @@ function describeVerdict({ reason, detail }: Verdict): string {
   return `${reason}: ${detail}`
 }
 
-/** Whether nothing but its turn keeps this node from activating the content, and restarting into it. */
+/**
+ * Whether nothing but its turn keeps this node from activating the content, and restarting into it.
+ */
 function findReadiness(snapshot: Snapshot): RolloutNode['ready'] {
   const step = nextStep({ ...snapshot, rollout: undefined })
   if (step.kind !== 'wait') return { ok: false, detail: 'the agent prepares it' }

@@ -22,13 +22,18 @@ export interface StagedContent {
   readonly hash: string
   /** What this node makes of it. */
   readonly content: ContentHash
-  /** `retry` of the plan, the highest that was seen with this content. undefined: 0. Verdicts on it are of this try. */
+  /**
+   * `retry` of the plan, the highest that was seen with this content. undefined: 0. Verdicts on it
+   * are of this try.
+   */
   readonly retry?: number | undefined
   /** A trial of it passed here, and all evidence that is required was known then. */
   readonly proved?: boolean | undefined
   /** It was last-known-good here at some time. */
   readonly promoted?: boolean | undefined
-  /** An operator requested on the node that it be tried again, which needs no turn until it fails. */
+  /**
+   * An operator requested on the node that it be tried again, which needs no turn until it fails.
+   */
   readonly requested?: boolean | undefined
 }
 

@@ -1,24 +1,23 @@
-/** Counts what the record says about the generation that is on its way, as this node sees it. Pure. */
+/** Counts what the record says about the generation under way, as this node sees it. Pure. */
 import { isFinished, type Plan, proofsNeeded } from './plan.ts'
 import type { Claim, Entry, RolloutRecord, RolloutState, Veto } from './record.ts'
 import { type Observation, untilSilentUs } from './silence.ts'
 
-/** Vetoes after the fifth are not written. */
-export const MOST_VETOES = 5
-
 export interface Tally {
   /** Proofs of this stage. */
   readonly proofs: number
-  /** How many of them open the next. */
+  /** How many proofs open the next stage. */
   readonly needed: number
-  /** Claims of this stage without a proof. From stage 1 on those of control planes come beside them. */
+  /**
+   * Claims of this stage without a proof. From stage 1 on those of control planes come beside them.
+   */
   readonly claims: readonly OpenClaim[]
   /** Claims of control planes without a proof, of any stage. */
   readonly controlPlanes: readonly OpenClaim[]
   readonly vetoes: readonly { readonly node: string; readonly reason: string }[]
-  /** All nodes are free. */
+  /** The stage is open to all nodes. */
   readonly finished: boolean
-  /** Nobody starts it any more. */
+  /** No other node starts the content. */
   readonly halted: boolean
 }
 
@@ -59,6 +58,6 @@ function isVeto(entry: [string, Entry]): entry is [string, Veto] {
   return entry[1].kind === 'veto'
 }
 
-export function silentOf(claims: readonly OpenClaim[]): readonly OpenClaim[] {
+export function listSilent(claims: readonly OpenClaim[]): readonly OpenClaim[] {
   return claims.filter(({ untilSilentUs }) => untilSilentUs <= 0)
 }

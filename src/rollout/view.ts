@@ -18,7 +18,9 @@ export interface RolloutView {
 export interface RolloutConfig {
   readonly uid: string
   readonly resourceVersion: string
-  /** Of the content, in lower-case hex. Of the ConfigMap, not of what a node's overlay makes of it. */
+  /**
+   * Of the content, in lower-case hex. Of the ConfigMap, not of what a node's overlay makes of it.
+   */
   readonly hash: string
   readonly plan: ParsedPlan
 }
@@ -36,7 +38,7 @@ export interface RolloutNode {
   readonly uid: string
   /** Label `kubelet-cfg-agent.io/canary=true`. */
   readonly canary: boolean
-  /** Label `node-role.kubernetes.io/control-plane`, or static pods of its own. */
+  /** Label `node-role.kubernetes.io/control-plane`, or static pods that are components of a control plane. */
   readonly controlPlane: boolean
   /**
    * How the config came to this node. `there`: it used it before this content. `joined`: it was
@@ -45,7 +47,10 @@ export interface RolloutNode {
   readonly arrival: 'there' | 'joined' | 'switched'
   /** The hash of the content that all below is about, and that this node would start. */
   readonly hash: string
-  /** The verdict on this content, and `retry` of the plan when it failed. undefined: it has not failed here. */
+  /**
+   * The verdict on this content, and `retry` of the plan when it failed. undefined: it has not
+   * failed here.
+   */
   readonly verdict: { readonly reason: string; readonly retry: number } | undefined
   /** Kubelet runs it. */
   readonly runs: boolean
@@ -58,7 +63,9 @@ export interface RolloutNode {
    * and no pause, drain or window is waited for.
    */
   readonly ready: { readonly ok: true } | { readonly ok: false; readonly detail: string }
-  /** Whether the evidence that a proof needs can be read: a witness without it could never prove. */
+  /**
+   * Whether the evidence that a proof needs can be read: a witness without it could never prove.
+   */
   readonly evidence: EvidenceAccess
   /** How long this node's trial may take from its claim, with some time to spare. */
   readonly claimSeconds: number
