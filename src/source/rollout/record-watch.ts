@@ -68,9 +68,9 @@ export class RecordWatch {
       case 'found':
         return readFoundRecord(what, view.object)
       case 'absent':
-        return { kind: 'unavailable', detail: describeMissingRecord(this.ref), answered: true }
+        return { kind: 'unavailable', detail: describeMissingRecord(this.ref) }
       case 'failed':
-        return { kind: 'unavailable', detail: `${what} cannot be read (${view.reason}): ${view.detail}`, answered: false }
+        return { kind: 'unavailable', detail: `${what} cannot be read (${view.reason}): ${view.detail}` }
     }
   }
 
