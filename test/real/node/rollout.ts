@@ -15,6 +15,8 @@ import { type Node, withNode } from './node.ts'
 
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '10s', SPREAD: '0s', RESTARTS_PER_HOUR: '60' }
 const [CONFIG, RECORD] = ['node-config', 'node-config-rollout']
+/** A proof waits for a report of kubelet, which sends one each five minutes when nothing has changed. */
+const OFTEN = { nodeStatusUpdateFrequency: '1s', nodeStatusReportFrequency: '1s' }
 /** Three starts, 10 s apart. */
 const CRASH_LOOP_MS = 120_000
 
@@ -49,7 +51,7 @@ async function play(step: Step, plane: ControlPlane, canary: Member, other: Memb
         namespace: 'kube-system',
         annotations: { [ROLLOUT_ANNOTATION]: RECORD, [PLAN_ANNOTATION]: 'waves: [50%], witnesses: 1, spread: 2s' },
       },
-      canary.node.config(changes),
+      canary.node.config({ ...OFTEN, ...changes }),
     )
   await step('both have the first config, one after the other', async () => {
     overlay(other.node, difference(canary.node.config({}), other.node.config({})))
