@@ -25,19 +25,24 @@ interface Member {
   readonly admin: Administrator
 }
 
-export function addNodeRolloutScenarios(program: string): void {
+/** @param withModern whether there are an API server and a kubelet of today */
+export function addNodeRolloutScenarios(program: string, withModern: boolean): void {
   scenario(
     'node: modern: a rollout over two nodes',
     (step) =>
-      withModernPlane(step, async (plane) => {
-        for (const file of ['node-configmaps', 'rollout']) await plane.kubectl(['apply', '-f', join(DEPLOY, `rbac/${file}.yaml`)])
-        await plane.kubectl(['-n', 'kube-system', 'create', 'configmap', RECORD])
-        await withNode(plane, program, { name: 'canary', settings: SETTINGS }, (node, admin) =>
-          withNode(plane, program, { name: 'other', settings: SETTINGS }, (other, otherAdmin) =>
-            play(step, plane, { node, admin }, { node: other, admin: otherAdmin }),
-          ),
-        )
-      }),
+      withModernPlane(
+        step,
+        async (plane) => {
+          for (const file of ['node-configmaps', 'rollout']) await plane.kubectl(['apply', '-f', join(DEPLOY, `rbac/${file}.yaml`)])
+          await plane.kubectl(['-n', 'kube-system', 'create', 'configmap', RECORD])
+          await withNode(plane, program, { name: 'canary', settings: SETTINGS }, (node, admin) =>
+            withNode(plane, program, { name: 'other', settings: SETTINGS }, (other, otherAdmin) =>
+              play(step, plane, { node, admin }, { node: other, admin: otherAdmin }),
+            ),
+          )
+        },
+        withModern ? { release: 'new' } : {},
+      ),
     { timeoutMs: 1_200_000 },
   )
 }
