@@ -45,3 +45,10 @@ export function markRequested(snapshot: Snapshot, keys: readonly TrialKey[]): re
   const key = keys.find((one) => contentOfKey(one) === assignedContent)
   return key === undefined ? [] : mark(snapshot, key, { requested: true })
 }
+
+/** Whether kubelet was restarted with this content since it was activated: over a reboot, nothing else tells. */
+export function markStarted({ stagings }: Snapshot, content: ContentHash | undefined, started: boolean): readonly StateEffect[] {
+  const isKnown = stagings?.some(({ contents }) => contents.some((one) => one.content === content && (one.started ?? false) !== started))
+  const marked = content === undefined || isKnown !== true ? undefined : markContent(stagings, content, { started })
+  return marked === undefined ? [] : [{ kind: 'write-stagings', stagings: marked }]
+}

@@ -28,6 +28,8 @@ export interface StagedContent {
   readonly proved?: boolean | undefined
   /** It was last-known-good here at some time. */
   readonly promoted?: boolean | undefined
+  /** Kubelet was restarted with it since it was activated last. */
+  readonly started?: boolean | undefined
   /** An operator requested on the node that it be tried again, which needs no turn. */
   readonly requested?: boolean | undefined
 }

@@ -58,6 +58,15 @@ export function readRetry({ rollout }: FoundConfigMap): number | undefined {
   return parsed.ok ? parsed.plan.retry : undefined
 }
 
+/** Whether another overlay is all that tells it from what kubelet starts with. */
+export function hasSameHash(snapshot: Snapshot, { source, content }: { source: ConfigSource; content: ContentHash }): boolean {
+  const { nextStart } = snapshot
+  const contents = findStaging(snapshot, source)?.contents ?? []
+  const hashOf = (wanted: ContentHash | undefined) => contents.findLast((one) => one.content === wanted)?.hash
+  const before = nextStart.kind === 'known' ? hashOf(nextStart.held.content) : undefined
+  return before !== undefined && before === hashOf(content)
+}
+
 /** Changes one content of one config, by what this node makes of it. */
 export function markContent(
   stagings: readonly Staging[] | undefined,
