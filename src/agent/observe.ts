@@ -11,7 +11,6 @@ import { forgetIllness, recordSample } from '../decision/health-record.ts'
 import { heldSources } from '../decision/held-sources.ts'
 import type { Policy } from '../decision/policy.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
-import { describeSubject } from '../decision/rollout-subject.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { UnitState } from '../decision/unit-state.ts'
@@ -21,13 +20,12 @@ import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { LastWords } from '../ports/last-words.ts'
 import type { Preflight } from '../ports/preflight.ts'
 import type { DrainProbe } from '../ports/probes.ts'
-import type { RolloutPort } from '../ports/rollout-record.ts'
 import type { Checkpoints, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
 import { type CheckpointContents, readContentOnce } from './content-once.ts'
 import { hearLastWords } from './hear-last-words.ts'
 import { identifyRunning, resolveNextStart } from './identify-running.ts'
-import { type EvidencePorts, observeEvidence } from './observe-evidence.ts'
+import { type AnswerPorts, observeAnswers } from './observe-answers.ts'
 import { type KubeletObservation, NOT_PROBED, observeKubelet, probeRuntimes, type RuntimePorts } from './observe-kubelet.ts'
 import { listNamed, readAssigned } from './read-assigned.ts'
 import { type RecognitionPorts, recognizeDesired } from './recognize-content.ts'
@@ -35,7 +33,7 @@ import { type RecognitionPorts, recognizeDesired } from './recognize-content.ts'
 const NOTHING: ReadonlySet<TrialKey> = new Set()
 
 /** Everything that the agent reads. */
-export interface ObservationPorts extends RuntimePorts, Pick<EvidencePorts, 'evidence'>, RecognitionPorts {
+export interface ObservationPorts extends RuntimePorts, AnswerPorts, RecognitionPorts {
   readonly nodeName: string
   readonly policy: () => Policy
   readonly assignment: Pick<AssignmentSource, 'desired'>
@@ -50,8 +48,6 @@ export interface ObservationPorts extends RuntimePorts, Pick<EvidencePorts, 'evi
   readonly preflight: Pick<Preflight, 'basis' | 'pending'> | undefined
   readonly drain: DrainProbe
   readonly lastWords: LastWords
-  /** undefined: there is no API server to coordinate through, or a command observes. */
-  readonly rollout?: RolloutPort | undefined
 }
 
 /** @param kubelet as observed a moment ago. undefined: it is observed now. */
@@ -126,25 +122,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     checkpoints: ports.checkpoints.list(),
     troubles,
   }
-  const rollout = observeRollout(ports, snapshot)
-  return { ...snapshot, ...(rollout && { rollout }), evidence: await observeEvidence(ports, snapshot) }
-}
-
-/** Hands over what this node has to say, and takes what is known. */
-function observeRollout({ rollout: port, runtime }: ObservationPorts, snapshot: Snapshot): Snapshot['rollout'] {
-  if (snapshot.stagings?.length === 0) {
-    port?.follow(undefined)
-    return undefined
-  }
-  // A command shows what the running agent knew last. No turn follows from that.
-  if (port === undefined) {
-    const last = runtime.rolloutTurn()
-    return last && { ...last, confirmedAtUs: undefined }
-  }
-  const subject = describeSubject(snapshot)
-  // While the assignment is not known, what was followed goes on.
-  if (subject !== undefined || snapshot.desired.kind !== 'unknown') port.follow(subject)
-  return port.known()
+  return observeAnswers(ports, snapshot)
 }
 
 /** Whether the node is drained is only asked while the wanted config waits for it. */

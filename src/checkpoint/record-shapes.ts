@@ -107,11 +107,11 @@ export const isStagings: Check<readonly Staging[]> = listOf(
     config: isText,
     record: isText,
     arrival: oneOf('there', 'joined', 'switched'),
-    retry: isNumber,
     contents: listOf(
       shape<StagedContent>({
         hash: isText,
         content: isText,
+        retry: optional(isNumber),
         proved: optional(isFlag),
         promoted: optional(isFlag),
         started: optional(isFlag),
@@ -166,7 +166,7 @@ const isTurn: Check<RolloutTurn> = either(
     shape<TurnOf<'wait-until'>>({ kind: oneOf('wait-until'), atUs: isNumber, detail: isText }),
   ),
   either(
-    shape<TurnOf<'wait'>>({ kind: oneOf('wait'), detail: isText }),
+    shape<TurnOf<'wait'>>({ kind: oneOf('wait'), detail: isText, asks: optional(oneOf('evidence')) }),
     shape<TurnOf<'halted'>>({ kind: oneOf('halted'), detail: isText }),
   ),
 )

@@ -1,13 +1,14 @@
 /**
  * What the steps change in what this node remembers of rollouts. Pure.
  */
-import type { ConfigMapSource, ContentHash } from './config-source.ts'
+import type { ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
+import { sameSource } from './config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
 import { type Effect, history, log, type StateEffect } from './effects.ts'
 import { forgetExits } from './health-record.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findStaging, latestContent, markContent, stageAssigned } from './staging.ts'
-import type { StagedContent } from './staging-state.ts'
+import { findStaging, latestContent, markContent, retryOf, stageAssigned } from './staging.ts'
+import type { StagedContent, Staging } from './staging-state.ts'
 import { contentOfKey, type TrialKey } from './trial-key.ts'
 
 /** A version is assigned: whether it goes by a rollout, and the verdicts that `retry` of its plan lifts. */
@@ -19,15 +20,24 @@ export function stage(snapshot: Snapshot, source: ConfigMapSource, object: Found
   const ended = after === undefined ? [log('info', `the rollout of ${before?.config} is off: it is spread from now on`)] : []
   const begun =
     before === undefined && after !== undefined ? [log('info', `${after.config} goes by a rollout, with the record ${after.record}`)] : []
-  const isRaised = before !== undefined && after !== undefined && after.retry > before.retry
-  return [...(isRaised ? lift(snapshot, latestContent(after)?.content) : []), { kind: 'write-stagings', stagings }, ...begun, ...ended]
+  const raised = before && after && findRaised(before, after)
+  return [...(raised === undefined ? [] : lift(snapshot, raised.content)), { kind: 'write-stagings', stagings }, ...begun, ...ended]
 }
 
-function lift({ verdicts, retrials, health }: Snapshot, content: ContentHash | undefined): readonly Effect[] {
+/** The content that is assigned, if the plan asks for it anew. */
+function findRaised(before: Staging, after: Staging): StagedContent | undefined {
+  const latest = latestContent(after)
+  const known = before.contents.find(({ hash, content }) => hash === latest?.hash && content === latest.content)
+  return latest !== undefined && known !== undefined && retryOf(latest) > retryOf(known) ? latest : undefined
+}
+
+function lift({ verdicts, retrials, health, proven }: Snapshot, content: ContentHash): readonly Effect[] {
   const keys = [...verdicts.keys(), ...retrials.keys()].filter((key) => contentOfKey(key) === content)
   if (keys.length === 0) return []
   return [
     history('retrying', undefined, undefined, 'retry was raised in the rollout plan'),
+    // It has a whole trial again, with all the evidence.
+    ...(proven !== undefined && contentOfKey(proven) === content ? [{ kind: 'write-proven', key: undefined } as const] : []),
     ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
     ...(health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health) } as const]),
   ]
@@ -46,9 +56,10 @@ export function markRequested(snapshot: Snapshot, keys: readonly TrialKey[]): re
   return key === undefined ? [] : mark(snapshot, key, { requested: true })
 }
 
-/** Whether kubelet was restarted with this content since it was activated: over a reboot, nothing else tells. */
-export function markStarted({ stagings }: Snapshot, content: ContentHash | undefined, started: boolean): readonly StateEffect[] {
-  const isKnown = stagings?.some(({ contents }) => contents.some((one) => one.content === content && (one.started ?? false) !== started))
-  const marked = content === undefined || isKnown !== true ? undefined : markContent(stagings, content, { started })
+/** It has not been started since, and waits for a turn once more. */
+export function markActivated({ stagings, assigned, assignedContent, running }: Snapshot, target: ConfigSource): readonly StateEffect[] {
+  const isAssigned = assigned.kind === 'source' && sameSource(assigned.source, target)
+  if (!isAssigned || assignedContent === undefined || (running.kind === 'known' && running.content === assignedContent)) return []
+  const marked = markContent(stagings, assignedContent, { started: false })
   return marked === undefined ? [] : [{ kind: 'write-stagings', stagings: marked }]
 }

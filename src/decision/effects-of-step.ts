@@ -6,10 +6,10 @@
  * History precedes the effect, so that a crash can repeat a line but never lose one.
  */
 import { describeChannel } from './channels.ts'
-import { describeSource, sameSource } from './config-source.ts'
+import { describeSource } from './config-source.ts'
 import { type Effect, history, log, writeRecord } from './effects.ts'
 import { assign, startSpread } from './effects-of-assign.ts'
-import { mark, markRequested, markStarted, stage } from './effects-of-staging.ts'
+import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
 import { isEvidenceKnown } from './evidence-verdict.ts'
 import { expectAnotherTry, expectStart, forgetExits } from './health-record.ts'
 import { excuseRestarts } from './restart-limit.ts'
@@ -17,7 +17,7 @@ import { keepRestarts } from './restarts.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource, restartingMessage } from './status-texts.ts'
 import type { Action, StepOf } from './step.ts'
-import { contentOfKey, trialKey } from './trial-key.ts'
+import { trialKey } from './trial-key.ts'
 
 type EffectsOf = { readonly [K in Action['kind']]: (step: StepOf<K>, snapshot: Snapshot) => readonly Effect[] }
 
@@ -91,12 +91,14 @@ const EFFECTS: EffectsOf = {
 
   'record-staging': ({ source, object }, snapshot) => stage(snapshot, source, object),
 
-  condemn: ({ verdict, next, requested }) => {
+  condemn: ({ verdict, next, requested }, snapshot) => {
     const fields = { source: verdict.source, next, reason: verdict.reason, detail: verdict.detail }
     const from = describeSource(verdict.source)
     return [
       history('rolled-back', verdict.source, next, verdict.detail),
       { kind: 'write-verdict', verdict },
+      // What it had before it failed counts no more in its rollout.
+      ...mark(snapshot, verdict.key, { proved: false, requested: false }),
       requested
         ? log('warn', `rolling back from ${from} as requested on the node`, fields)
         : next === undefined
@@ -148,17 +150,13 @@ const EFFECTS: EffectsOf = {
   preflight: (step) => [{ kind: 'run-preflight', step }],
 
   activate: ({ target, fallback, wiring }, snapshot) => [
-    // It has a turn of its own for each start.
-    ...(snapshot.assigned.kind === 'source' && sameSource(snapshot.assigned.source, target)
-      ? markStarted(snapshot, snapshot.assignedContent, false)
-      : []),
+    ...markActivated(snapshot, target),
     ...(fallback === undefined ? [] : [{ kind: 'stage-fallback', fallback, wiring } as const]),
     { kind: 'activate', target, wiring, orElseLocal: fallback === undefined && target !== 'local' },
     log('info', `activated ${describeSource(target)}: kubelet uses it at its next start`, { source: target }),
   ],
 
-  restart: ({ record, from, to }, snapshot) => {
-    const { accepted, restarts, health, now } = snapshot
+  restart: ({ record, from, to }, { accepted, restarts, health, now }) => {
     const earlier = keepRestarts(restarts, now)
     const expected = expectStart(health)
     // Preflight accepted the others as a change from what runs now. After the restart they are
@@ -167,7 +165,6 @@ const EFFECTS: EffectsOf = {
     return [
       ...others.map((key): Effect => ({ kind: 'forget-acceptance', key })),
       history('restarting', from, to, record.fallback ? 'falling back' : 'the wanted config has changed'),
-      ...markStarted(snapshot, contentOfKey(record.target), true),
       { kind: 'write-restarts', restarts: [...earlier, record] },
       ...(expected === undefined ? [] : [{ kind: 'write-health', health: expected } as const]),
       log('info', restartingMessage(to), { from, to }),
@@ -176,7 +173,8 @@ const EFFECTS: EffectsOf = {
   },
 
   prove: ({ key }, snapshot) => [
-    ...(isEvidenceKnown(snapshot) ? mark(snapshot, key, { proved: true }) : []),
+    // Also where an earlier trial of it left another answer.
+    ...mark(snapshot, key, { proved: isEvidenceKnown(snapshot) }),
     { kind: 'write-proven', key },
     log('debug', 'trial passed', { key }),
   ],

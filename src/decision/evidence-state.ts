@@ -22,6 +22,8 @@ export interface Baseline {
   readonly kubelet?: string | undefined
   /** What was answered, if only with "not known". */
   readonly answered: readonly Question[]
+  /** Those of them that nothing could be read about. */
+  readonly unread?: readonly UnreadQuestion[] | undefined
   readonly ready?: string | undefined
   readonly reportedAtMs?: number | undefined
   readonly pressure?: readonly string[] | undefined
@@ -35,6 +37,12 @@ export interface Baseline {
   /** The container runtime's endpoint that kubelet used. */
   readonly endpoint?: string | undefined
   readonly staticPods?: readonly StaticPodBefore[] | undefined
+}
+
+export interface UnreadQuestion {
+  readonly question: Question
+  readonly kind: 'refused' | 'forbidden' | 'unreachable' | 'not-asked'
+  readonly detail: string
 }
 
 export interface ServingBefore {

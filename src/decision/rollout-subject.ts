@@ -7,14 +7,16 @@ import { HOUR_US, SECOND_US } from '../values/durations.ts'
 import type { ConfigMapRef, ConfigSource } from './config-source.ts'
 import { describeSource, sameSource } from './config-source.ts'
 import type { FoundConfigMap, NodeTraits } from './desired.ts'
+import { findEvidenceAccess } from './evidence-claim.ts'
 import { findVerdict } from './find-verdict.ts'
 import { nextStep } from './next-step.ts'
 import { decideRestart } from './restarts.ts'
 import { assess, hasTarget } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import { withTurn } from './staged-turn.ts'
-import { findStaging, latestContent } from './staging.ts'
+import { findStaging, latestContent, retryOf } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
+import { trialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface RolloutSubject {
@@ -62,11 +64,12 @@ function describeNode(
     controlPlane: traits.controlPlane || hasStaticPods,
     arrival: staging.arrival,
     hash: staged.hash,
-    verdict: verdict !== undefined && isFailure(verdict) ? { reason: describeVerdict(verdict), retry: staging.retry } : undefined,
+    verdict: verdict !== undefined && isFailure(verdict) ? { reason: describeVerdict(verdict), retry: retryOf(staged) } : undefined,
     runs,
     proven: runs && staged.proved === true && snapshot.proven === running.key,
     promoted: staged.promoted === true,
     ready: runs ? { ok: false, detail: 'kubelet runs it' } : findReadiness(snapshot, source),
+    evidence: unit.kind === 'known' ? findEvidenceAccess(snapshot, trialKey(staged.content, unit.kubeletIdentity)) : { kind: 'unread' },
     claimSeconds: Math.ceil(Math.min(MOST_CLAIM_US, policy.startDeadlineUs + 2 * policy.trialUs + 120 * SECOND_US) / SECOND_US),
     trialUs: policy.trialUs,
   }

@@ -13,8 +13,6 @@ export interface Staging {
   readonly record: string
   /** How the config came to this node. */
   readonly arrival: RolloutNode['arrival']
-  /** `retry` of the plan. The verdicts that stand are of this try or a later one. */
-  readonly retry: number
   /** The contents that were assigned. The latest comes last. */
   readonly contents: readonly StagedContent[]
 }
@@ -24,13 +22,15 @@ export interface StagedContent {
   readonly hash: string
   /** What this node makes of it. */
   readonly content: ContentHash
+  /** `retry` of the plan, the highest that was seen with this content. undefined: 0. Verdicts on it are of this try. */
+  readonly retry?: number | undefined
   /** A trial of it passed here, and all evidence that is required was known then. */
   readonly proved?: boolean | undefined
   /** It was last-known-good here at some time. */
   readonly promoted?: boolean | undefined
-  /** Kubelet was restarted with it since it was activated last. */
+  /** Kubelet was seen to run it since it was activated last: over a reboot, nothing else tells. */
   readonly started?: boolean | undefined
-  /** An operator requested on the node that it be tried again, which needs no turn. */
+  /** An operator requested on the node that it be tried again, which needs no turn until it fails. */
   readonly requested?: boolean | undefined
 }
 

@@ -33,7 +33,7 @@ export function latestContent({ contents }: Staging): StagedContent | undefined 
  * @returns undefined: nothing changes
  */
 export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, object: FoundConfigMap): readonly Staging[] | undefined {
-  const { stagings = [], desiredContent } = snapshot
+  const { stagings = [], desiredContent, running } = snapshot
   const before = findStaging(snapshot, source)
   const record = object.rollout?.record ?? before?.record
   if (record === undefined || desiredContent === undefined) return undefined
@@ -42,14 +42,32 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
   const hash = hashConfig(object.data, source.kubeletConfigKey)
   const known = before?.contents.find((one) => one.hash === hash && one.content === desiredContent)
   const earlier = (before?.contents ?? []).filter((one) => one !== known).slice(1 - CONTENTS_KEPT)
+  const isNew = known === undefined || before === undefined || latestContent(before) !== known
+  const content = assignAnew(known ?? { hash, content: desiredContent }, readRetry(object) ?? 0, isNew)
+  const runsIt = running.kind === 'known' && running.content === desiredContent
   const staging: Staging = {
     config: configOf(source),
     record,
     arrival: findArrival(snapshot, source, before, hash),
-    retry: Math.max(before?.retry ?? 0, readRetry(object) ?? 0),
-    contents: [...earlier, known ?? { hash, content: desiredContent }],
+    contents: [...earlier, runsIt ? { ...content, started: true } : content],
   }
   return [...others, staging]
+}
+
+/** A retry that is raised asks for a whole trial. What an operator requested was for the assignment before. */
+function assignAnew(known: StagedContent, planned: number, isNew: boolean): StagedContent {
+  const isRaised = planned > retryOf(known)
+  return {
+    ...known,
+    ...(isRaised && { retry: planned }),
+    ...(isRaised && known.proved === true && { proved: false }),
+    ...((isRaised || isNew) && known.requested === true && { requested: false }),
+  }
+}
+
+/** The `retry` of the plan that the verdicts on this content are of. */
+export function retryOf({ retry = 0 }: StagedContent): number {
+  return retry
 }
 
 /** undefined: there is no plan, or it cannot be used. */
@@ -73,7 +91,8 @@ export function markContent(
   content: ContentHash,
   mark: Partial<StagedContent>,
 ): readonly Staging[] | undefined {
-  const isMarked = (one: StagedContent) => Object.entries(mark).every(([name, value]) => one[name as keyof StagedContent] === value)
+  const isMarked = (one: StagedContent) =>
+    Object.entries(mark).every(([name, value]) => (one[name as keyof StagedContent] ?? false) === value)
   const isConcerned = (one: StagedContent) => one.content === content && !isMarked(one)
   if (stagings === undefined || !stagings.some(({ contents }) => contents.some(isConcerned))) return undefined
   return stagings.map((staging) => ({

@@ -5,7 +5,7 @@
  */
 import { isFinished } from './plan.ts'
 import type { RolloutState } from './record.ts'
-import { afterRestUs, claimAtUs, type Standing, waits, waitsUntil } from './standing.ts'
+import { afterRestUs, claimAtUs, type Standing, waits, waitsForEvidence, waitsUntil } from './standing.ts'
 import type { RolloutConfig, RolloutDecision } from './view.ts'
 import { writeBegin } from './write.ts'
 
@@ -19,6 +19,8 @@ export function begin(standing: Standing): RolloutDecision | undefined {
   const rests = node.controlPlane || isOfAnotherConfig(standing)
   const atUs = rests ? afterRestUs(standing) : claimAtUs(standing, 0)
   if (nowUs < atUs) return waitsUntil(atUs, `${what}: this node's place is not the first`)
+  const unproven = waitsForEvidence(standing, what)
+  if (unproven !== undefined) return unproven
   return writeBegin(standing, 'claim', { kind: 'wait', detail: `${what}: this node begins it` })
 }
 

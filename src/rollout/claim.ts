@@ -2,7 +2,7 @@
  * R1, claims: a node that is not free starts as a witness, while there is room. R2: once a
  * generation. R8: control planes always claim, one unproven at a time.
  */
-import { afterRestUs, claimAtUs, type Rollout, type Standing, waits, waitsUntil } from './standing.ts'
+import { afterRestUs, claimAtUs, type Rollout, type Standing, waits, waitsForEvidence, waitsUntil } from './standing.ts'
 import { haltControlPlanes } from './stop.ts'
 import { describeWaiting } from './take-turn.ts'
 import { silentOf } from './tally.ts'
@@ -38,6 +38,8 @@ function claimAt(standing: Standing, rollout: Rollout, atUs: number): RolloutDec
   if (rollout.mine !== undefined) return waits(`${detail}; it has failed here in this generation`)
   if (!node.ready.ok) return waits(`${detail}; it cannot be a witness now: ${node.ready.detail}`)
   if (nowUs < atUs) return waitsUntil(atUs, `${detail}, or becomes a witness before`)
+  const unproven = waitsForEvidence(standing, detail)
+  if (unproven !== undefined) return unproven
   return writeClaim(standing, rollout, { kind: 'wait', detail: `${detail}: this node becomes a witness` })
 }
 

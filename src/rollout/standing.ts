@@ -76,6 +76,19 @@ export function waits(detail: string): RolloutDecision {
   return { turn: { kind: 'wait', detail }, follow: true }
 }
 
+/**
+ * What keeps a node from a claim whose time has come: evidence that cannot be read, or is to be read
+ * first. Where it cannot be read, it is asked for again from time to time.
+ */
+export function waitsForEvidence({ node: { evidence } }: Standing, detail: string): RolloutDecision | undefined {
+  if (evidence.kind === 'readable') return undefined
+  const why =
+    evidence.kind === 'unread'
+      ? 'this node finds out whether it could prove it'
+      : `it cannot be a witness now, since it could not prove it: ${evidence.detail}`
+  return { turn: { kind: 'wait', detail: `${detail}; ${why}`, asks: 'evidence' }, follow: true }
+}
+
 export function waitsUntil(atUs: number, detail: string): RolloutDecision {
   return { turn: { kind: 'wait-until', atUs, detail }, follow: true }
 }

@@ -55,21 +55,30 @@ export interface RolloutNode {
   readonly promoted: boolean
   /**
    * Whether nothing but its turn keeps this node from activating it: it is downloaded and accepted,
-   * no pause, drain or window is waited for, and all evidence that is required can be read.
+   * and no pause, drain or window is waited for.
    */
   readonly ready: { readonly ok: true } | { readonly ok: false; readonly detail: string }
+  /** Whether the evidence that a proof needs can be read: a witness without it could never prove. */
+  readonly evidence: EvidenceAccess
   /** How long this node's trial may take from its claim, with some time to spare. */
   readonly claimSeconds: number
   /** How long a trial takes here that passes. Shorter trials make shorter delays. */
   readonly trialUs: number
 }
 
+export type EvidenceAccess =
+  | { readonly kind: 'readable' }
+  /** It is asked for once a turn says so, since that costs requests. */
+  | { readonly kind: 'unread' }
+  | { readonly kind: 'unreadable'; readonly detail: string }
+
 /** Whether this node may start the content. `detail` is a sentence for people. */
 export type RolloutTurn =
   | { readonly kind: 'go'; readonly detail: string }
   /** Nothing has to change in the record until then. */
   | { readonly kind: 'wait-until'; readonly atUs: number; readonly detail: string }
-  | { readonly kind: 'wait'; readonly detail: string }
+  /** `asks`: the agent reads the evidence, so that this node can claim. */
+  | { readonly kind: 'wait'; readonly detail: string; readonly asks?: 'evidence' | undefined }
   /** Nobody starts it until the config changes or `retry` is raised. */
   | { readonly kind: 'halted'; readonly detail: string }
 

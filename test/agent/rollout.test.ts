@@ -1,5 +1,7 @@
 import t from 'tap'
+import { refused } from '../decision/evidence-samples.ts'
 import { MINUTE_US } from '../decision/snapshots.ts'
+import { ANSWERS_WELL } from './fake-evidence.ts'
 import { FleetWorld, RECORD } from './fleet-world.ts'
 import { CRASHES } from './small-world.ts'
 
@@ -48,5 +50,22 @@ t.test('a content that fails everywhere is started by one node, and the fix goes
   t.match(waiting?.world.steps.at(-1), { kind: 'wait', phase: 'rollout', detail: /halted, since it failed on node-/ })
   fleet.edit('fixed')
   t.ok(await fleet.until(async () => (await fleet.running()).every((text) => text === 'fixed'), 60 * MINUTE_US))
+  await fleet.stop()
+})
+
+t.test('a node that cannot read its evidence does not start as a witness', async (t) => {
+  const fleet = await settledFleet(3)
+  const [first, ...others] = fleet.nodes
+  if (first === undefined) throw new Error('there are three')
+  first.world.evidence.answer('pods', () => refused('pods'))
+  for (const { world } of others) world.evidence.isMute = true
+  fleet.edit('second')
+  await fleet.run(10 * MINUTE_US)
+  t.same(startsOf(fleet, 'second').length, 0, 'nobody could prove it')
+  t.match(first.world.steps.at(-1), { kind: 'wait', phase: 'rollout', detail: /could not prove it: pods/ })
+  first.world.evidence.answer('pods', ANSWERS_WELL.pods)
+  t.ok(await fleet.until(() => startsOf(fleet, 'second').includes(first), 15 * MINUTE_US), 'it asks again from time to time')
+  for (const { world } of others) world.evidence.isMute = false
+  t.ok(await fleet.until(async () => (await fleet.running()).every((text) => text === 'second'), 60 * MINUTE_US), 'then all run it')
   await fleet.stop()
 })

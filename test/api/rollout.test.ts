@@ -45,6 +45,7 @@ function subjectOf({ server }: World, name: string, more: Partial<RolloutSubject
       proven: false,
       promoted: false,
       ready: { ok: true },
+      evidence: { kind: 'readable' },
       claimSeconds: 3600,
       trialUs: 600e6,
       ...more,

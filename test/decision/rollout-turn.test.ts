@@ -5,6 +5,7 @@
 import t from 'tap'
 import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
+import { nextStep } from '../../src/decision/next-step.ts'
 import { describeSubject } from '../../src/decision/rollout-subject.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { RolloutKnowledge, StagedContent } from '../../src/decision/staging-state.ts'
@@ -57,7 +58,7 @@ function staged(source: ConfigMapSource, contentFacts: Partial<StagedContent> = 
     desired: { ...desired, object: { ...desired.object, rollout: { record: 'rollout', plan: undefined } } },
     ...assignedTo(source),
     ...accepts(A, source),
-    stagings: [{ config: `kube-system/${source.name}`, record: 'rollout', arrival: 'there', retry: 0, contents }],
+    stagings: [{ config: `kube-system/${source.name}`, record: 'rollout', arrival: 'there', contents }],
   }
 }
 
@@ -193,7 +194,7 @@ t.test('what was activated is started with a turn that holds only', async (t) =>
     { kind: 'wait', phase: 'in-trial' },
     'what was started goes on with its trial',
   )
-  t.match(decide({ ...started, ...runs(B) }), { kind: 'wait', phase: 'in-trial' }, 'as does what runs')
+  t.match(decide({ ...started, ...staged(B, { started: true }), ...runs(B) }), { kind: 'wait', phase: 'in-trial' }, 'as does what runs')
   const booted = { ...activated, ...turn(B, HALTED), ...runsNothing('stopped'), health: undefined }
   t.match(decide({ ...booted, ...staged(B, { started: true }) }), { kind: 'wait' }, 'also over a reboot')
   t.match(decide(booted), { kind: 'activate', target: A }, 'and what was not goes back')
@@ -209,20 +210,21 @@ t.test('what was activated is started with a turn that holds only', async (t) =>
 })
 
 t.test('whether it was started is kept on disk', async (t) => {
-  const activated = snapshot({ ...staged(B), ...startsWith(B), ...turn(B, GO, NOW_US), health: health(B, { started: false }) })
-  const restart = decide(activated)
-  if (restart.kind !== 'restart') throw new Error(`${restart.kind} is decided`)
-  t.match(
-    effectsOf(restart, activated).find(({ kind }) => kind === 'write-stagings'),
-    { stagings: [{ contents: [{ started: true }] }] },
-  )
+  const running = { ...startsWith(B), ...runs(B), ...turn(B, HALTED), health: health(B) }
+  const seen = snapshot({ ...staged(B), ...running })
+  const step = nextStep(seen)
+  if (step.kind !== 'record-staging') throw new Error(`${step.kind} is decided`)
+  const stagings = effectsOf(step, seen).flatMap((effect) => (effect.kind === 'write-stagings' ? effect.stagings : []))
+  t.match(stagings, [{ contents: [{ content: contentOf(B), started: true }] }])
+  t.not(decide({ ...staged(B), ...running, stagings }).kind, 'record-staging', 'once')
+
   const before = snapshot({ ...staged(B, { started: true }), ...turn(B, GO, NOW_US) })
-  const activate = decide(before)
+  const activate = nextStep(before)
   if (activate.kind !== 'activate') throw new Error(`${activate.kind} is decided`)
   t.match(
     effectsOf(activate, before).find(({ kind }) => kind === 'write-stagings'),
     { stagings: [{ contents: [{ started: false }] }] },
-    'it has to be started again',
+    'what is activated again has to be started again',
   )
 })
 

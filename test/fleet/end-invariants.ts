@@ -48,13 +48,21 @@ function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: 
     hash === content.hash && Number(retry) >= plan.retry
       ? findExcuse(end, name, config, data, generation ?? '', stage ?? '', plan)
       : undefined
-  const late = missing.filter(({ node }) => excuse === undefined || (excuse === 'control plane' && !node.traits.controlPlane))
+  const late = missing.filter(
+    ({ name: node, node: { traits } }) =>
+      (excuse === undefined && !hasVetoed(data, node, generation ?? '')) || (excuse === 'control plane' && !traits.controlPlane),
+  )
   if (late.length === 0) return
   const told = late.slice(0, 3).map(({ name: node, last }) => `${node} (${last?.turn.detail ?? 'no decision'})`)
   throw new Violation(
     'every reachable node comes to what the config holds',
     `${late.length} have not come to ${name} ${content.hash.slice(0, 8)}: ${told.join('; ')}; state "${data.state}"`,
   )
+}
+
+/** A node that was made anew after its veto is no witness in this generation any more (R2). */
+function hasVetoed(data: RecordObject['data'], node: string, generation: string): boolean {
+  return data[`node.${node}`]?.startsWith(`${generation} `) === true && data[`node.${node}`]?.split(' ')[2] === 'veto'
 }
 
 /** What may stop nodes for good: a veto that was true or a lie, and too many claims of nodes that will never prove them. */

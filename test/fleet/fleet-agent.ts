@@ -7,13 +7,17 @@ import { decideRollout } from '../../src/rollout/decide.ts'
 import { type ParsedPlan, parsePlan } from '../../src/rollout/plan.ts'
 import { parseRecord } from '../../src/rollout/record.ts'
 import { type Observation, observe } from '../../src/rollout/silence.ts'
-import type { RecordReading, RolloutDecision, RolloutWrite } from '../../src/rollout/view.ts'
+import type { RecordReading, RolloutDecision, RolloutNode, RolloutWrite } from '../../src/rollout/view.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import type { Random } from '../sim/random.ts'
 import { CLAIM_SECONDS, type Content, TRIAL_US } from './content.ts'
 import type { EventQueue } from './event-queue.ts'
 import type { Answer, Client, ConfigObject, FleetApi, RecordObject } from './fleet-api.ts'
 import type { FleetNode } from './fleet-node.ts'
+
+/** As the agent takes its baseline again: src/decision/evidence-schedule.ts. */
+const EVIDENCE_OLD_US = 600 * SECOND_US
+const EVIDENCE_OUTAGE_US = 60 * SECOND_US
 
 /** What a node had read when it started a content. */
 export interface StartReading {
@@ -61,6 +65,11 @@ export class FleetAgent implements Client {
   /** Until then a drain or a window is waited for. */
   readyAtUs = 0
   unreadySinceUs: number | undefined
+  /** Until then its evidence cannot be read. */
+  blindUntilUs = 0
+  /** When its evidence was read last, and whether it could be. */
+  #evidence: { readonly atUs: number; readonly access: RolloutNode['evidence'] } | undefined
+  #isReadingEvidence = false
   last: RolloutDecision | undefined
 
   constructor(node: FleetNode, world: AgentWorld) {
@@ -137,6 +146,7 @@ export class FleetAgent implements Client {
     this.#dirty = false
     this.#seen = undefined
     this.#prepared = undefined
+    this.#isReadingEvidence = false
     this.#unwatch()
   }
 
@@ -218,6 +228,8 @@ export class FleetAgent implements Client {
     if (record === undefined) return
     const parsed = parsedRecord(record)
     if (!parsed.ok) return
+    // Without the annotation nobody reads or writes the record, so this is no time with contact.
+    if (config.rollout === undefined) this.#contactFromUs = this.#world.queue.nowUs
     this.#takeContact()
     this.followsSinceUs = Math.min(this.followsSinceUs, this.#world.queue.nowUs)
     this.#observation = observe(this.#observation, {
@@ -261,6 +273,7 @@ export class FleetAgent implements Client {
     if (write !== undefined) this.#write(seen.recordName, write)
     else if (starts) this.#start(configName, seen, turn.detail)
     else if (turn.kind === 'wait-until') this.#wakeAt(turn.atUs)
+    else if (turn.kind === 'wait' && turn.asks === 'evidence') this.#readEvidence()
   }
 
   #wakeAt(atUs: number): void {
@@ -312,9 +325,34 @@ export class FleetAgent implements Client {
         proven: runs && node.proven,
         promoted: node.promoted.has(hash),
         ready: this.#isReady(config) ? { ok: true } : { ok: false, detail: 'a drain or a window is waited for' },
+        evidence: this.#evidenceAccess(),
         claimSeconds: CLAIM_SECONDS,
         trialUs: TRIAL_US,
       },
+    })
+  }
+
+  #evidenceAccess(): RolloutNode['evidence'] {
+    const read = this.#evidence
+    if (read === undefined) return { kind: 'unread' }
+    const ageUs = this.#world.queue.nowUs - read.atUs
+    return ageUs > (read.access.kind === 'readable' ? EVIDENCE_OLD_US : EVIDENCE_OUTAGE_US) ? { kind: 'unread' } : read.access
+  }
+
+  #readEvidence(): void {
+    if (this.#isReadingEvidence || this.#evidenceAccess().kind !== 'unread') {
+      if (!this.#isReadingEvidence) this.#wakeAt(this.#world.queue.nowUs + EVIDENCE_OUTAGE_US + SECOND_US)
+      return
+    }
+    this.#isReadingEvidence = true
+    this.#later(this.#world.random.between(10, 1500) * 1000, () => {
+      const { nowUs } = this.#world.queue
+      this.#isReadingEvidence = false
+      this.#evidence = {
+        atUs: nowUs,
+        access: nowUs < this.blindUntilUs ? { kind: 'unreadable', detail: 'unreachable' } : { kind: 'readable' },
+      }
+      this.wake()
     })
   }
 

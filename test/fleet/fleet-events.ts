@@ -87,6 +87,9 @@ function disturbNode(world: FleetWorld, agent: FleetAgent, event: Exclude<NodeEv
       agent.stop()
       later(() => agent.begin())
       return
+    case 'blind':
+      agent.blindUntilUs = world.queue.nowUs + event.forSeconds * SECOND_US
+      return
     case 'not-ready':
       agent.readyAtUs = world.queue.nowUs + event.forSeconds * SECOND_US
       agent.unreadySinceUs = world.queue.nowUs
@@ -189,6 +192,7 @@ export function healAll(world: FleetWorld): void {
     awaken(world, agent)
     agent.partition(false)
     agent.begin()
+    agent.blindUntilUs = 0
     agent.isReady()
   }
   for (const { name } of world.schedule.configs) {

@@ -127,7 +127,7 @@ class EventMaker {
       case 12:
       case 13:
       case 14:
-        return { kind: random.pick(['sleep', 'partition', 'agent-down', 'not-ready']), node, forSeconds }
+        return { kind: random.pick(['sleep', 'partition', 'agent-down', 'not-ready', 'blind']), node, forSeconds }
       case 15:
         return this.#join(config)
       case 16:

@@ -15,7 +15,7 @@ export type FleetEvent =
   | { readonly kind: 'api-down'; readonly forSeconds: number }
   | { readonly kind: 'backup' | 'restore' }
   | { readonly kind: 'die' | 'reboot' | 'leave' | 'reimage'; readonly node: number }
-  | { readonly kind: 'sleep' | 'partition' | 'agent-down' | 'not-ready'; readonly node: number; readonly forSeconds: number }
+  | { readonly kind: 'sleep' | 'partition' | 'agent-down' | 'not-ready' | 'blind'; readonly node: number; readonly forSeconds: number }
   | { readonly kind: 'join'; readonly node: PlacedNode }
   | { readonly kind: 'assign'; readonly nodes: readonly number[]; readonly config: string }
   | { readonly kind: 'lie'; readonly node: number; readonly lie: Lie }

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { decideRollout } from '../../src/rollout/decide.ts'
+import type { RolloutNode } from '../../src/rollout/view.ts'
 import { MINUTE_US } from '../../src/values/durations.ts'
 import { CONFIG_UID, OTHER_HASH, type Scene, START_US, sceneView, state, uidWithShare } from './views.ts'
 
@@ -61,6 +62,25 @@ t.test('R1: nobody claims who waits for something else', async (t) => {
   const { turn, write } = decide({ data: { state: state(3, 1) }, node: { ready: { ok: false, detail: 'a drain is waited for' } } })
   t.match(turn, { kind: 'wait', detail: /a drain is waited for/ })
   t.equal(write, undefined)
+})
+
+t.test('R1: who could not prove it does not claim, and asks for its evidence only when its turn has come', async (t) => {
+  const scenes: readonly Scene[] = [
+    { data: {} },
+    { data: { state: state(3, 1) } },
+    { data: { state: state(3, 5) }, node: { controlPlane: true } },
+  ]
+  for (const scene of scenes) {
+    const withEvidence = (evidence: RolloutNode['evidence'], forMinutes = 60) =>
+      decide({ ...scene, forMinutes, node: { ...scene.node, evidence } })
+    t.match(withEvidence({ kind: 'unread' }), { turn: { kind: 'wait', asks: 'evidence' }, write: undefined, follow: true })
+    t.notMatch(withEvidence({ kind: 'unread' }, 0).turn, { asks: 'evidence' })
+    const unreadable = withEvidence({ kind: 'unreadable', detail: 'pods: forbidden' })
+    t.match(unreadable, { turn: { kind: 'wait', detail: /could not prove it: pods: forbidden/, asks: 'evidence' }, write: undefined })
+    t.ok(withEvidence({ kind: 'readable' }).write)
+  }
+  const free = { uid: uidWithShare(0, 0.01), evidence: { kind: 'unreadable', detail: 'pods: forbidden' } } as const
+  t.equal(turnOf({ data: { state: state(3, 2) }, node: free }), 'go', 'a free node proves nothing')
 })
 
 t.test('R1: proofs that have become enough by a change of the plan open the stage', async (t) => {

@@ -94,6 +94,7 @@ const NODE: RolloutNode = {
   proven: false,
   promoted: false,
   ready: { ok: true },
+  evidence: { kind: 'readable' },
   claimSeconds: 900,
   trialUs: 10 * MINUTE_US,
 }

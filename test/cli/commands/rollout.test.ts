@@ -14,7 +14,6 @@ const staging = {
   config: 'kube-system/my-node-config',
   record: 'rollouts',
   arrival: 'there',
-  retry: 0,
   contents: [{ hash, content: 'content-200' }],
 } as const
 const object = { kind: 'found', uid: next.uid, resourceVersion: '200', data, rollout: { record: 'rollouts', plan: undefined } } as const

@@ -139,6 +139,7 @@ export class Fleet {
         proven: runs?.hash === content.hash && promoted.has(content.hash),
         promoted: promoted.has(content.hash),
         ready: { ok: true },
+        evidence: { kind: 'readable' },
         claimSeconds: 900,
         trialUs: TRIAL_US,
       },
