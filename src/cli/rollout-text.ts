@@ -19,8 +19,12 @@ export function renderRollout({ config, record, turn, progress }: RolloutDocumen
     if (progress.silent.length > 0) rows.push(['Silent', { text: progress.silent.join(', '), tone: 'warning' }])
     for (const { node, reason } of progress.vetoes) rows.push(['Veto', { text: `${node}: ${reason}`, tone: 'bad' }])
   }
-  const words = { go: 'goes', wait: 'waits', halted: 'halted', unknown: 'unknown' } as const
   const more = turn.waitSeconds === null ? '' : ` (${formatDuration(turn.waitSeconds * SECOND_US)} more)`
-  rows.push(['This node', `${words[turn.kind]}: ${turn.detail}${more}`])
+  rows.push(['This node', `${describeTurn(turn)}${more}`])
   return `${alignColumns(rows, color).join('\n')}\n`
+}
+
+export function describeTurn({ kind, detail }: RolloutDocument['turn']): string {
+  const words = { go: 'goes', wait: 'waits', halted: 'halted', unknown: 'unknown' } as const
+  return detail.startsWith(words[kind]) ? detail : `${words[kind]}: ${detail}`
 }

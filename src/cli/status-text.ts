@@ -7,6 +7,7 @@ import { describeChannel } from '../decision/channels.ts'
 import { describeVersion } from '../decision/config-source.ts'
 import { formatDuration, SECOND_US } from '../values/durations.ts'
 import type { AgentDocument, SourceDocument } from './document-parts.ts'
+import { describeTurn } from './rollout-text.ts'
 import type { StatusDocument } from './status-document.ts'
 import { alignColumns, type Cell, type Tone } from './terminal.ts'
 
@@ -45,8 +46,7 @@ function listFacts(status: StatusDocument): Cell[][] {
 }
 
 function describeRollout({ record, turn }: NonNullable<StatusDocument['rollout']>): Cell {
-  const words = { go: 'its turn has come', wait: 'waits', halted: 'halted', unknown: 'unknown' } as const
-  return tone(`${words[turn.kind]}, by the record ${record}: ${turn.detail}`, turn.kind === 'halted' ? 'bad' : 'plain')
+  return tone(`by the record ${record}: ${describeTurn(turn)}`, turn.kind === 'halted' ? 'bad' : 'plain')
 }
 
 function listSources(status: StatusDocument): Cell[][] {

@@ -1,7 +1,7 @@
 /**
  * When the evidence is asked for. Pure. Nothing is asked while a node is settled. A trial costs the
- * API server at most 13 requests, the baseline included. Two writes of the annotation come on top, and
- * the Lease once before a claim in a rollout.
+ * API server at most 13 requests, the baseline included. Two writes of the annotation come on top,
+ * and the Lease once before a claim in a rollout.
  */
 
 import type { ConfigSource, ContentHash } from './config-source.ts'
@@ -13,7 +13,7 @@ import { asksServer } from './evidence-serving.ts'
 import type { Baseline, EvidenceView } from './evidence-state.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findStagedTurn } from './staged-turn.ts'
+import { findStagedTurn, owesProof } from './staged-turn.ts'
 import { hasPassed, measureTrial } from './trial.ts'
 import { contentOfKey, type TrialKey } from './trial-key.ts'
 
@@ -53,7 +53,10 @@ export function findUpcoming(snapshot: Snapshot): TrialKey | undefined {
   return isAwaited && running.content !== target.content ? target.key : undefined
 }
 
-/** The rollout says that the node's time to claim has come, and that it has to read its evidence first. */
+/**
+ * The rollout says that the node's time to claim has come, and that it has to read its evidence
+ * first.
+ */
 function asksBeforeClaim(snapshot: Snapshot, { source, content }: { source: ConfigSource; content: ContentHash }): boolean {
   const turn = findStagedTurn(snapshot, source, content)
   return turn?.kind === 'wait' && turn.asks === 'evidence'
@@ -85,7 +88,8 @@ export function dueEvidence(snapshot: Snapshot, upcoming: TrialKey | undefined):
     return { questions: [...new Set([...missingIn(baseline, policy.evidence), ...forClaim])], write: false }
   }
   const view = viewEvidence(snapshot)
-  if (view === undefined || !isObserved(snapshot)) return NOTHING_DUE
+  // After a trial, only a proof that is owed is asked for, and nothing is condemned by the answers.
+  if (view === undefined || !(isObserved(snapshot) || owesProof(snapshot))) return NOTHING_DUE
   const wanted = QUESTIONS.filter((question) => isAsked(question, policy.evidence) && isDue(question, snapshot, view))
   return {
     questions: withinBudget(wanted, snapshot, view),

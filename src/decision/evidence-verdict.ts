@@ -44,7 +44,12 @@ export function listMissingEvidence(snapshot: Snapshot): readonly EvidenceKind[]
  * be read holds nothing up. But it proves nothing to other nodes.
  */
 export function isEvidenceKnown(snapshot: Snapshot): boolean {
-  return listRequired(snapshot).every(({ answer }) => answer === 'yes')
+  return listUnknownEvidence(snapshot).length === 0
+}
+
+/** What a proof still needs. */
+export function listUnknownEvidence(snapshot: Snapshot): readonly Finding[] {
+  return listRequired(snapshot).filter(({ answer }) => answer !== 'yes')
 }
 
 /**

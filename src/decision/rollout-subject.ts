@@ -21,7 +21,9 @@ import type { Verdict } from './verdict.ts'
 
 export interface RolloutSubject {
   readonly config: ConfigMapRef
-  /** The record's name. undefined: the annotation is missing, though this node knows of a rollout. */
+  /**
+   * The record's name. undefined: the annotation is missing, though this node knows of a rollout.
+   */
   readonly record: string | undefined
   /** The config as it was seen last. Before a write or a start, it is read anew. */
   readonly seen: Pick<FoundConfigMap, 'uid' | 'resourceVersion'> & { readonly plan: string | undefined }
@@ -89,6 +91,7 @@ function describeVerdict({ reason, detail }: Verdict): string {
 }
 
 /**
+<<<<<<< HEAD
  * Whether nothing but its turn keeps this node from activating the content, and restarting into it:
  * with a turn that has just come, that is what it would do.
  */
@@ -97,6 +100,14 @@ function findReadiness(before: Snapshot, config: ConfigSource): RolloutNode['rea
   const step = nextStep(snapshot)
   if (step.kind === 'wait') return { ok: false, detail: step.detail }
   if (step.kind === 'restart' && sameSource(step.to, config)) return { ok: true }
+=======
+ * Whether nothing but its turn keeps this node from activating the content, and restarting into it.
+ */
+function findReadiness(snapshot: Snapshot): RolloutNode['ready'] {
+  const step = nextStep({ ...snapshot, rollout: undefined })
+  if (step.kind !== 'wait') return { ok: false, detail: 'the agent prepares it' }
+  if (step.phase !== 'rollout') return { ok: false, detail: step.detail }
+>>>>>>> rollout
   const situation = assess(snapshot)
   if (step.kind !== 'activate' || !sameSource(step.target, config) || !hasTarget(situation))
     return { ok: false, detail: 'the agent prepares it' }

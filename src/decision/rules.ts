@@ -10,6 +10,7 @@ import { reachTarget, restOnTarget } from './activation-states.ts'
 import { condemnFailure } from './condemn-failure.ts'
 import { acquit, forgetLostFallback, learnFromFallback, retryAfterRest, tryFailedAgain } from './fallback-rules.ts'
 import { followAssignment, recordChannelState, recordStaging } from './follow-assignment.ts'
+import { proveLate } from './late-proof.ts'
 import { answerRequest } from './operator-requests.ts'
 import { promote } from './promote.ts'
 import { prune } from './prune.ts'
@@ -54,6 +55,8 @@ export const RULES: readonly Rule[] = [
   withTarget(recheckRefusal),
   // The target's trial has passed.
   withTarget(promote),
+  // Its evidence was not known then, and is now: a rollout waits for that proof.
+  withTarget(proveLate),
   // Kubelet does not run the target yet, or is not set to start with it.
   withTarget(reachTarget),
   // Checkpoints that nothing needs take up space.

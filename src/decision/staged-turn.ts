@@ -1,14 +1,18 @@
 /**
  * Whether a config that goes by a rollout may be activated here, by what the worker for the record
- * knows. A turn that was read counts for a few seconds only: before a start, the record and then the
- * config are read at their newest (R3). Falling back, local and what an operator requests on the
- * node never wait for it (R5). Pure.
+ * knows. A turn that was read counts for a few seconds only: before a start, the record and then
+ * the config are read at their newest (R3). Falling back, local and what an operator requests on
+ * the node never wait for it (R5). Pure.
  */
 import type { RolloutTurn } from '../rollout/view.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { Snapshot } from './snapshot.ts'
 import { configOf, findStaging, latestContent } from './staging.ts'
+<<<<<<< HEAD
 import { contentOfKey } from './trial-key.ts'
+=======
+import { hasPassed } from './trial.ts'
+>>>>>>> rollout
 
 /** For so long a turn counts after it was read. */
 export const TURN_COUNTS_US = 10e6
@@ -88,4 +92,16 @@ function isStarted(snapshot: Snapshot, content: ContentHash): boolean {
   if (health?.started === true && contentOfKey(health.subject) === content) return true
   const staging = assigned.kind === 'source' ? findStaging(snapshot, assigned.source) : undefined
   return staging?.contents.some((staged) => staged.content === content && staged.started === true) === true
+}
+
+/** Whether the record has a claim of this node for what kubelet runs, whose trial has passed without a proof. */
+export function owesProof(snapshot: Snapshot): boolean {
+  const { assigned, running, rollout } = snapshot
+  if (running.kind !== 'known' || assigned.kind !== 'source' || assigned.source === 'local' || rollout === undefined) return false
+  const staging = findStaging(snapshot, assigned.source)
+  const staged = staging && latestContent(staging)
+  if (staged === undefined || staged.content !== running.content || staged.proved === true || !hasPassed(snapshot, running.key))
+    return false
+  const { config, hash, turn } = rollout
+  return config === configOf(assigned.source) && hash === staged.hash && turn.kind === 'go' && turn.asks === 'proof'
 }

@@ -22,15 +22,24 @@ export interface StagedContent {
   readonly hash: string
   /** What this node makes of it. */
   readonly content: ContentHash
-  /** `retry` of the plan, the highest that was seen with this content. undefined: 0. Verdicts on it are of this try. */
+  /**
+   * `retry` of the plan, the highest that was seen with this content. undefined: 0. Verdicts on it
+   * are of this try.
+   */
   readonly retry?: number | undefined
   /** A trial of it passed here, and all evidence that is required was known then. */
   readonly proved?: boolean | undefined
   /** It was last-known-good here at some time. */
   readonly promoted?: boolean | undefined
+<<<<<<< HEAD
   /** Kubelet was seen to run it since it was activated last: over a reboot, nothing else tells. */
   readonly started?: boolean | undefined
   /** An operator requested on the node that it be tried again, which needs no turn until it fails. */
+=======
+  /**
+   * An operator requested on the node that it be tried again, which needs no turn until it fails.
+   */
+>>>>>>> rollout
   readonly requested?: boolean | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * What this node remembers of a config that goes to the nodes by a rollout. It is kept on disk: what
- * is staged stays staged, also while the annotation is missing or the record cannot be read. Only
- * the value `off` ends it. Pure.
+ * What this node remembers of a config that goes to the nodes by a rollout. It is kept on disk:
+ * what is staged stays staged, also while the annotation is missing or the record cannot be read.
+ * Only the value `off` ends it. Pure.
  */
 import { hashConfig } from '../rollout/config-hash.ts'
 import { parsePlan } from '../rollout/plan.ts'
@@ -54,7 +54,10 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
   return [...others, staging]
 }
 
-/** A retry that is raised asks for a whole trial. What an operator requested was for the assignment before. */
+/**
+ * A retry that is raised asks for a whole trial. What an operator requested was for the assignment
+ * before.
+ */
 function assignAnew(known: StagedContent, planned: number, isNew: boolean): StagedContent {
   const isRaised = planned > retryOf(known)
   return {

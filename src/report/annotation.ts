@@ -9,10 +9,10 @@ import type { ConfigSource } from '../decision/config-source.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
 import { lastRunSource } from '../decision/running-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { findStaging } from '../decision/staging.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
 import { findAssignedVerdict, findDynamicConfigDirFault } from './fault.ts'
+import { knownRollout, turnKind } from './known-rollout.ts'
 import { wireSource } from './node-config.ts'
 import type { EvidenceAnswers } from './shown-evidence.ts'
 import type { ConfigStatus } from './status.ts'
@@ -53,11 +53,12 @@ export function describeInAnnotation(
 }
 
 /** Without counts: those change often, and on all nodes at once. */
-function showRollout({ rollout, assigned, stagings }: Snapshot): object | undefined {
-  if (assigned.kind !== 'source' || findStaging({ stagings }, assigned.source) === undefined || rollout === undefined) return undefined
-  const { turn, progress } = rollout
+function showRollout(snapshot: Snapshot): object | undefined {
+  const known = knownRollout(snapshot)
+  if (known === undefined) return undefined
+  const { progress } = known
   const stage = progress && { generation: progress.generation, stage: progress.stage, stages: progress.stages }
-  return { ...stage, turn: turn.kind === 'wait-until' ? 'wait' : turn.kind }
+  return { ...stage, turn: turnKind(known) }
 }
 
 function showSource(source: ConfigSource | undefined): object | undefined {

@@ -71,6 +71,12 @@ export class Metrics implements Counters {
     labelNames: ['kind'],
     registers: [this.#registry],
   })
+  readonly #rolloutTurn = new Gauge({
+    name: 'kubelet_cfg_agent_rollout_turn',
+    help: 'The turn of this node in the rollout of what is assigned: go, wait or halted. The value is always 1.',
+    labelNames: ['turn'],
+    registers: [this.#registry],
+  })
   readonly #rolloutConflicts = this.#counter(
     'kubelet_cfg_agent_rollout_conflicts_total',
     'Writes to the record of a rollout that came after one of another node, and were decided anew.',
@@ -97,6 +103,8 @@ export class Metrics implements Counters {
     this.#trialRemaining.set(trial.remainingSeconds)
     this.#evidence.reset()
     for (const [kind, answer] of Object.entries(trial.evidence)) this.#evidence.set({ kind, answer }, 1)
+    this.#rolloutTurn.reset()
+    if (trial.turn !== undefined) this.#rolloutTurn.set({ turn: trial.turn }, 1)
   }
 
   applied(seconds: number): void {

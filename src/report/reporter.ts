@@ -20,6 +20,7 @@ import { NOT_TIMED, timeApply } from './apply-time.ts'
 import { type Condition, describeCondition, isAssignmentKnown, isTransient, NODE_UNREADABLE } from './condition.ts'
 import type { Counters } from './counters.ts'
 import { findDeadlines, NO_DEADLINES } from './deadlines.ts'
+import { knownRollout, turnKind } from './known-rollout.ts'
 import type { NodeSummary } from './publisher.ts'
 import type { ProbeResult } from './server.ts'
 import { answersOf, type ShownEvidence, showEvidence, type TrialReport } from './shown-evidence.ts'
@@ -82,11 +83,10 @@ export class Reporter implements PassObserver {
     if (step.kind !== 'wait') return
     this.#logPhase(step)
     const status = describeStatus(snapshot, step.phase)
-    publish(
-      status,
-      { remainingSeconds: trialRemainingSeconds(snapshot), evidence: answersOf(listObserved(snapshot)) },
-      this.#findSummary(snapshot, step, status),
-    )
+    const known = knownRollout(snapshot)
+    const turn = known && turnKind(known)
+    const trial = { remainingSeconds: trialRemainingSeconds(snapshot), evidence: answersOf(listObserved(snapshot)), turn }
+    publish(status, trial, this.#findSummary(snapshot, step, status))
   }
 
   #findSummary(snapshot: Snapshot, wait: Wait, status: ConfigStatus): NodeSummary | undefined {

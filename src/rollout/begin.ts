@@ -1,7 +1,7 @@
 /**
- * R4, begin: the record is not about what the config holds now, or `retry` was raised. R6, the switch:
- * it is, but was finished before this node came to use the config, so it proves nothing about nodes
- * such as this one.
+ * R4, begin: the record is not about what the config holds now, or `retry` was raised. R6, the
+ * switch: it is, but was finished before this node came to use the config, so it proves nothing
+ * about nodes such as this one.
  */
 import { isFinished } from './plan.ts'
 import type { RolloutState } from './record.ts'
@@ -13,12 +13,12 @@ export function begin(standing: Standing): RolloutDecision | undefined {
   const { node, nowUs, rollout } = standing
   if (rollout !== undefined && !cameAfterwards(standing)) return undefined
   const what = rollout === undefined ? 'its rollout has not begun' : 'its rollout was over before this node came to use it: it begins anew'
-  if (!node.ready.ok) return waits(`${what}: a node begins it that is ready; this one is not: ${node.ready.detail}`)
+  if (!node.ready.ok) return waits(`${what}; this node cannot begin it now: ${node.ready.detail}`)
   const dispute = findDispute(standing)
   if (dispute !== undefined) return waits(dispute)
   const rests = node.controlPlane || isOfAnotherConfig(standing)
   const atUs = rests ? afterRestUs(standing) : claimAtUs(standing, 0)
-  if (nowUs < atUs) return waitsUntil(atUs, `${what}: this node's place is not the first`)
+  if (nowUs < atUs) return waitsUntil(atUs, `${what}; other nodes may begin it before this one`)
   const unproven = waitsForEvidence(standing, what)
   if (unproven !== undefined) return unproven
   return writeBegin(standing, 'claim', { kind: 'wait', detail: `${what}: this node begins it` })
@@ -32,9 +32,12 @@ function cameAfterwards({ node, plan, observation: { arrived }, rollout }: Stand
 }
 
 /**
- * Another node has begun something that this one does not see in the config. It is false, or nodes use
- * two keys of one ConfigMap. To begin anew would go to and fro without end, and each time one more
- * node would start. The admission policy allows one content for each version of the config.
+ * Another node has begun a content that this one does not find in the config. That node lies, or
+ * nodes use two keys of one ConfigMap. To begin anew would go to and fro without end, and each time
+ * one more node would start. The admission policy allows one content for each version of the
+ * config.
+ *
+ * @returns what to tell people; undefined: there is no dispute
  */
 export function findDispute({ config, record: { state } }: Standing): string | undefined {
   if (state === undefined || state.hash === config.hash || isOther(state, config)) return undefined
@@ -42,7 +45,10 @@ export function findDispute({ config, record: { state } }: Standing): string | u
   return `the record names another content (${state.hash}) for this very version of the config: a node has begun it falsely, or nodes use two keys of it; edit the config`
 }
 
-/** The config was made anew, or two configs use one record: then it changes to and fro slowly. */
+/**
+ * The config was made anew, or two configs use one record by mistake: a rest lets it change to and
+ * fro slowly.
+ */
 function isOfAnotherConfig({ config, record: { state } }: Standing): boolean {
   return state !== undefined && isOther(state, config)
 }

@@ -9,7 +9,10 @@ import { silentOf } from './tally.ts'
 import type { RolloutDecision } from './view.ts'
 import { writeClaim } from './write.ts'
 
-/** In stage 0, control planes are counted with the other nodes, so that no more than those can start a content that nobody has proved. */
+/**
+ * In stage 0, control planes are counted with the other nodes, so that no more than these can start
+ * a content that nobody has proved.
+ */
 export function claimAsControlPlane(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
   if (!standing.node.controlPlane) return undefined
   const stopped = haltControlPlanes(standing, rollout)
@@ -44,9 +47,11 @@ function claimAt(standing: Standing, rollout: Rollout, atUs: number): RolloutDec
 }
 
 /**
- * When there is room: at most as many claims as proofs are needed are proven or not yet silent, and
- * at most `maxSilent` more in all. So each place beyond those becomes free when a claim falls silent.
- * undefined: there will be none in this stage unless a claim is proven or becomes a veto.
+ * When there is room for one more claim, by CLOCK_MONOTONIC; 0: now. At most as many claims as
+ * proofs are needed are proven or not yet silent, and at most `maxSilent` more are made in all. So
+ * each place beyond the first ones becomes free when a claim falls silent.
+ *
+ * @returns undefined: there is none in this stage unless a claim becomes a veto
  */
 function openAtUs({ nowUs, plan }: Standing, { claims, proofs, needed }: Rollout): number | undefined {
   const all = proofs + claims.length

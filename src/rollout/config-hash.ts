@@ -1,6 +1,6 @@
 /**
  * The hash that names a content in a rollout: of the text under the config's key, as the ConfigMap
- * has it. A node's overlay makes something else of it, and every node has to find the same hash.
+ * has it. It leaves out a node's overlay, since every node has to find the same hash.
  * Pure.
  */
 import { createHash } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
- * In which order nodes come: a number in [0, 1) for each node and content, as the first bytes of a
- * hash, which every node can compute without knowing the others. Another content has another order,
+ * In which order nodes come: a number in [0, 1) for each node and content, from the first bytes of
+ * a hash. Each node computes its own without knowing the others. Another content has another order,
  * so it is not always the same nodes that go first. Pure.
  */
 import { createHash } from 'node:crypto'
@@ -8,27 +8,32 @@ import { MINUTE_US, SECOND_US } from '../values/durations.ts'
 import type { RolloutNode } from './view.ts'
 
 export interface Place {
-  /** Which share of the nodes comes before this one. */
+  /** The share of the nodes that come before this one, in [0, 1). */
   readonly share: number
-  /** When it starts within the time over which free nodes are spread. */
+  /** When it starts within the time over which free nodes are spread: from 0, at once, to 1. */
   readonly spread: number
 }
 
-/** Over what time the nodes of a fleet claim, one after another (R1). In stage 0 there are three such times. */
+/**
+ * Over what time the nodes of a fleet claim, one after another (R1). In stage 0 there are three
+ * such times.
+ */
 export function claimWindowUs(trialUs: number): number {
   return Math.min(30 * SECOND_US, trialUs / 20)
 }
 
 /**
  * For how long nodes wait after the record has lost what it held (R4): the time between two looks
- * of an agent, so that each node on which the content failed writes its veto before. The requests of
- * an agent are a second apart, however short a trial is.
+ * of an agent, so that each node on which the content failed writes its veto before. The requests
+ * of an agent are a second apart, however short a trial is.
  */
 export function lookUs(trialUs: number): number {
   return Math.min(30 * SECOND_US, Math.max(5 * SECOND_US, trialUs / 20))
 }
 
-/** How long the record must not change before a control plane claims (R8): as long as a trial takes. */
+/**
+ * How long the record must not change before a control plane claims (R8): as long as a trial takes.
+ */
 export function restUs(trialUs: number): number {
   return Math.min(10 * MINUTE_US, trialUs)
 }

@@ -3,10 +3,10 @@
  * setting a line or separated by commas, for example `waves: [1%, 10%, 50%, 100%], witnesses: 5`.
  * Pure.
  *
- * The admission policy reads the same text with regular expressions such as `witnesses: *[0-9]{1,2}`
- * and takes the first match (docs/rollout.md). A text that it could read otherwise than this parser
- * is a problem here: an unknown name, a name twice, a comment, a leading zero, a space before a
- * colon. A problem makes every node wait.
+ * The admission policy reads the same text with regular expressions, such as
+ * `witnesses: *[0-9]{1,2}`, and takes the first match (docs/rollout.md). A text that it could read
+ * otherwise than this parser is a problem here: an unknown name, a name twice, a comment, a leading
+ * zero, a space before a colon. A problem makes every node wait.
  */
 import { parseDuration } from '../values/durations.ts'
 import { quote } from '../values/kubernetes-names.ts'
@@ -49,7 +49,10 @@ const MOST_VETOES = 5
 const MOST_KEYS = 64
 const LONGEST_SPREAD_US = 86_400_000_000
 
-/** Each setting: its text to the part of the plan that it sets, or undefined for a text that is no value of it. */
+/**
+ * Reads the text of each setting as the part of the plan that it sets; undefined: it is no value of
+ * this setting.
+ */
 const SETTINGS: Readonly<Record<string, { readonly read: (text: string) => Partial<Plan> | undefined; readonly expected: string }>> = {
   waves: { read: readWaves, expected: `at most ${MOST_WAVES} rising percentages, as in [1%, 10%, 50%, 100%]` },
   witnesses: whole('witnesses', 1, 20),
@@ -59,7 +62,10 @@ const SETTINGS: Readonly<Record<string, { readonly read: (text: string) => Parti
   retry: whole('retry', 0, 999_999_999),
 }
 
-/** @param text of the annotation; undefined: there is none, and the defaults hold */
+/**
+ * @param text of the annotation; undefined: there is none, and the defaults hold
+ * @returns what is wrong, as a sentence for people, where it cannot be used
+ */
 export function parsePlan(text: string | undefined): ParsedPlan {
   if (text === undefined) return { ok: true, plan: DEFAULT_PLAN }
   if (text.length > LONGEST_TEXT) return problem(`it has ${text.length} characters, and at most ${LONGEST_TEXT} are read`)
@@ -105,7 +111,9 @@ function readSpread(text: string): Partial<Plan> | undefined {
   return parsed.ok && parsed.us <= LONGEST_SPREAD_US ? { spreadUs: parsed.us } : undefined
 }
 
-/** A last wave below 100 % is followed by one: past the last wave, all are free. */
+/**
+ * A last wave below 100 % is followed by a wave of 100 %: past the last wave, all nodes are free.
+ */
 function readWaves(text: string): Partial<Plan> | undefined {
   const list = /^\[([^[\]]*)\]$/.exec(text)?.[1]
   if (list === undefined) return undefined

@@ -22,7 +22,7 @@ export interface Progress {
   readonly halted: boolean
 }
 
-/** @return undefined: the record is not about this content, so its rollout has not begun */
+/** @returns undefined: the record is not about this content, so its rollout has not begun */
 export function progressOf(plan: Plan, record: RolloutRecord, hash: string, observation: Observation): Progress | undefined {
   const { state } = record
   if (state === undefined || state.hash !== hash) return undefined

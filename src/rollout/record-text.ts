@@ -2,7 +2,9 @@
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Entry, LONGEST_CLAIM_SECONDS, NODE_PREFIX, type RolloutState } from './record.ts'
 
-/** In bytes, so that it has at most as many characters, which is what the admission policy counts. */
+/**
+ * In bytes, so that it has at most as many characters, which is what the admission policy counts.
+ */
 export const LONGEST_REASON = 160
 
 export function nodeKey(nodeName: string): string {

@@ -23,6 +23,7 @@ export const LONGEST_CLAIM_SECONDS = 14_400
 export interface RolloutState {
   /** One more for each rollout. */
   readonly generation: number
+  /** From 0. The share of the nodes that is free in it follows from the plan: `freeShare`. */
   readonly stage: number
   /** Of the config's content. */
   readonly hash: string
@@ -36,6 +37,7 @@ export interface RolloutState {
 /** What one node says. */
 export type Entry = Claim | Proof | Veto
 
+/** Where the rollout stood when the node wrote this. */
 interface AtStage {
   readonly generation: number
   readonly stage: number
@@ -64,7 +66,10 @@ export interface Veto extends AtStage {
 export interface RolloutRecord {
   /** undefined: nothing has begun yet. */
   readonly state: RolloutState | undefined
-  /** By the name of the node. Those of other generations count for nothing, and go when the next begins. */
+  /**
+   * By the name of the node. Those of other generations count for nothing, and go when the next
+   * begins.
+   */
   readonly entries: ReadonlyMap<string, Entry>
   /** All keys and values as they are, those of others included. */
   readonly texts: ReadonlyMap<string, string>
@@ -76,7 +81,7 @@ export const EMPTY_RECORD: RolloutRecord = { state: undefined, entries: new Map(
 export const STATE_KEY = 'state'
 export const NODE_PREFIX = 'node.'
 
-/** As the admission policy has it. */
+/** As `deploy/admission/rollout.yaml` has it. */
 const STATE = /^1 ([0-9]{1,9}) ([0-9]{1,2}) ([-0-9a-f]{1,64}) ([-0-9a-f]{1,36}) ([0-9]{1,20}) ([0-9]{1,9})$/
 const CLAIM = /^([0-9]{1,9}) ([0-9]{1,2}) claim ([0-9]{1,5})( control-plane)?$/
 const PROOF = /^([0-9]{1,9}) ([0-9]{1,2}) proof$/

@@ -1,6 +1,6 @@
 /**
- * Silence (R9): a claim is silent when its own deadline has passed in contact time, which is time in
- * which this node could read the record. So an outage, of this node or of the API server, makes
+ * Silence (R9): a claim is silent when its own deadline has passed in contact time, which is time
+ * in which this node could read the record. So an outage, of this node or of the API server, makes
  * nobody silent. Each node derives it for itself and never writes it: a late proof lifts it. Pure;
  * an Observation is kept in /run.
  */
@@ -17,7 +17,9 @@ export interface Observation {
   readonly changedUs: number
   /** Of the record when it was seen last. */
   readonly resourceVersion: string
-  /** The content that the config held, and where its rollout stood, when this node saw both first. */
+  /**
+   * The content that the config held, and where its rollout stood, when this node saw both first.
+   */
   readonly arrived: Turning
   /** The same for what it saw last. */
   readonly turning: Turning
@@ -28,11 +30,15 @@ export interface Observation {
    * again, or restored a backup. undefined: never.
    */
   readonly lostUs?: number | undefined
-  /** For each claim without a proof, by node: its turning, and `contactUs` when it was first seen. */
+  /**
+   * For each claim without a proof, by node: its turning, and `contactUs` when it was first seen.
+   */
   readonly claims: Readonly<Record<string, { readonly turn: string; readonly sinceContactUs: number }>>
 }
 
-/** What the config asks for, and the generation and stage of the record; -1 where nothing has begun. */
+/**
+ * What the config asks for, and the generation and stage of the record; -1 where nothing has begun.
+ */
 export interface Turning {
   readonly configUid: string
   readonly hash: string
@@ -60,8 +66,8 @@ export interface Sighting {
 }
 
 /**
- * @param known undefined: this node looks at a record for the first time in this boot. What it knows
- *   of another record of another config counts for nothing.
+ * @param known undefined: this node looks at a record for the first time in this boot. What it
+ *   knows of another record of another config counts for nothing.
  */
 export function observe(known: Observation | undefined, sighting: Sighting): Observation {
   const { record, recordUid, resourceVersion, nowUs } = sighting

@@ -1,4 +1,7 @@
-/** The Standing: what several rules derive from a view, computed once a decision. Pure. */
+/**
+ * The Standing: what several rules derive from a view, computed once for each decision. And the
+ * decisions that rules have in common. Pure.
+ */
 import { claimDelayUs, claimWindowUs, lookUs, type Place, placeOf, restUs } from './order.ts'
 import type { Plan } from './plan.ts'
 import type { Entry, RolloutRecord, RolloutState } from './record.ts'
@@ -67,7 +70,10 @@ export function afterRestUs(standing: Standing): number {
   return Math.max(restedUs, toldAgainUs(standing)) + claimDelayUs(place, 1, node)
 }
 
-/** When nodes have written their vetoes again into a record that has lost them; 0: it has lost nothing. */
+/**
+ * When nodes have written their vetoes again into a record that has lost them; 0: it has lost
+ * nothing.
+ */
 export function toldAgainUs({ node, observation: { lostUs } }: Standing): number {
   return lostUs === undefined ? 0 : lostUs + lookUs(node.trialUs)
 }
@@ -77,8 +83,8 @@ export function waits(detail: string): RolloutDecision {
 }
 
 /**
- * What keeps a node from a claim whose time has come: evidence that cannot be read, or is to be read
- * first. Where it cannot be read, it is asked for again from time to time.
+ * What keeps a node from a claim whose time has come: evidence that cannot be read, or is to be
+ * read first. Where it cannot be read, it is asked for again from time to time.
  */
 export function waitsForEvidence({ node: { evidence } }: Standing, detail: string): RolloutDecision | undefined {
   if (evidence.kind === 'readable') return undefined

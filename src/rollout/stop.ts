@@ -20,7 +20,10 @@ export function halt(_standing: Standing, rollout: Rollout): RolloutDecision | u
   return rollout.halted ? haltedBy(rollout) : undefined
 }
 
-/** Of what they come one after another, the next does not start what failed on the one before, also when others may (R8). */
+/**
+ * Control planes go one after another. The next does not start what failed on so many nodes that it
+ * would halt, not even where the stage is open for others (R8).
+ */
 export function haltControlPlanes({ plan }: Standing, rollout: Rollout): RolloutDecision | undefined {
   return rollout.vetoes.length >= plan.maxVetoes ? haltedBy(rollout) : undefined
 }

@@ -1,6 +1,7 @@
 /**
  * Nodes that have their turn: by their own word in the record (also after a crash between the write
- * and the start), since the content has proved itself on them before (R5), or since they are free (R1).
+ * and the start), since the content has proved itself on them before (R5), or since they are free
+ * (R1).
  */
 import { freeShare } from './plan.ts'
 import { describeStage, describeWave } from './progress.ts'
@@ -11,13 +12,16 @@ export function goOnOwnClaim(_standing: Standing, { mine }: Rollout): RolloutDec
   return mine?.kind === 'claim' || mine?.kind === 'proof' ? goes(`the record has this node's ${mine.kind}`, true) : undefined
 }
 
-/** Silence of others does not keep a node from what it had before; nor are control planes let go all at once (R8). */
+/**
+ * Silent nodes do not keep a node from what it had before (R5). Control planes go one after another
+ * all the same (R8).
+ */
 export function goAgain(standing: Standing): RolloutDecision | undefined {
   const { promoted, controlPlane } = standing.node
   return promoted && !controlPlane ? goSpread(standing, 'it has been last-known-good on this node before') : undefined
 }
 
-/** A node that joins after the end has nobody to be spread with. */
+/** A node that joins once the rollout has finished starts at once: no others start with it. */
 export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
   const { node, plan, place } = standing
   const { state, finished } = rollout
@@ -31,7 +35,7 @@ function goSpread({ nowUs, place, plan, observation }: Standing, detail: string)
   return nowUs < atUs ? waitsUntil(atUs, `${detail}; nodes start spread over ${plan.spreadUs / 1e6} s`) : goes(detail)
 }
 
-/** What a node says that has to wait for a later stage. */
+/** Why a node waits that is not free in this stage, and when it will be. */
 export function describeWaiting({ plan, place, node }: Standing, rollout: Rollout): string {
   const stage = describeStage(plan, rollout.state.stage, rollout)
   return node.controlPlane ? `${stage}; control planes go one after another` : `${stage}; ${describeWave(plan, place.share)}`

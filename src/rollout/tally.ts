@@ -1,4 +1,6 @@
-/** Counts what the record says about the generation that is on its way, as this node sees it. Pure. */
+/**
+ * Counts what the record says about the generation that is on its way, as this node sees it. Pure.
+ */
 import { isFinished, type Plan, proofsNeeded } from './plan.ts'
 import type { Claim, Entry, RolloutRecord, RolloutState, Veto } from './record.ts'
 import { type Observation, untilSilentUs } from './silence.ts'
@@ -9,9 +11,11 @@ export const MOST_VETOES = 5
 export interface Tally {
   /** Proofs of this stage. */
   readonly proofs: number
-  /** How many of them open the next. */
+  /** How many proofs open the next stage. */
   readonly needed: number
-  /** Claims of this stage without a proof. From stage 1 on those of control planes come beside them. */
+  /**
+   * Claims of this stage without a proof. From stage 1 on those of control planes come beside them.
+   */
   readonly claims: readonly OpenClaim[]
   /** Claims of control planes without a proof, of any stage. */
   readonly controlPlanes: readonly OpenClaim[]

@@ -1,6 +1,6 @@
 /**
- * R4, vetoes: the node says that the content failed on it, as long as the record does not say so. So
- * a record that was deleted, made again or restored learns it. A verdict from before `retry` was
+ * R4, vetoes: the node says that the content failed on it, as long as the record does not say so.
+ * So a record that was deleted, made again or restored learns it. A verdict from before `retry` was
  * raised is none.
  */
 import { findDispute } from './begin.ts'

@@ -18,7 +18,9 @@ export interface RolloutView {
 export interface RolloutConfig {
   readonly uid: string
   readonly resourceVersion: string
-  /** Of the content, in lower-case hex. Of the ConfigMap, not of what a node's overlay makes of it. */
+  /**
+   * Of the content, in lower-case hex. Of the ConfigMap, not of what a node's overlay makes of it.
+   */
   readonly hash: string
   readonly plan: ParsedPlan
 }
@@ -45,7 +47,10 @@ export interface RolloutNode {
   readonly arrival: 'there' | 'joined' | 'switched'
   /** The hash of the content that all below is about, and that this node would start. */
   readonly hash: string
-  /** The verdict on this content, and `retry` of the plan when it failed. undefined: it has not failed here. */
+  /**
+   * The verdict on this content, and `retry` of the plan when it failed. undefined: it has not
+   * failed here.
+   */
   readonly verdict: { readonly reason: string; readonly retry: number } | undefined
   /** Kubelet runs it. */
   readonly runs: boolean
@@ -58,7 +63,9 @@ export interface RolloutNode {
    * and no pause, drain or window is waited for.
    */
   readonly ready: { readonly ok: true } | { readonly ok: false; readonly detail: string }
-  /** Whether the evidence that a proof needs can be read: a witness without it could never prove. */
+  /**
+   * Whether the evidence that a proof needs can be read: a witness without it could never prove.
+   */
   readonly evidence: EvidenceAccess
   /** How long this node's trial may take from its claim, with some time to spare. */
   readonly claimSeconds: number
@@ -74,7 +81,8 @@ export type EvidenceAccess =
 
 /** Whether this node may start the content. `detail` is a sentence for people. */
 export type RolloutTurn =
-  | { readonly kind: 'go'; readonly detail: string }
+  /** `asks`: kubelet runs it, and a proof is owed for this node's claim. */
+  | { readonly kind: 'go'; readonly detail: string; readonly asks?: 'proof' | undefined }
   /** Nothing has to change in the record until then. */
   | { readonly kind: 'wait-until'; readonly atUs: number; readonly detail: string }
   /** `asks`: the agent reads the evidence, so that this node can claim. */

@@ -11,7 +11,10 @@ import type { RolloutDecision, RolloutTurn, RolloutWriteKind } from './view.ts'
 /** What claims leave free, so that five vetoes always find room. */
 const BYTES_FOR_VETOES = 1200
 
-/** Begins the next generation of what the config holds now, at stage 0, with this node's own word (R4). */
+/**
+ * Begins the next generation of what the config holds now, at stage 0, with this node's own word
+ * (R4).
+ */
 export function writeBegin(standing: Standing, word: 'claim' | 'veto', turn: RolloutTurn): RolloutDecision {
   const { config, node, plan, record } = standing
   const generation = (record.state?.generation ?? 0) + 1
@@ -80,7 +83,10 @@ function write(standing: Standing, kind: RolloutWriteKind, turn: RolloutTurn, da
   return { turn, write: { kind, resourceVersion, data, detail: detailOf(data) }, follow: true }
 }
 
-/** What this node writes, each node has to be able to read; and a key of a ConfigMap has at most 253 characters. */
+/**
+ * What this node writes, each node has to be able to read; and a key of a ConfigMap has at most 253
+ * characters.
+ */
 function canBeRead(key: string, value: string | null): boolean {
   if (value === null) return true
   if (key === STATE_KEY) return parseState(value) !== undefined

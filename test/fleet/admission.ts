@@ -1,6 +1,6 @@
 /**
- * What the admission policy of `deploy/` allows, written a second time and without the agent's own parser: every write of an
- * honest node has to pass it, and a lying node is held by it.
+ * What the admission policy of `deploy/` allows, written a second time and without the agent's own
+ * parser: every write of an honest node has to pass it, and a lying node is held by it.
  */
 import { freeShare, type Plan } from '../../src/rollout/plan.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
@@ -8,7 +8,7 @@ import type { ConfigObject, RecordObject } from './fleet-api.ts'
 const STATE = /^1 [0-9]{1,9} [0-9]{1,2} [-0-9a-f]{1,64} [-0-9a-f]{1,36} [0-9]{1,20} [0-9]{1,9}$/
 const FIRST = '1 0 0 - - 0 0'
 
-/** @return why it is refused */
+/** @returns why it is refused */
 export function refusal(before: RecordObject, after: RecordObject, writer: string, config: ConfigObject, plan: Plan): string | undefined {
   const was = (before.data.state ?? FIRST).split(' ')
   const stateText = after.data.state ?? FIRST

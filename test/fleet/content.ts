@@ -1,4 +1,7 @@
-/** Contents of a config, and what becomes of a node that starts one. What happens to a node follows from its uid, so it is the same at each try. */
+/**
+ * Contents of a config, and what becomes of a node that starts one. What happens to a node follows
+ * from its uid, so it is the same at each try.
+ */
 import { createHash } from 'node:crypto'
 import { MINUTE_US, SECOND_US } from '../../src/values/durations.ts'
 

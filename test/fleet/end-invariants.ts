@@ -65,7 +65,10 @@ function hasVetoed(data: RecordObject['data'], node: string, generation: string)
   return data[`node.${node}`]?.startsWith(`${generation} `) === true && data[`node.${node}`]?.split(' ')[2] === 'veto'
 }
 
-/** What may stop nodes for good: a veto that was true or a lie, and too many claims of nodes that will never prove them. */
+/**
+ * What may stop nodes for good: a veto that was true or a lie, and too many claims of nodes that
+ * will never prove them.
+ */
 function findExcuse(
   end: EndState,
   name: string,
@@ -92,7 +95,10 @@ function isTrueVeto(end: EndState, configName: string, config: ConfigObject, nam
   return agent === undefined || isLost(end, configName, name) || agent.node.verdicts.has(config.content.hash) || agent.node.wasReimaged
 }
 
-/** It will never prove: it is gone, it lies, it uses another config, or it is not what it was when it claimed. */
+/**
+ * It will never prove: it is gone, it lies, it uses another config, or it is not what it was when
+ * it claimed.
+ */
 function isLost({ agents }: EndState, config: string, name: string): boolean {
   const agent = agents.find((candidate) => candidate.name === name)
   return agent === undefined || agent.node.config !== config || !agent.node.isUp || agent.node.traits.liar || agent.node.traits.old
@@ -109,7 +115,9 @@ function failuresAreTold(end: EndState, name: string, config: ConfigObject, plan
   throw new Violation('a failure is told', `${condemned.length} nodes failed, ${vetoes} vetoes are in the record of ${recordName(name)}`)
 }
 
-/** Nodes that are away for as long as a claim holds, or write what they like, let others start too. */
+/**
+ * Nodes that are away for as long as a claim holds, or write what they like, let others start too.
+ */
 function badContentStopsEarly({ schedule, ledger }: EndState): void {
   const disturbing = [
     'sleep',

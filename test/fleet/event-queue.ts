@@ -1,4 +1,7 @@
-/** Simulated time: what happens next, in a binary heap. Events of one time run in the order in which they were added. */
+/**
+ * Simulated time: what happens next, in a binary heap. Events of one time run in the order in which
+ * they were added.
+ */
 
 interface Entry {
   readonly atUs: number
@@ -29,7 +32,7 @@ export class EventQueue {
     heap[index] = entry
   }
 
-  /** Runs all events up to this time. @return how many */
+  /** Runs all events up to this time. @returns how many */
   runUntil(untilUs: number): number {
     let count = 0
     for (let next = this.#heap[0]; next !== undefined && next.atUs <= untilUs; next = this.#heap[0]) {

@@ -1,6 +1,7 @@
 /**
- * The agent on a simulated node, around the decision that ships. Watches only wake it: before a write or a start it reads
- * the record and then the config, and decides again (R3). It keeps the observation in what stands for /run.
+ * The agent on a simulated node, around the decision that ships. Watches only wake it: before a
+ * write or a start it reads the record and then the config, and decides again (R3). It keeps the
+ * observation in what stands for /run.
  */
 
 import { decideRollout } from '../../src/rollout/decide.ts'

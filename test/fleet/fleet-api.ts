@@ -1,7 +1,8 @@
 /**
- * The API server of a simulated fleet: ConfigMaps with a resourceVersion, reads at the newest, merge patches that are
- * compared and swapped, and watches. Requests take time, get lost before or after they took effect, and fail while it is
- * down. Restoring a backup takes objects and resourceVersions back, as a restore of etcd does.
+ * The API server of a simulated fleet: ConfigMaps with a resourceVersion, reads at the newest,
+ * merge patches that are compared and swapped, and watches. Requests take time, get lost before or
+ * after they took effect, and fail while it is down. Restoring a backup takes objects and
+ * resourceVersions back, as a restore of etcd does.
  */
 import type { Random } from '../sim/random.ts'
 import type { Content } from './content.ts'

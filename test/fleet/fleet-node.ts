@@ -1,4 +1,7 @@
-/** One node of a simulated fleet: its kubelet, its trials, and what its disk remembers. The agent on it is in `fleet-agent.ts`. */
+/**
+ * One node of a simulated fleet: its kubelet, its trials, and what its disk remembers. The agent on
+ * it is in `fleet-agent.ts`.
+ */
 import { SECOND_US } from '../../src/values/durations.ts'
 import { type Content, fateOf, TRIAL_US } from './content.ts'
 import type { EventQueue } from './event-queue.ts'

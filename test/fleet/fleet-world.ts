@@ -1,4 +1,7 @@
-/** A simulated fleet: nodes, their agents, an API server, and what happens to them. Checks the invariants as it goes. */
+/**
+ * A simulated fleet: nodes, their agents, an API server, and what happens to them. Checks the
+ * invariants as it goes.
+ */
 import { parsePlan } from '../../src/rollout/plan.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import { type Random, seededRandom } from '../sim/random.ts'

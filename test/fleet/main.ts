@@ -1,6 +1,7 @@
 /**
- * `npm run sim:fleet -- [--seed N] [--seeds N] [--from N] [--nodes N] [--table]`: runs random schedules, of small fleets or of so
- * many nodes. For a single seed it prints all that happens. With --table it prints the tables of docs/rollout-figures.md.
+ * `npm run sim:fleet -- [--seed N] [--seeds N] [--from N] [--nodes N] [--table]`: runs random
+ * schedules, of small fleets or of so many nodes. For a single seed it prints all that happens.
+ * With --table it prints the tables of docs/rollout-figures.md.
  */
 import { parseArgs } from 'node:util'
 import { runFleet, type Trace } from './fleet-world.ts'

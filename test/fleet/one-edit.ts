@@ -1,4 +1,7 @@
-/** One edit on a fleet in which nothing else happens, and what comes of it: for the figures in the docs. */
+/**
+ * One edit on a fleet in which nothing else happens, and what comes of it: for the figures in the
+ * docs.
+ */
 import { MINUTE_US, SECOND_US } from '../../src/values/durations.ts'
 import { contentOf, type Nature } from './content.ts'
 import { checkEnd } from './end-invariants.ts'

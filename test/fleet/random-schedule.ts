@@ -1,4 +1,6 @@
-/** A fleet and what happens to it, from a seed: everything that the design names, in random order. */
+/**
+ * A fleet and what happens to it, from a seed: everything that the design names, in random order.
+ */
 import { type Random, seededRandom } from '../sim/random.ts'
 import { type Content, contentOf, type Nature } from './content.ts'
 import type { ApiFaults } from './fleet-api.ts'

@@ -1,4 +1,7 @@
-/** What happens to a simulated fleet, as data: the nodes, the faults, and the events with their times. */
+/**
+ * What happens to a simulated fleet, as data: the nodes, the faults, and the events with their
+ * times.
+ */
 import type { Content } from './content.ts'
 import type { ApiFaults } from './fleet-api.ts'
 import type { Traits } from './fleet-node.ts'

@@ -1,4 +1,7 @@
-/** What must hold whenever a node starts a content: the record that it has just read says so. Reads the record's words itself. */
+/**
+ * What must hold whenever a node starts a content: the record that it has just read says so. Reads
+ * the record's words itself.
+ */
 import { placeOf } from '../../src/rollout/order.ts'
 import { freeShare, parsePlan } from '../../src/rollout/plan.ts'
 import type { StartReading } from './fleet-agent.ts'

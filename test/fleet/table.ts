@@ -26,8 +26,8 @@ export function printTables(print: (line: string) => void): void {
   print('|---|---|---|---|---|---|---|---|---|')
   for (const nodes of SIZES) for (const dead of DEAD) printGood(print, nodes, dead)
   print('\n## A bad content\n')
-  print('| Nodes | Dead | The content | Started it | Failed | Halted | Last start after | Writes |')
-  print('|---|---|---|---|---|---|---|---|')
+  print('| Nodes | Dead | The content | Started it | Failed | Halted | Last start after | Writes | Watched, whole fleet |')
+  print('|---|---|---|---|---|---|---|---|---|')
   for (const nodes of SIZES) for (const dead of DEAD) for (const [name, nature] of BAD) printBad(print, nodes, dead, name, nature)
   print('\n## `maxVetoes` by the size of the fleet\n')
   print('| Nodes | 1 | 2 | 3 | 4 | 5 |')
@@ -59,7 +59,8 @@ function printBad(print: (line: string) => void, nodes: number, dead: number, na
   const halted = outcomes.filter(({ isHalted }) => isHalted).length
   print(
     `| ${thousands(nodes)} | ${percent(dead)} | ${name} | ${mean(({ started }) => started).toFixed(1)} | ${mean(({ failed }) => failed).toFixed(1)} ` +
-      `| ${halted} of ${outcomes.length} | ${mean(({ minutes }) => minutes).toFixed(0)} min | ${mean(({ writes }) => writes).toFixed(0)} |`,
+      `| ${halted} of ${outcomes.length} | ${mean(({ minutes }) => minutes).toFixed(0)} min | ${mean(({ writes }) => writes).toFixed(0)} ` +
+      `| ${(mean(({ watchBytes }) => watchBytes) / 1e6).toFixed(1)} MB |`,
   )
 }
 
@@ -68,8 +69,8 @@ function meanOf(outcomes: readonly Outcome[]) {
 }
 
 /**
- * How often background failures halt a good content: so many of the nodes that start before the last wave fail, each with
- * the same chance; or the first node does.
+ * How often background failures halt a good content: so many of the nodes that start before the
+ * last wave fail, each with the same chance; or the first node does.
  */
 export function haltedByChance(nodes: number, maxVetoes: number): number {
   const witnesses = Math.min(nodes, 21)

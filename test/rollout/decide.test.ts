@@ -43,7 +43,7 @@ t.test('R1: a proof of a stage that is over opens none', async (t) => {
 
 t.test('R1: a trial that has not passed proves nothing', async (t) => {
   t.match(decide({ data: { state: state(3, 0), 'node.me': '3 0 claim 900' }, node: { runs: true } }), {
-    turn: { kind: 'go' },
+    turn: { kind: 'go', asks: 'proof' },
     write: undefined,
     follow: true,
   })

@@ -1,4 +1,7 @@
-/** Views for tests: a node that has seen a record for a while, with all that does not matter filled in. */
+/**
+ * Views for tests: a node that has seen a record for a while, with all that does not matter filled
+ * in.
+ */
 
 import { placeOf } from '../../src/rollout/order.ts'
 import { parsePlan } from '../../src/rollout/plan.ts'

@@ -44,6 +44,7 @@ async function showRollout(context: CommandContext, options: OptionValues): Prom
 
 /** @returns a sentence: there is no rollout, or it cannot be read */
 async function readRollout(context: CommandContext, desired: Desired): Promise<RolloutDocument | string> {
+  if (desired.kind === 'unknown') return `it is not known what is assigned to this node: ${desired.detail}`
   if (desired.kind !== 'config-map') return 'no ConfigMap is assigned to this node, so there is no rollout'
   const { ref, object } = desired
   if (object.kind !== 'found') return `ConfigMap ${configOf(ref)} cannot be read`

@@ -1,7 +1,6 @@
 /**
  * The watch of one record: what was seen last, and for how long there was contact. It only wakes.
  */
-import { sourcePath } from '../../decision/status-texts.ts'
 import { isOlder } from '../kube-object.ts'
 import { type ObjectView, watchObject } from '../object-watch.ts'
 import { openGate, type WatchDeps } from '../watch-loop.ts'
@@ -69,7 +68,7 @@ export class RecordWatch {
       case 'found':
         return readFoundRecord(what, view.object)
       case 'absent':
-        return { kind: 'unavailable', detail: `${what} does not exist: create it, empty (${sourcePath(this.ref)})`, answered: true }
+        return { kind: 'unavailable', detail: `${what} does not exist: create it, empty`, answered: true }
       case 'failed':
         return { kind: 'unavailable', detail: `${what} cannot be read (${view.reason}): ${view.detail}`, answered: false }
     }

@@ -79,7 +79,6 @@ export class RolloutEvents {
 export function listEvents(nodeName: string, before: Progress | undefined, after: Progress): readonly RolloutEvent[] {
   const events: RolloutEvent[] = []
   const isNew = before?.generation !== after.generation
-  const share = `${after.freePercent} % of the nodes`
   if (isNew)
     events.push({
       type: 'Normal',
@@ -89,7 +88,7 @@ export function listEvents(nodeName: string, before: Progress | undefined, after
   else if (after.stage > (before?.stage ?? 0)) {
     const message = after.finished
       ? `rollout ${after.generation} has proved itself: all nodes may go`
-      : `rollout ${after.generation} is in stage ${after.stage} of ${after.stages}: ${share} may go`
+      : `rollout ${after.generation} is in stage ${after.stage} of ${after.stages}: ${after.freePercent} % of the nodes may go, and ${after.needed} more ${after.needed === 1 ? 'has' : 'have'} to prove it`
     events.push({ type: 'Normal', reason: 'RolloutAdvanced', message })
   }
   if (after.halted && (isNew || before?.halted !== true)) {

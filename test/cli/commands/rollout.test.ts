@@ -1,40 +1,14 @@
 import t from 'tap'
+import { planCommand } from '../../../src/cli/commands/plan.ts'
 import { rolloutCommand } from '../../../src/cli/commands/rollout.ts'
+import { statusCommand } from '../../../src/cli/commands/status.ts'
 import type { Snapshot } from '../../../src/decision/snapshot.ts'
 import type { KubeAnswer } from '../../../src/ports/kube-api.ts'
-import { hashConfig } from '../../../src/rollout/config-hash.ts'
-import { following, held, runningContent, source } from '../../report/build.ts'
+import { HASH, NEXT, OBJECT, WAITING, WHY } from '../../report/waiting-node.ts'
 import { execute, fakeNode } from '../fake-node.ts'
 
-const good = source('100')
-const next = source('200')
-const data = { kubelet: 'next' }
-const hash = hashConfig(data, 'kubelet')
-const staging = {
-  config: 'kube-system/my-node-config',
-  record: 'rollouts',
-  arrival: 'there',
-  contents: [{ hash, content: 'content-200' }],
-} as const
-const object = { kind: 'found', uid: next.uid, resourceVersion: '200', data, rollout: { record: 'rollouts', plan: undefined } } as const
-
-const waiting: Snapshot = following(next, {
-  desired: { kind: 'config-map', ref: next, object },
-  lastKnownGood: held(good),
-  nextStart: { kind: 'known', held: held(good) },
-  running: runningContent('content-100'),
-  stagings: [staging],
-  rollout: {
-    config: staging.config,
-    hash,
-    turn: { kind: 'wait-until', atUs: 112e6, detail: 'stage 3 of 6 (10 %): 3 of 5 witnesses have proved it; this node goes at 50 %' },
-    confirmedAtUs: undefined,
-    progress: undefined,
-  },
-})
-
 const RECORD = {
-  state: `1 7 3 ${hash} 5274a9bd-00f5 200 0`,
+  state: `1 7 3 ${HASH} 5274a9bd-00f5 200 0`,
   'node.n1': '7 3 proof',
   'node.n2': '7 3 claim 3600',
   'node.n3': '7 3 veto crash-loop: kubelet exited 3 times',
@@ -50,10 +24,10 @@ const found = (record: object): KubeAnswer => ({
 })
 
 t.test('prints the stage, the witnesses, the vetoes, and what this node waits for', async (t) => {
-  const node = nodeWith(waiting, found(RECORD))
+  const node = nodeWith(WAITING, found(RECORD))
   t.equal(await execute(rolloutCommand, node), 0)
   t.matchSnapshot(node.out())
-  const other = nodeWith(waiting, found(RECORD))
+  const other = nodeWith(WAITING, found(RECORD))
   await execute(rolloutCommand, other, { output: 'json' })
   t.match(JSON.parse(other.out()), {
     config: 'kube-system/my-node-config',
@@ -64,28 +38,60 @@ t.test('prints the stage, the witnesses, the vetoes, and what this node waits fo
 })
 
 t.test('a rollout that has not begun, and one that the agent has not taken over', async (t) => {
-  const node = nodeWith({ ...waiting, stagings: [] }, found({}))
+  const node = nodeWith({ ...WAITING, stagings: [] }, found({}))
   t.equal(await execute(rolloutCommand, node), 0)
   t.match(node.out(), /has not begun/)
   t.match(node.out(), /the agent has not taken this config over yet/)
 })
 
 t.test('where there is none, or it cannot be read, it says so and fails', async (t) => {
-  const without = { ...object, rollout: undefined }
+  const without = { ...OBJECT, rollout: undefined }
   const cases: [Snapshot, KubeAnswer, RegExp][] = [
-    [following(next, { desired: { kind: 'config-map', ref: next, object: without } }), found({}), /has no rollout/],
-    [{ ...waiting, desired: { kind: 'local' } }, found({}), /no ConfigMap is assigned/],
+    [{ ...WAITING, stagings: [], desired: { kind: 'config-map', ref: NEXT, object: without } }, found({}), /has no rollout/],
+    [{ ...WAITING, desired: { kind: 'local' } }, found({}), /no ConfigMap is assigned/],
     [
-      waiting,
+      { ...WAITING, desired: { kind: 'unknown', detail: 'Node n1 cannot be read' } },
+      found({}),
+      /it is not known what is assigned to this node: Node n1 cannot be read/,
+    ],
+    [
+      WAITING,
       { kind: 'refused', status: 404, reason: 'NotFound', detail: '', retryAfterMs: undefined },
       /rollouts does not exist: create it, empty/,
     ],
-    [waiting, found({ state: '2 x' }), /cannot be used: "state" is/],
-    [{ ...waiting, desired: { kind: 'config-map', ref: next, object: without } }, found({}), /its annotation is missing/],
+    [WAITING, found({ state: '2 x' }), /cannot be used: "state" is/],
+    [{ ...WAITING, desired: { kind: 'config-map', ref: NEXT, object: without } }, found({}), /its annotation is missing/],
   ]
   for (const [snapshot, answer, expected] of cases) {
     const node = nodeWith(snapshot, answer)
     t.equal(await execute(rolloutCommand, node), 1)
     t.match(node.err(), expected)
   }
+})
+
+t.test('says once that it is halted', async (t) => {
+  const told = async (detail: string) => {
+    const turn = { kind: 'halted', detail } as const
+    const node = nodeWith({ ...WAITING, rollout: WAITING.rollout && { ...WAITING.rollout, turn } }, found(RECORD))
+    await execute(rolloutCommand, node)
+    return node.out()
+  }
+  t.match(await told('halted, since it failed on n3'), /This node +halted, since it failed on n3/)
+  t.match(await told('it failed on this node'), /This node +halted: it failed on this node/)
+})
+
+t.test('`status` and `plan` say why this node waits, and `plan` does not foresee what others will write', async (t) => {
+  const status = fakeNode({ snapshot: WAITING })
+  t.equal(await execute(statusCommand, status), 0)
+  t.ok(status.out().includes(`by the record rollouts: waits: ${WHY}`), status.out())
+  const context = { fetchDesired: async () => WAITING.desired, observe: async () => WAITING, checkpoints: { data: () => undefined } }
+  const plan = fakeNode({ snapshot: WAITING, context })
+  t.equal(await execute(planCommand, plan, { output: 'json' }), 0)
+  const { steps, rest, restart } = JSON.parse(plan.out())
+  t.match(rest, { phase: 'rollout', detail: new RegExp(WHY.replace(/[()]/g, '.')) })
+  t.notOk(
+    steps.some(({ step }: { step: string }) => step === 'wait'),
+    'it is said once',
+  )
+  t.equal(restart.due, false)
 })
