@@ -91,7 +91,6 @@ function describeVerdict({ reason, detail }: Verdict): string {
 }
 
 /**
-<<<<<<< HEAD
  * Whether nothing but its turn keeps this node from activating the content, and restarting into it:
  * with a turn that has just come, that is what it would do.
  */
@@ -100,14 +99,6 @@ function findReadiness(before: Snapshot, config: ConfigSource): RolloutNode['rea
   const step = nextStep(snapshot)
   if (step.kind === 'wait') return { ok: false, detail: step.detail }
   if (step.kind === 'restart' && sameSource(step.to, config)) return { ok: true }
-=======
- * Whether nothing but its turn keeps this node from activating the content, and restarting into it.
- */
-function findReadiness(snapshot: Snapshot): RolloutNode['ready'] {
-  const step = nextStep({ ...snapshot, rollout: undefined })
-  if (step.kind !== 'wait') return { ok: false, detail: 'the agent prepares it' }
-  if (step.phase !== 'rollout') return { ok: false, detail: step.detail }
->>>>>>> rollout
   const situation = assess(snapshot)
   if (step.kind !== 'activate' || !sameSource(step.target, config) || !hasTarget(situation))
     return { ok: false, detail: 'the agent prepares it' }

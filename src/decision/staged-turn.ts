@@ -8,11 +8,8 @@ import type { RolloutTurn } from '../rollout/view.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { Snapshot } from './snapshot.ts'
 import { configOf, findStaging, latestContent } from './staging.ts'
-<<<<<<< HEAD
-import { contentOfKey } from './trial-key.ts'
-=======
 import { hasPassed } from './trial.ts'
->>>>>>> rollout
+import { contentOfKey } from './trial-key.ts'
 
 /** For so long a turn counts after it was read. */
 export const TURN_COUNTS_US = 10e6

@@ -28,6 +28,7 @@ import { addCorpusScenarios } from './preflight-corpus.ts'
 import { addAdmissionScenarios } from './rights/admission.ts'
 import { addNodeIdentityScenarios } from './rights/node-identity.ts'
 import { addOperatorScenarios } from './rights/operator.ts'
+import { addRolloutAgentScenarios, addRolloutWholeScenarios } from './rights/rollout-agents.ts'
 import { addRolloutPolicyScenarios } from './rights/rollout-policy.ts'
 import { addRolloutFleetScenarios, addRolloutRightsScenarios } from './rights/rollout-rights.ts'
 import { addServiceAccountScenarios } from './rights/serviceaccount.ts'
@@ -65,10 +66,12 @@ addNodeIdentityScenarios(program)
 addServiceAccountScenarios(program)
 addOperatorScenarios()
 addRolloutRightsScenarios()
+addRolloutAgentScenarios(program)
 if (missing === undefined) {
   addAdmissionScenarios(program)
   addRolloutPolicyScenarios()
   addRolloutFleetScenarios()
+  addRolloutWholeScenarios(program)
 } else console.log(`the scenarios on an API server of this time are left out: ${missing}`)
 addRolloutScenarios(program, missing === undefined)
 await addNodeScenarios(plane, program, missing === undefined)

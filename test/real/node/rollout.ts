@@ -66,7 +66,7 @@ async function play(step: Step, plane: ControlPlane, canary: Member, other: Memb
       await write({ maxPods: 52, ...CRASHING })
       await canary.admin.untilCondition({ status: 'False' }, CRASH_LOOP_MS)
       await canary.node.untilRuns(51, CRASH_LOOP_MS)
-      await other.node.untilSays(/halted, since it failed on canary/)
+      await other.node.untilSays(/halted.* failed on canary/)
     }),
   )
   await step('the fix goes to both', async () => {

@@ -159,7 +159,7 @@ function readPolicy(): { policy: Policy; binding: Policy } {
     (policy.spec.validations ?? [])
       .map(({ message }) => message)
       .filter((message) => !Object.values(RULES).some((rule) => message.includes(rule))),
-    ['the token of the agent is not bound to a node'],
+    ['the token of the agent names no node'],
   )
   return { policy, binding }
 }

@@ -9,27 +9,31 @@ import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { findFreePort } from '../lab/ports.ts'
 import { Machine } from '../machine.ts'
-import { CONFIG_LABEL, STATUS_ANNOTATION } from '../node-words.ts'
+import { CONFIG_LABEL } from '../node-words.ts'
 import { CONTROL_PLANE_LABEL, PLAN_ANNOTATION, ROLLOUT_ANNOTATION, type RolloutRecord, readRecord } from './words.ts'
 
 export const NAMESPACE = 'kube-system'
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 export const maxPods = (pods: number): string => `${HEAD}maxPods: ${pods}\n`
 /** Passes preflight, and kills kubelet a moment after its start, on every node. */
-export const CRASHING = `${HEAD}maxPods: 99\ncontainerLogMaxSize: 10MB\n`
+export const crashing = (pods: number): string => `${maxPods(pods)}containerLogMaxSize: 10MB\n`
+
+/** Nothing here keeps Leases and the Nodes' status, and there is no container runtime. */
+export const NO_EVIDENCE = { lease: 'off', ready: 'off', runtime: 'off', serving: 'off', 'static-pods': 'off', pods: 'off' }
 
 const SETTINGS = {
   trialDuration: '1s',
   startDeadline: '10s',
   restartsPerHour: '60',
-  // Nothing here keeps Leases and the Nodes' status, and there is no container runtime.
-  evidence: { lease: 'off', ready: 'off', runtime: 'off', serving: 'off', 'static-pods': 'off', pods: 'off' },
+  evidence: NO_EVIDENCE,
 }
 
 export interface Member {
   readonly controlPlane?: boolean
-  /** Of its Node. Default: the fleet's config. undefined: none. */
-  readonly config?: string | undefined
+  /** Whether its Node has the label that assigns the fleet's config. Default: it does. */
+  readonly assigned?: boolean
+  /** Of its Node. */
+  readonly annotations?: Readonly<Record<string, string>>
   readonly labels?: Readonly<Record<string, string>>
   readonly settings?: Readonly<Record<string, unknown>>
 }
@@ -51,9 +55,12 @@ export class Fleet {
   }
 
   /** A Node and its machine; the agent runs, too. */
-  async add(name: string, { controlPlane = false, config = this.config, labels = {}, settings = {} }: Member = {}): Promise<void> {
+  async add(
+    name: string,
+    { controlPlane = false, assigned = true, labels = {}, annotations = {}, settings = {} }: Member = {},
+  ): Promise<void> {
     const own = { 'kubernetes.io/hostname': name, ...labels, ...(controlPlane && { [CONTROL_PLANE_LABEL]: '' }) }
-    const metadata = { name, labels: { ...own, ...(config !== undefined && { [CONFIG_LABEL]: config }) } }
+    const metadata = { name, annotations, labels: { ...own, ...(assigned && { [CONFIG_LABEL]: this.config }) } }
     await this.plane.kubectl(['create', '-f', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'Node', metadata }) })
     const ports = [await findFreePort(), await findFreePort()] as const
     const machine = new Machine(this.plane, name, await this.plane.nodeKubeconfig(name), this.#program, ports)
@@ -80,14 +87,27 @@ export class Fleet {
     return machine
   }
 
-  /** The config, with its rollout; whatever it was. */
-  async write(kubelet: string, { plan, annotations = {} }: { readonly plan?: string; readonly annotations?: object } = {}): Promise<void> {
+  /** The config, with its rollout; whatever it was. Returns its version. */
+  async write(
+    kubelet: string,
+    { plan, annotations = {} }: { readonly plan?: string; readonly annotations?: object } = {},
+  ): Promise<string> {
     const rollout = plan === undefined ? {} : { [ROLLOUT_ANNOTATION]: this.record, [PLAN_ANNOTATION]: plan }
-    await this.patchConfig({ metadata: { annotations: { ...rollout, ...annotations } }, data: { kubelet } })
+    return this.patchConfig({ metadata: { annotations: { ...rollout, ...annotations } }, data: { kubelet } })
   }
 
-  async patchConfig(body: object): Promise<void> {
-    await this.plane.kubectl(['-n', NAMESPACE, 'patch', 'configmap', this.config, '--type=merge', '-p', JSON.stringify(body)])
+  async patchConfig(body: object): Promise<string> {
+    const patched = [
+      'patch',
+      'configmap',
+      this.config,
+      '--type=merge',
+      '-p',
+      JSON.stringify(body),
+      '-o',
+      'jsonpath={.metadata.resourceVersion}',
+    ]
+    return this.plane.kubectl(['-n', NAMESPACE, ...patched])
   }
 
   async createRecord(): Promise<void> {
@@ -115,34 +135,42 @@ export class Fleet {
     await Promise.all(names.map((name) => this.machine(name).untilRuns(pods, timeoutMs)))
   }
 
-  /** Until the annotation of all of them, or of these, says so. */
-  async untilAllSay(pattern: RegExp, names: readonly string[] = [...this.machines.keys()], timeoutMs = 60_000): Promise<void> {
-    const probe = async () => {
-      const { items } = JSON.parse(await this.plane.kubectl(['get', 'nodes', '-o', 'json']))
-      const nodes: readonly { metadata: { name: string; annotations?: Record<string, string> } }[] = items
-      const others = nodes.filter(
-        ({ metadata }) => names.includes(metadata.name) && !pattern.test(metadata.annotations?.[STATUS_ANNOTATION] ?? ''),
-      )
-      assert.deepEqual(
-        others.map(({ metadata }) => `${metadata.name}: ${metadata.annotations?.[STATUS_ANNOTATION]}`),
-        [],
-      )
+  /** Until all but some hold back what they are assigned, and the newest line of their logs about it says why. The Nodes may say it minutes later. */
+  async untilHeld(version: string, pattern: RegExp, but: readonly string[] = [], timeoutMs = 120_000): Promise<void> {
+    const last = (machine: Machine) =>
+      machine.agent
+        .log()
+        .map(({ msg }) => msg)
+        .findLast((msg) => /^(rollout|paused): .*@/.test(msg))
+    const probe = () => {
+      const others = [...this.machines]
+        .filter(([name]) => !but.includes(name))
+        .map(([name, machine]) => `${name}: ${last(machine)}`)
+        .filter((said) => !said.includes(`@${version}`) || !pattern.test(said))
+      assert.deepEqual(others, [])
       return true
     }
-    await eventually(probe, { what: `${names.length} nodes say ${pattern}`, timeoutMs, intervalMs: 500 })
+    await eventually(probe, {
+      what: `all but ${but.join(', ') || 'nobody'} hold version ${version} back: ${pattern}`,
+      timeoutMs,
+      intervalMs: 250,
+    })
   }
 
   /** Which nodes have restarted kubelet since: the number of restarts of each. */
-  mark(): (names?: readonly string[]) => string[] {
+  mark(): () => string[] {
     const before = new Map([...this.machines].map(([name, machine]) => [name, machine.restarts()]))
     return () => [...this.machines].filter(([name, machine]) => machine.restarts() > (before.get(name) ?? 0)).map(([name]) => name)
   }
 
-  describe(): string {
-    return [...this.machines.values()]
-      .slice(0, 4)
-      .map((machine) => machine.describe())
-      .join('\n')
+  /** Those first that are in the record: the others only wait. */
+  async describe(): Promise<string> {
+    const record = await this.read().catch(String)
+    const said = typeof record === 'string' ? new Map() : record.said
+    const isSilent = ([name]: readonly [string, Machine]) => !said.has(name)
+    const first = [...this.machines].sort((one, other) => Number(isSilent(one)) - Number(isSilent(other)))
+    const names = typeof record === 'string' ? record : JSON.stringify({ ...record, said: Object.fromEntries(record.said) })
+    return [`record: ${names}`, ...first.slice(0, 6).map(([, machine]) => machine.describe())].join('\n')
   }
 
   async close(): Promise<void> {
@@ -163,10 +191,7 @@ export async function withFleet(
   try {
     await work(fleet)
   } catch (error) {
-    console.log(fleet.describe().replace(/^/gm, '    '))
-    console.log(
-      `    record: ${JSON.stringify(await plane.kubectl(['-n', NAMESPACE, 'get', 'configmap', fleet.record, '-o', 'jsonpath={.data}']).catch(String))}`,
-    )
+    console.log((await fleet.describe()).replace(/^/gm, '    '))
     throw error
   } finally {
     await fleet.close()

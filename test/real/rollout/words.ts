@@ -20,3 +20,8 @@ export function readRecord(data: Readonly<Record<string, string>> = {}): Rollout
   })
   return { generation: Number(generation), stage: Number(stage), said: new Map(said) }
 }
+
+/** How many nodes said that in that stage. */
+export function count({ said }: Pick<RolloutRecord, 'said'>, word: 'claim' | 'proof' | 'veto', stage?: number): number {
+  return [...said.values()].filter((each) => each.word === word && (stage === undefined || each.stage === stage)).length
+}

@@ -18,17 +18,17 @@ export type ConfigName = keyof typeof PLANS
 
 /** Part of the message of each rule. */
 export const RULES = {
-  operation: 'an agent neither creates nor deletes',
-  metadata: 'an agent may change nothing of the record of a rollout but data',
+  operation: 'agents may only update the record',
+  metadata: 'an agent may change only the data of the record',
   managed: 'an agent may not fill metadata.managedFields',
-  change: 'only to change its data',
-  plan: 'the plan of the rollout on the config cannot be read',
+  change: 'the write changes no data',
+  plan: 'rollout-plan of the config is malformed',
   size: 'the record of a rollout has at most 6 KiB',
   keys: 'an agent may write state and the key of its own node',
-  stays: 'state and the keys of its generation stay',
-  words: 'state is not',
-  state: 'state goes on by one stage',
-  mine: 'the key of a node goes from nothing to claim',
+  stays: 'an agent may not remove state or a key',
+  words: 'state is not of the form',
+  state: 'state may only advance by one stage',
+  mine: 'a node may claim once in a generation',
 } as const
 export type Rule = keyof typeof RULES
 
