@@ -133,4 +133,5 @@ export const isEvidenceRecord: Check<EvidenceRecord> = shape<EvidenceRecord>({
   bootId: isText,
   baseline: optional(isBaseline),
   process: optional(isProcessEvidence),
+  runsControlPlane: optional(isFlag),
 })

@@ -25,8 +25,8 @@ import { findRunOn } from './run-on.ts'
 import { lastRunSource } from './running-source.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findTurn, type Turn } from './spread.ts'
-import { findHold, hasStagedTurn } from './staged-turn.ts'
+import { findTurn, type SpreadTurn } from './spread.ts'
+import { describeHold, findHold, hasStagedTurn } from './staged-turn.ts'
 import { hasSameHash } from './staging.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
 import type { Target } from './target.ts'
@@ -136,10 +136,9 @@ function activate(wiring: ReadyWiring): State {
       const unknown = snapshot.drained === undefined ? '; whether it is drained is not known' : ''
       return leave(wiring, 'drain', `${what} waits until the node is drained: it changes ${drain.join(', ')}${unknown}`)
     }
-    if (hold !== undefined) return leave(wiring, 'rollout', `waits its turn to use ${what}: ${hold.detail}`)
+    if (hold !== undefined) return leave(wiring, 'rollout', describeHold(what, hold))
     const turn = decideActivationTurn(situation)
     if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits its turn to use ${what}: ${turn.detail}`, turn.atUs)
-    if (turn.kind === 'halt') return wait(snapshot, 'spread', `the rollout of ${what} is halted: ${turn.detail}`)
     const isRefuge = (target.fallback && !target.goesOn) || target.source === 'local'
     const fallback = isRefuge ? undefined : (nextAfter(situation, target)?.source ?? 'local')
     const next = leave(wiring, 'unknown', `${what} could not be activated`)
@@ -234,7 +233,7 @@ function restartInto(target: Target): State {
  * The spread is for changes that nodes share, on a healthy node. A fallback, a new version of the
  * same content, what runs already, a failing kubelet and a reset on the node never wait.
  */
-function decideActivationTurn(situation: TargetSituation): Turn {
+function decideActivationTurn(situation: TargetSituation): SpreadTurn {
   const { snapshot, unit, target } = situation
   const { nextStart, health } = snapshot
   if (target.fallback || snapshot.requests.hold === 'local' || isRunning(situation)) return { kind: 'go' }

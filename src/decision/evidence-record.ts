@@ -2,6 +2,7 @@
  * Folds facts into the evidence record. Pure. A fact counts for the process that it was asked about,
  * and never for an earlier one or a later one.
  */
+import { hasControlPlane } from './control-plane.ts'
 import { API_QUESTIONS, type Fact, type SeenFact } from './evidence-facts.ts'
 import { foldLease } from './evidence-lease.ts'
 import { foldPods, recordPods } from './evidence-pods.ts'
@@ -46,7 +47,18 @@ export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFo
     { baseline, process: withWrite },
   )
   const isSame = known !== undefined && known.baseline === after.baseline && known.process === after.process
-  return isSame ? known : { bootId: now.bootId, ...after }
+  return isSame ? known : { bootId: now.bootId, ...after, ...noteControlPlane(known, after.baseline, fold.nodeName) }
+}
+
+/** It is known also while a baseline is taken again. */
+function noteControlPlane(
+  known: EvidenceRecord | undefined,
+  baseline: Baseline | undefined,
+  nodeName: string,
+): Pick<EvidenceRecord, 'runsControlPlane'> {
+  const staticPods = baseline?.staticPods
+  const runsControlPlane = staticPods === undefined ? known?.runsControlPlane : hasControlPlane(staticPods, nodeName)
+  return runsControlPlane === undefined ? {} : { runsControlPlane }
 }
 
 type KnownRunning = Extract<Running, { kind: 'known' }>

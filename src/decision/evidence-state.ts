@@ -10,6 +10,8 @@ export interface EvidenceRecord {
   readonly bootId: string
   readonly baseline?: Baseline | undefined
   readonly process?: ProcessEvidence | undefined
+  /** Whether components of a control plane were among the static pods of the latest baseline that has them. */
+  readonly runsControlPlane?: boolean | undefined
 }
 
 /** How the node was before kubelet was restarted into `candidate`. */

@@ -60,10 +60,9 @@ function describeNode(
   const { running, unit, policy, evidence } = snapshot
   const verdict = unit.kind === 'known' ? findVerdict(snapshot, staged.content, unit.kubeletIdentity) : undefined
   const runs = running.kind === 'known' && running.content === staged.content
-  const hasStaticPods = (evidence?.baseline?.staticPods?.length ?? 0) > 0
   return {
     ...traits,
-    controlPlane: traits.controlPlane || hasStaticPods,
+    controlPlane: traits.controlPlane || evidence?.runsControlPlane === true,
     arrival: staging.arrival,
     hash: staged.hash,
     verdict: verdict !== undefined && isFailure(verdict) ? { reason: describeVerdict(verdict), retry: retryOf(staged) } : undefined,

@@ -1,20 +1,20 @@
 /**
- * Whether a config that goes by a rollout may be activated here, by what the worker for the record
- * knows. A turn that was read counts for a few seconds only: before a start, the record and then
- * the config are read at their newest (R3). Falling back, local and what an operator requests on
- * the node never wait for it (R5). Pure.
+ * Whether a config that has a rollout may be activated here, by what the worker for the record knows. A turn that was read counts for a few seconds only: before a start, the record and then the
+ * config are read at their newest (R3). Falling back, local and what an operator requests on the
+ * node never wait for it (R5). Pure.
  */
 import type { RolloutTurn } from '../rollout/view.ts'
+import { SECOND_US } from '../values/durations.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { Snapshot } from './snapshot.ts'
 import { configOf, findStaging, latestContent } from './staging.ts'
 import { hasPassed } from './trial.ts'
 import { contentOfKey } from './trial-key.ts'
 
-/** For so long a turn counts after it was read. */
-export const TURN_COUNTS_US = 10e6
+/** How long a turn counts after it was read. */
+export const TURN_COUNTS_US = 10 * SECOND_US
 
-const UNCONFIRMED: RolloutTurn = { kind: 'wait', detail: 'its turn has come: the record and the config are read once more' }
+const UNCONFIRMED: RolloutTurn = { kind: 'wait', detail: 'the agent confirms the turn with a fresh read of the record and the config' }
 const UNREAD: RolloutTurn = { kind: 'wait', detail: 'the record of its rollout has not been read yet' }
 
 /** @returns undefined: this config has no rollout */
@@ -34,7 +34,7 @@ export function findStagedTurn(snapshot: Snapshot, source: ConfigSource, content
 
 /** Why a content waits for its rollout. */
 export interface Hold {
-  readonly detail: string
+  readonly turn: Exclude<RolloutTurn, { kind: 'go' }>
   /** As far as is known it has its turn: that is read once more, and takes a moment. */
   readonly isBeingConfirmed: boolean
 }
@@ -49,7 +49,11 @@ export interface Hold {
 export function findHold(snapshot: Snapshot, { source, content }: Startable): Hold | undefined {
   const turn = needsTurn(snapshot, content) ? findStagedTurn(snapshot, source, content) : undefined
   if (turn === undefined || turn.kind === 'go') return undefined
-  return { detail: turn.detail, isBeingConfirmed: turn === UNCONFIRMED }
+  return { turn, isBeingConfirmed: turn === UNCONFIRMED }
+}
+
+export function describeHold(what: string, { turn }: Hold): string {
+  return turn.kind === 'halted' ? `the rollout of ${what} is halted: ${turn.detail}` : `${what} waits for its rollout: ${turn.detail}`
 }
 
 /** Whether a rollout lets it go, which then has spread the nodes as well. */

@@ -40,7 +40,7 @@ t.test('what runs has a short fault: the node falls back, and comes back to what
   t.ok(await fleet.until(async () => (await world.running()) === 'local' && world.unit.healthy, 30 * MINUTE_US), 'it falls back')
   world.behaveWith('first', WELL)
   t.ok(await fleet.until(async () => (await world.running()) === 'first' && world.unit.healthy, 90 * MINUTE_US), 'it comes back')
-  t.match(world.steps.at(-1), { kind: 'wait', detail: /waits its turn/ })
+  t.match(world.steps.at(-1), { kind: 'wait', detail: /waits for its rollout/ })
   await fleet.stop()
 })
 

@@ -99,7 +99,7 @@ t.test('every config of a node has failed, and the fix goes by a rollout', async
     t.match(decide({ ...trouble, ...turn(C, GO, NOW_US) }), { kind: 'activate', target: C }, `${what}: it takes the fix with its turn`)
     t.match(
       decide({ ...trouble, ...turn(C, HALTED) }),
-      { detail: /waits its turn to use .*halted, since/ },
+      { detail: /the rollout of .* is halted: .*halted, since/ },
       `${what}: or says what it waits for`,
     )
   }
@@ -123,7 +123,7 @@ t.test('last-known-good needs no turn', async (t) => {
 
 t.test('a content that is held has no say in where the node falls back', async (t) => {
   const held = { ...staged(C), ...turn(C, HALTED) }
-  t.match(decide(held), { kind: 'wait', phase: 'rollout', detail: /waits its turn to use .*halted/ })
+  t.match(decide(held), { kind: 'wait', phase: 'rollout', detail: /the rollout of .* is halted/ })
   const failing = crashing(A, { ...SICK, exits: 5, lastNRestarts: 5, triedAgainUs: NOW_US - HOUR_US })
   t.match(decide({ ...held, ...failing }), { kind: 'condemn', verdict: { source: A }, next: 'local' }, 'what runs fails')
   t.match(decide({ ...held, ...failing, ...judged(A_FAILED) }), { kind: 'activate', target: 'local' }, 'the node falls back')
@@ -133,11 +133,7 @@ t.test('a content that is held has no say in where the node falls back', async (
   const early = judged({ ...A_FAILED, atWallMs: 1_700_000_000_000 })
   const soon = health('local', { healthySinceUs: NOW_US - 2 * MINUTE_US })
   const notYet = { ...fallenBack, ...early, health: soon }
-  t.match(
-    decide(notYet),
-    { kind: 'wait', phase: 'fallen-back', detail: /is tried again .*; waits its turn to use .*halted/ },
-    'not at once',
-  )
+  t.match(decide(notYet), { kind: 'wait', phase: 'fallen-back', detail: /is tried again .*; the rollout of .* is halted/ }, 'not at once')
   t.match(decide({ ...notYet, accepted: new Map() }), { kind: 'preflight', source: C }, 'while it is checked')
   const suspended = { ...held, ...ON_LOCAL, retrials: new Map([[keyOf(A), { ...A_FAILED, suspended: true }]]) }
   t.match(decide(suspended), { kind: 'activate', target: A }, 'which is activated')
@@ -174,7 +170,7 @@ t.test('what was activated is started with a turn that holds only', async (t) =>
   const activated = { ...staged(B), ...startsWith(B), health: health(B, { started: false, subjectSinceUs: NOW_US - 30 * SECOND_US }) }
   t.match(decide({ ...activated, ...turn(B, GO, NOW_US) }), { kind: 'restart', to: B })
   const old = { ...activated, ...turn(B, GO, NOW_US - MINUTE_US) }
-  t.match(decide(old), { kind: 'wait', phase: 'rollout', detail: /read once more/ }, 'a turn that was read long ago')
+  t.match(decide(old), { kind: 'wait', phase: 'rollout', detail: /confirms the turn/ }, 'a turn that was read long ago')
   t.same(readinessOf(old), { ok: true }, 'is confirmed')
   for (const [what, rollout] of [
     ['it was halted meanwhile', turn(B, HALTED)],

@@ -25,7 +25,7 @@ import { WATCH_LIMITS, type WatchLimits, type WatchTiming } from '../watch-loop.
 import { type FoundRecord, findRecordRef, getConfig, getRecord, type RecordRef } from './read-record.ts'
 import { type ObservationStore, RecordSightings } from './record-sightings.ts'
 import { RecordWatch } from './record-watch.ts'
-import { RecordWriter, type RolloutCounters } from './record-writer.ts'
+import { RecordWriter, type RolloutCounters, SPACING_MS } from './record-writer.ts'
 import type { RolloutEvents } from './rollout-events.ts'
 
 export interface RolloutWorkerDeps {
@@ -49,7 +49,6 @@ const JITTER_MS = 5000
 const TRIAL_PARTS = 60
 /** Between two looks at what is known: silence comes by time alone. */
 const LOOK_MS = 30_000
-const SPACING_MS = 1000
 
 interface Decided {
   readonly decision: RolloutDecision
