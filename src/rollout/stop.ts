@@ -16,6 +16,11 @@ export function waitForVetoes(standing: Standing): RolloutDecision | undefined {
   return waitsUntil(untilUs, 'the record was made again or restored: nodes on which this content failed say so first')
 }
 
+/** A node that has not seen the pause yet finds it as it reads the config before a claim or a start. */
+export function waitWhilePaused({ config: { paused } }: Standing): RolloutDecision | undefined {
+  return paused === undefined ? undefined : waits(`paused by ${paused}`)
+}
+
 export function halt(_standing: Standing, rollout: Rollout): RolloutDecision | undefined {
   return rollout.halted ? haltedBy(rollout) : undefined
 }

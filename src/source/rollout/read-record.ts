@@ -13,6 +13,8 @@ import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
 import type { RolloutConfig } from '../../rollout/view.ts'
 import type { JsonObject } from '../../values/is-object.ts'
 import { isObjectName, quote } from '../../values/kubernetes-names.ts'
+import { metadataOf } from '../channels/metadata.ts'
+import { readPause } from '../channels/paused-annotation.ts'
 import { identityOf, viewConfigMap } from '../kube-object.ts'
 import { readAnswer } from '../requested-object.ts'
 
@@ -69,7 +71,9 @@ export async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef
   if (rollout?.record === ROLLOUT_OFF) return unavailable(`the rollout of ${what} was switched off a moment ago`)
   if (rollout?.record !== record) return unavailable(`the rollout of ${what} names another record since a moment, or none`)
   const plan = parsePlan(rollout.plan)
-  return { kind: 'found', config: { uid, resourceVersion, hash: hashConfig(data, ref.kubeletConfigKey), plan } }
+  const metadata = metadataOf(reading.found.object)
+  const paused = metadata && readPause(metadata, 'ConfigMap', `${ref.namespace}/${ref.name}`)?.by
+  return { kind: 'found', config: { uid, resourceVersion, hash: hashConfig(data, ref.kubeletConfigKey), plan, paused } }
 }
 
 function describeFailure(what: string, answer: Exclude<KubeAnswer, { kind: 'ok' }>): string {

@@ -17,6 +17,7 @@ import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
 import type { RolloutPort } from '../../ports/rollout-record.ts'
 import { decideRollout } from '../../rollout/decide.ts'
+import { claimWindowUs } from '../../rollout/order.ts'
 import { parsePlan } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
@@ -43,8 +44,8 @@ export interface RolloutWorkerDeps {
   readonly limits?: WatchLimits
 }
 
-/** A change of a config reaches all its nodes at once: they ask spread over this time. */
-const JITTER_MS = 5000
+/** A change of a config reaches all its nodes at once. Few of them are canaries, have failed or have just joined. */
+const JITTER_OF_FEW_MS = 5000
 /** Shorter trials make shorter delays. */
 const TRIAL_PARTS = 60
 /** Between two looks at what is known: silence comes by time alone. */
@@ -141,6 +142,7 @@ export class RolloutWorker implements RolloutPort {
     if (pauseMs > 0) return pauseMs
     this.#notBeforeMs = pace.nowMs() + SPACING_MS
     const sinceUs = clock.now().monotonicUs
+    const seen = this.#watch?.seen()
     const record = await getRecord(api, ref)
     const config = record.kind === 'found' ? await getConfig(api, subject.config, ref.name) : record
     const obstacle = [record, config].find((one) => one.kind === 'unavailable')
@@ -149,7 +151,8 @@ export class RolloutWorker implements RolloutPort {
       return this.#publish(this.#decidedWait(subject, obstacle.detail))
     }
     if (record.kind !== 'found' || config.kind !== 'found') return LOOK_MS
-    this.#watch?.read(record)
+    // An event that came meanwhile may be the last one, so it must not be lost.
+    if (this.#watch?.read(record, seen) === false) return SPACING_MS
     // What the node has to say may have changed meanwhile.
     const latest = this.#subject
     if (latest === undefined || this.#aboutOf(latest, ref) !== this.#about) return 0
@@ -190,12 +193,10 @@ export class RolloutWorker implements RolloutPort {
     const about = this.#aboutOf(subject, ref)
     if (about !== this.#about) {
       this.#about = about
-      this.#isStale = true
+      // A node that waits is told by its watch. One that runs the content opens none unless it has a claim.
+      this.#isStale = subject.node.runs
       this.#last = undefined
-      this.#notBeforeMs = Math.max(
-        this.#notBeforeMs,
-        pace.nowMs() + pace.random() * Math.min(JITTER_MS, subject.node.trialUs / 1000 / TRIAL_PARTS),
-      )
+      this.#notBeforeMs = Math.max(this.#notBeforeMs, pace.nowMs() + pace.random() * jitterMs(subject.node))
     }
     return this.#last === undefined ? this.#notBeforeMs - pace.nowMs() : 0
   }
@@ -270,7 +271,12 @@ export class RolloutWorker implements RolloutPort {
     if (watch !== undefined && watch.ref.namespace === ref.namespace && watch.ref.name === ref.name) return watch
     this.#stopWatch()
     const { api, pace, log, limits = WATCH_LIMITS } = this.#deps
-    const opened = new RecordWatch({ api, pace, log, limits }, ref, () => this.#wake())
+    const opened = new RecordWatch(
+      { api, pace, log, limits },
+      ref,
+      () => this.#wake(),
+      () => this.#readAgain(),
+    )
     opened.start()
     this.#watch = opened
     return opened
@@ -279,6 +285,11 @@ export class RolloutWorker implements RolloutPort {
   #stopWatch(): void {
     void this.#watch?.stop()
     this.#watch = undefined
+  }
+
+  #readAgain(): void {
+    this.#isStale = true
+    this.#wake()
   }
 
   #wake(): void {
@@ -296,3 +307,9 @@ export class RolloutWorker implements RolloutPort {
 
 /** A timer of Node.js takes no more than 2^31 ms. */
 const LONGEST_SLEEP_MS = 3_600_000
+
+/** Over what time the nodes of a fleet ask first. */
+function jitterMs({ canary, verdict, arrival, trialUs }: RolloutSubject['node']): number {
+  const isOfFew = canary || verdict !== undefined || arrival === 'joined'
+  return isOfFew ? Math.min(JITTER_OF_FEW_MS, trialUs / 1000 / TRIAL_PARTS) : claimWindowUs(trialUs) / 1000
+}
