@@ -119,7 +119,10 @@ export function isObserved(snapshot: Snapshot): boolean {
  * @param baseline undefined: none was taken
  */
 export function missingBeforeClaim(baseline: Baseline | undefined, policy: EvidencePolicy): readonly Question[] {
-  return QUESTIONS.filter((question) => isRequired(question, policy) && baseline?.answered.includes(question) !== true)
+  // A closed TLS port is asked again while a restart waits; here it is an answer.
+  const isAnswered = (question: Question) =>
+    baseline?.answered.includes(question) === true || (question === 'serving' && baseline?.serving !== undefined)
+  return QUESTIONS.filter((question) => isRequired(question, policy) && !isAnswered(question))
 }
 
 function missingIn(baseline: Baseline, policy: EvidencePolicy): readonly Question[] {

@@ -91,6 +91,11 @@ t.test('what is bad can be read: another config may mend it', async (t) => {
   t.same(accessOf(bad), { kind: 'readable' })
 })
 
+t.test('a kubelet without a TLS port has answered too: another config may open it', async (t) => {
+  const closed: SeenFact = { question: 'serving', answer: { kind: 'no-tls', detail: 'connection refused' } }
+  t.same(accessOf([...WELL.filter(({ question }) => question !== 'serving'), closed]), { kind: 'readable' })
+})
+
 t.test('what cannot be read is named', async (t) => {
   t.match(accessOf([...WELL, refused('pods')]), { kind: 'unreadable', detail: 'pods: 403 Forbidden' })
   t.match(accessOf([...WELL, unreachable('lease')]), { kind: 'unreadable', detail: /^lease: / })

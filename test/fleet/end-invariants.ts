@@ -1,9 +1,9 @@
 /** What must hold when everything that can be healed is, and enough time has passed. */
 import { DEFAULT_PLAN, freeShare, type Plan, parsePlan } from '../../src/rollout/plan.ts'
 import type { FleetAgent } from './fleet-agent.ts'
-import { parsedRecord } from './fleet-agent.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
 import type { Ledger } from './ledger.ts'
+import { parsedRecord } from './parsed.ts'
 import { recordName, type Schedule } from './schedule.ts'
 import { Violation } from './violation.ts'
 

@@ -5,20 +5,17 @@
  */
 
 import { decideRollout } from '../../src/rollout/decide.ts'
-import { type ParsedPlan, parsePlan } from '../../src/rollout/plan.ts'
-import { parseRecord } from '../../src/rollout/record.ts'
-import { type Observation, observe } from '../../src/rollout/silence.ts'
-import type { RecordReading, RolloutDecision, RolloutNode, RolloutWrite } from '../../src/rollout/view.ts'
+import type { RolloutDecision, RolloutWrite } from '../../src/rollout/view.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import type { Random } from '../sim/random.ts'
 import { CLAIM_SECONDS, type Content, TRIAL_US } from './content.ts'
 import type { EventQueue } from './event-queue.ts'
+import { EvidenceReader } from './evidence-reader.ts'
 import type { Answer, Client, ConfigObject, FleetApi, RecordObject } from './fleet-api.ts'
 import type { FleetNode } from './fleet-node.ts'
-
-/** As the agent takes its baseline again: src/decision/evidence-schedule.ts. */
-const EVIDENCE_OLD_US = 600 * SECOND_US
-const EVIDENCE_OUTAGE_US = 60 * SECOND_US
+import { planOf, planRetry } from './parsed.ts'
+import { type Seen, Sightings } from './sightings.ts'
+import { Watches } from './watches.ts'
 
 /** What a node had read when it started a content. */
 export interface StartReading {
@@ -37,13 +34,6 @@ export interface AgentWorld {
   trace(node: string, text: () => string): void
 }
 
-interface Seen {
-  readonly config: ConfigObject
-  readonly recordName: string | undefined
-  /** undefined: it is missing. */
-  readonly record: RecordObject | undefined
-}
-
 export class FleetAgent implements Client {
   readonly node: FleetNode
   readonly name: string
@@ -56,27 +46,20 @@ export class FleetAgent implements Client {
   #timer = 0
   #seen: Seen | undefined
   #prepared: Content | undefined
-  #watched: { readonly config: string; readonly record: string | undefined } | undefined
-  #observation: Observation | undefined
-  #contactFromUs: number | undefined
-  #contactUs = 0
-  /** Since when it has followed the record without a break. */
-  followsSinceUs = Number.POSITIVE_INFINITY
+  readonly #watches: Watches
+  readonly #sightings = new Sightings()
   #lastWriteUs = Number.NEGATIVE_INFINITY
   /** Until then a drain or a window is waited for. */
   readyAtUs = 0
   unreadySinceUs: number | undefined
-  /** Until then its evidence cannot be read. */
-  blindUntilUs = 0
-  /** When its evidence was read last, and whether it could be. */
-  #evidence: { readonly atUs: number; readonly access: RolloutNode['evidence'] } | undefined
-  #isReadingEvidence = false
+  readonly evidence = new EvidenceReader()
   last: RolloutDecision | undefined
 
   constructor(node: FleetNode, world: AgentWorld) {
     this.node = node
     this.name = node.traits.name
     this.#world = world
+    this.#watches = new Watches(this, world.api, () => this.#changed())
     node.onChange = () => this.wake()
   }
 
@@ -84,29 +67,16 @@ export class FleetAgent implements Client {
     return this.#isRunning && !this.#partitioned && this.node.isUp
   }
 
-  get follows(): boolean {
-    return this.#watched?.record !== undefined
+  /** Since when it has followed the record without a break. */
+  get followsSinceUs(): number {
+    return this.#sightings.followsSinceUs
   }
 
   /** The network, the API server or the node came or went. */
   contactChanged(): void {
-    const has = this.connected() && this.#world.api.up
-    const { nowUs } = this.#world.queue
-    if (has && this.#contactFromUs === undefined) {
-      this.#contactFromUs = nowUs
-      this.#world.queue.after(this.#world.random.between(0, 5 * SECOND_US), () => this.#refresh())
-    } else if (!has) {
-      this.#takeContact()
-      this.#contactFromUs = undefined
-      this.followsSinceUs = Number.POSITIVE_INFINITY
-    }
-  }
-
-  #takeContact(): void {
-    const { nowUs } = this.#world.queue
-    if (this.#contactFromUs === undefined) return
-    this.#contactUs += nowUs - this.#contactFromUs
-    this.#contactFromUs = nowUs
+    const { api, queue, random } = this.#world
+    const has = this.connected() && api.up
+    if (this.#sightings.contactChanged(has, queue.nowUs)) queue.after(random.between(0, 5 * SECOND_US), () => this.#refresh())
   }
 
   partition(is: boolean): void {
@@ -136,7 +106,7 @@ export class FleetAgent implements Client {
 
   /** /run ends with the boot. */
   reboot(): void {
-    this.#observation = undefined
+    this.#sightings.forget()
     this.node.rest()
   }
 
@@ -147,12 +117,12 @@ export class FleetAgent implements Client {
     this.#dirty = false
     this.#seen = undefined
     this.#prepared = undefined
-    this.#isReadingEvidence = false
-    this.#unwatch()
+    this.evidence.stop()
+    this.#watches.close()
   }
 
   assignmentChanged(): void {
-    this.#observation = undefined
+    this.#sightings.forget()
     this.#forget()
     this.#refresh()
   }
@@ -225,25 +195,7 @@ export class FleetAgent implements Client {
 
   #see(seen: Seen): void {
     this.#seen = seen
-    const { config, record } = seen
-    if (record === undefined) return
-    const parsed = parsedRecord(record)
-    if (!parsed.ok) return
-    // Without the annotation nobody reads or writes the record, so this is no time with contact.
-    if (config.rollout === undefined) this.#contactFromUs = this.#world.queue.nowUs
-    this.#takeContact()
-    this.followsSinceUs = Math.min(this.followsSinceUs, this.#world.queue.nowUs)
-    this.#observation = observe(this.#observation, {
-      record: parsed.record,
-      recordUid: record.uid,
-      resourceVersion: record.resourceVersion,
-      configUid: config.uid,
-      hash: config.content.hash,
-      retry: planRetry(config),
-      nowUs: this.#world.queue.nowUs,
-      contactUs: this.#contactUs,
-    })
-    this.#contactUs = 0
+    this.#sightings.see(seen, this.#world.queue.nowUs)
   }
 
   #act(fresh: boolean): void {
@@ -255,7 +207,7 @@ export class FleetAgent implements Client {
     if (this.#prepared?.hash !== content.hash) this.#prepare(content)
     this.#timer += 1
     if (node.traits.old || seen.config.rollout === 'off' || seen.recordName === undefined) {
-      this.#watch(configName, undefined)
+      this.#watches.open(configName, undefined, seen)
       if (this.#mayStart(seen.config)) this.#start(configName, seen, 'no rollout')
       return
     }
@@ -263,7 +215,7 @@ export class FleetAgent implements Client {
     this.#see(seen)
     const decision = this.#decide(seen)
     this.last = decision
-    this.#watch(configName, decision.follow ? seen.recordName : undefined)
+    this.#watches.open(configName, decision.follow ? seen.recordName : undefined, seen)
     const { turn, write } = decision
     const starts = turn.kind === 'go' && this.#mayStart(seen.config)
     if (!fresh && (write !== undefined || starts)) {
@@ -313,7 +265,7 @@ export class FleetAgent implements Client {
     return decideRollout({
       nowUs: this.#world.queue.nowUs,
       config: { uid: config.uid, resourceVersion: config.resourceVersion, hash: config.content.hash, plan: planOf(config) },
-      record: this.#reading(seen),
+      record: this.#sightings.reading(seen),
       node: {
         name: traits.name,
         uid: traits.uid,
@@ -326,43 +278,22 @@ export class FleetAgent implements Client {
         proven: runs && node.proven,
         promoted: node.promoted.has(hash),
         ready: this.#isReady(config) ? { ok: true } : { ok: false, detail: 'a drain or a window is waited for' },
-        evidence: this.#evidenceAccess(),
+        evidence: this.evidence.access(this.#world.queue.nowUs),
         claimSeconds: CLAIM_SECONDS,
         trialUs: TRIAL_US,
       },
     })
   }
 
-  #evidenceAccess(): RolloutNode['evidence'] {
-    const read = this.#evidence
-    if (read === undefined) return { kind: 'unread' }
-    const ageUs = this.#world.queue.nowUs - read.atUs
-    return ageUs > (read.access.kind === 'readable' ? EVIDENCE_OLD_US : EVIDENCE_OUTAGE_US) ? { kind: 'unread' } : read.access
-  }
-
   #readEvidence(): void {
-    if (this.#isReadingEvidence || this.#evidenceAccess().kind !== 'unread') {
-      if (!this.#isReadingEvidence) this.#wakeAt(this.#world.queue.nowUs + EVIDENCE_OUTAGE_US + SECOND_US)
-      return
-    }
-    this.#isReadingEvidence = true
-    this.#later(this.#world.random.between(10, 1500) * 1000, () => {
-      const { nowUs } = this.#world.queue
-      this.#isReadingEvidence = false
-      this.#evidence = {
-        atUs: nowUs,
-        access: nowUs < this.blindUntilUs ? { kind: 'unreadable', detail: 'unreachable' } : { kind: 'readable' },
-      }
+    const { queue, random } = this.#world
+    const { begins, againUs } = this.evidence.begin(queue.nowUs)
+    if (againUs !== undefined) this.#wakeAt(againUs)
+    if (!begins) return
+    this.#later(random.between(10, 1500) * 1000, () => {
+      this.evidence.end(queue.nowUs)
       this.wake()
     })
-  }
-
-  #reading({ config, record, recordName }: Seen): RecordReading {
-    if (config.rollout === undefined) return { kind: 'unavailable', detail: 'the annotation is gone' }
-    if (record === undefined || this.#observation === undefined) return { kind: 'unavailable', detail: `${recordName} is missing` }
-    const parsed = parsedRecord(record)
-    if (!parsed.ok) return { kind: 'unavailable', detail: `${recordName} cannot be read: ${parsed.problem}` }
-    return { kind: 'read', record: parsed.record, resourceVersion: record.resourceVersion, observation: this.#observation }
   }
 
   #write(recordName: string, write: RolloutWrite): void {
@@ -395,24 +326,6 @@ export class FleetAgent implements Client {
     })
   }
 
-  #watch(config: string, record: string | undefined): void {
-    const before = this.#watched
-    if (before?.config === config && before.record === record) return
-    const { api } = this.#world
-    if (before?.record !== undefined && before.record !== record) api.unwatch(this, before.record)
-    if (before?.config !== config) api.watch(this, config, this.#seen?.config.resourceVersion, () => this.#changed())
-    if (record !== undefined && before?.record !== record)
-      api.watch(this, record, this.#seen?.record?.resourceVersion, () => this.#changed())
-    this.#watched = { config, record }
-  }
-
-  #unwatch(): void {
-    if (this.#watched === undefined) return
-    this.#world.api.unwatch(this, this.#watched.config)
-    if (this.#watched.record !== undefined) this.#world.api.unwatch(this, this.#watched.record)
-    this.#watched = undefined
-  }
-
   /** A watch delivers what it is about; only a write or a start needs to be read for. */
   #changed(): void {
     const { api } = this.#world
@@ -430,30 +343,4 @@ export class FleetAgent implements Client {
     this.#see({ config, recordName: seen.recordName, record: record?.kind === 'record' ? record : undefined })
     this.wake()
   }
-}
-
-const PARSED = new WeakMap<RecordObject, ReturnType<typeof parseRecord>>()
-
-/** Thousands of nodes read the same text. */
-export function parsedRecord(record: RecordObject): ReturnType<typeof parseRecord> {
-  const known = PARSED.get(record)
-  if (known !== undefined) return known
-  const parsed = parseRecord(record.data)
-  PARSED.set(record, parsed)
-  return parsed
-}
-
-const PLANS = new WeakMap<ConfigObject, ParsedPlan>()
-
-function planOf(config: ConfigObject): ParsedPlan {
-  const known = PLANS.get(config)
-  if (known !== undefined) return known
-  const parsed = parsePlan(config.planText)
-  PLANS.set(config, parsed)
-  return parsed
-}
-
-function planRetry(config: ConfigObject): number {
-  const parsed = planOf(config)
-  return parsed.ok ? parsed.plan.retry : 0
 }

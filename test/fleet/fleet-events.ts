@@ -1,10 +1,11 @@
 /** What each event does to a simulated fleet, and how everything that can be healed is. */
 import { parsePlan } from '../../src/rollout/plan.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
-import { type FleetAgent, parsedRecord } from './fleet-agent.ts'
+import type { FleetAgent } from './fleet-agent.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
 import type { FleetWorld } from './fleet-world.ts'
 import { tellLie } from './liars.ts'
+import { parsedRecord } from './parsed.ts'
 import { type FleetEvent, recordName } from './schedule.ts'
 
 export function applyEvent(world: FleetWorld, event: FleetEvent): void {
@@ -88,7 +89,7 @@ function disturbNode(world: FleetWorld, agent: FleetAgent, event: Exclude<NodeEv
       later(() => agent.begin())
       return
     case 'blind':
-      agent.blindUntilUs = world.queue.nowUs + event.forSeconds * SECOND_US
+      agent.evidence.blindUntilUs = world.queue.nowUs + event.forSeconds * SECOND_US
       return
     case 'not-ready':
       agent.readyAtUs = world.queue.nowUs + event.forSeconds * SECOND_US
@@ -192,7 +193,7 @@ export function healAll(world: FleetWorld): void {
     awaken(world, agent)
     agent.partition(false)
     agent.begin()
-    agent.blindUntilUs = 0
+    agent.evidence.blindUntilUs = 0
     agent.isReady()
   }
   for (const { name } of world.schedule.configs) {

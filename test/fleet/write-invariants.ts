@@ -1,9 +1,9 @@
 /** What must hold at every write of a node to the record. */
 import { parsePlan } from '../../src/rollout/plan.ts'
 import { refusal } from './admission.ts'
-import { parsedRecord } from './fleet-agent.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
 import type { Ledger } from './ledger.ts'
+import { parsedRecord } from './parsed.ts'
 import { Violation } from './violation.ts'
 
 export interface RecordWrite {
