@@ -26,9 +26,9 @@ export interface RecordRef {
 /** The record as one request returned it. */
 export type FoundRecord =
   | { readonly kind: 'found'; readonly uid: string; readonly resourceVersion: string; readonly record: RolloutRecord }
-  | { readonly kind: 'unavailable'; readonly detail: string; readonly answered: boolean }
+  | { readonly kind: 'unavailable'; readonly detail: string }
 
-export type FoundConfig = { readonly kind: 'found'; readonly config: RolloutConfig } | Extract<FoundRecord, { kind: 'unavailable' }>
+type FoundConfig = { readonly kind: 'found'; readonly config: RolloutConfig } | Extract<FoundRecord, { kind: 'unavailable' }>
 
 const TIMEOUT_MS = 30_000
 
@@ -44,25 +44,40 @@ export function findRecordRef({ config, record }: Pick<RolloutSubject, 'config' 
 export async function getRecord(api: Pick<KubeApi, 'request'>, ref: RecordRef): Promise<FoundRecord> {
   const what = `the record ${ref.namespace}/${ref.name}`
   const answer = await api.request({ method: 'GET', path: sourcePath(ref), timeoutMs: TIMEOUT_MS })
-  if (answer.kind !== 'ok') return { kind: 'unavailable', detail: describeFailure(what, answer), answered: answer.kind === 'refused' }
+  if (answer.kind !== 'ok') return { kind: 'unavailable', detail: describeFailure(what, answer) }
   const reading = readAnswer(answer.object, { kind: 'ConfigMap', ...ref, form: 'whole' })
-  if (!reading.ok) return { kind: 'unavailable', detail: `${what}: ${reading.detail}`, answered: true }
+  if (!reading.ok) return { kind: 'unavailable', detail: `${what}: ${reading.detail}` }
   return readFoundRecord(what, reading.found.object)
 }
 
 export function readFoundRecord(what: string, object: JsonObject): FoundRecord {
   const { uid = '', resourceVersion = '' } = identityOf(object) ?? {}
   const parsed = parseRecord(object.data)
-  if (!parsed.ok) return { kind: 'unavailable', detail: `${what} cannot be used: ${parsed.problem}`, answered: true }
+  if (!parsed.ok) return { kind: 'unavailable', detail: `${what} cannot be used: ${parsed.problem}` }
   return { kind: 'found', uid, resourceVersion, record: parsed.record }
 }
 
+/** The record, then the config, both at their newest: where they differ, the config is newer (R3). */
+export async function readBoth(
+  api: Pick<KubeApi, 'request'>,
+  ref: RecordRef,
+  config: ConfigMapRef,
+): Promise<
+  | { readonly kind: 'found'; readonly found: Extract<FoundRecord, { kind: 'found' }>; readonly config: RolloutConfig }
+  | Extract<FoundRecord, { kind: 'unavailable' }>
+> {
+  const found = await getRecord(api, ref)
+  if (found.kind === 'unavailable') return found
+  const read = await getConfig(api, config, ref.name)
+  return read.kind === 'unavailable' ? read : { kind: 'found', found, config: read.config }
+}
+
 /** @param record the name that the annotation has to have */
-export async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef, record: string): Promise<FoundConfig> {
+async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef, record: string): Promise<FoundConfig> {
   const what = `ConfigMap ${ref.namespace}/${ref.name}`
-  const unavailable = (detail: string): FoundConfig => ({ kind: 'unavailable', detail, answered: true })
+  const unavailable = (detail: string): FoundConfig => ({ kind: 'unavailable', detail })
   const answer = await api.request({ method: 'GET', path: sourcePath(ref), timeoutMs: TIMEOUT_MS })
-  if (answer.kind !== 'ok') return { kind: 'unavailable', detail: describeFailure(what, answer), answered: answer.kind === 'refused' }
+  if (answer.kind !== 'ok') return { kind: 'unavailable', detail: describeFailure(what, answer) }
   const reading = readAnswer(answer.object, { kind: 'ConfigMap', namespace: ref.namespace, name: ref.name, form: 'whole' })
   if (!reading.ok) return unavailable(`${what}: ${reading.detail}`)
   const view = viewConfigMap(reading.found.object)

@@ -84,9 +84,9 @@ export class RecordWatch {
       case 'found':
         return readFoundRecord(what, view.object)
       case 'absent':
-        return { kind: 'unavailable', detail: `${what} does not exist: create it, empty`, answered: true }
+        return { kind: 'unavailable', detail: `${what} does not exist: create it, empty` }
       case 'failed':
-        return { kind: 'unavailable', detail: `${what} cannot be read (${view.reason}): ${view.detail}`, answered: false }
+        return { kind: 'unavailable', detail: `${what} cannot be read (${view.reason}): ${view.detail}` }
     }
   }
 

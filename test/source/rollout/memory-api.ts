@@ -54,6 +54,11 @@ export class MemoryApi {
     this.endWatches()
   }
 
+  /** How many watches of an object are open. */
+  watchesOf(name: string): number {
+    return [...this.#watchers].filter((watcher) => watcher.name === name).length
+  }
+
   /** Ends the watches, as a server that restarts does. */
   endWatches(): void {
     for (const watcher of this.#watchers) watcher.end({ kind: 'unreachable', detail: 'it restarts' })
