@@ -10,6 +10,7 @@
  *                    └── refuge ─────────────┘
  * ```
  */
+import type { RolloutTurn } from '../rollout/view.ts'
 import { isAccepted, listUndrained } from './acceptance.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
@@ -22,7 +23,7 @@ import { findRunOn } from './run-on.ts'
 import { lastRunSource } from './running-source.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findTurn, type Turn } from './spread.ts'
+import { findTurn, type SpreadTurn } from './spread.ts'
 import { findStagedTurn } from './staged-turn.ts'
 import { findStaging } from './staging.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
@@ -119,10 +120,9 @@ function activate(wiring: ReadyWiring): State {
       return leave(wiring, 'drain', `${what} waits until the node is drained: it changes ${drain.join(', ')}${unknown}`)
     }
     const staged = waitsForRollout(situation)
-    if (staged !== undefined) return leave(wiring, 'rollout', `waits its turn to use ${what}: ${staged}`)
+    if (staged !== undefined) return leave(wiring, 'rollout', describeRolloutWait(what, staged))
     const turn = decideActivationTurn(situation)
     if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits its turn to use ${what}: ${turn.detail}`, turn.atUs)
-    if (turn.kind === 'halt') return wait(snapshot, 'spread', `the rollout of ${what} is halted: ${turn.detail}`)
     const isRefuge = (target.fallback && !target.goesOn) || target.source === 'local'
     const fallback = isRefuge ? undefined : (nextAfter(situation, target)?.source ?? 'local')
     const next = leave(wiring, 'unknown', `${what} could not be activated`)
@@ -213,25 +213,29 @@ function restartInto(target: Target): State {
 }
 
 /**
- * Why a config that goes by a rollout waits. A fallback, local, a new version of the same content and
- * what runs already never wait. A kubelet that fails is no reason to start what is not proven.
+ * Why a config that has a rollout waits. A fallback, local, a new version of the same content and what
+ * runs already never wait. A kubelet that fails is no reason to start what is not proven.
  *
  * @returns undefined: it has its turn, or needs none
  */
-function waitsForRollout(situation: TargetSituation): string | undefined {
+function waitsForRollout(situation: TargetSituation): Exclude<RolloutTurn, { kind: 'go' }> | undefined {
   const { snapshot, target } = situation
   const { nextStart } = snapshot
   if (target.fallback || isRunning(situation)) return undefined
   if (nextStart.kind === 'known' && nextStart.held.content === target.content) return undefined
   const turn = findStagedTurn(snapshot, target.source, target.content)
-  return turn === undefined || turn.kind === 'go' ? undefined : turn.detail
+  return turn === undefined || turn.kind === 'go' ? undefined : turn
+}
+
+function describeRolloutWait(what: string, turn: Exclude<RolloutTurn, { kind: 'go' }>): string {
+  return turn.kind === 'halted' ? `the rollout of ${what} is halted: ${turn.detail}` : `${what} waits for its rollout: ${turn.detail}`
 }
 
 /**
  * The spread is for changes that nodes share, on a healthy node. A fallback, a new version of the
  * same content, what runs already, a failing kubelet and a reset on the node never wait.
  */
-function decideActivationTurn(situation: TargetSituation): Turn {
+function decideActivationTurn(situation: TargetSituation): SpreadTurn {
   const { snapshot, unit, target } = situation
   const { nextStart, health } = snapshot
   if (target.fallback || snapshot.requests.hold === 'local' || isRunning(situation)) return { kind: 'go' }

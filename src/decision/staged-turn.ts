@@ -1,17 +1,17 @@
 /**
- * Whether a config that goes by a rollout may be activated here, by what the worker for the record
- * knows. A turn that was read counts for a few seconds only: before a start, the record and then
- * the config are read at their newest (R3). Falling back, local and what an operator requests on
- * the node never wait for it (R5). Pure.
+ * Whether a config that has a rollout may be activated here, by what the worker for the record knows. A turn that was read counts for a few seconds only: before a start, the record and then the
+ * config are read at their newest (R3). Falling back, local and what an operator requests on the
+ * node never wait for it (R5). Pure.
  */
 import type { RolloutTurn } from '../rollout/view.ts'
+import { SECOND_US } from '../values/durations.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { Snapshot } from './snapshot.ts'
 import { configOf, findStaging, latestContent } from './staging.ts'
 import { hasPassed } from './trial.ts'
 
-/** For so long a turn counts after it was read. */
-export const TURN_COUNTS_US = 10e6
+/** How long a turn counts after it was read. */
+export const TURN_COUNTS_US = 10 * SECOND_US
 
 const UNREAD: RolloutTurn = { kind: 'wait', detail: 'the record of its rollout has not been read yet' }
 
@@ -27,7 +27,7 @@ export function findStagedTurn(snapshot: Snapshot, source: ConfigSource, content
   const { turn, confirmedAtUs } = rollout
   if (turn.kind !== 'go') return turn
   const isFresh = confirmedAtUs !== undefined && now.monotonicUs - confirmedAtUs <= TURN_COUNTS_US
-  return isFresh ? turn : { kind: 'wait', detail: 'its turn has come: the record and the config are read once more' }
+  return isFresh ? turn : { kind: 'wait', detail: 'the agent confirms the turn with a fresh read of the record and the config' }
 }
 
 export function isHeldByRollout(snapshot: Snapshot, { source, content }: { source: ConfigSource; content: ContentHash }): boolean {

@@ -1,6 +1,6 @@
 /**
- * R1, proofs: kubelet runs the content. A witness writes that its trial passed, also when that is
- * late.
+ * R1, proofs: kubelet runs the content. A witness writes that its trial passed, even after its
+ * deadline.
  */
 import { restUs } from './order.ts'
 import { goes, type Standing } from './standing.ts'
@@ -10,10 +10,10 @@ import { writeProof } from './write.ts'
 export function prove(standing: Standing): RolloutDecision | undefined {
   const { node, rollout } = standing
   if (!node.runs) return undefined
-  if (rollout?.mine?.kind !== 'claim') return goes('kubelet runs it', mayBeLost(standing))
+  if (rollout?.mine?.kind !== 'claim') return goes('kubelet already runs it', mayBeLost(standing))
   if (!node.proven)
-    return { turn: { kind: 'go', detail: 'kubelet runs it, and this node is a witness of its trial', asks: 'proof' }, follow: true }
-  return writeProof(standing, rollout, rollout.mine, { kind: 'go', detail: 'kubelet runs it, and its trial has passed' })
+    return { turn: { kind: 'go', detail: 'kubelet already runs it; this node has not proved it yet', asks: 'proof' }, follow: true }
+  return writeProof(standing, rollout, rollout.mine, { kind: 'go', detail: 'kubelet already runs it, and its trial has passed' })
 }
 
 /**

@@ -5,7 +5,7 @@ import { isOlder } from '../kube-object.ts'
 import { type ObjectView, watchObject } from '../object-watch.ts'
 import { openGate, type WatchDeps } from '../watch-loop.ts'
 import { Contact } from './contact.ts'
-import { type FoundRecord, type RecordRef, readFoundRecord } from './read-record.ts'
+import { describeMissingRecord, type FoundRecord, type RecordRef, readFoundRecord } from './read-record.ts'
 
 export class RecordWatch {
   readonly ref: RecordRef
@@ -84,7 +84,7 @@ export class RecordWatch {
       case 'found':
         return readFoundRecord(what, view.object)
       case 'absent':
-        return { kind: 'unavailable', detail: `${what} does not exist: create it, empty` }
+        return { kind: 'unavailable', detail: describeMissingRecord(this.ref) }
       case 'failed':
         return { kind: 'unavailable', detail: `${what} cannot be read (${view.reason}): ${view.detail}` }
     }

@@ -24,7 +24,7 @@ import { type Decided, Deciding, decidedWait } from './deciding.ts'
 import { findRecordRef, type RecordRef, readBoth } from './read-record.ts'
 import type { ObservationStore } from './record-sightings.ts'
 import { RecordWatch } from './record-watch.ts'
-import { RecordWriter, type RolloutCounters } from './record-writer.ts'
+import { RecordWriter, type RolloutCounters, SPACING_MS } from './record-writer.ts'
 import type { RolloutEvents } from './rollout-events.ts'
 import { Sleeper } from './sleeper.ts'
 
@@ -45,7 +45,6 @@ export interface RolloutWorkerDeps {
 
 /** Between two looks at what is known: silence comes by time alone. */
 const LOOK_MS = 30_000
-const SPACING_MS = 1000
 
 export class RolloutWorker implements RolloutPort {
   readonly #deps: RolloutWorkerDeps

@@ -1,7 +1,8 @@
 /** One worker for the record of a rollout, its API server in memory, and time that moves when a test says so. */
-import { ROLLOUT_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../../../src/decision/channels.ts'
+import { ROLLOUT_ANNOTATION } from '../../../src/decision/channels.ts'
 import type { RolloutSubject } from '../../../src/decision/rollout-subject.ts'
 import { hashConfig } from '../../../src/rollout/config-hash.ts'
+import { ROLLOUT_PLAN_ANNOTATION } from '../../../src/rollout/plan.ts'
 import type { RolloutTurn } from '../../../src/rollout/view.ts'
 import { RolloutWorker } from '../../../src/source/rollout/rollout-worker.ts'
 import { createRuntime } from '../../agent/memory-runtime.ts'
