@@ -14,6 +14,8 @@ import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
 import type { RolloutConfig } from '../../rollout/view.ts'
 import type { JsonObject } from '../../values/is-object.ts'
 import { isObjectName, quote } from '../../values/kubernetes-names.ts'
+import { metadataOf } from '../channels/metadata.ts'
+import { readPause } from '../channels/paused-annotation.ts'
 import { identityOf, viewConfigMap } from '../kube-object.ts'
 import { readAnswer } from '../requested-object.ts'
 
@@ -25,9 +27,9 @@ export interface RecordRef {
 /** The record as one request returned it. */
 export type FoundRecord =
   | { readonly kind: 'found'; readonly uid: string; readonly resourceVersion: string; readonly record: RolloutRecord }
-  | { readonly kind: 'unavailable'; readonly detail: string; readonly answered: boolean }
+  | { readonly kind: 'unavailable'; readonly detail: string }
 
-export type FoundConfig = { readonly kind: 'found'; readonly config: RolloutConfig } | Extract<FoundRecord, { kind: 'unavailable' }>
+type FoundConfig = { readonly kind: 'found'; readonly config: RolloutConfig } | Extract<FoundRecord, { kind: 'unavailable' }>
 
 export const TIMEOUT_MS = 30_000
 
@@ -46,27 +48,40 @@ export function findRecordRef({ config, record }: Pick<RolloutSubject, 'config' 
 export async function getRecord(api: Pick<KubeApi, 'request'>, ref: RecordRef): Promise<FoundRecord> {
   const what = `the record ${ref.namespace}/${ref.name}`
   const answer = await api.request({ method: 'GET', path: sourcePath(ref), timeoutMs: TIMEOUT_MS })
-  if (answer.kind !== 'ok')
-    return { kind: 'unavailable', detail: describeFailure(what, answer, remedyFor(ref)), answered: answer.kind === 'refused' }
+  if (answer.kind !== 'ok') return { kind: 'unavailable', detail: describeFailure(what, answer, remedyFor(ref)) }
   const reading = readAnswer(answer.object, { kind: 'ConfigMap', ...ref, form: 'whole' })
-  if (!reading.ok) return { kind: 'unavailable', detail: `${what}: ${reading.detail}`, answered: true }
+  if (!reading.ok) return { kind: 'unavailable', detail: `${what}: ${reading.detail}` }
   return readFoundRecord(what, reading.found.object)
 }
 
 export function readFoundRecord(what: string, object: JsonObject): FoundRecord {
   const { uid = '', resourceVersion = '' } = identityOf(object) ?? {}
   const parsed = parseRecord(object.data)
-  if (!parsed.ok) return { kind: 'unavailable', detail: `${what} cannot be used: ${parsed.problem}`, answered: true }
+  if (!parsed.ok) return { kind: 'unavailable', detail: `${what} cannot be used: ${parsed.problem}` }
   return { kind: 'found', uid, resourceVersion, record: parsed.record }
+}
+
+/** The record, then the config, both at their newest: where they differ, the config is newer (R3). */
+export async function readBoth(
+  api: Pick<KubeApi, 'request'>,
+  ref: RecordRef,
+  config: ConfigMapRef,
+): Promise<
+  | { readonly kind: 'found'; readonly found: Extract<FoundRecord, { kind: 'found' }>; readonly config: RolloutConfig }
+  | Extract<FoundRecord, { kind: 'unavailable' }>
+> {
+  const found = await getRecord(api, ref)
+  if (found.kind === 'unavailable') return found
+  const read = await getConfig(api, config, ref.name)
+  return read.kind === 'unavailable' ? read : { kind: 'found', found, config: read.config }
 }
 
 /** @param record the name that the annotation has to have */
 export async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef, record: string): Promise<FoundConfig> {
   const what = `ConfigMap ${ref.namespace}/${ref.name}`
-  const unavailable = (detail: string): FoundConfig => ({ kind: 'unavailable', detail, answered: true })
+  const unavailable = (detail: string): FoundConfig => ({ kind: 'unavailable', detail })
   const answer = await api.request({ method: 'GET', path: sourcePath(ref), timeoutMs: TIMEOUT_MS })
-  if (answer.kind !== 'ok')
-    return { kind: 'unavailable', detail: describeFailure(what, answer, CONFIG_REMEDY), answered: answer.kind === 'refused' }
+  if (answer.kind !== 'ok') return { kind: 'unavailable', detail: describeFailure(what, answer, CONFIG_REMEDY) }
   const reading = readAnswer(answer.object, { kind: 'ConfigMap', namespace: ref.namespace, name: ref.name, form: 'whole' })
   if (!reading.ok) return unavailable(`${what}: ${reading.detail}`)
   const view = viewConfigMap(reading.found.object)
@@ -76,7 +91,9 @@ export async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef
   if (rollout?.record !== record)
     return unavailable(`the annotation ${ROLLOUT_ANNOTATION} of ${what} no longer names the record ${record}; the agent reads it again`)
   const plan = parsePlan(rollout.plan)
-  return { kind: 'found', config: { uid, resourceVersion, hash: hashConfig(data, ref.kubeletConfigKey), plan } }
+  const metadata = metadataOf(reading.found.object)
+  const paused = metadata && readPause(metadata, 'ConfigMap', `${ref.namespace}/${ref.name}`)?.by
+  return { kind: 'found', config: { uid, resourceVersion, hash: hashConfig(data, ref.kubeletConfigKey), plan, paused } }
 }
 
 /** What to do if the object does not exist, or the agent may not read it. */
