@@ -114,6 +114,7 @@ export const isStagings: Check<readonly Staging[]> = listOf(
         retry: optional(isNumber),
         proved: optional(isFlag),
         promoted: optional(isFlag),
+        started: optional(isFlag),
         requested: optional(isFlag),
       }),
     ),

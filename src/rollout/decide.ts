@@ -10,7 +10,7 @@ import { begin } from './begin.ts'
 import { claimAsControlPlane, claimAsWitness } from './claim.ts'
 import { prove } from './prove.ts'
 import { type BegunRule, deriveStanding, type RolloutRule, waits } from './standing.ts'
-import { halt, waitForSilent, waitForVetoes } from './stop.ts'
+import { halt, waitForSilent, waitForVetoes, waitWhilePaused } from './stop.ts'
 import { goAgain, goFree, goOnOwnClaim } from './take-turn.ts'
 import { tellFailure } from './tell-failure.ts'
 import type { RolloutDecision, RolloutView } from './view.ts'
@@ -20,6 +20,8 @@ export const ROLLOUT_RULES: readonly RolloutRule[] = [
   tellFailure,
   // Kubelet runs it: a witness proves it (R1).
   prove,
+  // The config is paused: nothing more is started (R3).
+  waitWhilePaused,
   // The record has lost what it held: vetoes come first (R4).
   waitForVetoes,
   // The record is not about this content, or not about nodes such as this one (R4, R6).

@@ -14,6 +14,8 @@ import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
 import type { RolloutConfig } from '../../rollout/view.ts'
 import type { JsonObject } from '../../values/is-object.ts'
 import { isObjectName, quote } from '../../values/kubernetes-names.ts'
+import { metadataOf } from '../channels/metadata.ts'
+import { readPause } from '../channels/paused-annotation.ts'
 import { identityOf, viewConfigMap } from '../kube-object.ts'
 import { readAnswer } from '../requested-object.ts'
 
@@ -89,7 +91,9 @@ export async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef
   if (rollout?.record !== record)
     return unavailable(`the annotation ${ROLLOUT_ANNOTATION} of ${what} no longer names the record ${record}; the agent reads it again`)
   const plan = parsePlan(rollout.plan)
-  return { kind: 'found', config: { uid, resourceVersion, hash: hashConfig(data, ref.kubeletConfigKey), plan } }
+  const metadata = metadataOf(reading.found.object)
+  const paused = metadata && readPause(metadata, 'ConfigMap', `${ref.namespace}/${ref.name}`)?.by
+  return { kind: 'found', config: { uid, resourceVersion, hash: hashConfig(data, ref.kubeletConfigKey), plan, paused } }
 }
 
 /** What to do if the object does not exist, or the agent may not read it. */

@@ -31,6 +31,8 @@ export interface Sent {
 /** At most one write a second. */
 export const SPACING_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
+/** Only a person grants a right, and all nodes of a fleet may miss it. */
+const LONGEST_PAUSE_FORBIDDEN_MS = 600_000
 
 export class RecordWriter {
   readonly #deps: RecordWriterDeps
@@ -60,7 +62,8 @@ export class RecordWriter {
     }
     if (answer.kind === 'refused' && answer.status === 409) counters.rolloutConflicted()
     else this.#report(configOf({ namespace, name }), kind, answer)
-    return { ok: false, pauseMs: this.pauseMs() }
+    const isForbidden = answer.kind === 'refused' && (answer.status === 401 || answer.status === 403)
+    return { ok: false, pauseMs: this.pauseMs(isForbidden ? LONGEST_PAUSE_FORBIDDEN_MS : LONGEST_PAUSE_MS) }
   }
 
   /** Everything could be read, and nothing has to be written. */
@@ -70,8 +73,8 @@ export class RecordWriter {
   }
 
   /** After a failure: longer each time, and not the same on all nodes. */
-  pauseMs(): number {
-    const ceilingMs = Math.min(LONGEST_PAUSE_MS, SPACING_MS * 2 ** this.#failures)
+  pauseMs(longestMs = LONGEST_PAUSE_MS): number {
+    const ceilingMs = Math.min(longestMs, SPACING_MS * 2 ** this.#failures)
     this.#failures = Math.min(this.#failures + 1, 10)
     return Math.max(SPACING_MS, ceilingMs * (0.5 + this.#deps.pace.random() / 2))
   }

@@ -16,6 +16,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
 import type { RolloutPort } from '../../ports/rollout-record.ts'
+import { firstLookWindowUs } from '../../rollout/order.ts'
 import { parsePlan } from '../../rollout/plan.ts'
 import type { RolloutTurn } from '../../rollout/view.ts'
 import { WATCH_LIMITS, type WatchLimits, type WatchTiming } from '../watch-loop.ts'
@@ -42,10 +43,6 @@ export interface RolloutWorkerDeps {
   readonly limits?: WatchLimits
 }
 
-/** A change of a config reaches all its nodes at once: they ask spread over this time. */
-const JITTER_MS = 5000
-/** Shorter trials make shorter delays. */
-const TRIAL_PARTS = 60
 /** Between two looks at what is known: silence comes by time alone. */
 const LOOK_MS = 30_000
 
@@ -133,13 +130,15 @@ export class RolloutWorker implements RolloutPort {
     if (pauseMs > 0) return pauseMs
     this.#notBeforeMs = pace.nowMs() + SPACING_MS
     const sinceUs = clock.now().monotonicUs
+    const seen = this.#watch?.seen()
     const read = await readBoth(api, ref, subject.config)
     if (read.kind === 'unavailable') {
       this.#notBeforeMs = pace.nowMs() + this.#writer.pauseMs()
       return this.#publish(decidedWait(subject, read.detail))
     }
     const { found, config } = read
-    this.#watch?.read(found)
+    // An event that came meanwhile may be the last one, so it must not be lost.
+    if (this.#watch?.read(found, seen) === false) return SPACING_MS
     // What the node has to say may have changed meanwhile.
     const latest = this.#subject
     if (latest === undefined || this.#aboutOf(latest, ref) !== this.#about) return 0
@@ -165,12 +164,10 @@ export class RolloutWorker implements RolloutPort {
     const about = this.#aboutOf(subject, ref)
     if (about !== this.#about) {
       this.#about = about
-      this.#isStale = true
+      // A node that waits is told by its watch. One that runs the content opens none unless it has a claim.
+      this.#isStale = subject.node.runs
       this.#last = undefined
-      this.#notBeforeMs = Math.max(
-        this.#notBeforeMs,
-        pace.nowMs() + pace.random() * Math.min(JITTER_MS, subject.node.trialUs / 1000 / TRIAL_PARTS),
-      )
+      this.#notBeforeMs = Math.max(this.#notBeforeMs, pace.nowMs() + (pace.random() * firstLookWindowUs(subject.node)) / 1000)
     }
     return this.#last === undefined ? this.#notBeforeMs - pace.nowMs() : 0
   }
@@ -226,7 +223,12 @@ export class RolloutWorker implements RolloutPort {
     if (watch !== undefined && watch.ref.namespace === ref.namespace && watch.ref.name === ref.name) return watch
     this.#stopWatch()
     const { api, pace, log, limits = WATCH_LIMITS } = this.#deps
-    const opened = new RecordWatch({ api, pace, log, limits }, ref, () => this.#sleeper.wake())
+    const opened = new RecordWatch(
+      { api, pace, log, limits },
+      ref,
+      () => this.#sleeper.wake(),
+      () => this.#readAgain(),
+    )
     opened.start()
     this.#watch = opened
     return opened
@@ -235,5 +237,10 @@ export class RolloutWorker implements RolloutPort {
   #stopWatch(): void {
     void this.#watch?.stop()
     this.#watch = undefined
+  }
+
+  #readAgain(): void {
+    this.#isStale = true
+    this.#sleeper.wake()
   }
 }

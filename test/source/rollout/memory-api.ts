@@ -47,6 +47,13 @@ export class MemoryApi {
     if (before !== undefined) this.#tell(name, 'DELETED', { ...before, resourceVersion: String(this.#versions) })
   }
 
+  /** From a backup, at its older version. The servers restart for it. */
+  restore(name: string, stored: StoredConfigMap): void {
+    this.#versions = Number(stored.resourceVersion)
+    this.#objects.set(name, stored)
+    this.endWatches()
+  }
+
   /** How many watches of an object are open. */
   watchesOf(name: string): number {
     return [...this.#watchers].filter((watcher) => watcher.name === name).length
