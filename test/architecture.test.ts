@@ -1,7 +1,8 @@
 /**
- * The shape of the code, read from its imports. Folders stand on floors, and import only from floors below. Only the modules listed as adapters do I/O; every
- * other module is pure: nothing it does depends on anything but its arguments. Adapters never import each other, but for the modules of `process/`, which wrap one
- * builtin each for everyone; and one module imports each library.
+ * The shape of the code, read from its imports. Folders stand on floors, and import only from
+ * floors below. Only the modules listed as adapters do I/O; every other module is pure: nothing it
+ * does depends on anything but its arguments. Adapters never import each other, but for the modules
+ * of `process/`, which wrap one builtin each for everyone; and one module imports each library.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
@@ -12,7 +13,10 @@ import ts from 'typescript'
 const SRC = resolve(import.meta.dirname, '../src')
 const MOST_LINES = 320
 
-/** From the ground up: a folder imports only from floors below its own. `.` holds the composition, the only place where adapters meet. */
+/**
+ * From the ground up: a folder imports only from floors below its own. `.` holds the composition,
+ * the only place where adapters meet.
+ */
 const FLOORS: readonly (readonly string[])[] = [
   ['values'],
   ['rollout'],
@@ -27,7 +31,10 @@ const FLOORS: readonly (readonly string[])[] = [
   ['.'],
 ]
 
-/** The modules that do I/O, read a clock or keep a library. A module that is not listed here is pure. */
+/**
+ * The modules that do I/O, read a clock or keep a library. A module that is not listed here is
+ * pure.
+ */
 const ADAPTERS: readonly string[] = [
   'agent/heap.ts',
   'agent/waker.ts',
@@ -100,7 +107,10 @@ function readModule(path: string): Module {
   return { name: relative(SRC, path), text, imports, impurities: [...impureImports(imports), ...wrappers, ...impureWords(file)] }
 }
 
-/** Modules of `process/` wrap one builtin each for everyone: to import one is like importing the builtin. */
+/**
+ * Modules of `process/` wrap one builtin each for everyone: to import one is like importing the
+ * builtin.
+ */
 const isWrapper = (name: string) => name.startsWith('process/')
 
 function importsWrapper(path: string, { specifier }: Import): boolean {

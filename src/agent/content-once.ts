@@ -9,7 +9,10 @@ import type { Checkpoints } from '../ports/store.ts'
 type CheckpointReads = Pick<Checkpoints, 'content' | 'hasKey' | 'isUnreadable'>
 
 export interface CheckpointContents extends Pick<Checkpoints, 'content' | 'isUnreadable'> {
-  /** The same, of a checkpoint that kubelet can start with. undefined also: the file that it reads is gone. */
+  /**
+   * The same, of a checkpoint that kubelet can start with. undefined also: the file that it reads
+   * is gone.
+   */
   contentToStart(file: CheckpointFile): ContentHash | undefined
 }
 

@@ -78,7 +78,10 @@ function contentOrName(file: CheckpointFile, checkpoints: CheckpointContents): C
   return checkpoints.contentToStart(file) ?? nameMissing(file)
 }
 
-/** The content of a process that was first seen while its checkpoint was gone, once it is there again. */
+/**
+ * The content of a process that was first seen while its checkpoint was gone, once it is there
+ * again.
+ */
 function findAgain(content: ContentHash, files: readonly CheckpointFile[], checkpoints: CheckpointContents): ContentHash {
   const file = isMissing(content) ? files.find((each) => nameMissing(each) === content) : undefined
   return file === undefined ? content : contentOrName(file, checkpoints)

@@ -81,7 +81,9 @@ async function describeSubject(
   }
 }
 
-/** The files from which the static pods came that ran before; before a restart, where kubelet looks. */
+/**
+ * The files from which the static pods came that ran before; before a restart, where kubelet looks.
+ */
 function findManifests({ baseline }: EvidenceRecord, invocationId: string, staticPodPath: string | undefined): readonly string[] {
   if (baseline !== undefined && baseline.invocationId !== invocationId)
     return [...new Set((baseline.staticPods ?? []).flatMap(({ manifest }) => manifest?.path ?? []))]

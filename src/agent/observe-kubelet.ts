@@ -76,8 +76,8 @@ async function findHealthTarget(ports: KubeletPorts, unit: KnownUnit): Promise<H
 /** What is known of the container runtime. undefined: not known, or not probed. */
 export interface RuntimeObservation {
   /**
-   * Whether the container runtime that the fallback names answers. The candidate's does not count: a
-   * config that names a dead socket must not be excused by it.
+   * Whether the container runtime that the fallback names answers. The candidate's does not count:
+   * a config that names a dead socket must not be excused by it.
    */
   readonly runtimeUp: boolean | undefined
   /** The config that kubelet starts with next names another runtime than the fallback does. */

@@ -204,7 +204,9 @@ async function foldHealth(
   return kept
 }
 
-/** A process that was first seen while its checkpoint was gone is identified once it is there again. */
+/**
+ * A process that was first seen while its checkpoint was gone is identified once it is there again.
+ */
 function identifyAgain(health: HealthRecord, running: Running): HealthRecord {
   const { lastProcess } = health
   if (lastProcess === undefined || running.kind !== 'known' || lastProcess.invocationId !== running.invocationId) return health

@@ -10,8 +10,9 @@
  *                    └── refuge ─────────────┘
  * ```
  *
- * Where the assigned config is held by its rollout, the way to the target comes first. Once there is
- * only waiting left on it, the held config goes the same way as far as `activate`, and is checked.
+ * Where the assigned config is held by its rollout, the way to the target comes first. Once there
+ * is only waiting left on it, the held config goes the same way as far as `activate`, and is
+ * checked.
  */
 import { isAccepted, listUndrained } from './acceptance.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'

@@ -5,7 +5,10 @@
  */
 import type { StaticPodBefore } from './evidence-state.ts'
 
-/** As kubeadm names them: https://kubernetes.io/docs/reference/setup-tools/kubeadm/implementation-details/ */
+/**
+ * As kubeadm names them:
+ * https://kubernetes.io/docs/reference/setup-tools/kubeadm/implementation-details/
+ */
 const COMPONENTS = ['kube-apiserver', 'etcd', 'kube-controller-manager', 'kube-scheduler']
 
 /** Kubelet appends the node's name to the name in the manifest (`generatePodName`). */

@@ -48,7 +48,9 @@ export interface NodeAnswer {
   readonly message: string
   /** When kubelet last wrote the status, by the clock of the API server. undefined: not known. */
   readonly reportedAtMs: number | undefined
-  /** `lastHeartbeatTime` of the condition Ready, by kubelet's clock: only compared with another one. */
+  /**
+   * `lastHeartbeatTime` of the condition Ready, by kubelet's clock: only compared with another one.
+   */
   readonly heartbeat?: string | undefined
   /** When the API server answered, by its own clock. undefined: it did not say. */
   readonly serverMs: number | undefined
@@ -96,7 +98,9 @@ export interface RuntimeAnswer {
 export type ServingAnswer =
   /** `user`: whom kubelet takes the agent for, as the text of a 403 says. */
   | { readonly kind: 'answered'; readonly status: number; readonly user: string | undefined }
-  /** It speaks TLS, but has no certificate yet: with `serverTLSBootstrap`, someone must approve it. */
+  /**
+   * It speaks TLS, but has no certificate yet: with `serverTLSBootstrap`, someone must approve it.
+   */
   | { readonly kind: 'no-certificate'; readonly detail: string }
   /** Nothing listens, or it does not speak TLS. */
   | { readonly kind: 'no-tls'; readonly detail: string }

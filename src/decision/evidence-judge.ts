@@ -27,7 +27,9 @@ export function judgeEvidence(snapshot: Snapshot): readonly Finding[] {
   })
 }
 
-/** Only the config that the baseline was taken before can do damage. A fallback may fail to mend it. */
+/**
+ * Only the config that the baseline was taken before can do damage. A fallback may fail to mend it.
+ */
 function damageOf(kind: EvidenceKind, view: EvidenceView | undefined): Damage {
   return view?.isCandidate === true && (kind === 'static-pods' || kind === 'pods') ? 'one-way' : 'transient'
 }

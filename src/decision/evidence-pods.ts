@@ -36,7 +36,10 @@ export function foldPods(
   return { lost, sinceUs: before !== undefined && known.length > 0 ? before.sinceUs : atUs, lastUs: atUs, problem: '' }
 }
 
-/** It had been admitted before the baseline, and has failed since. Each clock is compared with itself. */
+/**
+ * It had been admitted before the baseline, and has failed since. Each clock is compared with
+ * itself.
+ */
 function isLost(pod: FailedPod, baseline: Baseline | undefined): boolean {
   const { uid, reason, createdAtMs, startedAtMs } = pod
   if (baseline?.podsAtMs === undefined || baseline.podsAtWallMs === undefined || startedAtMs === undefined) return false

@@ -11,9 +11,13 @@ import type { NoAnswer, NodeAnswer } from './evidence-facts.ts'
 import type { Baseline, EvidenceView, NodeSeen } from './evidence-state.ts'
 
 const NOT_READY_US = 300e6
-/** The shortest, also in a short trial: 1.20 always reports not Ready first, and Ready 10 s later. */
+/**
+ * The shortest, also in a short trial: 1.20 always reports not Ready first, and Ready 10 s later.
+ */
 const SHORTEST_NOT_READY_US = 60e6
-/** Kubelet reports each 10 s what has changed, and PLEG lists the pods of a runtime that is back. */
+/**
+ * Kubelet reports each 10 s what has changed, and PLEG lists the pods of a runtime that is back.
+ */
 const RUNTIME_BACK_US = 60e6
 /** managedFields and the header Date have whole seconds. */
 const GRAIN_MS = 1000
@@ -52,9 +56,9 @@ export function foldNode(before: NodeSeen | undefined, answer: NodeAnswer | NoAn
 }
 
 /**
- * Whether kubelet has written the status since this process started. Servers of 1.20 leave the time in
- * managedFields as it is when kubelet writes the same fields again. But the process before this one
- * cannot have sent a heartbeat that differs from one which was there when this process ran.
+ * Whether kubelet has written the status since this process started. Servers of 1.20 leave the time
+ * in managedFields as it is when kubelet writes the same fields again. But the process before this
+ * one cannot have sent a heartbeat that differs from one which was there when this process ran.
  */
 function isFromProcess(before: NodeSeen | undefined, answer: NodeAnswer, atUs: number, fold: NodeFold): boolean {
   const { reportedAtMs, serverMs, heartbeat } = answer

@@ -1,6 +1,6 @@
 /**
- * Folds facts into the evidence record. Pure. A fact counts for the process that it was asked about,
- * and never for an earlier one or a later one.
+ * Folds facts into the evidence record. Pure. A fact counts for the process that it was asked
+ * about, and never for an earlier one or a later one.
  */
 import { hasControlPlane } from './control-plane.ts'
 import { API_QUESTIONS, type Fact, type SeenFact } from './evidence-facts.ts'
@@ -110,7 +110,10 @@ function noteUnread(before: Baseline['unread'], { question, answer }: SeenFact):
   return [...(others ?? []), { question, kind, detail: answer.detail.slice(0, LONGEST_DETAIL) }]
 }
 
-/** Kubelet may have been started a moment ago, as after a boot. It is asked again while the restart waits. */
+/**
+ * Kubelet may have been started a moment ago, as after a boot. It is asked again while the restart
+ * waits.
+ */
 function isTooEarly({ question, answer }: SeenFact): boolean {
   return question === 'serving' && answer.kind === 'no-tls'
 }

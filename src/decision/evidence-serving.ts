@@ -29,7 +29,10 @@ export function foldServing(before: ServingSeen | undefined, answer: ServingAnsw
   return { ...now, sinceUs: isSame ? before.sinceUs : atUs, lastUs: atUs, serverUpSinceUs: isSame ? before.serverUpSinceUs : undefined }
 }
 
-/** The API server was asked. Its first answer counts: where it is asked often, the latest one is always young. */
+/**
+ * The API server was asked. Its first answer counts: where it is asked often, the latest one is
+ * always young.
+ */
 export function noteServer(before: ServingSeen | undefined, atUs: number, isReachable: boolean): ServingSeen | undefined {
   if (before === undefined || (before.serverUpSinceUs !== undefined) === isReachable) return before
   return isReachable && atUs <= before.sinceUs ? before : { ...before, serverUpSinceUs: isReachable ? atUs : undefined }
@@ -57,7 +60,9 @@ export function asksServer({ status }: ServingSeen): boolean {
   return status !== undefined && status >= 500
 }
 
-/** The API server has answered the agent in the meantime, for long enough for kubelet to try again. */
+/**
+ * The API server has answered the agent in the meantime, for long enough for kubelet to try again.
+ */
 function wasServerUp({ lastUs, serverUpSinceUs }: ServingSeen): boolean {
   return serverUpSinceUs !== undefined && lastUs - serverUpSinceUs >= SLACK_US
 }

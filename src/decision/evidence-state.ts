@@ -10,7 +10,10 @@ export interface EvidenceRecord {
   readonly bootId: string
   readonly baseline?: Baseline | undefined
   readonly process?: ProcessEvidence | undefined
-  /** Whether components of a control plane were among the static pods of the latest baseline that has them. */
+  /**
+   * Whether components of a control plane were among the static pods of the latest baseline that
+   * has them.
+   */
   readonly runsControlPlane?: boolean | undefined
 }
 
@@ -20,7 +23,9 @@ export interface Baseline {
   /** InvocationID of the process that ran then. */
   readonly invocationId: string
   readonly sinceUs: number
-  /** Identity of the kubelet that ran then: another one computes other config hashes of static pods. */
+  /**
+   * Identity of the kubelet that ran then: another one computes other config hashes of static pods.
+   */
   readonly kubelet?: string | undefined
   /** What was answered, if only with "not known". */
   readonly answered: readonly Question[]
@@ -109,7 +114,9 @@ export interface NodeSeen {
   readonly lastUs: number
   /** The first report of this process, or of the one before it. */
   readonly firstReportedAtMs?: number | undefined
-  /** The first heartbeat that was seen in the life of this process: perhaps of the one before it. */
+  /**
+   * The first heartbeat that was seen in the life of this process: perhaps of the one before it.
+   */
   readonly firstHeartbeat?: string | undefined
   /** When a report of this process was first seen, whatever it said. */
   readonly reportedAtUs?: number | undefined

@@ -75,7 +75,8 @@ export function judgeStaticPods({ process, baseline }: EvidenceView): Standing {
   const { missing, replaced, held = [], excused, lastUs } = staticPods
   if (replaced.length > 0) return no(`static pods were restarted, although their manifests did not change: ${listNames(replaced)}`)
   const [first] = missing
-  // Where the API server was down for a while, its clients among the static pods exit again and again.
+  // Where the API server was down for a while, its clients among the static pods exit again and
+  // again.
   if (first === undefined && held.length > 0)
     return doubtful(`containers of static pods ended by themselves, and kubelet has to start them again: ${listNames(held)}`)
   if (first === undefined && excused.length > 0)

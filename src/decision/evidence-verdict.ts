@@ -20,8 +20,8 @@ function listRequired(snapshot: Snapshot): readonly Finding[] {
 }
 
 /**
- * A failure of the process that runs, on trial or as a fallback. One-way damage goes first, since it
- * decides whether the config is ever tried again.
+ * A failure of the process that runs, on trial or as a fallback. One-way damage goes first, since
+ * it decides whether the config is ever tried again.
  */
 export function findEvidenceFailure(snapshot: Snapshot): HealthFailure | undefined {
   if (!isObserved(snapshot)) return undefined
@@ -40,8 +40,8 @@ export function listMissingEvidence(snapshot: Snapshot): readonly EvidenceKind[]
 }
 
 /**
- * Whether all evidence that is required is known, and says yes. A trial may pass without: what cannot
- * be read holds nothing up. But it proves nothing to other nodes.
+ * Whether all evidence that is required is known, and says yes. A trial may pass without: what
+ * cannot be read holds nothing up. But it proves nothing to other nodes.
  */
 export function isEvidenceKnown(snapshot: Snapshot): boolean {
   return listUnknownEvidence(snapshot).length === 0
@@ -54,8 +54,8 @@ export function listUnknownEvidence(snapshot: Snapshot): readonly Finding[] {
 
 /**
  * Kubelet has to have reached the API server, wherever that can be found out: it renewed its Lease,
- * or it reported since its start, if only that a node which had not been Ready still is not. Without
- * a health port, nothing else tells whether kubelet works.
+ * or it reported since its start, if only that a node which had not been Ready still is not.
+ * Without a health port, nothing else tells whether kubelet works.
  */
 function listMissingContact(snapshot: Snapshot, required: readonly Finding[]): readonly Finding[] {
   const process = viewEvidence(snapshot)?.process

@@ -24,7 +24,8 @@ export interface Finding {
   readonly sinceUs: number | undefined
   readonly damage: Damage
   /**
-   * Something wrong was seen, but not for long enough to say no. A config is not promoted meanwhile.
+   * Something wrong was seen, but not for long enough to say no. A config is not promoted
+   * meanwhile.
    */
   readonly isDoubtful: boolean
 }

@@ -44,7 +44,9 @@ export function logExits(
   return seen.length + unseen.length + now.length === 0 ? log : [...log, ...seen, ...unseen, ...now].slice(-EXITS_THAT_FAIL)
 }
 
-/** The exits of what kubelet starts with next within the window, so many that they tell something. */
+/**
+ * The exits of what kubelet starts with next within the window, so many that they tell something.
+ */
 export function countRecurringExits(record: HealthRecord, nowUs: number): { readonly exits: number; readonly failed: boolean } | undefined {
   const exits = (record.recentExits ?? []).filter(({ key, atUs }) => key === record.subject && nowUs - atUs < WINDOW_US).length
   return exits < EXITS_THAT_WARN ? undefined : { exits, failed: exits >= EXITS_THAT_FAIL }

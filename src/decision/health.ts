@@ -19,8 +19,8 @@ export type Running =
       readonly startedAtUs: number
       readonly invocationId: string
       /**
-       * The checkpoint that it was started with is gone, holds other content by now, or the disk does
-       * not return it: kubelet runs on, and could not be started with it again.
+       * The checkpoint that it was started with is gone, holds other content by now, or the disk
+       * does not return it: kubelet runs on, and could not be started with it again.
        */
       readonly lost?: true
     }
@@ -72,8 +72,8 @@ export interface HealthRecord {
   readonly unhealthySinceUs: number | undefined
   readonly lastSampleUs: number
   /**
-   * Kubelet went down while the container runtime did not answer, and has not run since. Systemd may
-   * give up kubelet for that reason alone.
+   * Kubelet went down while the container runtime did not answer, and has not run since. Systemd
+   * may give up kubelet for that reason alone.
    */
   readonly excused: boolean
   /** Since when the container runtime has not answered, as far as it was probed. */
@@ -100,7 +100,9 @@ export interface HealthRecord {
    * have cured what another config failed with.
    */
   readonly startedByOthers?: boolean | undefined
-  /** When kubelet was restarted once more with the subject, which had failed but had proved itself. */
+  /**
+   * When kubelet was restarted once more with the subject, which had failed but had proved itself.
+   */
   readonly triedAgainUs?: number | undefined
   readonly lastDetail: string
 }

@@ -1,6 +1,7 @@
 /**
- * The content of a process whose checkpoint was gone when the process was first seen. The version on
- * its command line still says which content it is, and gives it a name that equals no hash. Pure.
+ * The content of a process whose checkpoint was gone when the process was first seen. The version
+ * on its command line still says which content it is, and gives it a name that equals no hash.
+ * Pure.
  */
 import type { CheckpointFile, ContentHash } from './config-source.ts'
 

@@ -23,7 +23,9 @@ export function isWorthKeeping(snapshot: Snapshot): boolean {
   return snapshot.running.kind !== 'none' && !hasFailed(snapshot)
 }
 
-/** Whether what runs has a verdict against it, or has been ill for long. Leaving it costs nothing. */
+/**
+ * Whether what runs has a verdict against it, or has been ill for long. Leaving it costs nothing.
+ */
 export function hasFailed({ running, health, verdicts, now, policy }: Snapshot): boolean {
   const verdict = running.kind === 'known' ? verdicts.get(running.key) : undefined
   return (verdict !== undefined && verdict.state !== 'refused') || isLongIll(health, now.monotonicUs, policy)

@@ -89,7 +89,8 @@ function findObstacle(snapshot: Snapshot, unit: KnownUnit, halfStarted: boolean)
     case 'stopping':
       return underWay(now.monotonicUs, `kubelet is ${unit.summary}`)
     case 'starting':
-      // A start that does not come to an end, or that has failed already, is replaced by the restart.
+      // A start that does not come to an end, or that has failed already, is replaced by the
+      // restart.
       return hasFailed(snapshot) ? undefined : underWay(now.monotonicUs, `kubelet is ${unit.summary}`)
     case 'running':
       return running.kind === 'known' ? undefined : underWay(now.monotonicUs, 'kubelet has just been started')

@@ -6,7 +6,9 @@
  */
 import type { HealthSample } from './health.ts'
 
-/** Longer than a runtime takes to be upgraded or restarted, and than kubelet's pod eviction takes. */
+/**
+ * Longer than a runtime takes to be upgraded or restarted, and than kubelet's pod eviction takes.
+ */
 export const RUNTIME_EXCUSE_US = 600e6
 
 /** @param gap nothing is known of the time since the last sample */

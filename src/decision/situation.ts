@@ -14,7 +14,9 @@ export interface Situation {
   readonly candidates: readonly Candidate[]
   /** What should run. undefined: unit or wanted config unknown. */
   readonly target: Target | undefined
-  /** The assigned config while it waits for its turn in a rollout, and the target stands in for it. */
+  /**
+   * The assigned config while it waits for its turn in a rollout, and the target stands in for it.
+   */
   readonly held: Target | undefined
 }
 

@@ -41,9 +41,9 @@ export interface Hold {
 }
 
 /**
- * Whether a content must not be activated or started now. Only what is assigned waits for a rollout:
- * no fallback does, nor what runs, nor last-known-good, nor what was started here and goes on with
- * its trial.
+ * Whether a content must not be activated or started now. Only what is assigned waits for a
+ * rollout: no fallback does, nor what runs, nor last-known-good, nor what was started here and goes
+ * on with its trial.
  *
  * @returns undefined: it has its turn, or needs none
  */

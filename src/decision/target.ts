@@ -1,8 +1,8 @@
 /**
  * Which config should run: the assigned one, unless it was refused or failed on this kubelet, or
- * waits for its turn in a rollout. Where it was refused or waits, what runs goes on. Where it failed,
- * the target is the first of last-known-good, previous and local without a verdict. Falling back is
- * nothing more than a verdict that makes this function choose another target. Pure.
+ * waits for its turn in a rollout. Where it was refused or waits, what runs goes on. Where it
+ * failed, the target is the first of last-known-good, previous and local without a verdict. Falling
+ * back is nothing more than a verdict that makes this function choose another target. Pure.
  */
 import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
 import { findVerdict } from './find-verdict.ts'
@@ -25,8 +25,8 @@ export interface Target extends Candidate {
   readonly fallback: boolean
   /**
    * A fallback that runs already: the assigned config was refused, waits for its turn in a rollout,
-   * or its checkpoint is gone, which is no reason to leave what runs. Its trial and its promotion go
-   * on.
+   * or its checkpoint is gone, which is no reason to leave what runs. Its trial and its promotion
+   * go on.
    */
   readonly goesOn: boolean
   /** Everything else failed too. The node rests on this target: nothing is condemned any more. */

@@ -36,7 +36,10 @@ export function measureTrial(snapshot: Snapshot, key: TrialKey): Trial | undefin
   return { elapsedUs: now.monotonicUs - sinceUs, remainingUs: Math.max(0, endsAtUs - now.monotonicUs), endsAtUs }
 }
 
-/** Whether this content on this kubelet has passed a whole trial, since it was tried again if it was. */
+/**
+ * Whether this content on this kubelet has passed a whole trial, since it was tried again if it
+ * was.
+ */
 export function hasPassed({ proven }: Pick<Snapshot, 'proven'>, key: TrialKey): boolean {
   return proven === key
 }

@@ -17,7 +17,9 @@ export interface Verdict {
   readonly detail: string
   readonly source: ConfigSource
   readonly atWallMs: number
-  /** The boot in which it failed. undefined: a refusal, or an earlier agent did not write it down. */
+  /**
+   * The boot in which it failed. undefined: a refusal, or an earlier agent did not write it down.
+   */
   readonly bootId?: string | undefined
   /**
    * Of a refusal: what else it depends on (`Snapshot.basis`). When that has changed, preflight runs

@@ -1,8 +1,8 @@
 /**
  * The values of a kubelet config file that the health probes need. Reads a file again only after it
  * changed: the agent looks every few seconds, and parsing YAML is slow. If the file cannot be
- * decoded, upstream's defaults apply. If it cannot be read, what it held last applies: a kubelet that
- * was started with it runs on.
+ * decoded, upstream's defaults apply. If it cannot be read, what it held last applies: a kubelet
+ * that was started with it runs on.
  */
 
 import type { Files } from '../ports/files.ts'

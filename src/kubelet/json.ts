@@ -57,7 +57,9 @@ function isDeeper(value: unknown, deepest: number): boolean {
   return false
 }
 
-/** A value, and the way to it. Its path is made when it is needed: together they take much memory. */
+/**
+ * A value, and the way to it. Its path is made when it is needed: together they take much memory.
+ */
 interface Open {
   readonly node: JsonNode
   readonly outer: Open | undefined

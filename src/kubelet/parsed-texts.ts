@@ -1,7 +1,7 @@
 /**
- * The results of parsing, for code that may not wait: a look at a text that is not parsed yet starts
- * that, and the owner looks again. A result is handed over once: the owner keeps what it makes of it.
- * Pure; what parses is passed in.
+ * The results of parsing, for code that may not wait: a look at a text that is not parsed yet
+ * starts that, and the owner looks again. A result is handed over once: the owner keeps what it
+ * makes of it. Pure; what parses is passed in.
  */
 export class ParsedTexts<T> {
   readonly #parse: (text: string) => Promise<T>

@@ -1,8 +1,8 @@
 /**
  * Whether kubelet decodes the same config from two texts: other comments, other quotes, another
- * order of keys. In doubt the two differ. A text in which decoders of YAML are known to disagree, or
- * that is no KubeletConfiguration, equals only itself. Pure. Rules: sigs.k8s.io/yaml, which reads
- * YAML 1.1 and turns it into JSON; YAML 1.2 reads some of the same scalars otherwise.
+ * order of keys. In doubt the two differ. A text in which decoders of YAML are known to disagree,
+ * or that is no KubeletConfiguration, equals only itself. Pure. Rules: sigs.k8s.io/yaml, which
+ * reads YAML 1.1 and turns it into JSON; YAML 1.2 reads some of the same scalars otherwise.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { findProblem, looksLikeJson } from './decode.ts'

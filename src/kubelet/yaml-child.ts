@@ -1,7 +1,8 @@
 /**
  * The program that parses one YAML text in a process of its own: the text on standard input, the
- * result on standard output as JSON. `bounded-yaml.ts` starts it. Its memory is limited by a flag of
- * Node.js; the time for parsing is limited here, so that the start of the process does not count.
+ * result on standard output as JSON. `bounded-yaml.ts` starts it. Its memory is limited by a flag
+ * of Node.js; the time for parsing is limited here, so that the start of the process does not
+ * count.
  */
 import { createContext, Script } from 'node:vm'
 import { isObject } from '../values/is-object.ts'

@@ -1,6 +1,6 @@
 /**
- * Reads the overlay directory. Pure; the files are passed in. Errors are returned, not thrown. Reads
- * no more bytes than a ConfigMap can hold.
+ * Reads the overlay directory. Pure; the files are passed in. Errors are returned, not thrown.
+ * Reads no more bytes than a ConfigMap can hold.
  */
 import { join } from 'node:path'
 import type { OwnedFiles } from '../ports/files.ts'

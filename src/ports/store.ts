@@ -32,7 +32,10 @@ export interface Checkpoints {
    * permanently unreadable. Throws if it cannot be read at the moment.
    */
   content(file: CheckpointFile): ContentHash | undefined
-  /** Whether the file that kubelet reads is there. A ConfigMap may lack the key, or the file was lost. */
+  /**
+   * Whether the file that kubelet reads is there. A ConfigMap may lack the key, or the file was
+   * lost.
+   */
   hasKey(file: CheckpointFile): boolean
   /**
    * When it was last read, `content` was undefined because the disk has been failing for a while.
@@ -54,7 +57,9 @@ export interface Checkpoints {
  */
 export interface Records {
   read(name: RecordName): RecordState
-  /** Whether the record was ever written, and is not lost. `read` takes one that is not for local. */
+  /**
+   * Whether the record was ever written, and is not lost. `read` takes one that is not for local.
+   */
   has(name: RecordName): boolean
   /** Writes only if the record changes. */
   write(name: RecordName, source: ConfigSource): void

@@ -1,8 +1,8 @@
 /**
  * Preflight for the agent's loop. Short checks return their result at once; long ones (kubelet in
  * its sandbox) continue in the background, one at a time, and end when their config is no longer
- * wanted. A fallback gets only the quick checks. It decides nothing itself: it turns a report into a
- * result.
+ * wanted. A fallback gets only the quick checks. It decides nothing itself: it turns a report into
+ * a result.
  */
 
 import { createHash } from 'node:crypto'

@@ -1,8 +1,8 @@
 /**
  * The in-process check of a config alone: decodes it and applies the rules that hold for every
- * kubelet version. It refuses only what kubelet would fail on, and takes little time: for a fallback
- * it is the only check. The reason of a refusal selects the text of the Node status: `load` means that
- * kubelet cannot read the config, `validate` that its validation fails.
+ * kubelet version. It refuses only what kubelet would fail on, and takes little time: for a
+ * fallback it is the only check. The reason of a refusal selects the text of the Node status:
+ * `load` means that kubelet cannot read the config, `validate` that its validation fails.
  */
 
 import type { PreflightResult } from '../decision/verdict.ts'

@@ -1,6 +1,7 @@
 /**
  * Parses the text of a candidate into the config that kubelet decodes, with positions. It accepts
- * exactly what `kubelet/decode.ts` accepts, and uses its rules. Pure; what parses YAML is passed in.
+ * exactly what `kubelet/decode.ts` accepts, and uses its rules. Pure; what parses YAML is passed
+ * in.
  */
 
 import { EMPTY_CONFIG, findProblem, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
@@ -16,8 +17,8 @@ export type DocumentResult =
   | { readonly ok: false; readonly detail: string; readonly position: Position | undefined }
 
 /**
- * Kubelet takes more, but no field is a tenth as deep, and the rules follow a value by recursion. The
- * parser of YAML takes as many.
+ * Kubelet takes more, but no field is a tenth as deep, and the rules follow a value by recursion.
+ * The parser of YAML takes as many.
  */
 const DEEPEST = 100
 

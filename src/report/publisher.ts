@@ -75,8 +75,8 @@ export class Publisher {
   }
 
   /**
-   * Writes the condition again with the present time, which no server takes for a write that changes
-   * nothing: to learn whether the agent can write at all.
+   * Writes the condition again with the present time, which no server takes for a write that
+   * changes nothing: to learn whether the agent can write at all.
    */
   writeAgain(): void {
     this.#conditionWork.again()

@@ -119,8 +119,8 @@ export class Reporter implements PassObserver {
   }
 
   /**
-   * All nodes that wait for a rollout see its progress at the same moment. Each tells of it at a time
-   * of its own, so that one write to the record does not make thousands to the Nodes.
+   * All nodes that wait for a rollout see its progress at the same moment. Each tells of it at a
+   * time of its own, so that one write to the record does not make thousands to the Nodes.
    */
   #awaitsSlot({ now, nodeName, policy }: Snapshot, { phase }: Wait, condition: Condition, wanted: ConfigSource | undefined): boolean {
     const last = this.#last

@@ -23,8 +23,8 @@ export function claimWindowUs(trialUs: number): number {
 }
 
 /**
- * Over what time the nodes of a fleet ask first, after an edit that all of them see at once. Few are
- * canaries, have failed with it or have just joined.
+ * Over what time the nodes of a fleet ask first, after an edit that all of them see at once. Few
+ * are canaries, have failed with it or have just joined.
  */
 export function firstLookWindowUs({ canary, verdict, arrival, trialUs }: Omit<RolloutNode, 'name'>): number {
   const isOfFew = canary || verdict !== undefined || arrival === 'joined'

@@ -18,7 +18,9 @@ export function waitForVetoes(standing: Standing): RolloutDecision | undefined {
   return waitsUntil(untilUs, `the record was recreated or restored from a backup; ${why}`)
 }
 
-/** A node that has not seen the pause yet finds it as it reads the config before a claim or a start. */
+/**
+ * A node that has not seen the pause yet finds it as it reads the config before a claim or a start.
+ */
 export function waitWhilePaused({ config: { paused } }: Standing): RolloutDecision | undefined {
   return paused === undefined ? undefined : waits(`paused by ${paused}`)
 }

@@ -7,7 +7,9 @@ import type { PodSandbox, RuntimeContainer, RuntimePods } from '../decision/runt
 import type { CgroupDriver, RuntimeStatus } from '../ports/container-runtime.ts'
 import { type FieldBudget, fieldsOf, type WireField } from './protobuf.ts'
 
-/** A node has some hundred pods, each with some ten labels and annotations, at three fields each. */
+/**
+ * A node has some hundred pods, each with some ten labels and annotations, at three fields each.
+ */
 const MOST_FIELDS = 500_000
 /** Pods and containers. Objects take more memory than the bytes that they are made of. */
 const MOST_ITEMS = 20_000

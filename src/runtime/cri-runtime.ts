@@ -1,7 +1,7 @@
 /**
  * The calls of CRI that the agent makes. Pure but for its connections, which it is given. It calls
- * version v1, and v1alpha2 of a runtime that does not know v1 (containerd before 1.6), and remembers
- * which. containerd 2.0 no longer knows v1alpha2.
+ * version v1, and v1alpha2 of a runtime that does not know v1 (containerd before 1.6), and
+ * remembers which. containerd 2.0 no longer knows v1alpha2.
  */
 
 import type { RuntimePods } from '../decision/runtime-pods.ts'

@@ -1,7 +1,7 @@
 /**
  * One HTTP/2 connection to a Unix socket, for a few unary calls of gRPC. Calls never reject; each
- * ends within its time, and no answer is kept beyond its limit. The connection is to be closed after
- * them: an agent that waits holds none.
+ * ends within its time, and no answer is kept beyond its limit. The connection is to be closed
+ * after them: an agent that waits holds none.
  */
 import {
   type ClientHttp2Session,
@@ -48,7 +48,9 @@ export class GrpcChannel {
     })
   }
 
-  /** @param path such as `/runtime.v1.RuntimeService/Status`, called with a message without fields */
+  /**
+   * @param path such as `/runtime.v1.RuntimeService/Status`, called with a message without fields
+   */
   call(path: string): Promise<GrpcAnswer> {
     const { timeoutMs, maxAnswerBytes } = this.#limits
     return new Promise((resolve) => {

@@ -1,8 +1,8 @@
 /**
  * The identity of kubelet's program file: the SHA-256 of its content. So a hard link to it, a
- * `touch`, or a copy of the same bytes is no other kubelet, on which every config would have another
- * trial. The file has more than 100 MB, so it is read only when its stat has changed, and what it
- * came to is kept in /run for the next agent and for the commands.
+ * `touch`, or a copy of the same bytes is no other kubelet, on which every config would have
+ * another trial. The file has more than 100 MB, so it is read only when its stat has changed, and
+ * what it came to is kept in /run for the next agent and for the commands.
  */
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'

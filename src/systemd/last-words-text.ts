@@ -3,9 +3,9 @@
  * fit to publish: one line, bounded, without control characters and secrets. Pure.
  *
  * How kubelet says why it exits, from cmd/kubelet/app/server.go, component-base/cli/run.go and what
- * real ones print: up to 1.20 klog's fatal line, followed by the traces of all goroutines; from 1.21
- * on an error line (`"Failed to run kubelet" err="..."`, `"command failed" err="..."`), or the same
- * as a JSON object; from 1.29 on a Go panic for a feature gate that it does not know.
+ * real ones print: up to 1.20 klog's fatal line, followed by the traces of all goroutines; from
+ * 1.21 on an error line (`"Failed to run kubelet" err="..."`, `"command failed" err="..."`), or the
+ * same as a JSON object; from 1.29 on a Go panic for a feature gate that it does not know.
  */
 import { isObject } from '../values/is-object.ts'
 import { withoutSecrets } from './last-words-secrets.ts'

@@ -38,7 +38,10 @@ export interface UnitProperties {
   readonly invocationId: string
   readonly nRestarts: number
   readonly startedAtUs: number
-  /** The last start came to no end in its time, and was given up (systemd.service(5), "TimeoutStartSec="). */
+  /**
+   * The last start came to no end in its time, and was given up (systemd.service(5),
+   * "TimeoutStartSec=").
+   */
   readonly startTimedOut: boolean
   /** undefined: the unit does not exist or has no command. */
   readonly exec: { readonly path: string; readonly words: readonly string[] } | undefined

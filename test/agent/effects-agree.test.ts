@@ -1,7 +1,7 @@
 /**
- * What a step does on paper is what it does to the node: the Snapshot that `carryOut` folds out of a
- * step's effects shows the records that the next observation reads. So `plan` and the property tests
- * run the machine that ships.
+ * What a step does on paper is what it does to the node: the Snapshot that `carryOut` folds out of
+ * a step's effects shows the records that the next observation reads. So `plan` and the property
+ * tests run the machine that ships.
  */
 import fc from 'fast-check'
 import t, { type Test } from 'tap'

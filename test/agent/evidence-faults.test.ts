@@ -1,4 +1,6 @@
-/** Faults of the node and of the API server that are no config's fault, as the evidence shows them. */
+/**
+ * Faults of the node and of the API server that are no config's fault, as the evidence shows them.
+ */
 import t from 'tap'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'

@@ -1,6 +1,6 @@
 /**
- * Several nodes around one API server in memory, each with its loop, its disk and its worker for the record of a rollout. Time moves for
- * all of them at once.
+ * Several nodes around one API server in memory, each with its loop, its disk and its worker for
+ * the record of a rollout. Time moves for all of them at once.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { ROLLOUT_ANNOTATION } from '../../src/decision/channels.ts'

@@ -1,4 +1,6 @@
-/** A kubelet that hangs is left, whatever is meant to run next and however often it was restarted. */
+/**
+ * A kubelet that hangs is left, whatever is meant to run next and however often it was restarted.
+ */
 import t from 'tap'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
 import { A, B, C, configMap, HOUR_US, MINUTE_US, SECOND_US, textOf, UPGRADED_KUBELET } from '../decision/snapshots.ts'
@@ -6,7 +8,10 @@ import { CRASHES, SmallWorld, WELL } from './small-world.ts'
 
 const LEFT_WITHIN_US = 90 * SECOND_US
 
-/** A is promoted. Then new configs use up the hourly limit; the last of them has just run for a while. */
+/**
+ * A is promoted. Then new configs use up the hourly limit; the last of them has just run for a
+ * while.
+ */
 async function withoutRestartsLeft(): Promise<SmallWorld> {
   const world = new SmallWorld()
   world.want(A)

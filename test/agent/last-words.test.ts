@@ -1,4 +1,7 @@
-/** A verdict names its cause: what kubelet said before it exited. The same words twice are a crash loop. */
+/**
+ * A verdict names its cause: what kubelet said before it exited. The same words twice are a crash
+ * loop.
+ */
 import t from 'tap'
 import { A, B, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'

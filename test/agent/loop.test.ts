@@ -429,7 +429,8 @@ t.test('nothing is done to kubelet on the word of a glance; what is wanted is wr
   t.same(world.record('assigned'), B)
   t.equal(world.looksAtSystemd, before)
   await world.until('restart')
-  // One before kubelet's next start changes, and one after its state before the restart was recorded.
+  // One before kubelet's next start changes, and one after its state before the restart was
+  // recorded.
   t.equal(world.looksAtSystemd, before + 2)
   await world.run(5 * SECOND_US)
   await runsAndStaysOn(t, world, B)

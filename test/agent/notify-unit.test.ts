@@ -1,4 +1,7 @@
-/** A unit of Type=notify is starting until kubelet says that it is ready, which one that hangs never does. */
+/**
+ * A unit of Type=notify is starting until kubelet says that it is ready, which one that hangs never
+ * does.
+ */
 import t from 'tap'
 import { A, B, C, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { NEVER_HEALTHY, SmallWorld } from './small-world.ts'

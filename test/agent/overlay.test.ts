@@ -1,4 +1,7 @@
-/** What an overlay of the node comes to in the core: an edit of it goes the way that an edit of the ConfigMap goes. */
+/**
+ * What an overlay of the node comes to in the core: an edit of it goes the way that an edit of the
+ * ConfigMap goes.
+ */
 import t from 'tap'
 import { nextStep } from '../../src/decision/next-step.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'

@@ -1,6 +1,7 @@
 /**
- * One node to try the loop on: the real stores over a disk in memory, the real activation, the fake unit, and a clock that a test moves.
- * Chance, crashes and the API server are not here: test/sim has those.
+ * One node to try the loop on: the real stores over a disk in memory, the real activation, the fake
+ * unit, and a clock that a test moves. Chance, crashes and the API server are not here: test/sim
+ * has those.
  */
 
 import { Loop } from '../../src/agent/loop.ts'
@@ -195,7 +196,10 @@ export class SmallWorld {
     throw new Error(`no ${kind} within ${MOST_PASSES_BEFORE_A_WAIT} passes`)
   }
 
-  /** Passes until the agent waits. A step that is decided again and again, and a wait that is over before it began, show here. */
+  /**
+   * Passes until the agent waits. A step that is decided again and again, and a wait that is over
+   * before it began, show here.
+   */
   async settle(): Promise<Wait> {
     for (let pass = 0; pass < MOST_PASSES_BEFORE_A_WAIT; pass += 1) {
       const step = await this.pass()

@@ -1,4 +1,7 @@
-/** Who is told that the loop turned, and that a loop which hangs tells nobody: the watchdog of systemd relies on it. */
+/**
+ * Who is told that the loop turned, and that a loop which hangs tells nobody: the watchdog of
+ * systemd relies on it.
+ */
 import t from 'tap'
 import { Loop, runLoop } from '../../src/agent/loop.ts'
 import type { ObservationPorts } from '../../src/agent/observe.ts'

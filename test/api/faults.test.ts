@@ -24,7 +24,10 @@ const onListOf = (plural: Resource, list: object) => (request: ApiRequest) => (c
 const onWatchOf = (plural: Resource, object: object) => (request: ApiRequest) =>
   concerns(request, plural, true) ? sent({ type: 'MODIFIED', object }) : undefined
 
-/** While the server is at fault: what hangs is given up soon. A server without fault gets PATIENT, since a busy machine is slow as well. */
+/**
+ * While the server is at fault: what hangs is given up soon. A server without fault gets PATIENT,
+ * since a busy machine is slow as well.
+ */
 const IMPATIENT = { inactivityMs: 250, requestTimeoutMs: 250 }
 
 const FAULTS: Readonly<Record<string, (request: ApiRequest) => Fault | undefined>> = {

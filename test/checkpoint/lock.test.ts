@@ -14,7 +14,10 @@ function newPath(): string {
   return join(directory, `lock-${locks}`)
 }
 
-/** A second is enough for a look, unless the machine is busy: this flock waits for an hour where it is asked to wait for a second. */
+/**
+ * A second is enough for a look, unless the machine is busy: this flock waits for an hour where it
+ * is asked to wait for a second.
+ */
 function waitLonger(t: Test): void {
   const real = execFileSync('sh', ['-c', 'command -v flock'], { encoding: 'utf8' }).trim()
   const bin = join(directory, 'bin')

@@ -1,4 +1,7 @@
-/** Snapshots of every shape, sensible or not: whatever can be read must be decided on. And what a step does to one, for chains of steps. */
+/**
+ * Snapshots of every shape, sensible or not: whatever can be read must be decided on. And what a
+ * step does to one, for chains of steps.
+ */
 import fc from 'fast-check'
 import { carryOut } from '../../src/decision/carry-out.ts'
 import type { ConfigSource, HeldSource } from '../../src/decision/config-source.ts'

@@ -1,4 +1,7 @@
-/** A process on trial that is asked for evidence, and what it is answered. Times are seconds after its start. */
+/**
+ * A process on trial that is asked for evidence, and what it is answered. Times are seconds after
+ * its start.
+ */
 import type { EvidenceKind, Finding } from '../../src/decision/evidence.ts'
 import type { Fact, FailedPod, NodeAnswer, SeenFact, StaticPod } from '../../src/decision/evidence-facts.ts'
 import { judgeEvidence } from '../../src/decision/evidence-judge.ts'

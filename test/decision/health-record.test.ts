@@ -338,7 +338,8 @@ t.test('whatever is seen, in whatever order', async () => {
         if (after === undefined) return false
         record = after
         const isHealthy = running.kind === 'known' && running.key === subject && ok
-        // Health is what was seen healthy at each of two looks that are not too far apart, and nothing else.
+        // Health is what was seen healthy at each of two looks that are not too far apart, and
+        // nothing else.
         if ((after.healthySinceUs !== undefined) !== isHealthy) return false
         const gap = before === undefined || nowUs - before.lastSampleUs > POLICY.toleranceUs
         const carriedOn = after.healthySinceUs !== undefined && after.healthySinceUs < nowUs

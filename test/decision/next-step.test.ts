@@ -58,7 +58,8 @@ t.test('whatever can be read', async (t) => {
       const interrupted = step.record.failed && seen.restarts.at(-1)?.failed === true
       if (seen.unit.activity === 'stopped' && !interrupted) return false
       if (seen.nextStart.kind === 'unknown') return false
-      // The same content on a kubelet that was upgraded on disk, and only where what runs has failed.
+      // The same content on a kubelet that was upgraded on disk, and only where what runs has
+      // failed.
       const isUpgrade = seen.running.kind === 'known' && seen.running.key !== step.record.target && !isWorthKeeping(seen)
       return seen.running.kind !== 'known' || seen.running.content !== seen.nextStart.held.content || isUpgrade
     }),

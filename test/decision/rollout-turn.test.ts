@@ -1,6 +1,6 @@
 /**
- * What a node does whose assigned config goes by a rollout: what runs without a turn, and what waits
- * for one.
+ * What a node does whose assigned config goes by a rollout: what runs without a turn, and what
+ * waits for one.
  */
 import t from 'tap'
 import type { ConfigMapSource } from '../../src/decision/config-source.ts'

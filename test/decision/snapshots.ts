@@ -1,6 +1,7 @@
 /**
- * Snapshots to decide on: by default a node that is settled on config A, and small pieces that change one fact each, to be spread over
- * it. `snapshot({ ...wants(B) })` is that node when its assignment has just become B.
+ * Snapshots to decide on: by default a node that is settled on config A, and small pieces that
+ * change one fact each, to be spread over it. `snapshot({ ...wants(B) })` is that node when its
+ * assignment has just become B.
  */
 
 import type { ConfigMapData, ConfigMapSource, ConfigSource, ContentHash, HeldSource } from '../../src/decision/config-source.ts'
@@ -193,7 +194,10 @@ export function restartTo(source: ConfigSource, facts: Partial<RestartRecord> = 
   }
 }
 
-/** What a crash loop looks like between two automatic restarts, one exit short of the limit without the one just seen. */
+/**
+ * What a crash loop looks like between two automatic restarts, one exit short of the limit without
+ * the one just seen.
+ */
 export function crashing(source: ConfigSource, facts: Partial<HealthRecord> = {}): Piece {
   const sick = { wasHealthy: false, healthySinceUs: undefined, unhealthySinceUs: NOW_US - 30 * SECOND_US, exits: POLICY.crashLimit - 1 }
   return { ...runsNothing('auto-restart', { nRestarts: 2 }), health: health(source, { ...sick, lastNRestarts: 2, ...facts }) }

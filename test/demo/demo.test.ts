@@ -22,7 +22,10 @@ const program = join(built, 'kubelet-cfg-agent.mjs')
 const build = spawnSync(process.execPath, ['scripts/build.mjs', 'src/main.ts', built], { cwd: ROOT, env: {}, encoding: 'utf8' })
 t.equal(build.status, 0, build.stderr)
 
-/** Plays the demo in an environment of its own, with patience for a busy machine, and interrupts it when its output says so. */
+/**
+ * Plays the demo in an environment of its own, with patience for a busy machine, and interrupts it
+ * when its output says so.
+ */
 function play(t: Test, args: readonly string[], isTimeToStop: (text: string) => boolean = () => false) {
   const directory = makeDirectory(t)
   const env = { PATH: process.env.PATH, TMPDIR: directory }

@@ -1,4 +1,7 @@
-/** What is wrong with the code blocks of the documents: every block says what it holds, and holds that. Each problem is one line. */
+/**
+ * What is wrong with the code blocks of the documents: every block says what it holds, and holds
+ * that. Each problem is one line.
+ */
 import { isFieldName } from '../../src/kubelet/fields.ts'
 import { parseDocuments, parseLocated } from '../../src/kubelet/yaml.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'

@@ -1,4 +1,7 @@
-/** Commands, patches and YAML of the documents are such as the program, npm and kubectl take, and the examples print what the documents say. */
+/**
+ * Commands, patches and YAML of the documents are such as the program, npm and kubectl take, and
+ * the examples print what the documents say.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

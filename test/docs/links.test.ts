@@ -1,4 +1,7 @@
-/** Links and paths of the documents lead somewhere, and every page of docs/ can be reached from the README. */
+/**
+ * Links and paths of the documents lead somewhere, and every page of docs/ can be reached from the
+ * README.
+ */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

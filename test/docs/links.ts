@@ -1,4 +1,7 @@
-/** What is wrong with the links, anchors and paths of a set of pages. Pure: what exists in the repository is passed in. Each problem is one line. */
+/**
+ * What is wrong with the links, anchors and paths of a set of pages. Pure: what exists in the
+ * repository is passed in. Each problem is one line.
+ */
 import { posix } from 'node:path'
 import type { Link, Page } from './markdown.ts'
 
@@ -45,8 +48,8 @@ function resolveTarget(page: Page, target: string): { path: string; anchor: stri
 }
 
 /**
- * Paths in inline code and in code blocks for the shell that look like files of this repository: those below one of its directories, or a file that lies at its root.
- * `*` stands for any name.
+ * Paths in inline code and in code blocks for the shell that look like files of this repository:
+ * those below one of its directories, or a file that lies at its root. `*` stands for any name.
  */
 export function findMissingPaths(pages: readonly Page[], files: RepositoryFiles): readonly string[] {
   const roots = new Set([...files].filter((path) => path.includes('/')).map((path) => path.slice(0, path.indexOf('/'))))

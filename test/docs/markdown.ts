@@ -1,6 +1,7 @@
 /**
- * Parses the documents of this repository as far as the tests need: headings with their anchors, links, code blocks, inline code. It knows the Markdown that the
- * documents use (fenced blocks, ATX headings, inline links), not all of CommonMark. Pure.
+ * Parses the documents of this repository as far as the tests need: headings with their anchors,
+ * links, code blocks, inline code. It knows the Markdown that the documents use (fenced blocks, ATX
+ * headings, inline links), not all of CommonMark. Pure.
  */
 
 export interface Page {
@@ -104,7 +105,10 @@ function blank(code: string): string {
   return code.replace(/[^\n]/g, ' ')
 }
 
-/** As GitHub makes them: lower case, spaces to dashes, no punctuation, and a number where there are several. */
+/**
+ * As GitHub makes them: lower case, spaces to dashes, no punctuation, and a number where there are
+ * several.
+ */
 function addAnchor(anchors: Set<string>, heading: string): void {
   const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replace(/`/g, '')
   const slug = plain

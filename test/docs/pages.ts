@@ -1,4 +1,6 @@
-/** The documents as they are in the work tree: the README, CONTRIBUTING, and everything in docs/. */
+/**
+ * The documents as they are in the work tree: the README, CONTRIBUTING, and everything in docs/.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Page, parsePage } from './markdown.ts'

@@ -1,4 +1,7 @@
-/** Checks a command line against the real command table. The program runs with a fake world that ends it as soon as the command line is accepted. */
+/**
+ * Checks a command line against the real command table. The program runs with a fake world that
+ * ends it as soon as the command line is accepted.
+ */
 import type { CommandContext } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/command-list.ts'
 import { runProgram } from '../../src/cli/program.ts'
@@ -9,7 +12,10 @@ export const PROGRAM = 'kubelet-cfg-agent'
 /** Stands in for the argument of a command that a text mentions without one. */
 const SOME_ARGUMENT = 'kubelet.yaml'
 
-/** @param args without the program's own name. @returns the program's complaint; undefined: it accepts the command line */
+/**
+ * @param args without the program's own name. @returns the program's complaint; undefined: it
+ * accepts the command line
+ */
 export async function findUsageProblem(args: readonly string[], isInline: boolean): Promise<string | undefined> {
   const problem = await tryParse(args)
   if (problem === undefined || !isInline) return problem

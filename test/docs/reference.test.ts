@@ -1,4 +1,6 @@
-/** The reference tables of the documents are complete, and name nothing that the code does not have. */
+/**
+ * The reference tables of the documents are complete, and name nothing that the code does not have.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,6 +1,8 @@
 /**
- * Runs the command lines of blocks marked `sh run` as processes, from source, without root and network. Files that they need are the page's own blocks `yaml file=NAME`
- * and the repository's `deploy/`. A block that follows and is marked `text output` is what the last command prints; `...` in it stands for the rest.
+ * Runs the command lines of blocks marked `sh run` as processes, from source, without root and
+ * network. Files that they need are the page's own blocks `yaml file=NAME` and the repository's
+ * `deploy/`. A block that follows and is marked `text output` is what the last command prints;
+ * `...` in it stands for the rest.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

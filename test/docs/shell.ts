@@ -1,4 +1,7 @@
-/** Command lines as the documents have them, taken apart: enough of a shell to find the commands of a line and their words. Pure. */
+/**
+ * Command lines as the documents have them, taken apart: enough of a shell to find the commands of
+ * a line and their words. Pure.
+ */
 import type { Page } from './markdown.ts'
 
 export interface CommandLine {

@@ -1,6 +1,9 @@
 /** The tables of a page, by the heading they stand under. Pure. */
 
-/** The first cells of all rows below a heading, down to the next heading of its level or above; without the rows of heads. Code marks are taken off. */
+/**
+ * The first cells of all rows below a heading, down to the next heading of its level or above;
+ * without the rows of heads. Code marks are taken off.
+ */
 export function listFirstCells(text: string, heading: string): readonly string[] {
   return listRows(text, heading).flatMap(([first = '']) => splitCodes(first))
 }

@@ -18,7 +18,9 @@ export class EvidenceReader {
     return nowUs - atUs > (access.kind === 'readable' ? OLD_US : OUTAGE_US) ? { kind: 'unread' } : access
   }
 
-  /** @returns whether to read it now. Otherwise that is under way, or to be done after `againUs`. */
+  /**
+   * @returns whether to read it now. Otherwise that is under way, or to be done after `againUs`.
+   */
   begin(nowUs: number): { readonly begins: boolean; readonly againUs: number | undefined } {
     if (this.#isReading) return { begins: false, againUs: undefined }
     if (this.access(nowUs).kind !== 'unread') return { begins: false, againUs: nowUs + OUTAGE_US + SECOND_US }

@@ -1,4 +1,7 @@
-/** The watches that a simulated agent holds open: of its config, and of the record while it follows that. */
+/**
+ * The watches that a simulated agent holds open: of its config, and of the record while it follows
+ * that.
+ */
 import type { Client, FleetApi } from './fleet-api.ts'
 import type { Seen } from './sightings.ts'
 

@@ -1,7 +1,8 @@
 /**
- * The administrator of the cluster, who has kubectl and nothing else: changes ConfigMaps and assignments, and reads what the node says of
- * itself. Each method is one real kubectl command. ConfigMaps are in kube-system, as the documentation has them, under names that begin
- * with the node's, so that one cluster does for all tests.
+ * The administrator of the cluster, who has kubectl and nothing else: changes ConfigMaps and
+ * assignments, and reads what the node says of itself. Each method is one real kubectl command.
+ * ConfigMaps are in kube-system, as the documentation has them, under names that begin with the
+ * node's, so that one cluster does for all tests.
  */
 import { strict as assert } from 'node:assert'
 import type { ControlPlane } from './lab/control-plane.ts'
@@ -149,7 +150,10 @@ export class Administrator {
     return JSON.parse((await this.statusText()) ?? '{}')
   }
 
-  /** Waits until it says so: it is written on its own, sooner or later than the condition. `isSo` may throw. */
+  /**
+   * Waits until it says so: it is written on its own, sooner or later than the condition. `isSo`
+   * may throw.
+   */
   untilAnnotation(what: string, isSo: (annotation: Awaited<ReturnType<Administrator['annotation']>>) => boolean) {
     const probe = async () => {
       const annotation = await this.annotation()
@@ -182,7 +186,10 @@ export class Administrator {
     return eventually(probe, { what: `the condition says ${expected.status} ${expected.reason}`, timeoutMs, intervalMs: 250 })
   }
 
-  /** The agent's about the Node, in the order of their names, which is that of time. A real kubelet has its own. */
+  /**
+   * The agent's about the Node, in the order of their names, which is that of time. A real kubelet
+   * has its own.
+   */
   async events(): Promise<NodeEvent[]> {
     const about = `involvedObject.kind=Node,involvedObject.name=${this.#node}`
     const { items } = JSON.parse(await this.kubectl('-n', 'default', 'get', 'events', '--field-selector', about, '-o', 'json'))

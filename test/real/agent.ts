@@ -1,6 +1,7 @@
 /**
- * The shipped agent as a process: the bundle that `npm run build` makes, built anew into a scratch directory, and one machine's agent and
- * commands of it. They see no environment but a PATH, so that nothing set on the machine that runs the test reaches them.
+ * The shipped agent as a process: the bundle that `npm run build` makes, built anew into a scratch
+ * directory, and one machine's agent and commands of it. They see no environment but a PATH, so
+ * that nothing set on the machine that runs the test reaches them.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,6 @@
-/** The commands on a live node: what they print is what is the case, and what they promise happens. */
+/**
+ * The commands on a live node: what they print is what is the case, and what they promise happens.
+ */
 import { strict as assert } from 'node:assert'
 import type { Administrator } from './administrator.ts'
 import { assignNew, promoteGood } from './assign.ts'

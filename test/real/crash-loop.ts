@@ -1,6 +1,7 @@
 /**
- * The config that bricks Dynamic Kubelet Configuration: it validates, and kubelet crashes on it at start. Kubelet 1.20 crash-looped for ever,
- * promoted the config all the same, and never saw that it was taken back. Deadlines and kubelet's RestartSec are the defaults here.
+ * The config that bricks Dynamic Kubelet Configuration: it validates, and kubelet crashes on it at
+ * start. Kubelet 1.20 crash-looped for ever, promoted the config all the same, and never saw that
+ * it was taken back. Deadlines and kubelet's RestartSec are the defaults here.
  */
 import { strict as assert } from 'node:assert'
 import type { Administrator } from './administrator.ts'

@@ -1,4 +1,7 @@
-/** ConfigMaps by somebody who means harm, or is careless: whatever the API server lets through must cost neither kubelet nor the agent. */
+/**
+ * ConfigMaps by somebody who means harm, or is careless: whatever the API server lets through must
+ * cost neither kubelet nor the agent.
+ */
 import { strict as assert } from 'node:assert'
 import { existsSync, readdirSync } from 'node:fs'
 import { promoteGood } from './assign.ts'

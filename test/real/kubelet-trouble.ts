@@ -1,4 +1,7 @@
-/** Kubelet itself gives trouble, or somebody works on it by hand: what the agent does then, and leaves alone. */
+/**
+ * Kubelet itself gives trouble, or somebody works on it by hand: what the agent does then, and
+ * leaves alone.
+ */
 import { strict as assert } from 'node:assert'
 import { assignNew, promoteGood } from './assign.ts'
 import type { ControlPlane } from './lab/control-plane.ts'

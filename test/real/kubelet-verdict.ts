@@ -1,7 +1,8 @@
 /**
- * What a real kubelet says of a config, asked by hand as a person would: its binary with the candidate, in a directory that is thrown away and without a network. A
- * kubeconfig that does not exist ends it as soon as it has loaded and validated the config; one that nobody answers, and a runtime that is not there, once it has
- * started most of what there is.
+ * What a real kubelet says of a config, asked by hand as a person would: its binary with the
+ * candidate, in a directory that is thrown away and without a network. A kubeconfig that does not
+ * exist ends it as soon as it has loaded and validated the config; one that nobody answers, and a
+ * runtime that is not there, once it has started most of what there is.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -70,7 +71,10 @@ function readVerdict(output: string, directory: string): string {
     .slice(0, LONGEST_WORDS)
 }
 
-/** The last line of klog's that is fatal, or else an error; with `logging.format: json` the last object, which is no error stream's. */
+/**
+ * The last line of klog's that is fatal, or else an error; with `logging.format: json` the last
+ * object, which is no error stream's.
+ */
 function lastWords(output: string): string | undefined {
   const lines = output.split('\n')
   // Beside the fatal one, other threads may still complain of the API server that nobody reaches.

@@ -1,10 +1,16 @@
-/** Which scenarios run side by side, in lanes of about the same length. The long ones come first, so that the lanes end together. */
+/**
+ * Which scenarios run side by side, in lanes of about the same length. The long ones come first, so
+ * that the lanes end together.
+ */
 import type { Lane } from './lab/lanes.ts'
 
 const TODAY = 'kubelet of today'
 const OLD = 'kubelet 1.20'
 
-/** Kubelet 1.20 takes 6 s to start, and its first report after that is always NotReady. A config that cuts it off is found out there by other evidence than with one of today. */
+/**
+ * Kubelet 1.20 takes 6 s to start, and its first report after that is always NotReady. A config
+ * that cuts it off is found out there by other evidence than with one of today.
+ */
 const WHERE_OLD_DIFFERS = 'a crash loop heals|cuts kubelet off|kubelet is stopped'
 
 /**

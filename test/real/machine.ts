@@ -1,6 +1,7 @@
 /**
- * A machine of the cluster: a simulated systemd that runs a simulated kubelet, and the real agent beside it, all as processes. The Node
- * object is made by hand, as kubelet would register it; the agent has the node's own identity and nothing else.
+ * A machine of the cluster: a simulated systemd that runs a simulated kubelet, and the real agent
+ * beside it, all as processes. The Node object is made by hand, as kubelet would register it; the
+ * agent has the node's own identity and nothing else.
  */
 import { strict as assert } from 'node:assert'
 import { existsSync, readFileSync } from 'node:fs'

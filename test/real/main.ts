@@ -1,9 +1,12 @@
 /**
- * The agent as it is shipped, on a real kube-apiserver 1.20.2, driven by real kubectl commands: `npm run test:real`, or with words to run only the scenarios that
- * have all of them in their name (`npm run test:real -- node: reboot`); `'one|two'` stands for either, and `'!word'` for those that have it not. Those called
- * `node:` have a real systemd and a real kubelet too, the others a simulated one. Those called `proof:` say what a trial proves. Without words they run in lanes, a few of
- * them side by side, and a proof runs on kubelet 1.20 only where that differs; all proofs on both kubelets are `npm run test:real -- proof:`. Prints each step with the time
- * it took, and ends with `N passed, N failed`. Whatever it started ends with it.
+ * The agent as it is shipped, on a real kube-apiserver 1.20.2, driven by real kubectl commands:
+ * `npm run test:real`, or with words to run only the scenarios that have all of them in their name
+ * (`npm run test:real -- node: reboot`); `'one|two'` stands for either, and `'!word'` for those
+ * that have it not. Those called `node:` have a real systemd and a real kubelet too, the others a
+ * simulated one. Those called `proof:` say what a trial proves. Without words they run in lanes, a
+ * few of them side by side, and a proof runs on kubelet 1.20 only where that differs; all proofs on
+ * both kubelets are `npm run test:real -- proof:`. Prints each step with the time it took, and ends
+ * with `N passed, N failed`. Whatever it started ends with it.
  */
 import { buildAgent } from './agent.ts'
 import { addCommandLineScenarios } from './command-line.ts'

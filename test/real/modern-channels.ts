@@ -1,6 +1,7 @@
 /**
- * Assignments where configSource is gone: a real kube-apiserver that drops it, as all since 1.26 do, an administrator with kubectl, and an agent
- * with the node's own identity, whose rights come and go while it runs.
+ * Assignments where configSource is gone: a real kube-apiserver that drops it, as all since 1.26
+ * do, an administrator with kubectl, and an agent with the node's own identity, whose rights come
+ * and go while it runs.
  */
 import { strict as assert } from 'node:assert'
 import type { Administrator } from './administrator.ts'
@@ -13,7 +14,10 @@ import { type Machine, type MachineOptions, withMachine } from './machine.ts'
 import { withModernPlane } from './modern-plane.ts'
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, PAUSED_ANNOTATION } from './node-words.ts'
 
-/** Only the fourth refusal in a row counts, and they are up to a minute apart; so are reads where watching is forbidden. */
+/**
+ * Only the fourth refusal in a row counts, and they are up to a minute apart; so are reads where
+ * watching is forbidden.
+ */
 const SLOW_MS = 240_000
 
 type Play = (step: Step, machine: Machine, admin: Administrator, plane: ControlPlane) => Promise<void>

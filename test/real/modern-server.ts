@@ -1,4 +1,7 @@
-/** An API server that knows neither `configSource` nor `status.config`, as all since 1.26: it drops both without an error. */
+/**
+ * An API server that knows neither `configSource` nor `status.config`, as all since 1.26: it drops
+ * both without an error.
+ */
 import { strict as assert } from 'node:assert'
 import { eventually } from './lab/eventually.ts'
 import { scenario } from './lab/runner.ts'

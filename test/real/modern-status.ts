@@ -1,6 +1,7 @@
 /**
- * How a node stands, as an administrator with kubectl sees it where `status.config` is gone: the condition and the annotation of its Node, on a real
- * kube-apiserver, written by an agent that has the node's own identity and nothing else.
+ * How a node stands, as an administrator with kubectl sees it where `status.config` is gone: the
+ * condition and the annotation of its Node, on a real kube-apiserver, written by an agent that has
+ * the node's own identity and nothing else.
  */
 import { strict as assert } from 'node:assert'
 import type { Administrator } from './administrator.ts'

@@ -1,4 +1,6 @@
-/** What people write on a Node and read from it, as the README has it and not the agent's own code. */
+/**
+ * What people write on a Node and read from it, as the README has it and not the agent's own code.
+ */
 export const GUARDED_PREFIX = 'kubelet-cfg-agent.node-restriction.kubernetes.io'
 export const CONFIG_LABEL = `${GUARDED_PREFIX}/config`
 export const CONFIG_SOURCE_ANNOTATION = 'kubelet-cfg-agent.io/config-source'

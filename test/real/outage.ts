@@ -1,6 +1,7 @@
 /**
- * The API server goes away and comes back, and the identity with which the agent talks to it ends and is renewed: neither touches a
- * kubelet that runs, and what happened meanwhile is told afterwards.
+ * The API server goes away and comes back, and the identity with which the agent talks to it ends
+ * and is renewed: neither touches a kubelet that runs, and what happened meanwhile is told
+ * afterwards.
  */
 import { strict as assert } from 'node:assert'
 import { assignGood, promoteGood } from './assign.ts'

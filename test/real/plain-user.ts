@@ -1,6 +1,7 @@
 /**
- * An identity that is no node's: a user whom RBAC lets follow Nodes and write their status and events, and nothing else until it is
- * granted. What the Node authorizer would open by itself with an assignment stays closed to it.
+ * An identity that is no node's: a user whom RBAC lets follow Nodes and write their status and
+ * events, and nothing else until it is granted. What the Node authorizer would open by itself with
+ * an assignment stays closed to it.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

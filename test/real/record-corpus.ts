@@ -1,6 +1,7 @@
 /**
- * Asks a real kubelet 1.20.2 about every candidate of preflight's corpus, and records what it says: `node --import tsx test/real/record-corpus.ts KUBELET`.
- * Asks only about those that are not on record yet, unless `--all` follows.
+ * Asks a real kubelet 1.20.2 about every candidate of preflight's corpus, and records what it says:
+ * `node --import tsx test/real/record-corpus.ts KUBELET`. Asks only about those that are not on
+ * record yet, unless `--all` follows.
  */
 import { listCandidates } from '../preflight/corpus/candidates.ts'
 import { readVerdicts, writeVerdicts } from '../preflight/corpus/recorded.ts'

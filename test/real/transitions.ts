@@ -1,7 +1,9 @@
 /**
- * The transition table of Dynamic Kubelet Configuration, row by row: what a user sees in `status.config` is what kubelet 1.20 showed, word
- * for word, and where this agent differs on purpose (it judges before a restart, and restarts for a change of content alone) the row says so.
- * The rows run with `whenRefused: last-known-good`, which is what kubelet did. One scenario shows the default, `stay`.
+ * The transition table of Dynamic Kubelet Configuration, row by row: what a user sees in
+ * `status.config` is what kubelet 1.20 showed, word for word, and where this agent differs on
+ * purpose (it judges before a restart, and restarts for a change of content alone) the row says so.
+ * The rows run with `whenRefused: last-known-good`, which is what kubelet did. One scenario shows
+ * the default, `stay`.
  */
 import { strict as assert } from 'node:assert'
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'

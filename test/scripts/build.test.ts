@@ -12,8 +12,8 @@ const kube = resolve('src/kube')
 const kubelet = resolve('src/kubelet')
 
 /**
- * Sends one request to the API server with the given kubeconfig, parses YAML in a process of its own,
- * and prints the results.
+ * Sends one request to the API server with the given kubeconfig, parses YAML in a process of its
+ * own, and prints the results.
  */
 const ENTRY = `
 import { fileURLToPath } from 'node:url'

@@ -1,6 +1,6 @@
 /**
- * What kubelet does with a simulated config. The config says it in a comment; preflight, kubelet and
- * the invariants read it there.
+ * What kubelet does with a simulated config. The config says it in a comment; preflight, kubelet
+ * and the invariants read it there.
  */
 
 export type Behaviour =

@@ -6,7 +6,9 @@ export class DiskFaults {
   readonly #random: Random
   /** Only reads of the agent can fail; the invariants read what is there. */
   agentActs = false
-  /** Nothing can be changed: the file system was remounted read-only, as ext4 does after an error. */
+  /**
+   * Nothing can be changed: the file system was remounted read-only, as ext4 does after an error.
+   */
   readOnly = false
   #readsLeft = 0
   #writes: { readonly fault: 'EIO' | 'short-write'; left: number } | undefined

@@ -16,7 +16,9 @@ export class DiskInvariants {
   #seenOperations = -1
   #lastKnownGood = ''
 
-  /** @param isProven whether kubelet was healthy with this text for a whole trial without a break */
+  /**
+   * @param isProven whether kubelet was healthy with this text for a whole trial without a break
+   */
   constructor(world: SimWorld, isProven: (text: string) => boolean, checkPromotion: (text: string) => void) {
     this.#world = world
     this.#isProven = isProven

@@ -1,8 +1,9 @@
 /**
  * Looks of an agent that would find nothing new. Most looks are such: nothing happens to the node,
- * and answer and condition stay the same until a deadline. They are computed instead of made, since both the
- * decision and the record of kubelet's health are pure functions. The next look that is made is the
- * first one whose answer would differ, or the first one after something has happened to the node.
+ * and answer and condition stay the same until a deadline. They are computed instead of made, since
+ * both the decision and the record of kubelet's health are pure functions. The next look that is
+ * made is the first one whose answer would differ, or the first one after something has happened to
+ * the node.
  */
 import { dueEvidence, findUpcoming } from '../../src/decision/evidence-schedule.ts'
 import { findPause } from '../../src/decision/find-pause.ts'
@@ -120,7 +121,10 @@ function shift(snapshot: Snapshot, health: HealthRecord, looks: number, everyUs:
   return { ...snapshot, now: at, health: kept, basis: basisAt(at.monotonicUs) }
 }
 
-/** The last of 1..most for which it holds. It holds for 1, and no more after the first for which it does not. */
+/**
+ * The last of 1..most for which it holds. It holds for 1, and no more after the first for which it
+ * does not.
+ */
 function findLast(holds: (count: number) => boolean, most: number): number {
   if (holds(most)) return most
   let [last, first] = [1, most]

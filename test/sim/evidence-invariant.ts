@@ -2,9 +2,9 @@
  * Invariant 11: a config with which the node does not work is not promoted. Invariant 12: a config
  * that did damage which no other config undoes is not tried again.
  *
- * Evidence is a comparison with what was before, over a whole trial. So what happens to a process, or
- * before its start, may leave it without evidence: that excuses the config with which it runs, and no
- * other.
+ * Evidence is a comparison with what was before, over a whole trial. So what happens to a process,
+ * or before its start, may leave it without evidence: that excuses the config with which it runs,
+ * and no other.
  */
 import assert from 'node:assert/strict'
 import type { Step } from '../../src/decision/step.ts'

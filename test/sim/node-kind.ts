@@ -1,4 +1,6 @@
-/** How a simulated node is set up: its unit, its kind of activation, and how the cluster assigns. */
+/**
+ * How a simulated node is set up: its unit, its kind of activation, and how the cluster assigns.
+ */
 import type { SwitchedChannel } from '../../src/decision/channels.ts'
 import type { WhenRefused } from '../../src/decision/policy.ts'
 import type { ActivationKind } from '../../src/decision/unit-state.ts'
@@ -6,7 +8,9 @@ import { seededRandom } from './random.ts'
 
 export interface NodeKind {
   readonly activation: ActivationKind
-  /** `Type=` of kubelet's unit. A `notify` unit is `activating` until kubelet says that it is ready. */
+  /**
+   * `Type=` of kubelet's unit. A `notify` unit is `activating` until kubelet says that it is ready.
+   */
   readonly unit: 'simple' | 'notify'
   /** `StartLimitBurst=`: systemd gives up after so many automatic restarts. */
   readonly startLimit: number
@@ -14,7 +18,10 @@ export interface NodeKind {
   /** The agent asks for evidence in a trial. */
   readonly evidence: boolean
   readonly whenRefused: WhenRefused
-  /** A second agent is there, which waits for the lock: it takes over at once when the first one dies. */
+  /**
+   * A second agent is there, which waits for the lock: it takes over at once when the first one
+   * dies.
+   */
   readonly standby: boolean
 }
 

@@ -31,7 +31,10 @@ import { SimWorld } from './sim-world.ts'
 Error.stackTraceLimit = 0
 
 const LAYOUT = layoutOf(DIRECTORY)
-/** Longer than anything takes that an agent does not announce, such as its limit of restarts per hour. */
+/**
+ * Longer than anything takes that an agent does not announce, such as its limit of restarts per
+ * hour.
+ */
 const CALM_US = 1.2 * 3600e6
 /** What happens to every node, and takes nothing from the evidence about a process. */
 const ORDINARY: ReadonlySet<WorldEvent['kind']> = new Set([
@@ -46,8 +49,8 @@ const ORDINARY: ReadonlySet<WorldEvent['kind']> = new Set([
 /** Longer than the real read takes: most of what an agent does first comes before it. */
 const OVERLAY_READ_US = 3e6
 /**
- * How late an agent looks on a busy node, well within the tolerance. Most nodes are busy: fewer looks
- * take less time to simulate.
+ * How late an agent looks on a busy node, well within the tolerance. Most nodes are busy: fewer
+ * looks take less time to simulate.
  */
 const SLOWNESS_US = [0, 3e6, 5e6, 5e6] as const
 const ROUNDS = 8
@@ -106,7 +109,9 @@ class Run {
     world.onRequest = (request) => this.#writeRequest(request)
   }
 
-  /** Lives until neither the agent nor kubelet has done anything for long, and nothing is to come. */
+  /**
+   * Lives until neither the agent nor kubelet has done anything for long, and nothing is to come.
+   */
   async settle(): Promise<void> {
     const { unit } = this.#world
     for (let round = 1; ; round += 1) {

@@ -122,7 +122,9 @@ export function activationOn(world: SimWorld, files: DurableFiles): Activation {
   return new FileActivation({ files, ownership, clock, dynamicConfigDir: DIRECTORY, runtimeDir: RUNTIME_DIRECTORY })
 }
 
-/** Of a file that is gone, what it held last applies. Of one that was never read, nothing is known. */
+/**
+ * Of a file that is gone, what it held last applies. Of one that was never read, nothing is known.
+ */
 class SimConfigFacts implements ConfigFacts {
   readonly #files: DurableFiles
   readonly #texts = new Map<string, string>()

@@ -1,4 +1,6 @@
-/** The clocks of a simulated node: CLOCK_MONOTONIC, which ends with the boot, and the wall clock. */
+/**
+ * The clocks of a simulated node: CLOCK_MONOTONIC, which ends with the boot, and the wall clock.
+ */
 import type { Instant } from '../../src/decision/instant.ts'
 
 const BOOT_US = 5e6

@@ -182,8 +182,9 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
 }
 
 /**
- * A config file that is the same for local and for checkpoints does not tell what kubelet was started
- * with: the agent has to have seen kubelet before it changes. What runs is unknown otherwise.
+ * A config file that is the same for local and for checkpoints does not tell what kubelet was
+ * started with: the agent has to have seen kubelet before it changes. What runs is unknown
+ * otherwise.
  */
 function editLocal(world: SimWorld): void {
   const isSeen = world.kind.activation === 'env' || world.seenInvocation === world.unit.invocationId

@@ -1,6 +1,7 @@
 /**
- * What the API server, kubelet's TLS port and the container runtime tell the agent about the running
- * kubelet. kubelet keeps its Lease, its Node and its pods as its config lets it (behaviour.ts).
+ * What the API server, kubelet's TLS port and the container runtime tell the agent about the
+ * running kubelet. kubelet keeps its Lease, its Node and its pods as its config lets it
+ * (behaviour.ts).
  */
 import type { Fact, PodsAnswer, Question, SeenFact, StaticPodsAnswer } from '../../src/decision/evidence-facts.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../../src/ports/evidence.ts'

@@ -1,11 +1,15 @@
-/** The container runtimes of a simulated node: the one that it has, and one that a config may name. */
+/**
+ * The container runtimes of a simulated node: the one that it has, and one that a config may name.
+ */
 import { type Behaviour, behaviourOf, NEVER } from './behaviour.ts'
 
 export const CONTAINERD = 'unix:///run/containerd/containerd.sock'
 const CRIO = 'unix:///run/crio/crio.sock'
 const DEAD = 'unix:///run/dead.sock'
 
-/** `killer`: it dies soon after kubelet starts with such a config, and comes back after it is gone. */
+/**
+ * `killer`: it dies soon after kubelet starts with such a config, and comes back after it is gone.
+ */
 const DIES_AFTER_US = 5e6
 const BACK_AFTER_US = 10e6
 

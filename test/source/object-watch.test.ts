@@ -14,11 +14,19 @@ const event = (type: Event['type'], ...of: Parameters<typeof node>): Event => ({
 const bookmark = (resourceVersion: string): Event => ({ type: 'BOOKMARK', object: { metadata: { resourceVersion } } })
 
 interface Script {
-  /** The answers to a list: its own version, and that of the object. The last one is repeated. Default: forbidden. */
+  /**
+   * The answers to a list: its own version, and that of the object. The last one is repeated.
+   * Default: forbidden.
+   */
   readonly lists?: readonly (readonly [string, string])[]
-  /** The answers to a get: the version of the object; undefined: absent. The last one is repeated. */
+  /**
+   * The answers to a get: the version of the object; undefined: absent. The last one is repeated.
+   */
   readonly gets?: readonly (string | undefined)[]
-  /** The events of each watch, which then ends regularly. 'expired': 410. After the last one, everything stops. */
+  /**
+   * The events of each watch, which then ends regularly. 'expired': 410. After the last one,
+   * everything stops.
+   */
   readonly watches: readonly (readonly Event[] | 'expired')[]
 }
 

@@ -5,7 +5,9 @@ import { JournalLastWords } from '../../src/systemd/last-words.ts'
 
 const ID = '0123456789abcdef0123456789abcdef'
 
-/** A stand-in for journalctl that notes its arguments, one call per line, and then runs `script`. */
+/**
+ * A stand-in for journalctl that notes its arguments, one call per line, and then runs `script`.
+ */
 function standIn(t: { testdir(content: Record<string, string>): string }, script: string) {
   const directory = t.testdir({})
   const journalctl = join(directory, 'journalctl')

@@ -47,7 +47,10 @@ async function open(t: Test, options: Partial<SimulatedSystemdOptions> = {}, sha
     binary: uncachedBinary(),
     timeoutMs: NEVER_MS,
   })
-  /** Waits as long as it takes; RestartSec ends once a test has seen that kubelet waits for it, so no test can miss that. */
+  /**
+   * Waits as long as it takes; RestartSec ends once a test has seen that kubelet waits for it, so
+   * no test can miss that.
+   */
   const until = async (what: string, isSo: (state: KnownUnit) => boolean): Promise<KnownUnit> => {
     let found: KnownUnit | undefined
     const look = async () => {

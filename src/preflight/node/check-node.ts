@@ -1,9 +1,10 @@
 /**
  * Checks a candidate against its node. Pure: `findNeeds` lists the facts that this candidate needs,
  * the caller finds them, and `checkNode` applies the rules. It refuses only what certainly stops
- * this kubelet or makes the node useless, and what a guard forbids (guards.ts). From unknown facts it concludes nothing. Tested with
- * kubelet 1.20.2: reservations, CPU sets, the static policy, state files, certificates and kernel
- * settings; the other rules come from reading kubelet's source.
+ * this kubelet or makes the node useless, and what a guard forbids (guards.ts). From unknown facts
+ * it concludes nothing. Tested with kubelet 1.20.2: reservations, CPU sets, the static policy,
+ * state files, certificates and kernel settings; the other rules come from reading kubelet's
+ * source.
  */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { ConfigDocument } from '../document.ts'

@@ -70,7 +70,9 @@ function readPlugin(entries: TomlEntries): Pick<ContainerdFile, 'hasPlugin' | 'd
   return { hasPlugin, driver: isPlain ? toDriver(own('options', 'SystemdCgroup')) : undefined }
 }
 
-/** The runtime whose options have SystemdCgroup, false by default (containerd's docs/cri/config.md). */
+/**
+ * The runtime whose options have SystemdCgroup, false by default (containerd's docs/cri/config.md).
+ */
 const RUNC = 'io.containerd.runc.v2'
 
 function isUnset(value: TomlValue | undefined): boolean {

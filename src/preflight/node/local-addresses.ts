@@ -1,7 +1,8 @@
 /**
- * Parses the addresses that a process on this machine can bind to. Pure. Sources: /proc/net/fib_trie,
- * the kernel's routes for IPv4 (net/ipv4/fib_trie.c): bind(2) accepts what has a route of the type
- * LOCAL, as `127.0.0.0/8` has; and /proc/net/if_inet6 (net/ipv6/addrconf.c), one address in each line.
+ * Parses the addresses that a process on this machine can bind to. Pure. Sources:
+ * /proc/net/fib_trie, the kernel's routes for IPv4 (net/ipv4/fib_trie.c): bind(2) accepts what has
+ * a route of the type LOCAL, as `127.0.0.0/8` has; and /proc/net/if_inet6 (net/ipv6/addrconf.c),
+ * one address in each line.
  */
 
 /** In bits: an IPv4 address has 32, an IPv6 address 128. */

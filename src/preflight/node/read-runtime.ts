@@ -1,7 +1,7 @@
 /**
  * Asks the candidate's container runtime whether it answers and which cgroup driver it uses. Where
- * it does not tell (containerd before 2.0), containerd's config file does. Never throws. It takes as
- * long as the calls of CRI may take, 10 s each for a runtime that hangs.
+ * it does not tell (containerd before 2.0), containerd's config file does. Never throws. It takes
+ * as long as the calls of CRI may take, 10 s each for a runtime that hangs.
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { posix } from 'node:path'

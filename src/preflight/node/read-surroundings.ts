@@ -1,8 +1,8 @@
 /**
  * Finds the facts about this node that a candidate needs, and no others. Never throws and never
  * takes longer than its limit: facts not found by then stay unknown, as do those that the agent's
- * own sandbox hides. Changes nothing, starts nothing and connects to nothing: `read-runtime.ts` asks
- * the container runtime.
+ * own sandbox hides. Changes nothing, starts nothing and connects to nothing: `read-runtime.ts`
+ * asks the container runtime.
  */
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { posix } from 'node:path'
@@ -124,7 +124,9 @@ class Machine {
     return use.memoryBytes === undefined && use.processes === undefined ? undefined : use
   }
 
-  /** undefined: unknown, or a process may bind to any address (`ip_nonlocal_bind`, ip-sysctl.rst). */
+  /**
+   * undefined: unknown, or a process may bind to any address (`ip_nonlocal_bind`, ip-sysctl.rst).
+   */
   async localAddresses(): Promise<readonly LocalNetwork[] | undefined> {
     const anyAddress = ['net.ipv4.ip_nonlocal_bind', 'net.ipv6.ip_nonlocal_bind'].map((name) => this.sysctl(name).catch(() => 0))
     if ((await Promise.all(anyAddress)).includes(1)) return undefined

@@ -1,6 +1,7 @@
 /**
  * One decision about the rollout from what was read, and what is known after it. Each reading is
- * folded into the observation that silence is derived from. Pure, apart from the clock and the store.
+ * folded into the observation that silence is derived from. Pure, apart from the clock and the
+ * store.
  */
 import type { RolloutSubject } from '../../decision/rollout-subject.ts'
 import { configOf } from '../../decision/staging.ts'

@@ -61,7 +61,9 @@ export function readFoundRecord(what: string, object: JsonObject): FoundRecord {
   return { kind: 'found', uid, resourceVersion, record: parsed.record }
 }
 
-/** The record, then the config, both at their newest: where they differ, the config is newer (R3). */
+/**
+ * The record, then the config, both at their newest: where they differ, the config is newer (R3).
+ */
 export async function readBoth(
   api: Pick<KubeApi, 'request'>,
   ref: RecordRef,

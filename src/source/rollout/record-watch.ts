@@ -17,7 +17,10 @@ export class RecordWatch {
   #running: Promise<void> | undefined
   #seen: FoundRecord | undefined
 
-  /** @param onLate what came is older than what was read: only reading again shows which of them stands */
+  /**
+   * @param onLate what came is older than what was read: only reading again shows which of them
+   * stands
+   */
   constructor(deps: WatchDeps, ref: RecordRef, onView: () => void, onLate: () => void) {
     this.#deps = deps
     this.ref = ref
@@ -69,7 +72,8 @@ export class RecordWatch {
     const before = this.#seen
     const isLate =
       now.kind === 'found' && before?.kind === 'found' && now.uid === before.uid && isOlder(now.resourceVersion, before.resourceVersion)
-    // Late after a request that was faster, or a backup was restored and counts from a lower version.
+    // Late after a request that was faster, or a backup was restored and counts from a lower
+    // version.
     if (isLate) {
       this.#onLate()
       return

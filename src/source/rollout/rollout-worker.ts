@@ -2,10 +2,10 @@
  * Follows the record of a rollout in the background, and writes what this node has to say. The loop
  * hands it the subject and takes what is known; it never waits for the API server.
  *
- * A watch only wakes. What it shows is decided on without a request, and most often says: wait. Only
- * where that decision is a write or a start, the record and then the config are read at their newest,
- * and the same function decides again (R3). After a write, a conflict, or an answer that was lost,
- * everything is read anew.
+ * A watch only wakes. What it shows is decided on without a request, and most often says: wait.
+ * Only where that decision is a write or a start, the record and then the config are read at their
+ * newest, and the same function decides again (R3). After a write, a conflict, or an answer that
+ * was lost, everything is read anew.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { RolloutSubject } from '../../decision/rollout-subject.ts'
@@ -164,7 +164,8 @@ export class RolloutWorker implements RolloutPort {
     const about = this.#aboutOf(subject, ref)
     if (about !== this.#about) {
       this.#about = about
-      // A node that waits is told by its watch. One that runs the content opens none unless it has a claim.
+      // A node that waits is told by its watch. One that runs the content opens none unless it has
+      // a claim.
       this.#isStale = subject.node.runs
       this.#last = undefined
       this.#notBeforeMs = Math.max(this.#notBeforeMs, pace.nowMs() + (pace.random() * firstLookWindowUs(subject.node)) / 1000)

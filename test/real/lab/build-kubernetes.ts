@@ -1,8 +1,9 @@
 /**
- * Builds kube-apiserver, kubectl and kubelet from a tree of Kubernetes 1.20.2 that carries its vendored dependencies. GOPATH mode,
- * since the Go that Debian 12 has refuses the tree's module file; the one generated file that the tree lacks is made first, as
- * upstream's `Makefile.generated_files` does. Built with upstream's own tag `providerless`: no clients of cloud providers, which
- * halves the build and changes nothing that a test here looks at.
+ * Builds kube-apiserver, kubectl and kubelet from a tree of Kubernetes 1.20.2 that carries its
+ * vendored dependencies. GOPATH mode, since the Go that Debian 12 has refuses the tree's module
+ * file; the one generated file that the tree lacks is made first, as upstream's
+ * `Makefile.generated_files` does. Built with upstream's own tag `providerless`: no clients of
+ * cloud providers, which halves the build and changes nothing that a test here looks at.
  */
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -69,7 +70,9 @@ export async function buildKubernetes(build: KubernetesBuild, report: (line: str
   await inTree('go', ['build', ...flags, '-o', `${build.outputDirectory}/`, ...commands])
 }
 
-/** Import paths of the packages that ask for OpenAPI definitions: a comment in any of their files. */
+/**
+ * Import paths of the packages that ask for OpenAPI definitions: a comment in any of their files.
+ */
 async function findOpenApiPackages(tree: string): Promise<string[]> {
   const packages = new Set<string>()
   for (const [folder, importPath] of [

@@ -1,8 +1,9 @@
 /**
- * kube-apiserver and kubelet of today: a server that drops `configSource`, admits by ValidatingAdmissionPolicy and binds tokens to nodes, and a kubelet
- * without Dynamic Kubelet Configuration. Taken from `KUBEBUILDER_ASSETS` where that is set. Otherwise both are built once, into the lab's cache, from
- * the Go module `k8s.io/kubernetes`; `modern-kubernetes/` pins it and all that it needs by their hashes. The build takes some minutes and needs the
- * module proxy.
+ * kube-apiserver and kubelet of today: a server that drops `configSource`, admits by
+ * ValidatingAdmissionPolicy and binds tokens to nodes, and a kubelet without Dynamic Kubelet
+ * Configuration. Taken from `KUBEBUILDER_ASSETS` where that is set. Otherwise both are built once,
+ * into the lab's cache, from the Go module `k8s.io/kubernetes`; `modern-kubernetes/` pins it and
+ * all that it needs by their hashes. The build takes some minutes and needs the module proxy.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,7 +1,8 @@
 /**
- * The lab's binaries: etcd, and kube-apiserver, kubectl and kubelet 1.20.2, the last version with Dynamic Kubelet Configuration of
- * which Debian has the source. Taken from `KUBEBUILDER_ASSETS` (the folder that controller-runtime's envtest uses) where that is
- * set. Otherwise built once, into a cache outside the checkout, from packages that apt verifies and that are unpacked rather than
+ * The lab's binaries: etcd, and kube-apiserver, kubectl and kubelet 1.20.2, the last version with
+ * Dynamic Kubelet Configuration of which Debian has the source. Taken from `KUBEBUILDER_ASSETS`
+ * (the folder that controller-runtime's envtest uses) where that is set. Otherwise built once, into
+ * a cache outside the checkout, from packages that apt verifies and that are unpacked rather than
  * installed. Run by itself it prepares the cache: `node --import tsx test/real/lab/build.ts`.
  */
 import { createHash } from 'node:crypto'
@@ -22,7 +23,10 @@ export interface Binaries {
   readonly kubelet: string | undefined
 }
 
-/** Finds the binaries, building them first if need be; later calls return at once. `report` hears what takes time. */
+/**
+ * Finds the binaries, building them first if need be; later calls return at once. `report` hears
+ * what takes time.
+ */
 export async function ensureBinaries(report: (line: string) => void = console.log): Promise<Binaries> {
   const given = process.env.KUBEBUILDER_ASSETS
   if (given !== undefined && given !== '') return binariesIn(given)
@@ -63,7 +67,8 @@ async function buildInto(destination: string, report: (line: string) => void): P
   const work = `${destination}.building`
   const goCache = join(work, 'go-cache')
   const bin = join(work, 'bin')
-  // Of a build that was interrupted only Go's own cache is worth trusting. A last compiler of it may still be writing.
+  // Of a build that was interrupted only Go's own cache is worth trusting. A last compiler of it
+  // may still be writing.
   for (const left of existsSync(work) ? await readdir(work) : []) {
     if (join(work, left) !== goCache) await rm(join(work, left), { recursive: true, maxRetries: 5, retryDelay: 1_000 })
   }

@@ -1,6 +1,7 @@
 /**
- * The lab's certificate authority, by openssl(1): a CA, server certificates for loopback, and client certificates whose subject is
- * the Kubernetes identity (CN the user, O the groups). `openssl ca` signs, since it alone can end a certificate's life to the second.
+ * The lab's certificate authority, by openssl(1): a CA, server certificates for loopback, and
+ * client certificates whose subject is the Kubernetes identity (CN the user, O the groups).
+ * `openssl ca` signs, since it alone can end a certificate's life to the second.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

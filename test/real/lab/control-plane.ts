@@ -1,7 +1,8 @@
 /**
- * A real control plane for one test: etcd and kube-apiserver on loopback, with certificates of its own, the authorizers and the
- * admission plugin that limit a node's identity on a real cluster, and a temporary directory that holds all of it and goes with it.
- * No controller manager and no scheduler run; nodes are made by hand, as kubelet would register them.
+ * A real control plane for one test: etcd and kube-apiserver on loopback, with certificates of its
+ * own, the authorizers and the admission plugin that limit a node's identity on a real cluster, and
+ * a temporary directory that holds all of it and goes with it. No controller manager and no
+ * scheduler run; nodes are made by hand, as kubelet would register them.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cp, rm } from 'node:fs/promises'
@@ -22,16 +23,27 @@ export interface ControlPlane {
   readonly caFile: string
   readonly adminKubeconfig: string
   readonly binaries: Binaries
-  /** The kubeconfig of a node's own identity, `system:node:NAME`, made at the first call; the certificate is a file on disk. */
+  /**
+   * The kubeconfig of a node's own identity, `system:node:NAME`, made at the first call; the
+   * certificate is a file on disk.
+   */
   nodeKubeconfig(name: string): Promise<string>
   /** Puts a new client certificate in the place that the node's kubeconfig names. */
   rotateNodeCertificate(name: string, options?: { readonly validMs?: number }): Promise<void>
-  /** Runs kubectl, as the administrator unless told otherwise, and returns what it printed. Throws a `CommandError` if it fails. */
+  /**
+   * Runs kubectl, as the administrator unless told otherwise, and returns what it printed. Throws a
+   * `CommandError` if it fails.
+   */
   kubectl(args: readonly string[], options?: { readonly input?: string; readonly kubeconfig?: string }): Promise<string>
   createNode(name: string): Promise<void>
-  /** Changes a Node in etcd, past the API server: to what only an earlier release would have taken. */
+  /**
+   * Changes a Node in etcd, past the API server: to what only an earlier release would have taken.
+   */
   rewriteStoredNode(name: string, rewrite: (node: StoredNode) => StoredNode): Promise<void>
-  /** Lets all nodes use one ConfigMap by RBAC: what a cluster needs whose Node authorizer knows nothing of `configSource`. */
+  /**
+   * Lets all nodes use one ConfigMap by RBAC: what a cluster needs whose Node authorizer knows
+   * nothing of `configSource`.
+   */
   grantNodesConfigMap(namespace: string, name: string, verbs?: readonly string[]): Promise<void>
   /** Ends the API server; clients are refused. */
   stopApiserver(): Promise<void>
@@ -40,9 +52,15 @@ export interface ControlPlane {
   /** Connections stay open but nothing answers, until `thawApiserver`. */
   freezeApiserver(): void
   thawApiserver(): void
-  /** Copies the data as it is now; both servers are down meanwhile. Returns a name for `restoreEtcd`. */
+  /**
+   * Copies the data as it is now; both servers are down meanwhile. Returns a name for
+   * `restoreEtcd`.
+   */
   saveEtcd(): Promise<string>
-  /** Goes back to that data, as an administrator who restores a backup does: versions are handed out a second time. */
+  /**
+   * Goes back to that data, as an administrator who restores a backup does: versions are handed out
+   * a second time.
+   */
   restoreEtcd(saved: string): Promise<void>
   /** Ends everything and removes the directory. */
   stop(): Promise<void>
@@ -121,7 +139,8 @@ function assemble(
     createNode: (name) => create({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { 'kubernetes.io/hostname': name } } }),
     async rewriteStoredNode(name, rewrite) {
       const node: StoredNode = JSON.parse(await kubectl(['get', 'node', name, '-o', 'json']))
-      // What is stored has no version: it is that of its key. Stored as JSON it is read like any other.
+      // What is stored has no version: it is that of its key. Stored as JSON it is read like any
+      // other.
       const metadata = { ...node.metadata, resourceVersion: undefined }
       await servers.putStored(`/registry/minions/${name}`, JSON.stringify({ ...rewrite(node), metadata }))
     },

@@ -1,7 +1,8 @@
 /**
- * Packages of Debian 12, downloaded and unpacked but never installed. apt works on lists and sources of its own in a scratch
- * directory (apt-get(8), `Dir::State::Lists`, `Dir::Etc::SourceList`), so the machine's configuration stays as it is and no root is
- * needed; the mirror is the one that the machine uses, the signatures are checked with Debian's own keyring.
+ * Packages of Debian 12, downloaded and unpacked but never installed. apt works on lists and
+ * sources of its own in a scratch directory (apt-get(8), `Dir::State::Lists`,
+ * `Dir::Etc::SourceList`), so the machine's configuration stays as it is and no root is needed; the
+ * mirror is the one that the machine uses, the signatures are checked with Debian's own keyring.
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -63,11 +64,15 @@ export async function openDebianPackages(scratch: string): Promise<DebianPackage
   }
 }
 
-/** The mirror that this machine takes Debian from. A machine that has never asked its mirror for lists does so now. */
+/**
+ * The mirror that this machine takes Debian from. A machine that has never asked its mirror for
+ * lists does so now.
+ */
 async function findMirror(): Promise<string> {
   const known = await askForMirror()
   if (known !== undefined) return known
-  // Another repository that does not answer is no reason to stop: what counts is whether Debian's is known afterwards.
+  // Another repository that does not answer is no reason to stop: what counts is whether Debian's
+  // is known afterwards.
   const refreshed = await run('apt-get', ['update'], { timeoutMs: downloadMs }).catch((error: unknown) => error)
   const mirror = await askForMirror()
   if (mirror !== undefined) return mirror

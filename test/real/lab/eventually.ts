@@ -1,14 +1,18 @@
-/** The one way in which a test against real processes waits: for a condition, with a deadline, never for a time. */
+/**
+ * The one way in which a test against real processes waits: for a condition, with a deadline, never
+ * for a time.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * A limit only ends a hang. Where lanes run side by side on few cores, all takes longer than on an idle machine, by which the limits are named.
+ * A limit only ends a hang. Where lanes run side by side on few cores, all takes longer than on an
+ * idle machine, by which the limits are named.
  */
 const SLOWER = 3
 
 /**
- * Polls until `probe` returns something other than undefined or false, and returns that. An exception counts as "not yet"; the
- * last one is the cause when time runs out.
+ * Polls until `probe` returns something other than undefined or false, and returns that. An
+ * exception counts as "not yet"; the last one is the cause when time runs out.
  */
 export async function eventually<T>(
   probe: () => Promise<T | undefined | false> | T | undefined | false,

@@ -1,6 +1,8 @@
 /**
- * A Go that builds Kubernetes of today: the one on the PATH, if it is new enough. Otherwise Debian's own Go downloads a newer one as a module, as `GOTOOLCHAIN` does it
- * (go.dev/doc/toolchain), and checks it by the sum that is written here. Debian's knows nothing of toolchains, so what it downloads is made executable by hand.
+ * A Go that builds Kubernetes of today: the one on the PATH, if it is new enough. Otherwise
+ * Debian's own Go downloads a newer one as a module, as `GOTOOLCHAIN` does it
+ * (go.dev/doc/toolchain), and checks it by the sum that is written here. Debian's knows nothing of
+ * toolchains, so what it downloads is made executable by hand.
  */
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

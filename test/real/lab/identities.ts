@@ -1,7 +1,9 @@
 /**
- * Who talks to the lab's API server, as kubeconfig files. The administrator is in `system:masters`. A node has what kubeadm and
- * kubelet give it: a kubeconfig that names `pki/kubelet-client-current.pem` twice, for certificate and key, which is a link to
- * the newest of the dated files beside it and is moved when the certificate is rotated (kubelet's `certificate.FileStore`).
+ * Who talks to the lab's API server, as kubeconfig files. The administrator is in `system:masters`.
+ * A node has what kubeadm and kubelet give it: a kubeconfig that names
+ * `pki/kubelet-client-current.pem` twice, for certificate and key, which is a link to the newest of
+ * the dated files beside it and is moved when the certificate is rotated (kubelet's
+ * `certificate.FileStore`).
  */
 import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'

@@ -1,7 +1,9 @@
 /**
- * How many nodes the kernel lets the lab run side by side. The instances of inotify(7) that one user may have are counted for the whole machine, containers of root
- * included. A node takes some 15 of them: its systemd 5, kubelet 6, and one each its containerd, dbus, logind, kube-apiserver and agent. The default of 128 is
- * enough for eight nodes, less whatever else the user runs; past that, kubelet and containerd fail to start with `too many open files`.
+ * How many nodes the kernel lets the lab run side by side. The instances of inotify(7) that one
+ * user may have are counted for the whole machine, containers of root included. A node takes some
+ * 15 of them: its systemd 5, kubelet 6, and one each its containerd, dbus, logind, kube-apiserver
+ * and agent. The default of 128 is enough for eight nodes, less whatever else the user runs; past
+ * that, kubelet and containerd fail to start with `too many open files`.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 
@@ -23,8 +25,9 @@ const KERNEL: InstanceLimit = {
 }
 
 /**
- * Raises the limit if it is low. It stays raised. Returns how many of the nodes there may be at once: fewer, which it reports, where it must not be raised, as in a container
- * with a read-only /proc/sys.
+ * Raises the limit if it is low. It stays raised. Returns how many of the nodes there may be at
+ * once: fewer, which it reports, where it must not be raised, as in a container with a read-only
+ * /proc/sys.
  */
 export function allowNodes(nodes: number, report: (line: string) => void = console.log, kernel: InstanceLimit = KERNEL): number {
   const limit = kernel.read()

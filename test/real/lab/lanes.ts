@@ -1,6 +1,8 @@
 /**
- * Runs scenarios in lanes, a few of them side by side: each lane is a process of its own with a control plane of its own, since some scenarios stop theirs. Most of a scenario is
- * waiting, so a few lanes take little more than the longest of them. Prints what they print, each line with its lane, and adds up what they count.
+ * Runs scenarios in lanes, a few of them side by side: each lane is a process of its own with a
+ * control plane of its own, since some scenarios stop theirs. Most of a scenario is waiting, so a
+ * few lanes take little more than the longest of them. Prints what they print, each line with its
+ * lane, and adds up what they count.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -20,7 +22,10 @@ interface Count {
 /** More of them at once starve each other on two cores. */
 const LANES_AT_ONCE = 6
 
-/** Ends with the line `N passed, N failed`, and exits. A lane that does not count is a failure of its own. */
+/**
+ * Ends with the line `N passed, N failed`, and exits. A lane that does not count is a failure of
+ * its own.
+ */
 export async function runLanes(program: string, lanes: readonly Lane[]): Promise<never> {
   const children: ChildProcess[] = []
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => children.forEach((child) => void child.kill(signal)))

@@ -1,6 +1,7 @@
 /**
- * One at a time, across processes: an advisory lock on a file, held by a flock(1) child for as long as its standard input is open.
- * The kernel drops it when the holder dies, however it dies, so that there is no stale lock to judge.
+ * One at a time, across processes: an advisory lock on a file, held by a flock(1) child for as long
+ * as its standard input is open. The kernel drops it when the holder dies, however it dies, so that
+ * there is no stale lock to judge.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

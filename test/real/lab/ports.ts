@@ -1,4 +1,7 @@
-/** Free ports on loopback, below the range from which the kernel gives ports to clients, so that a stopped server's stays free. */
+/**
+ * Free ports on loopback, below the range from which the kernel gives ports to clients, so that a
+ * stopped server's stays free.
+ */
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 

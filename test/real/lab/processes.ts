@@ -1,7 +1,8 @@
 /**
- * The lab's processes: commands that run to their end, daemons that run until they are stopped, and what has to be undone when the
- * test ends. Never runs a shell. Nothing outlives the test: a daemon is ended by the id it was started with, a signal to the test
- * undoes everything first, and should the test itself be killed, the kernel kills its children (PR_SET_PDEATHSIG, by setpriv(1)).
+ * The lab's processes: commands that run to their end, daemons that run until they are stopped, and
+ * what has to be undone when the test ends. Never runs a shell. Nothing outlives the test: a daemon
+ * is ended by the id it was started with, a signal to the test undoes everything first, and should
+ * the test itself be killed, the kernel kills its children (PR_SET_PDEATHSIG, by setpriv(1)).
  */
 import { type ExecFileException, execFile, spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
@@ -26,7 +27,10 @@ export class CommandError extends Error {
   /** undefined: it was ended, or could not be run. */
   readonly exitStatus: number | undefined
 
-  /** The reason that execFile gives repeats the command and its output: told in short, it is no `cause`. */
+  /**
+   * The reason that execFile gives repeats the command and its output: told in short, it is no
+   * `cause`.
+   */
   constructor(command: string, output: CommandOutput, { killed, signal, code }: ExecFileException) {
     const how = killed ? 'was ended because it took too long' : `failed (${signal ?? code})`
     super(`${command} ${how}: ${lastLines(output.stderr, 15)}`)
@@ -41,7 +45,10 @@ export interface CommandOutput {
   readonly stderr: string
 }
 
-/** Runs a command to its end. Throws a `CommandError` if it cannot be run, does not exit 0, or takes too long. */
+/**
+ * Runs a command to its end. Throws a `CommandError` if it cannot be run, does not exit 0, or takes
+ * too long.
+ */
 export function run(file: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandOutput> {
   return new Promise((resolve, reject) => {
     const child = execFile(
@@ -58,7 +65,8 @@ export function run(file: string, args: readonly string[], options: CommandOptio
         else reject(new CommandError(`${file} ${args.join(' ')}`, { stdout, stderr }, error))
       },
     )
-    // A command that ends before it has read its input breaks the pipe; its exit status says what matters.
+    // A command that ends before it has read its input breaks the pipe; its exit status says what
+    // matters.
     child.stdin?.on('error', () => {})
     child.stdin?.end(options.input ?? '')
   })
@@ -107,7 +115,10 @@ export function startDaemon(name: string, file: string, args: readonly string[],
   return { name, pid: child.pid ?? -1, logFile, ended: () => ended, signal: (signal) => void child.kill(signal), stop }
 }
 
-/** Runs `undo` when this process ends, signals included; the returned function takes that back. Synchronous, newest first. */
+/**
+ * Runs `undo` when this process ends, signals included; the returned function takes that back.
+ * Synchronous, newest first.
+ */
 export function onProcessEnd(undo: () => void): () => void {
   listenForTheEnd()
   undos.add(undo)

@@ -1,6 +1,7 @@
 /**
- * Runs scenarios one after another and tells a person what happens: each step with the time it took, every failure with its
- * reason, and the count at the end. A failed scenario does not hide the ones after it.
+ * Runs scenarios one after another and tells a person what happens: each step with the time it
+ * took, every failure with its reason, and the count at the end. A failed scenario does not hide
+ * the ones after it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -21,8 +22,8 @@ export function scenario(name: string, play: (step: Step) => Promise<void>, opti
 }
 
 /**
- * Runs the scenarios whose name contains all of `words`, and none of those that begin with `!`; `one|two` stands for either. Ends with the line `N passed, N failed`,
- * and exits.
+ * Runs the scenarios whose name contains all of `words`, and none of those that begin with `!`;
+ * `one|two` stands for either. Ends with the line `N passed, N failed`, and exits.
  */
 export async function runScenarios(words: readonly string[] = process.argv.slice(2)): Promise<never> {
   const failed: string[] = []
@@ -44,7 +45,8 @@ export async function runScenarios(words: readonly string[] = process.argv.slice
   }
   console.log(failed.length === 0 ? '' : `\nFailed:\n${indent(failed.join('\n'))}\n`)
   console.log(`${passed} passed, ${failed.length} failed`)
-  // Exits at once, so that what a scenario out of time left waiting cannot hold the run. Having run nothing is no success.
+  // Exits at once, so that what a scenario out of time left waiting cannot hold the run. Having run
+  // nothing is no success.
   process.exit(failed.length > 0 || passed === 0 ? 1 : 0)
 }
 

@@ -1,6 +1,6 @@
 /**
- * The two processes of the control plane, etcd and kube-apiserver, and their command lines. Knows when each is ready, and says with
- * the end of its log why one is not.
+ * The two processes of the control plane, etcd and kube-apiserver, and their command lines. Knows
+ * when each is ready, and says with the end of its log why one is not.
  */
 import { readFileSync } from 'node:fs'
 import { type ClientRequest, get as getHttp, type IncomingMessage } from 'node:http'
@@ -12,11 +12,17 @@ import { findFreePort } from './ports.ts'
 import { type Daemon, run, startDaemon, tailOf } from './processes.ts'
 
 export interface ApiserverOptions {
-  /** The gate DynamicKubeletConfig. false: `configSource` is dropped, as by 1.26 and later. Default: true. */
+  /**
+   * The gate DynamicKubeletConfig. false: `configSource` is dropped, as by 1.26 and later. Default:
+   * true.
+   */
   readonly dynamicKubeletConfig?: boolean
   /** Default: Node and RBAC. */
   readonly authorizationModes?: readonly ('Node' | 'RBAC' | 'AlwaysAllow')[]
-  /** `new`: one that admits by policy and binds tokens to nodes; see `build-modern-kubernetes.ts`. Default: the one with Dynamic Kubelet Configuration. */
+  /**
+   * `new`: one that admits by policy and binds tokens to nodes; see `build-modern-kubernetes.ts`.
+   * Default: the one with Dynamic Kubelet Configuration.
+   */
   readonly release?: 'old' | 'new'
   /** Added to kube-apiserver's command line. */
   readonly apiserverFlags?: readonly string[]
@@ -121,7 +127,8 @@ function apiserverFlags(directory: string, etcdUrl: string, port: number, option
     '--enable-admission-plugins=NodeRestriction',
     // No controller manager makes the accounts that it asks for.
     '--disable-admission-plugins=ServiceAccount',
-    // A gate that a server does not know keeps it from starting. One from 1.26 on drops the fields without it.
+    // A gate that a server does not know keeps it from starting. One from 1.26 on drops the fields
+    // without it.
     ...(minor < 26 ? [`--feature-gates=DynamicKubeletConfig=${options.dynamicKubeletConfig ?? true}`] : []),
     ...(options.apiserverFlags ?? []),
   ]

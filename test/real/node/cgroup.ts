@@ -1,7 +1,9 @@
 /**
- * A control group for one container where no systemd manages the machine: systemd-nspawn puts its payload below the group that it was started in,
- * and two of them in one group would mix. With cgroup v1 each controller has a group of its own, in which the pods of the node are, so that
- * nothing of them is left when it is gone. Where systemd runs it gives each container a scope, and there is nothing to do.
+ * A control group for one container where no systemd manages the machine: systemd-nspawn puts its
+ * payload below the group that it was started in, and two of them in one group would mix. With
+ * cgroup v1 each controller has a group of its own, in which the pods of the node are, so that
+ * nothing of them is left when it is gone. Where systemd runs it gives each container a scope, and
+ * there is nothing to do.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -9,7 +11,10 @@ import { eventually } from '../lab/eventually.ts'
 import { onProcessEnd } from '../lab/processes.ts'
 
 const MOUNTS = '/sys/fs/cgroup'
-/** With cgroup v1, also in the hybrid layout, each directory is a hierarchy; with cgroup v2 alone there is one. Links are names of controllers that share one. */
+/**
+ * With cgroup v1, also in the hybrid layout, each directory is a hierarchy; with cgroup v2 alone
+ * there is one. Links are names of controllers that share one.
+ */
 const HIERARCHIES = existsSync(join(MOUNTS, 'cgroup.procs'))
   ? [MOUNTS]
   : readdirSync(MOUNTS, { withFileTypes: true })
@@ -27,7 +32,9 @@ export class ControlGroup {
     this.#groups = HIERARCHIES.map((hierarchy) => join(hierarchy, homeIn(hierarchy), name))
   }
 
-  /** What `start` spawns begins in the group: this process is there while it forks, and then back. */
+  /**
+   * What `start` spawns begins in the group: this process is there while it forks, and then back.
+   */
   run<T>(start: () => T): T {
     if (hasSystemd) return start()
     // Before what is started: that is ended first, then.
@@ -52,7 +59,10 @@ export class ControlGroup {
     this.#removeLater?.()
   }
 
-  /** While this process ends nothing asynchronous happens any more; the last processes of the group may take a moment. */
+  /**
+   * While this process ends nothing asynchronous happens any more; the last processes of the group
+   * may take a moment.
+   */
   #removeNow(): void {
     const pause = new Int32Array(new SharedArrayBuffer(4))
     for (let attempt = 0; attempt < 100; attempt += 1) {
@@ -71,7 +81,10 @@ export class ControlGroup {
   }
 }
 
-/** With cgroup v1 a new group of the controller cpuset has neither CPUs nor memory, and takes no process before it has (cpuset(7)). */
+/**
+ * With cgroup v1 a new group of the controller cpuset has neither CPUs nor memory, and takes no
+ * process before it has (cpuset(7)).
+ */
 function inheritCpuset(group: string): void {
   for (const name of ['cpuset.cpus', 'cpuset.mems']) {
     const [own, parent] = [join(group, name), join(dirname(group), name)]
@@ -79,7 +92,10 @@ function inheritCpuset(group: string): void {
   }
 }
 
-/** This process' group there: a line `ID:CONTROLLERS:PATH` of /proc/self/cgroup, without controllers for cgroup v2. */
+/**
+ * This process' group there: a line `ID:CONTROLLERS:PATH` of /proc/self/cgroup, without controllers
+ * for cgroup v2.
+ */
 function homeIn(hierarchy: string): string {
   const name = basename(hierarchy)
   const wanted = hierarchy === MOUNTS || name === 'unified' ? [''] : [name, `name=${name}`]

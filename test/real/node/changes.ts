@@ -1,6 +1,7 @@
 /**
- * A seeded sequence of changes that an administrator makes to one node's assignment, and how the node has to stand after each, whatever happened to the
- * agent meanwhile: what is assigned is used, or refused with its reason, or it is local.
+ * A seeded sequence of changes that an administrator makes to one node's assignment, and how the
+ * node has to stand after each, whatever happened to the agent meanwhile: what is assigned is used,
+ * or refused with its reason, or it is local.
  */
 import { strict as assert } from 'node:assert'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -75,7 +76,10 @@ export class Changes {
     await this.#node.untilRuns(text === undefined ? 110 : parse(text).maxPods)
   }
 
-  /** Nothing on disk is torn: no record was set aside, and each checkpoint holds what its ConfigMap held. */
+  /**
+   * Nothing on disk is torn: no record was set aside, and each checkpoint holds what its ConfigMap
+   * held.
+   */
   checkDisk(): void {
     const state = this.#node.host('/var/lib/kubelet-cfg-agent')
     const names = readdirSync(state, { recursive: true, encoding: 'utf8' })

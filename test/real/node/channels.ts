@@ -1,6 +1,7 @@
 /**
- * Configs that reach a real kubelet on a cluster that drops configSource: by a label of the Node, and by ConfigMaps that select it. The node has its own identity
- * and what a file of deploy/rbac grants; the operator has kubectl, and reads the condition of the Node.
+ * Configs that reach a real kubelet on a cluster that drops configSource: by a label of the Node,
+ * and by ConfigMaps that select it. The node has its own identity and what a file of deploy/rbac
+ * grants; the operator has kubectl, and reads the condition of the Node.
  */
 import { strict as assert } from 'node:assert'
 import { join } from 'node:path'

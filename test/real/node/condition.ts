@@ -1,4 +1,7 @@
-/** The agent's condition beside those of a real kubelet, which writes the status of its Node every second here. */
+/**
+ * The agent's condition beside those of a real kubelet, which writes the status of its Node every
+ * second here.
+ */
 import { strict as assert } from 'node:assert'
 import type { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'

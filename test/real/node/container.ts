@@ -1,6 +1,7 @@
 /**
- * A machine that boots: systemd as PID 1 in a container of systemd-nspawn(1), on a root file system of its own and in the network of the machine
- * that runs the tests, so that loopback reaches the control plane. Commands enter by nsenter(1).
+ * A machine that boots: systemd as PID 1 in a container of systemd-nspawn(1), on a root file system
+ * of its own and in the network of the machine that runs the tests, so that loopback reaches the
+ * control plane. Commands enter by nsenter(1).
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -104,7 +105,10 @@ class Booted implements Container {
     await this.#gone()
   }
 
-  /** Not a process that came after it under the same id: it cannot end without systemd-nspawn ending. */
+  /**
+   * Not a process that came after it under the same id: it cannot end without systemd-nspawn
+   * ending.
+   */
   #kill(): void {
     if (this.#daemon.ended() === undefined && existsSync(`/proc/${this.#pid}`)) process.kill(this.#pid, 'SIGKILL')
   }

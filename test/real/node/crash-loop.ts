@@ -1,6 +1,8 @@
 /**
- * A config that validates, and of which the real kubelet dies at each start. With Dynamic Kubelet Configuration that was for ever. Deadlines, limits and kubelet's
- * RestartSec are the defaults; only the trial that makes the last-known-good is short, and preflight does not go as far as to start kubelet: it would know.
+ * A config that validates, and of which the real kubelet dies at each start. With Dynamic Kubelet
+ * Configuration that was for ever. Deadlines, limits and kubelet's RestartSec are the defaults;
+ * only the trial that makes the last-known-good is short, and preflight does not go as far as to
+ * start kubelet: it would know.
  */
 import { strict as assert } from 'node:assert'
 import type { ControlPlane } from '../lab/control-plane.ts'
@@ -50,7 +52,8 @@ export function addCrashLoopScenarios(plane: ControlPlane, program: string): voi
       await step('once that has proved healthy the verdict is final, and nothing was promoted', async () => {
         await node.untilSays(/^verdict confirmed/)
         assert.equal(node.history().filter(({ kind }) => kind === 'promoted').length, 1)
-        // Two of the crashing one, which exits with the same words each time, and the good one again.
+        // Two of the crashing one, which exits with the same words each time, and the good one
+        // again.
         assert.equal((await node.kubeletStarts()) - startsBefore, 3)
       })
       await step('kubectl takes the assignment back, and it works', async () => {

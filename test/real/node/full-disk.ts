@@ -1,4 +1,6 @@
-/** The disk under the dynamic config directory is full: a real file system, filled to its last byte. */
+/**
+ * The disk under the dynamic config directory is full: a real file system, filled to its last byte.
+ */
 import { strict as assert } from 'node:assert'
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import type { ControlPlane } from '../lab/control-plane.ts'

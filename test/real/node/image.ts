@@ -1,6 +1,7 @@
 /**
- * The one container image of a node, made by hand, since a node has no registry: a static busybox that sleeps until it is asked to end. It is the
- * sandbox (`pause`) as well as the container of a pod. Its form is that of `docker save`, which `ctr images import` takes.
+ * The one container image of a node, made by hand, since a node has no registry: a static busybox
+ * that sleeps until it is asked to end. It is the sandbox (`pause`) as well as the container of a
+ * pod. Its form is that of `docker save`, which `ctr images import` takes.
  */
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 /**
- * Brings the agent onto a running node: from the package, where `npm run package` has made one, else by hand as the README says. One function,
- * so that no test knows which.
+ * Brings the agent onto a running node: from the package, where `npm run package` has made one,
+ * else by hand as the README says. One function, so that no test knows which.
  */
 import { copyFile, cp, mkdir, readdir, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'

@@ -1,4 +1,7 @@
-/** Whatever is cut short at a random moment, the agent by SIGKILL or the whole node by a power failure, it settles where the cluster wants it. */
+/**
+ * Whatever is cut short at a random moment, the agent by SIGKILL or the whole node by a power
+ * failure, it settles where the cluster wants it.
+ */
 import { strict as assert } from 'node:assert'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Random, seededRandom } from '../../sim/random.ts'
@@ -11,7 +14,10 @@ import { type Node, withNode } from './node.ts'
 
 const KILLED_CHANGES = 50
 const POWER_FAILURES = 10
-/** After so many kills the agent is left alone: one that is killed faster than it starts gets nowhere. */
+/**
+ * After so many kills the agent is left alone: one that is killed faster than it starts gets
+ * nowhere.
+ */
 const KILLS_OF_ROLLBACK = 40
 const seed = Number(process.env.LAB_SEED ?? Date.now() % 1_000_000)
 const ERROR = 'failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details'
@@ -101,7 +107,10 @@ export function addInterruptionScenarios(plane: ControlPlane, program: string): 
   )
 }
 
-/** Half of the moments within the first instants, when most happens, and half a little later, when kubelet starts. */
+/**
+ * Half of the moments within the first instants, when most happens, and half a little later, when
+ * kubelet starts.
+ */
 async function momentAfterChange(random: Random): Promise<void> {
   await sleep(random.chance(0.5) ? random.between(0, 700) : random.between(0, 1_500))
 }

@@ -1,6 +1,7 @@
 /**
- * The judge as a program, to be run on a node of the lab: reads a list of questions from the file it is given, asks them one after another, and writes what
- * came of each, with the time it took, as JSON.
+ * The judge as a program, to be run on a node of the lab: reads a list of questions from the file
+ * it is given, asks them one after another, and writes what came of each, with the time it took, as
+ * JSON.
  */
 import { readFileSync } from 'node:fs'
 import { KubeletBinaries } from '../../../src/preflight/kubelet/binaries.ts'

@@ -1,6 +1,7 @@
 /**
- * The node's own kubelet as judge, asked from inside the agent's sandbox: what a real kubelet accepts and refuses, and that neither stage leaves anything on the
- * node or disturbs the kubelet that runs.
+ * The node's own kubelet as judge, asked from inside the agent's sandbox: what a real kubelet
+ * accepts and refuses, and that neither stage leaves anything on the node or disturbs the kubelet
+ * that runs.
  */
 import { strict as assert } from 'node:assert'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -223,7 +224,9 @@ async function kubeletFlags(node: Node): Promise<string[]> {
   return stdout.replace(/\0$/, '').split('\0').slice(1)
 }
 
-/** What a kubelet, and a sandbox, could leave: units, slices, mounts, files; and which kubelet runs. */
+/**
+ * What a kubelet, and a sandbox, could leave: units, slices, mounts, files; and which kubelet runs.
+ */
 async function lookAround(node: Node): Promise<unknown> {
   const said = async (file: string, ...args: string[]) => (await node.exec(file, ...args)).stdout
   await node.exec('mkdir', '-p', DIRECTORY)

@@ -1,7 +1,8 @@
 /**
- * What kubeadm and Debian's packages put on a node, written into its root before it boots: kubelet's unit with its drop-in, its flags, its local config
- * and the node's identity. And the little that a container needs to be a node: `LAB_CONFIG`, and kernel settings that look as kubelet wants
- * them, since it may not write those of the machine that runs the tests.
+ * What kubeadm and Debian's packages put on a node, written into its root before it boots:
+ * kubelet's unit with its drop-in, its flags, its local config and the node's identity. And the
+ * little that a container needs to be a node: `LAB_CONFIG`, and kernel settings that look as
+ * kubelet wants them, since it may not write those of the machine that runs the tests.
  */
 import { chmod, mkdir, readFile, realpath, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -30,7 +31,9 @@ export const LOCAL_CONFIG: Readonly<Record<UnitKind, string>> = {
   'spelled-out': '/etc/kubernetes/kubelet/kubelet-config.json',
 }
 
-/** As `kubeadm init` writes it, with what a container cannot give left out. `changes` are on top. */
+/**
+ * As `kubeadm init` writes it, with what a container cannot give left out. `changes` are on top.
+ */
 export function kubeletConfig(ports: NodePorts, changes: object = {}): object {
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -51,16 +54,25 @@ export function kubeletConfig(ports: NodePorts, changes: object = {}): object {
   }
 }
 
-/** Passes validation, and kills kubelet when it sets up its cgroups. Preflight sees at once that there is no such cgroup. */
+/**
+ * Passes validation, and kills kubelet when it sets up its cgroups. Preflight sees at once that
+ * there is no such cgroup.
+ */
 export const BRICK = { cgroupsPerQOS: true, enforceNodeAllocatable: [], cgroupRoot: '/nope' }
 
-/** The same of its container log manager: only a kubelet that starts says so, and preflight with it, unless that is left out (`UP_TO_LOADING`). */
+/**
+ * The same of its container log manager: only a kubelet that starts says so, and preflight with it,
+ * unless that is left out (`UP_TO_LOADING`).
+ */
 export const CRASHING = { containerLogMaxFiles: 1 }
 /** What kubelet says before it exits with that. */
 export const CRASHED =
   'failed to run Kubelet: failed to create kubelet: failed to initialize container log manager: invalid MaxFiles 1, must be > 1'
 
-/** A setting for nodes on which a config that crashes kubelet has to reach it: the deep stage of preflight would refuse it. */
+/**
+ * A setting for nodes on which a config that crashes kubelet has to reach it: the deep stage of
+ * preflight would refuse it.
+ */
 export const UP_TO_LOADING = { PREFLIGHT: 'load' }
 
 export async function writeNodeFiles(plane: ControlPlane, root: string, { name, unit, ports, kubeletMinor }: NodeFiles): Promise<void> {
@@ -161,22 +173,30 @@ function labFiles(): Record<string, string> {
       '[Unit]\nBefore=kubelet.service\n',
       `[Service]\nType=oneshot\nRemainAfterExit=yes\n${mounts.join('\n')}\nExecStart=${WRITABLE_CONTROLLERS}\n`,
     ].join('\n'),
-    // A kubelet that starts before its runtime exits once and waits 10 s: each boot of a test would take that long.
+    // A kubelet that starts before its runtime exits once and waits 10 s: each boot of a test would
+    // take that long.
     '/etc/systemd/system/containerd.service.d/lab.conf': [
       '[Unit]\nRequires=lab-kernel-settings.service\nAfter=lab-kernel-settings.service\nBefore=kubelet.service\n',
       `[Service]\nExecStartPost=/usr/bin/ctr --namespace k8s.io images import ${IMAGE_FILE}\n`,
     ].join('\n'),
     '/etc/containerd/config.toml': CONTAINERD_CONFIG,
-    // It is never called, since all pods are on the network of their host. With a network plugin the node becomes ready.
+    // It is never called, since all pods are on the network of their host. With a network plugin
+    // the node becomes ready.
     '/etc/cni/net.d/10-lab.conflist': JSON.stringify({ cniVersion: '0.4.0', name: 'lab', plugins: [{ type: 'loopback' }] }),
   }
 }
 
-/** systemd-nspawn mounts the controllers of cgroup v1 read-only; runc makes a group in each for every container. */
+/**
+ * systemd-nspawn mounts the controllers of cgroup v1 read-only; runc makes a group in each for
+ * every container.
+ */
 const WRITABLE_CONTROLLERS =
   "/usr/bin/find /sys/fs/cgroup -mindepth 1 -maxdepth 1 -type d -fstype cgroup -exec mount -o remount,bind,rw {} ';'"
 
-/** Debian's, with what a container in a container cannot have left out: lower OOM scores (CAP_SYS_RESOURCE) and session keyrings (nspawn's system call filter). */
+/**
+ * Debian's, with what a container in a container cannot have left out: lower OOM scores
+ * (CAP_SYS_RESOURCE) and session keyrings (nspawn's system call filter).
+ */
 const CONTAINERD_CONFIG = `version = 2
 
 [plugins."io.containerd.grpc.v1.cri"]

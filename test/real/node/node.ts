@@ -1,6 +1,7 @@
 /**
- * A node as kubeadm leaves it: a real systemd, containerd, a real kubelet that registers itself with the real API server, and, once installed, the agent
- * as its unit runs it. Tests act on it as an operator would, by kubectl, systemctl and journalctl.
+ * A node as kubeadm leaves it: a real systemd, containerd, a real kubelet that registers itself
+ * with the real API server, and, once installed, the agent as its unit runs it. Tests act on it as
+ * an operator would, by kubectl, systemctl and journalctl.
  */
 import { strict as assert } from 'node:assert'
 import { existsSync, readFileSync } from 'node:fs'
@@ -26,7 +27,10 @@ export interface NodeOptions {
   readonly name: string
   /** Default: kubeadm's. */
   readonly unit?: UnitKind
-  /** Of the agent, by the names of its variables without their prefix: `TRIAL_DURATION`. Left out, it is the default. */
+  /**
+   * Of the agent, by the names of its variables without their prefix: `TRIAL_DURATION`. Left out,
+   * it is the default.
+   */
   readonly settings?: Readonly<Record<string, string>>
   /** Lines for the section [Service] of the agent's unit. */
   readonly agentService?: readonly string[]
@@ -167,7 +171,10 @@ export class Node {
     return value
   }
 
-  /** What the real kubelet says it runs with, asked as the documentation has it: through the API server. */
+  /**
+   * What the real kubelet says it runs with, asked as the documentation has it: through the API
+   * server.
+   */
   async configz(): Promise<Readonly<Record<string, unknown>>> {
     const text = await this.#plane.kubectl(['get', '--raw', `/api/v1/nodes/${this.name}/proxy/configz`])
     return JSON.parse(text).kubeletconfig
@@ -231,7 +238,9 @@ export class Node {
     return stringify(kubeletConfig(this.#ports, changes))
   }
 
-  /** What the agent has written into the journal since the node was made, as journalctl tells it. */
+  /**
+   * What the agent has written into the journal since the node was made, as journalctl tells it.
+   */
   async journal(unit = AGENT): Promise<JournalLine[]> {
     const { stdout } = await this.exec('journalctl', '--no-pager', '--output=json', `_SYSTEMD_UNIT=${unit}.service`)
     return parseJournal(stdout)

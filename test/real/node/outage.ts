@@ -1,4 +1,7 @@
-/** The API server is away while a trial runs, and what comes back is a backup of the cluster from before it. */
+/**
+ * The API server is away while a trial runs, and what comes back is a backup of the cluster from
+ * before it.
+ */
 import { strict as assert } from 'node:assert'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
@@ -7,7 +10,10 @@ import { assignedBytes } from '../records.ts'
 import { promoteGood } from './assign.ts'
 import { withNode } from './node.ts'
 
-/** In proportion to the ten minutes of a default trial this is more than the two minutes of an outage. */
+/**
+ * In proportion to the ten minutes of a default trial this is more than the two minutes of an
+ * outage.
+ */
 const OUTAGE_MS = 15_000
 
 export function addNodeOutageScenarios(plane: ControlPlane, program: string): void {
@@ -28,7 +34,8 @@ export function addNodeOutageScenarios(plane: ControlPlane, program: string): vo
         await eventually(() => performance.now() - startedAt > OUTAGE_MS, { what: 'the outage is over' })
         assert.equal(await node.kubeletProcess(), kubelet)
       })
-      // The API server could be reached at the beginning of the trial, so kubelet has to show that it reaches it.
+      // The API server could be reached at the beginning of the trial, so kubelet has to show that
+      // it reaches it.
       await step('it is back: kubelet reports there, and the config is promoted', async () => {
         await plane.startApiserver()
         await eventually(() => node.read('meta', 'last-known-good') === assignedBytes(edited), {

@@ -1,6 +1,7 @@
 /**
- * The packages on a node: installed, upgraded in the middle of a trial, removed, installed again and purged, and kubelet's process is the same through each
- * of it. Only where `npm run package` has made them.
+ * The packages on a node: installed, upgraded in the middle of a trial, removed, installed again
+ * and purged, and kubelet's process is the same through each of it. Only where `npm run package`
+ * has made them.
  */
 import { strict as assert } from 'node:assert'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'

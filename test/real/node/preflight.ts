@@ -1,6 +1,8 @@
 /**
- * Preflight on a real node, with the node's own kubelet as judge and the agent in the sandbox of its unit: what would break kubelet never reaches it, what a person
- * allows does, and the commands say the same as the agent. One node goes through it all; only the last part restarts kubelet by hand, with a flag.
+ * Preflight on a real node, with the node's own kubelet as judge and the agent in the sandbox of
+ * its unit: what would break kubelet never reaches it, what a person allows does, and the commands
+ * say the same as the agent. One node goes through it all; only the last part restarts kubelet by
+ * hand, with a flag.
  */
 import { strict as assert } from 'node:assert'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -53,7 +55,10 @@ async function isSandboxed(node: Node): Promise<void> {
   assert.match(stdout, /^Seccomp:\s+2$/m)
 }
 
-/** Once because of what the node is like, and once in the words of kubelet, which had to start in its sandbox to say so. */
+/**
+ * Once because of what the node is like, and once in the words of kubelet, which had to start in
+ * its sandbox to say so.
+ */
 async function refusesBrick(step: Step, node: Node, admin: Administrator, good: Source): Promise<void> {
   const refused: { source: Source; detail: RegExp }[] = []
   for (const { what, name, changes, detail } of [
@@ -232,7 +237,8 @@ async function answersCommands(step: Step, node: Node, admin: Administrator): Pr
     const { status, stdout, stderr } = await ask(node, 'generate', '--from-file', '/root/configz.json')
     assert.equal(status, 0, stderr)
     assert.match(stderr, /--append-hash/)
-    // An empty list is left out of /configz, and then the default holds, which a container cannot have.
+    // An empty list is left out of /configz, and then the default holds, which a container cannot
+    // have.
     writeFileSync(node.host('/root/generated.yaml'), `${stdout}enforceNodeAllocatable: []\n`)
     const validated = await ask(node, 'validate', '/root/generated.yaml')
     assert.equal(validated.status, 0, validated.stdout)

@@ -1,4 +1,7 @@
-/** A rollout over two nodes with real kubelets: the canary fails and heals, and the other never restarts; the fix goes to both. */
+/**
+ * A rollout over two nodes with real kubelets: the canary fails and heals, and the other never
+ * restarts; the fix goes to both.
+ */
 import { strict as assert } from 'node:assert'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +18,10 @@ import { type Node, withNode } from './node.ts'
 
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '10s', SPREAD: '0s', RESTARTS_PER_HOUR: '60' }
 const [CONFIG, RECORD] = ['node-config', 'node-config-rollout']
-/** A proof waits for a report of kubelet, which sends one each five minutes when nothing has changed. */
+/**
+ * A proof waits for a report of kubelet, which sends one each five minutes when nothing has
+ * changed.
+ */
 const OFTEN = { nodeStatusUpdateFrequency: '1s', nodeStatusReportFrequency: '1s' }
 /** Three starts, 10 s apart. */
 const CRASH_LOOP_MS = 120_000

@@ -1,8 +1,9 @@
 /**
- * The root file system of the lab's nodes: Debian 12 with systemd and containerd, made once by mmdebstrap(1) into a cache outside the checkout.
- * systemd-nspawn and mke2fs come out of it as well, run by its own loader with its own libraries, so that the machine that runs the
- * tests needs none of them installed and runs no containerd of theirs. By itself it prepares the cache: `node --import tsx
- * test/real/node/root.ts`.
+ * The root file system of the lab's nodes: Debian 12 with systemd and containerd, made once by
+ * mmdebstrap(1) into a cache outside the checkout. systemd-nspawn and mke2fs come out of it as
+ * well, run by its own loader with its own libraries, so that the machine that runs the tests needs
+ * none of them installed and runs no containerd of theirs. By itself it prepares the cache: `node
+ * --import tsx test/real/node/root.ts`.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -24,8 +25,9 @@ export interface NodeRoot {
 const recipe = {
   version: 2,
   suite: 'bookworm',
-  // What a node has, and with systemd-container and e2fsprogs what makes one; rpm is for its package, busybox-static for its pods. iptables is missing on purpose: kubelet would
-  // write its chains into the network that a node shares with the machine.
+  // What a node has, and with systemd-container and e2fsprogs what makes one; rpm is for its
+  // package, busybox-static for its pods. iptables is missing on purpose: kubelet would write its
+  // chains into the network that a node shares with the machine.
   include: [
     ...['systemd', 'systemd-sysv', 'dbus', 'ca-certificates', 'iproute2', 'procps', 'util-linux', 'mount', 'openssl'],
     ...['containerd', 'runc', 'systemd-container', 'e2fsprogs', 'rpm', 'busybox-static'],

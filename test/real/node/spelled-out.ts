@@ -1,4 +1,7 @@
-/** A node whose unit spells `--config` out, with a JSON config, as images of cloud providers have it: the file itself is replaced, and put back. */
+/**
+ * A node whose unit spells `--config` out, with a JSON config, as images of cloud providers have
+ * it: the file itself is replaced, and put back.
+ */
 import { strict as assert } from 'node:assert'
 import { readFile, stat } from 'node:fs/promises'
 import type { ControlPlane } from '../lab/control-plane.ts'

@@ -1,6 +1,7 @@
 /**
- * Where a node's root file system lies: in a directory, or on an ext4 image that is mounted by a loop device. An image can be copied as it is at one
- * moment; a copy that is mounted shows what a disk would hold after a power failure, without what was not yet synced.
+ * Where a node's root file system lies: in a directory, or on an ext4 image that is mounted by a
+ * loop device. An image can be copied as it is at one moment; a copy that is mounted shows what a
+ * disk would hold after a power failure, without what was not yet synced.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdir, rename, rm } from 'node:fs/promises'
@@ -32,7 +33,10 @@ export class Image implements Storage {
     this.directory = directory
   }
 
-  /** Holds what `contents` holds, and is mounted on `directory`. Root has no more space on it than anybody else. */
+  /**
+   * Holds what `contents` holds, and is mounted on `directory`. Root has no more space on it than
+   * anybody else.
+   */
   static async create(root: NodeRoot, file: string, directory: string, sizeMiB: number, contents?: string): Promise<Image> {
     const image = new Image(file, directory)
     await mkdir(directory, { recursive: true })
@@ -58,7 +62,8 @@ export class Image implements Storage {
   }
 
   async #mount(): Promise<void> {
-    // The kernel commits its journal when it is asked to and else rarely: what is not synced is lost.
+    // The kernel commits its journal when it is asked to and else rarely: what is not synced is
+    // lost.
     await run('mount', ['-o', 'loop,commit=300', '-t', 'ext4', this.#file, this.directory])
     this.#unmountLater = onProcessEnd(() => void spawnSync('umount', ['--lazy', this.directory]))
   }

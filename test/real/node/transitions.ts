@@ -1,6 +1,6 @@
 /**
- * The rows of the transition table that a simulated kubelet cannot prove: whether the real one was restarted, and what it runs. One node goes through
- * them one after another.
+ * The rows of the transition table that a simulated kubelet cannot prove: whether the real one was
+ * restarted, and what it runs. One node goes through them one after another.
  */
 import { strict as assert } from 'node:assert'
 import type { Administrator } from '../administrator.ts'

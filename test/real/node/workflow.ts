@@ -1,6 +1,7 @@
 /**
- * The workflow of the documentation of Dynamic Kubelet Configuration, from beginning to end: what is asserted each time is what the real kubelet says
- * that it runs with. And what a person reads meanwhile in the journal.
+ * The workflow of the documentation of Dynamic Kubelet Configuration, from beginning to end: what
+ * is asserted each time is what the real kubelet says that it runs with. And what a person reads
+ * meanwhile in the journal.
  */
 import { strict as assert } from 'node:assert'
 import { writeFile } from 'node:fs/promises'
@@ -36,7 +37,8 @@ export function addWorkflowScenarios(plane: ControlPlane, program: string): void
       await step('/configz of kubelet becomes a file, with one line changed', async () => {
         assert.equal(before.maxPods, 110)
         const head = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
-        // An empty list is left out of /configz, and then the default holds, which a container cannot have.
+        // An empty list is left out of /configz, and then the default holds, which a container
+        // cannot have.
         await writeFile(file, JSON.stringify({ ...before, ...head, enforceNodeAllocatable: [], maxPods: 51 }, null, 2))
       })
       const first = await step('the file becomes a ConfigMap, named after its content', () => createConfigMap(admin, file))
@@ -118,7 +120,10 @@ async function configOf(admin: Administrator, { name }: Source): Promise<string>
   return JSON.parse(await admin.kubectl('-n', NAMESPACE, 'get', 'configmap', name, '-o', 'json')).data.kubelet
 }
 
-/** Each line is one JSON object whose level is its priority, and what people search for is there, in its order. */
+/**
+ * Each line is one JSON object whose level is its priority, and what people search for is there, in
+ * its order.
+ */
 function tellsTheStory(lines: readonly JournalLine[], first: Source): void {
   for (const { text, level, priority } of lines) {
     assert.doesNotMatch(text, /\n/)

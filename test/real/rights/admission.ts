@@ -1,6 +1,7 @@
 /**
- * The policies of deploy/admission on a real kube-apiserver that knows policies: a table of requests, by whom, and what becomes of each. All of them pass RBAC, which is
- * shown first, without the policies: so what is refused then is refused by the policy that is named.
+ * The policies of deploy/admission on a real kube-apiserver that knows policies: a table of
+ * requests, by whom, and what becomes of each. All of them pass RBAC, which is shown first, without
+ * the policies: so what is refused then is refused by the policy that is named.
  */
 import { strict as assert } from 'node:assert'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** One request to the API server, as somebody: the administrator impersonates, or a token speaks for itself. For what kubectl 1.20 cannot send: a patch of a subresource. */
+/**
+ * One request to the API server, as somebody: the administrator impersonates, or a token speaks for
+ * itself. For what kubectl 1.20 cannot send: a patch of a subresource.
+ */
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
 import type { ControlPlane } from '../lab/control-plane.ts'

@@ -1,6 +1,8 @@
 /**
- * What is lost without one right, for each right of a file of deploy/rbac: a function by name, and how its loss shows. A right without an entry is one that nothing
- * needs, and fails the test. Agents with all of the file but one right each run side by side; each has an identity, a Node and a ConfigMap of its own.
+ * What is lost without one right, for each right of a file of deploy/rbac: a function by name, and
+ * how its loss shows. A right without an entry is one that nothing needs, and fails the test.
+ * Agents with all of the file but one right each run side by side; each has an identity, a Node and
+ * a ConfigMap of its own.
  */
 import { strict as assert } from 'node:assert'
 import type { Administrator } from '../administrator.ts'

@@ -1,6 +1,7 @@
 /**
- * The very files of deploy/rbac, taken apart: each right that they grant, the file without one of them, and the file for one subject alone, so that many variants of
- * it live side by side in one cluster. Pure but for the reading.
+ * The very files of deploy/rbac, taken apart: each right that they grant, the file without one of
+ * them, and the file for one subject alone, so that many variants of it live side by side in one
+ * cluster. Pure but for the reading.
  */
 import { strict as assert } from 'node:assert'
 import { readFileSync } from 'node:fs'
@@ -79,7 +80,10 @@ export function without(manifests: readonly Manifest[], right: Right): Manifest[
   })
 }
 
-/** Roles and bindings under names of their own, for `subject`, and for the ConfigMaps `names` where the file names some: of a file about records, for the records of these. */
+/**
+ * Roles and bindings under names of their own, for `subject`, and for the ConfigMaps `names` where
+ * the file names some: of a file about records, for the records of these.
+ */
 export function forAlone(manifests: readonly Manifest[], subject: Subject, names: readonly string[]): Manifest[] {
   const suffix = `--${subject.name.replaceAll(':', '-')}`
   return manifests

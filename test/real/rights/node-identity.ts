@@ -1,4 +1,7 @@
-/** The node's own identity, on an API server that drops configSource: what deploy/rbac adds to what the Node authorizer grants, and nothing more. */
+/**
+ * The node's own identity, on an API server that drops configSource: what deploy/rbac adds to what
+ * the Node authorizer grants, and nothing more.
+ */
 import { strict as assert } from 'node:assert'
 import { join } from 'node:path'
 import type { Administrator } from '../administrator.ts'

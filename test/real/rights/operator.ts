@@ -1,4 +1,7 @@
-/** The people who assign configs: each verb of deploy/rbac/operator.yaml is one thing that they do with kubectl, and cannot do without it. */
+/**
+ * The people who assign configs: each verb of deploy/rbac/operator.yaml is one thing that they do
+ * with kubectl, and cannot do without it.
+ */
 import { strict as assert } from 'node:assert'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { CommandError } from '../lab/processes.ts'

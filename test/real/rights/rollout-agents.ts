@@ -1,6 +1,7 @@
 /**
- * What an agent loses without one right of deploy/rbac/rollout.yaml and rollout-events.yaml, and that they suffice as they are, together with the policies. Each agent has a
- * config with a rollout of its own, in which it is the first witness.
+ * What an agent loses without one right of deploy/rbac/rollout.yaml and rollout-events.yaml, and
+ * that they suffice as they are, together with the policies. Each agent has a config with a rollout
+ * of its own, in which it is the first witness.
  */
 import { strict as assert } from 'node:assert'
 import { join } from 'node:path'

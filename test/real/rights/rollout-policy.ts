@@ -1,6 +1,7 @@
 /**
- * The policy of deploy/admission/rollout.yaml on a real kube-apiserver: what honest agents write is admitted, each abuse is refused by the rule that is made for it, and no
- * clause of the policy can be left out without an abuse that passes or an honest write that does not.
+ * The policy of deploy/admission/rollout.yaml on a real kube-apiserver: what honest agents write is
+ * admitted, each abuse is refused by the rule that is made for it, and no clause of the policy can
+ * be left out without an abuse that passes or an honest write that does not.
  */
 import { strict as assert } from 'node:assert'
 import { join } from 'node:path'

@@ -1,6 +1,7 @@
 /**
- * deploy/rbac/rollout.yaml and deploy/admission/rollout.yaml together, as they are: they grant all that the agent's own decision writes in whole rollouts, to nodes and to
- * tokens of the ServiceAccount, and RBAC alone nothing beyond the one record.
+ * deploy/rbac/rollout.yaml and deploy/admission/rollout.yaml together, as they are: they grant all
+ * that the agent's own decision writes in whole rollouts, to nodes and to tokens of the
+ * ServiceAccount, and RBAC alone nothing beyond the one record.
  */
 import { strict as assert } from 'node:assert'
 import { join } from 'node:path'
@@ -124,7 +125,8 @@ export function addRolloutFleetScenarios(): void {
             await fleet.settle(await edit(plane, GOOD))
             assert.equal(fleet.runningOn(GOOD), 11)
             const { writes } = fleet.account()
-            // One of stage 0, two of each of the three after it; where all are free, the control planes that are left.
+            // One of stage 0, two of each of the three after it; where all are free, the control
+            // planes that are left.
             assert.equal(writes.begin, 1)
             assert((writes.claim ?? 0) >= 6 && writes.proof === (writes.claim ?? 0) + 1, JSON.stringify(writes))
           })

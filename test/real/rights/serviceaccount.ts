@@ -1,4 +1,7 @@
-/** An agent that is a ServiceAccount: what the files of deploy/rbac grant it suffices, nothing in them is more than needed, and its token is renewed under it. */
+/**
+ * An agent that is a ServiceAccount: what the files of deploy/rbac grant it suffices, nothing in
+ * them is more than needed, and its token is renewed under it.
+ */
 import { strict as assert } from 'node:assert'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** ServiceAccounts whose agents have a token in a file: the kubeconfig of deploy/serviceaccount, and tokens by TokenRequest, which `kubectl create token` sends. */
+/**
+ * ServiceAccounts whose agents have a token in a file: the kubeconfig of deploy/serviceaccount, and
+ * tokens by TokenRequest, which `kubectl create token` sends.
+ */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -21,7 +24,10 @@ export interface Account {
   renew(boundTo?: TokenBinding): Promise<void>
 }
 
-/** Its kubeconfig, with a first token. @param holder whose file it is: several nodes have one account */
+/**
+ * Its kubeconfig, with a first token. @param holder whose file it is: several nodes have one
+ * account
+ */
 export async function useAccount(plane: ControlPlane, name: string, holder = name, boundTo?: TokenBinding): Promise<Account> {
   const directory = join(plane.directory, 'accounts', holder)
   await mkdir(directory, { recursive: true })

@@ -1,6 +1,7 @@
 /**
- * Nodes that share one config: on each a simulated kubelet and the real agent as processes, with the node's own identity. All kubelets are on one machine, so each node's
- * overlay gives its kubelet a port of its own.
+ * Nodes that share one config: on each a simulated kubelet and the real agent as processes, with
+ * the node's own identity. All kubelets are on one machine, so each node's overlay gives its
+ * kubelet a port of its own.
  */
 import { strict as assert } from 'node:assert'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -135,7 +136,10 @@ export class Fleet {
     await Promise.all(names.map((name) => this.machine(name).untilRuns(pods, timeoutMs)))
   }
 
-  /** Until all but some hold back what they are assigned, and the newest line of their logs about it says why. The Nodes may say it minutes later. */
+  /**
+   * Until all but some hold back what they are assigned, and the newest line of their logs about it
+   * says why. The Nodes may say it minutes later.
+   */
   async untilHeld(version: string, pattern: RegExp, but: readonly string[] = [], timeoutMs = 120_000): Promise<void> {
     const last = (machine: Machine) =>
       machine.agent
@@ -178,7 +182,10 @@ export class Fleet {
   }
 }
 
-/** Gives `work` a fleet without nodes, a config without a rollout and an empty record; ends all of it. */
+/**
+ * Gives `work` a fleet without nodes, a config without a rollout and an empty record; ends all of
+ * it.
+ */
 export async function withFleet(
   plane: ControlPlane,
   program: string,

@@ -1,5 +1,6 @@
 /**
- * Rollouts on real processes: a real kube-apiserver, and the shipped agent on each node of a fleet, with an identity of its own. On the API server of today with the policy of
+ * Rollouts on real processes: a real kube-apiserver, and the shipped agent on each node of a fleet,
+ * with an identity of its own. On the API server of today with the policy of
  * deploy/admission/rollout.yaml; on 1.20.2, which has no policies, what shows that it works there.
  */
 import { join } from 'node:path'

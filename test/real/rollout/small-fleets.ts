@@ -1,4 +1,7 @@
-/** Two small fleets in one cluster, each with a config and a record of its own: one's rollout neither waits for the other's nor stops it. */
+/**
+ * Two small fleets in one cluster, each with a config and a record of its own: one's rollout
+ * neither waits for the other's nor stops it.
+ */
 import { strict as assert } from 'node:assert'
 import type { Step } from '../lab/runner.ts'
 import { PAUSED_ANNOTATION } from '../node-words.ts'

@@ -1,4 +1,7 @@
-/** Twenty nodes with one config, from the label that assigns it to what an API server forgets when it restarts: several acts, since twenty agents take long to start. */
+/**
+ * Twenty nodes with one config, from the label that assigns it to what an API server forgets when
+ * it restarts: several acts, since twenty agents take long to start.
+ */
 import { strict as assert } from 'node:assert'
 import type { Step } from '../lab/runner.ts'
 import { CONFIG_LABEL, PAUSED_ANNOTATION } from '../node-words.ts'
@@ -96,7 +99,8 @@ async function playAgain(step: Step, fleet: Fleet): Promise<void> {
     await crash(fleet, 99)
     await crash(fleet, 99, `${PLAN}, retry: 1`)
   })
-  // The last act: until it is read once a minute, nobody hears of an edit that an API server which has just started cannot tell from an old one.
+  // The last act: until it is read once a minute, nobody hears of an edit that an API server which
+  // has just started cannot tell from an old one.
   await step('the next fix; the API server restarts in mid-stage', async () => {
     const { generation } = await fleet.read()
     await fleet.write(maxPods(53))

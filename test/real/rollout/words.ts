@@ -1,4 +1,7 @@
-/** What people write for a rollout and read of it, as docs/rollout.md has it and not the agent's own code. */
+/**
+ * What people write for a rollout and read of it, as docs/rollout.md has it and not the agent's own
+ * code.
+ */
 export const ROLLOUT_ANNOTATION = 'kubelet-cfg-agent.io/rollout'
 export const PLAN_ANNOTATION = 'kubelet-cfg-agent.io/rollout-plan'
 export const CANARY_LABEL = 'kubelet-cfg-agent.io/canary'

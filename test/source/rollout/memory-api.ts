@@ -1,4 +1,7 @@
-/** An API server in memory that holds ConfigMaps: what the worker for the record of a rollout needs of it, and faults. */
+/**
+ * An API server in memory that holds ConfigMaps: what the worker for the record of a rollout needs
+ * of it, and faults.
+ */
 import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchEnd, KubeWatchRequest } from '../../../src/ports/kube-api.ts'
 
 export interface StoredConfigMap {
@@ -21,7 +24,10 @@ export class MemoryApi {
   readonly #watchers = new Set<Watcher>()
   #versions = 100
   #uids = 0
-  /** `down`: it does not answer. `lost`: it does what is asked, and the answer is lost. A number: it refuses with this status. */
+  /**
+   * `down`: it does not answer. `lost`: it does what is asked, and the answer is lost. A number: it
+   * refuses with this status.
+   */
   faultOf: Fault = () => undefined
   readonly requests: string[] = []
 

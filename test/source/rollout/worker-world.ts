@@ -1,4 +1,7 @@
-/** One worker for the record of a rollout, its API server in memory, and time that moves when a test says so. */
+/**
+ * One worker for the record of a rollout, its API server in memory, and time that moves when a test
+ * says so.
+ */
 import { ROLLOUT_ANNOTATION } from '../../../src/decision/channels.ts'
 import type { RolloutSubject } from '../../../src/decision/rollout-subject.ts'
 import { hashConfig } from '../../../src/rollout/config-hash.ts'

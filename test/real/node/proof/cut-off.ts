@@ -1,7 +1,8 @@
 /**
- * A config that cuts kubelet off the API server while `/healthz` goes on to answer: an unknown content type, a lease that is renewed every three days, and no static
- * pods. It was once promoted by a trial that asked for no more than `/healthz`. It is refused without a trial; where those who are responsible for the node allow all of
- * it, the trial finds out.
+ * A config that cuts kubelet off the API server while `/healthz` goes on to answer: an unknown
+ * content type, a lease that is renewed every three days, and no static pods. It was once promoted
+ * by a trial that asked for no more than `/healthz`. It is refused without a trial; where those who
+ * are responsible for the node allow all of it, the trial finds out.
  */
 import { strict as assert } from 'node:assert'
 import { type Age, onEachKubelet, type Settings } from './stage.ts'
@@ -10,12 +11,17 @@ const CUT_OFF = { contentType: 'application/foo', nodeLeaseDurationSeconds: 1_00
 /** Of the node: what its owner allows. */
 const ALLOWED = { GUARDS_OFF: 'content-type,node-lease,static-pods' }
 const SETTINGS = { TRIAL_DURATION: '15s', START_DEADLINE: '20s' }
-/** Its port answers 500 then, since it asks the API server about each request. Where the evidence may not count that, the lease says it, 40 s after the deadline of the start. */
+/**
+ * Its port answers 500 then, since it asks the API server about each request. Where the evidence
+ * may not count that, the lease says it, 40 s after the deadline of the start.
+ */
 const TOLD: Readonly<Record<Age, { readonly settings: Settings; readonly why: RegExp }>> = {
   old: { settings: {}, why: /serving: kubelet's TLS port answers HTTP 500/ },
   new: { settings: { EVIDENCE: 'serving=watched,static-pods=watched' }, why: /lease: / },
 }
-/** The deadline of the start, then the 40 s in which a lease has to be renewed, and the way back. */
+/**
+ * The deadline of the start, then the 40 s in which a lease has to be renewed, and the way back.
+ */
 const LEFT_MS = 240_000
 
 export function addCutOffScenarios(program: string, ages: readonly Age[]): void {

@@ -1,4 +1,7 @@
-/** Faults of the node and of the cluster that a config is not to blame for: nothing is condemned for them, and kubelet ends on what is wanted. */
+/**
+ * Faults of the node and of the cluster that a config is not to blame for: nothing is condemned for
+ * them, and kubelet ends on what is wanted.
+ */
 import { strict as assert } from 'node:assert'
 import { eventually } from '../../lab/eventually.ts'
 import { type Age, onEachKubelet, type Stage } from './stage.ts'

@@ -1,4 +1,7 @@
-/** A hung kubelet when the restarts of the hour are used up: the budget is for ever new configs of a healthy kubelet, and holds nobody in an ill one. */
+/**
+ * A hung kubelet when the restarts of the hour are used up: the budget is for ever new configs of a
+ * healthy kubelet, and holds nobody in an ill one.
+ */
 import { type Age, onEachKubelet } from './stage.ts'
 
 const LIMIT = 6

@@ -1,4 +1,7 @@
-/** The agent's directory is lost while kubelet runs with a checkpoint in it: what the agent does not know is no reason for a restart. */
+/**
+ * The agent's directory is lost while kubelet runs with a checkpoint in it: what the agent does not
+ * know is no reason for a restart.
+ */
 import { renameSync } from 'node:fs'
 import { type Age, onEachKubelet } from './stage.ts'
 

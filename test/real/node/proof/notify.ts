@@ -1,13 +1,17 @@
 /**
- * A unit of `Type=notify`, as systemd.service(5) describes it: it is `activating` until kubelet says that it is ready. A kubelet that never says so is either left
- * there for ever (`TimeoutStartSec=infinity`), or ended by systemd, after which the unit is `failed` unless systemd starts it again. Neither is what a person asked for,
- * and both are the config's fault.
+ * A unit of `Type=notify`, as systemd.service(5) describes it: it is `activating` until kubelet
+ * says that it is ready. A kubelet that never says so is either left there for ever
+ * (`TimeoutStartSec=infinity`), or ended by systemd, after which the unit is `failed` unless
+ * systemd starts it again. Neither is what a person asked for, and both are the config's fault.
  */
 import { writeFile } from 'node:fs/promises'
 import { eventually } from '../../lab/eventually.ts'
 import { type Age, onEachKubelet, type Stage } from './stage.ts'
 
-/** A named pipe that nobody writes to: kubelet opens it at its start, before it is ready, and waits. The agent's own rules see no fault in it. */
+/**
+ * A named pipe that nobody writes to: kubelet opens it at its start, before it is ready, and waits.
+ * The agent's own rules see no fault in it.
+ */
 const PIPE = '/etc/kubernetes/pki/pipe.crt'
 const HANGS = { authentication: { anonymous: { enabled: false }, webhook: { enabled: true }, x509: { clientCAFile: PIPE } } }
 const SETTINGS = { TRIAL_DURATION: '10s', PREFLIGHT: 'rules' }
@@ -50,7 +54,10 @@ export function addNotifyScenarios(program: string, ages: readonly Age[]): void 
   })
 }
 
-/** A kubelet that waits for the pipe takes no notice of SIGTERM, so that a long stop would only make this longer. */
+/**
+ * A kubelet that waits for the pipe takes no notice of SIGTERM, so that a long stop would only make
+ * this longer.
+ */
 async function configureUnit({ node }: Stage, lines: readonly string[]): Promise<void> {
   const text = ['[Service]', 'Type=notify', 'TimeoutStopSec=5', ...lines, ''].join('\n')
   await writeFile(node.host('/etc/systemd/system/kubelet.service.d/20-notify.conf'), text)

@@ -1,6 +1,7 @@
 /**
- * A certificate authority that has not signed the API server's client certificate: logs, exec and metrics of the node are gone, while its Node is ready and `/healthz` of
- * kubelet says ok. Kubelet's own port then answers 401 where it answered 403.
+ * A certificate authority that has not signed the API server's client certificate: logs, exec and
+ * metrics of the node are gone, while its Node is ready and `/healthz` of kubelet says ok.
+ * Kubelet's own port then answers 401 where it answered 403.
  */
 import { strict as assert } from 'node:assert'
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'

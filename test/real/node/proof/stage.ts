@@ -1,7 +1,9 @@
 /**
- * A stage for what a trial proves: a node with a real kubelet on a cluster of its own, once with kubelet 1.20 and once with a kubelet of today, each with an API server
- * of its age. The config is assigned by a label of the Node, which both know, and is one ConfigMap that is edited in place. The scenarios of each kubelet have a word of
- * their own in their names, so that a lane can take them.
+ * A stage for what a trial proves: a node with a real kubelet on a cluster of its own, once with
+ * kubelet 1.20 and once with a kubelet of today, each with an API server of its age. The config is
+ * assigned by a label of the Node, which both know, and is one ConfigMap that is edited in place.
+ * The scenarios of each kubelet have a word of their own in their names, so that a lane can take
+ * them.
  */
 import { strict as assert } from 'node:assert'
 import { writeFile } from 'node:fs/promises'

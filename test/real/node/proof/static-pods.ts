@@ -1,4 +1,7 @@
-/** A config that takes its static pods off a node: on a node of the control plane that is the API server itself. */
+/**
+ * A config that takes its static pods off a node: on a node of the control plane that is the API
+ * server itself.
+ */
 import { strict as assert } from 'node:assert'
 import { eventually } from '../../lab/eventually.ts'
 import { type Age, onEachKubelet } from './stage.ts'

@@ -1,4 +1,7 @@
-/** Of serviceaccount.yaml, with each kind of token that names the node n1, and with one that names none. `n1` has what kubelet and others write: `given` and OTHERS. */
+/**
+ * Of serviceaccount.yaml, with each kind of token that names the node n1, and with one that names
+ * none. `n1` has what kubelet and others write: `given` and OTHERS.
+ */
 import type { Asked, Who } from '../ask.ts'
 import { NAMESPACE } from '../tokens.ts'
 import { ACCOUNT, annotate, applyNode, type Case, fine, label, owner, patchNode, refused as refusedBy } from './case.ts'

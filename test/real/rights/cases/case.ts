@@ -1,4 +1,7 @@
-/** One request of the table, by whom, and which policy of deploy/admission refuses it. None is carried out: all are dry runs. */
+/**
+ * One request of the table, by whom, and which policy of deploy/admission refuses it. None is
+ * carried out: all are dry runs.
+ */
 import type { Asked, Who } from '../ask.ts'
 
 export const [CHANNELS, CONFIGS, ACCOUNT] = ['kubelet-cfg-agent-channels', 'kubelet-cfg-agent-configs', 'kubelet-cfg-agent-serviceaccount']
@@ -11,7 +14,9 @@ export interface Case {
   readonly refusedBy: string | undefined
 }
 
-/** Readable and writable by whoever has the rights of an operator, and those of an editor besides. */
+/**
+ * Readable and writable by whoever has the rights of an operator, and those of an editor besides.
+ */
 export const carrier: Who = { kind: 'user', name: 'carrier', groups: ['carriers', 'system:authenticated'] }
 export const editor: Who = { kind: 'user', name: 'editor', groups: ['carriers', 'editors', 'system:authenticated'] }
 export const janitor: Who = {

@@ -1,4 +1,7 @@
-/** Of channels.yaml. `n1` and `n2` carry nothing that assigns; `kept` carries all of it, a configSource of an earlier release included. */
+/**
+ * Of channels.yaml. `n1` and `n2` carry nothing that assigns; `kept` carries all of it, a
+ * configSource of an earlier release included.
+ */
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, GUARDED_PREFIX, PAUSED_ANNOTATION } from '../../node-words.ts'
 import type { Asked } from '../ask.ts'
 import {

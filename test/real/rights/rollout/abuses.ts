@@ -1,4 +1,7 @@
-/** What a compromised node writes with the identity of n1, and which rule refuses it. RBAC lets all of it pass here. */
+/**
+ * What a compromised node writes with the identity of n1, and which rule refuses it. RBAC lets all
+ * of it pass here.
+ */
 import {
   A,
   B,

@@ -1,6 +1,7 @@
 /**
- * Writes of the node n1 into the record of a rollout, and which rule of deploy/admission/rollout.yaml refuses each; undefined: none does. Each case has a record of
- * its own as it was. The configs differ in their plans.
+ * Writes of the node n1 into the record of a rollout, and which rule of
+ * deploy/admission/rollout.yaml refuses each; undefined: none does. Each case has a record of its
+ * own as it was. The configs differ in their plans.
  */
 import type { ConfigMap, Data } from './write.ts'
 
@@ -52,7 +53,10 @@ export interface ChangedRecord extends Omit<ConfigMap, 'metadata' | 'data'> {
   readonly data?: Readonly<Record<string, string | undefined>>
 }
 
-/** The words of `state`. What is left out: generation 3 of content A, begun before the config's present version. */
+/**
+ * The words of `state`. What is left out: generation 3 of content A, begun before the config's
+ * present version.
+ */
 export interface Words {
   readonly generation?: number | string
   readonly hash?: string

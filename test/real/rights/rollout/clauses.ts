@@ -1,6 +1,8 @@
 /**
- * Takes the expressions of a policy apart: each operand of `&&` and of `||`, at whatever depth. An operand of `&&` that is taken out lets something pass, one of `||`
- * refuses something. A test that misses neither shows that each clause is needed. Reads what the policies of deploy/admission are written in, not all of CEL.
+ * Takes the expressions of a policy apart: each operand of `&&` and of `||`, at whatever depth. An
+ * operand of `&&` that is taken out lets something pass, one of `||` refuses something. A test that
+ * misses neither shows that each clause is needed. Reads what the policies of deploy/admission are
+ * written in, not all of CEL.
  */
 
 export interface Clause {
@@ -38,7 +40,9 @@ function regionsIn(text: string, region: Region): Operand[] {
   return branchesIn(text, inner) ?? bodiesIn(text, inner)
 }
 
-/** `condition ? a : b`, where it stands for a truth value: then its branches are operands as well. */
+/**
+ * `condition ? a : b`, where it stands for a truth value: then its branches are operands as well.
+ */
 function branchesIn(text: string, region: Region): Operand[] | undefined {
   const [condition, rest] = split(text, region, ' ? ')
   if (condition === undefined || rest === undefined) return undefined

@@ -1,6 +1,7 @@
 /**
- * A fleet that decides with the agent's own code and writes what it decides, each node as itself, to a real API server. Kubelets and time are simulated: a content passes
- * its trial after ten minutes, or fails after one.
+ * A fleet that decides with the agent's own code and writes what it decides, each node as itself,
+ * to a real API server. Kubelets and time are simulated: a content passes its trial after ten
+ * minutes, or fails after one.
  */
 import { strict as assert } from 'node:assert'
 import { decideRollout } from '../../../../src/rollout/decide.ts'
@@ -68,7 +69,9 @@ export class Fleet {
     })
   }
 
-  /** How often each kind of write was made, and which nodes started a content, since the last call. */
+  /**
+   * How often each kind of write was made, and which nodes started a content, since the last call.
+   */
   account(): { readonly writes: Readonly<Partial<Record<RolloutWriteKind, number>>>; readonly started: readonly string[] } {
     const writes: Partial<Record<RolloutWriteKind, number>> = {}
     for (const { kind } of this.#writes.splice(0)) writes[kind] = (writes[kind] ?? 0) + 1

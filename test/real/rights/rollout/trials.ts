@@ -1,4 +1,7 @@
-/** Each case as requests: in each way, by a node and by a token that names it; and what is no change of a record, such as its deletion. */
+/**
+ * Each case as requests: in each way, by a node and by a token that names it; and what is no change
+ * of a record, such as its deletion.
+ */
 import type { ControlPlane } from '../../lab/control-plane.ts'
 import { type Asked, ask, type Who } from '../ask.ts'
 import { nodeItself } from '../cases/case.ts'

@@ -1,4 +1,7 @@
-/** A policy without one of its clauses, for each of them: operands of its expressions, and whole rules. */
+/**
+ * A policy without one of its clauses, for each of them: operands of its expressions, and whole
+ * rules.
+ */
 import { clausesOf } from './clauses.ts'
 
 interface Named {

@@ -1,4 +1,7 @@
-/** One change of a ConfigMap, sent in each way that the API server offers: what a policy refuses in one way only, it does not refuse. */
+/**
+ * One change of a ConfigMap, sent in each way that the API server offers: what a policy refuses in
+ * one way only, it does not refuse.
+ */
 import type { ControlPlane } from '../../lab/control-plane.ts'
 import { type Answer, type Asked, ask, type Who } from '../ask.ts'
 
@@ -43,7 +46,10 @@ export function change(before: ConfigMap, after: ConfigMap, way: Way): Asked {
   }
 }
 
-/** In the managedFields of an object that was not empty when it was created: an empty one has none, and gets none. */
+/**
+ * In the managedFields of an object that was not empty when it was created: an empty one has none,
+ * and gets none.
+ */
 const BY = '?fieldManager=administrator'
 
 /** Makes the record what it is before a case, whatever it was. */
