@@ -11,9 +11,10 @@ import { forgetIllness, recordSample } from '../decision/health-record.ts'
 import { heldSources } from '../decision/held-sources.ts'
 import type { Policy } from '../decision/policy.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
+import { startedSource } from '../decision/running-source.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
-import type { UnitState } from '../decision/unit-state.ts'
+import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
 import type { Acceptance, Verdict } from '../decision/verdict.ts'
 import type { Activation, ActivationState } from '../ports/activation.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
@@ -80,7 +81,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const held = [LOCAL, ...older, ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
   const sample = { at, unit, running, healthz, ...runtimes }
   const desired = ports.assignment.desired()
-  await recognizeDesired(ports, { desired, unit, held, assignedContent })
+  await recognizeDesired(ports, { desired, unit, held, lastProcess: known?.lastProcess, assignedContent })
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
   const health = await foldHealth(ports, before, sample, nextStart, policy, paused, held)
@@ -197,7 +198,7 @@ async function foldHealth(
   if (sample.unit.kind === 'unknown' || nextStart.kind === 'unknown' || nextStart.held.content === undefined) return before
   const subject = trialKey(nextStart.held.content, sample.unit.kubeletIdentity)
   const after = recordSample(before, sample, subject, policy)
-  const named = after && nameProcess(identifyAgain(after, sample.running), held)
+  const named = after && nameProcess(identifyAgain(after, sample.running), sample.unit, held)
   const charged = named !== undefined && paused ? forgetIllness(named) : named
   const kept = charged && (await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs))
   if (kept !== undefined) ports.runtime.writeHealth(kept)
@@ -213,10 +214,15 @@ function identifyAgain(health: HealthRecord, running: Running): HealthRecord {
   return lastProcess.content === running.content ? health : { ...health, lastProcess: { ...lastProcess, content: running.content } }
 }
 
-/** Named when it is first seen: the records may change before the process ends. */
-function nameProcess(health: HealthRecord, held: readonly HeldSource[]): HealthRecord {
+/**
+ * Named when it is first seen: the records may change before the process ends. Where they name only
+ * a later version with the same content, the process itself says which one it was started from.
+ */
+function nameProcess(health: HealthRecord, { process }: KnownUnit, held: readonly HeldSource[]): HealthRecord {
   const { lastProcess } = health
   if (lastProcess === undefined || lastProcess.source !== undefined) return health
-  const source = held.find(({ content }) => content === lastProcess.content)?.source
-  return source === undefined ? health : { ...health, lastProcess: { ...lastProcess, source } }
+  const found = held.find(({ content }) => content === lastProcess.content)?.source
+  if (found === undefined) return health
+  const isVersion = found !== 'local' && process.kind === 'checkpoint' && process.uid === found.uid
+  return { ...health, lastProcess: { ...lastProcess, source: isVersion ? startedSource(process, found) : found } }
 }

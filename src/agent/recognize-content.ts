@@ -1,11 +1,12 @@
 /**
  * Recognizes a config that the cluster assigns as one that is here already, in other bytes: a
  * comment, quotes or the order of keys has changed. Before it is assigned, its text is compared as
- * kubelet decodes it with those that the records and kubelet's next start name. What is not
- * recognized then stays another content.
+ * kubelet decodes it with those that the records, the running process and kubelet's next start
+ * name, and with those that failed. What is not recognized then stays another content.
  */
 import type { CheckpointFile, ConfigMapData, ContentHash, HeldSource } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
+import type { SeenProcess } from '../decision/health.ts'
 import { contentOfKey, type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { Verdict } from '../decision/verdict.ts'
@@ -82,25 +83,30 @@ interface Assignment {
   readonly desired: Desired
   readonly unit: UnitState
   readonly held: readonly HeldSource[]
+  /** The process that was seen last in this boot. The records may have moved on since. */
+  readonly lastProcess: Pick<SeenProcess, 'source' | 'content'> | undefined
   readonly assignedContent: ContentHash | undefined
 }
 
 /**
- * A new version is compared with what is here. Not with what was refused: nothing runs it, and the
- * reasons for a refusal name lines of the text. While systemd does not answer, a refusal by any
- * kubelet counts: a version can be assigned then, and once it is, it is recognized no more.
+ * A new version is compared with what is here, and with what failed: the verdict holds for another
+ * wording, too. Not with what was refused: nothing runs it, and the reasons for a refusal name
+ * lines of the text. While systemd does not answer, a refusal by any kubelet counts: a version can
+ * be assigned then, and once it is, it is recognized no more.
  */
 export async function recognizeDesired(
   { recognize, contentOf, records }: RecognitionPorts,
-  { desired, unit, held, assignedContent }: Assignment,
+  { desired, unit, held, lastProcess, assignedContent }: Assignment,
 ): Promise<void> {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return
   const data = desired.object.rendered?.data ?? desired.object.data
   const key = desired.ref.kubeletConfigKey
   if (contentOf(data, key) === assignedContent) return recognize(data, key, [])
-  const isRefused = refusedOn(records.verdicts(), unit)
-  const files = held.flatMap(({ source, content }) => {
-    return source === 'local' || content === undefined || isRefused(content) ? [] : [source]
+  const verdicts = records.verdicts()
+  const isRefused = refusedOn(verdicts, unit)
+  const failed = [...verdicts.values()].map(({ source, key: trial }) => ({ source, content: contentOfKey(trial) }))
+  const files = [...held, ...(lastProcess === undefined ? [] : [lastProcess]), ...failed].flatMap(({ source, content }) => {
+    return source === undefined || source === 'local' || content === undefined || isRefused(content) ? [] : [source]
   })
   await recognize(data, key, files)
 }

@@ -3,6 +3,9 @@ import { type ConfigMapSource, type ConfigSource, type ContentHash, LOCAL_CONTEN
 import { resolveDesired } from './desired.ts'
 import { heldSources, namedSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
+import type { KubeletProcess } from './unit-state.ts'
+
+type CheckpointProcess = Extract<KubeletProcess, { kind: 'checkpoint' }>
 
 /**
  * What runs, as a source. Where the records have moved on, the process still names its checkpoint,
@@ -12,10 +15,15 @@ export function runningSource(snapshot: Snapshot): ConfigSource | undefined {
   if (snapshot.running.kind !== 'known') return undefined
   const recorded = findSource(snapshot, snapshot.running.content)
   if (recorded !== undefined || snapshot.unit.kind !== 'known' || snapshot.unit.process.kind !== 'checkpoint') return recorded
-  const { uid, resourceVersion, key, overlay } = snapshot.unit.process
-  const named = listKnownSources(snapshot).find((known) => known.uid === uid)
-  const version = { uid, resourceVersion, ...(overlay !== undefined && { overlay }) }
-  return named && { namespace: named.namespace, name: named.name, kubeletConfigKey: key, ...version }
+  const { process } = snapshot.unit
+  const named = listKnownSources(snapshot).find((known) => known.uid === process.uid)
+  return named && startedSource(process, named)
+}
+
+/** @param known any version of the ConfigMap that the process was started from */
+export function startedSource(process: CheckpointProcess, { namespace, name }: ConfigMapSource): ConfigMapSource {
+  const { uid, resourceVersion, key, overlay } = process
+  return { namespace, name, kubeletConfigKey: key, uid, resourceVersion, ...(overlay !== undefined && { overlay }) }
 }
 
 /** The ConfigMaps that a record, the cluster or a verdict names. They give a uid its name. */

@@ -53,6 +53,16 @@ t.test('an edit that comes while systemd does not answer restarts nothing', asyn
   restarts(t, world, 1)
 })
 
+t.test('an agent that sees the process for the first time names the version that it was started from', async (t) => {
+  const world = await running(TEXT, 15)
+  world.want(A_EDITED, { kubelet: COMMENTED })
+  await world.run(MINUTE_US)
+  world.forgetRun()
+  world.restartAgent()
+  await world.run(MINUTE_US)
+  t.same(world.runtime.health()?.lastProcess?.source, A)
+})
+
 t.test('a trial goes on', async (t) => {
   const world = await running(TEXT, 8)
   world.want(A_EDITED, { kubelet: COMMENTED })
@@ -87,6 +97,35 @@ t.test('what failed is not tried again for a comment', async (t) => {
   await world.run(5 * MINUTE_US)
   t.equal(await world.running(), TEXT)
   restarts(t, world, before)
+})
+
+t.test('nor when another config was assigned in between', async (t) => {
+  const world = await running(TEXT, 15)
+  world.behaveWith(OTHER, CRASHES)
+  world.want(B, { kubelet: OTHER })
+  await world.run(5 * MINUTE_US)
+  world.want('local')
+  await world.run(5 * MINUTE_US)
+  const before = world.restartsAskedAtUs.length
+  world.want({ ...B, resourceVersion: '2' }, { kubelet: `# now it works\n${OTHER}` })
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), 'local')
+  restarts(t, world, before)
+})
+
+t.test('what kubelet runs is compared, though no record names it any more', async (t) => {
+  const world = await running(TEXT, 15)
+  const observe = world.unit.observe.bind(world.unit)
+  world.unit.observe = async () => ({ kind: 'unknown', detail: 'systemctl: connection timed out' })
+  world.want('local')
+  await world.run(MINUTE_US)
+  t.equal(world.record('assigned'), 'local')
+  world.want(A_EDITED, { kubelet: COMMENTED })
+  await world.run(MINUTE_US)
+  world.unit.observe = observe
+  await world.run(MINUTE_US)
+  t.equal(await world.running(), TEXT)
+  restarts(t, world, 1)
 })
 
 t.test('on a full disk', async (t) => {

@@ -46,6 +46,10 @@ export interface SimProcess {
   readonly startedAtUs: number
   /** The bytes that it was started with are lost: another version cannot be compared with them. */
   readonly isUntraceable?: boolean
+  /**
+   * So is what told that they are the same config as an earlier wording, by which /run names it.
+   */
+  readonly isRenamed?: boolean
   /** When it tells systemd that it is ready. */
   readonly readyAtUs: number
   readonly healthyFromUs: number

@@ -28,6 +28,10 @@ function isCondemned({ unit, running, assignedContent, verdicts, policy }: Snaps
   const keys = contents.flatMap((content) => (content === undefined ? [] : [trialKey(content, unit.kubeletIdentity)]))
   // The kubelet that runs may have been upgraded on disk since it started.
   if (running.kind === 'known') keys.push(running.key)
+  // What did damage is not tried again on any kubelet.
+  keys.push(
+    ...[...verdicts.values()].flatMap(({ damage, key }) => (damage === 'one-way' && contentOfKey(key) === assignedContent ? [key] : [])),
+  )
   return keys.some((key) => {
     const verdict = verdicts.get(key)
     return verdict !== undefined && (verdict.state !== 'refused' || policy.whenRefused === 'last-known-good')

@@ -10,6 +10,8 @@ export class DiskFaults {
    * Nothing can be changed: the file system was remounted read-only, as ext4 does after an error.
    */
   readOnly = false
+  /** Reads of the agent that have failed so far. */
+  failedReads = 0
   #readsLeft = 0
   #writes: { readonly fault: 'EIO' | 'short-write'; left: number } | undefined
 
@@ -57,6 +59,7 @@ export class DiskFaults {
   #failsToRead(): boolean {
     if (this.#readsLeft === 0 || this.#random.chance(0.5)) return false
     this.#readsLeft -= 1
+    this.failedReads += 1
     return true
   }
 

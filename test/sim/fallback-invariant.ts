@@ -7,6 +7,7 @@ import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { POLICY } from './policy.ts'
 import type { SimWorld } from './sim-world.ts'
+import { isUnseen } from './unseen.ts'
 
 /**
  * The slowest fallback: the config misses its start deadline, then last-known-good and the config
@@ -90,7 +91,7 @@ export class FallbackInvariant {
       this.#wish = wish
       return true
     }
-    return this.#isBlind() || this.#isPaused()
+    return this.#isBlind() || isUnseen(this.#world) || this.#isPaused()
   }
 
   /**

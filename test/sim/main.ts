@@ -2,8 +2,9 @@
  * `npm run sim -- [--seed N] [--seeds N] [--from N] [--crash] [--crashes] [--shrink]`: runs the
  * schedules of some seeds. For a single seed it prints every event and every line of the agent's
  * log, or with
- * --shrink the shortest schedule that fails as this one does. With --crash each schedule has a crash
- * at a random operation. With --crashes it also runs each schedule with a crash at each operation.
+ * --shrink the shortest schedule that fails as this one does. With --crash each schedule has a
+ * crash at a random operation. With --crashes it also runs each schedule with a crash at each
+ * operation.
  */
 import { parseArgs } from 'node:util'
 import { makeCrash } from './crash.ts'

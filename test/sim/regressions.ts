@@ -189,6 +189,20 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [2, { kind: 'assign', name: 'red' }],
     [2, { kind: 'edit', name: 'red', behaviour: 'slow-start' }],
   ),
+  'a config that did damage comes back in another wording, after all records were reset': withEvidence(
+    749,
+    [0, { kind: 'assign', name: 'red' }],
+    [0, { kind: 'edit', name: 'red', behaviour: 'refuses-pods' }],
+    [114, { kind: 'reset', seconds: 36 }],
+    [0, { kind: 'reword', name: 'red' }],
+  ),
+  'the file that named the health port of a kubelet that hangs later is lost': schedule(
+    50007389,
+    [0, { kind: 'edit', name: 'red', behaviour: 'fails-after-promotion' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [20, { kind: 'lose-state', afterSeconds: 0 }],
+    [0, { kind: 'assign', name: 'blue' }],
+  ),
   'a verdict on a config that did damage is lost with the directory': withEvidence(
     781,
     [0, { kind: 'edit', name: 'red', behaviour: 'refuses-pods' }],

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import type { Step } from '../../src/decision/step.ts'
-import { behaviourOf, isLocalText } from './behaviour.ts'
+import { behaviourOf, isLocalText, meaningOf } from './behaviour.ts'
 import { POLICY } from './policy.ts'
 import type { SimWorld } from './sim-world.ts'
 
@@ -24,6 +24,12 @@ export class RestartInvariant {
   #restarts: Restart[] = []
   #lostRuntimes = 0
   #lastStep: Step | undefined
+  #failedReads = 0
+  /**
+   * Assigned while the disk did not return what it is compared with: in doubt, two texts are two
+   * configs.
+   */
+  #uncompared: string | undefined
 
   constructor(world: SimWorld, isPaused: () => boolean) {
     this.#world = world
@@ -33,6 +39,12 @@ export class RestartInvariant {
   /** The agent has decided on a step. A restart is checked when it is carried out. */
   decided(step: Step): void {
     this.#lastStep = step
+    const { failedReads } = this.#world.faults
+    if (step.kind === 'assign') {
+      const text = (step.rendered ?? step.data)[step.source.kubeletConfigKey]
+      this.#uncompared = failedReads > this.#failedReads && text !== undefined ? meaningOf(text) : undefined
+    }
+    this.#failedReads = failedReads
     // An operator who requests a retry has the whole limit for it.
     if (step.kind === 'forgive' && step.requested) this.#restarts = this.#restarts.map((restart) => ({ ...restart, exempt: true }))
   }
@@ -52,7 +64,8 @@ export class RestartInvariant {
     // A config that failed on a kubelet that was replaced on disk is tried on the new one.
     const isOld = unit.process !== undefined && unit.process.version !== unit.version
     const hasFailed = !unit.isHealthy() || step.kind === 'try-again' || isOld
-    assert(next !== runs || hasFailed || this.#isForgotten(), `invariant 5: a restart with the content that kubelet runs: ${runs}`)
+    const isExcused = this.#isForgotten() || (next !== undefined && next === this.#uncompared)
+    assert(next !== runs || hasFailed || isExcused, `invariant 5: a restart with the content that kubelet runs: ${runs}`)
     const waitsForDrain = next !== undefined && behaviourOf(next) === 'needs-drain' && !fallback
     assert(!waitsForDrain || this.#world.drained || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
     this.#checkFrequency(fallback || exempt, failed)
@@ -63,7 +76,7 @@ export class RestartInvariant {
     const { unit, files } = this.#world
     const path = this.#world.nextConfigPath()
     const isReworded = files.read(path)?.toString() !== this.#world.nextText()
-    return unit.process?.isUntraceable === true && (isReworded || unit.process.configPath !== path)
+    return unit.process?.isUntraceable === true && (isReworded || unit.process.isRenamed === true || unit.process.configPath !== path)
   }
 
   #checkFrequency(exempt: boolean, failed: boolean): void {

@@ -13,6 +13,7 @@ import { silentLog } from '../checkpoint/silent-log.ts'
 import { isGood, isLocalText, isRefused, meaningOf } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { SimWorld } from './sim-world.ts'
+import { isUnseen } from './unseen.ts'
 
 /** Where a node came to rest, by content: a run with a crash can be compared with one without. */
 export interface Settled {
@@ -41,7 +42,7 @@ export function checkSettled(world: SimWorld): Settled {
   const runs = process === undefined ? 'nothing' : isLocalText(process.text) ? 'local' : process.text
   const settled = { assigned: textOf('assigned'), lastKnownGood: textOf('last-known-good'), runs, operations: world.operations }
   const truth = world.assignment.truth()
-  if (unit.activity === 'stopped') return settled
+  if (unit.activity === 'stopped' || (!unit.isHealthy() && isUnseen(world))) return settled
   assert(unit.isHealthy(), `invariant 7: kubelet is unhealthy at the end (${unit.activity}), with ${runs}`)
   if (truth.kind === 'local') {
     assert.equal(settled.assigned, 'local', 'invariant 7: the assignment is local, and the record assigned is not')
@@ -69,7 +70,9 @@ function hasFailedVerdict(world: SimWorld, data: ConfigMapData, key: string): bo
   const parts = { files: world.files, layout: layoutOf(DIRECTORY), log: silentLog(), faults: faultsOver() }
   const records = new FileRecords({ ...parts, onSetAside: () => {} })
   const alike = new SameContents(parts)
-  return records.verdicts().has(trialKey(alike.of(contentHash(data, key)), `kubelet-${world.unit.version}`))
+  const verdict = records.verdicts().get(trialKey(alike.of(contentHash(data, key)), `kubelet-${world.unit.version}`))
+  // What has been tried again since, and is healthy, is not condemned any more.
+  return verdict !== undefined && verdict.suspended !== true
 }
 
 /** kubelet runs what the cluster wants, and it passed its trial. */

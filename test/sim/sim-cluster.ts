@@ -8,7 +8,7 @@ import type { ConfigMapView, Desired } from '../../src/decision/desired.ts'
 import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import { CONFIG_SOURCE_ONLY, resolveChannels } from '../../src/source/channels/resolve.ts'
 import { readNodeFacts, toDesired } from '../../src/source/channels/to-desired.ts'
-import { withWording } from './behaviour.ts'
+import { meaningOf, withWording } from './behaviour.ts'
 import type { Random } from './random.ts'
 
 interface SimConfigMap {
@@ -112,6 +112,11 @@ export class SimCluster implements AssignmentSource {
   /** Assigns the other key of the same ConfigMap. A label and a selector name no key. */
   switchKey(nowUs: number): void {
     this.#key = this.#key === 'kubelet' ? 'other' : 'kubelet'
+    // Another wording of the file beside it would make another config.
+    for (const [name, { data }] of this.#configMaps) {
+      const isPlain = Object.values(data).every((text) => text === meaningOf(text))
+      if (!isPlain) this.#revise(name, nowUs, { data: dataOf(meaningOf(data.kubelet ?? '')) })
+    }
     if (this.#assigned !== undefined) this.assign(this.#assigned, nowUs)
   }
 
@@ -139,31 +144,28 @@ export class SimCluster implements AssignmentSource {
   /** Sets or removes the annotation. On a ConfigMap, that makes another version. */
   pause(on: 'Node' | 'ConfigMap', name: string, paused: boolean, nowUs: number): void {
     if (on === 'Node') this.#nodePaused = paused
-    const found = on === 'ConfigMap' ? this.#configMaps.get(name) : undefined
-    if (found !== undefined) {
-      this.#versions += 1
-      this.#configMaps.set(name, { ...found, resourceVersion: String(this.#versions), paused })
-    }
-    this.#changed(nowUs)
+    if (on === 'ConfigMap' && this.#configMaps.has(name)) this.#revise(name, nowUs, { paused })
+    else this.#changed(nowUs)
   }
 
   touchMetadata(name: string, nowUs: number): void {
-    const found = this.#configMaps.get(name)
-    if (found === undefined) return
-    this.#versions += 1
-    this.#configMaps.set(name, { ...found, resourceVersion: String(this.#versions) })
-    this.#changed(nowUs)
+    this.#revise(name, nowUs)
   }
 
   /** The same config in other bytes. */
   reword(name: string, nowUs: number): void {
+    const { data = {} } = this.#configMaps.get(name) ?? {}
+    // Of other files the bytes count: a config may refer to them.
+    const key = this.#channel === 'label' || this.#channel === 'selector' ? 'kubelet' : this.#key
+    this.#revise(name, nowUs, { data: { ...data, [key]: withWording(data[key] ?? '', this.#versions + 1) } })
+  }
+
+  /** Another version of a ConfigMap that exists. */
+  #revise(name: string, nowUs: number, change: Partial<SimConfigMap> = {}): void {
     const found = this.#configMaps.get(name)
     if (found === undefined) return
     this.#versions += 1
-    // Of other files the bytes count: a config may refer to them.
-    const key = this.#channel === 'label' || this.#channel === 'selector' ? 'kubelet' : this.#key
-    const data = { ...found.data, [key]: withWording(found.data[key] ?? '', this.#versions) }
-    this.#configMaps.set(name, { ...found, resourceVersion: String(this.#versions), data })
+    this.#configMaps.set(name, { ...found, resourceVersion: String(this.#versions), ...change })
     this.#changed(nowUs)
   }
 

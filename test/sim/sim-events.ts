@@ -152,8 +152,8 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       // puts the original back first.
       // And nothing would tell two contents of one version from each other.
       if (world.kind.activation === 'file' || world.wasRestored) return
+      unit.loseBytes(files.read(layoutOf(DIRECTORY).sameContents) !== undefined)
       world.loseState()
-      unit.loseBytes()
       world.agentDead = true
       world.agentFromUs = nowUs + event.afterSeconds * 1e6
       return

@@ -205,8 +205,8 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
     if (this.#process !== undefined) this.#process = { ...this.#process, ...delayFate(this.#process, us) }
   }
 
-  loseBytes(): void {
-    if (this.#process !== undefined) this.#process = { ...this.#process, isUntraceable: true }
+  loseBytes(isRenamed: boolean): void {
+    if (this.#process !== undefined) this.#process = { ...this.#process, isUntraceable: true, isRenamed }
   }
 
   /** The node itself is broken: kubelet exits with every config. */
