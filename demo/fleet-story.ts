@@ -4,8 +4,8 @@
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { ROLLOUT_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../src/decision/channels.ts'
-import { parsePlan } from '../src/rollout/plan.ts'
+import { ROLLOUT_ANNOTATION } from '../src/decision/channels.ts'
+import { parsePlan, ROLLOUT_PLAN_ANNOTATION } from '../src/rollout/plan.ts'
 import { EMPTY_RECORD, parseRecord } from '../src/rollout/record.ts'
 import { KEY, NAMESPACE } from './administrator.ts'
 import { section } from './api-server/objects.ts'
@@ -88,7 +88,7 @@ async function stopBadEdit(stage: Stage, { nodes, started }: Fleet): Promise<voi
   timeline.say('kubelet', `on ${failed} is back to maxPods 60; on the other four it was not even restarted`)
   const [asked] = others
   if (asked === undefined) return
-  await stage.until('the other nodes know it', async () => / halted, /.test(await tellRollout(world, asked)))
+  await stage.until('the other nodes know it', async () => /halted: it failed on /.test(await tellRollout(world, asked)))
   timeline.say('you', `kubelet-cfg-agent rollout   # on ${asked.name}`)
   timeline.show('What it prints:', (await tellRollout(world, asked)).trimEnd().split('\n'))
 }

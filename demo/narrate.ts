@@ -1,7 +1,7 @@
 /** Selects what is worth a line of the timeline, and shortens it. Pure. */
 import type { ConfigSource } from '../src/decision/config-source.ts'
 import type { ConfigStatus } from '../src/report/status.ts'
-import { freeShare, type Plan } from '../src/rollout/plan.ts'
+import { openPercent, type Plan } from '../src/rollout/plan.ts'
 import type { Entry, RolloutRecord } from '../src/rollout/record.ts'
 import type { LogLine } from './agent-process.ts'
 
@@ -66,9 +66,9 @@ function tellEntry(node: string, entry: Entry): string {
 }
 
 function tellStage(plan: Plan, stage: number): string {
-  const share = freeShare(plan, stage)
-  if (share === 0) return `stage ${stage} opens: one more node may start it`
-  return `stage ${stage} opens: ${share === 1 ? 'all nodes' : `${share * 100} % of the nodes`} may start it`
+  const percent = openPercent(plan, stage)
+  if (percent === 0) return `stage ${stage} opens: one more node may start it`
+  return `stage ${stage} opens: ${percent === 100 ? 'all nodes' : `${percent} % of the nodes`} may start it`
 }
 
 /** How the timeline names a version of a ConfigMap. */

@@ -8,7 +8,7 @@ import type { RolloutKnowledge, StagedContent, Staging } from '../decision/stagi
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
 import type { Progress } from '../rollout/progress.ts'
-import type { Observation, Turning } from '../rollout/silence.ts'
+import type { Observation, RolloutPosition } from '../rollout/silence.ts'
 import type { RolloutTurn } from '../rollout/view.ts'
 import type { Check } from '../values/json-shape.ts'
 import { either, isFlag, isNumber, isText, listOf, mapOf, oneOf, optional, shape } from '../values/json-shape.ts'
@@ -114,13 +114,14 @@ export const isStagings: Check<readonly Staging[]> = listOf(
         retry: optional(isNumber),
         proved: optional(isFlag),
         promoted: optional(isFlag),
+        started: optional(isFlag),
         requested: optional(isFlag),
       }),
     ),
   }),
 )
 
-const isTurning: Check<Turning> = shape<Turning>({
+const isPosition: Check<RolloutPosition> = shape<RolloutPosition>({
   configUid: isText,
   hash: isText,
   retry: isNumber,
@@ -135,19 +136,19 @@ export const isObservationRecord: Check<ObservationRecord> = shape<ObservationRe
     contactUs: isNumber,
     changedUs: isNumber,
     resourceVersion: isText,
-    arrived: isTurning,
-    turning: isTurning,
-    turningUs: isNumber,
+    firstPosition: isPosition,
+    position: isPosition,
+    positionSinceUs: isNumber,
     lostUs: optional(isNumber),
-    claims: mapOf(shape<Observation['claims'][string]>({ turn: isText, sinceContactUs: isNumber })),
+    claims: mapOf(shape<Observation['claims'][string]>({ generationAndStage: isText, sinceContactUs: isNumber })),
   }),
 })
 
 const isProgress: Check<Progress> = shape<Progress>({
   generation: isNumber,
   stage: isNumber,
-  stages: isNumber,
-  freePercent: isNumber,
+  lastStage: isNumber,
+  openPercent: isNumber,
   proofs: isNumber,
   needed: isNumber,
   claimed: listOf(isText),

@@ -26,7 +26,8 @@ export interface Explanation {
 }
 
 export function explain(snapshot: Snapshot): Explanation {
-  const { target } = assess(snapshot)
+  const { target: present, held } = assess(snapshot)
+  const target = held ?? present
   // Only the running agent knows what preflight accepted. Without this, every config that is not
   // yet activated would seem to wait for preflight.
   const accepted = new Map(snapshot.accepted)

@@ -25,6 +25,11 @@ export interface TurnDocument {
   readonly waitSeconds: number | null
 }
 
+export const TURN_WORDS = { go: 'has its turn', wait: 'waits', halted: 'halted', unknown: 'unknown' } as const satisfies Record<
+  TurnDocument['kind'],
+  string
+>
+
 export function documentRollout(snapshot: Snapshot): RolloutDocument | null {
   const { assigned, rollout, now } = snapshot
   const staging = assigned.kind === 'source' ? findStaging(snapshot, assigned.source) : undefined
@@ -35,7 +40,7 @@ export function documentRollout(snapshot: Snapshot): RolloutDocument | null {
 }
 
 function documentTurn(turn: RolloutTurn | undefined, nowUs: number): TurnDocument {
-  if (turn === undefined) return { kind: 'unknown', detail: 'the agent has not read the record in this boot', waitSeconds: null }
+  if (turn === undefined) return { kind: 'unknown', detail: 'the agent has not read the record since the node started', waitSeconds: null }
   if (turn.kind !== 'wait-until') return { kind: turn.kind, detail: turn.detail, waitSeconds: null }
   return { kind: 'wait', detail: turn.detail, waitSeconds: Math.max(0, Math.ceil((turn.atUs - nowUs) / SECOND_US)) }
 }

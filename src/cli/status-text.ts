@@ -7,7 +7,7 @@ import { describeChannel } from '../decision/channels.ts'
 import { describeVersion } from '../decision/config-source.ts'
 import { formatDuration, SECOND_US } from '../values/durations.ts'
 import type { AgentDocument, SourceDocument } from './document-parts.ts'
-import { describeTurn } from './rollout-text.ts'
+import { TURN_WORDS } from './rollout-document.ts'
 import type { StatusDocument } from './status-document.ts'
 import { alignColumns, type Cell, type Tone } from './terminal.ts'
 
@@ -46,7 +46,7 @@ function listFacts(status: StatusDocument): Cell[][] {
 }
 
 function describeRollout({ record, turn }: NonNullable<StatusDocument['rollout']>): Cell {
-  return tone(`by the record ${record}: ${describeTurn(turn)}`, turn.kind === 'halted' ? 'bad' : 'plain')
+  return tone(`${TURN_WORDS[turn.kind]}: ${turn.detail} (record ${record})`, turn.kind === 'halted' ? 'bad' : 'plain')
 }
 
 function listSources(status: StatusDocument): Cell[][] {

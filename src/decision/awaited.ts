@@ -22,13 +22,13 @@ export interface Awaited {
 const NOTHING: Awaited = { trial: undefined, waitUntilUs: undefined }
 
 export function findAwaited(snapshot: Snapshot, phase: Phase): Awaited {
-  const { target } = assess(snapshot)
+  const { target, held } = assess(snapshot)
   if (target === undefined) return NOTHING
   const trial = phase === 'in-trial' ? measureTrial(snapshot, target.key) : undefined
   return {
     trial: trial && { sinceUs: trial.endsAtUs - snapshot.policy.trialUs, untilUs: trial.endsAtUs },
     // In a rollout it moves with each word of another node: what is published must not.
-    waitUntilUs: phase === 'rollout' ? undefined : findEndUs(snapshot, phase, target),
+    waitUntilUs: phase === 'rollout' ? undefined : findEndUs(snapshot, phase, held ?? target),
   }
 }
 

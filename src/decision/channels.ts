@@ -15,9 +15,8 @@ export const NODE_SELECTOR_ANNOTATION = 'kubelet-cfg-agent.io/node-selector'
 export const PRIORITY_ANNOTATION = 'kubelet-cfg-agent.io/priority'
 /** On a Node or a ConfigMap. */
 export const PAUSED_ANNOTATION = 'kubelet-cfg-agent.io/paused'
-/** On a ConfigMap: the name of the record of its rollouts, and their plan. */
+/** On a ConfigMap: the name of the record of its rollouts. */
 export const ROLLOUT_ANNOTATION = 'kubelet-cfg-agent.io/rollout'
-export const ROLLOUT_PLAN_ANNOTATION = 'kubelet-cfg-agent.io/rollout-plan'
 /** On a Node: it is the first to start a content. */
 export const CANARY_LABEL = 'kubelet-cfg-agent.io/canary'
 /** On a Node, set by kubeadm and others. */

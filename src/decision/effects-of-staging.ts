@@ -1,7 +1,8 @@
 /**
  * What the steps change in what this node remembers of rollouts. Pure.
  */
-import type { ConfigMapSource, ContentHash } from './config-source.ts'
+import type { ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
+import { sameSource } from './config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
 import { type Effect, history, log, type StateEffect } from './effects.ts'
 import { forgetExits } from './health-record.ts'
@@ -53,4 +54,12 @@ export function markRequested(snapshot: Snapshot, keys: readonly TrialKey[]): re
   if (assigned.kind !== 'source' || findStaging(snapshot, assigned.source) === undefined) return []
   const key = keys.find((one) => contentOfKey(one) === assignedContent)
   return key === undefined ? [] : mark(snapshot, key, { requested: true })
+}
+
+/** It has not been started since, and waits for a turn once more. */
+export function markActivated({ stagings, assigned, assignedContent, running }: Snapshot, target: ConfigSource): readonly StateEffect[] {
+  const isAssigned = assigned.kind === 'source' && sameSource(assigned.source, target)
+  if (!isAssigned || assignedContent === undefined || (running.kind === 'known' && running.content === assignedContent)) return []
+  const marked = markContent(stagings, assignedContent, { started: false })
+  return marked === undefined ? [] : [{ kind: 'write-stagings', stagings: marked }]
 }

@@ -9,7 +9,7 @@ import { describeChannel } from './channels.ts'
 import { describeSource } from './config-source.ts'
 import { type Effect, history, log, writeRecord } from './effects.ts'
 import { assign, startSpread } from './effects-of-assign.ts'
-import { mark, markRequested, stage } from './effects-of-staging.ts'
+import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
 import { isEvidenceKnown } from './evidence-verdict.ts'
 import { expectAnotherTry, expectStart, forgetExits } from './health-record.ts'
 import { excuseRestarts } from './restart-limit.ts'
@@ -149,7 +149,8 @@ const EFFECTS: EffectsOf = {
 
   preflight: (step) => [{ kind: 'run-preflight', step }],
 
-  activate: ({ target, fallback, wiring }) => [
+  activate: ({ target, fallback, wiring }, snapshot) => [
+    ...markActivated(snapshot, target),
     ...(fallback === undefined ? [] : [{ kind: 'stage-fallback', fallback, wiring } as const]),
     { kind: 'activate', target, wiring, orElseLocal: fallback === undefined && target !== 'local' },
     log('info', `activated ${describeSource(target)}: kubelet uses it at its next start`, { source: target }),

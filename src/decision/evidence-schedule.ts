@@ -44,7 +44,8 @@ const NOTHING_DUE: Due = { questions: [], write: false }
  */
 export function findUpcoming(snapshot: Snapshot): TrialKey | undefined {
   const { running, nextStart, unit } = snapshot
-  const { target } = assess(snapshot)
+  const { target: present, held } = assess(snapshot)
+  const target = held ?? present
   if (target === undefined || target.fallback || target.atFault || target.source === 'local') return undefined
   if (unit.kind === 'unknown' || unit.activity !== 'running' || running.kind !== 'known') return undefined
   const isNext = nextStart.kind === 'known' && nextStart.held.content === target.content

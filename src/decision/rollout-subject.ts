@@ -4,8 +4,8 @@
  */
 import type { RolloutNode } from '../rollout/view.ts'
 import { HOUR_US, SECOND_US } from '../values/durations.ts'
-import type { ConfigMapRef } from './config-source.ts'
-import { describeSource } from './config-source.ts'
+import type { ConfigMapRef, ConfigSource } from './config-source.ts'
+import { describeSource, sameSource } from './config-source.ts'
 import type { FoundConfigMap, NodeTraits } from './desired.ts'
 import { findEvidenceAccess } from './evidence-claim.ts'
 import { findVerdict } from './find-verdict.ts'
@@ -13,6 +13,7 @@ import { nextStep } from './next-step.ts'
 import { decideRestart } from './restarts.ts'
 import { assess, hasTarget } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
+import { withTurn } from './staged-turn.ts'
 import { findStaging, latestContent, retryOf } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
 import { trialKey } from './trial-key.ts'
@@ -45,11 +46,17 @@ export function describeSubject(snapshot: Snapshot): RolloutSubject | undefined 
     config: ref,
     record: rollout?.record,
     seen: { uid, resourceVersion, plan: rollout?.plan },
-    node: describeNode(snapshot, staging, staged, node),
+    node: describeNode(snapshot, staging, staged, node, assigned.source),
   }
 }
 
-function describeNode(snapshot: Snapshot, staging: Staging, staged: StagedContent, traits: NodeTraits): RolloutSubject['node'] {
+function describeNode(
+  snapshot: Snapshot,
+  staging: Staging,
+  staged: StagedContent,
+  traits: NodeTraits,
+  source: ConfigSource,
+): RolloutSubject['node'] {
   const { running, unit, policy, evidence } = snapshot
   const verdict = unit.kind === 'known' ? findVerdict(snapshot, staged.content, unit.kubeletIdentity) : undefined
   const runs = running.kind === 'known' && running.content === staged.content
@@ -62,7 +69,7 @@ function describeNode(snapshot: Snapshot, staging: Staging, staged: StagedConten
     runs,
     proven: runs && staged.proved === true && snapshot.proven === running.key,
     promoted: staged.promoted === true,
-    ready: runs ? { ok: false, detail: 'kubelet runs it' } : findReadiness(snapshot),
+    ready: runs ? { ok: false, detail: 'kubelet runs it' } : findReadiness(snapshot, source),
     evidence: unit.kind === 'known' ? findEvidenceAccess(snapshot, trialKey(staged.content, unit.kubeletIdentity)) : { kind: 'unread' },
     claimSeconds: Math.ceil(Math.min(MOST_CLAIM_US, policy.startDeadlineUs + 2 * policy.trialUs + 120 * SECOND_US) / SECOND_US),
     trialUs: policy.trialUs,
@@ -83,15 +90,19 @@ function describeVerdict({ reason, detail }: Verdict): string {
 }
 
 /**
- * Whether nothing but its turn keeps this node from activating the content, and restarting into it.
+ * Whether nothing but its turn keeps this node from activating the content, and restarting into it:
+ * with a turn that has just come, that is what it would do.
  */
-function findReadiness(snapshot: Snapshot): RolloutNode['ready'] {
-  const step = nextStep({ ...snapshot, rollout: undefined })
-  if (step.kind !== 'wait') return { ok: false, detail: 'the agent prepares it' }
-  if (step.phase !== 'rollout') return { ok: false, detail: step.detail }
+function findReadiness(before: Snapshot, config: ConfigSource): RolloutNode['ready'] {
+  const snapshot = withTurn(before, config)
+  const step = nextStep(snapshot)
+  if (step.kind === 'wait') return { ok: false, detail: step.detail }
+  if (step.kind === 'restart' && sameSource(step.to, config)) return { ok: true }
   const situation = assess(snapshot)
-  if (!hasTarget(situation)) return { ok: false, detail: step.detail }
+  if (step.kind !== 'activate' || !sameSource(step.target, config) || !hasTarget(situation))
+    return { ok: false, detail: 'the agent prepares it' }
   const restart = decideRestart(snapshot, situation.unit, situation.target)
-  if (restart.kind === 'restart') return { ok: true }
-  return { ok: false, detail: `kubelet cannot be restarted with ${describeSource(situation.target.source)} now (${restart.kind})` }
+  // A restart that is under way, or that comes in a while, comes within the time of the claim.
+  if (restart.kind === 'restart' || restart.kind === 'under-way') return { ok: true }
+  return { ok: false, detail: `kubelet cannot be restarted with ${describeSource(config)} now (${restart.kind})` }
 }

@@ -12,39 +12,29 @@ import type { Policy } from './policy.ts'
 import type { SpreadRecord } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** What is known of the rollout of a version when a node asks for its turn. */
-export interface SpreadState {
-  /**
-   * Written when the change was first followed. No wait without one of this source and this
-   * boot.
-   */
-  readonly spread: SpreadRecord | undefined
-  /**
-   * Why no other node may use this source. undefined: it is not halted, which one node cannot know
-   * by itself.
-   */
-  readonly halted: { readonly source: ConfigSource; readonly why: string } | undefined
-}
+export type SpreadTurn = { readonly kind: 'go' } | { readonly kind: 'wait-until'; readonly atUs: number; readonly detail: string }
 
-export type Turn =
-  | { readonly kind: 'go' }
-  | { readonly kind: 'wait-until'; readonly atUs: number; readonly detail: string }
-  | { readonly kind: 'halt'; readonly detail: string }
-
-/** @param nodeName the node whose turn it is */
-export function decideTurn(nodeName: string, source: ConfigSource, now: Instant, rollout: SpreadState, policy: Policy): Turn {
-  const { spread, halted } = rollout
-  if (halted !== undefined && sameSource(halted.source, source)) return { kind: 'halt', detail: halted.why }
+/**
+ * @param nodeName the node whose turn it is
+ * @param spread written when the change was first followed. Without one of this source and this
+ *   boot, the node does not wait.
+ */
+export function decideTurn(
+  nodeName: string,
+  source: ConfigSource,
+  now: Instant,
+  spread: SpreadRecord | undefined,
+  policy: Policy,
+): SpreadTurn {
   if (spread === undefined || spread.bootId !== now.bootId || !sameSource(spread.source, source)) return { kind: 'go' }
   const atUs = spread.sinceUs + spreadDelayUs(nodeName, source, policy.spreadUs)
   if (now.monotonicUs >= atUs) return { kind: 'go' }
-  const what = source === 'local' ? 'changes that nodes share' : 'edits'
-  return { kind: 'wait-until', atUs, detail: `${what} are spread over ${formatDuration(policy.spreadUs)}` }
+  return { kind: 'wait-until', atUs, detail: `shared changes are spread over ${formatDuration(policy.spreadUs)}` }
 }
 
 /** The turn by what this node recorded itself. */
-export function findTurn({ nodeName, now, spread, policy }: Snapshot, source: ConfigSource): Turn {
-  return decideTurn(nodeName, source, now, { spread, halted: undefined }, policy)
+export function findTurn({ nodeName, now, spread, policy }: Snapshot, source: ConfigSource): SpreadTurn {
+  return decideTurn(nodeName, source, now, spread, policy)
 }
 
 /** Uniform in [0, spreadUs). */

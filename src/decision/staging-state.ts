@@ -31,6 +31,8 @@ export interface StagedContent {
   readonly proved?: boolean | undefined
   /** It was last-known-good here at some time. */
   readonly promoted?: boolean | undefined
+  /** Kubelet was seen to run it since it was activated last: over a reboot, nothing else tells. */
+  readonly started?: boolean | undefined
   /**
    * An operator requested on the node that it be tried again, which needs no turn until it fails.
    */

@@ -33,7 +33,7 @@ export function latestContent({ contents }: Staging): StagedContent | undefined 
  * @returns undefined: nothing changes
  */
 export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, object: FoundConfigMap): readonly Staging[] | undefined {
-  const { stagings = [], desiredContent } = snapshot
+  const { stagings = [], desiredContent, running } = snapshot
   const before = findStaging(snapshot, source)
   const record = object.rollout?.record ?? before?.record
   if (record === undefined || desiredContent === undefined) return undefined
@@ -44,11 +44,12 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
   const earlier = (before?.contents ?? []).filter((one) => one !== known).slice(1 - CONTENTS_KEPT)
   const isNew = known === undefined || before === undefined || latestContent(before) !== known
   const content = assignAnew(known ?? { hash, content: desiredContent }, readRetry(object) ?? 0, isNew)
+  const runsIt = running.kind === 'known' && running.content === desiredContent
   const staging: Staging = {
     config: configOf(source),
     record,
     arrival: findArrival(snapshot, source, before, hash),
-    contents: [...earlier, content],
+    contents: [...earlier, runsIt ? { ...content, started: true } : content],
   }
   return [...others, staging]
 }
@@ -76,6 +77,15 @@ export function retryOf({ retry = 0 }: StagedContent): number {
 export function readRetry({ rollout }: FoundConfigMap): number | undefined {
   const parsed = parsePlan(rollout?.plan)
   return parsed.ok ? parsed.plan.retry : undefined
+}
+
+/** Whether another overlay is all that tells it from what kubelet starts with. */
+export function hasSameHash(snapshot: Snapshot, { source, content }: { source: ConfigSource; content: ContentHash }): boolean {
+  const { nextStart } = snapshot
+  const contents = findStaging(snapshot, source)?.contents ?? []
+  const hashOf = (wanted: ContentHash | undefined) => contents.findLast((one) => one.content === wanted)?.hash
+  const before = nextStart.kind === 'known' ? hashOf(nextStart.held.content) : undefined
+  return before !== undefined && before === hashOf(content)
 }
 
 /** Changes one content of one config, by what this node makes of it. */

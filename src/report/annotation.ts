@@ -57,7 +57,7 @@ function showRollout(snapshot: Snapshot): object | undefined {
   const known = knownRollout(snapshot)
   if (known === undefined) return undefined
   const { progress } = known
-  const stage = progress && { generation: progress.generation, stage: progress.stage, stages: progress.stages }
+  const stage = progress && { generation: progress.generation, stage: progress.stage, lastStage: progress.lastStage }
   return { ...stage, turn: turnKind(known) }
 }
 

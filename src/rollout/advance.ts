@@ -1,6 +1,6 @@
 /**
- * R1, the next stage. The write of the last proof opens it. Where the proofs have become enough
- * afterwards (the plan needs fewer witnesses, or allows more vetoes), a node that waits does.
+ * R1, the next stage. The write of the last proof opens it. If a change of the plan makes the proofs
+ * sufficient afterwards (fewer witnesses, or more vetoes), a waiting node opens it.
  */
 import { claimDelayUs } from './order.ts'
 import { type Rollout, type Standing, waitsUntil } from './standing.ts'
@@ -14,5 +14,5 @@ export function advance(standing: Standing, rollout: Rollout): RolloutDecision |
   const atUs = observation.changedUs + claimDelayUs(place, 1, node)
   const detail = describeWaiting(standing, rollout)
   if (nowUs < atUs) return waitsUntil(atUs, detail)
-  return writeAdvance(standing, rollout, { kind: 'wait', detail: `${detail}: this node opens the next stage` })
+  return writeAdvance(standing, rollout, { kind: 'wait', detail: `${detail}; this node opens the next stage now` })
 }

@@ -2,62 +2,65 @@
  * R1, claims: a node that is not free starts as a witness, while there is room. R2: once a
  * generation. R8: control planes always claim, one unproven at a time.
  */
+import { formatDuration } from '../values/durations.ts'
+import { restUs } from './order.ts'
 import { afterRestUs, claimAtUs, type Rollout, type Standing, waits, waitsForEvidence, waitsUntil } from './standing.ts'
 import { haltControlPlanes } from './stop.ts'
 import { describeWaiting } from './take-turn.ts'
-import { silentOf } from './tally.ts'
+import { listSilent } from './tally.ts'
 import type { RolloutDecision } from './view.ts'
 import { writeClaim } from './write.ts'
 
 /**
- * In stage 0, control planes are counted with the other nodes, so that no more than these can start
- * a content that nobody has proved.
+ * Stage 0 counts control planes among the other claims: at most needed + maxSilent nodes may start a
+ * content that no node has proved.
  */
 export function claimAsControlPlane(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
   if (!standing.node.controlPlane) return undefined
   const stopped = haltControlPlanes(standing, rollout)
   if (stopped !== undefined) return stopped
-  const [other] = rollout.controlPlanes
+  const [silent] = listSilent(rollout.controlPlanes)
+  const other = silent ?? rollout.controlPlanes[0]
   if (other !== undefined) {
-    const silent = silentOf(rollout.controlPlanes).length > 0
-    return waits(
-      `${describeWaiting(standing, rollout)}: ${other.node} has started it and ${silent ? 'is silent' : 'has not proved it yet'}`,
-    )
+    const state = silent === undefined ? 'is still on trial' : 'has not reported in time: check that node'
+    return waits(`${describeWaiting(standing, rollout)}; ${other.node} claimed it and ${state}`)
   }
-  const openUs = rollout.state.stage === 0 ? openAtUs(standing, rollout) : 0
-  if (openUs === undefined) return waits(describeWaiting(standing, rollout))
-  return claimAt(standing, rollout, Math.max(openUs, afterRestUs(standing)))
+  const freeUs = rollout.state.stage === 0 ? placeFreeAtUs(standing, rollout) : 0
+  if (freeUs === undefined) return waits(describeWaiting(standing, rollout))
+  const until = `this one waits until the record has not changed for ${formatDuration(restUs(standing.node.trialUs))}`
+  return claimAt(standing, rollout, Math.max(freeUs, afterRestUs(standing)), until)
 }
 
 export function claimAsWitness(standing: Standing, rollout: Rollout): RolloutDecision {
-  const openUs = openAtUs(standing, rollout)
-  if (openUs === undefined) return waits(describeWaiting(standing, rollout))
-  return claimAt(standing, rollout, claimAtUs(standing, rollout.state.stage, openUs))
+  const freeUs = placeFreeAtUs(standing, rollout)
+  if (freeUs === undefined) return waits(describeWaiting(standing, rollout))
+  const until = 'it becomes a witness earlier if a place is free at its turn'
+  return claimAt(standing, rollout, claimAtUs(standing, rollout.state.stage, freeUs), until)
 }
 
-function claimAt(standing: Standing, rollout: Rollout, atUs: number): RolloutDecision {
+/** @param until what the node waits for before `atUs` */
+function claimAt(standing: Standing, rollout: Rollout, atUs: number, until: string): RolloutDecision {
   const { node, nowUs } = standing
   const detail = describeWaiting(standing, rollout)
-  if (rollout.mine !== undefined) return waits(`${detail}; it has failed here in this generation`)
-  if (!node.ready.ok) return waits(`${detail}; it cannot be a witness now: ${node.ready.detail}`)
-  if (nowUs < atUs) return waitsUntil(atUs, `${detail}, or becomes a witness before`)
+  if (rollout.mine !== undefined) return waits(`${detail}; the content failed on this node in this generation`)
+  if (!node.ready.ok) return waits(`${detail}; this node cannot become a witness now: ${node.ready.detail}`)
+  if (nowUs < atUs) return waitsUntil(atUs, `${detail}; ${until}`)
   const unproven = waitsForEvidence(standing, detail)
   if (unproven !== undefined) return unproven
-  return writeClaim(standing, rollout, { kind: 'wait', detail: `${detail}: this node becomes a witness` })
+  return writeClaim(standing, rollout, { kind: 'wait', detail: `${detail}; this node becomes a witness now` })
 }
 
 /**
- * When there is room for one more claim, by CLOCK_MONOTONIC; 0: now. At most as many claims as
- * proofs are needed are proven or not yet silent, and at most `maxSilent` more are made in all. So
- * each place beyond the first ones becomes free when a claim falls silent.
+ * When the next place for a witness is free. At most `needed` claims are proven or not yet silent, and
+ * at most `needed` + `maxSilent` exist in all. So each further place opens when a claim falls silent.
  *
- * @returns undefined: there is none in this stage unless a claim becomes a veto
+ * @returns 0: now; undefined: no place until a claim becomes a proof or a veto
  */
-function openAtUs({ nowUs, plan }: Standing, { claims, proofs, needed }: Rollout): number | undefined {
-  const all = proofs + claims.length
-  if (all < needed) return 0
-  if (all >= needed + plan.maxSilent) return undefined
+function placeFreeAtUs({ nowUs, plan }: Standing, { claims, proofs, needed }: Rollout): number | undefined {
+  const taken = proofs + claims.length
+  if (taken < needed) return 0
+  if (taken >= needed + plan.maxSilent) return undefined
   const untilSilent = claims.map(({ untilSilentUs }) => untilSilentUs).sort((a, b) => a - b)
-  const last = untilSilent[all - needed]
-  return last === undefined ? undefined : nowUs + last
+  const untilNextSilentUs = untilSilent[taken - needed]
+  return untilNextSilentUs === undefined ? undefined : nowUs + untilNextSilentUs
 }

@@ -4,12 +4,13 @@
  * apply. The first that applies decides. Pure: it is called again on fresh readings of the record
  * and then the config before any write and before any start (R3).
  */
+import { quote } from '../values/kubernetes-names.ts'
 import { advance } from './advance.ts'
 import { begin } from './begin.ts'
 import { claimAsControlPlane, claimAsWitness } from './claim.ts'
 import { prove } from './prove.ts'
-import { type BegunRule, type RolloutRule, stand, waits } from './standing.ts'
-import { halt, waitForSilent, waitForVetoes } from './stop.ts'
+import { type BegunRule, deriveStanding, type RolloutRule, waits } from './standing.ts'
+import { halt, waitForSilent, waitForVetoes, waitWhilePaused } from './stop.ts'
 import { goAgain, goFree, goOnOwnClaim } from './take-turn.ts'
 import { tellFailure } from './tell-failure.ts'
 import type { RolloutDecision, RolloutView } from './view.ts'
@@ -19,11 +20,13 @@ export const ROLLOUT_RULES: readonly RolloutRule[] = [
   tellFailure,
   // Kubelet runs it: a witness proves it (R1).
   prove,
+  // The config is paused: nothing more is started (R3).
+  waitWhilePaused,
   // The record has lost what it held: vetoes come first (R4).
   waitForVetoes,
   // The record is not about this content, or not about nodes such as this one (R4, R6).
   begin,
-  // So many nodes said that it failed on them that nobody starts it any more (Halt).
+  // Enough nodes reported that it failed on them: no other node starts it (Halt).
   begun(halt),
   // This node has its turn already (R2).
   begun(goOnOwnClaim),
@@ -35,7 +38,7 @@ export const ROLLOUT_RULES: readonly RolloutRule[] = [
   begun(waitForSilent),
   // A control plane is never free (R8).
   begun(claimAsControlPlane),
-  // The stage is open for this node (R1).
+  // The stage is open to this node (R1).
   begun(goFree),
   // It is not: it becomes a witness, where there is room (R1, R2).
   begun(claimAsWitness),
@@ -46,18 +49,22 @@ function begun(rule: BegunRule): RolloutRule {
 }
 
 export function decideRollout({ nowUs, node, config, record: reading }: RolloutView): RolloutDecision {
-  // What is staged stays staged (R7).
+  // A config keeps its rollout while its record cannot be read (R7).
   if (reading.kind === 'unavailable') return waits(reading.detail)
   if (!config.plan.ok) return waits(config.plan.problem)
   const { record, resourceVersion, observation } = reading
-  // Such a write would be unconditional, or an answer of no API server.
-  if (!/^[1-9][0-9]*$/.test(resourceVersion)) return waits(`the record has the resourceVersion "${resourceVersion}"`)
+  // A write with it would be unconditional, or no API server sent it.
+  if (!/^[1-9][0-9]*$/.test(resourceVersion)) return waits(describeVersion(resourceVersion))
   // The config has changed since this node prepared its content (R3).
-  if (node.hash !== config.hash) return waits('the config holds another content by now, which this node prepares first')
-  const standing = stand({ nowUs, node, config, plan: config.plan.plan, record, resourceVersion, observation })
+  if (node.hash !== config.hash) return waits('the config has changed; this node prepares the new content first')
+  const standing = deriveStanding({ nowUs, node, config, plan: config.plan.plan, record, resourceVersion, observation })
   for (const rule of ROLLOUT_RULES) {
     const decision = rule(standing)
     if (decision !== undefined) return decision
   }
-  return waits('no rule of the rollout applies')
+  return waits('no rule decided, which is a bug in the agent')
+}
+
+function describeVersion(resourceVersion: string): string {
+  return `the API server gave the record the resourceVersion ${quote(resourceVersion)}, which no write may use; the agent reads it again`
 }

@@ -23,6 +23,15 @@ export function claimWindowUs(trialUs: number): number {
 }
 
 /**
+ * Over what time the nodes of a fleet ask first, after an edit that all of them see at once. Few are
+ * canaries, have failed with it or have just joined.
+ */
+export function firstLookWindowUs({ canary, verdict, arrival, trialUs }: Omit<RolloutNode, 'name'>): number {
+  const isOfFew = canary || verdict !== undefined || arrival === 'joined'
+  return isOfFew ? Math.min(5 * SECOND_US, trialUs / 60) : claimWindowUs(trialUs)
+}
+
+/**
  * For how long nodes wait after the record has lost what it held (R4): the time between two looks
  * of an agent, so that each node on which the content failed writes its veto before. The requests
  * of an agent are a second apart, however short a trial is.

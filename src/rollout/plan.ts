@@ -8,21 +8,25 @@
  * otherwise than this parser is a problem here: an unknown name, a name twice, a comment, a leading
  * zero, a space before a colon. A problem makes every node wait.
  */
-import { parseDuration } from '../values/durations.ts'
+import { HOUR_US, MINUTE_US, parseDuration } from '../values/durations.ts'
 import { quote } from '../values/kubernetes-names.ts'
+import { MOST_VETOES } from './record.ts'
+
+/** On the config. */
+export const ROLLOUT_PLAN_ANNOTATION = 'kubelet-cfg-agent.io/rollout-plan'
 
 export interface Plan {
-  /** Percent of the nodes that are free from stage 2 on. Ascending; the last is 100. */
+  /** The percentages of the nodes that stages 2, 3, ... are open to. Ascending; the last is 100. */
   readonly waves: readonly number[]
   /** How many proofs open the next stage. Stage 0 needs one. */
   readonly witnesses: number
-  /** So many vetoes halt the rollout from stage 1 on. In stage 0 the first does. */
+  /** How many vetoes halt the rollout from stage 1 on. In stage 0, one does. */
   readonly maxVetoes: number
-  /** More silent claims than these stop a stage. */
+  /** How many silent claims a stage tolerates. One more stops it. */
   readonly maxSilent: number
-  /** Over what time nodes that are free start. */
+  /** The time over which the nodes of a wave start. */
   readonly spreadUs: number
-  /** Raised by an administrator, so that a content is tried again. */
+  /** An administrator raises it to have the same content tried again. */
   readonly retry: number
 }
 
@@ -33,26 +37,21 @@ export const DEFAULT_PLAN: Plan = {
   witnesses: 5,
   maxVetoes: 1,
   maxSilent: 2,
-  spreadUs: 120_000_000,
+  spreadUs: 2 * MINUTE_US,
   retry: 0,
 }
 
 /** In characters. A plan is a few words. */
 const LONGEST_TEXT = 1000
 const MOST_WAVES = 10
-/** Vetoes after the fifth are not written, so more than five could never halt anything. */
-const MOST_VETOES = 5
 /**
  * Witnesses keep their keys until the next generation begins. So many keys, with node names of up
  * to 60 characters, fit into the record.
  */
 const MOST_KEYS = 64
-const LONGEST_SPREAD_US = 86_400_000_000
+const LONGEST_SPREAD_US = 24 * HOUR_US
 
-/**
- * Reads the text of each setting as the part of the plan that it sets; undefined: it is no value of
- * this setting.
- */
+/** How each setting is read: the part of the plan that it sets, or undefined if the value is invalid. */
 const SETTINGS: Readonly<Record<string, { readonly read: (text: string) => Partial<Plan> | undefined; readonly expected: string }>> = {
   waves: { read: readWaves, expected: `at most ${MOST_WAVES} rising percentages, as in [1%, 10%, 50%, 100%]` },
   witnesses: whole('witnesses', 1, 20),
@@ -72,9 +71,9 @@ export function parsePlan(text: string | undefined): ParsedPlan {
   const set = new Map<string, Partial<Plan>>()
   for (const entry of entriesOf(text)) {
     const [, name, value] = /^([A-Za-z]+): *(\S.*)$/.exec(entry) ?? []
-    if (name === undefined || value === undefined) return problem(`${quote(entry)} is not "name: value"`)
+    if (name === undefined || value === undefined) return problem(`${quote(entry)} is not of the form "name: value"`)
     const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined
-    if (setting === undefined) return problem(`${quote(name)} is no setting: there are ${Object.keys(SETTINGS).join(', ')}`)
+    if (setting === undefined) return problem(`${quote(name)} is not a setting; settings are ${Object.keys(SETTINGS).join(', ')}`)
     if (set.has(name)) return problem(`${name} is set twice`)
     const part = setting.read(value)
     if (part === undefined) return problem(`${name} is ${quote(value)}: expected ${setting.expected}`)
@@ -87,7 +86,7 @@ export function parsePlan(text: string | undefined): ParsedPlan {
 }
 
 function problem(detail: string): ParsedPlan {
-  return { ok: false, problem: `the rollout plan cannot be used: ${detail}` }
+  return { ok: false, problem: `the annotation ${ROLLOUT_PLAN_ANNOTATION} of the config cannot be used: ${detail}; correct it` }
 }
 
 /** Split at line ends and at commas outside of brackets. */
@@ -111,9 +110,7 @@ function readSpread(text: string): Partial<Plan> | undefined {
   return parsed.ok && parsed.us <= LONGEST_SPREAD_US ? { spreadUs: parsed.us } : undefined
 }
 
-/**
- * A last wave below 100 % is followed by a wave of 100 %: past the last wave, all nodes are free.
- */
+/** A last wave below 100 % is followed by one of 100 %: after the last wave, the rollout is open to all nodes. */
 function readWaves(text: string): Partial<Plan> | undefined {
   const list = /^\[([^[\]]*)\]$/.exec(text)?.[1]
   if (list === undefined) return undefined
@@ -124,19 +121,24 @@ function readWaves(text: string): Partial<Plan> | undefined {
   return { waves: waves.at(-1) === 100 ? waves : [...waves, 100] }
 }
 
-/** How many stages there are: 0 and 1, in which nobody is free, and one for each wave. */
-export function stagesOf({ waves }: Plan): number {
-  return waves.length + 2
+/** Stages 0 and 1 are open to witnesses only. Each later one, up to this, opens a wave. */
+export function lastStageOf({ waves }: Plan): number {
+  return waves.length + 1
+}
+
+/** How many percent of the nodes a stage is open to. These nodes need no claim: they are free. */
+export function openPercent({ waves }: Plan, stage: number): number {
+  return stage < 2 ? 0 : (waves[stage - 2] ?? 100)
 }
 
 /** The share of the nodes that is free in a stage, in [0, 1]. */
-export function freeShare({ waves }: Plan, stage: number): number {
-  return stage < 2 ? 0 : (waves[stage - 2] ?? 100) / 100
+export function freeShare(plan: Plan, stage: number): number {
+  return openPercent(plan, stage) / 100
 }
 
-/** All nodes are free: the content has proved itself. */
+/** The stage is open to all nodes: the content has proved itself. */
 export function isFinished(plan: Plan, stage: number): boolean {
-  return freeShare(plan, stage) === 1
+  return openPercent(plan, stage) === 100
 }
 
 /** How many proofs open the stage after this one. */

@@ -1,16 +1,16 @@
 /** How far a rollout has come, for the condition, `status`, metrics and the command line. Pure. */
-import { freeShare, isFinished, type Plan, stagesOf } from './plan.ts'
+import { isFinished, lastStageOf, openPercent, type Plan } from './plan.ts'
 import type { RolloutRecord } from './record.ts'
 import type { Observation } from './silence.ts'
-import { silentOf, type Tally, tally } from './tally.ts'
+import { listSilent, type Tally, tally } from './tally.ts'
 
 export interface Progress {
   readonly generation: number
-  /** From 0 to `stages` - 1. */
+  /** From 0 to `lastStage`, in which the rollout is finished. */
   readonly stage: number
-  readonly stages: number
-  /** How many percent of the nodes are free. */
-  readonly freePercent: number
+  readonly lastStage: number
+  /** How many percent of the nodes the stage is open to. */
+  readonly openPercent: number
   readonly proofs: number
   readonly needed: number
   /** Nodes that have a claim of this stage and no proof yet. */
@@ -33,31 +33,32 @@ function progress(plan: Plan, generation: number, stage: number, counts: Tally):
   const open = [...new Map([...counts.claims, ...counts.controlPlanes].map((claim) => [claim.node, claim])).values()]
   return {
     generation,
-    stage: Math.min(stage, stagesOf(plan) - 1),
-    stages: stagesOf(plan),
-    freePercent: freeShare(plan, stage) * 100,
+    stage: Math.min(stage, lastStageOf(plan)),
+    lastStage: lastStageOf(plan),
+    openPercent: openPercent(plan, stage),
     proofs: counts.proofs,
     needed: counts.needed,
     claimed: open.map(({ node }) => node),
-    silent: silentOf(open).map(({ node }) => node),
+    silent: listSilent(open).map(({ node }) => node),
     vetoes: counts.vetoes,
     finished: counts.finished,
     halted: counts.halted,
   }
 }
 
-/** As "stage 3 of 6 (10 %): 3 of 5 witnesses have proved it". */
+/** As "stage 3 of 5 (open to 10 % of the nodes): 3 of 5 proofs". */
 export function describeStage(plan: Plan, stage: number, { proofs, needed }: Pick<Tally, 'proofs' | 'needed'>): string {
-  const place = `stage ${Math.min(stage, stagesOf(plan) - 1)} of ${stagesOf(plan)}`
-  if (isFinished(plan, stage)) return `${place} (100 %): all nodes may go`
-  return `${place} (${percent(freeShare(plan, stage))}): ${proofs} of ${needed} witness${needed === 1 ? ' has' : 'es have'} proved it`
+  const place = `stage ${Math.min(stage, lastStageOf(plan))} of ${lastStageOf(plan)}`
+  const open = `${place} (open to ${describeShare({ openPercent: openPercent(plan, stage) })})`
+  return isFinished(plan, stage) ? open : `${open}: ${proofs} of ${needed} proofs`
 }
 
-/** When a node is free at the latest, as "this node goes at 50 %". */
+/** Whom a stage is open to, as "10 % of the nodes". */
+export function describeShare({ openPercent: percent }: Pick<Progress, 'openPercent'>): string {
+  return percent === 0 ? 'witnesses only' : percent === 100 ? 'all nodes' : `${percent} % of the nodes`
+}
+
+/** The first wave that includes a node with this place in the order. */
 export function describeWave({ waves }: Plan, share: number): string {
-  return `this node goes at ${percent((waves.find((wave) => share * 100 < wave) ?? 100) / 100)}`
-}
-
-function percent(share: number): string {
-  return `${Number((share * 100).toFixed(2))} %`
+  return `this node is in the ${waves.find((wave) => share * 100 < wave) ?? 100} % wave`
 }

@@ -7,7 +7,7 @@
 import { SECOND_US } from '../values/durations.ts'
 import type { Claim, RolloutRecord } from './record.ts'
 
-/** What this node has seen of one record, as it went. JSON. */
+/** What this node has seen of one record over time. JSON. */
 export interface Observation {
   /** The record's `metadata.uid`. */
   readonly recordUid: string
@@ -17,29 +17,26 @@ export interface Observation {
   readonly changedUs: number
   /** Of the record when it was seen last. */
   readonly resourceVersion: string
+  /** The position when this node first saw this content. */
+  readonly firstPosition: RolloutPosition
+  /** The position that it saw last. */
+  readonly position: RolloutPosition
+  /** When it first saw `position`. */
+  readonly positionSinceUs: number
   /**
-   * The content that the config held, and where its rollout stood, when this node saw both first.
-   */
-  readonly arrived: Turning
-  /** The same for what it saw last. */
-  readonly turning: Turning
-  /** When it saw `turning` first. */
-  readonly turningUs: number
-  /**
-   * When it found that the record had lost what it had seen there: somebody deleted it and made it
-   * again, or restored a backup. undefined: never.
+   * When it found that the record had lost what it had seen there: somebody deleted and recreated it,
+   * or restored a backup. undefined: never.
    */
   readonly lostUs?: number | undefined
-  /**
-   * For each claim without a proof, by node: its turning, and `contactUs` when it was first seen.
-   */
-  readonly claims: Readonly<Record<string, { readonly turn: string; readonly sinceContactUs: number }>>
+  /** For each claim without a proof, by node: its generation and stage, and `contactUs` when it was first seen. */
+  readonly claims: Readonly<Record<string, { readonly generationAndStage: string; readonly sinceContactUs: number }>>
 }
 
 /**
- * What the config asks for, and the generation and stage of the record; -1 where nothing has begun.
+ * The content and `retry` that the config asks for, and how far the record has come: generation and
+ * stage, both -1 if nothing has begun.
  */
-export interface Turning {
+export interface RolloutPosition {
   readonly configUid: string
   readonly hash: string
   /** Of the plan: raised, it asks for the same content anew. */
@@ -66,53 +63,53 @@ export interface Sighting {
 }
 
 /**
- * @param known undefined: this node looks at a record for the first time in this boot. What it
- *   knows of another record of another config counts for nothing.
+ * @param known undefined: this node sees a record for the first time in this boot. What it knows of
+ *   another record of another config does not count.
  */
 export function observe(known: Observation | undefined, sighting: Sighting): Observation {
   const { record, recordUid, resourceVersion, nowUs } = sighting
-  const turning = turningOf(sighting)
-  const before = known?.recordUid === recordUid || known?.turning.configUid === turning.configUid ? known : undefined
+  const position = positionOf(sighting)
+  const before = known?.recordUid === recordUid || known?.position.configUid === position.configUid ? known : undefined
   // Generations of a record that was made again count from 1, so only `lostUs` compares the two.
   const here = before?.recordUid === recordUid ? before : undefined
   const contactUs = before === undefined ? 0 : before.contactUs + Math.max(0, sighting.contactUs)
-  const sameContent = here !== undefined && isSameContent(here.turning, turning)
-  const sameTurning = sameContent && here.turning.generation === turning.generation && here.turning.stage === turning.stage
+  const sameContent = here !== undefined && isSameContent(here.position, position)
+  const samePosition = sameContent && here.position.generation === position.generation && here.position.stage === position.stage
   return {
     recordUid,
     contactUs,
     resourceVersion,
     changedUs: here?.resourceVersion === resourceVersion ? here.changedUs : nowUs,
-    arrived: sameContent ? here.arrived : turning,
-    turning,
-    turningUs: sameTurning ? here.turningUs : nowUs,
-    lostUs: before !== undefined && hasLost(before, recordUid, turning) ? nowUs : before?.lostUs,
+    firstPosition: sameContent ? here.firstPosition : position,
+    position,
+    positionSinceUs: samePosition ? here.positionSinceUs : nowUs,
+    lostUs: before !== undefined && wentBack(before, recordUid, position) ? nowUs : before?.lostUs,
     claims: observeClaims(here, record, contactUs),
   }
 }
 
-/** Neither a generation nor a stage goes back by what nodes write. */
-function hasLost({ recordUid: uidBefore, turning: before }: Observation, recordUid: string, now: Turning): boolean {
+/** No write of a node sets a generation or a stage back. */
+function wentBack({ recordUid: uidBefore, position: before }: Observation, recordUid: string, now: RolloutPosition): boolean {
   if (before.generation < 0) return false
   if (uidBefore !== recordUid || now.generation < before.generation) return true
   return now.generation === before.generation && now.stage < before.stage
 }
 
-function isSameContent(a: Turning, b: Turning): boolean {
+function isSameContent(a: RolloutPosition, b: RolloutPosition): boolean {
   return a.hash === b.hash && a.configUid === b.configUid && a.retry === b.retry
 }
 
-function turningOf({ record: { state }, configUid, hash, retry }: Sighting): Turning {
+function positionOf({ record: { state }, configUid, hash, retry }: Sighting): RolloutPosition {
   return { configUid, hash, retry, generation: state?.generation ?? -1, stage: state?.stage ?? -1 }
 }
 
 function observeClaims(before: Observation | undefined, record: RolloutRecord, contactUs: number): Observation['claims'] {
-  const claims: [string, { turn: string; sinceContactUs: number }][] = []
+  const claims: [string, { generationAndStage: string; sinceContactUs: number }][] = []
   for (const [node, entry] of record.entries) {
     if (entry.kind !== 'claim' || entry.generation !== record.state?.generation) continue
-    const turn = `${entry.generation} ${entry.stage}`
+    const generationAndStage = `${entry.generation} ${entry.stage}`
     const seen = before !== undefined && Object.hasOwn(before.claims, node) ? before.claims[node] : undefined
-    claims.push([node, seen?.turn === turn ? seen : { turn, sinceContactUs: contactUs }])
+    claims.push([node, seen?.generationAndStage === generationAndStage ? seen : { generationAndStage, sinceContactUs: contactUs }])
   }
   return Object.fromEntries(claims)
 }
@@ -120,6 +117,6 @@ function observeClaims(before: Observation | undefined, record: RolloutRecord, c
 /** Contact time until a claim is silent; 0 or less: it is. */
 export function untilSilentUs(observation: Observation, node: string, claim: Claim): number {
   const seen = Object.hasOwn(observation.claims, node) ? observation.claims[node] : undefined
-  const sinceUs = seen?.turn === `${claim.generation} ${claim.stage}` ? seen.sinceContactUs : observation.contactUs
+  const sinceUs = seen?.generationAndStage === `${claim.generation} ${claim.stage}` ? seen.sinceContactUs : observation.contactUs
   return sinceUs + claim.seconds * SECOND_US - observation.contactUs
 }

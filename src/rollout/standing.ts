@@ -34,7 +34,7 @@ export type RolloutRule = (standing: Standing) => RolloutDecision | undefined
 /** A rule that has nothing to say before the generation has begun. */
 export type BegunRule = (standing: Standing, rollout: Rollout) => RolloutDecision | undefined
 
-export function stand(standing: Omit<Standing, 'place' | 'rollout'>): Standing {
+export function deriveStanding(standing: Omit<Standing, 'place' | 'rollout'>): Standing {
   const { node, config, plan, record, observation } = standing
   const place = placeOf(node.uid, config.hash)
   const { state } = record
@@ -58,23 +58,20 @@ export function stand(standing: Omit<Standing, 'place' | 'rollout'>): Standing {
  */
 export function claimAtUs(standing: Standing, stage: number, openUs = 0): number {
   const { node, place, observation } = standing
-  const { turningUs, changedUs } = observation
-  const fromUs = changedUs > turningUs + 3 * claimWindowUs(node.trialUs) ? changedUs : turningUs
-  return Math.max(fromUs, openUs, toldAgainUs(standing)) + claimDelayUs(place, stage, node)
+  const { positionSinceUs, changedUs } = observation
+  const fromUs = changedUs > positionSinceUs + 3 * claimWindowUs(node.trialUs) ? changedUs : positionSinceUs
+  return Math.max(fromUs, openUs, vetoesRestoredAtUs(standing)) + claimDelayUs(place, stage, node)
 }
 
 /** When a control plane claims at the earliest: after a rest of the record (R8). */
 export function afterRestUs(standing: Standing): number {
   const { node, place, observation } = standing
-  const restedUs = Math.max(observation.turningUs, observation.changedUs) + restUs(node.trialUs)
-  return Math.max(restedUs, toldAgainUs(standing)) + claimDelayUs(place, 1, node)
+  const restedUs = Math.max(observation.positionSinceUs, observation.changedUs) + restUs(node.trialUs)
+  return Math.max(restedUs, vetoesRestoredAtUs(standing)) + claimDelayUs(place, 1, node)
 }
 
-/**
- * When nodes have written their vetoes again into a record that has lost them; 0: it has lost
- * nothing.
- */
-export function toldAgainUs({ node, observation: { lostUs } }: Standing): number {
+/** By when nodes have rewritten their vetoes into a record that lost them. 0: it has lost nothing. */
+export function vetoesRestoredAtUs({ node, observation: { lostUs } }: Standing): number {
   return lostUs === undefined ? 0 : lostUs + lookUs(node.trialUs)
 }
 
@@ -90,13 +87,18 @@ export function waitsForEvidence({ node: { evidence } }: Standing, detail: strin
   if (evidence.kind === 'readable') return undefined
   const why =
     evidence.kind === 'unread'
-      ? 'this node finds out whether it could prove it'
-      : `it cannot be a witness now, since it could not prove it: ${evidence.detail}`
+      ? 'this node first reads the evidence that a proof needs'
+      : `this node cannot become a witness now, since it could not prove it: ${evidence.detail}`
   return { turn: { kind: 'wait', detail: `${detail}; ${why}`, asks: 'evidence' }, follow: true }
 }
 
 export function waitsUntil(atUs: number, detail: string): RolloutDecision {
   return { turn: { kind: 'wait-until', atUs, detail }, follow: true }
+}
+
+/** It stays as it is, with another turn than a wait. */
+export function keeps(turn: RolloutTurn): RolloutDecision {
+  return { turn, follow: true }
 }
 
 export function goes(detail: string, follow = false): RolloutDecision {

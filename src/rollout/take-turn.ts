@@ -1,8 +1,9 @@
 /**
- * Nodes that have their turn: by their own word in the record (also after a crash between the write
- * and the start), since the content has proved itself on them before (R5), or since they are free
+ * Nodes that have their turn: by their own claim in the record (also after a crash between the write
+ * and the start), by a trial that the content passed on them before (R5), or by the wave that is open
  * (R1).
  */
+import { formatDuration } from '../values/durations.ts'
 import { freeShare } from './plan.ts'
 import { describeStage, describeWave } from './progress.ts'
 import { goes, type Rollout, type Standing, waitsUntil } from './standing.ts'
@@ -13,15 +14,15 @@ export function goOnOwnClaim(_standing: Standing, { mine }: Rollout): RolloutDec
 }
 
 /**
- * Silent nodes do not keep a node from what it had before (R5). Control planes go one after another
- * all the same (R8).
+ * A node may return to a content that passed here before, even while claims of other nodes are
+ * silent. Control planes are excepted, so that they do not all restart at once (R8).
  */
 export function goAgain(standing: Standing): RolloutDecision | undefined {
   const { promoted, controlPlane } = standing.node
   return promoted && !controlPlane ? goSpread(standing, 'it has been last-known-good on this node before') : undefined
 }
 
-/** A node that joins once the rollout has finished starts at once: no others start with it. */
+/** A node that joins a finished rollout starts at once: no other nodes start with it. */
 export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
   const { node, plan, place } = standing
   const { state, finished } = rollout
@@ -31,12 +32,12 @@ export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | 
 }
 
 function goSpread({ nowUs, place, plan, observation }: Standing, detail: string): RolloutDecision {
-  const atUs = observation.turningUs + Math.floor(place.spread * plan.spreadUs)
-  return nowUs < atUs ? waitsUntil(atUs, `${detail}; nodes start spread over ${plan.spreadUs / 1e6} s`) : goes(detail)
+  const atUs = observation.positionSinceUs + Math.floor(place.spread * plan.spreadUs)
+  return nowUs < atUs ? waitsUntil(atUs, `${detail}; nodes start spread over ${formatDuration(plan.spreadUs)}`) : goes(detail)
 }
 
-/** Why a node waits that is not free in this stage, and when it will be. */
+/** Why a node waits for a later stage. */
 export function describeWaiting({ plan, place, node }: Standing, rollout: Rollout): string {
   const stage = describeStage(plan, rollout.state.stage, rollout)
-  return node.controlPlane ? `${stage}; control planes go one after another` : `${stage}; ${describeWave(plan, place.share)}`
+  return node.controlPlane ? `${stage}; control planes start it one at a time` : `${stage}; ${describeWave(plan, place.share)}`
 }

@@ -1,12 +1,7 @@
-/**
- * Counts what the record says about the generation that is on its way, as this node sees it. Pure.
- */
+/** Counts what the record says about the generation under way, as this node sees it. Pure. */
 import { isFinished, type Plan, proofsNeeded } from './plan.ts'
 import type { Claim, Entry, RolloutRecord, RolloutState, Veto } from './record.ts'
 import { type Observation, untilSilentUs } from './silence.ts'
-
-/** Vetoes after the fifth are not written. */
-export const MOST_VETOES = 5
 
 export interface Tally {
   /** Proofs of this stage. */
@@ -20,9 +15,9 @@ export interface Tally {
   /** Claims of control planes without a proof, of any stage. */
   readonly controlPlanes: readonly OpenClaim[]
   readonly vetoes: readonly { readonly node: string; readonly reason: string }[]
-  /** All nodes are free. */
+  /** The stage is open to all nodes. */
   readonly finished: boolean
-  /** Nobody starts it any more. */
+  /** No other node starts the content. */
   readonly halted: boolean
 }
 
@@ -63,6 +58,6 @@ function isVeto(entry: [string, Entry]): entry is [string, Veto] {
   return entry[1].kind === 'veto'
 }
 
-export function silentOf(claims: readonly OpenClaim[]): readonly OpenClaim[] {
+export function listSilent(claims: readonly OpenClaim[]): readonly OpenClaim[] {
   return claims.filter(({ untilSilentUs }) => untilSilentUs <= 0)
 }

@@ -23,6 +23,8 @@ export interface RolloutConfig {
    */
   readonly hash: string
   readonly plan: ParsedPlan
+  /** By what it is paused. undefined: by nothing that was seen. */
+  readonly paused?: string | undefined
 }
 
 export type RecordReading =

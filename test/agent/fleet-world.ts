@@ -3,7 +3,8 @@
  * all of them at once.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { ROLLOUT_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../../src/decision/channels.ts'
+import { ROLLOUT_ANNOTATION } from '../../src/decision/channels.ts'
+import { ROLLOUT_PLAN_ANNOTATION } from '../../src/rollout/plan.ts'
 import { viewConfigMap } from '../../src/source/kube-object.ts'
 import { RolloutWorker } from '../../src/source/rollout/rollout-worker.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'

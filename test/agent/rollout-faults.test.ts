@@ -1,5 +1,6 @@
 import t from 'tap'
-import { ROLLOUT_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../../src/decision/channels.ts'
+import { ROLLOUT_ANNOTATION } from '../../src/decision/channels.ts'
+import { ROLLOUT_PLAN_ANNOTATION } from '../../src/rollout/plan.ts'
 import { MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
 import { type FleetNode, FleetWorld, RECORD } from './fleet-world.ts'
 import { CRASHES } from './small-world.ts'
@@ -64,7 +65,10 @@ t.test('what is staged stays staged', async (t) => {
     await fleet.run(5 * MINUTE_US)
     t.same(await fleet.running(), ['second', 'second'])
     for (const step of waitsOf(fleet))
-      t.match(step, { phase: 'rollout', detail: /its annotation is missing: set it again, or set it to off/ })
+      t.match(step, {
+        phase: 'rollout',
+        detail: /its annotation kubelet-cfg-agent.io\/rollout is missing: .*, or to off to end the rollout/,
+      })
     fleet.edit('third', { [ROLLOUT_ANNOTATION]: 'off' })
     t.ok(await fleet.until(allRun(fleet, 'third'), 5 * MINUTE_US))
     await fleet.stop()
@@ -119,7 +123,10 @@ t.test('writes that are refused are tried again, more and more seldom, and the n
   fleet.edit('second')
   await fleet.run(10 * MINUTE_US)
   t.same(await fleet.running(), ['first', 'first'])
-  t.match(waitsOf(fleet)[0], { phase: 'rollout', detail: /could not be written to the record kube-system\/fleet-rollout: 403 Forbidden/ })
+  t.match(waitsOf(fleet)[0], {
+    phase: 'rollout',
+    detail: /the record kube-system\/fleet-rollout could not be written \(begin\): 403 Forbidden.*grant patch of it/,
+  })
   const tries = fleet.api.requests.filter((one) => one.startsWith('node-1 PATCH')).length
   t.ok(tries > 3 && tries < 40, `${tries} times in ten minutes`)
   fleet.api.faultOf = () => undefined

@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap'
 import type { ApiRequest } from '../../demo/api-server/request.ts'
-import { ROLLOUT_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../../src/decision/channels.ts'
+import { ROLLOUT_ANNOTATION } from '../../src/decision/channels.ts'
 import type { RolloutSubject } from '../../src/decision/rollout-subject.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
+import { ROLLOUT_PLAN_ANNOTATION } from '../../src/rollout/plan.ts'
 import { RolloutEvents } from '../../src/source/rollout/rollout-events.ts'
 import { RolloutWorker } from '../../src/source/rollout/rollout-worker.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
@@ -109,7 +110,7 @@ t.test('two nodes: one begins, and the other waits for its proof', async (t) => 
   const nodes = ['n1', 'n2'].map((name) => ({ name, ...startWorker(t, world, name) }))
   for (const { name, worker } of nodes) worker.follow(subjectOf(world, name))
   await until(() => nodes.some(({ turn }) => goes(turn)()), 'the turn of one')
-  await until(() => nodes.some(({ turn }) => /0 of 1 witness has proved it/.test(turn()?.detail ?? '')), 'the other waits')
+  await until(() => nodes.some(({ turn }) => /0 of 1 proofs/.test(turn()?.detail ?? '')), 'the other waits')
   t.equal(Object.keys(dataOf(world)).filter((key) => key.startsWith('node.')).length, 1)
 })
 
@@ -139,7 +140,10 @@ t.test('a right that is missing is said, and asked for again', async (t) => {
   world.server.authorize = (request) => !isPatch(request)
   const { worker, turn } = startWorker(t, world, 'n1')
   worker.follow(subjectOf(world, 'n1'))
-  await until(() => /could not be written to the record kube-system\/fleet-rollout: 403 Forbidden/.test(turn()?.detail ?? ''), 'the reason')
+  await until(
+    () => /the record kube-system\/fleet-rollout could not be written \(begin\): 403 Forbidden/.test(turn()?.detail ?? ''),
+    'the reason',
+  )
   t.equal(turn()?.kind, 'wait')
   world.server.authorize = () => true
   await until(goes(turn), 'its turn')
@@ -153,7 +157,7 @@ t.test('the config changes between the look and the write: nobody goes with what
   const subject = subjectOf(world, 'n1')
   putConfig(world, 'newer')
   worker.follow(subject)
-  await until(() => /the config holds another content by now/.test(turn()?.detail ?? ''), 'the reason')
+  await until(() => /the config has changed/.test(turn()?.detail ?? ''), 'the reason')
   t.same(dataOf(world), {})
 })
 

@@ -56,6 +56,9 @@ t.test('tells what nodes have written to the record of a rollout', async (t) => 
     'stage 1 opens: one more node may start it',
   ])
   t.strictSame(tellRecord(DEFAULT_PLAN, proved, record(2, { 'node.n1': '1 0 proof' })), ['stage 2 opens: 1 % of the nodes may start it'])
+  t.strictSame(tellRecord({ ...DEFAULT_PLAN, waves: [7, 100] }, record(1, {}), record(2, {})), [
+    'stage 2 opens: 7 % of the nodes may start it',
+  ])
   t.strictSame(tellRecord(DEFAULT_PLAN, record(4, {}), record(5, {})), ['stage 5 opens: all nodes may start it'])
   const failed = record(1, { 'node.n1': '1 0 proof', 'node.n2': '1 1 veto crash-loop' })
   t.strictSame(tellRecord(DEFAULT_PLAN, proved, failed), ['n2 says that it failed: crash-loop'])

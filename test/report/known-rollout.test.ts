@@ -9,7 +9,7 @@ import type { Progress } from '../../src/rollout/progress.ts'
 import { WAITING, WHY } from './waiting-node.ts'
 
 const progress: Progress = {
-  ...{ generation: 7, stage: 3, stages: 6, freePercent: 10, proofs: 3, needed: 5 },
+  ...{ generation: 7, stage: 3, lastStage: 5, openPercent: 10, proofs: 3, needed: 5 },
   ...{ claimed: [], silent: [], vetoes: [], finished: false, halted: false },
 }
 const known = WAITING.rollout && { ...WAITING.rollout, progress }
@@ -22,7 +22,7 @@ t.test('the condition says how far it has come, and when this node goes', async 
 })
 
 t.test('the annotation has the stage and the turn, without counts', async (t) => {
-  t.same(annotation({ ...WAITING, rollout: known }).rollout, { generation: 7, stage: 3, stages: 6, turn: 'wait' })
+  t.same(annotation({ ...WAITING, rollout: known }).rollout, { generation: 7, stage: 3, lastStage: 5, turn: 'wait' })
   t.same(annotation(WAITING).rollout, { turn: 'wait' }, 'it has not begun')
   t.equal(annotation({ ...WAITING, rollout: undefined }).rollout, undefined)
   t.equal(annotation({ ...WAITING, stagings: [] }).rollout, undefined, 'no rollout')

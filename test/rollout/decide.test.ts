@@ -127,7 +127,10 @@ t.test('R4: a node on which it failed begins with its veto, and writes a veto th
 
 t.test('R4: nobody begins anew what a record says falsely of the very version of the config', async (t) => {
   const { turn, write } = decide({ data: { state: state(3, 0, OTHER_HASH, 0, '600') }, forMinutes: 600 })
-  t.match(turn, { kind: 'wait', detail: /another content \(cdcd.*\) for this very version.*edit the config/ })
+  t.match(turn, {
+    kind: 'wait',
+    detail: /^the record says that version 600 of the config has other content \(hash cdcdcdcdcdcd\): .*edit the config$/,
+  })
   t.equal(write, undefined)
 })
 
@@ -143,7 +146,11 @@ t.test('R4: a record that was made again or restored is told of vetoes before an
   for (const data of [{}, { state: state(2, 5, OTHER_HASH) }, { state: state(3, 0, OTHER_HASH) }]) {
     const isRestored = 'state' in data && data.state.startsWith('1 2')
     const scene = { data, was, ...(isRestored ? {} : { recordUidBefore: 'deleted' }), node: canary }
-    t.match(decide({ ...scene, forMinutes: 0.4 }).turn, { kind: 'wait-until', atUs: START_US + 30e6, detail: /failed say so first/ })
+    t.match(decide({ ...scene, forMinutes: 0.4 }).turn, {
+      kind: 'wait-until',
+      atUs: START_US + 30e6,
+      detail: /^the record was recreated or restored from a backup; this node first gives nodes/,
+    })
     t.equal(writeOf({ ...scene, forMinutes: 0.4 }), undefined)
     t.ok(writeOf({ ...scene, forMinutes: 0.6 })?.['node.me']?.includes(' claim '), 'then one of them begins')
     t.ok(writeOf({ ...scene, forMinutes: 0, node: { verdict: FAILED } })?.['node.me']?.includes(' veto '))
@@ -221,7 +228,7 @@ t.test('R8: a control plane claims in every stage, after a rest, one unproven at
   t.equal(turnOf({ data: { state: state(3, 5) }, node, forMinutes: 9 }), 'wait-until')
   t.equal(writeOf({ data: { state: state(3, 5), 'node.a': '3 1 claim 900 control-plane' }, node, forMinutes: 12 }), undefined)
   t.match(decide({ data: { state: state(3, 5), 'node.a': '3 1 claim 900 control-plane' }, node }).turn, {
-    detail: /a has started it and is silent/,
+    detail: /; a claimed it and has not reported in time: check that node$/,
   })
   t.equal(writeOf({ data: {}, node, forMinutes: 9 }), undefined)
 })
@@ -253,7 +260,10 @@ t.test('R9: a claim is silent after its own deadline, in time with contact', asy
 t.test('R9: more silent claims than the plan allows stop the stage, until a proof comes', async (t) => {
   const silent = { 'node.a': '3 2 claim 900', 'node.b': '3 2 claim 900', 'node.c': '3 2 claim 900' }
   const free = { uid: uidWithShare(0, 0.01) }
-  t.match(decide({ data: { state: state(3, 2), ...silent }, node: free }).turn, { kind: 'wait', detail: /a, b, c/ })
+  t.match(decide({ data: { state: state(3, 2), ...silent }, node: free }).turn, {
+    kind: 'wait',
+    detail: /^no more nodes start it: a, b, c claimed it and did not report in time \(3 silent, maxSilent is 2\); check these nodes/,
+  })
   t.equal(turnOf({ data: { state: state(3, 2), ...silent, 'node.c': '3 2 proof' }, node: free }), 'go')
 })
 
@@ -276,11 +286,45 @@ t.test('what does not fit is not written', async (t) => {
   t.equal(writeOf({ data: { state: state(3, 1) }, node: veto })?.['node.me']?.length, '3 1 veto '.length + 160)
 })
 
+t.test('a halt says what to do', async (t) => {
+  const data = { state: state(3, 1, undefined, 4), 'node.a': '3 1 veto kubelet exited' }
+  const remedy = 'fix the config, or set "retry: 5" in its annotation kubelet-cfg-agent.io/rollout-plan to try it again'
+  t.same(decide({ data }).turn, { kind: 'halted', detail: `it failed on a (kubelet exited); ${remedy}` })
+  t.same(decide({ data, node: { verdict: { ...FAILED, retry: 4 } } }).turn, {
+    kind: 'halted',
+    detail: `it failed on this node: kubelet exited 5 times; ${remedy}`,
+  })
+})
+
+t.test('a control plane that waits says for what', async (t) => {
+  const node = { controlPlane: true }
+  const stage = 'stage 3 of 5 (open to 10 % of the nodes): 0 of 5 proofs; control planes start it one at a time'
+  const rest = decide({ data: { state: state(3, 3) }, node, forMinutes: 9 }).turn
+  t.equal(rest.detail, `${stage}; this one waits until the record has not changed for 10m`)
+  const claims = { 'node.a': '3 3 claim 14400 control-plane', 'node.b': '3 3 claim 60 control-plane' }
+  t.equal(
+    decide({ data: { state: state(3, 3), 'node.a': '3 3 claim 14400 control-plane' }, node }).turn.detail,
+    `${stage}; a claimed it and is still on trial`,
+  )
+  t.equal(
+    decide({ data: { state: state(3, 3), ...claims }, node }).turn.detail,
+    `${stage}; b claimed it and has not reported in time: check that node`,
+    'of two claims, the silent one',
+  )
+})
+
+t.test('a node on which it failed says why its veto is not written', async (t) => {
+  const { turn, write } = decide({ data: { state: state(3, 0, OTHER_HASH, 0, '600') }, node: { verdict: FAILED } })
+  t.match(turn, { kind: 'halted', detail: /^it failed on this node: kubelet exited 5 times; .*; the record says that version 600/ })
+  t.equal(write, undefined)
+})
+
 t.test('a wait says what it is for', async (t) => {
   const { turn } = decide({ data: { state: state(3, 3), 'node.a': '3 3 claim 900' }, forMinutes: 0 })
   t.match(turn, {
     kind: 'wait-until',
-    detail: 'stage 3 of 6 (10 %): 0 of 5 witnesses have proved it; this node goes at 100 %, or becomes a witness before',
+    detail:
+      'stage 3 of 5 (open to 10 % of the nodes): 0 of 5 proofs; this node is in the 100 % wave; it becomes a witness earlier if a place is free at its turn',
   })
   t.ok(turn.kind === 'wait-until' && turn.atUs < START_US + MINUTE_US)
 })

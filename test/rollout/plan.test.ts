@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { DEFAULT_PLAN, freeShare, isFinished, type Plan, parsePlan, proofsNeeded, stagesOf } from '../../src/rollout/plan.ts'
+import { DEFAULT_PLAN, freeShare, isFinished, lastStageOf, type Plan, parsePlan, proofsNeeded } from '../../src/rollout/plan.ts'
 
 function planOf(text: string): Plan {
   const parsed = parsePlan(text)
@@ -31,7 +31,7 @@ t.test('a last wave below 100 % is followed by one', async (t) => {
 })
 
 t.test('stages: a first proof, a first round of witnesses, then the waves', async (t) => {
-  t.equal(stagesOf(DEFAULT_PLAN), 6)
+  t.equal(lastStageOf(DEFAULT_PLAN), 5)
   t.same(
     [0, 1, 2, 3, 4, 5, 6].map((stage) => freeShare(DEFAULT_PLAN, stage)),
     [0, 0, 0.01, 0.1, 0.5, 1, 1],
@@ -51,13 +51,13 @@ t.test('a text that could be read in two ways is a problem that names what is wr
     ['witnesses: 05', /witnesses is "05": expected a whole number from 1 to 20/],
     ['witnesses: 123', /witnesses is "123"/],
     ['witnesses: 0', /from 1 to 20/],
-    ['witnesses : 5', /not "name: value"/],
-    ['witnesses:\t5', /not "name: value"/],
+    ['witnesses : 5', /not of the form "name: value"/],
+    ['witnesses:\t5', /not of the form "name: value"/],
     ['witnesses: 5\nwitnesses: 6', /witnesses is set twice/],
     ['# witnesses: 9\nwitnesses: 5', /"# witnesses: 9" is not/],
-    ['minwitnesses: 9', /"minwitnesses" is no setting/],
-    ['__proto__: 9', /is not "name: value"/],
-    ['constructor: 9', /"constructor" is no setting/],
+    ['minwitnesses: 9', /"minwitnesses" is not a setting; settings are waves, witnesses/],
+    ['__proto__: 9', /is not of the form "name: value"/],
+    ['constructor: 9', /"constructor" is not a setting/],
     ['maxVetoes: 0', /maxVetoes is "0": expected a whole number from 1 to 5/],
     ['maxSilent: -1', /maxSilent is "-1"/],
     ['retry: 1e3', /retry is "1e3"/],
@@ -71,13 +71,21 @@ t.test('a text that could be read in two ways is a problem that names what is wr
     ['spread: 2', /a duration/],
     ['spread: 25h', /at most 24h/],
     ['witnesses: 20', /need 110 keys, and the record has room for 64/],
-    ['{"witnesses": 5}', /not "name: value"/],
+    ['{"witnesses": 5}', /not of the form "name: value"/],
     [`waves: [${'1%,'.repeat(400_000)}]`, /characters/],
   ]
   for (const [text, problem] of wrong) {
     const parsed = parsePlan(text)
     t.match(parsed.ok ? parsed.plan : parsed.problem, problem, text.slice(0, 60))
   }
+})
+
+t.test('a problem names the annotation and what to do', async (t) => {
+  const parsed = parsePlan('witnesses: many')
+  t.equal(
+    parsed.ok ? '' : parsed.problem,
+    'the annotation kubelet-cfg-agent.io/rollout-plan of the config cannot be used: witnesses is "many": expected a whole number from 1 to 20; correct it',
+  )
 })
 
 t.test('whatever is read means the same to the admission policy', async () => {

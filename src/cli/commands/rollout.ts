@@ -20,8 +20,8 @@ export const rolloutCommand: NodeCommand = {
   group: 'Inspect',
   summary: "show how far the config's rollout has come, and this node's turn",
   description:
-    'Reads from the cluster what is assigned to this node and the record of its rollout, and shows the stage, the witnesses, the ' +
-    'vetoes, and why this node goes or waits, as the running agent knew it last. Changes nothing.',
+    'Shows the stage, the witnesses, the vetoes, and whether this node waits and why. The stage is read from the cluster now; ' +
+    "this node's turn is what the running agent knew last. Changes nothing.",
   options: [OUTPUT],
   examples: [
     ['rollout', 'find out what this node waits for'],
@@ -44,10 +44,10 @@ async function showRollout(context: CommandContext, options: OptionValues): Prom
 
 /** @returns a sentence: there is no rollout, or it cannot be read */
 async function readRollout(context: CommandContext, desired: Desired): Promise<RolloutDocument | string> {
-  if (desired.kind === 'unknown') return `it is not known what is assigned to this node: ${desired.detail}`
-  if (desired.kind !== 'config-map') return 'no ConfigMap is assigned to this node, so there is no rollout'
+  if (desired.kind !== 'config-map') return describeUnassigned(desired)
   const { ref, object } = desired
-  if (object.kind !== 'found') return `ConfigMap ${configOf(ref)} cannot be read`
+  if (object.kind !== 'found')
+    return `ConfigMap ${configOf(ref)} cannot be read: ${object.kind === 'unavailable' ? object.detail : 'it has not been read yet'}`
   const known = documentRollout(await context.observe(desired))
   const annotated = object.rollout?.record
   if (annotated === ROLLOUT_OFF || (annotated === undefined && known === null)) return `ConfigMap ${configOf(ref)} has no rollout`
@@ -55,9 +55,9 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   if (typeof record === 'string') return record
   const read = await getRecord(context.api, record)
   if (read.kind === 'unavailable') return read.detail
-  const turn = known?.turn ?? { kind: 'unknown', detail: 'the agent has not taken this config over yet', waitSeconds: null }
+  const turn = known?.turn ?? { kind: 'unknown', detail: 'the running agent has not seen this assignment yet', waitSeconds: null }
   const plan = parsePlan(object.rollout?.plan)
-  if (!plan.ok) return plan.problem
+  if (!plan.ok) return `ConfigMap ${configOf(ref)}: ${plan.problem}`
   const hash = hashConfig(object.data, ref.kubeletConfigKey)
   const { record: content, uid: recordUid, resourceVersion } = read
   const { retry } = plan.plan
@@ -66,4 +66,15 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   const progress: Progress | undefined = progressOf(plan.plan, read.record, hash, observe(undefined, sighting))
   const silent = known?.progress?.generation === progress?.generation ? (known?.progress?.silent ?? []) : []
   return { config: configOf(ref), record: record.name, turn, progress: progress === undefined ? null : { ...progress, silent } }
+}
+
+function describeUnassigned(desired: Exclude<Desired, { kind: 'config-map' }>): string {
+  switch (desired.kind) {
+    case 'unknown':
+      return `what is assigned to this node is not known: ${desired.detail}`
+    case 'invalid':
+      return `the assignment of this node is invalid: ${desired.detail}`
+    case 'local':
+      return 'no ConfigMap is assigned to this node, so there is no rollout'
+  }
 }

@@ -1,6 +1,7 @@
 /** What the annotations of a ConfigMap and the labels of a Node say about rollouts. Pure. */
-import { CANARY_LABEL, CONTROL_PLANE_LABEL, ROLLOUT_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../../decision/channels.ts'
+import { CANARY_LABEL, CONTROL_PLANE_LABEL, ROLLOUT_ANNOTATION } from '../../decision/channels.ts'
 import type { NodeTraits, RolloutAnnotations } from '../../decision/desired.ts'
+import { ROLLOUT_PLAN_ANNOTATION } from '../../rollout/plan.ts'
 import { isObject } from '../../values/is-object.ts'
 import { metadataOf } from './metadata.ts'
 

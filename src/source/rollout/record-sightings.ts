@@ -1,6 +1,6 @@
 /**
- * Folds each reading of the record and the config into the Observation that silence is derived from,
- * and keeps that in /run, so that a restarted agent goes on with it. Pure.
+ * Adapter: folds each reading of the record and the config into the Observation that silence is
+ * derived from, and keeps it in /run so that a restarted agent continues with it.
  */
 import type { ObservationRecord } from '../../decision/records.ts'
 import type { RolloutKnowledge } from '../../decision/staging-state.ts'

@@ -5,7 +5,7 @@ import { isOlder } from '../kube-object.ts'
 import { type ObjectView, watchObject } from '../object-watch.ts'
 import { openGate, type WatchDeps } from '../watch-loop.ts'
 import { Contact } from './contact.ts'
-import { type FoundRecord, type RecordRef, readFoundRecord } from './read-record.ts'
+import { describeMissingRecord, type FoundRecord, type RecordRef, readFoundRecord } from './read-record.ts'
 
 export class RecordWatch {
   readonly ref: RecordRef
@@ -13,13 +13,16 @@ export class RecordWatch {
   readonly #deps: WatchDeps
   readonly #stopper = new AbortController()
   readonly #onView: () => void
+  readonly #onLate: () => void
   #running: Promise<void> | undefined
   #seen: FoundRecord | undefined
 
-  constructor(deps: WatchDeps, ref: RecordRef, onView: () => void) {
+  /** @param onLate what came is older than what was read: only reading again shows which of them stands */
+  constructor(deps: WatchDeps, ref: RecordRef, onView: () => void, onLate: () => void) {
     this.#deps = deps
     this.ref = ref
     this.#onView = onView
+    this.#onLate = onLate
   }
 
   /** undefined: nothing has been read yet. */
@@ -27,9 +30,18 @@ export class RecordWatch {
     return this.#seen
   }
 
-  /** It was read by another request: an event that is older is late. */
-  read(found: FoundRecord): void {
+  /**
+   * It was read by another request.
+   *
+   * @param before what had been seen when the request was made
+   * @returns whether it stands: another version may have come meanwhile
+   */
+  read(found: Extract<FoundRecord, { kind: 'found' }>, before: FoundRecord | undefined): boolean {
+    const now = this.#seen
+    const isSame = now?.kind === 'found' && now.uid === found.uid && now.resourceVersion === found.resourceVersion
+    if (now !== before && !isSame) return false
     this.#seen = found
+    return true
   }
 
   start(): void {
@@ -57,7 +69,11 @@ export class RecordWatch {
     const before = this.#seen
     const isLate =
       now.kind === 'found' && before?.kind === 'found' && now.uid === before.uid && isOlder(now.resourceVersion, before.resourceVersion)
-    if (isLate) return
+    // Late after a request that was faster, or a backup was restored and counts from a lower version.
+    if (isLate) {
+      this.#onLate()
+      return
+    }
     this.#seen = now
     this.#onView()
   }
@@ -68,9 +84,9 @@ export class RecordWatch {
       case 'found':
         return readFoundRecord(what, view.object)
       case 'absent':
-        return { kind: 'unavailable', detail: `${what} does not exist: create it, empty`, answered: true }
+        return { kind: 'unavailable', detail: describeMissingRecord(this.ref) }
       case 'failed':
-        return { kind: 'unavailable', detail: `${what} cannot be read (${view.reason}): ${view.detail}`, answered: false }
+        return { kind: 'unavailable', detail: `${what} cannot be read (${view.reason}): ${view.detail}` }
     }
   }
 

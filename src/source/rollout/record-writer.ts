@@ -1,14 +1,15 @@
 /**
  * Sends one write to the record: a merge patch with the resourceVersion that it was decided on.
- * Whatever the answer, the caller reads everything anew; here it is counted, logged, and how long to
- * wait before.
+ * Whatever the answer, the caller then reads everything again. This module counts and logs the
+ * answer, and says how long to wait before that.
  */
+import { configOf } from '../../decision/staging.ts'
 import { sourcePath } from '../../decision/status-texts.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
 import type { RolloutTurn, RolloutWrite, RolloutWriteKind } from '../../rollout/view.ts'
 import type { WatchTiming } from '../watch-loop.ts'
-import type { RecordRef } from './read-record.ts'
+import { type RecordRef, TIMEOUT_MS } from './read-record.ts'
 
 export interface RolloutCounters {
   rolloutWrote(kind: RolloutWriteKind): void
@@ -27,10 +28,11 @@ export interface Sent {
   readonly pauseMs: number
 }
 
-const TIMEOUT_MS = 30_000
 /** At most one write a second. */
-const SPACING_MS = 1000
+export const SPACING_MS = 1000
 const LONGEST_PAUSE_MS = 60_000
+/** Only a person grants a right, and all nodes of a fleet may miss it. */
+const LONGEST_PAUSE_FORBIDDEN_MS = 600_000
 
 export class RecordWriter {
   readonly #deps: RecordWriterDeps
@@ -55,12 +57,13 @@ export class RecordWriter {
       this.#failures = 0
       this.#problem = undefined
       counters.rolloutWrote(kind)
-      log.info(`rollout: wrote a ${kind} to the record ${namespace}/${name}`, { wrote: detail })
+      log.info(`rollout: wrote to the record ${configOf({ namespace, name })}`, { kind, wrote: detail })
       return { ok: true, pauseMs: SPACING_MS }
     }
     if (answer.kind === 'refused' && answer.status === 409) counters.rolloutConflicted()
-    else this.#report(`${namespace}/${name}`, kind, answer)
-    return { ok: false, pauseMs: this.pauseMs() }
+    else this.#report(configOf({ namespace, name }), kind, answer)
+    const isForbidden = answer.kind === 'refused' && (answer.status === 401 || answer.status === 403)
+    return { ok: false, pauseMs: this.pauseMs(isForbidden ? LONGEST_PAUSE_FORBIDDEN_MS : LONGEST_PAUSE_MS) }
   }
 
   /** Everything could be read, and nothing has to be written. */
@@ -70,8 +73,8 @@ export class RecordWriter {
   }
 
   /** After a failure: longer each time, and not the same on all nodes. */
-  pauseMs(): number {
-    const ceilingMs = Math.min(LONGEST_PAUSE_MS, SPACING_MS * 2 ** this.#failures)
+  pauseMs(longestMs = LONGEST_PAUSE_MS): number {
+    const ceilingMs = Math.min(longestMs, SPACING_MS * 2 ** this.#failures)
     this.#failures = Math.min(this.#failures + 1, 10)
     return Math.max(SPACING_MS, ceilingMs * (0.5 + this.#deps.pace.random() / 2))
   }
@@ -82,11 +85,13 @@ export class RecordWriter {
   }
 
   #report(record: string, kind: RolloutWriteKind, answer: Exclude<KubeAnswer, { kind: 'ok' }>): void {
+    const isForbidden = answer.kind === 'refused' && answer.status === 403
     const why = answer.kind === 'unreachable' ? 'the API server does not answer' : `${answer.status} ${answer.reason}: ${answer.detail}`
-    const problem = `a ${kind} could not be written to the record ${record}: ${why}`.slice(0, LONGEST_PROBLEM)
-    if (problem !== this.#problem) this.#deps.log.warn(`rollout: ${problem}; it is tried again`)
+    const problem = `the record ${record} could not be written (${kind}): ${why.slice(0, LONGEST_REASON)}${isForbidden ? FORBIDDEN : ''}`
+    if (problem !== this.#problem) this.#deps.log.warn(`rollout: ${problem}; the agent tries again`)
     this.#problem = problem
   }
 }
 
-const LONGEST_PROBLEM = 300
+const LONGEST_REASON = 300
+const FORBIDDEN = '; grant patch of it by name (deploy/rbac/rollout.yaml), or see the refusal of the admission policy'

@@ -1,11 +1,12 @@
 /**
- * Events on the config about its rollout: started, advanced, halted. The node whose write made it so
- * tells of it, once and without another try: an event is a convenience, and the record is the truth.
+ * Events on the config about its rollout: started, advanced, halted. The node whose write caused the
+ * change sends them once, and does not try again: an event is a convenience, and the record is the
+ * truth.
  */
 import type { ConfigMapRef } from '../../decision/config-source.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
-import type { Progress } from '../../rollout/progress.ts'
+import { describeShare, type Progress } from '../../rollout/progress.ts'
 
 export interface RolloutEventsDeps {
   readonly nodeName: string
@@ -31,7 +32,7 @@ const LONGEST_NAME = 200
 
 export class RolloutEvents {
   readonly #deps: RolloutEventsDeps
-  #isRefused = false
+  #hasLoggedRefusal = false
 
   constructor(deps: RolloutEventsDeps) {
     this.#deps = deps
@@ -46,7 +47,7 @@ export class RolloutEvents {
   async #send({ namespace, name, uid }: ConfigMapRef & { readonly uid: string }, event: RolloutEvent, after: Progress): Promise<void> {
     const { api, nodeName, log, wallMs } = this.#deps
     const timestamp = `${new Date(wallMs()).toISOString().slice(0, 19)}Z`
-    // Derived from what happened: two nodes that tell of the same make one event.
+    // The name follows from what happened, so two nodes that report the same make one event.
     const unique = `${after.generation}-${after.stage}-${event.reason.toLowerCase()}`
     const answer = await api.request({
       method: 'POST',
@@ -66,34 +67,38 @@ export class RolloutEvents {
         count: 1,
       },
     })
-    if (answer.kind !== 'refused' || answer.status === 409 || this.#isRefused) return
-    this.#isRefused = true
-    log.info('events about rollouts are refused, and left out from now on', {
+    if (answer.kind !== 'refused' || answer.status === 409 || this.#hasLoggedRefusal) return
+    this.#hasLoggedRefusal = true
+    const remedy = `grant create on events in namespace ${namespace}, or leave rollout-events out of --publish`
+    log.warn(`events about the rollout of ConfigMap ${namespace}/${name} are refused: ${remedy} (logged once)`, {
       failure: `${answer.status} ${answer.reason}`,
       detail: answer.detail,
     })
   }
 }
 
-/** What a write made of the rollout. */
+/** The events about what a write changed. */
 export function listEvents(nodeName: string, before: Progress | undefined, after: Progress): readonly RolloutEvent[] {
   const events: RolloutEvent[] = []
   const isNew = before?.generation !== after.generation
+  const share = `open to ${describeShare(after)}`
+  const proofs = after.needed === 1 ? '1 proof opens' : `${after.needed} proofs open`
   if (isNew)
     events.push({
       type: 'Normal',
       reason: 'RolloutStarted',
-      message: `rollout ${after.generation} of this config was begun by node ${nodeName}`,
+      message: `node ${nodeName} began rollout ${after.generation} of this config`,
     })
   else if (after.stage > (before?.stage ?? 0)) {
     const message = after.finished
-      ? `rollout ${after.generation} has proved itself: all nodes may go`
-      : `rollout ${after.generation} is in stage ${after.stage} of ${after.stages}: ${after.freePercent} % of the nodes may go, and ${after.needed} more ${after.needed === 1 ? 'has' : 'have'} to prove it`
+      ? `rollout ${after.generation} is finished: ${share}`
+      : `rollout ${after.generation} is in stage ${after.stage} of ${after.lastStage}: ${share}, and ${proofs} the next stage`
     events.push({ type: 'Normal', reason: 'RolloutAdvanced', message })
   }
   if (after.halted && (isNew || before?.halted !== true)) {
     const vetoes = after.vetoes.map(({ node, reason }) => `${node} (${reason})`).join(', ')
-    events.push({ type: 'Warning', reason: 'RolloutHalted', message: `rollout ${after.generation} is halted: it failed on ${vetoes}` })
+    const message = `rollout ${after.generation} is halted: it failed on ${vetoes}; fix the config, or raise retry in its plan`
+    events.push({ type: 'Warning', reason: 'RolloutHalted', message })
   }
   return events
 }

@@ -16,17 +16,17 @@ import type { Clock } from '../../ports/clock.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
 import type { RolloutPort } from '../../ports/rollout-record.ts'
-import { decideRollout } from '../../rollout/decide.ts'
+import { firstLookWindowUs } from '../../rollout/order.ts'
 import { parsePlan } from '../../rollout/plan.ts'
-import { type Progress, progressOf } from '../../rollout/progress.ts'
-import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
-import type { RolloutConfig, RolloutDecision, RolloutTurn, RolloutWrite } from '../../rollout/view.ts'
+import type { RolloutTurn } from '../../rollout/view.ts'
 import { WATCH_LIMITS, type WatchLimits, type WatchTiming } from '../watch-loop.ts'
-import { type FoundRecord, findRecordRef, getConfig, getRecord, type RecordRef } from './read-record.ts'
-import { type ObservationStore, RecordSightings } from './record-sightings.ts'
+import { type Decided, Deciding, decidedWait } from './deciding.ts'
+import { findRecordRef, type RecordRef, readBoth } from './read-record.ts'
+import type { ObservationStore } from './record-sightings.ts'
 import { RecordWatch } from './record-watch.ts'
-import { RecordWriter, type RolloutCounters } from './record-writer.ts'
+import { RecordWriter, type RolloutCounters, SPACING_MS } from './record-writer.ts'
 import type { RolloutEvents } from './rollout-events.ts'
+import { Sleeper } from './sleeper.ts'
 
 export interface RolloutWorkerDeps {
   readonly nodeName: string
@@ -43,27 +43,16 @@ export interface RolloutWorkerDeps {
   readonly limits?: WatchLimits
 }
 
-/** A change of a config reaches all its nodes at once: they ask spread over this time. */
-const JITTER_MS = 5000
-/** Shorter trials make shorter delays. */
-const TRIAL_PARTS = 60
 /** Between two looks at what is known: silence comes by time alone. */
 const LOOK_MS = 30_000
-const SPACING_MS = 1000
-
-interface Decided {
-  readonly decision: RolloutDecision
-  readonly knowledge: RolloutKnowledge
-}
 
 export class RolloutWorker implements RolloutPort {
   readonly #deps: RolloutWorkerDeps
-  readonly #sightings: RecordSightings
+  readonly #deciding: Deciding
   readonly #writer: RecordWriter
+  readonly #sleeper: Sleeper
   readonly #stopper = new AbortController()
   #running: Promise<void> | undefined
-  #sleeper: AbortController | undefined
-  #isWoken = false
   #subject: RolloutSubject | undefined
   #watch: RecordWatch | undefined
   #last: Decided | undefined
@@ -75,14 +64,15 @@ export class RolloutWorker implements RolloutPort {
 
   constructor(deps: RolloutWorkerDeps) {
     this.#deps = deps
-    this.#sightings = new RecordSightings(deps.store, deps.clock)
+    this.#deciding = new Deciding(deps)
     this.#writer = new RecordWriter(deps)
+    this.#sleeper = new Sleeper(deps.pace)
   }
 
   follow(subject: RolloutSubject | undefined): void {
     const isSame = isDeepStrictEqual(subject, this.#subject)
     this.#subject = subject
-    if (!isSame || (subject !== undefined && this.#wantsFreshTurn(subject))) this.#wake()
+    if (!isSame || (subject !== undefined && this.#wantsFreshTurn(subject))) this.#sleeper.wake()
     if (subject !== undefined) this.#running ??= this.#run()
   }
 
@@ -92,7 +82,7 @@ export class RolloutWorker implements RolloutPort {
 
   async stop(): Promise<void> {
     this.#stopper.abort()
-    this.#wake()
+    this.#sleeper.wake()
     await Promise.all([this.#running, this.#watch?.stop()])
   }
 
@@ -100,13 +90,13 @@ export class RolloutWorker implements RolloutPort {
     const { log } = this.#deps
     while (!this.#stopper.signal.aborted) {
       let pauseMs = LOOK_MS
-      this.#isWoken = false
+      this.#sleeper.begin()
       try {
         pauseMs = await this.#look()
       } catch (error) {
         log.error('following a rollout failed because of a bug in the agent', { error })
       }
-      await this.#sleep(pauseMs)
+      if (!this.#stopper.signal.aborted) await this.#sleeper.sleep(pauseMs)
     }
   }
 
@@ -115,7 +105,7 @@ export class RolloutWorker implements RolloutPort {
     const subject = this.#subject
     if (subject === undefined) return this.#rest(undefined)
     const ref = findRecordRef(subject)
-    if (typeof ref === 'string') return this.#rest(this.#decidedWait(subject, ref))
+    if (typeof ref === 'string') return this.#rest(decidedWait(subject, ref))
     const waitMs = this.#begin(subject, ref)
     if (waitMs > 0) return waitMs
     const isFollowed = !subject.node.runs || subject.node.verdict !== undefined || this.#last?.decision.follow === true
@@ -125,10 +115,9 @@ export class RolloutWorker implements RolloutPort {
     }
     const seen = this.#openWatch(ref).seen()
     if (seen === undefined) return LOOK_MS
-    if (seen.kind === 'unavailable') return this.#publish(this.#decidedWait(subject, seen.detail))
-    const { seen: config } = subject
-    const found = { ...config, hash: subject.node.hash, plan: parsePlan(config.plan) }
-    const decided = this.#decide(subject, seen, found, undefined)
+    if (seen.kind === 'unavailable') return this.#publish(decidedWait(subject, seen.detail))
+    const config = { ...subject.seen, hash: subject.node.hash, plan: parsePlan(subject.seen.plan) }
+    const decided = this.#deciding.decide(subject, { found: seen, config, contactUs: this.#takeContactUs(), confirmedAtUs: undefined })
     if (this.#isStale || decided.decision.write !== undefined || this.#isTurnToConfirm(subject, decided.decision.turn))
       return this.#readAnew(subject, ref)
     return this.#publish(decided)
@@ -141,19 +130,19 @@ export class RolloutWorker implements RolloutPort {
     if (pauseMs > 0) return pauseMs
     this.#notBeforeMs = pace.nowMs() + SPACING_MS
     const sinceUs = clock.now().monotonicUs
-    const record = await getRecord(api, ref)
-    const config = record.kind === 'found' ? await getConfig(api, subject.config, ref.name) : record
-    const obstacle = [record, config].find((one) => one.kind === 'unavailable')
-    if (obstacle?.kind === 'unavailable') {
+    const seen = this.#watch?.seen()
+    const read = await readBoth(api, ref, subject.config)
+    if (read.kind === 'unavailable') {
       this.#notBeforeMs = pace.nowMs() + this.#writer.pauseMs()
-      return this.#publish(this.#decidedWait(subject, obstacle.detail))
+      return this.#publish(decidedWait(subject, read.detail))
     }
-    if (record.kind !== 'found' || config.kind !== 'found') return LOOK_MS
-    this.#watch?.read(record)
+    const { found, config } = read
+    // An event that came meanwhile may be the last one, so it must not be lost.
+    if (this.#watch?.read(found, seen) === false) return SPACING_MS
     // What the node has to say may have changed meanwhile.
     const latest = this.#subject
     if (latest === undefined || this.#aboutOf(latest, ref) !== this.#about) return 0
-    const decided = this.#decide(latest, record, config.config, sinceUs)
+    const decided = this.#deciding.decide(latest, { found, config, contactUs: this.#takeContactUs(), confirmedAtUs: sinceUs })
     this.#isStale = false
     const { write } = decided.decision
     if (write === undefined) {
@@ -162,26 +151,11 @@ export class RolloutWorker implements RolloutPort {
     }
     this.#publish({ ...decided, knowledge: { ...decided.knowledge, turn: this.#writer.describe(decided.decision.turn) } })
     const { ok, pauseMs: restMs } = await this.#writer.send(ref, write)
-    if (ok) await this.#tell(latest, record.record, config.config, write, decided.knowledge.progress)
+    const after = ok ? this.#deciding.progressAfter(write, found.record, config, latest) : undefined
+    if (after !== undefined) await this.#deps.events?.tell({ ...latest.config, uid: config.uid }, decided.knowledge.progress, after)
     this.#notBeforeMs = pace.nowMs() + restMs
     this.#isStale = true
     return Math.max(0, this.#notBeforeMs - pace.nowMs())
-  }
-
-  /** What this node's write made of the rollout, as events on the config. */
-  async #tell(
-    { config: ref, node }: RolloutSubject,
-    { texts }: RolloutRecord,
-    { uid, plan }: RolloutConfig,
-    { data }: RolloutWrite,
-    before: Progress | undefined,
-  ): Promise<void> {
-    const merged = Object.entries({ ...Object.fromEntries(texts), ...data }).filter(([, text]) => text !== null)
-    const after = parseRecord(Object.fromEntries(merged))
-    const observation = this.#deps.store.observation()?.observation
-    if (!plan.ok || !after.ok || observation === undefined) return
-    const progress = progressOf(plan.plan, after.record, node.hash, observation)
-    if (progress !== undefined) await this.#deps.events?.tell({ ...ref, uid }, before, progress)
   }
 
   /** @returns how long to wait before the first request about this content */
@@ -190,12 +164,10 @@ export class RolloutWorker implements RolloutPort {
     const about = this.#aboutOf(subject, ref)
     if (about !== this.#about) {
       this.#about = about
-      this.#isStale = true
+      // A node that waits is told by its watch. One that runs the content opens none unless it has a claim.
+      this.#isStale = subject.node.runs
       this.#last = undefined
-      this.#notBeforeMs = Math.max(
-        this.#notBeforeMs,
-        pace.nowMs() + pace.random() * Math.min(JITTER_MS, subject.node.trialUs / 1000 / TRIAL_PARTS),
-      )
+      this.#notBeforeMs = Math.max(this.#notBeforeMs, pace.nowMs() + (pace.random() * firstLookWindowUs(subject.node)) / 1000)
     }
     return this.#last === undefined ? this.#notBeforeMs - pace.nowMs() : 0
   }
@@ -204,27 +176,8 @@ export class RolloutWorker implements RolloutPort {
     return JSON.stringify([configOf(config), name, seen.uid, node.hash, node.uid])
   }
 
-  #decide(
-    subject: RolloutSubject,
-    found: Extract<FoundRecord, { kind: 'found' }>,
-    config: RolloutConfig,
-    confirmedAtUs: number | undefined,
-  ): Decided {
-    const { nodeName, clock } = this.#deps
-    const observation = this.#sightings.see(found, config, this.#watch?.contact.take() ?? 0)
-    const { record, resourceVersion } = found
-    const nowUs = clock.now().monotonicUs
-    const node = { ...subject.node, name: nodeName }
-    const decision = decideRollout({ nowUs, node, config, record: { kind: 'read', record, resourceVersion, observation } })
-    const progress = config.plan.ok ? progressOf(config.plan.plan, record, subject.node.hash, observation) : undefined
-    const about = { config: configOf(subject.config), hash: subject.node.hash }
-    return { decision, knowledge: { ...about, turn: decision.turn, confirmedAtUs, progress } }
-  }
-
-  #decidedWait(subject: RolloutSubject, detail: string): Decided {
-    const turn: RolloutTurn = { kind: 'wait', detail }
-    const about = { config: configOf(subject.config), hash: subject.node.hash }
-    return { decision: { turn, follow: true }, knowledge: { ...about, turn, confirmedAtUs: undefined, progress: undefined } }
+  #takeContactUs(): number {
+    return this.#watch?.contact.take() ?? 0
   }
 
   #isTurnToConfirm(subject: RolloutSubject, turn: RolloutTurn): boolean {
@@ -270,7 +223,12 @@ export class RolloutWorker implements RolloutPort {
     if (watch !== undefined && watch.ref.namespace === ref.namespace && watch.ref.name === ref.name) return watch
     this.#stopWatch()
     const { api, pace, log, limits = WATCH_LIMITS } = this.#deps
-    const opened = new RecordWatch({ api, pace, log, limits }, ref, () => this.#wake())
+    const opened = new RecordWatch(
+      { api, pace, log, limits },
+      ref,
+      () => this.#sleeper.wake(),
+      () => this.#readAgain(),
+    )
     opened.start()
     this.#watch = opened
     return opened
@@ -281,18 +239,8 @@ export class RolloutWorker implements RolloutPort {
     this.#watch = undefined
   }
 
-  #wake(): void {
-    this.#isWoken = true
-    this.#sleeper?.abort()
-  }
-
-  async #sleep(ms: number): Promise<void> {
-    if (this.#isWoken || this.#stopper.signal.aborted) return
-    const sleeper = new AbortController()
-    this.#sleeper = sleeper
-    await this.#deps.pace.sleep(Math.min(ms, LONGEST_SLEEP_MS), sleeper.signal)
+  #readAgain(): void {
+    this.#isStale = true
+    this.#sleeper.wake()
   }
 }
-
-/** A timer of Node.js takes no more than 2^31 ms. */
-const LONGEST_SLEEP_MS = 3_600_000

@@ -264,9 +264,8 @@ Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
 exports[`test/cli/program.test.ts > TAP > help > of rollout 1`] = `
 Usage: kubelet-cfg-agent rollout [flags]
 
-Reads from the cluster what is assigned to this node and the record of its rollout, and shows the
-stage, the witnesses, the vetoes, and why this node goes or waits, as the running agent knew it
-last. Changes nothing.
+Shows the stage, the witnesses, the vetoes, and whether this node waits and why. The stage is read
+from the cluster now; this node's turn is what the running agent knew last. Changes nothing.
 
 Options:
   -o, --output <choice>  output format: a table for people, or JSON for programs (table, json;

@@ -47,6 +47,18 @@ export class MemoryApi {
     if (before !== undefined) this.#tell(name, 'DELETED', { ...before, resourceVersion: String(this.#versions) })
   }
 
+  /** From a backup, at its older version. The servers restart for it. */
+  restore(name: string, stored: StoredConfigMap): void {
+    this.#versions = Number(stored.resourceVersion)
+    this.#objects.set(name, stored)
+    this.endWatches()
+  }
+
+  /** How many watches of an object are open. */
+  watchesOf(name: string): number {
+    return [...this.#watchers].filter((watcher) => watcher.name === name).length
+  }
+
   /** Ends the watches, as a server that restarts does. */
   endWatches(): void {
     for (const watcher of this.#watchers) watcher.end({ kind: 'unreachable', detail: 'it restarts' })

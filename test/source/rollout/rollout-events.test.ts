@@ -6,7 +6,7 @@ import { listEvents, RolloutEvents } from '../../../src/source/rollout/rollout-e
 
 const CONFIG = { namespace: 'kube-system', name: 'fleet', kubeletConfigKey: 'kubelet', uid: '5274a9bd-00f5' }
 const begun: Progress = {
-  ...{ generation: 7, stage: 0, stages: 6, freePercent: 0, proofs: 0, needed: 1 },
+  ...{ generation: 7, stage: 0, lastStage: 5, openPercent: 0, proofs: 0, needed: 1 },
   ...{ claimed: ['n1'], silent: [], vetoes: [], finished: false, halted: false },
 }
 const failed: Progress = { ...begun, halted: true, vetoes: [{ node: 'n1', reason: 'crash-loop' }] }
@@ -14,18 +14,20 @@ const told = (before: Progress | undefined, after: Progress) =>
   listEvents('n1', before, after).map(({ type, reason, message }) => `${type} ${reason}: ${message}`)
 
 t.test('what a write made of the rollout', async (t) => {
-  t.same(told(undefined, begun), ['Normal RolloutStarted: rollout 7 of this config was begun by node n1'])
+  t.same(told(undefined, begun), ['Normal RolloutStarted: node n1 began rollout 7 of this config'])
   t.same(told(begun, { ...begun, proofs: 1 }), [], 'a proof alone opens nothing')
-  t.same(told(begun, { ...begun, stage: 2, freePercent: 1, needed: 5 }), [
-    'Normal RolloutAdvanced: rollout 7 is in stage 2 of 6: 1 % of the nodes may go, and 5 more have to prove it',
+  t.same(told(begun, { ...begun, stage: 2, openPercent: 7, needed: 5 }), [
+    'Normal RolloutAdvanced: rollout 7 is in stage 2 of 5: open to 7 % of the nodes, and 5 proofs open the next stage',
   ])
   t.same(told(begun, { ...begun, stage: 1 }), [
-    'Normal RolloutAdvanced: rollout 7 is in stage 1 of 6: 0 % of the nodes may go, and 1 more has to prove it',
+    'Normal RolloutAdvanced: rollout 7 is in stage 1 of 5: open to witnesses only, and 1 proof opens the next stage',
   ])
-  t.same(told({ ...begun, stage: 4 }, { ...begun, stage: 5, freePercent: 100, finished: true }), [
-    'Normal RolloutAdvanced: rollout 7 has proved itself: all nodes may go',
+  t.same(told({ ...begun, stage: 4 }, { ...begun, stage: 5, openPercent: 100, finished: true }), [
+    'Normal RolloutAdvanced: rollout 7 is finished: open to all nodes',
   ])
-  t.same(told(begun, failed), ['Warning RolloutHalted: rollout 7 is halted: it failed on n1 (crash-loop)'])
+  t.same(told(begun, failed), [
+    'Warning RolloutHalted: rollout 7 is halted: it failed on n1 (crash-loop); fix the config, or raise retry in its plan',
+  ])
   t.same(told(failed, { ...failed, vetoes: [...failed.vetoes, { node: 'n2', reason: 'crash-loop' }] }), [], 'it was halted before')
   t.equal(told(undefined, failed).length, 2, 'begun by a node on which it had failed')
 })
@@ -63,7 +65,10 @@ t.test('a right that is missing is said once, and what exists already not at all
   const missing = refused(403)
   await missing.events.tell(CONFIG, undefined, begun)
   await missing.events.tell(CONFIG, begun, failed)
-  t.same(missing.lines, ['events about rollouts are refused, and left out from now on'])
+  t.equal(missing.sent.length, 2, 'each is sent all the same')
+  t.same(missing.lines, [
+    'events about the rollout of ConfigMap kube-system/fleet are refused: grant create on events in namespace kube-system, or leave rollout-events out of --publish (logged once)',
+  ])
   const existing = refused(409)
   await existing.events.tell(CONFIG, undefined, begun)
   t.same(existing.lines, [])

@@ -9,11 +9,11 @@ exports[`test/cli/commands/rollout.test.ts > TAP > prints the stage, the witness
 Config      kube-system/my-node-config
 Record      rollouts
 Generation  7
-Stage       3 of 6, halted
-Free        10 % of the nodes
+Stage       3 of 5, halted
+Open to     10 % of the nodes
 Proofs      1 of 5
 On trial    n2
 Veto        n3: crash-loop: kubelet exited 3 times
-This node   waits: stage 3 of 6 (10 %): 3 of 5 witnesses have proved it; this node goes at 50 % (12s more)
+This node   waits: stage 3 of 5 (open to 10 % of the nodes): 3 of 5 proofs; this node is in the 50 % wave (in 12s)
 
 `
