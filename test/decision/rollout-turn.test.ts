@@ -237,3 +237,10 @@ t.test('another overlay on a content that has come to the end of its rollout is 
   const down = { ...LOCAL_EVERYWHERE, ...overlaid, spread, ...startsWith(A), ...crashing(A, { exits: 9 }) }
   t.match(decide(down), { kind: 'activate', target: B }, 'a kubelet that fails does not wait')
 })
+
+t.test('a node that has its turn and cannot start says why, not that it reads the record once more', async (t) => {
+  const facts = { ...staged(B), ...startsWith(B), ...runsNothing('stopped') }
+  const unready: RolloutTurn = { ...GO, unready: 'kubelet is stopped' }
+  t.match(decide({ ...facts, ...turn(B, unready) }), { phase: 'rollout', detail: /cannot start it now: kubelet is stopped/ })
+  t.match(decide({ ...facts, ...turn(B, GO) }), { phase: 'rollout', detail: /the agent confirms the turn/ })
+})
