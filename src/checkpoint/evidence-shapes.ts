@@ -70,6 +70,7 @@ const isNodeSeen: Check<NodeSeen> = shape<NodeSeen>({
   readySinceUs: isNumber,
   lastUs: isNumber,
   firstReportedAtMs: optional(isNumber),
+  firstHeartbeat: optional(isText),
   reportedAtUs: optional(isNumber),
   provenAtUs: optional(isNumber),
   newPressure: isTexts,

@@ -109,6 +109,8 @@ export interface NodeSeen {
   readonly lastUs: number
   /** The first report of this process, or of the one before it. */
   readonly firstReportedAtMs?: number | undefined
+  /** The first heartbeat that was seen in the life of this process: perhaps of the one before it. */
+  readonly firstHeartbeat?: string | undefined
   /** When a report of this process was first seen, whatever it said. */
   readonly reportedAtUs?: number | undefined
   /** When Ready was first seen True in a report of this process. */

@@ -15,6 +15,8 @@ import { type Node, withNode } from './node.ts'
 
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '10s', SPREAD: '0s', RESTARTS_PER_HOUR: '60' }
 const [CONFIG, RECORD] = ['node-config', 'node-config-rollout']
+/** A proof waits for a report of kubelet, which sends one each five minutes when nothing has changed. */
+const OFTEN = { nodeStatusUpdateFrequency: '1s', nodeStatusReportFrequency: '1s' }
 /** Three starts, 10 s apart. */
 const CRASH_LOOP_MS = 120_000
 
@@ -23,19 +25,24 @@ interface Member {
   readonly admin: Administrator
 }
 
-export function addNodeRolloutScenarios(program: string): void {
+/** @param withModern whether there are an API server and a kubelet of today */
+export function addNodeRolloutScenarios(program: string, withModern: boolean): void {
   scenario(
     'node: modern: a rollout over two nodes',
     (step) =>
-      withModernPlane(step, async (plane) => {
-        for (const file of ['node-configmaps', 'rollout']) await plane.kubectl(['apply', '-f', join(DEPLOY, `rbac/${file}.yaml`)])
-        await plane.kubectl(['-n', 'kube-system', 'create', 'configmap', RECORD])
-        await withNode(plane, program, { name: 'canary', settings: SETTINGS }, (node, admin) =>
-          withNode(plane, program, { name: 'other', settings: SETTINGS }, (other, otherAdmin) =>
-            play(step, plane, { node, admin }, { node: other, admin: otherAdmin }),
-          ),
-        )
-      }),
+      withModernPlane(
+        step,
+        async (plane) => {
+          for (const file of ['node-configmaps', 'rollout']) await plane.kubectl(['apply', '-f', join(DEPLOY, `rbac/${file}.yaml`)])
+          await plane.kubectl(['-n', 'kube-system', 'create', 'configmap', RECORD])
+          await withNode(plane, program, { name: 'canary', settings: SETTINGS }, (node, admin) =>
+            withNode(plane, program, { name: 'other', settings: SETTINGS }, (other, otherAdmin) =>
+              play(step, plane, { node, admin }, { node: other, admin: otherAdmin }),
+            ),
+          )
+        },
+        withModern ? { release: 'new' } : {},
+      ),
     { timeoutMs: 1_200_000 },
   )
 }
@@ -49,7 +56,7 @@ async function play(step: Step, plane: ControlPlane, canary: Member, other: Memb
         namespace: 'kube-system',
         annotations: { [ROLLOUT_ANNOTATION]: RECORD, [PLAN_ANNOTATION]: 'waves: [50%], witnesses: 1, spread: 2s' },
       },
-      canary.node.config(changes),
+      canary.node.config({ ...OFTEN, ...changes }),
     )
   await step('both have the first config, one after the other', async () => {
     overlay(other.node, difference(canary.node.config({}), other.node.config({})))

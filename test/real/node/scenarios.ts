@@ -31,7 +31,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, wit
   addNodeTransitionScenarios(plane, program)
   addOverlayScenarios(plane, program)
   addNodeChannelScenarios(program)
-  addNodeRolloutScenarios(program)
+  addNodeRolloutScenarios(program, withModern)
   await addPackageScenarios(plane, program)
   addInterruptionScenarios(plane, program)
   addProofScenarios(program, withModern)
