@@ -40,7 +40,10 @@ export interface RolloutNode {
   readonly uid: string
   /** Label `kubelet-cfg-agent.io/canary=true`. */
   readonly canary: boolean
-  /** Label `node-role.kubernetes.io/control-plane`, or static pods that are components of a control plane. */
+  /**
+   * Label `node-role.kubernetes.io/control-plane`, or static pods that are components of a control
+   * plane.
+   */
   readonly controlPlane: boolean
   /**
    * How the config came to this node. `there`: it used it before this content. `joined`: it was
