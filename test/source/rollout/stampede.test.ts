@@ -95,11 +95,11 @@ t.test('an edit that reaches all nodes at once does not make all of them ask or 
   t.ok(writes.length > 0 && writes.length < NODES / 20, `${writes.length} writes`)
   const begunMs = requests[0]?.atMs ?? 0
   const inFirstSecond = requests.filter(({ atMs }) => atMs < begunMs + SECOND_MS).length
-  t.ok(inFirstSecond < NODES, `${inFirstSecond} requests in the first second`)
+  t.ok(inFirstSecond < NODES / 5, `${inFirstSecond} requests in the first second`)
   const each = new Map(requests.map(({ from }) => [from, requests.filter((one) => one.from === from).length]))
-  // The record and the config, and the record once more as the watch begins.
   t.ok(Math.max(...each.values()) < 20, `at most ${Math.max(...each.values())} requests of one node`)
-  t.ok(requests.length < 5 * NODES, `${requests.length} requests of ${NODES} nodes`)
+  // One of each node, with which its watch begins, and those of the node that becomes the witness.
+  t.ok(requests.length < 1.2 * NODES, `${requests.length} requests of ${NODES} nodes`)
 
   const before = requests.length
   workers.api.put(RECORD, { ...workers.api.get(RECORD)?.data, other: 'word' })
