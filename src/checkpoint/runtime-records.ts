@@ -1,7 +1,7 @@
 /**
  * The records of the present boot, in the runtime directory (`/run/kubelet-cfg-agent`): health,
- * evidence, restarts, the start of a spread, what was seen of a rollout. No failure here stops the agent: a record that cannot be written
- * is kept in memory, and an invalid one counts as absent.
+ * evidence, restarts, the start of a spread, what was seen of a rollout. No failure here stops the
+ * agent: a record that cannot be written is kept in memory, and an invalid one counts as absent.
  */
 import { join } from 'node:path'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'

@@ -74,7 +74,7 @@ export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
     case 'record-channel':
       return 'record which channel assigns'
     case 'record-staging':
-      return 'record whether the config goes by a rollout'
+      return 'record whether the config has a rollout'
     case 'rename-kubelet':
       return 'name kubelet by its content in the records of an earlier agent'
     case 'prove':

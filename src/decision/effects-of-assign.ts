@@ -85,8 +85,8 @@ function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot):
 }
 
 /**
- * Where the Node itself said something else, this node does not wait for its turn, even if it
- * waited for this version before.
+ * If the Node's own assignment changed, this node does not wait for its turn, even if it waited for
+ * this version before.
  */
 export function startSpread(source: ConfigSource, shared: boolean, { now, policy, spread }: Snapshot): readonly Effect[] {
   if (!shared && spread === undefined) return []

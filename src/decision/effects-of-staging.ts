@@ -7,19 +7,23 @@ import type { FoundConfigMap } from './desired.ts'
 import { type Effect, history, log, type StateEffect } from './effects.ts'
 import { forgetExits } from './health-record.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findStaging, latestContent, markContent, retryOf, stageAssigned } from './staging.ts'
+import { configOf, findStaging, latestContent, markContent, retryOf, stageAssigned } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
 import { contentOfKey, type TrialKey } from './trial-key.ts'
 
-/** A version is assigned: whether it goes by a rollout, and the verdicts that `retry` of its plan lifts. */
+/**
+ * A version is assigned: whether it has a rollout, and the verdicts that `retry` of its plan lifts.
+ */
 export function stage(snapshot: Snapshot, source: ConfigMapSource, object: FoundConfigMap): readonly Effect[] {
   const stagings = stageAssigned(snapshot, source, object)
   if (stagings === undefined) return []
   const before = findStaging(snapshot, source)
   const after = findStaging({ stagings }, source)
-  const ended = after === undefined ? [log('info', `the rollout of ${before?.config} is off: it is spread from now on`)] : []
+  const ended = after === undefined ? [log('info', `ConfigMap ${configOf(source)} no longer has a rollout: its changes are spread`)] : []
   const begun =
-    before === undefined && after !== undefined ? [log('info', `${after.config} goes by a rollout, with the record ${after.record}`)] : []
+    after !== undefined && before?.record !== after.record
+      ? [log('info', `ConfigMap ${configOf(source)} has a rollout: the record is ${after.record}`)]
+      : []
   const raised = before && after && findRaised(before, after)
   return [...(raised === undefined ? [] : lift(snapshot, raised.content)), { kind: 'write-stagings', stagings }, ...begun, ...ended]
 }

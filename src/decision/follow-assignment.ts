@@ -26,7 +26,7 @@ export function followAssignment({ snapshot }: Situation): Step | undefined {
     case 'local': {
       const reset = assigned === 'local' && snapshot.lastKnownGood.source === 'local' && snapshot.previous.source === 'local'
       if (reset) return undefined
-      const shared = assigned !== 'local' && snapshot.requests.hold !== 'local' && !hasNodeSpoken(snapshot)
+      const shared = assigned !== 'local' && snapshot.requests.hold !== 'local' && !mayNodeHaveChanged(snapshot)
       return { kind: 'reset-to-local', from: assigned, ...(shared && { shared }) }
     }
     case 'config-map': {
@@ -58,7 +58,7 @@ export function recordStaging({ snapshot }: Situation): Step | undefined {
 
 /**
  * Whether the new assignment comes from something that nodes share, so that many of them see it at
- * once. What a person says about this Node alone is followed without a wait.
+ * once. What a person sets on this Node alone is followed without a wait.
  */
 function isShared(snapshot: Snapshot, source: ConfigMapSource): boolean {
   const { assigned: record, recordedChannelState: before, desired } = snapshot
@@ -67,11 +67,14 @@ function isShared(snapshot: Snapshot, source: ConfigMapSource): boolean {
   if (assigned !== 'local' && sameRef(assigned, source)) return true
   // A selector's choice changes for many nodes at once, as an edit does.
   const bySelector = before?.channel === 'selector' && desired.channelState?.channel === 'selector'
-  return (assigned !== 'local' && bySelector) || !hasNodeSpoken(snapshot)
+  return (assigned !== 'local' && bySelector) || !mayNodeHaveChanged(snapshot)
 }
 
-/** Whether the Node itself says something else than when it was followed last, as far as known. */
-function hasNodeSpoken({ desired, recordedChannelState: before }: Snapshot): boolean {
+/**
+ * Whether labels, annotations or spec of the Node that take part in its assignment changed since it
+ * was last followed. true if that is not known, so that the change is not delayed.
+ */
+function mayNodeHaveChanged({ desired, recordedChannelState: before }: Snapshot): boolean {
   return before?.nodeHash === undefined || before.nodeHash !== desired.channelState?.nodeHash
 }
 
@@ -80,7 +83,7 @@ export function recordChannelState({ snapshot }: Situation): Step | undefined {
   const { desired, recordedChannelState: before } = snapshot
   const latest = latestChannelState(desired, before)
   if (latest === undefined || desired.kind === 'unknown') return undefined
-  const channelState = { ...latest, nodeHash: findFollowedHash(snapshot) }
+  const channelState = { ...latest, nodeHash: nodeHashToRecord(snapshot) }
   const isKnown =
     before?.channel === channelState.channel &&
     before?.paused?.by === channelState.paused?.by &&
@@ -90,11 +93,11 @@ export function recordChannelState({ snapshot }: Situation): Step | undefined {
 }
 
 /**
- * What the Node said when it was followed last: until a ConfigMap that it names is downloaded, that
- * is what it said before. undefined during a reset on the node, so that its end is not taken for a
+ * The hash of the Node as it was last followed: until a ConfigMap that it names is downloaded, that
+ * is the hash from before. undefined during a reset on the node, so that its end is not taken for a
  * change that nodes share.
  */
-function findFollowedHash({ desired, assigned, requests, recordedChannelState: before }: Snapshot): string | undefined {
+function nodeHashToRecord({ desired, assigned, requests, recordedChannelState: before }: Snapshot): string | undefined {
   if (requests.hold === 'local') return undefined
   const wanted = resolveDesired(desired)
   const isFollowed = wanted !== undefined && assigned.kind === 'source' && sameSource(assigned.source, wanted)

@@ -10,7 +10,9 @@ import { owesProof } from './staged-turn.ts'
 import type { Step } from './step.ts'
 import { measureTrial } from './trial.ts'
 
-/** The rule that gives the proof. What the trial did not show has to hold for as long as a trial. */
+/**
+ * The rule that gives the proof. What the trial did not show has to hold for as long as a trial.
+ */
 export function proveLate({ snapshot, target }: TargetSituation): Step | undefined {
   const { running } = snapshot
   if (!owesProof(snapshot) || running.kind !== 'known' || running.key !== target.key) return undefined

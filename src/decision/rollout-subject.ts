@@ -10,7 +10,7 @@ import type { FoundConfigMap, NodeTraits } from './desired.ts'
 import { findEvidenceAccess } from './evidence-claim.ts'
 import { findVerdict } from './find-verdict.ts'
 import { nextStep } from './next-step.ts'
-import { decideRestart } from './restarts.ts'
+import { decideRestart, type RestartDecision } from './restarts.ts'
 import { assess, hasTarget } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import { withTurn } from './staged-turn.ts'
@@ -100,9 +100,24 @@ function findReadiness(before: Snapshot, config: ConfigSource): RolloutNode['rea
   if (step.kind === 'restart' && sameSource(step.to, config)) return { ok: true }
   const situation = assess(snapshot)
   if (step.kind !== 'activate' || !sameSource(step.target, config) || !hasTarget(situation))
-    return { ok: false, detail: 'the agent prepares it' }
+    return { ok: false, detail: `the agent is still preparing this content (${step.kind})` }
   const restart = decideRestart(snapshot, situation.unit, situation.target)
   // A restart that is under way, or that comes in a while, comes within the time of the claim.
   if (restart.kind === 'restart' || restart.kind === 'under-way') return { ok: true }
-  return { ok: false, detail: `kubelet cannot be restarted with ${describeSource(config)} now (${restart.kind})` }
+  return { ok: false, detail: `kubelet cannot be restarted with ${describeSource(config)} now: ${describeObstacle(restart)}` }
+}
+
+function describeObstacle(restart: Exclude<RestartDecision, { kind: 'restart' | 'under-way' }>): string {
+  switch (restart.kind) {
+    case 'limit':
+      return 'the limit of restarts per hour is reached'
+    case 'runtime-down':
+      return 'the container runtime does not answer'
+    case 'stopped-by-operator':
+      return 'kubelet was stopped with systemd'
+    case 'ineffective':
+      return restart.detail
+    case 'not-due':
+      return 'kubelet needs no restart'
+  }
 }

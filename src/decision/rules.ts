@@ -35,7 +35,7 @@ export const RULES: readonly Rule[] = [
   withTarget(condemnFailure),
   // The cluster wants another config than meta/assigned names.
   followAssignment,
-  // The assigned config goes by a rollout, or no longer.
+  // The assigned config has a rollout, or no longer.
   recordStaging,
   // The cluster assigns by another channel, or its pause began or ended.
   recordChannelState,

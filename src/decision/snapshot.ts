@@ -44,9 +44,12 @@ export interface Snapshot {
    * commands know it without an API server.
    */
   readonly recordedChannelState: ChannelState | undefined
-  /** What is remembered of configs that go by rollouts. */
+  /** What is remembered of configs that have a rollout. */
   readonly stagings?: readonly Staging[] | undefined
-  /** What is known of the record of the assigned config's rollout. undefined: nothing yet, or it has none. */
+  /**
+   * What is known of the record of the assigned config's rollout. undefined: nothing yet, or it has
+   * none.
+   */
   readonly rollout?: RolloutKnowledge | undefined
   readonly assigned: RecordState
   readonly assignedContent: ContentHash | undefined

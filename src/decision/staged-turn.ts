@@ -1,7 +1,8 @@
 /**
- * Whether a config that has a rollout may be activated here, by what the worker for the record knows. A turn that was read counts for a few seconds only: before a start, the record and then the
- * config are read at their newest (R3). Falling back, local and what an operator requests on the
- * node never wait for it (R5). Pure.
+ * Whether a config that has a rollout may be activated here, by what the worker for the record
+ * knows. A turn that was read counts for a few seconds only: before a start, the record and then
+ * the config are read at their newest (R3). Falling back, local and what an operator requests on
+ * the node never wait for it (R5). Pure.
  */
 import type { RolloutTurn } from '../rollout/view.ts'
 import { SECOND_US } from '../values/durations.ts'
@@ -29,7 +30,10 @@ export function findStagedTurn(snapshot: Snapshot, source: ConfigSource, content
   const { turn, confirmedAtUs } = rollout
   if (turn.kind !== 'go') return turn
   const isFresh = confirmedAtUs !== undefined && now.monotonicUs - confirmedAtUs <= TURN_COUNTS_US
-  return isFresh ? turn : UNCONFIRMED
+  if (isFresh) return turn
+  return turn.unready === undefined
+    ? UNCONFIRMED
+    : { kind: 'wait', detail: `this node has its turn, but cannot start it now: ${turn.unready}` }
 }
 
 /** Why a content waits for its rollout. */
@@ -49,7 +53,7 @@ export interface Hold {
 export function findHold(snapshot: Snapshot, { source, content }: Startable): Hold | undefined {
   const turn = needsTurn(snapshot, content) ? findStagedTurn(snapshot, source, content) : undefined
   if (turn === undefined || turn.kind === 'go') return undefined
-  return { turn, isBeingConfirmed: turn === UNCONFIRMED }
+  return { turn, isBeingConfirmed: turn !== UNREAD && snapshot.rollout?.turn.kind === 'go' }
 }
 
 export function describeHold(what: string, { turn }: Hold): string {
@@ -95,7 +99,10 @@ function isStarted(snapshot: Snapshot, content: ContentHash): boolean {
   return staging?.contents.some((staged) => staged.content === content && staged.started === true) === true
 }
 
-/** Whether the record has a claim of this node for what kubelet runs, whose trial has passed without a proof. */
+/**
+ * Whether the record has a claim of this node for what kubelet runs, whose trial has passed without
+ * a proof.
+ */
 export function owesProof(snapshot: Snapshot): boolean {
   const { assigned, running, rollout } = snapshot
   if (running.kind !== 'known' || assigned.kind !== 'source' || assigned.source === 'local' || rollout === undefined) return false

@@ -1,5 +1,5 @@
 /**
- * What a node remembers of a config that goes to the nodes by a rollout, and what it knows of the
+ * What a node remembers of a config that has a rollout, and what it knows of the
  * record. Types only.
  */
 import type { Progress } from '../rollout/progress.ts'

@@ -1,7 +1,7 @@
 /**
- * What this node remembers of a config that goes to the nodes by a rollout. It is kept on disk:
- * what is staged stays staged, also while the annotation is missing or the record cannot be read.
- * Only the value `off` ends it. Pure.
+ * What this node remembers of a config that has a rollout. It is kept on disk, so the config keeps
+ * its rollout while the annotation is missing or the record cannot be read. Only the value `off`
+ * ends it. Pure.
  */
 import { hashConfig } from '../rollout/config-hash.ts'
 import { parsePlan } from '../rollout/plan.ts'

@@ -121,7 +121,7 @@ export type Phase =
   | 'drain'
   /** A change that nodes share waits for this node's turn. */
   | 'spread'
-  /** The config goes by a rollout, and it is not this node's turn. */
+  /** The config has a rollout, and it is not this node's turn. */
   | 'rollout'
   | 'paused'
   /** An operator stopped kubelet. Its next start uses what is activated. */

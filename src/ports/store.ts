@@ -63,7 +63,7 @@ export interface Records {
   writeProven(key: TrialKey | undefined): void
   channelState(): ChannelState | undefined
   writeChannelState(state: ChannelState): void
-  /** The configs that go by rollouts. */
+  /** The configs that have a rollout. */
   stagings(): readonly Staging[]
   writeStagings(stagings: readonly Staging[]): void
   /**

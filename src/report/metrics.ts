@@ -67,7 +67,7 @@ export class Metrics implements Counters {
 
   readonly #rolloutWrites = new Counter({
     name: 'kubelet_cfg_agent_rollout_writes_total',
-    help: 'Writes of this node to the record of a rollout, by what they say.',
+    help: 'Writes of this node to the record of a rollout, by kind: begin, claim, proof, veto or advance.',
     labelNames: ['kind'],
     registers: [this.#registry],
   })
@@ -79,7 +79,7 @@ export class Metrics implements Counters {
   })
   readonly #rolloutConflicts = this.#counter(
     'kubelet_cfg_agent_rollout_conflicts_total',
-    'Writes to the record of a rollout that came after one of another node, and were decided anew.',
+    'Writes to the record of a rollout that the API server refused with a conflict, since another node wrote first.',
   )
 
   constructor(build: { readonly version: string }) {

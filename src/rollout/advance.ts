@@ -1,6 +1,6 @@
 /**
- * R1, the next stage. The write of the last proof opens it. If a change of the plan makes the proofs
- * sufficient afterwards (fewer witnesses, or more vetoes), a waiting node opens it.
+ * R1, the next stage. The write of the last proof opens it. If a change of the plan makes the
+ * proofs sufficient afterwards (fewer witnesses, or more vetoes), a waiting node opens it.
  */
 import { claimDelayUs } from './order.ts'
 import { type Rollout, type Standing, waitsUntil } from './standing.ts'

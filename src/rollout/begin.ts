@@ -45,7 +45,10 @@ export function findDispute({ config, record: { state } }: Standing): string | u
   return `${claim}: ${causes}; use one ConfigMap for each key, and edit the config`
 }
 
-/** The config was recreated, or two configs use one record. The rest keeps these from alternating quickly. */
+/**
+ * The config was recreated, or two configs use one record. The rest keeps these from alternating
+ * quickly.
+ */
 function isOfAnotherConfig({ config, record: { state } }: Standing): boolean {
   return state !== undefined && isOther(state, config)
 }

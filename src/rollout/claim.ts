@@ -12,8 +12,8 @@ import type { RolloutDecision } from './view.ts'
 import { writeClaim } from './write.ts'
 
 /**
- * Stage 0 counts control planes among the other claims: at most needed + maxSilent nodes may start a
- * content that no node has proved.
+ * Stage 0 counts control planes among the other claims: at most needed + maxSilent nodes may start
+ * a content that no node has proved.
  */
 export function claimAsControlPlane(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
   if (!standing.node.controlPlane) return undefined
@@ -51,8 +51,9 @@ function claimAt(standing: Standing, rollout: Rollout, atUs: number, until: stri
 }
 
 /**
- * When the next place for a witness is free. At most `needed` claims are proven or not yet silent, and
- * at most `needed` + `maxSilent` exist in all. So each further place opens when a claim falls silent.
+ * When the next place for a witness is free. At most `needed` claims are proven or not yet silent,
+ * and at most `needed` + `maxSilent` exist in all. So each further place opens when a claim falls
+ * silent.
  *
  * @returns 0: now; undefined: no place until a claim becomes a proof or a veto
  */

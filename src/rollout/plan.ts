@@ -51,7 +51,10 @@ const MOST_WAVES = 10
 const MOST_KEYS = 64
 const LONGEST_SPREAD_US = 24 * HOUR_US
 
-/** How each setting is read: the part of the plan that it sets, or undefined if the value is invalid. */
+/**
+ * How each setting is read: the part of the plan that it sets, or undefined if the value is
+ * invalid.
+ */
 const SETTINGS: Readonly<Record<string, { readonly read: (text: string) => Partial<Plan> | undefined; readonly expected: string }>> = {
   waves: { read: readWaves, expected: `at most ${MOST_WAVES} rising percentages, as in [1%, 10%, 50%, 100%]` },
   witnesses: whole('witnesses', 1, 20),
@@ -110,7 +113,10 @@ function readSpread(text: string): Partial<Plan> | undefined {
   return parsed.ok && parsed.us <= LONGEST_SPREAD_US ? { spreadUs: parsed.us } : undefined
 }
 
-/** A last wave below 100 % is followed by one of 100 %: after the last wave, the rollout is open to all nodes. */
+/**
+ * A last wave below 100 % is followed by one of 100 %: after the last wave, the rollout is open to
+ * all nodes.
+ */
 function readWaves(text: string): Partial<Plan> | undefined {
   const list = /^\[([^[\]]*)\]$/.exec(text)?.[1]
   if (list === undefined) return undefined

@@ -16,7 +16,9 @@ import { quote } from '../values/kubernetes-names.ts'
 
 /** In bytes of keys and values. A watch delivers the whole record to each node that waits. */
 export const MOST_BYTES = 6144
-/** Vetoes after the fifth are not written: they would fill the record, and five halt any rollout. */
+/**
+ * Vetoes after the fifth are not written: they would fill the record, and five halt any rollout.
+ */
 export const MOST_VETOES = 5
 /** A claim cannot hold a place for longer, whatever it says: 4 hours. */
 export const LONGEST_CLAIM_SECONDS = 14_400

@@ -24,11 +24,14 @@ export interface Observation {
   /** When it first saw `position`. */
   readonly positionSinceUs: number
   /**
-   * When it found that the record had lost what it had seen there: somebody deleted and recreated it,
-   * or restored a backup. undefined: never.
+   * When it found that the record had lost what it had seen there: somebody deleted and recreated
+   * it, or restored a backup. undefined: never.
    */
   readonly lostUs?: number | undefined
-  /** For each claim without a proof, by node: its generation and stage, and `contactUs` when it was first seen. */
+  /**
+   * For each claim without a proof, by node: its generation and stage, and `contactUs` when it was
+   * first seen.
+   */
   readonly claims: Readonly<Record<string, { readonly generationAndStage: string; readonly sinceContactUs: number }>>
 }
 

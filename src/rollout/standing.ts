@@ -70,7 +70,9 @@ export function afterRestUs(standing: Standing): number {
   return Math.max(restedUs, vetoesRestoredAtUs(standing)) + claimDelayUs(place, 1, node)
 }
 
-/** By when nodes have rewritten their vetoes into a record that lost them. 0: it has lost nothing. */
+/**
+ * By when nodes have rewritten their vetoes into a record that lost them. 0: it has lost nothing.
+ */
 export function vetoesRestoredAtUs({ node, observation: { lostUs } }: Standing): number {
   return lostUs === undefined ? 0 : lostUs + lookUs(node.trialUs)
 }

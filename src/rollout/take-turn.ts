@@ -1,7 +1,7 @@
 /**
- * Nodes that have their turn: by their own claim in the record (also after a crash between the write
- * and the start), by a trial that the content passed on them before (R5), or by the wave that is open
- * (R1).
+ * Nodes that have their turn: by their own claim in the record (also after a crash between the
+ * write and the start), by a trial that the content passed on them before (R5), or by the wave that
+ * is open (R1).
  */
 import { formatDuration } from '../values/durations.ts'
 import { freeShare } from './plan.ts'

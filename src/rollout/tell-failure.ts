@@ -1,7 +1,7 @@
 /**
- * R4, vetoes: the node reports that the content failed on it, as long as the record does not say so.
- * So a record that was deleted, recreated or restored learns it. A verdict from before `retry` was
- * raised does not count.
+ * R4, vetoes: the node reports that the content failed on it, as long as the record does not say
+ * so. So a record that was deleted, recreated or restored learns it. A verdict from before `retry`
+ * was raised does not count.
  */
 import { findDispute } from './begin.ts'
 import { MOST_VETOES } from './record.ts'

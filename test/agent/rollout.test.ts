@@ -7,7 +7,7 @@ import { CRASHES } from './small-world.ts'
 
 t.setTimeout(240_000)
 
-/** Nodes that all run a first content, which went to them by a rollout. */
+/** Nodes that all run a first content, which reached them in a rollout. */
 async function settledFleet(count: number): Promise<FleetWorld> {
   const fleet = new FleetWorld(count)
   fleet.api.put(RECORD, {})

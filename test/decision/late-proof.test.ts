@@ -61,7 +61,12 @@ function witness(facts: Partial<Snapshot>, staged: Partial<StagedContent> = {}):
     ...runs(B, { startedAgoUs: 11 * MINUTE_US }),
     health: health(B, { healthySinceUs: NOW_US - 10.5 * MINUTE_US, subjectSinceUs: NOW_US - 12 * MINUTE_US }),
     stagings: [
-      { config: 'kube-system/b', record: 'record', arrival: 'there', contents: [{ hash: HASH, content: contentOf(B), ...staged }] },
+      {
+        config: 'kube-system/b',
+        record: 'record',
+        arrival: 'there',
+        contents: [{ hash: HASH, content: contentOf(B), started: true, ...staged }],
+      },
     ],
     rollout: { config: 'kube-system/b', hash: HASH, turn: CLAIMED, confirmedAtUs: undefined, progress: undefined },
     ...facts,

@@ -111,3 +111,19 @@ t.test('what an operator requested on the node counts until', async (t) => {
     t.ok(stageWith({ ...wantsStaged(), ...staging(staged({ requested: true })) })?.requested, 'but not while it stays assigned')
   })
 })
+
+t.test('the log says which record the config has, also when the annotation names another', async (t) => {
+  const wanted = wantsStaged()
+  const { desired } = wanted
+  if (desired?.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+  const { object } = desired
+  const logged = (record: string, before: readonly Staging[]) => {
+    const state = snapshot({ ...assignedTo(B), ...wanted, stagings: before })
+    const effects = effectsOf({ kind: 'record-staging', source: B, object: { ...object, rollout: { record, plan: undefined } } }, state)
+    return effects.flatMap((effect) => (effect.kind === 'log' ? effect.message : []))
+  }
+  const known = [{ ...REST, contents: [staged()] }]
+  t.same(logged('record', []), [`ConfigMap ${CONFIG} has a rollout: the record is record`])
+  t.same(logged('another', known), [`ConfigMap ${CONFIG} has a rollout: the record is another`])
+  t.same(logged('off', known), [`ConfigMap ${CONFIG} no longer has a rollout: its changes are spread`])
+})

@@ -1,7 +1,7 @@
 /**
- * Contact time: how long this node could read the record. Only time between two signs of life of one
- * open watch counts, so an outage of the node or of the API server counts at most until its last
- * sign. No I/O: the caller passes the time (us, CLOCK_MONOTONIC).
+ * Contact time: how long this node could read the record. Only time between two signs of life of
+ * one open watch counts, so an outage of the node or of the API server counts at most until its
+ * last sign. No I/O: the caller passes the time (us, CLOCK_MONOTONIC).
  */
 export class Contact {
   #lastUs: number | undefined

@@ -1,7 +1,7 @@
 /**
- * Events on the config about its rollout: started, advanced, halted. The node whose write caused the
- * change sends them once, and does not try again: an event is a convenience, and the record is the
- * truth.
+ * Events on the config about its rollout: started, advanced, halted. The node whose write caused
+ * the change sends them once, and does not try again: an event is a convenience, and the record is
+ * the truth.
  */
 import type { ConfigMapRef } from '../../decision/config-source.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
