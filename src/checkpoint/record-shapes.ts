@@ -64,6 +64,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   runtimeDownSinceUs: optional(isNumber),
   exits: isNumber,
   lastNRestarts: isNumber,
+  firstNRestarts: optional(isNumber),
   lastProcess: optional(
     shape<SeenProcess>({ invocationId: isText, content: isText, kubeletIdentity: isText, source: optional(isConfigSource) }),
   ),
