@@ -64,6 +64,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   runtimeDownSinceUs: optional(isNumber),
   exits: isNumber,
   lastNRestarts: isNumber,
+  firstNRestarts: optional(isNumber),
   lastProcess: optional(
     shape<SeenProcess>({ invocationId: isText, content: isText, kubeletIdentity: isText, source: optional(isConfigSource) }),
   ),
@@ -162,7 +163,7 @@ type TurnOf<K extends RolloutTurn['kind']> = Extract<RolloutTurn, { kind: K }>
 
 const isTurn: Check<RolloutTurn> = either(
   either(
-    shape<TurnOf<'go'>>({ kind: oneOf('go'), detail: isText, asks: optional(oneOf('proof')) }),
+    shape<TurnOf<'go'>>({ kind: oneOf('go'), detail: isText, asks: optional(oneOf('proof')), unready: optional(isText) }),
     shape<TurnOf<'wait-until'>>({ kind: oneOf('wait-until'), atUs: isNumber, detail: isText }),
   ),
   either(

@@ -30,7 +30,10 @@ export function findStagedTurn(snapshot: Snapshot, source: ConfigSource, content
   const { turn, confirmedAtUs } = rollout
   if (turn.kind !== 'go') return turn
   const isFresh = confirmedAtUs !== undefined && now.monotonicUs - confirmedAtUs <= TURN_COUNTS_US
-  return isFresh ? turn : UNCONFIRMED
+  if (isFresh) return turn
+  return turn.unready === undefined
+    ? UNCONFIRMED
+    : { kind: 'wait', detail: `this node has its turn, but cannot start it now: ${turn.unready}` }
 }
 
 /** Why a content waits for its rollout. */
@@ -50,7 +53,7 @@ export interface Hold {
 export function findHold(snapshot: Snapshot, { source, content }: Startable): Hold | undefined {
   const turn = needsTurn(snapshot, content) ? findStagedTurn(snapshot, source, content) : undefined
   if (turn === undefined || turn.kind === 'go') return undefined
-  return { turn, isBeingConfirmed: turn === UNCONFIRMED }
+  return { turn, isBeingConfirmed: turn !== UNREAD && snapshot.rollout?.turn.kind === 'go' }
 }
 
 export function describeHold(what: string, { turn }: Hold): string {

@@ -60,11 +60,17 @@ export function decideRollout({ nowUs, node, config, record: reading }: RolloutV
   const standing = deriveStanding({ nowUs, node, config, plan: config.plan.plan, record, resourceVersion, observation })
   for (const rule of ROLLOUT_RULES) {
     const decision = rule(standing)
-    if (decision !== undefined) return decision
+    if (decision !== undefined) return tellUnready(node, decision)
   }
   return waits('no rule decided, which is a bug in the agent')
 }
 
 function describeVersion(resourceVersion: string): string {
   return `the API server gave the record the resourceVersion ${quote(resourceVersion)}, which no write may use; the agent reads it again`
+}
+
+/** What keeps a node that has its turn, so that it is shown why it does not start. */
+function tellUnready({ runs, ready }: RolloutView['node'], decision: RolloutDecision): RolloutDecision {
+  const { turn } = decision
+  return turn.kind !== 'go' || runs || ready.ok ? decision : { ...decision, turn: { ...turn, unready: ready.detail } }
 }

@@ -86,8 +86,11 @@ export type EvidenceAccess =
 
 /** Whether this node may start the content. `detail` is a sentence for people. */
 export type RolloutTurn =
-  /** `asks`: kubelet runs it, and a proof is owed for this node's claim. */
-  | { readonly kind: 'go'; readonly detail: string; readonly asks?: 'proof' | undefined }
+  /**
+   * `asks`: kubelet runs it, and a proof is owed for this node's claim. `unready`: why the node
+   * does not start it now all the same.
+   */
+  | { readonly kind: 'go'; readonly detail: string; readonly asks?: 'proof' | undefined; readonly unready?: string | undefined }
   /** Nothing has to change in the record until then. */
   | { readonly kind: 'wait-until'; readonly atUs: number; readonly detail: string }
   /** `asks`: the agent reads the evidence, so that this node can claim. */

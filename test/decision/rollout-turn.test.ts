@@ -104,7 +104,7 @@ t.test('every config of a node has failed, and the fix goes by a rollout', async
     )
   }
   const stopped = { ...staged(C), ...all, ...runsNothing('stopped') }
-  t.match(readinessOf(stopped), { ok: false, detail: /stopped-by-operator/ }, 'a kubelet that a person stopped proves nothing')
+  t.match(readinessOf(stopped), { ok: false, detail: /kubelet was stopped with systemd/ }, 'a kubelet that a person stopped proves nothing')
   const unchecked = { ...staged(C), ...all, health: health(A, SICK), accepted: new Map() }
   t.match(decide({ ...unchecked, ...turn(C, HALTED) }), { kind: 'preflight', source: C }, 'it is checked while it waits')
 })
@@ -236,4 +236,11 @@ t.test('another overlay on a content that has come to the end of its rollout is 
   t.match(decide({ ...overlaid, ...staged(B), spread }), { kind: 'activate', target: B }, 'a rollout spreads another content by itself')
   const down = { ...LOCAL_EVERYWHERE, ...overlaid, spread, ...startsWith(A), ...crashing(A, { exits: 9 }) }
   t.match(decide(down), { kind: 'activate', target: B }, 'a kubelet that fails does not wait')
+})
+
+t.test('a node that has its turn and cannot start says why, not that it reads the record once more', async (t) => {
+  const facts = { ...staged(B), ...startsWith(B), ...runsNothing('stopped') }
+  const unready: RolloutTurn = { ...GO, unready: 'kubelet is stopped' }
+  t.match(decide({ ...facts, ...turn(B, unready) }), { phase: 'rollout', detail: /cannot start it now: kubelet is stopped/ })
+  t.match(decide({ ...facts, ...turn(B, GO) }), { phase: 'rollout', detail: /the agent confirms the turn/ })
 })

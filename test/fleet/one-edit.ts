@@ -7,6 +7,7 @@ import { contentOf, type Nature } from './content.ts'
 import { checkEnd } from './end-invariants.ts'
 import type { Traits } from './fleet-node.ts'
 import { FleetWorld, type Trace } from './fleet-world.ts'
+import type { Started } from './ledger.ts'
 import type { FleetEvent, PlacedNode, Schedule } from './schedule.ts'
 
 export interface OneEdit {
@@ -98,8 +99,14 @@ function outcomeOf(world: FleetWorld, hash: string): Outcome {
     reads: counts.reads,
     watchBytes: counts.watchBytes,
     recordBytes: counts.largest,
-    isHalted: Object.values(state).some((value) => value.split(' ')[2] === 'veto') && starts.length < world.agents.length,
+    isHalted: Object.values(state).some((value) => value.split(' ')[2] === 'veto') && isLeftOut(world, starts),
   }
+}
+
+/** A node that could start it has not. */
+function isLeftOut(world: FleetWorld, starts: readonly Started[]): boolean {
+  const started = new Set(starts.map(({ node }) => node))
+  return world.agents.some(({ name, node }) => node.isUp && !started.has(name))
 }
 
 function isDead(world: FleetWorld, name: string): boolean {

@@ -328,3 +328,13 @@ t.test('a wait says what it is for', async (t) => {
   })
   t.ok(turn.kind === 'wait-until' && turn.atUs < START_US + MINUTE_US)
 })
+
+t.test('R1: a node that has its turn, and cannot start now, says why', async (t) => {
+  const data = { state: state(3, 0), 'node.me': '3 0 claim 900' }
+  t.match(decide({ data, node: { ready: { ok: false, detail: 'kubelet is stopped' } } }).turn, {
+    kind: 'go',
+    unready: 'kubelet is stopped',
+  })
+  t.notOk('unready' in decide({ data }).turn)
+  t.notOk('unready' in decide({ data, node: { runs: true, ready: { ok: false, detail: 'kubelet runs it' } } }).turn)
+})

@@ -13,7 +13,7 @@ import { withModernPlane } from '../modern-plane.ts'
 import { CONFIG_LABEL } from '../node-words.ts'
 import { DEPLOY } from '../rights/manifests.ts'
 import { CANARY_LABEL, PLAN_ANNOTATION, ROLLOUT_ANNOTATION } from '../rollout/words.ts'
-import { CRASHING, UP_TO_LOADING } from './kubeadm-files.ts'
+import { CRASHING, CRASHING_TODAY, UP_TO_LOADING } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
 
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '10s', SPREAD: '0s', RESTARTS_PER_HOUR: '60' }
@@ -43,7 +43,7 @@ export function addNodeRolloutScenarios(program: string, withModern: boolean): v
           await plane.kubectl(['-n', 'kube-system', 'create', 'configmap', RECORD])
           await withNode(plane, program, { name: 'canary', settings: SETTINGS }, (node, admin) =>
             withNode(plane, program, { name: 'other', settings: SETTINGS }, (other, otherAdmin) =>
-              play(step, plane, { node, admin }, { node: other, admin: otherAdmin }),
+              play(step, plane, { node, admin }, { node: other, admin: otherAdmin }, withModern ? CRASHING_TODAY : CRASHING),
             ),
           )
         },
@@ -53,7 +53,7 @@ export function addNodeRolloutScenarios(program: string, withModern: boolean): v
   )
 }
 
-async function play(step: Step, plane: ControlPlane, canary: Member, other: Member): Promise<void> {
+async function play(step: Step, plane: ControlPlane, canary: Member, other: Member, crashing: object): Promise<void> {
   /** The canary's ports; the other's overlay has its own. */
   const write = (changes: object) =>
     canary.admin.applyConfigMap(
@@ -76,7 +76,7 @@ async function play(step: Step, plane: ControlPlane, canary: Member, other: Memb
   })
   await step('one that crashes kubelet: the canary fails and heals, the other never restarts', () =>
     other.node.withoutRestart(async () => {
-      await write({ maxPods: 52, ...CRASHING })
+      await write({ maxPods: 52, ...crashing })
       await canary.admin.untilCondition({ status: 'False' }, CRASH_LOOP_MS)
       await canary.node.untilRuns(51, CRASH_LOOP_MS)
       await other.node.untilSays(/halted.* failed on canary/)
