@@ -209,6 +209,19 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [0, { kind: 'assign', name: 'red' }],
     [1622, { kind: 'lose-state', afterSeconds: 44 }],
   ),
+  'a drain ends after the last event, and another config needs one': schedule(
+    60016748,
+    ...ASSIGN,
+    [0, { kind: 'edit-overlay', behaviour: 'needs-drain' }],
+    [0, { kind: 'drain', seconds: 12 }],
+  ),
+  'the directory and the records in /run are lost, and the version that runs comes back with other content': schedule(
+    60015860,
+    ...ASSIGN,
+    [7, { kind: 'lose-state', afterSeconds: 76 }],
+    [0, { kind: 'restore-etcd', name: 'red', behaviour: 'good' }],
+    [0, { kind: 'lose-runtime' }],
+  ),
   'a refused config comes with the version that runs, and nothing is set to start with that version any more': {
     ...schedule(42000405, ...ASSIGN, [10, { kind: 'restore-etcd', name: 'red', behaviour: 'syntax-error' }], [0, { kind: 'edit-local' }]),
     node: { activation: 'file', startLimit: 6 },

@@ -67,7 +67,7 @@ export class RestartInvariant {
     const isExcused = this.#isForgotten() || (next !== undefined && next === this.#uncompared)
     assert(next !== runs || hasFailed || isExcused, `invariant 5: a restart with the content that kubelet runs: ${runs}`)
     const waitsForDrain = next !== undefined && behaviourOf(next) === 'needs-drain' && !fallback
-    assert(!waitsForDrain || this.#world.drained || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
+    assert(!waitsForDrain || this.#world.drained !== false || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
     this.#checkFrequency(fallback || exempt, failed)
   }
 

@@ -81,7 +81,7 @@ export async function runSchedule(schedule: Schedule, options: RunOptions = {}):
     applyEvent(world, event)
   }
   // What waits for a drained node gets one at last.
-  world.drained = true
+  world.drained = 'for good'
   await run.settle()
   const settled = checkSettled(world)
   if (isWell(world, settled)) invariants.checkConditionAtRest()

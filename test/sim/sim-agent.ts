@@ -105,7 +105,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       contentOf: recognizer.contentOf.bind(recognizer),
       recognize: recognizer.recognize.bind(recognizer),
       preflight,
-      drain: { isDrained: () => world.drained },
+      drain: { isDrained: () => world.drained !== false },
       evidence: new SimEvidence(world),
       lastWords: { of: async () => undefined },
     },

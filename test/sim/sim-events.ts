@@ -1,5 +1,6 @@
 /** What each event of a schedule does to the simulated node. */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
+import { isLocalText } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { WorldEvent } from './schedule.ts'
 import type { SimWorld } from './sim-world.ts'
@@ -35,6 +36,8 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       cluster.switchKey(nowUs)
       return
     case 'restore-etcd':
+      // Nothing tells what kubelet was started with: its checkpoint is lost, and so is the record in /run.
+      if (world.hasLostRuntime && unit.process?.isUntraceable === true && isReplaced(world)) return
       world.wasRestored = true
       cluster.restoreEtcd(event.name, world.newText(event.behaviour), nowUs)
       return
@@ -140,8 +143,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       world.after(event.seconds, () => {})
       return
     case 'lose-runtime':
-      // Only /run says that kubelet was started before the file was replaced.
-      if (world.kind.activation === 'file' && unit.process?.text !== world.nextText()) return
+      if (isOnlyInRuntime(world)) return
       // The agent keeps what it has read of it, as it keeps the files that it has open.
       world.loseRuntime()
       world.agentDead = true
@@ -164,7 +166,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
     case 'drain':
       world.drained = true
       world.after(event.seconds, () => {
-        world.drained = false
+        if (world.drained !== 'for good') world.drained = false
       })
       return
     case 'edit-local':
@@ -179,6 +181,19 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       })
       return
   }
+}
+
+/** Whether only /run says what kubelet was started with. */
+function isOnlyInRuntime(world: SimWorld): boolean {
+  if (world.kind.activation === 'file') return world.unit.process?.text !== world.nextText()
+  // After a restore of etcd the same version comes with other content.
+  return world.wasRestored && isReplaced(world)
+}
+
+/** Whether the checkpoint that kubelet was started from is gone, or holds other content. */
+function isReplaced(world: SimWorld): boolean {
+  const { process } = world.unit
+  return process !== undefined && !isLocalText(process.text) && world.textIn(process.configPath) !== process.text
 }
 
 /**

@@ -48,8 +48,8 @@ export class SimWorld {
   crashAt: CrashPoint | undefined
   /** etcd was restored: a version may have come back with other content. */
   wasRestored = false
-  /** Only pods that belong to the node are left on it. */
-  drained = false
+  /** Only pods that belong to the node are left on it. For good: once no event is to come. */
+  drained: boolean | 'for good' = false
   /** Until then preflight cannot be carried out. */
   preflightFailsUntilUs = 0
   /** No agent runs before this time. */
@@ -87,7 +87,7 @@ export class SimWorld {
     this.unit = new SimUnit({
       nowUs: () => this.nowUs,
       nextConfigPath: () => this.nextConfigPath(),
-      readText: (path) => this.#meaningIn(path),
+      readText: (path) => this.textIn(path),
       kind,
       layout: layoutOf(DIRECTORY),
       localPath: LOCAL_PATH,
@@ -120,12 +120,12 @@ export class SimWorld {
     return /^KUBELET_CONFIG_ARGS=.*--config=([^\s"']+)/m.exec(this.files.read(ENV_FILE)?.toString() ?? '')?.[1] ?? LOCAL_PATH
   }
 
-  /** undefined: the file does not exist. */
   nextText(): string | undefined {
-    return this.#meaningIn(this.nextConfigPath())
+    return this.textIn(this.nextConfigPath())
   }
 
-  #meaningIn(path: string): string | undefined {
+  /** As kubelet decodes it. undefined: the file does not exist. */
+  textIn(path: string): string | undefined {
     const text = this.files.read(path)?.toString()
     return text === undefined ? undefined : meaningOf(text)
   }
