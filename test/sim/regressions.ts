@@ -222,6 +222,13 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [0, { kind: 'restore-etcd', name: 'red', behaviour: 'good' }],
     [0, { kind: 'lose-runtime' }],
   ),
+  'a process that is seen anew goes by the version that starts next, which comes back with other content': schedule(
+    60016964,
+    ...ASSIGN,
+    [4, { kind: 'touch-metadata', name: 'red' }],
+    [3, { kind: 'lose-runtime' }],
+    [0, { kind: 'restore-etcd', name: 'red', behaviour: 'crash-later' }],
+  ),
   'a refused config comes with the version that runs, and nothing is set to start with that version any more': {
     ...schedule(42000405, ...ASSIGN, [10, { kind: 'restore-etcd', name: 'red', behaviour: 'syntax-error' }], [0, { kind: 'edit-local' }]),
     node: { activation: 'file', startLimit: 6 },
