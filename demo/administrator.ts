@@ -37,6 +37,18 @@ export class Administrator {
     return this.#send('POST', `/api/v1/namespaces/${NAMESPACE}/configmaps`, JSON.stringify(body))
   }
 
+  async createEmptyConfigMap(name: string): Promise<void> {
+    this.#say(`kubectl -n ${NAMESPACE} create configmap ${name}`)
+    const body = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name } }
+    await this.#send('POST', `/api/v1/namespaces/${NAMESPACE}/configmaps`, JSON.stringify(body))
+  }
+
+  async annotateConfigMap(name: string, annotations: Readonly<Record<string, string>>): Promise<void> {
+    const words = Object.entries(annotations).map(([key, value]) => (/[ ,]/.test(value) ? `'${key}=${value}'` : `${key}=${value}`))
+    this.#say(`kubectl -n ${NAMESPACE} annotate configmap ${name} ${words.join(' ')}`)
+    await this.#send('PATCH', `/api/v1/namespaces/${NAMESPACE}/configmaps/${name}`, JSON.stringify({ metadata: { annotations } }))
+  }
+
   /** @returns the new resourceVersion */
   editConfigMap(name: string, config: string): Promise<string> {
     this.#say(`kubectl -n ${NAMESPACE} edit configmap ${name}   # ${lastLine(config)}`)

@@ -6,6 +6,15 @@ export function podsConfig(healthzPort: number, maxPods: number): string {
   return `${HEAD}\nhealthzPort: ${healthzPort}\nmaxPods: ${maxPods}\n`
 }
 
+/** A config that nodes share names no port: each node's overlay does. */
+export function sharedConfig(maxPods: number): string {
+  return `${HEAD}\nmaxPods: ${maxPods}\n`
+}
+
+export function portOverlay(healthzPort: number): string {
+  return `healthzPort: ${healthzPort}\n`
+}
+
 /** The example that upstream's own tests use. */
 export const BROKEN_CONFIG = '{0xdeadbeef}\n'
 
@@ -18,6 +27,8 @@ export function brickConfig(healthzPort: number): string {
 export function crashingConfig(healthzPort: number): string {
   return `${HEAD}\nhealthzPort: ${healthzPort}\ncontainerLogMaxSize: 10MB\n`
 }
+
+export const SHARED_CRASHING_CONFIG = `${HEAD}\ncontainerLogMaxSize: 10MB\n`
 
 export function lastLine(text: string): string {
   return text.trimEnd().split('\n').at(-1) ?? ''

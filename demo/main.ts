@@ -69,8 +69,8 @@ async function play(program: string, stop: AbortSignal): Promise<number> {
     return 0
   } catch (error) {
     if (stop.aborted) return INTERRUPTED
-    const tail = stage.world.agent.tail(TAIL).join('\n')
-    return fail(`${error instanceof Error ? error.message : error}\nThe end of the agent's log:\n${tail}`)
+    const tails = stage.world.nodes.map(({ name, agent }) => `The end of the agent's log on ${name}:\n${agent.tail(TAIL).join('\n')}`)
+    return fail(`${error instanceof Error ? error.message : error}\n${tails.join('\n')}`)
   } finally {
     await stage.world.close()
     if (stop.aborted) timeline.write('\nStopped; its processes and its directory are removed.')

@@ -1,6 +1,8 @@
 /** Selects what is worth a line of the timeline, and shortens it. Pure. */
 import type { ConfigSource } from '../src/decision/config-source.ts'
 import type { ConfigStatus } from '../src/report/status.ts'
+import { openPercent, type Plan } from '../src/rollout/plan.ts'
+import type { Entry, RolloutRecord } from '../src/rollout/record.ts'
 import type { LogLine } from './agent-process.ts'
 
 /** Prefixes of the agent's log lines that are shown; warnings and errors are always shown. */
@@ -33,6 +35,40 @@ export function tellStatus(status: ConfigStatus | 'absent'): readonly string[] {
   if (isEmpty) return ['status.config is {}']
   const sources = `assigned ${nameSource(assigned)}, active ${nameSource(active)}, last-known-good ${nameSource(lastKnownGood)}`
   return error === '' ? [sources] : [sources, `error: ${error}`]
+}
+
+/** What nodes have written to the record of a rollout since. */
+export function tellRecord(plan: Plan, before: RolloutRecord, after: RolloutRecord): readonly string[] {
+  const { state } = after
+  if (state === undefined) return []
+  const isNew = before.state?.generation !== state.generation
+  const words = [...after.entries]
+    .filter(([node, entry]) => entry.generation === state.generation && !isSame(before, node, entry))
+    .map(([node, entry]) => tellEntry(node, entry))
+  const isOpened = !isNew && before.state?.stage !== state.stage
+  return [...(isNew ? [`rollout ${state.generation} begins`] : []), ...words, ...(isOpened ? [tellStage(plan, state.stage)] : [])]
+}
+
+function isSame(before: RolloutRecord, node: string, entry: Entry): boolean {
+  const other = before.entries.get(node)
+  return other?.generation === entry.generation && other.kind === entry.kind
+}
+
+function tellEntry(node: string, entry: Entry): string {
+  switch (entry.kind) {
+    case 'claim':
+      return `${node} starts it, and says so first`
+    case 'proof':
+      return `${node} has proved it: its trial has passed`
+    case 'veto':
+      return `${node} says that it failed: ${entry.reason}`
+  }
+}
+
+function tellStage(plan: Plan, stage: number): string {
+  const percent = openPercent(plan, stage)
+  if (percent === 0) return `stage ${stage} opens: one more node may start it`
+  return `stage ${stage} opens: ${percent === 100 ? 'all nodes' : `${percent} % of the nodes`} may start it`
 }
 
 /** How the timeline names a version of a ConfigMap. */

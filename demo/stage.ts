@@ -25,6 +25,8 @@ export interface Stage {
    * stopped.
    */
   until(what: string, holds: () => boolean | Promise<boolean>): Promise<void>
+  /** A line of the timeline, shortened. */
+  say(speaker: Speaker, text: string, isTrouble?: boolean): void
 }
 
 const CHECK_EVERY_MS = 25
@@ -47,10 +49,12 @@ export async function openStage({ program, timeline, stop, pace }: StageOptions)
   const onObject = ({ plural, object }: StoreEvent): void => {
     if (plural === 'events' && object.type === 'Warning') {
       warnings.push(String(object.reason))
-      say('event', `${object.reason}: ${object.message}`, true)
+      const { kind, name } = section(object, 'involvedObject')
+      const whose = kind === 'Node' && name !== NODE ? `${name}: ` : ''
+      say('event', `${whose}${object.reason}: ${object.message}`, true)
     }
     const { config } = section(object, 'status')
-    if (plural !== 'nodes' || config === undefined || JSON.stringify(config) === shown) return
+    if (plural !== 'nodes' || section(object, 'metadata').name !== NODE || config === undefined || JSON.stringify(config) === shown) return
     shown = JSON.stringify(config)
     const status = readConfig(config)
     if (status !== 'absent') promoted.add(nameSource(status.lastKnownGood))
@@ -77,12 +81,13 @@ export async function openStage({ program, timeline, stop, pace }: StageOptions)
     },
   })
   return {
-    ...{ world, timeline, warnings, promoted },
+    ...{ world, timeline, warnings, promoted, say },
     admin: new Administrator(world.api, NODE, (text) => say('you', text)),
     async until(what, holds) {
       for (const deadlineMs = performance.now() + pace.limitMs; !(await holds()); await after(CHECK_EVERY_MS)) {
         stop.throwIfAborted()
-        if (world.agent.end !== undefined) throw new Error(`the agent ended (${world.agent.end}) while the demo waited until ${what}`)
+        const ended = world.nodes.find(({ agent }) => agent.end !== undefined)
+        if (ended !== undefined) throw new Error(`the agent ended (${ended.agent.end}) while the demo waited until ${what}`)
         if (performance.now() > deadlineMs) throw new Error(`the demo waited ${pace.limitMs / 1000} s in vain until ${what}`)
       }
     },

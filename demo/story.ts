@@ -4,11 +4,13 @@
  */
 import { LOAD_ERROR } from '../src/decision/status-texts.ts'
 import { BROKEN_CONFIG, brickConfig, crashingConfig, podsConfig } from './configs.ts'
+import { playRollout, startFleet } from './fleet-story.ts'
 import { nameSource } from './narrate.ts'
+import { LOCAL_PODS } from './node.ts'
 import type { Stage } from './stage.ts'
 import type { Timeline } from './timeline.ts'
 import { drawTree } from './tree.ts'
-import { LOCAL_PODS, NODE, TRIAL_SECONDS, type World } from './world.ts'
+import { NODE, TRIAL_SECONDS, type World } from './world.ts'
 
 export const GOOD = 'node-config'
 const BRICK = 'brick-config'
@@ -21,7 +23,9 @@ export async function playStory(stage: Stage): Promise<void> {
   await breakSyntax(stage)
   const crashing = await assignCrashing(stage)
   await loseApiServer(stage)
-  await removeAssignment(stage)
+  // The nodes of the last acts take some seconds to start.
+  const [fleet] = await Promise.all([startFleet(stage), removeAssignment(stage)])
+  await playRollout(stage, fleet)
   if (stage.promoted.has(crashing)) throw new Error(`${crashing} crashed kubelet, but was promoted`)
 }
 

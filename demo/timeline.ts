@@ -1,8 +1,8 @@
 /** The output of the demo: one line per event, with its origin and the time since the start. */
-export type Speaker = 'you' | 'agent' | 'kubelet' | 'status' | 'event' | 'api'
+export type Speaker = 'you' | 'agent' | 'kubelet' | 'status' | 'event' | 'api' | 'record'
 
 /** SGR codes (ECMA-48). */
-const COLOURS: Readonly<Record<Speaker, number>> = { you: 36, agent: 32, kubelet: 34, status: 33, event: 33, api: 35 }
+const COLOURS: Readonly<Record<Speaker, number>> = { you: 36, agent: 32, kubelet: 34, status: 33, event: 33, api: 35, record: 35 }
 const BOLD = 1
 const FAINT = 90
 const RED = 31

@@ -22,6 +22,7 @@ import { openIdentity } from './main-identity.ts'
 import { atMost, paceBy, STOP_LIMIT_MS } from './main-pace.ts'
 import { openPreflight } from './main-preflight.ts'
 import { openReporting } from './main-reporting.ts'
+import { openRollout } from './main-rollout.ts'
 import { openRuntime } from './main-runtime.ts'
 import type { LiveSettings } from './main-settings.ts'
 import { openStores, type Stores, settleStores } from './main-stores.ts'
@@ -70,9 +71,11 @@ export async function live({ liveSettings, heartbeat, clock, yaml, log }: LifeWo
   const { preflight, drain, effect } = openPreflight({ ...world, runtime, onChange: wake, signal })
   const accepted = new Map<TrialKey, Acceptance>()
   const evidence = openEvidence({ ...world, kubeconfig, publisher, runtime, onChange: wake })
+  const rollout = openRollout({ ...world, counters, onChange: wake })
   const loop = new Loop({
     observation: {
       ...stores,
+      rollout,
       runtimeProbe,
       evidence,
       nodeName,
@@ -117,7 +120,7 @@ export async function live({ liveSettings, heartbeat, clock, yaml, log }: LifeWo
   } finally {
     clearInterval(rebinding)
     process.off('SIGHUP', onHangUp)
-    const ends = [assignment.stop(), publisher?.stop(STOP_LIMIT_MS), requests.close(), stopServing(), checked]
+    const ends = [assignment.stop(), rollout?.stop(), publisher?.stop(STOP_LIMIT_MS), requests.close(), stopServing(), checked]
     await atMost(STOP_LIMIT_MS, Promise.all(ends))
   }
   return String(signal.reason)

@@ -19,6 +19,7 @@ const MOST_LINES = 320
  */
 const FLOORS: readonly (readonly string[])[] = [
   ['values'],
+  ['rollout'],
   ['decision', 'process'],
   ['ports'],
   ['checkpoint', 'directory', 'kube', 'kubelet', 'runtime'],

@@ -26,7 +26,7 @@ import type { Unit } from '../ports/unit.ts'
 import { type CheckpointContents, readContentOnce } from './content-once.ts'
 import { hearLastWords } from './hear-last-words.ts'
 import { identifyRunning, resolveNextStart } from './identify-running.ts'
-import { type EvidencePorts, observeEvidence } from './observe-evidence.ts'
+import { type AnswerPorts, observeAnswers } from './observe-answers.ts'
 import { type KubeletObservation, NOT_PROBED, observeKubelet, probeRuntimes, type RuntimePorts } from './observe-kubelet.ts'
 import { listNamed, readAssigned } from './read-assigned.ts'
 import { type RecognitionPorts, recognizeDesired } from './recognize-content.ts'
@@ -34,7 +34,7 @@ import { type RecognitionPorts, recognizeDesired } from './recognize-content.ts'
 const NOTHING: ReadonlySet<TrialKey> = new Set()
 
 /** Everything that the agent reads. */
-export interface ObservationPorts extends RuntimePorts, Pick<EvidencePorts, 'evidence'>, RecognitionPorts {
+export interface ObservationPorts extends RuntimePorts, AnswerPorts, RecognitionPorts {
   readonly nodeName: string
   readonly policy: () => Policy
   readonly assignment: Pick<AssignmentSource, 'desired'>
@@ -99,6 +99,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     storedUnrendered: findStoredUnrendered(ports, checkpoints, desired),
     requests,
     recordedChannelState,
+    stagings: records.stagings(),
     assigned,
     assignedContent,
     lastKnownGood,
@@ -122,7 +123,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     checkpoints: ports.checkpoints.list(),
     troubles,
   }
-  return { ...snapshot, evidence: await observeEvidence(ports, snapshot) }
+  return observeAnswers(ports, snapshot)
 }
 
 /** Whether the node is drained is only asked while the wanted config waits for it. */

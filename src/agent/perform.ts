@@ -92,6 +92,7 @@ const EXECUTORS: Executors = {
   'write-record': ({ records }, { record, source }) => records.write(record, source),
   'write-proven': ({ records }, { key }) => records.writeProven(key),
   'write-channel-state': ({ records }, { channelState }) => records.writeChannelState(channelState),
+  'write-stagings': ({ records }, { stagings }) => records.writeStagings(stagings),
   'write-verdict': ({ records }, { verdict }) => records.writeVerdict(verdict),
   'remove-verdict': ({ records }, { key }) => records.removeVerdict(key),
   'write-health': ({ runtime }, { health }) => runtime.writeHealth(health),

@@ -12,6 +12,7 @@ import type {
   ServingSeen,
   StaticPodBefore,
   StaticPodsSeen,
+  UnreadQuestion,
 } from '../decision/evidence-state.ts'
 import { isObject } from '../values/is-object.ts'
 import { type Check, isFlag, isNumber, isText, listOf, oneOf, optional, shape } from '../values/json-shape.ts'
@@ -26,12 +27,19 @@ const isStaticPodBefore: Check<StaticPodBefore> = shape<StaticPodBefore>({
   manifest: optional(shape<NonNullable<StaticPodBefore['manifest']>>({ path: isText, digest: isText, isNewer: optional(isFlag) })),
 })
 
+const isUnreadQuestion: Check<UnreadQuestion> = shape<UnreadQuestion>({
+  question: oneOf(...QUESTIONS),
+  kind: oneOf('refused', 'forbidden', 'unreachable', 'not-asked'),
+  detail: isText,
+})
+
 const isBaseline: Check<Baseline> = shape<Baseline>({
   candidate: isText,
   invocationId: isText,
   sinceUs: isNumber,
   kubelet: optional(isText),
   answered: listOf(oneOf(...QUESTIONS)),
+  unread: optional(listOf(isUnreadQuestion)),
   ready: optional(isText),
   reportedAtMs: optional(isNumber),
   pressure: optional(isTexts),
@@ -62,6 +70,7 @@ const isNodeSeen: Check<NodeSeen> = shape<NodeSeen>({
   readySinceUs: isNumber,
   lastUs: isNumber,
   firstReportedAtMs: optional(isNumber),
+  firstHeartbeat: optional(isText),
   reportedAtUs: optional(isNumber),
   provenAtUs: optional(isNumber),
   newPressure: isTexts,
@@ -125,4 +134,5 @@ export const isEvidenceRecord: Check<EvidenceRecord> = shape<EvidenceRecord>({
   bootId: isText,
   baseline: optional(isBaseline),
   process: optional(isProcessEvidence),
+  runsControlPlane: optional(isFlag),
 })

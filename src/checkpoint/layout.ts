@@ -83,6 +83,7 @@ export interface Layout {
   record(name: RecordName): string
   readonly proven: string
   readonly channelState: string
+  readonly stagings: string
   readonly verdicts: string
   /** Contents that differ only in bytes. */
   readonly sameContents: string
@@ -111,6 +112,7 @@ export function layoutOf(directory: string): Layout {
     record: (name) => join(meta, name),
     proven: join(meta, 'proven'),
     channelState: join(meta, 'heard'),
+    stagings: join(meta, 'rollouts'),
     verdicts: join(meta, 'verdicts'),
     sameContents: join(meta, 'same'),
     binding: join(meta, 'cluster'),

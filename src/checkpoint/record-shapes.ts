@@ -3,11 +3,15 @@ import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts
 import type { ChannelState, ClusterPause } from '../decision/desired.ts'
 import { EVIDENCE_KINDS } from '../decision/evidence.ts'
 import type { HealthRecord, KubeletExit, ProcessHealth, SeenProcess } from '../decision/health.ts'
-import type { RestartRecord, SpreadRecord } from '../decision/records.ts'
+import type { ObservationRecord, RestartRecord, SpreadRecord } from '../decision/records.ts'
+import type { RolloutKnowledge, StagedContent, Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
+import type { Progress } from '../rollout/progress.ts'
+import type { Observation, RolloutPosition } from '../rollout/silence.ts'
+import type { RolloutTurn } from '../rollout/view.ts'
 import type { Check } from '../values/json-shape.ts'
-import { either, isFlag, isNumber, isText, listOf, oneOf, optional, shape } from '../values/json-shape.ts'
+import { either, isFlag, isNumber, isText, listOf, mapOf, oneOf, optional, shape } from '../values/json-shape.ts'
 
 const isConfigMapSource: Check<ConfigMapSource> = shape<ConfigMapSource>({
   namespace: isText,
@@ -41,6 +45,7 @@ export const isChannelState: Check<ChannelState> = shape<ChannelState>({
   channel: optional(oneOf('config-source', 'label', 'annotation', 'selector', 'default')),
   paused: optional(shape<ClusterPause>({ on: oneOf('Node', 'ConfigMap'), by: isText })),
   problem: optional(isText),
+  nodeHash: optional(isText),
 })
 
 export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
@@ -59,6 +64,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   runtimeDownSinceUs: optional(isNumber),
   exits: isNumber,
   lastNRestarts: isNumber,
+  firstNRestarts: optional(isNumber),
   lastProcess: optional(
     shape<SeenProcess>({ invocationId: isText, content: isText, kubeletIdentity: isText, source: optional(isConfigSource) }),
   ),
@@ -95,4 +101,81 @@ export const isRestartRecord: Check<RestartRecord> = shape<RestartRecord>({
   outcome: optional(shape<NonNullable<RestartRecord['outcome']>>({ ok: isFlag, detail: isText })),
 })
 
-export const isSpreadRecord: Check<SpreadRecord> = shape<SpreadRecord>({ bootId: isText, source: isConfigMapSource, sinceUs: isNumber })
+export const isSpreadRecord: Check<SpreadRecord> = shape<SpreadRecord>({ bootId: isText, source: isConfigSource, sinceUs: isNumber })
+
+export const isStagings: Check<readonly Staging[]> = listOf(
+  shape<Staging>({
+    config: isText,
+    record: isText,
+    arrival: oneOf('there', 'joined', 'switched'),
+    contents: listOf(
+      shape<StagedContent>({
+        hash: isText,
+        content: isText,
+        retry: optional(isNumber),
+        proved: optional(isFlag),
+        promoted: optional(isFlag),
+        started: optional(isFlag),
+        requested: optional(isFlag),
+      }),
+    ),
+  }),
+)
+
+const isPosition: Check<RolloutPosition> = shape<RolloutPosition>({
+  configUid: isText,
+  hash: isText,
+  retry: isNumber,
+  generation: isNumber,
+  stage: isNumber,
+})
+
+export const isObservationRecord: Check<ObservationRecord> = shape<ObservationRecord>({
+  bootId: isText,
+  observation: shape<Observation>({
+    recordUid: isText,
+    contactUs: isNumber,
+    changedUs: isNumber,
+    resourceVersion: isText,
+    firstPosition: isPosition,
+    position: isPosition,
+    positionSinceUs: isNumber,
+    lostUs: optional(isNumber),
+    claims: mapOf(shape<Observation['claims'][string]>({ generationAndStage: isText, sinceContactUs: isNumber })),
+  }),
+})
+
+const isProgress: Check<Progress> = shape<Progress>({
+  generation: isNumber,
+  stage: isNumber,
+  lastStage: isNumber,
+  openPercent: isNumber,
+  proofs: isNumber,
+  needed: isNumber,
+  claimed: listOf(isText),
+  silent: listOf(isText),
+  vetoes: listOf(shape<Progress['vetoes'][number]>({ node: isText, reason: isText })),
+  finished: isFlag,
+  halted: isFlag,
+})
+
+type TurnOf<K extends RolloutTurn['kind']> = Extract<RolloutTurn, { kind: K }>
+
+const isTurn: Check<RolloutTurn> = either(
+  either(
+    shape<TurnOf<'go'>>({ kind: oneOf('go'), detail: isText, asks: optional(oneOf('proof')), unready: optional(isText) }),
+    shape<TurnOf<'wait-until'>>({ kind: oneOf('wait-until'), atUs: isNumber, detail: isText }),
+  ),
+  either(
+    shape<TurnOf<'wait'>>({ kind: oneOf('wait'), detail: isText, asks: optional(oneOf('evidence')) }),
+    shape<TurnOf<'halted'>>({ kind: oneOf('halted'), detail: isText }),
+  ),
+)
+
+export const isRolloutKnowledge: Check<RolloutKnowledge> = shape<RolloutKnowledge>({
+  config: isText,
+  hash: isText,
+  turn: isTurn,
+  confirmedAtUs: optional(isNumber),
+  progress: optional(isProgress),
+})

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
 import type { RecordName, RecordState } from '../decision/records.ts'
+import type { Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
 import type { Files } from '../ports/files.ts'
@@ -23,7 +24,7 @@ import { FileError, isDamage } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import { checkSource } from './layout.ts'
-import { isChannelState, isProven, isVerdict } from './record-shapes.ts'
+import { isChannelState, isProven, isStagings, isVerdict } from './record-shapes.ts'
 import { parseSource, serializeSource } from './serialize.ts'
 import type { OnSetAside } from './set-aside.ts'
 import { numbersAfter, planSetAside } from './set-aside.ts'
@@ -106,9 +107,18 @@ export class FileRecords implements Records {
     return this.#readJson(this.#layout.channelState, isChannelState)
   }
 
-  writeChannelState({ channel, paused, problem }: ChannelState): void {
+  writeChannelState({ channel, paused, problem, nodeHash }: ChannelState): void {
     this.#writeVerdicts()
-    this.#put(this.#layout.channelState, JSON.stringify({ channel, paused, problem }))
+    this.#put(this.#layout.channelState, JSON.stringify({ channel, paused, problem, nodeHash }))
+  }
+
+  stagings(): readonly Staging[] {
+    return this.#readJson(this.#layout.stagings, isStagings) ?? []
+  }
+
+  writeStagings(stagings: readonly Staging[]): void {
+    this.#writeVerdicts()
+    this.#put(this.#layout.stagings, JSON.stringify(stagings))
   }
 
   verdicts(): ReadonlyMap<TrialKey, Verdict> {

@@ -1,12 +1,13 @@
 /**
  * The records of the present boot, in the runtime directory (`/run/kubelet-cfg-agent`): health,
- * evidence, restarts, the start of a spread. No failure here stops the agent: a record that cannot
- * be written is kept in memory, and an invalid one counts as absent.
+ * evidence, restarts, the start of a spread, what was seen of a rollout. No failure here stops the
+ * agent: a record that cannot be written is kept in memory, and an invalid one counts as absent.
  */
 import { join } from 'node:path'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { HealthRecord } from '../decision/health.ts'
-import type { RestartRecord, SpreadRecord } from '../decision/records.ts'
+import type { ObservationRecord, RestartRecord, SpreadRecord } from '../decision/records.ts'
+import type { RolloutKnowledge } from '../decision/staging-state.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { RuntimeRecords } from '../ports/store.ts'
@@ -14,9 +15,9 @@ import type { Check } from '../values/json-shape.ts'
 import { listOf, parseJson } from '../values/json-shape.ts'
 import { isEvidenceRecord } from './evidence-shapes.ts'
 import { FileError } from './file-error.ts'
-import { isHealthRecord, isRestartRecord, isSpreadRecord } from './record-shapes.ts'
+import { isHealthRecord, isObservationRecord, isRestartRecord, isRolloutKnowledge, isSpreadRecord } from './record-shapes.ts'
 
-type RuntimeFile = 'health' | 'restarts' | 'spread' | 'evidence'
+type RuntimeFile = 'health' | 'restarts' | 'spread' | 'evidence' | 'rollout' | 'rollout-turn'
 
 export class FileRuntimeRecords implements RuntimeRecords {
   readonly #files: Files
@@ -61,6 +62,22 @@ export class FileRuntimeRecords implements RuntimeRecords {
 
   writeEvidence(record: EvidenceRecord): void {
     this.#write('evidence', record)
+  }
+
+  observation(): ObservationRecord | undefined {
+    return this.#read('rollout', isObservationRecord)
+  }
+
+  writeObservation(record: ObservationRecord): void {
+    this.#write('rollout', record)
+  }
+
+  rolloutTurn(): RolloutKnowledge | undefined {
+    return this.#read('rollout-turn', isRolloutKnowledge)
+  }
+
+  writeRolloutTurn(knowledge: RolloutKnowledge): void {
+    this.#write('rollout-turn', knowledge)
   }
 
   #read<T>(name: RuntimeFile, check: Check<T>): T | undefined {

@@ -11,6 +11,7 @@ import { resetCommand } from './commands/reset.ts'
 import { resumeCommand } from './commands/resume.ts'
 import { retryCommand } from './commands/retry.ts'
 import { rollbackCommand } from './commands/rollback.ts'
+import { rolloutCommand } from './commands/rollout.ts'
 import { runCommand } from './commands/run.ts'
 import { statusCommand } from './commands/status.ts'
 import { validateCommand } from './commands/validate.ts'
@@ -21,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   runCommand,
   statusCommand,
   historyCommand,
+  rolloutCommand,
   checkCommand,
   versionCommand,
   validateCommand,

@@ -26,7 +26,8 @@ export interface Explanation {
 }
 
 export function explain(snapshot: Snapshot): Explanation {
-  const { target } = assess(snapshot)
+  const { target: present, held } = assess(snapshot)
+  const target = held ?? present
   // Only the running agent knows what preflight accepted. Without this, every config that is not
   // yet activated would seem to wait for preflight.
   const accepted = new Map(snapshot.accepted)
@@ -72,6 +73,8 @@ export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
       return `restart kubelet to use ${describeSource(step.to)}`
     case 'record-channel':
       return 'record which channel assigns'
+    case 'record-staging':
+      return 'record whether the config has a rollout'
     case 'rename-kubelet':
       return 'name kubelet by its content in the records of an earlier agent'
     case 'prove':

@@ -46,6 +46,8 @@ export function foresee(start: Snapshot, foretold: Foretold): Foresight {
     const afterUs = snapshot.now.monotonicUs - start.now.monotonicUs
     if (step.kind === 'wait') {
       const { waitRemainingUs } = explain(snapshot)
+      // In a rollout, a turn depends on what other nodes write until then.
+      if (step.phase === 'rollout') return { steps, rest: step, end: snapshot }
       if (waitRemainingUs === undefined || waitRemainingUs === 0) return { steps, rest: step, end: snapshot }
       steps.push({ step, afterUs })
       snapshot = passTime(snapshot, waitRemainingUs)

@@ -30,6 +30,7 @@ import {
   unknown,
 } from './document-parts.ts'
 import type { Explanation } from './explain.ts'
+import { documentRollout, type RolloutDocument } from './rollout-document.ts'
 
 export interface StatusDocument {
   readonly apiVersion: typeof CONFIG_API_VERSION
@@ -45,6 +46,8 @@ export interface StatusDocument {
   readonly channel: Channel | null
   /** Requests that the agent has not carried out yet. */
   readonly requests: readonly ('rollback' | 'retry')[]
+  /** The rollout of the assigned config, as the running agent knew it last. null: it has none. */
+  readonly rollout: RolloutDocument | null
   /** The phase of the agent; `due`: it has a step to do. */
   readonly phase: Explanation['phase']
   readonly detail: string
@@ -116,6 +119,7 @@ export function documentStatus(snapshot: Snapshot, explanation: Explanation, age
     paused: pause === undefined ? null : { by: pause.by, detail: describePause(pause) },
     channel: latestChannelState(snapshot.desired, snapshot.recordedChannelState)?.channel ?? null,
     requests: [...(requests.rollback === undefined ? [] : ['rollback' as const]), ...(requests.retry ? ['retry' as const] : [])],
+    rollout: documentRollout(snapshot),
     phase,
     detail: explanation.detail,
     assigned: documentAssigned(snapshot),

@@ -7,6 +7,7 @@ import { describeChannel } from '../decision/channels.ts'
 import { describeVersion } from '../decision/config-source.ts'
 import { formatDuration, SECOND_US } from '../values/durations.ts'
 import type { AgentDocument, SourceDocument } from './document-parts.ts'
+import { TURN_WORDS } from './rollout-document.ts'
 import type { StatusDocument } from './status-document.ts'
 import { alignColumns, type Cell, type Tone } from './terminal.ts'
 
@@ -28,6 +29,7 @@ function listFacts(status: StatusDocument): Cell[][] {
   if (trial !== null) rows.push(['Trial', `${duration(trial.remainingSeconds)} left of ${duration(trial.durationSeconds)}`])
   if (waitRemainingSeconds !== null) rows.push(['Waits', `${duration(waitRemainingSeconds)} more`])
   if (status.channel !== null) rows.push(['Assigned by', describeChannel(status.channel)])
+  if (status.rollout !== null) rows.push(['Rollout', describeRollout(status.rollout)])
   const { overlay } = status
   if (overlay?.state === 'usable') rows.push(['Overlay', overlay.files.join(', ')])
   if (overlay?.state === 'unusable') rows.push(['Overlay', tone(overlay.detail, 'bad')])
@@ -41,6 +43,10 @@ function listFacts(status: StatusDocument): Cell[][] {
   rows.push(['Restarts', `${restarts.lastHour} of at most ${restarts.limitPerHour} in the last hour${fallbacks}`])
   rows.push(['Error', status.error === null ? tone('none known on this node', 'faint') : tone(status.error, 'bad')])
   return rows
+}
+
+function describeRollout({ record, turn }: NonNullable<StatusDocument['rollout']>): Cell {
+  return tone(`${TURN_WORDS[turn.kind]}: ${turn.detail} (record ${record})`, turn.kind === 'halted' ? 'bad' : 'plain')
 }
 
 function listSources(status: StatusDocument): Cell[][] {
@@ -109,6 +115,7 @@ export function toneOfPhase(phase: StatusDocument['phase']): Tone {
     case 'restarting':
     case 'preflight':
     case 'spread':
+    case 'rollout':
       return 'plain'
     case 'fallen-back':
     case 'drain':

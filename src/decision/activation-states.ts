@@ -9,6 +9,10 @@
  *             └──► leave ◄┘   (out of reach) │
  *                    └── refuge ─────────────┘
  * ```
+ *
+ * Where the assigned config is held by its rollout, the way to the target comes first. Once there
+ * is only waiting left on it, the held config goes the same way as far as `activate`, and is
+ * checked.
  */
 import { isAccepted, listUndrained } from './acceptance.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'
@@ -22,7 +26,9 @@ import { findRunOn } from './run-on.ts'
 import { lastRunSource } from './running-source.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findTurn, type Turn } from './spread.ts'
+import { findTurn, type SpreadTurn } from './spread.ts'
+import { describeHold, findHold, hasStagedTurn } from './staged-turn.ts'
+import { hasSameHash } from './staging.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
 import type { Target } from './target.ts'
 import { trialKey } from './trial-key.ts'
@@ -33,13 +39,27 @@ type State = (situation: TargetSituation) => Action | Wait | State
 
 /** The rule that makes the target what kubelet starts with, then what it runs. */
 export function reachTarget(situation: TargetSituation): Step | undefined {
-  const step = run(start, situation)
-  return step.kind === 'wait' ? undefined : step
+  const steps = [run(start, situation), prepareHeld(situation)]
+  return steps.find((step) => step !== undefined && step.kind !== 'wait')
 }
 
 /** The rule that waits: for what stands in the way of the target, or until something changes. */
 export function restOnTarget(situation: TargetSituation): Step {
-  return run(start, situation)
+  const step = run(start, situation)
+  const held = prepareHeld(situation)
+  if (step.kind !== 'wait' || held?.kind !== 'wait') return step
+  const untilUs = Math.min(step.untilUs, held.untilUs)
+  // What goes on is not what the node waits for.
+  if (situation.target.goesOn && GOES_ON.includes(step.phase)) return { ...held, untilUs }
+  return { ...step, detail: `${step.detail}; ${held.detail}`, untilUs }
+}
+
+const GOES_ON: readonly Phase[] = ['settled', 'in-trial', 'fallen-back', 'paused']
+
+/** What there is to do for the config that is held, as far as it needs no turn. */
+function prepareHeld(situation: TargetSituation): Action | Wait | undefined {
+  const { held } = situation
+  return held && run(start, { ...situation, target: held })
 }
 
 function run(state: State, situation: TargetSituation): Action | Wait {
@@ -99,25 +119,27 @@ function check(wiring: ReadyWiring): State {
 
 /**
  * Transitions:
- * - restartInto: the target is what kubelet starts with
+ * - restartInto: the target is what kubelet starts with, and is not held by its rollout
  * - wait: it is not this node's turn
  * - step: activate
- * - leave: the node is not drained, or the target could not be activated lately
+ * - leave: the node is not drained, the target's rollout has not come to this node, or the target
+ *   could not be activated lately
  */
 function activate(wiring: ReadyWiring): State {
   return (situation) => {
     const { snapshot, target } = situation
-    if (isActivated(situation)) return restartInto(target)
     const what = describeSource(target.source)
+    const hold = findHold(snapshot, target)
+    if (isActivated(situation) && hold === undefined) return restartInto(target)
     // A new version of the content that runs changes nothing.
     const drain = isRunning(situation) ? [] : listUndrained(snapshot, target)
     if (drain.length > 0) {
       const unknown = snapshot.drained === undefined ? '; whether it is drained is not known' : ''
       return leave(wiring, 'drain', `${what} waits until the node is drained: it changes ${drain.join(', ')}${unknown}`)
     }
+    if (hold !== undefined) return leave(wiring, 'rollout', describeHold(what, hold))
     const turn = decideActivationTurn(situation)
     if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits its turn to use ${what}: ${turn.detail}`, turn.atUs)
-    if (turn.kind === 'halt') return wait(snapshot, 'spread', `the rollout of ${what} is halted: ${turn.detail}`)
     const isRefuge = (target.fallback && !target.goesOn) || target.source === 'local'
     const fallback = isRefuge ? undefined : (nextAfter(situation, target)?.source ?? 'local')
     const next = leave(wiring, 'unknown', `${what} could not be activated`)
@@ -134,15 +156,15 @@ function activate(wiring: ReadyWiring): State {
  *   lost
  * - restartInto: what kubelet starts with next, if what it runs was condemned or the target is a
  *   fallback
- * - wait: otherwise, and where kubelet runs the target already
+ * - wait: otherwise, where kubelet runs the target already, and for what is held by its rollout
  *
  * @param phase what the node waits for
  */
 function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
   return (situation) => {
-    const { snapshot, unit, target, candidates } = situation
+    const { snapshot, unit, target, candidates, held } = situation
     const { nextStart, running, verdicts, health, lastKnownGood } = snapshot
-    if (nextStart.kind === 'unknown') return wait(snapshot, phase, why)
+    if (nextStart.kind === 'unknown' || target === held) return wait(snapshot, phase, why)
     const next = asCandidate(nextStart.held, unit)
     const isLost = nextStart.held.content === undefined
     if (verdicts.has(next.key) || isLost) {
@@ -156,6 +178,7 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const isCondemned = content !== undefined && verdicts.has(trialKey(content, unit.kubeletIdentity))
     // Kubelet could not start from a checkpoint that is lost.
     if ((!isCondemned && !target.fallback) || isLost || isRunning(situation)) return wait(snapshot, phase, why)
+    if (findHold(snapshot, next) !== undefined) return wait(snapshot, phase, why)
     // An activation that failed may have left local as what kubelet starts with: see the effect
     // `activate`.
     return restartInto({ ...target, ...next, fallback: true })
@@ -208,13 +231,15 @@ function restartInto(target: Target): State {
 }
 
 /**
- * The spread is for in-place edits on a healthy node. A fallback, a new version of the same
- * content, what runs already and a failing kubelet never wait.
+ * The spread is for changes that nodes share, on a healthy node. A fallback, a new version of the
+ * same content, what runs already, a failing kubelet and a reset on the node never wait.
  */
-function decideActivationTurn(situation: TargetSituation): Turn {
+function decideActivationTurn(situation: TargetSituation): SpreadTurn {
   const { snapshot, unit, target } = situation
   const { nextStart, health } = snapshot
-  if (target.fallback || target.source === 'local' || isRunning(situation)) return { kind: 'go' }
+  if (target.fallback || snapshot.requests.hold === 'local' || isRunning(situation)) return { kind: 'go' }
+  // A rollout spreads its nodes by itself. It knows nothing of overlays.
+  if (hasStagedTurn(snapshot, target) && !hasSameHash(snapshot, target)) return { kind: 'go' }
   if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return { kind: 'go' }
   if (health !== undefined && assessHealth(snapshot, health, unit) !== undefined) return { kind: 'go' }
   return findTurn(snapshot, target.source)

@@ -7,6 +7,7 @@ import { decideRestart } from './restarts.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import { findTurn } from './spread.ts'
+import { findStagedTurn } from './staged-turn.ts'
 import type { Phase } from './step.ts'
 import type { Target } from './target.ts'
 import { measureTrial } from './trial.ts'
@@ -21,21 +22,26 @@ export interface Awaited {
 const NOTHING: Awaited = { trial: undefined, waitUntilUs: undefined }
 
 export function findAwaited(snapshot: Snapshot, phase: Phase): Awaited {
-  const { target } = assess(snapshot)
+  const { target, held } = assess(snapshot)
   if (target === undefined) return NOTHING
   const trial = phase === 'in-trial' ? measureTrial(snapshot, target.key) : undefined
   return {
     trial: trial && { sinceUs: trial.endsAtUs - snapshot.policy.trialUs, untilUs: trial.endsAtUs },
-    waitUntilUs: findEndUs(snapshot, phase, target),
+    // In a rollout it moves with each word of another node: what is published must not.
+    waitUntilUs: phase === 'rollout' ? undefined : findEndUs(snapshot, phase, held ?? target),
   }
 }
 
 /** undefined: the wait does not end by itself. */
 export function findEndUs(snapshot: Snapshot, phase: Phase, target: Target): number | undefined {
   const { unit } = snapshot
-  if (phase === 'spread' && target.source !== 'local') {
+  if (phase === 'spread') {
     const turn = findTurn(snapshot, target.source)
     return turn.kind === 'wait-until' ? turn.atUs : undefined
+  }
+  if (phase === 'rollout') {
+    const turn = findStagedTurn(snapshot, target.source, target.content)
+    return turn?.kind === 'wait-until' ? turn.atUs : undefined
   }
   if (phase === 'restart-limit' && unit.kind === 'known') {
     const decision = decideRestart(snapshot, unit, target)

@@ -39,6 +39,7 @@ function wantedUs(snapshot: Snapshot, phase: Phase): number {
     case 'preflight':
     case 'drain':
     case 'spread':
+    case 'rollout':
     case 'paused':
     case 'kubelet-stopped':
     case 'ineffective':

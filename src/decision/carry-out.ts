@@ -67,6 +67,8 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
       return { ...snapshot, proven: effect.key }
     case 'write-channel-state':
       return { ...snapshot, recordedChannelState: effect.channelState }
+    case 'write-stagings':
+      return { ...snapshot, stagings: effect.stagings }
     case 'write-verdict':
       return writeVerdict(snapshot, effect.verdict)
     case 'remove-verdict':

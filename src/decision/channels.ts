@@ -15,6 +15,12 @@ export const NODE_SELECTOR_ANNOTATION = 'kubelet-cfg-agent.io/node-selector'
 export const PRIORITY_ANNOTATION = 'kubelet-cfg-agent.io/priority'
 /** On a Node or a ConfigMap. */
 export const PAUSED_ANNOTATION = 'kubelet-cfg-agent.io/paused'
+/** On a ConfigMap: the name of the record of its rollouts. */
+export const ROLLOUT_ANNOTATION = 'kubelet-cfg-agent.io/rollout'
+/** On a Node: it is the first to start a content. */
+export const CANARY_LABEL = 'kubelet-cfg-agent.io/canary'
+/** On a Node, set by kubeadm and others. */
+export const CONTROL_PLANE_LABEL = 'node-role.kubernetes.io/control-plane'
 
 /**
  * The channels that settings switch on and off. `default` is on where a default ConfigMap is set.

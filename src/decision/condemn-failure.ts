@@ -8,6 +8,7 @@ import type { HealthRecord } from './health.ts'
 import { makeVerdict, mayTryAgain, recordAnotherTry } from './judge-failure.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
+import { findHold } from './staged-turn.ts'
 import type { Step } from './step.ts'
 import { type Candidate, isLocalWanted, type Target } from './target.ts'
 import { trialKey } from './trial-key.ts'
@@ -50,10 +51,12 @@ function answerFailure(situation: TargetSituation, failed: Failed, failure: Heal
 }
 
 /**
- * It could not be checked or activated lately, is still being checked, or waits for a drained node.
+ * It could not be checked or activated lately, is still being checked, or waits for a drained node
+ * or for its turn in a rollout.
  */
 function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
   if (snapshot.preflightPending.has(target.key) || listUndrained(snapshot, target).length > 0) return true
+  if (findHold(snapshot, target) !== undefined) return true
   const about = describeSource(target.source)
   return snapshot.troubles.some((trouble) => (trouble.step === 'activate' || trouble.step === 'preflight') && trouble.about === about)
 }

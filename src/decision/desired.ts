@@ -17,10 +17,26 @@ export type ConfigMapView =
       readonly data: ConfigMapData
       /** What kubelet gets in place of `data` where this node has an overlay. */
       readonly rendered?: Rendered | undefined
+      /** undefined: no annotation says anything about a rollout. */
+      readonly rollout?: RolloutAnnotations | undefined
     }
   | { readonly kind: 'unavailable'; readonly reason: UnavailableReason; readonly detail: string }
 
 export type FoundConfigMap = Extract<ConfigMapView, { kind: 'found' }>
+
+/** What a ConfigMap says about how it goes to the nodes, as it is written there. */
+export interface RolloutAnnotations {
+  /** The name of the record, or `off`. undefined: there is only a plan. */
+  readonly record: string | undefined
+  readonly plan: string | undefined
+}
+
+/** What a rollout needs to know of the Node. */
+export interface NodeTraits {
+  readonly uid: string
+  readonly canary: boolean
+  readonly controlPlane: boolean
+}
 
 export interface Rendered {
   /** See `ConfigMapSource.overlay`. */
@@ -50,6 +66,11 @@ export interface ChannelState {
   readonly paused: ClusterPause | undefined
   /** Why the channel's value is not an assignment. undefined: it is one, or the node is local. */
   readonly problem: string | undefined
+  /**
+   * Of what the Node itself says: see `source/channels/node-hash.ts`. undefined: not known, or not
+   * recorded by an earlier agent.
+   */
+  readonly nodeHash?: string | undefined
 }
 
 /**
@@ -83,6 +104,8 @@ export type Desired =
       readonly kind: 'config-map'
       readonly ref: ConfigMapRef
       readonly object: ConfigMapView
+      /** undefined: not known, or the ConfigMap has no rollout. */
+      readonly node?: NodeTraits
       readonly channelState?: ChannelState
       readonly stale?: Stale
     }

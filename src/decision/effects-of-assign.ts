@@ -7,6 +7,7 @@ import type { ConfigMapSource, ConfigSource } from './config-source.ts'
 import { describeSource, sameRef, sameVersion, withoutOverlay } from './config-source.ts'
 import type { Channel } from './desired.ts'
 import { type Effect, history, log, writeRecord } from './effects.ts'
+import { stage } from './effects-of-staging.ts'
 import { heldSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource } from './status-texts.ts'
@@ -25,7 +26,9 @@ export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Eff
     history('assigned', assigned, source, explainAssignment(assigned, source, channel)),
     ...saveUnrendered(step, snapshot),
     ...saveContent(step, snapshot),
-    ...startSpread(step, snapshot),
+    ...startSpread(source, step.inPlace, snapshot),
+    // Before the version is assigned, so that none is taken for one without a rollout.
+    ...(desired.kind === 'config-map' && desired.object.kind === 'found' ? stage(snapshot, source, desired.object) : []),
     writeRecord('assigned', source),
   ]
 }
@@ -82,11 +85,11 @@ function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot):
 }
 
 /**
- * Where the Node's own assignment changed, this node does not wait for its turn, even if it waited
- * for this version before.
+ * If the Node's own assignment changed, this node does not wait for its turn, even if it waited for
+ * this version before.
  */
-function startSpread({ source, inPlace }: StepOf<'assign'>, { now, policy, spread }: Snapshot): readonly Effect[] {
-  if (!inPlace && spread === undefined) return []
-  const sinceUs = inPlace ? now.monotonicUs : now.monotonicUs - policy.spreadUs
+export function startSpread(source: ConfigSource, shared: boolean, { now, policy, spread }: Snapshot): readonly Effect[] {
+  if (!shared && spread === undefined) return []
+  const sinceUs = shared ? now.monotonicUs : now.monotonicUs - policy.spreadUs
   return [{ kind: 'write-spread', spread: { bootId: now.bootId, source, sinceUs } }]
 }

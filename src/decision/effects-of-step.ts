@@ -8,13 +8,16 @@
 import { describeChannel } from './channels.ts'
 import { describeSource } from './config-source.ts'
 import { type Effect, history, log, writeRecord } from './effects.ts'
-import { assign } from './effects-of-assign.ts'
+import { assign, startSpread } from './effects-of-assign.ts'
+import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
+import { isEvidenceKnown } from './evidence-verdict.ts'
 import { expectAnotherTry, expectStart, forgetExits } from './health-record.ts'
 import { excuseRestarts } from './restart-limit.ts'
 import { keepRestarts } from './restarts.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource, restartingMessage } from './status-texts.ts'
 import type { Action, StepOf } from './step.ts'
+import { trialKey } from './trial-key.ts'
 
 type EffectsOf = { readonly [K in Action['kind']]: (step: StepOf<K>, snapshot: Snapshot) => readonly Effect[] }
 
@@ -24,12 +27,16 @@ export function effectsOf(step: Action, snapshot: Snapshot): readonly Effect[] {
 }
 
 const EFFECTS: EffectsOf = {
-  forgive: ({ keys, requested, why }, { health, restarts }) => [
+  forgive: ({ keys, requested, why }, snapshot) => [
     history('retrying', undefined, undefined, why),
     ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
+    // What an operator requests on the node needs no turn in a rollout.
+    ...(requested ? markRequested(snapshot, keys) : []),
     // Exits before this point are not charged again.
-    ...(health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health) } as const]),
-    ...(requested && restarts.length > 0 ? [{ kind: 'write-restarts', restarts: excuseRestarts(restarts) } as const] : []),
+    ...(snapshot.health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(snapshot.health) } as const]),
+    ...(requested && snapshot.restarts.length > 0
+      ? [{ kind: 'write-restarts', restarts: excuseRestarts(snapshot.restarts) } as const]
+      : []),
     log('info', 'verdicts dropped, trying again', { why, verdicts: keys.length }),
     ...(requested ? [{ kind: 'clear-request', request: 'retry' } as const] : []),
   ],
@@ -41,7 +48,7 @@ const EFFECTS: EffectsOf = {
 
   assign,
 
-  'reset-to-local': ({ from }, snapshot) => {
+  'reset-to-local': ({ from, shared = false }, snapshot) => {
     const isRequested = snapshot.requests.hold === 'local'
     // The desired state names no channel any more: the record says which one assigned before.
     const channel = snapshot.recordedChannelState?.channel ?? 'config-source'
@@ -52,6 +59,8 @@ const EFFECTS: EffectsOf = {
     return [
       log('info', `${subject}, will reset assigned and last-known-good to defaults`),
       history('assigned', from, 'local', why),
+      // Cut off after `assigned` was written, it goes on by the turn that it had.
+      ...(from === 'local' ? [] : startSpread('local', shared, snapshot)),
       writeRecord('assigned', 'local'),
       // A config that is assigned later has a whole trial again, even if it passed one before.
       { kind: 'write-proven', key: undefined },
@@ -80,12 +89,16 @@ const EFFECTS: EffectsOf = {
     ]
   },
 
-  condemn: ({ verdict, next, requested }) => {
+  'record-staging': ({ source, object }, snapshot) => stage(snapshot, source, object),
+
+  condemn: ({ verdict, next, requested }, snapshot) => {
     const fields = { source: verdict.source, next, reason: verdict.reason, detail: verdict.detail }
     const from = describeSource(verdict.source)
     return [
       history('rolled-back', verdict.source, next, verdict.detail),
       { kind: 'write-verdict', verdict },
+      // What it had before it failed counts no more in its rollout.
+      ...mark(snapshot, verdict.key, { proved: false, requested: false }),
       requested
         ? log('warn', `rolling back from ${from} as requested on the node`, fields)
         : next === undefined
@@ -136,7 +149,8 @@ const EFFECTS: EffectsOf = {
 
   preflight: (step) => [{ kind: 'run-preflight', step }],
 
-  activate: ({ target, fallback, wiring }) => [
+  activate: ({ target, fallback, wiring }, snapshot) => [
+    ...markActivated(snapshot, target),
     ...(fallback === undefined ? [] : [{ kind: 'stage-fallback', fallback, wiring } as const]),
     { kind: 'activate', target, wiring, orElseLocal: fallback === undefined && target !== 'local' },
     log('info', `activated ${describeSource(target)}: kubelet uses it at its next start`, { source: target }),
@@ -158,11 +172,17 @@ const EFFECTS: EffectsOf = {
     ]
   },
 
-  prove: ({ key }) => [{ kind: 'write-proven', key }, log('debug', 'trial passed', { key })],
+  prove: ({ key }, snapshot) => [
+    // Also where an earlier trial of it left another answer.
+    ...mark(snapshot, key, { proved: isEvidenceKnown(snapshot) }),
+    { kind: 'write-proven', key },
+    log('debug', 'trial passed', { key }),
+  ],
 
   // previous first: what was last-known-good is named by a record at every moment.
-  promote: ({ target: { source }, previous }, { lastKnownGood }) => [
-    history('promoted', lastKnownGood.source, source, 'trial passed'),
+  promote: ({ target: { source, content }, previous }, snapshot) => [
+    history('promoted', snapshot.lastKnownGood.source, source, 'trial passed'),
+    ...(content === undefined ? [] : mark(snapshot, trialKey(content, ''), { promoted: true })),
     ...(previous === undefined ? [] : [writeRecord('previous', previous)]),
     writeRecord('last-known-good', source),
     log('info', `updated last-known-good config to ${nameSource(source)}`, { source }),

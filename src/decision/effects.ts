@@ -6,6 +6,7 @@ import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, Cont
 import type { ChannelState } from './desired.ts'
 import type { HealthRecord } from './health.ts'
 import type { RecordName, RestartRecord, SpreadRecord, Transition } from './records.ts'
+import type { Staging } from './staging-state.ts'
 import type { StepOf } from './step.ts'
 import type { TrialKey } from './trial-key.ts'
 import type { ReadyWiring } from './unit-state.ts'
@@ -40,6 +41,7 @@ export type StateEffect =
   /** undefined: nothing is proven any more. */
   | { readonly kind: 'write-proven'; readonly key: TrialKey | undefined }
   | { readonly kind: 'write-channel-state'; readonly channelState: ChannelState }
+  | { readonly kind: 'write-stagings'; readonly stagings: readonly Staging[] }
   | { readonly kind: 'write-verdict'; readonly verdict: Verdict }
   | { readonly kind: 'remove-verdict'; readonly key: TrialKey }
   | { readonly kind: 'write-health'; readonly health: HealthRecord }

@@ -48,6 +48,10 @@ export interface NodeAnswer {
   readonly message: string
   /** When kubelet last wrote the status, by the clock of the API server. undefined: not known. */
   readonly reportedAtMs: number | undefined
+  /**
+   * `lastHeartbeatTime` of the condition Ready, by kubelet's clock: only compared with another one.
+   */
+  readonly heartbeat?: string | undefined
   /** When the API server answered, by its own clock. undefined: it did not say. */
   readonly serverMs: number | undefined
   /** The types of the pressure conditions that are True. */

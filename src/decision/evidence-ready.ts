@@ -3,7 +3,8 @@
  * proves nothing, since the next report may be minutes away. Pure.
  *
  * Only times of the API server are compared with each other: of its answers, and of the field
- * manager `kubelet` in `metadata.managedFields`.
+ * manager `kubelet` in `metadata.managedFields`. Heartbeats, which are by kubelet's clock, are only
+ * equal or not.
  */
 import { doubtful, no, type Standing, unknown, yes } from './evidence.ts'
 import type { NoAnswer, NodeAnswer } from './evidence-facts.ts'
@@ -46,6 +47,7 @@ export function foldNode(before: NodeSeen | undefined, answer: NodeAnswer | NoAn
     readySinceUs: before !== undefined && before.ready === ready ? before.readySinceUs : atUs,
     lastUs: atUs,
     firstReportedAtMs: before?.firstReportedAtMs ?? reportedAtMs,
+    firstHeartbeat: before?.firstHeartbeat ?? answer.heartbeat,
     reportedAtUs: before?.reportedAtUs ?? (isReported ? atUs : undefined),
     provenAtUs: before?.provenAtUs ?? (isProven ? atUs : undefined),
     newPressure: isReported ? foldPressure(before, answer, atUs, fold) : (before?.newPressure ?? []),
@@ -53,8 +55,14 @@ export function foldNode(before: NodeSeen | undefined, answer: NodeAnswer | NoAn
   }
 }
 
-/** Whether kubelet has written the status since this process started. */
-function isFromProcess(before: NodeSeen | undefined, { reportedAtMs, serverMs }: NodeAnswer, atUs: number, fold: NodeFold): boolean {
+/**
+ * Whether kubelet has written the status since this process started. Servers of 1.20 leave the time
+ * in managedFields as it is when kubelet writes the same fields again. But the process before this
+ * one cannot have sent a heartbeat that differs from one which was there when this process ran.
+ */
+function isFromProcess(before: NodeSeen | undefined, answer: NodeAnswer, atUs: number, fold: NodeFold): boolean {
+  const { reportedAtMs, serverMs, heartbeat } = answer
+  if (before?.firstHeartbeat !== undefined && heartbeat !== undefined && heartbeat !== before.firstHeartbeat) return true
   if (reportedAtMs === undefined) return false
   const referenceMs = fold.baseline?.reportedAtMs ?? before?.firstReportedAtMs
   if (serverMs === undefined) return referenceMs !== undefined && reportedAtMs > referenceMs

@@ -2,6 +2,7 @@
  * Folds facts into the evidence record. Pure. A fact counts for the process that it was asked
  * about, and never for an earlier one or a later one.
  */
+import { hasControlPlane } from './control-plane.ts'
 import { API_QUESTIONS, type Fact, type SeenFact } from './evidence-facts.ts'
 import { foldLease } from './evidence-lease.ts'
 import { foldPods, recordPods } from './evidence-pods.ts'
@@ -46,7 +47,18 @@ export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFo
     { baseline, process: withWrite },
   )
   const isSame = known !== undefined && known.baseline === after.baseline && known.process === after.process
-  return isSame ? known : { bootId: now.bootId, ...after }
+  return isSame ? known : { bootId: now.bootId, ...after, ...noteControlPlane(known, after.baseline, fold.nodeName) }
+}
+
+/** It is known also while a baseline is taken again. */
+function noteControlPlane(
+  known: EvidenceRecord | undefined,
+  baseline: Baseline | undefined,
+  nodeName: string,
+): Pick<EvidenceRecord, 'runsControlPlane'> {
+  const staticPods = baseline?.staticPods
+  const runsControlPlane = staticPods === undefined ? known?.runsControlPlane : hasControlPlane(staticPods, nodeName)
+  return runsControlPlane === undefined ? {} : { runsControlPlane }
 }
 
 type KnownRunning = Extract<Running, { kind: 'known' }>
@@ -84,7 +96,18 @@ function foldBaseline(before: Baseline | undefined, { about, atUs, seen }: Fact,
   if (before === undefined || before.invocationId !== about || fold.candidate !== before.candidate) return before
   const isKept = before.answered.includes(seen.question) || isTooEarly(seen)
   const answered = isKept ? before.answered : [...before.answered, seen.question]
-  return { ...before, answered, ...describeBefore(seen, fold.nodeName, wallMsAt(atUs, fold.now)) }
+  const unread = noteUnread(before.unread, seen)
+  return { ...before, answered, ...(unread && { unread }), ...describeBefore(seen, fold.nodeName, wallMsAt(atUs, fold.now)) }
+}
+
+/** The text comes from the API server or from the container runtime. */
+const LONGEST_DETAIL = 200
+
+function noteUnread(before: Baseline['unread'], { question, answer }: SeenFact): Baseline['unread'] {
+  const { kind } = answer
+  const others = before?.filter((unread) => unread.question !== question)
+  if (kind !== 'refused' && kind !== 'forbidden' && kind !== 'unreachable' && kind !== 'not-asked') return others
+  return [...(others ?? []), { question, kind, detail: answer.detail.slice(0, LONGEST_DETAIL) }]
 }
 
 /**

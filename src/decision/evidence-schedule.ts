@@ -1,8 +1,10 @@
 /**
  * When the evidence is asked for. Pure. Nothing is asked while a node is settled. A trial costs the
- * API server at most 13 requests, the baseline included. Two writes of the annotation come on top.
+ * API server at most 13 requests, the baseline included. Two writes of the annotation come on top,
+ * and the Lease once before a claim in a rollout.
  */
 
+import type { ConfigSource, ContentHash } from './config-source.ts'
 import { type EvidencePolicy, type Finding, levelOf } from './evidence.ts'
 import { API_QUESTIONS, QUESTIONS, type Question } from './evidence-facts.ts'
 import { judgeEvidence, viewEvidence } from './evidence-judge.ts'
@@ -11,13 +13,15 @@ import { asksServer } from './evidence-serving.ts'
 import type { Baseline, EvidenceView } from './evidence-state.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
+import { findStagedTurn, owesProof } from './staged-turn.ts'
 import { hasPassed, measureTrial } from './trial.ts'
-import type { TrialKey } from './trial-key.ts'
+import { contentOfKey, type TrialKey } from './trial-key.ts'
 
 /** How long a restart waits for the baseline. */
 const BASELINE_WAIT_US = 5e6
-/** Where a restart has to wait, the baseline is taken again. */
+/** Where a restart or a claim has to wait, the baseline is taken again; sooner after an outage. */
 const BASELINE_OLD_US = 600e6
+const BASELINE_OUTAGE_US = 60e6
 /** Requests to the API server at the beginning of a trial, over its length, and over each more. */
 const AT_ONCE = 3
 const IN_TRIAL = 8
@@ -34,14 +38,28 @@ export interface Due {
 
 const NOTHING_DUE: Due = { questions: [], write: false }
 
-/** What kubelet is about to be restarted into. A fallback never waits for evidence. */
+/**
+ * What kubelet is about to be restarted into, or what the node would claim to start in a rollout. A
+ * fallback never waits for evidence.
+ */
 export function findUpcoming(snapshot: Snapshot): TrialKey | undefined {
   const { running, nextStart, unit } = snapshot
-  const { target } = assess(snapshot)
+  const { target: present, held } = assess(snapshot)
+  const target = held ?? present
   if (target === undefined || target.fallback || target.atFault || target.source === 'local') return undefined
   if (unit.kind === 'unknown' || unit.activity !== 'running' || running.kind !== 'known') return undefined
   const isNext = nextStart.kind === 'known' && nextStart.held.content === target.content
-  return isNext && running.content !== target.content ? target.key : undefined
+  const isAwaited = isNext || asksBeforeClaim(snapshot, target)
+  return isAwaited && running.content !== target.content ? target.key : undefined
+}
+
+/**
+ * The rollout says that the node's time to claim has come, and that it has to read its evidence
+ * first.
+ */
+function asksBeforeClaim(snapshot: Snapshot, { source, content }: { source: ConfigSource; content: ContentHash }): boolean {
+  const turn = findStagedTurn(snapshot, source, content)
+  return turn?.kind === 'wait' && turn.asks === 'evidence'
 }
 
 /** Whether the restart waits for what is still being asked about the process that it ends. */
@@ -53,18 +71,25 @@ export function awaitsBaseline({ evidence, now, policy, running }: Snapshot, can
 
 export function isBaselineOld({ evidence, now }: Pick<Snapshot, 'evidence' | 'now'>): boolean {
   const baseline = evidence?.baseline
-  return baseline !== undefined && now.monotonicUs - baseline.sinceUs > BASELINE_OLD_US
+  if (baseline === undefined) return false
+  const wasOutage = baseline.unread?.some(({ kind }) => kind === 'unreachable') === true
+  return now.monotonicUs - baseline.sinceUs > (wasOutage ? BASELINE_OUTAGE_US : BASELINE_OLD_US)
 }
 
 /** @param upcoming as `findUpcoming` returns it */
 export function dueEvidence(snapshot: Snapshot, upcoming: TrialKey | undefined): Due {
   const { evidence, policy } = snapshot
   if (upcoming !== undefined) {
-    const questions = evidence?.baseline === undefined ? [] : missingIn(evidence.baseline, policy.evidence)
-    return { questions, write: false }
+    const baseline = evidence?.baseline
+    if (baseline === undefined) return NOTHING_DUE
+    const { nextStart } = snapshot
+    const isActivated = nextStart.kind === 'known' && nextStart.held.content === contentOfKey(upcoming)
+    const forClaim = isActivated ? [] : missingBeforeClaim(baseline, policy.evidence)
+    return { questions: [...new Set([...missingIn(baseline, policy.evidence), ...forClaim])], write: false }
   }
   const view = viewEvidence(snapshot)
-  if (view === undefined || !isObserved(snapshot)) return NOTHING_DUE
+  // After a trial, only a proof that is owed is asked for, and nothing is condemned by the answers.
+  if (view === undefined || !(isObserved(snapshot) || owesProof(snapshot))) return NOTHING_DUE
   const wanted = QUESTIONS.filter((question) => isAsked(question, policy.evidence) && isDue(question, snapshot, view))
   return {
     questions: withinBudget(wanted, snapshot, view),
@@ -89,8 +114,24 @@ export function isObserved(snapshot: Snapshot): boolean {
   return isSuspected && (target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs)
 }
 
+/**
+ * What has to be asked before a claim: of what the policy requires, whatever has no answer yet.
+ *
+ * @param baseline undefined: none was taken
+ */
+export function missingBeforeClaim(baseline: Baseline | undefined, policy: EvidencePolicy): readonly Question[] {
+  // A closed TLS port is asked again while a restart waits; here it is an answer.
+  const isAnswered = (question: Question) =>
+    baseline?.answered.includes(question) === true || (question === 'serving' && baseline?.serving !== undefined)
+  return QUESTIONS.filter((question) => isRequired(question, policy) && !isAnswered(question))
+}
+
 function missingIn(baseline: Baseline, policy: EvidencePolicy): readonly Question[] {
   return QUESTIONS.filter((question) => question !== 'lease' && isAsked(question, policy) && !baseline.answered.includes(question))
+}
+
+function isRequired(question: Question, policy: EvidencePolicy): boolean {
+  return levelOf(policy, question === 'node' ? 'ready' : question) === 'required'
 }
 
 function isAsked(question: Question, policy: EvidencePolicy): boolean {

@@ -10,6 +10,11 @@ export interface EvidenceRecord {
   readonly bootId: string
   readonly baseline?: Baseline | undefined
   readonly process?: ProcessEvidence | undefined
+  /**
+   * Whether components of a control plane were among the static pods of the latest baseline that
+   * has them.
+   */
+  readonly runsControlPlane?: boolean | undefined
 }
 
 /** How the node was before kubelet was restarted into `candidate`. */
@@ -24,6 +29,8 @@ export interface Baseline {
   readonly kubelet?: string | undefined
   /** What was answered, if only with "not known". */
   readonly answered: readonly Question[]
+  /** Those of them that nothing could be read about. */
+  readonly unread?: readonly UnreadQuestion[] | undefined
   readonly ready?: string | undefined
   readonly reportedAtMs?: number | undefined
   readonly pressure?: readonly string[] | undefined
@@ -37,6 +44,12 @@ export interface Baseline {
   /** The container runtime's endpoint that kubelet used. */
   readonly endpoint?: string | undefined
   readonly staticPods?: readonly StaticPodBefore[] | undefined
+}
+
+export interface UnreadQuestion {
+  readonly question: Question
+  readonly kind: 'refused' | 'forbidden' | 'unreachable' | 'not-asked'
+  readonly detail: string
 }
 
 export interface ServingBefore {
@@ -101,6 +114,10 @@ export interface NodeSeen {
   readonly lastUs: number
   /** The first report of this process, or of the one before it. */
   readonly firstReportedAtMs?: number | undefined
+  /**
+   * The first heartbeat that was seen in the life of this process: perhaps of the one before it.
+   */
+  readonly firstHeartbeat?: string | undefined
   /** When a report of this process was first seen, whatever it said. */
   readonly reportedAtUs?: number | undefined
   /** When Ready was first seen True in a report of this process. */

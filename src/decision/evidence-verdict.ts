@@ -40,6 +40,19 @@ export function listMissingEvidence(snapshot: Snapshot): readonly EvidenceKind[]
 }
 
 /**
+ * Whether all evidence that is required is known, and says yes. A trial may pass without: what
+ * cannot be read holds nothing up. But it proves nothing to other nodes.
+ */
+export function isEvidenceKnown(snapshot: Snapshot): boolean {
+  return listUnknownEvidence(snapshot).length === 0
+}
+
+/** What a proof still needs. */
+export function listUnknownEvidence(snapshot: Snapshot): readonly Finding[] {
+  return listRequired(snapshot).filter(({ answer }) => answer !== 'yes')
+}
+
+/**
  * Kubelet has to have reached the API server, wherever that can be found out: it renewed its Lease,
  * or it reported since its start, if only that a node which had not been Ready still is not.
  * Without a health port, nothing else tells whether kubelet works.

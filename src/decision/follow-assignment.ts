@@ -3,13 +3,15 @@
  * checkpoint on disk. Pure.
  */
 
+import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapData, ConfigMapSource } from './config-source.ts'
 import { sameRef, sameSource, sameVersion } from './config-source.ts'
 import type { Desired } from './desired.ts'
-import { sourceOf } from './desired.ts'
+import { resolveDesired, sourceOf } from './desired.ts'
 import { latestChannelState } from './find-pause.ts'
 import type { Situation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
+import { stageAssigned } from './staging.ts'
 import type { Step } from './step.ts'
 import { trialKey } from './trial-key.ts'
 
@@ -23,7 +25,9 @@ export function followAssignment({ snapshot }: Situation): Step | undefined {
       return undefined
     case 'local': {
       const reset = assigned === 'local' && snapshot.lastKnownGood.source === 'local' && snapshot.previous.source === 'local'
-      return reset ? undefined : { kind: 'reset-to-local', from: assigned }
+      if (reset) return undefined
+      const shared = assigned !== 'local' && snapshot.requests.hold !== 'local' && !mayNodeHaveChanged(snapshot)
+      return { kind: 'reset-to-local', from: assigned, ...(shared && { shared }) }
     }
     case 'config-map': {
       const { ref, object } = desired
@@ -33,9 +37,7 @@ export function followAssignment({ snapshot }: Situation): Step | undefined {
       // Without content, the checkpoint is gone or damaged: it is saved again while the cluster
       // still has it.
       if (known && snapshot.assignedContent !== undefined && snapshot.assignedContent === snapshot.desiredContent) return undefined
-      // A selector's choice changes for many nodes at once, as an edit does.
-      const bySelector = snapshot.recordedChannelState?.channel === 'selector' && desired.channelState?.channel === 'selector'
-      const inPlace = assigned !== undefined && assigned !== 'local' && (sameRef(assigned, source) || bySelector)
+      const inPlace = isShared(snapshot, source)
       const { data, rendered } = object
       const assign: Step = { kind: 'assign', source, data, ...(rendered && { rendered: rendered.data }), inPlace }
       return checkReplacement(snapshot, source, rendered?.data ?? data, assign)
@@ -43,13 +45,63 @@ export function followAssignment({ snapshot }: Situation): Step | undefined {
   }
 }
 
+/** What the record of rollouts lost, or an earlier agent did not write. */
+export function recordStaging({ snapshot }: Situation): Step | undefined {
+  const { desired, assigned, stagings = [] } = snapshot
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || assigned.kind !== 'source') return undefined
+  const source = sourceOf(desired.ref, desired.object)
+  if (!sameSource(assigned.source, source)) return undefined
+  const staged = stageAssigned(snapshot, source, desired.object)
+  if (staged === undefined || isDeepStrictEqual(staged, stagings)) return undefined
+  return { kind: 'record-staging', source, object: desired.object }
+}
+
+/**
+ * Whether the new assignment comes from something that nodes share, so that many of them see it at
+ * once. What a person sets on this Node alone is followed without a wait.
+ */
+function isShared(snapshot: Snapshot, source: ConfigMapSource): boolean {
+  const { assigned: record, recordedChannelState: before, desired } = snapshot
+  if (record.kind !== 'source') return false
+  const assigned = record.source
+  if (assigned !== 'local' && sameRef(assigned, source)) return true
+  // A selector's choice changes for many nodes at once, as an edit does.
+  const bySelector = before?.channel === 'selector' && desired.channelState?.channel === 'selector'
+  return (assigned !== 'local' && bySelector) || !mayNodeHaveChanged(snapshot)
+}
+
+/**
+ * Whether labels, annotations or spec of the Node that take part in its assignment changed since it
+ * was last followed. true if that is not known, so that the change is not delayed.
+ */
+function mayNodeHaveChanged({ desired, recordedChannelState: before }: Snapshot): boolean {
+  return before?.nodeHash === undefined || before.nodeHash !== desired.channelState?.nodeHash
+}
+
 /** The record keeps what was read last while the cluster cannot be read. */
-export function recordChannelState({ snapshot: { desired, recordedChannelState: before } }: Situation): Step | undefined {
-  const channelState = latestChannelState(desired, before)
-  if (channelState === undefined || desired.kind === 'unknown') return undefined
+export function recordChannelState({ snapshot }: Situation): Step | undefined {
+  const { desired, recordedChannelState: before } = snapshot
+  const latest = latestChannelState(desired, before)
+  if (latest === undefined || desired.kind === 'unknown') return undefined
+  const channelState = { ...latest, nodeHash: nodeHashToRecord(snapshot) }
   const isKnown =
-    before?.channel === channelState.channel && before?.paused?.by === channelState.paused?.by && before?.problem === channelState.problem
+    before?.channel === channelState.channel &&
+    before?.paused?.by === channelState.paused?.by &&
+    before?.problem === channelState.problem &&
+    before?.nodeHash === channelState.nodeHash
   return isKnown ? undefined : { kind: 'record-channel', channelState }
+}
+
+/**
+ * The hash of the Node as it was last followed: until a ConfigMap that it names is downloaded, that
+ * is the hash from before. undefined during a reset on the node, so that its end is not taken for a
+ * change that nodes share.
+ */
+function nodeHashToRecord({ desired, assigned, requests, recordedChannelState: before }: Snapshot): string | undefined {
+  if (requests.hold === 'local') return undefined
+  const wanted = resolveDesired(desired)
+  const isFollowed = wanted !== undefined && assigned.kind === 'source' && sameSource(assigned.source, wanted)
+  return isFollowed ? desired.channelState?.nodeHash : before?.nodeHash
 }
 
 /**

@@ -89,6 +89,7 @@ export function recordSample(
     // year are not a crash loop.
     exits: settled ? 0 : (same?.exits ?? 0) + newExits,
     lastNRestarts: unit.nRestarts,
+    firstNRestarts: countAtStart(known, unit),
     lastProcess: seenProcess,
     process: followProcess(
       known?.process,
@@ -168,7 +169,16 @@ function hasEnded(activity: UnitActivity): boolean {
 /** Neither systemd, which counts its restarts, nor the agent has started this process. */
 function isOthers(same: HealthRecord, { invocationId, nRestarts }: KnownUnit): boolean {
   const isNew = invocationId !== '' && invocationId !== same.invocationId
-  return isNew && nRestarts <= same.lastNRestarts && same.restartedFrom !== same.invocationId
+  return isNew && nRestarts <= (same.firstNRestarts ?? same.lastNRestarts) && same.restartedFrom !== same.invocationId
+}
+
+/**
+ * Systemd counts a restart of its own a moment before the unit has another invocation
+ * (service_enter_restart): a look between the two must not take that start for somebody's.
+ */
+function countAtStart(known: HealthRecord | undefined, { invocationId, nRestarts }: KnownUnit): number {
+  const isSame = known !== undefined && (invocationId === '' || invocationId === known.invocationId)
+  return isSame ? (known.firstNRestarts ?? known.lastNRestarts) : nRestarts
 }
 
 function rememberProcess(before: SeenProcess | undefined, sample: HealthSample, kubeletIdentity: string): SeenProcess | undefined {

@@ -81,6 +81,8 @@ export interface HealthRecord {
   /** Unrequested exits that are charged to the subject. */
   readonly exits: number
   readonly lastNRestarts: number
+  /** NRestarts when the invocation was first seen. */
+  readonly firstNRestarts?: number | undefined
   /**
    * The last process seen, by InvocationID. What a process runs is recorded when the process is
    * first seen.

@@ -2,7 +2,8 @@
  * What is kept on disk between two passes, as data. The ports in `src/ports/store.ts` read and
  * write it.
  */
-import type { ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
+import type { Observation } from '../rollout/silence.ts'
+import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { TrialKey } from './trial-key.ts'
 
 /**
@@ -43,11 +44,17 @@ export interface RestartRecord {
   readonly outcome: { readonly ok: boolean; readonly detail: string } | undefined
 }
 
-/** When this node first saw an assignment that differs only in version: the start of its spread. */
+/** When this node first saw an assignment that many nodes see at once: the start of its spread. */
 export interface SpreadRecord {
   readonly bootId: string
-  readonly source: ConfigMapSource
+  readonly source: ConfigSource
   readonly sinceUs: number
+}
+
+/** What this node has seen of the record of a rollout in this boot. */
+export interface ObservationRecord {
+  readonly bootId: string
+  readonly observation: Observation
 }
 
 /** One transition. `history` shows it and events are made from it. Appended before its effect. */

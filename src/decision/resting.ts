@@ -3,6 +3,7 @@ import { formatDuration } from '../values/durations.ts'
 import { describeSource } from './config-source.ts'
 import { describeMissingEvidence } from './evidence-verdict.ts'
 import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
+import { describeOwedProof } from './late-proof.ts'
 import { findRetrial, findRetrialUs } from './retrial.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -26,8 +27,10 @@ export function restOn(situation: TargetSituation): Wait {
       return waitFallenBack(situation, what)
     case 'node-at-fault':
       return wait(snapshot, phase, `every config failed, so the node is at fault; resting on ${what}`)
-    case 'settled':
-      return wait(snapshot, phase, `${what}${warnOfExits(snapshot)}`)
+    case 'settled': {
+      const owed = describeOwedProof(snapshot)
+      return wait(snapshot, phase, `${what}${owed === undefined ? '' : `; ${owed}`}${warnOfExits(snapshot)}`)
+    }
   }
 }
 

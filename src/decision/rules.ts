@@ -9,7 +9,8 @@ import { recheckRefusal } from './acceptance.ts'
 import { reachTarget, restOnTarget } from './activation-states.ts'
 import { condemnFailure } from './condemn-failure.ts'
 import { acquit, forgetLostFallback, learnFromFallback, retryAfterRest, tryFailedAgain } from './fallback-rules.ts'
-import { followAssignment, recordChannelState } from './follow-assignment.ts'
+import { followAssignment, recordChannelState, recordStaging } from './follow-assignment.ts'
+import { proveLate } from './late-proof.ts'
 import { answerRequest } from './operator-requests.ts'
 import { promote } from './promote.ts'
 import { prune } from './prune.ts'
@@ -34,6 +35,8 @@ export const RULES: readonly Rule[] = [
   withTarget(condemnFailure),
   // The cluster wants another config than meta/assigned names.
   followAssignment,
+  // The assigned config has a rollout, or no longer.
+  recordStaging,
   // The cluster assigns by another channel, or its pause began or ended.
   recordChannelState,
   // Systemd does not answer, or the wanted config is unknown: nothing below can be decided.
@@ -52,6 +55,8 @@ export const RULES: readonly Rule[] = [
   withTarget(recheckRefusal),
   // The target's trial has passed.
   withTarget(promote),
+  // Its evidence was not known then, and is now: a rollout waits for that proof.
+  withTarget(proveLate),
   // Kubelet does not run the target yet, or is not set to start with it.
   withTarget(reachTarget),
   // Checkpoints that nothing needs take up space.

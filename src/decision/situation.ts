@@ -1,6 +1,6 @@
 /** One Snapshot with everything that several rules derive from it, derived once a pass. Pure. */
 import type { Snapshot } from './snapshot.ts'
-import { type Candidate, chooseTarget, listCandidates, type Target } from './target.ts'
+import { type Candidate, chooseTarget, findHeld, listCandidates, type Target } from './target.ts'
 import type { KnownUnit } from './unit-state.ts'
 
 export interface Situation {
@@ -8,12 +8,16 @@ export interface Situation {
   /** undefined: systemd does not answer. */
   readonly unit: KnownUnit | undefined
   /**
-   * What could run, in the order of preference: the wanted config, then its fallbacks. Empty: unit
-   * or wanted config unknown.
+   * What could run, in the order of preference: the wanted config unless it is held, then its
+   * fallbacks. Empty: unit or wanted config unknown.
    */
   readonly candidates: readonly Candidate[]
   /** What should run. undefined: unit or wanted config unknown. */
   readonly target: Target | undefined
+  /**
+   * The assigned config while it waits for its turn in a rollout, and the target stands in for it.
+   */
+  readonly held: Target | undefined
 }
 
 /** A Situation in which it is known what should run. */
@@ -24,9 +28,9 @@ export interface TargetSituation extends Situation {
 
 export function assess(snapshot: Snapshot): Situation {
   const { unit } = snapshot
-  if (unit.kind === 'unknown') return { snapshot, unit: undefined, candidates: [], target: undefined }
+  if (unit.kind === 'unknown') return { snapshot, unit: undefined, candidates: [], target: undefined, held: undefined }
   const candidates = listCandidates(snapshot, unit)
-  return { snapshot, unit, candidates, target: chooseTarget(snapshot, unit, candidates) }
+  return { snapshot, unit, candidates, target: chooseTarget(snapshot, unit, candidates), held: findHeld(snapshot, unit) }
 }
 
 export function hasTarget(situation: Situation): situation is TargetSituation {

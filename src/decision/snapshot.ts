@@ -9,6 +9,7 @@ import type { HealthRecord, HealthSample, Running } from './health.ts'
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
 import type { RecordState, Requests, RestartRecord, SpreadRecord } from './records.ts'
+import type { RolloutKnowledge, Staging } from './staging-state.ts'
 import type { TrialKey } from './trial-key.ts'
 import type { UnitState } from './unit-state.ts'
 import type { Acceptance, Verdict } from './verdict.ts'
@@ -43,6 +44,13 @@ export interface Snapshot {
    * commands know it without an API server.
    */
   readonly recordedChannelState: ChannelState | undefined
+  /** What is remembered of configs that have a rollout. */
+  readonly stagings?: readonly Staging[] | undefined
+  /**
+   * What is known of the record of the assigned config's rollout. undefined: nothing yet, or it has
+   * none.
+   */
+  readonly rollout?: RolloutKnowledge | undefined
   readonly assigned: RecordState
   readonly assignedContent: ContentHash | undefined
   readonly lastKnownGood: HeldSource

@@ -6,7 +6,7 @@
 
 import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, HeldSource } from './config-source.ts'
 import { describeSource } from './config-source.ts'
-import type { ChannelState } from './desired.ts'
+import type { ChannelState, FoundConfigMap } from './desired.ts'
 import type { HealthFailure } from './find-failure.ts'
 import type { RestartRecord } from './records.ts'
 import type { TrialKey } from './trial-key.ts'
@@ -22,8 +22,8 @@ export type Step =
   /** The requested rollback is about a config that is no longer the target. */
   | { readonly kind: 'drop-rollback' }
   /**
-   * Save the checkpoint and move meta/assigned to it. `inPlace`: the Node's own assignment did not
-   * change.
+   * Save the checkpoint and move meta/assigned to it. `inPlace`: the change comes from something
+   * that nodes share, and not from this Node, so it is spread.
    */
   | {
       readonly kind: 'assign'
@@ -34,7 +34,8 @@ export type Step =
       readonly rendered?: ConfigMapData
       readonly inPlace: boolean
     }
-  | { readonly kind: 'reset-to-local'; readonly from: ConfigSource | undefined }
+  /** `shared`: what assigned a config to many nodes is gone, so the fall to local is spread. */
+  | { readonly kind: 'reset-to-local'; readonly from: ConfigSource | undefined; readonly shared?: boolean }
   /** The records call this kubelet by the name that an earlier agent gave it. */
   | {
       readonly kind: 'rename-kubelet'
@@ -43,6 +44,8 @@ export type Step =
     }
   /** Another channel assigns, or the cluster's pause began or ended: record it. */
   | { readonly kind: 'record-channel'; readonly channelState: ChannelState }
+  /** The annotations of the assigned version say otherwise than what is remembered. */
+  | { readonly kind: 'record-staging'; readonly source: ConfigMapSource; readonly object: FoundConfigMap }
   /**
    * Write a verdict on the config that failed, so that the next pass finds another target. `next`:
    * undefined when no config is left. `requested`: an operator requested the rollback.
@@ -116,8 +119,10 @@ export type Phase =
   | 'preflight'
   /** The config changes fields that may change on a drained node only. */
   | 'drain'
-  /** An in-place edit waits for this node's turn. */
+  /** A change that nodes share waits for this node's turn. */
   | 'spread'
+  /** The config has a rollout, and it is not this node's turn. */
+  | 'rollout'
   | 'paused'
   /** An operator stopped kubelet. Its next start uses what is activated. */
   | 'kubelet-stopped'

@@ -1,13 +1,14 @@
 /**
- * Which config should run: the assigned one, unless it was refused or failed on this kubelet. Where
- * it was refused, what runs goes on. Where it failed, the target is the first of last-known-good,
- * previous and local without a verdict. Falling back is nothing more than a verdict that makes this
- * function choose another target. Pure.
+ * Which config should run: the assigned one, unless it was refused or failed on this kubelet, or
+ * waits for its turn in a rollout. Where it was refused or waits, what runs goes on. Where it
+ * failed, the target is the first of last-known-good, previous and local without a verdict. Falling
+ * back is nothing more than a verdict that makes this function choose another target. Pure.
  */
 import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
 import { findVerdict } from './find-verdict.ts'
 import { findRunning } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
+import { findHold } from './staged-turn.ts'
 import { type TrialKey, trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
 import type { Verdict } from './verdict.ts'
@@ -23,8 +24,9 @@ export interface Target extends Candidate {
   /** It is not the assigned config, or the assigned config is unknown. */
   readonly fallback: boolean
   /**
-   * A fallback that runs already: the assigned config was refused or its checkpoint is gone, which
-   * is no reason to leave what runs. Its trial and its promotion go on.
+   * A fallback that runs already: the assigned config was refused, waits for its turn in a rollout,
+   * or its checkpoint is gone, which is no reason to leave what runs. Its trial and its promotion
+   * go on.
    */
   readonly goesOn: boolean
   /** Everything else failed too. The node rests on this target: nothing is condemned any more. */
@@ -54,11 +56,47 @@ export function isLocalWanted(snapshot: Snapshot): boolean {
 }
 
 /**
- * What goes on where the wanted config was refused, or its checkpoint is gone: what runs, or else
- * what kubelet starts with next. undefined: neither is so, or what runs is nothing that the agent
- * could start kubelet with again.
+ * The assigned config while it waits for its turn in a rollout. It is started by nothing that
+ * happens on the node, so it is no candidate: the target is found as if it were not assigned yet.
+ *
+ * @returns undefined: it does not wait
+ */
+export function findHeld(snapshot: Snapshot, unit: KnownUnit): Target | undefined {
+  const { nextStart, running } = snapshot
+  const { source, content } = findWanted(snapshot) ?? {}
+  if (source === undefined || content === undefined) return undefined
+  const hold = findHold(snapshot, { source, content })
+  const verdict = findVerdict(snapshot, content, unit.kubeletIdentity)
+  if (hold === undefined || verdict !== undefined) return undefined
+  // Nothing is undone for the moment that it takes to read the turn again.
+  if (hold.isBeingConfirmed && nextStart.kind === 'known' && nextStart.held.content === content) return undefined
+  // An administrator started kubelet with something else, which the agent leaves alone.
+  if (running.kind === 'known' && running.lost !== true && findRunning(snapshot) === undefined) return undefined
+  return { source, content, key: trialKey(content, unit.kubeletIdentity), verdict, fallback: false, goesOn: false, atFault: false }
+}
+
+/**
+ * What runs, or what kubelet starts with next, while the assigned config waits for its turn. A
+ * fallback does not go on in its own right: what it stands in for is tried again.
+ */
+function findUndisturbed(snapshot: Snapshot, unit: KnownUnit, held: Target): HeldSource | undefined {
+  const { running, nextStart, lastKnownGood, restarts, now } = snapshot
+  const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined
+  if (own?.content === undefined || own.content === held.content) return undefined
+  if (own.content === lastKnownGood.content) return own
+  const last = restarts.at(-1)
+  const hasFallenBack = last?.bootId === now.bootId && last.fallback && last.target === trialKey(own.content, unit.kubeletIdentity)
+  return own.source === 'local' || hasFallenBack ? undefined : own
+}
+
+/**
+ * What goes on where the wanted config was refused, waits for its turn in a rollout, or its
+ * checkpoint is gone: what runs, or else what kubelet starts with next. undefined: none of these is
+ * so, or what runs is nothing that the agent could start kubelet with again.
  */
 function findGoingOn(snapshot: Snapshot, unit: KnownUnit): HeldSource | undefined {
+  const held = findHeld(snapshot, unit)
+  if (held !== undefined) return findUndisturbed(snapshot, unit, held)
   const content = findWanted(snapshot)?.content
   const isRefused = content !== undefined && snapshot.verdicts.get(trialKey(content, unit.kubeletIdentity))?.state === 'refused'
   const isGone = content === undefined
@@ -68,8 +106,9 @@ function findGoingOn(snapshot: Snapshot, unit: KnownUnit): HeldSource | undefine
 }
 
 /**
- * The wanted config first, then its fallbacks. Each content appears once, and a source without a
- * checkpoint is left out. Empty: the wanted config is unknown.
+ * The wanted config first, then its fallbacks. Each content appears once. A source without a
+ * checkpoint is left out, as is what waits for its turn in a rollout. Empty: the wanted config is
+ * unknown.
  */
 export function listCandidates(snapshot: Snapshot, unit: KnownUnit): readonly Candidate[] {
   const wanted = findWanted(snapshot)
@@ -77,8 +116,9 @@ export function listCandidates(snapshot: Snapshot, unit: KnownUnit): readonly Ca
   const goingOn = findGoingOn(snapshot, unit)
   const fallbacks = [...(goingOn === undefined ? [] : [goingOn]), snapshot.lastKnownGood, snapshot.previous, LOCAL]
   const candidates: Candidate[] = []
+  const held = findHeld(snapshot, unit)
   for (const { source, content } of isLocalWanted(snapshot) ? [wanted] : [wanted, ...fallbacks]) {
-    if (content === undefined || candidates.some((known) => known.content === content)) continue
+    if (content === undefined || content === held?.content || candidates.some((known) => known.content === content)) continue
     const key = trialKey(content, unit.kubeletIdentity)
     candidates.push({ source, content, key, verdict: findVerdict(snapshot, content, unit.kubeletIdentity) })
   }

@@ -65,6 +65,7 @@ function readNode(object: unknown, nodeName: string, serverMs: number | undefine
     ready: readStatus(ready?.status),
     message: cut(textOf(ready?.message)),
     reportedAtMs: findReport(object.metadata.managedFields),
+    ...(typeof ready?.lastHeartbeatTime === 'string' && { heartbeat: cut(ready.lastHeartbeatTime) }),
     serverMs,
     pressure,
   }

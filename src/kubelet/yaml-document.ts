@@ -27,8 +27,7 @@ export type DocumentsReading = { readonly ok: true; readonly documents: readonly
 /**
  * Parses what others wrote, with limits of time and memory. A text that exceeds them gets a failure
  * that says so. Rejects only where the text is not at fault, so that a later call may work.
- * Adapter:
- * `bounded-yaml.ts`.
+ * Adapter: `bounded-yaml.ts`.
  */
 export interface YamlReader {
   /** The first document. */

@@ -7,7 +7,7 @@ export interface LastWords {
    * In one line, bounded, and without control characters or secrets. undefined: it said nothing, or
    * the journal cannot be read. Never rejects.
    * @param invocationId systemd's name for one start of the unit (systemd.exec(5),
-   * "$INVOCATION_ID")
+   *   "$INVOCATION_ID")
    */
   of(invocationId: string): Promise<string | undefined>
 }

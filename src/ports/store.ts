@@ -6,7 +6,8 @@ import type { CheckpointFile, CheckpointInfo, ConfigMapData, ConfigSource, Conte
 import type { ChannelState } from '../decision/desired.ts'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { HealthRecord } from '../decision/health.ts'
-import type { RecordName, RecordState, Requests, RestartRecord, SpreadRecord, Transition } from '../decision/records.ts'
+import type { ObservationRecord, RecordName, RecordState, Requests, RestartRecord, SpreadRecord, Transition } from '../decision/records.ts'
+import type { RolloutKnowledge, Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
 
@@ -67,6 +68,9 @@ export interface Records {
   writeProven(key: TrialKey | undefined): void
   channelState(): ChannelState | undefined
   writeChannelState(state: ChannelState): void
+  /** The configs that have a rollout. */
+  stagings(): readonly Staging[]
+  writeStagings(stagings: readonly Staging[]): void
   /**
    * Includes verdicts that could not be written (a full disk); they stay in memory until they can.
    */
@@ -87,6 +91,11 @@ export interface RuntimeRecords {
   writeSpread(record: SpreadRecord): void
   evidence(): EvidenceRecord | undefined
   writeEvidence(record: EvidenceRecord): void
+  observation(): ObservationRecord | undefined
+  writeObservation(record: ObservationRecord): void
+  /** What was known of the record last: for commands, which do not read it. */
+  rolloutTurn(): RolloutKnowledge | undefined
+  writeRolloutTurn(knowledge: RolloutKnowledge): void
 }
 
 /** `requests/`: requests of the command line to the running agent, or to its next start. */

@@ -12,6 +12,7 @@ import type { Snapshot } from '../decision/snapshot.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
 import { findAssignedVerdict, findDynamicConfigDirFault } from './fault.ts'
+import { knownRollout, turnKind } from './known-rollout.ts'
 import { wireSource } from './node-config.ts'
 import type { EvidenceAnswers } from './shown-evidence.ts'
 import type { ConfigStatus } from './status.ts'
@@ -42,12 +43,22 @@ export function describeInAnnotation(
     channel: latestChannelState(desired, recordedChannelState)?.channel,
     paused: pause && plain(describePause(pause)),
     trial: trial && { since: showTime(trial.sinceMs), until: showTime(trial.untilMs), evidence },
+    rollout: showRollout(snapshot),
     waitUntil: waitUntilMs === undefined ? undefined : showTime(waitUntilMs),
     verdict: verdict && { state: verdict.state, reason: verdict.reason },
     // Content that is neither local nor a checkpoint is identified by a path, which is left out.
     contentHash: running.kind === 'known' && !running.content.includes(':') ? running.content : undefined,
     agentVersion,
   })
+}
+
+/** Without counts: those change often, and on all nodes at once. */
+function showRollout(snapshot: Snapshot): object | undefined {
+  const known = knownRollout(snapshot)
+  if (known === undefined) return undefined
+  const { progress } = known
+  const stage = progress && { generation: progress.generation, stage: progress.stage, lastStage: progress.lastStage }
+  return { ...stage, turn: turnKind(known) }
 }
 
 function showSource(source: ConfigSource | undefined): object | undefined {

@@ -107,6 +107,7 @@ function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase'
     case 'drain':
       return ['Draining', detail]
     case 'spread':
+    case 'rollout':
       return ['Waiting', `${detail}${untilText(deadlines)}`]
     case 'paused':
       return ['Paused', detail]

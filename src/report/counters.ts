@@ -4,6 +4,7 @@
  */
 import type { FailureReason } from '../decision/verdict.ts'
 import type { History } from '../ports/store.ts'
+import type { RolloutWriteKind } from '../rollout/view.ts'
 
 export interface Counters {
   /** A config runs and is healthy, this long after it was first seen. */
@@ -16,6 +17,10 @@ export interface Counters {
   watchReconnected(): void
   /** The assignment was read from its source. */
   synced(wallMs: number): void
+  /** This node wrote to the record of a rollout. */
+  rolloutWrote(kind: RolloutWriteKind): void
+  /** Another node had written to it in between. */
+  rolloutConflicted(): void
 }
 
 export const NO_COUNTERS: Counters = {
@@ -25,6 +30,8 @@ export const NO_COUNTERS: Counters = {
   rejected: () => {},
   watchReconnected: () => {},
   synced: () => {},
+  rolloutWrote: () => {},
+  rolloutConflicted: () => {},
 }
 
 /** Counts refusals by preflight, which only the history shows. */

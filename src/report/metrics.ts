@@ -8,6 +8,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { ConfigSource } from '../decision/config-source.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import type { FailureReason } from '../decision/verdict.ts'
+import type { RolloutWriteKind } from '../rollout/view.ts'
 import type { Counters } from './counters.ts'
 import type { TrialReport } from './shown-evidence.ts'
 import type { ConfigStatus } from './status.ts'
@@ -64,6 +65,23 @@ export class Metrics implements Counters {
     registers: [this.#registry],
   })
 
+  readonly #rolloutWrites = new Counter({
+    name: 'kubelet_cfg_agent_rollout_writes_total',
+    help: 'Writes of this node to the record of a rollout, by kind: begin, claim, proof, veto or advance.',
+    labelNames: ['kind'],
+    registers: [this.#registry],
+  })
+  readonly #rolloutTurn = new Gauge({
+    name: 'kubelet_cfg_agent_rollout_turn',
+    help: 'The turn of this node in the rollout of what is assigned: go, wait or halted. The value is always 1.',
+    labelNames: ['turn'],
+    registers: [this.#registry],
+  })
+  readonly #rolloutConflicts = this.#counter(
+    'kubelet_cfg_agent_rollout_conflicts_total',
+    'Writes to the record of a rollout that the API server refused with a conflict, since another node wrote first.',
+  )
+
   constructor(build: { readonly version: string }) {
     for (const reason of ROLLBACK_REASONS) this.#rollbacks.inc({ reason }, 0)
     const info = new Gauge({
@@ -85,6 +103,8 @@ export class Metrics implements Counters {
     this.#trialRemaining.set(trial.remainingSeconds)
     this.#evidence.reset()
     for (const [kind, answer] of Object.entries(trial.evidence)) this.#evidence.set({ kind, answer }, 1)
+    this.#rolloutTurn.reset()
+    if (trial.turn !== undefined) this.#rolloutTurn.set({ turn: trial.turn }, 1)
   }
 
   applied(seconds: number): void {
@@ -109,6 +129,14 @@ export class Metrics implements Counters {
 
   synced(wallMs: number): void {
     this.#lastSync.set(wallMs / 1000)
+  }
+
+  rolloutWrote(kind: RolloutWriteKind): void {
+    this.#rolloutWrites.inc({ kind })
+  }
+
+  rolloutConflicted(): void {
+    this.#rolloutConflicts.inc()
   }
 
   /** The exposition in Prometheus' text format. */

@@ -9,6 +9,7 @@ import { sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { listObserved } from '../decision/evidence-schedule.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
+import { spreadDelayUs } from '../decision/spread.ts'
 import type { Phase, Step, Wait } from '../decision/step.ts'
 import { measureTrial } from '../decision/trial.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -19,6 +20,7 @@ import { NOT_TIMED, timeApply } from './apply-time.ts'
 import { type Condition, describeCondition, isAssignmentKnown, isTransient, NODE_UNREADABLE } from './condition.ts'
 import type { Counters } from './counters.ts'
 import { findDeadlines, NO_DEADLINES } from './deadlines.ts'
+import { knownRollout, turnKind } from './known-rollout.ts'
 import type { NodeSummary } from './publisher.ts'
 import type { ProbeResult } from './server.ts'
 import { answersOf, type ShownEvidence, showEvidence, type TrialReport } from './shown-evidence.ts'
@@ -58,7 +60,9 @@ export class Reporter implements PassObserver {
   #firstLookUs: number | undefined
   #transientSinceUs: number | undefined
   #unreadableSinceUs: number | undefined
-  #last: { readonly summary: NodeSummary; readonly wanted: ConfigSource | undefined } | undefined
+  #last: { readonly summary: NodeSummary; readonly wanted: ConfigSource | undefined; readonly phase: Phase } | undefined
+  /** When this node tells of the progress of a rollout. */
+  #slotUs: number | undefined
   #deadlines = NO_DEADLINES
   #shown: ShownEvidence | undefined
 
@@ -79,11 +83,10 @@ export class Reporter implements PassObserver {
     if (step.kind !== 'wait') return
     this.#logPhase(step)
     const status = describeStatus(snapshot, step.phase)
-    publish(
-      status,
-      { remainingSeconds: trialRemainingSeconds(snapshot), evidence: answersOf(listObserved(snapshot)) },
-      this.#findSummary(snapshot, step, status),
-    )
+    const known = knownRollout(snapshot)
+    const turn = known && turnKind(known)
+    const trial = { remainingSeconds: trialRemainingSeconds(snapshot), evidence: answersOf(listObserved(snapshot)), turn }
+    publish(status, trial, this.#findSummary(snapshot, step, status))
   }
 
   #findSummary(snapshot: Snapshot, wait: Wait, status: ConfigStatus): NodeSummary | undefined {
@@ -96,9 +99,10 @@ export class Reporter implements PassObserver {
     const wanted = resolveDesired(snapshot.desired)
     if (!isTransient(condition, wait)) this.#transientSinceUs = undefined
     else if (this.#keepsLast(wanted, nowUs)) return this.#last?.summary
+    if (this.#awaitsSlot(snapshot, wait, condition, wanted)) return this.#last?.summary
     this.#shown = showEvidence(snapshot, this.#shown)
     const annotation = describeInAnnotation(snapshot, status, this.#deadlines, this.#options.agentVersion, this.#shown?.answers)
-    this.#last = { summary: { condition, annotation }, wanted }
+    this.#last = { summary: { condition, annotation }, wanted, phase: wait.phase }
     return this.#last.summary
   }
 
@@ -112,6 +116,29 @@ export class Reporter implements PassObserver {
     if (this.#last === undefined) return true
     const { summary, wanted: before } = this.#last
     return summary.condition.status === 'True' && wanted !== undefined && before !== undefined && sameSource(wanted, before)
+  }
+
+  /**
+   * All nodes that wait for a rollout see its progress at the same moment. Each tells of it at a
+   * time of its own, so that one write to the record does not make thousands to the Nodes.
+   */
+  #awaitsSlot({ now, nodeName, policy }: Snapshot, { phase }: Wait, condition: Condition, wanted: ConfigSource | undefined): boolean {
+    const last = this.#last
+    const isProgress =
+      phase === 'rollout' &&
+      last?.phase === 'rollout' &&
+      last.summary.condition.message !== condition.message &&
+      wanted !== undefined &&
+      last.wanted !== undefined &&
+      sameSource(wanted, last.wanted)
+    if (!isProgress) {
+      this.#slotUs = undefined
+      return false
+    }
+    this.#slotUs ??= now.monotonicUs + spreadDelayUs(nodeName, 'local', policy.spreadUs)
+    if (now.monotonicUs < this.#slotUs) return true
+    this.#slotUs = undefined
+    return false
   }
 
   /** Without a snapshot for a while, the published condition may be wrong. */
@@ -155,6 +182,7 @@ function isProblem(phase: Phase): boolean {
     case 'in-trial':
     case 'preflight':
     case 'spread':
+    case 'rollout':
     case 'restarting':
     case 'paused':
       return false

@@ -5,15 +5,18 @@
 import type { Answer, EvidenceKind, Finding } from '../decision/evidence.ts'
 import { listObserved } from '../decision/evidence-schedule.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
+import type { TurnKind } from './known-rollout.ts'
 
 export type EvidenceAnswers = Readonly<Partial<Record<EvidenceKind, Answer>>>
 
-/** What the metrics say of a trial. */
+/** What the metrics say of a trial, and of the turn before it. */
 export interface TrialReport {
   /** 0: nothing is on trial. */
   readonly remainingSeconds: number
   /** Empty: nothing is on trial. */
   readonly evidence: EvidenceAnswers
+  /** undefined: what is assigned has no rollout. */
+  readonly turn?: TurnKind | undefined
 }
 
 export interface ShownEvidence {

@@ -22,7 +22,7 @@ export const REPORT_SETTINGS: SettingTable<ReportSettings> = {
     kind: publicationsKind,
     initial: PUBLICATIONS,
     ...RUN_ONLY_LIVE,
-    help: 'what the agent writes to its Node, any of config (status.config), condition, annotation; empty: nothing',
+    help: 'what the agent publishes, any of config (status.config), condition, annotation, rollout-events (on the config); empty: nothing',
   },
   metricsAddress: {
     name: 'metrics-address',

@@ -51,7 +51,7 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
     kind: durationKind(0, 24 * HOUR_US),
     initial: 2 * MINUTE_US,
     ...RUN_ONLY_LIVE,
-    help: 'apply an edit of a ConfigMap in place at a different time on each node, within this duration; 0s: all at once',
+    help: 'apply a change of a shared ConfigMap or selector at a different time on each node, within this duration; 0s: all at once',
   },
   restartsPerHour: {
     name: 'restarts-per-hour',

@@ -5,12 +5,11 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigMapRef } from '../decision/config-source.ts'
-import type { ClusterPause, ConfigMapView, Desired, Silence, Stale } from '../decision/desired.ts'
-import { sourcePath } from '../decision/status-texts.ts'
+import type { ClusterPause, Desired, Silence, Stale } from '../decision/desired.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
+import { AssignedConfigMap } from './assigned-config-map.ts'
 import { metadataOf } from './channels/metadata.ts'
 import { readPause } from './channels/paused-annotation.ts'
 import {
@@ -21,10 +20,9 @@ import {
   needsFleet,
   resolveChannels,
 } from './channels/resolve.ts'
-import { toDesired } from './channels/to-desired.ts'
+import { type NodeFacts, readNodeFacts, toDesired } from './channels/to-desired.ts'
 import { watchFleet } from './fleet-watch.ts'
-import { viewConfigMap } from './kube-object.ts'
-import { logAssignment, logConfigMap } from './log-assignment.ts'
+import { logAssignment } from './log-assignment.ts'
 import { NodeExtent } from './node-extent.ts'
 import { type ObjectView, watchObject } from './object-watch.ts'
 import type { Form } from './requested-object.ts'
@@ -54,13 +52,6 @@ export interface ClusterSourceDeps {
   readonly limits?: WatchLimits
 }
 
-interface WatchedConfigMap {
-  readonly path: string
-  readonly stopper: AbortController
-  view: ConfigMapView
-  paused: ClusterPause | undefined
-}
-
 export class ClusterSource implements AssignmentSource {
   readonly #deps: ClusterSourceDeps
   readonly #channels: ChannelSettings
@@ -73,12 +64,12 @@ export class ClusterSource implements AssignmentSource {
   #unknown: { readonly detail: string; readonly silence?: Silence } = { detail: 'the API server has not answered yet' }
   readonly #staleness = new Staleness()
   /** The last Node seen. undefined: none yet, or it was deleted. */
-  #node: { readonly object: unknown; readonly paused: ClusterPause | undefined } | undefined
+  #node: { readonly object: unknown; readonly facts: NodeFacts; readonly paused: ClusterPause | undefined } | undefined
   #nodeUid: string | undefined
   #resolution: ChannelResolution | undefined
   #fleet: Fleet = { kind: 'pending' }
   #fleetStopper: AbortController | undefined
-  #configMap: WatchedConfigMap | undefined
+  readonly #configMap: AssignedConfigMap
 
   constructor(deps: ClusterSourceDeps) {
     const { nodeName, api, pace, log, limits = WATCH_LIMITS } = deps
@@ -86,16 +77,25 @@ export class ClusterSource implements AssignmentSource {
     this.#channels = deps.channels ?? CONFIG_SOURCE_ONLY
     this.#extent = new NodeExtent({ api, nodeName, pace, log, requestTimeoutMs: limits.requestTimeoutMs })
     this.#missing = `Node ${nodeName} does not exist in the cluster`
+    this.#configMap = new AssignedConfigMap({
+      watch: { api, pace, log, limits },
+      gateOf: (path) => this.#gateOf(path),
+      run: (task) => this.#run(task),
+      onSwitched: () => this.#staleness.clear('ConfigMap'),
+      onChange: () => this.#onChange(),
+      onFailed: (reason) => this.#fail('ConfigMap', reason),
+      observer: (signal) => this.#syncObserver('ConfigMap', signal),
+    })
   }
 
   desired(): Desired {
-    const [resolution, node, configMap] = [this.#resolution, this.#node, this.#configMap]
+    const [resolution, node] = [this.#resolution, this.#node]
     if (resolution === undefined || node === undefined) {
       const obstacle = this.#deps.obstacle?.()
       return { kind: 'unknown', ...(obstacle === undefined ? this.#unknown : { detail: obstacle, silence: 'kubeconfig' }) }
     }
-    const object = configMap?.view ?? { kind: 'pending' }
-    return toDesired(resolution, { object, paused: node.paused ?? configMap?.paused, stale: this.#staleness.oldest() })
+    const { view: object, paused } = this.#configMap
+    return toDesired(resolution, { object, paused: node.paused ?? paused, stale: this.#staleness.oldest(), node: node.facts })
   }
 
   start(onChange: () => void): void {
@@ -111,7 +111,7 @@ export class ClusterSource implements AssignmentSource {
   async stop(): Promise<void> {
     this.#stopper.abort()
     this.#fleetStopper?.abort()
-    this.#configMap?.stopper.abort()
+    this.#configMap.stop()
     await Promise.all(this.#running)
   }
 
@@ -133,7 +133,7 @@ export class ClusterSource implements AssignmentSource {
         this.#node = undefined
         this.#resolution = undefined
         this.#watchFleet(false)
-        this.#watchConfigMap(undefined)
+        this.#configMap.follow(undefined)
         this.#onChange()
         return
       case 'found': {
@@ -143,9 +143,10 @@ export class ClusterSource implements AssignmentSource {
         this.#deps.onNode?.(view.identity.uid, view.object, view.form)
         const before = this.#node
         const metadata = metadataOf(view.object)
-        this.#node = { object: view.object, paused: metadata && readPause(metadata, 'Node', nodeName) }
+        const paused = metadata && readPause(metadata, 'Node', nodeName)
+        this.#node = { object: view.object, facts: readNodeFacts(view.object, this.#channels), paused }
         this.#watchFleet(needsFleet(view.object, this.#channels))
-        this.#resolve(before?.paused?.by !== this.#node.paused?.by)
+        this.#resolve(before?.paused?.by !== paused?.by || !isDeepStrictEqual(before?.facts, this.#node.facts))
       }
     }
   }
@@ -167,7 +168,7 @@ export class ClusterSource implements AssignmentSource {
     if (!isDeepStrictEqual(now, before)) {
       logAssignment(this.#deps.log, before, now)
       this.#resolution = now
-      this.#watchConfigMap(now.kind === 'config-map' ? now.ref : undefined)
+      this.#configMap.follow(now.kind === 'config-map' ? now.ref : undefined)
     } else if (!changed) return
     this.#onChange()
   }
@@ -192,43 +193,6 @@ export class ClusterSource implements AssignmentSource {
       ...this.#syncObserver('fleet', stopper.signal),
     }
     this.#run(() => watchFleet(this.#watchDeps(), namespace, observer, this.#gateOf('fleet'), stopper.signal))
-  }
-
-  #watchConfigMap(ref: ConfigMapRef | undefined): void {
-    const path = ref === undefined ? undefined : sourcePath(ref)
-    if (path === this.#configMap?.path) return
-    this.#configMap?.stopper.abort()
-    this.#configMap = undefined
-    this.#staleness.clear('ConfigMap')
-    if (ref === undefined || path === undefined) return
-    const followed: WatchedConfigMap = { path, stopper: new AbortController(), view: { kind: 'pending' }, paused: undefined }
-    this.#configMap = followed
-    this.#deps.log.info(`attempting to download ${path}`)
-    const { namespace, name } = ref
-    const watched = { collection: `/api/v1/namespaces/${namespace}/configmaps`, kind: 'ConfigMap', namespace, name } as const
-    const observer = {
-      onView: (view: ObjectView) => this.#seeConfigMap(followed, ref, view),
-      ...this.#syncObserver('ConfigMap', followed.stopper.signal),
-    }
-    this.#run(() => watchObject(this.#watchDeps(), watched, observer, this.#gateOf(path), followed.stopper.signal))
-  }
-
-  #seeConfigMap(followed: WatchedConfigMap, { namespace, name }: ConfigMapRef, view: ObjectView): void {
-    if (followed.stopper.signal.aborted) return
-    const { log } = this.#deps
-    const { view: before, paused } = followed
-    const now = toConfigMapView(before, view)
-    if (view.kind === 'failed') {
-      this.#fail('ConfigMap', view.reason)
-    } else {
-      const metadata = view.kind === 'found' ? metadataOf(view.object) : undefined
-      followed.paused = metadata && readPause(metadata, 'ConfigMap', `${namespace}/${name}`)
-    }
-    const isSame = isSameView(before, now)
-    if (isSame && paused?.by === followed.paused?.by) return
-    followed.view = now
-    if (!isSame) logConfigMap(log, followed.path, before, now)
-    this.#onChange()
   }
 
   #fail(what: Stale['what'], reason: Stale['reason'], signal?: AbortSignal): void {
@@ -264,24 +228,4 @@ export class ClusterSource implements AssignmentSource {
       .finally(() => this.#running.delete(running))
     this.#running.add(running)
   }
-}
-
-/** A ConfigMap that was found stays found while it cannot be read. */
-function toConfigMapView(before: ConfigMapView, view: ObjectView): ConfigMapView {
-  switch (view.kind) {
-    case 'found':
-      return viewConfigMap(view.object)
-    case 'absent':
-      return { kind: 'unavailable', reason: 'not-found', detail: 'it does not exist' }
-    case 'failed':
-      return before.kind === 'found' ? before : { kind: 'unavailable', reason: view.reason, detail: view.detail }
-  }
-}
-
-function isSameView(a: ConfigMapView, b: ConfigMapView): boolean {
-  if (a === b) return true
-  // A restored etcd can serve the same resourceVersion with other content.
-  if (a.kind === 'found' && b.kind === 'found')
-    return a.uid === b.uid && a.resourceVersion === b.resourceVersion && isDeepStrictEqual(a.data, b.data)
-  return a.kind === 'unavailable' && b.kind === 'unavailable' && a.reason === b.reason
 }

@@ -11,7 +11,7 @@ import { readFleetMembers } from './channels/fleet.ts'
 import { metadataOf } from './channels/metadata.ts'
 import { readPause } from './channels/paused-annotation.ts'
 import { type ChannelResolution, type ChannelSettings, type Fleet, resolveChannels } from './channels/resolve.ts'
-import { toDesired } from './channels/to-desired.ts'
+import { readNodeFacts, toDesired } from './channels/to-desired.ts'
 import { dataOf, identityOf, viewConfigMap } from './kube-object.ts'
 
 /**
@@ -79,11 +79,12 @@ export function resolveManifests(files: readonly ManifestFile[], nodeName: strin
   if (resolution.kind === 'local' && unread !== undefined) return unknown(`${unread.name} cannot be read: ${unread.problem}`)
   const metadata = metadataOf(node.object)
   const pausedNode = metadata && readPause(metadata, 'Node', nodeName)
+  const facts = readNodeFacts(node.object, channels)
   if (resolution.kind !== 'config-map') {
-    return { resolution, desired: toDesired(resolution, { object: { kind: 'pending' }, paused: pausedNode }) }
+    return { resolution, desired: toDesired(resolution, { object: { kind: 'pending' }, paused: pausedNode, node: facts }) }
   }
   const { view, paused } = findConfigMap(files, resolution.ref)
-  return { resolution, desired: toDesired(resolution, { object: view, paused: pausedNode ?? paused }) }
+  return { resolution, desired: toDesired(resolution, { object: view, paused: pausedNode ?? paused, node: facts }) }
 }
 
 function unknown(detail: string): ManifestResolution {

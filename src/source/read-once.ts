@@ -14,7 +14,7 @@ import { fleetCollection, readFleetMembers, requestedMembers } from './channels/
 import { metadataOf } from './channels/metadata.ts'
 import { readPause } from './channels/paused-annotation.ts'
 import { type ChannelSettings, type Fleet, needsFleet, resolveChannels } from './channels/resolve.ts'
-import { toDesired } from './channels/to-desired.ts'
+import { readNodeFacts, toDesired } from './channels/to-desired.ts'
 import { viewConfigMap } from './kube-object.ts'
 import { isManifestName, type ManifestFile, MOST_BYTES, type ParsedDocuments, readManifest, resolveManifests } from './manifests.ts'
 import { readAnswer, readListAnswer, wholeNode } from './requested-object.ts'
@@ -33,7 +33,7 @@ export async function readAssignmentOnce(api: Requester, nodeName: string, chann
   const resolution = resolveChannels(node, channels, fleet)
   const object: ConfigMapView = resolution.kind === 'config-map' ? await readConfigMapOnce(api, resolution.ref) : { kind: 'pending' }
   const metadata = metadataOf(node)
-  return toDesired(resolution, { object, paused: metadata && readPause(metadata, 'Node', nodeName) })
+  return toDesired(resolution, { object, paused: metadata && readPause(metadata, 'Node', nodeName), node: readNodeFacts(node, channels) })
 }
 
 async function readFleet(api: Requester, namespace: string): Promise<Fleet> {

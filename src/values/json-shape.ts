@@ -19,6 +19,10 @@ export function listOf<T>(check: Check<T>): Check<readonly T[]> {
   return (value): value is readonly T[] => Array.isArray(value) && value.every(check)
 }
 
+export function mapOf<T>(check: Check<T>): Check<Readonly<Record<string, T>>> {
+  return (value): value is Readonly<Record<string, T>> => isObject(value) && Object.values(value).every(check)
+}
+
 export function oneOf<const T extends string>(...words: readonly T[]): Check<T> {
   return (value): value is T => words.some((word) => word === value)
 }

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { Waker } from '../../src/agent/waker.ts'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
+import { spreadDelayUs } from '../../src/decision/spread.ts'
 import { A, A_EDITED, B, C, dataOf, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, NEVER_HEALTHY, SmallWorld, WELL } from './small-world.ts'
 
@@ -41,6 +42,22 @@ t.test('the way back to local says what it leaves, though no record names it any
   await world.run(MINUTE_US)
   await runsAndStaysOn(t, world, 'local')
   t.same(told(world).slice(3), ['assigned a@1 -> local', 'restarting a@1 -> local'])
+})
+
+t.test('when the ConfigMap that a selector chose is deleted, kubelet is restarted at this node’s turn and not at once', async (t) => {
+  const world = new SmallWorld()
+  world.policy = { ...world.policy, spreadUs: 2 * MINUTE_US }
+  const channelState = (channel: 'selector' | undefined) => ({ channel, paused: undefined, problem: undefined, nodeHash: 'unchanged' })
+  world.want(A)
+  world.desired = { ...world.desired, channelState: channelState('selector') }
+  await world.run(15 * MINUTE_US)
+  const turnUs = spreadDelayUs('node-1', 'local', world.policy.spreadUs)
+  world.desired = { kind: 'local', channelState: channelState(undefined) }
+  await world.run(turnUs - 5 * SECOND_US)
+  await runsAndStaysOn(t, world, A)
+  t.match(world.steps.at(-1), { kind: 'wait', phase: 'spread' })
+  await world.run(MINUTE_US)
+  await runsAndStaysOn(t, world, 'local')
 })
 
 t.test('a crash loop ends on last-known-good within 90 s and is never promoted', async (t) => {

@@ -1,7 +1,8 @@
 /** The records of /run in memory: what ends with a simulated boot. */
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { HealthRecord } from '../../src/decision/health.ts'
-import type { RestartRecord, SpreadRecord } from '../../src/decision/records.ts'
+import type { ObservationRecord, RestartRecord, SpreadRecord } from '../../src/decision/records.ts'
+import type { RolloutKnowledge } from '../../src/decision/staging-state.ts'
 import type { RuntimeRecords } from '../../src/ports/store.ts'
 
 export function createRuntime(): RuntimeRecords {
@@ -9,6 +10,8 @@ export function createRuntime(): RuntimeRecords {
   let restarts: readonly RestartRecord[] = []
   let evidence: EvidenceRecord | undefined
   let spread: SpreadRecord | undefined
+  let observation: ObservationRecord | undefined
+  let turn: RolloutKnowledge | undefined
   return {
     health: () => health,
     writeHealth: (record) => {
@@ -21,6 +24,14 @@ export function createRuntime(): RuntimeRecords {
     spread: () => spread,
     writeSpread: (record) => {
       spread = record
+    },
+    observation: () => observation,
+    writeObservation: (record) => {
+      observation = record
+    },
+    rolloutTurn: () => turn,
+    writeRolloutTurn: (knowledge) => {
+      turn = knowledge
     },
     evidence: () => evidence,
     writeEvidence: (record) => {

@@ -91,8 +91,7 @@ t.test('assign: the checkpoint first, the record last, so that no record names w
 
 t.test('assign: the spread begins with an edit in place', async (t) => {
   const world = new SmallWorld()
-  const turn = () =>
-    decideTurn('node-1', B, world.observationPorts().clock.now(), { spread: world.runtime.spread(), halted: undefined }, POLICY)
+  const turn = () => decideTurn('node-1', B, world.observationPorts().clock.now(), world.runtime.spread(), POLICY)
   await carryOut(world, { ...ASSIGN_B, inPlace: false })
   t.match(turn(), { kind: 'go' })
   await carryOut(world, ASSIGN_B)

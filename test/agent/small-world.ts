@@ -24,6 +24,7 @@ import type { Step, Wait } from '../../src/decision/step.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import { isSameConfig } from '../../src/kubelet/same-config.ts'
 import type { Preflight } from '../../src/ports/preflight.ts'
+import type { RolloutPort } from '../../src/ports/rollout-record.ts'
 import type { CommandOutcome } from '../../src/ports/unit.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake/fake-unit.ts'
@@ -48,6 +49,7 @@ interface WorldOptions {
   readonly restartUs?: number
   readonly notify?: boolean
   readonly startLimit?: { readonly burst: number; readonly intervalUs: number }
+  readonly nodeName?: string
 }
 
 export class SmallWorld {
@@ -96,7 +98,12 @@ export class SmallWorld {
   readonly #accepted = new Map<string, Acceptance>()
   #loop: Loop
 
-  constructor({ restartUs, notify, startLimit }: WorldOptions = {}) {
+  /** Follows the record of a rollout. */
+  rollout: RolloutPort | undefined
+  readonly #nodeName: string
+
+  constructor({ restartUs, notify, startLimit, nodeName = 'node-1' }: WorldOptions = {}) {
+    this.#nodeName = nodeName
     this.disk = new FakeDisk(() => this.nowUs / 1000)
     this.disk.faultOf = (step) => (this.diskFails(step) ? 'ENOSPC' : undefined)
     this.#files = new DurableFiles(this.disk)
@@ -221,7 +228,7 @@ export class SmallWorld {
 
   observationPorts(): ObservationPorts {
     return {
-      nodeName: 'node-1',
+      nodeName: this.#nodeName,
       policy: () => this.policy,
       clock: this.#clock,
       assignment: { desired: () => this.desired },
@@ -258,6 +265,7 @@ export class SmallWorld {
         },
       },
       evidence: this.evidence,
+      ...(this.rollout && { rollout: this.rollout }),
     }
   }
 

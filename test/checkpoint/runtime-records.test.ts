@@ -76,7 +76,7 @@ t.test('an invalid record counts as absent', (t) => {
     JSON.stringify({ ...HEALTH, exits: '3' }),
     JSON.stringify({ ...HEALTH, bootId: undefined }),
     JSON.stringify([{ ...RESTART, atUs: null }]),
-    JSON.stringify({ ...SPREAD, source: 'local' }),
+    JSON.stringify({ ...SPREAD, source: 'somewhere' }),
   ]
   for (const text of wrong) {
     const { disk, records } = open()

@@ -59,6 +59,18 @@ t.test('the spread', async (t) => {
   t.match(decide({ ...edited, ...wants(A_EDITED, same), ...assignedTo(A_EDITED, same) }), { kind: 'activate' }, 'nothing to restart')
 })
 
+t.test('the spread of a fall to local', async (t) => {
+  const sinceUs = NOW_US - spreadDelayUs('node-1', 'local', POLICY.spreadUs) + SECOND_US
+  const spread = { bootId: BOOT, source: 'local', sinceUs } as const
+  const vanished = { ...LOCAL_EVERYWHERE, ...wants('local'), ...startsWith(A), ...runs(A), health: health(A), spread }
+  t.match(decide(vanished), { kind: 'wait', phase: 'spread', untilUs: NOW_US + SECOND_US })
+  t.match(decide({ ...vanished, spread: { ...spread, sinceUs: sinceUs - SECOND_US } }), { kind: 'activate', target: 'local' })
+  t.match(decide({ ...vanished, spread: undefined }), { kind: 'activate', target: 'local' }, 'a person unassigned this Node')
+  t.not(decide({ ...vanished, ...crashing(A) }).kind, 'wait', 'what runs fails: local cannot come too soon')
+  const requests = { hold: 'local', rollback: undefined, retry: false } as const
+  t.match(decide({ ...vanished, requests }), { kind: 'activate', target: 'local' }, 'a reset on the node')
+})
+
 t.test('a kubelet that a person stopped', async (t) => {
   const stopped = { ...READY_FOR_B, ...runsNothing('stopped') }
   t.match(decide(stopped), { kind: 'activate', target: B }, 'its next start uses what is wanted')

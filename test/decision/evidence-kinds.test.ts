@@ -229,6 +229,25 @@ const SHORT_TRIAL = { policy: { ...POLICY, trialUs: 15 * SECOND_US } }
 const AT_FIRST = [3, 12].map((at) => [at, node('False', { reportedAt: 2, answeredAt: at })] as const)
 check('ready', [
   ['Ready, as the new process reports', 'yes', { before: WAS_READY, seen: [[5, node('True', { reportedAt: 1, answeredAt: 5 })]] }],
+  [
+    'a server of 1.20 has one time for all reports: another heartbeat is of the new process',
+    'yes',
+    {
+      before: WAS_READY,
+      seen: [
+        [5, node('True', { reportedAt: -100, answeredAt: 5, heartbeat: '2026-01-01T00:00:01Z' })],
+        [15, node('True', { reportedAt: -100, answeredAt: 15, heartbeat: '2026-01-01T00:00:11Z' })],
+      ],
+    },
+  ],
+  [
+    'the same heartbeat may be of the process before',
+    'unknown',
+    {
+      before: WAS_READY,
+      seen: [5, 15].map((at) => [at, node('True', { reportedAt: -100, answeredAt: at, heartbeat: '2026-01-01T00:00:01Z' })] as const),
+    },
+  ],
   ['Ready without a baseline', 'yes', { seen: [[5, node('True', { reportedAt: 1, answeredAt: 5 })]] }],
   [
     'Ready, but only the old process said so',

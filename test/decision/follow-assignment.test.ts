@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { Desired } from '../../src/decision/desired.ts'
+import type { ConfigSource } from '../../src/decision/config-source.ts'
+import type { Channel, ChannelState, Desired } from '../../src/decision/desired.ts'
 import {
   A,
   A_EDITED,
@@ -73,6 +74,66 @@ t.test('what is wanted', async (t) => {
     t.same(decide({ requests }), { kind: 'reset-to-local', from: A })
     t.match(decide({ ...LOCAL_EVERYWHERE, requests, ...wants(A) }), { kind: 'wait', phase: 'settled' })
     t.match(decide({ ...LOCAL_EVERYWHERE, ...wants(A) }), { kind: 'assign', source: A })
+  })
+})
+
+/** Which channel assigns, and a hash of what the Node itself says. */
+function channelState(channel: Channel | undefined, nodeHash?: string): ChannelState {
+  return { channel, paused: undefined, problem: undefined, nodeHash }
+}
+
+t.test('a change that comes from something that nodes share', async (t) => {
+  const change = (to: ConfigSource, by: Channel | undefined, before: ChannelState, nodeHash = 'as before') =>
+    ({ desired: { ...wants(to).desired, channelState: channelState(by, nodeHash) }, recordedChannelState: before }) as const
+  const selected = channelState('selector', 'as before')
+  t.match(decide({ ...wants(B), ...change(B, 'selector', selected) }), { kind: 'assign', inPlace: true }, 'another ConfigMap wins')
+  t.match(
+    decide({ ...wants(B), ...change(B, 'default', selected) }),
+    { kind: 'assign', inPlace: true },
+    'the winner was deleted: the default',
+  )
+  const byDefault = channelState('default', 'as before')
+  t.match(decide({ ...wants(B), ...change(B, 'selector', byDefault) }), { kind: 'assign', inPlace: true }, 'a matching one was created')
+  t.match(decide({ ...wants(B), ...change(B, 'default', byDefault) }), { kind: 'assign', inPlace: true }, 'the default is another one')
+  const onLocal = { ...LOCAL_EVERYWHERE, ...wants(B), ...change(B, 'selector', channelState(undefined, 'as before')) }
+  t.match(decide(onLocal), { kind: 'assign', inPlace: true }, 'a matching one was created, and the node was local')
+  const vanished = { ...wants('local'), ...change('local', undefined, selected) }
+  t.same(decide(vanished), { kind: 'reset-to-local', from: A, shared: true }, 'the winner was deleted, and nothing else assigns')
+
+  t.test('a word about this Node is not spread', async (t) => {
+    const spoken = (to: ConfigSource, by: Channel | undefined, before: ChannelState) => ({
+      ...wants(to),
+      ...change(to, by, before, 'another'),
+    })
+    t.match(decide(spoken(B, 'label', selected)), { kind: 'assign', inPlace: false }, 'a label')
+    t.match(decide(spoken(B, 'default', selected)), { kind: 'assign', inPlace: false }, 'a label that the selector no longer matches')
+    t.same(decide(spoken('local', undefined, channelState('label', 'as before'))), { kind: 'reset-to-local', from: A })
+    t.match(decide(spoken(A_EDITED, 'label', channelState('label', 'as before'))), { inPlace: true }, 'but an edit is one all the same')
+  })
+
+  t.test('nor is the first assignment of a node, nor one after an older agent that recorded less', async (t) => {
+    t.match(decide({ ...onLocal, recordedChannelState: undefined }), { kind: 'assign', inPlace: false })
+    t.match(decide({ ...onLocal, recordedChannelState: channelState(undefined) }), { kind: 'assign', inPlace: false })
+  })
+
+  t.test('a reset on the node, and its end, are not spread', async (t) => {
+    const requests = { hold: 'local', rollback: undefined, retry: false } as const
+    t.same(decide({ ...wants(A), ...change(A, 'selector', selected), requests }), { kind: 'reset-to-local', from: A })
+    const held = decide({ ...LOCAL_EVERYWHERE, ...wants(A), ...change(A, 'selector', selected), requests })
+    t.match(
+      held,
+      { kind: 'record-channel', channelState: { channel: 'selector', nodeHash: undefined } },
+      'its end is a word about this node',
+    )
+  })
+
+  t.test('what the Node says is recorded once it is followed, so that a download in between changes nothing', async (t) => {
+    const { desired } = change(B, 'label', selected, 'another')
+    const pending = { ...desired, object: { kind: 'pending' } } as Desired
+    const recorded = decide({ desired: pending, desiredContent: undefined, recordedChannelState: selected })
+    t.match(recorded, { kind: 'record-channel', channelState: { channel: 'label', nodeHash: 'as before' } })
+    const followed = decide({ ...READY_FOR_B, desired, recordedChannelState: channelState('label', 'as before') })
+    t.match(followed, { kind: 'record-channel', channelState: { channel: 'label', nodeHash: 'another' } })
   })
 })
 

@@ -369,3 +369,15 @@ t.test('a kubelet that is healthy at every look, with no exit, never fails', asy
     }),
   )
 })
+
+t.test('a start by systemd is not taken for an operator, whatever a look saw of its count before', async (t) => {
+  const failed = follow([healthy(A, 'i-1', 1), down('failed', 'i-1', 1)])
+  const startsFallback = (nRestarts: number, from: HealthRecord) => follow([healthy(B, 'i-2', nRestarts)], from, keyOf(B)).startedByOthers
+  const waits = follow([down('failed', 'i-1', 1)], failed, keyOf(B))
+  const counted = follow([down('starting', 'i-1', 2)], waits, keyOf(B))
+  t.equal(startsFallback(2, waits), false)
+  t.equal(startsFallback(2, counted), false)
+  // systemctl restart puts the count back to 0, and a start leaves it.
+  t.equal(startsFallback(0, counted), true)
+  t.equal(startsFallback(1, waits), true)
+})

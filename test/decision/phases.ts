@@ -8,6 +8,7 @@ const ALL: Readonly<Record<Phase, true>> = {
   preflight: true,
   drain: true,
   spread: true,
+  rollout: true,
   paused: true,
   'kubelet-stopped': true,
   'runtime-down': true,

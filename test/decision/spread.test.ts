@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import type { SpreadRecord } from '../../src/decision/records.ts'
 import { decideTurn, spreadDelayUs } from '../../src/decision/spread.ts'
 import { A, A_EDITED, B, BOOT, configMap, MINUTE_US, NOW_US, POLICY } from './snapshots.ts'
@@ -33,19 +32,11 @@ t.test('a fleet is spread evenly, and anew at each edit', async (t) => {
 
 t.test('decideTurn', async (t) => {
   const spread = { bootId: BOOT, source: A, sinceUs: NOW_US - DELAY_US + 1 }
-  const turn = (facts: Partial<SpreadRecord> = {}, policy = POLICY) =>
-    decideTurn('node-1', A, NOW, { spread: { ...spread, ...facts }, halted: undefined }, policy)
-  t.match(turn(), { kind: 'wait-until', atUs: NOW_US + 1, detail: /over 2m/ }, 'until its time')
+  const turn = (facts: Partial<SpreadRecord> = {}, policy = POLICY) => decideTurn('node-1', A, NOW, { ...spread, ...facts }, policy)
+  t.match(turn(), { kind: 'wait-until', atUs: NOW_US + 1, detail: 'shared changes are spread over 2m' }, 'until its time')
   t.same(turn({ sinceUs: NOW_US - DELAY_US }), { kind: 'go' }, 'and not longer')
-  t.same(decideTurn('node-1', A, NOW, { spread: undefined, halted: undefined }, POLICY), { kind: 'go' }, 'no in-place edit')
+  t.same(decideTurn('node-1', A, NOW, undefined, POLICY), { kind: 'go' }, 'no in-place edit')
   t.same(turn({ source: B }), { kind: 'go' }, 'the edit of another one')
   t.same(turn({ bootId: 'boot-0' }), { kind: 'go' }, 'an edit before the boot')
   t.same(turn({ sinceUs: NOW_US }, { ...POLICY, spreadUs: 0 }), { kind: 'go' }, 'no spread')
-})
-
-t.test('a halted rollout', async (t) => {
-  const spread = { bootId: BOOT, source: A, sinceUs: NOW_US - DELAY_US }
-  const turn = (source: ConfigMapSource) => decideTurn('node-1', A, NOW, { spread, halted: { source, why: 'three nodes failed' } }, POLICY)
-  t.same(turn(A), { kind: 'halt', detail: 'three nodes failed' }, 'goes before a turn that has come')
-  t.same(turn(A_EDITED), { kind: 'go' }, 'and is about one version')
 })

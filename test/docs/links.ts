@@ -49,8 +49,7 @@ function resolveTarget(page: Page, target: string): { path: string; anchor: stri
 
 /**
  * Paths in inline code and in code blocks for the shell that look like files of this repository:
- * those below one of its directories, or a file that lies at its root.
- * `*` stands for any name.
+ * those below one of its directories, or a file that lies at its root. `*` stands for any name.
  */
 export function findMissingPaths(pages: readonly Page[], files: RepositoryFiles): readonly string[] {
   const roots = new Set([...files].filter((path) => path.includes('/')).map((path) => path.slice(0, path.indexOf('/'))))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 import type { TransitionKind } from '../../src/decision/records.ts'
-import { failureError, VALIDATE_ERROR } from '../../src/decision/status-texts.ts'
+import { failureError } from '../../src/decision/status-texts.ts'
 import { RISKS } from '../../src/preflight/change/risk-classes.ts'
 import { GUARDS } from '../../src/preflight/guards.ts'
 import { GUARDED } from '../../src/preflight/policy/check-policy.ts'
@@ -139,11 +139,12 @@ t.test("the README's piece of the demo has the titles and errors that the demo p
       .find(({ path }) => path === 'README.md')
       ?.blocks.filter(({ info }) => info === 'text') ?? []
   const lines = demo?.text.split('\n') ?? []
-  const titles = lines.flatMap((line) => /^\d\. (.*)$/.exec(line)?.[1] ?? [])
-  t.equal(titles.length, 2)
-  for (const title of titles) t.ok(read('demo/story.ts').includes(title), title)
+  const titles = lines.flatMap((line) => /^\d+\. (.*)$/.exec(line)?.[1] ?? [])
+  t.equal(titles.length, 3)
+  const stories = read('demo/story.ts') + read('demo/fleet-story.ts')
+  for (const title of titles) t.ok(stories.includes(title), title)
   const errors = lines.flatMap((line) => / status {3}error: (.*)$/.exec(line)?.[1] ?? [])
-  t.same(errors, [VALIDATE_ERROR, failureError({ reason: 'crash-loop' }, 'last-known-good')])
+  t.same(errors, [failureError({ reason: 'crash-loop' }, 'last-known-good')])
 })
 
 /** What pages quote of the program's output that no test runs: the parts that never vary. */

@@ -38,9 +38,10 @@ t.test('a Node', async (t) => {
     { type: 'DiskPressure', status: 'True' },
     // Not kubelet's, and so not by its config.
     { type: 'KernelPressure', status: 'True' },
-    { type: 'Ready', status: 'False', message: 'PLEG is not healthy' },
+    { type: 'Ready', status: 'False', message: 'PLEG is not healthy', lastHeartbeatTime: '2026-01-01T00:00:04Z' },
   ]
-  const expected = { kind: 'found', ready: 'False', message: 'PLEG is not healthy', serverMs: 5000, pressure: ['DiskPressure'] }
+  const heartbeat = '2026-01-01T00:00:04Z'
+  const expected = { heartbeat, kind: 'found', ready: 'False', message: 'PLEG is not healthy', serverMs: 5000, pressure: ['DiskPressure'] }
   const node = { kind: 'Node', metadata: { name: 'node-1', managedFields }, status: { conditions } }
   t.same(await found(node).node(), { ...expected, reportedAtMs: Date.UTC(2026, 0, 1, 0, 0, 5) })
   // As a server up to 1.21 has it.

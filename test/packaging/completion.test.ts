@@ -49,7 +49,7 @@ t.test('completes in bash', skipWithout('bash'), async (t) => {
   t.same(complete('run', '--trial-duration', ''), [], 'a duration is not completed')
   t.same(complete('run', '--kubeconfig', 'kube'), ['kubelet.conf'])
   t.same(complete('run', '--manifest-dir', ''), ['manifests'])
-  t.same(complete('help', 'ro'), ['rollback'])
+  t.same(complete('help', 'ro'), ['rollout', 'rollback'])
 })
 
 t.test('completes in fish', skipWithout('fish'), async (t) => {

@@ -113,6 +113,8 @@ t.test('the examples: each grants the least rights, and states its purpose', asy
   t.strictSame(rightsIn('status-annotation'), ['ClusterRole nodes patch'])
   t.strictSame(rightsIn('drain'), ['ClusterRole pods list'])
   t.strictSame(rightsIn('evidence'), ['Role leases get', 'ClusterRole pods list'])
+  t.strictSame(rightsIn('rollout'), ['Role configmaps get,watch,patch'])
+  t.strictSame(rightsIn('rollout-events'), ['Role events create'])
   t.strictSame(rightsIn('configz'), ['ClusterRole nodes/proxy get'])
   for (const name of readdirSync('deploy', { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.yaml'))) {
     t.match(read(`deploy/${name}`), /^# /, `${name} states its purpose`)

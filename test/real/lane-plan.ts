@@ -25,9 +25,10 @@ export function chooseLanes(words: readonly string[], withModern: boolean): read
 }
 
 const WITHOUT_PROOFS: readonly Lane[] = [
-  { name: 'api', words: ['!node:', '!preflight corpus:'] },
+  { name: 'api', words: ['!node:', '!preflight corpus:', '!rollout:'] },
   { name: 'node', words: ['node:', '!interrupted:|modern:|proof:'] },
   { name: 'node-2', words: ['node:', 'interrupted:|modern:'] },
+  { name: 'rollout', words: ['rollout:'] },
 ]
 
 /** Short, and busy all the time: it takes the place of the first lane that ends. */

@@ -23,7 +23,7 @@ export interface MachineOptions {
   /** Of kubelet's unit. Default: half a second, so that a crash loop is short. */
   readonly restartSecMs?: number
   /** Of the agent, as in its settings file. Defaults: the shortest trial, no spread. */
-  readonly settings?: Readonly<Record<string, string>>
+  readonly settings?: Readonly<Record<string, unknown>>
 }
 
 export class Machine {

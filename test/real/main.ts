@@ -2,12 +2,11 @@
  * The agent as it is shipped, on a real kube-apiserver 1.20.2, driven by real kubectl commands:
  * `npm run test:real`, or with words to run only the scenarios that have all of them in their name
  * (`npm run test:real -- node: reboot`); `'one|two'` stands for either, and `'!word'` for those
- * that have it not. Those called
- * `node:` have a real systemd and a real kubelet too, the others a simulated one. Those called
- * `proof:` say what a trial proves. Without words they run in lanes, a few of them side by side,
- * and a proof runs on kubelet 1.20 only where that differs; all proofs on both kubelets are `npm
- * run test:real -- proof:`. Prints each step with the time it took, and ends with `N passed, N
- * failed`. Whatever it started ends with it.
+ * that have it not. Those called `node:` have a real systemd and a real kubelet too, the others a
+ * simulated one. Those called `proof:` say what a trial proves. Without words they run in lanes, a
+ * few of them side by side, and a proof runs on kubelet 1.20 only where that differs; all proofs on
+ * both kubelets are `npm run test:real -- proof:`. Prints each step with the time it took, and ends
+ * with `N passed, N failed`. Whatever it started ends with it.
  */
 import { buildAgent } from './agent.ts'
 import { addCommandLineScenarios } from './command-line.ts'
@@ -32,7 +31,11 @@ import { addCorpusScenarios } from './preflight-corpus.ts'
 import { addAdmissionScenarios } from './rights/admission.ts'
 import { addNodeIdentityScenarios } from './rights/node-identity.ts'
 import { addOperatorScenarios } from './rights/operator.ts'
+import { addRolloutAgentScenarios, addRolloutWholeScenarios } from './rights/rollout-agents.ts'
+import { addRolloutPolicyScenarios } from './rights/rollout-policy.ts'
+import { addRolloutFleetScenarios, addRolloutRightsScenarios } from './rights/rollout-rights.ts'
 import { addServiceAccountScenarios } from './rights/serviceaccount.ts'
+import { addRolloutScenarios } from './rollout/scenarios.ts'
 import { addTransitionScenarios } from './transitions.ts'
 
 const missing = await whyNoModernKubernetes()
@@ -65,7 +68,14 @@ addModernStatusScenarios(program)
 addNodeIdentityScenarios(program)
 addServiceAccountScenarios(program)
 addOperatorScenarios()
-if (missing === undefined) addAdmissionScenarios(program)
-else console.log(`the scenarios on an API server of this time are left out: ${missing}`)
+addRolloutRightsScenarios()
+addRolloutAgentScenarios(program)
+if (missing === undefined) {
+  addAdmissionScenarios(program)
+  addRolloutPolicyScenarios()
+  addRolloutFleetScenarios()
+  addRolloutWholeScenarios(program)
+} else console.log(`the scenarios on an API server of this time are left out: ${missing}`)
+addRolloutScenarios(program, missing === undefined)
 await addNodeScenarios(plane, program, missing === undefined)
 await runScenarios()

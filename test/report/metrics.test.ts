@@ -96,3 +96,14 @@ t.test("the rules of promtool's linter", async (t) => {
     )
   }
 })
+
+t.test('the turn in a rollout: one series, and none without a rollout', async (t) => {
+  const metrics = new Metrics({ version: '1.2.3' })
+  const status = { active: 'local', assigned: 'local', lastKnownGood: 'local', error: '' } as const
+  for (const turn of ['wait', 'halted'] as const) {
+    metrics.report(status, { remainingSeconds: 0, evidence: {}, turn })
+    t.same(await series(metrics, 'kubelet_cfg_agent_rollout_turn'), [`kubelet_cfg_agent_rollout_turn{turn="${turn}"} 1`])
+  }
+  metrics.report(status, { remainingSeconds: 0, evidence: {} })
+  t.same(await series(metrics, 'kubelet_cfg_agent_rollout_turn'), [])
+})

@@ -1,11 +1,12 @@
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { spreadDelayUs } from '../../src/decision/spread.ts'
 import type { Phase } from '../../src/decision/step.ts'
 import type { Condition } from '../../src/report/condition.ts'
 import { NO_COUNTERS } from '../../src/report/counters.ts'
 import type { NodeSummary } from '../../src/report/publisher.ts'
 import { Reporter } from '../../src/report/reporter.ts'
-import { following, found, IDENTITY, source } from './build.ts'
+import { following, found, IDENTITY, snapshot, source } from './build.ts'
 import { FakeLog, FakeTime } from './fakes.ts'
 
 const good = source('100')
@@ -24,10 +25,10 @@ function fresh() {
     publish: (_status, _seconds, standing) => void standings.push(standing),
     publishCondition: (condition) => void blind.push(condition),
   })
-  const look = (fields: Partial<Snapshot>, atSeconds: number, phase: Phase = 'settled') => {
+  const look = (fields: Partial<Snapshot>, atSeconds: number, phase: Phase = 'settled', detail = '') => {
     const of = following(good, { proven, recordedChannelState, ...fields })
     const now = { ...of.now, monotonicUs: atSeconds * 1e6, wallMs: of.now.wallMs + atSeconds * 1000 }
-    reporter.decided({ ...of, now }, { kind: 'wait', phase, detail: '', untilUs: 0 })
+    reporter.decided({ ...of, now }, { kind: 'wait', phase, detail, untilUs: 0 })
     return standings.at(-1)
   }
   const turnBlind = () => reporter.turned({ kind: 'wait', phase: 'unknown', detail: '', untilUs: 0 }, undefined)
@@ -65,6 +66,18 @@ t.test('one missing answer of systemd changes nothing, many do', async (t) => {
   const restarted = fresh()
   t.equal(restarted.look(unknown, 100, 'unknown'), undefined, 'nor for the report of the agent before its restart')
   t.equal(restarted.look(unknown, 130, 'unknown')?.condition.reason, 'KubeletUnknown')
+})
+
+t.test('the progress of a rollout is told by each node at a time of its own, and what happens on the node at once', async (t) => {
+  const { look } = fresh()
+  const next = { desired: found(source('200')), desiredContent: 'content-200' }
+  const slotSeconds = spreadDelayUs('node-1', 'local', snapshot().policy.spreadUs) / 1e6
+  t.match(look(next, 100, 'rollout', '1 of 5 proofs')?.condition, { reason: 'Waiting', message: '1 of 5 proofs' }, 'that it waits: at once')
+  t.match(look(next, 101, 'rollout', '2 of 5 proofs')?.condition, { message: '1 of 5 proofs' })
+  t.match(look(next, 101 + slotSeconds - 1, 'rollout', '3 of 5 proofs')?.condition, { message: '1 of 5 proofs' })
+  t.match(look(next, 101 + slotSeconds + 1, 'rollout', '3 of 5 proofs')?.condition, { message: '3 of 5 proofs' }, 'the latest, in its time')
+  look(next, 101 + slotSeconds + 2, 'rollout', '4 of 5 proofs')
+  t.match(look(next, 101 + slotSeconds + 3, 'preflight', 'is checked')?.condition, { reason: 'Preflight' })
 })
 
 t.test('an agent that cannot read the node for long reports that, whatever it reported before', async (t) => {

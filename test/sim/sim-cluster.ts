@@ -7,7 +7,7 @@ import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, type SwitchedChannel } from '..
 import type { ConfigMapView, Desired } from '../../src/decision/desired.ts'
 import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import { CONFIG_SOURCE_ONLY, resolveChannels } from '../../src/source/channels/resolve.ts'
-import { toDesired } from '../../src/source/channels/to-desired.ts'
+import { readNodeFacts, toDesired } from '../../src/source/channels/to-desired.ts'
 import { meaningOf, withWording } from './behaviour.ts'
 import type { Random } from './random.ts'
 
@@ -224,7 +224,11 @@ export class SimCluster implements AssignmentSource {
     const object: ConfigMapView =
       found === undefined ? { kind: 'unavailable', reason: 'not-found', detail: 'not found' } : { kind: 'found', ...found }
     const pausing = view.nodePaused ? 'Node' : found?.paused === true ? 'ConfigMap' : undefined
-    return toDesired(resolution, { object, paused: pausing && { on: pausing, by: `the ${pausing}` } })
+    return toDesired(resolution, {
+      object,
+      paused: pausing && { on: pausing, by: `the ${pausing}` },
+      node: readNodeFacts(view.node, settings),
+    })
   }
 
   #newUid(): string {

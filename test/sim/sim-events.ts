@@ -36,7 +36,8 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       cluster.switchKey(nowUs)
       return
     case 'restore-etcd':
-      // Nothing tells what kubelet was started with: its checkpoint is lost, and so is the record in /run.
+      // Nothing tells what kubelet was started with: its checkpoint is lost, and so is the record
+      // in /run.
       if (world.hasLostRuntime && unit.process?.isUntraceable === true && isReplaced(world)) return
       world.wasRestored = true
       cluster.restoreEtcd(event.name, world.newText(event.behaviour), nowUs)

@@ -261,6 +261,29 @@ Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
 
 `
 
+exports[`test/cli/program.test.ts > TAP > help > of rollout 1`] = `
+Usage: kubelet-cfg-agent rollout [flags]
+
+Shows the stage, the witnesses, the vetoes, and whether this node waits and why. The stage is read
+from the cluster now; this node's turn is what the running agent knew last. Changes nothing.
+
+Options:
+  -o, --output <choice>  output format: a table for people, or JSON for programs (table, json;
+                         default: table)
+  -h, --help             show help for the program or a command
+
+Examples:
+  kubelet-cfg-agent rollout                                   find out what this node waits for
+  kubelet-cfg-agent rollout -o json | jq -r '.turn.detail'    get the reason in a script
+
+Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
+see kubelet-cfg-agent run --help.
+
+Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
+
+
+`
+
 exports[`test/cli/program.test.ts > TAP > help > of run 1`] = `
 Usage: kubelet-cfg-agent run [flags]
 
@@ -344,8 +367,9 @@ Trial and rollback:
                                  (default: 1m)
   --crash-limit <number>         roll back if kubelet exits unexpectedly this many times (default:
                                  3)
-  --spread <duration>            apply an edit of a ConfigMap in place at a different time on each
-                                 node, within this duration; 0s: all at once (default: 2m)
+  --spread <duration>            apply a change of a shared ConfigMap or selector at a different
+                                 time on each node, within this duration; 0s: all at once (default:
+                                 2m)
   --restarts-per-hour <number>   maximum number of restarts of a running kubelet per hour; falling
                                  back and leaving an ill kubelet are exempt (default: 6)
   --when-refused <choice>        what follows when preflight refuses the assigned config: stay keeps
@@ -358,9 +382,9 @@ Trial and rollback:
                                  (default: all required)
 
 Reports:
-  --publish <list>               what the agent writes to its Node, any of config (status.config),
-                                 condition, annotation; empty: nothing (default:
-                                 config,condition,annotation)
+  --publish <list>               what the agent publishes, any of config (status.config), condition,
+                                 annotation, rollout-events (on the config); empty: nothing
+                                 (default: config,condition,annotation,rollout-events)
   --metrics-address <host:port>  address that serves /metrics, /healthz and /readyz; empty: off
                                  (default: 127.0.0.1:10270)
   --log-level <choice>           lowest severity that is logged (debug, info, warn, error; default:
@@ -424,6 +448,7 @@ Run:
 Inspect:
   status      show what this node runs, what it should run, and the trial
   history     show the transitions of this node: when, from, to and why
+  rollout     show how far the config's rollout has come, and this node's turn
   check       check unit, drop-in, kubelet, rights and node
   version     print the version
   help        show help for a command

@@ -65,7 +65,9 @@ export const BRICK = { cgroupsPerQOS: true, enforceNodeAllocatable: [], cgroupRo
  * unless that is left out (`UP_TO_LOADING`).
  */
 export const CRASHING = { containerLogMaxFiles: 1 }
-/** What kubelet says before it exits with that. */
+/** The same for a kubelet of today: since 1.30 kubelet validates the number of log files. */
+export const CRASHING_TODAY = { podLogsDir: '/proc/none' }
+/** What kubelet says before it exits with `CRASHING`. */
 export const CRASHED =
   'failed to run Kubelet: failed to create kubelet: failed to initialize container log manager: invalid MaxFiles 1, must be > 1'
 

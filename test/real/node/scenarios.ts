@@ -12,6 +12,7 @@ import { addPackageScenarios } from './packages.ts'
 import { addPreflightScenarios } from './preflight.ts'
 import { addProofScenarios } from './proof/scenarios.ts'
 import { addRebootScenarios } from './reboot.ts'
+import { addNodeRolloutScenarios } from './rollout.ts'
 import { addSpelledOutScenarios } from './spelled-out.ts'
 import { addNodeTransitionScenarios } from './transitions.ts'
 import { addWorkflowScenarios } from './workflow.ts'
@@ -30,6 +31,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, wit
   addNodeTransitionScenarios(plane, program)
   addOverlayScenarios(plane, program)
   addNodeChannelScenarios(program)
+  addNodeRolloutScenarios(program, withModern)
   await addPackageScenarios(plane, program)
   addInterruptionScenarios(plane, program)
   addProofScenarios(program, withModern)

@@ -3,7 +3,7 @@
  * itself. For what kubectl 1.20 cannot send: a patch of a subresource.
  */
 import { readFileSync } from 'node:fs'
-import { request } from 'node:https'
+import { Agent, request } from 'node:https'
 import type { ControlPlane } from '../lab/control-plane.ts'
 
 export type Who =
@@ -13,6 +13,7 @@ export type Who =
 const PATCHES = {
   merge: 'application/merge-patch+json',
   strategic: 'application/strategic-merge-patch+json',
+  json: 'application/json-patch+json',
   /** Server-side apply; JSON is YAML too. */
   apply: 'application/apply-patch+yaml',
 } as const
@@ -31,7 +32,12 @@ export interface Answer {
   readonly status: number
   /** Of a refusal; else empty. */
   readonly message: string
+  /** Of what was granted; else empty. */
+  readonly body: string
 }
+
+/** Thousands of requests are asked here, and no server is restarted meanwhile. */
+const connections = new Agent({ keepAlive: true })
 
 export function ask(plane: ControlPlane, who: Who, { method, path, body, patch = 'merge', forReal }: Asked): Promise<Answer> {
   const { users } = JSON.parse(readFileSync(plane.adminKubeconfig, 'utf8'))
@@ -50,14 +56,14 @@ export function ask(plane: ControlPlane, who: Who, { method, path, body, patch =
     url.searchParams.set('force', 'true')
   }
   return new Promise((resolve, reject) => {
-    const options = { method, headers, ca: readFileSync(plane.caFile), ...identity, agent: false, timeout: 10_000 }
+    const options = { method, headers, ca: readFileSync(plane.caFile), ...identity, agent: connections, timeout: 10_000 }
     const sent = request(url, options, (response) => {
       const chunks: Buffer[] = []
       response.on('data', (chunk: Buffer) => chunks.push(chunk))
       response.on('end', () => {
         const status = response.statusCode ?? 0
         const text = Buffer.concat(chunks).toString()
-        resolve({ status, message: status < 400 ? '' : text })
+        resolve({ status, ...(status < 400 ? { message: '', body: text } : { message: text, body: '' }) })
       })
     })
     sent.on('error', reject)

@@ -10,6 +10,7 @@ import type { ControlPlane } from '../lab/control-plane.ts'
 import type { Step } from '../lab/runner.ts'
 import { type Machine, type MachineOptions, withMachine } from '../machine.ts'
 import { asList, forAlone, listRights, type Manifest, nameOf, readManifests, type Subject, without } from './manifests.ts'
+import { createAccount, useAccount } from './tokens.ts'
 
 export interface Loss {
   readonly lost: string
@@ -25,6 +26,32 @@ export interface Stage {
   identify(name: string): Promise<{ readonly subject: Subject; readonly kubeconfig: string }>
   /** Before the agent starts: what it is to find. */
   prepare(machine: Machine, admin: Administrator): Promise<void>
+}
+
+type Identities = Pick<Stage, 'plane' | 'program' | 'identify'>
+
+/** Each agent has its node's own identity. */
+export function asNode(plane: ControlPlane, program: string): Identities {
+  return {
+    plane,
+    program,
+    async identify(name) {
+      const subject = { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: `system:node:${name}` } as const
+      return { subject, kubeconfig: await plane.nodeKubeconfig(name) }
+    },
+  }
+}
+
+/** Each agent has a ServiceAccount. */
+export function asAccount(plane: ControlPlane, program: string): Identities {
+  return {
+    plane,
+    program,
+    async identify(name) {
+      await createAccount(plane, name)
+      return useAccount(plane, name)
+    },
+  }
 }
 
 /** As `forAlone` is told; each machine has one. */

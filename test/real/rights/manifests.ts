@@ -10,6 +10,9 @@ import { parseAllDocuments } from 'yaml'
 
 export const DEPLOY = join(import.meta.dirname, '../../../deploy')
 
+/** The record of a config, as deploy/rbac/rollout.yaml names it. */
+export const RECORD_SUFFIX = '-rollout'
+
 export interface Rule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]
@@ -79,7 +82,7 @@ export function without(manifests: readonly Manifest[], right: Right): Manifest[
 
 /**
  * Roles and bindings under names of their own, for `subject`, and for the ConfigMaps `names` where
- * the file names some.
+ * the file names some: of a file about records, for the records of these.
  */
 export function forAlone(manifests: readonly Manifest[], subject: Subject, names: readonly string[]): Manifest[] {
   const suffix = `--${subject.name.replaceAll(':', '-')}`
@@ -89,7 +92,11 @@ export function forAlone(manifests: readonly Manifest[], subject: Subject, names
       ...manifest,
       metadata: { ...manifest.metadata, name: manifest.metadata.name + suffix },
       ...(manifest.rules && {
-        rules: manifest.rules.map((rule) => (rule.resourceNames === undefined ? rule : { ...rule, resourceNames: names })),
+        rules: manifest.rules.map((rule) => {
+          if (rule.resourceNames === undefined) return rule
+          const isOfRecords = rule.resourceNames.every((name) => name.endsWith(RECORD_SUFFIX))
+          return { ...rule, resourceNames: isOfRecords ? names.map((name) => `${name}${RECORD_SUFFIX}`) : names }
+        }),
       }),
       ...(manifest.roleRef && { roleRef: { ...manifest.roleRef, name: manifest.roleRef.name + suffix } }),
       ...(manifest.subjects && { subjects: [subject] }),

@@ -13,7 +13,7 @@ import { scenario } from '../lab/runner.ts'
 import { type Machine, withMachine } from '../machine.ts'
 import { withModernPlane } from '../modern-plane.ts'
 import { CONFIG_LABEL } from '../node-words.ts'
-import { configOf, type Loss, MAX_PODS, NAMED_CONFIG_MAP, playLosses, type Stage } from './losses.ts'
+import { asNode, configOf, type Loss, MAX_PODS, NAMED_CONFIG_MAP, playLosses, type Stage } from './losses.ts'
 import { DEPLOY } from './manifests.ts'
 
 const FLEET: Readonly<Record<string, Loss>> = {
@@ -78,17 +78,6 @@ export function addNodeIdentityScenarios(program: string): void {
       })
     }),
   )
-}
-
-function asNode(plane: ControlPlane, program: string): Pick<Stage, 'plane' | 'program' | 'identify'> {
-  return {
-    plane,
-    program,
-    async identify(name) {
-      const subject = { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: `system:node:${name}` } as const
-      return { subject, kubeconfig: await plane.nodeKubeconfig(name) }
-    },
-  }
 }
 
 const assignByLabel: Stage['prepare'] = async (machine, admin) => {

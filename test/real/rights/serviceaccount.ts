@@ -13,9 +13,9 @@ import { scenario } from '../lab/runner.ts'
 import { type Machine, withMachine } from '../machine.ts'
 import { withModernPlane } from '../modern-plane.ts'
 import { CONFIG_LABEL } from '../node-words.ts'
-import { configOf, type Loss, MAX_PODS, NAMED_CONFIG_MAP, playLosses, type Stage } from './losses.ts'
+import { asAccount, configOf, type Loss, MAX_PODS, NAMED_CONFIG_MAP, playLosses, type Stage } from './losses.ts'
 import { DEPLOY } from './manifests.ts'
-import { createAccount, NAMESPACE, type TokenBinding, useAccount } from './tokens.ts'
+import { NAMESPACE, type TokenBinding, useAccount } from './tokens.ts'
 
 const ACCOUNT = 'kubelet-cfg-agent'
 const FILES = ['rbac/serviceaccount.yaml', 'rbac/status.yaml', 'rbac/status-annotation.yaml', 'rbac/drain.yaml', 'rbac/evidence.yaml']
@@ -112,17 +112,6 @@ export function addServiceAccountScenarios(program: string): void {
       await playLosses(step, stage, 'rbac/drain.yaml', drain, FILES.slice(0, 1))
     }),
   )
-}
-
-function asAccount(plane: ControlPlane, program: string): Pick<Stage, 'plane' | 'program' | 'identify'> {
-  return {
-    plane,
-    program,
-    async identify(name) {
-      await createAccount(plane, name)
-      return useAccount(plane, name)
-    },
-  }
 }
 
 async function playWhole(plane: ControlPlane, program: string): Promise<void> {

@@ -26,6 +26,7 @@ exports[`test/cli/commands/status.test.ts > TAP > prints JSON for programs > mus
   "paused": null,
   "channel": null,
   "requests": [],
+  "rollout": null,
   "phase": "fallen-back",
   "detail": "kube-system/my-node-config:kubelet@100 runs in place of what is assigned",
   "assigned": {
@@ -343,7 +344,7 @@ exports[`test/cli/commands/status.test.ts > TAP > prints the status for people >
 Node      node-1
 Agent     running (pid 812)
 Kubelet   running: active (running)
-State     spread: waits its turn to use kube-system/my-node-config:kubelet@200: edits are spread over 1h
+State     spread: waits its turn to use kube-system/my-node-config:kubelet@200: shared changes are spread over 1h
 Waits     23m3s more
 Restarts  0 of at most 6 in the last hour
 Error     none known on this node

@@ -3,7 +3,7 @@
  * the agent and systemd's RestartSec of kubeadm, and what it says of it.
  */
 import { strict as assert } from 'node:assert'
-import { CRASHED, CRASHING, UP_TO_LOADING } from '../kubeadm-files.ts'
+import { CRASHED, CRASHING, CRASHING_TODAY, UP_TO_LOADING } from '../kubeadm-files.ts'
 import { type Age, onEachKubelet } from './stage.ts'
 
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '5s' }
@@ -15,11 +15,11 @@ const HEALED_MS = 90_000
 const STARTS = 2
 /**
  * What neither the agent nor a kubelet that loads it finds wrong, and kubelet's own last words
- * about it. Since 1.30 kubelet validates the number of log files.
+ * about it.
  */
 const CRASHES: Readonly<Record<Age, { readonly changes: object; readonly lastWords: RegExp }>> = {
   old: { changes: CRASHING, lastWords: new RegExp(CRASHED) },
-  new: { changes: { podLogsDir: '/proc/none' }, lastWords: /\/proc\/none/ },
+  new: { changes: CRASHING_TODAY, lastWords: /\/proc\/none/ },
 }
 
 export function addCrashLoopProofs(program: string, ages: readonly Age[]): void {

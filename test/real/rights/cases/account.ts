@@ -3,6 +3,7 @@
  * none. `n1` has what kubelet and others write: `given` and OTHERS.
  */
 import type { Asked, Who } from '../ask.ts'
+import { NAMESPACE } from '../tokens.ts'
 import { ACCOUNT, annotate, applyNode, type Case, fine, label, owner, patchNode, refused as refusedBy } from './case.ts'
 
 export interface Tokens {
@@ -32,6 +33,7 @@ export function accountCases({ ofN1, ofNobody }: Tokens): Case[] {
     refused('the status, with a token that names no node', stranger, status('n1', { conditions: [CONDITION] }, 'strategic')),
     refused('the annotation, with such a token', stranger, annotate('n1', SAID)),
     refused('an event, with such a token', stranger, event('n1')),
+    refused('an event of a rollout, with such a token', stranger, event('node-config', { ...ROLLOUT, host: undefined })),
   ]
 }
 
@@ -41,8 +43,13 @@ function agentCases(agent: Who): Case[] {
     refused('the status of another node', agent, status('n2', { conditions: [CONDITION] })),
     refused('the annotation of another node', agent, annotate('n2', SAID)),
     refused('an event about another node', agent, event('n2')),
-    refused('an event about a pod', agent, event('n1', 'kubelet-cfg-agent', 'Pod')),
-    refused('an event of another component', agent, event('n1', 'kubelet')),
+    refused('an event about a pod', agent, event('n1', { kind: 'Pod' })),
+    refused('an event of another component', agent, event('n1', { component: 'kubelet' })),
+    refused('an event of a rollout, in the name of another node', agent, event('node-config', { ...ROLLOUT, host: 'n2' })),
+    refused('an event of a rollout, in the name of no node', agent, event('node-config', { ...ROLLOUT, host: undefined })),
+    refused('an event of a rollout, about a pod', agent, event('n1', { ...ROLLOUT, kind: 'Pod' })),
+    refused('an event of a rollout, of another component', agent, event('node-config', { ...ROLLOUT, component: 'kubelet' })),
+    refused('another event about a ConfigMap', agent, event('node-config', { ...ROLLOUT, reason: 'Deleted' })),
     refused('a cordon', agent, patchNode('n1', { spec: { unschedulable: true } })),
     refused('a cordon, applied', agent, applyNode('n1', { spec: { unschedulable: true } })),
     refused('a label', agent, label('n1', { role: 'control-plane' })),
@@ -61,23 +68,38 @@ function agentCases(agent: Who): Case[] {
     fine('its condition', agent, status('n1', { conditions: [CONDITION] }, 'strategic')),
     fine('its annotation', agent, annotate('n1', SAID)),
     fine('its event', agent, event('n1')),
+    ...['RolloutStarted', 'RolloutAdvanced', 'RolloutHalted'].map((reason) =>
+      fine(`an event of a rollout: ${reason}`, agent, event('node-config', { ...ROLLOUT, reason })),
+    ),
     fine('status.config that an earlier release stored', agent, status('n1', { config: { error: 'none' } })),
     fine('the same, taken away', agent, status('n1', { config: null })),
   ]
 }
 
-function event(name: string, component = 'kubelet-cfg-agent', kind = 'Node'): Asked {
+/** Of deploy/rbac/rollout-events.yaml, from the agent of n1. */
+const ROLLOUT = { kind: 'ConfigMap', namespace: NAMESPACE, reason: 'RolloutStarted', host: 'n1' } as const
+
+interface EventFields {
+  readonly component?: string
+  readonly kind?: string
+  readonly namespace?: string
+  readonly reason?: string
+  readonly host?: string | undefined
+}
+
+function event(name: string, fields: EventFields = {}): Asked {
+  const { component = 'kubelet-cfg-agent', kind = 'Node', namespace = 'default', reason = 'KubeletConfigChanged' } = fields
   return {
     method: 'POST',
-    path: '/api/v1/namespaces/default/events',
+    path: `/api/v1/namespaces/${namespace}/events`,
     body: {
-      metadata: { name: `${name}.1`, namespace: 'default' },
+      metadata: { name: `${name}.1`, namespace },
       // An API server takes an event about what has a namespace in that namespace only.
-      involvedObject: { kind, name, uid: name, ...(kind !== 'Node' && { namespace: 'default' }) },
+      involvedObject: { kind, name, uid: name, ...(kind !== 'Node' && { namespace }) },
       type: 'Normal',
-      reason: 'KubeletConfigChanged',
+      reason,
       message: '',
-      source: { component, host: name },
+      source: { component, host: 'host' in fields ? fields.host : name },
     },
   }
 }

@@ -44,7 +44,7 @@ async function makeNodes(plane: ControlPlane): Promise<void> {
 }
 
 async function makePeople(plane: ControlPlane): Promise<void> {
-  for (const file of ['operator', 'serviceaccount', 'status', 'status-annotation'])
+  for (const file of ['operator', 'serviceaccount', 'status', 'status-annotation', 'rollout-events'])
     await plane.kubectl(['apply', '-f', join(DEPLOY, `rbac/${file}.yaml`)])
   await plane.kubectl(['apply', '-f', join(DEPLOY, 'admission/editor.yaml')])
   await plane.kubectl(['create', 'clusterrole', 'all-of-nodes', '--verb=*', '--resource=nodes,nodes/status'])

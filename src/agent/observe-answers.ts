@@ -1,0 +1,44 @@
+/**
+ * Observes what has been answered in the background: about the evidence, and about the record of a
+ * rollout, whose turn may ask for the evidence. Asks what is due then.
+ */
+import { describeSubject } from '../decision/rollout-subject.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { RolloutPort } from '../ports/rollout-record.ts'
+import type { RuntimeRecords } from '../ports/store.ts'
+import { type EvidencePorts, observeEvidence } from './observe-evidence.ts'
+
+export interface AnswerPorts extends EvidencePorts {
+  readonly runtime: EvidencePorts['runtime'] & Pick<RuntimeRecords, 'rolloutTurn'>
+  /** undefined: there is no API server to coordinate through, or a command observes. */
+  readonly rollout?: RolloutPort | undefined
+}
+
+/** @param snapshot with the evidence as it was recorded last, and nothing of a record */
+export async function observeAnswers(ports: AnswerPorts, snapshot: Snapshot): Promise<Snapshot> {
+  const known = findKnownRollout(ports, snapshot)
+  const evidence = await observeEvidence(ports, { ...snapshot, ...(known && { rollout: known }) })
+  const rollout = observeRollout(ports, { ...snapshot, evidence })
+  return { ...snapshot, ...(rollout && { rollout }), evidence }
+}
+
+/** What the worker for the record knows. A turn may ask for evidence. */
+function findKnownRollout({ rollout: port, runtime }: AnswerPorts, { stagings }: Snapshot): Snapshot['rollout'] {
+  if (stagings?.length === 0) return undefined
+  if (port !== undefined) return port.known()
+  // A command shows what the running agent knew last. No turn follows from that.
+  const last = runtime.rolloutTurn()
+  return last && { ...last, confirmedAtUs: undefined }
+}
+
+/** Hands over what this node has to say, and takes what is known. */
+function observeRollout(ports: AnswerPorts, snapshot: Snapshot): Snapshot['rollout'] {
+  const { rollout: port } = ports
+  if (port !== undefined && snapshot.stagings?.length === 0) port.follow(undefined)
+  else if (port !== undefined) {
+    const subject = describeSubject(snapshot)
+    // While the assignment is not known, what was followed goes on.
+    if (subject !== undefined || snapshot.desired.kind !== 'unknown') port.follow(subject)
+  }
+  return findKnownRollout(ports, snapshot)
+}

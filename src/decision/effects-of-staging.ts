@@ -1,0 +1,69 @@
+/**
+ * What the steps change in what this node remembers of rollouts. Pure.
+ */
+import type { ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
+import { sameSource } from './config-source.ts'
+import type { FoundConfigMap } from './desired.ts'
+import { type Effect, history, log, type StateEffect } from './effects.ts'
+import { forgetExits } from './health-record.ts'
+import type { Snapshot } from './snapshot.ts'
+import { configOf, findStaging, latestContent, markContent, retryOf, stageAssigned } from './staging.ts'
+import type { StagedContent, Staging } from './staging-state.ts'
+import { contentOfKey, type TrialKey } from './trial-key.ts'
+
+/**
+ * A version is assigned: whether it has a rollout, and the verdicts that `retry` of its plan lifts.
+ */
+export function stage(snapshot: Snapshot, source: ConfigMapSource, object: FoundConfigMap): readonly Effect[] {
+  const stagings = stageAssigned(snapshot, source, object)
+  if (stagings === undefined) return []
+  const before = findStaging(snapshot, source)
+  const after = findStaging({ stagings }, source)
+  const ended = after === undefined ? [log('info', `ConfigMap ${configOf(source)} no longer has a rollout: its changes are spread`)] : []
+  const begun =
+    after !== undefined && before?.record !== after.record
+      ? [log('info', `ConfigMap ${configOf(source)} has a rollout: the record is ${after.record}`)]
+      : []
+  const raised = before && after && findRaised(before, after)
+  return [...(raised === undefined ? [] : lift(snapshot, raised.content)), { kind: 'write-stagings', stagings }, ...begun, ...ended]
+}
+
+/** The content that is assigned, if the plan asks for it anew. */
+function findRaised(before: Staging, after: Staging): StagedContent | undefined {
+  const latest = latestContent(after)
+  const known = before.contents.find(({ hash, content }) => hash === latest?.hash && content === latest.content)
+  return latest !== undefined && known !== undefined && retryOf(latest) > retryOf(known) ? latest : undefined
+}
+
+function lift({ verdicts, retrials, health, proven }: Snapshot, content: ContentHash): readonly Effect[] {
+  const keys = [...verdicts.keys(), ...retrials.keys()].filter((key) => contentOfKey(key) === content)
+  if (keys.length === 0) return []
+  return [
+    history('retrying', undefined, undefined, 'retry was raised in the rollout plan'),
+    // It has a whole trial again, with all the evidence.
+    ...(proven !== undefined && contentOfKey(proven) === content ? [{ kind: 'write-proven', key: undefined } as const] : []),
+    ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
+    ...(health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health) } as const]),
+  ]
+}
+
+export function mark({ stagings }: Snapshot, key: TrialKey, facts: Partial<StagedContent>): readonly StateEffect[] {
+  const marked = markContent(stagings, contentOfKey(key), facts)
+  return marked === undefined ? [] : [{ kind: 'write-stagings', stagings: marked }]
+}
+
+/** An operator dropped these verdicts: of the assigned content, if it is one of them. */
+export function markRequested(snapshot: Snapshot, keys: readonly TrialKey[]): readonly StateEffect[] {
+  const { assigned, assignedContent } = snapshot
+  if (assigned.kind !== 'source' || findStaging(snapshot, assigned.source) === undefined) return []
+  const key = keys.find((one) => contentOfKey(one) === assignedContent)
+  return key === undefined ? [] : mark(snapshot, key, { requested: true })
+}
+
+/** It has not been started since, and waits for a turn once more. */
+export function markActivated({ stagings, assigned, assignedContent, running }: Snapshot, target: ConfigSource): readonly StateEffect[] {
+  const isAssigned = assigned.kind === 'source' && sameSource(assigned.source, target)
+  if (!isAssigned || assignedContent === undefined || (running.kind === 'known' && running.content === assignedContent)) return []
+  const marked = markContent(stagings, assignedContent, { started: false })
+  return marked === undefined ? [] : [{ kind: 'write-stagings', stagings: marked }]
+}

@@ -1,0 +1,123 @@
+/**
+ * What this node has to say about the rollout of its assigned config: handed to the worker for the
+ * record in each pass. Pure.
+ */
+import type { RolloutNode } from '../rollout/view.ts'
+import { HOUR_US, SECOND_US } from '../values/durations.ts'
+import type { ConfigMapRef, ConfigSource } from './config-source.ts'
+import { describeSource, sameSource } from './config-source.ts'
+import type { FoundConfigMap, NodeTraits } from './desired.ts'
+import { findEvidenceAccess } from './evidence-claim.ts'
+import { findVerdict } from './find-verdict.ts'
+import { nextStep } from './next-step.ts'
+import { decideRestart, type RestartDecision } from './restarts.ts'
+import { assess, hasTarget } from './situation.ts'
+import type { Snapshot } from './snapshot.ts'
+import { withTurn } from './staged-turn.ts'
+import { findStaging, latestContent, retryOf } from './staging.ts'
+import type { StagedContent, Staging } from './staging-state.ts'
+import { trialKey } from './trial-key.ts'
+import type { Verdict } from './verdict.ts'
+
+export interface RolloutSubject {
+  readonly config: ConfigMapRef
+  /**
+   * The record's name. undefined: the annotation is missing, though this node knows of a rollout.
+   */
+  readonly record: string | undefined
+  /** The config as it was seen last. Before a write or a start, it is read anew. */
+  readonly seen: Pick<FoundConfigMap, 'uid' | 'resourceVersion'> & { readonly plan: string | undefined }
+  readonly node: Omit<RolloutNode, 'name'>
+}
+
+const NOBODY: NodeTraits = { uid: '', canary: false, controlPlane: false }
+const MOST_CLAIM_US = 4 * HOUR_US
+
+/** @returns undefined: the assigned config has no rollout, or is not known now */
+export function describeSubject(snapshot: Snapshot): RolloutSubject | undefined {
+  const { desired, assigned } = snapshot
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || assigned.kind !== 'source') return undefined
+  const { ref, object, node = NOBODY } = desired
+  const staging = findStaging(snapshot, assigned.source)
+  const staged = staging && latestContent(staging)
+  if (staging === undefined || staged === undefined || staged.content !== snapshot.desiredContent) return undefined
+  const { uid, resourceVersion, rollout } = object
+  return {
+    config: ref,
+    record: rollout?.record,
+    seen: { uid, resourceVersion, plan: rollout?.plan },
+    node: describeNode(snapshot, staging, staged, node, assigned.source),
+  }
+}
+
+function describeNode(
+  snapshot: Snapshot,
+  staging: Staging,
+  staged: StagedContent,
+  traits: NodeTraits,
+  source: ConfigSource,
+): RolloutSubject['node'] {
+  const { running, unit, policy, evidence } = snapshot
+  const verdict = unit.kind === 'known' ? findVerdict(snapshot, staged.content, unit.kubeletIdentity) : undefined
+  const runs = running.kind === 'known' && running.content === staged.content
+  return {
+    ...traits,
+    controlPlane: traits.controlPlane || evidence?.runsControlPlane === true,
+    arrival: staging.arrival,
+    hash: staged.hash,
+    verdict: verdict !== undefined && isFailure(verdict) ? { reason: describeVerdict(verdict), retry: retryOf(staged) } : undefined,
+    runs,
+    proven: runs && staged.proved === true && snapshot.proven === running.key,
+    promoted: staged.promoted === true,
+    ready: runs ? { ok: false, detail: 'kubelet runs it' } : findReadiness(snapshot, source),
+    evidence: unit.kind === 'known' ? findEvidenceAccess(snapshot, trialKey(staged.content, unit.kubeletIdentity)) : { kind: 'unread' },
+    claimSeconds: Math.ceil(Math.min(MOST_CLAIM_US, policy.startDeadlineUs + 2 * policy.trialUs + 120 * SECOND_US) / SECOND_US),
+    trialUs: policy.trialUs,
+  }
+}
+
+/**
+ * What other nodes are told of: a failure that a healthy fallback has confirmed, or damage that
+ * cannot be undone. A provisional verdict may be the node's own fault, and is forgiven then; what
+ * preflight refused was never started.
+ */
+function isFailure({ state, damage }: Verdict): boolean {
+  return state === 'confirmed' || (state === 'provisional' && damage === 'one-way')
+}
+
+function describeVerdict({ reason, detail }: Verdict): string {
+  return `${reason}: ${detail}`
+}
+
+/**
+ * Whether nothing but its turn keeps this node from activating the content, and restarting into it:
+ * with a turn that has just come, that is what it would do.
+ */
+function findReadiness(before: Snapshot, config: ConfigSource): RolloutNode['ready'] {
+  const snapshot = withTurn(before, config)
+  const step = nextStep(snapshot)
+  if (step.kind === 'wait') return { ok: false, detail: step.detail }
+  if (step.kind === 'restart' && sameSource(step.to, config)) return { ok: true }
+  const situation = assess(snapshot)
+  if (step.kind !== 'activate' || !sameSource(step.target, config) || !hasTarget(situation))
+    return { ok: false, detail: `the agent is still preparing this content (${step.kind})` }
+  const restart = decideRestart(snapshot, situation.unit, situation.target)
+  // A restart that is under way, or that comes in a while, comes within the time of the claim.
+  if (restart.kind === 'restart' || restart.kind === 'under-way') return { ok: true }
+  return { ok: false, detail: `kubelet cannot be restarted with ${describeSource(config)} now: ${describeObstacle(restart)}` }
+}
+
+function describeObstacle(restart: Exclude<RestartDecision, { kind: 'restart' | 'under-way' }>): string {
+  switch (restart.kind) {
+    case 'limit':
+      return 'the limit of restarts per hour is reached'
+    case 'runtime-down':
+      return 'the container runtime does not answer'
+    case 'stopped-by-operator':
+      return 'kubelet was stopped with systemd'
+    case 'ineffective':
+      return restart.detail
+    case 'not-due':
+      return 'kubelet needs no restart'
+  }
+}

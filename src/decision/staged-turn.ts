@@ -1,0 +1,115 @@
+/**
+ * Whether a config that has a rollout may be activated here, by what the worker for the record
+ * knows. A turn that was read counts for a few seconds only: before a start, the record and then
+ * the config are read at their newest (R3). Falling back, local and what an operator requests on
+ * the node never wait for it (R5). Pure.
+ */
+import type { RolloutTurn } from '../rollout/view.ts'
+import { SECOND_US } from '../values/durations.ts'
+import type { ConfigSource, ContentHash } from './config-source.ts'
+import type { Snapshot } from './snapshot.ts'
+import { configOf, findStaging, latestContent } from './staging.ts'
+import { hasPassed } from './trial.ts'
+import { contentOfKey } from './trial-key.ts'
+
+/** How long a turn counts after it was read. */
+export const TURN_COUNTS_US = 10 * SECOND_US
+
+const UNCONFIRMED: RolloutTurn = { kind: 'wait', detail: 'the agent confirms the turn with a fresh read of the record and the config' }
+const UNREAD: RolloutTurn = { kind: 'wait', detail: 'the record of its rollout has not been read yet' }
+
+/** @returns undefined: this config has no rollout */
+export function findStagedTurn(snapshot: Snapshot, source: ConfigSource, content: ContentHash): RolloutTurn | undefined {
+  const { rollout, now } = snapshot
+  const staging = findStaging(snapshot, source)
+  const staged = staging && latestContent(staging)
+  if (source === 'local' || staging === undefined || staged === undefined) return undefined
+  if (staged.content === content && staged.requested === true) return { kind: 'go', detail: 'an operator requested it on the node' }
+  if (rollout === undefined || rollout.config !== configOf(source) || rollout.hash !== staged.hash || staged.content !== content)
+    return UNREAD
+  const { turn, confirmedAtUs } = rollout
+  if (turn.kind !== 'go') return turn
+  const isFresh = confirmedAtUs !== undefined && now.monotonicUs - confirmedAtUs <= TURN_COUNTS_US
+  if (isFresh) return turn
+  return turn.unready === undefined
+    ? UNCONFIRMED
+    : { kind: 'wait', detail: `this node has its turn, but cannot start it now: ${turn.unready}` }
+}
+
+/** Why a content waits for its rollout. */
+export interface Hold {
+  readonly turn: Exclude<RolloutTurn, { kind: 'go' }>
+  /** As far as is known it has its turn: that is read once more, and takes a moment. */
+  readonly isBeingConfirmed: boolean
+}
+
+/**
+ * Whether a content must not be activated or started now. Only what is assigned waits for a
+ * rollout: no fallback does, nor what runs, nor last-known-good, nor what was started here and goes
+ * on with its trial.
+ *
+ * @returns undefined: it has its turn, or needs none
+ */
+export function findHold(snapshot: Snapshot, { source, content }: Startable): Hold | undefined {
+  const turn = needsTurn(snapshot, content) ? findStagedTurn(snapshot, source, content) : undefined
+  if (turn === undefined || turn.kind === 'go') return undefined
+  return { turn, isBeingConfirmed: turn !== UNREAD && snapshot.rollout?.turn.kind === 'go' }
+}
+
+export function describeHold(what: string, { turn }: Hold): string {
+  return turn.kind === 'halted' ? `the rollout of ${what} is halted: ${turn.detail}` : `${what} waits for its rollout: ${turn.detail}`
+}
+
+/** Whether a rollout lets it go, which then has spread the nodes as well. */
+export function hasStagedTurn(snapshot: Snapshot, { source, content }: Startable): boolean {
+  return needsTurn(snapshot, content) && findStagedTurn(snapshot, source, content)?.kind === 'go'
+}
+
+/** The snapshot as it would be if this node's turn had just come. */
+export function withTurn(snapshot: Snapshot, config: ConfigSource): Snapshot {
+  const staging = findStaging(snapshot, config)
+  const staged = staging && latestContent(staging)
+  if (staging === undefined || staged === undefined) return snapshot
+  const turn: RolloutTurn = { kind: 'go', detail: '' }
+  const confirmedAtUs = snapshot.now.monotonicUs
+  return { ...snapshot, rollout: { config: staging.config, hash: staged.hash, turn, confirmedAtUs, progress: undefined } }
+}
+
+interface Startable {
+  readonly source: ConfigSource
+  readonly content: ContentHash
+}
+
+function needsTurn(snapshot: Snapshot, content: ContentHash): boolean {
+  const { assigned, assignedContent, lastKnownGood, running } = snapshot
+  if (assigned.kind !== 'source' || content !== assignedContent || content === lastKnownGood.content) return false
+  const runsIt = running.kind === 'known' && running.content === content
+  return !runsIt && !isStarted(snapshot, content)
+}
+
+/**
+ * Kubelet was started with it and does not run at the moment, as between two automatic restarts or
+ * while the node boots. What was activated, and not started, has not run here.
+ */
+function isStarted(snapshot: Snapshot, content: ContentHash): boolean {
+  const { nextStart, running, health, assigned } = snapshot
+  if (nextStart.kind !== 'known' || nextStart.held.content !== content || running.kind === 'known') return false
+  if (health?.started === true && contentOfKey(health.subject) === content) return true
+  const staging = assigned.kind === 'source' ? findStaging(snapshot, assigned.source) : undefined
+  return staging?.contents.some((staged) => staged.content === content && staged.started === true) === true
+}
+
+/**
+ * Whether the record has a claim of this node for what kubelet runs, whose trial has passed without
+ * a proof.
+ */
+export function owesProof(snapshot: Snapshot): boolean {
+  const { assigned, running, rollout } = snapshot
+  if (running.kind !== 'known' || assigned.kind !== 'source' || assigned.source === 'local' || rollout === undefined) return false
+  const staging = findStaging(snapshot, assigned.source)
+  const staged = staging && latestContent(staging)
+  if (staged === undefined || staged.content !== running.content || staged.proved === true || !hasPassed(snapshot, running.key))
+    return false
+  const { config, hash, turn } = rollout
+  return config === configOf(assigned.source) && hash === staged.hash && turn.kind === 'go' && turn.asks === 'proof'
+}

@@ -1,0 +1,56 @@
+/**
+ * What a node remembers of a config that has a rollout, and what it knows of the
+ * record. Types only.
+ */
+import type { Progress } from '../rollout/progress.ts'
+import type { RolloutNode, RolloutTurn } from '../rollout/view.ts'
+import type { ContentHash } from './config-source.ts'
+
+export interface Staging {
+  /** `namespace/name` of the config. */
+  readonly config: string
+  /** The record's name, in the same namespace, as the annotation said last. */
+  readonly record: string
+  /** How the config came to this node. */
+  readonly arrival: RolloutNode['arrival']
+  /** The contents that were assigned. The latest comes last. */
+  readonly contents: readonly StagedContent[]
+}
+
+export interface StagedContent {
+  /** Of the ConfigMap, by which a rollout knows it. */
+  readonly hash: string
+  /** What this node makes of it. */
+  readonly content: ContentHash
+  /**
+   * `retry` of the plan, the highest that was seen with this content. undefined: 0. Verdicts on it
+   * are of this try.
+   */
+  readonly retry?: number | undefined
+  /** A trial of it passed here, and all evidence that is required was known then. */
+  readonly proved?: boolean | undefined
+  /** It was last-known-good here at some time. */
+  readonly promoted?: boolean | undefined
+  /** Kubelet was seen to run it since it was activated last: over a reboot, nothing else tells. */
+  readonly started?: boolean | undefined
+  /**
+   * An operator requested on the node that it be tried again, which needs no turn until it fails.
+   */
+  readonly requested?: boolean | undefined
+}
+
+/** What is known of the record, as data. */
+export interface RolloutKnowledge {
+  /** `namespace/name`. */
+  readonly config: string
+  /** Of the content that this is about. */
+  readonly hash: string
+  readonly turn: RolloutTurn
+  /**
+   * When the record and then the config were read at their newest. undefined: not for this turn,
+   * which comes from what a watch showed.
+   */
+  readonly confirmedAtUs: number | undefined
+  /** undefined: the record cannot be read, or is about another content. */
+  readonly progress: Progress | undefined
+}

@@ -1,0 +1,118 @@
+/**
+ * What this node remembers of a config that has a rollout. It is kept on disk, so the config keeps
+ * its rollout while the annotation is missing or the record cannot be read. Only the value `off`
+ * ends it. Pure.
+ */
+import { hashConfig } from '../rollout/config-hash.ts'
+import { parsePlan } from '../rollout/plan.ts'
+import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
+import type { FoundConfigMap } from './desired.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { StagedContent, Staging } from './staging-state.ts'
+
+/** The value of the annotation that ends it. */
+export const ROLLOUT_OFF = 'off'
+const CONTENTS_KEPT = 20
+
+export function configOf({ namespace, name }: Pick<ConfigMapRef, 'namespace' | 'name'>): string {
+  return `${namespace}/${name}`
+}
+
+/** undefined: this source has no rollout. */
+export function findStaging({ stagings }: Pick<Snapshot, 'stagings'>, source: ConfigSource): Staging | undefined {
+  return source === 'local' ? undefined : stagings?.find(({ config }) => config === configOf(source))
+}
+
+export function latestContent({ contents }: Staging): StagedContent | undefined {
+  return contents.at(-1)
+}
+
+/**
+ * What is remembered once this version is assigned.
+ *
+ * @returns undefined: nothing changes
+ */
+export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, object: FoundConfigMap): readonly Staging[] | undefined {
+  const { stagings = [], desiredContent, running } = snapshot
+  const before = findStaging(snapshot, source)
+  const record = object.rollout?.record ?? before?.record
+  if (record === undefined || desiredContent === undefined) return undefined
+  const others = stagings.filter((staging) => staging !== before)
+  if (record === ROLLOUT_OFF) return before === undefined ? undefined : others
+  const hash = hashConfig(object.data, source.kubeletConfigKey)
+  const known = before?.contents.find((one) => one.hash === hash && one.content === desiredContent)
+  const earlier = (before?.contents ?? []).filter((one) => one !== known).slice(1 - CONTENTS_KEPT)
+  const isNew = known === undefined || before === undefined || latestContent(before) !== known
+  const content = assignAnew(known ?? { hash, content: desiredContent }, readRetry(object) ?? 0, isNew)
+  const runsIt = running.kind === 'known' && running.content === desiredContent
+  const staging: Staging = {
+    config: configOf(source),
+    record,
+    arrival: findArrival(snapshot, source, before, hash),
+    contents: [...earlier, runsIt ? { ...content, started: true } : content],
+  }
+  return [...others, staging]
+}
+
+/**
+ * A retry that is raised asks for a whole trial. What an operator requested was for the assignment
+ * before.
+ */
+function assignAnew(known: StagedContent, planned: number, isNew: boolean): StagedContent {
+  const isRaised = planned > retryOf(known)
+  return {
+    ...known,
+    ...(isRaised && { retry: planned }),
+    ...(isRaised && known.proved === true && { proved: false }),
+    ...((isRaised || isNew) && known.requested === true && { requested: false }),
+  }
+}
+
+/** The `retry` of the plan that the verdicts on this content are of. */
+export function retryOf({ retry = 0 }: StagedContent): number {
+  return retry
+}
+
+/** undefined: there is no plan, or it cannot be used. */
+export function readRetry({ rollout }: FoundConfigMap): number | undefined {
+  const parsed = parsePlan(rollout?.plan)
+  return parsed.ok ? parsed.plan.retry : undefined
+}
+
+/** Whether another overlay is all that tells it from what kubelet starts with. */
+export function hasSameHash(snapshot: Snapshot, { source, content }: { source: ConfigSource; content: ContentHash }): boolean {
+  const { nextStart } = snapshot
+  const contents = findStaging(snapshot, source)?.contents ?? []
+  const hashOf = (wanted: ContentHash | undefined) => contents.findLast((one) => one.content === wanted)?.hash
+  const before = nextStart.kind === 'known' ? hashOf(nextStart.held.content) : undefined
+  return before !== undefined && before === hashOf(content)
+}
+
+/** Changes one content of one config, by what this node makes of it. */
+export function markContent(
+  stagings: readonly Staging[] | undefined,
+  content: ContentHash,
+  mark: Partial<StagedContent>,
+): readonly Staging[] | undefined {
+  const isMarked = (one: StagedContent) =>
+    Object.entries(mark).every(([name, value]) => (one[name as keyof StagedContent] ?? false) === value)
+  const isConcerned = (one: StagedContent) => one.content === content && !isMarked(one)
+  if (stagings === undefined || !stagings.some(({ contents }) => contents.some(isConcerned))) return undefined
+  return stagings.map((staging) => ({
+    ...staging,
+    contents: staging.contents.map((one) => (isConcerned(one) ? { ...one, ...mark } : one)),
+  }))
+}
+
+function findArrival(snapshot: Snapshot, source: ConfigMapSource, before: Staging | undefined, hash: string): Staging['arrival'] {
+  const { assigned, nextStart, recordedChannelState } = snapshot
+  const isOfConfig = (other: ConfigSource) => other !== 'local' && configOf(other) === configOf(source)
+  const isAssigned = assigned.kind === 'source' && isOfConfig(assigned.source)
+  if (isAssigned && before !== undefined && latestContent(before)?.hash === hash) return before.arrival
+  // Kubelet starts with an earlier content of it.
+  if (nextStart.kind === 'known' && isOfConfig(nextStart.held.source)) return 'there'
+  if (isAssigned) return before?.arrival ?? 'there'
+  // What the Node says is recorded once it is followed: nothing has been followed yet.
+  const isFirst = assigned.kind === 'source' && assigned.source === 'local' && recordedChannelState?.nodeHash === undefined
+  return isFirst ? 'joined' : 'switched'
+}

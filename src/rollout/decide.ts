@@ -1,0 +1,76 @@
+/**
+ * The decision about a rollout: whose turn it is, and what this node has to write. Start reading
+ * here. Each rule looks at one Standing and yields a decision, or undefined where it does not
+ * apply. The first that applies decides. Pure: it is called again on fresh readings of the record
+ * and then the config before any write and before any start (R3).
+ */
+import { quote } from '../values/kubernetes-names.ts'
+import { advance } from './advance.ts'
+import { begin } from './begin.ts'
+import { claimAsControlPlane, claimAsWitness } from './claim.ts'
+import { prove } from './prove.ts'
+import { type BegunRule, deriveStanding, type RolloutRule, waits } from './standing.ts'
+import { halt, waitForSilent, waitForVetoes, waitWhilePaused } from './stop.ts'
+import { goAgain, goFree, goOnOwnClaim } from './take-turn.ts'
+import { tellFailure } from './tell-failure.ts'
+import type { RolloutDecision, RolloutView } from './view.ts'
+
+export const ROLLOUT_RULES: readonly RolloutRule[] = [
+  // It failed on this node: the record says so, or begins with that (R4).
+  tellFailure,
+  // Kubelet runs it: a witness proves it (R1).
+  prove,
+  // The config is paused: nothing more is started (R3).
+  waitWhilePaused,
+  // The record has lost what it held: vetoes come first (R4).
+  waitForVetoes,
+  // The record is not about this content, or not about nodes such as this one (R4, R6).
+  begin,
+  // Enough nodes reported that it failed on them: no other node starts it (Halt).
+  begun(halt),
+  // This node has its turn already (R2).
+  begun(goOnOwnClaim),
+  // The proofs are enough for the next stage (R1).
+  begun(advance),
+  // It was last-known-good here before (R5).
+  begun(goAgain),
+  // More claims are silent than the plan allows (R9).
+  begun(waitForSilent),
+  // A control plane is never free (R8).
+  begun(claimAsControlPlane),
+  // The stage is open to this node (R1).
+  begun(goFree),
+  // It is not: it becomes a witness, where there is room (R1, R2).
+  begun(claimAsWitness),
+]
+
+function begun(rule: BegunRule): RolloutRule {
+  return (standing) => (standing.rollout === undefined ? undefined : rule(standing, standing.rollout))
+}
+
+export function decideRollout({ nowUs, node, config, record: reading }: RolloutView): RolloutDecision {
+  // A config keeps its rollout while its record cannot be read (R7).
+  if (reading.kind === 'unavailable') return waits(reading.detail)
+  if (!config.plan.ok) return waits(config.plan.problem)
+  const { record, resourceVersion, observation } = reading
+  // A write with it would be unconditional, or no API server sent it.
+  if (!/^[1-9][0-9]*$/.test(resourceVersion)) return waits(describeVersion(resourceVersion))
+  // The config has changed since this node prepared its content (R3).
+  if (node.hash !== config.hash) return waits('the config has changed; this node prepares the new content first')
+  const standing = deriveStanding({ nowUs, node, config, plan: config.plan.plan, record, resourceVersion, observation })
+  for (const rule of ROLLOUT_RULES) {
+    const decision = rule(standing)
+    if (decision !== undefined) return tellUnready(node, decision)
+  }
+  return waits('no rule decided, which is a bug in the agent')
+}
+
+function describeVersion(resourceVersion: string): string {
+  return `the API server gave the record the resourceVersion ${quote(resourceVersion)}, which no write may use; the agent reads it again`
+}
+
+/** What keeps a node that has its turn, so that it is shown why it does not start. */
+function tellUnready({ runs, ready }: RolloutView['node'], decision: RolloutDecision): RolloutDecision {
+  const { turn } = decision
+  return turn.kind !== 'go' || runs || ready.ok ? decision : { ...decision, turn: { ...turn, unready: ready.detail } }
+}

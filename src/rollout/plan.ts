@@ -1,0 +1,153 @@
+/**
+ * The plan of a rollout: the annotation `kubelet-cfg-agent.io/rollout-plan` of the config, one
+ * setting a line or separated by commas, for example `waves: [1%, 10%, 50%, 100%], witnesses: 5`.
+ * Pure.
+ *
+ * The admission policy reads the same text with regular expressions, such as
+ * `witnesses: *[0-9]{1,2}`, and takes the first match (docs/rollout.md). A text that it could read
+ * otherwise than this parser is a problem here: an unknown name, a name twice, a comment, a leading
+ * zero, a space before a colon. A problem makes every node wait.
+ */
+import { HOUR_US, MINUTE_US, parseDuration } from '../values/durations.ts'
+import { quote } from '../values/kubernetes-names.ts'
+import { MOST_VETOES } from './record.ts'
+
+/** On the config. */
+export const ROLLOUT_PLAN_ANNOTATION = 'kubelet-cfg-agent.io/rollout-plan'
+
+export interface Plan {
+  /** The percentages of the nodes that stages 2, 3, ... are open to. Ascending; the last is 100. */
+  readonly waves: readonly number[]
+  /** How many proofs open the next stage. Stage 0 needs one. */
+  readonly witnesses: number
+  /** How many vetoes halt the rollout from stage 1 on. In stage 0, one does. */
+  readonly maxVetoes: number
+  /** How many silent claims a stage tolerates. One more stops it. */
+  readonly maxSilent: number
+  /** The time over which the nodes of a wave start. */
+  readonly spreadUs: number
+  /** An administrator raises it to have the same content tried again. */
+  readonly retry: number
+}
+
+export type ParsedPlan = { readonly ok: true; readonly plan: Plan } | { readonly ok: false; readonly problem: string }
+
+export const DEFAULT_PLAN: Plan = {
+  waves: [1, 10, 50, 100],
+  witnesses: 5,
+  maxVetoes: 1,
+  maxSilent: 2,
+  spreadUs: 2 * MINUTE_US,
+  retry: 0,
+}
+
+/** In characters. A plan is a few words. */
+const LONGEST_TEXT = 1000
+const MOST_WAVES = 10
+/**
+ * Witnesses keep their keys until the next generation begins. So many keys, with node names of up
+ * to 60 characters, fit into the record.
+ */
+const MOST_KEYS = 64
+const LONGEST_SPREAD_US = 24 * HOUR_US
+
+/**
+ * How each setting is read: the part of the plan that it sets, or undefined if the value is
+ * invalid.
+ */
+const SETTINGS: Readonly<Record<string, { readonly read: (text: string) => Partial<Plan> | undefined; readonly expected: string }>> = {
+  waves: { read: readWaves, expected: `at most ${MOST_WAVES} rising percentages, as in [1%, 10%, 50%, 100%]` },
+  witnesses: whole('witnesses', 1, 20),
+  maxVetoes: whole('maxVetoes', 1, MOST_VETOES),
+  maxSilent: whole('maxSilent', 0, 20),
+  spread: { read: readSpread, expected: 'a duration of at most 24h, as in 2m' },
+  retry: whole('retry', 0, 999_999_999),
+}
+
+/**
+ * @param text of the annotation; undefined: there is none, and the defaults hold
+ * @returns what is wrong, as a sentence for people, where it cannot be used
+ */
+export function parsePlan(text: string | undefined): ParsedPlan {
+  if (text === undefined) return { ok: true, plan: DEFAULT_PLAN }
+  if (text.length > LONGEST_TEXT) return problem(`it has ${text.length} characters, and at most ${LONGEST_TEXT} are read`)
+  const set = new Map<string, Partial<Plan>>()
+  for (const entry of entriesOf(text)) {
+    const [, name, value] = /^([A-Za-z]+): *(\S.*)$/.exec(entry) ?? []
+    if (name === undefined || value === undefined) return problem(`${quote(entry)} is not of the form "name: value"`)
+    const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined
+    if (setting === undefined) return problem(`${quote(name)} is not a setting; settings are ${Object.keys(SETTINGS).join(', ')}`)
+    if (set.has(name)) return problem(`${name} is set twice`)
+    const part = setting.read(value)
+    if (part === undefined) return problem(`${name} is ${quote(value)}: expected ${setting.expected}`)
+    set.set(name, part)
+  }
+  const plan: Plan = Object.assign({}, DEFAULT_PLAN, ...set.values())
+  const keys = (plan.waves.length + 1) * (plan.witnesses + plan.maxSilent)
+  if (keys > MOST_KEYS) return problem(`its waves, witnesses and maxSilent need ${keys} keys, and the record has room for ${MOST_KEYS}`)
+  return { ok: true, plan }
+}
+
+function problem(detail: string): ParsedPlan {
+  return { ok: false, problem: `the annotation ${ROLLOUT_PLAN_ANNOTATION} of the config cannot be used: ${detail}; correct it` }
+}
+
+/** Split at line ends and at commas outside of brackets. */
+function entriesOf(text: string): readonly string[] {
+  return text
+    .split(/\r?\n|,(?![^[\]\n]*\])/)
+    .map((entry) => entry.replace(/^ +| +$/g, ''))
+    .filter((entry) => entry !== '')
+}
+
+function whole(name: keyof Plan, least: number, most: number) {
+  const read = (text: string): Partial<Plan> | undefined => {
+    const value = /^(0|[1-9][0-9]{0,8})$/.test(text) ? Number(text) : Number.NaN
+    return value >= least && value <= most ? { [name]: value } : undefined
+  }
+  return { read, expected: `a whole number from ${least} to ${most}` }
+}
+
+function readSpread(text: string): Partial<Plan> | undefined {
+  const parsed = parseDuration(text)
+  return parsed.ok && parsed.us <= LONGEST_SPREAD_US ? { spreadUs: parsed.us } : undefined
+}
+
+/**
+ * A last wave below 100 % is followed by one of 100 %: after the last wave, the rollout is open to
+ * all nodes.
+ */
+function readWaves(text: string): Partial<Plan> | undefined {
+  const list = /^\[([^[\]]*)\]$/.exec(text)?.[1]
+  if (list === undefined) return undefined
+  const percents = list.split(',').map((word) => /^ *((?:0|[1-9][0-9]{0,2})(?:\.[0-9]{1,2})?)% *$/.exec(word)?.[1])
+  const waves = percents.map((percent) => (percent === undefined ? Number.NaN : Number(percent)))
+  const rising = waves.every((wave, index) => wave > (waves[index - 1] ?? 0) && wave <= 100)
+  if (!rising || waves.length > MOST_WAVES) return undefined
+  return { waves: waves.at(-1) === 100 ? waves : [...waves, 100] }
+}
+
+/** Stages 0 and 1 are open to witnesses only. Each later one, up to this, opens a wave. */
+export function lastStageOf({ waves }: Plan): number {
+  return waves.length + 1
+}
+
+/** How many percent of the nodes a stage is open to. These nodes need no claim: they are free. */
+export function openPercent({ waves }: Plan, stage: number): number {
+  return stage < 2 ? 0 : (waves[stage - 2] ?? 100)
+}
+
+/** The share of the nodes that is free in a stage, in [0, 1]. */
+export function freeShare(plan: Plan, stage: number): number {
+  return openPercent(plan, stage) / 100
+}
+
+/** The stage is open to all nodes: the content has proved itself. */
+export function isFinished(plan: Plan, stage: number): boolean {
+  return openPercent(plan, stage) === 100
+}
+
+/** How many proofs open the stage after this one. */
+export function proofsNeeded({ witnesses }: Plan, stage: number): number {
+  return stage === 0 ? 1 : witnesses
+}

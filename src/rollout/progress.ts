@@ -1,0 +1,64 @@
+/** How far a rollout has come, for the condition, `status`, metrics and the command line. Pure. */
+import { isFinished, lastStageOf, openPercent, type Plan } from './plan.ts'
+import type { RolloutRecord } from './record.ts'
+import type { Observation } from './silence.ts'
+import { listSilent, type Tally, tally } from './tally.ts'
+
+export interface Progress {
+  readonly generation: number
+  /** From 0 to `lastStage`, in which the rollout is finished. */
+  readonly stage: number
+  readonly lastStage: number
+  /** How many percent of the nodes the stage is open to. */
+  readonly openPercent: number
+  readonly proofs: number
+  readonly needed: number
+  /** Nodes that have a claim of this stage and no proof yet. */
+  readonly claimed: readonly string[]
+  /** Those of them that are silent. */
+  readonly silent: readonly string[]
+  readonly vetoes: readonly { readonly node: string; readonly reason: string }[]
+  readonly finished: boolean
+  readonly halted: boolean
+}
+
+/** @returns undefined: the record is not about this content, so its rollout has not begun */
+export function progressOf(plan: Plan, record: RolloutRecord, hash: string, observation: Observation): Progress | undefined {
+  const { state } = record
+  if (state === undefined || state.hash !== hash) return undefined
+  return progress(plan, state.generation, state.stage, tally(plan, state, record, observation))
+}
+
+function progress(plan: Plan, generation: number, stage: number, counts: Tally): Progress {
+  const open = [...new Map([...counts.claims, ...counts.controlPlanes].map((claim) => [claim.node, claim])).values()]
+  return {
+    generation,
+    stage: Math.min(stage, lastStageOf(plan)),
+    lastStage: lastStageOf(plan),
+    openPercent: openPercent(plan, stage),
+    proofs: counts.proofs,
+    needed: counts.needed,
+    claimed: open.map(({ node }) => node),
+    silent: listSilent(open).map(({ node }) => node),
+    vetoes: counts.vetoes,
+    finished: counts.finished,
+    halted: counts.halted,
+  }
+}
+
+/** As "stage 3 of 5 (open to 10 % of the nodes): 3 of 5 proofs". */
+export function describeStage(plan: Plan, stage: number, { proofs, needed }: Pick<Tally, 'proofs' | 'needed'>): string {
+  const place = `stage ${Math.min(stage, lastStageOf(plan))} of ${lastStageOf(plan)}`
+  const open = `${place} (open to ${describeShare({ openPercent: openPercent(plan, stage) })})`
+  return isFinished(plan, stage) ? open : `${open}: ${proofs} of ${needed} proofs`
+}
+
+/** Whom a stage is open to, as "10 % of the nodes". */
+export function describeShare({ openPercent: percent }: Pick<Progress, 'openPercent'>): string {
+  return percent === 0 ? 'witnesses only' : percent === 100 ? 'all nodes' : `${percent} % of the nodes`
+}
+
+/** The first wave that includes a node with this place in the order. */
+export function describeWave({ waves }: Plan, share: number): string {
+  return `this node is in the ${waves.find((wave) => share * 100 < wave) ?? 100} % wave`
+}

@@ -1,0 +1,125 @@
+/**
+ * Silence (R9): a claim is silent when its own deadline has passed in contact time, which is time
+ * in which this node could read the record. So an outage, of this node or of the API server, makes
+ * nobody silent. Each node derives it for itself and never writes it: a late proof lifts it. Pure;
+ * an Observation is kept in /run.
+ */
+import { SECOND_US } from '../values/durations.ts'
+import type { Claim, RolloutRecord } from './record.ts'
+
+/** What this node has seen of one record over time. JSON. */
+export interface Observation {
+  /** The record's `metadata.uid`. */
+  readonly recordUid: string
+  /** Time with contact since this observation began. */
+  readonly contactUs: number
+  /** When this node saw the record change last. CLOCK_MONOTONIC, as all times that end in Us. */
+  readonly changedUs: number
+  /** Of the record when it was seen last. */
+  readonly resourceVersion: string
+  /** The position when this node first saw this content. */
+  readonly firstPosition: RolloutPosition
+  /** The position that it saw last. */
+  readonly position: RolloutPosition
+  /** When it first saw `position`. */
+  readonly positionSinceUs: number
+  /**
+   * When it found that the record had lost what it had seen there: somebody deleted and recreated
+   * it, or restored a backup. undefined: never.
+   */
+  readonly lostUs?: number | undefined
+  /**
+   * For each claim without a proof, by node: its generation and stage, and `contactUs` when it was
+   * first seen.
+   */
+  readonly claims: Readonly<Record<string, { readonly generationAndStage: string; readonly sinceContactUs: number }>>
+}
+
+/**
+ * The content and `retry` that the config asks for, and how far the record has come: generation and
+ * stage, both -1 if nothing has begun.
+ */
+export interface RolloutPosition {
+  readonly configUid: string
+  readonly hash: string
+  /** Of the plan: raised, it asks for the same content anew. */
+  readonly retry: number
+  readonly generation: number
+  readonly stage: number
+}
+
+/** One reading of the record, then of the config. */
+export interface Sighting {
+  readonly record: RolloutRecord
+  readonly recordUid: string
+  readonly resourceVersion: string
+  readonly configUid: string
+  readonly hash: string
+  /** Of the plan; 0 where that cannot be read. */
+  readonly retry: number
+  readonly nowUs: number
+  /**
+   * How much of the time since the observation before this one had contact: an open watch, or an
+   * answer. The first observation counts none.
+   */
+  readonly contactUs: number
+}
+
+/**
+ * @param known undefined: this node sees a record for the first time in this boot. What it knows of
+ *   another record of another config does not count.
+ */
+export function observe(known: Observation | undefined, sighting: Sighting): Observation {
+  const { record, recordUid, resourceVersion, nowUs } = sighting
+  const position = positionOf(sighting)
+  const before = known?.recordUid === recordUid || known?.position.configUid === position.configUid ? known : undefined
+  // Generations of a record that was made again count from 1, so only `lostUs` compares the two.
+  const here = before?.recordUid === recordUid ? before : undefined
+  const contactUs = before === undefined ? 0 : before.contactUs + Math.max(0, sighting.contactUs)
+  const sameContent = here !== undefined && isSameContent(here.position, position)
+  const samePosition = sameContent && here.position.generation === position.generation && here.position.stage === position.stage
+  return {
+    recordUid,
+    contactUs,
+    resourceVersion,
+    changedUs: here?.resourceVersion === resourceVersion ? here.changedUs : nowUs,
+    firstPosition: sameContent ? here.firstPosition : position,
+    position,
+    positionSinceUs: samePosition ? here.positionSinceUs : nowUs,
+    lostUs: before !== undefined && wentBack(before, recordUid, position) ? nowUs : before?.lostUs,
+    claims: observeClaims(here, record, contactUs),
+  }
+}
+
+/** No write of a node sets a generation or a stage back. */
+function wentBack({ recordUid: uidBefore, position: before }: Observation, recordUid: string, now: RolloutPosition): boolean {
+  if (before.generation < 0) return false
+  if (uidBefore !== recordUid || now.generation < before.generation) return true
+  return now.generation === before.generation && now.stage < before.stage
+}
+
+function isSameContent(a: RolloutPosition, b: RolloutPosition): boolean {
+  return a.hash === b.hash && a.configUid === b.configUid && a.retry === b.retry
+}
+
+function positionOf({ record: { state }, configUid, hash, retry }: Sighting): RolloutPosition {
+  return { configUid, hash, retry, generation: state?.generation ?? -1, stage: state?.stage ?? -1 }
+}
+
+function observeClaims(before: Observation | undefined, record: RolloutRecord, contactUs: number): Observation['claims'] {
+  const claims: [string, { generationAndStage: string; sinceContactUs: number }][] = []
+  for (const [node, entry] of record.entries) {
+    if (entry.kind !== 'claim' || entry.generation !== record.state?.generation) continue
+    const generationAndStage = `${entry.generation} ${entry.stage}`
+    const seen = before !== undefined && Object.hasOwn(before.claims, node) ? before.claims[node] : undefined
+    claims.push([node, seen?.generationAndStage === generationAndStage ? seen : { generationAndStage, sinceContactUs: contactUs }])
+  }
+  return Object.fromEntries(claims)
+}
+
+/** Contact time until a claim is silent; 0 or less: it is. */
+export function untilSilentUs(observation: Observation, node: string, claim: Claim): number {
+  const seen = Object.hasOwn(observation.claims, node) ? observation.claims[node] : undefined
+  const sinceUs = seen?.generationAndStage === `${claim.generation} ${claim.stage}` ? seen.sinceContactUs : observation.contactUs
+  return sinceUs + claim.seconds * SECOND_US - observation.contactUs
+}

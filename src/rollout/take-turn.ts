@@ -1,0 +1,43 @@
+/**
+ * Nodes that have their turn: by their own claim in the record (also after a crash between the
+ * write and the start), by a trial that the content passed on them before (R5), or by the wave that
+ * is open (R1).
+ */
+import { formatDuration } from '../values/durations.ts'
+import { freeShare } from './plan.ts'
+import { describeStage, describeWave } from './progress.ts'
+import { goes, type Rollout, type Standing, waitsUntil } from './standing.ts'
+import type { RolloutDecision } from './view.ts'
+
+export function goOnOwnClaim(_standing: Standing, { mine }: Rollout): RolloutDecision | undefined {
+  return mine?.kind === 'claim' || mine?.kind === 'proof' ? goes(`the record has this node's ${mine.kind}`, true) : undefined
+}
+
+/**
+ * A node may return to a content that passed here before, even while claims of other nodes are
+ * silent. Control planes are excepted, so that they do not all restart at once (R8).
+ */
+export function goAgain(standing: Standing): RolloutDecision | undefined {
+  const { promoted, controlPlane } = standing.node
+  return promoted && !controlPlane ? goSpread(standing, 'it has been last-known-good on this node before') : undefined
+}
+
+/** A node that joins a finished rollout starts at once: no other nodes start with it. */
+export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
+  const { node, plan, place } = standing
+  const { state, finished } = rollout
+  if (place.share >= freeShare(plan, state.stage)) return undefined
+  const detail = describeStage(plan, state.stage, rollout)
+  return finished && node.arrival === 'joined' ? goes(detail) : goSpread(standing, detail)
+}
+
+function goSpread({ nowUs, place, plan, observation }: Standing, detail: string): RolloutDecision {
+  const atUs = observation.positionSinceUs + Math.floor(place.spread * plan.spreadUs)
+  return nowUs < atUs ? waitsUntil(atUs, `${detail}; nodes start spread over ${formatDuration(plan.spreadUs)}`) : goes(detail)
+}
+
+/** Why a node waits for a later stage. */
+export function describeWaiting({ plan, place, node }: Standing, rollout: Rollout): string {
+  const stage = describeStage(plan, rollout.state.stage, rollout)
+  return node.controlPlane ? `${stage}; control planes start it one at a time` : `${stage}; ${describeWave(plan, place.share)}`
+}

@@ -1,0 +1,25 @@
+/**
+ * R4, vetoes: the node reports that the content failed on it, as long as the record does not say
+ * so. So a record that was deleted, recreated or restored learns it. A verdict from before `retry`
+ * was raised does not count.
+ */
+import { findDispute } from './begin.ts'
+import { MOST_VETOES } from './record.ts'
+import { keeps, type Standing } from './standing.ts'
+import { describeRemedy } from './stop.ts'
+import type { RolloutDecision, RolloutTurn } from './view.ts'
+import { writeBegin, writeVeto } from './write.ts'
+
+export function tellFailure(standing: Standing): RolloutDecision | undefined {
+  const { node, plan, rollout } = standing
+  if (node.verdict === undefined || node.verdict.retry < plan.retry) return undefined
+  const retry = Math.max(node.verdict.retry, rollout?.state.retry ?? 0)
+  const detail = `it failed on this node: ${node.verdict.reason}; ${describeRemedy(retry)}`
+  const turn: RolloutTurn = { kind: rollout === undefined || rollout.halted ? 'halted' : 'wait', detail }
+  if (rollout === undefined) {
+    const dispute = findDispute(standing)
+    return dispute === undefined ? writeBegin(standing, 'veto', turn) : keeps({ ...turn, detail: `${detail}; ${dispute}` })
+  }
+  const isRecorded = rollout.mine?.kind === 'veto' || rollout.vetoes.length >= MOST_VETOES
+  return isRecorded ? keeps(turn) : writeVeto(standing, rollout, node.verdict.reason, turn)
+}

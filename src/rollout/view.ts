@@ -1,0 +1,124 @@
+/**
+ * What one decision about a rollout needs, as data, and what it comes to. The record is read first,
+ * then the config, both at the newest (R3): where they differ, the config is newer. Types only.
+ */
+import type { ParsedPlan } from './plan.ts'
+import type { RolloutRecord } from './record.ts'
+import type { Observation } from './silence.ts'
+
+export interface RolloutView {
+  /** CLOCK_MONOTONIC. */
+  readonly nowUs: number
+  readonly node: RolloutNode
+  readonly config: RolloutConfig
+  readonly record: RecordReading
+}
+
+/** The config as it was read after the record. */
+export interface RolloutConfig {
+  readonly uid: string
+  readonly resourceVersion: string
+  /**
+   * Of the content, in lower-case hex. Of the ConfigMap, not of what a node's overlay makes of it.
+   */
+  readonly hash: string
+  readonly plan: ParsedPlan
+  /** By what it is paused. undefined: by nothing that was seen. */
+  readonly paused?: string | undefined
+}
+
+export type RecordReading =
+  /** `observation` is the one that this reading was folded into. */
+  | { readonly kind: 'read'; readonly record: RolloutRecord; readonly resourceVersion: string; readonly observation: Observation }
+  /** Missing, forbidden, unreadable, or the annotation that names it is missing (R7). */
+  | { readonly kind: 'unavailable'; readonly detail: string }
+
+/** This node, and what it has to say about one content. */
+export interface RolloutNode {
+  readonly name: string
+  /** The Node's `metadata.uid`. */
+  readonly uid: string
+  /** Label `kubelet-cfg-agent.io/canary=true`. */
+  readonly canary: boolean
+  /**
+   * Label `node-role.kubernetes.io/control-plane`, or static pods that are components of a control
+   * plane.
+   */
+  readonly controlPlane: boolean
+  /**
+   * How the config came to this node. `there`: it used it before this content. `joined`: it was
+   * assigned at the node's first answer from the cluster. `switched`: from another config, or none.
+   */
+  readonly arrival: 'there' | 'joined' | 'switched'
+  /** The hash of the content that all below is about, and that this node would start. */
+  readonly hash: string
+  /**
+   * The verdict on this content, and `retry` of the plan when it failed. undefined: it has not
+   * failed here.
+   */
+  readonly verdict: { readonly reason: string; readonly retry: number } | undefined
+  /** Kubelet runs it. */
+  readonly runs: boolean
+  /** Kubelet runs it, its trial has passed, and the evidence for that is known. */
+  readonly proven: boolean
+  /** It was last-known-good on this node at some time. */
+  readonly promoted: boolean
+  /**
+   * Whether nothing but its turn keeps this node from activating it: it is downloaded and accepted,
+   * and no pause, drain or window is waited for.
+   */
+  readonly ready: { readonly ok: true } | { readonly ok: false; readonly detail: string }
+  /**
+   * Whether the evidence that a proof needs can be read: a witness without it could never prove.
+   */
+  readonly evidence: EvidenceAccess
+  /** How long this node's trial may take from its claim, with some time to spare. */
+  readonly claimSeconds: number
+  /** How long a trial takes here that passes. Shorter trials make shorter delays. */
+  readonly trialUs: number
+}
+
+export type EvidenceAccess =
+  | { readonly kind: 'readable' }
+  /** It is asked for once a turn says so, since that costs requests. */
+  | { readonly kind: 'unread' }
+  | { readonly kind: 'unreadable'; readonly detail: string }
+
+/** Whether this node may start the content. `detail` is a sentence for people. */
+export type RolloutTurn =
+  /**
+   * `asks`: kubelet runs it, and a proof is owed for this node's claim. `unready`: why the node
+   * does not start it now all the same.
+   */
+  | { readonly kind: 'go'; readonly detail: string; readonly asks?: 'proof' | undefined; readonly unready?: string | undefined }
+  /** Nothing has to change in the record until then. */
+  | { readonly kind: 'wait-until'; readonly atUs: number; readonly detail: string }
+  /** `asks`: the agent reads the evidence, so that this node can claim. */
+  | { readonly kind: 'wait'; readonly detail: string; readonly asks?: 'evidence' | undefined }
+  /** Nobody starts it until the config changes or `retry` is raised. */
+  | { readonly kind: 'halted'; readonly detail: string }
+
+export type RolloutWriteKind = 'begin' | 'claim' | 'proof' | 'veto' | 'advance'
+
+/**
+ * A merge patch of the record's `data`, to be sent with this `metadata.resourceVersion`. After it,
+ * or after a conflict or an answer that was lost, everything is read again and decided again.
+ */
+export interface RolloutWrite {
+  readonly kind: RolloutWriteKind
+  readonly resourceVersion: string
+  /** Never empty. null removes a key. */
+  readonly data: Readonly<Record<string, string | null>>
+  /** What it says, for the log. */
+  readonly detail: string
+}
+
+export interface RolloutDecision {
+  readonly turn: RolloutTurn
+  readonly write?: RolloutWrite
+  /**
+   * Whether to go on reading the record: this node waits for its turn, has a claim without a proof,
+   * or a veto that must not be lost.
+   */
+  readonly follow: boolean
+}

@@ -1,0 +1,108 @@
+/**
+ * The ConfigMap that is assigned: its watch, what was read of it last, and its pause. Another
+ * assignment ends the watch and begins with nothing read.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { ConfigMapRef } from '../decision/config-source.ts'
+import type { ClusterPause, ConfigMapView, Stale } from '../decision/desired.ts'
+import { sourcePath } from '../decision/status-texts.ts'
+import { metadataOf } from './channels/metadata.ts'
+import { readPause } from './channels/paused-annotation.ts'
+import { viewConfigMap } from './kube-object.ts'
+import { logConfigMap } from './log-assignment.ts'
+import { type ObjectView, watchObject } from './object-watch.ts'
+import type { RequestGate, WatchDeps } from './watch-loop.ts'
+
+export interface AssignedConfigMapDeps {
+  readonly watch: WatchDeps
+  readonly gateOf: (path: string) => RequestGate
+  readonly run: (task: () => Promise<void>) => void
+  /** What is read now is another ConfigMap, or none. */
+  readonly onSwitched: () => void
+  readonly onChange: () => void
+  readonly onFailed: (reason: Stale['reason']) => void
+  readonly observer: (signal: AbortSignal) => { readonly onSynced: () => void; readonly onReconnect: () => void }
+}
+
+interface Followed {
+  readonly path: string
+  readonly stopper: AbortController
+  view: ConfigMapView
+  paused: ClusterPause | undefined
+}
+
+export class AssignedConfigMap {
+  readonly #deps: AssignedConfigMapDeps
+  #followed: Followed | undefined
+
+  constructor(deps: AssignedConfigMapDeps) {
+    this.#deps = deps
+  }
+
+  get view(): ConfigMapView {
+    return this.#followed?.view ?? { kind: 'pending' }
+  }
+
+  get paused(): ClusterPause | undefined {
+    return this.#followed?.paused
+  }
+
+  follow(ref: ConfigMapRef | undefined): void {
+    const path = ref === undefined ? undefined : sourcePath(ref)
+    if (path === this.#followed?.path) return
+    this.stop()
+    this.#followed = undefined
+    this.#deps.onSwitched()
+    if (ref === undefined || path === undefined) return
+    const followed: Followed = { path, stopper: new AbortController(), view: { kind: 'pending' }, paused: undefined }
+    this.#followed = followed
+    const { watch, gateOf, run, observer } = this.#deps
+    watch.log.info(`attempting to download ${path}`)
+    const { namespace, name } = ref
+    const { signal } = followed.stopper
+    const watched = { collection: `/api/v1/namespaces/${namespace}/configmaps`, kind: 'ConfigMap', namespace, name } as const
+    const observing = { onView: (view: ObjectView) => this.#see(followed, ref, view), ...observer(signal) }
+    run(() => watchObject(watch, watched, observing, gateOf(path), signal))
+  }
+
+  stop(): void {
+    this.#followed?.stopper.abort()
+  }
+
+  #see(followed: Followed, { namespace, name }: ConfigMapRef, view: ObjectView): void {
+    if (followed.stopper.signal.aborted) return
+    const { view: before, paused } = followed
+    const now = toConfigMapView(before, view)
+    if (view.kind === 'failed') {
+      this.#deps.onFailed(view.reason)
+    } else {
+      const metadata = view.kind === 'found' ? metadataOf(view.object) : undefined
+      followed.paused = metadata && readPause(metadata, 'ConfigMap', `${namespace}/${name}`)
+    }
+    const isSame = isSameView(before, now)
+    if (isSame && paused?.by === followed.paused?.by) return
+    followed.view = now
+    if (!isSame) logConfigMap(this.#deps.watch.log, followed.path, before, now)
+    this.#deps.onChange()
+  }
+}
+
+/** A ConfigMap that was found stays found while it cannot be read. */
+function toConfigMapView(before: ConfigMapView, view: ObjectView): ConfigMapView {
+  switch (view.kind) {
+    case 'found':
+      return viewConfigMap(view.object)
+    case 'absent':
+      return { kind: 'unavailable', reason: 'not-found', detail: 'it does not exist' }
+    case 'failed':
+      return before.kind === 'found' ? before : { kind: 'unavailable', reason: view.reason, detail: view.detail }
+  }
+}
+
+function isSameView(a: ConfigMapView, b: ConfigMapView): boolean {
+  if (a === b) return true
+  // A restored etcd can serve the same resourceVersion with other content.
+  if (a.kind === 'found' && b.kind === 'found')
+    return a.uid === b.uid && a.resourceVersion === b.resourceVersion && isDeepStrictEqual([a.data, a.rollout], [b.data, b.rollout])
+  return a.kind === 'unavailable' && b.kind === 'unavailable' && a.reason === b.reason
+}

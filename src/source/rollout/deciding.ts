@@ -1,0 +1,75 @@
+/**
+ * One decision about the rollout from what was read, and what is known after it. Each reading is
+ * folded into the observation that silence is derived from. Pure, apart from the clock and the
+ * store.
+ */
+import type { RolloutSubject } from '../../decision/rollout-subject.ts'
+import { configOf } from '../../decision/staging.ts'
+import type { RolloutKnowledge } from '../../decision/staging-state.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { decideRollout } from '../../rollout/decide.ts'
+import { type Progress, progressOf } from '../../rollout/progress.ts'
+import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
+import type { RolloutConfig, RolloutDecision, RolloutTurn, RolloutWrite } from '../../rollout/view.ts'
+import type { FoundRecord } from './read-record.ts'
+import { type ObservationStore, RecordSightings } from './record-sightings.ts'
+
+export interface Decided {
+  readonly decision: RolloutDecision
+  readonly knowledge: RolloutKnowledge
+}
+
+export interface DecidingDeps {
+  readonly nodeName: string
+  readonly clock: Clock
+  readonly store: ObservationStore
+}
+
+interface Reading {
+  readonly found: Extract<FoundRecord, { kind: 'found' }>
+  readonly config: RolloutConfig
+  /** The contact time since the last decision. */
+  readonly contactUs: number
+  /** When the requests began, if this was read at its newest. */
+  readonly confirmedAtUs: number | undefined
+}
+
+export class Deciding {
+  readonly #deps: DecidingDeps
+  readonly #sightings: RecordSightings
+
+  constructor(deps: DecidingDeps) {
+    this.#deps = deps
+    this.#sightings = new RecordSightings(deps.store, deps.clock)
+  }
+
+  decide(subject: RolloutSubject, { found, config, contactUs, confirmedAtUs }: Reading): Decided {
+    const { nodeName, clock } = this.#deps
+    const observation = this.#sightings.see(found, config, contactUs)
+    const { record, resourceVersion } = found
+    const nowUs = clock.now().monotonicUs
+    const node = { ...subject.node, name: nodeName }
+    const decision = decideRollout({ nowUs, node, config, record: { kind: 'read', record, resourceVersion, observation } })
+    const progress = config.plan.ok ? progressOf(config.plan.plan, record, subject.node.hash, observation) : undefined
+    return { decision, knowledge: { ...aboutOf(subject), turn: decision.turn, confirmedAtUs, progress } }
+  }
+
+  /** How far the rollout is with a write of this node. */
+  progressAfter({ data }: RolloutWrite, { texts }: RolloutRecord, { plan }: RolloutConfig, { node }: RolloutSubject): Progress | undefined {
+    const merged = Object.entries({ ...Object.fromEntries(texts), ...data }).filter(([, text]) => text !== null)
+    const after = parseRecord(Object.fromEntries(merged))
+    const observation = this.#deps.store.observation()?.observation
+    if (!plan.ok || !after.ok || observation === undefined) return undefined
+    return progressOf(plan.plan, after.record, node.hash, observation)
+  }
+}
+
+/** What is staged stays staged, while it cannot be read. */
+export function decidedWait(subject: RolloutSubject, detail: string): Decided {
+  const turn: RolloutTurn = { kind: 'wait', detail }
+  return { decision: { turn, follow: true }, knowledge: { ...aboutOf(subject), turn, confirmedAtUs: undefined, progress: undefined } }
+}
+
+function aboutOf({ config, node }: RolloutSubject): Pick<RolloutKnowledge, 'config' | 'hash'> {
+  return { config: configOf(config), hash: node.hash }
+}

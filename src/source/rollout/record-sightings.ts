@@ -1,0 +1,39 @@
+/**
+ * Adapter: folds each reading of the record and the config into the Observation that silence is
+ * derived from, and keeps it in /run so that a restarted agent continues with it.
+ */
+import type { ObservationRecord } from '../../decision/records.ts'
+import type { RolloutKnowledge } from '../../decision/staging-state.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { type Observation, observe } from '../../rollout/silence.ts'
+import type { RolloutConfig } from '../../rollout/view.ts'
+import type { FoundRecord } from './read-record.ts'
+
+export interface ObservationStore {
+  observation(): ObservationRecord | undefined
+  writeObservation(record: ObservationRecord): void
+  writeRolloutTurn(knowledge: RolloutKnowledge): void
+}
+
+export class RecordSightings {
+  readonly #store: ObservationStore
+  readonly #clock: Clock
+
+  constructor(store: ObservationStore, clock: Clock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** @param contactUs the contact time since the last call */
+  see(found: Extract<FoundRecord, { kind: 'found' }>, config: RolloutConfig, contactUs: number): Observation {
+    const { bootId, monotonicUs: nowUs } = this.#clock.now()
+    const kept = this.#store.observation()
+    const before = kept?.bootId === bootId ? kept.observation : undefined
+    const { record, uid: recordUid, resourceVersion } = found
+    const { uid: configUid, hash, plan } = config
+    const retry = plan.ok ? plan.plan.retry : 0
+    const observation = observe(before, { record, recordUid, resourceVersion, configUid, hash, retry, nowUs, contactUs })
+    this.#store.writeObservation({ bootId, observation })
+    return observation
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * The watch of one record: what was seen last, and for how long there was contact. It only wakes.
+ */
+import { isOlder } from '../kube-object.ts'
+import { type ObjectView, watchObject } from '../object-watch.ts'
+import { openGate, type WatchDeps } from '../watch-loop.ts'
+import { Contact } from './contact.ts'
+import { describeMissingRecord, type FoundRecord, type RecordRef, readFoundRecord } from './read-record.ts'
+
+export class RecordWatch {
+  readonly ref: RecordRef
+  readonly contact = new Contact()
+  readonly #deps: WatchDeps
+  readonly #stopper = new AbortController()
+  readonly #onView: () => void
+  readonly #onLate: () => void
+  #running: Promise<void> | undefined
+  #seen: FoundRecord | undefined
+
+  /**
+   * @param onLate what came is older than what was read: only reading again shows which of them
+   * stands
+   */
+  constructor(deps: WatchDeps, ref: RecordRef, onView: () => void, onLate: () => void) {
+    this.#deps = deps
+    this.ref = ref
+    this.#onView = onView
+    this.#onLate = onLate
+  }
+
+  /** undefined: nothing has been read yet. */
+  seen(): FoundRecord | undefined {
+    return this.#seen
+  }
+
+  /**
+   * It was read by another request.
+   *
+   * @param before what had been seen when the request was made
+   * @returns whether it stands: another version may have come meanwhile
+   */
+  read(found: Extract<FoundRecord, { kind: 'found' }>, before: FoundRecord | undefined): boolean {
+    const now = this.#seen
+    const isSame = now?.kind === 'found' && now.uid === found.uid && now.resourceVersion === found.resourceVersion
+    if (now !== before && !isSame) return false
+    this.#seen = found
+    return true
+  }
+
+  start(): void {
+    const { namespace, name } = this.ref
+    const watched = { collection: `/api/v1/namespaces/${namespace}/configmaps`, kind: 'ConfigMap', namespace, name } as const
+    const observer = {
+      onView: (view: ObjectView) => this.#see(view),
+      onSynced: () => this.contact.synced(this.#nowUs()),
+      onReconnect: () => this.contact.lost(),
+    }
+    this.#running = watchObject(this.#deps, watched, observer, openGate(), this.#stopper.signal).catch((error: unknown) =>
+      this.#deps.log.error('watching the record of a rollout ended because of a bug in the agent', { error }),
+    )
+  }
+
+  async stop(): Promise<void> {
+    this.#stopper.abort()
+    await this.#running
+  }
+
+  #see(view: ObjectView): void {
+    if (this.#stopper.signal.aborted) return
+    if (view.kind === 'failed') this.contact.lost()
+    const now = this.#read(view)
+    const before = this.#seen
+    const isLate =
+      now.kind === 'found' && before?.kind === 'found' && now.uid === before.uid && isOlder(now.resourceVersion, before.resourceVersion)
+    // Late after a request that was faster, or a backup was restored and counts from a lower
+    // version.
+    if (isLate) {
+      this.#onLate()
+      return
+    }
+    this.#seen = now
+    this.#onView()
+  }
+
+  #read(view: ObjectView): FoundRecord {
+    const what = `the record ${this.ref.namespace}/${this.ref.name}`
+    switch (view.kind) {
+      case 'found':
+        return readFoundRecord(what, view.object)
+      case 'absent':
+        return { kind: 'unavailable', detail: describeMissingRecord(this.ref) }
+      case 'failed':
+        return { kind: 'unavailable', detail: `${what} cannot be read (${view.reason}): ${view.detail}` }
+    }
+  }
+
+  #nowUs(): number {
+    return this.#deps.pace.nowMs() * 1000
+  }
+}

@@ -1,0 +1,246 @@
+/**
+ * What a node does whose assigned config goes by a rollout: what runs without a turn, and what
+ * waits for one.
+ */
+import t from 'tap'
+import type { ConfigMapSource } from '../../src/decision/config-source.ts'
+import { effectsOf } from '../../src/decision/effects-of-step.ts'
+import { nextStep } from '../../src/decision/next-step.ts'
+import { describeSubject } from '../../src/decision/rollout-subject.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { RolloutKnowledge, StagedContent } from '../../src/decision/staging-state.ts'
+import { hashConfig } from '../../src/rollout/config-hash.ts'
+import type { RolloutTurn } from '../../src/rollout/view.ts'
+import {
+  A,
+  accepts,
+  assignedTo,
+  B,
+  BOOT,
+  C,
+  contentOf,
+  crashing,
+  dataOf,
+  decide,
+  HOUR_US,
+  health,
+  hold,
+  judged,
+  keyOf,
+  LOCAL_EVERYWHERE,
+  lost,
+  MINUTE_US,
+  NOW_US,
+  restartTo,
+  runs,
+  runsNothing,
+  SECOND_US,
+  snapshot,
+  startsWith,
+  verdict,
+  wants,
+} from './snapshots.ts'
+
+type Facts = Partial<Snapshot>
+
+const HALTED: RolloutTurn = { kind: 'halted', detail: 'halted, since it failed on node-2' }
+const GO: RolloutTurn = { kind: 'go', detail: 'stage 5 of 6 (50 %)' }
+
+const hashOf = (source: ConfigMapSource) => hashConfig(dataOf(source), source.kubeletConfigKey)
+
+/** It is assigned and accepted, and goes by a rollout. */
+function staged(source: ConfigMapSource, contentFacts: Partial<StagedContent> = {}): Facts {
+  const { desired } = wants(source)
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+  const contents = [{ hash: hashOf(source), content: contentOf(source), ...contentFacts }]
+  return {
+    ...wants(source),
+    desired: { ...desired, object: { ...desired.object, rollout: { record: 'rollout', plan: undefined } } },
+    ...assignedTo(source),
+    ...accepts(A, source),
+    stagings: [{ config: `kube-system/${source.name}`, record: 'rollout', arrival: 'there', contents }],
+  }
+}
+
+function turn(source: ConfigMapSource, what: RolloutTurn, confirmedAtUs?: number): { rollout: RolloutKnowledge } {
+  return { rollout: { config: `kube-system/${source.name}`, hash: hashOf(source), turn: what, confirmedAtUs, progress: undefined } }
+}
+
+const readinessOf = (facts: Facts) => describeSubject(snapshot(facts))?.node.ready
+
+const SICK = {
+  wasHealthy: false,
+  healthySinceUs: undefined,
+  unhealthySinceUs: NOW_US - 9 * MINUTE_US,
+  subjectSinceUs: NOW_US - 9 * MINUTE_US,
+}
+/** A has failed after it had passed a trial; it is tried again while something else is healthy. */
+const A_FAILED = verdict('local', 'provisional', {
+  key: keyOf(A),
+  source: A,
+  doubtful: true,
+  bootId: BOOT,
+  atWallMs: 1_700_000_000_000 - 3 * 3_600_000,
+})
+const ON_LOCAL = { ...startsWith('local'), ...runs('local'), health: health('local', { healthySinceUs: NOW_US - HOUR_US }) }
+
+t.test('every config of a node has failed, and the fix goes by a rollout', async (t) => {
+  const all = judged(verdict(A, 'provisional'), verdict('local', 'provisional'))
+  const startedAgain = restartTo(A, { failed: true, atUs: NOW_US - 5 * SECOND_US })
+  for (const [what, facts] of [
+    ['A crashes', crashing(A, { ...SICK, exits: 5 })],
+    ['systemd gave A up', { ...runsNothing('failed'), health: health(A, { ...SICK, exits: 5 }), restarts: [startedAgain] }],
+    ['A runs and is ill', { health: health(A, SICK), healthz: { ok: false, detail: 'refused' } }],
+    ['local runs and is ill', { ...startsWith('local'), ...runs('local'), health: health('local', SICK), lastKnownGood: hold('local') }],
+  ] as const) {
+    const trouble = { ...staged(C), ...all, ...facts }
+    t.same(readinessOf(trouble), { ok: true }, `${what}: it may begin the rollout, or claim`)
+    t.same(readinessOf({ ...trouble, ...turn(C, GO) }), { ok: true }, `${what}: its turn is confirmed`)
+    t.match(decide({ ...trouble, ...turn(C, GO, NOW_US) }), { kind: 'activate', target: C }, `${what}: it takes the fix with its turn`)
+    t.match(
+      decide({ ...trouble, ...turn(C, HALTED) }),
+      { detail: /the rollout of .* is halted: .*halted, since/ },
+      `${what}: or says what it waits for`,
+    )
+  }
+  const stopped = { ...staged(C), ...all, ...runsNothing('stopped') }
+  t.match(readinessOf(stopped), { ok: false, detail: /kubelet was stopped with systemd/ }, 'a kubelet that a person stopped proves nothing')
+  const unchecked = { ...staged(C), ...all, health: health(A, SICK), accepted: new Map() }
+  t.match(decide({ ...unchecked, ...turn(C, HALTED) }), { kind: 'preflight', source: C }, 'it is checked while it waits')
+})
+
+t.test('last-known-good needs no turn', async (t) => {
+  const all = judged(verdict(A, 'provisional'), verdict('local', 'provisional'))
+  const assigned = { ...staged(A, { promoted: true }), ...startsWith('local') }
+  for (const what of [GO, HALTED]) {
+    const rest = { ...assigned, ...all, ...turn(A, what) }
+    t.match(decide({ ...rest, ...runs('local'), health: health('local', SICK) }), { kind: 'activate', target: A }, 'every config failed')
+    t.match(decide({ ...rest, ...crashing('local') }), { kind: 'activate', target: A }, 'also while local crashes')
+    t.match(decide({ ...assigned, ...turn(A, what), ...ON_LOCAL }), { kind: 'activate', target: A }, 'what failed is tried again')
+  }
+  t.match(decide({ ...assigned, ...ON_LOCAL }), { kind: 'activate', target: A }, 'the record was never read')
+})
+
+t.test('a content that is held has no say in where the node falls back', async (t) => {
+  const held = { ...staged(C), ...turn(C, HALTED) }
+  t.match(decide(held), { kind: 'wait', phase: 'rollout', detail: /the rollout of .* is halted/ })
+  const failing = crashing(A, { ...SICK, exits: 5, lastNRestarts: 5, triedAgainUs: NOW_US - HOUR_US })
+  t.match(decide({ ...held, ...failing }), { kind: 'condemn', verdict: { source: A }, next: 'local' }, 'what runs fails')
+  t.match(decide({ ...held, ...failing, ...judged(A_FAILED) }), { kind: 'activate', target: 'local' }, 'the node falls back')
+
+  const fallenBack = { ...held, ...judged(A_FAILED), ...ON_LOCAL }
+  t.match(decide(fallenBack), { kind: 'retry-failed', verdict: { source: A } }, 'and tries again what had proved itself')
+  const early = judged({ ...A_FAILED, atWallMs: 1_700_000_000_000 })
+  const soon = health('local', { healthySinceUs: NOW_US - 2 * MINUTE_US })
+  const notYet = { ...fallenBack, ...early, health: soon }
+  t.match(decide(notYet), { kind: 'wait', phase: 'fallen-back', detail: /is tried again .*; the rollout of .* is halted/ }, 'not at once')
+  t.match(decide({ ...notYet, accepted: new Map() }), { kind: 'preflight', source: C }, 'while it is checked')
+  const suspended = { ...held, ...ON_LOCAL, retrials: new Map([[keyOf(A), { ...A_FAILED, suspended: true }]]) }
+  t.match(decide(suspended), { kind: 'activate', target: A }, 'which is activated')
+  t.match(decide({ ...suspended, ...startsWith(A) }), { kind: 'restart', to: A, record: { fallback: true } }, 'and started')
+  t.match(decide({ ...held, ...ON_LOCAL }), { kind: 'activate', target: A }, 'also where an operator dropped the verdict')
+  t.match(decide({ ...held, ...ON_LOCAL, lastKnownGood: hold('local') }), { phase: 'rollout' }, 'a node that was never elsewhere stays')
+
+  const rolledBack = { ...held, requests: { hold: 'none', retry: false, rollback: { content: contentOf(A) } } } as const
+  t.match(decide(rolledBack), { kind: 'condemn', verdict: { source: A }, next: 'local' }, 'nor where an operator rolls it back to')
+})
+
+t.test('what runs in its own right goes on while its successor is held', async (t) => {
+  const inTrial = { ...startsWith(B), ...runs(B, { startedAgoUs: 11 * MINUTE_US }) }
+  const held = { ...staged(C), ...turn(C, HALTED), ...inTrial }
+  const young = health(B, { healthySinceUs: NOW_US - 5 * MINUTE_US, subjectSinceUs: NOW_US - 6 * MINUTE_US })
+  t.match(decide({ ...held, health: young }), { kind: 'wait', phase: 'rollout' }, 'its trial')
+  t.match(
+    decide({ ...held, previous: hold(B), restarts: [restartTo(B)], health: young }),
+    { kind: 'wait', phase: 'rollout' },
+    'also where it was the config before',
+  )
+  t.match(
+    decide({ ...held, previous: hold(B), restarts: [restartTo(B, { fallback: true })], health: young }),
+    { kind: 'activate', target: A },
+    'but not a fallback, once the better one is to be tried again',
+  )
+  const administrators = { kind: 'known', content: 'other:/etc/kubelet.yaml', key: 'other', startedAtUs: 0, invocationId: 'i' } as const
+  t.match(decide({ ...staged(C), ...turn(C, HALTED), running: administrators }), { kind: 'wait' }, 'what an administrator runs')
+  const gone = { kind: 'known', held: lost(B) } as const
+  t.match(decide({ ...held, nextStart: gone }), { kind: 'activate', target: A }, 'but a next start that is lost is replaced')
+})
+
+t.test('what was activated is started with a turn that holds only', async (t) => {
+  const activated = { ...staged(B), ...startsWith(B), health: health(B, { started: false, subjectSinceUs: NOW_US - 30 * SECOND_US }) }
+  t.match(decide({ ...activated, ...turn(B, GO, NOW_US) }), { kind: 'restart', to: B })
+  const old = { ...activated, ...turn(B, GO, NOW_US - MINUTE_US) }
+  t.match(decide(old), { kind: 'wait', phase: 'rollout', detail: /confirms the turn/ }, 'a turn that was read long ago')
+  t.same(readinessOf(old), { ok: true }, 'is confirmed')
+  for (const [what, rollout] of [
+    ['it was halted meanwhile', turn(B, HALTED)],
+    ['the record was never read', {}],
+  ] as const) {
+    t.match(decide({ ...activated, ...rollout }), { kind: 'activate', target: A }, `${what}: the next start goes back to what runs`)
+    const down = { ...activated, ...rollout, ...runsNothing('failed') }
+    t.match(decide(down), { kind: 'activate', target: A }, `${what}: also while nothing runs`)
+  }
+  const edited = { ...activated, ...staged(C), ...turn(C, HALTED) }
+  t.match(decide(edited), { kind: 'activate', target: A }, 'an edit in between')
+  t.match(decide({ ...edited, ...turn(C, GO, NOW_US) }), { kind: 'activate', target: C })
+
+  const started = { ...activated, ...turn(B, HALTED), health: health(B, { healthySinceUs: NOW_US - MINUTE_US }) }
+  t.match(
+    decide({ ...started, ...runsNothing('auto-restart') }),
+    { kind: 'wait', phase: 'in-trial' },
+    'what was started goes on with its trial',
+  )
+  t.match(decide({ ...started, ...staged(B, { started: true }), ...runs(B) }), { kind: 'wait', phase: 'in-trial' }, 'as does what runs')
+  const booted = { ...activated, ...turn(B, HALTED), ...runsNothing('stopped'), health: undefined }
+  t.match(decide({ ...booted, ...staged(B, { started: true }) }), { kind: 'wait' }, 'also over a reboot')
+  t.match(decide(booted), { kind: 'activate', target: A }, 'and what was not goes back')
+
+  const full = { step: 'activate', about: 'ConfigMap kube-system/a@1', detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }
+  const stuck = decide({
+    ...activated,
+    ...turn(B, HALTED),
+    ...judged(verdict(A, 'provisional')),
+    troubles: [full, { ...full, about: 'local' }],
+  })
+  t.equal(stuck.kind, 'wait', 'also where the next start cannot be changed')
+})
+
+t.test('whether it was started is kept on disk', async (t) => {
+  const running = { ...startsWith(B), ...runs(B), ...turn(B, HALTED), health: health(B) }
+  const seen = snapshot({ ...staged(B), ...running })
+  const step = nextStep(seen)
+  if (step.kind !== 'record-staging') throw new Error(`${step.kind} is decided`)
+  const stagings = effectsOf(step, seen).flatMap((effect) => (effect.kind === 'write-stagings' ? effect.stagings : []))
+  t.match(stagings, [{ contents: [{ content: contentOf(B), started: true }] }])
+  t.not(decide({ ...staged(B), ...running, stagings }).kind, 'record-staging', 'once')
+
+  const before = snapshot({ ...staged(B, { started: true }), ...turn(B, GO, NOW_US) })
+  const activate = nextStep(before)
+  if (activate.kind !== 'activate') throw new Error(`${activate.kind} is decided`)
+  t.match(
+    effectsOf(activate, before).find(({ kind }) => kind === 'write-stagings'),
+    { stagings: [{ contents: [{ started: false }] }] },
+    'what is activated again has to be started again',
+  )
+})
+
+t.test('another overlay on a content that has come to the end of its rollout is spread', async (t) => {
+  const before = { hash: hashOf(B), content: contentOf(A) }
+  const [staging] = staged(B).stagings ?? []
+  if (staging === undefined) throw new Error('nothing is staged')
+  const overlaid = { ...staged(B), stagings: [{ ...staging, contents: [before, ...staging.contents] }], ...turn(B, GO, NOW_US) }
+  const spread = { bootId: BOOT, source: B, sinceUs: NOW_US }
+  t.match(decide({ ...overlaid, spread }), { kind: 'wait', phase: 'spread' })
+  t.match(readinessOf({ ...overlaid, spread }), { ok: false, detail: /spread/ })
+  t.match(decide({ ...overlaid, spread: { ...spread, sinceUs: NOW_US - HOUR_US } }), { kind: 'activate', target: B })
+  t.match(decide({ ...overlaid, ...staged(B), spread }), { kind: 'activate', target: B }, 'a rollout spreads another content by itself')
+  const down = { ...LOCAL_EVERYWHERE, ...overlaid, spread, ...startsWith(A), ...crashing(A, { exits: 9 }) }
+  t.match(decide(down), { kind: 'activate', target: B }, 'a kubelet that fails does not wait')
+})
+
+t.test('a node that has its turn and cannot start says why, not that it reads the record once more', async (t) => {
+  const facts = { ...staged(B), ...startsWith(B), ...runsNothing('stopped') }
+  const unready: RolloutTurn = { ...GO, unready: 'kubelet is stopped' }
+  t.match(decide({ ...facts, ...turn(B, unready) }), { phase: 'rollout', detail: /cannot start it now: kubelet is stopped/ })
+  t.match(decide({ ...facts, ...turn(B, GO) }), { phase: 'rollout', detail: /the agent confirms the turn/ })
+})

@@ -1,0 +1,129 @@
+import t from 'tap'
+import type { ConfigMapSource } from '../../src/decision/config-source.ts'
+import type { Effect } from '../../src/decision/effects.ts'
+import { effectsOf } from '../../src/decision/effects-of-step.ts'
+import { nextStep } from '../../src/decision/next-step.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { latestContent, stageAssigned } from '../../src/decision/staging.ts'
+import type { StagedContent, Staging } from '../../src/decision/staging-state.ts'
+import { hashConfig } from '../../src/rollout/config-hash.ts'
+import { A, accepts, assignedTo, B, contentOf, dataOf, inTrial, judged, keyOf, snapshot, verdict, wants } from './snapshots.ts'
+
+/** The config is B's: its contents are told apart by their names. */
+const CONFIG = 'kube-system/b'
+const REST = { config: CONFIG, record: 'record', arrival: 'there' } as const
+
+/** One content that was assigned. */
+function staged(facts: Partial<StagedContent> = {}, source: ConfigMapSource = B): StagedContent {
+  return { hash: hashConfig(dataOf(source), 'kubelet'), content: contentOf(source), ...facts }
+}
+
+function staging(...contents: readonly StagedContent[]): { stagings: readonly Staging[] } {
+  return { stagings: [{ ...REST, contents }] }
+}
+
+/** Assigned, with this plan in its rollout. */
+function wantsStaged(plan?: string, source: ConfigMapSource = B): Partial<Snapshot> {
+  const { desired, ...rest } = wants(source)
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+  return { ...rest, desired: { ...desired, object: { ...desired.object, rollout: { record: 'record', plan } } } }
+}
+
+function stageWith(facts: Partial<Snapshot>): StagedContent | undefined {
+  const state = snapshot({ ...assignedTo(B), ...facts })
+  const { desired } = state
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+  const after = stageAssigned(state, B, desired.object)?.find(({ config }) => config === CONFIG)
+  return after && latestContent(after)
+}
+
+/** The effects of the step that this node takes. */
+function effectsFor(facts: Partial<Snapshot>): readonly Effect[] {
+  const state = snapshot(facts)
+  const step = nextStep(state)
+  return step.kind === 'wait' ? [] : effectsOf(step, state)
+}
+
+function markedIn(effects: readonly Effect[]): StagedContent | undefined {
+  const [written] = effects.flatMap((effect) => (effect.kind === 'write-stagings' ? effect.stagings : []))
+  return written && latestContent(written)
+}
+
+const other = (facts: Partial<StagedContent> = {}): StagedContent => ({ hash: 'other', content: 'content-other', ...facts })
+
+t.test('retry of the plan counts for one content', async (t) => {
+  await t.test('an edit whose plan has none begins at 0', async (t) => {
+    const { retry = 0 } = stageWith({ ...wantsStaged(), ...staging(other({ retry: 1 })) }) ?? {}
+    t.equal(retry, 0)
+  })
+
+  await t.test('so that raising it lifts the verdict on the edit', async (t) => {
+    const failed = { ...assignedTo(B), ...accepts(A, B), ...judged(verdict(B, 'confirmed')) }
+    const effects = effectsFor({ ...failed, ...wantsStaged('retry: 1'), ...staging(other({ retry: 1 }), staged()) })
+    t.match(
+      effects.find(({ kind }) => kind === 'remove-verdict'),
+      { key: keyOf(B) },
+    )
+    t.equal(markedIn(effects)?.retry, 1)
+  })
+
+  await t.test('a content that comes back keeps its own', async (t) => {
+    t.equal(stageWith({ ...wantsStaged(), ...staging(staged({ retry: 2 }), other()) })?.retry, 2)
+    t.equal(stageWith({ ...wantsStaged('retry: 3'), ...staging(staged({ retry: 2 }), other({ retry: 3 })) })?.retry, 3)
+  })
+
+  await t.test('lowered and raised again, it lifts nothing', async (t) => {
+    const failed = { ...assignedTo(B), ...accepts(A, B), ...judged(verdict(B, 'confirmed')) }
+    t.equal(stageWith({ ...failed, ...wantsStaged(), ...staging(staged({ retry: 1 })) })?.retry, 1)
+    t.same(
+      effectsFor({ ...failed, ...wantsStaged('retry: 1'), ...staging(staged({ retry: 1 })) }).filter(
+        ({ kind }) => kind === 'remove-verdict',
+      ),
+      [],
+    )
+  })
+})
+
+t.test('what an operator requested on the node counts until', async (t) => {
+  await t.test('it fails', async (t) => {
+    const crashed = { unit: { ...inTrial().unit, activity: 'failed', process: { kind: 'none' } }, running: { kind: 'none' } } as const
+    const effects = effectsFor({ ...inTrial(), ...wantsStaged(), ...crashed, ...staging(staged({ requested: true, proved: true })) })
+    t.ok(
+      effects.some(({ kind }) => kind === 'write-verdict'),
+      'it is condemned',
+    )
+    t.match(markedIn(effects), { requested: false, proved: false })
+  })
+
+  await t.test('retry is raised in the plan', async (t) => {
+    const failed = { ...assignedTo(B), ...accepts(A, B), ...judged(verdict(B, 'confirmed')), proven: keyOf(B) }
+    const effects = effectsFor({ ...failed, ...wantsStaged('retry: 1'), ...staging(staged({ requested: true, proved: true })) })
+    t.match(markedIn(effects), { requested: false, proved: false })
+    t.match(
+      effects.find(({ kind }) => kind === 'write-proven'),
+      { key: undefined },
+      'and a whole trial has to pass again',
+    )
+  })
+
+  await t.test('another content is assigned', async (t) => {
+    t.notOk(stageWith({ ...wantsStaged(), ...staging(staged({ requested: true }), other()) })?.requested)
+    t.ok(stageWith({ ...wantsStaged(), ...staging(staged({ requested: true })) })?.requested, 'but not while it stays assigned')
+  })
+})
+
+t.test('the log says which record the config has, also when the annotation names another', async (t) => {
+  const wanted = wantsStaged()
+  const { desired } = wanted
+  if (desired?.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+  const { object } = desired
+  const logged = (record: string, before: readonly Staging[]) => {
+    const state = snapshot({ ...assignedTo(B), ...wanted, stagings: before })
+    const effects = effectsOf({ kind: 'record-staging', source: B, object: { ...object, rollout: { record, plan: undefined } } }, state)
+    return effects.flatMap((effect) => (effect.kind === 'log' ? effect.message : []))
+  }
+  const known = [{ ...REST, contents: [staged()] }]
+  t.same(logged('record', []), [`ConfigMap ${CONFIG} has a rollout: the record is record`])
+  t.same(logged('another', known), [`ConfigMap ${CONFIG} has a rollout: the record is another`])
+  t.same(logged('off', known), [`ConfigMap ${CONFIG} no longer has a rollout: its changes are spread`])
+})

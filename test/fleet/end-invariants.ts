@@ -1,0 +1,165 @@
+/** What must hold when everything that can be healed is, and enough time has passed. */
+import { DEFAULT_PLAN, freeShare, type Plan, parsePlan } from '../../src/rollout/plan.ts'
+import type { FleetAgent } from './fleet-agent.ts'
+import type { ConfigObject, RecordObject } from './fleet-api.ts'
+import type { Ledger } from './ledger.ts'
+import { parsedRecord } from './parsed.ts'
+import { recordName, type Schedule } from './schedule.ts'
+import { Violation } from './violation.ts'
+
+export interface EndState {
+  readonly schedule: Schedule
+  readonly agents: readonly FleetAgent[]
+  readonly ledger: Ledger
+  readonly writes: number
+  config(name: string): ConfigObject
+  record(config: string): RecordObject
+}
+
+export function checkEnd(end: EndState): void {
+  for (const { name } of end.schedule.configs) {
+    const config = end.config(name)
+    const plan = parsePlan(config.planText)
+    if (config.rollout === undefined || config.rollout === 'off' || !plan.ok) continue
+    everyNodeCame(end, name, config, plan.plan)
+    failuresAreTold(end, name, config, plan.plan)
+  }
+  badContentStopsEarly(end)
+  writesAreFew(end)
+}
+
+/** Nodes that could take part: honest, of this version, up, and assigned to this config. */
+function takingPart({ agents }: EndState, config: string): readonly FleetAgent[] {
+  return agents.filter(({ node }) => node.isUp && node.config === config && !node.traits.liar && !node.traits.old)
+}
+
+function isCondemned({ node }: FleetAgent, { content }: ConfigObject, plan: Plan): boolean {
+  const verdict = node.verdicts.get(content.hash)
+  return verdict !== undefined && verdict.retry >= plan.retry
+}
+
+function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: Plan): void {
+  const { content } = config
+  const missing = takingPart(end, name).filter((agent) => agent.node.runs.hash !== content.hash && !isCondemned(agent, config, plan))
+  if (missing.length === 0) return
+  const data = end.record(name).data
+  const [, generation, stage, hash, , , retry] = (data.state ?? '').split(' ')
+  const excuse =
+    hash === content.hash && Number(retry) >= plan.retry
+      ? findExcuse(end, name, config, data, generation ?? '', stage ?? '', plan)
+      : undefined
+  const late = missing.filter(
+    ({ name: node, node: { traits } }) =>
+      (excuse === undefined && !hasVetoed(data, node, generation ?? '')) || (excuse === 'control plane' && !traits.controlPlane),
+  )
+  if (late.length === 0) return
+  const told = late.slice(0, 3).map(({ name: node, last }) => `${node} (${last?.turn.detail ?? 'no decision'})`)
+  throw new Violation(
+    'every reachable node comes to what the config holds',
+    `${late.length} have not come to ${name} ${content.hash.slice(0, 8)}: ${told.join('; ')}; state "${data.state}"`,
+  )
+}
+
+/** A node that was made anew after its veto is no witness in this generation any more (R2). */
+function hasVetoed(data: RecordObject['data'], node: string, generation: string): boolean {
+  return data[`node.${node}`]?.startsWith(`${generation} `) === true && data[`node.${node}`]?.split(' ')[2] === 'veto'
+}
+
+/**
+ * What may stop nodes for good: a veto that was true or a lie, and too many claims of nodes that
+ * will never prove them.
+ */
+function findExcuse(
+  end: EndState,
+  name: string,
+  config: ConfigObject,
+  data: RecordObject['data'],
+  generation: string,
+  stage: string,
+  plan: Plan,
+): 'all' | 'control plane' | undefined {
+  const words = Object.entries(data).filter(([key, value]) => key.startsWith('node.') && value.startsWith(`${generation} `))
+  const vetoes = words.filter(([key, value]) => value.split(' ')[2] === 'veto' && isTrueVeto(end, name, config, key.slice(5)))
+  if (vetoes.length >= (stage === '0' ? 1 : plan.maxVetoes)) return freeShare(plan, Number(stage)) < 1 ? 'all' : 'control plane'
+  const lost = words.filter(([key, value]) => value.split(' ')[2] === 'claim' && isLost(end, name, key.slice(5)))
+  const here = lost.filter(
+    ([, value]) => value.startsWith(`${generation} ${stage} `) && (stage === '0' || !value.endsWith(' control-plane')),
+  )
+  if (here.length > plan.maxSilent) return 'all'
+  return lost.some(([, value]) => value.endsWith(' control-plane')) ? 'control plane' : undefined
+}
+
+/** The content failed there, as far as one can still ask. */
+function isTrueVeto(end: EndState, configName: string, config: ConfigObject, name: string): boolean {
+  const agent = end.agents.find((candidate) => candidate.name === name)
+  return agent === undefined || isLost(end, configName, name) || agent.node.verdicts.has(config.content.hash) || agent.node.wasReimaged
+}
+
+/**
+ * It will never prove: it is gone, it lies, it uses another config, or it is not what it was when
+ * it claimed.
+ */
+function isLost({ agents }: EndState, config: string, name: string): boolean {
+  const agent = agents.find((candidate) => candidate.name === name)
+  return agent === undefined || agent.node.config !== config || !agent.node.isUp || agent.node.traits.liar || agent.node.traits.old
+}
+
+function failuresAreTold(end: EndState, name: string, config: ConfigObject, plan: Plan): void {
+  const condemned = takingPart(end, name).filter((agent) => isCondemned(agent, config, plan))
+  if (condemned.length === 0) return
+  const parsed = parsedRecord(end.record(name))
+  if (!parsed.ok) throw new Violation('a failure is told', parsed.problem)
+  const { state, entries } = parsed.record
+  const vetoes = [...entries.values()].filter(({ kind, generation }) => kind === 'veto' && generation === state?.generation).length
+  if (state?.hash === config.content.hash && vetoes >= Math.min(5, condemned.length)) return
+  throw new Violation('a failure is told', `${condemned.length} nodes failed, ${vetoes} vetoes are in the record of ${recordName(name)}`)
+}
+
+/**
+ * Nodes that are away for as long as a claim holds, or write what they like, let others start too.
+ */
+function badContentStopsEarly({ schedule, ledger }: EndState): void {
+  const disturbing = [
+    'sleep',
+    'partition',
+    'agent-down',
+    'die',
+    'leave',
+    'reboot',
+    'api-down',
+    'restore',
+    'lie',
+    'delete-record',
+    'garble-record',
+  ]
+  const calm =
+    !schedule.events.some(({ event }) => disturbing.includes(event.kind)) && schedule.nodes.every(({ traits }) => traits.slowness === 1)
+  if (schedule.nodes.some(({ traits }) => traits.liar)) return
+  for (const [hash, starts] of ledger.starts) {
+    const content = contentsOf(schedule).find((candidate) => candidate.hash === hash)
+    if (content === undefined || content.nature.kind === 'good' || content.nature.share < 1) continue
+    if (content.nature.afterUs > 600_000_000 || starts.some(({ by }) => by === 'no rollout')) continue
+    const began = (ledger.begins.get(hash) ?? 0) + (ledger.resets.get(hash) ?? 0)
+    const most = began * (calm && content.nature.kind === 'fails' ? 1 : 1 + mostSilent(schedule))
+    const nodes = new Set(starts.map(({ node }) => node)).size
+    if (nodes <= most) continue
+    throw new Violation('a content that fails everywhere stops at once', `${nodes} started it, in ${began} generations: at most ${most}`)
+  }
+}
+
+function contentsOf({ configs, events }: Schedule) {
+  return [...configs.map(({ content }) => content), ...events.flatMap(({ event }) => (event.kind === 'edit' ? [event.content] : []))]
+}
+
+function mostSilent({ configs, events }: Schedule): number {
+  const texts = [...configs.map(({ planText }) => planText), ...events.flatMap(({ event }) => (event.kind === 'plan' ? [event.text] : []))]
+  return Math.max(...texts.map((text) => parsePlan(text)).map((parsed) => (parsed.ok ? parsed.plan : DEFAULT_PLAN).maxSilent))
+}
+
+/** A begin, and for each stage its claims and their proofs, vetoes, and control planes. */
+function writesAreFew({ schedule, ledger, writes }: EndState): void {
+  const controlPlanes = schedule.nodes.filter(({ traits }) => traits.controlPlane).length
+  const most =
+    (ledger.generations + [...ledger.resets.values()].reduce((sum, count) => sum + count, 0)) * (2 * 64 + 10 + 2 * controlPlanes + 8)
+  if (writes > most) throw new Violation('writes are few', `${writes} in ${ledger.generations} generations`)
+}

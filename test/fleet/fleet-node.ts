@@ -1,0 +1,133 @@
+/**
+ * One node of a simulated fleet: its kubelet, its trials, and what its disk remembers. The agent on
+ * it is in `fleet-agent.ts`.
+ */
+import { SECOND_US } from '../../src/values/durations.ts'
+import { type Content, fateOf, TRIAL_US } from './content.ts'
+import type { EventQueue } from './event-queue.ts'
+
+export interface Traits {
+  readonly name: string
+  readonly uid: string
+  readonly canary: boolean
+  readonly controlPlane: boolean
+  /** Its agent is from before rollouts. */
+  readonly old: boolean
+  /** Its trials take so many times as long. */
+  readonly slowness: number
+  /** It takes part in no rollout, and writes what it likes. */
+  readonly liar: boolean
+  readonly joined: boolean
+}
+
+export const LOCAL: Content = { hash: 'local', nature: { kind: 'good' } }
+
+export interface Verdict {
+  readonly reason: string
+  readonly retry: number
+}
+
+export class FleetNode {
+  readonly traits: Traits
+  readonly #queue: EventQueue
+  /** Calls the agent. */
+  onChange: () => void = () => undefined
+  onDeath: () => void = () => undefined
+  /** The config that is assigned to it. */
+  config: string | undefined
+  /** The config that `runs` is from. */
+  runsConfig: string | undefined
+  runs: Content = LOCAL
+  proven = true
+  lastGood: Content = LOCAL
+  readonly promoted = new Set<string>()
+  readonly verdicts = new Map<string, Verdict>()
+  /** Configs that were seen to have a rollout, with the record's name. */
+  readonly rollouts = new Map<string, string>()
+  /** dead: for good. */
+  state: 'up' | 'asleep' | 'dead' = 'up'
+  /** It fails by itself, whatever it started. */
+  failsAnyway: (content: Content) => number | undefined = () => undefined
+  wasReimaged = false
+  #trial = 0
+
+  constructor(traits: Traits, queue: EventQueue) {
+    this.traits = traits
+    this.#queue = queue
+  }
+
+  get isUp(): boolean {
+    return this.state === 'up'
+  }
+
+  start(config: string, content: Content, retry: number): void {
+    this.runs = content
+    this.runsConfig = config
+    this.proven = this.promoted.has(content.hash)
+    this.#beginTrial(retry)
+  }
+
+  /** After a reboot or a sleep: the trial begins again. */
+  rest(): void {
+    if (!this.proven) this.#beginTrial(0)
+  }
+
+  /** The machine is made anew, under its old name: its disk is empty. */
+  reimage(): void {
+    this.wasReimaged = true
+    this.#trial += 1
+    this.runs = LOCAL
+    this.runsConfig = undefined
+    this.lastGood = LOCAL
+    this.proven = true
+    this.promoted.clear()
+    this.verdicts.clear()
+    this.rollouts.clear()
+  }
+
+  sleep(): void {
+    this.state = 'asleep'
+    this.#trial += 1
+  }
+
+  wakeUp(retry: number): void {
+    this.state = 'up'
+    if (!this.proven || fateOf(this.runs, this.traits.uid).kind !== 'works') this.#beginTrial(retry)
+  }
+
+  #beginTrial(retry: number): void {
+    this.#trial += 1
+    const trial = this.#trial
+    const content = this.runs
+    const fate = fateOf(content, this.traits.uid)
+    const during = (afterUs: number, run: () => void) =>
+      this.#queue.after(afterUs, () => {
+        if (this.#trial === trial && this.isUp) run()
+      })
+    const failsUs = fate.kind === 'fails' ? fate.afterUs : this.failsAnyway(content)
+    if (fate.kind === 'kills') during(fate.afterUs, () => this.die())
+    else if (failsUs !== undefined) during(failsUs, () => this.#fail(content, retry))
+    if (!this.proven) during(TRIAL_US * this.traits.slowness, () => this.#pass(content))
+  }
+
+  #pass(content: Content): void {
+    this.proven = true
+    this.promoted.add(content.hash)
+    this.lastGood = content
+    this.onChange()
+  }
+
+  #fail(content: Content, retry: number): void {
+    this.#trial += 1
+    this.verdicts.set(content.hash, { reason: 'kubelet exited 5 times', retry })
+    this.runs = this.lastGood.hash === content.hash ? LOCAL : this.lastGood
+    this.proven = true
+    this.#queue.after(SECOND_US, () => this.onChange())
+  }
+
+  die(): void {
+    this.state = 'dead'
+    this.#trial += 1
+    this.onDeath()
+  }
+}

@@ -1,0 +1,111 @@
+import t from 'tap'
+import { contentOf } from './content.ts'
+import { runFleet } from './fleet-world.ts'
+import { plainTraits, runOneEdit } from './one-edit.ts'
+import { randomSchedule } from './random-schedule.ts'
+import type { Schedule } from './schedule.ts'
+
+const SCHEDULES = 250
+const MINUTE = 60_000_000
+
+t.setTimeout(600_000)
+
+t.test(`${SCHEDULES} schedules of small fleets keep the invariants`, async (t) => {
+  for (let seed = 1; seed <= SCHEDULES; seed += 1) {
+    try {
+      runFleet(randomSchedule(seed))
+    } catch (error) {
+      t.fail(`seed ${seed}: ${error instanceof Error ? error.message : String(error)} (npm run sim:fleet -- --seed ${seed})`)
+    }
+  }
+})
+
+t.test('a good content reaches all nodes, within a time that follows from the plan', async (t) => {
+  for (const [nodes, minutes] of [
+    [1, 1],
+    [3, 12],
+    [10, 23],
+    [300, 56],
+  ] as const) {
+    const { reached, minutes: took, writes } = runOneEdit({ seed: 1, nodes, nature: { kind: 'good' } })
+    t.equal(reached, nodes)
+    t.ok(took <= minutes, `the last of ${nodes} starts after ${took} minutes`)
+    t.ok(writes <= 42, `${writes} writes`)
+  }
+})
+
+t.test('three control planes go one after another, each after a rest', async (t) => {
+  const { reached, minutes } = runOneEdit({ seed: 1, nodes: 3, controlPlanes: 3, nature: { kind: 'good' } })
+  t.equal(reached, 3)
+  t.ok(minutes > 50 && minutes < 53, `the last starts after ${minutes} minutes`)
+})
+
+t.test('a content that fails everywhere is started by one node, also with lost answers', async (t) => {
+  for (const seed of [1, 2, 3, 4, 5]) {
+    const outcome = runOneEdit({ seed, nodes: 40, lost: 0.1, nature: { kind: 'fails', share: 1, afterUs: MINUTE } })
+    t.match(outcome, { started: 1, failed: 1, reached: 0, isHalted: true })
+  }
+})
+
+t.test('a content that was halted is started by nobody more after its record was made again', async (t) => {
+  const config = 'node-config'
+  const events = [
+    { atSeconds: 600, event: { kind: 'delete-record', config } },
+    { atSeconds: 601, event: { kind: 'api-down', forSeconds: 20 } },
+    { atSeconds: 610, event: { kind: 'make-record', config } },
+  ] as const
+  for (let seed = 1; seed <= 10; seed += 1) {
+    const nature = { kind: 'fails', share: 1, afterUs: MINUTE } as const
+    const { started, isHalted } = runOneEdit({ seed, nodes: 40, canaries: true, nature, events })
+    t.same({ started, isHalted }, { started: 1, isHalted: true }, `seed ${seed}`)
+  }
+})
+
+t.test('a content that kills its nodes is started by one node, and by maxSilent more', async (t) => {
+  for (const maxSilent of [0, 1, 3]) {
+    const nature = { kind: 'kills', share: 1, afterUs: MINUTE } as const
+    const outcome = runOneEdit({ seed: 1, nodes: 40, planText: `maxSilent: ${maxSilent}`, nature })
+    t.match(outcome, { started: 1 + maxSilent, reached: 0 })
+  }
+})
+
+t.test('a label on all nodes at once goes in stages, although the config was finished long ago', async (t) => {
+  const first = contentOf('finished', { kind: 'good' })
+  const bad = contentOf('of the others', { kind: 'fails', share: 1, afterUs: MINUTE })
+  const nodes = Array.from({ length: 60 }, (_, index) => ({ traits: plainTraits(index), config: index < 30 ? 'old' : 'new-config' }))
+  const fails = nodes.slice(0, 30).map((_, index) => index)
+  const schedule: Schedule = {
+    seed: 1,
+    nodes,
+    configs: [
+      { name: 'old', content: contentOf('old', { kind: 'good' }), planText: undefined },
+      { name: 'new-config', content: first, planText: undefined },
+    ],
+    settled: true,
+    faults: { lost: 0, latencyUs: [10_000, 100_000] },
+    backgroundFailures: 0,
+    policy: true,
+    events: [
+      { atSeconds: 60, event: { kind: 'edit', config: 'new-config', content: { ...bad, nature: { kind: 'good' } } } },
+      { atSeconds: 5 * 3600, event: { kind: 'assign', nodes: fails, config: 'new-config' } },
+    ],
+    restSeconds: 6 * 3600,
+  }
+  const world = runFleet(schedule)
+  const late = (world.ledger.starts.get(bad.hash) ?? []).filter(({ atUs }) => atUs > 5 * 60 * MINUTE)
+  t.equal(late.length, 30)
+  const within = (minutes: number) => late.filter(({ atUs }) => atUs < (5 * 60 + minutes) * MINUTE).length
+  t.same([within(9), within(19)], [1, 6])
+})
+
+t.test('a content that kills most of its nodes stops at its witnesses', async (t) => {
+  for (const seed of [1, 2, 3, 4, 5, 6]) {
+    const { started } = runOneEdit({ seed, nodes: 200, nature: { kind: 'kills', share: 0.9, afterUs: MINUTE } })
+    t.ok(started <= 3 + 7, `${started} started it`)
+  }
+})
+
+t.test('dead nodes stop nothing', async (t) => {
+  const { reached } = runOneEdit({ seed: 1, nodes: 100, dead: 0.2, nature: { kind: 'good' } })
+  t.equal(reached, 80)
+})

@@ -1,0 +1,50 @@
+/**
+ * What happens to a simulated fleet, as data: the nodes, the faults, and the events with their
+ * times.
+ */
+import type { Content } from './content.ts'
+import type { ApiFaults } from './fleet-api.ts'
+import type { Traits } from './fleet-node.ts'
+
+export type Lie = 'false-proof' | 'claim-and-hang' | 'veto' | 'false-begin' | 'garbage'
+
+export type FleetEvent =
+  | { readonly kind: 'edit'; readonly config: string; readonly content: Content }
+  | { readonly kind: 'plan'; readonly config: string; readonly text: string | undefined }
+  | { readonly kind: 'retry'; readonly config: string }
+  | { readonly kind: 'pause' | 'resume'; readonly config: string }
+  | { readonly kind: 'delete-record' | 'make-record' | 'garble-record'; readonly config: string }
+  | { readonly kind: 'annotation'; readonly config: string; readonly value: 'name' | 'off' | 'none' }
+  | { readonly kind: 'api-down'; readonly forSeconds: number }
+  | { readonly kind: 'backup' | 'restore' }
+  | { readonly kind: 'die' | 'reboot' | 'leave' | 'reimage'; readonly node: number }
+  | { readonly kind: 'sleep' | 'partition' | 'agent-down' | 'not-ready' | 'blind'; readonly node: number; readonly forSeconds: number }
+  | { readonly kind: 'join'; readonly node: PlacedNode }
+  | { readonly kind: 'assign'; readonly nodes: readonly number[]; readonly config: string }
+  | { readonly kind: 'lie'; readonly node: number; readonly lie: Lie }
+
+export interface PlacedNode {
+  readonly traits: Traits
+  /** undefined: nothing is assigned to it. */
+  readonly config: string | undefined
+}
+
+export interface Schedule {
+  readonly seed: number
+  readonly nodes: readonly PlacedNode[]
+  readonly configs: readonly { readonly name: string; readonly content: Content; readonly planText: string | undefined }[]
+  /** Nodes run the first content when it begins. */
+  readonly settled: boolean
+  readonly faults: ApiFaults
+  /** Of the starts that fail whatever they start. */
+  readonly backgroundFailures: number
+  /** The API server has the admission policy. */
+  readonly policy: boolean
+  readonly events: readonly { readonly atSeconds: number; readonly event: FleetEvent }[]
+  /** How long the world runs on after the last event, when all that can be healed is. */
+  readonly restSeconds: number
+}
+
+export function recordName(config: string): string {
+  return `${config}-rollout`
+}

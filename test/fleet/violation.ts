@@ -1,0 +1,6 @@
+/** What must never happen, when it did. */
+export class Violation extends Error {
+  constructor(invariant: string, detail: string) {
+    super(`${invariant}: ${detail}`)
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * A rollout over two nodes with real kubelets: the canary fails and heals, and the other never
+ * restarts; the fix goes to both.
+ */
+import { strict as assert } from 'node:assert'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, stringify } from 'yaml'
+import type { Administrator } from '../administrator.ts'
+import type { ControlPlane } from '../lab/control-plane.ts'
+import { type Step, scenario } from '../lab/runner.ts'
+import { withModernPlane } from '../modern-plane.ts'
+import { CONFIG_LABEL } from '../node-words.ts'
+import { DEPLOY } from '../rights/manifests.ts'
+import { CANARY_LABEL, PLAN_ANNOTATION, ROLLOUT_ANNOTATION } from '../rollout/words.ts'
+import { CRASHING, CRASHING_TODAY, UP_TO_LOADING } from './kubeadm-files.ts'
+import { type Node, withNode } from './node.ts'
+
+const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '10s', SPREAD: '0s', RESTARTS_PER_HOUR: '60' }
+const [CONFIG, RECORD] = ['node-config', 'node-config-rollout']
+/**
+ * A proof waits for a report of kubelet, which sends one each five minutes when nothing has
+ * changed.
+ */
+const OFTEN = { nodeStatusUpdateFrequency: '1s', nodeStatusReportFrequency: '1s' }
+/** Three starts, 10 s apart. */
+const CRASH_LOOP_MS = 120_000
+
+interface Member {
+  readonly node: Node
+  readonly admin: Administrator
+}
+
+/** @param withModern whether there are an API server and a kubelet of today */
+export function addNodeRolloutScenarios(program: string, withModern: boolean): void {
+  scenario(
+    'node: modern: a rollout over two nodes',
+    (step) =>
+      withModernPlane(
+        step,
+        async (plane) => {
+          for (const file of ['node-configmaps', 'rollout']) await plane.kubectl(['apply', '-f', join(DEPLOY, `rbac/${file}.yaml`)])
+          await plane.kubectl(['-n', 'kube-system', 'create', 'configmap', RECORD])
+          await withNode(plane, program, { name: 'canary', settings: SETTINGS }, (node, admin) =>
+            withNode(plane, program, { name: 'other', settings: SETTINGS }, (other, otherAdmin) =>
+              play(step, plane, { node, admin }, { node: other, admin: otherAdmin }, withModern ? CRASHING_TODAY : CRASHING),
+            ),
+          )
+        },
+        withModern ? { release: 'new' } : {},
+      ),
+    { timeoutMs: 1_200_000 },
+  )
+}
+
+async function play(step: Step, plane: ControlPlane, canary: Member, other: Member, crashing: object): Promise<void> {
+  /** The canary's ports; the other's overlay has its own. */
+  const write = (changes: object) =>
+    canary.admin.applyConfigMap(
+      {
+        name: CONFIG,
+        namespace: 'kube-system',
+        annotations: { [ROLLOUT_ANNOTATION]: RECORD, [PLAN_ANNOTATION]: 'waves: [50%], witnesses: 1, spread: 2s' },
+      },
+      canary.node.config({ ...OFTEN, ...changes }),
+    )
+  await step('both have the first config, one after the other', async () => {
+    overlay(other.node, difference(canary.node.config({}), other.node.config({})))
+    await write({ maxPods: 51 })
+    await plane.kubectl(['label', 'node', 'canary', `${CANARY_LABEL}=true`])
+    await plane.kubectl(['label', 'nodes', '--all', `${CONFIG_LABEL}=${CONFIG}`])
+    for (const { node, admin } of [canary, other]) {
+      await node.untilRuns(51, 120_000)
+      await admin.untilCondition({ status: 'True', reason: 'Promoted' })
+    }
+  })
+  await step('one that crashes kubelet: the canary fails and heals, the other never restarts', () =>
+    other.node.withoutRestart(async () => {
+      await write({ maxPods: 52, ...crashing })
+      await canary.admin.untilCondition({ status: 'False' }, CRASH_LOOP_MS)
+      await canary.node.untilRuns(51, CRASH_LOOP_MS)
+      await other.node.untilSays(/halted.* failed on canary/)
+    }),
+  )
+  await step('the fix goes to both', async () => {
+    await write({ maxPods: 53 })
+    for (const { node, admin } of [canary, other]) {
+      await node.untilRuns(53, 120_000)
+      await admin.untilCondition({ status: 'True', reason: 'Promoted' })
+    }
+  })
+  const record = JSON.parse(await plane.kubectl(['-n', 'kube-system', 'get', 'configmap', RECORD, '-o', 'json']))
+  assert.match(record.data['node.canary'] ?? '', / proof$/)
+}
+
+/** All nodes of a lab have one network, so each has ports of its own. */
+function difference(from: string, to: string): object {
+  const [before, after]: readonly Record<string, unknown>[] = [parse(from), parse(to)]
+  const fields = Object.entries(after ?? {}).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before?.[name]))
+  return Object.fromEntries(fields)
+}
+
+function overlay(node: Node, fields: object): void {
+  const directory = node.host('/etc/kubelet-cfg-agent/overlay.d')
+  mkdirSync(directory, { recursive: true, mode: 0o755 })
+  writeFileSync(join(directory, '10-node.yaml'), stringify(fields), { mode: 0o644 })
+}

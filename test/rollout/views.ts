@@ -1,0 +1,103 @@
+/**
+ * Views for tests: a node that has seen a record for a while, with all that does not matter filled
+ * in.
+ */
+
+import { placeOf } from '../../src/rollout/order.ts'
+import { parsePlan } from '../../src/rollout/plan.ts'
+import { parseRecord } from '../../src/rollout/record.ts'
+import { observe } from '../../src/rollout/silence.ts'
+import type { RolloutNode, RolloutView } from '../../src/rollout/view.ts'
+import { MINUTE_US } from '../../src/values/durations.ts'
+
+export const HASH = 'ab'.repeat(32)
+export const OTHER_HASH = 'cd'.repeat(32)
+export const CONFIG_UID = '3f0a77b6-6a0c-4a31-a4e4-9b6b2e1b8c11'
+const RECORD_UID = '7c1f5d0e-4b0e-4c57-9f51-2a9a3a0d6a20'
+export const START_US = 1_000 * MINUTE_US
+
+export type Data = Readonly<Record<string, string>>
+
+export function state(generation: number, stage: number, hash = HASH, retry = 0, version = '500'): string {
+  return `1 ${generation} ${stage} ${hash} ${CONFIG_UID} ${version} ${retry}`
+}
+
+/** Names of nodes whose place is in this part of the order. */
+export function uidWithShare(least: number, most: number): string {
+  for (let index = 0; ; index += 1) {
+    const { share } = placeOf(`uid-${index}`, HASH)
+    if (share >= least && share < most) return `uid-${index}`
+  }
+}
+
+export interface Scene {
+  readonly data?: Data
+  /** The record before, as this node saw it first, two hours ago. */
+  readonly was?: Data
+  /** Of the plan, when it saw that. */
+  readonly retryBefore?: number
+  /** Of the record, and of the config, when it saw that. */
+  readonly recordUidBefore?: string
+  readonly configUidBefore?: string
+  readonly node?: Partial<RolloutNode>
+  readonly plan?: string
+  readonly configHash?: string
+  readonly configVersion?: string
+  /** How long this node has seen the record as it is, and how much of that with contact. */
+  readonly forMinutes?: number
+  readonly contactMinutes?: number
+}
+
+export function sceneView(scene: Scene): RolloutView {
+  const { data = {}, was, forMinutes = 60, configHash = HASH, configVersion = '600' } = scene
+  const now = { configUid: CONFIG_UID, recordUid: RECORD_UID, hash: configHash, retry: planRetry(scene.plan) }
+  const before = {
+    ...now,
+    configUid: scene.configUidBefore ?? CONFIG_UID,
+    recordUid: scene.recordUidBefore ?? RECORD_UID,
+    retry: scene.retryBefore ?? now.retry,
+  }
+  const nowUs = START_US + forMinutes * MINUTE_US
+  const old =
+    was === undefined
+      ? undefined
+      : observe(undefined, { ...before, record: recordOf(was), resourceVersion: '999', nowUs: START_US - 120 * MINUTE_US, contactUs: 0 })
+  const seen = { ...now, record: recordOf(data), resourceVersion: '1000' }
+  const first = observe(old, { ...seen, nowUs: START_US, contactUs: 0 })
+  const observation = observe(first, { ...seen, nowUs, contactUs: (scene.contactMinutes ?? forMinutes) * MINUTE_US })
+  return {
+    nowUs,
+    config: { uid: CONFIG_UID, resourceVersion: configVersion, hash: configHash, plan: parsePlan(scene.plan) },
+    record: { kind: 'read', record: recordOf(data), resourceVersion: '1000', observation },
+    node: { ...NODE, ...scene.node },
+  }
+}
+
+function planRetry(text: string | undefined): number {
+  const parsed = parsePlan(text)
+  return parsed.ok ? parsed.plan.retry : 0
+}
+
+function recordOf(data: Data) {
+  const parsed = parseRecord(data)
+  if (!parsed.ok) throw new Error(parsed.problem)
+  return parsed.record
+}
+
+/** It is free at 100 % only. */
+const NODE: RolloutNode = {
+  name: 'me',
+  uid: uidWithShare(0.5, 0.6),
+  canary: false,
+  controlPlane: false,
+  arrival: 'there',
+  hash: HASH,
+  verdict: undefined,
+  runs: false,
+  proven: false,
+  promoted: false,
+  ready: { ok: true },
+  evidence: { kind: 'readable' },
+  claimSeconds: 900,
+  trialUs: 10 * MINUTE_US,
+}

@@ -1,0 +1,77 @@
+import t from 'tap'
+import type { KubeAnswer } from '../../../src/ports/kube-api.ts'
+import { findRecordRef, getConfig, getRecord } from '../../../src/source/rollout/read-record.ts'
+
+const CONFIG = { namespace: 'kube-system', name: 'node-config', kubeletConfigKey: 'kubelet' }
+const RECORD = { namespace: 'kube-system', name: 'rollouts' }
+
+function answering(answer: KubeAnswer) {
+  return { request: async () => answer }
+}
+
+function refused(status: number, reason: string): KubeAnswer {
+  return { kind: 'refused', status, reason, detail: 'why', retryAfterMs: undefined }
+}
+
+const detailOf = (found: object) => ('detail' in found ? found.detail : found)
+const recordDetail = async (answer: KubeAnswer) => detailOf(await getRecord(answering(answer), RECORD))
+const configDetail = async (answer: KubeAnswer) => detailOf(await getConfig(answering(answer), CONFIG, 'rollouts'))
+
+t.test('a config that cannot be read: nobody is told to empty it, or to let nodes write it', async (t) => {
+  t.equal(await configDetail(refused(404, 'NotFound')), 'ConfigMap kube-system/node-config does not exist: it was deleted a moment ago')
+  t.equal(
+    await configDetail(refused(403, 'Forbidden')),
+    'ConfigMap kube-system/node-config may not be read: grant get of it by name (deploy/rbac/node-configmaps.yaml) (why)',
+  )
+})
+
+t.test('a record that cannot be read: what to create, and what to grant', async (t) => {
+  t.equal(
+    await recordDetail(refused(404, 'NotFound')),
+    'the record kube-system/rollouts does not exist: create it, empty (kubectl --namespace kube-system create configmap rollouts)',
+  )
+  t.equal(
+    await recordDetail(refused(403, 'Forbidden')),
+    'the record kube-system/rollouts may not be read: grant get, watch and patch of it by name (deploy/rbac/rollout.yaml) (why)',
+  )
+  t.equal(
+    await recordDetail(refused(500, 'InternalError')),
+    'the record kube-system/rollouts cannot be read: the API server answers 500 InternalError',
+  )
+})
+
+t.test('credentials that are not accepted are no missing right', async (t) => {
+  const expected = (what: string) => `${what} cannot be read: the API server does not accept the agent's credentials (why)`
+  t.equal(await recordDetail(refused(401, 'Unauthorized')), expected('the record kube-system/rollouts'))
+  t.equal(await configDetail(refused(401, 'Unauthorized')), expected('ConfigMap kube-system/node-config'))
+})
+
+t.test('an annotation that no longer names the record', async (t) => {
+  const annotated = (record: string): KubeAnswer => {
+    const annotations = { 'kubelet-cfg-agent.io/rollout': record }
+    const metadata = { name: CONFIG.name, namespace: CONFIG.namespace, uid: 'u', resourceVersion: '9', annotations }
+    return { kind: 'ok', object: { kind: 'ConfigMap', metadata, data: { kubelet: '' } } }
+  }
+  t.equal(await configDetail(annotated('off')), 'the rollout of ConfigMap kube-system/node-config has just been switched off')
+  t.equal(
+    await configDetail(annotated('other')),
+    'the annotation kubelet-cfg-agent.io/rollout of ConfigMap kube-system/node-config no longer names the record rollouts; the agent reads it again',
+  )
+})
+
+t.test('an annotation that names no record', async (t) => {
+  const ref = (record: string | undefined) => findRecordRef({ config: CONFIG, record })
+  t.same(ref('rollouts'), RECORD)
+  t.equal(
+    ref(undefined),
+    'ConfigMap kube-system/node-config had a rollout, and its annotation kubelet-cfg-agent.io/rollout is missing: set it to the name of the record again, or to off to end the rollout',
+  )
+  t.equal(
+    ref('No Name'),
+    'the rollout of ConfigMap kube-system/node-config names the record "No Name", which is not a valid ConfigMap name: correct the annotation kubelet-cfg-agent.io/rollout',
+  )
+  t.equal(
+    ref('node-config'),
+    'the rollout of ConfigMap kube-system/node-config names the config itself as its record: create an empty ConfigMap beside it and name that one',
+  )
+})
