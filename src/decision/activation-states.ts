@@ -20,6 +20,7 @@ import { describeSource, sameSource } from './config-source.ts'
 import { awaitsBaseline } from './evidence-schedule.ts'
 import { describePause, findPause } from './find-pause.ts'
 import { isHeldBack } from './held-back.ts'
+import { isWorthKeeping } from './restart-limit.ts'
 import { decideRestart } from './restarts.ts'
 import { restingPhase, restOn } from './resting.ts'
 import { findRunOn } from './run-on.ts'
@@ -133,10 +134,7 @@ function activate(wiring: ReadyWiring): State {
     if (isActivated(situation) && hold === undefined) return restartInto(target)
     // A new version of the content that runs changes nothing.
     const drain = isRunning(situation) ? [] : listUndrained(snapshot, target)
-    if (drain.length > 0) {
-      const unknown = snapshot.drained === undefined ? '; whether it is drained is not known' : ''
-      return leave(wiring, 'drain', `${what} waits until the node is drained: it changes ${drain.join(', ')}${unknown}`)
-    }
+    if (drain.length > 0) return leave(wiring, 'drain', describeDrain(snapshot, target))
     if (hold !== undefined) return leave(wiring, 'rollout', describeHold(what, hold))
     const turn = decideActivationTurn(situation)
     if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits its turn to use ${what}: ${turn.detail}`, turn.atUs)
@@ -188,7 +186,8 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
 /**
  * Transitions:
  * - step: restart
- * - wait: a restart is not due, not possible, or not allowed now
+ * - wait: a restart is not due, not possible, or not allowed now; or the node is not drained any
+ *   more
  */
 function restartInto(target: Target): State {
   return (situation) => {
@@ -199,6 +198,9 @@ function restartInto(target: Target): State {
     const decision = decideRestart(snapshot, unit, target)
     switch (decision.kind) {
       case 'restart': {
+        // The node may have been taken back since the activation: a restart can wait for an hour.
+        if (isWorthKeeping(snapshot) && listUndrained(snapshot, target).length > 0)
+          return wait(snapshot, 'drain', describeDrain(snapshot, target))
         if (!target.fallback && awaitsBaseline(snapshot, target.key))
           return wait(snapshot, 'restarting', `how kubelet does is recorded before it is restarted with ${what}`)
         const unrecorded: State = () => wait(snapshot, 'unknown', 'the restart of kubelet could not be recorded')
@@ -228,6 +230,12 @@ function restartInto(target: Target): State {
         return restOn({ ...situation, target })
     }
   }
+}
+
+function describeDrain(snapshot: Snapshot, target: Target): string {
+  const unknown = snapshot.drained === undefined ? '; whether it is drained is not known' : ''
+  const fields = listUndrained(snapshot, target).join(', ')
+  return `${describeSource(target.source)} waits until the node is drained: it changes ${fields}${unknown}`
 }
 
 /**

@@ -37,7 +37,11 @@ t.test('what may change on a drained node only waits for that', async (t) => {
   t.match(decide({ ...wanted, drained: false }), { phase: 'drain' })
   t.match(decide({ ...wanted, drained: true }), { kind: 'activate', target: A })
   t.match(decide({ ...wanted, ...runs(A) }), { kind: 'activate', target: A }, 'a new version of what runs changes nothing')
-  t.match(decide({ ...wanted, ...startsWith(A) }), { kind: 'restart', to: A }, 'once it is activated, nothing holds it')
+  const activated = { ...wanted, ...startsWith(A) }
+  t.match(decide({ ...activated, drained: true }), { kind: 'restart', to: A })
+  t.match(decide({ ...activated, drained: false }), { phase: 'drain' }, 'the drain ended before kubelet was restarted')
+  t.match(decide({ ...activated, ...runsNothing('auto-restart') }), { kind: 'restart', to: A }, 'where nothing runs, nothing is disturbed')
+  t.match(decide({ ...activated, ...judged(verdict('local', 'confirmed')) }), { kind: 'restart', to: A }, 'nor where what runs has failed')
 })
 
 t.test('the fallback that is made ready is the best that is left', async (t) => {
