@@ -7,7 +7,8 @@ import type { Channel } from '../decision/desired.ts'
 import { type Answer, type EvidenceKind, type EvidenceLevel, type Finding, levelOf } from '../decision/evidence.ts'
 import { listObserved } from '../decision/evidence-schedule.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
-import { countsForLimit } from '../decision/restart-limit.ts'
+import type { RestartRecord } from '../decision/records.ts'
+import { listCounted } from '../decision/restart-limit.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { ActivationKind, Wiring, WiringProblem } from '../decision/unit-state.ts'
 import type { FailureReason, Verdict } from '../decision/verdict.ts'
@@ -164,8 +165,10 @@ function documentVerdict({ source, state, reason, detail, atWallMs }: Verdict): 
   return { source: documentSource(source), state, reason, detail, at: new Date(atWallMs).toISOString() }
 }
 
-function countRestarts({ restarts, now, policy }: Snapshot): StatusDocument['restarts'] {
-  const lastHour = restarts.filter((record) => record.bootId === now.bootId && now.monotonicUs - record.atUs < HOUR_US)
-  const fallbacks = lastHour.filter((record) => record.fallback)
-  return { lastHour: lastHour.filter(countsForLimit).length, fallbacksLastHour: fallbacks.length, limitPerHour: policy.restartsPerHour }
+function countRestarts({ restarts, unit, now, policy }: Snapshot): StatusDocument['restarts'] {
+  const thisBoot = restarts.filter((record) => record.bootId === now.bootId)
+  const isRecent = (record: RestartRecord) => now.monotonicUs - record.atUs < HOUR_US
+  const fallbacks = thisBoot.filter((record) => record.fallback && isRecent(record))
+  const counted = listCounted(thisBoot, unit).filter(isRecent)
+  return { lastHour: counted.length, fallbacksLastHour: fallbacks.length, limitPerHour: policy.restartsPerHour }
 }

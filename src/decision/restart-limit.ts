@@ -32,18 +32,27 @@ export function hasFailed({ running, health, verdicts, now, policy }: Snapshot):
 }
 
 /** undefined: the limit is not reached. */
-export function findLimitEndUs({ now, policy }: Snapshot, thisBoot: readonly RestartRecord[]): number | undefined {
-  const spent = thisBoot.filter((record) => countsForLimit(record) && now.monotonicUs - record.atUs < HOUR_US)
+export function findLimitEndUs({ unit, now, policy }: Snapshot, thisBoot: readonly RestartRecord[]): number | undefined {
+  const spent = listCounted(thisBoot, unit).filter((record) => now.monotonicUs - record.atUs < HOUR_US)
   const [oldest] = spent
   return oldest !== undefined && spent.length >= policy.restartsPerHour ? oldest.atUs + HOUR_US : undefined
 }
 
 /**
- * The limit protects a kubelet that runs. Where systemd gave kubelet up, waiting for an hour would
- * do harm, so its starts only get slower.
+ * The restarts that count. The limit protects a kubelet that runs: where systemd gave kubelet up,
+ * waiting for an hour would do harm, so its starts only get slower. A restart that systemd refused
+ * ended nothing. But `systemctl` may also fail after systemd took the job, as it does when it times
+ * out. Then kubelet is another process afterwards.
+ *
+ * @param thisBoot the restarts of this boot, in the order of their requests
  */
-export function countsForLimit({ fallback, exempt, failed, outcome }: RestartRecord): boolean {
-  return !fallback && exempt !== true && !failed && outcome?.ok !== false
+export function listCounted(thisBoot: readonly RestartRecord[], unit: Snapshot['unit']): readonly RestartRecord[] {
+  const present = unit.kind === 'known' ? unit.invocationId : undefined
+  return thisBoot.filter(({ fallback, exempt, failed, outcome, invocationBefore }, index) => {
+    if (fallback || exempt === true || failed) return false
+    const after = thisBoot[index + 1]?.invocationBefore ?? present ?? invocationBefore
+    return outcome?.ok !== false || after !== invocationBefore
+  })
 }
 
 /** An operator who requests a retry has the whole limit for it. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { ProcessHealth } from '../../src/decision/health.ts'
+import { listCounted } from '../../src/decision/restart-limit.ts'
 import { decideRestart, keepRestarts } from '../../src/decision/restarts.ts'
 import { lastRunSource, runningSource } from '../../src/decision/running-source.ts'
 import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
@@ -225,8 +226,14 @@ t.test('at most so many an hour', async (t) => {
   t.match(decide({ ...runs(A), restarts: spent, ...reset }, local), left, 'an operator has requested it')
   const isExempted = { restarts: spent.map((record) => ({ ...record, exempt: true })) }
   t.match(decide({ ...runs(A), ...isExempted }), { kind: 'restart', record: { exempt: undefined } }, 'what was exempt does not count')
-  const refused = spent.map((record) => ({ ...record, outcome: { ok: false, detail: 'no bus' } }))
+  const refused = spent.map((record) => ({ ...record, invocationBefore: INVOCATION, outcome: { ok: false, detail: 'no bus' } }))
   t.match(decide({ ...runs(A), restarts: refused }), { kind: 'restart' }, 'nor does what systemd never took')
+  const timedOut = spent.map((record, index) => {
+    return { ...record, invocationBefore: `invocation-${-index}`, outcome: { ok: false, detail: 'systemctl: timed out' } }
+  })
+  t.match(decide({ ...runs(A), restarts: timedOut }), { kind: 'limit' }, 'what systemd took counts, although systemctl failed')
+  const unknown = { unit: { kind: 'unknown', detail: 'no bus' } } as const
+  t.equal(listCounted(timedOut, unknown.unit).length, POLICY.restartsPerHour - 1, 'what followed the last one is not known yet')
 })
 
 t.test('a fallback that systemd refused at first is still exempt', async (t) => {
