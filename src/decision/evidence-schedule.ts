@@ -19,9 +19,10 @@ import { contentOfKey, type TrialKey } from './trial-key.ts'
 
 /** How long a restart waits for the baseline. */
 const BASELINE_WAIT_US = 5e6
-/** Where a restart or a claim has to wait, the baseline is taken again; sooner after an outage. */
+/** Where a restart or a claim has to wait, the baseline is taken again. */
 const BASELINE_OLD_US = 600e6
-const BASELINE_OUTAGE_US = 60e6
+/** The same for a claim, where the API server did not answer: a restart does not wait for that. */
+const UNREAD_OLD_US = 60e6
 /** Requests to the API server at the beginning of a trial, over its length, and over each more. */
 const AT_ONCE = 3
 const IN_TRIAL = 8
@@ -69,11 +70,16 @@ export function awaitsBaseline({ evidence, now, policy, running }: Snapshot, can
   return now.monotonicUs - baseline.sinceUs < BASELINE_WAIT_US && missingIn(baseline, policy.evidence).length > 0
 }
 
-export function isBaselineOld({ evidence, now }: Pick<Snapshot, 'evidence' | 'now'>): boolean {
+export function isBaselineOld({ evidence, now, nextStart }: Pick<Snapshot, 'evidence' | 'now' | 'nextStart'>): boolean {
   const baseline = evidence?.baseline
   if (baseline === undefined) return false
-  const wasOutage = baseline.unread?.some(({ kind }) => kind === 'unreachable') === true
-  return now.monotonicUs - baseline.sinceUs > (wasOutage ? BASELINE_OUTAGE_US : BASELINE_OLD_US)
+  const isForClaim = !isActivated(nextStart, baseline.candidate)
+  const isUnread = isForClaim && baseline.unread?.some(({ kind }) => kind === 'unreachable') === true
+  return now.monotonicUs - baseline.sinceUs > (isUnread ? UNREAD_OLD_US : BASELINE_OLD_US)
+}
+
+function isActivated(nextStart: Snapshot['nextStart'], candidate: TrialKey): boolean {
+  return nextStart.kind === 'known' && nextStart.held.content === contentOfKey(candidate)
 }
 
 /** @param upcoming as `findUpcoming` returns it */
@@ -82,9 +88,7 @@ export function dueEvidence(snapshot: Snapshot, upcoming: TrialKey | undefined):
   if (upcoming !== undefined) {
     const baseline = evidence?.baseline
     if (baseline === undefined) return NOTHING_DUE
-    const { nextStart } = snapshot
-    const isActivated = nextStart.kind === 'known' && nextStart.held.content === contentOfKey(upcoming)
-    const forClaim = isActivated ? [] : missingBeforeClaim(baseline, policy.evidence)
+    const forClaim = isActivated(snapshot.nextStart, upcoming) ? [] : missingBeforeClaim(baseline, policy.evidence)
     return { questions: [...new Set([...missingIn(baseline, policy.evidence), ...forClaim])], write: false }
   }
   const view = viewEvidence(snapshot)

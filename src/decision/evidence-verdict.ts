@@ -47,9 +47,25 @@ export function isEvidenceKnown(snapshot: Snapshot): boolean {
   return listUnknownEvidence(snapshot).length === 0
 }
 
-/** What a proof still needs. */
+/**
+ * What a proof still needs. Static pods and pods are compared with what ran before. Where nothing
+ * ran before, the config cannot have lost anything, and the other evidence proves it.
+ */
 export function listUnknownEvidence(snapshot: Snapshot): readonly Finding[] {
-  return listRequired(snapshot).filter(({ answer }) => answer !== 'yes')
+  const open = listRequired(snapshot).filter(({ answer }) => answer !== 'yes')
+  return startedFromNothing(snapshot) ? open.filter(({ kind, answer }) => answer === 'no' || !COMPARED.includes(kind)) : open
+}
+
+const COMPARED: readonly EvidenceKind[] = ['static-pods', 'pods']
+
+/**
+ * Whether the agent started this content while no kubelet ran: a baseline is taken before each
+ * other restart. A reboot leaves neither a baseline nor a record of a restart, so that what ran
+ * before it is not known.
+ */
+function startedFromNothing({ running, restarts, evidence, now }: Snapshot): boolean {
+  if (running.kind !== 'known' || evidence?.baseline?.candidate === running.key) return false
+  return restarts.some(({ bootId, target }) => bootId === now.bootId && target === running.key)
 }
 
 /**

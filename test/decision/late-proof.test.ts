@@ -8,7 +8,22 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { StagedContent } from '../../src/decision/staging-state.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
 import type { RolloutTurn } from '../../src/rollout/view.ts'
-import { B, BOOT, contentOf, dataOf, health, hold, INVOCATION, inTrial, keyOf, MINUTE_US, NOW_US, runs, wants } from './snapshots.ts'
+import {
+  B,
+  BOOT,
+  contentOf,
+  dataOf,
+  health,
+  hold,
+  INVOCATION,
+  inTrial,
+  keyOf,
+  MINUTE_US,
+  NOW_US,
+  restartTo,
+  runs,
+  wants,
+} from './snapshots.ts'
 
 const HASH = hashConfig(dataOf(B), 'kubelet')
 const CLAIMED: RolloutTurn = { kind: 'go', detail: 'kubelet runs it, and this node is a witness of its trial', asks: 'proof' }
@@ -105,6 +120,21 @@ t.test('a witness whose evidence is not known when its trial ends', async (t) =>
   const proved = witness({ ...PROMOTED, evidence: evidence() }, { proved: true })
   t.equal(isProven(proved), true)
   t.match(nextStep(proved), { kind: 'wait', phase: 'settled' })
+})
+
+t.test('where no kubelet ran before, there is nothing to compare with', async (t) => {
+  const { baseline: _, ...taken } = evidence()
+  const started = witness({ evidence: taken, restarts: [restartTo(B, { failed: true })] })
+  t.equal(markedBy(started), true)
+  const rebooted = witness({ evidence: taken, restarts: [] })
+  t.notOk(markedBy(rebooted), 'what ran before a reboot is not known')
+  const lost = { ...NO_POD_LOST, lost: [{ name: 'default/web', reason: 'Evicted' }] }
+  const unread = witness({
+    evidence: { ...taken, process: evidence({ lease: PROBLEM.process?.lease }).process },
+    restarts: started.restarts,
+  })
+  t.notOk(markedBy(unread), 'the rest is needed')
+  t.equal(markedBy(witness({ evidence: evidence({ pods: lost }), restarts: started.restarts })), undefined, 'a baseline counts')
 })
 
 t.test('evidence that says no after the trial gives no proof, and condemns nothing', async (t) => {
