@@ -51,8 +51,10 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   const obstacle = findObstacle(snapshot, unit, halfStarted)
   if (obstacle !== undefined) return obstacle
   if (isAdministrators(snapshot, unit, target)) return NOT_DUE
-  // No process runs, and the last one ran this content: systemd restarts it, unless it gave up.
-  if (running.kind === 'none' && !failed && health?.lastProcess?.content === target.content) return NOT_DUE
+  // No process runs, and the last one ran this content: systemd restarts it, unless it gave up. One
+  // that came and went unseen ran another.
+  const last = health?.lastProcess
+  if (running.kind === 'none' && !failed && last?.content === target.content && last.invocationId === unit.invocationId) return NOT_DUE
   const answer = requested === undefined || halfStarted ? undefined : awaitAnswer(snapshot, unit, requested, failed)
   if (answer !== undefined) return answer
   if (waitsForRuntime(snapshot)) return { kind: 'runtime-down' }

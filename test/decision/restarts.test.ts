@@ -107,6 +107,8 @@ t.test('the last process ran this already, and systemd starts it again by itself
   const facts = { health: health(B, { lastProcess: health(B).lastProcess }) }
   t.match(decide({ ...facts, ...runsNothing('auto-restart') }), { kind: 'not-due' })
   t.match(decide({ ...facts, ...runsNothing('failed') }), { kind: 'restart' }, 'which it does not where it gave up')
+  const unseen = runsNothing('auto-restart', { invocationId: 'invocation-2' })
+  t.match(decide({ ...facts, ...unseen }), { kind: 'restart' }, 'another one came and went unseen: RestartSec need not pass')
 })
 
 t.test('local is the administrator’s, but the way there is the agent’s', async (t) => {
