@@ -48,10 +48,20 @@ function fold(
   probe: EvidenceProbe,
   facts: ReturnType<EvidenceProbe['take']>,
 ): EvidenceRecord {
-  const { now, nodeName, running, policy, evidence } = snapshot
+  const { now, nodeName, running, policy, health, evidence } = snapshot
   const before = candidate !== undefined && isBaselineOld(snapshot) ? evidence && { ...evidence, baseline: undefined } : evidence
   const { startDeadlineUs } = policy
-  return recordFacts(before, { now, nodeName, running, candidate, startDeadlineUs, facts, writtenAtUs: probe.writtenAtUs() })
+  const process = running.kind === 'known' && health?.process?.invocationId === running.invocationId ? health.process : undefined
+  return recordFacts(before, {
+    now,
+    nodeName,
+    running,
+    candidate,
+    startDeadlineUs,
+    healthySinceUs: process?.healthySinceUs,
+    facts,
+    writtenAtUs: probe.writtenAtUs(),
+  })
 }
 
 /** Kubelet's flags win over its config. */

@@ -25,6 +25,8 @@ export interface EvidenceFold {
   /** What kubelet is about to be restarted into, for which a baseline is taken. */
   readonly candidate: TrialKey | undefined
   readonly startDeadlineUs: number
+  /** Since when the process that runs is healthy. undefined: it is not, or that is not known. */
+  readonly healthySinceUs: number | undefined
   readonly facts: readonly Fact[]
   /** CLOCK_MONOTONIC of the last write of the agent's own that succeeded. */
   readonly writtenAtUs: number | undefined
@@ -94,7 +96,7 @@ function noteWrite(process: ProcessEvidence, writtenAtUs: number | undefined): P
 /** Taken once, while the process from before the restart runs. */
 function foldBaseline(before: Baseline | undefined, { about, atUs, seen }: Fact, fold: EvidenceFold): Baseline | undefined {
   if (before === undefined || before.invocationId !== about || fold.candidate !== before.candidate) return before
-  const isKept = before.answered.includes(seen.question) || isTooEarly(seen)
+  const isKept = before.answered.includes(seen.question) || isTooEarly(seen, atUs, fold)
   const answered = isKept ? before.answered : [...before.answered, seen.question]
   const unread = noteUnread(before.unread, seen)
   return { ...before, answered, ...(unread && { unread }), ...describeBefore(seen, fold.nodeName, wallMsAt(atUs, fold.now)) }
@@ -111,12 +113,16 @@ function noteUnread(before: Baseline['unread'], { question, answer }: SeenFact):
 }
 
 /**
- * Kubelet may have been started a moment ago, as after a boot. It is asked again while the restart
- * waits.
+ * Kubelet opens its TLS port and its health port together (`run` and `startKubelet` in
+ * cmd/kubelet/app/server.go). Right after a boot it is asked again while the restart waits.
  */
-function isTooEarly({ question, answer }: SeenFact): boolean {
-  return question === 'serving' && answer.kind === 'no-tls'
+function isTooEarly({ question, answer }: SeenFact, atUs: number, { healthySinceUs }: EvidenceFold): boolean {
+  if (question !== 'serving' || answer.kind !== 'no-tls') return false
+  return healthySinceUs === undefined || atUs - healthySinceUs < SERVES_WITHIN_US
 }
+
+/** Longer than it takes from one port to the other. */
+const SERVES_WITHIN_US = 2e6
 
 function wallMsAt(atUs: number, now: Instant): number {
   return now.wallMs - (now.monotonicUs - atUs) / 1000

@@ -21,7 +21,10 @@ import { contentOfKey, type TrialKey } from './trial-key.ts'
 const BASELINE_WAIT_US = 5e6
 /** Where a restart or a claim has to wait, the baseline is taken again. */
 const BASELINE_OLD_US = 600e6
-/** The same for a claim, where the API server did not answer: a restart does not wait for that. */
+/**
+ * The same for a claim, where the API server did not answer, or not with the object: a node that was
+ * registered a moment ago has no Lease yet. A restart does not wait for that.
+ */
 const UNREAD_OLD_US = 60e6
 /** Requests to the API server at the beginning of a trial, over its length, and over each more. */
 const AT_ONCE = 3
@@ -74,7 +77,7 @@ export function isBaselineOld({ evidence, now, nextStart }: Pick<Snapshot, 'evid
   const baseline = evidence?.baseline
   if (baseline === undefined) return false
   const isForClaim = !isActivated(nextStart, baseline.candidate)
-  const isUnread = isForClaim && baseline.unread?.some(({ kind }) => kind === 'unreachable') === true
+  const isUnread = isForClaim && baseline.unread?.some(({ kind }) => kind === 'unreachable' || kind === 'refused') === true
   return now.monotonicUs - baseline.sinceUs > (isUnread ? UNREAD_OLD_US : BASELINE_OLD_US)
 }
 

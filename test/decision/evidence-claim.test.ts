@@ -59,6 +59,7 @@ function recorded(seen: readonly SeenFact[], agoSeconds = 1): EvidenceRecord {
     running,
     candidate: keyOf(A_EDITED),
     startDeadlineUs: 0,
+    healthySinceUs: undefined,
     facts,
     writtenAtUs: undefined,
   })
@@ -101,6 +102,8 @@ t.test('what cannot be read is named', async (t) => {
   t.match(accessOf([...WELL, unreachable('lease')]), { kind: 'unreadable', detail: /^lease: / })
   t.same(accessOf([...WELL, unreachable('lease')], {}, 90), { kind: 'unread' }, 'and asked again, soon after an outage')
   t.match(accessOf([...WELL, refused('pods')], {}, 90), { kind: 'unreadable' })
+  const notFound: SeenFact = { question: 'lease', answer: { kind: 'refused', detail: '404 NotFound' } }
+  t.same(accessOf([...WELL, notFound], {}, 90), { kind: 'unread' }, 'so is a Lease that kubelet has not created yet')
   t.same(accessOf([refused('pods'), ...WELL]), { kind: 'readable' }, 'the last answer counts')
 })
 

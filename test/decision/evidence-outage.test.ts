@@ -96,6 +96,7 @@ function runTrial(outage: Outage): { readonly failure?: string; readonly promote
       running,
       candidate: undefined,
       startDeadlineUs: POLICY.startDeadlineUs,
+      healthySinceUs: undefined,
       facts,
       writtenAtUs,
     })

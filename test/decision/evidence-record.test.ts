@@ -131,6 +131,7 @@ const NOTHING_NEW = {
   nodeName: 'node-1',
   candidate: undefined,
   startDeadlineUs: POLICY.startDeadlineUs,
+  healthySinceUs: undefined,
   facts: [],
   writtenAtUs: undefined,
 }
@@ -155,6 +156,10 @@ t.test('a kubelet that does not serve yet is asked again for the baseline', asyn
   t.same(starting.baseline?.answered, [])
   const started = recordFacts(starting, { ...fold, facts: [about('i-a', serving(403))] })
   t.match(started.baseline, { answered: ['serving'], serving: { status: 403 } })
+  const young = recordFacts(undefined, { ...fold, healthySinceUs: NOW_US - 1e6, facts: [about('i-a', serving('no-tls'))] })
+  t.same(young.baseline?.answered, [])
+  const closed = recordFacts(undefined, { ...fold, healthySinceUs: NOW_US - 3e6, facts: [about('i-a', serving('no-tls'))] })
+  t.same(closed.baseline?.answered, ['serving'], 'one that is healthy without a TLS port has none: no restart waits for it')
 })
 
 t.test('a restart of kubelet forgets what was seen, but not what it cost', async (t) => {

@@ -30,7 +30,7 @@ export interface Story {
 }
 
 export function recordStory({ before, seen = [], writtenAt, keyBefore = keyOf(A) }: Story): EvidenceRecord {
-  const common = { nodeName: 'node-1', startDeadlineUs: POLICY.startDeadlineUs }
+  const common = { nodeName: 'node-1', startDeadlineUs: POLICY.startDeadlineUs, healthySinceUs: undefined }
   const baseline =
     before === undefined
       ? undefined

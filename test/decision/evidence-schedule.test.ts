@@ -72,6 +72,7 @@ function playTrial(
       running,
       candidate: undefined,
       startDeadlineUs: policy.startDeadlineUs,
+      healthySinceUs: undefined,
       writtenAtUs: undefined,
     }
     record = recordFacts(record, { ...common, facts: [] })
@@ -151,6 +152,7 @@ const record = (candidate: string | undefined, of: Snapshot): EvidenceRecord =>
     running: of.running,
     candidate,
     startDeadlineUs: POLICY.startDeadlineUs,
+    healthySinceUs: undefined,
     facts: [],
     writtenAtUs: undefined,
   })
@@ -179,6 +181,7 @@ t.test('the baseline is asked for before a restart, and the restart waits for it
     running,
     candidate: keyOf(B),
     startDeadlineUs: 1,
+    healthySinceUs: undefined,
     facts,
     writtenAtUs: undefined,
   })
