@@ -22,8 +22,8 @@ const BASELINE_WAIT_US = 5e6
 /** Where a restart or a claim has to wait, the baseline is taken again. */
 const BASELINE_OLD_US = 600e6
 /**
- * The same for a claim, where the API server did not answer, or not with the object: a node that was
- * registered a moment ago has no Lease yet. A restart does not wait for that.
+ * The same for a claim, where the API server did not answer, or not with the object: a node that
+ * was registered a moment ago has no Lease yet. A restart does not wait for that.
  */
 const UNREAD_OLD_US = 60e6
 /** Requests to the API server at the beginning of a trial, over its length, and over each more. */
