@@ -52,8 +52,7 @@ export function findUpcoming(snapshot: Snapshot): TrialKey | undefined {
   const target = held ?? present
   if (target === undefined || target.fallback || target.atFault || target.source === 'local') return undefined
   if (unit.kind === 'unknown' || unit.activity !== 'running' || running.kind !== 'known') return undefined
-  const isNext = nextStart.kind === 'known' && nextStart.held.content === target.content
-  const isAwaited = isNext || asksBeforeClaim(snapshot, target)
+  const isAwaited = isActivated(nextStart, target.key) || asksBeforeClaim(snapshot, target)
   return isAwaited && running.content !== target.content ? target.key : undefined
 }
 

@@ -58,7 +58,7 @@ export function foldStaticPods(
   return { missing, replaced, held, excused, provenAtUs, lastUs: atUs, problem: '' }
 }
 
-/** No manifest was found when the pod ran: then nobody knows. */
+/** false also: no manifest was found when the pod ran, so that this is not known. */
 function isUnchanged(manifest: StaticPodBefore['manifest'], now: readonly Manifest[]): boolean {
   return manifest !== undefined && now.some(({ path, digest }) => path === manifest.path && digest === manifest.digest)
 }
