@@ -180,7 +180,7 @@ class Run {
         const step = await this.#agent.pass()
         world.faults.agentActs = false
         if (world.agentDead) return
-        world.seenInvocation = world.unit.invocationId
+        this.#noteSeen()
         this.#invariants.passed(step)
         this.#invariants.check()
         if (step.kind !== 'wait') this.#steps += 1
@@ -203,6 +203,12 @@ class Run {
       // Others still use the disk on which the agent died.
       if (world.agentDead) world.disk.restart()
     }
+  }
+
+  /** While systemd does not answer, the agent sees no process. */
+  #noteSeen(): void {
+    const unit = this.#lastSnapshot?.unit
+    if (unit?.kind === 'known') this.#world.seenInvocation = unit.invocationId
   }
 
   #decided(snapshot: Snapshot, step: Step): void {
