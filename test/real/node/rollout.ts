@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import type { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
+import { eventually } from '../lab/eventually.ts'
 import { type Step, scenario } from '../lab/runner.ts'
 import { withModernPlane } from '../modern-plane.ts'
 import { CONFIG_LABEL } from '../node-words.ts'
@@ -67,6 +68,8 @@ async function play(step: Step, plane: ControlPlane, canary: Member, other: Memb
       },
       canary.node.config({ ...OFTEN, ...changes }),
     )
+  // A node without its Lease cannot prove a config; the agent asks for it again after a minute.
+  for (const { node } of [canary, other]) await untilLeased(plane, node)
   await step('both have the first config, one after the other', async () => {
     overlay(other.node, difference(canary.node.config({}), other.node.config({})))
     await write({ maxPods: 51 })
@@ -94,6 +97,11 @@ async function play(step: Step, plane: ControlPlane, canary: Member, other: Memb
   })
   const record = JSON.parse(await plane.kubectl(['-n', 'kube-system', 'get', 'configmap', RECORD, '-o', 'json']))
   assert.match(record.data['node.canary'] ?? '', / proof$/)
+}
+
+async function untilLeased(plane: ControlPlane, { name }: Node): Promise<void> {
+  const probe = () => plane.kubectl(['-n', 'kube-node-lease', 'get', 'lease', name])
+  await eventually(probe, { what: `${name} has its Lease`, timeoutMs: STEP_MS })
 }
 
 /** All nodes of a lab have one network, so each has ports of its own. */
