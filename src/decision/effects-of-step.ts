@@ -79,6 +79,8 @@ const EFFECTS: EffectsOf = {
     log('info', 'records of an earlier agent name kubelet by its content from now on', { verdicts: verdicts.length }),
   ],
 
+  'open-records': ({ lastKnownGood }) => [writeRecord('last-known-good', lastKnownGood), writeRecord('assigned', 'local')],
+
   'record-channel': ({ channelState }, { recordedChannelState: before }) => {
     const { paused } = channelState
     const isNew = paused !== undefined && paused.by !== before?.paused?.by
