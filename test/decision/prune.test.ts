@@ -49,9 +49,9 @@ t.test('what is named stays, whoever names it', async (t) => {
 })
 
 t.test('what did damage that nothing undoes stays, so that another wording of it is recognized', async (t) => {
-  const oneWay = verdict(A, 'confirmed', { reason: 'evidence', damage: 'one-way' })
+  const oneWay = verdict(C, 'confirmed', { reason: 'evidence', damage: 'one-way' })
   const failed = verdict(B, 'confirmed', { reason: 'crash-loop' })
-  const facts = { ...KEEP_NONE, checkpoints: saved(A, B, ...OLD), ...judged(oneWay, failed) }
+  const facts = { ...KEEP_NONE, checkpoints: saved(B, C, ...OLD), ...judged(oneWay, failed) }
   t.same(
     choosePrunable(snapshot(facts)).map(({ uid }) => uid),
     [...OLD, B].map(({ uid }) => uid),
