@@ -96,7 +96,7 @@ t.test('what an operator requests on the node is kept, wherever its writing is c
     const cut = foldEffects(before, effects.slice(0, written))
     const again = nextStep(cut)
     const after = again.kind === 'wait' ? cut : foldEffects(cut, effectsOf(again, cut) as readonly StateEffect[])
-    t.equal(after.stagings[0]?.contents[0]?.requested, true, `after ${written} of ${effects.length} effects`)
+    t.equal(after.stagings?.[0]?.contents[0]?.requested, true, `after ${written} of ${effects.length} effects`)
     t.equal(after.verdicts.size, 0)
   }
 })
