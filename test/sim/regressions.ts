@@ -275,4 +275,18 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
     [17, { kind: 'runtime-down', seconds: 493 }],
   ),
+  'a config that did damage comes back in another wording after its checkpoint was pruned': {
+    ...schedule(
+      60072785,
+      [0, { kind: 'assign', name: 'red' }],
+      [1, { kind: 'edit', name: 'red', behaviour: 'loses-static-pods' }],
+      [204, { kind: 'reword', name: 'red' }],
+      [2, { kind: 'assign', name: 'blue' }],
+      [0, { kind: 'reword', name: 'red' }],
+      [0, { kind: 'edit', name: 'blue', behaviour: 'not-ready' }],
+      [1, { kind: 'reword', name: 'blue' }],
+      [3, { kind: 'assign', name: 'red' }],
+    ),
+    node: { activation: 'file', channel: 'selector', evidence: true },
+  },
 }
