@@ -1,4 +1,4 @@
-/** Type of the entries in the table of fields: JSON type and kubelet versions. Types only. */
+/** Type of the entries in the table of fields: JSON type, kubelet versions and defaults. Types only. */
 export type FieldType =
   | 'string'
   | 'boolean'
@@ -30,6 +30,15 @@ export interface Field {
   readonly since?: number
   /** The minor of 1.x that removed it. */
   readonly gone?: number
+  /**
+   * Defaults by the minor version that introduced them; the last one that is not too new applies.
+   */
+  readonly initial?: readonly (readonly [sinceMinor: number, value: unknown])[]
+  /**
+   * From this minor on, zero and empty are values of their own: upstream has a pointer there, or
+   * nothing that replaces them. Without it they mean "not set".
+   */
+  readonly zeroSince?: number
   /** Fields of the object, or of each object of the list. */
   readonly fields?: Fields
 }
