@@ -9,7 +9,7 @@ import { run } from '../../test/real/lab/processes.ts'
 import { readReleases } from './read-release.ts'
 import { modulesOf, RELEASES } from './releases.ts'
 import { seal } from './seal.ts'
-import { dependentModule, fieldsModule, GENERATED, gatesModule } from './write-tables.ts'
+import { defaultsModule, dependentModule, fieldsModule, GENERATED, gatesModule } from './write-tables.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const BIOME = join(ROOT, 'node_modules/.bin/biome')
@@ -18,11 +18,8 @@ const releases = await readReleases(RELEASES, console.log)
 const versions = RELEASES.map((release) => modulesOf(release).get('k8s.io/kubernetes')).join(' ')
 const source = `Read from k8s.io/kubernetes and the modules k8s.io/kubelet, api, apiserver, apiextensions-apiserver, client-go, component-base and controller-manager of the same releases: ${versions}.`
 
-await write(
-  GENERATED.fields,
-  'Every field of KubeletConfiguration: its type, the minors of 1.x that know it, its defaults.',
-  fieldsModule(releases),
-)
+await write(GENERATED.fields, 'Every field of KubeletConfiguration: its type and the minors of 1.x that know it.', fieldsModule(releases))
+await write(GENERATED.defaults, 'What each field of KubeletConfiguration is where the config does not set it.', defaultsModule(releases))
 await write(GENERATED.gates, 'Every feature gate that a kubelet has known.', gatesModule(releases))
 await write(
   GENERATED.dependent,

@@ -6,6 +6,7 @@ import type { Release } from './release.ts'
 /** Where they are, from the top of the repository. */
 export const GENERATED = {
   fields: 'src/kubelet/generated/fields.ts',
+  defaults: 'src/kubelet/generated/defaults.ts',
   gates: 'src/kubelet/generated/gates.ts',
   dependent: 'test/preflight/change/dependent-defaults.ts',
 } as const
@@ -36,19 +37,28 @@ function nest(fields: readonly JoinedField[]): Tree {
 /** The formatter leaves an object in one line where it fits. */
 function writeRows(tree: Tree): string[] {
   return [...tree].map(([name, { field, inner }]) => {
-    const { type, since, gone, initial, zeroSince } = field
+    const { type, since, gone } = field
     const parts = [
       `type: '${type}'`,
       ...(since === undefined ? [] : [`since: ${since}`]),
       ...(gone === undefined ? [] : [`gone: ${gone}`]),
-      ...(initial === undefined
-        ? []
-        : [`initial: [${initial.map(([minor, value]) => `[${minor}, ${JSON.stringify(value)}]`).join(', ')}]`]),
-      ...(zeroSince === undefined ? [] : [`zeroSince: ${zeroSince}`]),
       ...(inner.size === 0 ? [] : [`fields: { ${writeRows(inner).join(' ')} }`]),
     ]
     return `${name}: { ${parts.join(', ')} },`
   })
+}
+
+export function defaultsModule(releases: readonly Release[]): string {
+  const rows = joinFields(releases).flatMap(({ path, initial, zeroSince }) => {
+    const parts = [
+      ...(initial === undefined
+        ? []
+        : [`initial: [${initial.map(([minor, value]) => `[${minor}, ${JSON.stringify(value)}]`).join(', ')}]`]),
+      ...(zeroSince === undefined ? [] : [`zeroSince: ${zeroSince}`]),
+    ]
+    return parts.length === 0 ? [] : [`'${path}': { ${parts.join(', ')} },`]
+  })
+  return `import type { FieldDefaults } from '../field.ts'\n\nexport const DEFAULT_TABLE: Readonly<Record<string, FieldDefaults>> = {\n${rows.join('\n')}\n}\n`
 }
 
 /** Upstream's code for the defaults that depend on other fields, by the minor that brought it. */

@@ -1,4 +1,4 @@
-/** Type of the entries in the table of fields: JSON type, kubelet versions and defaults. Types only. */
+/** Type of the entries in the table of fields: JSON type, kubelet versions, defaults. Types only. */
 export type FieldType =
   | 'string'
   | 'boolean'
@@ -30,6 +30,12 @@ export interface Field {
   readonly since?: number
   /** The minor of 1.x that removed it. */
   readonly gone?: number
+  /** Fields of the object, or of each object of the list. */
+  readonly fields?: Fields
+}
+
+/** What a field is where the config does not set it. */
+export interface FieldDefaults {
   /**
    * Defaults by the minor version that introduced them; the last one that is not too new applies.
    */
@@ -39,8 +45,6 @@ export interface Field {
    * nothing that replaces them. Without it they mean "not set".
    */
   readonly zeroSince?: number
-  /** Fields of the object, or of each object of the list. */
-  readonly fields?: Fields
 }
 
 export type Fields = Readonly<Record<string, Field>>

@@ -1,7 +1,7 @@
 /**
- * Every field of KubeletConfiguration with its JSON type, the minor versions of kubelet that added
- * and removed it, and its defaults. Pure. The table is read from upstream's sources, 1.20 to 1.37,
- * and stands in the order of upstream's types.go. No top-level field has ever been removed. A
+ * Every field of KubeletConfiguration with its JSON type and the minor versions of kubelet that
+ * added and removed it. Pure. The table is read from upstream's sources, 1.20 to 1.37, and stands in
+ * the order of upstream's types.go. No top-level field has ever been removed. A
  * kubelet older than a field ignores it, whatever its value.
  */
 import type { Field, Fields } from './field.ts'

@@ -2,12 +2,13 @@
  * For every field of KubeletConfiguration: the risk class of changing it, and the kubelet flag that
  * overrides it. Data only. Sources, 1.20 to 1.36: the notes of 1.20 in
  * staging/src/k8s.io/kubelet/config/v1beta1/types.go; `AddKubeletConfigFlags`,
- * cmd/kubelet/app/options/options.go. Types, versions and defaults are in `kubelet/fields.ts`;
- * defaults that depend on other fields in `effective.ts`.
+ * cmd/kubelet/app/options/options.go. Types and versions are in `kubelet/fields.ts`, defaults
+ * in `kubelet/generated/defaults.ts`, defaults that depend on other fields in `effective.ts`.
  */
-import type { Field, FieldType } from '../../kubelet/field.ts'
+import type { Field, FieldDefaults, FieldType } from '../../kubelet/field.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { type LeafName, listLeaves } from '../../kubelet/fields.ts'
+import { DEFAULT_TABLE } from '../../kubelet/generated/defaults.ts'
 import type { RiskClass } from './risk-classes.ts'
 
 interface ChangeRow {
@@ -20,7 +21,7 @@ interface ChangeRow {
   readonly measure?: 'duration' | 'quantity' | undefined
 }
 
-export interface FieldRow extends Field, ChangeRow {}
+export interface FieldRow extends Field, FieldDefaults, ChangeRow {}
 
 const DURATION = { measure: 'duration' } as const
 const QUANTITY = { measure: 'quantity' } as const
@@ -187,7 +188,7 @@ function isRowName(name: string): name is RowName {
 }
 
 function join(name: RowName, field: Field): FieldRow {
-  return { measure: measureOf(field.type), ...field, ...FIELD_ROWS[name] }
+  return { measure: measureOf(field.type), ...field, ...DEFAULT_TABLE[name], ...FIELD_ROWS[name] }
 }
 
 function measureOf(type: FieldType): FieldRow['measure'] {
