@@ -99,6 +99,7 @@ function judgeProcess({ unit, running, health }: Snapshot): Standing {
 function judgeHealthz({ unit, running, healthz, health }: Snapshot): Standing {
   if (unit.kind === 'unknown' || running.kind !== 'known') return unknown('no kubelet process is known')
   if (healthz === undefined) return unknown('kubelet has no health port')
-  if (healthz === 'unknown') return unknown('the config file that names the health port of this process is gone')
+  if (healthz === 'unknown')
+    return unknown('the config file that kubelet was started with cannot be read any more, so its health port is not known')
   return healthz.ok ? yes('/healthz answers 200', health?.healthySinceUs) : no(`/healthz: ${healthz.detail}`, health?.unhealthySinceUs)
 }
