@@ -13,10 +13,10 @@ export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
   return [
     ...checkReservedMemory(config.reservedMemory),
     ...checkTaints(config.registerWithTaints),
-    ...checkTracing(subject),
     ...checkCrashLoop(subject),
     ...checkUserNamespaces(config.userNamespaces),
     ...checkImageCredentials(subject),
+    ...checkMemoryReservation(subject),
     ...checkLogsDirectory(config.podLogsDir),
   ]
 }
@@ -72,27 +72,6 @@ function isQualifiedName(key: string): boolean {
   const name = parts.pop() ?? ''
   const [prefix, ...others] = parts
   return NAME.test(name) && others.length === 0 && (prefix === undefined || (prefix.length <= 253 && PREFIX.test(prefix)))
-}
-
-function checkTracing({ config: { tracing }, gate }: FieldRuleInput): FieldProblem[] {
-  if (!isObject(tracing)) return []
-  const complaints: FieldProblem[] = []
-  if (gate('KubeletTracing') === false) {
-    complaints.push({
-      rule: 'cross',
-      path: ['tracing'],
-      problem: 'tracing configuration is set, but the KubeletTracing feature gate is off',
-      from: 25,
-      to: 33,
-    })
-    return complaints
-  }
-  const { samplingRatePerMillion: rate } = tracing
-  if (typeof rate === 'number' && (rate < 0 || rate > 1_000_000)) {
-    const problem = 'tracing.samplingRatePerMillion must be between 0 and 1000000'
-    complaints.push({ rule: 'range', path: ['tracing', 'samplingRatePerMillion'], problem, from: 25 })
-  }
-  return complaints
 }
 
 function checkCrashLoop({ config: { crashLoopBackOff }, gate }: FieldRuleInput): FieldProblem[] {
@@ -157,6 +136,12 @@ function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[]
     complaints.push({ rule: 'cross', path: listPath, problem, from: 33 })
   }
   return complaints
+}
+
+function checkMemoryReservation({ config, gate }: FieldRuleInput): FieldProblem[] {
+  if (config.memoryReservationPolicy !== 'TieredReservation' || gate('MemoryQoS') !== false) return []
+  const problem = 'memoryReservationPolicy "TieredReservation" requires feature gate MemoryQoS'
+  return [{ rule: 'cross', path: ['memoryReservationPolicy'], problem, from: 36 }]
 }
 
 function checkLogsDirectory(value: unknown): FieldProblem[] {
