@@ -155,6 +155,16 @@ t.test('findings by version', async (t) => {
     ['imagePullCredentialsVerificationPolicy: AlwaysVerify', '1.35', []],
     ['imagePullCredentialsVerificationPolicy: Always', '1.35', ['refuse fields/value']],
     ['preloadedImagesVerificationAllowlist: [a]', '1.35', ['refuse fields/cross']],
+    ...['" a"', '"*"', '/*', 'a.io/*/b', 'a.io/b:1', 'a.io/b@sha256:00', '""'].map((pattern): [string, string, string[]] => [
+      `imagePullCredentialsVerificationPolicy: NeverVerifyAllowlistedImages\npreloadedImagesVerificationAllowlist: [${pattern}]`,
+      '1.35',
+      ['refuse fields/value'],
+    ]),
+    [
+      'imagePullCredentialsVerificationPolicy: NeverVerifyAllowlistedImages\npreloadedImagesVerificationAllowlist: [a.io/*, "a.io:5000/b"]',
+      '1.35',
+      [],
+    ],
     ['enableSystemLogQuery: true', '1.30', ['refuse fields/cross']],
     ['enableSystemLogQuery: true\nenableSystemLogHandler: false', '1.36', ['refuse fields/cross']],
     ['memoryManagerPolicy: static', '1.20', ['warn fields/too-new']],

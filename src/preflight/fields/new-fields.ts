@@ -6,7 +6,7 @@
 import { parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
-import { durationOf, listOf, SECOND_NS, textOf } from './values.ts'
+import { durationOf, listOf, SECOND_NS, textOf, textsOf } from './values.ts'
 
 export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
   const { config } = subject
@@ -134,8 +134,24 @@ function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[]
   if (hasList && policy !== 'NeverVerifyAllowlistedImages') {
     const problem = 'preloadedImagesVerificationAllowlist requires imagePullCredentialsVerificationPolicy NeverVerifyAllowlistedImages'
     complaints.push({ rule: 'cross', path: listPath, problem, from: 33 })
+    return complaints
   }
-  return complaints
+  return [...complaints, ...checkImagePatterns(textsOf(config.preloadedImagesVerificationAllowlist) ?? [])]
+}
+
+/**
+ * `getAllowlistImagePattern`, pkg/kubelet/images/pullmanager. Some kubelets also refuse a name
+ * without a registry, which passes here.
+ */
+function checkImagePatterns(patterns: readonly string[]): FieldProblem[] {
+  return patterns.flatMap((pattern, index): FieldProblem[] => {
+    const name = pattern.replace(/\/\*$/, '/')
+    const isPattern = name !== '' && name !== '/' && !name.includes('*') && pattern === pattern.trim()
+    const hasTag = name === pattern && /@|:[^/]*$/.test(name)
+    if (isPattern && !hasTag) return []
+    const problem = `${quote(pattern)} is neither the name of an image without tag and digest nor a pattern that ends in /*`
+    return [{ rule: 'value', path: ['preloadedImagesVerificationAllowlist', index], problem, from: 33 }]
+  })
 }
 
 function checkMemoryReservation({ config, gate }: FieldRuleInput): FieldProblem[] {
