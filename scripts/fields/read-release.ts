@@ -2,7 +2,7 @@
  * Downloads the modules of a release into the lab's cache, and has the reader read them. The
  * archives stay there, by module and version; what Go unpacks of them goes after each release.
  */
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cacheDirectory } from '../../test/real/lab/build.ts'
 import { findGo } from '../../test/real/lab/go-toolchain.ts'
@@ -27,9 +27,17 @@ export async function readReleases(pinned: readonly PinnedRelease[], report: (li
     const named = [...folders].map(([path, folder]) => `${path}=${folder}`)
     const printed = await run(go.file, ['run', '.', `1.${each.minor}`, ...named], { cwd: READER, env, timeoutMs: DOWNLOAD_MS })
     releases.push(parseRelease(each.minor, printed.stdout))
-    for (const folder of folders.values()) await rm(folder, { recursive: true })
+    for (const folder of folders.values()) await discard(folder)
   }
   return releases
+}
+
+/** Go takes a folder that is there for whole: one that is half removed must have another name. */
+async function discard(folder: string): Promise<void> {
+  const aside = `${folder}.gone`
+  await rm(aside, { recursive: true, force: true })
+  await rename(folder, aside)
+  await rm(aside, { recursive: true })
 }
 
 /** `go mod download -json` prints one object after another, each closed by a line with a brace. */
