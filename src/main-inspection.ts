@@ -12,7 +12,9 @@ import type { KubeletConfig } from './kubelet/decode.ts'
 import { decodeText } from './kubelet/decode-text.ts'
 import { readNodeFacts } from './kubelet/node-facts.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
+import { askConfigz, type ConfigzWorld } from './main-configz.ts'
 import type { Stores } from './main-stores.ts'
+import type { ConfigzAnswer } from './ports/configz.ts'
 import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { Files } from './ports/files.ts'
 import type { PreflightRequest } from './ports/preflight.ts'
@@ -42,10 +44,11 @@ export interface InspectionWorld {
   settings(): Settings
   readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml'>
   readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>
+  readonly configz: ConfigzWorld
   readonly signal: AbortSignal
 }
 
-export function openInspection({ settings, stores, runtime, signal }: InspectionWorld) {
+export function openInspection({ settings, stores, runtime, configz, signal }: InspectionWorld) {
   const binaries = new KubeletBinaries()
   const { runtimeDir, systemctl } = settings()
   const openJudge = (direct: boolean) =>
@@ -158,7 +161,14 @@ export function openInspection({ settings, stores, runtime, signal }: Inspection
     return checkSame(expected, configz, await versionOf(command?.path), collectFlags(command?.words ?? []))
   }
 
-  return { checkCandidate, remarkOnFallback, compareRunning, inspect, compare, forget: () => judge.forget() }
+  /** @param unit undefined: kubelet runs on another machine */
+  const readConfigz = async (unit: KnownUnit | undefined): Promise<ConfigzAnswer> => {
+    const path = unit && runningConfigPath(stores.checkpoints, unit)
+    const here = unit && { unit, path, config: await readRunning(unit, path) }
+    return askConfigz({ ...configz, files: stores.files, versionOf }, here)
+  }
+
+  return { checkCandidate, remarkOnFallback, compareRunning, readConfigz, inspect, compare, forget: () => judge.forget() }
 }
 
 /** For a user who may not write to the runtime directory. */

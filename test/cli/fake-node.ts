@@ -80,6 +80,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     readOverlay: async () => ({ kind: 'none' }),
     api: { request: async ({ path }) => ({ kind: 'unreachable', detail: `${path}: no connection` }) },
     nodeName: () => 'node-1',
+    readConfigz: async () => ({ kind: 'unreachable', detail: 'no connection' }),
     checkpoints: { data: () => undefined },
     files: { read: () => undefined },
     readInput: async () => ({ kind: 'unreadable', code: 'ENOENT' }),

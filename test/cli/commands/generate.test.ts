@@ -4,7 +4,7 @@ import type { CommandContext } from '../../../src/cli/command.ts'
 import { generateCommand } from '../../../src/cli/commands/generate.ts'
 import { decodeConfig } from '../../../src/kubelet/decode.ts'
 import { formatDocument, parseDocument } from '../../../src/kubelet/yaml.ts'
-import type { KubeAnswer } from '../../../src/ports/kube-api.ts'
+import type { ConfigzAnswer } from '../../../src/ports/configz.ts'
 import { execute, fakeNode } from '../fake-node.ts'
 
 const CONFIGZ = {
@@ -26,19 +26,11 @@ async function generate(options: Record<string, string>, context: Partial<Comman
   return { code, out: node.out(), err: node.err() }
 }
 
-const answering = (answer: KubeAnswer): Partial<CommandContext> => ({ api: { request: async () => answer } })
+const answering = (answer: ConfigzAnswer): Partial<CommandContext> => ({ readConfigz: async () => answer })
 const reading = (text: string): Partial<CommandContext> => ({ readInput: async () => ({ kind: 'read', bytes: Buffer.from(text) }) })
 
-t.test('reads /configz through the API server', async (t) => {
-  const paths: string[] = []
-  const api: CommandContext['api'] = {
-    request: async ({ method, path }) => {
-      paths.push(`${method} ${path}`)
-      return { kind: 'ok', object: CONFIGZ }
-    },
-  }
-  const result = await generate({}, { api })
-  t.same(paths, ['GET /api/v1/nodes/node-1/proxy/configz'])
+t.test('reads /configz', async (t) => {
+  const result = await generate({}, answering({ kind: 'ok', object: CONFIGZ }))
   t.equal(result.code, 0)
   t.matchSnapshot(result.out)
   t.matchSnapshot(result.err, 'advice')
@@ -62,8 +54,29 @@ t.test('writes what /configz leaves out because it is empty, where a default wou
   t.match(parseDocument((await generate({ 'from-file': '-' }, reading(JSON.stringify({ kubeletconfig: kept })))).out), { value: kept })
 })
 
+t.test('leaves out the certificate that kubelet makes itself, without which it would not start elsewhere', async (t) => {
+  const directory = '/var/lib/kubelet/pki'
+  const kubeletconfig = { maxPods: 5, tlsCertFile: `${directory}/kubelet.crt`, tlsPrivateKeyFile: `${directory}/kubelet.key` }
+  const { out, err } = await generate({}, answering({ kind: 'ok', object: { kubeletconfig } }))
+  t.notMatch(out, /tls/)
+  t.notMatch(err, /specific to this node/)
+  const own = { ...kubeletconfig, tlsCertFile: '/etc/k.crt' }
+  t.match((await generate({}, answering({ kind: 'ok', object: { kubeletconfig: own } }))).out, /tlsCertFile: \/etc\/k.crt/)
+})
+
+t.test('reports the right that kubelet asks for', async (t) => {
+  const forbidden = { kind: 'refused', by: 'kubelet', status: 403, detail: '403: Forbidden' } as const
+  const { code, err } = await generate({}, answering(forbidden))
+  t.equal(code, 1)
+  for (const words of ['nodes/configz', 'deploy/rbac/node-configz.yaml', '--kubeconfig', '--offline']) t.ok(err.includes(words), words)
+  t.match(await generate({}, answering({ kind: 'unproven', detail: 'another certificate' })), {
+    code: 1,
+    err: /another certificate; --offline/,
+  })
+})
+
 t.test('reports the required right if the API server refuses', async (t) => {
-  const forbidden = { kind: 'refused', status: 403, reason: 'Forbidden', detail: '403: nodes/proxy', retryAfterMs: undefined } as const
+  const forbidden = { kind: 'refused', by: 'api-server', status: 403, detail: '403: nodes/proxy' } as const
   const { code, err } = await generate({}, answering(forbidden))
   t.equal(code, 1)
   for (const words of ['nodes/proxy', '--kubeconfig', 'kubectl get --raw /api/v1/nodes/node-1/proxy/configz', '--offline'])
