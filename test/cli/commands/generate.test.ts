@@ -2,9 +2,17 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { CommandContext } from '../../../src/cli/command.ts'
 import { generateCommand } from '../../../src/cli/commands/generate.ts'
-import { decodeConfig } from '../../../src/kubelet/decode.ts'
+import { decodeConfig, type KubeletConfig } from '../../../src/kubelet/decode.ts'
 import { formatDocument, parseDocument } from '../../../src/kubelet/yaml.ts'
 import type { ConfigzAnswer } from '../../../src/ports/configz.ts'
+import { compareConfigs } from '../../../src/preflight/change/compare.ts'
+import { checkFields } from '../../../src/preflight/check-fields.ts'
+import type { KubeletVersion } from '../../../src/preflight/kubelet-version.ts'
+import { readDocument } from '../../../src/preflight/read-document.ts'
+import { isObject } from '../../../src/values/is-object.ts'
+import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
+import { anyConfig, v } from '../../preflight/change/configs.ts'
+import { withDefaults } from '../../preflight/change/with-defaults.ts'
 import { execute, fakeNode } from '../fake-node.ts'
 
 const CONFIGZ = {
@@ -144,3 +152,32 @@ function decodes(name: string): boolean {
 t.test('long texts stay on one line', async (t) => {
   t.equal(formatDocument({ a: 'word '.repeat(50).trim() }).split('\n').length, 2)
 })
+
+t.test('what is generated means what runs, and kubelet accepts what it runs with', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyConfig, fc.integer({ min: 20, max: 37 }).map(v), async (config, version) => {
+      const runs = withDefaults(config, version)
+      const { code, out } = await generate({}, answering({ kind: 'ok', object: { kubeletconfig: withoutEmpty(runs) } }))
+      if (code !== 0) return refusals(runs, version).then((before) => before.size > 0)
+      const decoded = decodeConfig(out, parseDocument)
+      if (!decoded.ok || compareConfigs(runs, decoded.config, version).length > 0) return false
+      const [before, after] = [await refusals(runs, version), await refusals(decoded.config, version)]
+      return [...after].every((refusal) => before.has(refusal))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+/** encoding/json with `omitempty`, as kubelet writes the fields of its config that hold others. */
+function withoutEmpty(config: KubeletConfig): KubeletConfig {
+  const isEmpty = (value: unknown) => (Array.isArray(value) || isObject(value)) && Object.keys(value).length === 0
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => !isEmpty(value)))
+}
+
+async function refusals(config: KubeletConfig, version: KubeletVersion): Promise<Set<string>> {
+  const head = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
+  const read = await readDocument(JSON.stringify({ ...config, ...head }), IN_PLACE)
+  if (!read.ok) return new Set([read.detail])
+  const findings = checkFields(read.document, { version, unknownKeys: 'warn' })
+  return new Set(findings.flatMap(({ severity, rule, problem }) => (severity === 'refuse' ? [`${rule} ${problem}`] : [])))
+}
