@@ -103,8 +103,8 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
 }
 
 /**
- * With `--node-name`, the Node may be that of another machine. kubelet takes its Node's name from its
- * flag or the host (`GetHostname`, pkg/util/node/node.go).
+ * With `--node-name`, the Node may be that of another machine. kubelet takes its Node's name from
+ * its flag or the host (`GetHostname`, pkg/util/node/node.go).
  */
 function findOwnKubelet(unit: UnitState, nodeName: string | undefined): KnownUnit | undefined {
   if (unit.kind !== 'known' || unit.activity === 'not-found') return undefined

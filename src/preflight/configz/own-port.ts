@@ -50,8 +50,9 @@ export function findOwnPort(config: KubeletConfig, flags: KubeletFlags, folder: 
 const SELF_SIGNED = { tlsCertFile: 'kubelet.crt', tlsPrivateKeyFile: 'kubelet.key' }
 
 /**
- * Without the pair that kubelet makes itself, which `/configz` names as if the config did. A kubelet
- * whose config names these files does not make them: on a node that has none, it would not start.
+ * Without the pair that kubelet makes itself, which `/configz` names as if the config did. A
+ * kubelet whose config names these files does not make them: on a node that has none, it would not
+ * start.
  */
 export function withoutSelfSigned(config: KubeletConfig, flags: KubeletFlags): KubeletConfig {
   const directory = certificateDirectory(flags)

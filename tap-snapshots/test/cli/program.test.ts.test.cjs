@@ -67,13 +67,14 @@ exports[`test/cli/program.test.ts > TAP > help > of generate 1`] = `
 Usage: kubelet-cfg-agent generate [flags]
 
 Prints the config that kubelet runs with, including flags and defaults, as a KubeletConfiguration: a
-first version for a ConfigMap. Reads /configz of kubelet through the API server. The node's own
-kubeconfig has no right to do this: use an administrator's with --kubeconfig, or pass the response
-with --from-file.
+first version for a ConfigMap. Asks kubelet 1.33 or later for /configz on its own port, which needs
+the right get on nodes/configz; an older one through the API server, which needs nodes/proxy. The
+node's own kubeconfig has neither right by itself: grant nodes/configz, use an administrator's
+kubeconfig with --kubeconfig, or pass the response with --from-file.
 
 Options:
   --from-file <path>  read the response of /configz from this file, or from standard input (-),
-                      instead of the API server
+                      instead of asking for it
   --offline           print the config file that runs, as it is on disk, without flags and defaults
   -h, --help          show help for the program or a command
 

@@ -10,7 +10,7 @@ async function ask(version: KubeletVersion | undefined, kubelet: Partial<Running
   const asked: string[] = []
   const answer = await askConfigz(
     {
-      // The port of a kubelet is asked as whom the kubeconfig says: here nobody, so nothing is sent.
+      // Without a kubeconfig, nothing is sent to kubelet's port.
       kubeconfig: { current: () => ({ kind: 'absent', detail: 'kubelet itself is asked' }) },
       api: {
         request: async ({ method, path }) => {
