@@ -6,6 +6,6 @@
 export type ConfigzAnswer =
   | { readonly kind: 'ok'; readonly object: unknown }
   | { readonly kind: 'refused'; readonly by: 'kubelet' | 'api-server'; readonly status: number; readonly detail: string }
-  /** What listens on kubelet's port did not prove to be this node's kubelet: it was asked nothing. */
+  /** What listens there did not prove to be this node's kubelet, and was asked nothing. */
   | { readonly kind: 'unproven'; readonly detail: string }
   | { readonly kind: 'unreachable'; readonly detail: string }

@@ -17,12 +17,12 @@ kubelet  not checked  no kubelet 1.36.0 is available
 kube-system/my-node-config:kubelet@212: refused: 1 error
 
 kube-system/my-node-config:kubelet@150 (last-known-good)
-kube-system/my-node-config:kubelet@150:5:1: warning: unknown field maxPod: kubelet ignores it [fields/unknown-key]
-   5 | maxPod: 3
+kube-system/my-node-config:kubelet@150:4:1: warning: unknown field maxPod: kubelet ignores it [fields/unknown-key]
+   4 | maxPod: 3
      | ^~~~~~
      = did you mean maxPods?
 
-fields   accepted     3 fields checked against the rules of kubelet 1.36.0
+fields   accepted     2 fields checked against the rules of kubelet 1.36.0
 kubelet  not checked  no kubelet 1.36.0 is available
 kube-system/my-node-config:kubelet@150: accepted: 1 warning
 
