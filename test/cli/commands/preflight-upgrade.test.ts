@@ -150,7 +150,11 @@ t.test('the same content counts once, and a checkpoint that is gone is not check
 t.test('a machine that is no node, and a kubelet without a config', async (t) => {
   t.match(await preflight({}, { unit: unit({ activity: 'not-found' }) }), { code: 2, out: '', err: /has no kubelet: .*validate/ })
   t.match(await preflight({}, { unit: { kind: 'unknown', detail: 'no bus' } }), { code: 2, err: /no bus/ })
-  const nothing = { unit: unit({ localConfigPath: undefined }), assigned: { kind: 'source', source: 'local' } as const, running: { kind: 'none' } as const }
+  const nothing = {
+    unit: unit({ localConfigPath: undefined }),
+    assigned: { kind: 'source', source: 'local' } as const,
+    running: { kind: 'none' } as const,
+  }
   const local = { source: 'local', content: 'local' } as const
   t.match(await preflight({}, { ...nothing, lastKnownGood: local, previous: local }), { code: 2, err: /no config file/ })
 })
