@@ -4,6 +4,7 @@
  */
 
 import type { YamlReader } from '../kubelet/yaml-document.ts'
+import { mergeDocument, nameDropIn } from './drop-ins/check-drop-ins.ts'
 import type { Finding, PartResult, Report } from './finding.ts'
 import type { Inspect, InspectedConfig, InspectOptions, InspectPart, PartInput, Recipient } from './inspection.ts'
 import { listKeys } from './quick-check.ts'
@@ -27,7 +28,11 @@ export function inspectWith(
     if (text === undefined) return refuseUnread('source/missing-key', `there is no key ${key} (keys: ${listKeys(files)})`)
     const read = await readDocument(text, yaml, signal)
     if (!read.ok) return refuseUnread('fields/load', withoutPosition(read.detail, read.position), read.position)
-    const input = { ...(await findRecipient(config, options)), config, document: read.document, options }
+    const recipient = await findRecipient(config, options)
+    const { dropIns } = recipient
+    const assigned = read.document
+    const document = mergeDocument(assigned, dropIns, recipient.version)
+    const input = { ...recipient, config, assigned, document, options }
     const quickParts = parts.filter(({ slow }) => !slow)
     const slowParts = parts.filter(({ slow }) => slow)
     const quick = await runParts(quickParts, input)
@@ -38,7 +43,8 @@ export function inspectWith(
       if (!results.some((result) => result.part === part))
         results.push({ part, outcome: 'unjudged', detail: 'requested, but not possible here' })
     }
-    return assembleReport(results, [...quick.findings, ...slow.findings], demanded)
+    const findings = [...quick.findings, ...slow.findings].map((finding) => nameDropIn(finding, assigned, dropIns))
+    return assembleReport(results, findings, demanded)
   }
 }
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import * as yaml from '../../src/kubelet/yaml.ts'
-import { mergePatch } from '../../src/overlay/merge-patch.ts'
+import { mergePatch } from '../../src/values/merge-patch.ts'
 import type { Patch } from '../../src/overlay/patch-file.ts'
 import { render } from '../../src/overlay/render.ts'
 
