@@ -5,11 +5,12 @@
 
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { mergeDocument, nameDropIn } from './drop-ins/check-drop-ins.ts'
-import type { Finding, PartResult, Report } from './finding.ts'
+import type { Finding, PartResult } from './finding.ts'
 import type { Inspect, InspectedConfig, InspectOptions, InspectPart, PartInput, Recipient } from './inspection.ts'
 import { listKeys } from './quick-check.ts'
 import { readDocument } from './read-document.ts'
 import { type NamedReport, reconcileWithKubelet } from './reconcile.ts'
+import { refuseUnread } from './refuse-unread.ts'
 import { assembleReport } from './report.ts'
 
 /**
@@ -73,12 +74,6 @@ function isRefused({ results, findings }: Results): boolean {
 /** If kubelet could not run the load stage, it cannot run the start stage either. */
 function isKubeletUnavailable({ results }: Results): boolean {
   return results.some(({ part, outcome }) => part === 'kubelet' && outcome === 'unjudged')
-}
-
-/** The report on a candidate that cannot be read: no part runs. */
-export function refuseUnread(rule: string, problem: string, position?: Finding['position'], advice?: string): Report {
-  const finding: Finding = { rule, severity: 'refuse', reason: 'load', path: [], position, problem, advice }
-  return assembleReport([{ part: 'source', outcome: 'refused', detail: problem }], [finding])
 }
 
 /** A report shows the position separately. */
