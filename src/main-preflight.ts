@@ -58,7 +58,7 @@ export function openPreflight({ settings, stores, runtime, nodeName, kubeconfig,
     api &&
     new EffectCheck({
       ask: async (unit) => (await inspection()).readConfigz(unit),
-      compare: async (...seen) => (await inspection()).compareRunning(...seen),
+      compare: async (...seen) => (await inspection()).compareConfigz(...seen),
       log,
       clock,
     })

@@ -1,10 +1,13 @@
-/** Decodes two texts of configs and compares them field by field. */
+/**
+ * Decodes two texts of configs and compares them field by field: as kubelet makes them of both with
+ * its drop-ins, where both are for this node.
+ */
 
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import { decodeText } from '../kubelet/decode-text.ts'
-import type { YamlReader } from '../kubelet/yaml-document.ts'
-import type { ConfigChange } from '../preflight/inspection.ts'
+import type { ConfigChange, MergedHere } from '../preflight/inspection.ts'
 import type { ConfigText } from './active-config.ts'
+import type { CommandContext } from './command.ts'
 
 export type Compared =
   | { readonly ok: true; readonly from: string; readonly to: string; readonly changes: readonly ConfigChange[] }
@@ -14,7 +17,7 @@ export async function compareTexts(
   before: ConfigText,
   after: ConfigText,
   compare: (from: KubeletConfig, to: KubeletConfig) => Promise<readonly ConfigChange[]>,
-  yaml: YamlReader,
+  { yaml, mergeHere }: Pick<CommandContext, 'yaml' | 'mergeHere'>,
 ): Promise<Compared> {
   if (!before.ok) return before
   if (!after.ok) return after
@@ -22,5 +25,19 @@ export async function compareTexts(
   if (!from.ok) return { ok: false, detail: `${before.name}: ${from.detail}` }
   const to = await decodeText(after.text, yaml)
   if (!to.ok) return { ok: false, detail: `${after.name}: ${to.detail}` }
-  return { ok: true, from: before.name, to: after.name, changes: await compare(from.config, to.config) }
+  if (before.place === undefined || after.place === undefined)
+    return { ok: true, from: before.name, to: after.name, changes: await compare(from.config, to.config) }
+  const old = await mergeHere(from.config, before.place)
+  const next = await mergeHere(to.config, after.place)
+  return {
+    ok: true,
+    from: nameMerged(before.name, old),
+    to: nameMerged(after.name, next),
+    changes: await compare(old.config, next.config),
+  }
+}
+
+export function nameMerged(name: string, { order }: MergedHere): string {
+  const isAlone = order === undefined || [order.base, ...order.below, ...order.above].every((file) => file === undefined)
+  return isAlone ? name : `${name} with kubelet's drop-ins`
 }

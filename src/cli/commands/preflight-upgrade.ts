@@ -3,8 +3,8 @@
  * node holds. Changes nothing.
  */
 import type { Report } from '../../preflight/finding.ts'
-import { refuseUnread } from '../../preflight/inspect.ts'
 import type { InspectOptions } from '../../preflight/inspection.ts'
+import { refuseUnread } from '../../preflight/refuse-unread.ts'
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
 import { switchKind } from '../../settings/setting-kinds.ts'
 import { fileOption, KUBELET_VERSION, readTextOption, readVersionOption } from '../candidate-options.ts'

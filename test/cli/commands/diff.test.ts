@@ -71,6 +71,15 @@ t.test('compares with what the cluster assigns', async (t) => {
   })
 })
 
+t.test('compares what kubelet makes of both with its drop-ins, unless two files are given', async (t) => {
+  const order = { below: [], above: [{ path: '/etc/kubelet.d/50.conf', config: { readOnlyPort: 10255 } }] }
+  const mergeHere: CommandContext['mergeHere'] = async (config) => ({ config: { ...config, readOnlyPort: 10255 }, order })
+  const { out } = await diff('new.yaml', {}, { mergeHere })
+  t.match(out, "/var/lib/kubelet/config.yaml with kubelet's drop-ins -> new.yaml with kubelet's drop-ins: 1 field differs")
+  t.notMatch(out, 'readOnlyPort')
+  t.match(await diff('new.yaml', { against: 'same.json' }, { mergeHere }), { out: /^same.json -> new.yaml: 1 field differs/ })
+})
+
 t.test('fails if a config is unknown', async (t) => {
   t.match(await diff('bad.yaml'), { code: 2, out: '', err: /bad\.yaml: / })
   t.match(await diff('none.yaml'), { code: 2, out: '', err: /none\.yaml does not exist/ })

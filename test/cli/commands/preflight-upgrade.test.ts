@@ -99,15 +99,16 @@ t.test("the node's change policy does not refuse what another kubelet takes", as
   }
   const inspect: CommandContext['inspect'] = async () => ({
     outcome: 'refused',
-    findings: [denied],
+    findings: [denied, { ...denied, rule: 'drop-ins/no-effect' }],
     parts: [
       { part: 'fields', outcome: 'accepted', detail: '' },
       { part: 'change', outcome: 'refused', detail: '' },
+      { part: 'drop-ins', outcome: 'refused', detail: '' },
     ],
   })
   const { code, out } = await preflight({}, {}, { inspect })
   t.equal(code, 0)
-  t.notMatch(out, /must not change|^change/m)
+  t.notMatch(out, /must not change|^change|^drop-ins/m)
 })
 
 t.test('exit codes: a refusal decides, then what could not be checked', async (t) => {
