@@ -6,7 +6,9 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { ConfigMapData } from '../decision/config-source.ts'
+import type { Base } from '../decision/desired.ts'
 import { awaitRendering } from '../overlay/await-rendering.ts'
+import { type MergeReaders, mergeOnce } from '../overlay/merge-once.ts'
 import type { Report } from '../preflight/finding.ts'
 import { refuseUnread } from '../preflight/inspect.ts'
 import type { InspectedConfig } from '../preflight/inspection.ts'
@@ -82,7 +84,7 @@ function splitAtSlash(path: string): [string, string] {
  */
 export async function loadCandidate(
   text: string,
-  context: Pick<CommandContext, 'readInput' | 'api' | 'readOverlay' | 'yaml'>,
+  context: Pick<CommandContext, 'readInput' | 'api' | 'readOverlay' | 'readLocalConfig' | 'yaml'>,
   overlaid: boolean,
 ): Promise<LoadedCandidate> {
   const name = parseCandidate(text)
@@ -100,8 +102,9 @@ export async function loadCandidate(
 async function readText(
   shown: string,
   path: string | undefined,
-  { readInput, yaml }: Pick<CommandContext, 'readInput' | 'yaml'>,
+  context: Pick<CommandContext, 'readInput'> & MergeReaders,
 ): Promise<LoadedCandidate> {
+  const { readInput } = context
   const reading = await readInput(path, LONGEST_BYTES)
   switch (reading.kind) {
     case 'unreadable':
@@ -113,11 +116,11 @@ async function readText(
         report: refuseUnread('source/too-large', `more than ${LONGEST_BYTES} bytes, the limit of a ConfigMap`),
       }
     case 'read':
-      return decodeText(shown, reading.bytes, yaml)
+      return decodeText(shown, reading.bytes, context)
   }
 }
 
-async function decodeText(shown: string, bytes: Buffer, yaml: CommandContext['yaml']): Promise<LoadedCandidate> {
+async function decodeText(shown: string, bytes: Buffer, readers: MergeReaders): Promise<LoadedCandidate> {
   if (!isUtf8(bytes)) {
     const before = bytes.subarray(0, findInvalid(bytes)).toString('utf8').split('\n')
     const position = { line: before.length, column: (before.at(-1) ?? '').length + 1 }
@@ -125,19 +128,28 @@ async function decodeText(shown: string, bytes: Buffer, yaml: CommandContext['ya
     return { kind: 'refused', name: shown, report: refuseUnread('source/encoding', 'it is not valid UTF-8', position, advice) }
   }
   const text = bytes.toString('utf8')
-  const manifest = await readManifestText(text, yaml)
+  const manifest = await readManifestText(text, readers.yaml)
   switch (manifest.kind) {
     case 'none':
       return { kind: 'loaded', config: { name: shown, files: { [KEY]: text }, key: KEY }, shown: { text, place: asIs } }
     case 'unclear':
       return { kind: 'failed', detail: `${shown}: ${manifest.detail}` }
-    case 'found':
-      return {
-        kind: 'loaded',
-        config: { name: shown, files: manifest.data, key: manifest.key },
-        shown: { text, place: manifest.place },
-      }
+    case 'found': {
+      const { data, key, base, place } = manifest
+      if (base !== undefined) return loadPart(shown, { data, base }, key, readers)
+      return { kind: 'loaded', config: { name: shown, files: data, key }, shown: { text, place } }
+    }
   }
+}
+
+async function loadPart(
+  shown: string,
+  { data, base }: { readonly data: ConfigMapData; readonly base: Base },
+  key: string,
+  readers: MergeReaders,
+): Promise<LoadedCandidate> {
+  const merged = await mergeOnce(base, data, key, readers)
+  return merged.ok ? loadData(nameMerged(shown, base), merged.rendered.data, key) : { kind: 'failed', detail: `${shown}: ${merged.detail}` }
 }
 
 /** The index of the first byte that is not valid UTF-8. */
@@ -149,17 +161,22 @@ function findInvalid(bytes: Buffer): number {
 
 async function fetchText(
   { namespace, name, key }: Extract<CandidateName, { kind: 'config-map' }>,
-  { api, readOverlay }: Pick<CommandContext, 'api' | 'readOverlay'>,
+  context: Pick<CommandContext, 'api' | 'readOverlay'> & MergeReaders,
   overlaid: boolean,
 ): Promise<LoadedCandidate> {
-  const shown = `configmap/${namespace}/${name}:${key}`
+  const { api, readOverlay } = context
+  const asked = `configmap/${namespace}/${name}:${key}`
   const view = await readConfigMapOnce(api, { namespace, name })
-  if (view.kind === 'pending') return { kind: 'failed', detail: `${shown}: the API server did not answer` }
-  if (view.kind === 'unavailable') return { kind: 'failed', detail: `${shown}: ${view.detail}` }
+  if (view.kind === 'pending') return { kind: 'failed', detail: `${asked}: the API server did not answer` }
+  if (view.kind === 'unavailable') return { kind: 'failed', detail: `${asked}: ${view.detail}` }
+  const merged = view.base && (await mergeOnce(view.base, view.data, key, context))
+  if (merged?.ok === false) return { kind: 'failed', detail: `${asked}: ${merged.detail}` }
+  const shown = view.base === undefined ? asked : nameMerged(asked, view.base)
+  const data = merged?.rendered.data ?? view.data
   const overlay = overlaid ? await readOverlay() : undefined
   if (overlay?.kind === 'faulty') return { kind: 'failed', detail: `${shown}: the overlay cannot be used: ${overlay.detail}` }
-  if (overlay?.kind !== 'present') return loadData(shown, view.data, key)
-  const rendering = await awaitRendering(overlay, view.data, key)
+  if (overlay?.kind !== 'present') return loadData(shown, data, key)
+  const rendering = await awaitRendering(overlay, data, key)
   return rendering.ok
     ? loadData(nameOverlaid(shown, rendering.rendered.overlay), rendering.rendered.data, key)
     : { kind: 'failed', detail: `${shown}: ${rendering.detail}` }
@@ -168,6 +185,11 @@ async function fetchText(
 function loadData(name: string, files: ConfigMapData, key: string): LoadedCandidate {
   const text = Object.hasOwn(files, key) ? files[key] : undefined
   return { kind: 'loaded', config: { name, files, key }, shown: { text: text ?? '', place: asIs } }
+}
+
+/** A place in this config is a place in the result. */
+export function nameMerged(name: string, base: Base): string {
+  return `${name} over ${base.text}`
 }
 
 /** A place in this config is a place in the result of the overlay. */

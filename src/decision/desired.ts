@@ -15,7 +15,9 @@ export type ConfigMapView =
       readonly uid: string
       readonly resourceVersion: string
       readonly data: ConfigMapData
-      /** What kubelet gets in place of `data` where this node has an overlay. */
+      /** undefined: `data` holds a whole config. */
+      readonly base?: Base | undefined
+      /** What kubelet gets in place of `data`, which is a part, or to which an overlay applies. */
       readonly rendered?: Rendered | undefined
       /** undefined: no annotation says anything about a rollout. */
       readonly rollout?: RolloutAnnotations | undefined
@@ -30,6 +32,11 @@ export interface RolloutAnnotations {
   readonly record: string | undefined
   readonly plan: string | undefined
 }
+
+/** What a part is merged over, by its annotation. `text`: as it is written there. */
+export type Base =
+  | { readonly kind: 'local'; readonly text: string }
+  | { readonly kind: 'invalid'; readonly text: string; readonly detail: string }
 
 /** What a rollout needs to know of the Node. */
 export interface NodeTraits {

@@ -39,7 +39,7 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
   if (record === undefined || desiredContent === undefined) return undefined
   const others = stagings.filter((staging) => staging !== before)
   if (record === ROLLOUT_OFF) return before === undefined ? undefined : others
-  const hash = hashConfig(object.data, source.kubeletConfigKey)
+  const hash = hashConfig(object.data, source.kubeletConfigKey, object.base?.text)
   const known = before?.contents.find((one) => one.hash === hash && one.content === desiredContent)
   const earlier = (before?.contents ?? []).filter((one) => one !== known).slice(1 - CONTENTS_KEPT)
   const isNew = known === undefined || before === undefined || latestContent(before) !== known

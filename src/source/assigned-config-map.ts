@@ -103,6 +103,10 @@ function isSameView(a: ConfigMapView, b: ConfigMapView): boolean {
   if (a === b) return true
   // A restored etcd can serve the same resourceVersion with other content.
   if (a.kind === 'found' && b.kind === 'found')
-    return a.uid === b.uid && a.resourceVersion === b.resourceVersion && isDeepStrictEqual([a.data, a.rollout], [b.data, b.rollout])
+    return (
+      a.uid === b.uid &&
+      a.resourceVersion === b.resourceVersion &&
+      isDeepStrictEqual([a.data, a.base, a.rollout], [b.data, b.base, b.rollout])
+    )
   return a.kind === 'unavailable' && b.kind === 'unavailable' && a.reason === b.reason
 }

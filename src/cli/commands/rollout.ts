@@ -58,7 +58,7 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   const turn = known?.turn ?? { kind: 'unknown', detail: 'the running agent has not seen this assignment yet', waitSeconds: null }
   const plan = parsePlan(object.rollout?.plan)
   if (!plan.ok) return `ConfigMap ${configOf(ref)}: ${plan.problem}`
-  const hash = hashConfig(object.data, ref.kubeletConfigKey)
+  const hash = hashConfig(object.data, ref.kubeletConfigKey, object.base?.text)
   const { record: content, uid: recordUid, resourceVersion } = read
   const { retry } = plan.plan
   const sighting = { record: content, recordUid, resourceVersion, configUid: object.uid, hash, retry, nowUs: 0, contactUs: 0 }

@@ -88,14 +88,14 @@ export async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef
   if (!reading.ok) return unavailable(`${what}: ${reading.detail}`)
   const view = viewConfigMap(reading.found.object)
   if (view.kind !== 'found') return unavailable(`${what}: ${view.kind === 'unavailable' ? view.detail : 'it has not been read'}`)
-  const { uid, resourceVersion, data, rollout } = view
+  const { uid, resourceVersion, data, base, rollout } = view
   if (rollout?.record === ROLLOUT_OFF) return unavailable(`the rollout of ${what} has just been switched off`)
   if (rollout?.record !== record)
     return unavailable(`the annotation ${ROLLOUT_ANNOTATION} of ${what} no longer names the record ${record}; the agent reads it again`)
   const plan = parsePlan(rollout.plan)
   const metadata = metadataOf(reading.found.object)
   const paused = metadata && readPause(metadata, 'ConfigMap', `${ref.namespace}/${ref.name}`)?.by
-  return { kind: 'found', config: { uid, resourceVersion, hash: hashConfig(data, ref.kubeletConfigKey), plan, paused } }
+  return { kind: 'found', config: { uid, resourceVersion, hash: hashConfig(data, ref.kubeletConfigKey, base?.text), plan, paused } }
 }
 
 /** What to do if the object does not exist, or the agent may not read it. */

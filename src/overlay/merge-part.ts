@@ -1,0 +1,56 @@
+/**
+ * Merges a part over the local config of the node. Pure; what parses YAML is passed in. Refuses
+ * what kubelet would not read as a KubeletConfiguration, and parts that are ambiguous. The result
+ * has `apiVersion` and `kind` of the base.
+ */
+import type { ConfigMapData } from '../decision/config-source.ts'
+import type { Rendered } from '../decision/desired.ts'
+import { checkKind, looksLikeJson } from '../kubelet/decode.ts'
+import { parseJson } from '../kubelet/json.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
+import { isObject } from '../values/is-object.ts'
+import { readPatch } from './patch-file.ts'
+import { nameRendering } from './read-overlay.ts'
+import { render } from './render.ts'
+
+/** A config that a part is merged over. */
+export interface BaseText {
+  /** For messages. */
+  readonly path: string
+  readonly text: string
+}
+
+export type PartResult =
+  | { readonly ok: true; readonly rendered: Rendered }
+  /** `fault`: which of the two is to be corrected. */
+  | { readonly ok: false; readonly fault: 'base' | 'part'; readonly detail: string }
+
+export async function mergePart(base: BaseText, data: ConfigMapData, key: string, yaml: YamlReader): Promise<PartResult> {
+  const text = Object.hasOwn(data, key) ? data[key] : undefined
+  // Preflight refuses it, in upstream's words.
+  if (text === undefined) return { ok: true, rendered: nameRendering(data, key) }
+  const part = await readPatch(Buffer.from(text), yaml)
+  if (!part.ok) return { ok: false, fault: 'part', detail: `${key}: ${part.detail}` }
+  const read = await readConfig(base.text, yaml)
+  if (!read.ok) return { ok: false, fault: 'base', detail: `${base.path}: ${read.detail}` }
+  const merged = render(withText(data, key, base.text), key, [part.patch], () => read)
+  return merged.ok
+    ? { ok: true, rendered: nameRendering(merged.data, key) }
+    : { ok: false, fault: 'base', detail: `${base.path}: ${merged.detail}` }
+}
+
+async function readConfig(text: string, yaml: YamlReader): Promise<ReadConfig> {
+  const isJson = looksLikeJson(text)
+  const read = isJson ? parseJson(text) : await yaml.first(text)
+  if (!read.ok) return { ok: false, detail: read.detail }
+  if (!isObject(read.value)) return { ok: false, detail: 'it is not a mapping of fields' }
+  const problem = checkKind(read.value, isJson)
+  return problem === undefined ? { ok: true, value: read.value } : { ok: false, detail: problem.detail }
+}
+
+type ReadConfig = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly detail: string }
+
+/** No assignment: `__proto__` is a valid key. */
+function withText(data: ConfigMapData, key: string, text: string): ConfigMapData {
+  return Object.fromEntries(Object.entries(data).map(([name, original]) => [name, name === key ? text : original]))
+}
