@@ -50,7 +50,7 @@ export class PartSource implements AssignmentSource {
       () => this.#local.settle(readLocal()),
       (base, data, key) => this.#merge(base, data, key),
     )
-    if (applied.kind === 'waiting') return this.#applied ?? applied.desired
+    if (applied.kind === 'waiting') return this.#applied === undefined ? applied.desired : withPauseOf(applied.desired, this.#applied)
     this.#applied = applied.desired
     this.#logFault(applied.kind === 'faulty' ? applied.detail : '')
     return applied.desired
@@ -94,4 +94,10 @@ export class PartSource implements AssignmentSource {
   async stop(): Promise<void> {
     await Promise.all([this.#local.stop(), this.#inner.stop()])
   }
+}
+
+/** A pause of the cluster counts at once, whatever is not known yet. */
+function withPauseOf({ channelState: latest }: Desired, before: Desired): Desired {
+  if (latest === undefined || before.channelState === undefined) return before
+  return { ...before, channelState: { ...before.channelState, paused: latest.paused } }
 }

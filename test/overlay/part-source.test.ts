@@ -167,6 +167,14 @@ t.test('an edit of the part counts once it is merged; until then the one before'
   t.match(resolveDesired(look()), { resourceVersion: '8' })
 })
 
+t.test('a pause of the cluster counts at once, while the part is being merged', async (t) => {
+  const { settle, look, world } = open()
+  await settle()
+  const paused = { on: 'Node', by: 'annotation' } as const
+  world.desired = { ...assigned('maxPods: 201\n', LOCAL, '8'), channelState: { ...HEARD, paused } }
+  t.match(look(), { object: { resourceVersion: '7' }, channelState: { paused } })
+})
+
 t.test('a parser that cannot run now is tried again at a later look', async (t) => {
   const { settle, pass, world, log } = open()
   world.parserFails = true
