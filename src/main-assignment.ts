@@ -45,7 +45,7 @@ export interface AssignmentWorld {
 export function openAssignment(world: AssignmentWorld): AssignmentSource {
   const { api, pace, log, stores } = world
   const { yaml, owned } = stores
-  const merge: PartSourceDeps['merge'] = (base, data, key) => mergePart(base, data, key, yaml)
+  const merge: PartSourceDeps['merge'] = (bases, data, key) => mergePart(bases, data, key, yaml)
   const source = new PartSource(api === undefined ? openManifests(world) : openCluster(world, api), { merge, pace, log })
   const { overlayDir: directory } = world.settings()
   if (directory === undefined) return source

@@ -148,7 +148,7 @@ async function loadPart(
   key: string,
   readers: MergeReaders,
 ): Promise<LoadedCandidate> {
-  const merged = await mergeOnce(base, data, key, readers)
+  const merged = await mergeOnce({ data, base }, key, readers)
   return merged.ok ? loadData(nameMerged(shown, base), merged.rendered.data, key) : { kind: 'failed', detail: `${shown}: ${merged.detail}` }
 }
 
@@ -169,7 +169,7 @@ async function fetchText(
   const view = await readConfigMapOnce(api, { namespace, name })
   if (view.kind === 'pending') return { kind: 'failed', detail: `${asked}: the API server did not answer` }
   if (view.kind === 'unavailable') return { kind: 'failed', detail: `${asked}: ${view.detail}` }
-  const merged = view.base && (await mergeOnce(view.base, view.data, key, context))
+  const merged = view.base && (await mergeOnce({ ...view, base: view.base }, key, context))
   if (merged?.ok === false) return { kind: 'failed', detail: `${asked}: ${merged.detail}` }
   const shown = view.base === undefined ? asked : nameMerged(asked, view.base)
   const data = merged?.rendered.data ?? view.data

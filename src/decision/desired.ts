@@ -17,6 +17,8 @@ export type ConfigMapView =
       readonly data: ConfigMapData
       /** undefined: `data` holds a whole config. */
       readonly base?: Base | undefined
+      /** undefined: `base` names no ConfigMap. */
+      readonly bases?: Bases | undefined
       /** What kubelet gets in place of `data`, which is a part, or to which an overlay applies. */
       readonly rendered?: Rendered | undefined
       /** undefined: no annotation says anything about a rollout. */
@@ -36,7 +38,24 @@ export interface RolloutAnnotations {
 /** What a part is merged over, by its annotation. `text`: as it is written there. */
 export type Base =
   | { readonly kind: 'local'; readonly text: string }
+  /** `kubeletConfigKey` undefined: the key of the part. */
+  | { readonly kind: 'config-map'; readonly text: string; readonly ref: BaseRef }
   | { readonly kind: 'invalid'; readonly text: string; readonly detail: string }
+
+export type BaseRef = Omit<ConfigMapRef, 'kubeletConfigKey'> & { readonly kubeletConfigKey: string | undefined }
+
+/** The ConfigMaps under a part, as far as they were read. */
+export interface Bases {
+  /** The nearest comes first. */
+  readonly views: readonly BaseView[]
+  /** Why they cannot be followed any further: a text that may be published. */
+  readonly problem: string | undefined
+}
+
+export interface BaseView {
+  readonly ref: ConfigMapRef
+  readonly object: ConfigMapView
+}
 
 /** What a rollout needs to know of the Node. */
 export interface NodeTraits {
@@ -85,7 +104,7 @@ export interface ChannelState {
  * this boot.
  */
 export interface Stale {
-  readonly what: 'Node' | 'ConfigMap' | 'fleet'
+  readonly what: 'Node' | 'ConfigMap' | 'base' | 'fleet'
   readonly reason: 'forbidden' | 'unreachable'
   readonly sinceUs: number
 }

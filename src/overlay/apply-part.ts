@@ -1,12 +1,13 @@
 /**
- * Merges the part that is assigned over its base. Pure. If it cannot be merged, the node stays as
+ * Merges the part that is assigned over its bases. Pure. If it cannot be merged, the node stays as
  * it is: neither local config nor the part alone is what was configured.
  */
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
-import { LOCAL_BASE_ERROR, PART_ERROR } from '../decision/status-texts.ts'
+import { BASE_ERROR, LOCAL_BASE_ERROR, PART_ERROR } from '../decision/status-texts.ts'
 import type { LocalConfigView } from '../ports/local-config.ts'
-import type { BaseText, PartResult } from './merge-part.ts'
+import { findBases } from './find-bases.ts'
+import type { BaseTexts, PartResult } from './merge-part.ts'
 import { refuseDesired } from './refuse-desired.ts'
 
 export type AppliedPart =
@@ -16,9 +17,15 @@ export type AppliedPart =
   | { readonly kind: 'faulty'; readonly desired: Desired; readonly detail: string }
 
 /** undefined: it is being merged. Returns the same object for the same arguments. */
-export type MergePart = (base: BaseText, data: ConfigMapData, key: string) => PartResult | undefined
+export type MergePart = (bases: BaseTexts, data: ConfigMapData, key: string) => PartResult | undefined
 
-/** @param local undefined: it has not settled yet */
+const ERRORS: Readonly<Record<Extract<PartResult, { ok: false }>['fault'], string>> = {
+  local: LOCAL_BASE_ERROR,
+  base: BASE_ERROR,
+  part: PART_ERROR,
+}
+
+/** @param local called only if the local config is under it. undefined: it has not settled yet */
 export function applyPart(desired: Desired, local: () => LocalConfigView | undefined, merge: MergePart): AppliedPart {
   if (!isPart(desired)) return { kind: 'applied', desired }
   const { ref, object, channelState } = desired
@@ -27,23 +34,13 @@ export function applyPart(desired: Desired, local: () => LocalConfigView | undef
     desired: { kind: 'unknown', detail, ...(channelState && { channelState }) },
   })
   const faulty = (error: string, detail: string): AppliedPart => ({ kind: 'faulty', desired: refuseDesired(error, channelState), detail })
-  const { base } = object
-  if (base.kind === 'invalid') return faulty(base.detail, base.detail)
-  const view = local()
-  switch (view?.kind) {
-    case undefined:
-      return waiting('the local config has not settled yet')
-    case 'unknown':
-      return waiting(`the local config is not known: ${view.detail}`)
-    case 'unusable':
-      return faulty(LOCAL_BASE_ERROR, view.detail)
-    case 'found': {
-      const result = merge(view, object.data, ref.kubeletConfigKey)
-      if (result === undefined) return waiting('the assigned part is being merged')
-      if (!result.ok) return faulty(result.fault === 'base' ? LOCAL_BASE_ERROR : PART_ERROR, result.detail)
-      return { kind: 'applied', desired: { ...desired, object: { ...object, rendered: result.rendered } } }
-    }
-  }
+  const reading = findBases(object, local)
+  if (reading.kind === 'pending') return waiting(reading.detail)
+  if (reading.kind === 'faulty') return faulty(reading.error, reading.detail)
+  const result = merge(reading.bases, object.data, ref.kubeletConfigKey)
+  if (result === undefined) return waiting('the assigned part is being merged')
+  if (!result.ok) return faulty(ERRORS[result.fault], result.detail)
+  return { kind: 'applied', desired: { ...desired, object: { ...object, rendered: result.rendered } } }
 }
 
 type Assigned = Extract<Desired, { kind: 'config-map' }>

@@ -1,7 +1,7 @@
 /**
- * Merges a part over the local config of the node. Pure; what parses YAML is passed in. Refuses
- * what kubelet would not read as a KubeletConfiguration, and parts that are ambiguous. The result
- * has `apiVersion` and `kind` of the base.
+ * Merges a part over its bases. Pure; what parses YAML is passed in. Refuses a root that kubelet
+ * would not read as a KubeletConfiguration, and parts that are ambiguous. The result has
+ * `apiVersion` and `kind` of the root.
  */
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Rendered } from '../decision/desired.ts'
@@ -9,34 +9,48 @@ import { checkKind, looksLikeJson } from '../kubelet/decode.ts'
 import { parseJson } from '../kubelet/json.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { isObject } from '../values/is-object.ts'
-import { readPatch } from './patch-file.ts'
+import { type Patch, readPatch } from './patch-file.ts'
 import { nameRendering } from './read-overlay.ts'
 import { render } from './render.ts'
 
-/** A config that a part is merged over. */
-export interface BaseText {
+/** What a part is merged over. */
+export interface BaseTexts {
+  /** A whole config. */
+  readonly root: Layer & { readonly kind: 'local' | 'config-map' }
+  /** Parts that are merged over it, in this order. */
+  readonly parts: readonly Layer[]
+}
+
+export interface Layer {
   /** For messages. */
-  readonly path: string
+  readonly name: string
   readonly text: string
 }
 
 export type PartResult =
   | { readonly ok: true; readonly rendered: Rendered }
-  /** `fault`: which of the two is to be corrected. */
-  | { readonly ok: false; readonly fault: 'base' | 'part'; readonly detail: string }
+  /** `fault`: which of them is to be corrected. */
+  | { readonly ok: false; readonly fault: 'local' | 'base' | 'part'; readonly detail: string }
 
-export async function mergePart(base: BaseText, data: ConfigMapData, key: string, yaml: YamlReader): Promise<PartResult> {
+export async function mergePart({ root, parts }: BaseTexts, data: ConfigMapData, key: string, yaml: YamlReader): Promise<PartResult> {
   const text = Object.hasOwn(data, key) ? data[key] : undefined
   // Preflight refuses it, in upstream's words.
   if (text === undefined) return { ok: true, rendered: nameRendering(data, key) }
   const part = await readPatch(Buffer.from(text), yaml)
   if (!part.ok) return { ok: false, fault: 'part', detail: `${key}: ${part.detail}` }
-  const read = await readConfig(base.text, yaml)
-  if (!read.ok) return { ok: false, fault: 'base', detail: `${base.path}: ${read.detail}` }
-  const merged = render(withText(data, key, base.text), key, [part.patch], () => read)
+  const fault = root.kind === 'local' ? 'local' : 'base'
+  const read = await readConfig(root.text, yaml)
+  if (!read.ok) return { ok: false, fault, detail: `${root.name}: ${read.detail}` }
+  const patches: Patch[] = []
+  for (const layer of parts) {
+    const patch = await readPatch(Buffer.from(layer.text), yaml)
+    if (!patch.ok) return { ok: false, fault: 'base', detail: `${layer.name}: ${patch.detail}` }
+    patches.push(patch.patch)
+  }
+  const merged = render(withText(data, key, root.text), key, [...patches, part.patch], () => read)
   return merged.ok
     ? { ok: true, rendered: nameRendering(merged.data, key) }
-    : { ok: false, fault: 'base', detail: `${base.path}: ${merged.detail}` }
+    : { ok: false, fault, detail: `${root.name}: ${merged.detail}` }
 }
 
 async function readConfig(text: string, yaml: YamlReader): Promise<ReadConfig> {

@@ -3,23 +3,24 @@
  * clock and the timer are passed in. The local config must stay the same for a while before it
  * counts: the first half of a YAML file is often valid YAML, and kubeadm writes it in place.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { ReadLocalConfig } from '../ports/local-config.ts'
 import type { Log } from '../ports/log.ts'
 import { applyPart } from './apply-part.ts'
-import type { BaseText, PartResult } from './merge-part.ts'
+import type { BaseTexts, PartResult } from './merge-part.ts'
 import { SettledLocal, type SettlePace } from './settled-local.ts'
 
 export interface PartSourceDeps {
-  readonly merge: (base: BaseText, data: ConfigMapData, key: string) => Promise<PartResult>
+  readonly merge: (base: BaseTexts, data: ConfigMapData, key: string) => Promise<PartResult>
   readonly pace: SettlePace
   readonly log: Log
 }
 
 interface Merging {
-  readonly text: string
+  readonly bases: BaseTexts
   readonly data: ConfigMapData
   readonly key: string
   /** undefined: under way. */
@@ -48,7 +49,7 @@ export class PartSource implements AssignmentSource {
     const applied = applyPart(
       this.#inner.desired(readLocal),
       () => this.#local.settle(readLocal()),
-      (base, data, key) => this.#merge(base, data, key),
+      (bases, data, key) => this.#merge(bases, data, key),
     )
     if (applied.kind === 'waiting') return this.#applied === undefined ? applied.desired : withPauseOf(applied.desired, this.#applied)
     this.#applied = applied.desired
@@ -56,18 +57,18 @@ export class PartSource implements AssignmentSource {
     return applied.desired
   }
 
-  #merge(base: BaseText, data: ConfigMapData, key: string): PartResult | undefined {
+  #merge(bases: BaseTexts, data: ConfigMapData, key: string): PartResult | undefined {
     const before = this.#merging
-    if (before !== undefined && before.text === base.text && before.data === data && before.key === key) return before.result
-    const merging: Merging = { text: base.text, data, key, result: undefined }
+    if (before !== undefined && before.data === data && before.key === key && isDeepStrictEqual(before.bases, bases)) return before.result
+    const merging: Merging = { bases, data, key, result: undefined }
     this.#merging = merging
-    void this.#start(merging, base)
+    void this.#start(merging)
     return undefined
   }
 
-  async #start(merging: Merging, base: BaseText): Promise<void> {
+  async #start(merging: Merging): Promise<void> {
     try {
-      merging.result = await this.#deps.merge(base, merging.data, merging.key)
+      merging.result = await this.#deps.merge(merging.bases, merging.data, merging.key)
       this.#onChange()
     } catch (error) {
       // The next look tries again: the agent's package may be in the middle of an upgrade.

@@ -83,7 +83,7 @@ t.test('a change of the local config with which kubelet crashes falls back to th
   await want(world, assigned(PART, '1'))
   const before = lastKnownGood(world)
   const bad = localConfig('clusterDomain: bad.example\n')
-  const result = await mergePart({ path: '', text: bad }, { kubelet: PART }, 'kubelet', IN_PLACE)
+  const result = await mergePart({ root: { kind: 'local', name: '', text: bad }, parts: [] }, { kubelet: PART }, 'kubelet', IN_PLACE)
   world.behaveWith(result.ok ? (result.rendered.data.kubelet ?? '') : '', CRASHES)
   world.editLocal(bad)
   await world.run(5 * MINUTE_US)

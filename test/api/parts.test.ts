@@ -11,7 +11,7 @@ import { assertPaced, NAMESPACE, putNode, startWorld } from './world.ts'
 
 const BASE = 'kubelet-cfg-agent.io/base'
 
-/** The agent's source of assignments with parts, over HTTPS. A look comes when something wakes it. */
+/** The agent's source of assignments with parts, over HTTPS. It looks when something wakes it. */
 async function start(t: Test) {
   const world = await startWorld(t)
   const { source: inner, nowMs, sleep, log } = world
@@ -56,7 +56,7 @@ t.test('an edit of the annotation alone is seen: a part is never taken for a who
   await world.sees({ maxPods: 200 })
   world.put('maxPods: 200\n', { [BASE]: 'lokal' })
   await until(() => world.look().kind === 'invalid', 'the annotation is refused')
-  t.match(world.look(), { detail: `annotation ${BASE} of the ConfigMap: "lokal" is not local`, isSeen: true })
+  t.match(world.look(), { detail: `annotation ${BASE} of the ConfigMap: "lokal" is neither local nor NAMESPACE/NAME[:KEY]`, isSeen: true })
   world.put('maxPods: 200\n', {})
   await until(() => world.look().kind === 'config-map', 'a whole config again')
   t.notOk('overlay' in Object(resolveDesired(world.look())))

@@ -193,8 +193,8 @@ t.test('a part is merged over the local config, from the cluster and from a mani
   ] as const)
     t.match((await load(name, reading, answer, undefined, true, noKubelet)).loaded, {
       kind: 'failed',
-      detail: /: the local config of this node cannot be the base: there is no unit kubelet.service/,
+      detail: /: the local config is not known: there is no unit kubelet.service/,
     })
   const unclear = { ...configMap, metadata: { ...metadata, annotations: { 'kubelet-cfg-agent.io/base': 'lokal' } } }
-  t.match((await load('configmap/x', none, { kind: 'ok', object: unclear })).loaded, { kind: 'failed', detail: /"lokal" is not local/ })
+  t.match((await load('configmap/x', none, { kind: 'ok', object: unclear })).loaded, { kind: 'failed', detail: /"lokal" is neither local/ })
 })

@@ -4,7 +4,10 @@ import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { LOCAL_PATH, localConfig } from './local-configs.ts'
 
 const HEADER = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
-const baseOf = (text: string) => ({ path: LOCAL_PATH, text })
+const baseOf = (text: string, ...parts: string[]) => ({
+  root: { kind: 'local', name: LOCAL_PATH, text } as const,
+  parts: parts.map((part, index) => ({ name: `ConfigMap ns/b${index}:k`, text: part })),
+})
 const merge = (base: string, part: string) => mergePart(baseOf(base), { kubelet: part }, 'kubelet', IN_PLACE)
 const merged = async (base: string, part: string) => {
   const result = await merge(base, part)
@@ -69,5 +72,29 @@ t.test('a local config that kubelet would not read is refused, with its path', a
     ['apiVersion: v1\nkind: Pod\n', /config.yaml: kind must be KubeletConfiguration, but is "Pod"/],
     [localConfig('podPidsLimit: 9007199254740993\n'), /config.yaml: .* beyond 2\^53/],
   ]
-  for (const [base, detail] of refused) t.match(await merge(base, 'maxPods: 2'), { ok: false, fault: 'base', detail })
+  for (const [base, detail] of refused) t.match(await merge(base, 'maxPods: 2'), { ok: false, fault: 'local', detail })
+})
+
+t.test('other parts under it are merged in their order, and a fault names the one', async (t) => {
+  const root = localConfig('maxPods: 1\npodPidsLimit: 1\nfeatureGates: {A: true}\n')
+  const data = { kubelet: 'maxPods: 4\n' }
+  const result = await mergePart(
+    baseOf(root, 'maxPods: 2\npodPidsLimit: 2\n', 'podPidsLimit: 3\nfeatureGates: {B: true}\n'),
+    data,
+    'kubelet',
+    IN_PLACE,
+  )
+  t.same(JSON.parse(result.ok ? (result.rendered.data.kubelet ?? '') : ''), {
+    ...HEADER,
+    maxPods: 4,
+    podPidsLimit: 3,
+    featureGates: { A: true, B: true },
+  })
+  t.match(await mergePart(baseOf(root, '{}', 'a: [\n'), data, 'kubelet', IN_PLACE), {
+    ok: false,
+    fault: 'base',
+    detail: /^ConfigMap ns\/b1:k: /,
+  })
+  const cluster = { root: { kind: 'config-map', name: 'ConfigMap ns/b:k', text: 'maxPods: 1' }, parts: [] } as const
+  t.match(await mergePart(cluster, data, 'kubelet', IN_PLACE), { ok: false, fault: 'base', detail: /^ConfigMap ns\/b:k: kind must be/ })
 })

@@ -87,7 +87,7 @@ export class SimAssignment {
     const { desired } = applyPart(
       this.#cluster.truth(),
       () => local,
-      ({ text }, data, key) => merge(text, data, key),
+      ({ root }, data, key) => merge(root.text, data, key),
     )
     return applyOverlay(desired, this.#overlay.view())
   }
@@ -113,7 +113,7 @@ export class SimAssignment {
     this.#sleep = undefined
     const inner = { desired: () => this.#cluster.desired(), start: () => {}, stop: async () => {} }
     const source = new PartSource(inner, {
-      merge: async ({ text }, data, key) => merge(text, data, key),
+      merge: async ({ root }, data, key) => merge(root.text, data, key),
       pace: {
         nowMs: () => nowUs() / 1000,
         sleep: (ms) =>
@@ -135,7 +135,7 @@ function merge(local: string, data: ConfigMapData, key: string): PartResult {
   if (part === undefined) return { ok: true, rendered: nameRendering(data, key) }
   const text = mergedText(part, local)
   if (text === undefined) return { ok: false, fault: 'part', detail: 'does not parse' }
-  if (baseOf(local) === 'unusable') return { ok: false, fault: 'base', detail: 'does not parse' }
+  if (baseOf(local) === 'unusable') return { ok: false, fault: 'local', detail: 'does not parse' }
   return { ok: true, rendered: nameRendering({ ...data, [key]: text }, key) }
 }
 

@@ -2,6 +2,7 @@
 import { BASE_ANNOTATION } from '../../decision/channels.ts'
 import type { Base } from '../../decision/desired.ts'
 import { quote } from '../../values/kubernetes-names.ts'
+import { readConfigMapName } from './config-map-name.ts'
 import { metadataOf } from './metadata.ts'
 
 /** @returns undefined: the ConfigMap holds a whole config */
@@ -12,5 +13,11 @@ export function readBase(configMap: unknown): Base | undefined {
   const text = metadata.annotations[BASE_ANNOTATION]
   if (text === undefined) return undefined
   if (text === 'local') return { kind: 'local', text }
-  return { kind: 'invalid', text, detail: `annotation ${BASE_ANNOTATION} of the ConfigMap: ${quote(text)} is not local` }
+  const reading = readConfigMapName(text)
+  if (reading.ok) {
+    const { namespace, name, key } = reading
+    return { kind: 'config-map', text, ref: { namespace, name, kubeletConfigKey: key } }
+  }
+  const detail = `annotation ${BASE_ANNOTATION} of the ConfigMap: ${quote(text)} is neither local nor NAMESPACE/NAME[:KEY]`
+  return { kind: 'invalid', text, detail }
 }

@@ -29,3 +29,11 @@ t.test('anything else is an error that quotes it, and never "no base"', async (t
   }
   t.match(readBase(withAnnotations({ [BASE]: true })), { kind: 'invalid', detail: /not maps of strings/ })
 })
+
+t.test('a ConfigMap, with a key or without', async (t) => {
+  const refOf = (text: string) => Object(readBase(withAnnotations({ [BASE]: text }))).ref
+  t.same(refOf('ns/a.b'), { namespace: 'ns', name: 'a.b', kubeletConfigKey: undefined })
+  t.same(refOf('ns/a:k.yaml'), { namespace: 'ns', name: 'a', kubeletConfigKey: 'k.yaml' })
+  for (const text of ['ns/', '/a', 'ns/a:', 'ns/a:..', 'a', 'ns/a/b', '../a', 'NS/a'])
+    t.match(readBase(withAnnotations({ [BASE]: text })), { kind: 'invalid', detail: /is neither local nor NAMESPACE\/NAME\[:KEY\]$/ }, text)
+})
