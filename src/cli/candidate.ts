@@ -6,14 +6,15 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { ConfigMapData } from '../decision/config-source.ts'
-import type { Base } from '../decision/desired.ts'
+import type { Base, FoundConfigMap } from '../decision/desired.ts'
 import { awaitRendering } from '../overlay/await-rendering.ts'
 import { type MergeReaders, mergeOnce } from '../overlay/merge-once.ts'
 import type { Report } from '../preflight/finding.ts'
 import { refuseUnread } from '../preflight/inspect.ts'
 import type { InspectedConfig } from '../preflight/inspection.ts'
 import { accept, type Kind, refuse } from '../settings/setting-kinds.ts'
-import { readConfigMapOnce } from '../source/read-once.ts'
+import { readBases } from '../source/base-chain.ts'
+import { readAssignedOnce, readConfigMapOnce } from '../source/read-once.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../values/kubernetes-names.ts'
 import { editDistance } from '../values/nearest.ts'
 import type { CommandContext } from './command.ts'
@@ -99,10 +100,13 @@ export async function loadCandidate(
   }
 }
 
+/** What is needed to merge a part. */
+type PartReaders = Pick<CommandContext, 'api'> & MergeReaders
+
 async function readText(
   shown: string,
   path: string | undefined,
-  context: Pick<CommandContext, 'readInput'> & MergeReaders,
+  context: Pick<CommandContext, 'readInput'> & PartReaders,
 ): Promise<LoadedCandidate> {
   const { readInput } = context
   const reading = await readInput(path, LONGEST_BYTES)
@@ -120,7 +124,7 @@ async function readText(
   }
 }
 
-async function decodeText(shown: string, bytes: Buffer, readers: MergeReaders): Promise<LoadedCandidate> {
+async function decodeText(shown: string, bytes: Buffer, readers: PartReaders): Promise<LoadedCandidate> {
   if (!isUtf8(bytes)) {
     const before = bytes.subarray(0, findInvalid(bytes)).toString('utf8').split('\n')
     const position = { line: before.length, column: (before.at(-1) ?? '').length + 1 }
@@ -146,9 +150,11 @@ async function loadPart(
   shown: string,
   { data, base }: { readonly data: ConfigMapData; readonly base: Base },
   key: string,
-  readers: MergeReaders,
+  readers: PartReaders,
 ): Promise<LoadedCandidate> {
-  const merged = await mergeOnce({ data, base }, key, readers)
+  const found: FoundConfigMap = { kind: 'found', uid: '', resourceVersion: '', data, base }
+  const read = await readBases({ namespace: '', name: '', kubeletConfigKey: key }, found, (ref) => readConfigMapOnce(readers.api, ref))
+  const merged = await mergeOnce({ ...read, base }, key, readers)
   return merged.ok ? loadData(nameMerged(shown, base), merged.rendered.data, key) : { kind: 'failed', detail: `${shown}: ${merged.detail}` }
 }
 
@@ -161,12 +167,12 @@ function findInvalid(bytes: Buffer): number {
 
 async function fetchText(
   { namespace, name, key }: Extract<CandidateName, { kind: 'config-map' }>,
-  context: Pick<CommandContext, 'api' | 'readOverlay'> & MergeReaders,
+  context: Pick<CommandContext, 'readOverlay'> & PartReaders,
   overlaid: boolean,
 ): Promise<LoadedCandidate> {
   const { api, readOverlay } = context
   const asked = `configmap/${namespace}/${name}:${key}`
-  const view = await readConfigMapOnce(api, { namespace, name })
+  const view = await readAssignedOnce(api, { namespace, name, kubeletConfigKey: key })
   if (view.kind === 'pending') return { kind: 'failed', detail: `${asked}: the API server did not answer` }
   if (view.kind === 'unavailable') return { kind: 'failed', detail: `${asked}: ${view.detail}` }
   const merged = view.base && (await mergeOnce({ ...view, base: view.base }, key, context))

@@ -4,7 +4,7 @@
  */
 import { BASE_ANNOTATION } from '../decision/channels.ts'
 import type { ConfigMapRef } from '../decision/config-source.ts'
-import type { Bases, BaseView, ConfigMapView } from '../decision/desired.ts'
+import type { Bases, BaseView, ConfigMapView, FoundConfigMap } from '../decision/desired.ts'
 
 /** Of ConfigMaps under a part. */
 export const MOST_BASES = 4
@@ -36,6 +36,21 @@ export function followBases(ref: ConfigMapRef, object: ConfigMapView, look: (ref
 export function withBases(ref: ConfigMapRef, object: ConfigMapView, look: (ref: ConfigMapRef) => ConfigMapView): ConfigMapView {
   const bases = followBases(ref, object, look)
   return object.kind === 'found' && bases !== undefined ? { ...object, bases } : object
+}
+
+/** The same, where each ConfigMap is read when it is met. */
+export async function readBases(
+  ref: ConfigMapRef,
+  object: FoundConfigMap,
+  read: (ref: ConfigMapRef) => Promise<ConfigMapView>,
+): Promise<FoundConfigMap> {
+  const known = new Map<string, ConfigMapView>()
+  for (;;) {
+    const bases = followBases(ref, object, (base) => known.get(nameOf(base)) ?? { kind: 'pending' })
+    const unread = bases?.views.find((view) => !known.has(nameOf(view.ref)))
+    if (unread === undefined) return bases === undefined ? object : { ...object, bases }
+    known.set(nameOf(unread.ref), await read(unread.ref))
+  }
 }
 
 function nextOf({ ref, object }: BaseView): ConfigMapRef | undefined {

@@ -5,7 +5,7 @@ import { resolveDesired } from '../../src/decision/desired.ts'
 import { mergePart } from '../../src/overlay/merge-part.ts'
 import { PartSource } from '../../src/overlay/part-source.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
-import { found } from '../overlay/local-configs.ts'
+import { found, localConfig } from '../overlay/local-configs.ts'
 import { until } from '../until.ts'
 import { assertPaced, NAMESPACE, putNode, startWorld } from './world.ts'
 
@@ -33,7 +33,11 @@ async function start(t: Test) {
   }
   const sees = (expected: Record<string, unknown>) =>
     until(() => Object.entries(expected).every(([name, value]) => fields()[name] === value), JSON.stringify(expected))
-  return { world, node, look, put, sees }
+  const putBase = (name: string, text: string, base?: string) => {
+    const annotations = base === undefined ? {} : { [BASE]: base }
+    world.server.objects.put({ kind: 'ConfigMap', metadata: { name, namespace: 'pools', annotations }, data: { kubelet: text } })
+  }
+  return { world, node, look, put, putBase, sees }
 }
 
 t.test('a part from the API server is merged over the local config, and follows edits of both', async (t) => {
@@ -78,4 +82,51 @@ t.test('while the API server is away, the local config is followed', async (t) =
   await world.world.server.stop()
   world.node.local = 'clusterDomain: c.example\n'
   await world.sees({ maxPods: 200, clusterDomain: 'c.example' })
+})
+
+t.test('a part over ConfigMaps: each is read and watched by its name, and an edit of any is followed', async (t) => {
+  const world = await start(t)
+  world.putBase('all', localConfig('maxPods: 1\npodPidsLimit: 1\nclusterDomain: x.example\n'))
+  world.putBase('gpu', 'podPidsLimit: 2\n', 'pools/all')
+  world.put('maxPods: 3\n', { [BASE]: 'pools/gpu' })
+  await world.sees({ maxPods: 3, podPidsLimit: 2, clusterDomain: 'x.example' })
+  const before = resolveDesired(world.look())
+  world.putBase('all', localConfig('clusterDomain: y.example\n'))
+  await world.sees({ maxPods: 3, podPidsLimit: 2, clusterDomain: 'y.example' })
+  t.match(resolveDesired(world.look()), { resourceVersion: Object(before).resourceVersion }, 'the part is the same version')
+  t.not(Object(resolveDesired(world.look())).overlay, Object(before).overlay, 'with another result')
+  world.putBase('gpu', 'podPidsLimit: 4\n', 'local')
+  await world.sees({ maxPods: 3, podPidsLimit: 4, clusterDomain: 'a.example' })
+  const { calls } = world.world
+  const all = calls.filter(({ object }) => object === '/api/v1/namespaces/pools/configmaps/all').length
+  world.putBase('all', localConfig('clusterDomain: z.example\n'))
+  world.node.local = 'clusterDomain: b.example\n'
+  await world.sees({ clusterDomain: 'b.example' })
+  t.equal(calls.filter(({ object }) => object === '/api/v1/namespaces/pools/configmaps/all').length, all, 'it is watched no more')
+  assertPaced(t, world.world)
+})
+
+t.test('a base that is missing, malformed or under itself is an error, and the node stays as it is', async (t) => {
+  const world = await start(t)
+  const refused = async (detail: RegExp) => {
+    await until(
+      () => world.look().kind === 'invalid' && detail.test(Object(world.look()).detail),
+      `${detail}, not ${JSON.stringify(world.look())}`,
+    )
+    t.match(world.look(), { isSeen: true, channelState: { problem: detail } })
+  }
+  world.put('maxPods: 3\n', { [BASE]: 'pools/gpu' })
+  await refused(/^ConfigMap pools\/gpu:kubelet under the assigned part cannot be read: it does not exist$/)
+  world.putBase('gpu', localConfig('podPidsLimit: 2\n'))
+  await world.sees({ maxPods: 3, podPidsLimit: 2 })
+  world.putBase('gpu', 'podPidsLimit: [\n')
+  await refused(/^a ConfigMap under the assigned part cannot be its base, see kubelet-cfg-agent log/)
+  world.putBase('gpu', '{}', 'pools/gpu')
+  await refused(/cycle: kube-system\/part -> pools\/gpu -> pools\/gpu$/)
+  world.putBase('gpu', '{}', 'gpu')
+  await refused(/"gpu" is neither local nor/)
+  world.putBase('gpu', localConfig('podPidsLimit: 5\n'))
+  await world.sees({ maxPods: 3, podPidsLimit: 5 })
+  world.world.server.objects.remove('ConfigMap', 'gpu', 'pools')
+  await refused(/it does not exist$/)
 })

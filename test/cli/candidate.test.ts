@@ -8,7 +8,7 @@ import type { OverlayView } from '../../src/overlay/view.ts'
 import type { KubeAnswer, KubeRequest } from '../../src/ports/kube-api.ts'
 import type { LocalConfigView } from '../../src/ports/local-config.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
-import { found } from '../overlay/local-configs.ts'
+import { found, localConfig } from '../overlay/local-configs.ts'
 
 const LOCAL = found('maxPods: 110\n')
 
@@ -197,4 +197,19 @@ t.test('a part is merged over the local config, from the cluster and from a mani
     })
   const unclear = { ...configMap, metadata: { ...metadata, annotations: { 'kubelet-cfg-agent.io/base': 'lokal' } } }
   t.match((await load('configmap/x', none, { kind: 'ok', object: unclear })).loaded, { kind: 'failed', detail: /"lokal" is neither local/ })
+})
+
+t.test('a part over a ConfigMap of the cluster, which is read by its name', async (t) => {
+  const metadata = { name: 'x', namespace: 'ns', uid: 'u', resourceVersion: '7' }
+  const base = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubelet: localConfig('maxPods: 7\n') } }
+  const annotations = { 'kubelet-cfg-agent.io/base': 'ns/x' }
+  const part = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'p', annotations }, data: { kubelet: 'podPidsLimit: 9\n' } }
+  const { loaded, calls } = await load('part.json', Buffer.from(JSON.stringify(part)), { kind: 'ok', object: base })
+  t.match(loaded, { kind: 'loaded', config: { name: 'part.json over ns/x', files: { kubelet: /"maxPods": 7,\n {2}"podPidsLimit": 9/ } } })
+  t.same(calls.slice(1), ['/api/v1/namespaces/ns/configmaps/x'])
+  const gone: KubeAnswer = { kind: 'refused', status: 404, reason: 'NotFound', detail: '', retryAfterMs: undefined }
+  t.match((await load('part.json', Buffer.from(JSON.stringify(part)), gone)).loaded, {
+    kind: 'failed',
+    detail: 'part.json: ConfigMap ns/x:kubelet cannot be read: it does not exist',
+  })
 })
