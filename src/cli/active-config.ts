@@ -8,12 +8,19 @@ import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts
 import { describeSource } from '../decision/config-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
+import type { ConfigLayer } from '../overlay/list-layers.ts'
 import { describeStatus } from '../report/status.ts'
 import { errorMessage } from '../values/errors.ts'
 import type { CommandContext } from './command.ts'
 
 export type ConfigText =
-  | { readonly ok: true; readonly name: string; readonly text: string }
+  | {
+      readonly ok: true
+      readonly name: string
+      readonly text: string
+      /** Of a config that this node merges, the lowest first. */
+      readonly layers?: readonly ConfigLayer[]
+    }
   | { readonly ok: false; readonly detail: string }
 
 type Readers = Pick<CommandContext, 'checkpoints' | 'files'>

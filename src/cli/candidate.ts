@@ -8,6 +8,7 @@ import { isUtf8 } from 'node:buffer'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Base, FoundConfigMap } from '../decision/desired.ts'
 import { awaitRendering } from '../overlay/await-rendering.ts'
+import type { ConfigLayer } from '../overlay/list-layers.ts'
 import { type MergeReaders, mergeOnce } from '../overlay/merge-once.ts'
 import type { Report } from '../preflight/finding.ts'
 import { refuseUnread } from '../preflight/inspect.ts'
@@ -18,6 +19,7 @@ import { readAssignedOnce, readConfigMapOnce } from '../source/read-once.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../values/kubernetes-names.ts'
 import { editDistance } from '../values/nearest.ts'
 import type { CommandContext } from './command.ts'
+import { readLayers } from './config-layers.ts'
 import { type Place, readManifestText } from './manifest-text.ts'
 
 export type CandidateName =
@@ -30,7 +32,13 @@ export type LoadedCandidate =
    * `shown`: the text that the user sees, and where a place of the config is in it: a manifest
    * contains more than the config.
    */
-  | { readonly kind: 'loaded'; readonly config: InspectedConfig; readonly shown: { readonly text: string; readonly place: Place } }
+  | {
+      readonly kind: 'loaded'
+      readonly config: InspectedConfig
+      readonly shown: { readonly text: string; readonly place: Place }
+      /** Of a config that this node merges, the lowest first. */
+      readonly layers?: readonly ConfigLayer[]
+    }
   /** Kubelet can never get this text. */
   | { readonly kind: 'refused'; readonly name: string; readonly report: Report }
   /** It could not be loaded. */
@@ -155,7 +163,8 @@ async function loadPart(
   const found: FoundConfigMap = { kind: 'found', uid: '', resourceVersion: '', data, base }
   const read = await readBases({ namespace: '', name: '', kubeletConfigKey: key }, found, (ref) => readConfigMapOnce(readers.api, ref))
   const merged = await mergeOnce({ ...read, base }, key, readers)
-  return merged.ok ? loadData(nameMerged(shown, base), merged.rendered.data, key) : { kind: 'failed', detail: `${shown}: ${merged.detail}` }
+  if (!merged.ok) return { kind: 'failed', detail: `${shown}: ${merged.detail}` }
+  return loadData(nameMerged(shown, base), merged.rendered.data, key, await readLayers({ name: shown, key }, read, undefined, readers))
 }
 
 /** The index of the first byte that is not valid UTF-8. */
@@ -181,16 +190,17 @@ async function fetchText(
   const data = merged?.rendered.data ?? view.data
   const overlay = overlaid ? await readOverlay() : undefined
   if (overlay?.kind === 'faulty') return { kind: 'failed', detail: `${shown}: the overlay cannot be used: ${overlay.detail}` }
-  if (overlay?.kind !== 'present') return loadData(shown, data, key)
+  const layers = await readLayers({ name: `ConfigMap ${namespace}/${name}:${key}`, key }, view, overlay, context)
+  if (overlay?.kind !== 'present') return loadData(shown, data, key, layers)
   const rendering = await awaitRendering(overlay, data, key)
   return rendering.ok
-    ? loadData(nameOverlaid(shown, rendering.rendered.overlay), rendering.rendered.data, key)
+    ? loadData(nameOverlaid(shown, rendering.rendered.overlay), rendering.rendered.data, key, layers)
     : { kind: 'failed', detail: `${shown}: ${rendering.detail}` }
 }
 
-function loadData(name: string, files: ConfigMapData, key: string): LoadedCandidate {
+function loadData(name: string, files: ConfigMapData, key: string, layers: readonly ConfigLayer[]): LoadedCandidate {
   const text = Object.hasOwn(files, key) ? files[key] : undefined
-  return { kind: 'loaded', config: { name, files, key }, shown: { text: text ?? '', place: asIs } }
+  return { kind: 'loaded', config: { name, files, key }, shown: { text: text ?? '', place: asIs }, layers }
 }
 
 /** A place in this config is a place in the result. */

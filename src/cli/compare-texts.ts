@@ -3,6 +3,7 @@
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import { decodeText } from '../kubelet/decode-text.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
+import { findLayer } from '../overlay/list-layers.ts'
 import type { ConfigChange } from '../preflight/inspection.ts'
 import type { ConfigText } from './active-config.ts'
 
@@ -22,5 +23,11 @@ export async function compareTexts(
   if (!from.ok) return { ok: false, detail: `${before.name}: ${from.detail}` }
   const to = await decodeText(after.text, yaml)
   if (!to.ok) return { ok: false, detail: `${after.name}: ${to.detail}` }
-  return { ok: true, from: before.name, to: after.name, changes: await compare(from.config, to.config) }
+  const changes = await compare(from.config, to.config)
+  const { layers = [] } = after
+  const inLayers = changes.map((change) => {
+    const layer = findLayer(layers, change.path)
+    return layer === undefined ? change : { ...change, layer }
+  })
+  return { ok: true, from: before.name, to: after.name, changes: inLayers }
 }

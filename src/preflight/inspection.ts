@@ -99,6 +99,8 @@ export interface ConfigChange {
    * evaluated.
    */
   readonly policy: { readonly outcome: 'allowed' | 'denied' | 'drain'; readonly rule: string | undefined } | undefined
+  /** Of a config that this node merges: the layer that sets or removes the field. */
+  readonly layer?: string | undefined
 }
 
 /** @param version supplies the defaults; undefined: that of the unit's kubelet, if there is one */

@@ -13,6 +13,7 @@ import type { Report } from '../../preflight/finding.ts'
 import { readActiveConfig } from '../active-config.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
 import { compareTexts } from '../compare-texts.ts'
+import { readDesiredLayers } from '../config-layers.ts'
 import { findDesired, nameDesired } from '../desired-config.ts'
 import { type Foretold, foresee } from '../foresee.ts'
 import { formatJson } from '../format-json.ts'
@@ -40,7 +41,8 @@ async function plan(context: CommandContext, options: OptionValues): Promise<Exi
   const { terminal } = context
   const desired = await context.fetchDesired()
   const snapshot = await context.observe(desired)
-  const wanted = findDesired(desired, snapshot, context)
+  const found = findDesired(desired, snapshot, context)
+  const wanted = found.ok ? { ...found, layers: await readDesiredLayers(desired, context) } : found
   const report = await inspectDesired(desired, context)
   const foretold = foretell(snapshot, report?.report)
   const { hold } = snapshot.requests

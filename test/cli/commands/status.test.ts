@@ -166,6 +166,7 @@ t.test('shows the overlay of this node', async (t) => {
   const present: OverlayView = {
     kind: 'present',
     files: ['10-a.yaml', '20-b.yaml'],
+    patches: [],
     render: () => ({ ok: false, detail: 'not used' }),
   }
   const usable = await of(present)

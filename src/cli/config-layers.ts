@@ -1,0 +1,31 @@
+/**
+ * The layers of the config that a command works on. Pure but for the readers that are passed in.
+ */
+import { describeRef } from '../decision/config-source.ts'
+import type { Desired, FoundConfigMap } from '../decision/desired.ts'
+import { type ConfigLayer, listLayers } from '../overlay/list-layers.ts'
+import type { MergeReaders } from '../overlay/merge-once.ts'
+import type { OverlayView } from '../overlay/view.ts'
+import type { CommandContext } from './command.ts'
+
+const NO_OVERLAY: OverlayView = { kind: 'none' }
+
+/** @param overlay undefined: it is not applied */
+export async function readLayers(
+  config: { readonly name: string; readonly key: string },
+  object: Pick<FoundConfigMap, 'data' | 'base' | 'bases'>,
+  overlay: OverlayView | undefined,
+  { readLocalConfig, yaml }: MergeReaders,
+): Promise<readonly ConfigLayer[]> {
+  const local = object.base === undefined ? undefined : await readLocalConfig()
+  return listLayers({ ...config, object, local, overlay: overlay ?? NO_OVERLAY }, yaml)
+}
+
+export async function readDesiredLayers(
+  desired: Desired | undefined,
+  context: Pick<CommandContext, 'readOverlay'> & MergeReaders,
+): Promise<readonly ConfigLayer[]> {
+  if (desired?.kind !== 'config-map' || desired.object.kind !== 'found') return []
+  const { ref, object } = desired
+  return readLayers({ name: `ConfigMap ${describeRef(ref)}`, key: ref.kubeletConfigKey }, object, await context.readOverlay(), context)
+}
