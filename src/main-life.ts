@@ -120,7 +120,7 @@ export async function live({ liveSettings, heartbeat, clock, yaml, log }: LifeWo
   } finally {
     clearInterval(rebinding)
     process.off('SIGHUP', onHangUp)
-    const ends = [assignment.stop(), rollout?.stop(), publisher?.stop(STOP_LIMIT_MS), requests.close(), stopServing(), checked]
+    const ends = [assignment.stop(), rollout.stop(), publisher?.stop(STOP_LIMIT_MS), requests.close(), stopServing(), checked]
     await atMost(STOP_LIMIT_MS, Promise.all(ends))
   }
   return String(signal.reason)

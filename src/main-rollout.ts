@@ -5,6 +5,7 @@ import type { KubeApi } from './ports/kube-api.ts'
 import type { Log } from './ports/log.ts'
 import type { Counters } from './report/counters.ts'
 import type { Settings } from './settings/settings.ts'
+import { NoRolloutRecord } from './source/rollout/no-record.ts'
 import { RolloutEvents } from './source/rollout/rollout-events.ts'
 import { RolloutWorker } from './source/rollout/rollout-worker.ts'
 
@@ -20,8 +21,17 @@ export interface RolloutWorld {
   readonly onChange: () => void
 }
 
-export function openRollout({ settings, stores, nodeName, api, counters, pace, log, onChange }: RolloutWorld): RolloutWorker | undefined {
-  if (api === undefined) return undefined
+export function openRollout({
+  settings,
+  stores,
+  nodeName,
+  api,
+  counters,
+  pace,
+  log,
+  onChange,
+}: RolloutWorld): RolloutWorker | NoRolloutRecord {
+  if (api === undefined) return new NoRolloutRecord()
   const { clock, runtime: store } = stores
   const isOn = () => settings().publish.includes('rollout-events')
   const events = new RolloutEvents({ nodeName, api, log, wallMs: () => clock.now().wallMs, isOn })

@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { decodeConfig, type KubeletConfig } from '../../src/kubelet/decode.ts'
-import { findHealthTarget } from '../../src/kubelet/health-target.ts'
+import { findHealthPort } from '../../src/kubelet/health-target.ts'
 import { parseQuantity } from '../../src/kubelet/quantity.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'
 import { validateConfig } from '../../src/preflight/validate-config.ts'
@@ -66,8 +66,8 @@ function checkRuntime(endpoint: unknown): void {
 }
 
 function serve(served: KubeletConfig): void {
-  const target = findHealthTarget(served)
-  if (target === undefined) return
+  const target = findHealthPort(served)
+  if (target === 'none') return
   const startedAt = performance.now()
   const server = createServer(({ url }, response) => {
     const healthy = performance.now() - startedAt >= HEALTHY_AFTER_MS

@@ -1,7 +1,7 @@
 /** Which content the running kubelet was started with, and which it starts with next. */
 import { type CheckpointFile, type ConfigMapSource, type ContentHash, LOCAL, LOCAL_CONTENT } from '../decision/config-source.ts'
 import type { HealthRecord, Running } from '../decision/health.ts'
-import { isMissing, nameMissing } from '../decision/missing-content.ts'
+import { isMissing, nameEarlier, nameMissing } from '../decision/missing-content.ts'
 import type { NextStart } from '../decision/snapshot.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
@@ -67,7 +67,7 @@ function identifyContent(
   if (unit.wiring.kind === 'ready' && unit.wiring.configFlagIsFixed && activation.kind !== 'unknown') {
     const { since } = activation
     // A process that started before the file was in place does not run what the file holds now.
-    if (since !== undefined && since.bootId === bootId && unit.startedAtUs < since.monotonicUs) return `before:${unit.invocationId}`
+    if (since !== undefined && since.bootId === bootId && unit.startedAtUs < since.monotonicUs) return nameEarlier(unit.invocationId)
     return activation.kind === 'local' ? LOCAL_CONTENT : contentOrName(activation.source, checkpoints)
   }
   return process.configPath === unit.localConfigPath ? LOCAL_CONTENT : `other:${process.configPath ?? 'none'}`

@@ -4,48 +4,59 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { runningConfigPath } from '../decision/base-config.ts'
-import type { ConfigSource } from '../decision/config-source.ts'
-import type { HealthSample } from '../decision/health.ts'
+import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
+import type { HealthAnswer, HealthPort } from '../decision/health.ts'
 import type { Instant } from '../decision/instant.ts'
+import { nameEarlier } from '../decision/missing-content.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
 import { DEFAULT_HEALTHZ } from '../kubelet/health-target.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ConfigFacts, HealthProbe, HealthTarget, RuntimeProbe } from '../ports/probes.ts'
-import type { Checkpoints } from '../ports/store.ts'
+import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
+import { readContentOnce } from './content-once.ts'
 
 export interface KubeletObservation {
   readonly at: Instant
   readonly unit: UnitState
-  readonly healthz: HealthSample['healthz']
+  /** As the config file says that the process was started with. undefined: not known. */
+  readonly port: HealthPort | undefined
+  readonly healthz: HealthAnswer
 }
+
+type Probed = Pick<KubeletObservation, 'port' | 'healthz'>
 
 export interface KubeletPorts {
   readonly clock: Clock
   readonly unit: Pick<Unit, 'observe'>
   readonly probe: HealthProbe
   readonly configFacts: ConfigFacts
-  readonly checkpoints: Pick<Checkpoints, 'path'>
+  readonly checkpoints: Pick<Checkpoints, 'path' | 'content' | 'hasKey' | 'isUnreadable'>
+  readonly runtime: Pick<RuntimeRecords, 'health'>
 }
 
 /** Probes the health of the process that was seen before, without asking systemd. */
 export async function probeKubeletAgain(ports: KubeletPorts, { unit }: KubeletObservation): Promise<KubeletObservation> {
-  const healthz = await probeHealth(ports, unit)
-  return { at: ports.clock.now(), unit, healthz }
+  const probed = await probeHealth(ports, unit)
+  return { at: ports.clock.now(), unit, ...probed }
 }
 
 /** @param before its process is probed while systemd is asked, since it mostly still runs */
 export async function observeKubelet(ports: KubeletPorts, before?: KubeletObservation): Promise<KubeletObservation> {
-  const probed = before && settle(probeHealth(ports, before.unit))
+  const probing = before && settle(probeHealth(ports, before.unit))
   const unit = await ports.unit.observe()
-  const early = await probed
-  const healthz = early?.ok === true && isSameProcess(unit, before?.unit) ? early.value : await probeHealth(ports, unit)
-  return { at: ports.clock.now(), unit, healthz }
+  const early = await probing
+  const probed = early?.ok === true && isSameProcess(unit, before?.unit) ? early.value : await probeHealth(ports, unit)
+  return { at: ports.clock.now(), unit, ...probed }
 }
 
-async function probeHealth(ports: KubeletPorts, unit: UnitState): Promise<HealthSample['healthz']> {
-  const target = unit.kind === 'known' ? await findHealthTarget(ports, unit) : undefined
-  return target === undefined ? undefined : ports.probe.healthz(target)
+async function probeHealth(ports: KubeletPorts, unit: UnitState): Promise<Probed> {
+  const hasProcess = unit.kind === 'known' && unit.process.kind !== 'none' && unit.process.kind !== 'unknown'
+  if (!hasProcess) return { port: undefined, healthz: undefined }
+  const port = await findHealthPort(ports, unit)
+  const target = addFlags(port, unit)
+  if (target === 'none') return { port, healthz: undefined }
+  return { port, healthz: target === undefined ? 'unknown' : await ports.probe.healthz(target) }
 }
 
 function isSameProcess(unit: UnitState, before: UnitState | undefined): boolean {
@@ -62,15 +73,34 @@ async function settle<T>(work: Promise<T>): Promise<{ readonly ok: true; readonl
 }
 
 /**
- * Kubelet's flags win over its config. undefined: there is no process, or it has no health port.
+ * The port belongs to the process. Its file may be gone or hold another config by now: the
+ * directory was lost, a restore of etcd gave the version other content, or the agent has replaced
+ * the file. So it is recorded when the process is first seen.
  */
-async function findHealthTarget(ports: KubeletPorts, unit: KnownUnit): Promise<HealthTarget | undefined> {
-  if (unit.process.kind === 'none' || unit.process.kind === 'unknown') return undefined
+async function findHealthPort(ports: KubeletPorts, unit: KnownUnit): Promise<HealthPort | undefined> {
   const path = runningConfigPath(ports.checkpoints, unit)
-  const fromFile = path === undefined ? DEFAULT_HEALTHZ : (await ports.configFacts.of(path)).healthz
-  const port = unit.healthzFlags.port ?? fromFile?.port
-  if (port === undefined || port === 0) return undefined
-  return { host: unit.healthzFlags.address ?? fromFile?.host ?? DEFAULT_HEALTHZ.host, port }
+  if (path === undefined) return DEFAULT_HEALTHZ
+  const record = ports.runtime.health()
+  const seen = record?.bootId === ports.clock.now().bootId ? record.lastProcess : undefined
+  if (seen?.invocationId === unit.invocationId) {
+    if (seen.healthPort !== undefined) return seen.healthPort
+    if (!isStillThere(ports, unit, seen.content)) return undefined
+  }
+  return (await ports.configFacts.of(path)).healthz
+}
+
+/** Whether the file holds what the process was started with, as far as that is known. */
+function isStillThere(ports: KubeletPorts, { process, invocationId }: KnownUnit, content: ContentHash): boolean {
+  if (process.kind !== 'checkpoint') return content !== nameEarlier(invocationId)
+  return readContentOnce(ports.checkpoints).contentToStart({ ...process, kubeletConfigKey: process.key }) === content
+}
+
+/** Kubelet's flags win over its config. */
+function addFlags(fromFile: HealthPort | undefined, { healthzFlags }: KnownUnit): HealthTarget | 'none' | undefined {
+  const file = fromFile === 'none' ? { port: 0, host: undefined } : fromFile
+  const port = healthzFlags.port ?? file?.port
+  if (port === undefined) return undefined
+  return port === 0 ? 'none' : { host: healthzFlags.address ?? file?.host ?? DEFAULT_HEALTHZ.host, port }
 }
 
 /** What is known of the container runtime. undefined: not known, or not probed. */

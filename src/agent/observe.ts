@@ -6,9 +6,10 @@
 import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT, withoutOverlay } from '../decision/config-source.ts'
 import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
-import type { HealthRecord, Running } from '../decision/health.ts'
+import { type HealthRecord, type HealthSample, isFailing, type Running } from '../decision/health.ts'
 import { forgetIllness, recordSample } from '../decision/health-record.ts'
 import { heldSources } from '../decision/held-sources.ts'
+import { nameEarlier } from '../decision/missing-content.ts'
 import type { Policy } from '../decision/policy.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
 import { startedSource } from '../decision/running-source.ts'
@@ -57,7 +58,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const { records, runtime } = ports
   const checkpoints = readContentOnce(ports.checkpoints)
   const policy = ports.policy()
-  const { at, unit, healthz } = kubelet ?? (await observeKubelet(ports))
+  const { at, unit, port, healthz } = kubelet ?? (await observeKubelet(ports))
   const before = renameInHealth(runtime.health(), unit)
   const boot = ports.clock.now().bootId
   const known = before?.bootId === boot ? before : undefined
@@ -69,7 +70,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const named = listNamed(assigned, lastKnownGood.source, previous.source)
   const running = identifyRunning(unit, known, activation, boot, checkpoints, named)
   const settled = running.kind === 'known' && nextStart.kind === 'known' && running.content === nextStart.held.content
-  const well = settled && unit.kind === 'known' && unit.activity === 'running' && healthz?.ok !== false
+  const well = settled && unit.kind === 'known' && unit.activity === 'running' && !isFailing(healthz)
   // Probed only where it matters: kubelet is not well, or may be restarted soon.
   const next = nextStart.kind === 'known' ? nextStart.held.source : undefined
   const runtimes = well || unit.kind === 'unknown' ? NOT_PROBED : await probeRuntimes(ports, unit, lastKnownGood.source, next)
@@ -85,7 +86,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   await recognizeDesired(ports, { desired, unit, held, lastProcess: known?.lastProcess, assignedContent })
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
-  const health = await foldHealth(ports, before, sample, nextStart, policy, paused, held)
+  const health = await foldHealth(ports, before, { ...sample, port }, nextStart, policy, paused, held)
   const desiredContent = contentOfDesired(ports, desired)
   const drained = [assignedContent, desiredContent].some((wanted) => waitsForDrain(ports, unit, running, wanted))
     ? ports.drain.isDrained()
@@ -190,7 +191,7 @@ function readActivation(ports: ObservationPorts, unit: UnitState): ActivationSta
 async function foldHealth(
   ports: ObservationPorts,
   before: HealthRecord | undefined,
-  sample: Parameters<typeof recordSample>[1],
+  sample: HealthSample & Pick<KubeletObservation, 'port'>,
   nextStart: NextStart,
   policy: Policy,
   paused: boolean,
@@ -199,7 +200,7 @@ async function foldHealth(
   if (sample.unit.kind === 'unknown' || nextStart.kind === 'unknown' || nextStart.held.content === undefined) return before
   const subject = trialKey(nextStart.held.content, sample.unit.kubeletIdentity)
   const after = recordSample(before, sample, subject, policy)
-  const named = after && nameProcess(identifyAgain(after, sample.running), sample.unit, held)
+  const named = after && nameProcess(recordPort(identifyAgain(after, sample.running), sample), sample.unit, held)
   const charged = named !== undefined && paused ? forgetIllness(named) : named
   const kept = charged && (await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs))
   if (kept !== undefined) ports.runtime.writeHealth(kept)
@@ -213,6 +214,18 @@ function identifyAgain(health: HealthRecord, running: Running): HealthRecord {
   const { lastProcess } = health
   if (lastProcess === undefined || running.kind !== 'known' || lastProcess.invocationId !== running.invocationId) return health
   return lastProcess.content === running.content ? health : { ...health, lastProcess: { ...lastProcess, content: running.content } }
+}
+
+/** Only while the file holds what the process was started with. */
+function recordPort(
+  health: HealthRecord,
+  { running, port }: Pick<HealthSample, 'running'> & Pick<KubeletObservation, 'port'>,
+): HealthRecord {
+  const { lastProcess } = health
+  if (port === undefined || lastProcess === undefined || lastProcess.healthPort !== undefined) return health
+  const isThere = running.kind === 'known' && running.lost !== true && running.content !== nameEarlier(running.invocationId)
+  const isSame = running.kind === 'known' && running.invocationId === lastProcess.invocationId
+  return isThere && isSame ? { ...health, lastProcess: { ...lastProcess, healthPort: port } } : health
 }
 
 /**

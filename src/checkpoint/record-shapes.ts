@@ -2,7 +2,7 @@
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState, ClusterPause } from '../decision/desired.ts'
 import { EVIDENCE_KINDS } from '../decision/evidence.ts'
-import type { HealthRecord, KubeletExit, ProcessHealth, SeenProcess } from '../decision/health.ts'
+import type { HealthPort, HealthRecord, KubeletExit, ProcessHealth, SeenProcess } from '../decision/health.ts'
 import type { ObservationRecord, RestartRecord, SpreadRecord } from '../decision/records.ts'
 import type { RolloutKnowledge, StagedContent, Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
@@ -22,6 +22,8 @@ const isConfigMapSource: Check<ConfigMapSource> = shape<ConfigMapSource>({
   overlay: optional(isText),
 })
 const isConfigSource: Check<ConfigSource> = either(oneOf('local'), isConfigMapSource)
+
+const isHealthPort: Check<HealthPort> = either(oneOf('none'), shape<Exclude<HealthPort, 'none'>>({ host: isText, port: isNumber }))
 
 export const isVerdict: Check<Verdict> = shape<Verdict>({
   key: isText,
@@ -66,7 +68,13 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   lastNRestarts: isNumber,
   firstNRestarts: optional(isNumber),
   lastProcess: optional(
-    shape<SeenProcess>({ invocationId: isText, content: isText, kubeletIdentity: isText, source: optional(isConfigSource) }),
+    shape<SeenProcess>({
+      invocationId: isText,
+      content: isText,
+      kubeletIdentity: isText,
+      source: optional(isConfigSource),
+      healthPort: optional(isHealthPort),
+    }),
   ),
   process: optional(
     shape<ProcessHealth>({

@@ -32,6 +32,7 @@ import { numbersAfter, planSetAside } from './set-aside.ts'
 /** The number of verdicts kept, the newest first: older ones may be forgotten. */
 const VERDICTS_KEPT = 100
 const LOCAL: RecordState = { kind: 'source', source: 'local' }
+const ABSENT: RecordState = { kind: 'source', source: 'local', absent: true }
 
 export class RecordError extends Error {
   override readonly name = 'RecordError'
@@ -169,9 +170,9 @@ export class FileRecords implements Records {
    * unknown until it is written again.
    */
   #absent(name: RecordName): RecordState {
-    if (name !== 'assigned') return LOCAL
+    if (name !== 'assigned') return ABSENT
     const setAside = numbersAfter('assigned.damaged-', this.#files.list(this.#layout.meta) ?? []).at(-1)
-    if (setAside === undefined) return LOCAL
+    if (setAside === undefined) return ABSENT
     return { kind: 'damaged', detail: `${this.#layout.record(name)} was damaged and is now assigned.damaged-${setAside}` }
   }
 

@@ -71,6 +71,8 @@ export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
       return `make ${describeSource(step.target)} what kubelet starts with`
     case 'restart':
       return `restart kubelet to use ${describeSource(step.to)}`
+    case 'open-records':
+      return 'write the first records, which mean local'
     case 'record-channel':
       return 'record which channel assigns'
     case 'record-staging':

@@ -25,16 +25,16 @@ export function runningConfigPath(checkpoints: CheckpointPaths, { process }: Kno
 
 /**
  * Where the agent replaces the config file that the unit names, that file holds what is activated,
- * not what runs. undefined: the agent knows no file any more that holds what runs.
+ * not what runs. Nor does a checkpoint that is gone or that a restore of etcd gave other content.
+ * undefined: the agent knows no file any more that holds what runs.
  */
 export function findBasePath(checkpoints: CheckpointPaths, unit: KnownUnit, snapshot: Snapshot): string | undefined {
   const { lastKnownGood, nextStart, running } = snapshot
   if (unit.process.kind !== 'checkpoint' && unit.process.kind !== 'other') {
     return lastKnownGood.source === 'local' ? unit.localConfigPath : checkpoints.path(lastKnownGood.source)
   }
-  if (unit.wiring.kind !== 'ready' || !unit.wiring.configFlagIsFixed || running.kind !== 'known') {
-    return runningConfigPath(checkpoints, unit)
-  }
+  if (unit.wiring.kind !== 'ready' || running.kind !== 'known') return runningConfigPath(checkpoints, unit)
+  if (!unit.wiring.configFlagIsFixed && running.lost !== true) return runningConfigPath(checkpoints, unit)
   const next = nextStart.kind === 'known' ? nextStart.held : undefined
   const { replacesLocalFile } = unit.wiring
   if (replacesLocalFile && next?.content === running.content) return runningConfigPath(checkpoints, unit)

@@ -29,9 +29,10 @@ export function effectsOf(step: Action, snapshot: Snapshot): readonly Effect[] {
 const EFFECTS: EffectsOf = {
   forgive: ({ keys, requested, why }, snapshot) => [
     history('retrying', undefined, undefined, why),
-    ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
-    // What an operator requests on the node needs no turn in a rollout.
+    // What an operator requests on the node needs no turn in a rollout. Marked while the verdicts
+    // still say what was requested.
     ...(requested ? markRequested(snapshot, keys) : []),
+    ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
     // Exits before this point are not charged again.
     ...(snapshot.health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(snapshot.health) } as const]),
     ...(requested && snapshot.restarts.length > 0
@@ -78,6 +79,8 @@ const EFFECTS: EffectsOf = {
     ...(proven === undefined ? [] : [{ kind: 'write-proven', key: proven } as const]),
     log('info', 'records of an earlier agent name kubelet by its content from now on', { verdicts: verdicts.length }),
   ],
+
+  'open-records': ({ lastKnownGood }) => [writeRecord('last-known-good', lastKnownGood), writeRecord('assigned', 'local')],
 
   'record-channel': ({ channelState }, { recordedChannelState: before }) => {
     const { paused } = channelState

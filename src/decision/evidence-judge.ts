@@ -49,10 +49,10 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
 /**
  * Kubelet opens its TLS port and its health port together (`run` and `startKubelet` in
  * cmd/kubelet/app/server.go). Until then the start deadline decides, not the evidence. So it does
- * where there is no health port.
+ * where there is no health port, or none is known.
  */
 function findServing({ healthz, health, policy }: Snapshot, { sinceUs }: ProcessEvidence): number | undefined {
-  return healthz === undefined ? sinceUs + policy.startDeadlineUs : health?.healthySinceUs
+  return healthz === undefined || healthz === 'unknown' ? sinceUs + policy.startDeadlineUs : health?.healthySinceUs
 }
 
 /**
@@ -99,5 +99,7 @@ function judgeProcess({ unit, running, health }: Snapshot): Standing {
 function judgeHealthz({ unit, running, healthz, health }: Snapshot): Standing {
   if (unit.kind === 'unknown' || running.kind !== 'known') return unknown('no kubelet process is known')
   if (healthz === undefined) return unknown('kubelet has no health port')
+  if (healthz === 'unknown')
+    return unknown('the config file that kubelet was started with cannot be read any more, so its health port is not known')
   return healthz.ok ? yes('/healthz answers 200', health?.healthySinceUs) : no(`/healthz: ${healthz.detail}`, health?.unhealthySinceUs)
 }

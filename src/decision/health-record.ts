@@ -4,7 +4,7 @@
  * is neither health nor illness.
  */
 import { logExits } from './exit-log.ts'
-import type { HealthRecord, HealthSample, SeenProcess } from './health.ts'
+import { type HealthAnswer, type HealthRecord, type HealthSample, isFailing, type SeenProcess } from './health.ts'
 import type { Policy } from './policy.ts'
 import { followProcess } from './process-health.ts'
 import { followRuntime, isRuntimeExcuse } from './runtime-excuse.ts'
@@ -145,11 +145,11 @@ function classifySample(sample: HealthSample, started: boolean, runsSubject: boo
     case 'not-found':
       return 'excused'
     case 'running':
-      if (runsSubject && sample.healthz?.ok !== false) return 'healthy'
+      if (runsSubject && sample.healthz !== 'unknown' && !isFailing(sample.healthz)) return 'healthy'
       // Another content runs: a restart is due, or had no effect. Neither is the subject's illness.
       if (running.kind === 'known' && !runsSubject) return 'excused'
       // What cannot be read is unknown: no health, and no illness.
-      if (running.kind === 'unknown') return 'unclear'
+      if (running.kind === 'unknown' || sample.healthz === 'unknown') return 'unclear'
       return isExcused ? 'excused' : 'ill'
     case 'starting':
     case 'auto-restart':
@@ -198,5 +198,10 @@ function countExits(before: number, now: number): number {
 function describeSample(sample: HealthSample): string {
   const unit = sample.unit.kind === 'known' ? sample.unit.summary : sample.unit.detail
   const runtime = sample.runtimeUp === false ? ', container runtime does not answer' : ''
-  return `${unit}${sample.healthz ? `, healthz ${sample.healthz.detail}` : ''}${runtime}`
+  return `${unit}${describeAnswer(sample.healthz)}${runtime}`
+}
+
+function describeAnswer(healthz: HealthAnswer): string {
+  if (healthz === undefined) return ''
+  return healthz === 'unknown' ? ', health port not known' : `, healthz ${healthz.detail}`
 }

@@ -25,13 +25,21 @@ export type Running =
       readonly lost?: true
     }
 
+/** Where kubelet answers `/healthz`, as its config file says. `none`: it has no health port. */
+export type HealthPort = { readonly host: string; readonly port: number } | 'none'
+
+/**
+ * undefined: kubelet has no health port, and only systemd's state counts. `unknown`: the file that
+ * kubelet was started with is gone or holds another config, so that nobody knows what to ask.
+ */
+export type HealthAnswer = { readonly ok: boolean; readonly detail: string } | 'unknown' | undefined
+
 /** One look at kubelet's health. `unknown` never counts as healthy. */
 export interface HealthSample {
   readonly at: Instant
   readonly unit: UnitState
   readonly running: Running
-  /** undefined: kubelet has no health port. Then only systemd's state counts. */
-  readonly healthz: { readonly ok: boolean; readonly detail: string } | undefined
+  readonly healthz: HealthAnswer
   /**
    * Whether the container runtime that the fallback config names answers. undefined: not known, or
    * not probed.
@@ -118,6 +126,16 @@ export interface SeenProcess {
    * ends. undefined: no record named it.
    */
   readonly source?: ConfigSource | undefined
+  /**
+   * As its config file said while it held what the process was started with. undefined: not known,
+   * or recorded by an agent that did not record it.
+   */
+  readonly healthPort?: HealthPort | undefined
+}
+
+/** What is not known is no failure. */
+export function isFailing(healthz: HealthAnswer): boolean {
+  return healthz !== undefined && healthz !== 'unknown' && !healthz.ok
 }
 
 /**

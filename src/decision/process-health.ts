@@ -3,7 +3,7 @@
  * the wanted config changes, when its binary or flags change on disk, and when an operator resets
  * the node. Pure; all times are CLOCK_MONOTONIC of one boot.
  */
-import type { HealthRecord, HealthSample, ProcessHealth } from './health.ts'
+import { type HealthRecord, type HealthSample, isFailing, type ProcessHealth } from './health.ts'
 import type { Policy } from './policy.ts'
 import type { KnownUnit } from './unit-state.ts'
 
@@ -41,8 +41,9 @@ function followRunning(
   const nowUs = at.monotonicUs
   const same = before?.key === key ? before : undefined
   const isSameProcess = same?.invocationId === invocationId
-  const isHealthy = unit.activity === 'running' && healthz?.ok !== false
-  const isIll = !isHealthy && !excused && (unit.activity === 'running' || unit.activity === 'starting')
+  const isRunning = unit.activity === 'running'
+  const isHealthy = isRunning && healthz !== 'unknown' && !isFailing(healthz)
+  const isIll = !excused && ((isRunning && isFailing(healthz)) || unit.activity === 'starting')
   const healthySinceUs = isHealthy ? (gap || !isSameProcess ? nowUs : (same.healthySinceUs ?? nowUs)) : undefined
   // A person who starts kubelet gives it its time again. Systemd, which counts its restarts, does
   // not.

@@ -1,7 +1,8 @@
 /**
  * The rule for checkpoints that nothing needs any more: all but the newest few of those as the
  * cluster has them, and of those with this node's overlay. Never one that a record, kubelet's next
- * start or the running process names, nor the one that it was rendered from. Pure.
+ * start or the running process names, nor the one that it was rendered from. Nor one that did
+ * damage which nothing undoes. Pure.
  */
 import type { CheckpointInfo, ConfigMapSource } from './config-source.ts'
 import { namedSources } from './held-sources.ts'
@@ -19,7 +20,8 @@ export function choosePrunable(snapshot: Snapshot): readonly CheckpointInfo[] {
   // While one name is unknown, any checkpoint may be the one it stands for.
   if (assigned.kind === 'damaged' || nextStart.kind === 'unknown') return []
   if (unit.kind === 'unknown' || unit.process.kind === 'unknown') return []
-  const inUse: readonly Version[] = [...namedSources(snapshot), ...(unit.process.kind === 'checkpoint' ? [unit.process] : [])]
+  const inProcess = unit.process.kind === 'checkpoint' ? [unit.process] : []
+  const inUse: readonly Version[] = [...namedSources(snapshot), ...inProcess, ...listHarmful(snapshot)]
   const paths = new Set(inUse.flatMap((version) => [pathOf(version), pathOf({ ...version, overlay: undefined })]))
   // By the time they were saved: resourceVersions are opaque and never ordered.
   const newestFirst = [...snapshot.checkpoints].sort((a, b) => b.savedAtMs - a.savedAtMs || (pathOf(a) < pathOf(b) ? 1 : -1))
@@ -27,6 +29,14 @@ export function choosePrunable(snapshot: Snapshot): readonly CheckpointInfo[] {
   const rendered = newestFirst.filter(({ overlay }) => overlay !== undefined)
   const old = [asReceived, rendered].flatMap((checkpoints) => checkpoints.slice(snapshot.policy.keepCheckpoints))
   return old.filter((checkpoint) => !paths.has(pathOf(checkpoint)))
+}
+
+/**
+ * Another wording of such a config must not be tried either, and only the bytes tell that it is
+ * one.
+ */
+function listHarmful({ verdicts }: Snapshot): readonly ConfigMapSource[] {
+  return [...verdicts.values()].flatMap(({ damage, source }) => (damage === 'one-way' && source !== 'local' ? [source] : []))
 }
 
 type Version = Pick<ConfigMapSource, 'uid' | 'resourceVersion' | 'overlay'>

@@ -7,10 +7,12 @@ import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { TrialKey } from './trial-key.ts'
 
 /**
- * A record under `meta/`. `damaged`: it was unreadable and has been set aside, so its meaning is
- * unknown.
+ * A record under `meta/`. `absent`: nothing was ever recorded. `damaged`: it was unreadable and has
+ * been set aside, so its meaning is unknown.
  */
-export type RecordState = { readonly kind: 'source'; readonly source: ConfigSource } | { readonly kind: 'damaged'; readonly detail: string }
+export type RecordState =
+  | { readonly kind: 'source'; readonly source: ConfigSource; readonly absent?: true }
+  | { readonly kind: 'damaged'; readonly detail: string }
 
 /** What an operator requested on the node: the files under `requests/`. */
 export type Hold = 'none' | 'paused' | 'local'

@@ -11,6 +11,7 @@ import { condemnFailure } from './condemn-failure.ts'
 import { acquit, forgetLostFallback, learnFromFallback, retryAfterRest, tryFailedAgain } from './fallback-rules.ts'
 import { followAssignment, recordChannelState, recordStaging } from './follow-assignment.ts'
 import { proveLate } from './late-proof.ts'
+import { openRecords } from './open-records.ts'
 import { answerRequest } from './operator-requests.ts'
 import { promote } from './promote.ts'
 import { prune } from './prune.ts'
@@ -33,6 +34,8 @@ export const RULES: readonly Rule[] = [
   withTarget(answerRequest),
   // Kubelet fails with what it starts with: write a verdict, which changes the target.
   withTarget(condemnFailure),
+  // Nothing was ever recorded here.
+  openRecords,
   // The cluster wants another config than meta/assigned names.
   followAssignment,
   // The assigned config has a rollout, or no longer.

@@ -78,7 +78,7 @@ export interface Snapshot {
   readonly nextStart: NextStart
   readonly running: Running
   readonly health: HealthRecord | undefined
-  /** Of the latest sample. undefined: kubelet has no health port, or no process. */
+  /** Of the latest sample. undefined also: kubelet has no process. */
   readonly healthz: HealthSample['healthz']
   /** undefined: nothing was asked in this boot. */
   readonly evidence: EvidenceRecord | undefined

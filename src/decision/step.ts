@@ -42,6 +42,8 @@ export type Step =
       readonly verdicts: readonly { readonly former: TrialKey; readonly verdict: Verdict }[]
       readonly proven?: TrialKey
     }
+  /** Nothing was ever recorded: write the empty records, which mean local. */
+  | { readonly kind: 'open-records'; readonly lastKnownGood: ConfigSource }
   /** Another channel assigns, or the cluster's pause began or ended: record it. */
   | { readonly kind: 'record-channel'; readonly channelState: ChannelState }
   /** The annotations of the assigned version say otherwise than what is remembered. */

@@ -5,14 +5,15 @@
  * that was started with it runs on.
  */
 
+import type { HealthPort } from '../decision/health.ts'
 import type { Files } from '../ports/files.ts'
 import type { ConfigFacts, HealthTarget } from '../ports/probes.ts'
 import { decodeText } from './decode-text.ts'
-import { DEFAULT_HEALTHZ, DEFAULT_SERVING, findHealthTarget, findServingTarget } from './health-target.ts'
+import { DEFAULT_HEALTHZ, DEFAULT_SERVING, findHealthPort, findServingTarget } from './health-target.ts'
 import type { YamlReader } from './yaml-document.ts'
 
 export interface Facts {
-  readonly healthz: HealthTarget | undefined
+  readonly healthz: HealthPort | undefined
   readonly runtimeEndpoint: string | undefined
   readonly serving: HealthTarget
   readonly staticPodPath: string | undefined
@@ -70,7 +71,7 @@ export class ConfigFileFacts implements ConfigFacts {
     if (!decoded.ok) return DEFAULTS
     const { containerRuntimeEndpoint, staticPodPath } = decoded.config
     return {
-      healthz: findHealthTarget(decoded.config),
+      healthz: findHealthPort(decoded.config),
       runtimeEndpoint: textOf(containerRuntimeEndpoint),
       serving: findServingTarget(decoded.config),
       staticPodPath: textOf(staticPodPath),

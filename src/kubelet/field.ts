@@ -1,4 +1,4 @@
-/** Type of the entries in the table of fields: JSON type and kubelet versions. Types only. */
+/** Type of the entries in the table of fields: JSON type, kubelet versions, defaults. Types only. */
 export type FieldType =
   | 'string'
   | 'boolean'
@@ -32,6 +32,19 @@ export interface Field {
   readonly gone?: number
   /** Fields of the object, or of each object of the list. */
   readonly fields?: Fields
+}
+
+/** What a field is where the config does not set it. */
+export interface FieldDefaults {
+  /**
+   * Defaults by the minor version that introduced them; the last one that is not too new applies.
+   */
+  readonly initial?: readonly (readonly [sinceMinor: number, value: unknown])[]
+  /**
+   * From this minor on, zero and empty are values of their own: upstream has a pointer there, or
+   * nothing that replaces them. Without it they mean "not set".
+   */
+  readonly zeroSince?: number
 }
 
 export type Fields = Readonly<Record<string, Field>>

@@ -3,6 +3,7 @@
  * `SetDefaults_KubeletConfiguration`, pkg/kubelet/apis/config/v1beta1/defaults.go, the same from
  * 1.20 to 1.36.
  */
+import type { HealthPort } from '../decision/health.ts'
 import type { HealthTarget } from '../ports/probes.ts'
 
 export const DEFAULT_HEALTHZ: HealthTarget = { host: '127.0.0.1', port: 10248 }
@@ -16,11 +17,11 @@ export function findServingTarget(config: Readonly<Record<string, unknown>>): He
   return { host, port: typeof port === 'number' && port !== 0 ? port : DEFAULT_SERVING.port }
 }
 
-/** undefined: this config disables the health port. Ignores kubelet's flags. */
-export function findHealthTarget(config: Readonly<Record<string, unknown>>): HealthTarget | undefined {
+/** Ignores kubelet's flags. */
+export function findHealthPort(config: Readonly<Record<string, unknown>>): HealthPort {
   const { healthzPort, healthzBindAddress } = config
   const port = typeof healthzPort === 'number' ? healthzPort : DEFAULT_HEALTHZ.port
-  if (port === 0) return undefined
+  if (port === 0) return 'none'
   return { host: reachableAddress(typeof healthzBindAddress === 'string' ? healthzBindAddress : ''), port }
 }
 

@@ -2,6 +2,7 @@
  * The ports that probe kubelet, the container runtime and the node. Adapters: `src/kubelet/`,
  * `src/runtime/recent-answers.ts`, `src/source/drain.ts`.
  */
+import type { HealthPort } from '../decision/health.ts'
 
 /** kubelet's own health endpoint. */
 export interface HealthProbe {
@@ -26,10 +27,10 @@ export interface HealthTarget {
 export interface ConfigFacts {
   of(path: string): Promise<{
     /**
-     * undefined: `healthzPort` is 0. Upstream's defaults if the file has no value or cannot be
-     * read.
+     * `none`: `healthzPort` is 0. Upstream's default if the file has no value. undefined: the file
+     * cannot be read.
      */
-    readonly healthz: HealthTarget | undefined
+    readonly healthz: HealthPort | undefined
     readonly runtimeEndpoint: string | undefined
     /** kubelet's TLS port. Absent: upstream's default. */
     readonly serving?: HealthTarget

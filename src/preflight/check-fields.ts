@@ -17,6 +17,7 @@ import { checkChoices } from './fields/choices.ts'
 import { describeRange, type FieldProblem, type FieldRuleInput, LONGEST_NAME, weigh } from './fields/complaint.ts'
 import { checkCross } from './fields/cross.ts'
 import { findGateState } from './fields/gate-stages.ts'
+import { checkLogging, checkTracing } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
 import { checkQuotaPeriod, checkRanges } from './fields/ranges.ts'
 import { checkSysctls } from './fields/sysctls.ts'
@@ -69,6 +70,8 @@ export function listRules(subject: FieldRuleInput): FieldProblem[] {
     ...checkChoices(subject),
     ...checkCross(subject),
     ...checkNewFields(subject),
+    ...checkLogging(subject),
+    ...checkTracing(subject),
     ...checkSysctls(subject),
     ...checkAtStart(subject),
   ]

@@ -16,7 +16,7 @@ export interface NamedReport {
 }
 
 /** The rules that depend on lists of names. Kubelet checks all gates while it loads its config. */
-const RULES_BY_LIST = ['fields/gate-unknown', 'fields/gate-gone', 'fields/gate-too-new', 'fields/gate-locked']
+const RULES_BY_LIST = ['fields/gate-unknown', 'fields/gate-gone', 'fields/gate-too-new', 'fields/gate-locked', 'fields/gate-needs']
 /**
  * Start of each error where kubelet reports several at once: `ValidateKubeletConfiguration`,
  * pkg/kubelet/apis/config/validation.

@@ -9,12 +9,12 @@ export type Steadiness = 'steady' | 'starting' | 'unhealthy'
 
 const STEADY_US = 10e6
 
-export function findSteadiness({ now, running, health, policy }: Snapshot): Steadiness {
+export function findSteadiness({ now, running, health, healthz, policy }: Snapshot): Steadiness {
   if (running.kind !== 'known') return 'starting'
   // Never longer than a trial, however short trials are configured to be.
   const steadyUs = Math.min(STEADY_US, policy.trialUs)
   const isYoung = now.monotonicUs - running.startedAtUs < steadyUs
-  const isThisProcess = health?.subject === running.key && health.invocationId === running.invocationId
-  if (isThisProcess && health.healthySinceUs === undefined) return isYoung ? 'starting' : 'unhealthy'
+  const isKnown = health?.subject === running.key && health.invocationId === running.invocationId && healthz !== 'unknown'
+  if (isKnown && health.healthySinceUs === undefined) return isYoung ? 'starting' : 'unhealthy'
   return isYoung ? 'starting' : 'steady'
 }

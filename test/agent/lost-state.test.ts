@@ -135,6 +135,8 @@ t.test('nothing was ever assigned: an empty directory means local', async (t) =>
   world.desired = NO_ANSWER
   t.equal((await world.run(MINUTE_US)).phase, 'settled')
   t.match(world.snapshots.at(-1)?.assigned, { kind: 'source', source: 'local' })
+  const files = new DurableFiles(world.disk)
+  for (const name of ['assigned', 'last-known-good']) t.equal(files.read(`/state/meta/${name}`)?.length, 0, `meta/${name} shows it`)
 })
 
 t.test('a power loss during `rm -rf` leaves the checkpoint without the file that kubelet reads', async (t) => {

@@ -3,6 +3,7 @@ import { type KubeletObservation, observeKubelet } from '../../src/agent/observe
 import type { UnitState } from '../../src/decision/unit-state.ts'
 import type { HealthTarget } from '../../src/ports/probes.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
+import { createRuntime } from './memory-runtime.ts'
 
 const AT = { bootId: 'boot', monotonicUs: 1, wallMs: 1 }
 
@@ -48,13 +49,14 @@ function nodeWith(unit: UnitState) {
         return { ok: true, detail: `port ${port}` }
       },
     },
-    configFacts: { of: async () => ({ healthz: undefined, runtimeEndpoint: undefined }) },
-    checkpoints: { path: () => '/nowhere' },
+    configFacts: { of: async () => ({ healthz: 'none' as const, runtimeEndpoint: undefined }) },
+    checkpoints: { path: () => '/nowhere', content: () => undefined, hasKey: () => false, isUnreadable: () => false },
+    runtime: createRuntime(),
   }
   return { observation, asked, answer }
 }
 
-const before = (unit: UnitState): KubeletObservation => ({ at: AT, unit, healthz: undefined })
+const before = (unit: UnitState): KubeletObservation => ({ at: AT, unit, port: undefined, healthz: undefined })
 
 t.test('the process that was there before is asked while systemd is', async (t) => {
   const { observation, asked, answer } = nodeWith(unitOf(1, 101))

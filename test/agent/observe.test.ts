@@ -5,7 +5,21 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { KubeletProcess, UnitState } from '../../src/decision/unit-state.ts'
 import type { ActivationState } from '../../src/ports/activation.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
-import { A, B, BOOT, health, INVOCATION, keyOf, NOW_US, POLICY, SECOND_US, UPGRADED_KUBELET, unit, wants } from '../decision/snapshots.ts'
+import {
+  A,
+  B,
+  BOOT,
+  health,
+  INVOCATION,
+  KUBELET,
+  keyOf,
+  NOW_US,
+  POLICY,
+  SECOND_US,
+  UPGRADED_KUBELET,
+  unit,
+  wants,
+} from '../decision/snapshots.ts'
 
 const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
 const CHECKPOINTS = new Map([
@@ -22,7 +36,8 @@ interface Scene {
   readonly health?: ReturnType<typeof health>
   readonly desired?: Snapshot['desired']
   readonly healthz?: boolean
-  readonly portInFile?: number | undefined
+  /** Of the config file that kubelet was started with. undefined: the disk does not return it. */
+  readonly portInFile?: number | 'none' | undefined
   /** That every config names. Default: each another. */
   readonly endpoint?: string | undefined
   /** The socket of the runtime that this node seems to have. */
@@ -91,7 +106,7 @@ function open(scene: Scene) {
       of: async (path) => {
         const port = 'portInFile' in scene ? scene.portInFile : 10248
         const runtimeEndpoint = 'endpoint' in scene ? scene.endpoint : `unix://${path}.sock`
-        return { healthz: port === undefined ? undefined : { host: '127.0.0.1', port }, runtimeEndpoint }
+        return { healthz: typeof port === 'number' ? { host: '127.0.0.1', port } : port, runtimeEndpoint }
       },
     },
     probe: {
@@ -123,6 +138,10 @@ const LOCAL_ACTIVE: ActivationState = { kind: 'local', since: undefined }
 
 function running(process: KubeletProcess, facts: Partial<ReturnType<typeof unit>> = {}) {
   return unit({ process, ...facts })
+}
+
+function withHealth(record: Snapshot['health']): Pick<Scene, 'health'> {
+  return record === undefined ? {} : { health: record }
 }
 
 async function runningIn(scene: Scene): Promise<Snapshot['running']> {
@@ -197,7 +216,7 @@ t.test('health', async (t) => {
     return world.looked
   }
   t.same(await looksAt({}), ['127.0.0.1:10248'], 'the port of the config that runs; the runtime is not asked while all is well')
-  t.same(await looksAt({ portInFile: undefined }), [], 'none')
+  t.same(await looksAt({ portInFile: 'none' }), [], 'none')
   t.same(await looksAt({ unit: running(CHECKPOINT_A, { healthzFlags: { port: 1, address: '::1' } }) }), ['::1:1'], 'flags win')
   t.same(await looksAt({ unit: running(CHECKPOINT_A, { healthzFlags: { port: 0 } }) }), [], 'also to say that there is none')
   t.same(
@@ -213,6 +232,39 @@ t.test('health', async (t) => {
   t.same(await looksAt({ activation: LOCAL_ACTIVE }), ['127.0.0.1:10248', `${LOCAL_PATH}.sock`], 'and before a restart')
   const dockershim = running({ kind: 'none' }, { runtimeEndpoint: 'unix:///var/run/dockershim.sock' })
   t.same(await looksAt({ unit: dockershim }), [], "kubelet's own socket tells nothing of the runtime")
+})
+
+t.test('the health port is that of the process, whatever its file holds by now', async (t) => {
+  const first = open({})
+  await first.look()
+  t.match(first.written()?.lastProcess, { healthPort: { host: '127.0.0.1', port: 10248 } }, 'recorded when the process is first seen')
+  const later = open({ ...withHealth(first.written()), portInFile: 10348 })
+  t.match(await later.look(), { healthz: { ok: true } })
+  t.same(later.looked, ['127.0.0.1:10248'], 'a restore of etcd gave the version another content')
+  const none = open({ portInFile: 'none' })
+  t.equal((await none.look()).healthz, undefined)
+  t.equal((await open({ ...withHealth(none.written()), portInFile: 10248 }).look()).healthz, undefined, 'that it has none is recorded, too')
+})
+
+t.test('a health port that cannot be known is neither probed nor taken for none', async (t) => {
+  const seen = (content: string) => withHealth(health(A, { lastProcess: { invocationId: INVOCATION, content, kubeletIdentity: KUBELET } }))
+  const unread = open({ portInFile: undefined })
+  t.equal((await unread.look()).healthz, 'unknown', 'the disk does not return the file')
+  t.equal(unread.written()?.healthySinceUs, undefined)
+  t.equal(unread.written()?.lastProcess?.healthPort, undefined, 'it is asked for again')
+  const replaced = open(seen('content-before'))
+  t.equal((await replaced.look()).healthz, 'unknown', 'a record of an earlier agent, and the checkpoint holds other content')
+  t.same(
+    replaced.looked.filter((asked) => asked.startsWith('127.0.0.1')),
+    [],
+    'the port of that one is not asked',
+  )
+  t.match(await open(seen('content-a@1')).look(), { healthz: { ok: true } }, 'a record of an earlier agent, and the same checkpoint')
+  const rewritten = open({
+    ...seen(`before:${INVOCATION}`),
+    unit: running({ kind: 'other', pid: 1, configPath: LOCAL_PATH }, { wiring: fileWiring(LOCAL_PATH) }),
+  })
+  t.equal((await rewritten.look()).healthz, 'unknown', 'the file was changed after kubelet had started')
 })
 
 t.test('the container runtimes of fallback and candidate', async (t) => {

@@ -1,9 +1,11 @@
 import t from 'tap'
+import { ROLLOUT_OFF } from '../../src/decision/staging.ts'
+import { NoRolloutRecord } from '../../src/source/rollout/no-record.ts'
 import { refused } from '../decision/evidence-samples.ts'
-import { MINUTE_US } from '../decision/snapshots.ts'
+import { A, MINUTE_US, textOf } from '../decision/snapshots.ts'
 import { ANSWERS_WELL } from './fake-evidence.ts'
 import { FleetWorld, RECORD } from './fleet-world.ts'
-import { CRASHES } from './small-world.ts'
+import { CRASHES, SmallWorld } from './small-world.ts'
 
 t.setTimeout(240_000)
 
@@ -55,6 +57,23 @@ t.test('a content that fails everywhere is started by one node, and the fix goes
   fleet.edit('fixed')
   t.ok(await fleet.until(async () => (await fleet.running()).every((text) => text === 'fixed'), 60 * MINUTE_US))
   await fleet.stop()
+})
+
+t.test('an assignment from a directory that has a rollout waits, and says why', async (t) => {
+  const world = new SmallWorld()
+  world.rollout = new NoRolloutRecord()
+  world.restartAgent()
+  const wantWith = (record: string) => {
+    world.want(A)
+    const { desired } = world
+    if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+    world.desired = { ...desired, object: { ...desired.object, rollout: { record, plan: undefined } } }
+  }
+  wantWith(RECORD)
+  t.match(await world.run(MINUTE_US), { kind: 'wait', phase: 'rollout', detail: /needs an API server.*to `off`/ })
+  wantWith(ROLLOUT_OFF)
+  await world.run(MINUTE_US)
+  t.equal(await world.running(), textOf(A))
 })
 
 t.test('a node that cannot read its evidence does not start as a witness', async (t) => {

@@ -47,7 +47,7 @@ t.test('each turn beats while the loop turns, and none after an executor that ha
     await loop.settle(new AbortController().signal)
     world.advance(15 * SECOND_US)
   }
-  t.equal(sent.length, 4)
+  t.equal(sent.length, 5, 'four looks, and the first records written')
   world.want(A)
   void loop.settle(new AbortController().signal)
   await drain()
@@ -64,12 +64,12 @@ t.test('nor while systemd or kubelet does not answer', async (t) => {
   const unit = { observe: () => (hangs ? never : world.unit.observe()), stillRuns: () => false }
   const { loop, sent } = beatingLoop(world, { observation: { unit } })
   await loop.settle(new AbortController().signal)
-  t.equal(sent.length, 1)
+  const before = sent.length
   hangs = true
   world.advance(600 * SECOND_US)
   void loop.settle(new AbortController().signal)
   await drain()
-  t.equal(sent.length, 1)
+  t.equal(sent.length, before)
 })
 
 t.test('a step that fails, and a state that cannot be read, are turns all the same: a restart of the agent would not help', async (t) => {

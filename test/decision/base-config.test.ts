@@ -25,6 +25,15 @@ t.test('a config is a change from what runs, whatever is last-known-good', async
   t.equal(findBasePath(checkpoints, runsOther, of), '/etc/kubelet.yaml')
 })
 
+t.test('where the checkpoint that kubelet was started from is lost, it does not hold what runs', async (t) => {
+  const good = source('50')
+  const running = { kind: 'known', content: 'content-50', key: 'content-50@k', startedAtUs: 0, invocationId: 'i', lost: true } as const
+  const of = following(good, { lastKnownGood: held(good), running })
+  t.equal(findBasePath(checkpoints, runsCheckpoint, of), '/checkpoints/uid-1/50/kubelet', 'another version holds the same content')
+  const unknown = { ...of, running: { ...running, content: 'content-100' } }
+  t.equal(findBasePath(checkpoints, runsCheckpoint, unknown), undefined, 'a restore of etcd gave the version another content')
+})
+
 t.test('where nothing runs, from last-known-good', async (t) => {
   const good = source('50')
   t.equal(findBasePath(checkpoints, runsNothing, following(good, { lastKnownGood: held(good) })), '/checkpoints/uid-1/50/kubelet')

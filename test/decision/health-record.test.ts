@@ -104,6 +104,13 @@ t.test('health is counted from its first look, and ends at once', async (t) => {
 
 t.test('without a health port systemd’s word counts', async (t) => {
   t.match(follow([{ ...healthy(), healthz: undefined }]), { healthySinceUs: NOW_US })
+  const unknown = follow([{ ...healthy(), healthz: 'unknown' }])
+  t.match(unknown, {
+    healthySinceUs: undefined,
+    unhealthySinceUs: undefined,
+    process: { healthySinceUs: undefined, unhealthySinceUs: undefined },
+  })
+  t.equal(unknown.everHealthy, false, 'a port that is not known is neither health nor illness')
 })
 
 t.test('no answer from systemd changes nothing', async (t) => {

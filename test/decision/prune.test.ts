@@ -14,12 +14,14 @@ import {
   GOOD,
   hold,
   inTrial,
+  judged,
   POLICY,
   READY_FOR_B,
   runs,
   snapshot,
   startsWith,
   unit,
+  verdict,
 } from './snapshots.ts'
 
 const OLD = Array.from({ length: 5 }, (_, index) => configMap('old', String(index)))
@@ -43,6 +45,16 @@ t.test('what is named stays, whoever names it', async (t) => {
   t.same(
     choosePrunable(snapshot({ ...named, ...KEEP_NONE, checkpoints })).map(({ uid }) => uid),
     OLD.map(({ uid }) => uid),
+  )
+})
+
+t.test('what did damage that nothing undoes stays, so that another wording of it is recognized', async (t) => {
+  const oneWay = verdict(C, 'confirmed', { reason: 'evidence', damage: 'one-way' })
+  const failed = verdict(B, 'confirmed', { reason: 'crash-loop' })
+  const facts = { ...KEEP_NONE, checkpoints: saved(B, C, ...OLD), ...judged(oneWay, failed) }
+  t.same(
+    choosePrunable(snapshot(facts)).map(({ uid }) => uid),
+    [...OLD, B].map(({ uid }) => uid),
   )
 })
 

@@ -1,6 +1,7 @@
 import t from 'tap'
+import { foldEffects } from '../../src/decision/carry-out.ts'
 import type { ConfigMapSource } from '../../src/decision/config-source.ts'
-import type { Effect } from '../../src/decision/effects.ts'
+import type { Effect, StateEffect } from '../../src/decision/effects.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
@@ -82,6 +83,22 @@ t.test('retry of the plan counts for one content', async (t) => {
       [],
     )
   })
+})
+
+t.test('what an operator requests on the node is kept, wherever its writing is cut off', async (t) => {
+  const requests = { hold: 'none', rollback: undefined, retry: true } as const
+  const failed = { ...assignedTo(B), ...accepts(A, B), ...judged(verdict(B, 'confirmed')), ...wantsStaged(), ...staging(staged()) }
+  const before = snapshot({ ...failed, requests })
+  const step = nextStep(before)
+  if (step.kind === 'wait') throw new Error('nothing is done')
+  const effects = effectsOf(step, before).filter((effect) => effect.kind !== 'run-preflight' && effect.kind !== 'restart-kubelet')
+  for (const written of effects.keys()) {
+    const cut = foldEffects(before, effects.slice(0, written))
+    const again = nextStep(cut)
+    const after = again.kind === 'wait' ? cut : foldEffects(cut, effectsOf(again, cut) as readonly StateEffect[])
+    t.equal(after.stagings?.[0]?.contents[0]?.requested, true, `after ${written} of ${effects.length} effects`)
+    t.equal(after.verdicts.size, 0)
+  }
 })
 
 t.test('what an operator requested on the node counts until', async (t) => {

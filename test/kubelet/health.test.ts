@@ -5,7 +5,7 @@ import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { ConfigFileFacts } from '../../src/kubelet/config-file.ts'
 import { NetworkHealthProbe } from '../../src/kubelet/health.ts'
-import { findHealthTarget } from '../../src/kubelet/health-target.ts'
+import { findHealthPort } from '../../src/kubelet/health-target.ts'
 import { IN_PLACE } from './in-place-yaml.ts'
 
 const listen = (server: Server) =>
@@ -43,7 +43,7 @@ t.test('healthz: all outcomes', async (t) => {
 t.test('the health endpoint of a config', async (t) => {
   const cases: [config: Record<string, unknown>, target: unknown][] = [
     [{}, { host: '127.0.0.1', port: 10248 }],
-    [{ healthzPort: 0 }, undefined],
+    [{ healthzPort: 0 }, 'none'],
     [
       { healthzPort: 1, healthzBindAddress: '0.0.0.0' },
       { host: '127.0.0.1', port: 1 },
@@ -54,7 +54,7 @@ t.test('the health endpoint of a config', async (t) => {
     ],
     [{ healthzBindAddress: '10.0.0.5' }, { host: '10.0.0.5', port: 10248 }],
   ]
-  for (const [config, target] of cases) t.strictSame(findHealthTarget(config), target)
+  for (const [config, target] of cases) t.strictSame(findHealthPort(config), target)
 })
 
 t.test('a config file is read again only when it has changed', async (t) => {
@@ -73,7 +73,7 @@ t.test('a config file is read again only when it has changed', async (t) => {
   t.match(await facts.of('/none'), { healthz: undefined, runtimeEndpoint: undefined }, 'which port it is, is not known')
   disk.plant('/c', `${head}healthzPort: 0\ncontainerRuntimeEndpoint: unix:///run/c.sock\n`)
   reads = 0
-  for (let i = 0; i < 3; i++) t.match(await facts.of('/c'), { healthz: undefined, runtimeEndpoint: 'unix:///run/c.sock' })
+  for (let i = 0; i < 3; i++) t.match(await facts.of('/c'), { healthz: 'none', runtimeEndpoint: 'unix:///run/c.sock' })
   t.equal(reads, 1)
   disk.plant('/c', `${head}healthzPort: 7\n`)
   t.match(await facts.of('/c'), { healthz: { port: 7 }, runtimeEndpoint: undefined })

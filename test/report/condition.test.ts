@@ -183,6 +183,10 @@ t.test('a kubelet that never stays up is never ready', async (t) => {
   t.equal(at(2, record(false)).reason, 'Restarting')
   t.equal(format(at(50, record(false))), 'False Unhealthy: kubelet runs kube-system/my-node-config:kubelet@100 and is not healthy')
   t.equal(at(50, { ...required(record(false)), invocationId: 'before' }).reason, 'Promoted', 'another process')
+  const unknown = recordSample(undefined, { ...sample, healthz: 'unknown' }, proven, policy)
+  const unread = following(good, { proven, healthz: 'unknown' })
+  t.equal(at(50, unknown, unread).reason, 'Promoted', 'a health port that is not known says nothing')
+  t.equal(at(2, unknown, unread).reason, 'Restarting')
   const brief = { ...policy, trialUs: 5e6 }
   t.equal(at(5, record(true), following(good, { proven, policy: brief })).reason, 'Promoted', 'right after a trial that was shorter')
 })

@@ -46,6 +46,8 @@ export interface SimProcess {
   readonly startedAtUs: number
   /** The bytes that it was started with are lost: another version cannot be compared with them. */
   readonly isUntraceable?: boolean
+  /** So is the file that names its health port, and nothing recorded the port. */
+  readonly isPortLost?: boolean
   /**
    * So is what told that they are the same config as an earlier wording, by which /run names it.
    */

@@ -127,7 +127,10 @@ function shift(snapshot: Snapshot, health: HealthRecord, looks: number, everyUs:
  */
 function findLast(holds: (count: number) => boolean, most: number): number {
   if (holds(most)) return most
-  let [last, first] = [1, most]
+  // Most deadlines are near.
+  let last = 1
+  while (last * 4 < most && holds(last * 4)) last *= 4
+  let first = Math.min(last * 4, most)
   while (first - last > 1) {
     const middle = Math.floor((last + first) / 2)
     if (holds(middle)) last = middle

@@ -53,7 +53,10 @@ export class EvidenceInvariant {
     const isNew = process.startedAtUs !== this.#seenStartUs
     this.#seenStartUs = process.startedAtUs
     if (isNew && process.startedAtUs !== this.#startedByAgentUs) doubts.add(process.text)
-    if (!cluster.isUp(nowUs) || !unit.isNodeWell() || nowUs < this.#world.agentFromUs) doubts.add(process.text)
+    if (!unit.isNodeWell() || nowUs < this.#world.agentFromUs) doubts.add(process.text)
+    // A restart does not wait for an API server that does not answer what is asked before it, and
+    // what was asked is not asked again when the server answers.
+    if (!cluster.isUp(nowUs)) for (const text of [process.text, this.#world.nextText() ?? '']) doubts.add(text)
   }
 
   checkPromotion(text: string): void {

@@ -175,10 +175,11 @@ class Run {
         assert(passes < MOST_PASSES_IN_A_ROW, 'livelock: the agent never waits')
         world.faults.agentActs = true
         this.#lastSnapshot = undefined
+        const { failedReads } = world.faults
         const step = await this.#agent.pass()
         world.faults.agentActs = false
         if (world.agentDead) return
-        world.seenInvocation = world.unit.invocationId
+        this.#noteSeen(world.faults.failedReads === failedReads)
         this.#invariants.passed(step)
         this.#invariants.check()
         if (step.kind !== 'wait') this.#steps += 1
@@ -201,6 +202,14 @@ class Run {
       // Others still use the disk on which the agent died.
       if (world.agentDead) world.disk.restart()
     }
+  }
+
+  /** While systemd does not answer, the agent sees no process. */
+  #noteSeen(hasReadAll: boolean): void {
+    const unit = this.#lastSnapshot?.unit
+    if (unit?.kind !== 'known') return
+    this.#world.seenInvocation = unit.invocationId
+    if (hasReadAll && unit.process.kind !== 'none') this.#world.portSeenOf = unit.invocationId
   }
 
   #decided(snapshot: Snapshot, step: Step): void {

@@ -138,7 +138,7 @@ class SimConfigFacts implements ConfigFacts {
     if (text === undefined) return { healthz: undefined, runtimeEndpoint: undefined }
     this.#texts.set(path, text)
     const port = healthzPortOf(text)
-    return { healthz: port === 0 ? undefined : { host: '127.0.0.1', port }, runtimeEndpoint: runtimeEndpointOf(text) }
+    return { healthz: port === 0 ? ('none' as const) : { host: '127.0.0.1', port }, runtimeEndpoint: runtimeEndpointOf(text) }
   }
 
   #read(path: string): string | undefined {

@@ -67,6 +67,8 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       return
     case 'runtime-down':
       unit.runtime.goDown(event.seconds)
+      // By evidence, a runtime that is silent is the fault of the config that moved kubelet to it.
+      if (unit.runtime.isNewlyUsed && unit.process !== undefined) world.suffer(unit.process.text)
       return
     case 'node-fault':
       unit.nodeFault(event.seconds)

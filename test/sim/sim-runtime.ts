@@ -18,6 +18,8 @@ export class SimRuntime {
   #downUntilUs = 0
   #killedFromUs = NEVER
   #killedUntilUs = 0
+  #text: string | undefined
+  #isNew = false
 
   constructor(nowUs: () => number) {
     this.#nowUs = nowUs
@@ -43,6 +45,11 @@ export class SimRuntime {
     return runtimeEndpointOf(text) ?? CONTAINERD
   }
 
+  /** The config that kubelet was started with last has moved it to the runtime of this node. */
+  get isNewlyUsed(): boolean {
+    return this.#isNew && this.#text !== undefined && this.endpointOf(this.#text) === CONTAINERD
+  }
+
   goDown(seconds: number): void {
     this.#downUntilUs = this.#nowUs() + seconds * 1e6
   }
@@ -53,6 +60,8 @@ export class SimRuntime {
   }
 
   kubeletStarted(text: string): void {
+    if (text !== this.#text) this.#isNew = this.#text !== undefined && this.endpointOf(text) !== this.endpointOf(this.#text)
+    this.#text = text
     if (behaviourOf(text) !== 'kills-runtime') {
       this.#killedUntilUs = Math.min(this.#killedUntilUs, this.#nowUs() + BACK_AFTER_US)
       return

@@ -209,6 +209,10 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
     if (this.#process !== undefined) this.#process = { ...this.#process, isUntraceable: true, isRenamed }
   }
 
+  losePort(): void {
+    if (this.#process !== undefined) this.#process = { ...this.#process, isPortLost: true }
+  }
+
   /** The node itself is broken: kubelet exits with every config. */
   nodeFault(seconds: number): void {
     this.#faultUntilUs = this.#world.nowUs() + seconds * 1e6

@@ -62,6 +62,8 @@ export class SimWorld {
   happenings = 0
   /** The process of kubelet that the agent knows. */
   seenInvocation = ''
+  /** The process whose config file the agent has read. */
+  portSeenOf = ''
   /** The records of this boot were lost, in this boot. */
   hasLostRuntime = false
   /** How often the records of a boot were lost. */
@@ -213,12 +215,15 @@ export class SimWorld {
     this.lostRuntimes += 1
     this.hasLostRuntime = true
     this.seenInvocation = ''
+    this.portSeenOf = ''
+    if (this.unit.process !== undefined && this.files.read(this.unit.process.configPath) === undefined) this.unit.losePort()
     this.withoutAgent(() => this.disk.removeTree(RUNTIME_DIRECTORY))
   }
 
   /** The agent's directory is gone, as after a purge of its package. */
   loseState(): void {
     this.lostStates += 1
+    if (this.portSeenOf !== this.unit.invocationId) this.unit.losePort()
     this.withoutAgent(() => this.disk.removeTree(DIRECTORY))
   }
 

@@ -104,10 +104,20 @@ async function convert(configz: Configz): Promise<Generated> {
   const config = isObject(answer) ? answer.kubeletconfig : undefined
   if (!isObject(config)) return { ok: false, detail: 'not a response of /configz: it has no kubeletconfig' }
   const head = { apiVersion: API_VERSION, kind: KIND }
-  const whole = { ...head, ...config, ...head }
+  const whole = { ...head, ...config, ...head, ...emptyFields(config) }
   const checked = decodeConfig(JSON.stringify(whole), () => ({ ok: false, detail: 'not read as YAML' }))
   if (!checked.ok) return { ok: false, detail: `kubelet returned a config that it would not accept: ${checked.detail}` }
   return { ok: true, text: await formatConfig(whole), config: whole }
+}
+
+/**
+ * /configz leaves out what is empty. These alone have a default where they are missing, which would
+ * come back: `loadConfigFile`, cmd/kubelet/app/server.go, and `SetDefaults_KubeletConfiguration`.
+ */
+const NOT_EMPTY_BY_DEFAULT = { enforceNodeAllocatable: [], evictionHard: {} }
+
+function emptyFields(config: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(NOT_EMPTY_BY_DEFAULT).filter(([name]) => config[name] === undefined))
 }
 
 /**

@@ -8,6 +8,7 @@
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { valueAt } from '../../kubelet/field-path.ts'
 import { isKnown, NEWEST_MINOR } from '../../kubelet/fields.ts'
+import { isGateOn, stateOf } from '../../kubelet/gates.ts'
 import { parseDuration } from '../../values/go-duration.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
@@ -68,8 +69,8 @@ function fillDependent(effective: Map<string, Effective>, minor: number): void {
   fill('nodeStatusReportFrequency', update?.isDefault === false ? update.value : '5m')
   const parallel = effective.get('maxParallelImagePulls')?.value
   fill('serializeImagePulls', !(typeof parallel === 'number' && parallel > 1))
-  if (isGateOn(effective, 'KubeletCrashLoopBackOffMax', 32, 35, minor)) fill('crashLoopBackOff.maxContainerRestartPeriod', '300s')
-  if (isGateOn(effective, 'KubeletEnsureSecretPulledImages', 33, 35, minor))
+  if (isOnIn(effective, 'KubeletCrashLoopBackOffMax', minor)) fill('crashLoopBackOff.maxContainerRestartPeriod', '300s')
+  if (isOnIn(effective, 'KubeletEnsureSecretPulledImages', minor))
     fill('imagePullCredentialsVerificationPolicy', 'NeverVerifyPreloadedImages')
   mergeEviction(effective, minor)
 }
@@ -82,8 +83,8 @@ function mergeEviction(effective: Map<string, Effective>, minor: number): void {
   effective.set('evictionHard', { value: { ...(isObject(initial) ? initial : {}), ...hard.value }, isDefault: hard.isDefault })
 }
 
-function isGateOn(effective: EffectiveConfig, gate: string, knownSince: number, onSince: number, minor: number): boolean {
+function isOnIn(effective: EffectiveConfig, gate: string, minor: number): boolean {
   const gates = effective.get('featureGates')?.value
-  const set = isObject(gates) ? gates[gate] : undefined
-  return minor >= knownSince && (typeof set === 'boolean' ? set : minor >= onSince)
+  const state = stateOf(gate, minor)
+  return state !== undefined && isGateOn(gate, state, isObject(gates) ? gates : {})
 }

@@ -1,60 +1,61 @@
 /**
- * Checks the names of feature gates: kubelet does not start with an unknown one, and each minor
- * version removes some. Pure. Rule: `Set` and `SetFromMap`, k8s.io/component-base/featuregate.
+ * Checks the feature gates: kubelet does not start with an unknown one, with another value of a
+ * locked one, or, from 1.35 on, with one that is on while a gate that it needs is off. Each minor
+ * version removes some gates. Pure. Rule: `Set` and `SetFromMap`, k8s.io/component-base/featuregate.
  */
 
-import { NEWEST_MINOR, OLDEST_MINOR } from '../../kubelet/fields.ts'
+import { NEWEST_MINOR } from '../../kubelet/fields.ts'
+import { type GatePeriod, isGateOn, listGates, listNeedy, NEWEST_WITH_GATES, needsOf, periodsOf, stateOf } from '../../kubelet/gates.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type FieldProblem, type FieldRuleInput, shorten } from './complaint.ts'
-import { GATES_GONE } from './gates-gone.ts'
-import { GATES_LOCKED_OFF, GATES_LOCKED_ON, GATES_OF_LATER, GATES_OF_OLDEST, GATES_SINCE } from './gates-known.ts'
 
 /** Warn this many minors before a gate is removed. */
 const AHEAD = 3
-
-const GONE = byName(GATES_GONE)
-const LOCKED: ReadonlyMap<boolean, ReadonlyMap<string, number>> = new Map([
-  [true, byName(GATES_LOCKED_ON)],
-  [false, byName(GATES_LOCKED_OFF)],
-])
-/** The first minor that knows each gate; 1.21 if all that is known is that 1.20 does not. */
-const SINCE = new Map([
-  ...[...listNames(GATES_OF_LATER), ...GONE.keys()].map((name): [string, number] => [name, OLDEST_MINOR + 1]),
-  ...byName(GATES_SINCE),
-  ...listNames(GATES_OF_OLDEST).map((name): [string, number] => [name, OLDEST_MINOR]),
-])
 /** Groups of gates; every version has them. */
 const GROUPS = ['AllAlpha', 'AllBeta']
 
+type Gates = Readonly<Record<string, unknown>>
+
 export function checkGates({ config, version }: FieldRuleInput): FieldProblem[] {
-  const gates = isObject(config.featureGates) ? Object.entries(config.featureGates) : []
-  return gates.flatMap(([name, value]) => (GROUPS.includes(name) ? [] : checkGate(name, value === true, version?.minor)))
+  const gates: Gates = isObject(config.featureGates) ? config.featureGates : {}
+  const names = Object.keys(gates).filter((name) => !GROUPS.includes(name))
+  return [
+    ...names.flatMap((name) => checkGate(name, gates[name] === true, version?.minor)),
+    ...(version === undefined ? [] : checkNeeds(gates, version.minor)),
+  ]
 }
 
 function checkGate(name: string, isOn: boolean, minor: number | undefined): FieldProblem[] {
   const path = ['featureGates', name]
-  const gone = GONE.get(name)
-  const since = SINCE.get(name)
-  if (since === undefined) return [complainOfUnknown(name, minor)]
+  const periods = periodsOf(name)
+  const [first] = periods
+  if (first === undefined) return [complainOfUnknown(name, minor)]
   const problem = `unrecognized feature gate: ${name}`
   if (minor === undefined) {
+    const gone = goneAfter(periods, 0)
     if (gone === undefined) return []
     return [{ rule: 'gate-gone', path, problem, advice: `kubelet 1.${gone} and later do not start with it: remove it`, from: gone }]
   }
-  if (gone !== undefined && gone <= minor)
-    return [{ rule: 'gate-gone', path, problem, advice: `kubelet 1.${gone} removed this gate: remove it` }]
-  if (minor < since) return [{ rule: 'gate-too-new', path, problem, advice: 'only later kubelets know this gate: remove it' }]
-  const locked = LOCKED.get(!isOn)?.get(name) ?? Number.POSITIVE_INFINITY
+  if (minor < first.from) return [{ rule: 'gate-too-new', path, problem, advice: 'only later kubelets know this gate: remove it' }]
+  const here = periods.findLast(({ from }) => from <= minor) ?? first
+  if (here.state === undefined) return [{ rule: 'gate-gone', path, problem, advice: `kubelet 1.${here.from} removed this gate: remove it` }]
   const complaints: FieldProblem[] = []
-  if (locked <= minor) {
-    const text = `cannot set feature gate ${name} to ${isOn}, feature is locked to ${!isOn}`
+  const { locked, on } = here.state
+  if (locked && on !== isOn) {
+    const text = `cannot set feature gate ${name} to ${isOn}, feature is locked to ${on}`
     complaints.push({ rule: 'gate-locked', path, problem: text, advice: 'remove it' })
   }
+  const gone = goneAfter(periods, minor)
   if (gone !== undefined && gone <= minor + AHEAD) {
     const text = `kubelet 1.${gone} removes feature gate ${name} and does not start with it`
     complaints.push({ rule: 'gate-going', path, problem: text, advice: 'remove it before the upgrade', severity: 'warn' })
   }
   return complaints
+}
+
+/** The first minor after this one that no longer knows the gate. */
+function goneAfter(periods: readonly GatePeriod[], minor: number): number | undefined {
+  return periods.find(({ from, state }) => from > minor && state === undefined)?.from
 }
 
 /** A later kubelet may know it. */
@@ -63,15 +64,30 @@ function complainOfUnknown(name: string, minor: number | undefined): FieldProble
     rule: 'gate-unknown',
     path: ['featureGates', name],
     problem: `unrecognized feature gate: ${shorten(name)}`,
-    mistyped: { name, known: [...SINCE.keys()] },
+    mistyped: { name, known: listGates() },
     unsure: minor === undefined || minor > NEWEST_MINOR,
   }
 }
 
-function byName(lists: Readonly<Record<number, string>>): ReadonlyMap<string, number> {
-  return new Map(Object.entries(lists).flatMap(([minor, names]) => listNames(names).map((name): [string, number] => [name, Number(minor)])))
-}
-
-function listNames(names: string): string[] {
-  return names.trim().split(/\s+/)
+/** Kubelet checks all gates, so that one which is on by default may lack one that the config disables. */
+function checkNeeds(gates: Gates, minor: number): FieldProblem[] {
+  if (Object.keys(gates).length === 0) return []
+  const isOn = (name: string) => {
+    const state = stateOf(name, minor)
+    return state !== undefined && isGateOn(name, state, gates)
+  }
+  return listNeedy().flatMap((name): FieldProblem[] => {
+    const missing = needsOf(name, minor).filter((need) => !isOn(need))
+    if (missing.length === 0 || !isOn(name)) return []
+    const setHere = [name, ...missing, ...GROUPS].find((each) => Object.hasOwn(gates, each))
+    return [
+      {
+        rule: 'gate-needs',
+        path: setHere === undefined ? ['featureGates'] : ['featureGates', setHere],
+        problem: `${name} is enabled, but depends on features that are disabled: [${missing.join(' ')}]`,
+        advice: `enable ${missing.join(' and ')}, or disable ${name}`,
+        unsure: minor > NEWEST_WITH_GATES,
+      },
+    ]
+  })
 }

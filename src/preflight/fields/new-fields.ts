@@ -6,17 +6,17 @@
 import { parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
-import { durationOf, listOf, SECOND_NS, textOf } from './values.ts'
+import { durationOf, listOf, SECOND_NS, textOf, textsOf } from './values.ts'
 
 export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
   const { config } = subject
   return [
     ...checkReservedMemory(config.reservedMemory),
     ...checkTaints(config.registerWithTaints),
-    ...checkTracing(subject),
     ...checkCrashLoop(subject),
     ...checkUserNamespaces(config.userNamespaces),
     ...checkImageCredentials(subject),
+    ...checkMemoryReservation(subject),
     ...checkLogsDirectory(config.podLogsDir),
   ]
 }
@@ -72,27 +72,6 @@ function isQualifiedName(key: string): boolean {
   const name = parts.pop() ?? ''
   const [prefix, ...others] = parts
   return NAME.test(name) && others.length === 0 && (prefix === undefined || (prefix.length <= 253 && PREFIX.test(prefix)))
-}
-
-function checkTracing({ config: { tracing }, gate }: FieldRuleInput): FieldProblem[] {
-  if (!isObject(tracing)) return []
-  const complaints: FieldProblem[] = []
-  if (gate('KubeletTracing') === false) {
-    complaints.push({
-      rule: 'cross',
-      path: ['tracing'],
-      problem: 'tracing configuration is set, but the KubeletTracing feature gate is off',
-      from: 25,
-      to: 33,
-    })
-    return complaints
-  }
-  const { samplingRatePerMillion: rate } = tracing
-  if (typeof rate === 'number' && (rate < 0 || rate > 1_000_000)) {
-    const problem = 'tracing.samplingRatePerMillion must be between 0 and 1000000'
-    complaints.push({ rule: 'range', path: ['tracing', 'samplingRatePerMillion'], problem, from: 25 })
-  }
-  return complaints
 }
 
 function checkCrashLoop({ config: { crashLoopBackOff }, gate }: FieldRuleInput): FieldProblem[] {
@@ -155,8 +134,30 @@ function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[]
   if (hasList && policy !== 'NeverVerifyAllowlistedImages') {
     const problem = 'preloadedImagesVerificationAllowlist requires imagePullCredentialsVerificationPolicy NeverVerifyAllowlistedImages'
     complaints.push({ rule: 'cross', path: listPath, problem, from: 33 })
+    return complaints
   }
-  return complaints
+  return [...complaints, ...checkImagePatterns(textsOf(config.preloadedImagesVerificationAllowlist) ?? [])]
+}
+
+/**
+ * `getAllowlistImagePattern`, pkg/kubelet/images/pullmanager. Some kubelets also refuse a name
+ * without a registry, which passes here.
+ */
+function checkImagePatterns(patterns: readonly string[]): FieldProblem[] {
+  return patterns.flatMap((pattern, index): FieldProblem[] => {
+    const name = pattern.replace(/\/\*$/, '/')
+    const isPattern = name !== '' && name !== '/' && !name.includes('*') && pattern === pattern.trim()
+    const hasTag = name === pattern && /@|:[^/]*$/.test(name)
+    if (isPattern && !hasTag) return []
+    const problem = `${quote(pattern)} is neither the name of an image without tag and digest nor a pattern that ends in /*`
+    return [{ rule: 'value', path: ['preloadedImagesVerificationAllowlist', index], problem, from: 33 }]
+  })
+}
+
+function checkMemoryReservation({ config, gate }: FieldRuleInput): FieldProblem[] {
+  if (config.memoryReservationPolicy !== 'TieredReservation' || gate('MemoryQoS') !== false) return []
+  const problem = 'memoryReservationPolicy "TieredReservation" requires feature gate MemoryQoS'
+  return [{ rule: 'cross', path: ['memoryReservationPolicy'], problem, from: 36 }]
 }
 
 function checkLogsDirectory(value: unknown): FieldProblem[] {

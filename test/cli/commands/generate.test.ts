@@ -17,6 +17,9 @@ const CONFIGZ = {
   },
 }
 
+/** What is written where it is missing. */
+const EMPTY = { enforceNodeAllocatable: [], evictionHard: {} }
+
 async function generate(options: Record<string, string>, context: Partial<CommandContext> = {}) {
   const node = fakeNode({ context })
   const code = await execute(generateCommand, node, options)
@@ -50,6 +53,13 @@ t.test('reads a file, whatever its kind and apiVersion', async (t) => {
   t.match(await generate({ 'from-file': 'x' }, reading('{"kubeletconfig": {"maxPods": "many"}}')), { code: 1, err: /maxPods must be/ })
   t.match(await generate({ 'from-file': 'x' }), { code: 1, err: /x cannot be read: ENOENT/ })
   t.match(await generate({ 'from-file': 'x' }, { readInput: async () => ({ kind: 'too-large' }) }), { code: 1, err: /too long/ })
+})
+
+t.test('writes what /configz leaves out because it is empty, where a default would come back', async (t) => {
+  const { out } = await generate({ 'from-file': '-' }, reading(JSON.stringify({ kubeletconfig: { maxPods: 5 } })))
+  t.match(parseDocument(out), { ok: true, value: { maxPods: 5, enforceNodeAllocatable: [], evictionHard: {} } })
+  const kept = { enforceNodeAllocatable: ['pods'], evictionHard: { 'memory.available': '5%' } }
+  t.match(parseDocument((await generate({ 'from-file': '-' }, reading(JSON.stringify({ kubeletconfig: kept })))).out), { value: kept })
 })
 
 t.test('reports the required right if the API server refuses', async (t) => {
@@ -105,7 +115,7 @@ t.test('kubelet reads the generated config as the response', async (t) => {
         if (decoded.ok)
           t.strictSame(
             JSON.parse(JSON.stringify(decoded.config)),
-            JSON.parse(JSON.stringify({ ...fields, apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' })),
+            JSON.parse(JSON.stringify({ ...EMPTY, ...fields, apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' })),
           )
       },
     ),

@@ -2,13 +2,15 @@
  * Brings the agent onto a running node: from the package, where `npm run package` has made one,
  * else by hand as the README says. One function, so that no test knows which.
  */
-import { copyFile, cp, mkdir, readdir, symlink } from 'node:fs/promises'
+import { copyFile, cp, mkdir, readdir, stat, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Node } from './node.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const UNITS = join(ROOT, 'systemd')
 const DEBIAN_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
+/** What a package is made from. */
+const INGREDIENTS = ['src', 'packaging', 'systemd']
 const RPM_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'x86_64', arm64: 'aarch64' }
 
 /** Whatever the way, the agent is enabled and started, and kubelet goes on as it was. */
@@ -31,9 +33,22 @@ async function findPackage(suffix: string): Promise<string | undefined> {
   for (const directory of [join(ROOT, 'dist/packages'), join(ROOT, 'dist')]) {
     const names = await readdir(directory).catch(() => [])
     const found = names.find((name) => name.startsWith('kubelet-cfg-agent') && name.endsWith(suffix))
-    if (found !== undefined) return join(directory, found)
+    if (found !== undefined) return freshOnly(join(directory, found))
   }
   return undefined
+}
+
+/** A package of older sources would pass or fail for what is no longer so. */
+async function freshOnly(file: string): Promise<string> {
+  const { mtimeMs: madeAt } = await stat(file)
+  for (const directory of INGREDIENTS) {
+    for (const entry of await readdir(join(ROOT, directory), { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name)
+      if (!entry.isFile() || (await stat(path)).mtimeMs <= madeAt) continue
+      throw new Error(`${file} is older than ${path}: run \`npm run package\`, or remove the package`)
+    }
+  }
+  return file
 }
 
 /** Returns what apt said. */

@@ -21,5 +21,6 @@ hairpinMode: "no"
 evictionHard:
   memory.available: 100Mi
 maxPods: 110
+enforceNodeAllocatable: []
 
 `

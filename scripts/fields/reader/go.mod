@@ -1,0 +1,3 @@
+module kubelet-cfg-agent.io/fields/reader
+
+go 1.24

@@ -1,0 +1,52 @@
+/**
+ * The releases of Kubernetes that the tables are read from: the newest patch of each minor that the
+ * Go module proxy lists, or else the last one of its line. Go checks each module by its sum.
+ */
+
+export interface PinnedRelease {
+  readonly minor: number
+  readonly patch: number
+}
+
+const PATCHES: Readonly<Record<number, number>> = {
+  20: 15,
+  21: 14,
+  22: 17,
+  23: 17,
+  24: 17,
+  25: 16,
+  26: 15,
+  27: 16,
+  28: 15,
+  29: 15,
+  30: 14,
+  31: 14,
+  32: 13,
+  33: 13,
+  34: 4,
+  35: 4,
+  36: 3,
+  37: 2,
+}
+
+export const RELEASES: readonly PinnedRelease[] = Object.entries(PATCHES).map(([minor, patch]) => ({ minor: Number(minor), patch }))
+
+/** Each is needed from this minor of 1.x on: since then kubelet has its feature gates from there. */
+const PUBLISHED: readonly (readonly [name: string, since: number])[] = [
+  ['kubelet', 20],
+  ['api', 20],
+  ['apiserver', 20],
+  ['component-base', 20],
+  ['apiextensions-apiserver', 28],
+  ['client-go', 30],
+  ['controller-manager', 32],
+]
+
+/** By path, with their versions: `k8s.io/kubelet` has v0.36.3 where Kubernetes has v1.36.3. */
+export function modulesOf({ minor, patch }: PinnedRelease): ReadonlyMap<string, string> {
+  const published = PUBLISHED.filter(([, since]) => since <= minor)
+  return new Map([
+    ['k8s.io/kubernetes', `v1.${minor}.${patch}`],
+    ...published.map(([name]) => [`k8s.io/${name}`, `v0.${minor}.${patch}`] as const),
+  ])
+}
