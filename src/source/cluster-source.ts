@@ -81,6 +81,7 @@ export class ClusterSource implements AssignmentSource {
     this.#extent = new NodeExtent({ api, nodeName, pace, log, requestTimeoutMs: limits.requestTimeoutMs })
     this.#missing = `Node ${nodeName} does not exist in the cluster`
     const watching = (what: 'ConfigMap' | 'base', under?: string): AssignedConfigMapDeps => ({
+      ...(what === 'base' && { what: 'ConfigMap under the assigned part' }),
       watch: { api, pace, log, limits },
       gateOf: (path) => this.#gateOf(path),
       run: (task) => this.#run(task),

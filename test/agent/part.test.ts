@@ -3,7 +3,7 @@
  * config goes, and an edit of the local config goes the way that an edit of the ConfigMap goes.
  */
 import t from 'tap'
-import type { Base, Desired } from '../../src/decision/desired.ts'
+import type { Base, ConfigMapView, Desired } from '../../src/decision/desired.ts'
 import { mergePart } from '../../src/overlay/merge-part.ts'
 import { PartSource } from '../../src/overlay/part-source.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
@@ -165,6 +165,44 @@ t.test('a node that had the whole config of a ConfigMap takes it as a part, and 
   t.equal(await world.running(), whole)
   t.notOk('overlay' in lastKnownGood(world))
 })
+
+t.test(
+  'an edit of a ConfigMap under the part is tried; one with which kubelet crashes falls back, and a base that is gone changes nothing',
+  async (t) => {
+    const ref = { namespace: 'ns', name: 'pool', kubeletConfigKey: 'kubelet' }
+    const over = (base: ConfigMapView): Desired =>
+      assigned(PART, '1', { kind: 'config-map', text: 'ns/pool', ref }, { bases: { views: [{ ref, object: base }], problem: undefined } })
+    const pool = (text: string, resourceVersion: string): ConfigMapView => ({
+      kind: 'found',
+      uid: 'p',
+      resourceVersion,
+      data: { kubelet: text },
+    })
+    const world = open('the local config is not read')
+    await want(world, over(pool(localConfig('clusterDomain: a.example\n'), '1')))
+    t.match(await fieldsOf(world), { maxPods: 200, clusterDomain: 'a.example' })
+    await want(world, over(pool(localConfig('clusterDomain: b.example\n'), '2')))
+    t.match(await fieldsOf(world), { maxPods: 200, clusterDomain: 'b.example' })
+    const before = lastKnownGood(world)
+    const bad = localConfig('clusterDomain: bad.example\n')
+    const root = { kind: 'config-map', name: '', text: bad } as const
+    const result = await mergePart({ root, parts: [] }, { kubelet: PART }, 'kubelet', IN_PLACE)
+    world.behaveWith(result.ok ? (result.rendered.data.kubelet ?? '') : '', CRASHES)
+    await want(world, over(pool(bad, '3')), 5 * MINUTE_US)
+    t.match(await fieldsOf(world), { clusterDomain: 'b.example' })
+    const restarts = world.restartsAskedAtUs.length
+    for (const reason of ['not-found', 'forbidden', 'unreachable'] as const) {
+      await want(world, over({ kind: 'unavailable', reason, detail: 'x' }), 2 * MINUTE_US)
+      t.match(world.snapshots.at(-1)?.desired, {
+        kind: 'invalid',
+        detail: /^ConfigMap ns\/pool:kubelet under the assigned part cannot be read: /,
+      })
+    }
+    await want(world, over({ kind: 'pending' }), 2 * MINUTE_US)
+    t.equal(world.restartsAskedAtUs.length, restarts)
+    t.strictSame(world.record('last-known-good'), before)
+  },
+)
 
 t.test('a rollout knows a part by its text and its annotation, and not by what a node makes of it', async (t) => {
   const data = { kubelet: PART }

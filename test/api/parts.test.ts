@@ -93,6 +93,11 @@ t.test('a part over ConfigMaps: each is read and watched by its name, and an edi
   const before = resolveDesired(world.look())
   world.putBase('all', localConfig('clusterDomain: y.example\n'))
   await world.sees({ maxPods: 3, podPidsLimit: 2, clusterDomain: 'y.example' })
+  t.ok(
+    world.world.lines.some((line) =>
+      line.startsWith('ConfigMap under the assigned part was updated {"path":"/api/v1/namespaces/pools/configmaps/all"'),
+    ),
+  )
   t.match(resolveDesired(world.look()), { resourceVersion: Object(before).resourceVersion }, 'the part is the same version')
   t.not(Object(resolveDesired(world.look())).overlay, Object(before).overlay, 'with another result')
   world.putBase('gpu', 'podPidsLimit: 4\n', 'local')
