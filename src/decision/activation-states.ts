@@ -20,7 +20,7 @@ import { describeSource, sameSource } from './config-source.ts'
 import { awaitsBaseline } from './evidence-schedule.ts'
 import { describePause, findPause } from './find-pause.ts'
 import { isHeldBack } from './held-back.ts'
-import { isWorthKeeping } from './restart-limit.ts'
+import { hasFailed, isWorthKeeping } from './restart-limit.ts'
 import { decideRestart } from './restarts.ts'
 import { restingPhase, restOn } from './resting.ts'
 import { findRunOn } from './run-on.ts'
@@ -152,8 +152,8 @@ function activate(wiring: ReadyWiring): State {
  * Transitions:
  * - step: activate a refuge, if what kubelet starts with next was condemned or its checkpoint is
  *   lost
- * - restartInto: what kubelet starts with next, if what it runs was condemned or the target is a
- *   fallback
+ * - restartInto: what kubelet starts with next, if what it runs was condemned or hangs, or the target
+ *   is a fallback
  * - wait: otherwise, where kubelet runs the target already, and for what is held by its rollout
  *
  * @param phase what the node waits for
@@ -174,8 +174,10 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     }
     const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
     const isCondemned = content !== undefined && verdicts.has(trialKey(content, unit.kubeletIdentity))
+    // What hangs while another config is what kubelet starts with next is condemned by nothing.
+    const hangs = running.kind === 'known' && running.content !== next.content && hasFailed(snapshot)
     // Kubelet could not start from a checkpoint that is lost.
-    if ((!isCondemned && !target.fallback) || isLost || isRunning(situation)) return wait(snapshot, phase, why)
+    if (!(isCondemned || hangs || target.fallback) || isLost || isRunning(situation)) return wait(snapshot, phase, why)
     if (findHold(snapshot, next) !== undefined) return wait(snapshot, phase, why)
     // An activation that failed may have left local as what kubelet starts with: see the effect
     // `activate`.

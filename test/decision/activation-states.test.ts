@@ -44,6 +44,23 @@ t.test('what may change on a drained node only waits for that', async (t) => {
   t.match(decide({ ...activated, ...judged(verdict('local', 'confirmed')) }), { kind: 'restart', to: A }, 'nor where what runs has failed')
 })
 
+t.test('what hangs is left for what kubelet starts with next, whatever the wanted config waits for', async (t) => {
+  const waiting = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), accepted: new Map([[keyOf(A), { drain: ['cgroupDriver'] }]]) }
+  const hangs = (source: typeof B | 'local', us: number) => {
+    const { running } = runs(source)
+    if (running?.kind !== 'known') throw new Error('it runs')
+    const process = { ...running, wasHealthy: true, healthySinceUs: undefined, unhealthySinceUs: NOW_US - us, exits: 0 }
+    return { ...runs(source), health: health('local', { started: true, process }) }
+  }
+  t.match(decide({ ...waiting, ...hangs(B, 2 * MINUTE_US) }), { kind: 'restart', to: 'local' }, 'the records of what runs are lost')
+  t.match(decide({ ...waiting, ...hangs(B, SECOND_US) }), { kind: 'wait', phase: 'drain' }, 'not at once')
+  t.match(
+    decide({ ...waiting, ...hangs('local', 2 * MINUTE_US) }),
+    { kind: 'wait', phase: 'drain' },
+    'another start of the same is not due',
+  )
+})
+
 t.test('the fallback that is made ready is the best that is left', async (t) => {
   t.match(decide(READY_FOR_B), { kind: 'activate', target: B, fallback: A })
   t.match(decide({ ...READY_FOR_B, ...judged(verdict(A, 'confirmed')), previous: hold(C) }), { fallback: C })

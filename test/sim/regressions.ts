@@ -289,4 +289,12 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { activation: 'file', channel: 'selector', evidence: true },
   },
+  'the directory is lost, what runs hangs, and what is assigned waits for a drained node': schedule(
+    60080210,
+    ...ASSIGN,
+    [0, { kind: 'edit-overlay', behaviour: 'fails-after-promotion' }],
+    [138, { kind: 'edit-overlay', behaviour: 'needs-drain' }],
+    [0, { kind: 'lose-state', afterSeconds: 47 }],
+    [522, { kind: 'assign-nothing-known' }],
+  ),
 }
