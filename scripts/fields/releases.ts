@@ -31,7 +31,9 @@ const PATCHES: Readonly<Record<number, number>> = {
 
 export const RELEASES: readonly PinnedRelease[] = Object.entries(PATCHES).map(([minor, patch]) => ({ minor: Number(minor), patch }))
 
-/** Each is needed from this minor of 1.x on: since then kubelet has its feature gates from there. */
+/**
+ * Each is needed from this minor of 1.x on: since then kubelet has its feature gates from there.
+ */
 const PUBLISHED: readonly (readonly [name: string, since: number])[] = [
   ['kubelet', 20],
   ['api', 20],

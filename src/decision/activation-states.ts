@@ -152,8 +152,8 @@ function activate(wiring: ReadyWiring): State {
  * Transitions:
  * - step: activate a refuge, if what kubelet starts with next was condemned or its checkpoint is
  *   lost
- * - restartInto: what kubelet starts with next, if what it runs was condemned or hangs, or the target
- *   is a fallback
+ * - restartInto: what kubelet starts with next, if what it runs was condemned or hangs, or the
+ *   target is a fallback
  * - wait: otherwise, where kubelet runs the target already, and for what is held by its rollout
  *
  * @param phase what the node waits for

@@ -1,4 +1,6 @@
-/** Type of the entries in the table of fields: JSON type, kubelet versions, defaults. Types only. */
+/**
+ * Type of the entries in the table of fields: JSON type, kubelet versions, defaults. Types only.
+ */
 export type FieldType =
   | 'string'
   | 'boolean'

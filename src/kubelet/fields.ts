@@ -1,8 +1,8 @@
 /**
  * Every field of KubeletConfiguration with its JSON type and the minor versions of kubelet that
- * added and removed it. Pure. The table is read from upstream's sources, 1.20 to 1.37, and stands in
- * the order of upstream's types.go. No top-level field has ever been removed. A
- * kubelet older than a field ignores it, whatever its value.
+ * added and removed it. Pure. The table is read from upstream's sources, 1.20 to 1.37, and stands
+ * in the order of upstream's types.go. No top-level field has ever been removed. A kubelet older
+ * than a field ignores it, whatever its value.
  */
 import type { Field, Fields } from './field.ts'
 import { FIELD_TABLE } from './generated/fields.ts'

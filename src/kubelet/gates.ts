@@ -2,9 +2,9 @@
  * The feature gates of every kubelet from 1.20 to 1.37: their stages and defaults by minor of 1.x,
  * whether they are locked, and which gates they need. Pure. The table is read from upstream's
  * sources. One that is written `CPUManager:B20,G26!,-33` was beta and on in 1.20, has been stable
- * and locked since 1.26, and 1.33 no longer knows it. The letters are a, b, g and d for alpha, beta,
- * generally available and deprecated, capital where the gate is on by default. Names are unpacked
- * when they are asked for: few of them ever are.
+ * and locked since 1.26, and 1.33 no longer knows it. The letters are a, b, g and d for alpha,
+ * beta, generally available and deprecated, capital where the gate is on by default. Names are
+ * unpacked when they are asked for: few of them ever are.
  */
 import { GATE_NEEDS, GATE_TABLE } from './generated/gates.ts'
 

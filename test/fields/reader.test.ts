@@ -1,4 +1,7 @@
-/** The reader, on small modules in upstream's style. It is written in Go: skipped where there is none. */
+/**
+ * The reader, on small modules in upstream's style. It is written in Go: skipped where there is
+ * none.
+ */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

@@ -1,7 +1,8 @@
 /**
  * Checks the feature gates: kubelet does not start with an unknown one, with another value of a
  * locked one, or, from 1.35 on, with one that is on while a gate that it needs is off. Each minor
- * version removes some gates. Pure. Rule: `Set` and `SetFromMap`, k8s.io/component-base/featuregate.
+ * version removes some gates. Pure. Rule: `Set` and `SetFromMap`,
+ * k8s.io/component-base/featuregate.
  */
 
 import { NEWEST_MINOR } from '../../kubelet/fields.ts'
@@ -69,7 +70,10 @@ function complainOfUnknown(name: string, minor: number | undefined): FieldProble
   }
 }
 
-/** Kubelet checks all gates, so that one which is on by default may lack one that the config disables. */
+/**
+ * Kubelet checks all gates, so that one which is on by default may lack one that the config
+ * disables.
+ */
 function checkNeeds(gates: Gates, minor: number): FieldProblem[] {
   if (Object.keys(gates).length === 0) return []
   const isOn = (name: string) => {

@@ -52,7 +52,7 @@ function checkFile(view: NodeView, { at, wants, fatal, effect, guard }: Named, p
   const path = view.resolve(at)
   if (path === undefined) return []
   const state: PathState | undefined = isInConfigMap(view, path) ? 'file' : paths.get(path)
-  const wrong = describeFault(state, wants, fatal)
+  const wrong = describeFault(state, wants)
   if (wrong === undefined) return []
   const isGuarded = guard !== undefined && view.running(at) !== view.value(at)
   // Kubelet creates directories itself, and a missing default was not configured by anyone, unless
@@ -71,10 +71,8 @@ function checkFile(view: NodeView, { at, wants, fatal, effect, guard }: Named, p
   ]
 }
 
-function describeFault(state: PathState | undefined, wants: Named['wants'], fatal: boolean): string | undefined {
+function describeFault(state: PathState | undefined, wants: Named['wants']): string | undefined {
   if (state === 'missing') return 'does not exist'
-  // Kubelet reads it whole as it starts: it waits at a FIFO, and finds nothing in a device.
-  if (state === 'other' && wants === 'file' && fatal) return 'is not a regular file'
   if (state === 'directory' && wants === 'file') return 'is a directory'
   return state === 'file' && wants === 'directory' ? 'is not a directory' : undefined
 }
