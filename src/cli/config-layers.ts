@@ -1,11 +1,12 @@
 /**
  * The layers of the config that a command works on. Pure but for the readers that are passed in.
  */
-import { describeRef } from '../decision/config-source.ts'
 import type { Desired, FoundConfigMap } from '../decision/desired.ts'
-import { type ConfigLayer, listLayers } from '../overlay/list-layers.ts'
+import { nameConfigMap } from '../overlay/find-bases.ts'
+import { type ConfigLayer, findLayer, listLayers } from '../overlay/list-layers.ts'
 import type { MergeReaders } from '../overlay/merge-once.ts'
 import type { OverlayView } from '../overlay/view.ts'
+import type { Report } from '../preflight/finding.ts'
 import type { CommandContext } from './command.ts'
 
 const NO_OVERLAY: OverlayView = { kind: 'none' }
@@ -27,5 +28,14 @@ export async function readDesiredLayers(
 ): Promise<readonly ConfigLayer[]> {
   if (desired?.kind !== 'config-map' || desired.object.kind !== 'found') return []
   const { ref, object } = desired
-  return readLayers({ name: `ConfigMap ${describeRef(ref)}`, key: ref.kubeletConfigKey }, object, await context.readOverlay(), context)
+  return readLayers({ name: nameConfigMap(ref), key: ref.kubeletConfigKey }, object, await context.readOverlay(), context)
+}
+
+/** The report, whose findings say which layer their field comes from. */
+export function nameLayersIn(report: Report, layers: readonly ConfigLayer[]): Report {
+  const findings = report.findings.map((finding) => {
+    const layer = finding.path.length === 0 ? undefined : findLayer(layers, finding.path)
+    return layer === undefined ? finding : { ...finding, layer }
+  })
+  return { ...report, findings }
 }

@@ -19,6 +19,8 @@ export type ConfigMapView =
       readonly base?: Base | undefined
       /** undefined: `base` names no ConfigMap. */
       readonly bases?: Bases | undefined
+      /** Names of what was merged into `rendered`, the lowest first; no files of the overlay. */
+      readonly layers?: readonly string[] | undefined
       /** What kubelet gets in place of `data`, which is a part, or to which an overlay applies. */
       readonly rendered?: Rendered | undefined
       /** undefined: no annotation says anything about a rollout. */
@@ -97,6 +99,8 @@ export interface ChannelState {
    * recorded by an earlier agent.
    */
   readonly nodeHash?: string | undefined
+  /** Of the part that was assigned last. undefined: none was, or an earlier agent recorded this. */
+  readonly layers?: readonly string[] | undefined
 }
 
 /**

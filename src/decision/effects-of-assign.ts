@@ -42,7 +42,8 @@ function explainAssignment(before: ConfigSource | undefined, source: ConfigMapSo
     const isSame = sameVersion(withoutOverlay(before), withoutOverlay(source))
     if (!isSame || before.overlay === source.overlay) return 'ConfigMap was updated'
     const isPart = desired.kind === 'config-map' && desired.object.kind === 'found' && desired.object.base !== undefined
-    return isPart ? "this node's local config or overlay makes something else of it" : "this node's overlay makes something else of it"
+    const what = "this node's overlay"
+    return isPart ? `a base of it, or ${what}, was updated: this node makes something else of it` : `${what} makes something else of it`
   }
   const channel = channelOf(desired)
   return channel === 'config-source' ? 'Node.Spec.ConfigSource was updated' : `assigned by ${describeChannel(channel)}`

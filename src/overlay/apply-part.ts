@@ -6,7 +6,7 @@ import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
 import { BASE_ERROR, LOCAL_BASE_ERROR, PART_ERROR } from '../decision/status-texts.ts'
 import type { LocalConfigView } from '../ports/local-config.ts'
-import { findBases } from './find-bases.ts'
+import { findBases, nameLayers } from './find-bases.ts'
 import type { BaseTexts, PartResult } from './merge-part.ts'
 import { refuseDesired } from './refuse-desired.ts'
 
@@ -40,7 +40,8 @@ export function applyPart(desired: Desired, local: () => LocalConfigView | undef
   const result = merge(reading.bases, object.data, ref.kubeletConfigKey)
   if (result === undefined) return waiting('the assigned part is being merged')
   if (!result.ok) return faulty(ERRORS[result.fault], result.detail)
-  return { kind: 'applied', desired: { ...desired, object: { ...object, rendered: result.rendered } } }
+  const layers = nameLayers(reading.bases, ref)
+  return { kind: 'applied', desired: { ...desired, object: { ...object, rendered: result.rendered, layers } } }
 }
 
 type Assigned = Extract<Desired, { kind: 'config-map' }>

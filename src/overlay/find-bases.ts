@@ -1,6 +1,8 @@
 /** The texts that a part is merged over, from what was read of its bases. Pure. */
-import { describeRef } from '../decision/config-source.ts'
+import { ROLLOUT_ANNOTATION } from '../decision/channels.ts'
+import { type ConfigMapRef, describeRef } from '../decision/config-source.ts'
 import type { Base, Bases, BaseView, FoundConfigMap, UnavailableReason } from '../decision/desired.ts'
+import { ROLLOUT_OFF } from '../decision/staging.ts'
 import { BASE_ERROR, LOCAL_BASE_ERROR } from '../decision/status-texts.ts'
 import type { LocalConfigView } from '../ports/local-config.ts'
 import type { BaseTexts, Layer } from './merge-part.ts'
@@ -18,10 +20,13 @@ const REASONS: Readonly<Record<UnavailableReason, string>> = {
   malformed: 'it is malformed',
 }
 
+/** The stages of a rollout are for the nodes that use the ConfigMap itself: these would not wait. */
+const STAGED = `has a rollout of its own: remove its annotation ${ROLLOUT_ANNOTATION}, or copy it and use the copy as the base`
+
 /** @param local called only if the local config is under it. undefined: it has not settled yet */
 export function findBases(part: Pick<FoundConfigMap, 'base' | 'bases'>, local: () => LocalConfigView | undefined): BasesReading {
   const { views, problem }: Bases = part.bases ?? { views: [], problem: undefined }
-  if (problem !== undefined) return { kind: 'faulty', error: problem, detail: problem }
+  if (problem !== undefined) return faulty(problem)
   const layers: Layer[] = []
   let base: Base | undefined = part.base
   for (const view of views) {
@@ -34,7 +39,7 @@ export function findBases(part: Pick<FoundConfigMap, 'base' | 'bases'>, local: (
     case 'local':
       return readLocal(local(), layers)
     case 'invalid':
-      return { kind: 'faulty', error: base.detail, detail: base.detail }
+      return faulty(base.detail)
     case 'config-map':
       return { kind: 'pending', detail: `ConfigMap ${base.text} under the assigned part has not been read yet` }
     case undefined: {
@@ -45,25 +50,35 @@ export function findBases(part: Pick<FoundConfigMap, 'base' | 'bases'>, local: (
   }
 }
 
+/** The part itself included, the lowest first. */
+export function nameLayers({ root, parts }: BaseTexts, ref: ConfigMapRef): readonly string[] {
+  return [root.name, ...parts.map(({ name }) => name), nameConfigMap(ref)]
+}
+
+export function nameConfigMap(ref: ConfigMapRef): string {
+  return `ConfigMap ${describeRef(ref)}`
+}
+
+function faulty(error: string, detail = error): Extract<BasesReading, { kind: 'faulty' }> {
+  return { kind: 'faulty', error, detail }
+}
+
 type LayerReading =
   | { readonly kind: 'found'; readonly layer: Layer; readonly base: Base | undefined }
   | Exclude<BasesReading, { kind: 'found' }>
 
 function readLayer({ ref, object }: BaseView): LayerReading {
-  const name = `ConfigMap ${describeRef(ref)}`
+  const name = nameConfigMap(ref)
   switch (object.kind) {
     case 'pending':
       return { kind: 'pending', detail: `${name} under the assigned part has not been read yet` }
     case 'unavailable':
-      return {
-        kind: 'faulty',
-        error: `${name} under the assigned part cannot be read: ${REASONS[object.reason]}`,
-        detail: `${name} cannot be read: ${object.detail}`,
-      }
+      return faulty(`${name} under the assigned part cannot be read: ${REASONS[object.reason]}`, `${name} cannot be read: ${object.detail}`)
     case 'found': {
-      const { data, base } = object
+      const { data, base, rollout } = object
+      if (rollout?.record !== undefined && rollout.record !== ROLLOUT_OFF) return faulty(`${name} under the assigned part ${STAGED}`)
       const text = Object.hasOwn(data, ref.kubeletConfigKey) ? data[ref.kubeletConfigKey] : undefined
-      if (text === undefined) return { kind: 'faulty', error: BASE_ERROR, detail: `${name}: it has no such key` }
+      if (text === undefined) return faulty(BASE_ERROR, `${name}: it has no such key`)
       return { kind: 'found', layer: { name, text }, base }
     }
   }
@@ -76,7 +91,7 @@ function readLocal(view: LocalConfigView | undefined, parts: readonly Layer[]): 
     case 'unknown':
       return { kind: 'pending', detail: `the local config is not known: ${view.detail}` }
     case 'unusable':
-      return { kind: 'faulty', error: LOCAL_BASE_ERROR, detail: view.detail }
+      return faulty(LOCAL_BASE_ERROR, view.detail)
     case 'found':
       return { kind: 'found', bases: { root: { kind: 'local', name: view.path, text: view.text }, parts } }
   }

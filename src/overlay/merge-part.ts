@@ -1,12 +1,15 @@
 /**
  * Merges a part over its bases. Pure; what parses YAML is passed in. Refuses a root that kubelet
  * would not read as a KubeletConfiguration, and parts that are ambiguous. The result has
- * `apiVersion` and `kind` of the root.
+ * `apiVersion` and `kind` of the root, and a relative path in the local config still starts at the
+ * directory of that.
  */
+import { posix } from 'node:path'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Rendered } from '../decision/desired.ts'
-import { checkKind, looksLikeJson } from '../kubelet/decode.ts'
+import { checkKind, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
 import { parseJson } from '../kubelet/json.ts'
+import { absolutePaths } from '../kubelet/relative-paths.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { isObject } from '../values/is-object.ts'
 import { type Patch, readPatch } from './patch-file.ts'
@@ -22,7 +25,7 @@ export interface BaseTexts {
 }
 
 export interface Layer {
-  /** For messages. */
+  /** For messages. Of the local config, its path. */
   readonly name: string
   readonly text: string
 }
@@ -47,7 +50,9 @@ export async function mergePart({ root, parts }: BaseTexts, data: ConfigMapData,
     if (!patch.ok) return { ok: false, fault: 'base', detail: `${layer.name}: ${patch.detail}` }
     patches.push(patch.patch)
   }
-  const merged = render(withText(data, key, root.text), key, [...patches, part.patch], () => read)
+  // Kubelet reads the result from another directory.
+  const absolute = root.kind === 'local' ? absolutePaths(read.value, posix.dirname(root.name)) : {}
+  const merged = render(withText(data, key, root.text), key, [absolute, ...patches, part.patch], () => read)
   return merged.ok
     ? { ok: true, rendered: nameRendering(merged.data, key) }
     : { ok: false, fault, detail: `${root.name}: ${merged.detail}` }
@@ -62,7 +67,7 @@ async function readConfig(text: string, yaml: YamlReader): Promise<ReadConfig> {
   return problem === undefined ? { ok: true, value: read.value } : { ok: false, detail: problem.detail }
 }
 
-type ReadConfig = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly detail: string }
+type ReadConfig = { readonly ok: true; readonly value: KubeletConfig } | { readonly ok: false; readonly detail: string }
 
 /** No assignment: `__proto__` is a valid key. */
 function withText(data: ConfigMapData, key: string, text: string): ConfigMapData {

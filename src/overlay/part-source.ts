@@ -51,7 +51,11 @@ export class PartSource implements AssignmentSource {
       () => this.#local.settle(readLocal()),
       (bases, data, key) => this.#merge(bases, data, key),
     )
-    if (applied.kind === 'waiting') return this.#applied === undefined ? applied.desired : withPauseOf(applied.desired, this.#applied)
+    if (applied.kind === 'waiting') {
+      // What is not known now has its own reason.
+      const before = this.#applied
+      return before === undefined || before.kind === 'unknown' ? applied.desired : withPauseOf(applied.desired, before)
+    }
     this.#applied = applied.desired
     this.#logFault(applied.kind === 'faulty' ? applied.detail : '')
     return applied.desired

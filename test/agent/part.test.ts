@@ -62,6 +62,19 @@ t.test('the result is tried and promoted, and the checkpoint has the part byte f
   t.equal(world.restartsAskedAtUs.length, 1)
 })
 
+t.test('what a part is merged from is written down for status, which asks nobody', async (t) => {
+  const world = open(localConfig('clusterDomain: a.example\n'))
+  const heard = (desired: Desired): Desired => ({ ...desired, channelState: { channel: 'label', paused: undefined, problem: undefined } })
+  await want(world, heard(assigned(PART, '1')), MINUTE_US)
+  const layers = ['/var/lib/kubelet/config.yaml', `ConfigMap ${A.namespace}/${A.name}:${A.kubeletConfigKey}`]
+  t.same(world.records.channelState()?.layers, layers)
+  world.editLocal('[')
+  await world.run(MINUTE_US)
+  t.same(world.records.channelState()?.layers, layers, 'while it cannot be merged')
+  await want(world, heard(assigned(localConfig('maxPods: 1\n'), '2', 'none')), MINUTE_US)
+  t.equal(world.records.channelState()?.layers, undefined)
+})
+
 t.test('a local config that changes is merged and tried again; what was promoted stays what it was', async (t) => {
   const world = open(localConfig('clusterDomain: a.example\n'))
   await want(world, assigned(PART, '1'))
@@ -72,7 +85,7 @@ t.test('a local config that changes is merged and tried again; what was promoted
   t.match(await fieldsOf(world), { maxPods: 200, clusterDomain: 'b.example' })
   t.match(world.steps.filter(({ kind }) => kind === 'assign').at(-1), { inPlace: true })
   t.match(world.history.filter(({ kind }) => kind === 'assigned').at(-1), {
-    why: "this node's local config or overlay makes something else of it",
+    why: "a base of it, or this node's overlay, was updated: this node makes something else of it",
   })
   t.strictSame(world.record('previous'), before)
   t.strictSame(world.checkpoints.data(A.uid, '1', before.overlay), kept)
@@ -97,6 +110,33 @@ t.test('a change of the local config with which kubelet crashes falls back to th
   await world.run(TRIAL_US)
   t.match(await fieldsOf(world), { clusterDomain: 'c.example' }, 'kubeadm corrects it')
   t.equal(lastKnownGood(world).resourceVersion, '1')
+})
+
+t.test('a local config that changes during the trial is what is tried from then on, and back', async (t) => {
+  const world = open(localConfig('clusterDomain: a.example\n'))
+  await want(world, assigned(PART, '1'))
+  const before = lastKnownGood(world)
+  world.editLocal(localConfig('clusterDomain: b.example\n'))
+  await world.run(2 * MINUTE_US)
+  t.match(await fieldsOf(world), { clusterDomain: 'b.example' })
+  world.editLocal(localConfig('clusterDomain: c.example\n'))
+  await world.run(2 * MINUTE_US)
+  t.match(await fieldsOf(world), { clusterDomain: 'c.example' })
+  t.strictSame(world.record('last-known-good'), before, 'nothing is promoted before its own trial')
+  world.editLocal(localConfig('clusterDomain: a.example\n'))
+  await world.run(TRIAL_US)
+  t.match(await fieldsOf(world), { clusterDomain: 'a.example' })
+  t.strictSame(world.record('last-known-good'), before)
+})
+
+t.test('a base that cannot be used during the trial neither ends nor prolongs it', async (t) => {
+  const world = open(localConfig('clusterDomain: a.example\n'))
+  await want(world, assigned(PART, '1'), 2 * MINUTE_US)
+  world.editLocal('clusterDomain: [\n')
+  await world.run(TRIAL_US)
+  t.equal(world.snapshots.at(-1)?.desired.kind, 'invalid')
+  t.match(lastKnownGood(world), { resourceVersion: '1' })
+  t.equal(world.restartsAskedAtUs.length, 1)
 })
 
 t.test('a local config written anew with the same meaning restarts nothing', async (t) => {
@@ -183,6 +223,9 @@ t.test(
     t.match(await fieldsOf(world), { maxPods: 200, clusterDomain: 'a.example' })
     await want(world, over(pool(localConfig('clusterDomain: b.example\n'), '2')))
     t.match(await fieldsOf(world), { maxPods: 200, clusterDomain: 'b.example' })
+    t.match(world.history.filter(({ kind }) => kind === 'assigned').at(-1), {
+      why: "a base of it, or this node's overlay, was updated: this node makes something else of it",
+    })
     const before = lastKnownGood(world)
     const bad = localConfig('clusterDomain: bad.example\n')
     const root = { kind: 'config-map', name: '', text: bad } as const

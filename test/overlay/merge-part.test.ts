@@ -32,6 +32,29 @@ t.test('apiVersion and kind may be in the part or not, and are those of the base
     t.same(await merged(localConfig('podPidsLimit: 7\n'), part), { ...HEADER, podPidsLimit: 7, maxPods: 200 })
 })
 
+t.test('a relative path in the local config still starts at its directory, for kubelet reads the result elsewhere', async (t) => {
+  const base = localConfig(
+    'staticPodPath: manifests\nauthentication: {x509: {clientCAFile: ../pki/ca.crt}, anonymous: {enabled: false}}\n' +
+      'tlsCertFile: /etc/a.crt\nresolvConf: ""\nvolumePluginDir: null\n',
+  )
+  const expected = {
+    staticPodPath: '/var/lib/kubelet/manifests',
+    authentication: { x509: { clientCAFile: '/var/lib/pki/ca.crt' }, anonymous: { enabled: false } },
+    tlsCertFile: '/etc/a.crt',
+    resolvConf: '',
+  }
+  t.match(await merged(base, '{}'), expected)
+  t.match(await merged(base, 'maxPods: 2'), expected)
+  t.match(await merged(base, 'staticPodPath: of-the-part'), { ...expected, staticPodPath: 'of-the-part' })
+  const result = await mergePart(
+    { root: { kind: 'config-map', name: 'ConfigMap ns/a:k', text: base }, parts: [] },
+    { kubelet: 'maxPods: 2' },
+    'kubelet',
+    IN_PLACE,
+  )
+  t.match(result, { ok: true, rendered: { data: { kubelet: /"staticPodPath": "manifests"/ } } })
+})
+
 t.test('the base may be JSON', async (t) => {
   t.same(await merged(JSON.stringify({ ...HEADER, maxPods: 1 }), 'maxPods: 2'), { ...HEADER, maxPods: 2 })
 })

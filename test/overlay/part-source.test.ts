@@ -175,6 +175,38 @@ t.test('a pause of the cluster counts at once, while the part is being merged', 
   t.match(look(), { object: { resourceVersion: '7' }, channelState: { paused } })
 })
 
+t.test('what was not known before says nothing about why it is not known now', async (t) => {
+  const { look, world } = open()
+  world.desired = { kind: 'unknown', detail: 'the API server does not answer', silence: 'unreachable' }
+  t.equal(look(), world.desired)
+  world.desired = assigned('maxPods: 201\n', LOCAL, '8')
+  t.same(look(), { kind: 'unknown', detail: 'the local config has not settled yet', channelState: HEARD })
+})
+
+t.test('a ConfigMap under a part may not have a rollout of its own: an edit of it would not go in those stages', async (t) => {
+  const { settle, world } = open()
+  const ref = { namespace: 'ns', name: 'pool', kubeletConfigKey: 'kubelet' }
+  const over = (record: string | undefined): Desired => {
+    const object = { kind: 'found', uid: 'p', resourceVersion: '1', data: { kubelet: 'maxPods: 1\n' }, base: LOCAL } as const
+    const views = [{ ref, object: { ...object, rollout: { record, plan: undefined } } }]
+    const part = assigned('podPidsLimit: 9\n', { kind: 'config-map', text: 'ns/pool', ref })
+    return part.kind === 'config-map' && part.object.kind === 'found'
+      ? { ...part, object: { ...part.object, bases: { views, problem: undefined } } }
+      : part
+  }
+  for (const harmless of [undefined, 'off']) {
+    world.desired = over(harmless)
+    t.match(textOf(await settle()), { maxPods: 1, podPidsLimit: 9 })
+  }
+  world.desired = over('rollouts')
+  t.match(await settle(), {
+    kind: 'invalid',
+    detail:
+      'ConfigMap ns/pool:kubelet under the assigned part has a rollout of its own: remove its annotation kubelet-cfg-agent.io/rollout, ' +
+      'or copy it and use the copy as the base',
+  })
+})
+
 t.test('a parser that cannot run now is tried again at a later look', async (t) => {
   const { settle, pass, world, log } = open()
   world.parserFails = true

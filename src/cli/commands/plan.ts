@@ -13,7 +13,7 @@ import type { Report } from '../../preflight/finding.ts'
 import { readActiveConfig } from '../active-config.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
 import { compareTexts } from '../compare-texts.ts'
-import { readDesiredLayers } from '../config-layers.ts'
+import { nameLayersIn, readDesiredLayers } from '../config-layers.ts'
 import { findDesired, nameDesired } from '../desired-config.ts'
 import { type Foretold, foresee } from '../foresee.ts'
 import { formatJson } from '../format-json.ts'
@@ -42,8 +42,10 @@ async function plan(context: CommandContext, options: OptionValues): Promise<Exi
   const desired = await context.fetchDesired()
   const snapshot = await context.observe(desired)
   const found = findDesired(desired, snapshot, context)
-  const wanted = found.ok ? { ...found, layers: await readDesiredLayers(desired, context) } : found
-  const report = await inspectDesired(desired, context)
+  const layers = await readDesiredLayers(desired, context)
+  const wanted = found.ok ? { ...found, layers } : found
+  const inspected = await inspectDesired(desired, context)
+  const report = inspected && { ...inspected, report: nameLayersIn(inspected.report, layers) }
   const foretold = foretell(snapshot, report?.report)
   const { hold } = snapshot.requests
   const facts: PlanFacts = {

@@ -100,6 +100,12 @@ t.test('the hash of a part covers what is under it, which is read after it', asy
   const before = await hashNow()
   t.same(read, ['kube-system/node-config', 'ns/pool'])
   t.equal(before, hashConfig({ kubelet: 'a: 1' }, 'kubelet', { base: 'ns/pool', under: [{ base: 'local', text: 'b: 1' }] }))
+  objects['ns/pool'] = { annotations: { 'kubelet-cfg-agent.io/base': 'kube-system/node-config' }, text: 'b: 1' }
+  t.match(
+    detailOf(await getConfig(api, CONFIG, 'rollouts')),
+    /^ConfigMap kube-system\/node-config: annotation kubelet-cfg-agent.io\/base: the bases form a cycle/,
+    'a chain that does not end has no hash',
+  )
   objects['ns/pool'] = { annotations: {}, text: 'b: 2' }
   t.not(await hashNow(), before)
   delete objects['ns/pool']
