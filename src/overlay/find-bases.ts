@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<UnavailableReason, string>> = {
   malformed: 'it is malformed',
 }
 
-/** The stages of a rollout are for the nodes that use the ConfigMap itself: these would not wait. */
+/** The stages of a rollout are for the nodes that use the ConfigMap itself. */
 const STAGED = `has a rollout of its own: remove its annotation ${ROLLOUT_ANNOTATION}, or copy it and use the copy as the base`
 
 /** @param local called only if the local config is under it. undefined: it has not settled yet */
