@@ -4,6 +4,7 @@
  */
 import { existsSync } from 'node:fs'
 import { type ObservationPorts, observe } from './agent/observe.ts'
+import { readLocalConfig } from './agent/read-local-config.ts'
 import { DurableFiles } from './checkpoint/files.ts'
 import type { Layout } from './checkpoint/layout.ts'
 import { findLockHolder, takeLock } from './checkpoint/lock.ts'
@@ -24,6 +25,7 @@ import { openInspection } from './main-inspection.ts'
 import { openRuntime } from './main-runtime.ts'
 import { findNodeName, openStores, type Stores } from './main-stores.ts'
 import { applyWhenRendered } from './overlay/await-rendering.ts'
+import { applyPartOnce } from './overlay/merge-once.ts'
 import { readOverlayFiles } from './overlay/overlay-files.ts'
 import { readOverlay } from './overlay/read-overlay.ts'
 import type { OverlayView } from './overlay/view.ts'
@@ -65,6 +67,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
     if (settings.manifestDir === undefined) return readAssignmentOnce(api, nodeName(), toChannelSettings(settings))
     return readManifestsOnce(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.owned, (text) => yaml.all(text))
   }
+  const readLocal = async () => readLocalConfig(stores.activation, await stores.unit.observe())
   return {
     settings,
     terminal,
@@ -74,7 +77,11 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
         observation(() => desired),
         [],
       ),
-    fetchDesired: async () => applyWhenRendered(await readCluster(), await openOverlay(settings, stores)),
+    fetchDesired: async () => {
+      const merged = await applyPartOnce(await readCluster(), { readLocalConfig: readLocal, yaml })
+      return applyWhenRendered(merged, await openOverlay(settings, stores))
+    },
+    readLocalConfig: readLocal,
     readOverlay: () => openOverlay(settings, stores),
     api,
     nodeName,
@@ -84,6 +91,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
     yaml,
     inspect: inspection.inspect,
     compare: inspection.compare,
+    mergeHere: inspection.mergeHere,
     unit: stores.unit,
     activation: stores.activation,
     requests: stores.requests,

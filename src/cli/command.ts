@@ -14,9 +14,10 @@ import type { OverlayView } from '../overlay/view.ts'
 import type { Activation } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
+import type { LocalConfigView } from '../ports/local-config.ts'
 import type { Checkpoints, OperatorRequests } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
-import type { Compare, Inspect } from '../preflight/inspection.ts'
+import type { Compare, Inspect, MergeHere } from '../preflight/inspection.ts'
 import type { HistoryReading } from '../report/history-lines.ts'
 import type { SettingsResolution } from '../settings/resolve-settings.ts'
 import { choiceKind, type Kind } from '../settings/setting-kinds.ts'
@@ -124,12 +125,14 @@ export interface CommandContext {
    */
   observe(desired?: Desired): Promise<Snapshot>
   /**
-   * Reads the assignment from the cluster (or the directory of manifests) once, and applies this
-   * node's overlay.
+   * Reads the assignment from the cluster (or the directory of manifests) once, merges a part over
+   * its base, and applies this node's overlay.
    */
   fetchDesired(): Promise<Desired>
   /** Reads this node's overlay. */
   readOverlay(): Promise<OverlayView>
+  /** Reads the local config, also where the agent has put another file in its place. */
+  readLocalConfig(): Promise<LocalConfigView>
   readonly api: Pick<KubeApi, 'request'>
   nodeName(): string
   readonly checkpoints: Pick<Checkpoints, 'data'>
@@ -140,6 +143,7 @@ export interface CommandContext {
   readonly yaml: YamlReader
   readonly inspect: Inspect
   readonly compare: Compare
+  readonly mergeHere: MergeHere
   /** This program's. */
   readonly version: string
   readonly unit: Pick<Unit, 'observe'>

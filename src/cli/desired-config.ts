@@ -7,7 +7,7 @@ import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ConfigMapView, Desired } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { type ConfigText, readConfigOf } from './active-config.ts'
-import { nameOverlaid } from './candidate.ts'
+import { nameOverlaid, namePart } from './candidate.ts'
 import type { CommandContext } from './command.ts'
 
 export function findDesired(
@@ -25,10 +25,11 @@ export function findDesired(
   if (object.kind !== 'found') return { ok: false, detail: `${name}: ${object.kind === 'unavailable' ? object.detail : 'not read yet'}` }
   const data = object.rendered?.data ?? object.data
   const text = Object.hasOwn(data, ref.kubeletConfigKey) ? data[ref.kubeletConfigKey] : undefined
-  return text === undefined ? { ok: false, detail: `${name}: no such key` } : { ok: true, name, text }
+  return text === undefined ? { ok: false, detail: `${name}: no such key` } : { ok: true, name, text, place: 'assigned' }
 }
 
 export function nameDesired(ref: ConfigMapRef, object: ConfigMapView): string {
   const name = `configmap/${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}`
-  return object.kind === 'found' && object.rendered !== undefined ? nameOverlaid(name, object.rendered.overlay) : name
+  if (object.kind !== 'found' || object.rendered === undefined) return name
+  return nameOverlaid(object.base === undefined ? name : namePart(name, object.base), object.rendered.overlay)
 }
