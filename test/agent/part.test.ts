@@ -85,7 +85,7 @@ t.test('a local config that changes is merged and tried again; what was promoted
   t.match(await fieldsOf(world), { maxPods: 200, clusterDomain: 'b.example' })
   t.match(world.steps.filter(({ kind }) => kind === 'assign').at(-1), { inPlace: true })
   t.match(world.history.filter(({ kind }) => kind === 'assigned').at(-1), {
-    why: "a base of it, or this node's overlay, was updated: this node makes something else of it",
+    why: "a base or a layer of it, or this node's overlay, was updated: this node makes something else of it",
   })
   t.strictSame(world.record('previous'), before)
   t.strictSame(world.checkpoints.data(A.uid, '1', before.overlay), kept)
@@ -224,7 +224,7 @@ t.test(
     await want(world, over(pool(localConfig('clusterDomain: b.example\n'), '2')))
     t.match(await fieldsOf(world), { maxPods: 200, clusterDomain: 'b.example' })
     t.match(world.history.filter(({ kind }) => kind === 'assigned').at(-1), {
-      why: "a base of it, or this node's overlay, was updated: this node makes something else of it",
+      why: "a base or a layer of it, or this node's overlay, was updated: this node makes something else of it",
     })
     const before = lastKnownGood(world)
     const bad = localConfig('clusterDomain: bad.example\n')
