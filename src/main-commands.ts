@@ -91,6 +91,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
     yaml,
     inspect: inspection.inspect,
     compare: inspection.compare,
+    mergeHere: inspection.mergeHere,
     unit: stores.unit,
     activation: stores.activation,
     requests: stores.requests,

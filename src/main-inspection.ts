@@ -16,12 +16,17 @@ import type { Stores } from './main-stores.ts'
 import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { Files } from './ports/files.ts'
 import type { PreflightRequest } from './ports/preflight.ts'
-import { type Comparison, checkSame } from './preflight/change/check-same.ts'
+import type { Comparison } from './preflight/change/check-same.ts'
 import { collectFlags } from './preflight/change/kubelet-flags.ts'
 import { describeChanges } from './preflight/describe-changes.ts'
+import { remarkOnDropIns } from './preflight/drop-ins/check-drop-ins.ts'
+import { compareRunning } from './preflight/drop-ins/compare-running.ts'
+import type { DropInsHere } from './preflight/drop-ins/drop-ins.ts'
+import { findDropIns } from './preflight/drop-ins/find-drop-ins.ts'
+import { mergeAround, mergesByPatch } from './preflight/drop-ins/merge-drop-ins.ts'
 import type { Report } from './preflight/finding.ts'
 import { inspectWith } from './preflight/inspect.ts'
-import type { Compare, Inspect, Recipient, TargetNode } from './preflight/inspection.ts'
+import type { Compare, Inspect, MergeHere, Recipient, TargetNode } from './preflight/inspection.ts'
 import { KubeletBinaries } from './preflight/kubelet/binaries.ts'
 import { KubeletJudge } from './preflight/kubelet/judge.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
@@ -82,12 +87,18 @@ export function openInspection({ settings, stores, runtime, signal }: Inspection
    * @param folder the directory of the candidate
    * @param path the running config
    */
-  const describeNode = async (unit: KnownUnit | undefined, folder: string, path: string | undefined): Promise<TargetNode> => ({
-    flags: unit?.command?.words ?? [],
-    folder,
-    running: unit && (await readRunning(unit, path)),
-    kubeletPid: unit?.process.kind === 'checkpoint' || unit?.process.kind === 'other' ? unit.process.pid : undefined,
-  })
+  const describeNode = async (
+    unit: KnownUnit | undefined,
+    folder: string,
+    path: string | undefined,
+    version: KubeletVersion | undefined,
+  ): Promise<Pick<Recipient, 'dropIns'> & { readonly node: TargetNode }> => {
+    const dropIns = unit && (await findDropIns(unit, stores))
+    const running = unit && (await readRunning(unit, path))
+    const kubeletPid = unit?.process.kind === 'checkpoint' || unit?.process.kind === 'other' ? unit.process.pid : undefined
+    const node = { flags: unit?.command?.words ?? [], folder, running: running && mergeWith(dropIns, running, version), kubeletPid }
+    return { node, dropIns }
+  }
 
   /**
    * For the agent's loop.
@@ -96,11 +107,11 @@ export function openInspection({ settings, stores, runtime, signal }: Inspection
   const checkCandidate = async ({ source, data, unit, basePath }: PreflightRequest, superseded: AbortSignal): Promise<Report> => {
     const { preflight: depth, unknownFields } = settings()
     const { command } = unit
-    const node = await describeNode(unit, posix.dirname(stores.checkpoints.path(source)), basePath)
+    const version = await versionOf(command?.path)
     const recipient: Recipient = {
       kubelet: command === undefined || depth === 'rules' ? undefined : { binary: command.path, flags: command.words },
-      version: await versionOf(command?.path),
-      node,
+      version,
+      ...(await describeNode(unit, posix.dirname(stores.checkpoints.path(source)), basePath, version)),
       unknownKeys: unknownFields,
     }
     const name = `configmap/${source.namespace}/${source.name}:${source.kubeletConfigKey}`
@@ -120,8 +131,10 @@ export function openInspection({ settings, stores, runtime, signal }: Inspection
     const version = await Promise.race([versionOf(unit.command?.path), after(FALLBACK_MS, undefined, { ref: false })])
     const folder = posix.dirname(stores.checkpoints.path(source))
     const options = { version, flags: collectFlags(unit.command?.words ?? []), folder, files: Object.keys(data) }
-    const found = await readSurroundings(findStateNeeds(decoded.config, options), FALLBACK_MS, { facts: readNodeFacts })
-    return remarkOnStates(decoded.config, found, options)
+    const dropIns = await findDropIns(unit, stores)
+    const config = mergeWith(dropIns, decoded.config, version)
+    const found = await readSurroundings(findStateNeeds(config, options), FALLBACK_MS, { facts: readNodeFacts })
+    return [...remarkOnDropIns(dropIns), ...remarkOnStates(config, found, options)]
   }
 
   /** For the command line, with this node's kubelet or another. */
@@ -133,11 +146,12 @@ export function openInspection({ settings, stores, runtime, signal }: Inspection
     const isOther = options.version !== undefined && (options.version.major !== version?.major || options.version.minor !== version.minor)
     // Like the directory of a checkpoint, it contains only the candidate's own files.
     const folder = join(settings().dynamicConfigDir, 'checkpoints/candidate/0')
-    const node = options.node ? await describeNode(here, folder, here && runningConfigPath(stores.checkpoints, here)) : undefined
+    const running = here && runningConfigPath(stores.checkpoints, here)
+    const target = options.node ? await describeNode(here, folder, running, options.version ?? version) : { node: undefined }
     const recipient: Recipient = {
       kubelet: binary === undefined || isOther ? undefined : { binary, flags: here?.command?.words ?? [] },
       version: options.version ?? version,
-      node,
+      ...target,
       unknownKeys: options.unknownKeys ?? settings().unknownFields,
     }
     const parts = partsWith(options.kubelet === undefined ? judge : openJudge(true))
@@ -150,15 +164,28 @@ export function openInspection({ settings, stores, runtime, signal }: Inspection
     return describeChanges(before, after, version, toChangePolicy(settings()))
   }
 
+  const mergeHere: MergeHere = async (config) => {
+    const unit = await stores.unit.observe()
+    const dropIns = unit.kind === 'known' ? await findDropIns(unit, stores) : undefined
+    const version = await versionOf(unit.kind === 'known' ? unit.command?.path : undefined)
+    return { config: mergeWith(dropIns, config, version), order: dropIns?.kind === 'usable' ? dropIns.order : undefined }
+  }
+
   /** Compares the config that kubelet reports with the one that its process was started with. */
-  const compareRunning = async (configz: unknown, unit: KnownUnit): Promise<Comparison> => {
+  const compareConfigz = async (configz: unknown, unit: KnownUnit): Promise<Comparison> => {
     const expected = await readConfig(stores, runningConfigPath(stores.checkpoints, unit))
     if (expected === undefined) return { ok: false, detail: 'its config cannot be read' }
     const { command } = unit
-    return checkSame(expected, configz, await versionOf(command?.path), collectFlags(command?.words ?? []))
+    const version = await versionOf(command?.path)
+    return compareRunning(expected, await findDropIns(unit, stores), configz, version, collectFlags(command?.words ?? []))
   }
 
-  return { checkCandidate, remarkOnFallback, compareRunning, inspect, compare, forget: () => judge.forget() }
+  return { checkCandidate, remarkOnFallback, compareConfigz, inspect, compare, mergeHere, forget: () => judge.forget() }
+}
+
+/** The config that kubelet makes of this one with its drop-ins. */
+function mergeWith(dropIns: DropInsHere | undefined, config: KubeletConfig, version: KubeletVersion | undefined): KubeletConfig {
+  return dropIns?.kind === 'usable' && mergesByPatch(version) ? mergeAround(config, dropIns.order, version) : config
 }
 
 /** For a user who may not write to the runtime directory. */

@@ -53,7 +53,7 @@ export function openPreflight({ settings, stores, runtime, nodeName, api, log, o
     api &&
     new EffectCheck({
       ask: () => api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}/proxy/configz` }),
-      compare: async (...seen) => (await inspection()).compareRunning(...seen),
+      compare: async (...seen) => (await inspection()).compareConfigz(...seen),
       log,
       clock,
     })

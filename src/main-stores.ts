@@ -89,8 +89,11 @@ export function openStores(settings: Settings, { disk, clock, yaml, log, onSetAs
  */
 export function settleStores({ files, layout }: Stores, log: Log): void {
   try {
-    files.settle(layout.directory, false)
-    for (const path of [layout.meta, layout.checkpoints, layout.rendered, layout.requests]) files.settle(path)
+    const ours = [layout.meta, layout.checkpoints, layout.rendered, layout.requests]
+    files.settle(
+      layout.directory,
+      ours.map((path) => posix.basename(path)),
+    )
   } catch (error) {
     log.warn('cannot remove what a crash may have left unfinished', { error })
   }

@@ -62,6 +62,7 @@ export function showUnit(unit: SimulatedUnit, machine: UnitMachine, mainPid: num
     ActiveState: [activeState],
     SubState: [subState],
     Result: [machine.result],
+    Job: [''],
     MainPID: [mainPid],
     InvocationID: [machine.invocationId],
     NRestarts: [machine.nRestarts],

@@ -150,21 +150,29 @@ export class DurableFiles implements TreeFiles {
 
   /**
    * Called once for a directory, under its lock, before its content is used. Removes what a crash
-   * left unfinished, and syncs every directory, because a rename that this process sees may not be
-   * on disk yet.
+   * left unfinished, and syncs every directory, because a name that this process sees may not be on
+   * disk yet: neither that of the directory itself.
+   *
+   * @param within the directories in it that are settled as well, with all that is in them.
+   * undefined: all
    */
-  settle(path: string, deep = true): void {
+  settle(path: string, within?: readonly string[]): void {
     attempt('sync', path, () => {
       if (this.#disk.stat(path) === undefined) return
-      for (const name of this.#disk.list(path)) {
-        const entry = join(path, name)
-        // `..name.owner` is the agent's; names of other programs may begin with dots too (kubelet's
-        // `..data`).
-        if (OUR_UNFINISHED.test(name)) this.#disk.removeTree(entry)
-        else if (deep && this.#disk.stat(entry)?.kind === 'directory') this.settle(entry)
-      }
-      this.#disk.syncDirectory(path)
+      this.#settleWithin(path, within)
+      this.#sync(dirname(path))
     })
+  }
+
+  #settleWithin(path: string, within?: readonly string[]): void {
+    for (const name of this.#disk.list(path)) {
+      const entry = join(path, name)
+      // `..name.owner` is the agent's; names of other programs may begin with dots too (kubelet's
+      // `..data`).
+      if (OUR_UNFINISHED.test(name)) this.#disk.removeTree(entry)
+      else if (within?.includes(name) !== false && this.#disk.stat(entry)?.kind === 'directory') this.#settleWithin(entry)
+    }
+    this.#disk.syncDirectory(path)
   }
 
   /**

@@ -9,6 +9,7 @@ import { describeSource } from '../decision/config-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
 import type { ConfigLayer } from '../overlay/list-layers.ts'
+import type { ConfigPlace } from '../preflight/inspection.ts'
 import { describeStatus } from '../report/status.ts'
 import { errorMessage } from '../values/errors.ts'
 import type { CommandContext } from './command.ts'
@@ -20,6 +21,8 @@ export type ConfigText =
       readonly text: string
       /** Of a config that this node merges, the lowest first. */
       readonly layers?: readonly ConfigLayer[]
+      /** undefined: kubelet's drop-ins are not merged with it. */
+      readonly place?: ConfigPlace
     }
   | { readonly ok: false; readonly detail: string }
 
@@ -58,13 +61,15 @@ function readCheckpoint(source: ConfigMapSource, { checkpoints }: Readers): Conf
   const name = describeSource(source)
   const data = checkpoints.data(source.uid, source.resourceVersion, source.overlay)
   const text = data !== undefined && Object.hasOwn(data, source.kubeletConfigKey) ? data[source.kubeletConfigKey] : undefined
-  return text === undefined ? { ok: false, detail: `the checkpoint of ${name} is missing` } : { ok: true, name, text }
+  return text === undefined ? { ok: false, detail: `the checkpoint of ${name} is missing` } : { ok: true, name, text, place: 'assigned' }
 }
 
 function readFile(path: string, { files }: Readers): ConfigText {
   try {
     const bytes = files.read(path)
-    return bytes === undefined ? { ok: false, detail: `${path} does not exist` } : { ok: true, name: path, text: bytes.toString('utf8') }
+    return bytes === undefined
+      ? { ok: false, detail: `${path} does not exist` }
+      : { ok: true, name: path, text: bytes.toString('utf8'), place: 'local' }
   } catch (error) {
     return { ok: false, detail: errorMessage(error) }
   }

@@ -11,8 +11,8 @@ import { awaitRendering } from '../overlay/await-rendering.ts'
 import type { ConfigLayer } from '../overlay/list-layers.ts'
 import { type MergeReaders, mergeOnce } from '../overlay/merge-once.ts'
 import type { Report } from '../preflight/finding.ts'
-import { refuseUnread } from '../preflight/inspect.ts'
 import type { InspectedConfig } from '../preflight/inspection.ts'
+import { refuseUnread } from '../preflight/refuse-unread.ts'
 import { accept, type Kind, refuse } from '../settings/setting-kinds.ts'
 import { readBases } from '../source/base-chain.ts'
 import { readAssignedOnce, readConfigMapOnce } from '../source/read-once.ts'
@@ -161,10 +161,12 @@ async function loadPart(
   readers: PartReaders,
 ): Promise<LoadedCandidate> {
   const found: FoundConfigMap = { kind: 'found', uid: '', resourceVersion: '', data, base }
-  const read = await readBases({ ref: { namespace: '', name: '', kubeletConfigKey: key } }, found, (ref) => readConfigMapOnce(readers.api, ref))
+  const read = await readBases({ ref: { namespace: '', name: '', kubeletConfigKey: key } }, found, (ref) =>
+    readConfigMapOnce(readers.api, ref),
+  )
   const merged = await mergeOnce({ ...read, base }, key, readers)
   if (!merged.ok) return { kind: 'failed', detail: `${shown}: ${merged.detail}` }
-  return loadData(nameMerged(shown, base), merged.rendered.data, key, await readLayers({ name: shown, key }, read, undefined, readers))
+  return loadData(namePart(shown, base), merged.rendered.data, key, await readLayers({ name: shown, key }, read, undefined, readers))
 }
 
 /** The index of the first byte that is not valid UTF-8. */
@@ -186,7 +188,7 @@ async function fetchText(
   if (view.kind === 'unavailable') return { kind: 'failed', detail: `${asked}: ${view.detail}` }
   const merged = view.base && (await mergeOnce(view, key, context))
   if (merged?.ok === false) return { kind: 'failed', detail: `${asked}: ${merged.detail}` }
-  const shown = view.base === undefined ? asked : nameMerged(asked, view.base)
+  const shown = view.base === undefined ? asked : namePart(asked, view.base)
   const data = merged?.rendered.data ?? view.data
   const overlay = overlaid ? await readOverlay() : undefined
   if (overlay?.kind === 'faulty') return { kind: 'failed', detail: `${shown}: the overlay cannot be used: ${overlay.detail}` }
@@ -204,7 +206,7 @@ function loadData(name: string, files: ConfigMapData, key: string, layers: reado
 }
 
 /** A place in this config is a place in the result. */
-export function nameMerged(name: string, base: Base): string {
+export function namePart(name: string, base: Base): string {
   return `${name} over ${base.text}`
 }
 

@@ -17,7 +17,7 @@ import type { KubeApi } from '../ports/kube-api.ts'
 import type { LocalConfigView } from '../ports/local-config.ts'
 import type { Checkpoints, OperatorRequests } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
-import type { Compare, Inspect } from '../preflight/inspection.ts'
+import type { Compare, Inspect, MergeHere } from '../preflight/inspection.ts'
 import type { HistoryReading } from '../report/history-lines.ts'
 import type { SettingsResolution } from '../settings/resolve-settings.ts'
 import { choiceKind, type Kind } from '../settings/setting-kinds.ts'
@@ -143,6 +143,7 @@ export interface CommandContext {
   readonly yaml: YamlReader
   readonly inspect: Inspect
   readonly compare: Compare
+  readonly mergeHere: MergeHere
   /** This program's. */
   readonly version: string
   readonly unit: Pick<Unit, 'observe'>

@@ -7,7 +7,7 @@ import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ConfigMapView, Desired } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { type ConfigText, readConfigOf } from './active-config.ts'
-import { nameMerged, nameOverlaid } from './candidate.ts'
+import { nameOverlaid, namePart } from './candidate.ts'
 import type { CommandContext } from './command.ts'
 
 export function findDesired(
@@ -25,13 +25,13 @@ export function findDesired(
   if (object.kind !== 'found') return { ok: false, detail: `${name}: ${object.kind === 'unavailable' ? object.detail : 'not read yet'}` }
   const data = object.rendered?.data ?? object.data
   const text = Object.hasOwn(data, ref.kubeletConfigKey) ? data[ref.kubeletConfigKey] : undefined
-  return text === undefined ? { ok: false, detail: `${name}: no such key` } : { ok: true, name, text }
+  return text === undefined ? { ok: false, detail: `${name}: no such key` } : { ok: true, name, text, place: 'assigned' }
 }
 
 export function nameDesired(ref: ConfigMapRef, object: ConfigMapView): string {
   const name = `configmap/${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}`
   if (object.kind !== 'found' || object.rendered === undefined) return name
   const over = (object.layers ?? []).map((layer) => `${layer.ref.namespace}/${layer.ref.name}`)
-  const merged = object.base === undefined ? name : nameMerged(name, object.base)
+  const merged = object.base === undefined ? name : namePart(name, object.base)
   return nameOverlaid(over.length === 0 ? merged : `${merged} under ${over.join(', ')}`, object.rendered.overlay)
 }

@@ -50,6 +50,7 @@ const ACTIVITIES: Readonly<Record<UnitActivity, Pick<SelfCheckResult, 'level' | 
   running: { level: 'ok', text: 'is running' },
   starting: { level: 'ok', text: 'is starting' },
   'auto-restart': { level: 'warn', text: 'exited and waits for its automatic restart' },
+  queued: { level: 'ok', text: 'is about to be started by systemd' },
   stopped: { level: 'warn', text: 'was stopped by an operator and stays stopped; its next start uses the activated config' },
   failed: { level: 'warn', text: 'failed: systemd does not restart it any more' },
   stopping: { level: 'warn', text: 'is stopping' },

@@ -66,7 +66,7 @@ export interface StatusDocument {
   readonly waitRemainingSeconds: number | null
   readonly restarts: { readonly lastHour: number; readonly fallbacksLastHour: number; readonly limitPerHour: number }
   readonly verdicts: readonly VerdictDocument[]
-  /** What the part that was assigned last is merged from, the lowest first. Empty: it is no part. */
+  /** What the part that was assigned last is merged from, the lowest first. Empty: none was. */
   readonly layers: readonly string[]
   /**
    * The overlay files as they are now, which the agent may not have applied yet. null: there are

@@ -23,7 +23,7 @@ export type ConfigMapView =
       readonly layers?: readonly BaseView[] | undefined
       /** Names of what was merged into `rendered`, the lowest first; no files of the overlay. */
       readonly mergedFrom?: readonly string[] | undefined
-      /** What kubelet gets in place of `data`: a part, a layer or an overlay makes something else of it. */
+      /** What kubelet gets in place of `data`: what this node makes of it by merging. */
       readonly rendered?: Rendered | undefined
       /** undefined: no annotation says anything about a rollout. */
       readonly rollout?: RolloutAnnotations | undefined

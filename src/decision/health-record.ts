@@ -151,6 +151,9 @@ function classifySample(sample: HealthSample, started: boolean, runsSubject: boo
       // What cannot be read is unknown: no health, and no illness.
       if (running.kind === 'unknown' || sample.healthz === 'unknown') return 'unclear'
       return isExcused ? 'excused' : 'ill'
+    // Nothing is known of how long it waits there. Exits before it count.
+    case 'queued':
+      return isExcused ? 'excused' : 'unclear'
     case 'starting':
     case 'auto-restart':
     case 'failed':
@@ -159,7 +162,7 @@ function classifySample(sample: HealthSample, started: boolean, runsSubject: boo
 }
 
 function isDown(activity: UnitActivity): boolean {
-  return activity === 'failed' || activity === 'auto-restart' || activity === 'starting'
+  return activity === 'failed' || activity === 'auto-restart' || activity === 'starting' || activity === 'queued'
 }
 
 function hasEnded(activity: UnitActivity): boolean {

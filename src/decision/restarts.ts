@@ -88,6 +88,8 @@ function findObstacle(snapshot: Snapshot, unit: KnownUnit, halfStarted: boolean)
       return halfStarted ? undefined : { kind: 'stopped-by-operator' }
     case 'not-found':
       return { kind: 'stopped-by-operator' }
+    case 'queued':
+      return underWay(now.monotonicUs, 'systemd has queued a start of kubelet')
     case 'stopping':
       return underWay(now.monotonicUs, `kubelet is ${unit.summary}`)
     case 'starting':

@@ -43,11 +43,13 @@ export type UnitState =
     }
 
 /**
- * running: active, with a main process. starting: activating, or waiting for an automatic restart.
- * stopped: an operator stopped it (inactive, or a stop that timed out). failed: systemd gave up.
- * stopping: the unit or the whole system is going down.
+ * running: active, with a main process. starting: activating. auto-restart: waits for an automatic
+ * restart. queued: down, and systemd has a start of it in its queue: between the two halves of a
+ * restart, or behind a unit that kubelet's is ordered after. stopped: an operator stopped it
+ * (inactive, or a stop that timed out). failed: systemd gave up. stopping: the unit or the whole
+ * system is going down.
  */
-export type UnitActivity = 'running' | 'starting' | 'auto-restart' | 'stopped' | 'failed' | 'stopping' | 'not-found'
+export type UnitActivity = 'running' | 'starting' | 'auto-restart' | 'queued' | 'stopped' | 'failed' | 'stopping' | 'not-found'
 
 /**
  * What the running kubelet was started with. `other`: a file that is not a checkpoint, so the local

@@ -23,6 +23,21 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
 }
 
 /**
+ * Whether a patch (RFC 7386) sets or removes the field at the path, or a value that the field is
+ * in.
+ */
+export function decides(patch: unknown, path: FieldPath): boolean {
+  let inner = patch
+  for (const step of path) {
+    // A list is replaced as a whole, and a null removes all that is in it.
+    if (!isObject(inner)) return inner !== undefined
+    if (!Object.hasOwn(inner, step)) return false
+    inner = inner[step]
+  }
+  return inner !== undefined
+}
+
+/**
  * Names of fields, indices of lists, keys of maps: `['evictionHard', 'memory.available']`. Empty:
  * the whole document.
  */

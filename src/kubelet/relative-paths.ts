@@ -20,7 +20,7 @@ const FIELDS: readonly (readonly [string, ...string[]])[] = [
 export const RELATIVE_PATHS: ReadonlySet<string> = new Set(FIELDS.map((path) => path.join('.')))
 
 /**
- * The relative paths of a config, as absolute ones: a merge patch. An empty path is none, and stays.
+ * The relative paths of a config, as absolute ones: a merge patch. An empty path is none.
  * @param directory of the config, absolute
  */
 export function absolutePaths(config: KubeletConfig, directory: string): KubeletConfig {

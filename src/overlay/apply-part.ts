@@ -1,6 +1,6 @@
 /**
- * Merges the part that is assigned over its bases, and layers over it. Pure. If it cannot be merged, the node stays as
- * it is: neither local config nor the part alone is what was configured.
+ * Merges the part that is assigned over its bases, and layers over it. Pure. If it cannot be
+ * merged, the node stays as it is: neither local config nor the part alone is what was configured.
  */
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Desired, FoundConfigMap } from '../decision/desired.ts'

@@ -1,4 +1,6 @@
-/** The texts that the assigned one is merged with, from what was read of its bases and layers. Pure. */
+/**
+ * The texts that the assigned one is merged with, from what was read of its bases and layers. Pure.
+ */
 import { BASE_ANNOTATION, LAYER_ANNOTATION, ROLLOUT_ANNOTATION } from '../decision/channels.ts'
 import { type ConfigMapRef, describeRef } from '../decision/config-source.ts'
 import type { Base, Bases, BaseView, FoundConfigMap, UnavailableReason } from '../decision/desired.ts'
@@ -31,7 +33,7 @@ function isStaged(rollout: FoundConfigMap['rollout']): boolean {
   return rollout?.record !== undefined && rollout.record !== ROLLOUT_OFF
 }
 
-/** The stages of a rollout are for the nodes that use the ConfigMap itself: these would not wait. */
+/** The stages of a rollout are for the nodes that use the ConfigMap itself. */
 const STAGED = `has a rollout of its own: remove its annotation ${ROLLOUT_ANNOTATION}, or use a copy of it`
 
 /** What an assigned ConfigMap is merged with: see FoundConfigMap. */

@@ -8,7 +8,7 @@ import type { ConfigMapData } from '../decision/config-source.ts'
 import { looksLikeJson } from '../kubelet/decode.ts'
 import { parseJson } from '../kubelet/json.ts'
 import { isObject } from '../values/is-object.ts'
-import { mergePatch } from './merge-patch.ts'
+import { mergePatch } from '../values/merge-patch.ts'
 import type { Patch } from './patch-file.ts'
 import { findUnsafeInteger } from './unsafe-integer.ts'
 

@@ -4,11 +4,13 @@
  */
 
 import type { YamlReader } from '../kubelet/yaml-document.ts'
-import type { Finding, PartResult, Report } from './finding.ts'
+import { mergeDocument, nameDropIn } from './drop-ins/check-drop-ins.ts'
+import type { Finding, PartResult } from './finding.ts'
 import type { Inspect, InspectedConfig, InspectOptions, InspectPart, PartInput, Recipient } from './inspection.ts'
 import { listKeys } from './quick-check.ts'
 import { readDocument } from './read-document.ts'
 import { type NamedReport, reconcileWithKubelet } from './reconcile.ts'
+import { refuseUnread } from './refuse-unread.ts'
 import { assembleReport } from './report.ts'
 
 /**
@@ -27,7 +29,11 @@ export function inspectWith(
     if (text === undefined) return refuseUnread('source/missing-key', `there is no key ${key} (keys: ${listKeys(files)})`)
     const read = await readDocument(text, yaml, signal)
     if (!read.ok) return refuseUnread('fields/load', withoutPosition(read.detail, read.position), read.position)
-    const input = { ...(await findRecipient(config, options)), config, document: read.document, options }
+    const recipient = await findRecipient(config, options)
+    const { dropIns } = recipient
+    const assigned = read.document
+    const document = mergeDocument(assigned, dropIns, recipient.version)
+    const input = { ...recipient, config, assigned, document, options }
     const quickParts = parts.filter(({ slow }) => !slow)
     const slowParts = parts.filter(({ slow }) => slow)
     const quick = await runParts(quickParts, input)
@@ -38,7 +44,8 @@ export function inspectWith(
       if (!results.some((result) => result.part === part))
         results.push({ part, outcome: 'unjudged', detail: 'requested, but not possible here' })
     }
-    return assembleReport(results, [...quick.findings, ...slow.findings], demanded)
+    const findings = [...quick.findings, ...slow.findings].map((finding) => nameDropIn(finding, assigned, dropIns))
+    return assembleReport(results, findings, demanded)
   }
 }
 
@@ -67,12 +74,6 @@ function isRefused({ results, findings }: Results): boolean {
 /** If kubelet could not run the load stage, it cannot run the start stage either. */
 function isKubeletUnavailable({ results }: Results): boolean {
   return results.some(({ part, outcome }) => part === 'kubelet' && outcome === 'unjudged')
-}
-
-/** The report on a candidate that cannot be read: no part runs. */
-export function refuseUnread(rule: string, problem: string, position?: Finding['position'], advice?: string): Report {
-  const finding: Finding = { rule, severity: 'refuse', reason: 'load', path: [], position, problem, advice }
-  return assembleReport([{ part: 'source', outcome: 'refused', detail: problem }], [finding])
 }
 
 /** A report shows the position separately. */

@@ -6,6 +6,7 @@ import type { ConfigMapData } from '../decision/config-source.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import type { FieldPath } from '../kubelet/field-path.ts'
 import type { ConfigDocument } from './document.ts'
+import type { DropInsHere, MergeOrder } from './drop-ins/drop-ins.ts'
 import type { Finding, PartResult, Report } from './finding.ts'
 import type { KubeletVersion } from './kubelet-version.ts'
 
@@ -48,7 +49,7 @@ export interface TargetNode {
   readonly flags: readonly string[]
   /** The directory of the config: relative paths in it start there. */
   readonly folder: string
-  /** The config that runs there now. undefined: unknown. */
+  /** The config that runs there now, with its drop-ins. undefined: unknown. */
   readonly running: KubeletConfig | undefined
   readonly kubeletPid: number | undefined
 }
@@ -59,17 +60,24 @@ export interface Recipient {
   readonly version: KubeletVersion | undefined
   /** undefined: the config is not for a particular node. */
   readonly node: TargetNode | undefined
+  /** undefined: kubelet has no `--config-dir`, or the config is not for a particular node. */
+  readonly dropIns?: DropInsHere | undefined
   readonly unknownKeys: 'warn' | 'refuse'
 }
 
 /** The input of a part. */
 export interface PartInput extends Recipient {
   readonly config: InspectedConfig
+  /** The config as it was given. */
+  readonly assigned: ConfigDocument
+  /** The config that kubelet makes of it with the drop-ins of this node. */
   readonly document: ConfigDocument
   readonly options: InspectOptions
 }
 
-/** One part: `kubelet`, `kubelet-start` (the deep stage), `fields`, `node`, `change`. */
+/**
+ * One part: `drop-ins`, `fields`, `node`, `change`, `kubelet`, `kubelet-start` (the deep stage).
+ */
 export interface InspectPart {
   readonly name: string
   /** It takes seconds and runs only if no other part refuses the config. */
@@ -101,6 +109,20 @@ export interface ConfigChange {
   readonly policy: { readonly outcome: 'allowed' | 'denied' | 'drain'; readonly rule: string | undefined } | undefined
   /** Of a config that this node merges: the layer that sets or removes the field. */
   readonly layer?: string | undefined
+}
+
+/**
+ * What kubelet makes of a config on this node, with its drop-ins.
+ * @param place the config belongs to the node itself, or is (or would be) assigned to it
+ */
+export type MergeHere = (config: KubeletConfig, place: ConfigPlace) => Promise<MergedHere>
+
+export type ConfigPlace = 'local' | 'assigned'
+
+export interface MergedHere {
+  readonly config: KubeletConfig
+  /** The drop-ins that are merged with it; none: it is as it was given. */
+  readonly order: MergeOrder | undefined
 }
 
 /** @param version supplies the defaults; undefined: that of the unit's kubelet, if there is one */

@@ -10,6 +10,7 @@ import { collectFlags } from './change/kubelet-flags.ts'
 import { overlayFlags } from './change/overlay-flags.ts'
 import { findOverridden } from './change/overridden.ts'
 import { checkFields } from './check-fields.ts'
+import { checkDropIns } from './drop-ins/check-drop-ins.ts'
 import { type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
 import { type GuardName, settleGuards } from './guards.ts'
 import type { InspectPart, PartInput, PartReport } from './inspection.ts'
@@ -32,6 +33,7 @@ export interface PartSources {
 
 export function listParts(sources: PartSources): readonly InspectPart[] {
   return [
+    { name: 'drop-ins', slow: false, run: async (subject) => checkDropIns(subject) },
     { name: 'fields', slow: false, run: async (subject) => checkFieldRules(subject, sources) },
     { name: 'node', slow: false, run: (subject) => checkNodeRules(subject, sources) },
     { name: 'change', slow: false, run: async (subject) => checkChangeRules(subject, sources.policy()) },
@@ -115,13 +117,13 @@ function checkUnknownChange({ base, deny, requireDrain }: ChangePolicy): PartRep
 }
 
 async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources, stage: JudgeStage): Promise<PartReport> {
-  const { kubelet, config, document, options, version } = subject
+  const { kubelet, config, document, options, version, dropIns } = subject
   if (kubelet === undefined) {
     const isForVersion = options.version !== undefined && version !== undefined
     const name = isForVersion ? `kubelet ${formatVersion(version)}` : 'kubelet'
     return { outcome: 'unjudged', detail: `no ${name} is available`, findings: [] }
   }
-  const judgement = await judge.judge({ ...kubelet, files: config.files, key: config.key, stage, signal })
+  const judgement = await judge.judge({ ...kubelet, files: config.files, key: config.key, stage, others: dropIns, signal })
   switch (judgement.kind) {
     case 'accepted':
     case 'unjudged':

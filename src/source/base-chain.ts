@@ -39,11 +39,7 @@ export interface AssignedRefs {
 }
 
 /** The ConfigMap with its bases and its layers. */
-export function withBases(
-  { ref, layers }: AssignedRefs,
-  object: ConfigMapView,
-  look: (ref: ConfigMapRef) => ConfigMapView,
-): ConfigMapView {
+export function withBases({ ref, layers }: AssignedRefs, object: ConfigMapView, look: (ref: ConfigMapRef) => ConfigMapView): ConfigMapView {
   if (object.kind !== 'found') return object
   const bases = followBases(ref, object, look)
   if (bases === undefined && layers === undefined) return object

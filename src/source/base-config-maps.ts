@@ -1,6 +1,6 @@
 /**
- * The ConfigMaps under the part that is assigned, and those that are laid over it, each with a watch
- * of its own. A ConfigMap that is no longer one of them is watched no more.
+ * The ConfigMaps under the part that is assigned, and those laid over it, each with a watch of its
+ * own. A ConfigMap that is no longer one of them is watched no more.
  */
 import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ConfigMapView } from '../decision/desired.ts'

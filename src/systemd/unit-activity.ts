@@ -5,7 +5,7 @@
 import type { UnitActivity } from '../decision/unit-state.ts'
 import type { UnitProperties } from './unit-properties.ts'
 
-type ShownState = Pick<UnitProperties, 'loadState' | 'activeState' | 'subState' | 'result' | 'mainPid' | 'startTimedOut'>
+type ShownState = Pick<UnitProperties, 'loadState' | 'activeState' | 'subState' | 'result' | 'mainPid' | 'startTimedOut' | 'hasJob'>
 
 export function classifyActivity(unit: ShownState): UnitActivity {
   // systemd 254 goes through inactive or failed before an automatic restart, and may queue it.
@@ -20,11 +20,16 @@ export function classifyActivity(unit: ShownState): UnitActivity {
     case 'deactivating':
       return 'stopping'
     case 'failed':
+      if (unit.hasJob) return 'queued'
       // `systemctl stop` was requested, kubelet did not exit in time, and systemd killed it: still
       // a stop. But nobody stopped a kubelet that was not ready in time (Type=notify).
       return unit.result === 'timeout' && !unit.startTimedOut ? 'stopped' : 'failed'
     case 'inactive':
-      return unit.loadState === 'not-found' ? 'not-found' : 'stopped'
+      if (unit.loadState === 'not-found') return 'not-found'
+      // A restart is a stop and then a start, and the start waits in the queue for a moment. The
+      // job of a unit that is down can only be a start: a stop has nothing to do
+      // (`job_type_is_redundant()`).
+      return unit.hasJob ? 'queued' : 'stopped'
     default:
       // maintenance (253): systemd could not clean up after the unit.
       return 'failed'

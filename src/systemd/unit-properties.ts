@@ -10,6 +10,7 @@ export const UNIT_PROPERTIES = [
   'ActiveState',
   'SubState',
   'Result',
+  'Job',
   'MainPID',
   'InvocationID',
   'NRestarts',
@@ -32,6 +33,8 @@ export interface UnitProperties {
   readonly activeState: string
   readonly subState: string
   readonly result: string
+  /** systemd has queued a start, a stop or a restart that is not done. */
+  readonly hasJob: boolean
   /** 0: no main process. */
   readonly mainPid: number
   /** Empty if the unit has never run, or if systemd has unloaded it since. */
@@ -71,6 +74,7 @@ export function parseUnitProperties(output: string): UnitProperties | undefined 
     activeState,
     subState: first('SubState') ?? '',
     result: first('Result') ?? '',
+    hasJob: (first('Job') ?? '') !== '',
     mainPid,
     invocationId: first('InvocationID') ?? '',
     nRestarts,

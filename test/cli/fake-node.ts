@@ -91,6 +91,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
       IN_PLACE,
     ),
     compare: async (before, after, version) => describeChanges(before, after, version, OPEN),
+    mergeHere: async (config) => ({ config, order: undefined }),
     version: '1.2.3',
     unit: { observe: async () => seen.unit },
     activation: { read: () => ({ kind: 'local', since: undefined }) },

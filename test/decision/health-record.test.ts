@@ -88,6 +88,24 @@ t.test('a person who restarts kubelet gives it its time again, systemd does not'
   t.match(follow([ill(A, 'i-2', 1)], slow), { unhealthySinceUs: NOW_US })
 })
 
+t.test('between two processes of a crash loop, while systemd has queued the start', async (t) => {
+  const looks = loop(POLICY.crashLimit - 1)
+  const last = POLICY.crashLimit - 1
+  const record = follow([
+    ...looks,
+    down('queued', `i-${last - 1}`, last),
+    ill(A, `i-${last}`, last),
+    down('auto-restart', `i-${last}`, last),
+  ])
+  t.equal(verdictOn(record, down('auto-restart', `i-${last}`, last)), 'crash-loop', 'each exit counts, and nobody has stopped kubelet')
+})
+
+t.test('a start that waits in systemd’s queue is no illness, however long it waits', async (t) => {
+  const record = follow(times(20 * 60, down('queued')))
+  t.match(record, { started: true, exits: 0, unhealthySinceUs: undefined })
+  t.equal(verdictOn(record, down('queued')), undefined)
+})
+
 t.test('once healthy, until another restart is asked for', async (t) => {
   t.match(follow([ill()]), { everHealthy: false })
   const record = follow([healthy(), ill()])
@@ -300,7 +318,16 @@ t.test('whose exits they are', async (t) => {
   })
 })
 
-const activities = fc.constantFrom<UnitActivity>('running', 'starting', 'auto-restart', 'stopped', 'failed', 'stopping', 'not-found')
+const activities = fc.constantFrom<UnitActivity>(
+  'running',
+  'starting',
+  'auto-restart',
+  'stopped',
+  'failed',
+  'stopping',
+  'queued',
+  'not-found',
+)
 const samples = fc.array(
   fc.record({
     afterUs: fc.oneof(fc.integer({ min: 1, max: 20e6 }), fc.integer({ min: 1, max: 300e6 })),

@@ -90,7 +90,7 @@ t.test('an agent that died between reset and start goes on', async (t) => {
 })
 
 t.test('kubelet is on its way: look again soon', async (t) => {
-  for (const activity of ['starting', 'stopping'] as const) {
+  for (const activity of ['starting', 'stopping', 'queued'] as const) {
     t.match(decide(runsNothing(activity)), { kind: 'under-way', untilUs: NOW_US + SECOND_US }, activity)
   }
   t.match(decide({ ...runs(A), running: { kind: 'unknown', detail: '' } }), { kind: 'under-way' }, 'not yet kubelet')

@@ -247,7 +247,10 @@ t.test('layers over a whole config: merged and named; with a rollout, with a bas
     [layered('podPidsLimit: 9\n', { base: LOCAL }), /layer:kubelet is a layer, and a layer has no annotation kubelet-cfg-agent.io\/base$/],
     [layered('podPidsLimit: [\n'), /^a ConfigMap that is laid over the assigned one cannot be merged/],
     [layered('', { data: {} }), /^a ConfigMap that is laid over the assigned one cannot be merged/],
-    [layered('', { kind: 'unavailable', reason: 'forbidden', detail: 'x' }), /laid over the assigned one cannot be read: the API server forbids/],
+    [
+      layered('', { kind: 'unavailable', reason: 'forbidden', detail: 'x' }),
+      /laid over the assigned one cannot be read: the API server forbids/,
+    ],
   ]
   for (const [desired, detail] of refused) {
     world.desired = desired

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import * as yaml from '../../src/kubelet/yaml.ts'
-import { mergePatch } from '../../src/overlay/merge-patch.ts'
 import type { Patch } from '../../src/overlay/patch-file.ts'
 import { render } from '../../src/overlay/render.ts'
+import { mergePatch } from '../../src/values/merge-patch.ts'
 
 const parse = (text: string) => yaml.parseLocated(text)
 const lay = (text: string, ...patches: Patch[]) => render({ kubelet: text, other: 'as it is' }, 'kubelet', patches, parse)

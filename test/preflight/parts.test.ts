@@ -53,6 +53,7 @@ async function run(part: string, yaml: string, subject: Partial<PartInput> = {},
     node: undefined,
     unknownKeys: 'warn',
     config: { name: 'x.yaml', files: { kubelet: text, other: 'x' }, key: 'kubelet' },
+    assigned: read.document,
     document: read.document,
     options: OPTIONS,
     ...subject,
@@ -84,7 +85,7 @@ t.test('only the part that starts kubelet is slow', async (t) => {
   })
   t.same(
     parts.map(({ name, slow }) => `${name}${slow ? ' slow' : ''}`),
-    ['fields', 'node', 'change', 'kubelet', 'kubelet-start slow'],
+    ['drop-ins', 'fields', 'node', 'change', 'kubelet', 'kubelet-start slow'],
   )
 })
 

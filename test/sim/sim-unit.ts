@@ -15,6 +15,9 @@ import { SimSystemctl } from './sim-systemctl.ts'
 import type { SimUnitWorld } from './sim-unit-world.ts'
 
 const RESTART_SEC_US = 10e6
+/** How long a start waits in systemd's queue, and which of them do. */
+const QUEUED_US = 30e3
+const isSlow = (invocation: number): boolean => invocation % 4 === 3
 /** `TimeoutStartSec=`, of a unit of `Type=notify`. */
 const START_TIMEOUT_US = 90e6
 const OPERATOR_COMES_AFTER_US = 60e6
@@ -23,7 +26,7 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
   readonly systemctl: SimSystemctl
   readonly runtime: SimRuntime
   readonly #world: SimUnitWorld
-  #state: 'running' | 'auto-restart' | 'stopped' | 'failed' = 'stopped'
+  #state: 'running' | 'auto-restart' | 'queued' | 'stopped' | 'failed' = 'stopped'
   #process: SimProcess | undefined
   #startAtUs: number | undefined
   /**
@@ -123,7 +126,7 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
     // Two commands: `reset-failed`, then `start` or `try-restart`.
     if (this.#state === 'failed') this.#state = 'stopped'
     this.#world.onCommand()
-    if (this.#state !== 'stopped' || activity === 'failed') this.#start()
+    if (this.#state !== 'stopped' || activity === 'failed') this.#queueStart()
     return fault === 'late' ? { ok: false, detail: 'systemctl took longer than 30 s' } : { ok: true }
   }
 
@@ -148,8 +151,11 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
     const now = this.#world.nowUs()
     if (this.#process !== undefined && (now >= this.#process.exitsAtUs || now >= this.#startTimeoutUs())) this.exit()
     if (this.#startAtUs !== undefined && now >= this.#startAtUs) {
-      this.#nRestarts += 1
-      this.#start()
+      if (this.#state === 'queued') this.#start()
+      else {
+        this.#nRestarts += 1
+        this.#queueStart()
+      }
     }
     if (this.#operatorAtUs !== undefined && now >= this.#operatorAtUs) this.startByOperator()
   }
@@ -225,6 +231,17 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
     this.#nRestarts = 0
     this.systemctl.repair()
     this.#start()
+  }
+
+  /** A restart is a stop, and then a start that systemd queues: a look may fall in between. */
+  #queueStart(): void {
+    if (!isSlow(this.#invocations)) {
+      this.#start()
+      return
+    }
+    this.#endProcess()
+    this.#state = 'queued'
+    this.#startAtUs = this.#world.nowUs() + QUEUED_US
   }
 
   #start(): void {

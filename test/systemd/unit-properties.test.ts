@@ -15,6 +15,7 @@ EnvironmentFiles=/etc/with (odd) name (ignore_errors=no)
 LoadState=loaded
 ActiveState=active
 SubState=running
+Job=
 DropInPaths=/etc/systemd/system/kubelet.service.d/10-kubeadm.conf /etc/systemd/system/kubelet.service.d/90-kubelet-cfg-agent.conf
 NeedDaemonReload=yes
 StartLimitIntervalUSec=0
@@ -42,7 +43,9 @@ t.test('parses a running unit', async (t) => {
     invocationId: '627648421f254ac98c4dd4e2686a14c2',
     needDaemonReload: true,
     startLimited: false,
+    hasJob: false,
   })
+  t.equal(parseUnitProperties(RUNNING.replace('Job=', 'Job=734'))?.hasJob, true)
   t.strictSame(unit?.exec, {
     path: '/usr/bin/kubelet',
     words: ['/usr/bin/kubelet', '$KUBELET_CONFIG_ARGS', '${KUBELET_EXTRA_ARGS}', 'sp', 'ace', 'q"x'],
@@ -104,11 +107,17 @@ t.test('maps states to activities and summaries', async (t) => {
     ['loaded failed failed start-limit-hit 0', 'failed', 'failed (start-limit-hit)'],
     ['loaded maintenance x success 0', 'failed', 'maintenance (x)'],
     ['not-found inactive dead success 0', 'not-found', 'inactive (dead)'],
+    ['loaded inactive dead success 0 queued', 'queued', 'inactive (dead)'],
+    ['loaded failed failed exit-code 0 queued', 'queued', 'failed (exit-code)'],
+    ['loaded active running success 7 queued', 'running', 'active (running)'],
+    ['loaded activating auto-restart exit-code 0 queued', 'auto-restart', 'activating (auto-restart, exit-code)'],
+    ['loaded deactivating stop-sigterm success 7 queued', 'stopping', 'deactivating (stop-sigterm)'],
+    ['not-found inactive dead success 0 queued', 'not-found', 'inactive (dead)'],
     ['not-found active running success 7', 'running', 'active (running)'],
   ] as const
   for (const [text, activity, summary] of cases) {
-    const [loadState = '', activeState = '', subState = '', result = '', mainPid] = text.split(' ')
-    const unit = { loadState, activeState, subState, result, mainPid: Number(mainPid), startTimedOut: false }
+    const [loadState = '', activeState = '', subState = '', result = '', mainPid, job] = text.split(' ')
+    const unit = { loadState, activeState, subState, result, mainPid: Number(mainPid), startTimedOut: false, hasJob: job === 'queued' }
     t.equal(classifyActivity(unit), activity, text)
     t.equal(summarizeState(unit), summary)
   }

@@ -33,6 +33,7 @@ export const diffCommand: NodeCommand = {
   summary: 'show what a config would change, and the risk',
   description:
     'Compares the config that runs on this node with another config, field by field: order, notation and comments do not matter. ' +
+    "Kubelet's drop-ins (--config-dir) are merged with both, unless --against is given. " +
     'Without an argument, the other config is the one that the cluster assigns to this node.',
   arguments: [{ ...CANDIDATE, required: false }],
   options: [
@@ -66,9 +67,11 @@ async function diff(context: CommandContext, options: OptionValues, { candidate 
   const snapshot = against === undefined || desired !== undefined ? await context.observe(desired) : undefined
   const before = against === undefined ? findActive(snapshot, context) : await loadText(against, context, wantsOverlay(options))
   const found =
-    candidate === undefined ? findDesired(desired, snapshot, context) : await loadText(candidate, context, wantsOverlay(options))
+    candidate === undefined
+      ? findDesired(desired, snapshot, context)
+      : { place: 'assigned' as const, ...(await loadText(candidate, context, wantsOverlay(options))) }
   const after = found.ok && candidate === undefined ? { ...found, layers: await readDesiredLayers(desired, context) } : found
-  const compared = await compareTexts(before, after, (from, to) => context.compare(from, to, readVersionOption(options)), context.yaml)
+  const compared = await compareTexts(before, after, (from, to) => context.compare(from, to, readVersionOption(options)), context)
   if (!compared.ok) {
     terminal.err(`kubelet-cfg-agent diff: ${plainText(compared.detail)}\n`)
     return EXIT.usage

@@ -33,7 +33,7 @@ export const generateCommand: NodeCommand = {
       name: 'offline',
       kind: switchKind,
       initial: 'false',
-      help: 'print the config file that runs, as it is on disk, without flags and defaults',
+      help: "print the config file that runs, as it is on disk, with kubelet's drop-ins, without flags and defaults",
     },
   ],
   examples: [
@@ -137,8 +137,10 @@ async function copyActive(context: CommandContext): Promise<Generated> {
   if (!active.ok) return { ok: false, detail: `cannot read the config that runs here: ${active.detail}` }
   const decoded = await decodeText(active.text, context.yaml)
   if (!decoded.ok) return { ok: false, detail: `${active.name}: ${decoded.detail}` }
+  const { config } = await context.mergeHere(decoded.config, active.place ?? 'assigned')
+  if (!isDeepStrictEqual(config, decoded.config)) return { ok: true, text: await formatConfig(config), config }
   const text = active.text.endsWith('\n') ? active.text : `${active.text}\n`
-  return { ok: true, text, config: decoded.config }
+  return { ok: true, text, config }
 }
 
 /** Fields whose values belong to one machine, so other nodes must not share them. */

@@ -54,12 +54,7 @@ async function plan(context: CommandContext, options: OptionValues): Promise<Exi
     foresight: foresee(snapshot, foretold),
     afterResume: hold === 'none' ? undefined : foresee({ ...snapshot, requests: { ...snapshot.requests, hold: 'none' } }, foretold),
     report,
-    compared: await compareTexts(
-      readActiveConfig(snapshot, context),
-      wanted,
-      (from, to) => context.compare(from, to, undefined),
-      context.yaml,
-    ),
+    compared: await compareTexts(readActiveConfig(snapshot, context), wanted, (from, to) => context.compare(from, to, undefined), context),
   }
   if (options.output === 'json') terminal.out(formatJson(documentPlan(facts)))
   else terminal.out(renderPlan(facts, wanted.ok ? wanted.text : undefined, { color: terminal.color, width: terminal.width ?? 100 }))

@@ -33,6 +33,8 @@ export interface JudgeRequest {
   readonly files: ConfigMapData
   readonly key: string
   readonly stage: JudgeStage
+  /** What else the judgement depends on: the drop-ins that kubelet merges with the config. */
+  readonly others?: unknown
   readonly signal: AbortSignal
 }
 

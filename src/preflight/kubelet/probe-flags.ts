@@ -25,6 +25,12 @@ const REMOVED_SWITCHES = [
 /** Removed in the deep stage only. */
 const RUNTIME = ['container-runtime', 'container-runtime-endpoint', 'image-service-endpoint', 'docker-endpoint']
 
+/**
+ * Up to 1.29 kubelet takes `--config-dir` only with KUBELET_CONFIG_DROPIN_DIR_ALPHA in its
+ * environment, which a probe does not have.
+ */
+const FIRST_WITH_DROP_INS = 30
+
 /** The first minor without dockershim, which older ones use by default. */
 const WITHOUT_DOCKERSHIM = 24
 
@@ -34,7 +40,8 @@ export function probeFlags(
   places: ProbePlaces,
   { minor }: Pick<KubeletVersion, 'minor'>,
 ): string[] {
-  const removed = new Set(stage === 'deep' ? [...REMOVED, ...RUNTIME] : REMOVED)
+  const alpha = minor < FIRST_WITH_DROP_INS ? ['config-dir'] : []
+  const removed = new Set([...REMOVED, ...alpha, ...(stage === 'deep' ? RUNTIME : [])])
   const switches = new Set(REMOVED_SWITCHES)
   const kept: string[] = []
   for (let at = 0; at < flags.length; at++) {

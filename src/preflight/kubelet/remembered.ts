@@ -36,7 +36,7 @@ export class RememberedJudgements {
 }
 
 /** Equal for requests that kubelet judges alike. */
-export function requestKey({ files, key, flags, stage }: JudgeRequest, binaryIdentity: string): string {
-  const facts = [contentHash(files, key), binaryIdentity, flags, stage]
+export function requestKey({ files, key, flags, stage, others = null }: JudgeRequest, binaryIdentity: string): string {
+  const facts = [contentHash(files, key), binaryIdentity, flags, stage, others]
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
 }

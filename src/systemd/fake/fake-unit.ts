@@ -170,6 +170,7 @@ export class FakeUnit implements Unit {
     return {
       loadState: 'loaded',
       startTimedOut: false,
+      hasJob: false,
       mainPid: this.#process?.pid ?? 0,
       result: this.#machine.result,
       ...SHOWN_STATE[this.#machine.state],

@@ -31,8 +31,8 @@ exports[`test/cli/program.test.ts > TAP > help > of diff 1`] = `
 Usage: kubelet-cfg-agent diff [FILE|-|configmap/NAME] [flags]
 
 Compares the config that runs on this node with another config, field by field: order, notation and
-comments do not matter. Without an argument, the other config is the one that the cluster assigns to
-this node.
+comments do not matter. Kubelet's drop-ins (--config-dir) are merged with both, unless --against is
+given. Without an argument, the other config is the one that the cluster assigns to this node.
 
 Arguments:
   FILE|-|configmap/NAME        a file (a config, or the manifest of a ConfigMap), - for standard
@@ -74,7 +74,8 @@ with --from-file.
 Options:
   --from-file <path>  read the response of /configz from this file, or from standard input (-),
                       instead of the API server
-  --offline           print the config file that runs, as it is on disk, without flags and defaults
+  --offline           print the config file that runs, as it is on disk, with kubelet's drop-ins,
+                      without flags and defaults
   -h, --help          show help for the program or a command
 
 Examples:

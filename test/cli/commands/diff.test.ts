@@ -71,6 +71,15 @@ t.test('compares with what the cluster assigns', async (t) => {
   })
 })
 
+t.test('compares what kubelet makes of both with its drop-ins, unless two files are given', async (t) => {
+  const order = { below: [], above: [{ path: '/etc/kubelet.d/50.conf', config: { readOnlyPort: 10255 } }] }
+  const mergeHere: CommandContext['mergeHere'] = async (config) => ({ config: { ...config, readOnlyPort: 10255 }, order })
+  const { out } = await diff('new.yaml', {}, { mergeHere })
+  t.match(out, "/var/lib/kubelet/config.yaml with kubelet's drop-ins -> new.yaml with kubelet's drop-ins: 1 field differs")
+  t.notMatch(out, 'readOnlyPort')
+  t.match(await diff('new.yaml', { against: 'same.json' }, { mergeHere }), { out: /^same.json -> new.yaml: 1 field differs/ })
+})
+
 t.test('fails if a config is unknown', async (t) => {
   t.match(await diff('bad.yaml'), { code: 2, out: '', err: /bad\.yaml: / })
   t.match(await diff('none.yaml'), { code: 2, out: '', err: /none\.yaml does not exist/ })
@@ -130,4 +139,19 @@ t.test('of a part, each field says which layer it comes from', async (t) => {
   const text = (await diff('part.json', {}, context)).out
   t.match(text, / RISK +FROM +POLICY/)
   t.match(text, /maxPods +110 +200 .* part\.json /)
+})
+
+t.test('a field that a drop-in of kubelet sets comes from no layer', async (t) => {
+  const annotations = { 'kubelet-cfg-agent.io/base': 'local' }
+  const data = { kubelet: 'maxPods: 200\npodPidsLimit: 9\n' }
+  const part = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'p', annotations }, data }
+  const context: Partial<CommandContext> = {
+    readInput: async () => ({ kind: 'read', bytes: Buffer.from(JSON.stringify(part)) }),
+    readLocalConfig: async () => ({ kind: 'found', path: '/var/lib/kubelet/config.yaml', text: HEAD }),
+    mergeHere: async (config) => ({ config: config.maxPods === 200 ? { ...config, maxPods: 300 } : config, order: undefined }),
+  }
+  const { changes } = JSON.parse((await diff('part.json', { output: 'json' }, context)).out)
+  const layerOf = (name: string) => changes.find((change: { path: string }) => change.path === name)?.layer
+  t.equal(layerOf('maxPods'), undefined)
+  t.equal(layerOf('podPidsLimit'), 'part.json')
 })

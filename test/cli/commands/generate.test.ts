@@ -85,6 +85,15 @@ t.test('prints the file on disk unchanged', async (t) => {
   t.match(await generate({ offline: 'true', 'from-file': 'x' }, { files }), { code: 2, err: /give one of them/ })
 })
 
+t.test("the file on disk is printed with kubelet's drop-ins merged", async (t) => {
+  const files: CommandContext['files'] = {
+    read: () => Buffer.from('# mine\napiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 5\n'),
+  }
+  const mergeHere: CommandContext['mergeHere'] = async (config) => ({ config: { ...config, podsPerCore: 3 }, order: undefined })
+  const { out } = await generate({ offline: 'true' }, { files, mergeHere })
+  t.equal(out, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 5\npodsPerCore: 3\n')
+})
+
 t.test('kubelet reads the generated config as the response', async (t) => {
   const word = fc.oneof(
     fc.string(),

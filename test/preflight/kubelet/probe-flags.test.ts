@@ -72,7 +72,6 @@ t.test('removes a flag in every spelling', async (t) => {
 t.test('keeps flags that affect the result', async (t) => {
   const kept = [
     '--feature-gates=A=true',
-    '--config-dir=/etc/kubelet.d',
     '--hostname-override',
     'x',
     '--register-node=true',
@@ -84,6 +83,11 @@ t.test('keeps flags that affect the result', async (t) => {
   ]
   t.strictSame(load(...kept), [...kept, ...OURS_LOAD])
   t.strictSame(load('--cloud-provider', 'external'), ['--cloud-provider=external', ...OURS_LOAD])
+})
+
+t.test('up to 1.29 kubelet refuses --config-dir without a variable that a probe does not have', async (t) => {
+  for (const minor of [29, 30])
+    t.equal(probeFlags(['--config-dir', '/d', '--x=1'], 'load', LOAD, { minor }).includes('--config-dir'), minor === 30)
 })
 
 t.test('whatever the flags, ours come last and no reachable server is named', async (t) => {

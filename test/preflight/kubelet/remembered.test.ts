@@ -23,6 +23,7 @@ t.test('the same request gets the remembered judgement', async (t) => {
     [{ ...REQUEST, flags: ['--b', '--a'] }, 'binary 1'],
     [{ ...REQUEST, stage: 'deep' }, 'binary 1'],
     [{ ...REQUEST, key: 'other' }, 'binary 1'],
+    [{ ...REQUEST, others: [{ path: '/d/1.conf', config: {} }] }, 'binary 1'],
     [{ ...REQUEST, files: { kubelet: 'text', other: 'y' } }, 'binary 1'],
   ] as const)
     t.equal(remembered.recall(requestKey(other, identity)), undefined, JSON.stringify([other, identity]))

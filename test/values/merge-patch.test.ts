@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { mergePatch } from '../../src/overlay/merge-patch.ts'
+import { mergePatch } from '../../src/values/merge-patch.ts'
 
 /** RFC 7386, appendix A: target, patch, result. */
 const EXAMPLES = [

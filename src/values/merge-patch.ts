@@ -3,7 +3,7 @@
  * removes a key. Pure; changes neither argument. Keys keep their order and new keys follow, so the
  * same patch gives the same text each time.
  */
-import { isObject } from '../values/is-object.ts'
+import { isObject } from './is-object.ts'
 
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch

@@ -1,0 +1,152 @@
+/**
+ * What kubelet's drop-ins mean for a config: files that keep kubelet from starting, and fields of
+ * the config that a file overrides. Pure.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import type { KubeletConfig } from '../../kubelet/decode.ts'
+import { decides, type FieldPath, formatPath, valueAt } from '../../kubelet/field-path.ts'
+import { isObject } from '../../values/is-object.ts'
+import { effectiveConfig } from '../change/effective.ts'
+import { describeFinding } from '../describe-finding.ts'
+import type { ConfigDocument } from '../document.ts'
+import type { Finding } from '../finding.ts'
+import type { PartInput, PartReport } from '../inspection.ts'
+import { formatVersion, type KubeletVersion } from '../kubelet-version.ts'
+import { locateNearest } from '../locate.ts'
+import type { DropIn, DropInsHere, MergeOrder } from './drop-ins.ts'
+import { mergeAround, mergesByPatch } from './merge-drop-ins.ts'
+
+/** Undefined: kubelet has no `--config-dir`. */
+export function checkDropIns({ assigned, document, dropIns, version }: PartInput): PartReport | undefined {
+  if (dropIns === undefined) return undefined
+  if (dropIns.kind === 'unusable') return refuse([describeUnusable(dropIns)], 'kubelet would not start')
+  if (version !== undefined && !mergesByPatch(version)) {
+    const detail = `kubelet ${formatVersion(version)} merges drop-ins in a way of its own: what they make of the config is not known`
+    return { outcome: 'unjudged', detail, findings: [] }
+  }
+  const { above, below } = dropIns.order
+  const count = above.length + below.length
+  const detail = `merged with ${count === 1 ? '1 drop-in' : `${count} drop-ins`} in ${dropIns.directory}`
+  const { overridden, effective } = findOverridden(assigned.config, document.config, above, version)
+  if (overridden.some(({ winner }) => winner !== undefined) && effective === 0) return refuse([describeNoEffect(overridden)], detail)
+  return { outcome: 'accepted', detail, findings: overridden.map((field) => describeOverridden(field, assigned)) }
+}
+
+/** The document with the config that kubelet makes of it. */
+export function mergeDocument(
+  document: ConfigDocument,
+  dropIns: DropInsHere | undefined,
+  version: KubeletVersion | undefined,
+): ConfigDocument {
+  if (dropIns?.kind !== 'usable' || !mergesByPatch(version)) return document
+  const { order } = dropIns
+  return {
+    ...document,
+    config: mergeAround(document.config, order, version),
+    locate: (path) => (findWinner(path, order.above) === undefined ? document.locate(path) : undefined),
+  }
+}
+
+/** Says in which file the value is that a finding is about, where that is not the config. */
+export function nameDropIn(finding: Finding, assigned: ConfigDocument, dropIns: DropInsHere | undefined): Finding {
+  if (dropIns?.kind !== 'usable' || finding.path.length === 0 || finding.rule.startsWith('drop-ins/')) return finding
+  const file = findSetter(finding.path, assigned.config, dropIns.order)
+  return file === undefined ? finding : { ...finding, problem: `${finding.problem} (${file.path} sets ${formatPath(finding.path)})` }
+}
+
+/** Undefined: the config, or nothing. */
+function findSetter(path: FieldPath, config: KubeletConfig, { base, below, above }: MergeOrder): DropIn | undefined {
+  const winner = findWinner(path, above)
+  if (winner !== undefined || decides(config, path)) return winner
+  return findWinner(path, base === undefined ? below : [base, ...below])
+}
+
+/** The last of these files that sets or removes the field. */
+export function findWinner(path: FieldPath, files: readonly DropIn[]): DropIn | undefined {
+  return path.length === 0 ? undefined : files.findLast(({ config }) => decides(config, path))
+}
+
+interface Overridden {
+  readonly path: readonly string[]
+  /** Undefined: no file, but the way in which kubelet merges. */
+  readonly winner: DropIn | undefined
+}
+
+/** See `withoutEmptyLists`. */
+export const EMPTY_LIST = 'with --config-dir, kubelet takes the default in place of an empty list'
+
+function findOverridden(
+  assigned: KubeletConfig,
+  merged: KubeletConfig,
+  above: readonly DropIn[],
+  version: KubeletVersion | undefined,
+): { readonly overridden: readonly Overridden[]; readonly effective: number } {
+  const paths = listLeaves(assigned).filter(([name]) => name !== 'apiVersion' && name !== 'kind')
+  const taken = effectiveConfig(merged, version)
+  const overridden = paths.flatMap((path): Overridden[] => {
+    if (isDeepStrictEqual(valueAt(merged, path), valueAt(assigned, path))) return []
+    const winner = findWinner(path, above)
+    return winner !== undefined || taken.has(path.join('.')) ? [{ path, winner }] : []
+  })
+  return { overridden, effective: paths.length - overridden.length }
+}
+
+/** The paths of all values that are set, with lists as one value. */
+function listLeaves(value: unknown, path: readonly string[] = []): readonly (readonly string[])[] {
+  if (value === null || value === undefined) return []
+  if (!isObject(value) || Object.keys(value).length === 0) return path.length === 0 ? [] : [path]
+  return Object.entries(value).flatMap(([name, inner]) => listLeaves(inner, [...path, name]))
+}
+
+function describeOverridden({ path, winner }: Overridden, assigned: ConfigDocument): Finding {
+  const name = formatPath(path)
+  const found = {
+    rule: 'drop-ins/overridden',
+    severity: 'warn',
+    reason: 'validate',
+    path,
+    position: locateNearest(assigned, path),
+  } as const
+  if (winner === undefined) return { ...found, problem: `${name} has no effect: ${EMPTY_LIST}`, advice: `set ${name} in a drop-in` }
+  // Or a value that the field is in.
+  const isRemoved = (valueAt(winner.config, path) ?? null) === null
+  return {
+    ...found,
+    problem: `${name} has no effect: kubelet merges ${winner.path} over this config, and that file ${isRemoved ? 'removes' : 'sets'} it`,
+    advice: `remove ${name} from ${winner.path}, or from this config`,
+  }
+}
+
+function describeNoEffect(overridden: readonly Overridden[]): Finding {
+  const files = [...new Set(overridden.flatMap(({ winner }) => (winner === undefined ? [] : [winner.path])))].join(', ')
+  return {
+    rule: 'drop-ins/no-effect',
+    severity: 'refuse',
+    reason: 'validate',
+    path: [],
+    position: undefined,
+    problem: `nothing of this config would take effect: kubelet merges ${files} over it, which sets or removes each of its fields`,
+    advice: `remove these fields from ${files}`,
+  }
+}
+
+function describeUnusable({ directory, path, detail }: Extract<DropInsHere, { kind: 'unusable' }>): Finding {
+  return {
+    rule: 'drop-ins/unusable',
+    severity: 'refuse',
+    reason: 'load',
+    path: [],
+    position: undefined,
+    problem: `kubelet would not start, with this config or any other: ${path}: ${detail}`,
+    advice: `mend it: kubelet starts with --config-dir=${directory} and needs that directory and every *.conf file in it`,
+  }
+}
+
+/** For a config that kubelet falls back to: it goes on, since nothing else would start either. */
+export function remarkOnDropIns(dropIns: DropInsHere | undefined): readonly string[] {
+  return dropIns?.kind === 'unusable' ? [describeFinding(describeUnusable(dropIns))] : []
+}
+
+function refuse(findings: readonly Finding[], detail: string): PartReport {
+  return { outcome: 'refused', detail, findings }
+}

@@ -1,0 +1,31 @@
+/**
+ * Kubelet's drop-ins on a node: the files in the directory of `--config-dir`, which kubelet merges
+ * over the file of `--config` (KEP-3983). Types only.
+ */
+import type { KubeletConfig } from '../../kubelet/decode.ts'
+
+export interface DropIn {
+  readonly path: string
+  /** It may set only some fields. A null removes a field. */
+  readonly config: KubeletConfig
+}
+
+export type DropInsReading =
+  /** In the order in which kubelet merges them. */
+  | { readonly kind: 'read'; readonly dropIns: readonly DropIn[] }
+  /** Kubelet does not start. `path`: the file or directory at fault. */
+  | { readonly kind: 'unusable'; readonly path: string; readonly detail: string }
+
+/** What kubelet merges with one config when it starts on this node. */
+export type DropInsHere =
+  | { readonly kind: 'usable'; readonly directory: string; readonly order: MergeOrder }
+  | { readonly kind: 'unusable'; readonly directory: string; readonly path: string; readonly detail: string }
+
+export interface MergeOrder {
+  /** Undefined: the config itself is the file of `--config`. */
+  readonly base?: DropIn | undefined
+  /** Drop-ins that the config is merged over. */
+  readonly below: readonly DropIn[]
+  /** Drop-ins that are merged over the config. */
+  readonly above: readonly DropIn[]
+}

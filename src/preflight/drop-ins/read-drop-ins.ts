@@ -1,0 +1,62 @@
+/**
+ * Reads the drop-ins as kubelet does. Rules: `mergeKubeletConfigurations` and
+ * `loadDropinConfigFileIntoJSON`, cmd/kubelet/app/server.go (1.32 to 1.36): `filepath.WalkDir` goes
+ * through the directory and those below it in lexical order, follows no link to a directory, and
+ * takes every file whose name ends in `.conf`. Kubelet does not start if the directory is missing,
+ * or if one of these files cannot be read, is empty, or is no KubeletConfiguration (kubernetes
+ * issue 124796). Pure; files and the YAML parser are passed in.
+ */
+import { posix } from 'node:path'
+import { decodeText } from '../../kubelet/decode-text.ts'
+import { isFieldName } from '../../kubelet/fields.ts'
+import type { YamlReader } from '../../kubelet/yaml-document.ts'
+import type { Files } from '../../ports/files.ts'
+import { errorMessage } from '../../values/errors.ts'
+import type { DropIn, DropInsReading } from './drop-ins.ts'
+
+export type DropInFiles = Pick<Files, 'read' | 'list' | 'stat'>
+
+/** @param isRead whether this file is read; kubelet reads all of them */
+export async function readDropIns(
+  directory: string,
+  files: DropInFiles,
+  yaml: YamlReader,
+  isRead: (path: string) => boolean = () => true,
+): Promise<DropInsReading> {
+  const dropIns: DropIn[] = []
+  // A relative path begins in the working directory of a service, systemd.exec(5).
+  const root = posix.isAbsolute(directory) ? directory : posix.join('/', directory)
+  try {
+    for (const path of walk(root, files).filter(isRead)) {
+      const read = await readDropIn(path, files, yaml)
+      if (typeof read === 'string') return { kind: 'unusable', path, detail: read }
+      dropIns.push(read)
+    }
+  } catch (error) {
+    return { kind: 'unusable', path: root, detail: errorMessage(error) }
+  }
+  return { kind: 'read', dropIns }
+}
+
+function walk(path: string, files: DropInFiles): string[] {
+  const facts = files.stat(path)
+  if (facts === undefined) throw new Error('it does not exist')
+  if (facts.kind === 'directory') return (files.list(path) ?? []).flatMap((name) => walk(posix.join(path, name), files))
+  return path.endsWith('.conf') ? [path] : []
+}
+
+/** Returns a text if kubelet cannot use the file: the problem. */
+async function readDropIn(path: string, files: DropInFiles, yaml: YamlReader): Promise<DropIn | string> {
+  try {
+    const text = files.read(path)?.toString()
+    // A link to nothing.
+    if (text === undefined) return 'it does not exist'
+    const decoded = await decodeText(text, yaml)
+    if (!decoded.ok) return decoded.detail
+    // Kubelet ignores fields that it does not know.
+    const fields = Object.entries(decoded.config).filter(([name]) => isFieldName(name))
+    return { path, config: Object.fromEntries(fields) }
+  } catch (error) {
+    return errorMessage(error)
+  }
+}
