@@ -12,6 +12,7 @@ import type { NodeFactsResult } from '../kubelet/describe-facts.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { OverlayView } from '../overlay/view.ts'
 import type { Activation } from '../ports/activation.ts'
+import type { ConfigzAnswer } from '../ports/configz.ts'
 import type { Files } from '../ports/files.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { LocalConfigView } from '../ports/local-config.ts'
@@ -135,6 +136,8 @@ export interface CommandContext {
   readLocalConfig(): Promise<LocalConfigView>
   readonly api: Pick<KubeApi, 'request'>
   nodeName(): string
+  /** Asks for `/configz` of the node's kubelet. */
+  readConfigz(): Promise<ConfigzAnswer>
   readonly checkpoints: Pick<Checkpoints, 'data'>
   readonly files: Pick<Files, 'read'>
   /** @param path undefined: standard input */

@@ -81,6 +81,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     readLocalConfig: async () => ({ kind: 'unknown', detail: 'this machine has no kubelet' }),
     api: { request: async ({ path }) => ({ kind: 'unreachable', detail: `${path}: no connection` }) },
     nodeName: () => 'node-1',
+    readConfigz: async () => ({ kind: 'unreachable', detail: 'no connection' }),
     checkpoints: { data: () => undefined },
     files: { read: () => undefined },
     readInput: async () => ({ kind: 'unreadable', code: 'ENOENT' }),
