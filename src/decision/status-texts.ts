@@ -128,6 +128,8 @@ export function wiringError(problem: WiringProblem): string {
       return activationError("kubelet's unit has no --config to replace")
     case 'dynamic-config-dir':
       return activationError('kubelet runs with --dynamic-config-dir, and two controllers would fight')
+    case 'owned-by-operator':
+      return activationError("the cluster's own operator owns kubelet's config")
   }
 }
 
