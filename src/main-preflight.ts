@@ -4,6 +4,7 @@
  * (`main-inspection.ts`) are loaded with the first config that is checked.
  */
 import { setTimeout as after } from 'node:timers/promises'
+import { findBasePath } from './decision/base-config.ts'
 import type { Stores } from './main-stores.ts'
 import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { KubeApi } from './ports/kube-api.ts'
@@ -54,6 +55,7 @@ export function openPreflight({ settings, stores, runtime, nodeName, api, log, o
     new EffectCheck({
       ask: () => api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}/proxy/configz` }),
       compare: async (...seen) => (await inspection()).compareConfigz(...seen),
+      findPath: (unit, snapshot) => findBasePath(stores.checkpoints, unit, snapshot),
       log,
       clock,
     })

@@ -3,6 +3,7 @@ import { renderFindings } from '../../src/cli/commands/check.ts'
 import { gatherFindings } from '../../src/cli/gather-findings.ts'
 import { listFindings, type SelfCheckFacts, type SelfCheckResult } from '../../src/cli/self-check.ts'
 import type { UnitActivity, WiringProblem } from '../../src/decision/unit-state.ts'
+import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { snapshot, source, unit } from '../report/build.ts'
 import { defaults } from '../settings/settled-settings.ts'
@@ -65,6 +66,8 @@ t.test('the drop-in, and how to correct it', async (t) => {
   t.matchSnapshot(renderFindings(broken, false))
   const file = unit({ wiring: fileWiring('/etc/kubelet.json') })
   t.match(finding('drop-in', { unit: file }), { level: 'ok', text: 'the agent replaces /etc/kubelet.json' })
+  const dropIn = unit({ wiring: dropInWiring('/etc/kubelet.d') })
+  t.match(finding('drop-in', { unit: dropIn }), { level: 'ok', text: 'the agent adds /etc/kubelet.d/90-kubelet-cfg-agent.conf' })
 })
 
 t.test('the config that kubelet runs, and that of its next start', async (t) => {
