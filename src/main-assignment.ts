@@ -9,9 +9,11 @@ import { ParsedTexts } from './kubelet/parsed-texts.ts'
 import type { Identity } from './main-identity.ts'
 import type { Pace } from './main-pace.ts'
 import type { Stores } from './main-stores.ts'
+import { mergePart } from './overlay/merge-part.ts'
 import { OverlaidSource } from './overlay/overlaid-source.ts'
 import { OverlayDirectory } from './overlay/overlay-directory.ts'
 import { readOverlayFiles } from './overlay/overlay-files.ts'
+import { PartSource, type PartSourceDeps } from './overlay/part-source.ts'
 import type { ParseConfig } from './overlay/read-overlay.ts'
 import type { AssignmentSource } from './ports/assignment-source.ts'
 import type { KubeApi } from './ports/kube-api.ts'
@@ -42,10 +44,11 @@ export interface AssignmentWorld {
 
 export function openAssignment(world: AssignmentWorld): AssignmentSource {
   const { api, pace, log, stores } = world
-  const source = api === undefined ? openManifests(world) : openCluster(world, api)
+  const { yaml, owned } = stores
+  const merge: PartSourceDeps['merge'] = (bases, data, key) => mergePart(bases, data, key, yaml)
+  const source = new PartSource(api === undefined ? openManifests(world) : openCluster(world, api), { merge, pace, log })
   const { overlayDir: directory } = world.settings()
   if (directory === undefined) return source
-  const { yaml, owned } = stores
   const read = (path: string) => readOverlayFiles(path, owned)
   const configs = new ParsedTexts((text) => yaml.first(text), reportParser(log))
   const parseConfig: ParseConfig = (text, onParsed) => configs.look(text, onParsed)

@@ -3,7 +3,9 @@
  * write requests; only `release` may take the node over. Loaded for a command, never by the agent.
  */
 import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { type ObservationPorts, observe } from './agent/observe.ts'
+import { readLocalConfig } from './agent/read-local-config.ts'
 import { DurableFiles } from './checkpoint/files.ts'
 import type { Layout } from './checkpoint/layout.ts'
 import { findLockHolder, takeLock } from './checkpoint/lock.ts'
@@ -15,6 +17,7 @@ import { readInput } from './cli/read-input.ts'
 import { readRights } from './cli/rights.ts'
 import type { Terminal } from './cli/terminal.ts'
 import type { Desired } from './decision/desired.ts'
+import type { KnownUnit, UnitState } from './decision/unit-state.ts'
 import { readKubeconfig } from './kube/credentials.ts'
 import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
@@ -24,6 +27,7 @@ import { openInspection } from './main-inspection.ts'
 import { openRuntime } from './main-runtime.ts'
 import { findNodeName, openStores, type Stores } from './main-stores.ts'
 import { applyWhenRendered } from './overlay/await-rendering.ts'
+import { applyPartOnce } from './overlay/merge-once.ts'
 import { readOverlayFiles } from './overlay/overlay-files.ts'
 import { readOverlay } from './overlay/read-overlay.ts'
 import type { OverlayView } from './overlay/view.ts'
@@ -33,6 +37,7 @@ import { readHistory } from './report/history.ts'
 import { type Settings, toPolicy } from './settings/settings.ts'
 import { toChannelSettings } from './settings/source-settings.ts'
 import { readAssignmentOnce, readManifestsOnce } from './source/read-once.ts'
+import { asArguments, flagValue } from './systemd/flags.ts'
 import { errorMessage } from './values/errors.ts'
 
 export interface CommandWorld {
@@ -50,7 +55,8 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
   const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}`, wallMs: Date.now })
   const nodeName = () => findNodeName(settings, stores.files)
   const { runtime, runtimeProbe } = openRuntime({ settings, clock, log: SILENT, onChange: () => {} })
-  const inspection = openInspection({ settings: () => settings, stores, runtime, signal: new AbortController().signal })
+  const configz = { kubeconfig, api, nodeName }
+  const inspection = openInspection({ settings: () => settings, stores, runtime, configz, signal: new AbortController().signal })
   const observation = (desired: ObservationPorts['assignment']['desired']): ObservationPorts => ({
     ...stores,
     runtimeProbe,
@@ -65,6 +71,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
     if (settings.manifestDir === undefined) return readAssignmentOnce(api, nodeName(), toChannelSettings(settings))
     return readManifestsOnce(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.owned, (text) => yaml.all(text))
   }
+  const readLocal = async () => readLocalConfig(stores.activation, await stores.unit.observe())
   return {
     settings,
     terminal,
@@ -74,10 +81,15 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
         observation(() => desired),
         [],
       ),
-    fetchDesired: async () => applyWhenRendered(await readCluster(), await openOverlay(settings, stores)),
+    fetchDesired: async () => {
+      const merged = await applyPartOnce(await readCluster(), { readLocalConfig: readLocal, yaml })
+      return applyWhenRendered(merged, await openOverlay(settings, stores))
+    },
+    readLocalConfig: readLocal,
     readOverlay: () => openOverlay(settings, stores),
     api,
     nodeName,
+    readConfigz: async () => inspection.readConfigz(findOwnKubelet(await stores.unit.observe(), settings.nodeName)),
     checkpoints: stores.checkpoints,
     files: stores.files,
     readInput,
@@ -96,6 +108,16 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
     uid: process.getuid?.() ?? 0,
     nodeFacts: async () => (await import('./kubelet/node-facts.ts')).readNodeFacts(),
   }
+}
+
+/**
+ * With `--node-name`, the Node may be that of another machine. kubelet takes its Node's name from
+ * its flag or the host (`GetHostname`, pkg/util/node/node.go).
+ */
+function findOwnKubelet(unit: UnitState, nodeName: string | undefined): KnownUnit | undefined {
+  if (unit.kind !== 'known' || unit.activity === 'not-found') return undefined
+  const given = flagValue(asArguments(unit.command?.words ?? []), 'hostname-override') ?? hostname()
+  return nodeName === undefined || nodeName === given.trim().toLowerCase() ? unit : undefined
 }
 
 async function openOverlay({ overlayDir }: Settings, { owned, yaml }: Pick<Stores, 'owned' | 'yaml'>): Promise<OverlayView> {

@@ -12,7 +12,9 @@ import type { KubeletConfig } from './kubelet/decode.ts'
 import { decodeText } from './kubelet/decode-text.ts'
 import { readNodeFacts } from './kubelet/node-facts.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
+import { askConfigz, type ConfigzWorld } from './main-configz.ts'
 import type { Stores } from './main-stores.ts'
+import type { ConfigzAnswer } from './ports/configz.ts'
 import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { Files } from './ports/files.ts'
 import type { PreflightRequest } from './ports/preflight.ts'
@@ -47,10 +49,11 @@ export interface InspectionWorld {
   settings(): Settings
   readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml' | 'activation'>
   readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>
+  readonly configz: ConfigzWorld
   readonly signal: AbortSignal
 }
 
-export function openInspection({ settings, stores, runtime, signal }: InspectionWorld) {
+export function openInspection({ settings, stores, runtime, configz, signal }: InspectionWorld) {
   const binaries = new KubeletBinaries()
   const { runtimeDir, systemctl } = settings()
   const openJudge = (direct: boolean) =>
@@ -190,7 +193,18 @@ export function openInspection({ settings, stores, runtime, signal }: Inspection
     return compareRunning(expected, await findDropIns(unit, 'assigned', stores), configz, version, collectFlags(command?.words ?? []))
   }
 
-  return { checkCandidate, remarkOnFallback, compareConfigz, inspect, compare, mergeHere, forget: () => judge.forget() }
+  /** @param unit undefined: kubelet runs on another machine */
+  const readConfigz = async (unit: KnownUnit | undefined): Promise<ConfigzAnswer> => {
+    if (unit === undefined) return askConfigz({ ...configz, files: stores.files, versionOf }, undefined)
+    const path = findRunningPath(unit)
+    const config = await readRunning(unit, path)
+    const version = await versionOf(unit.command?.path)
+    const place = path === unit.localConfigPath ? 'local' : 'assigned'
+    const merged = config && mergeWith(await findDropIns(unit, place, stores), config, version)
+    return askConfigz({ ...configz, files: stores.files, versionOf }, { unit, path, config: merged })
+  }
+
+  return { checkCandidate, remarkOnFallback, compareConfigz, readConfigz, inspect, compare, mergeHere, forget: () => judge.forget() }
 }
 
 /** The config that kubelet makes of this one with its drop-ins. */

@@ -5,6 +5,7 @@
  */
 import { setTimeout as after } from 'node:timers/promises'
 import { findBasePath } from './decision/base-config.ts'
+import type { ClientIdentity } from './kube/access.ts'
 import type { Stores } from './main-stores.ts'
 import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { KubeApi } from './ports/kube-api.ts'
@@ -23,6 +24,7 @@ export interface PreflightWorld {
   readonly stores: Stores
   readonly runtime: ContainerRuntime
   readonly nodeName: string
+  readonly kubeconfig: ClientIdentity
   /**
    * undefined: assignments come from a directory; what only the API server knows is not checked.
    */
@@ -33,9 +35,12 @@ export interface PreflightWorld {
   readonly signal: AbortSignal
 }
 
-export function openPreflight({ settings, stores, runtime, nodeName, api, log, onChange, signal }: PreflightWorld) {
+export function openPreflight({ settings, stores, runtime, nodeName, kubeconfig, api, log, onChange, signal }: PreflightWorld) {
   const { clock } = stores
-  const inspection = lazily(async () => (await import('./main-inspection.ts')).openInspection({ settings, stores, runtime, signal }))
+  const configz = { kubeconfig, api: api ?? NO_SERVER, nodeName: () => nodeName }
+  const inspection = lazily(async () =>
+    (await import('./main-inspection.ts')).openInspection({ settings, stores, runtime, configz, signal }),
+  )
   const preflight = new AgentPreflight({
     inspect: async (candidate, ended) => (await inspection()).checkCandidate(candidate, ended),
     decode: (candidate) => checkFallback(candidate, stores.yaml, async (fallback) => (await inspection()).remarkOnFallback(fallback)),
@@ -53,7 +58,7 @@ export function openPreflight({ settings, stores, runtime, nodeName, api, log, o
   const effect =
     api &&
     new EffectCheck({
-      ask: () => api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}/proxy/configz` }),
+      ask: async (unit) => (await inspection()).readConfigz(unit),
       compare: async (...seen) => (await inspection()).compareConfigz(...seen),
       findPath: (unit, snapshot) => findBasePath(stores.checkpoints, unit, snapshot),
       log,
@@ -61,6 +66,9 @@ export function openPreflight({ settings, stores, runtime, nodeName, api, log, o
     })
   return { preflight, drain, effect }
 }
+
+/** Assignments come from a directory. */
+const NO_SERVER: Pick<KubeApi, 'request'> = { request: async () => ({ kind: 'unreachable', detail: 'no API server is used' }) }
 
 /**
  * Makes it once. After a failure the next call tries again: a package upgrade may have completed.

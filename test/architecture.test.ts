@@ -55,6 +55,7 @@ const ADAPTERS: readonly string[] = [
   'kubelet/node-facts.ts',
   'kubelet/runtime-socket.ts',
   'kubelet/yaml-child.ts',
+  'preflight/configz/kubelet-port.ts',
   'preflight/kubelet/binaries.ts',
   'preflight/kubelet/judge.ts',
   'preflight/node/read-runtime.ts',

@@ -30,6 +30,7 @@ import { identifyRunning, resolveNextStart } from './identify-running.ts'
 import { type AnswerPorts, observeAnswers } from './observe-answers.ts'
 import { type KubeletObservation, NOT_PROBED, observeKubelet, probeRuntimes, type RuntimePorts } from './observe-kubelet.ts'
 import { listNamed, readAssigned } from './read-assigned.ts'
+import { readLocalConfig } from './read-local-config.ts'
 import { type RecognitionPorts, recognizeDesired } from './recognize-content.ts'
 
 const NOTHING: ReadonlySet<TrialKey> = new Set()
@@ -44,7 +45,7 @@ export interface ObservationPorts extends RuntimePorts, AnswerPorts, Recognition
   readonly runtime: RuntimeRecords
   readonly requests: Pick<OperatorRequests, 'read'>
   readonly unit: Pick<Unit, 'observe' | 'stillRuns'>
-  readonly activation: Pick<Activation, 'read'>
+  readonly activation: Pick<Activation, 'read' | 'readLocal'>
   readonly accepted: ReadonlyMap<TrialKey, Acceptance>
   /** undefined: preflight is not available. */
   readonly preflight: Pick<Preflight, 'basis' | 'pending'> | undefined
@@ -81,7 +82,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const older = heldSources({ assigned: { kind: 'damaged', detail: '' }, assignedContent, lastKnownGood, previous, nextStart })
   const held = [LOCAL, ...older, ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
   const sample = { at, unit, running, healthz, ...runtimes }
-  const desired = ports.assignment.desired()
+  const desired = ports.assignment.desired(() => readLocalConfig(ports.activation, unit))
   await recognizeDesired(ports, { desired, unit, held, lastProcess: known?.lastProcess, assignedContent })
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined

@@ -48,6 +48,7 @@ export const isChannelState: Check<ChannelState> = shape<ChannelState>({
   paused: optional(shape<ClusterPause>({ on: oneOf('Node', 'ConfigMap'), by: isText })),
   problem: optional(isText),
   nodeHash: optional(isText),
+  layers: optional(listOf(isText)),
 })
 
 export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({

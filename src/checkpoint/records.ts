@@ -108,9 +108,9 @@ export class FileRecords implements Records {
     return this.#readJson(this.#layout.channelState, isChannelState)
   }
 
-  writeChannelState({ channel, paused, problem, nodeHash }: ChannelState): void {
+  writeChannelState({ channel, paused, problem, nodeHash, layers }: ChannelState): void {
     this.#writeVerdicts()
-    this.#put(this.#layout.channelState, JSON.stringify({ channel, paused, problem, nodeHash }))
+    this.#put(this.#layout.channelState, JSON.stringify({ channel, paused, problem, nodeHash, layers }))
   }
 
   stagings(): readonly Staging[] {

@@ -8,6 +8,7 @@ import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts
 import { describeSource } from '../decision/config-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
+import type { ConfigLayer } from '../overlay/list-layers.ts'
 import type { ConfigPlace } from '../preflight/inspection.ts'
 import { describeStatus } from '../report/status.ts'
 import { errorMessage } from '../values/errors.ts'
@@ -18,6 +19,8 @@ export type ConfigText =
       readonly ok: true
       readonly name: string
       readonly text: string
+      /** Of a config that this node merges, the lowest first. */
+      readonly layers?: readonly ConfigLayer[]
       /** undefined: kubelet's drop-ins are not merged with it. */
       readonly place?: ConfigPlace
     }

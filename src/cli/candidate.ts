@@ -6,15 +6,20 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { ConfigMapData } from '../decision/config-source.ts'
+import type { Base, FoundConfigMap } from '../decision/desired.ts'
 import { awaitRendering } from '../overlay/await-rendering.ts'
+import type { ConfigLayer } from '../overlay/list-layers.ts'
+import { type MergeReaders, mergeOnce } from '../overlay/merge-once.ts'
 import type { Report } from '../preflight/finding.ts'
 import type { InspectedConfig } from '../preflight/inspection.ts'
 import { refuseUnread } from '../preflight/refuse-unread.ts'
 import { accept, type Kind, refuse } from '../settings/setting-kinds.ts'
-import { readConfigMapOnce } from '../source/read-once.ts'
+import { readBases } from '../source/base-chain.ts'
+import { readAssignedOnce, readConfigMapOnce } from '../source/read-once.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../values/kubernetes-names.ts'
 import { editDistance } from '../values/nearest.ts'
 import type { CommandContext } from './command.ts'
+import { readLayers } from './config-layers.ts'
 import { type Place, readManifestText } from './manifest-text.ts'
 
 export type CandidateName =
@@ -27,7 +32,13 @@ export type LoadedCandidate =
    * `shown`: the text that the user sees, and where a place of the config is in it: a manifest
    * contains more than the config.
    */
-  | { readonly kind: 'loaded'; readonly config: InspectedConfig; readonly shown: { readonly text: string; readonly place: Place } }
+  | {
+      readonly kind: 'loaded'
+      readonly config: InspectedConfig
+      readonly shown: { readonly text: string; readonly place: Place }
+      /** Of a config that this node merges, the lowest first. */
+      readonly layers?: readonly ConfigLayer[]
+    }
   /** Kubelet can never get this text. */
   | { readonly kind: 'refused'; readonly name: string; readonly report: Report }
   /** It could not be loaded. */
@@ -82,7 +93,7 @@ function splitAtSlash(path: string): [string, string] {
  */
 export async function loadCandidate(
   text: string,
-  context: Pick<CommandContext, 'readInput' | 'api' | 'readOverlay' | 'yaml'>,
+  context: Pick<CommandContext, 'readInput' | 'api' | 'readOverlay' | 'readLocalConfig' | 'yaml'>,
   overlaid: boolean,
 ): Promise<LoadedCandidate> {
   const name = parseCandidate(text)
@@ -97,11 +108,15 @@ export async function loadCandidate(
   }
 }
 
+/** What is needed to merge a part. */
+type PartReaders = Pick<CommandContext, 'api'> & MergeReaders
+
 async function readText(
   shown: string,
   path: string | undefined,
-  { readInput, yaml }: Pick<CommandContext, 'readInput' | 'yaml'>,
+  context: Pick<CommandContext, 'readInput'> & PartReaders,
 ): Promise<LoadedCandidate> {
+  const { readInput } = context
   const reading = await readInput(path, LONGEST_BYTES)
   switch (reading.kind) {
     case 'unreadable':
@@ -113,11 +128,11 @@ async function readText(
         report: refuseUnread('source/too-large', `more than ${LONGEST_BYTES} bytes, the limit of a ConfigMap`),
       }
     case 'read':
-      return decodeText(shown, reading.bytes, yaml)
+      return decodeText(shown, reading.bytes, context)
   }
 }
 
-async function decodeText(shown: string, bytes: Buffer, yaml: CommandContext['yaml']): Promise<LoadedCandidate> {
+async function decodeText(shown: string, bytes: Buffer, readers: PartReaders): Promise<LoadedCandidate> {
   if (!isUtf8(bytes)) {
     const before = bytes.subarray(0, findInvalid(bytes)).toString('utf8').split('\n')
     const position = { line: before.length, column: (before.at(-1) ?? '').length + 1 }
@@ -125,19 +140,31 @@ async function decodeText(shown: string, bytes: Buffer, yaml: CommandContext['ya
     return { kind: 'refused', name: shown, report: refuseUnread('source/encoding', 'it is not valid UTF-8', position, advice) }
   }
   const text = bytes.toString('utf8')
-  const manifest = await readManifestText(text, yaml)
+  const manifest = await readManifestText(text, readers.yaml)
   switch (manifest.kind) {
     case 'none':
       return { kind: 'loaded', config: { name: shown, files: { [KEY]: text }, key: KEY }, shown: { text, place: asIs } }
     case 'unclear':
       return { kind: 'failed', detail: `${shown}: ${manifest.detail}` }
-    case 'found':
-      return {
-        kind: 'loaded',
-        config: { name: shown, files: manifest.data, key: manifest.key },
-        shown: { text, place: manifest.place },
-      }
+    case 'found': {
+      const { data, key, base, place } = manifest
+      if (base !== undefined) return loadPart(shown, { data, base }, key, readers)
+      return { kind: 'loaded', config: { name: shown, files: data, key }, shown: { text, place } }
+    }
   }
+}
+
+async function loadPart(
+  shown: string,
+  { data, base }: { readonly data: ConfigMapData; readonly base: Base },
+  key: string,
+  readers: PartReaders,
+): Promise<LoadedCandidate> {
+  const found: FoundConfigMap = { kind: 'found', uid: '', resourceVersion: '', data, base }
+  const read = await readBases({ namespace: '', name: '', kubeletConfigKey: key }, found, (ref) => readConfigMapOnce(readers.api, ref))
+  const merged = await mergeOnce({ ...read, base }, key, readers)
+  if (!merged.ok) return { kind: 'failed', detail: `${shown}: ${merged.detail}` }
+  return loadData(namePart(shown, base), merged.rendered.data, key, await readLayers({ name: shown, key }, read, undefined, readers))
 }
 
 /** The index of the first byte that is not valid UTF-8. */
@@ -149,25 +176,36 @@ function findInvalid(bytes: Buffer): number {
 
 async function fetchText(
   { namespace, name, key }: Extract<CandidateName, { kind: 'config-map' }>,
-  { api, readOverlay }: Pick<CommandContext, 'api' | 'readOverlay'>,
+  context: Pick<CommandContext, 'readOverlay'> & PartReaders,
   overlaid: boolean,
 ): Promise<LoadedCandidate> {
-  const shown = `configmap/${namespace}/${name}:${key}`
-  const view = await readConfigMapOnce(api, { namespace, name })
-  if (view.kind === 'pending') return { kind: 'failed', detail: `${shown}: the API server did not answer` }
-  if (view.kind === 'unavailable') return { kind: 'failed', detail: `${shown}: ${view.detail}` }
+  const { api, readOverlay } = context
+  const asked = `configmap/${namespace}/${name}:${key}`
+  const view = await readAssignedOnce(api, { namespace, name, kubeletConfigKey: key })
+  if (view.kind === 'pending') return { kind: 'failed', detail: `${asked}: the API server did not answer` }
+  if (view.kind === 'unavailable') return { kind: 'failed', detail: `${asked}: ${view.detail}` }
+  const merged = view.base && (await mergeOnce({ ...view, base: view.base }, key, context))
+  if (merged?.ok === false) return { kind: 'failed', detail: `${asked}: ${merged.detail}` }
+  const shown = view.base === undefined ? asked : namePart(asked, view.base)
+  const data = merged?.rendered.data ?? view.data
   const overlay = overlaid ? await readOverlay() : undefined
   if (overlay?.kind === 'faulty') return { kind: 'failed', detail: `${shown}: the overlay cannot be used: ${overlay.detail}` }
-  if (overlay?.kind !== 'present') return loadData(shown, view.data, key)
-  const rendering = await awaitRendering(overlay, view.data, key)
+  const layers = await readLayers({ name: `ConfigMap ${namespace}/${name}:${key}`, key }, view, overlay, context)
+  if (overlay?.kind !== 'present') return loadData(shown, data, key, layers)
+  const rendering = await awaitRendering(overlay, data, key)
   return rendering.ok
-    ? loadData(nameOverlaid(shown, rendering.rendered.overlay), rendering.rendered.data, key)
+    ? loadData(nameOverlaid(shown, rendering.rendered.overlay), rendering.rendered.data, key, layers)
     : { kind: 'failed', detail: `${shown}: ${rendering.detail}` }
 }
 
-function loadData(name: string, files: ConfigMapData, key: string): LoadedCandidate {
+function loadData(name: string, files: ConfigMapData, key: string, layers: readonly ConfigLayer[]): LoadedCandidate {
   const text = Object.hasOwn(files, key) ? files[key] : undefined
-  return { kind: 'loaded', config: { name, files, key }, shown: { text: text ?? '', place: asIs } }
+  return { kind: 'loaded', config: { name, files, key }, shown: { text: text ?? '', place: asIs }, layers }
+}
+
+/** A place in this config is a place in the result. */
+export function namePart(name: string, base: Base): string {
+  return `${name} over ${base.text}`
 }
 
 /** A place in this config is a place in the result of the overlay. */

@@ -16,9 +16,11 @@ export interface ChangeDocument {
   readonly risk: string
   readonly meaning: string | null
   readonly policy: { readonly outcome: string; readonly rule: string | null } | null
+  /** The layer that sets or removes the field. Absent: this node does not merge the config. */
+  readonly layer?: string
 }
 
-export function documentChange({ path, before, after, risk, meaning, policy }: ConfigChange): ChangeDocument {
+export function documentChange({ path, before, after, risk, meaning, policy, layer }: ConfigChange): ChangeDocument {
   return {
     path: formatPath(path),
     steps: path,
@@ -27,5 +29,6 @@ export function documentChange({ path, before, after, risk, meaning, policy }: C
     risk,
     meaning: meaning ?? null,
     policy: policy === undefined ? null : { outcome: policy.outcome, rule: policy.rule ?? null },
+    ...(layer !== undefined && { layer }),
   }
 }

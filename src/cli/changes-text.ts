@@ -13,12 +13,13 @@ const LONGEST_VALUE = 60
 
 /** One line per change, then the meaning of the risk classes. */
 export function renderChanges(changes: readonly ConfigChange[], color: boolean): string[] {
-  const header: Cell[] = ['', 'FIELD', 'BEFORE', 'AFTER', 'RISK', ...(changes.some(({ policy }) => policy) ? ['POLICY'] : [])].map(
-    (text) => ({ text, tone: 'strong' }),
-  )
-  const rows = changes.map(({ path, before, after, risk, policy }): Cell[] => {
+  const hasLayers = changes.some(({ layer }) => layer !== undefined)
+  const columns = ['FROM', 'POLICY'].filter((column) => (column === 'FROM' ? hasLayers : changes.some(({ policy }) => policy)))
+  const header: Cell[] = ['', 'FIELD', 'BEFORE', 'AFTER', 'RISK', ...columns].map((text) => ({ text, tone: 'strong' }))
+  const rows = changes.map(({ path, before, after, risk, layer = '', policy }): Cell[] => {
     const { sign, tone } = markOf(before, after)
-    return [{ text: sign, tone }, { text: formatPath(path), tone }, showValue(before), showValue(after), risk, ...describePolicy(policy)]
+    const values = [{ text: sign, tone }, { text: formatPath(path), tone }, showValue(before), showValue(after), risk]
+    return [...values, ...(hasLayers ? [layer] : []), ...describePolicy(policy)]
   })
   const meanings = new Map(changes.flatMap(({ risk, meaning }) => (meaning === undefined ? [] : [[risk, meaning] as const])))
   const legend = [...meanings].map(([risk, meaning]): Cell[] => [risk, { text: meaning, tone: 'faint' }])

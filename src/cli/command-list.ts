@@ -6,6 +6,7 @@ import { generateCommand } from './commands/generate.ts'
 import { historyCommand } from './commands/history.ts'
 import { pauseCommand } from './commands/pause.ts'
 import { planCommand } from './commands/plan.ts'
+import { preflightUpgradeCommand } from './commands/preflight-upgrade.ts'
 import { releaseCommand } from './commands/release.ts'
 import { resetCommand } from './commands/reset.ts'
 import { resumeCommand } from './commands/resume.ts'
@@ -28,6 +29,7 @@ export const COMMANDS: readonly Command[] = [
   validateCommand,
   diffCommand,
   planCommand,
+  preflightUpgradeCommand,
   generateCommand,
   pauseCommand,
   resumeCommand,

@@ -12,8 +12,10 @@ import type { NodeFactsResult } from '../kubelet/describe-facts.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { OverlayView } from '../overlay/view.ts'
 import type { Activation } from '../ports/activation.ts'
+import type { ConfigzAnswer } from '../ports/configz.ts'
 import type { Files } from '../ports/files.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
+import type { LocalConfigView } from '../ports/local-config.ts'
 import type { Checkpoints, OperatorRequests } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
 import type { Compare, Inspect, MergeHere } from '../preflight/inspection.ts'
@@ -124,14 +126,18 @@ export interface CommandContext {
    */
   observe(desired?: Desired): Promise<Snapshot>
   /**
-   * Reads the assignment from the cluster (or the directory of manifests) once, and applies this
-   * node's overlay.
+   * Reads the assignment from the cluster (or the directory of manifests) once, merges a part over
+   * its base, and applies this node's overlay.
    */
   fetchDesired(): Promise<Desired>
   /** Reads this node's overlay. */
   readOverlay(): Promise<OverlayView>
+  /** Reads the local config, also where the agent has put another file in its place. */
+  readLocalConfig(): Promise<LocalConfigView>
   readonly api: Pick<KubeApi, 'request'>
   nodeName(): string
+  /** Asks for `/configz` of the node's kubelet. */
+  readConfigz(): Promise<ConfigzAnswer>
   readonly checkpoints: Pick<Checkpoints, 'data'>
   readonly files: Pick<Files, 'read'>
   /** @param path undefined: standard input */

@@ -7,7 +7,7 @@ import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ConfigMapView, Desired } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { type ConfigText, readConfigOf } from './active-config.ts'
-import { nameOverlaid } from './candidate.ts'
+import { nameOverlaid, namePart } from './candidate.ts'
 import type { CommandContext } from './command.ts'
 
 export function findDesired(
@@ -30,5 +30,6 @@ export function findDesired(
 
 export function nameDesired(ref: ConfigMapRef, object: ConfigMapView): string {
   const name = `configmap/${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}`
-  return object.kind === 'found' && object.rendered !== undefined ? nameOverlaid(name, object.rendered.overlay) : name
+  if (object.kind !== 'found' || object.rendered === undefined) return name
+  return nameOverlaid(object.base === undefined ? name : namePart(name, object.base), object.rendered.overlay)
 }

@@ -6,8 +6,10 @@
  */
 
 import type { ConfigMapData } from '../decision/config-source.ts'
+import type { Base } from '../decision/desired.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { Position } from '../preflight/finding.ts'
+import { readBase } from '../source/channels/base-annotation.ts'
 import { dataOf } from '../source/kube-object.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 
@@ -16,7 +18,14 @@ export type Place = (position: Position) => Position | undefined
 
 export type ManifestReading =
   | { readonly kind: 'none' }
-  | { readonly kind: 'found'; readonly data: ConfigMapData; readonly key: string; readonly place: Place }
+  | {
+      readonly kind: 'found'
+      readonly data: ConfigMapData
+      readonly key: string
+      /** undefined: it holds a whole config. */
+      readonly base: Base | undefined
+      readonly place: Place
+    }
   | { readonly kind: 'unclear'; readonly detail: string }
 
 const KEY = 'kubelet'
@@ -42,7 +51,7 @@ export async function readManifestText(text: string, yaml: Pick<YamlReader, 'all
         'file and give that',
     }
   }
-  return { kind: 'found', data, key, place: placeBlock(text, key, data[key] ?? '') }
+  return { kind: 'found', data, key, base: readBase(configMap), place: placeBlock(text, key, data[key] ?? '') }
 }
 
 function isConfigMap(value: unknown): value is JsonObject {

@@ -28,12 +28,24 @@ export interface FindingDocument {
   readonly position: Position | null
   readonly problem: string
   readonly advice: string | null
+  /** The layer that sets or removes the field. Absent: this node does not merge the config. */
+  readonly layer?: string
 }
 
 export function documentReport(candidate: string, { outcome, parts, findings }: Report): ReportDocument {
   return { apiVersion: CONFIG_API_VERSION, kind: 'ValidationReport', candidate, outcome, parts, findings: findings.map(documentFinding) }
 }
 
-export function documentFinding({ rule, severity, reason, path, position, problem, advice }: Finding): FindingDocument {
-  return { rule, severity, reason, path: formatPath(path), steps: path, position: position ?? null, problem, advice: advice ?? null }
+export function documentFinding({ rule, severity, reason, path, position, problem, advice, layer }: Finding): FindingDocument {
+  return {
+    rule,
+    severity,
+    reason,
+    path: formatPath(path),
+    steps: path,
+    position: position ?? null,
+    problem,
+    advice: advice ?? null,
+    ...(layer !== undefined && { layer }),
+  }
 }

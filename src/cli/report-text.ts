@@ -36,7 +36,7 @@ export function renderFindings(name: string, text: string | undefined, findings:
 }
 
 function renderFinding(name: string, text: Source | undefined, finding: Finding, { color, width }: ReportLook): string[] {
-  const { position, advice, rule, severity } = finding
+  const { position, advice, layer, rule, severity } = finding
   const place = position === undefined ? name : `${name}:${position.line}:${position.column}`
   const head = [
     paint({ text: `${place}:`, tone: 'strong' }, color),
@@ -45,7 +45,8 @@ function renderFinding(name: string, text: Source | undefined, finding: Finding,
     paint({ text: `[${rule}]`, tone: 'faint' }, color),
   ].join(' ')
   const source = position === undefined || text === undefined ? [] : showSource(text, position, width, color)
-  return [head, ...source, ...(advice === undefined ? [] : [`     = ${plainText(advice)}`])]
+  const notes = [...(layer === undefined ? [] : [`from ${layer}`]), ...(advice === undefined ? [] : [advice])]
+  return [head, ...source, ...notes.map((note) => `     = ${plainText(note)}`)]
 }
 
 const OUTCOMES: Readonly<Record<PartResult['outcome'], { readonly text: string; readonly tone: Tone }>> = {

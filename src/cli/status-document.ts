@@ -66,6 +66,8 @@ export interface StatusDocument {
   readonly waitRemainingSeconds: number | null
   readonly restarts: { readonly lastHour: number; readonly fallbacksLastHour: number; readonly limitPerHour: number }
   readonly verdicts: readonly VerdictDocument[]
+  /** What the part that was assigned last is merged from, the lowest first. Empty: none was. */
+  readonly layers: readonly string[]
   /**
    * The overlay files as they are now, which the agent may not have applied yet. null: there are
    * none. Absent: not read.
@@ -135,6 +137,7 @@ export function documentStatus(snapshot: Snapshot, explanation: Explanation, age
     waitRemainingSeconds: waitRemainingUs === undefined ? null : seconds(waitRemainingUs),
     restarts: countRestarts(snapshot),
     verdicts: [...snapshot.verdicts.values()].sort((a, b) => a.atWallMs - b.atWallMs).map(documentVerdict),
+    layers: snapshot.recordedChannelState?.layers ?? [],
     error: status.error === '' ? null : status.error,
   }
 }

@@ -30,6 +30,7 @@ function listFacts(status: StatusDocument): Cell[][] {
   if (waitRemainingSeconds !== null) rows.push(['Waits', `${duration(waitRemainingSeconds)} more`])
   if (status.channel !== null) rows.push(['Assigned by', describeChannel(status.channel)])
   if (status.rollout !== null) rows.push(['Rollout', describeRollout(status.rollout)])
+  if (status.layers.length > 0) rows.push(['Merged from', status.layers.join(', ')])
   const { overlay } = status
   if (overlay?.state === 'usable') rows.push(['Overlay', overlay.files.join(', ')])
   if (overlay?.state === 'unusable') rows.push(['Overlay', tone(overlay.detail, 'bad')])

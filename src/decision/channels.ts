@@ -15,6 +15,8 @@ export const NODE_SELECTOR_ANNOTATION = 'kubelet-cfg-agent.io/node-selector'
 export const PRIORITY_ANNOTATION = 'kubelet-cfg-agent.io/priority'
 /** On a Node or a ConfigMap. */
 export const PAUSED_ANNOTATION = 'kubelet-cfg-agent.io/paused'
+/** On a ConfigMap: it holds a part, and what that is merged over. */
+export const BASE_ANNOTATION = 'kubelet-cfg-agent.io/base'
 /** On a ConfigMap: the name of the record of its rollouts. */
 export const ROLLOUT_ANNOTATION = 'kubelet-cfg-agent.io/rollout'
 /** On a Node: it is the first to start a content. */

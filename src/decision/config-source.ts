@@ -19,8 +19,9 @@ export interface ConfigMapSource extends ConfigMapRef {
   /** Opaque: compared for equality, never ordered. */
   readonly resourceVersion: string
   /**
-   * Hash of the config that this node's overlay makes of this key: each result is a version of its
-   * own. Absent: kubelet gets the ConfigMap's own bytes.
+   * Hash of the config that this node makes of this key, by merging a part over its base or its
+   * overlay over either: each result is a version of its own. Absent: kubelet gets the ConfigMap's
+   * own bytes.
    */
   readonly overlay?: string | undefined
 }

@@ -15,7 +15,13 @@ export type ConfigMapView =
       readonly uid: string
       readonly resourceVersion: string
       readonly data: ConfigMapData
-      /** What kubelet gets in place of `data` where this node has an overlay. */
+      /** undefined: `data` holds a whole config. */
+      readonly base?: Base | undefined
+      /** undefined: `base` names no ConfigMap. */
+      readonly bases?: Bases | undefined
+      /** Names of what was merged into `rendered`, the lowest first; no files of the overlay. */
+      readonly layers?: readonly string[] | undefined
+      /** What kubelet gets in place of `data`, which is a part, or to which an overlay applies. */
       readonly rendered?: Rendered | undefined
       /** undefined: no annotation says anything about a rollout. */
       readonly rollout?: RolloutAnnotations | undefined
@@ -29,6 +35,28 @@ export interface RolloutAnnotations {
   /** The name of the record, or `off`. undefined: there is only a plan. */
   readonly record: string | undefined
   readonly plan: string | undefined
+}
+
+/** What a part is merged over, by its annotation. `text`: as it is written there. */
+export type Base =
+  | { readonly kind: 'local'; readonly text: string }
+  /** `kubeletConfigKey` undefined: the key of the part. */
+  | { readonly kind: 'config-map'; readonly text: string; readonly ref: BaseRef }
+  | { readonly kind: 'invalid'; readonly text: string; readonly detail: string }
+
+export type BaseRef = Omit<ConfigMapRef, 'kubeletConfigKey'> & { readonly kubeletConfigKey: string | undefined }
+
+/** The ConfigMaps under a part, as far as they were read. */
+export interface Bases {
+  /** The nearest comes first. */
+  readonly views: readonly BaseView[]
+  /** Why they cannot be followed any further: a text that may be published. */
+  readonly problem: string | undefined
+}
+
+export interface BaseView {
+  readonly ref: ConfigMapRef
+  readonly object: ConfigMapView
 }
 
 /** What a rollout needs to know of the Node. */
@@ -71,6 +99,8 @@ export interface ChannelState {
    * recorded by an earlier agent.
    */
   readonly nodeHash?: string | undefined
+  /** Of the part that was assigned last. undefined: none was, or an earlier agent recorded this. */
+  readonly layers?: readonly string[] | undefined
 }
 
 /**
@@ -78,7 +108,7 @@ export interface ChannelState {
  * this boot.
  */
 export interface Stale {
-  readonly what: 'Node' | 'ConfigMap' | 'fleet'
+  readonly what: 'Node' | 'ConfigMap' | 'base' | 'fleet'
   readonly reason: 'forbidden' | 'unreachable'
   readonly sinceUs: number
 }

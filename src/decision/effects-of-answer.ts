@@ -42,7 +42,7 @@ export function effectsOfPreflight(
     case 'refused': {
       const { reason, detail } = result
       const isRepeated = before?.state === 'refused' && before.detail === detail
-      const rendered = source.overlay === undefined ? '' : ", as this node's overlay makes it"
+      const rendered = source.overlay === undefined ? '' : ', as this node merges it'
       return [
         { kind: 'forget-acceptance', key },
         ...(isRepeated

@@ -5,7 +5,7 @@
 import { describeChannel } from './channels.ts'
 import type { ConfigMapSource, ConfigSource } from './config-source.ts'
 import { describeSource, sameRef, sameVersion, withoutOverlay } from './config-source.ts'
-import type { Channel } from './desired.ts'
+import type { Channel, Desired } from './desired.ts'
 import { type Effect, history, log, writeRecord } from './effects.ts'
 import { stage } from './effects-of-staging.ts'
 import { heldSources } from './held-sources.ts'
@@ -16,14 +16,14 @@ import type { StepOf } from './step.ts'
 export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Effect[] {
   const { source } = step
   const { desired, storedContent, desiredContent } = snapshot
-  const channel = desired.channelState?.channel ?? 'config-source'
+  const channel = channelOf(desired)
   const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined
   const isStored = storedContent !== undefined && storedContent === desiredContent
   const subject = channel === 'config-source' ? 'Node.Spec.ConfigSource is non-empty' : `assigned by ${describeChannel(channel)}`
   return [
     log('info', `${subject}, will checkpoint source and update config if necessary`),
     ...(isStored ? [log('info', `checkpoint already exists for ${nameSource(source)}`)] : []),
-    history('assigned', assigned, source, explainAssignment(assigned, source, channel)),
+    history('assigned', assigned, source, explainAssignment(assigned, source, snapshot.desired)),
     ...saveUnrendered(step, snapshot),
     ...saveContent(step, snapshot),
     ...startSpread(source, step.inPlace, snapshot),
@@ -33,15 +33,23 @@ export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Eff
   ]
 }
 
-function explainAssignment(before: ConfigSource | undefined, source: ConfigMapSource, channel: Channel): string {
+function channelOf({ channelState }: Desired): Channel {
+  return channelState?.channel ?? 'config-source'
+}
+
+function explainAssignment(before: ConfigSource | undefined, source: ConfigMapSource, desired: Desired): string {
   if (before !== undefined && before !== 'local' && sameRef(before, source)) {
     const isSame = sameVersion(withoutOverlay(before), withoutOverlay(source))
-    return isSame && before.overlay !== source.overlay ? "this node's overlay makes something else of it" : 'ConfigMap was updated'
+    if (!isSame || before.overlay === source.overlay) return 'ConfigMap was updated'
+    const isPart = desired.kind === 'config-map' && desired.object.kind === 'found' && desired.object.base !== undefined
+    const what = "this node's overlay"
+    return isPart ? `a base of it, or ${what}, was updated: this node makes something else of it` : `${what} makes something else of it`
   }
+  const channel = channelOf(desired)
   return channel === 'config-source' ? 'Node.Spec.ConfigSource was updated' : `assigned by ${describeChannel(channel)}`
 }
 
-/** What kubelet is to start with: the ConfigMap's data, or what this node's overlay makes of it. */
+/** What kubelet is to start with: the ConfigMap's data, or what this node makes of it. */
 function saveContent({ source, data, rendered }: StepOf<'assign'>, snapshot: Snapshot): readonly Effect[] {
   const { storedContent, desiredContent: content } = snapshot
   // The same content, perhaps in other bytes: a checkpoint is never rewritten.
@@ -66,7 +74,7 @@ function demote(source: ConfigMapSource, { previous, lastKnownGood }: Snapshot):
 }
 
 /**
- * The ConfigMap as the cluster has it, beside what the overlay makes of it. Kubelet does not start
+ * The ConfigMap as the cluster has it, beside what this node makes of it. Kubelet does not start
  * with it, so it is saved only where nothing is, and never under a name that kubelet may start
  * with: preflight has not checked this content.
  */

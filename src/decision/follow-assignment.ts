@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapData, ConfigMapSource } from './config-source.ts'
 import { sameRef, sameSource, sameVersion } from './config-source.ts'
-import type { Desired } from './desired.ts'
+import type { ChannelState, Desired } from './desired.ts'
 import { resolveDesired, sourceOf } from './desired.ts'
 import { latestChannelState } from './find-pause.ts'
 import type { Situation } from './situation.ts'
@@ -83,12 +83,13 @@ export function recordChannelState({ snapshot }: Situation): Step | undefined {
   const { desired, recordedChannelState: before } = snapshot
   const latest = latestChannelState(desired, before)
   if (latest === undefined || desired.kind === 'unknown') return undefined
-  const channelState = { ...latest, nodeHash: nodeHashToRecord(snapshot) }
+  const channelState = { ...latest, nodeHash: nodeHashToRecord(snapshot), ...layersToRecord(snapshot) }
   const isKnown =
     before?.channel === channelState.channel &&
     before?.paused?.by === channelState.paused?.by &&
     before?.problem === channelState.problem &&
-    before?.nodeHash === channelState.nodeHash
+    before?.nodeHash === channelState.nodeHash &&
+    isDeepStrictEqual(before?.layers, channelState.layers)
   return isKnown ? undefined : { kind: 'record-channel', channelState }
 }
 
@@ -102,6 +103,14 @@ function nodeHashToRecord({ desired, assigned, requests, recordedChannelState: b
   const wanted = resolveDesired(desired)
   const isFollowed = wanted !== undefined && assigned.kind === 'source' && sameSource(assigned.source, wanted)
   return isFollowed ? desired.channelState?.nodeHash : before?.nodeHash
+}
+
+/** For `status`, which asks nobody. While they are not known, those of what is assigned stand. */
+function layersToRecord({ desired, recordedChannelState: before }: Snapshot): Pick<ChannelState, 'layers'> {
+  const isKnown = desired.kind === 'local' || (desired.kind === 'config-map' && desired.object.kind === 'found')
+  const found = desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object.layers : undefined
+  const layers = isKnown ? found : before?.layers
+  return layers === undefined ? {} : { layers }
 }
 
 /**

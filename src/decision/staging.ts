@@ -3,10 +3,10 @@
  * its rollout while the annotation is missing or the record cannot be read. Only the value `off`
  * ends it. Pure.
  */
-import { hashConfig } from '../rollout/config-hash.ts'
 import { parsePlan } from '../rollout/plan.ts'
 import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
+import { hashObject } from './rollout-hash.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
 
@@ -39,7 +39,7 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
   if (record === undefined || desiredContent === undefined) return undefined
   const others = stagings.filter((staging) => staging !== before)
   if (record === ROLLOUT_OFF) return before === undefined ? undefined : others
-  const hash = hashConfig(object.data, source.kubeletConfigKey)
+  const hash = hashObject(object, source.kubeletConfigKey)
   const known = before?.contents.find((one) => one.hash === hash && one.content === desiredContent)
   const earlier = (before?.contents ?? []).filter((one) => one !== known).slice(1 - CONTENTS_KEPT)
   const isNew = known === undefined || before === undefined || latestContent(before) !== known

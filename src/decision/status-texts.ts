@@ -140,6 +140,10 @@ function activationError(what: string): string {
 /** After `failed to sync: `. */
 export const OVERLAY_ERROR = `this node's overlay cannot be used, ${SEE_LOG}`
 
+export const LOCAL_BASE_ERROR = `this node's local config cannot be the base of the assigned part, ${SEE_LOG}`
+export const BASE_ERROR = `a ConfigMap under the assigned part cannot be its base, ${SEE_LOG}`
+export const PART_ERROR = `the assigned part cannot be merged, ${SEE_LOG}`
+
 export const INEFFECTIVE_ERROR = activationError('kubelet was restarted and still runs another config')
 export const RESTART_LIMIT_ERROR = activationError('kubelet was restarted too often within an hour')
 export const NODE_AT_FAULT_ERROR = `failed to run config: kubelet fails with every config, so the node is at fault, ${SEE_LOG}`

@@ -4,7 +4,7 @@
  */
 import { request } from 'node:https'
 import type { NotAsked, ServingAnswer } from '../decision/evidence-facts.ts'
-import type { KubeconfigReading } from '../kube/access.ts'
+import type { ClientIdentity } from '../kube/access.ts'
 import type { HealthTarget } from '../ports/probes.ts'
 import { errorMessage } from '../values/errors.ts'
 
@@ -15,10 +15,6 @@ const BODY_BYTES = 4096
  * available for the kubelet" (pkg/kubelet/certificate/kubelet.go), until someone approves it.
  */
 const NO_CERTIFICATE = /alert internal error/
-
-export interface ClientIdentity {
-  current(): KubeconfigReading
-}
 
 export class ServingProbe {
   readonly #identity: ClientIdentity

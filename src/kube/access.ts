@@ -4,6 +4,11 @@
  */
 import type { Agent } from 'node:http'
 
+/** Who this program is to whom it asks: the kubeconfig as it is now. */
+export interface ClientIdentity {
+  current(): KubeconfigReading
+}
+
 export type KubeconfigReading = { readonly kind: 'ok'; readonly credentials: Credentials } | KubeconfigProblem
 
 /**

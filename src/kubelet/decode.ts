@@ -67,11 +67,13 @@ export function findProblem(
 }
 
 /**
+ * Whether it is a KubeletConfiguration. undefined: it is.
+ *
  * Kubelet ignores the case of these two keys (`SimpleMetaFactory`, by encoding/json). The last
  * spelling counts: in JSON the last in the text, in YAML the last in alphabetical order, in which
  * Go writes the keys when it converts YAML to JSON.
  */
-function checkKind(config: KubeletConfig, isJson: boolean): { detail: string; path: Misfit['path'] } | undefined {
+export function checkKind(config: KubeletConfig, isJson: boolean): { detail: string; path: Misfit['path'] } | undefined {
   const entries = Object.entries(config)
   if (!isJson) entries.sort(([a], [b]) => (a < b ? -1 : 1))
   const wrong = entries.find(([key, value]) => isKindKey(key) && value !== null && typeof value !== 'string')

@@ -1,11 +1,12 @@
 /**
- * Applies this node's overlay to what is desired of the node. Pure. If the overlay cannot be used,
- * the node stays as it is: neither local config nor the config without the overlay is what was
- * configured. The overlay is not applied to local config, which is the administrator's own file. A
- * missing ConfigMap is reported before a broken overlay.
+ * Applies this node's overlay to what is desired of the node, after a part was merged. Pure. If the
+ * overlay cannot be used, the node stays as it is: neither local config nor the config without the
+ * overlay is what was configured. The overlay is not applied to local config, which is the
+ * administrator's own file. A missing ConfigMap is reported before a broken overlay.
  */
-import type { ChannelState, Desired } from '../decision/desired.ts'
+import type { Desired } from '../decision/desired.ts'
 import { OVERLAY_ERROR } from '../decision/status-texts.ts'
+import { refuseDesired } from './refuse-desired.ts'
 import type { OverlayView } from './view.ts'
 
 /** What the owner of the result wants to know. */
@@ -23,22 +24,13 @@ export function applyOverlay(desired: Desired, view: OverlayView, { onFault, onW
   const { ref, object, channelState } = desired
   const wait = (detail: string): Desired => ({ kind: 'unknown', detail, ...(channelState && { channelState }) })
   if (view.kind === 'pending') return wait("this node's overlay has not been read yet")
-  if (view.kind === 'faulty') return refuse(channelState)
-  const rendering = view.render(object.data, ref.kubeletConfigKey, onRendered)
+  if (view.kind === 'faulty') return refuseDesired(OVERLAY_ERROR, channelState)
+  const rendering = view.render(object.rendered?.data ?? object.data, ref.kubeletConfigKey, onRendered)
   if (rendering === undefined) {
     onWait?.()
     return wait("this node's overlay is being applied")
   }
   if (rendering.ok) return { ...desired, object: { ...object, rendered: rendering.rendered } }
   onFault?.(rendering.detail)
-  return refuse(channelState)
-}
-
-function refuse(channelState: ChannelState | undefined): Desired {
-  return {
-    kind: 'invalid',
-    detail: OVERLAY_ERROR,
-    ...(channelState && { channelState: { ...channelState, problem: OVERLAY_ERROR } }),
-    isSeen: true,
-  }
+  return refuseDesired(OVERLAY_ERROR, channelState)
 }

@@ -6,7 +6,7 @@ import type { OverlayView, PresentOverlay, Rendering } from './view.ts'
 
 export async function applyWhenRendered(desired: Desired, view: OverlayView): Promise<Desired> {
   if (desired.kind === 'config-map' && desired.object.kind === 'found' && view.kind === 'present')
-    await awaitRendering(view, desired.object.data, desired.ref.kubeletConfigKey)
+    await awaitRendering(view, desired.object.rendered?.data ?? desired.object.data, desired.ref.kubeletConfigKey)
   return applyOverlay(desired, view)
 }
 

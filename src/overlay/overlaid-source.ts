@@ -4,6 +4,7 @@
  */
 import type { Desired } from '../decision/desired.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
+import type { ReadLocalConfig } from '../ports/local-config.ts'
 import type { Log } from '../ports/log.ts'
 import { applyOverlay } from './apply-overlay.ts'
 import type { OverlayView } from './view.ts'
@@ -31,10 +32,10 @@ export class OverlaidSource implements AssignmentSource {
   }
 
   /** While a config is being parsed, the answer is as if it had not arrived yet. */
-  desired(): Desired {
+  desired(readLocal: ReadLocalConfig): Desired {
     let fault = ''
     let isRendered = true
-    const desired = applyOverlay(this.#inner.desired(), this.#overlay.view(), {
+    const desired = applyOverlay(this.#inner.desired(readLocal), this.#overlay.view(), {
       onFault: (detail) => {
         fault = detail
       },

@@ -31,13 +31,14 @@ export type ParseConfig = (text: string, onParsed: () => void) => LocatedReading
 
 export async function readOverlay(files: ReadonlyMap<string, Buffer>, yaml: YamlReader, parseConfig: ParseConfig): Promise<OverlayView> {
   if (files.size === 0) return { kind: 'none' }
-  const patches: Patch[] = []
+  const patches: { readonly name: string; readonly patch: Patch }[] = []
   for (const [name, bytes] of files) {
     const reading = await readPatch(bytes, yaml)
     if (!reading.ok) return { kind: 'faulty', detail: `${name}: ${reading.detail}` }
-    patches.push(reading.patch)
+    patches.push({ name, patch: reading.patch })
   }
-  return { kind: 'present', files: [...files.keys()], render: rememberRendering(patches, parseConfig) }
+  const inOrder = patches.map(({ patch }) => patch)
+  return { kind: 'present', files: [...files.keys()], patches, render: rememberRendering(inOrder, parseConfig) }
 }
 
 /** Caches by data object: the rendering is needed at every look and changes rarely. */

@@ -19,6 +19,8 @@ export interface PresentOverlay {
   readonly kind: 'present'
   /** Names of its files, in the order in which they apply. */
   readonly files: readonly string[]
+  /** What each of them changes. */
+  readonly patches: readonly { readonly name: string; readonly patch: Readonly<Record<string, unknown>> }[]
   /**
    * Returns the same object for the same data. undefined: the config is being parsed; then
    * `onRendered` is called when it is known.

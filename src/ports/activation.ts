@@ -12,6 +12,11 @@ import type { ReadyWiring } from '../decision/unit-state.ts'
 export interface Activation {
   read(wiring: ReadyWiring): ActivationState
   /**
+   * The local config, also while a checkpoint is in its place. undefined: there is no such file.
+   * @param localConfigPath `--config` of the unit without the agent
+   */
+  readLocal(wiring: ReadyWiring, localConfigPath: string): Buffer | undefined
+  /**
    * Prepares a fallback to this source: `activate` of it is then a single rename or unlink.
    * Idempotent.
    */

@@ -8,14 +8,14 @@ import type { Snapshot } from '../decision/snapshot.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { KubeAnswer } from '../ports/kube-api.ts'
+import type { ConfigzAnswer } from '../ports/configz.ts'
 import type { Log } from '../ports/log.ts'
 import { formatSide } from './change/change.ts'
 import type { Comparison, Difference } from './change/check-same.ts'
 
 export interface EffectCheckOptions {
-  /** Reads kubelet's /configz through the API server. */
-  ask(): Promise<KubeAnswer>
+  /** Asks this unit's kubelet, or the API server in its place, for /configz. */
+  ask(unit: KnownUnit): Promise<ConfigzAnswer>
   /** Compares with the config that this unit's process was started with, which is at this path. */
   compare(configz: unknown, unit: KnownUnit, path: string | undefined): Promise<Comparison>
   /** Where the config is that the process was started with. */
@@ -52,11 +52,11 @@ export class EffectCheck {
 
   async #check(unit: KnownUnit, invocationId: string, path: string | undefined): Promise<void> {
     const { ask, compare, log } = this.#options
-    const answer = await ask()
+    const answer = await ask(unit)
     // Retried while the server fails; after a refusal not before kubelet's next process.
     if (answer.kind === 'unreachable' || (answer.kind === 'refused' && answer.status >= 500)) return
     this.#checked = invocationId
-    if (answer.kind === 'refused') return this.#logOnce(`${NOT_COMPARED}: cannot read /configz: ${answer.detail}`)
+    if (answer.kind !== 'ok') return this.#logOnce(`${NOT_COMPARED}: cannot read /configz: ${answer.detail}`)
     const comparison = await compare(answer.object, unit, path)
     if (!comparison.ok) return this.#logOnce(`${NOT_COMPARED}: ${comparison.detail}`)
     const { differences } = comparison

@@ -37,6 +37,8 @@ export interface Finding {
   readonly problem: string
   /** What to do about it, in one line. */
   readonly advice: string | undefined
+  /** Of a config that this node merges: the layer that sets the field, or removes it. */
+  readonly layer?: string | undefined
 }
 
 /** The result of one part of preflight. `unjudged`: it could not run; the other parts decide. */

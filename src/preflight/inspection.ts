@@ -107,6 +107,8 @@ export interface ConfigChange {
    * evaluated.
    */
   readonly policy: { readonly outcome: 'allowed' | 'denied' | 'drain'; readonly rule: string | undefined } | undefined
+  /** Of a config that this node merges: the layer that sets or removes the field. */
+  readonly layer?: string | undefined
 }
 
 /**

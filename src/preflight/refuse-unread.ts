@@ -1,4 +1,4 @@
-/** The report on a candidate that cannot be read. Pure. Apart from the rules, which are not needed. */
+/** The report on a candidate that cannot be read. Pure. It needs none of the rules. */
 import type { Finding, Report } from './finding.ts'
 import { assembleReport } from './report.ts'
 

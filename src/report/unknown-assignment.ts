@@ -4,7 +4,7 @@
  * node, an address or the output of a program; those are in the log.
  */
 import { describeRef } from '../decision/config-source.ts'
-import type { Desired, UnavailableReason } from '../decision/desired.ts'
+import type { Desired, Stale, UnavailableReason } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 
 type ReasonAndMessage = readonly ['AssignmentUnknown' | 'DownloadFailed', string]
@@ -17,6 +17,13 @@ const FAILURE_TEXTS: Readonly<Record<UnavailableReason, string>> = {
   forbidden: 'the API server forbids it',
   unreachable: 'the API server does not answer',
   malformed: 'it is malformed',
+}
+
+const STALE_NAMES: Readonly<Record<Stale['what'], string>> = {
+  Node: 'the Node',
+  ConfigMap: 'the ConfigMap',
+  base: 'a ConfigMap under the assigned part',
+  fleet: 'the ConfigMaps with node selectors',
 }
 
 export function describeUnknown(desired: Desired): string | undefined {
@@ -36,8 +43,7 @@ export function describeStale({ desired, now }: Pick<Snapshot, 'desired' | 'now'
   if (stale.what === 'ConfigMap' && desired.kind === 'config-map' && stale.reason === 'forbidden') {
     return ['DownloadFailed', `${describeRef(desired.ref)} can no longer be read: ${failure}; the version read last stays in effect`]
   }
-  const what = stale.what === 'fleet' ? 'the ConfigMaps with node selectors' : `the ${stale.what}`
-  return ['AssignmentUnknown', `${what} can no longer be read: ${failure}; the previous assignment stays in effect`]
+  return ['AssignmentUnknown', `${STALE_NAMES[stale.what]} can no longer be read: ${failure}; the previous assignment stays in effect`]
 }
 
 export function describeReadFailure(desired: Desired): string {

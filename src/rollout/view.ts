@@ -19,7 +19,7 @@ export interface RolloutConfig {
   readonly uid: string
   readonly resourceVersion: string
   /**
-   * Of the content, in lower-case hex. Of the ConfigMap, not of what a node's overlay makes of it.
+   * Of the content, in lower-case hex. Of the ConfigMap, not of what a node makes of it.
    */
   readonly hash: string
   readonly plan: ParsedPlan

@@ -1,6 +1,6 @@
 /**
- * The ConfigMap that is assigned: its watch, what was read of it last, and its pause. Another
- * assignment ends the watch and begins with nothing read.
+ * The ConfigMap that is assigned, or one under it: its watch, what was read of it last, and its
+ * pause. Another assignment ends the watch and begins with nothing read.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapRef } from '../decision/config-source.ts'
@@ -14,6 +14,8 @@ import { type ObjectView, watchObject } from './object-watch.ts'
 import type { RequestGate, WatchDeps } from './watch-loop.ts'
 
 export interface AssignedConfigMapDeps {
+  /** Of the ConfigMap, for the log. Default: it is the assigned one. */
+  readonly what?: string
   readonly watch: WatchDeps
   readonly gateOf: (path: string) => RequestGate
   readonly run: (task: () => Promise<void>) => void
@@ -82,7 +84,7 @@ export class AssignedConfigMap {
     const isSame = isSameView(before, now)
     if (isSame && paused?.by === followed.paused?.by) return
     followed.view = now
-    if (!isSame) logConfigMap(this.#deps.watch.log, followed.path, before, now)
+    if (!isSame) logConfigMap(this.#deps.watch.log, followed.path, before, now, this.#deps.what)
     this.#deps.onChange()
   }
 }
@@ -103,6 +105,10 @@ function isSameView(a: ConfigMapView, b: ConfigMapView): boolean {
   if (a === b) return true
   // A restored etcd can serve the same resourceVersion with other content.
   if (a.kind === 'found' && b.kind === 'found')
-    return a.uid === b.uid && a.resourceVersion === b.resourceVersion && isDeepStrictEqual([a.data, a.rollout], [b.data, b.rollout])
+    return (
+      a.uid === b.uid &&
+      a.resourceVersion === b.resourceVersion &&
+      isDeepStrictEqual([a.data, a.base, a.rollout], [b.data, b.base, b.rollout])
+    )
   return a.kind === 'unavailable' && b.kind === 'unavailable' && a.reason === b.reason
 }

@@ -9,7 +9,8 @@ import type { ClusterPause, Desired, Silence, Stale } from '../decision/desired.
 import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
-import { AssignedConfigMap } from './assigned-config-map.ts'
+import { AssignedConfigMap, type AssignedConfigMapDeps } from './assigned-config-map.ts'
+import { BaseConfigMaps } from './base-config-maps.ts'
 import { metadataOf } from './channels/metadata.ts'
 import { readPause } from './channels/paused-annotation.ts'
 import {
@@ -70,6 +71,8 @@ export class ClusterSource implements AssignmentSource {
   #fleet: Fleet = { kind: 'pending' }
   #fleetStopper: AbortController | undefined
   readonly #configMap: AssignedConfigMap
+  /** Under it, where it holds a part. */
+  readonly #bases: BaseConfigMaps
 
   constructor(deps: ClusterSourceDeps) {
     const { nodeName, api, pace, log, limits = WATCH_LIMITS } = deps
@@ -77,15 +80,18 @@ export class ClusterSource implements AssignmentSource {
     this.#channels = deps.channels ?? CONFIG_SOURCE_ONLY
     this.#extent = new NodeExtent({ api, nodeName, pace, log, requestTimeoutMs: limits.requestTimeoutMs })
     this.#missing = `Node ${nodeName} does not exist in the cluster`
-    this.#configMap = new AssignedConfigMap({
+    const watching = (what: 'ConfigMap' | 'base', under?: string): AssignedConfigMapDeps => ({
+      ...(what === 'base' && { what: 'ConfigMap under the assigned part' }),
       watch: { api, pace, log, limits },
       gateOf: (path) => this.#gateOf(path),
       run: (task) => this.#run(task),
-      onSwitched: () => this.#staleness.clear('ConfigMap'),
-      onChange: () => this.#onChange(),
-      onFailed: (reason) => this.#fail('ConfigMap', reason),
-      observer: (signal) => this.#syncObserver('ConfigMap', signal),
+      onSwitched: () => this.#staleness.clear(what, under),
+      onChange: () => this.#followBases(),
+      onFailed: (reason) => this.#fail(what, reason, undefined, under),
+      observer: (signal) => this.#syncObserver(what, signal, under),
     })
+    this.#configMap = new AssignedConfigMap(watching('ConfigMap'))
+    this.#bases = new BaseConfigMaps((path) => watching('base', path))
   }
 
   desired(): Desired {
@@ -94,7 +100,8 @@ export class ClusterSource implements AssignmentSource {
       const obstacle = this.#deps.obstacle?.()
       return { kind: 'unknown', ...(obstacle === undefined ? this.#unknown : { detail: obstacle, silence: 'kubeconfig' }) }
     }
-    const { view: object, paused } = this.#configMap
+    const { view, paused } = this.#configMap
+    const object = resolution.kind === 'config-map' ? this.#bases.complete(resolution.ref, view) : view
     return toDesired(resolution, { object, paused: node.paused ?? paused, stale: this.#staleness.oldest(), node: node.facts })
   }
 
@@ -112,6 +119,7 @@ export class ClusterSource implements AssignmentSource {
     this.#stopper.abort()
     this.#fleetStopper?.abort()
     this.#configMap.stop()
+    this.#bases.stop()
     await Promise.all(this.#running)
   }
 
@@ -134,7 +142,7 @@ export class ClusterSource implements AssignmentSource {
         this.#resolution = undefined
         this.#watchFleet(false)
         this.#configMap.follow(undefined)
-        this.#onChange()
+        this.#followBases()
         return
       case 'found': {
         if (view.form === 'whole') this.#extent.observe(view.object)
@@ -170,6 +178,13 @@ export class ClusterSource implements AssignmentSource {
       this.#resolution = now
       this.#configMap.follow(now.kind === 'config-map' ? now.ref : undefined)
     } else if (!changed) return
+    this.#followBases()
+  }
+
+  /** What is known of the assigned ConfigMap, or of one under it, has changed. */
+  #followBases(): void {
+    const resolution = this.#resolution
+    this.#bases.follow(resolution?.kind === 'config-map' ? { ref: resolution.ref, object: this.#configMap.view } : undefined)
     this.#onChange()
   }
 
@@ -195,15 +210,15 @@ export class ClusterSource implements AssignmentSource {
     this.#run(() => watchFleet(this.#watchDeps(), namespace, observer, this.#gateOf('fleet'), stopper.signal))
   }
 
-  #fail(what: Stale['what'], reason: Stale['reason'], signal?: AbortSignal): void {
-    if (signal?.aborted !== true) this.#staleness.failed(what, reason, this.#deps.pace.nowMs())
+  #fail(what: Stale['what'], reason: Stale['reason'], signal?: AbortSignal, path?: string): void {
+    if (signal?.aborted !== true) this.#staleness.failed(what, reason, this.#deps.pace.nowMs(), path)
   }
 
-  #syncObserver(what: Stale['what'], signal?: AbortSignal) {
+  #syncObserver(what: Stale['what'], signal?: AbortSignal, path?: string) {
     const { counters } = this.#deps
     const onSynced = () => {
       counters.synced()
-      if (signal?.aborted !== true) this.#staleness.clear(what)
+      if (signal?.aborted !== true) this.#staleness.clear(what, path)
     }
     return { onSynced, onReconnect: () => counters.watchReconnected(what === 'Node' ? 'Node' : 'ConfigMap') }
   }

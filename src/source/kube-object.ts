@@ -3,6 +3,7 @@
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { ConfigMapView } from '../decision/desired.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
+import { readBase } from './channels/base-annotation.ts'
 import { readRollout } from './channels/rollout-annotations.ts'
 
 export interface ObjectIdentity {
@@ -48,8 +49,9 @@ export function viewConfigMap(configMap: unknown): ConfigMapView {
   if (identity === undefined || identity.uid === '' || identity.resourceVersion === '')
     return { kind: 'unavailable', reason: 'malformed', detail: 'the ConfigMap has no uid or no resourceVersion' }
   if (data === undefined) return { kind: 'unavailable', reason: 'malformed', detail: 'data of the ConfigMap is not a map of strings' }
-  const rollout = readRollout(configMap)
-  return { kind: 'found', uid: identity.uid, resourceVersion: identity.resourceVersion, data, ...(rollout && { rollout }) }
+  const [base, rollout] = [readBase(configMap), readRollout(configMap)]
+  const { uid, resourceVersion } = identity
+  return { kind: 'found', uid, resourceVersion, data, ...(base && { base }), ...(rollout && { rollout }) }
 }
 
 function isDecimal(text: string): boolean {

@@ -48,10 +48,10 @@ function isWorthLoggingFirst(now: ChannelResolution): boolean {
   return now.kind === 'config-map' && now.channel !== 'config-source'
 }
 
-export function logConfigMap(log: Log, path: string, before: ConfigMapView, now: ConfigMapView): void {
-  if (before.kind === 'found' && now.kind === 'found') log.info('assigned ConfigMap was updated', { path })
-  if (before.kind === 'found' && now.kind === 'unavailable' && now.reason === 'not-found')
-    log.warn('assigned ConfigMap was deleted', { path })
+/** @param what it is for this node */
+export function logConfigMap(log: Log, path: string, before: ConfigMapView, now: ConfigMapView, what = 'assigned ConfigMap'): void {
+  if (before.kind === 'found' && now.kind === 'found') log.info(`${what} was updated`, { path })
+  if (before.kind === 'found' && now.kind === 'unavailable' && now.reason === 'not-found') log.warn(`${what} was deleted`, { path })
   if (now.kind === 'found') log.info(`successfully downloaded ${path}, UID: ${now.uid}, ResourceVersion: ${now.resourceVersion}`)
   if (now.kind === 'unavailable') log.error(`failed to download ${path}: ${now.detail}`, { reason: now.reason })
 }

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { FLEET_LABEL } from '../decision/channels.ts'
 import type { ClusterPause, ConfigMapView, Desired } from '../decision/desired.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
+import { withBases } from './base-chain.ts'
 import { readFleetMembers } from './channels/fleet.ts'
 import { metadataOf } from './channels/metadata.ts'
 import { readPause } from './channels/paused-annotation.ts'
@@ -84,7 +85,8 @@ export function resolveManifests(files: readonly ManifestFile[], nodeName: strin
     return { resolution, desired: toDesired(resolution, { object: { kind: 'pending' }, paused: pausedNode, node: facts }) }
   }
   const { view, paused } = findConfigMap(files, resolution.ref)
-  return { resolution, desired: toDesired(resolution, { object: view, paused: pausedNode ?? paused, node: facts }) }
+  const object = withBases(resolution.ref, view, (base) => findConfigMap(files, base).view)
+  return { resolution, desired: toDesired(resolution, { object, paused: pausedNode ?? paused, node: facts }) }
 }
 
 function unknown(detail: string): ManifestResolution {

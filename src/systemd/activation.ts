@@ -27,6 +27,10 @@ export class UnitActivation implements Activation {
     }
   }
 
+  readLocal(wiring: ReadyWiring, localConfigPath: string): Buffer | undefined {
+    return this.#kinds[wiring.activation].readLocal(wiring, localConfigPath)
+  }
+
   stage(fallback: ConfigSource, wiring: ReadyWiring): void {
     this.#kinds[wiring.activation].stage(fallback, wiring)
   }

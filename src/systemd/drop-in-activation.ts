@@ -57,6 +57,11 @@ export class DropInActivation implements Activation {
     return { kind: 'checkpoint', source, since: this.#stamps.since(hash) }
   }
 
+  /** The file of `--config` alone: the other drop-ins are merged over every config alike. */
+  readLocal(_wiring: ReadyWiring, localConfigPath: string): Buffer | undefined {
+    return this.#files.read(localConfigPath)
+  }
+
   stage(fallback: ConfigSource, { path }: ReadyWiring): void {
     if (fallback === 'local') {
       this.#files.remove(stagedPath(path))

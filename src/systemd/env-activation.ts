@@ -52,6 +52,10 @@ export class EnvActivation implements Activation {
     return { kind: 'checkpoint', source: reading.source, since: undefined }
   }
 
+  readLocal(_wiring: ReadyWiring, localConfigPath: string): Buffer | undefined {
+    return this.#files.read(localConfigPath)
+  }
+
   stage(fallback: ConfigSource, wiring: ReadyWiring): void {
     if (fallback === 'local') this.#files.remove(this.#stagedFile)
     else this.#write(this.#stagedFile, this.#render(fallback, wiring))

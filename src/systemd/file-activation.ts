@@ -74,6 +74,18 @@ export class FileActivation implements Activation {
     return bytes !== undefined && hashOf(bytes) !== hash
   }
 
+  /** What is in place, unless the agent has put it there: then the original that is kept. */
+  readLocal({ path: configPath }: ReadyWiring): Buffer | undefined {
+    const record = this.#record(configPath)
+    if (record === 'damaged') throw codedError('record-damaged', this.#damage(configPath))
+    const bytes = this.#files.read(configPath)
+    if (record === undefined) return bytes
+    const meaning = bytes && findMeaning(record, hashOf(bytes))
+    // Without the file, the original is what kubelet gets for local.
+    const isAgents = bytes === undefined || (meaning !== undefined && meaning.source !== 'local')
+    return isAgents ? this.#load('local', record).bytes : bytes
+  }
+
   stage(fallback: ConfigSource, { path: configPath }: ReadyWiring): void {
     const { record, inPlace } = this.#keepOriginal(configPath)
     const staged = this.#load(fallback, record)

@@ -232,6 +232,38 @@ t.test('an upgrade after which systemd gives kubelet up between two looks is rol
   await runsAndStaysOn(t, world, 'local')
 })
 
+t.test('a kubelet that is upgraded tries the promoted config anew, and keeps it after the trial', async (t) => {
+  const world = await promoted(A)
+  const promotions = () => told(world).filter((line) => line.startsWith('promoted')).length
+  const before = promotions()
+  world.kubeletIdentity = 'kubelet-v2'
+  world.unit.restartByHand()
+  t.match(await world.run(5 * MINUTE_US), { phase: 'in-trial' })
+  const restarts = world.restartsAskedAtUs.length
+  t.match(await world.run(10 * MINUTE_US), { phase: 'settled' })
+  t.same([world.record('last-known-good'), world.restartsAskedAtUs.length], [A, restarts])
+  t.equal(promotions(), before, 'it is last-known-good already')
+})
+
+t.test('a promoted config that the upgraded kubelet refuses is rolled back, and runs again on the old kubelet', async (t) => {
+  const world = await promoted(A, B)
+  t.same([world.record('last-known-good'), world.record('previous')], [B, A])
+  world.behave(B, CRASHES)
+  world.kubeletIdentity = 'kubelet-v2'
+  world.unit.restartByHand()
+  await world.run(20 * MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+  t.ok(
+    told(world).some((line) => line.startsWith('rolled-back')),
+    'the history says so',
+  )
+  world.behave(B, WELL)
+  world.kubeletIdentity = 'kubelet-v1'
+  world.unit.restartByHand()
+  await world.run(20 * MINUTE_US)
+  await runsAndStaysOn(t, world, B)
+})
+
 t.test('a config that comes back after local is tried like a new one', async (t) => {
   const world = await promoted(A, 'local')
   world.want(A)

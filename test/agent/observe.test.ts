@@ -101,7 +101,7 @@ function open(scene: Scene) {
     },
     requests: { read: () => ({ hold: 'none', rollback: undefined, retry: false }) },
     unit: { observe: async () => scene.unit ?? running(CHECKPOINT_A), stillRuns: () => false },
-    activation: { read: () => scene.activation ?? ACTIVATED_A },
+    activation: { read: () => scene.activation ?? ACTIVATED_A, readLocal: () => undefined },
     configFacts: {
       of: async (path) => {
         const port = 'portInFile' in scene ? scene.portInFile : 10248

@@ -17,7 +17,7 @@ const laid = (number: number) => configMap('a', `laid-${number}`)
 const hash = (number: number) => String(number).repeat(16)
 const view = (number: number): OverlayView => {
   const rendering = { ok: true, rendered: { overlay: hash(number), data: { kubelet: textOf(laid(number)) } } } as const
-  return { kind: 'present', files: ['a.yaml'], render: () => rendering }
+  return { kind: 'present', files: ['a.yaml'], patches: [], render: () => rendering }
 }
 const overlaid = (number: number) => ({ ...A, overlay: hash(number) })
 const NONE: OverlayView = { kind: 'none' }

@@ -23,6 +23,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, Wait } from '../../src/decision/step.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import { isSameConfig } from '../../src/kubelet/same-config.ts'
+import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import type { Preflight } from '../../src/ports/preflight.ts'
 import type { RolloutPort } from '../../src/ports/rollout-record.ts'
 import type { CommandOutcome } from '../../src/ports/unit.ts'
@@ -56,6 +57,8 @@ export class SmallWorld {
   nowUs = 1000 * SECOND_US
   policy: Policy = { ...POLICY, spreadUs: 0 }
   desired: Desired = { kind: 'local' }
+  /** In place of `desired`. */
+  assignment: Pick<AssignmentSource, 'desired'> | undefined
   requests: Snapshot['requests'] = { hold: 'none', rollback: undefined, retry: false }
   kubeletIdentity = KUBELET
   runtimeUp = true
@@ -145,6 +148,10 @@ export class SmallWorld {
     this.desired = { kind: 'config-map', ref, object: { kind: 'found', uid, resourceVersion, data } }
   }
 
+  editLocal(text: string): void {
+    this.disk.plant(LOCAL_PATH, text)
+  }
+
   /** How kubelet turns out on this source from its next start on. Without a word it is well. */
   behave(source: ConfigSource, behaviour: KubeletBehaviour): void {
     this.#behaviours.set(source === 'local' ? 'local' : textOf(source), behaviour)
@@ -231,7 +238,7 @@ export class SmallWorld {
       nodeName: this.#nodeName,
       policy: () => this.policy,
       clock: this.#clock,
-      assignment: { desired: () => this.desired },
+      assignment: { desired: (readLocal) => this.assignment?.desired(readLocal) ?? this.desired },
       checkpoints: this.checkpoints,
       records: this.records,
       runtime: this.runtime,
@@ -306,6 +313,7 @@ export class SmallWorld {
     const env = new EnvActivation({ files: this.#files, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE })
     return {
       read: () => env.read(READY),
+      readLocal: (_wiring, path) => env.readLocal(READY, path),
       stage: (fallback) => env.stage(fallback, READY),
       activate: (target) => env.activate(target, READY),
     }

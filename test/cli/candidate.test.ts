@@ -6,12 +6,24 @@ import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
 import type { KubeAnswer, KubeRequest } from '../../src/ports/kube-api.ts'
+import type { LocalConfigView } from '../../src/ports/local-config.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
+import { found, localConfig } from '../overlay/local-configs.ts'
 
-function load(text: string, reading: InputReading | Buffer, answer?: KubeAnswer, overlay: OverlayView = { kind: 'none' }, overlaid = true) {
+const LOCAL = found('maxPods: 110\n')
+
+function load(
+  text: string,
+  reading: InputReading | Buffer,
+  answer?: KubeAnswer,
+  overlay: OverlayView = { kind: 'none' },
+  overlaid = true,
+  local: LocalConfigView = LOCAL,
+) {
   const calls: string[] = []
   const node = {
     readOverlay: async () => overlay,
+    readLocalConfig: async () => local,
     yaml: IN_PLACE,
     readInput: async (path: string | undefined, limit: number): Promise<InputReading> => {
       calls.push(`${path} ${limit}`)
@@ -153,4 +165,51 @@ t.test('applies the overlay of this node to a ConfigMap, if requested', async (t
     { config: { files: data } },
     'a file is used as it is',
   )
+})
+
+t.test('a part is merged over the local config, from the cluster and from a manifest, with the overlay or without', async (t) => {
+  const annotations = { 'kubelet-cfg-agent.io/base': 'local' }
+  const metadata = { name: 'x', namespace: 'kube-system', uid: 'u', resourceVersion: '7', annotations }
+  const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubelet: 'podPidsLimit: 9\n' } }
+  const answer: KubeAnswer = { kind: 'ok', object: configMap }
+  const none = Buffer.alloc(0)
+  const overlay = await readOverlay(new Map([['a.yaml', Buffer.from('maxPods: 2\n')]]), IN_PLACE, parseLocated)
+  const result = async (...args: Parameters<typeof load>) => {
+    const { loaded } = await load(...args)
+    if (loaded.kind !== 'loaded') throw new Error('not loaded')
+    const { name, files, key } = loaded.config
+    return [name.replace(/[0-9a-f]{16}$/, 'HASH'), JSON.parse(files[key] ?? ''), loaded.shown.text === files[key]]
+  }
+  const asked = 'configmap/kube-system/x:kubelet over local'
+  t.match(await result('configmap/x', none, answer), [asked, { maxPods: 110, podPidsLimit: 9 }, true])
+  t.match(await result('configmap/x', none, answer, overlay), [`${asked} with overlay HASH`, { maxPods: 2, podPidsLimit: 9 }, true])
+  t.match(await result('configmap/x', none, answer, overlay, false), [asked, { maxPods: 110, podPidsLimit: 9 }, true])
+  const manifest = Buffer.from(JSON.stringify(configMap))
+  t.match(await result('part.json', manifest), ['part.json over local', { maxPods: 110, podPidsLimit: 9 }, true])
+  const noKubelet: LocalConfigView = { kind: 'unknown', detail: 'there is no unit kubelet.service' }
+  for (const [name, reading] of [
+    ['configmap/x', none],
+    ['part.json', manifest],
+  ] as const)
+    t.match((await load(name, reading, answer, undefined, true, noKubelet)).loaded, {
+      kind: 'failed',
+      detail: /: the local config is not known: there is no unit kubelet.service/,
+    })
+  const unclear = { ...configMap, metadata: { ...metadata, annotations: { 'kubelet-cfg-agent.io/base': 'lokal' } } }
+  t.match((await load('configmap/x', none, { kind: 'ok', object: unclear })).loaded, { kind: 'failed', detail: /"lokal" is neither local/ })
+})
+
+t.test('a part over a ConfigMap of the cluster, which is read by its name', async (t) => {
+  const metadata = { name: 'x', namespace: 'ns', uid: 'u', resourceVersion: '7' }
+  const base = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { kubelet: localConfig('maxPods: 7\n') } }
+  const annotations = { 'kubelet-cfg-agent.io/base': 'ns/x' }
+  const part = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'p', annotations }, data: { kubelet: 'podPidsLimit: 9\n' } }
+  const { loaded, calls } = await load('part.json', Buffer.from(JSON.stringify(part)), { kind: 'ok', object: base })
+  t.match(loaded, { kind: 'loaded', config: { name: 'part.json over ns/x', files: { kubelet: /"maxPods": 7,\n {2}"podPidsLimit": 9/ } } })
+  t.same(calls.slice(1), ['/api/v1/namespaces/ns/configmaps/x'])
+  const gone: KubeAnswer = { kind: 'refused', status: 404, reason: 'NotFound', detail: '', retryAfterMs: undefined }
+  t.match((await load('part.json', Buffer.from(JSON.stringify(part)), gone)).loaded, {
+    kind: 'failed',
+    detail: 'part.json: ConfigMap ns/x:kubelet cannot be read: it does not exist',
+  })
 })

@@ -4,7 +4,8 @@ import { type AddressInfo, createServer as createSocketServer, type Server } fro
 import type { TLSSocket } from 'node:tls'
 import t from 'tap'
 import { createAuthority, issueCertificate } from '../../demo/api-server/x509.ts'
-import { type ClientIdentity, ServingProbe } from '../../src/evidence/serving-probe.ts'
+import { ServingProbe } from '../../src/evidence/serving-probe.ts'
+import type { ClientIdentity } from '../../src/kube/access.ts'
 
 const authority = createAuthority('cluster')
 const client = issueCertificate(authority, { commonName: 'system:node:node-1', organizations: ['system:nodes'] }, { kind: 'client' })

@@ -8,6 +8,7 @@ import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
+import { NO_LOCAL } from './local-configs.ts'
 
 const HEARD = { channel: 'label', paused: undefined, problem: undefined } as const
 const REF = { namespace: 'kube-system', name: 'x', kubeletConfigKey: 'kubelet' }
@@ -76,7 +77,7 @@ t.test('a source with an overlay follows both, and logs a fault once', async (t)
   let changes = 0
   source.start(() => (changes += 1))
   t.equal(changes, 2)
-  for (let look = 0; look < 3; look += 1) t.match(source.desired(), { kind: 'invalid' })
+  for (let look = 0; look < 3; look += 1) t.match(source.desired(NO_LOCAL), { kind: 'invalid' })
   t.equal(log.said.length, 1)
   await source.stop()
   t.same(did, ['start overlay', 'start inner', 'stop overlay', 'stop inner'])
@@ -94,11 +95,11 @@ t.test('a fault that comes back is logged again', async (t) => {
   let text = 'n: 9007199254740993\n'
   const part = { start: () => {}, stop: async () => {} }
   const source = new OverlaidSource({ ...part, desired: () => found(text) }, { ...part, view: () => PRESENT }, log)
-  source.desired()
+  source.desired(NO_LOCAL)
   text = 'n: 1\n'
-  source.desired()
+  source.desired(NO_LOCAL)
   t.equal(log.said.length, 1)
   text = 'n: 9007199254740993\n'
-  source.desired()
+  source.desired(NO_LOCAL)
   t.equal(log.said.length, 2)
 })

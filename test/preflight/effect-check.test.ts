@@ -2,7 +2,7 @@ import t from 'tap'
 import type { HealthRecord } from '../../src/decision/health.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
-import type { KubeAnswer } from '../../src/ports/kube-api.ts'
+import type { ConfigzAnswer } from '../../src/ports/configz.ts'
 import { type Comparison, checkSame } from '../../src/preflight/change/check-same.ts'
 import { collectFlags } from '../../src/preflight/change/kubelet-flags.ts'
 import { EffectCheck } from '../../src/preflight/effect-check.ts'
@@ -10,15 +10,9 @@ import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { runningContent, snapshot, source, unit } from '../report/build.ts'
 
 const v120 = { major: 1, minor: 20, patch: 2 }
-const AWAY: KubeAnswer = { kind: 'unreachable', detail: 'no server' }
-const refused = (status: number): KubeAnswer => ({
-  kind: 'refused',
-  status,
-  reason: 'x',
-  detail: `no (${status})`,
-  retryAfterMs: undefined,
-})
-const configz = (kubeletconfig: unknown): KubeAnswer => ({ kind: 'ok', object: { kubeletconfig } })
+const AWAY: ConfigzAnswer = { kind: 'unreachable', detail: 'no server' }
+const refused = (status: number): ConfigzAnswer => ({ kind: 'refused', by: 'api-server', status, detail: `no (${status})` })
+const configz = (kubeletconfig: unknown): ConfigzAnswer => ({ kind: 'ok', object: { kubeletconfig } })
 const SAME = configz({ maxPods: 64 })
 const OTHER = configz({ maxPods: 110 })
 const MINUTE_US = 60e6
@@ -55,7 +49,7 @@ function after(invocationId = 'i1', fields: Partial<Snapshot> = {}): Snapshot {
 
 class World {
   nowUs = 0
-  answer: KubeAnswer = SAME
+  answer: ConfigzAnswer = SAME
   requests = 0
   configured: Readonly<Record<string, unknown>> = { maxPods: 64 }
   flags: readonly string[] = []
@@ -185,6 +179,14 @@ t.test('a refused request is logged once, not for each process', async (t) => {
   for (const process of ['i1', 'i1', 'i2', 'i3']) await world.pass(after(process))
   t.equal(world.requests, 3)
   t.same(world.logged, ["info kubelet's running config is not compared with its config file: cannot read /configz: no (403)"])
+})
+
+t.test('a port that does not prove to be kubelet is logged once, and asked again only at the next process', async (t) => {
+  const world = new World()
+  world.answer = { kind: 'unproven', detail: 'another certificate' }
+  for (const process of ['i1', 'i1', 'i2']) await world.pass(after(process))
+  t.equal(world.requests, 2)
+  t.same(world.logged, ["info kubelet's running config is not compared with its config file: cannot read /configz: another certificate"])
 })
 
 t.test('a response without kubeletconfig', async (t) => {

@@ -13,6 +13,8 @@ import { type Machine, withMachine } from './machine.ts'
 import { assignedBytes, labels } from './records.ts'
 
 const RESTART_SEC_MS = 10_000
+/** Longer than any test waits: what systemd would do then never happens. */
+const NEVER_MS = 3_600_000
 const BUDGET_MS = 90_000
 const ERROR = 'failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details'
 
@@ -69,7 +71,7 @@ export function addCrashLoopScenarios(plane: ControlPlane, program: string): voi
   )
 
   scenario('crash loop: taken back while kubelet crashes', (step) =>
-    withMachine(plane, program, { name: 'taken-back', restartSecMs: RESTART_SEC_MS }, async (machine, admin) => {
+    withMachine(plane, program, { name: 'taken-back', restartSecMs: NEVER_MS }, async (machine, admin) => {
       machine.agent.start()
       await admin.untilStatus({})
       await step('assign one that crashes kubelet', async () => {
@@ -77,11 +79,9 @@ export function addCrashLoopScenarios(plane: ControlPlane, program: string): voi
         await untilCrashed(machine)
       })
       await step('take it back: kubelet is on local again, sooner than systemd would start it', async () => {
-        const askedAt = performance.now()
         await admin.unassign()
         await admin.untilStatus({})
-        await eventually(() => machine.isHealthy(), { what: 'kubelet is healthy' })
-        assert(performance.now() - askedAt < RESTART_SEC_MS, 'it was left to systemd')
+        await eventually(() => machine.isHealthy(), { what: 'kubelet is healthy, and that was not left to systemd' })
         assert.deepEqual(promotions(machine), [])
       })
     }),

@@ -76,8 +76,26 @@ export function configText(behaviour: Behaviour, serial: number): string {
 }
 
 /** The config that kubelet was provisioned with, as the administrator may edit it. */
-export function localText(serial: number): string {
-  return `# local\n${configText('good', serial)}`
+export function localText(serial: number, base: LocalBase = 'good'): string {
+  return `# local\n# base: ${base}\n${configText('good', serial)}`
+}
+
+/**
+ * What the local config is as the base of parts: how their results behave, or `unusable`. By itself
+ * it is good.
+ */
+export type LocalBase = Behaviour | 'unusable'
+
+export function baseOf(text: string): LocalBase {
+  return (/^# base: (\S+)/m.exec(text)?.[1] ?? 'good') as LocalBase
+}
+
+/** undefined: the part is none that can be merged. */
+export function mergedText(part: string, local: string): string | undefined {
+  if (behaviourOf(part) === 'syntax-error') return undefined
+  const base = baseOf(local)
+  const head = base === 'good' || base === 'unusable' ? '' : `# behaviour: ${base}\n`
+  return `${head}# over: ${/^# serial: (\S+)/m.exec(local)?.[1] ?? ''}\n${part}`
 }
 
 /** kubelet decodes both texts to the same config: they differ in the wording alone. */

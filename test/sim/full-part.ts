@@ -3,7 +3,7 @@
  * sends its outcome to the parent.
  */
 import { runSchedule } from './run.ts'
-import { STORIES, STORY_SEED } from './stories.ts'
+import { scheduleOf } from './stories.ts'
 import { listCrashPoints, sweepCrashes, sweepSeeds } from './sweep.ts'
 
 export type Part =
@@ -22,7 +22,7 @@ const FEWEST_CRASHES = 100
 
 async function run(part: Part): Promise<Outcome> {
   if (part.kind === 'seeds') return { runs: part.count, failures: await sweepSeeds(part.from, part.count) }
-  const schedule = { seed: STORY_SEED, events: STORIES[part.story] ?? [] }
+  const schedule = scheduleOf(part.story)
   const calm = await runSchedule(schedule)
   const points = listCrashPoints(calm.operations)
   if (points.length <= FEWEST_CRASHES) return { runs: 1, failures: [`only ${points.length} crashes: the story did not happen`] }

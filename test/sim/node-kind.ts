@@ -15,6 +15,8 @@ export interface NodeKind {
   /** `StartLimitBurst=`: systemd gives up after so many automatic restarts. */
   readonly startLimit: number
   readonly channel: SwitchedChannel
+  /** The ConfigMaps hold parts, which are merged over the local config. */
+  readonly parts: boolean
   /** The agent asks for evidence in a trial. */
   readonly evidence: boolean
   readonly whenRefused: WhenRefused
@@ -31,6 +33,7 @@ export const PLAIN_NODE: NodeKind = {
   unit: 'simple',
   startLimit: Number.POSITIVE_INFINITY,
   channel: 'config-source',
+  parts: false,
   evidence: false,
   whenRefused: 'stay',
   standby: false,
@@ -47,5 +50,6 @@ export function makeNodeKind(seed: number): NodeKind {
     evidence: random.chance(0.3),
     whenRefused: random.chance(0.25) ? 'last-known-good' : 'stay',
     standby: random.chance(0.15),
+    parts: random.chance(0.25),
   }
 }

@@ -46,8 +46,6 @@ const ORDINARY: ReadonlySet<WorldEvent['kind']> = new Set([
   'switch-key',
   'edit-overlay',
 ])
-/** Longer than the real read takes: most of what an agent does first comes before it. */
-const OVERLAY_READ_US = 3e6
 /**
  * How late an agent looks on a busy node, well within the tolerance. Most nodes are busy: fewer
  * looks take less time to simulate.
@@ -168,7 +166,7 @@ class Run {
       if (this.#agent === undefined) {
         this.#agent = startAgent(world, { decided: (snapshot, step) => this.#decided(snapshot, step) }, this.#log)
         world.woken = true
-        world.assignment.overlayFromUs = world.nowUs + OVERLAY_READ_US
+        world.assignment.startAgent()
       }
       if (!world.woken && world.nowUs < this.#wakeAtUs) return
       this.#endDoze()

@@ -3,7 +3,7 @@
  * seconds since the previous event. They range from zero to more than half an hour, so events meet
  * the agent in every phase.
  */
-import type { Behaviour } from './behaviour.ts'
+import type { Behaviour, LocalBase } from './behaviour.ts'
 import { makeNodeKind, type NodeKind } from './node-kind.ts'
 import { type Random, seededRandom } from './random.ts'
 import type { SystemctlFault } from './sim-systemctl.ts'
@@ -60,7 +60,8 @@ export type WorldEvent =
   | { readonly kind: 'preflight-fails'; readonly seconds: number }
   | { readonly kind: 'drain'; readonly seconds: number }
   /** The administrator writes the config file that kubelet was provisioned with. */
-  | { readonly kind: 'edit-local' }
+  /** `base`: what it is for parts. `seconds`: for how long it is unusable. */
+  | { readonly kind: 'edit-local'; readonly base?: LocalBase; readonly seconds?: number }
 
 export interface Timed {
   readonly afterSeconds: number
@@ -114,7 +115,8 @@ export function makeSchedule(seed: number): Schedule {
   const faulty = withExtras(overlaid, seededRandom(seed ^ 0xfa17), makeFault)
   const node = makeNodeKind(seed)
   const breaking = node.evidence ? withExtras(faulty, seededRandom(seed ^ 0xe71d), makeBreakingEdit) : faulty
-  const suspended = withExtras(breaking, seededRandom(seed ^ 0x51ee), makeSuspend)
+  const merged = node.parts ? withExtras(breaking, seededRandom(seed ^ 0xba5e), makeLocalEdit) : breaking
+  const suspended = withExtras(merged, seededRandom(seed ^ 0x51ee), makeSuspend)
   return { seed, node, events: withExtras(suspended, seededRandom(seed ^ 0x4e3d), makeReword) }
 }
 
@@ -142,6 +144,15 @@ function makeOverlayEvent(random: Random): WorldEvent {
 /** Longer than a look may be late: what is shorter cannot be told from a busy node. */
 function makeSuspend(random: Random): WorldEvent {
   return { kind: 'suspend', seconds: random.pick([random.between(20, 300), random.between(300, 50_000)]), halts: random.chance(0.5) }
+}
+
+function makeLocalEdit(random: Random): WorldEvent {
+  return random.pick<WorldEvent>([
+    { kind: 'edit-local' },
+    { kind: 'edit-local' },
+    { kind: 'edit-local', base: pickBehaviour(random) },
+    { kind: 'edit-local', base: 'unusable', seconds: random.between(1, 1000) },
+  ])
 }
 
 function makeReword(random: Random): WorldEvent {

@@ -4,11 +4,12 @@
  */
 
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, type SwitchedChannel } from '../../src/decision/channels.ts'
-import type { ConfigMapView, Desired } from '../../src/decision/desired.ts'
+import type { Base, ConfigMapView, Desired } from '../../src/decision/desired.ts'
 import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import { CONFIG_SOURCE_ONLY, resolveChannels } from '../../src/source/channels/resolve.ts'
 import { readNodeFacts, toDesired } from '../../src/source/channels/to-desired.ts'
 import { meaningOf, withWording } from './behaviour.ts'
+import type { NodeKind } from './node-kind.ts'
 import type { Random } from './random.ts'
 
 interface SimConfigMap {
@@ -34,6 +35,8 @@ export class SimCluster implements AssignmentSource {
   readonly #random: Random
   /** The one by which this cluster assigns. */
   readonly #channel: SwitchedChannel
+  /** Of all ConfigMaps. */
+  readonly #base: Base | undefined
   #key: (typeof KEYS)[number] = 'kubelet'
   #assigned: string | undefined
   #node: unknown = nodeWith({})
@@ -52,9 +55,10 @@ export class SimCluster implements AssignmentSource {
   /** What the view means. */
   #desired: Desired | undefined
 
-  constructor(random: Random, channel: SwitchedChannel) {
+  constructor(random: Random, { channel, parts }: Pick<NodeKind, 'channel' | 'parts'>) {
     this.#random = random
     this.#channel = channel
+    this.#base = parts ? { kind: 'local', text: 'local' } : undefined
   }
 
   desired(): Desired {
@@ -222,7 +226,9 @@ export class SimCluster implements AssignmentSource {
     const resolution = resolveChannels(view.node, settings, { kind: 'known', members })
     const found = resolution.kind === 'config-map' ? view.configMaps.get(resolution.ref.name) : undefined
     const object: ConfigMapView =
-      found === undefined ? { kind: 'unavailable', reason: 'not-found', detail: 'not found' } : { kind: 'found', ...found }
+      found === undefined
+        ? { kind: 'unavailable', reason: 'not-found', detail: 'not found' }
+        : { kind: 'found', ...found, ...(this.#base && { base: this.#base }) }
     const pausing = view.nodePaused ? 'Node' : found?.paused === true ? 'ConfigMap' : undefined
     return toDesired(resolution, {
       object,

@@ -1,6 +1,6 @@
 /** What each event of a schedule does to the simulated node. */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
-import { isLocalText } from './behaviour.ts'
+import { isLocalText, type LocalBase } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { WorldEvent } from './schedule.ts'
 import type { SimWorld } from './sim-world.ts'
@@ -173,7 +173,8 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       })
       return
     case 'edit-local':
-      editLocal(world)
+      editLocal(world, event.base)
+      if (event.base === 'unusable') world.after(event.seconds ?? 0, () => editLocal(world))
       return
     case 'spoil-overlay':
       overlay.spoil()
@@ -204,10 +205,10 @@ function isReplaced(world: SimWorld): boolean {
  * started with: the agent has to have seen kubelet before it changes. What runs is unknown
  * otherwise.
  */
-function editLocal(world: SimWorld): void {
+function editLocal(world: SimWorld, base?: LocalBase): void {
   const isSeen = world.kind.activation === 'env' || world.seenInvocation === world.unit.invocationId
-  if (isSeen) world.editLocal()
-  else world.after(20, () => editLocal(world))
+  if (isSeen) world.editLocal(base)
+  else world.after(20, () => editLocal(world, base))
   world.woken = true
 }
 

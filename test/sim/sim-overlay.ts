@@ -28,7 +28,7 @@ export class SimOverlay {
       const made = isConfig ? { ...data, [key]: `${head}${text}` } : data
       return { ok: true, rendered: nameRendering(made, key) }
     }
-    this.#view = { kind: 'present', files: ['node.yaml'], render }
+    this.#view = { kind: 'present', files: ['node.yaml'], patches: [], render }
   }
 
   remove(): void {

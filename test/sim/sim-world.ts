@@ -14,7 +14,7 @@ import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
-import { type Behaviour, configText, localText, meaningOf } from './behaviour.ts'
+import { type Behaviour, configText, type LocalBase, localText, meaningOf } from './behaviour.ts'
 import { Crash, type CrashPoint } from './crash.ts'
 import { DiskFaults } from './disk-faults.ts'
 import type { NodeKind } from './node-kind.ts'
@@ -46,6 +46,8 @@ export class SimWorld {
   readonly #timers = new SimTimers()
   #serial = 0
   #localSerial = 0
+  /** The latest of the administrator: in its place may be what the agent has activated. */
+  localText = localText(0)
   operations = 0
   crashAt: CrashPoint | undefined
   /** etcd was restored: a version may have come back with other content. */
@@ -81,10 +83,16 @@ export class SimWorld {
     this.kind = kind
     this.policy = { ...(kind.evidence ? EVIDENCE_POLICY : POLICY), whenRefused: kind.whenRefused }
     this.random = seededRandom(seed ^ 0x5eed)
-    this.cluster = new SimCluster(this.random, kind.channel)
-    this.assignment = new SimAssignment(this.cluster, this.overlay, () => this.nowUs)
+    this.cluster = new SimCluster(this.random, kind)
+    this.assignment = new SimAssignment(this.cluster, this.overlay, {
+      nowUs: () => this.nowUs,
+      localText: () => this.localText,
+      onChange: () => {
+        this.woken = true
+      },
+    })
     this.disk = new FakeDisk(() => this.clock.wallMs)
-    this.disk.plant(LOCAL_PATH, localText(0))
+    this.disk.plant(LOCAL_PATH, this.localText)
     this.disk.plant(`${DROP_IN_DIRECTORY}/README`, '')
     this.files = new DurableFiles(this.disk)
     this.disk.onStep = (_step, phase) => this.#operate(phase)
@@ -144,9 +152,7 @@ export class SimWorld {
   /** When the world next changes by itself. */
   nextUs(): number {
     const agent = this.agentFromUs > this.nowUs ? this.agentFromUs : Number.POSITIVE_INFINITY
-    const { overlayFromUs } = this.assignment
-    const overlay = overlayFromUs > this.nowUs ? overlayFromUs : Number.POSITIVE_INFINITY
-    return Math.min(this.unit.nextUs(), this.cluster.nextUs(), agent, overlay, this.#timers.nextUs())
+    return Math.min(this.unit.nextUs(), this.cluster.nextUs(), agent, this.assignment.nextUs(), this.#timers.nextUs())
   }
 
   /** Until then nothing happens to the node by itself, as far as a look at kubelet shows. */
@@ -155,9 +161,9 @@ export class SimWorld {
   }
 
   advanceTo(us: number): void {
-    const { overlayFromUs } = this.assignment
-    if (this.nowUs < overlayFromUs && us >= overlayFromUs) this.woken = true
+    const nextUs = this.assignment.nextUs()
     this.clock.advanceTo(us)
+    if (us >= nextUs) this.assignment.advance()
     this.happenings += this.#timers.run(us)
     this.unit.advance()
     if (this.cluster.advanceTo(us)) this.woken = true
@@ -182,9 +188,10 @@ export class SimWorld {
   }
 
   /** An administrator, or a program such as kubeadm, writes the config file. */
-  editLocal(): void {
+  editLocal(base: LocalBase = 'good'): void {
     this.#localSerial += 1
-    this.disk.plant(LOCAL_PATH, localText(this.#localSerial))
+    this.localText = localText(this.#localSerial, base)
+    this.disk.plant(LOCAL_PATH, this.localText)
   }
 
   reboot(): void {

@@ -1,8 +1,9 @@
 /** The schedules in which the agent, or the machine, crashes at every operation. */
-import type { Timed } from './schedule.ts'
+import type { NodeKind } from './node-kind.ts'
+import type { Schedule, Timed } from './schedule.ts'
 
 /** The seed of everything in a story that is random, such as how late an event arrives. */
-export const STORY_SEED = 7
+const STORY_SEED = 7
 
 const ASSIGN: readonly Timed[] = [
   { afterSeconds: 0, event: { kind: 'edit', name: 'red', behaviour: 'good' } },
@@ -10,6 +11,20 @@ const ASSIGN: readonly Timed[] = [
 ]
 /** Long enough for a trial to pass, however long a crash delays it. */
 const LATER = 600
+
+/** On nodes whose ConfigMaps hold parts. */
+const PART_STORIES: Readonly<Record<string, readonly Timed[]>> = {
+  'promote a part, then another local config': [...ASSIGN, { afterSeconds: LATER, event: { kind: 'edit-local' } }],
+  'roll back a local config with which kubelet crash-loops under a part': [
+    ...ASSIGN,
+    { afterSeconds: LATER, event: { kind: 'edit-local', base: 'crash-at-start' } },
+  ],
+  'a local config that cannot be the base for a while, and an edit of the part': [
+    ...ASSIGN,
+    { afterSeconds: LATER, event: { kind: 'edit-local', base: 'unusable', seconds: LATER } },
+    { afterSeconds: 30, event: { kind: 'edit', name: 'red', behaviour: 'good' } },
+  ],
+}
 
 export const STORIES: Readonly<Record<string, readonly Timed[]>> = {
   'assign, promote': ASSIGN,
@@ -49,4 +64,10 @@ export const STORIES: Readonly<Record<string, readonly Timed[]>> = {
     ...ASSIGN,
     { afterSeconds: LATER, event: { kind: 'edit', name: 'red', behaviour: 'fails-after-promotion' } },
   ],
+  ...PART_STORIES,
+}
+
+export function scheduleOf(story: string): Schedule {
+  const node: Partial<NodeKind> = Object.hasOwn(PART_STORIES, story) ? { parts: true } : {}
+  return { seed: STORY_SEED, node, events: STORIES[story] ?? [] }
 }

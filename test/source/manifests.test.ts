@@ -132,3 +132,19 @@ t.test('channels in manifests', (t) => {
   })
   t.end()
 })
+
+t.test('a part and the ConfigMaps under it', async (t) => {
+  const part = CONFIG_MAP.replace('name: cfg}', 'name: cfg, annotations: {kubelet-cfg-agent.io/base: ns/pool}}')
+  const pool = CONFIG_MAP.replace(
+    'namespace: kube-system, name: cfg}',
+    'namespace: ns, name: pool, annotations: {kubelet-cfg-agent.io/base: local}}',
+  )
+  t.match(resolve(NODE, part, pool), {
+    object: {
+      base: { kind: 'config-map' },
+      bases: { views: [{ ref: { namespace: 'ns', name: 'pool' }, object: { base: { kind: 'local' } } }] },
+    },
+  })
+  t.match(resolve(NODE, part), { object: { bases: { views: [{ object: { kind: 'unavailable', reason: 'not-found' } }] } } })
+  t.match(resolve(NODE, part.replace('ns/pool', 'kube-system/cfg')), { object: { bases: { problem: /cycle/ } } })
+})

@@ -55,6 +55,22 @@ export function activationContract(t: Test, open: () => ActivationWorld, fewestC
     }
   })
 
+  t.test('the local config can be read whatever is activated, and as it is now', async (t) => {
+    const world = open()
+    const local = () => world.start().readLocal(world.wiring, CONFIG)?.toString()
+    t.equal(local(), ORIGINAL)
+    for (const source of [A, B, 'local', A] as const) {
+      world.activation.stage('local', world.wiring)
+      world.activation.activate(source, world.wiring)
+      t.equal(local(), ORIGINAL)
+    }
+    world.disk.plant(CONFIG, 'maxPods: 7')
+    t.equal(local(), 'maxPods: 7', 'kubeadm wrote it anew')
+    world.pause()
+    world.activation.activate(B, world.wiring)
+    t.equal(local(), 'maxPods: 7')
+  })
+
   t.test('activating the same source again changes nothing', async (t) => {
     const world = withActivated(A)
     const before = text(world, world.wiring.path)

@@ -225,3 +225,23 @@ t.test('the meaning of a content that two sources share', async (t) => {
   t.strictSame(findMeaning({ ...record, before: { source: A, hash }, fallback: { source: B, hash } }, hash)?.source, B)
   t.equal(findMeaning(record, 'other'), undefined)
 })
+
+t.test('the local config: of a file that is gone, the original that is kept; of a damaged record or original, an error', async (t) => {
+  const world = fresh()
+  const { activation, disk } = world
+  const local = () => activation.readLocal(WIRING)?.toString()
+  disk.removeTree(CONFIG)
+  t.equal(local(), undefined, 'nothing was ever kept')
+  disk.plant(CONFIG, ORIGINAL)
+  activation.activate(A, WIRING)
+  disk.removeTree(CONFIG)
+  t.equal(local(), ORIGINAL)
+  disk.plant(CONFIG, bytesOf(A))
+  const [directory = ''] = world.files.list(`${DIRECTORY}/local`) ?? []
+  const kept = `${DIRECTORY}/local/${directory}`
+  const [original = ''] = (world.files.list(kept) ?? []).filter((name) => name !== 'record.json')
+  disk.plant(`${kept}/${original}`, 'x')
+  t.throws(local, { code: 'original-damaged' })
+  disk.plant(`${kept}/record.json`, '{')
+  t.throws(local, { code: 'record-damaged' })
+})

@@ -14,6 +14,7 @@ import { documentChange } from '../changes-document.ts'
 import { renderChanges } from '../changes-text.ts'
 import { type ArgumentValues, type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
 import { compareTexts } from '../compare-texts.ts'
+import { readDesiredLayers } from '../config-layers.ts'
 import { findDesired } from '../desired-config.ts'
 import { formatJson } from '../format-json.ts'
 import { plainText } from '../terminal.ts'
@@ -65,10 +66,11 @@ async function diff(context: CommandContext, options: OptionValues, { candidate 
   const desired = candidate === undefined ? await context.fetchDesired() : undefined
   const snapshot = against === undefined || desired !== undefined ? await context.observe(desired) : undefined
   const before = against === undefined ? findActive(snapshot, context) : await loadText(against, context, wantsOverlay(options))
-  const after =
+  const found =
     candidate === undefined
       ? findDesired(desired, snapshot, context)
       : { place: 'assigned' as const, ...(await loadText(candidate, context, wantsOverlay(options))) }
+  const after = found.ok && candidate === undefined ? { ...found, layers: await readDesiredLayers(desired, context) } : found
   const compared = await compareTexts(before, after, (from, to) => context.compare(from, to, readVersionOption(options)), context)
   if (!compared.ok) {
     terminal.err(`kubelet-cfg-agent diff: ${plainText(compared.detail)}\n`)
@@ -105,9 +107,10 @@ async function loadText(text: string, context: CommandContext, overlaid: boolean
     case 'refused':
       return { ok: false, detail: `${loaded.name}: ${loaded.report.findings.map(({ problem }) => problem).join('; ')}` }
     case 'loaded': {
-      const { name, files, key } = loaded.config
+      const { config, layers = [] } = loaded
+      const { name, files, key } = config
       const value = Object.hasOwn(files, key) ? files[key] : undefined
-      return value === undefined ? { ok: false, detail: `${name}: no such key` } : { ok: true, name, text: value }
+      return value === undefined ? { ok: false, detail: `${name}: no such key` } : { ok: true, name, text: value, layers }
     }
   }
 }

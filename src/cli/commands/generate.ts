@@ -25,10 +25,11 @@ export const generateCommand: NodeCommand = {
   summary: "print this node's config as a file for a ConfigMap",
   description:
     'Prints the config that kubelet runs with, including flags and defaults, as a KubeletConfiguration: a first version ' +
-    "for a ConfigMap. Reads /configz of kubelet through the API server. The node's own kubeconfig has no right to do this: " +
-    "use an administrator's with --kubeconfig, or pass the response with --from-file.",
+    'for a ConfigMap. Asks kubelet 1.33 or later for /configz on its own port, which needs the right get on nodes/configz; an ' +
+    "older one through the API server, which needs nodes/proxy. The node's own kubeconfig has neither right by itself: grant " +
+    "nodes/configz, use an administrator's kubeconfig with --kubeconfig, or pass the response with --from-file.",
   options: [
-    fileOption('from-file', 'read the response of /configz from this file, or from standard input (-), instead of the API server'),
+    fileOption('from-file', 'read the response of /configz from this file, or from standard input (-), instead of asking for it'),
     {
       name: 'offline',
       kind: switchKind,
@@ -53,7 +54,7 @@ async function generate(context: CommandContext, options: OptionValues): Promise
     terminal.err('kubelet-cfg-agent generate: --from-file and --offline exclude each other: give one of them\n')
     return EXIT.usage
   }
-  const generated = options.offline === 'true' ? await copyActive(context) : await convert(await readConfigz(path, context))
+  const generated = options.offline === 'true' ? await copyActive(context) : await convert(await readConfigz(path, context), context)
   if (!generated.ok) {
     terminal.err(`kubelet-cfg-agent generate: ${plainText(generated.detail)}\n`)
     return EXIT.failed
@@ -78,36 +79,46 @@ async function readConfigz(path: string | undefined, context: CommandContext): P
   }
 }
 
-async function askConfigz({ api, nodeName }: CommandContext): Promise<Configz> {
-  const path = `/api/v1/nodes/${nodeName()}/proxy/configz`
-  const answer = await api.request({ method: 'GET', path })
-  switch (answer.kind) {
-    case 'ok':
-      return { ok: true, answer: answer.object }
-    case 'unreachable':
-      return { ok: false, detail: `${answer.detail}; --offline uses the config file on disk` }
-    case 'refused': {
-      const isDenied = answer.status === 401 || answer.status === 403
-      const advice = isDenied
-        ? 'this needs the verb get on nodes/proxy, which gives access to all of kubelet: do not grant it to the node; use an ' +
-          `administrator's kubeconfig with --kubeconfig, or pipe kubectl get --raw ${path} into generate --from-file -; ` +
-          '--offline uses the config file on disk'
-        : '--offline uses the config file on disk'
-      return { ok: false, detail: `${answer.detail}; ${advice}` }
-    }
-  }
+async function askConfigz({ readConfigz, nodeName }: CommandContext): Promise<Configz> {
+  const answer = await readConfigz()
+  if (answer.kind === 'ok') return { ok: true, answer: answer.object }
+  const isDenied = answer.kind === 'refused' && (answer.status === 401 || answer.status === 403)
+  const advice = isDenied
+    ? [NEEDED[answer.by], `use an administrator's kubeconfig with --kubeconfig, or pipe ${rawRequest(nodeName())}`]
+    : []
+  return { ok: false, detail: [answer.detail, ...advice, '--offline uses the config file on disk'].join('; ') }
 }
 
-async function convert(configz: Configz): Promise<Generated> {
+const NEEDED = {
+  kubelet: 'this needs the verb get on nodes/configz, which deploy/rbac/node-configz.yaml grants',
+  'api-server': 'this needs the verb get on nodes/proxy, which gives access to all of kubelet: do not grant it to the node',
+} as const
+
+function rawRequest(nodeName: string): string {
+  return `kubectl get --raw /api/v1/nodes/${nodeName}/proxy/configz into generate --from-file -`
+}
+
+async function convert(configz: Configz, context: CommandContext): Promise<Generated> {
   if (!configz.ok) return configz
   const { answer } = configz
-  const config = isObject(answer) ? answer.kubeletconfig : undefined
-  if (!isObject(config)) return { ok: false, detail: 'not a response of /configz: it has no kubeletconfig' }
+  const reported = isObject(answer) ? answer.kubeletconfig : undefined
+  if (!isObject(reported)) return { ok: false, detail: 'not a response of /configz: it has no kubeletconfig' }
+  const config = await dropSelfSigned(reported, context)
   const head = { apiVersion: API_VERSION, kind: KIND }
   const whole = { ...head, ...config, ...head, ...emptyFields(config) }
   const checked = decodeConfig(JSON.stringify(whole), () => ({ ok: false, detail: 'not read as YAML' }))
   if (!checked.ok) return { ok: false, detail: `kubelet returned a config that it would not accept: ${checked.detail}` }
   return { ok: true, text: await formatConfig(whole), config: whole }
+}
+
+/** Kubelet's flags name the directory of the certificate that it makes itself. */
+async function dropSelfSigned(config: JsonObject, { unit }: CommandContext): Promise<JsonObject> {
+  const [{ withoutSelfSigned }, { collectFlags }] = await Promise.all([
+    import('../../preflight/configz/own-port.ts'),
+    import('../../preflight/change/kubelet-flags.ts'),
+  ])
+  const seen = await unit.observe()
+  return withoutSelfSigned(config, collectFlags(seen.kind === 'known' ? (seen.command?.words ?? []) : []))
 }
 
 /**

@@ -3,8 +3,8 @@
  * record from the cluster, and what the running agent knew last. Changes nothing.
  */
 import type { Desired } from '../../decision/desired.ts'
+import { hashObject } from '../../decision/rollout-hash.ts'
 import { configOf, ROLLOUT_OFF } from '../../decision/staging.ts'
-import { hashConfig } from '../../rollout/config-hash.ts'
 import { parsePlan } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
 import { observe } from '../../rollout/silence.ts'
@@ -58,7 +58,7 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   const turn = known?.turn ?? { kind: 'unknown', detail: 'the running agent has not seen this assignment yet', waitSeconds: null }
   const plan = parsePlan(object.rollout?.plan)
   if (!plan.ok) return `ConfigMap ${configOf(ref)}: ${plan.problem}`
-  const hash = hashConfig(object.data, ref.kubeletConfigKey)
+  const hash = hashObject(object, ref.kubeletConfigKey)
   const { record: content, uid: recordUid, resourceVersion } = read
   const { retry } = plan.plan
   const sighting = { record: content, recordUid, resourceVersion, configUid: object.uid, hash, retry, nowUs: 0, contactUs: 0 }

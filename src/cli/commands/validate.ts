@@ -26,6 +26,7 @@ import {
   type NodeCommand,
   type OptionValues,
 } from '../command.ts'
+import { nameLayersIn } from '../config-layers.ts'
 import { formatJson } from '../format-json.ts'
 import { isNode } from '../is-node.ts'
 import type { Place } from '../manifest-text.ts'
@@ -89,9 +90,10 @@ async function validate(context: CommandContext, options: OptionValues, { candid
       terminal.out(render(options.output, loaded.name, undefined, loaded.report, context))
       return EXITS[loaded.report.outcome]
     case 'loaded': {
-      const { config, shown } = loaded
+      const { config, shown, layers = [] } = loaded
       const node = isNode(await context.unit.observe())
-      const report = placeFindings(await context.inspect(config, readInspectOptions(options, node)), shown.place)
+      const placed = placeFindings(await context.inspect(config, readInspectOptions(options, node)), shown.place)
+      const report = nameLayersIn(placed, layers)
       terminal.out(render(options.output, config.name, shown.text, report, context))
       return EXITS[report.outcome]
     }

@@ -8,6 +8,7 @@
 import { posix } from 'node:path'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
+import { RELATIVE_PATHS } from '../../kubelet/relative-paths.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import type { Change, Side } from './change.ts'
@@ -54,17 +55,6 @@ function explain(path: FieldPath, flags: KubeletFlags, version: KubeletVersion |
 function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0
 }
-
-/** Paths that `KubeletConfigurationPathRefs` resolves against the config's directory. */
-export const RELATIVE_PATHS: ReadonlySet<string> = new Set([
-  'staticPodPath',
-  'authentication.x509.clientCAFile',
-  'tlsCertFile',
-  'tlsPrivateKeyFile',
-  'resolvConf',
-  'volumePluginDir',
-  'podLogsDir',
-])
 
 function isReplacedByKubelet({ path, before, after }: Change, meant: KubeletConfig): boolean {
   const name = path.join('.')

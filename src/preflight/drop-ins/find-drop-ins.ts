@@ -5,15 +5,13 @@
  */
 import { posix } from 'node:path'
 import type { KnownUnit } from '../../decision/unit-state.ts'
-import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { decodeText } from '../../kubelet/decode-text.ts'
-import { valueAt } from '../../kubelet/field-path.ts'
 import { isFieldName } from '../../kubelet/fields.ts'
+import { absolutePaths } from '../../kubelet/relative-paths.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
 import { errorMessage } from '../../values/errors.ts'
 import { isObject } from '../../values/is-object.ts'
 import { mergePatch } from '../../values/merge-patch.ts'
-import { RELATIVE_PATHS } from '../change/check-same.ts'
 import { collectFlags } from '../change/kubelet-flags.ts'
 import type { ConfigPlace } from '../inspection.ts'
 import type { DropIn, DropInsHere } from './drop-ins.ts'
@@ -65,22 +63,11 @@ async function readBase(path: string | undefined, { files, yaml }: DropInReaders
     const decoded = await decodeText(files.read(path)?.toString() ?? '', yaml)
     if (!decoded.ok) return { path, detail: decoded.detail }
     const fields = Object.entries(decoded.config).filter(([name]) => isFieldName(name))
-    return { path, config: resolvePaths(Object.fromEntries(fields), posix.dirname(path)) }
+    const config = Object.fromEntries(fields)
+    // Kubelet resolves the relative paths of this file alone.
+    const merged = mergePatch(config, absolutePaths(config, posix.dirname(path)))
+    return { path, config: isObject(merged) ? merged : config }
   } catch (error) {
     return { path, detail: errorMessage(error) }
   }
-}
-
-/** `resolveRelativePaths`, pkg/kubelet/kubeletconfig/configfiles: only those of the file itself. */
-function resolvePaths(config: KubeletConfig, folder: string): KubeletConfig {
-  const resolved = [...RELATIVE_PATHS].reduce<unknown>((merged, name) => {
-    const steps = name.split('.')
-    const value = valueAt(config, steps)
-    if (typeof value !== 'string' || value === '' || posix.isAbsolute(value)) return merged
-    return mergePatch(
-      merged,
-      steps.reduceRight<unknown>((inner, step) => ({ [step]: inner }), posix.join(folder, value)),
-    )
-  }, config)
-  return isObject(resolved) ? resolved : config
 }

@@ -4,19 +4,21 @@
  */
 import { ROLLOUT_ANNOTATION } from '../../decision/channels.ts'
 import type { ConfigMapRef } from '../../decision/config-source.ts'
+import { hashObject } from '../../decision/rollout-hash.ts'
 import type { RolloutSubject } from '../../decision/rollout-subject.ts'
 import { configOf, ROLLOUT_OFF } from '../../decision/staging.ts'
 import { sourcePath } from '../../decision/status-texts.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
-import { hashConfig } from '../../rollout/config-hash.ts'
 import { parsePlan } from '../../rollout/plan.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
 import type { RolloutConfig } from '../../rollout/view.ts'
 import type { JsonObject } from '../../values/is-object.ts'
 import { isObjectName, quote } from '../../values/kubernetes-names.ts'
+import { readBases } from '../base-chain.ts'
 import { metadataOf } from '../channels/metadata.ts'
 import { readPause } from '../channels/paused-annotation.ts'
 import { identityOf, viewConfigMap } from '../kube-object.ts'
+import { readConfigMapOnce } from '../read-once.ts'
 import { readAnswer } from '../requested-object.ts'
 
 export interface RecordRef {
@@ -88,14 +90,18 @@ export async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef
   if (!reading.ok) return unavailable(`${what}: ${reading.detail}`)
   const view = viewConfigMap(reading.found.object)
   if (view.kind !== 'found') return unavailable(`${what}: ${view.kind === 'unavailable' ? view.detail : 'it has not been read'}`)
-  const { uid, resourceVersion, data, rollout } = view
+  const { uid, resourceVersion, rollout } = view
   if (rollout?.record === ROLLOUT_OFF) return unavailable(`the rollout of ${what} has just been switched off`)
   if (rollout?.record !== record)
     return unavailable(`the annotation ${ROLLOUT_ANNOTATION} of ${what} no longer names the record ${record}; the agent reads it again`)
+  const whole = await readBases(ref, view, (base) => readConfigMapOnce(api, base, TIMEOUT_MS))
+  if (whole.bases?.problem !== undefined) return unavailable(`${what}: ${whole.bases.problem}`)
+  const lost = whole.bases?.views.find(({ object }) => object.kind === 'unavailable')
+  if (lost?.object.kind === 'unavailable') return unavailable(`ConfigMap ${configOf(lost.ref)} under ${what}: ${lost.object.detail}`)
   const plan = parsePlan(rollout.plan)
   const metadata = metadataOf(reading.found.object)
   const paused = metadata && readPause(metadata, 'ConfigMap', `${ref.namespace}/${ref.name}`)?.by
-  return { kind: 'found', config: { uid, resourceVersion, hash: hashConfig(data, ref.kubeletConfigKey), plan, paused } }
+  return { kind: 'found', config: { uid, resourceVersion, hash: hashObject(whole, ref.kubeletConfigKey), plan, paused } }
 }
 
 /** What to do if the object does not exist, or the agent may not read it. */

@@ -67,13 +67,14 @@ exports[`test/cli/program.test.ts > TAP > help > of generate 1`] = `
 Usage: kubelet-cfg-agent generate [flags]
 
 Prints the config that kubelet runs with, including flags and defaults, as a KubeletConfiguration: a
-first version for a ConfigMap. Reads /configz of kubelet through the API server. The node's own
-kubeconfig has no right to do this: use an administrator's with --kubeconfig, or pass the response
-with --from-file.
+first version for a ConfigMap. Asks kubelet 1.33 or later for /configz on its own port, which needs
+the right get on nodes/configz; an older one through the API server, which needs nodes/proxy. The
+node's own kubeconfig has neither right by itself: grant nodes/configz, use an administrator's
+kubeconfig with --kubeconfig, or pass the response with --from-file.
 
 Options:
   --from-file <path>  read the response of /configz from this file, or from standard input (-),
-                      instead of the API server
+                      instead of asking for it
   --offline           print the config file that runs, as it is on disk, with kubelet's drop-ins,
                       without flags and defaults
   -h, --help          show help for the program or a command
@@ -155,6 +156,37 @@ Uses the agent's settings (flags, environment, config file) to find its files an
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
+
+
+`
+
+exports[`test/cli/program.test.ts > TAP > help > of preflight-upgrade 1`] = `
+Usage: kubelet-cfg-agent preflight-upgrade [flags]
+
+Checks every config that this node holds (assigned, active, last-known-good, previous, local)
+against another kubelet: which it would refuse, and which fields and feature gates it ignores or no
+longer knows. Name its binary, which then judges itself, or its version. Without either, it is the
+kubelet that is on disk now. The agent's change policy does not count.
+
+Options:
+  --kubelet <path>             check with this kubelet: the new binary
+  --kubelet-version <version>  check for a kubelet of this version, as in 1.28; default: the version
+                               of this machine's kubelet
+  --deep                       also start kubelet in a sandbox, to find what it rejects only then;
+                               takes seconds for each config
+  -o, --output <choice>        output format: a table for people, or JSON for programs (table, json;
+                               default: table)
+  -h, --help                   show help for the program or a command
+
+Examples:
+  kubelet-cfg-agent preflight-upgrade --kubelet /opt/1.36/kubelet           check with the new binary
+  kubelet-cfg-agent preflight-upgrade --kubelet /opt/1.36/kubelet --deep    start it too, in a sandbox
+  kubelet-cfg-agent preflight-upgrade --kubelet-version 1.36                check with the rules for a version, without its binary
+
+Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
+see kubelet-cfg-agent run --help.
+
+Exit codes: 0 every config is accepted, 1 a config is refused, 2 not all could be checked, or invalid arguments, flags or settings.
 
 
 `
@@ -441,35 +473,36 @@ Usage: kubelet-cfg-agent <command> [flags]
 Changes the configuration of this kubelet through the Kubernetes API, and rolls back what fails.
 
 Options:
-  --version   print the version
-  -h, --help  show help for the program or a command
+  --version          print the version
+  -h, --help         show help for the program or a command
 
 Run:
-  run         run the agent in the foreground
+  run                run the agent in the foreground
 
 Inspect:
-  status      show what this node runs, what it should run, and the trial
-  history     show the transitions of this node: when, from, to and why
-  rollout     show how far the config's rollout has come, and this node's turn
-  check       check unit, drop-in, kubelet, rights and node
-  version     print the version
-  help        show help for a command
+  status             show what this node runs, what it should run, and the trial
+  history            show the transitions of this node: when, from, to and why
+  rollout            show how far the config's rollout has come, and this node's turn
+  check              check unit, drop-in, kubelet, rights and node
+  version            print the version
+  help               show help for a command
 
 Check configs:
-  validate    check whether kubelet would accept a config
-  diff        show what a config would change, and the risk
-  plan        show what the agent would do now, without doing it
-  generate    print this node's config as a file for a ConfigMap
+  validate           check whether kubelet would accept a config
+  diff               show what a config would change, and the risk
+  plan               show what the agent would do now, without doing it
+  preflight-upgrade  check this node's configs against another kubelet, before an upgrade
+  generate           print this node's config as a file for a ConfigMap
 
 Control:
-  pause       stop activations and restarts until resume
-  resume      end pause and reset
-  rollback    roll back the config that kubelet starts with next
-  retry       drop verdicts and try the assigned config again
-  reset       return to the local config until resume
+  pause              stop activations and restarts until resume
+  resume             end pause and reset
+  rollback           roll back the config that kubelet starts with next
+  retry              drop verdicts and try the assigned config again
+  reset              return to the local config until resume
 
 Remove:
-  release     make the next start of kubelet safe before you remove the agent
+  release            make the next start of kubelet safe before you remove the agent
 
 First steps:
   kubelet-cfg-agent check     check that the agent can work on this node

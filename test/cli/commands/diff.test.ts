@@ -123,3 +123,35 @@ t.test('passes on the version for defaults', async (t) => {
   await diff('new.yaml', {}, { compare })
   t.same(versions, [{ major: 1, minor: 28, patch: 0 }, undefined])
 })
+
+t.test('of a part, each field says which layer it comes from', async (t) => {
+  const annotations = { 'kubelet-cfg-agent.io/base': 'local' }
+  const part = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'p', annotations }, data: { kubelet: 'maxPods: 200\n' } }
+  const context: Partial<CommandContext> = {
+    readInput: async () => ({ kind: 'read', bytes: Buffer.from(JSON.stringify(part)) }),
+    readLocalConfig: async () => ({ kind: 'found', path: '/var/lib/kubelet/config.yaml', text: `${HEAD}maxPods: 110\npodPidsLimit: 9\n` }),
+  }
+  const { out } = await diff('part.json', { output: 'json' }, context)
+  t.match(JSON.parse(out).changes, [
+    { path: 'maxPods', after: 200, layer: 'part.json' },
+    { path: 'podPidsLimit', after: 9, layer: '/var/lib/kubelet/config.yaml' },
+  ])
+  const text = (await diff('part.json', {}, context)).out
+  t.match(text, / RISK +FROM +POLICY/)
+  t.match(text, /maxPods +110 +200 .* part\.json /)
+})
+
+t.test('a field that a drop-in of kubelet sets comes from no layer', async (t) => {
+  const annotations = { 'kubelet-cfg-agent.io/base': 'local' }
+  const data = { kubelet: 'maxPods: 200\npodPidsLimit: 9\n' }
+  const part = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'p', annotations }, data }
+  const context: Partial<CommandContext> = {
+    readInput: async () => ({ kind: 'read', bytes: Buffer.from(JSON.stringify(part)) }),
+    readLocalConfig: async () => ({ kind: 'found', path: '/var/lib/kubelet/config.yaml', text: HEAD }),
+    mergeHere: async (config) => ({ config: config.maxPods === 200 ? { ...config, maxPods: 300 } : config, order: undefined }),
+  }
+  const { changes } = JSON.parse((await diff('part.json', { output: 'json' }, context)).out)
+  const layerOf = (name: string) => changes.find((change: { path: string }) => change.path === name)?.layer
+  t.equal(layerOf('maxPods'), undefined)
+  t.equal(layerOf('podPidsLimit'), 'part.json')
+})

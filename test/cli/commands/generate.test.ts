@@ -2,9 +2,17 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { CommandContext } from '../../../src/cli/command.ts'
 import { generateCommand } from '../../../src/cli/commands/generate.ts'
-import { decodeConfig } from '../../../src/kubelet/decode.ts'
+import { decodeConfig, type KubeletConfig } from '../../../src/kubelet/decode.ts'
 import { formatDocument, parseDocument } from '../../../src/kubelet/yaml.ts'
-import type { KubeAnswer } from '../../../src/ports/kube-api.ts'
+import type { ConfigzAnswer } from '../../../src/ports/configz.ts'
+import { compareConfigs } from '../../../src/preflight/change/compare.ts'
+import { checkFields } from '../../../src/preflight/check-fields.ts'
+import type { KubeletVersion } from '../../../src/preflight/kubelet-version.ts'
+import { readDocument } from '../../../src/preflight/read-document.ts'
+import { isObject } from '../../../src/values/is-object.ts'
+import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
+import { anyConfig, v } from '../../preflight/change/configs.ts'
+import { withDefaults } from '../../preflight/change/with-defaults.ts'
 import { execute, fakeNode } from '../fake-node.ts'
 
 const CONFIGZ = {
@@ -26,19 +34,11 @@ async function generate(options: Record<string, string>, context: Partial<Comman
   return { code, out: node.out(), err: node.err() }
 }
 
-const answering = (answer: KubeAnswer): Partial<CommandContext> => ({ api: { request: async () => answer } })
+const answering = (answer: ConfigzAnswer): Partial<CommandContext> => ({ readConfigz: async () => answer })
 const reading = (text: string): Partial<CommandContext> => ({ readInput: async () => ({ kind: 'read', bytes: Buffer.from(text) }) })
 
-t.test('reads /configz through the API server', async (t) => {
-  const paths: string[] = []
-  const api: CommandContext['api'] = {
-    request: async ({ method, path }) => {
-      paths.push(`${method} ${path}`)
-      return { kind: 'ok', object: CONFIGZ }
-    },
-  }
-  const result = await generate({}, { api })
-  t.same(paths, ['GET /api/v1/nodes/node-1/proxy/configz'])
+t.test('reads /configz', async (t) => {
+  const result = await generate({}, answering({ kind: 'ok', object: CONFIGZ }))
   t.equal(result.code, 0)
   t.matchSnapshot(result.out)
   t.matchSnapshot(result.err, 'advice')
@@ -62,8 +62,29 @@ t.test('writes what /configz leaves out because it is empty, where a default wou
   t.match(parseDocument((await generate({ 'from-file': '-' }, reading(JSON.stringify({ kubeletconfig: kept })))).out), { value: kept })
 })
 
+t.test('leaves out the certificate that kubelet makes itself, without which it would not start elsewhere', async (t) => {
+  const directory = '/var/lib/kubelet/pki'
+  const kubeletconfig = { maxPods: 5, tlsCertFile: `${directory}/kubelet.crt`, tlsPrivateKeyFile: `${directory}/kubelet.key` }
+  const { out, err } = await generate({}, answering({ kind: 'ok', object: { kubeletconfig } }))
+  t.notMatch(out, /tls/)
+  t.notMatch(err, /specific to this node/)
+  const own = { ...kubeletconfig, tlsCertFile: '/etc/k.crt' }
+  t.match((await generate({}, answering({ kind: 'ok', object: { kubeletconfig: own } }))).out, /tlsCertFile: \/etc\/k.crt/)
+})
+
+t.test('reports the right that kubelet asks for', async (t) => {
+  const forbidden = { kind: 'refused', by: 'kubelet', status: 403, detail: '403: Forbidden' } as const
+  const { code, err } = await generate({}, answering(forbidden))
+  t.equal(code, 1)
+  for (const words of ['nodes/configz', 'deploy/rbac/node-configz.yaml', '--kubeconfig', '--offline']) t.ok(err.includes(words), words)
+  t.match(await generate({}, answering({ kind: 'unproven', detail: 'another certificate' })), {
+    code: 1,
+    err: /another certificate; --offline/,
+  })
+})
+
 t.test('reports the required right if the API server refuses', async (t) => {
-  const forbidden = { kind: 'refused', status: 403, reason: 'Forbidden', detail: '403: nodes/proxy', retryAfterMs: undefined } as const
+  const forbidden = { kind: 'refused', by: 'api-server', status: 403, detail: '403: nodes/proxy' } as const
   const { code, err } = await generate({}, answering(forbidden))
   t.equal(code, 1)
   for (const words of ['nodes/proxy', '--kubeconfig', 'kubectl get --raw /api/v1/nodes/node-1/proxy/configz', '--offline'])
@@ -140,3 +161,32 @@ function decodes(name: string): boolean {
 t.test('long texts stay on one line', async (t) => {
   t.equal(formatDocument({ a: 'word '.repeat(50).trim() }).split('\n').length, 2)
 })
+
+t.test('what is generated means what runs, and kubelet accepts what it runs with', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyConfig, fc.integer({ min: 20, max: 37 }).map(v), async (config, version) => {
+      const runs = withDefaults(config, version)
+      const { code, out } = await generate({}, answering({ kind: 'ok', object: { kubeletconfig: withoutEmpty(runs) } }))
+      if (code !== 0) return refusals(runs, version).then((before) => before.size > 0)
+      const decoded = decodeConfig(out, parseDocument)
+      if (!decoded.ok || compareConfigs(runs, decoded.config, version).length > 0) return false
+      const [before, after] = [await refusals(runs, version), await refusals(decoded.config, version)]
+      return [...after].every((refusal) => before.has(refusal))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+/** encoding/json with `omitempty`, as kubelet writes the fields of its config that hold others. */
+function withoutEmpty(config: KubeletConfig): KubeletConfig {
+  const isEmpty = (value: unknown) => (Array.isArray(value) || isObject(value)) && Object.keys(value).length === 0
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => !isEmpty(value)))
+}
+
+async function refusals(config: KubeletConfig, version: KubeletVersion): Promise<Set<string>> {
+  const head = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
+  const read = await readDocument(JSON.stringify({ ...config, ...head }), IN_PLACE)
+  if (!read.ok) return new Set([read.detail])
+  const findings = checkFields(read.document, { version, unknownKeys: 'warn' })
+  return new Set(findings.flatMap(({ severity, rule, problem }) => (severity === 'refuse' ? [`${rule} ${problem}`] : [])))
+}

@@ -166,6 +166,7 @@ t.test('shows the overlay of this node', async (t) => {
   const present: OverlayView = {
     kind: 'present',
     files: ['10-a.yaml', '20-b.yaml'],
+    patches: [],
     render: () => ({ ok: false, detail: 'not used' }),
   }
   const usable = await of(present)
@@ -179,4 +180,17 @@ t.test('shows the overlay of this node', async (t) => {
   t.same(unusable.overlay, { state: 'unusable', detail: '/o/10-a.yaml: it is empty' })
   t.match(renderStatus(unusable, false), /^Overlay {2,}\/o\/10-a\.yaml: it is empty$/m)
   t.notMatch(renderStatus(await of({ kind: 'none' }), false), /^Overlay/m)
+})
+
+t.test('shows what a part is merged from, as it was read last', async (t) => {
+  const layers = ['/var/lib/kubelet/config.yaml', 'ConfigMap kube-system/more-pods:kubelet']
+  const of = (recordedChannelState: Snapshot['recordedChannelState']) =>
+    gatherStatus(fakeNode({ snapshot: { ...settled, recordedChannelState } }).context)
+  const heard = { channel: 'label', paused: undefined, problem: undefined } as const
+  const part = await of({ ...heard, layers })
+  t.same(part.layers, layers)
+  t.match(renderStatus(part, false), /^Merged from {2,}\/var\/lib\/kubelet\/config\.yaml, ConfigMap kube-system\/more-pods:kubelet$/m)
+  const whole = await of(heard)
+  t.same(whole.layers, [])
+  t.notMatch(renderStatus(whole, false), /^Merged/m)
 })

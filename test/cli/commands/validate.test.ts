@@ -146,3 +146,23 @@ t.test('the output never controls the terminal', async (t) => {
   )
   t.pass()
 })
+
+t.test('of a part, each finding says which layer its field comes from', async (t) => {
+  const annotations = { 'kubelet-cfg-agent.io/base': 'local' }
+  const data = { kubelet: 'kubeAPIQPS: -1\nmaxPod: 7\n' }
+  const part = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'p', annotations }, data }
+  const path = '/var/lib/kubelet/config.yaml'
+  const context: Partial<CommandContext> = {
+    readLocalConfig: async () => ({ kind: 'found', path, text: `${HEAD}podPidLimit: 9\n` }),
+  }
+  const json = JSON.parse((await validate(JSON.stringify(part), { output: 'json' }, context)).out)
+  const layerOf = (name: string) => json.findings.find((finding: { path: string }) => finding.path === name)?.layer
+  t.equal(layerOf('podPidLimit'), path)
+  t.equal(layerOf('maxPod'), 'kubelet.yaml')
+  t.match(
+    (await validate(JSON.stringify(part), {}, context)).out,
+    /podPidLimit.*\n(?:.*\n)*? +(= )?from \/var\/lib\/kubelet\/config.yaml\n/,
+  )
+  const whole = JSON.parse((await validate(BAD, { output: 'json' })).out)
+  t.notOk(whole.findings.some((finding: object) => 'layer' in finding))
+})

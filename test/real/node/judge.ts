@@ -124,7 +124,7 @@ export function addJudgeScenarios(plane: ControlPlane, program: string): void {
           return true
         }
         // systemd forgets a unit a moment after it has ended.
-        await eventually(same, { what: 'the node is as before', timeoutMs: 5_000 })
+        await eventually(same, { what: 'the node is as before' })
       })
     }),
   )

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { KubeAnswer } from '../../../src/ports/kube-api.ts'
+import { hashConfig } from '../../../src/rollout/config-hash.ts'
 import { findRecordRef, getConfig, getRecord } from '../../../src/source/rollout/read-record.ts'
 
 const CONFIG = { namespace: 'kube-system', name: 'node-config', kubeletConfigKey: 'kubelet' }
@@ -73,5 +74,43 @@ t.test('an annotation that names no record', async (t) => {
   t.equal(
     ref('node-config'),
     'the rollout of ConfigMap kube-system/node-config names the config itself as its record: create an empty ConfigMap beside it and name that one',
+  )
+})
+
+t.test('the hash of a part covers what is under it, which is read after it', async (t) => {
+  const read: string[] = []
+  const objects: Record<string, { annotations: Record<string, string>; text: string }> = {
+    'kube-system/node-config': {
+      annotations: { 'kubelet-cfg-agent.io/rollout': 'rollouts', 'kubelet-cfg-agent.io/base': 'ns/pool' },
+      text: 'a: 1',
+    },
+    'ns/pool': { annotations: { 'kubelet-cfg-agent.io/base': 'local' }, text: 'b: 1' },
+  }
+  const api = {
+    request: async ({ path }: { path: string }): Promise<KubeAnswer> => {
+      const [, namespace = '', name = ''] = /namespaces\/(.*)\/configmaps\/(.*)$/.exec(path) ?? []
+      read.push(`${namespace}/${name}`)
+      const found = objects[`${namespace}/${name}`]
+      if (found === undefined) return refused(404, 'NotFound')
+      const metadata = { name, namespace, uid: 'u', resourceVersion: '9', annotations: found.annotations }
+      return { kind: 'ok', object: { kind: 'ConfigMap', metadata, data: { kubelet: found.text } } }
+    },
+  }
+  const hashNow = async () => Object(await getConfig(api, CONFIG, 'rollouts')).config?.hash
+  const before = await hashNow()
+  t.same(read, ['kube-system/node-config', 'ns/pool'])
+  t.equal(before, hashConfig({ kubelet: 'a: 1' }, 'kubelet', { base: 'ns/pool', under: [{ base: 'local', text: 'b: 1' }] }))
+  objects['ns/pool'] = { annotations: { 'kubelet-cfg-agent.io/base': 'kube-system/node-config' }, text: 'b: 1' }
+  t.match(
+    detailOf(await getConfig(api, CONFIG, 'rollouts')),
+    /^ConfigMap kube-system\/node-config: annotation kubelet-cfg-agent.io\/base: the bases form a cycle/,
+    'a chain that does not end has no hash',
+  )
+  objects['ns/pool'] = { annotations: {}, text: 'b: 2' }
+  t.not(await hashNow(), before)
+  delete objects['ns/pool']
+  t.equal(
+    detailOf(await getConfig(api, CONFIG, 'rollouts')),
+    'ConfigMap ns/pool under ConfigMap kube-system/node-config: it does not exist',
   )
 })

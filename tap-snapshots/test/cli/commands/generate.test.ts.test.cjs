@@ -5,13 +5,13 @@
  * Make sure to inspect the output below.  Do not ignore changes!
  */
 'use strict'
-exports[`test/cli/commands/generate.test.ts > TAP > reads /configz through the API server > advice 1`] = `
+exports[`test/cli/commands/generate.test.ts > TAP > reads /configz > advice 1`] = `
 To create a ConfigMap from it, save it as kubelet.yaml and run:
   kubectl -n kube-system create configmap my-node-config --from-file=kubelet=kubelet.yaml --append-hash
 
 `
 
-exports[`test/cli/commands/generate.test.ts > TAP > reads /configz through the API server > must match snapshot 1`] = `
+exports[`test/cli/commands/generate.test.ts > TAP > reads /configz > must match snapshot 1`] = `
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 syncFrequency: 1m0s

@@ -101,6 +101,7 @@ exports[`test/cli/commands/status.test.ts > TAP > prints JSON for programs > mus
       "at": "1970-01-01T00:00:00.000Z"
     }
   ],
+  "layers": [],
   "error": "failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details",
   "overlay": null
 }

@@ -1,4 +1,5 @@
 /** What a trial proves, and what it condemns nothing for. */
+import { addConfigzScenarios } from '../configz.ts'
 import { addCrashLoopProofs } from './crash-loop.ts'
 import { addCutOffScenarios } from './cut-off.ts'
 import { addFaultScenarios } from './faults.ts'
@@ -25,4 +26,5 @@ export function addProofScenarios(program: string, withModern: boolean): void {
   addNotifyScenarios(program, ages)
   addLostDirectoryScenarios(program, ages)
   addRefusalScenarios(program, ages)
+  if (withModern) addConfigzScenarios(program)
 }

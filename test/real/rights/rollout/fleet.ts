@@ -168,7 +168,7 @@ export class Fleet {
       assert(status < 400, message)
       return true
     }
-    await eventually(send, { what: `${node} writes ${kind}: ${detail}`, timeoutMs: 3_000 })
+    await eventually(send, { what: `${node} writes ${kind}: ${detail}` })
     this.#writes.push({ kind, node })
   }
 }

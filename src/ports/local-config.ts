@@ -1,0 +1,10 @@
+/** What is known of the local config, the base of a part. Types only. */
+
+/** `path` is for messages. */
+export type LocalConfigView =
+  /** Kubelet's unit is not known, or does not take its config from the agent. */
+  | { readonly kind: 'unknown'; readonly detail: string }
+  | { readonly kind: 'unusable'; readonly detail: string }
+  | { readonly kind: 'found'; readonly path: string; readonly text: string }
+
+export type ReadLocalConfig = () => LocalConfigView

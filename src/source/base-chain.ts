@@ -1,0 +1,68 @@
+/**
+ * Follows the bases of a part from ConfigMap to ConfigMap. Pure. Each ConfigMap may appear once,
+ * whichever of its keys is used, since the annotation is about all of them.
+ */
+import { BASE_ANNOTATION } from '../decision/channels.ts'
+import type { ConfigMapRef } from '../decision/config-source.ts'
+import type { Bases, BaseView, ConfigMapView, FoundConfigMap } from '../decision/desired.ts'
+
+/** Of ConfigMaps under a part. */
+export const MOST_BASES = 4
+
+/**
+ * @param ref of `object`, which is assigned
+ * @param look what is known of a ConfigMap
+ * @returns undefined: it is no part, or it is one over the local config
+ */
+export function followBases(ref: ConfigMapRef, object: ConfigMapView, look: (ref: ConfigMapRef) => ConfigMapView): Bases | undefined {
+  const views: BaseView[] = []
+  let last: BaseView = { ref, object }
+  for (;;) {
+    const next = nextOf(last)
+    if (next === undefined) return views.length === 0 ? undefined : { views, problem: undefined }
+    const passed = [ref, ...views.map((view) => view.ref)]
+    if (passed.some((one) => nameOf(one) === nameOf(next))) return { views, problem: describeCycle([...passed, next]) }
+    if (views.length === MOST_BASES)
+      return {
+        views,
+        problem: `annotation ${BASE_ANNOTATION}: a part has at most ${MOST_BASES} ConfigMaps under it, and there is one more`,
+      }
+    last = { ref: next, object: look(next) }
+    views.push(last)
+  }
+}
+
+/** The ConfigMap with its bases. */
+export function withBases(ref: ConfigMapRef, object: ConfigMapView, look: (ref: ConfigMapRef) => ConfigMapView): ConfigMapView {
+  const bases = followBases(ref, object, look)
+  return object.kind === 'found' && bases !== undefined ? { ...object, bases } : object
+}
+
+/** The same, where each ConfigMap is read when it is met. */
+export async function readBases(
+  ref: ConfigMapRef,
+  object: FoundConfigMap,
+  read: (ref: ConfigMapRef) => Promise<ConfigMapView>,
+): Promise<FoundConfigMap> {
+  const known = new Map<string, ConfigMapView>()
+  for (;;) {
+    const bases = followBases(ref, object, (base) => known.get(nameOf(base)) ?? { kind: 'pending' })
+    const unread = bases?.views.find((view) => !known.has(nameOf(view.ref)))
+    if (unread === undefined) return bases === undefined ? object : { ...object, bases }
+    known.set(nameOf(unread.ref), await read(unread.ref))
+  }
+}
+
+function nextOf({ ref, object }: BaseView): ConfigMapRef | undefined {
+  if (object.kind !== 'found' || object.base?.kind !== 'config-map') return undefined
+  const { namespace, name, kubeletConfigKey = ref.kubeletConfigKey } = object.base.ref
+  return { namespace, name, kubeletConfigKey }
+}
+
+function nameOf({ namespace, name }: ConfigMapRef): string {
+  return `${namespace}/${name}`
+}
+
+function describeCycle(passed: readonly ConfigMapRef[]): string {
+  return `annotation ${BASE_ANNOTATION}: the bases form a cycle: ${passed.map(nameOf).join(' -> ')}`
+}

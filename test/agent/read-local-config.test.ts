@@ -1,0 +1,40 @@
+import t from 'tap'
+import { readLocalConfig } from '../../src/agent/read-local-config.ts'
+import type { KnownUnit } from '../../src/decision/unit-state.ts'
+import { READY, unit } from '../decision/snapshots.ts'
+
+const PATH = '/var/lib/kubelet/config.yaml'
+const read = (bytes: () => Buffer | undefined, facts: Partial<KnownUnit> = {}) =>
+  readLocalConfig({ readLocal: () => bytes() }, { ...unit(), wiring: READY, localConfigPath: PATH, ...facts })
+const text = () => Buffer.from('maxPods: 1\n')
+
+t.test('the text of the local config, with its path', async (t) => {
+  t.same(read(text), { kind: 'found', path: PATH, text: 'maxPods: 1\n' })
+})
+
+t.test('a file that cannot be used says why', async (t) => {
+  t.match(
+    read(() => undefined),
+    { kind: 'unusable', detail: `${PATH} does not exist` },
+  )
+  t.match(
+    read(() => Buffer.from([0xff])),
+    { kind: 'unusable', detail: /not valid UTF-8/ },
+  )
+  t.match(
+    read(() => Buffer.alloc((1 << 20) + 1, 'a')),
+    { kind: 'unusable', detail: /more than 1048576 bytes/ },
+  )
+  const fails = () => {
+    throw new Error(`${PATH} cannot be read: EIO`)
+  }
+  t.match(read(fails), { kind: 'unusable', detail: `${PATH} cannot be read: EIO` })
+  t.match(read(text, { localConfigPath: undefined }), { kind: 'unusable', detail: /its unit has no --config/ })
+})
+
+t.test('a unit that is not known, or does not take its config from the agent, does not tell', async (t) => {
+  const activation = { readLocal: text }
+  t.match(readLocalConfig(activation, { kind: 'unknown', detail: 'no answer' }), { kind: 'unknown', detail: 'no answer' })
+  const wiring = { kind: 'broken', reason: 'daemon-reload-needed', detail: 'x' } as const
+  t.match(read(text, { wiring }), { kind: 'unknown', detail: 'x' })
+})

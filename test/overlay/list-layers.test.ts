@@ -1,0 +1,62 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { Base } from '../../src/decision/desired.ts'
+import { parseLocated } from '../../src/kubelet/yaml.ts'
+import { type ConfigLayer, findLayer, listLayers } from '../../src/overlay/list-layers.ts'
+import { readOverlay } from '../../src/overlay/read-overlay.ts'
+import { isObject } from '../../src/values/is-object.ts'
+import { mergePatch } from '../../src/values/merge-patch.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
+import { found, LOCAL_PATH } from './local-configs.ts'
+
+const OWN = { name: 'ConfigMap ns/part:k', key: 'k' }
+const OVERLAY = await readOverlay(new Map([['10-a.yaml', Buffer.from('maxPods: 62\n')]]), IN_PLACE, parseLocated)
+const LOCAL: Base = { kind: 'local', text: 'local' }
+
+t.test('the layers of a part with an overlay, by their names', async (t) => {
+  const local = found('maxPods: 110\nclusterDNS: [a]\nevictionHard: {a: "1", b: "2"}\n')
+  const data = { k: 'podPidsLimit: 1\nevictionHard: {b: null}\n' }
+  const layers = await listLayers({ ...OWN, object: { data, base: LOCAL }, local, overlay: OVERLAY }, IN_PLACE)
+  t.same(
+    layers.map(({ name }) => name),
+    [LOCAL_PATH, 'ConfigMap ns/part:k', 'overlay 10-a.yaml'],
+  )
+  const of = (...path: (string | number)[]) => findLayer(layers, path)
+  t.equal(of('maxPods'), 'overlay 10-a.yaml')
+  t.equal(of('podPidsLimit'), 'ConfigMap ns/part:k')
+  t.equal(of('clusterDNS', 0), LOCAL_PATH)
+  t.equal(of('evictionHard', 'a'), LOCAL_PATH)
+  t.equal(of('evictionHard', 'b'), 'ConfigMap ns/part:k', 'it removes it')
+  t.equal(of('kubeAPIQPS'), undefined)
+})
+
+t.test('a config that is not merged has no layers', async (t) => {
+  const plain = { ...OWN, object: { data: { k: 'maxPods: 1\n' } }, local: undefined }
+  t.same(await listLayers({ ...plain, overlay: { kind: 'none' } }, IN_PLACE), [])
+  t.equal((await listLayers({ ...plain, overlay: OVERLAY }, IN_PLACE)).length, 2)
+  const broken = { ...plain, object: { data: {}, base: LOCAL }, local: { kind: 'unusable', detail: 'x' } as const }
+  t.same(await listLayers({ ...broken, overlay: OVERLAY }, IN_PLACE), [])
+})
+
+t.test('a field of the result has the value that its layer gives it', async (t) => {
+  const value = fc.letrec((tie) => ({
+    leaf: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constant(null), fc.constant([1])),
+    node: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.oneof({ depthSize: 'small' }, tie('leaf'), tie('node')), { maxKeys: 3 }),
+  }))
+  await fc.assert(
+    fc.property(fc.array(value.node, { minLength: 1, maxLength: 4 }), (documents) => {
+      const layers: readonly ConfigLayer[] = documents.map((document, index) => ({ name: String(index), value: document }))
+      const merged = documents.slice(1).reduce<unknown>(mergePatch, documents[0])
+      for (const [path, leaf] of leavesOf(merged)) {
+        const layer = findLayer(layers, path)
+        const given = path.reduce<unknown>((inner, step) => (isObject(inner) ? inner[step] : undefined), documents[Number(layer)])
+        if (JSON.stringify(given) !== JSON.stringify(leaf)) throw new Error(`${path.join('.')} is not from layer ${layer}`)
+      }
+    }),
+  )
+  t.pass()
+})
+
+function leavesOf(value: unknown, path: readonly string[] = []): (readonly [readonly string[], unknown])[] {
+  return isObject(value) ? Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, [...path, key])) : [[path, value]]
+}

@@ -1,0 +1,224 @@
+import t from 'tap'
+import type { Base, Desired } from '../../src/decision/desired.ts'
+import { resolveDesired } from '../../src/decision/desired.ts'
+import { parseLocated } from '../../src/kubelet/yaml.ts'
+import { mergePart } from '../../src/overlay/merge-part.ts'
+import { OverlaidSource } from '../../src/overlay/overlaid-source.ts'
+import { PartSource } from '../../src/overlay/part-source.ts'
+import { readOverlay } from '../../src/overlay/read-overlay.ts'
+import type { OverlayView } from '../../src/overlay/view.ts'
+import type { LocalConfigView } from '../../src/ports/local-config.ts'
+import { silentLog } from '../checkpoint/silent-log.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
+import { found, NO_LOCAL } from './local-configs.ts'
+
+const HEARD = { channel: 'label', paused: undefined, problem: undefined } as const
+const LOCAL: Base = { kind: 'local', text: 'local' }
+const assigned = (text: string, base?: Base, resourceVersion = '7'): Desired => ({
+  kind: 'config-map',
+  ref: { namespace: 'kube-system', name: 'x', kubeletConfigKey: 'kubelet' },
+  object: { kind: 'found', uid: 'u', resourceVersion, data: { kubelet: text }, ...(base && { base }) },
+  channelState: HEARD,
+})
+
+/** An assignment, a local config and a clock that the test controls. */
+function open(overlay: OverlayView = { kind: 'none' }) {
+  const log = silentLog()
+  const world = {
+    desired: assigned('maxPods: 200\n', LOCAL),
+    local: found('maxPods: 110\n') as LocalConfigView,
+    nowMs: 0,
+    parserFails: false,
+    changes: 0,
+    reads: 0,
+  }
+  const sleepers: (() => void)[] = []
+  const pace = {
+    nowMs: () => world.nowMs,
+    sleep: (_ms: number, signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        sleepers.push(resolve)
+        signal.addEventListener('abort', () => resolve())
+      }),
+  }
+  const ends = { start: () => {}, stop: async () => {} }
+  const part = new PartSource(
+    { ...ends, desired: () => world.desired },
+    {
+      merge: async (...args) => {
+        if (world.parserFails) throw new Error('no such program')
+        return mergePart(...args, IN_PLACE)
+      },
+      pace,
+      log,
+    },
+  )
+  const source = new OverlaidSource(part, { ...ends, view: () => overlay }, log)
+  source.start(() => (world.changes += 1))
+  const look = () =>
+    source.desired(() => {
+      world.reads += 1
+      return world.local
+    })
+  const pass = async (ms: number) => {
+    world.nowMs += ms
+    for (const wake of sleepers.splice(0)) wake()
+    look()
+    for (let turn = 0; turn < 40; turn += 1) await Promise.resolve()
+    return look()
+  }
+  const settle = async () => {
+    await pass(0)
+    return pass(1020)
+  }
+  return { world, source, log, look, pass, settle }
+}
+
+const renderedOf = (desired: Desired) =>
+  desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object.rendered : undefined
+const textOf = (desired: Desired) => JSON.parse(renderedOf(desired)?.data.kubelet ?? 'null')
+
+t.test('a part is merged over the local config: the result is a version of its own, and the part stays what it was', async (t) => {
+  const { settle, look, world } = open()
+  t.match(look(), { kind: 'unknown', channelState: HEARD }, 'never local, and never the part alone')
+  const desired = await settle()
+  t.match(textOf(desired), { kind: 'KubeletConfiguration', maxPods: 200 })
+  t.match(desired, { object: { data: { kubelet: 'maxPods: 200\n' }, base: LOCAL }, channelState: HEARD })
+  t.match(resolveDesired(desired), { uid: 'u', resourceVersion: '7', overlay: /^[0-9a-f]{16}$/ })
+  t.equal(renderedOf(look()), renderedOf(look()), 'it is merged once')
+  t.ok(world.changes > 0, 'the loop is woken')
+})
+
+t.test('the overlay of the node is merged over that', async (t) => {
+  const { settle } = open(await readOverlay(new Map([['a.yaml', Buffer.from('maxPods: 62\npodPidsLimit: 9\n')]]), IN_PLACE, parseLocated))
+  t.match(textOf(await settle()), { kind: 'KubeletConfiguration', maxPods: 62, podPidsLimit: 9 })
+})
+
+t.test('without the annotation the ConfigMap is the whole config, and the local config is not read', async (t) => {
+  const { world, source } = open()
+  for (const desired of [assigned('maxPods: 200\n'), { kind: 'local' }, { kind: 'unknown', detail: 'x' }] as const) {
+    world.desired = desired
+    t.equal(source.desired(NO_LOCAL), desired)
+  }
+})
+
+t.test('a local config that changes counts once it has stayed the same for a second', async (t) => {
+  const { settle, pass, world } = open()
+  const before = await settle()
+  world.local = found('maxPods: 110\npodPidsLimit: 1\n')
+  t.same(await pass(0), before)
+  t.same(await pass(900), before)
+  world.local = found('maxPods: 110\npodPidsLimit: 12\n')
+  t.same(await pass(900), before, 'it is being written')
+  t.match(textOf(await pass(1020)), { maxPods: 200, podPidsLimit: 12 })
+  t.not(Object(resolveDesired(await pass(0))).overlay, Object(resolveDesired(before)).overlay)
+})
+
+t.test('a file that is being replaced is not missed, and a unit that is not known changes nothing', async (t) => {
+  const { settle, pass, world, log } = open()
+  const before = await settle()
+  const local = world.local
+  world.local = { kind: 'unusable', detail: 'config.yaml does not exist' }
+  t.same(await pass(500), before)
+  world.local = local
+  t.same(await pass(2000), before)
+  world.local = { kind: 'unknown', detail: 'systemd does not answer' }
+  t.same(await pass(60_000), before)
+  t.same(log.said, [])
+})
+
+t.test('a local config that cannot be the base is an error, logged once, and ends when it is corrected', async (t) => {
+  const { settle, pass, world, log } = open()
+  const unusable = async (local: LocalConfigView, detail: RegExp) => {
+    const already = log.said.length
+    world.local = local
+    await pass(0)
+    t.match(await pass(1020), {
+      kind: 'invalid',
+      detail: "this node's local config cannot be the base of the assigned part, see kubelet-cfg-agent log for details",
+      channelState: { channel: 'label', problem: /local config/ },
+      isSeen: true,
+    })
+    await pass(1020)
+    t.match(log.said.slice(already), [detail])
+  }
+  await unusable({ kind: 'unusable', detail: 'config.yaml does not exist' }, /nothing is changed: config.yaml does not exist/)
+  await unusable(found('maxPods: [\n'), /config.yaml: .* at line/)
+  world.local = found('maxPods: 1\n')
+  t.match(textOf(await settle()), { maxPods: 200 })
+  t.equal(log.said.length, 2)
+})
+
+t.test('a part or an annotation that cannot be used is an error, whatever the local config', async (t) => {
+  const { settle, world, log, source } = open()
+  world.desired = assigned('maxPods: [\n', LOCAL)
+  t.match(await settle(), { kind: 'invalid', detail: /^the assigned part cannot be merged, see/ })
+  t.match(log.said, [/nothing is changed: kubelet: .* at line/])
+  world.desired = assigned('maxPods: 1\n', { kind: 'invalid', text: 'lokal', detail: 'annotation x: "lokal" is not local' })
+  t.match(source.desired(NO_LOCAL), { kind: 'invalid', detail: 'annotation x: "lokal" is not local' })
+})
+
+t.test('an edit of the part counts once it is merged; until then the one before', async (t) => {
+  const { settle, pass, look, world } = open()
+  const before = await settle()
+  world.desired = assigned('maxPods: 201\n', LOCAL, '8')
+  t.same(look(), before)
+  t.match(textOf(await pass(0)), { maxPods: 201 })
+  t.match(resolveDesired(look()), { resourceVersion: '8' })
+})
+
+t.test('a pause of the cluster counts at once, while the part is being merged', async (t) => {
+  const { settle, look, world } = open()
+  await settle()
+  const paused = { on: 'Node', by: 'annotation' } as const
+  world.desired = { ...assigned('maxPods: 201\n', LOCAL, '8'), channelState: { ...HEARD, paused } }
+  t.match(look(), { object: { resourceVersion: '7' }, channelState: { paused } })
+})
+
+t.test('what was not known before says nothing about why it is not known now', async (t) => {
+  const { look, world } = open()
+  world.desired = { kind: 'unknown', detail: 'the API server does not answer', silence: 'unreachable' }
+  t.equal(look(), world.desired)
+  world.desired = assigned('maxPods: 201\n', LOCAL, '8')
+  t.same(look(), { kind: 'unknown', detail: 'the local config has not settled yet', channelState: HEARD })
+})
+
+t.test('a ConfigMap under a part may not have a rollout of its own: an edit of it would not go in those stages', async (t) => {
+  const { settle, world } = open()
+  const ref = { namespace: 'ns', name: 'pool', kubeletConfigKey: 'kubelet' }
+  const over = (record: string | undefined): Desired => {
+    const object = { kind: 'found', uid: 'p', resourceVersion: '1', data: { kubelet: 'maxPods: 1\n' }, base: LOCAL } as const
+    const views = [{ ref, object: { ...object, rollout: { record, plan: undefined } } }]
+    const part = assigned('podPidsLimit: 9\n', { kind: 'config-map', text: 'ns/pool', ref })
+    return part.kind === 'config-map' && part.object.kind === 'found'
+      ? { ...part, object: { ...part.object, bases: { views, problem: undefined } } }
+      : part
+  }
+  for (const harmless of [undefined, 'off']) {
+    world.desired = over(harmless)
+    t.match(textOf(await settle()), { maxPods: 1, podPidsLimit: 9 })
+  }
+  world.desired = over('rollouts')
+  t.match(await settle(), {
+    kind: 'invalid',
+    detail:
+      'ConfigMap ns/pool:kubelet under the assigned part has a rollout of its own: remove its annotation kubelet-cfg-agent.io/rollout, ' +
+      'or copy it and use the copy as the base',
+  })
+})
+
+t.test('a parser that cannot run now is tried again at a later look', async (t) => {
+  const { settle, pass, world, log } = open()
+  world.parserFails = true
+  t.match(await settle(), { kind: 'unknown' })
+  t.match(log.said[0], /cannot be parsed now/)
+  world.parserFails = false
+  t.match(textOf(await pass(0)), { maxPods: 200 })
+})
+
+t.test('it stops while the local config settles', async (t) => {
+  const { source, look, world } = open()
+  look()
+  await source.stop()
+  t.equal(world.changes, 0)
+})
