@@ -161,7 +161,9 @@ async function loadPart(
   readers: PartReaders,
 ): Promise<LoadedCandidate> {
   const found: FoundConfigMap = { kind: 'found', uid: '', resourceVersion: '', data, base }
-  const read = await readBases({ namespace: '', name: '', kubeletConfigKey: key }, found, (ref) => readConfigMapOnce(readers.api, ref))
+  const read = await readBases({ ref: { namespace: '', name: '', kubeletConfigKey: key } }, found, (ref) =>
+    readConfigMapOnce(readers.api, ref),
+  )
   const merged = await mergeOnce({ ...read, base }, key, readers)
   if (!merged.ok) return { kind: 'failed', detail: `${shown}: ${merged.detail}` }
   return loadData(namePart(shown, base), merged.rendered.data, key, await readLayers({ name: shown, key }, read, undefined, readers))
@@ -181,10 +183,10 @@ async function fetchText(
 ): Promise<LoadedCandidate> {
   const { api, readOverlay } = context
   const asked = `configmap/${namespace}/${name}:${key}`
-  const view = await readAssignedOnce(api, { namespace, name, kubeletConfigKey: key })
+  const view = await readAssignedOnce(api, { ref: { namespace, name, kubeletConfigKey: key } })
   if (view.kind === 'pending') return { kind: 'failed', detail: `${asked}: the API server did not answer` }
   if (view.kind === 'unavailable') return { kind: 'failed', detail: `${asked}: ${view.detail}` }
-  const merged = view.base && (await mergeOnce({ ...view, base: view.base }, key, context))
+  const merged = view.base && (await mergeOnce(view, key, context))
   if (merged?.ok === false) return { kind: 'failed', detail: `${asked}: ${merged.detail}` }
   const shown = view.base === undefined ? asked : namePart(asked, view.base)
   const data = merged?.rendered.data ?? view.data

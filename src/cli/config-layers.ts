@@ -1,10 +1,10 @@
 /**
  * The layers of the config that a command works on. Pure but for the readers that are passed in.
  */
-import type { Desired, FoundConfigMap } from '../decision/desired.ts'
+import type { Desired } from '../decision/desired.ts'
 import { nameConfigMap } from '../overlay/find-bases.ts'
 import { type ConfigLayer, findLayer, listLayers } from '../overlay/list-layers.ts'
-import type { MergeReaders } from '../overlay/merge-once.ts'
+import type { MergedObject, MergeReaders } from '../overlay/merge-once.ts'
 import type { OverlayView } from '../overlay/view.ts'
 import type { Report } from '../preflight/finding.ts'
 import type { CommandContext } from './command.ts'
@@ -14,7 +14,7 @@ const NO_OVERLAY: OverlayView = { kind: 'none' }
 /** @param overlay undefined: it is not applied */
 export async function readLayers(
   config: { readonly name: string; readonly key: string },
-  object: Pick<FoundConfigMap, 'data' | 'base' | 'bases'>,
+  object: MergedObject,
   overlay: OverlayView | undefined,
   { readLocalConfig, yaml }: MergeReaders,
 ): Promise<readonly ConfigLayer[]> {

@@ -31,5 +31,7 @@ export function findDesired(
 export function nameDesired(ref: ConfigMapRef, object: ConfigMapView): string {
   const name = `configmap/${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}`
   if (object.kind !== 'found' || object.rendered === undefined) return name
-  return nameOverlaid(object.base === undefined ? name : namePart(name, object.base), object.rendered.overlay)
+  const over = (object.layers ?? []).map((layer) => `${layer.ref.namespace}/${layer.ref.name}`)
+  const merged = object.base === undefined ? name : namePart(name, object.base)
+  return nameOverlaid(over.length === 0 ? merged : `${merged} under ${over.join(', ')}`, object.rendered.overlay)
 }

@@ -10,7 +10,7 @@ import type { ActivationState } from '../ports/activation.ts'
 import type { PathRight } from './rights.ts'
 
 export interface SelfCheckResult {
-  readonly topic: 'unit' | 'drop-in' | 'kubelet' | 'rights' | 'node'
+  readonly topic: 'unit' | 'distribution' | 'drop-in' | 'kubelet' | 'rights' | 'node'
   /** `fail`: the agent cannot work like this. */
   readonly level: 'ok' | 'warn' | 'fail'
   readonly text: string
@@ -38,7 +38,14 @@ export function listFindings(facts: SelfCheckFacts): readonly SelfCheckResult[] 
     const text = `systemd does not know ${facts.unitName}: install kubelet, or name its unit with --kubelet-unit`
     return [{ topic: 'unit', level: 'fail', text }, checkRights(facts), node]
   }
-  return [checkUnit(facts.unitName, unit), checkWiring(facts, unit), checkKubelet(facts, unit), checkRights(facts), node]
+  return [
+    checkUnit(facts.unitName, unit),
+    ...checkDistribution(unit),
+    checkWiring(facts, unit),
+    checkKubelet(facts, unit),
+    checkRights(facts),
+    node,
+  ]
 }
 
 function checkUnit(unitName: string, { activity, summary }: KnownUnit): SelfCheckResult {
@@ -55,6 +62,19 @@ const ACTIVITIES: Readonly<Record<UnitActivity, Pick<SelfCheckResult, 'level' | 
   failed: { level: 'warn', text: 'failed: systemd does not restart it any more' },
   stopping: { level: 'warn', text: 'is stopping' },
   'not-found': { level: 'fail', text: 'does not exist' },
+}
+
+/** Nothing is said of a unit that looks like none. */
+function checkDistribution({ distribution, wiring }: KnownUnit): SelfCheckResult[] {
+  if (distribution === undefined) return []
+  const { name, fits, owner, remark } = distribution
+  // A drop-in is used only where it was asked for.
+  const isOther = wiring.kind === 'ready' && wiring.activation !== fits && !wiring.laysOverLocal
+  const other = isOther ? `, and ${wiring.activation} is used` : ''
+  const what =
+    owner === undefined ? `${fits === undefined ? 'no activation' : `activation ${fits}`} fits${other}` : `${owner} owns kubelet's config`
+  const text = `looks like ${name}: ${what}${remark === undefined ? '' : `; ${remark}`}`
+  return [{ topic: 'distribution', level: fits !== undefined && other === '' ? 'ok' : 'warn', text }]
 }
 
 function checkWiring({ unitName, envFile }: SelfCheckFacts, { wiring }: KnownUnit): SelfCheckResult {
@@ -85,6 +105,8 @@ function describeRemedy(problem: WiringProblem, unitName: string, envFile: strin
       return 'start kubelet with the flag --config-dir, or change the setting activation'
     case 'dynamic-config-dir':
       return "remove kubelet's flag --dynamic-config-dir, or remove this agent: the two would work against each other"
+    case 'owned-by-operator':
+      return 'remove this agent from this node'
   }
 }
 

@@ -17,6 +17,8 @@ export const PRIORITY_ANNOTATION = 'kubelet-cfg-agent.io/priority'
 export const PAUSED_ANNOTATION = 'kubelet-cfg-agent.io/paused'
 /** On a ConfigMap: it holds a part, and what that is merged over. */
 export const BASE_ANNOTATION = 'kubelet-cfg-agent.io/base'
+/** On a ConfigMap with a node selector: it is laid over the one that is chosen. */
+export const LAYER_ANNOTATION = 'kubelet-cfg-agent.io/layer'
 /** On a ConfigMap: the name of the record of its rollouts. */
 export const ROLLOUT_ANNOTATION = 'kubelet-cfg-agent.io/rollout'
 /** On a Node: it is the first to start a content. */

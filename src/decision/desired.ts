@@ -19,9 +19,11 @@ export type ConfigMapView =
       readonly base?: Base | undefined
       /** undefined: `base` names no ConfigMap. */
       readonly bases?: Bases | undefined
+      /** ConfigMaps that are laid over it, in this order. undefined: none. */
+      readonly layers?: readonly BaseView[] | undefined
       /** Names of what was merged into `rendered`, the lowest first; no files of the overlay. */
-      readonly layers?: readonly string[] | undefined
-      /** What kubelet gets in place of `data`, which is a part, or to which an overlay applies. */
+      readonly mergedFrom?: readonly string[] | undefined
+      /** What kubelet gets in place of `data`: what this node makes of it by merging. */
       readonly rendered?: Rendered | undefined
       /** undefined: no annotation says anything about a rollout. */
       readonly rollout?: RolloutAnnotations | undefined
@@ -54,6 +56,7 @@ export interface Bases {
   readonly problem: string | undefined
 }
 
+/** One ConfigMap that is merged with the assigned one. */
 export interface BaseView {
   readonly ref: ConfigMapRef
   readonly object: ConfigMapView

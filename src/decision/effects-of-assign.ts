@@ -41,9 +41,11 @@ function explainAssignment(before: ConfigSource | undefined, source: ConfigMapSo
   if (before !== undefined && before !== 'local' && sameRef(before, source)) {
     const isSame = sameVersion(withoutOverlay(before), withoutOverlay(source))
     if (!isSame || before.overlay === source.overlay) return 'ConfigMap was updated'
-    const isPart = desired.kind === 'config-map' && desired.object.kind === 'found' && desired.object.base !== undefined
+    const isMerged = desired.kind === 'config-map' && desired.object.kind === 'found' && desired.object.mergedFrom !== undefined
     const what = "this node's overlay"
-    return isPart ? `a base of it, or ${what}, was updated: this node makes something else of it` : `${what} makes something else of it`
+    return isMerged
+      ? `a base or a layer of it, or ${what}, was updated: this node makes something else of it`
+      : `${what} makes something else of it`
   }
   const channel = channelOf(desired)
   return channel === 'config-source' ? 'Node.Spec.ConfigSource was updated' : `assigned by ${describeChannel(channel)}`

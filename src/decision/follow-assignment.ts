@@ -108,7 +108,7 @@ function nodeHashToRecord({ desired, assigned, requests, recordedChannelState: b
 /** For `status`, which asks nobody. While they are not known, those of what is assigned stand. */
 function layersToRecord({ desired, recordedChannelState: before }: Snapshot): Pick<ChannelState, 'layers'> {
   const isKnown = desired.kind === 'local' || (desired.kind === 'config-map' && desired.object.kind === 'found')
-  const found = desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object.layers : undefined
+  const found = desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object.mergedFrom : undefined
   const layers = isKnown ? found : before?.layers
   return layers === undefined ? {} : { layers }
 }

@@ -130,6 +130,8 @@ export function wiringError(problem: WiringProblem): string {
       return activationError("kubelet's unit has no --config-dir for a drop-in")
     case 'dynamic-config-dir':
       return activationError('kubelet runs with --dynamic-config-dir, and two controllers would fight')
+    case 'owned-by-operator':
+      return activationError("the cluster's own operator owns kubelet's config")
   }
 }
 
@@ -142,6 +144,7 @@ export const OVERLAY_ERROR = `this node's overlay cannot be used, ${SEE_LOG}`
 
 export const LOCAL_BASE_ERROR = `this node's local config cannot be the base of the assigned part, ${SEE_LOG}`
 export const BASE_ERROR = `a ConfigMap under the assigned part cannot be its base, ${SEE_LOG}`
+export const LAYER_ERROR = `a ConfigMap that is laid over the assigned one cannot be merged, ${SEE_LOG}`
 export const PART_ERROR = `the assigned part cannot be merged, ${SEE_LOG}`
 
 export const INEFFECTIVE_ERROR = activationError('kubelet was restarted and still runs another config')

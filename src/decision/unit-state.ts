@@ -38,6 +38,8 @@ export type UnitState =
        * config.
        */
       readonly healthzFlags: { readonly port?: number; readonly address?: string }
+      /** Who put this kubelet there, as far as its unit tells. */
+      readonly distribution?: Distribution | undefined
       /** Whether the unit takes its config from the agent, and if not, why. */
       readonly wiring: Wiring
     }
@@ -107,6 +109,17 @@ export interface ReadyWiring {
   readonly configArgs: string
 }
 
+/** A distribution of Kubernetes, by the way in which its kubelet gets its config. */
+export interface Distribution {
+  readonly name: string
+  /** undefined: none of the agent's kinds. */
+  readonly fits: ActivationKind | undefined
+  /** What writes kubelet's config and puts back what others change: then the agent refuses. */
+  readonly owner: string | undefined
+  /** What an operator has to know. */
+  readonly remark: string | undefined
+}
+
 export interface BrokenWiring {
   readonly kind: 'broken'
   readonly reason: WiringProblem
@@ -120,5 +133,6 @@ export type WiringProblem =
   | 'no-config-argument'
   | 'no-config-dir'
   | 'dynamic-config-dir'
+  | 'owned-by-operator'
 
 export type KnownUnit = Extract<UnitState, { kind: 'known' }>

@@ -1,10 +1,10 @@
 /**
- * Merges the part that is assigned over its bases. Pure. If it cannot be merged, the node stays as
- * it is: neither local config nor the part alone is what was configured.
+ * Merges the part that is assigned over its bases, and layers over it. Pure. If it cannot be
+ * merged, the node stays as it is: neither local config nor the part alone is what was configured.
  */
 import type { ConfigMapData } from '../decision/config-source.ts'
-import type { Desired } from '../decision/desired.ts'
-import { BASE_ERROR, LOCAL_BASE_ERROR, PART_ERROR } from '../decision/status-texts.ts'
+import type { Desired, FoundConfigMap } from '../decision/desired.ts'
+import { BASE_ERROR, LAYER_ERROR, LOCAL_BASE_ERROR, PART_ERROR } from '../decision/status-texts.ts'
 import type { LocalConfigView } from '../ports/local-config.ts'
 import { findBases, nameLayers } from './find-bases.ts'
 import type { BaseTexts, PartResult } from './merge-part.ts'
@@ -23,11 +23,12 @@ const ERRORS: Readonly<Record<Extract<PartResult, { ok: false }>['fault'], strin
   local: LOCAL_BASE_ERROR,
   base: BASE_ERROR,
   part: PART_ERROR,
+  layer: LAYER_ERROR,
 }
 
 /** @param local called only if the local config is under it. undefined: it has not settled yet */
 export function applyPart(desired: Desired, local: () => LocalConfigView | undefined, merge: MergePart): AppliedPart {
-  if (!isPart(desired)) return { kind: 'applied', desired }
+  if (!isMerged(desired)) return { kind: 'applied', desired }
   const { ref, object, channelState } = desired
   const waiting = (detail: string): AppliedPart => ({
     kind: 'waiting',
@@ -40,14 +41,15 @@ export function applyPart(desired: Desired, local: () => LocalConfigView | undef
   const result = merge(reading.bases, object.data, ref.kubeletConfigKey)
   if (result === undefined) return waiting('the assigned part is being merged')
   if (!result.ok) return faulty(ERRORS[result.fault], result.detail)
-  const layers = nameLayers(reading.bases, ref)
-  return { kind: 'applied', desired: { ...desired, object: { ...object, rendered: result.rendered, layers } } }
+  const mergedFrom = nameLayers(reading.bases, ref)
+  return { kind: 'applied', desired: { ...desired, object: { ...object, rendered: result.rendered, mergedFrom } } }
 }
 
 type Assigned = Extract<Desired, { kind: 'config-map' }>
-type Found = Extract<Assigned['object'], { kind: 'found' }>
-type AssignedPart = Assigned & { readonly object: Found & { readonly base: NonNullable<Found['base']> } }
+type AssignedFound = Assigned & { readonly object: FoundConfigMap }
 
-export function isPart(desired: Desired): desired is AssignedPart {
-  return desired.kind === 'config-map' && desired.object.kind === 'found' && desired.object.base !== undefined
+/** Whether this node merges the assigned ConfigMap with anything but its overlay. */
+export function isMerged(desired: Desired): desired is AssignedFound {
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return false
+  return desired.object.base !== undefined || desired.object.layers !== undefined
 }

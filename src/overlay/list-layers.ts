@@ -9,7 +9,7 @@ import { parseJson } from '../kubelet/json.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { LocalConfigView } from '../ports/local-config.ts'
 import { isObject } from '../values/is-object.ts'
-import { findBases } from './find-bases.ts'
+import { findBases, type Merged } from './find-bases.ts'
 import type { Layer } from './merge-part.ts'
 import type { OverlayView } from './view.ts'
 
@@ -24,7 +24,7 @@ export interface LayeredConfig {
   /** Of the assigned text, for people. */
   readonly name: string
   readonly key: string
-  readonly object: Pick<FoundConfigMap, 'data' | 'base' | 'bases'>
+  readonly object: Pick<FoundConfigMap, 'data'> & Merged
   readonly local: LocalConfigView | undefined
   readonly overlay: OverlayView
 }
@@ -34,11 +34,12 @@ export async function listLayers(
   { name: ownName, key, object, local, overlay }: LayeredConfig,
   yaml: YamlReader,
 ): Promise<readonly ConfigLayer[]> {
-  const { data, base } = object
+  const { data } = object
   const own = { name: ownName, text: Object.hasOwn(data, key) ? (data[key] ?? '') : '' }
-  const under = base === undefined ? undefined : findBases(object, () => local)
-  if (under !== undefined && under.kind !== 'found') return []
-  const texts: readonly Layer[] = under === undefined ? [own] : [under.bases.root, ...under.bases.parts, own]
+  const reading = findBases(object, () => local)
+  if (reading.kind !== 'found') return []
+  const { root, parts, layers = [] } = reading.bases
+  const texts: readonly Layer[] = [...(root === undefined ? [] : [root]), ...parts, own, ...layers]
   const patches = overlay.kind === 'present' ? overlay.patches.map(({ name, patch }) => ({ name: `overlay ${name}`, value: patch })) : []
   if (texts.length + patches.length < 2) return []
   const values = await Promise.all(texts.map(async ({ name, text }) => ({ name, value: await parse(text, yaml) })))

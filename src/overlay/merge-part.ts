@@ -1,5 +1,6 @@
 /**
- * Merges a part over its bases. Pure; what parses YAML is passed in. Refuses a root that kubelet
+ * Merges a part over its bases, and layers over either a part or a whole config. Pure; what parses
+ * YAML is passed in. Refuses a root that kubelet
  * would not read as a KubeletConfiguration, and parts that are ambiguous. The result has
  * `apiVersion` and `kind` of the root, and a relative path in the local config still starts at the
  * directory of that.
@@ -16,12 +17,14 @@ import { type Patch, readPatch } from './patch-file.ts'
 import { nameRendering } from './read-overlay.ts'
 import { render } from './render.ts'
 
-/** What a part is merged over. */
+/** What the assigned text is merged with. */
 export interface BaseTexts {
-  /** A whole config. */
-  readonly root: Layer & { readonly kind: 'local' | 'config-map' }
-  /** Parts that are merged over it, in this order. */
+  /** A whole config. undefined: the assigned text is one itself. */
+  readonly root: (Layer & { readonly kind: 'local' | 'config-map' }) | undefined
+  /** Parts that are merged over it, in this order, below the assigned one. */
   readonly parts: readonly Layer[]
+  /** Layers that are merged over the assigned text, in this order. */
+  readonly layers?: readonly Layer[]
 }
 
 export interface Layer {
@@ -33,29 +36,45 @@ export interface Layer {
 export type PartResult =
   | { readonly ok: true; readonly rendered: Rendered }
   /** `fault`: which of them is to be corrected. */
-  | { readonly ok: false; readonly fault: 'local' | 'base' | 'part'; readonly detail: string }
+  | { readonly ok: false; readonly fault: 'local' | 'base' | 'part' | 'layer'; readonly detail: string }
 
-export async function mergePart({ root, parts }: BaseTexts, data: ConfigMapData, key: string, yaml: YamlReader): Promise<PartResult> {
+export async function mergePart(
+  { root, parts, layers = [] }: BaseTexts,
+  data: ConfigMapData,
+  key: string,
+  yaml: YamlReader,
+): Promise<PartResult> {
   const text = Object.hasOwn(data, key) ? data[key] : undefined
   // Preflight refuses it, in upstream's words.
-  if (text === undefined) return { ok: true, rendered: nameRendering(data, key) }
-  const part = await readPatch(Buffer.from(text), yaml)
-  if (!part.ok) return { ok: false, fault: 'part', detail: `${key}: ${part.detail}` }
-  const fault = root.kind === 'local' ? 'local' : 'base'
-  const read = await readConfig(root.text, yaml)
-  if (!read.ok) return { ok: false, fault, detail: `${root.name}: ${read.detail}` }
-  const patches: Patch[] = []
-  for (const layer of parts) {
-    const patch = await readPatch(Buffer.from(layer.text), yaml)
-    if (!patch.ok) return { ok: false, fault: 'base', detail: `${layer.name}: ${patch.detail}` }
-    patches.push(patch.patch)
-  }
+  const asIs: PartResult = { ok: true, rendered: nameRendering(data, key) }
+  if (text === undefined) return asIs
+  const own = await readPatches(root === undefined ? [] : [{ name: key, text }], 'part', yaml)
+  if (!own.ok) return own
+  const fault = root?.kind === 'local' ? 'local' : 'base'
+  const { name, text: rootText } = root ?? { name: key, text }
+  const read = await readConfig(rootText, yaml)
+  if (!read.ok) return root === undefined ? asIs : { ok: false, fault, detail: `${name}: ${read.detail}` }
+  const under = await readPatches(parts, 'base', yaml)
+  if (!under.ok) return under
+  const over = await readPatches(layers, 'layer', yaml)
+  if (!over.ok) return over
   // Kubelet reads the result from another directory.
-  const absolute = root.kind === 'local' ? absolutePaths(read.value, posix.dirname(root.name)) : {}
-  const merged = render(withText(data, key, root.text), key, [absolute, ...patches, part.patch], () => read)
-  return merged.ok
-    ? { ok: true, rendered: nameRendering(merged.data, key) }
-    : { ok: false, fault, detail: `${root.name}: ${merged.detail}` }
+  const absolute = root?.kind === 'local' ? absolutePaths(read.value, posix.dirname(root.name)) : {}
+  const patches = [absolute, ...under.patches, ...own.patches, ...over.patches]
+  const merged = render(withText(data, key, rootText), key, patches, () => read)
+  return merged.ok ? { ok: true, rendered: nameRendering(merged.data, key) } : { ok: false, fault, detail: `${name}: ${merged.detail}` }
+}
+
+type Patches = { readonly ok: true; readonly patches: readonly Patch[] } | Extract<PartResult, { ok: false }>
+
+async function readPatches(texts: readonly Layer[], fault: 'base' | 'part' | 'layer', yaml: YamlReader): Promise<Patches> {
+  const patches: Patch[] = []
+  for (const { name, text } of texts) {
+    const reading = await readPatch(Buffer.from(text), yaml)
+    if (!reading.ok) return { ok: false, fault, detail: `${name}: ${reading.detail}` }
+    patches.push(reading.patch)
+  }
+  return { ok: true, patches }
 }
 
 async function readConfig(text: string, yaml: YamlReader): Promise<ReadConfig> {

@@ -22,7 +22,7 @@ const FAILURE_TEXTS: Readonly<Record<UnavailableReason, string>> = {
 const STALE_NAMES: Readonly<Record<Stale['what'], string>> = {
   Node: 'the Node',
   ConfigMap: 'the ConfigMap',
-  base: 'a ConfigMap under the assigned part',
+  base: 'a ConfigMap that is merged with the assigned one',
   fleet: 'the ConfigMaps with node selectors',
 }
 

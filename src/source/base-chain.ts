@@ -32,14 +32,34 @@ export function followBases(ref: ConfigMapRef, object: ConfigMapView, look: (ref
   }
 }
 
-/** The ConfigMap with its bases. */
-export function withBases(ref: ConfigMapRef, object: ConfigMapView, look: (ref: ConfigMapRef) => ConfigMapView): ConfigMapView {
+/** A ConfigMap that is assigned, and what the selector channel lays over it. */
+export interface AssignedRefs {
+  readonly ref: ConfigMapRef
+  readonly layers?: readonly ConfigMapRef[] | undefined
+}
+
+/** The ConfigMap with its bases and its layers. */
+export function withBases({ ref, layers }: AssignedRefs, object: ConfigMapView, look: (ref: ConfigMapRef) => ConfigMapView): ConfigMapView {
+  if (object.kind !== 'found') return object
   const bases = followBases(ref, object, look)
-  return object.kind === 'found' && bases !== undefined ? { ...object, bases } : object
+  if (bases === undefined && layers === undefined) return object
+  return { ...object, ...(bases && { bases }), ...(layers && { layers: layers.map((layer) => ({ ref: layer, object: look(layer) })) }) }
 }
 
 /** The same, where each ConfigMap is read when it is met. */
 export async function readBases(
+  { ref, layers }: AssignedRefs,
+  object: FoundConfigMap,
+  read: (ref: ConfigMapRef) => Promise<ConfigMapView>,
+): Promise<FoundConfigMap> {
+  const whole = await readUnder(ref, object, read)
+  if (layers === undefined) return whole
+  const views: BaseView[] = []
+  for (const layer of layers) views.push({ ref: layer, object: await read(layer) })
+  return { ...whole, layers: views }
+}
+
+async function readUnder(
   ref: ConfigMapRef,
   object: FoundConfigMap,
   read: (ref: ConfigMapRef) => Promise<ConfigMapView>,

@@ -1,12 +1,12 @@
 /**
- * The ConfigMaps under the part that is assigned, each with a watch of its own. A ConfigMap that is
- * no longer under it is watched no more.
+ * The ConfigMaps under the part that is assigned, and those laid over it, each with a watch of its
+ * own. A ConfigMap that is no longer one of them is watched no more.
  */
 import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ConfigMapView } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import { AssignedConfigMap, type AssignedConfigMapDeps } from './assigned-config-map.ts'
-import { followBases, withBases } from './base-chain.ts'
+import { type AssignedRefs, followBases, withBases } from './base-chain.ts'
 
 const PENDING: ConfigMapView = { kind: 'pending' }
 
@@ -19,15 +19,16 @@ export class BaseConfigMaps {
     this.#depsOf = depsOf
   }
 
-  /** The assigned ConfigMap with its bases, as they are known now. */
-  complete(ref: ConfigMapRef, object: ConfigMapView): ConfigMapView {
-    return withBases(ref, object, (base) => this.#view(base))
+  /** The assigned ConfigMap with its bases and layers, as they are known now. */
+  complete(refs: AssignedRefs, object: ConfigMapView): ConfigMapView {
+    return withBases(refs, object, (base) => this.#view(base))
   }
 
-  /** Watches what is under this ConfigMap, and nothing else. */
-  follow(assigned: { readonly ref: ConfigMapRef; readonly object: ConfigMapView } | undefined): void {
+  /** Watches what is under this ConfigMap and over it, and nothing else. */
+  follow(assigned: (AssignedRefs & { readonly object: ConfigMapView }) | undefined): void {
     const bases = assigned && followBases(assigned.ref, assigned.object, (base) => this.#view(base))
-    const wanted = new Map((bases?.views ?? []).map(({ ref }) => [sourcePath(ref), ref]))
+    const refs = [...(bases?.views ?? []).map(({ ref }) => ref), ...(assigned?.layers ?? [])]
+    const wanted = new Map(refs.map((ref) => [sourcePath(ref), ref]))
     for (const [path, watch] of this.#watched) {
       if (wanted.has(path)) continue
       watch.follow(undefined)

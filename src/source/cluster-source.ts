@@ -71,7 +71,7 @@ export class ClusterSource implements AssignmentSource {
   #fleet: Fleet = { kind: 'pending' }
   #fleetStopper: AbortController | undefined
   readonly #configMap: AssignedConfigMap
-  /** Under it, where it holds a part. */
+  /** Under it, where it holds a part, and over it. */
   readonly #bases: BaseConfigMaps
 
   constructor(deps: ClusterSourceDeps) {
@@ -81,7 +81,7 @@ export class ClusterSource implements AssignmentSource {
     this.#extent = new NodeExtent({ api, nodeName, pace, log, requestTimeoutMs: limits.requestTimeoutMs })
     this.#missing = `Node ${nodeName} does not exist in the cluster`
     const watching = (what: 'ConfigMap' | 'base', under?: string): AssignedConfigMapDeps => ({
-      ...(what === 'base' && { what: 'ConfigMap under the assigned part' }),
+      ...(what === 'base' && { what: 'ConfigMap that is merged with the assigned one' }),
       watch: { api, pace, log, limits },
       gateOf: (path) => this.#gateOf(path),
       run: (task) => this.#run(task),
@@ -101,7 +101,7 @@ export class ClusterSource implements AssignmentSource {
       return { kind: 'unknown', ...(obstacle === undefined ? this.#unknown : { detail: obstacle, silence: 'kubeconfig' }) }
     }
     const { view, paused } = this.#configMap
-    const object = resolution.kind === 'config-map' ? this.#bases.complete(resolution.ref, view) : view
+    const object = resolution.kind === 'config-map' ? this.#bases.complete(resolution, view) : view
     return toDesired(resolution, { object, paused: node.paused ?? paused, stale: this.#staleness.oldest(), node: node.facts })
   }
 
@@ -181,10 +181,10 @@ export class ClusterSource implements AssignmentSource {
     this.#followBases()
   }
 
-  /** What is known of the assigned ConfigMap, or of one under it, has changed. */
+  /** What is known of the assigned ConfigMap, or of one that is merged with it, has changed. */
   #followBases(): void {
     const resolution = this.#resolution
-    this.#bases.follow(resolution?.kind === 'config-map' ? { ref: resolution.ref, object: this.#configMap.view } : undefined)
+    this.#bases.follow(resolution?.kind === 'config-map' ? { ...resolution, object: this.#configMap.view } : undefined)
     this.#onChange()
   }
 

@@ -85,7 +85,7 @@ export function resolveManifests(files: readonly ManifestFile[], nodeName: strin
     return { resolution, desired: toDesired(resolution, { object: { kind: 'pending' }, paused: pausedNode, node: facts }) }
   }
   const { view, paused } = findConfigMap(files, resolution.ref)
-  const object = withBases(resolution.ref, view, (base) => findConfigMap(files, base).view)
+  const object = withBases(resolution, view, (base) => findConfigMap(files, base).view)
   return { resolution, desired: toDesired(resolution, { object, paused: pausedNode ?? paused, node: facts }) }
 }
 

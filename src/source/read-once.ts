@@ -10,7 +10,7 @@ import { sourcePath } from '../decision/status-texts.ts'
 import type { OwnedFiles } from '../ports/files.ts'
 import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
 import { errorMessage } from '../values/errors.ts'
-import { readBases } from './base-chain.ts'
+import { type AssignedRefs, readBases } from './base-chain.ts'
 import { fleetCollection, readFleetMembers, requestedMembers } from './channels/fleet.ts'
 import { metadataOf } from './channels/metadata.ts'
 import { readPause } from './channels/paused-annotation.ts'
@@ -32,7 +32,7 @@ export async function readAssignmentOnce(api: Requester, nodeName: string, chann
   const node = reading.found.object
   const fleet: Fleet = needsFleet(node, channels) ? await readFleet(api, channels.namespace) : { kind: 'pending' }
   const resolution = resolveChannels(node, channels, fleet)
-  const object: ConfigMapView = resolution.kind === 'config-map' ? await readAssignedOnce(api, resolution.ref) : { kind: 'pending' }
+  const object: ConfigMapView = resolution.kind === 'config-map' ? await readAssignedOnce(api, resolution) : { kind: 'pending' }
   const metadata = metadataOf(node)
   return toDesired(resolution, { object, paused: metadata && readPause(metadata, 'Node', nodeName), node: readNodeFacts(node, channels) })
 }
@@ -45,10 +45,10 @@ async function readFleet(api: Requester, namespace: string): Promise<Fleet> {
   return { kind: 'known', members: readFleetMembers(list.found.map(({ object }) => object)) }
 }
 
-/** A ConfigMap with those under it, if it holds a part. */
-export async function readAssignedOnce(api: Requester, ref: ConfigMapRef): Promise<ConfigMapView> {
-  const view = await readConfigMapOnce(api, ref)
-  return view.kind === 'found' ? readBases(ref, view, (base) => readConfigMapOnce(api, base)) : view
+/** A ConfigMap with those that are merged with it. */
+export async function readAssignedOnce(api: Requester, refs: AssignedRefs): Promise<ConfigMapView> {
+  const view = await readConfigMapOnce(api, refs.ref)
+  return view.kind === 'found' ? readBases(refs, view, (base) => readConfigMapOnce(api, base)) : view
 }
 
 export async function readConfigMapOnce(

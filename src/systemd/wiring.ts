@@ -3,16 +3,17 @@
  * whether the unit takes its config from the agent. Pure.
  */
 import { createHash } from 'node:crypto'
-import type { UnitState, Wiring } from '../decision/unit-state.ts'
+import type { Distribution, UnitState, Wiring } from '../decision/unit-state.ts'
 import { reachableAddress } from '../kubelet/health-target.ts'
 import { type ActivationChoice, findWiringOf } from './activation-kinds.ts'
 import { type Argument, expandArguments } from './command-line.ts'
+import { findDistribution } from './distribution.ts'
 import { asArguments, flagValue } from './flags.ts'
 import { broken, isSamePath, mergeEnvironment, type UnitDefinition, type WirableUnit } from './unit-definition.ts'
 
 export type KubeletFacts = Pick<
   Extract<UnitState, { kind: 'known' }>,
-  'wiring' | 'localConfigPath' | 'runtimeEndpoint' | 'healthzFlags' | 'kubeletIdentity' | 'formerIdentity' | 'command'
+  'distribution' | 'wiring' | 'localConfigPath' | 'runtimeEndpoint' | 'healthzFlags' | 'kubeletIdentity' | 'formerIdentity' | 'command'
 >
 
 /**
@@ -28,8 +29,10 @@ export function describeKubelet(
 ): KubeletFacts {
   const command = expandArguments(unit.words, mergeEnvironment(unit, envFile))
   const inForce = runningCommand === undefined ? command : asArguments(runningCommand)
+  const distribution = findDistribution(unit, command)
   return {
-    wiring: findWiring({ unit, envFile, command }, choice, inForce),
+    distribution,
+    wiring: findWiring({ unit, envFile, command }, choice, inForce, distribution),
     localConfigPath: flagValue(command, 'config'),
     runtimeEndpoint: flagValue(inForce, 'container-runtime-endpoint'),
     healthzFlags: findHealthzFlags(inForce),
@@ -39,12 +42,21 @@ export function describeKubelet(
   }
 }
 
-function findWiring(unit: WirableUnit, choice: ActivationChoice, inForce: readonly Argument[]): Wiring {
+function findWiring(
+  unit: WirableUnit,
+  choice: ActivationChoice,
+  inForce: readonly Argument[],
+  distribution: Distribution | undefined,
+): Wiring {
   // Either one: a flag that was removed from the unit stays in force until kubelet's next start.
   const dynamicConfigDir = flagValue(unit.command, 'dynamic-config-dir') || flagValue(inForce, 'dynamic-config-dir')
   if (dynamicConfigDir) {
     const detail = `kubelet runs with --dynamic-config-dir=${dynamicConfigDir}: it and the agent would both change its config; remove the flag`
     return broken('dynamic-config-dir', detail)
+  }
+  if (distribution?.owner !== undefined) {
+    const { name, owner, remark } = distribution
+    return broken('owned-by-operator', `this kubelet is ${name}'s: ${owner} owns its config, and puts back what others change; ${remark}`)
   }
   return findWiringOf(unit, choice)
 }

@@ -85,7 +85,7 @@ t.test('a local config that changes is merged and tried again; what was promoted
   t.match(await fieldsOf(world), { maxPods: 200, clusterDomain: 'b.example' })
   t.match(world.steps.filter(({ kind }) => kind === 'assign').at(-1), { inPlace: true })
   t.match(world.history.filter(({ kind }) => kind === 'assigned').at(-1), {
-    why: "a base of it, or this node's overlay, was updated: this node makes something else of it",
+    why: "a base or a layer of it, or this node's overlay, was updated: this node makes something else of it",
   })
   t.strictSame(world.record('previous'), before)
   t.strictSame(world.checkpoints.data(A.uid, '1', before.overlay), kept)
@@ -224,7 +224,7 @@ t.test(
     await want(world, over(pool(localConfig('clusterDomain: b.example\n'), '2')))
     t.match(await fieldsOf(world), { maxPods: 200, clusterDomain: 'b.example' })
     t.match(world.history.filter(({ kind }) => kind === 'assigned').at(-1), {
-      why: "a base of it, or this node's overlay, was updated: this node makes something else of it",
+      why: "a base or a layer of it, or this node's overlay, was updated: this node makes something else of it",
     })
     const before = lastKnownGood(world)
     const bad = localConfig('clusterDomain: bad.example\n')
@@ -252,4 +252,34 @@ t.test('a rollout knows a part by its text and its annotation, and not by what a
   const world = open(localConfig('clusterDomain: a.example\n'))
   await want(world, assigned(PART, '1', LOCAL, { rollout: { record: 'r', plan: undefined } }), 10 * SECOND_US)
   t.match(world.snapshots.at(-1)?.stagings, [{ contents: [{ hash: hashConfig(data, 'kubelet', { base: 'local', under: [] }) }] }])
+})
+
+t.test('an edit of a layer is tried; one with which kubelet crashes falls back, and a layer that is gone is, too', async (t) => {
+  const ref = { namespace: 'ns', name: 'gpu', kubeletConfigKey: 'kubelet' }
+  const whole = localConfig('maxPods: 100\n')
+  const under = (text: string | undefined): Desired => {
+    const object: ConfigMapView = { kind: 'found', uid: 'l', resourceVersion: '1', data: { kubelet: text ?? '' } }
+    return assigned(whole, '1', 'none', text === undefined ? {} : { layers: [{ ref, object }] })
+  }
+  const world = open('the local config is not read')
+  await want(world, under(undefined))
+  t.equal(await world.running(), whole)
+  await want(world, under('maxPods: 50\n'))
+  t.match(await fieldsOf(world), { maxPods: 50 })
+  t.match(world.history.filter(({ kind }) => kind === 'assigned').at(-1), {
+    why: /^a base or a layer of it, or this node's overlay, was updated/,
+  })
+  const before = lastKnownGood(world)
+  const layers = [{ name: '', text: 'maxPods: 9\n' }]
+  const result = await mergePart({ root: undefined, parts: [], layers }, { kubelet: whole }, 'kubelet', IN_PLACE)
+  world.behaveWith(result.ok ? (result.rendered.data.kubelet ?? '') : '', CRASHES)
+  await want(world, under('maxPods: 9\n'), 5 * MINUTE_US)
+  t.match(await fieldsOf(world), { maxPods: 50 })
+  t.strictSame(world.record('last-known-good'), before)
+  await want(world, under('maxPods: [\n'), 2 * MINUTE_US)
+  t.equal(world.snapshots.at(-1)?.desired.kind, 'invalid')
+  t.match(await fieldsOf(world), { maxPods: 50 })
+  await want(world, under(undefined))
+  t.equal(await world.running(), whole)
+  t.notOk('overlay' in lastKnownGood(world))
 })

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { Json } from '../../demo/api-server/objects.ts'
 import { refusal } from '../../demo/api-server/reply.ts'
 import type { ChannelSettings } from '../../src/source/channels/resolve.ts'
+import { readAssignmentOnce } from '../../src/source/read-once.ts'
 import { until } from '../until.ts'
 import { assertPaced, NAMESPACE, NODE, putConfigMap, putNode, startWorld, type World, type WorldOptions } from './world.ts'
 
@@ -193,4 +194,49 @@ t.test('a fleet that may not be listed is an error if it decides, and never loca
   await sees(world, 'two=two')
   t.same(world.source.desired().channelState?.channel, 'default')
   assertPaced(t, world)
+})
+
+t.test('layers over the one that the selector chooses: each has a watch, and a tie between them is refused', async (t) => {
+  const world = await start(t, { channels: CHANNELS }, { labels: { role: 'worker' } })
+  const putLayer = (name: string, priority: string, text: string, selector = 'role=worker') => {
+    const annotations = {
+      'kubelet-cfg-agent.io/node-selector': selector,
+      'kubelet-cfg-agent.io/priority': priority,
+      'kubelet-cfg-agent.io/layer': 'true',
+    }
+    const metadata = { name, namespace: NAMESPACE, labels: { [FLEET]: 'true' }, annotations }
+    world.server.objects.put({ kind: 'ConfigMap', metadata, data: { kubelet: text } })
+  }
+  /** Names and texts of the layers, as far as they are known. */
+  const layers = (): string => {
+    const desired = world.source.desired()
+    if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return desired.kind
+    const shown = (desired.object.layers ?? []).map(({ ref, object }) => {
+      return `${ref.name}=${object.kind === 'found' ? object.data.kubelet : object.kind}`
+    })
+    return [desired.ref.name, ...shown].join(' ')
+  }
+  const becomes = (expected: string) => until(() => layers() === expected, `${expected}, not ${layers()}`)
+  putFleetMember(world, 'pool', '')
+  await becomes('pool')
+  putLayer('late', '20', 'l1')
+  putLayer('early', '-1', 'e1')
+  putLayer('other', '1', 'o1', 'role=other')
+  await becomes('pool early=e1 late=l1')
+  putLayer('late', '20', 'l2')
+  await becomes('pool early=e1 late=l2')
+  putLayer('tied', '20', 't1')
+  await becomes('invalid')
+  t.match(world.source.desired(), { detail: /late, tied match with the annotation .*\/layer and the same priority 20/ })
+  putLayer('tied', '-5', 't1')
+  await becomes('pool tied=t1 early=e1 late=l2')
+  tell(world, { labels: { role: 'other' } })
+  await becomes('pool other=o1')
+  const watched = world.calls
+    .filter(({ object }) => object.startsWith(`${FLEET_PATH}/`))
+    .map(({ object }) => object.slice(FLEET_PATH.length + 1))
+  t.same([...new Set(watched)].sort(), ['early', 'late', 'other', 'pool', 'tied'])
+  assertPaced(t, world)
+  const read = await readAssignmentOnce(world.api, NODE, CHANNELS)
+  t.match(read, { ref: { name: 'pool' }, object: { layers: [{ ref: { name: 'other' }, object: { data: { kubelet: 'o1' } } }] } })
 })

@@ -95,7 +95,7 @@ t.test('a part over ConfigMaps: each is read and watched by its name, and an edi
   await world.sees({ maxPods: 3, podPidsLimit: 2, clusterDomain: 'y.example' })
   t.ok(
     world.world.lines.some((line) =>
-      line.startsWith('ConfigMap under the assigned part was updated {"path":"/api/v1/namespaces/pools/configmaps/all"'),
+      line.startsWith('ConfigMap that is merged with the assigned one was updated {"path":"/api/v1/namespaces/pools/configmaps/all"'),
     ),
   )
   t.match(resolveDesired(world.look()), { resourceVersion: Object(before).resourceVersion }, 'the part is the same version')

@@ -57,6 +57,7 @@ t.test('the drop-in, and how to correct it', async (t) => {
     'flag-wins',
     'no-config-argument',
     'dynamic-config-dir',
+    'owned-by-operator',
   ]
   const broken = problems.flatMap((reason) => {
     const wiring = { kind: 'broken', reason, detail: `(${reason})` } as const
@@ -68,6 +69,22 @@ t.test('the drop-in, and how to correct it', async (t) => {
   t.match(finding('drop-in', { unit: file }), { level: 'ok', text: 'the agent replaces /etc/kubelet.json' })
   const dropIn = unit({ wiring: dropInWiring('/etc/kubelet.d') })
   t.match(finding('drop-in', { unit: dropIn }), { level: 'ok', text: 'the agent adds /etc/kubelet.d/90-kubelet-cfg-agent.conf' })
+})
+
+t.test('the distribution, and the activation that fits', async (t) => {
+  const distribution = { name: 'kubeadm', fits: 'env', owner: undefined, remark: undefined } as const
+  const about = (fields: Parameters<typeof unit>[0]) => finding('distribution', { unit: unit(fields) })
+  t.equal(about({}), undefined, 'a unit that looks like none')
+  t.same(about({ distribution }), { topic: 'distribution', level: 'ok', text: 'looks like kubeadm: activation env fits' })
+  t.match(about({ distribution, wiring: fileWiring('/c') }), { level: 'warn', text: /env fits, and file is used$/ })
+  t.match(about({ distribution, wiring: dropInWiring('/d') }), { level: 'ok' }, 'a drop-in was asked for')
+  t.match(about({ distribution: { ...distribution, fits: undefined, remark: 'why' } }), {
+    level: 'warn',
+    text: /no activation fits.*; why$/,
+  })
+  const owned = { ...distribution, fits: undefined, owner: 'its operator', remark: 'ask it' }
+  const wiring = { kind: 'broken', reason: 'owned-by-operator', detail: '' } as const
+  t.match(about({ distribution: owned, wiring }), { level: 'warn', text: "looks like kubeadm: its operator owns kubelet's config; ask it" })
 })
 
 t.test('the config that kubelet runs, and that of its next start', async (t) => {

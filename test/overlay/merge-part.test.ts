@@ -121,3 +121,31 @@ t.test('other parts under it are merged in their order, and a fault names the on
   const cluster = { root: { kind: 'config-map', name: 'ConfigMap ns/b:k', text: 'maxPods: 1' }, parts: [] } as const
   t.match(await mergePart(cluster, data, 'kubelet', IN_PLACE), { ok: false, fault: 'base', detail: /^ConfigMap ns\/b:k: kind must be/ })
 })
+
+t.test('layers are merged over a part, or over a whole config, in their order', async (t) => {
+  const layers = [
+    { name: 'ConfigMap ns/l0:k', text: 'maxPods: 3\npodPidsLimit: 3\n' },
+    { name: 'ConfigMap ns/l1:k', text: 'podPidsLimit: 4\nclusterDomain: null\n' },
+  ]
+  const fieldsOf = async (...args: Parameters<typeof mergePart>) => {
+    const result = await mergePart(...args)
+    return result.ok ? JSON.parse(result.rendered.data.kubelet ?? '') : result
+  }
+  const part = { ...baseOf(localConfig('maxPods: 1\nclusterDomain: a.example\n')), layers }
+  t.same(await fieldsOf(part, { kubelet: 'maxPods: 2\neventQPS: 2\n' }, 'kubelet', IN_PLACE), {
+    ...HEADER,
+    maxPods: 3,
+    eventQPS: 2,
+    podPidsLimit: 4,
+  })
+  const whole = { root: undefined, parts: [], layers }
+  const data = { kubelet: localConfig('maxPods: 1\nstaticPodPath: manifests\n'), other: 'x' }
+  t.same(await fieldsOf(whole, data, 'kubelet', IN_PLACE), { ...HEADER, maxPods: 3, staticPodPath: 'manifests', podPidsLimit: 4 })
+  const broken = { kubelet: 'maxPods: [\n' }
+  t.match(await mergePart(whole, broken, 'kubelet', IN_PLACE), { ok: true, rendered: { data: broken } }, 'preflight refuses it')
+  t.match(await mergePart({ ...whole, layers: [...layers, { name: 'ConfigMap ns/l2:k', text: 'a: [\n' }] }, data, 'kubelet', IN_PLACE), {
+    ok: false,
+    fault: 'layer',
+    detail: /^ConfigMap ns\/l2:k: /,
+  })
+})

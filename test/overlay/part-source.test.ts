@@ -10,7 +10,7 @@ import type { OverlayView } from '../../src/overlay/view.ts'
 import type { LocalConfigView } from '../../src/ports/local-config.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
-import { found, NO_LOCAL } from './local-configs.ts'
+import { found, localConfig, NO_LOCAL } from './local-configs.ts'
 
 const HEARD = { channel: 'label', paused: undefined, problem: undefined } as const
 const LOCAL: Base = { kind: 'local', text: 'local' }
@@ -203,7 +203,7 @@ t.test('a ConfigMap under a part may not have a rollout of its own: an edit of i
     kind: 'invalid',
     detail:
       'ConfigMap ns/pool:kubelet under the assigned part has a rollout of its own: remove its annotation kubelet-cfg-agent.io/rollout, ' +
-      'or copy it and use the copy as the base',
+      'or use a copy of it',
   })
 })
 
@@ -221,4 +221,41 @@ t.test('it stops while the local config settles', async (t) => {
   look()
   await source.stop()
   t.equal(world.changes, 0)
+})
+
+t.test('layers over a whole config: merged and named; with a rollout, with a base or unread, they are refused', async (t) => {
+  const { settle, look, world } = open()
+  const ref = { namespace: 'kube-system', name: 'layer', kubeletConfigKey: 'kubelet' }
+  const layered = (text: string, extra: object = {}, own: object = {}): Desired => {
+    const whole = assigned(localConfig('maxPods: 1\n'))
+    const object = { kind: 'found', uid: 'l', resourceVersion: '1', data: { kubelet: text }, ...extra } as const
+    return whole.kind === 'config-map' && whole.object.kind === 'found'
+      ? { ...whole, object: { ...whole.object, ...own, layers: [{ ref, object }] } }
+      : whole
+  }
+  world.desired = layered('podPidsLimit: 9\n')
+  t.match(textOf(await settle()), { maxPods: 1, podPidsLimit: 9 })
+  t.match(look(), { object: { mergedFrom: ['ConfigMap kube-system/x:kubelet', 'ConfigMap kube-system/layer:kubelet'] } })
+  t.equal(world.reads, 0, 'the local config is not under it')
+  const before = Object(resolveDesired(look())).overlay
+  world.desired = layered('podPidsLimit: 10\n')
+  t.not(Object(resolveDesired(await settle())).overlay, before, 'an edit of a layer is another version')
+  const rollout = { record: 'rollouts', plan: undefined }
+  const refused: readonly (readonly [Desired, RegExp])[] = [
+    [layered('podPidsLimit: 9\n', { rollout }), /layer:kubelet laid over the assigned one has a rollout of its own/],
+    [layered('podPidsLimit: 9\n', {}, { rollout }), /^the assigned ConfigMap has a rollout, and layers match this node/],
+    [layered('podPidsLimit: 9\n', { base: LOCAL }), /layer:kubelet is a layer, and a layer has no annotation kubelet-cfg-agent.io\/base$/],
+    [layered('podPidsLimit: [\n'), /^a ConfigMap that is laid over the assigned one cannot be merged/],
+    [layered('', { data: {} }), /^a ConfigMap that is laid over the assigned one cannot be merged/],
+    [
+      layered('', { kind: 'unavailable', reason: 'forbidden', detail: 'x' }),
+      /laid over the assigned one cannot be read: the API server forbids/,
+    ],
+  ]
+  for (const [desired, detail] of refused) {
+    world.desired = desired
+    t.match(await settle(), { kind: 'invalid', detail, isSeen: true })
+  }
+  world.desired = layered('', { kind: 'pending' })
+  t.equal((await settle()).kind, 'invalid', 'as if it had not arrived yet')
 })

@@ -133,7 +133,14 @@ t.test('what prevents a good config from running', async (t) => {
   t.equal(error({}, 'node-at-fault'), texts.NODE_AT_FAULT_ERROR)
   t.equal(error({}, 'spread'), '')
   const broken = (reason: WiringProblem) => ({ unit: unit({ wiring: { kind: 'broken', reason, detail: '/etc/secret' } }) })
-  for (const reason of ['drop-in-missing', 'daemon-reload-needed', 'overridden', 'flag-wins', 'no-config-argument'] as const) {
+  for (const reason of [
+    'drop-in-missing',
+    'daemon-reload-needed',
+    'overridden',
+    'flag-wins',
+    'no-config-argument',
+    'owned-by-operator',
+  ] as const) {
     t.match(error(broken(reason)), /^failed to activate config: .*, see kubelet-cfg-agent log for details$/, reason)
     t.equal(describeStatus(following(good, broken(reason)), 'settled').error, '', 'not reported while the desired config runs')
     t.equal(describeStatus(snapshot({ ...broken(reason), running: { kind: 'none' } }), 'blocked').error, '', 'nor if nothing is desired')

@@ -87,7 +87,7 @@ export class SimAssignment {
     const { desired } = applyPart(
       this.#cluster.truth(),
       () => local,
-      ({ root }, data, key) => merge(root.text, data, key),
+      ({ root }, data, key) => merge(root?.text ?? '', data, key),
     )
     return applyOverlay(desired, this.#overlay.view())
   }
@@ -113,7 +113,7 @@ export class SimAssignment {
     this.#sleep = undefined
     const inner = { desired: () => this.#cluster.desired(), start: () => {}, stop: async () => {} }
     const source = new PartSource(inner, {
-      merge: async ({ root }, data, key) => merge(root.text, data, key),
+      merge: async ({ root }, data, key) => merge(root?.text ?? '', data, key),
       pace: {
         nowMs: () => nowUs() / 1000,
         sleep: (ms) =>

@@ -146,5 +146,22 @@ t.test('a part and the ConfigMaps under it', async (t) => {
     },
   })
   t.match(resolve(NODE, part), { object: { bases: { views: [{ object: { kind: 'unavailable', reason: 'not-found' } }] } } })
+  const channels = { ...CONFIG_SOURCE_ONLY, channels: ['selector'] as const }
+  const member = (name: string, layer: string): string =>
+    CONFIG_MAP.replace(
+      'name: cfg}',
+      `name: ${name}, labels: {kubelet-cfg-agent.io/fleet: "true"}, annotations: {kubelet-cfg-agent.io/node-selector: "", ` +
+        `kubelet-cfg-agent.io/priority: "${name.length}", kubelet-cfg-agent.io/layer: "${layer}"}}`,
+    )
+  const files = [PLAIN_NODE, member('a', 'false'), member('ccc', 'true'), member('bb', 'true')].map((text, i) => file(`${i}.yaml`, text))
+  t.match(resolveManifests(files, 'n1', channels).desired, {
+    ref: { name: 'a' },
+    object: {
+      layers: [
+        { ref: { name: 'bb' }, object: { kind: 'found' } },
+        { ref: { name: 'ccc' }, object: { kind: 'found' } },
+      ],
+    },
+  })
   t.match(resolve(NODE, part.replace('ns/pool', 'kube-system/cfg')), { object: { bases: { problem: /cycle/ } } })
 })

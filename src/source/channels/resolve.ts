@@ -47,13 +47,17 @@ export type ChannelResolution =
   | { readonly kind: 'pending'; readonly channel: 'selector' }
   /** `channel` undefined: the Node itself is malformed. */
   | { readonly kind: 'invalid'; readonly channel: Channel | undefined; readonly detail: string }
-  | { readonly kind: 'config-map'; readonly channel: Channel; readonly ref: ConfigMapRef }
+  /** `layers`: laid over it, in this order. Absent: none. */
+  | { readonly kind: 'config-map'; readonly channel: Channel; readonly ref: ConfigMapRef; readonly layers?: readonly ConfigMapRef[] }
 
 /** The detail appears in the status of the Node. */
 const LONGEST_DETAIL = 200
 
 /** undefined: the channel is not set. */
-type ChannelReading = Exclude<Assignment, { kind: 'local' }> | { readonly kind: 'pending' } | undefined
+type ChannelReading =
+  | (Exclude<Assignment, { kind: 'local' }> & { readonly layers?: readonly ConfigMapRef[] })
+  | { readonly kind: 'pending' }
+  | undefined
 
 export function resolveChannels(node: unknown, settings: ChannelSettings, fleet: Fleet): ChannelResolution {
   const metadata = metadataOf(node)
@@ -109,7 +113,9 @@ function readFleet({ labels }: Metadata, { namespace, key }: ChannelSettings, fl
       return undefined
     case 'refused':
       return { kind: 'invalid', detail: `${what}: ${choice.detail}` }
-    case 'chosen':
-      return { kind: 'config-map', ref: { namespace, name: choice.name, kubeletConfigKey: key } }
+    case 'chosen': {
+      const refOf = (name: string): ConfigMapRef => ({ namespace, name, kubeletConfigKey: key })
+      return { kind: 'config-map', ref: refOf(choice.name), ...(choice.layers && { layers: choice.layers.map(refOf) }) }
+    }
   }
 }

@@ -94,7 +94,7 @@ export async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef
   if (rollout?.record === ROLLOUT_OFF) return unavailable(`the rollout of ${what} has just been switched off`)
   if (rollout?.record !== record)
     return unavailable(`the annotation ${ROLLOUT_ANNOTATION} of ${what} no longer names the record ${record}; the agent reads it again`)
-  const whole = await readBases(ref, view, (base) => readConfigMapOnce(api, base, TIMEOUT_MS))
+  const whole = await readBases({ ref }, view, (base) => readConfigMapOnce(api, base, TIMEOUT_MS))
   if (whole.bases?.problem !== undefined) return unavailable(`${what}: ${whole.bases.problem}`)
   const lost = whole.bases?.views.find(({ object }) => object.kind === 'unavailable')
   if (lost?.object.kind === 'unavailable') return unavailable(`ConfigMap ${configOf(lost.ref)} under ${what}: ${lost.object.detail}`)

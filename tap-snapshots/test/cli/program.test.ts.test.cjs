@@ -8,8 +8,8 @@
 exports[`test/cli/program.test.ts > TAP > help > of check 1`] = `
 Usage: kubelet-cfg-agent check [flags]
 
-Checks whether the agent can work on this node: kubelet's unit, the drop-in, the config that kubelet
-runs, the agent's rights, and the machine. One line each.
+Checks whether the agent can work on this node: kubelet's unit, the distribution that it looks like,
+the drop-in, the config that kubelet runs, the agent's rights, and the machine. One line each.
 
 Options:
   -o, --output <choice>  output format: a table for people, or JSON for programs (table, json;

@@ -21,6 +21,7 @@ fail  drop-in  (overridden): remove the setting that overrides the drop-in (syst
 fail  drop-in  (flag-wins): remove the flag that wins (systemctl cat kubelet.service shows it)
 fail  drop-in  (no-config-argument): start kubelet with the flag --config
 fail  drop-in  (dynamic-config-dir): remove kubelet's flag --dynamic-config-dir, or remove this agent: the two would work against each other
+fail  drop-in  (owned-by-operator): remove this agent from this node
 
 `
 

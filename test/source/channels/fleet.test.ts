@@ -95,3 +95,32 @@ t.test('the order does not matter, and the chosen one matches and has the highes
     { numRuns: 1000 },
   )
 })
+
+const layer = (name: string, selector: string | undefined, priority?: string, text = 'true'): FleetMember => ({
+  ...member(name, selector, priority),
+  layer: text,
+})
+
+t.test('layers that match are laid over the chosen one in ascending priority, and are never chosen', async (t) => {
+  const [winner, high, low] = [member('w', '', '7'), layer('high', 'zone=a', '20'), layer('low', 'role', '-3')]
+  t.same(choose(high, winner, low), { kind: 'chosen', name: 'w', layers: ['low', 'high'] })
+  t.same(choose(winner, high, layer('x', 'zone=b', '30')), { kind: 'chosen', name: 'w', layers: ['high'] })
+  t.same(choose(winner, layer('x', undefined), layer('y', '!role')), { kind: 'chosen', name: 'w' })
+  t.same(choose(high, low), { kind: 'none' }, 'there is nothing to lay them over')
+  t.same(choose(winner, layer('a', '', '8', 'false')), { kind: 'chosen', name: 'a' }, 'it is a config as any other')
+})
+
+t.test('two layers of the same priority are refused, whatever the chosen one; and so is one that is malformed', async (t) => {
+  const winner = member('w', '', '100')
+  t.match(choose(winner, layer('b', '', '1'), layer('a', 'role', '1'), layer('c', '', '2')), {
+    kind: 'refused',
+    detail: 'ConfigMaps a, b match with the annotation kubelet-cfg-agent.io/layer and the same priority 1',
+  })
+  t.match(choose(winner, layer('b', ''), layer('a', '')), { kind: 'refused', detail: /the same priority 0$/ })
+  t.same(choose(winner, layer('a', '', '100')), { kind: 'chosen', name: 'w', layers: ['a'] }, 'a layer and the chosen one are no tie')
+  for (const bad of [layer('x', 'zone=('), layer('x', '', 'y'), layer('x', '', '1', 'yes'), { ...layer('x', ''), problem: 'it is broken' }])
+    t.match(choose(winner, bad), { kind: 'refused', detail: /^ConfigMap "x" could be meant for this node, and / })
+  const many = Array.from({ length: 9 }, (_, index) => layer(`l${index}`, '', String(index)))
+  t.match(choose(winner, ...many.slice(1)), { kind: 'chosen', layers: many.slice(1).map(({ name }) => name) })
+  t.match(choose(winner, ...many), { kind: 'refused', detail: /^9 ConfigMaps .* match, and at most 8 may$/ })
+})

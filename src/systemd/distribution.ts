@@ -1,0 +1,80 @@
+/**
+ * Which distribution put this kubelet on the node, as far as its unit tells: who writes its config,
+ * and which kind of activation fits. Pure. The marks are those of the units that the distributions
+ * ship; docs/distributions.md says where each was seen.
+ */
+import type { ActivationKind, Distribution } from '../decision/unit-state.ts'
+import type { Argument } from './command-line.ts'
+import { flagValue } from './flags.ts'
+import { CONFIG_VARIABLE, type UnitDefinition } from './unit-definition.ts'
+
+/** undefined: its unit looks like none of them. */
+export function findDistribution(unit: UnitDefinition, command: readonly Argument[]): Distribution | undefined {
+  return DISTRIBUTIONS.find(({ isOf }) => isOf(marksOf(unit, command)))?.distribution
+}
+
+interface Marks {
+  readonly program: string
+  /** The words of ExecStart, variables unexpanded. */
+  readonly words: readonly string[]
+  readonly environmentFiles: readonly string[]
+  readonly configPath: string | undefined
+}
+
+function marksOf({ path, words, environmentFiles }: UnitDefinition, command: readonly Argument[]): Marks {
+  return { program: path, words, environmentFiles: environmentFiles.map((file) => file.path), configPath: flagValue(command, 'config') }
+}
+
+interface Entry {
+  readonly distribution: Distribution
+  isOf(marks: Marks): boolean
+}
+
+/** The marks of one distribution are on no unit of a later one. */
+const DISTRIBUTIONS: readonly Entry[] = [
+  {
+    distribution: owned('OpenShift', 'the Machine Config Operator', 'change kubelet with a KubeletConfig object of OpenShift'),
+    isOf: ({ program }) => program.endsWith('/kubenswrapper'),
+  },
+  {
+    distribution: owned('MicroK8s', 'its snap', 'change the arguments of kubelet in the snap'),
+    isOf: ({ words }) => words.some((word) => word.startsWith('microk8s.')),
+  },
+  {
+    distribution: fits(undefined, 'k3s or RKE2', 'kubelet runs inside its process, and its config is not a file that this agent replaces'),
+    isOf: ({ program }) => /\/(?:k3s|rke2)$/.test(program),
+  },
+  {
+    distribution: fits('file', 'Amazon EKS, AL2023', 'nodeadm writes the config file anew at boot, which makes it the new local config'),
+    isOf: usesVariable('NODEADM_KUBELET_ARGS'),
+  },
+  {
+    distribution: fits('file', 'Amazon EKS, AL2'),
+    isOf: ({ configPath }) => configPath === '/etc/kubernetes/kubelet/kubelet-config.json',
+  },
+  {
+    distribution: fits(undefined, 'AKS, with a start script', 'the script and not the unit has --config'),
+    isOf: ({ program }) => program === '/opt/azure/containers/start-kubelet.sh',
+  },
+  {
+    distribution: fits('file', 'AKS', 'its flags come after --config, and win over the config'),
+    isOf: ({ configPath }) => configPath === '/etc/default/kubeletconfig.json',
+  },
+  {
+    distribution: fits('file', 'kOps'),
+    isOf: (marks) => usesVariable('DAEMON_ARGS')(marks) && marks.configPath === '/var/lib/kubelet/kubelet.conf',
+  },
+  { distribution: fits('env', 'kubeadm'), isOf: usesVariable(CONFIG_VARIABLE) },
+]
+
+function fits(activation: ActivationKind | undefined, name: string, remark?: string): Distribution {
+  return { name, fits: activation, owner: undefined, remark }
+}
+
+function owned(name: string, owner: string, remark: string): Distribution {
+  return { name, fits: undefined, owner, remark }
+}
+
+function usesVariable(name: string): (marks: Marks) => boolean {
+  return ({ words }) => words.some((word) => word === `$${name}` || word.includes(`\${${name}}`))
+}
