@@ -13,8 +13,8 @@ export const checkCommand: NodeCommand = {
   group: 'Inspect',
   summary: 'check unit, drop-in, kubelet, rights and node',
   description:
-    "Checks whether the agent can work on this node: kubelet's unit, the distribution that it looks like, the drop-in, the config that kubelet runs, the agent's " +
-    'rights, and the machine. One line each.',
+    "Checks whether the agent can work on this node: kubelet's unit, the distribution that it looks like, the drop-in, the " +
+    "config that kubelet runs, the agent's rights, and the machine. One line each.",
   options: [OUTPUT],
   examples: [['check', 'after installation; exits with 1 if a check fails']],
   execute: check,

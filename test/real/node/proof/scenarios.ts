@@ -1,6 +1,5 @@
 /** What a trial proves, and what it condemns nothing for. */
 import { addConfigzScenarios } from '../configz.ts'
-import { addUpgradeScenarios } from '../upgrade.ts'
 import { addCrashLoopProofs } from './crash-loop.ts'
 import { addCutOffScenarios } from './cut-off.ts'
 import { addFaultScenarios } from './faults.ts'
@@ -27,7 +26,5 @@ export function addProofScenarios(program: string, withModern: boolean): void {
   addNotifyScenarios(program, ages)
   addLostDirectoryScenarios(program, ages)
   addRefusalScenarios(program, ages)
-  if (!withModern) return
-  addConfigzScenarios(program)
-  addUpgradeScenarios(program)
+  if (withModern) addConfigzScenarios(program)
 }
