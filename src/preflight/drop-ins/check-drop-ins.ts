@@ -26,6 +26,8 @@ export function checkDropIns({ assigned, document, dropIns, version }: PartInput
   }
   const { above, below, base } = dropIns.order
   if (base !== undefined && (version === undefined || version.minor < FIRST_FOR_AGENT)) return refuse([describeTooOld(version)], TOO_OLD)
+  const repeated = base === undefined ? [] : assigned.repeated.map(describeRepeated)
+  if (repeated.length > 0) return refuse(repeated, 'kubelet would not start')
   const count = above.length + below.length
   const detail = `merged with ${count === 1 ? '1 drop-in' : `${count} drop-ins`} in ${dropIns.directory}`
   const { overridden, effective } = findOverridden(assigned.config, document.config, above, version)
@@ -141,6 +143,12 @@ function describeUnusable({ directory, path, detail }: Extract<DropInsHere, { ki
     problem: `kubelet would not start, with this config or any other: ${path}: ${detail}`,
     advice: `mend it: kubelet starts with --config-dir=${directory} and needs that directory and every *.conf file in it`,
   }
+}
+
+/** In the file of `--config` the last one counts; a drop-in is decoded strictly. */
+function describeRepeated({ path, position }: ConfigDocument['repeated'][number]): Finding {
+  const problem = `${formatPath(path)} is there twice, and kubelet does not start with such a drop-in`
+  return { rule: 'drop-ins/repeated-key', severity: 'refuse', reason: 'load', path, position, problem, advice: 'remove one of them' }
 }
 
 /** For a config that kubelet falls back to: it goes on, since nothing else would start either. */

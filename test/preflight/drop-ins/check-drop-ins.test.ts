@@ -129,6 +129,8 @@ t.test('a config that is a drop-in itself', async (t) => {
   t.match(wrong.findings, [{ rule: 'fields/range', problem: /\(\/etc\/config\.yaml sets maxPods\)$/ }], 'is checked with the file below')
   t.same(rules(await inspect('maxPods: 5\n', here)), [], 'wins over that file')
   t.same(rules(await inspect('maxPods: null\n', here)), [], 'and a null removes its field')
+  const twice = await inspect('maxPods: 5\nmaxPods: 6\n', here)
+  t.match(twice.findings, [{ rule: 'drop-ins/repeated-key', severity: 'refuse', position: { line: 4 } }], 'has each key once')
   for (const version of [{ major: 1, minor: 31, patch: 14 }, undefined])
     t.match((await inspect('maxPods: 5\n', here, { version })).findings, [{ rule: 'drop-ins/too-old', severity: 'refuse' }])
 })
