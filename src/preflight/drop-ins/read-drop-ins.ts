@@ -4,7 +4,8 @@
  * through the directory and those below it in lexical order, follows no link to a directory, and
  * takes every file whose name ends in `.conf`. Kubelet does not start if the directory is missing,
  * or if one of these files cannot be read, is empty, is no KubeletConfiguration, or has a key twice
- * (kubernetes issue 124796; `strict decoding error`, seen on 1.34.1). Pure; files and the YAML parser are passed in.
+ * (kubernetes issue 124796; `strict decoding error`, seen on 1.34.1). Pure; files and the YAML
+ * parser are passed in.
  */
 import { posix } from 'node:path'
 import { formatPath } from '../../kubelet/field-path.ts'
