@@ -47,7 +47,7 @@ const FALLBACK_MS = 300
 export interface InspectionWorld {
   /** The settings in force: some change while the agent runs. */
   settings(): Settings
-  readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml'>
+  readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml' | 'activation'>
   readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>
   readonly configz: ConfigzWorld
   readonly signal: AbortSignal
@@ -96,10 +96,13 @@ export function openInspection({ settings, stores, runtime, configz, signal }: I
     path: string | undefined,
     version: KubeletVersion | undefined,
   ): Promise<Pick<Recipient, 'dropIns'> & { readonly node: TargetNode }> => {
-    const dropIns = unit && (await findDropIns(unit, stores))
+    const dropIns = unit && (await findDropIns(unit, 'assigned', stores))
+    // A running config that is not the local one was assigned, too.
+    const place = path !== undefined && path === unit?.localConfigPath ? 'local' : 'assigned'
+    const around = unit && (await findDropIns(unit, place, stores))
     const running = unit && (await readRunning(unit, path))
     const kubeletPid = unit?.process.kind === 'checkpoint' || unit?.process.kind === 'other' ? unit.process.pid : undefined
-    const node = { flags: unit?.command?.words ?? [], folder, running: running && mergeWith(dropIns, running, version), kubeletPid }
+    const node = { flags: unit?.command?.words ?? [], folder, running: running && mergeWith(around, running, version), kubeletPid }
     return { node, dropIns }
   }
 
@@ -134,10 +137,17 @@ export function openInspection({ settings, stores, runtime, configz, signal }: I
     const version = await Promise.race([versionOf(unit.command?.path), after(FALLBACK_MS, undefined, { ref: false })])
     const folder = posix.dirname(stores.checkpoints.path(source))
     const options = { version, flags: collectFlags(unit.command?.words ?? []), folder, files: Object.keys(data) }
-    const dropIns = await findDropIns(unit, stores)
+    const dropIns = await findDropIns(unit, 'assigned', stores)
     const config = mergeWith(dropIns, decoded.config, version)
     const found = await readSurroundings(findStateNeeds(config, options), FALLBACK_MS, { facts: readNodeFacts })
     return [...remarkOnDropIns(dropIns), ...remarkOnStates(config, found, options)]
+  }
+
+  /** A drop-in of the agent is not in the command line: what kubelet starts with next counts. */
+  const findRunningPath = (unit: KnownUnit): string | undefined => {
+    const { wiring } = unit
+    const next = wiring.kind === 'ready' && wiring.laysOverLocal ? stores.activation.read(wiring) : undefined
+    return next?.kind === 'checkpoint' ? stores.checkpoints.path(next.source) : runningConfigPath(stores.checkpoints, unit)
   }
 
   /** For the command line, with this node's kubelet or another. */
@@ -149,7 +159,7 @@ export function openInspection({ settings, stores, runtime, configz, signal }: I
     const isOther = options.version !== undefined && (options.version.major !== version?.major || options.version.minor !== version.minor)
     // Like the directory of a checkpoint, it contains only the candidate's own files.
     const folder = join(settings().dynamicConfigDir, 'checkpoints/candidate/0')
-    const running = here && runningConfigPath(stores.checkpoints, here)
+    const running = here && findRunningPath(here)
     const target = options.node ? await describeNode(here, folder, running, options.version ?? version) : { node: undefined }
     const recipient: Recipient = {
       kubelet: binary === undefined || isOther ? undefined : { binary, flags: here?.command?.words ?? [] },
@@ -167,29 +177,30 @@ export function openInspection({ settings, stores, runtime, configz, signal }: I
     return describeChanges(before, after, version, toChangePolicy(settings()))
   }
 
-  const mergeHere: MergeHere = async (config) => {
+  const mergeHere: MergeHere = async (config, place) => {
     const unit = await stores.unit.observe()
-    const dropIns = unit.kind === 'known' ? await findDropIns(unit, stores) : undefined
+    const dropIns = unit.kind === 'known' ? await findDropIns(unit, place, stores) : undefined
     const version = await versionOf(unit.kind === 'known' ? unit.command?.path : undefined)
     return { config: mergeWith(dropIns, config, version), order: dropIns?.kind === 'usable' ? dropIns.order : undefined }
   }
 
   /** Compares the config that kubelet reports with the one that its process was started with. */
-  const compareConfigz = async (configz: unknown, unit: KnownUnit): Promise<Comparison> => {
-    const expected = await readConfig(stores, runningConfigPath(stores.checkpoints, unit))
+  const compareConfigz = async (configz: unknown, unit: KnownUnit, path: string | undefined): Promise<Comparison> => {
+    const expected = await readConfig(stores, path)
     if (expected === undefined) return { ok: false, detail: 'its config cannot be read' }
     const { command } = unit
     const version = await versionOf(command?.path)
-    return compareRunning(expected, await findDropIns(unit, stores), configz, version, collectFlags(command?.words ?? []))
+    return compareRunning(expected, await findDropIns(unit, 'assigned', stores), configz, version, collectFlags(command?.words ?? []))
   }
 
   /** @param unit undefined: kubelet runs on another machine */
   const readConfigz = async (unit: KnownUnit | undefined): Promise<ConfigzAnswer> => {
     if (unit === undefined) return askConfigz({ ...configz, files: stores.files, versionOf }, undefined)
-    const path = runningConfigPath(stores.checkpoints, unit)
+    const path = findRunningPath(unit)
     const config = await readRunning(unit, path)
     const version = await versionOf(unit.command?.path)
-    const merged = config && mergeWith(await findDropIns(unit, stores), config, version)
+    const place = path === unit.localConfigPath ? 'local' : 'assigned'
+    const merged = config && mergeWith(await findDropIns(unit, place, stores), config, version)
     return askConfigz({ ...configz, files: stores.files, versionOf }, { unit, path, config: merged })
   }
 

@@ -4,6 +4,7 @@
  * (`main-inspection.ts`) are loaded with the first config that is checked.
  */
 import { setTimeout as after } from 'node:timers/promises'
+import { findBasePath } from './decision/base-config.ts'
 import type { ClientIdentity } from './kube/access.ts'
 import type { Stores } from './main-stores.ts'
 import type { ContainerRuntime } from './ports/container-runtime.ts'
@@ -59,6 +60,7 @@ export function openPreflight({ settings, stores, runtime, nodeName, kubeconfig,
     new EffectCheck({
       ask: async (unit) => (await inspection()).readConfigz(unit),
       compare: async (...seen) => (await inspection()).compareConfigz(...seen),
+      findPath: (unit, snapshot) => findBasePath(stores.checkpoints, unit, snapshot),
       log,
       clock,
     })

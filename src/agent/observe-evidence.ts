@@ -15,7 +15,7 @@ import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { ConfigFacts } from '../ports/probes.ts'
 import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
-import { isCriSocket, toSocketPath } from './observe-kubelet.ts'
+import { isCriSocket, listConfigFiles, toSocketPath } from './observe-kubelet.ts'
 
 export interface EvidencePorts {
   readonly runtime: Pick<RuntimeRecords, 'writeEvidence'>
@@ -74,7 +74,8 @@ async function describeSubject(
   record: EvidenceRecord,
 ): Promise<EvidenceSubject> {
   const path = findBasePath(ports.checkpoints, unit, snapshot)
-  const facts = path === undefined ? undefined : await ports.configFacts.of(path)
+  const files = path === undefined ? undefined : listConfigFiles(unit, path)
+  const facts = files && (await ports.configFacts.of(...files))
   const flags = asArguments(unit.command?.words ?? [])
   const port = Number(flagValue(flags, 'port') ?? facts?.serving?.port ?? DEFAULT_SERVING.port)
   const address = flagValue(flags, 'address')

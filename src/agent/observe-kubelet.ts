@@ -86,7 +86,7 @@ async function findHealthPort(ports: KubeletPorts, unit: KnownUnit): Promise<Hea
     if (seen.healthPort !== undefined) return seen.healthPort
     if (!isStillThere(ports, unit, seen.content)) return undefined
   }
-  return (await ports.configFacts.of(path)).healthz
+  return (await ports.configFacts.of(path, ownDropIn(unit))).healthz
 }
 
 /** Whether the file holds what the process was started with, as far as that is known. */
@@ -150,10 +150,26 @@ interface RuntimeSocket {
 async function findRuntimeSocket(ports: RuntimePorts, unit: KnownUnit, source: ConfigSource): Promise<RuntimeSocket | undefined> {
   // A file that the agent replaces holds the candidate, not the local config.
   const isReplaced = source === 'local' && unit.wiring.kind === 'ready' && unit.wiring.replacesLocalFile
-  const config = source === 'local' ? unit.localConfigPath : ports.checkpoints.path(source)
-  const inConfig = async () => (isReplaced || config === undefined ? undefined : (await ports.configFacts.of(config)).runtimeEndpoint)
+  const files = listConfigFiles(unit, source === 'local' ? undefined : ports.checkpoints.path(source))
+  const inConfig = async () => (isReplaced || files === undefined ? undefined : (await ports.configFacts.of(...files)).runtimeEndpoint)
   const endpoint = unit.runtimeEndpoint ?? (await inConfig()) ?? ports.defaultRuntimeSocket()
   return endpoint === undefined ? undefined : { path: toSocketPath(endpoint), isGuessed: isReplaced && unit.runtimeEndpoint === undefined }
+}
+
+/**
+ * The files that kubelet makes this config of.
+ * @param checkpoint undefined: the local config
+ */
+export function listConfigFiles(unit: KnownUnit, checkpoint: string | undefined): [path: string, over?: string] | undefined {
+  const { localConfigPath, wiring } = unit
+  if (checkpoint === undefined) return localConfigPath === undefined ? undefined : [localConfigPath]
+  const isMerged = wiring.kind === 'ready' && wiring.laysOverLocal && localConfigPath !== undefined && localConfigPath !== checkpoint
+  return isMerged ? [localConfigPath, checkpoint] : [checkpoint]
+}
+
+/** The drop-in of the agent, if it uses one: of a process that runs, it is in place. */
+function ownDropIn({ wiring }: KnownUnit): string | undefined {
+  return wiring.kind === 'ready' && wiring.laysOverLocal ? wiring.path : undefined
 }
 
 /** The same path for the same socket: /var/run is a link to /run (file-hierarchy(7)). */

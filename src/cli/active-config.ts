@@ -40,7 +40,7 @@ export function readActiveConfig(snapshot: Snapshot, readers: Readers): ConfigTe
   const active = describeStatus(snapshot, undefined).active
   if (active !== undefined) return readConfigOf(active, snapshot, unit, readers)
   const { process } = unit
-  if (process.kind === 'other' && process.configPath !== undefined && !isReplaced(unit)) return readFile(process.configPath, readers)
+  if (process.kind === 'other' && process.configPath !== undefined && !isUntraceable(unit)) return readFile(process.configPath, readers)
   return { ok: false, detail: 'kubelet runs neither its local config nor a checkpoint' }
 }
 
@@ -51,6 +51,11 @@ export function readConfigOf(source: ConfigSource, snapshot: Snapshot, unit: Kno
   const inPlace = !isReplaced(unit) || (nextStart.kind === 'known' && nextStart.held.source === 'local')
   if (!inPlace) return { ok: false, detail: `${unit.localConfigPath} was replaced with the config of kubelet's next start` }
   return readFile(unit.localConfigPath, readers)
+}
+
+/** Whether the file that the process names may not be what it runs. */
+function isUntraceable({ wiring }: KnownUnit): boolean {
+  return wiring.kind === 'ready' && wiring.configFlagIsFixed
 }
 
 function isReplaced({ wiring }: KnownUnit): boolean {

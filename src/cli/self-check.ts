@@ -68,7 +68,9 @@ const ACTIVITIES: Readonly<Record<UnitActivity, Pick<SelfCheckResult, 'level' | 
 function checkDistribution({ distribution, wiring }: KnownUnit): SelfCheckResult[] {
   if (distribution === undefined) return []
   const { name, fits, owner, remark } = distribution
-  const other = wiring.kind === 'ready' && wiring.activation !== fits ? `, and ${wiring.activation} is used` : ''
+  // A drop-in is used only where it was asked for.
+  const isOther = wiring.kind === 'ready' && wiring.activation !== fits && !wiring.laysOverLocal
+  const other = isOther ? `, and ${wiring.activation} is used` : ''
   const what =
     owner === undefined ? `${fits === undefined ? 'no activation' : `activation ${fits}`} fits${other}` : `${owner} owns kubelet's config`
   const text = `looks like ${name}: ${what}${remark === undefined ? '' : `; ${remark}`}`
@@ -79,9 +81,11 @@ function checkWiring({ unitName, envFile }: SelfCheckFacts, { wiring }: KnownUni
   if (wiring.kind === 'broken') {
     return { topic: 'drop-in', level: 'fail', text: `${wiring.detail}: ${describeRemedy(wiring.reason, unitName, envFile)}` }
   }
-  const text = wiring.replacesLocalFile
-    ? `${unitName} names its config file: the agent replaces ${wiring.path}, and restores it for the local config`
-    : `${unitName} gets its config through ${wiring.path}`
+  const text = wiring.laysOverLocal
+    ? `${unitName} has --config-dir: the agent adds ${wiring.path} (kubelet 1.32 or later), and removes it for the local config`
+    : wiring.replacesLocalFile
+      ? `${unitName} names its config file: the agent replaces ${wiring.path}, and restores it for the local config`
+      : `${unitName} gets its config through ${wiring.path}`
   return { topic: 'drop-in', level: 'ok', text }
 }
 
@@ -97,6 +101,8 @@ function describeRemedy(problem: WiringProblem, unitName: string, envFile: strin
       return `remove the flag that wins (systemctl cat ${unitName} shows it)`
     case 'no-config-argument':
       return 'start kubelet with the flag --config'
+    case 'no-config-dir':
+      return 'start kubelet with the flag --config-dir, or change the setting activation'
     case 'dynamic-config-dir':
       return "remove kubelet's flag --dynamic-config-dir, or remove this agent: the two would work against each other"
     case 'owned-by-operator':

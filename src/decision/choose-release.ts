@@ -25,10 +25,10 @@ export function chooseRelease(snapshot: Snapshot): Release {
     const why = `the unit does not take its config from the agent as it should (${wiring.detail})`
     return { kind: 'withdraw', why }
   }
-  return wiring.replacesLocalFile ? restoreOriginal(snapshot, wiring) : leaveProven(snapshot, unit, wiring)
+  return wiring.leavesWithAgent ? restoreOriginal(snapshot, wiring) : leaveProven(snapshot, unit, wiring)
 }
 
-/** The file belongs to the administrator. Without the agent, nothing would restore it. */
+/** The place belongs to the administrator. Without the agent, nothing would restore it. */
 function restoreOriginal({ nextStart }: Snapshot, wiring: ReadyWiring): Release {
   if (nextStart.kind === 'unknown') return nextStart
   const { source } = nextStart.held
@@ -37,7 +37,9 @@ function restoreOriginal({ nextStart }: Snapshot, wiring: ReadyWiring): Release 
     kind: 'activate',
     target: 'local',
     wiring,
-    why: `${describeSource(source)} is in the place of a file that belongs to this machine`,
+    why: wiring.replacesLocalFile
+      ? `${describeSource(source)} is in the place of a file that belongs to this machine`
+      : `${describeSource(source)} is in a directory that belongs to this machine`,
   }
 }
 

@@ -126,6 +126,8 @@ export function wiringError(problem: WiringProblem): string {
       return activationError('a command-line flag of kubelet wins over it')
     case 'no-config-argument':
       return activationError("kubelet's unit has no --config to replace")
+    case 'no-config-dir':
+      return activationError("kubelet's unit has no --config-dir for a drop-in")
     case 'dynamic-config-dir':
       return activationError('kubelet runs with --dynamic-config-dir, and two controllers would fight')
     case 'owned-by-operator':

@@ -78,7 +78,7 @@ export type Wiring = ReadyWiring | BrokenWiring
  * The name of a kind of activation, as in the setting `activation` and in `status`. Code uses the
  * properties of ReadyWiring instead of comparing this name.
  */
-export type ActivationKind = 'env' | 'file'
+export type ActivationKind = 'env' | 'file' | 'drop-in'
 
 export interface ReadyWiring {
   readonly kind: 'ready'
@@ -90,6 +90,16 @@ export interface ReadyWiring {
    * local config, and `release` has to restore it.
    */
   readonly replacesLocalFile: boolean
+  /**
+   * kubelet merges `path` over the local config file, and over the drop-ins whose names sort before
+   * it. Otherwise kubelet reads the activated config in place of that file.
+   */
+  readonly laysOverLocal: boolean
+  /**
+   * `path` is in a place that belongs to the machine: `release` brings the local config back.
+   * Otherwise a config that has passed its trial stays.
+   */
+  readonly leavesWithAgent: boolean
   /**
    * kubelet's `--config` is the same whatever is activated: only the time when a process was
    * started shows which config it runs.
@@ -121,6 +131,7 @@ export type WiringProblem =
   | 'overridden'
   | 'flag-wins'
   | 'no-config-argument'
+  | 'no-config-dir'
   | 'dynamic-config-dir'
   | 'owned-by-operator'
 

@@ -8,6 +8,9 @@
 import type { HealthPort } from '../decision/health.ts'
 import type { Files } from '../ports/files.ts'
 import type { ConfigFacts, HealthTarget } from '../ports/probes.ts'
+import { isObject } from '../values/is-object.ts'
+import { mergePatch } from '../values/merge-patch.ts'
+import type { KubeletConfig } from './decode.ts'
 import { decodeText } from './decode-text.ts'
 import { DEFAULT_HEALTHZ, DEFAULT_SERVING, findHealthPort, findServingTarget } from './health-target.ts'
 import type { YamlReader } from './yaml-document.ts'
@@ -34,17 +37,25 @@ export class ConfigFileFacts implements ConfigFacts {
     this.#yaml = yaml
   }
 
-  async of(path: string): Promise<Facts> {
-    const identity = this.#identify(path)
-    const known = this.#known.get(path)
+  async of(path: string, over?: string): Promise<Facts> {
+    const key = JSON.stringify([path, over])
+    const identity = this.#identifyBoth(path, over)
+    const known = this.#known.get(key)
     if (known !== undefined && known.identity === identity) return known.facts
-    const facts = await this.#read(path)
+    const facts = await this.#readBoth(path, over)
     if (facts === undefined) return known?.facts ?? UNKNOWN
-    this.#known.delete(path)
-    if (identity !== undefined) this.#known.set(path, { identity, facts })
+    this.#known.delete(key)
+    if (identity !== undefined) this.#known.set(key, { identity, facts })
     const [oldest] = this.#known.keys()
     if (this.#known.size > REMEMBERED && oldest !== undefined) this.#known.delete(oldest)
     return facts
+  }
+
+  #identifyBoth(path: string, over: string | undefined): string | undefined {
+    const identity = this.#identify(path)
+    if (over === undefined || identity === undefined) return identity
+    const other = this.#identify(over)
+    return other === undefined ? undefined : `${identity} ${other}`
   }
 
   /** undefined: read the file each time. A link does not show changes of its target. */
@@ -57,25 +68,35 @@ export class ConfigFileFacts implements ConfigFacts {
     }
   }
 
+  async #readBoth(path: string, over: string | undefined): Promise<Facts | undefined> {
+    const config = await this.#read(path)
+    if (config === undefined || over === undefined) return config && toFacts(config)
+    const patch = await this.#read(over, {})
+    return patch && toFacts(mergePatch(config, patch))
+  }
+
   /** undefined: the file is gone, the disk does not return it, or the parser cannot run now. */
-  async #read(path: string): Promise<Facts | undefined> {
+  async #read(path: string, ifMissing?: KubeletConfig): Promise<KubeletConfig | undefined> {
     let text: string | undefined
     try {
       text = this.#files.read(path)?.toString()
     } catch {
       return undefined
     }
-    if (text === undefined) return undefined
+    if (text === undefined) return ifMissing
     const decoded = await decodeText(text, this.#yaml).catch(() => undefined)
-    if (decoded === undefined) return undefined
-    if (!decoded.ok) return DEFAULTS
-    const { containerRuntimeEndpoint, staticPodPath } = decoded.config
-    return {
-      healthz: findHealthPort(decoded.config),
-      runtimeEndpoint: textOf(containerRuntimeEndpoint),
-      serving: findServingTarget(decoded.config),
-      staticPodPath: textOf(staticPodPath),
-    }
+    return decoded?.ok === false ? {} : decoded?.config
+  }
+}
+
+function toFacts(merged: unknown): Facts {
+  const config = isObject(merged) ? merged : {}
+  const { containerRuntimeEndpoint, staticPodPath } = config
+  return {
+    healthz: findHealthPort(config),
+    runtimeEndpoint: textOf(containerRuntimeEndpoint),
+    serving: findServingTarget(config),
+    staticPodPath: textOf(staticPodPath),
   }
 }
 

@@ -29,13 +29,15 @@ export interface Activation {
   /**
    * Returns to the local config wherever the agent has activated something, whatever kubelet's unit
    * says by now.
-   * @param onRestored called with the path of each file that has its original again
+   * @param onWithdrawn called for each file that has its original content again or was removed, and
+   * that is not in the agent's own directory
    */
-  withdraw(extent: Withdrawal, onRestored: (path: string) => void): void
+  withdraw(extent: Withdrawal, onWithdrawn: OnWithdrawn): void
 }
 
-/** `replaced-files`: only where the agent has replaced a file that is not its own. */
+/** `replaced-files`: only where the agent has changed a directory that is not its own. */
 export type Withdrawal = 'everything' | 'replaced-files'
+export type OnWithdrawn = (path: string, how: 'restored' | 'removed') => void
 
 /**
  * `since`: CLOCK_MONOTONIC after the config was put in place; a process that was started before

@@ -25,7 +25,11 @@ export interface HealthTarget {
 
 /** The fields of a kubelet config file that matter for checking kubelet's health. */
 export interface ConfigFacts {
-  of(path: string): Promise<{
+  /** @param over a drop-in that kubelet merges over that file; missing, it counts as empty */
+  of(
+    path: string,
+    over?: string,
+  ): Promise<{
     /**
      * `none`: `healthzPort` is 0. Upstream's default if the file has no value. undefined: the file
      * cannot be read.

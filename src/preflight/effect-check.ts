@@ -16,8 +16,10 @@ import type { Comparison, Difference } from './change/check-same.ts'
 export interface EffectCheckOptions {
   /** Asks this unit's kubelet, or the API server in its place, for /configz. */
   ask(unit: KnownUnit): Promise<ConfigzAnswer>
-  /** Compares with the config that this unit's process was started with. */
-  compare(configz: unknown, unit: KnownUnit): Promise<Comparison>
+  /** Compares with the config that this unit's process was started with, which is at this path. */
+  compare(configz: unknown, unit: KnownUnit, path: string | undefined): Promise<Comparison>
+  /** Where the config is that the process was started with. */
+  findPath(unit: KnownUnit, snapshot: Snapshot): string | undefined
   readonly log: Log
   readonly clock: Clock
 }
@@ -37,22 +39,25 @@ export class EffectCheck {
     this.#options = options
   }
 
-  decided({ running, unit, health }: Snapshot): void {
-    if (running.kind !== 'known' || unit.kind !== 'known' || unit.process.kind !== 'checkpoint' || !health?.healthySinceUs) return
+  decided(snapshot: Snapshot): void {
+    const { running, unit, health } = snapshot
+    if (running.kind !== 'known' || unit.kind !== 'known' || !runsCheckpoint(snapshot) || !health?.healthySinceUs) return
     const nowUs = this.#options.clock.now().monotonicUs
     if (running.invocationId === this.#checked || nowUs < this.#nextUs) return
     this.#nextUs = nowUs + RETRY_US
-    void this.#check(unit, running.invocationId).catch((error: unknown) => this.#options.log.debug(NOT_COMPARED, { error }))
+    void this.#check(unit, running.invocationId, this.#options.findPath(unit, snapshot)).catch((error: unknown) =>
+      this.#options.log.debug(NOT_COMPARED, { error }),
+    )
   }
 
-  async #check(unit: KnownUnit, invocationId: string): Promise<void> {
+  async #check(unit: KnownUnit, invocationId: string, path: string | undefined): Promise<void> {
     const { ask, compare, log } = this.#options
     const answer = await ask(unit)
     // Retried while the server fails; after a refusal not before kubelet's next process.
     if (answer.kind === 'unreachable' || (answer.kind === 'refused' && answer.status >= 500)) return
     this.#checked = invocationId
     if (answer.kind !== 'ok') return this.#logOnce(`${NOT_COMPARED}: cannot read /configz: ${answer.detail}`)
-    const comparison = await compare(answer.object, unit)
+    const comparison = await compare(answer.object, unit, path)
     if (!comparison.ok) return this.#logOnce(`${NOT_COMPARED}: ${comparison.detail}`)
     const { differences } = comparison
     if (differences.length === 0) return log.debug("kubelet's running config matches its config file")
@@ -66,6 +71,14 @@ export class EffectCheck {
     this.#logged = text
     this.#options.log.info(text)
   }
+}
+
+/** Where `--config` stays the same, the content says what runs. */
+function runsCheckpoint({ running, unit, nextStart }: Snapshot): boolean {
+  if (unit.kind === 'unknown' || running.kind !== 'known') return false
+  if (unit.process.kind === 'checkpoint') return true
+  const isFixed = unit.wiring.kind === 'ready' && unit.wiring.configFlagIsFixed
+  return isFixed && nextStart.kind === 'known' && nextStart.held.source !== 'local' && nextStart.held.content === running.content
 }
 
 function describe({ path, meant, running, because }: Difference): string {

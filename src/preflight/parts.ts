@@ -3,10 +3,11 @@
  * kubelet itself. The rules are in other modules; the facts they need are passed in.
  */
 
+import { API_VERSION, KIND } from '../kubelet/decode.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import { isObject } from '../values/is-object.ts'
 import { compareConfigs } from './change/compare.ts'
-import { collectFlags } from './change/kubelet-flags.ts'
+import { collectFlags, withoutFlag } from './change/kubelet-flags.ts'
 import { overlayFlags } from './change/overlay-flags.ts'
 import { findOverridden } from './change/overridden.ts'
 import { checkFields } from './check-fields.ts'
@@ -14,7 +15,7 @@ import { checkDropIns } from './drop-ins/check-drop-ins.ts'
 import { type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
 import { type GuardName, settleGuards } from './guards.ts'
 import type { InspectPart, PartInput, PartReport } from './inspection.ts'
-import type { Judge, JudgeStage } from './kubelet/judgement.ts'
+import type { Judge, JudgeRequest, JudgeStage } from './kubelet/judgement.ts'
 import { COVERED, formatVersion, isCovered } from './kubelet-version.ts'
 import { checkNode, findNeeds, guardClient } from './node/check-node.ts'
 import type { NodeOptions } from './node/node-view.ts'
@@ -69,12 +70,15 @@ function checkFieldRules({ document, version: given, unknownKeys, node, kubelet 
 }
 
 async function checkNodeRules(
-  { document, node, version, config }: PartInput,
+  { document, node, version, config, dropIns }: PartInput,
   { surroundings, guardsOff }: PartSources,
 ): Promise<PartReport | undefined> {
   if (node === undefined) return undefined
-  const { flags, folder, running, kubeletPid } = node
-  const options: NodeOptions = { version, flags: collectFlags(flags), folder, files: Object.keys(config.files), running, kubeletPid }
+  const { flags, running, kubeletPid } = node
+  // Kubelet resolves relative paths of a drop-in nowhere: they begin in its working directory.
+  const isDropIn = dropIns?.kind === 'usable' && dropIns.order.base !== undefined
+  const place = isDropIn ? { folder: '/', files: [] } : { folder: node.folder, files: Object.keys(config.files) }
+  const options: NodeOptions = { version, flags: collectFlags(flags), ...place, running, kubeletPid }
   const found = await surroundings(findNeeds(document.config, options))
   return conclude(settleGuards(checkNode(document.config, document, found, options), guardsOff()), 'checked against this node')
 }
@@ -117,13 +121,13 @@ function checkUnknownChange({ base, deny, requireDrain }: ChangePolicy): PartRep
 }
 
 async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources, stage: JudgeStage): Promise<PartReport> {
-  const { kubelet, config, document, options, version, dropIns } = subject
+  const { kubelet, document, options, version, dropIns } = subject
   if (kubelet === undefined) {
     const isForVersion = options.version !== undefined && version !== undefined
     const name = isForVersion ? `kubelet ${formatVersion(version)}` : 'kubelet'
     return { outcome: 'unjudged', detail: `no ${name} is available`, findings: [] }
   }
-  const judgement = await judge.judge({ ...kubelet, files: config.files, key: config.key, stage, others: dropIns, signal })
+  const judgement = await judge.judge({ ...kubelet, ...toProbe(subject), stage, others: dropIns, signal })
   switch (judgement.kind) {
     case 'accepted':
     case 'unjudged':
@@ -143,6 +147,18 @@ async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources
       return { outcome: 'refused', detail: `${kubelet.binary} would not start with this config`, findings: [finding] }
     }
   }
+}
+
+/**
+ * A config that is a drop-in is probed as what kubelet makes of all files: a probe does not write
+ * to kubelet's directory.
+ */
+function toProbe({ config, document, kubelet, dropIns }: PartInput): Pick<JudgeRequest, 'files' | 'key' | 'flags'> {
+  const flags = kubelet?.flags ?? []
+  if (dropIns?.kind !== 'usable' || dropIns.order.base === undefined) return { files: config.files, key: config.key, flags }
+  const head = { apiVersion: API_VERSION, kind: KIND }
+  const files = { ...config.files, [config.key]: JSON.stringify({ ...document.config, ...head }) }
+  return { files, key: config.key, flags: withoutFlag(flags, 'config-dir') }
 }
 
 function conclude(findings: readonly Finding[], detail: string): PartReport {

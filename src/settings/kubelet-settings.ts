@@ -30,8 +30,8 @@ export const KUBELET_SETTINGS: SettingTable<KubeletSettings> = {
     initial: 'auto',
     ...ALL_COMMANDS,
     help:
-      'how kubelet gets a config: env writes the environment file; file replaces the file that the unit names; auto ' +
-      'chooses by the unit',
+      'how kubelet gets a config: env writes the environment file; file replaces the file that the unit names; ' +
+      'drop-in adds a file to its --config-dir (kubelet 1.32 or later); auto chooses env or file by the unit',
   },
   systemctl: {
     name: 'systemctl',

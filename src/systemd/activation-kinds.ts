@@ -5,16 +5,19 @@
 import type { ActivationKind, Wiring } from '../decision/unit-state.ts'
 import type { Activation } from '../ports/activation.ts'
 import type { ActivationEntry, ActivationParts } from './activation-kind.ts'
+import { DropInActivation } from './drop-in-activation.ts'
+import { findDropInWiring } from './drop-in-wiring.ts'
 import { EnvActivation } from './env-activation.ts'
 import { findEnvWiring, usesConfigVariable } from './env-wiring.ts'
 import { FileActivation } from './file-activation.ts'
 import { findFileWiring, namesConfigFile } from './file-wiring.ts'
 import type { WirableUnit } from './unit-definition.ts'
 
-/** In the order in which `auto` tries them. */
+/** In the order in which `auto` tries them; a drop-in only where it is asked for. */
 const ACTIVATIONS: Readonly<Record<ActivationKind, ActivationEntry>> = {
   env: { suits: usesConfigVariable, findWiring: findEnvWiring, open: (parts) => new EnvActivation(parts) },
   file: { suits: namesConfigFile, findWiring: findFileWiring, open: (parts) => new FileActivation(parts) },
+  'drop-in': { suits: () => false, findWiring: findDropInWiring, open: (parts) => new DropInActivation(parts) },
 }
 
 export const ACTIVATION_KINDS = Object.keys(ACTIVATIONS) as readonly ActivationKind[]

@@ -4,7 +4,7 @@
 import { FileError } from '../checkpoint/file-error.ts'
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ActivationKind, ReadyWiring } from '../decision/unit-state.ts'
-import type { Activation, ActivationState, Withdrawal } from '../ports/activation.ts'
+import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { ActivationParts } from './activation-kind.ts'
 import { openActivations } from './activation-kinds.ts'
 
@@ -39,7 +39,7 @@ export class UnitActivation implements Activation {
     this.#kinds[wiring.activation].activate(target, wiring)
   }
 
-  withdraw(extent: Withdrawal, onRestored: (path: string) => void): void {
-    for (const kind of Object.values(this.#kinds)) kind.withdraw(extent, onRestored)
+  withdraw(extent: Withdrawal, onWithdrawn: OnWithdrawn): void {
+    for (const kind of Object.values(this.#kinds)) kind.withdraw(extent, onWithdrawn)
   }
 }

@@ -9,7 +9,16 @@ import { broken, CONFIG_VARIABLE, isSamePath, mergeEnvironment, type UnitDefinit
 
 /** @param configArgs the unit's own KUBELET_CONFIG_ARGS, without kubelet.env */
 export function envWiring(envFile: string, configArgs: string): ReadyWiring {
-  return { kind: 'ready', activation: 'env', path: envFile, replacesLocalFile: false, configFlagIsFixed: false, configArgs }
+  return {
+    kind: 'ready',
+    activation: 'env',
+    path: envFile,
+    replacesLocalFile: false,
+    laysOverLocal: false,
+    leavesWithAgent: false,
+    configFlagIsFixed: false,
+    configArgs,
+  }
 }
 
 /** Whether ExecStart uses the variable that kubelet.env sets. */

@@ -14,7 +14,7 @@ import { basename, dirname, join } from 'node:path'
 import { checkSource, layoutOf } from '../checkpoint/layout.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource } from '../decision/config-source.ts'
 import type { ReadyWiring } from '../decision/unit-state.ts'
-import type { Activation, ActivationState, Withdrawal } from '../ports/activation.ts'
+import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
@@ -111,10 +111,10 @@ export class FileActivation implements Activation {
   }
 
   /** Both extents are the same here: this kind of activation always replaces a file. */
-  withdraw(_extent: Withdrawal, onRestored: (path: string) => void): void {
+  withdraw(_extent: Withdrawal, onWithdrawn: OnWithdrawn): void {
     for (const configPath of this.#replacedFiles()) {
       this.activate('local', fileWiring(configPath))
-      onRestored(configPath)
+      onWithdrawn(configPath, 'restored')
     }
   }
 

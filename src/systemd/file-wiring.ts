@@ -6,7 +6,16 @@ import { flagValue } from './flags.ts'
 import { broken, CONFIG_VARIABLE, mergeEnvironment, type WirableUnit } from './unit-definition.ts'
 
 export function fileWiring(configPath: string): ReadyWiring {
-  return { kind: 'ready', activation: 'file', path: configPath, replacesLocalFile: true, configFlagIsFixed: true, configArgs: '' }
+  return {
+    kind: 'ready',
+    activation: 'file',
+    path: configPath,
+    replacesLocalFile: true,
+    laysOverLocal: false,
+    leavesWithAgent: true,
+    configFlagIsFixed: true,
+    configArgs: '',
+  }
 }
 
 export function namesConfigFile({ command }: WirableUnit): boolean {

@@ -17,7 +17,7 @@ function read(state: Snapshot, files: Readonly<Record<string, string>> = { [LOCA
 
 t.test('reads a checkpoint or the local config', async (t) => {
   t.match(read(following(good)), { ok: true, name: 'kube-system/my-node-config:kubelet@100', text: 'text of 100' })
-  t.same(read(snapshot()), { ok: true, name: LOCAL_PATH, text: 'local text' })
+  t.same(read(snapshot()), { ok: true, name: LOCAL_PATH, text: 'local text', place: 'local' })
 })
 
 t.test('reads what runs, not what kubelet starts with next', async (t) => {

@@ -3,6 +3,7 @@ import { renderFindings } from '../../src/cli/commands/check.ts'
 import { gatherFindings } from '../../src/cli/gather-findings.ts'
 import { listFindings, type SelfCheckFacts, type SelfCheckResult } from '../../src/cli/self-check.ts'
 import type { UnitActivity, WiringProblem } from '../../src/decision/unit-state.ts'
+import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { snapshot, source, unit } from '../report/build.ts'
 import { defaults } from '../settings/settled-settings.ts'
@@ -66,6 +67,8 @@ t.test('the drop-in, and how to correct it', async (t) => {
   t.matchSnapshot(renderFindings(broken, false))
   const file = unit({ wiring: fileWiring('/etc/kubelet.json') })
   t.match(finding('drop-in', { unit: file }), { level: 'ok', text: 'the agent replaces /etc/kubelet.json' })
+  const dropIn = unit({ wiring: dropInWiring('/etc/kubelet.d') })
+  t.match(finding('drop-in', { unit: dropIn }), { level: 'ok', text: 'the agent adds /etc/kubelet.d/90-kubelet-cfg-agent.conf' })
 })
 
 t.test('the distribution, and the activation that fits', async (t) => {
@@ -74,6 +77,7 @@ t.test('the distribution, and the activation that fits', async (t) => {
   t.equal(about({}), undefined, 'a unit that looks like none')
   t.same(about({ distribution }), { topic: 'distribution', level: 'ok', text: 'looks like kubeadm: activation env fits' })
   t.match(about({ distribution, wiring: fileWiring('/c') }), { level: 'warn', text: /env fits, and file is used$/ })
+  t.match(about({ distribution, wiring: dropInWiring('/d') }), { level: 'ok' }, 'a drop-in was asked for')
   t.match(about({ distribution: { ...distribution, fits: undefined, remark: 'why' } }), {
     level: 'warn',
     text: /no activation fits.*; why$/,

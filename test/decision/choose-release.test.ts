@@ -2,6 +2,7 @@ import t from 'tap'
 import { chooseRelease } from '../../src/decision/choose-release.ts'
 import { LOCAL } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { following, held, snapshot, source, unit, verdictOn } from '../report/build.ts'
 
@@ -57,6 +58,13 @@ t.test('what cannot be read', async (t) => {
   t.equal(release(following(B, { nextStart, lastKnownGood: LOCAL })), 'env local')
   t.same(chooseRelease(snapshot({ unit: fileUnit, nextStart })), nextStart, "somebody else's is not")
   t.same(chooseRelease(snapshot({ unit: { kind: 'unknown', detail: 'no systemd' } })), { kind: 'unknown', detail: 'no systemd' })
+})
+
+t.test('a drop-in is taken away, proven or not', async (t) => {
+  const dropInUnit = unit({ wiring: dropInWiring('/etc/kubelet.d') })
+  t.equal(release(following(A, { unit: dropInUnit, lastKnownGood: held(A) })), 'drop-in local')
+  t.match(chooseRelease(following(A, { unit: dropInUnit })), { why: /is in a directory that belongs to this machine$/ })
+  t.equal(release(snapshot({ unit: dropInUnit })), 'keep')
 })
 
 t.test('where the unit is not wired, no file of ours is left that could come to be used', async (t) => {

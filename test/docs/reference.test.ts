@@ -82,7 +82,7 @@ t.test('every way in which the wiring may be broken', async (t) => {
 t.test('every rule of preflight', async (t) => {
   const sources = readdirSync(join(ROOT, 'src/preflight'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
   const text = sources.map((name) => read(`src/preflight/${name}`)).join('\n')
-  const whole = [...text.matchAll(/'((?:fields|node|guard|change|policy|kubelet|source)\/[a-z-]+)'/g)].map(([, rule = '']) => rule)
+  const whole = [...text.matchAll(/'((?:fields|node|guard|change|policy|kubelet|source|drop-ins)\/[a-z-]+)'/g)].map(([, rule = '']) => rule)
   const short = [...text.matchAll(/rule: '([a-z-]+)'/g)].map(([, rule]) => `fields/${rule}`)
   t.ok(whole.length > 10 && short.length > 10)
   const documented = listFirstCells(read('docs/preflight.md'), 'Rules').filter((rule) => rule !== 'policy/deny[N]')

@@ -79,6 +79,15 @@ t.test('a config file is read again only when it has changed', async (t) => {
   t.match(await facts.of('/c'), { healthz: { port: 7 }, runtimeEndpoint: undefined })
   files.remove('/c')
   t.match(await facts.of('/c'), { healthz: { port: 7 } }, 'a kubelet that was started with it runs on')
+  disk.plant('/d', `${head}healthzPort: 7\ncontainerRuntimeEndpoint: unix:///run/d.sock\n`)
+  t.match(await facts.of('/d', '/d.d/90.conf'), { healthz: { port: 7 } }, 'a drop-in that is missing')
+  disk.plant('/d.d/90.conf', `${head}healthzPort: 8\n`)
+  t.match(
+    await facts.of('/d', '/d.d/90.conf'),
+    { healthz: { port: 8 }, runtimeEndpoint: 'unix:///run/d.sock' },
+    'is merged when it is there',
+  )
+  t.match(await facts.of('/d'), { healthz: { port: 7 } })
   disk.plant('/c', 'nonsense')
   t.match(await facts.of('/c'), { healthz: { port: 10248 } })
   for (let i = 0; i < 20; i++) {

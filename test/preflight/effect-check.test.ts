@@ -6,7 +6,8 @@ import type { ConfigzAnswer } from '../../src/ports/configz.ts'
 import { type Comparison, checkSame } from '../../src/preflight/change/check-same.ts'
 import { collectFlags } from '../../src/preflight/change/kubelet-flags.ts'
 import { EffectCheck } from '../../src/preflight/effect-check.ts'
-import { runningContent, snapshot, unit } from '../report/build.ts'
+import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
+import { runningContent, snapshot, source, unit } from '../report/build.ts'
 
 const v120 = { major: 1, minor: 20, patch: 2 }
 const AWAY: ConfigzAnswer = { kind: 'unreachable', detail: 'no server' }
@@ -52,6 +53,7 @@ class World {
   requests = 0
   configured: Readonly<Record<string, unknown>> = { maxPods: 64 }
   flags: readonly string[] = []
+  readonly paths: (string | undefined)[] = []
   compare = (object: unknown): Comparison => checkSame(this.configured, object, v120, collectFlags(this.flags))
   readonly logged: string[] = []
   readonly check = new EffectCheck({
@@ -59,7 +61,11 @@ class World {
       this.requests += 1
       return this.answer
     },
-    compare: async (object) => this.compare(object),
+    compare: async (object, _unit, path) => {
+      this.paths.push(path)
+      return this.compare(object)
+    },
+    findPath: () => '/the/config',
     log: {
       debug: (message) => void this.logged.push(`debug ${message}`),
       info: (message) => void this.logged.push(`info ${message}`),
@@ -90,6 +96,18 @@ t.test('compares only a healthy process that was started with a checkpoint', asy
   t.equal(world.requests, 0)
   await world.pass()
   t.equal(world.requests, 1)
+})
+
+t.test('where --config is always the same, the content says that a checkpoint runs', async (t) => {
+  const world = new World()
+  const other: KnownUnit['process'] = { kind: 'other', pid: 7, configPath: '/etc/config.yaml' }
+  const state = after()
+  const content = state.running.kind === 'known' ? state.running.content : ''
+  const nextStart = { kind: 'known', held: { source: source(), content } } as const
+  await world.pass({ ...state, unit: unit({ invocationId: 'i1', process: other, wiring: dropInWiring('/etc/kubelet.d') }), nextStart })
+  t.strictSame(world.paths, ['/the/config'])
+  await world.pass({ ...state, unit: unit({ invocationId: 'i1', process: other, wiring: dropInWiring('/etc/kubelet.d') }) })
+  t.equal(world.paths.length, 1, 'the local config is not compared')
 })
 
 t.test('a process whose config matches is compared once, and logged only at level debug', async (t) => {

@@ -42,7 +42,8 @@ export const PLAIN_NODE: NodeKind = {
 export function makeNodeKind(seed: number): NodeKind {
   const random = seededRandom(seed ^ 0x40de)
   return {
-    activation: random.chance(0.35) ? 'file' : 'env',
+    // No draw of its own, which would change all that is drawn after it.
+    activation: random.chance(0.35) ? (seed % 2 === 0 ? 'drop-in' : 'file') : 'env',
     unit: random.chance(0.25) ? 'notify' : 'simple',
     startLimit: random.chance(0.2) ? 6 : Number.POSITIVE_INFINITY,
     channel: random.pick(['config-source', 'config-source', 'config-source', 'label', 'annotation', 'selector'] as const),

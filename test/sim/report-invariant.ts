@@ -67,7 +67,7 @@ export class ReportInvariant {
     // Nor does a file that is always the same one say which content the process was started with:
     // only the records in /run do.
     const { kind, wasRestored, hasLostRuntime } = this.#world
-    if (kind.activation === 'file' && (wasRestored || hasLostRuntime)) return
+    if (kind.activation !== 'env' && (wasRestored || hasLostRuntime)) return
     const named = active === 'local' ? 'local' : this.#world.files.read(`${directory}/${active.kubeletConfigKey}`)?.toString()
     const runs = runsCheckpoint(process) ? process.text : 'local'
     assert(named === undefined || meaningOf(named) === runs, `invariant 8: the status says ${named}, and kubelet runs ${runs}`)

@@ -21,6 +21,7 @@ import type { PassObserver } from '../../src/ports/pass-observer.ts'
 import type { Preflight, PreflightRequest } from '../../src/ports/preflight.ts'
 import type { ConfigFacts } from '../../src/ports/probes.ts'
 import { FileHistory } from '../../src/report/history.ts'
+import { DropInActivation } from '../../src/systemd/drop-in-activation.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
 import { behaviourOf, healthzPortOf, isSameMeaning } from './behaviour.ts'
@@ -119,6 +120,8 @@ export function activationOn(world: SimWorld, files: DurableFiles): Activation {
   if (world.kind.activation === 'env') return new EnvActivation({ files, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE })
   const ownership = { give: () => {} }
   const clock = { now: () => world.now() }
+  if (world.kind.activation === 'drop-in')
+    return new DropInActivation({ files, clock, dynamicConfigDir: DIRECTORY, runtimeDir: RUNTIME_DIRECTORY })
   return new FileActivation({ files, ownership, clock, dynamicConfigDir: DIRECTORY, runtimeDir: RUNTIME_DIRECTORY })
 }
 
@@ -133,7 +136,9 @@ class SimConfigFacts implements ConfigFacts {
     this.#files = files
   }
 
-  async of(path: string) {
+  /** A simulated drop-in sets every field. */
+  async of(main: string, over?: string) {
+    const path = over !== undefined && this.#files.stat(over) !== undefined ? over : main
     const text = this.#read(path) ?? this.#texts.get(path)
     if (text === undefined) return { healthz: undefined, runtimeEndpoint: undefined }
     this.#texts.set(path, text)

@@ -156,7 +156,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       // The file that was replaced, and what it was before, would be lost with it: the package
       // puts the original back first.
       // And nothing would tell two contents of one version from each other.
-      if (world.kind.activation === 'file' || world.wasRestored) return
+      if (world.kind.activation !== 'env' || world.wasRestored) return
       unit.loseBytes(files.read(layoutOf(DIRECTORY).sameContents) !== undefined)
       world.loseState()
       world.agentDead = true
@@ -189,7 +189,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
 
 /** Whether only /run says what kubelet was started with. */
 function isOnlyInRuntime(world: SimWorld): boolean {
-  if (world.kind.activation === 'file') return world.unit.process?.text !== world.nextText()
+  if (world.kind.activation !== 'env') return world.unit.process?.text !== world.nextText()
   // After a restore of etcd the same version comes with other content.
   return world.wasRestored && isReplaced(world)
 }

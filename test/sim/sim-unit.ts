@@ -266,6 +266,9 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
 
   #describeProcess(): KubeletProcess {
     if (this.#process === undefined) return { kind: 'none' }
-    return describeProcess(this.#world.layout.directory, 1, this.#process.configPath)
+    const { layout, localPath, wiring } = this.#world
+    const isDropIn = wiring.kind === 'ready' && wiring.laysOverLocal
+    // Kubelet's `--config` never names a drop-in.
+    return describeProcess(layout.directory, 1, isDropIn ? localPath : this.#process.configPath)
   }
 }

@@ -8,7 +8,9 @@ import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Instant } from '../../src/decision/instant.ts'
 import type { Policy } from '../../src/decision/policy.ts'
+import type { ActivationKind, ReadyWiring } from '../../src/decision/unit-state.ts'
 import type { RuntimeRecords } from '../../src/ports/store.ts'
+import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
@@ -16,7 +18,7 @@ import { type Behaviour, configText, type LocalBase, localText, meaningOf } from
 import { Crash, type CrashPoint } from './crash.ts'
 import { DiskFaults } from './disk-faults.ts'
 import type { NodeKind } from './node-kind.ts'
-import { DIRECTORY, ENV_FILE, LOCAL_PATH, RUNTIME_DIRECTORY } from './paths.ts'
+import { DIRECTORY, DROP_IN_DIRECTORY, DROP_IN_PATH, ENV_FILE, LOCAL_PATH, RUNTIME_DIRECTORY } from './paths.ts'
 import { EVIDENCE_POLICY, POLICY } from './policy.ts'
 import { type Random, seededRandom } from './random.ts'
 import { SimAssignment } from './sim-assignment.ts'
@@ -91,6 +93,7 @@ export class SimWorld {
     })
     this.disk = new FakeDisk(() => this.clock.wallMs)
     this.disk.plant(LOCAL_PATH, this.localText)
+    this.disk.plant(`${DROP_IN_DIRECTORY}/README`, '')
     this.files = new DurableFiles(this.disk)
     this.disk.onStep = (_step, phase) => this.#operate(phase)
     this.faults = new DiskFaults(this.disk, this.random)
@@ -101,7 +104,7 @@ export class SimWorld {
       kind,
       layout: layoutOf(DIRECTORY),
       localPath: LOCAL_PATH,
-      wiring: kind.activation === 'file' ? fileWiring(LOCAL_PATH) : envWiring(ENV_FILE, `--config=${LOCAL_PATH}`),
+      wiring: wiringOf(kind.activation),
       onRestart: () => {
         this.#operate('before')
         for (const check of this.checkRestart) check()
@@ -127,6 +130,7 @@ export class SimWorld {
   /** The file that kubelet's `--config` names at its next start. */
   nextConfigPath(): string {
     if (this.kind.activation === 'file') return LOCAL_PATH
+    if (this.kind.activation === 'drop-in') return this.files.stat(DROP_IN_PATH) === undefined ? LOCAL_PATH : DROP_IN_PATH
     return /^KUBELET_CONFIG_ARGS=.*--config=([^\s"']+)/m.exec(this.files.read(ENV_FILE)?.toString() ?? '')?.[1] ?? LOCAL_PATH
   }
 
@@ -258,5 +262,16 @@ export class SimWorld {
     if (!this.powerLost) return
     this.powerLost = false
     this.losePower()
+  }
+}
+
+function wiringOf(activation: ActivationKind): ReadyWiring {
+  switch (activation) {
+    case 'env':
+      return envWiring(ENV_FILE, `--config=${LOCAL_PATH}`)
+    case 'file':
+      return fileWiring(LOCAL_PATH)
+    case 'drop-in':
+      return dropInWiring(DROP_IN_DIRECTORY)
   }
 }

@@ -16,6 +16,8 @@ export interface ActivationWorld {
   readonly activation: Activation
   readonly disk: FakeDisk
   readonly files: Pick<Files, 'read'>
+  /** What kubelet reads of all that the agent activates, or else of its local config. */
+  configText(): string | undefined
   /** The agent after a restart. */
   start(): Activation
   /** The `--config` of a kubelet that starts now. */
@@ -28,7 +30,7 @@ export interface ActivationWorld {
 export function activationContract(t: Test, open: () => ActivationWorld, fewestCrashPoints: number): void {
   const text = ({ files }: ActivationWorld, path: string) => files.read(path)?.toString()
   /** The text that kubelet reads when it starts now. */
-  const configText = (world: ActivationWorld) => text(world, world.configFlag())
+  const configText = (world: ActivationWorld) => world.configText()
   const textOf = (source: ConfigSource) => (source === 'local' ? ORIGINAL : bytesOf(source))
   const stateOf = (activation: Activation, wiring: ReadyWiring): ConfigSource => {
     const state = activation.read(wiring)
@@ -166,14 +168,21 @@ export function activationContract(t: Test, open: () => ActivationWorld, fewestC
     world.start().withdraw('everything', (path) => restored.push(path))
     t.equal(configText(world), ORIGINAL)
     t.equal(stateOf(world.start(), world.wiring), 'local')
-    t.strictSame(restored, world.wiring.replacesLocalFile ? [world.wiring.path] : [])
-    world.start().withdraw('everything', (path) => t.fail(`${path} was restored twice`))
+    t.strictSame(restored, world.wiring.leavesWithAgent ? [world.wiring.path] : [])
+    world.start().withdraw('everything', (path) => t.fail(`${path} was withdrawn twice`))
   })
 
-  t.test('withdraws only replaced files on request', async (t) => {
+  t.test('leavesWithAgent: withdrawn also where only foreign directories are', async (t) => {
     const world = withActivated(A)
     world.start().withdraw('replaced-files', () => {})
-    t.strictSame(stateOf(world.start(), world.wiring), world.wiring.replacesLocalFile ? 'local' : A)
+    t.strictSame(stateOf(world.start(), world.wiring), world.wiring.leavesWithAgent ? 'local' : A)
+  })
+
+  t.test('laysOverLocal: without a path in place, kubelet reads what it always reads', async (t) => {
+    const world = withActivated(A)
+    if (!world.wiring.laysOverLocal) return
+    world.activation.activate('local', world.wiring)
+    t.equal(text(world, world.wiring.path), undefined)
   })
 
   t.test('path: the file that is written', async (t) => {

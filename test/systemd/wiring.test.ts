@@ -31,7 +31,7 @@ const SPELLED_OUT: UnitDefinition = {
   environmentFiles: [],
   dropIn: 'absent',
 }
-const describe = (unit: UnitDefinition, choice: 'auto' | 'env' | 'file' = 'auto', command?: string[]) =>
+const describe = (unit: UnitDefinition, choice: 'auto' | 'env' | 'file' | 'drop-in' = 'auto', command?: string[]) =>
   describeKubelet(unit, ENV_FILE, choice, command)
 const withFiles = (...files: [path: string, text: string | undefined][]) => ({
   ...KUBEADM,
@@ -129,6 +129,28 @@ t.test('a configured kind is used, or reported as impossible', async (t) => {
   t.match(describe({ ...KUBEADM, environmentFiles: [] }, 'file').wiring, { activation: 'file', path: '/var/lib/kubelet/config.yaml' })
   t.match(describe(KUBEADM, 'file').wiring, { reason: 'overridden', detail: ENV_FILE }, 'an old kubelet.env would override it')
   t.match(describe(SPELLED_OUT, 'env').wiring, { reason: 'no-config-argument', detail: 'KUBELET_CONFIG_ARGS' })
+})
+
+t.test('a drop-in is added to --config-dir, only where it is asked for', async (t) => {
+  const unit = { ...SPELLED_OUT, words: [...SPELLED_OUT.words, '--config-dir', '/etc/kubernetes/kubelet/config.json.d'] }
+  t.match(describe(unit).wiring, { activation: 'file' })
+  t.match(describe(unit, 'drop-in'), {
+    wiring: {
+      kind: 'ready',
+      activation: 'drop-in',
+      path: '/etc/kubernetes/kubelet/config.json.d/90-kubelet-cfg-agent.conf',
+      laysOverLocal: true,
+      replacesLocalFile: false,
+    },
+    localConfigPath: '/etc/kubernetes/kubelet/kubelet-config.json',
+  })
+  t.match(describe(SPELLED_OUT, 'drop-in').wiring, { reason: 'no-config-dir' })
+  const relative = { ...SPELLED_OUT, words: [...SPELLED_OUT.words, '--config-dir=conf.d'] }
+  t.match(describe(relative, 'drop-in').wiring, { reason: 'no-config-dir', detail: 'conf.d is not an absolute path' })
+  const kubeadm = { ...KUBEADM, words: [...KUBEADM.words, '--config-dir=/etc/kubelet.d'] }
+  t.match(describe(kubeadm, 'drop-in').wiring, { reason: 'overridden', detail: ENV_FILE }, 'an old kubelet.env would override --config')
+  const without = { ...kubeadm, environmentFiles: [] }
+  t.match(describe(without, 'drop-in').wiring, { kind: 'ready', path: '/etc/kubelet.d/90-kubelet-cfg-agent.conf' })
 })
 
 t.test('the identity of kubelet changes with everything that makes its flags, but not with kubelet.env', async (t) => {

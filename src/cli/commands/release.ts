@@ -15,7 +15,7 @@ export const releaseCommand: NodeCommand = {
   summary: 'make the next start of kubelet safe before you remove the agent',
   description:
     'Run this after you stopped the agent for good. If the next start of kubelet would use a config that has not passed its trial, ' +
-    'last-known-good replaces it. A config file that the agent replaced gets its original content back. Kubelet is not restarted. ' +
+    'last-known-good replaces it. A config file that the agent replaced gets its original content back, and a drop-in that the agent added is removed. Kubelet is not restarted. ' +
     'The packages run this when they are removed, not when they are upgraded.',
   options: [],
   examples: [['release', 'after systemctl disable --now kubelet-cfg-agent']],
@@ -33,8 +33,8 @@ async function release({ terminal, takeOver, observe }: CommandContext): Promise
     const decision = chooseRelease(await observe())
     if (decision.kind === 'activate') hold.activation.activate(decision.target, decision.wiring)
     // Includes files that the unit no longer names: it may name them again after the agent is gone.
-    hold.activation.withdraw(decision.kind === 'withdraw' ? 'everything' : 'replaced-files', (path) =>
-      terminal.out(`${plainText(path)} has its original content again.\n`),
+    hold.activation.withdraw(decision.kind === 'withdraw' ? 'everything' : 'replaced-files', (path, how) =>
+      terminal.out(`${plainText(path)} ${how === 'removed' ? 'was removed' : 'has its original content again'}.\n`),
     )
     if (decision.kind === 'unknown') return refuse(`cannot tell what kubelet starts with next, and left it as it is: ${decision.detail}`)
     terminal.out(`${plainText(describe(decision))}\nKubelet was not restarted.\n`)

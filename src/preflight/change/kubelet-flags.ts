@@ -36,3 +36,9 @@ export function collectFlags(args: readonly string[]): KubeletFlags {
   }
   return flags
 }
+
+/** The arguments without this flag, which takes a value. */
+export function withoutFlag(args: readonly string[], name: string): readonly string[] {
+  const isFlag = (text: string | undefined) => text?.replaceAll('_', '-') === `--${name}`
+  return args.filter((text, at) => !isFlag(text) && !isFlag(args[at - 1]) && !isFlag(text.split('=', 1)[0]))
+}

@@ -24,7 +24,10 @@ export function checkDropIns({ assigned, document, dropIns, version }: PartInput
     const detail = `kubelet ${formatVersion(version)} merges drop-ins in a way of its own: what they make of the config is not known`
     return { outcome: 'unjudged', detail, findings: [] }
   }
-  const { above, below } = dropIns.order
+  const { above, below, base } = dropIns.order
+  if (base !== undefined && (version === undefined || version.minor < FIRST_FOR_AGENT)) return refuse([describeTooOld(version)], TOO_OLD)
+  const repeated = base === undefined ? [] : assigned.repeated.map(describeRepeated)
+  if (repeated.length > 0) return refuse(repeated, 'kubelet would not start')
   const count = above.length + below.length
   const detail = `merged with ${count === 1 ? '1 drop-in' : `${count} drop-ins`} in ${dropIns.directory}`
   const { overridden, effective } = findOverridden(assigned.config, document.config, above, version)
@@ -142,9 +145,31 @@ function describeUnusable({ directory, path, detail }: Extract<DropInsHere, { ki
   }
 }
 
+/** In the file of `--config` the last one counts; a drop-in is decoded strictly. */
+function describeRepeated({ path, position }: ConfigDocument['repeated'][number]): Finding {
+  const problem = `${formatPath(path)} is there twice, and kubelet does not start with such a drop-in`
+  return { rule: 'drop-ins/repeated-key', severity: 'refuse', reason: 'load', path, position, problem, advice: 'remove one of them' }
+}
+
 /** For a config that kubelet falls back to: it goes on, since nothing else would start either. */
 export function remarkOnDropIns(dropIns: DropInsHere | undefined): readonly string[] {
   return dropIns?.kind === 'unusable' ? [describeFinding(describeUnusable(dropIns))] : []
+}
+
+/** Before, a drop-in could not remove a field, nor set resolvConf (kubernetes issue 127421). */
+const FIRST_FOR_AGENT = 32
+const TOO_OLD = `activation: drop-in needs kubelet 1.${FIRST_FOR_AGENT} or later`
+
+function describeTooOld(version: KubeletVersion | undefined): Finding {
+  return {
+    rule: 'drop-ins/too-old',
+    severity: 'refuse',
+    reason: 'validate',
+    path: [],
+    position: undefined,
+    problem: `${TOO_OLD}, and this is ${version === undefined ? 'a kubelet of unknown version' : formatVersion(version)}`,
+    advice: 'change the setting activation, or upgrade kubelet',
+  }
 }
 
 function refuse(findings: readonly Finding[], detail: string): PartReport {

@@ -3,15 +3,17 @@
  * `loadDropinConfigFileIntoJSON`, cmd/kubelet/app/server.go (1.32 to 1.36): `filepath.WalkDir` goes
  * through the directory and those below it in lexical order, follows no link to a directory, and
  * takes every file whose name ends in `.conf`. Kubelet does not start if the directory is missing,
- * or if one of these files cannot be read, is empty, or is no KubeletConfiguration (kubernetes
- * issue 124796). Pure; files and the YAML parser are passed in.
+ * or if one of these files cannot be read, is empty, is no KubeletConfiguration, or has a key twice
+ * (kubernetes issue 124796; `strict decoding error`, seen on 1.34.1). Pure; files and the YAML
+ * parser are passed in.
  */
 import { posix } from 'node:path'
-import { decodeText } from '../../kubelet/decode-text.ts'
+import { formatPath } from '../../kubelet/field-path.ts'
 import { isFieldName } from '../../kubelet/fields.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
 import type { Files } from '../../ports/files.ts'
 import { errorMessage } from '../../values/errors.ts'
+import { readDocument } from '../read-document.ts'
 import type { DropIn, DropInsReading } from './drop-ins.ts'
 
 export type DropInFiles = Pick<Files, 'read' | 'list' | 'stat'>
@@ -51,10 +53,13 @@ async function readDropIn(path: string, files: DropInFiles, yaml: YamlReader): P
     const text = files.read(path)?.toString()
     // A link to nothing.
     if (text === undefined) return 'it does not exist'
-    const decoded = await decodeText(text, yaml)
-    if (!decoded.ok) return decoded.detail
+    const read = await readDocument(text, yaml)
+    if (!read.ok) return read.detail
+    const { config, repeated } = read.document
+    const [first] = repeated
+    if (first !== undefined) return `${formatPath(first.path)} is there twice`
     // Kubelet ignores fields that it does not know.
-    const fields = Object.entries(decoded.config).filter(([name]) => isFieldName(name))
+    const fields = Object.entries(config).filter(([name]) => isFieldName(name))
     return { path, config: Object.fromEntries(fields) }
   } catch (error) {
     return errorMessage(error)

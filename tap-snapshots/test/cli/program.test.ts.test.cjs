@@ -196,8 +196,8 @@ Usage: kubelet-cfg-agent release [flags]
 
 Run this after you stopped the agent for good. If the next start of kubelet would use a config that
 has not passed its trial, last-known-good replaces it. A config file that the agent replaced gets
-its original content back. Kubelet is not restarted. The packages run this when they are removed,
-not when they are upgraded.
+its original content back, and a drop-in that the agent added is removed. Kubelet is not restarted.
+The packages run this when they are removed, not when they are upgraded.
 
 Options:
   -h, --help  show help for the program or a command
@@ -365,8 +365,9 @@ On disk:
 Kubelet:
   --kubelet-unit <unit>          kubelet's systemd unit (default: kubelet.service)
   --activation <choice>          how kubelet gets a config: env writes the environment file; file
-                                 replaces the file that the unit names; auto chooses by the unit
-                                 (auto, env, file; default: auto)
+                                 replaces the file that the unit names; drop-in adds a file to its
+                                 --config-dir (kubelet 1.32 or later); auto chooses env or file by
+                                 the unit (auto, env, file, drop-in; default: auto)
   --systemctl <path>             path of systemctl (default: /usr/bin/systemctl)
 
 Preflight:

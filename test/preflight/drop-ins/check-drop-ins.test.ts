@@ -119,6 +119,22 @@ t.test('an empty list that kubelet replaces by its default has no effect', async
   t.equal(report.findings.length, 1)
 })
 
+t.test('a config that is a drop-in itself', async (t) => {
+  const here: DropInsHere = {
+    kind: 'usable',
+    directory: DIRECTORY,
+    order: { base: { path: '/etc/config.yaml', config: { maxPods: -1, podsPerCore: 3 } }, below: [], above: [] },
+  }
+  const wrong = await inspect('registryBurst: 9\n', here)
+  t.match(wrong.findings, [{ rule: 'fields/range', problem: /\(\/etc\/config\.yaml sets maxPods\)$/ }], 'is checked with the file below')
+  t.same(rules(await inspect('maxPods: 5\n', here)), [], 'wins over that file')
+  t.same(rules(await inspect('maxPods: null\n', here)), [], 'and a null removes its field')
+  const twice = await inspect('maxPods: 5\nmaxPods: 6\n', here)
+  t.match(twice.findings, [{ rule: 'drop-ins/repeated-key', severity: 'refuse', position: { line: 4 } }], 'has each key once')
+  for (const version of [{ major: 1, minor: 31, patch: 14 }, undefined])
+    t.match((await inspect('maxPods: 5\n', here, { version })).findings, [{ rule: 'drop-ins/too-old', severity: 'refuse' }])
+})
+
 t.test('/configz: names the file of an assigned field that does not run, and nothing that only the file sets', async (t) => {
   const dropIns = withFile({ maxPods: 50, podsPerCore: 4 })
   const compare = (configz: KubeletConfig, here: DropInsHere | undefined = dropIns) =>

@@ -1,0 +1,173 @@
+/**
+ * Activation by a drop-in of kubelet's own: one file in the directory of `--config-dir`, which
+ * kubelet merges over its config file. Without it, kubelet starts with its local config: that file
+ * and the other drop-ins, which are never changed. The fallback is staged beside it under a name
+ * that kubelet does not read; falling back is then one rename or one unlink, and works on a full
+ * disk.
+ *
+ * After a crash at any point the file is absent or complete, and its content is in the record. The
+ * order is therefore: record the target, rename, stamp.
+ */
+import { createHash } from 'node:crypto'
+import { basename, dirname, join } from 'node:path'
+import { checkSource, layoutOf } from '../checkpoint/layout.ts'
+import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource } from '../decision/config-source.ts'
+import type { ReadyWiring } from '../decision/unit-state.ts'
+import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
+import type { Files } from '../ports/files.ts'
+import { codedError } from '../values/errors.ts'
+import type { ActivationParts } from './activation-kind.ts'
+import { type DropInRecord, findPlaced, isRecorded, type PlacedDropIn, parseDropInRecord, renderDropInRecord } from './drop-in-record.ts'
+import { ReplacementStamps } from './replacement-stamps.ts'
+
+/** Kubelet reads it as root, and a config may hold a secret (staticPodURLHeader). */
+const MODE = 0o600
+/** In place of a hash: there is no file. */
+const ABSENT = 'absent'
+
+export class DropInActivation implements Activation {
+  readonly #files: Files
+  readonly #stamps: ReplacementStamps
+  readonly #records: string
+  readonly #dynamicConfigDir: string
+
+  constructor({
+    files,
+    clock,
+    dynamicConfigDir,
+    runtimeDir,
+  }: Pick<ActivationParts, 'files' | 'clock' | 'dynamicConfigDir' | 'runtimeDir'>) {
+    this.#files = files
+    this.#stamps = new ReplacementStamps(files, join(runtimeDir, 'drop-in.json'), clock)
+    this.#records = join(dynamicConfigDir, 'drop-ins')
+    this.#dynamicConfigDir = dynamicConfigDir
+  }
+
+  read({ path }: ReadyWiring): ActivationState {
+    const bytes = this.#files.read(path)
+    if (bytes === undefined) return { kind: 'local', since: this.#stamps.since(ABSENT) }
+    const hash = hashOf(bytes)
+    const placed = findPlaced(this.#record(path), hash)
+    if (placed === undefined) return { kind: 'unknown', detail: `${path} was not written by the agent: remove it` }
+    const { source } = placed
+    // After a restore of etcd, a version may have other content.
+    const checkpoint = this.#files.read(this.#checkpointPath(source))
+    if (checkpoint !== undefined && hashOf(checkpoint) !== hash)
+      return { kind: 'unknown', detail: `${path} holds what ${describeSource(source)} was before` }
+    return { kind: 'checkpoint', source, since: this.#stamps.since(hash) }
+  }
+
+  /** The file of `--config` alone: the other drop-ins are merged over every config alike. */
+  readLocal(_wiring: ReadyWiring, localConfigPath: string): Buffer | undefined {
+    return this.#files.read(localConfigPath)
+  }
+
+  stage(fallback: ConfigSource, { path }: ReadyWiring): void {
+    if (fallback === 'local') {
+      this.#files.remove(stagedPath(path))
+      return
+    }
+    const { bytes, placed } = this.#load(fallback, path)
+    if (!this.#holds(stagedPath(path), bytes)) this.#files.replace(stagedPath(path), bytes, { mode: MODE })
+    const record = this.#record(path)
+    const inPlace = this.#files.read(path)
+    this.#save({ ...record, target: inPlace && findPlaced(record, hashOf(inPlace)), fallback: placed, before: undefined })
+  }
+
+  activate(target: ConfigSource, { path }: ReadyWiring): void {
+    if (target === 'local') {
+      this.#remove(path)
+      return
+    }
+    const { bytes, placed } = this.#load(target, path)
+    const record = this.#record(path)
+    const inPlace = this.#files.read(path)
+    const before = inPlace && findPlaced(record, hashOf(inPlace))
+    this.#recordTarget({ ...record, target: placed, before }, record, placed)
+    if (inPlace?.equals(bytes) === true) return
+    if (!this.#holds(stagedPath(path), bytes)) this.#files.replace(newPath(path), bytes, { mode: MODE })
+    const ready = this.#holds(stagedPath(path), bytes) ? stagedPath(path) : newPath(path)
+    this.#stamps.since(inPlace === undefined ? ABSENT : hashOf(inPlace))
+    this.#files.rename(ready, path)
+    this.#stamps.stamp(placed.hash)
+  }
+
+  /** Both extents are the same here: the file is in a directory that belongs to the machine. */
+  withdraw(_extent: Withdrawal, onWithdrawn: OnWithdrawn): void {
+    for (const name of this.#files.list(this.#records) ?? []) {
+      const path = parseDropInRecord(this.#files.read(join(this.#records, name))?.toString() ?? '')?.path
+      if (path === undefined) continue
+      const isThere = this.#files.stat(path) !== undefined
+      this.#remove(path)
+      if (isThere) onWithdrawn(path, 'removed')
+    }
+  }
+
+  #remove(path: string): void {
+    const inPlace = this.#files.read(path)
+    if (inPlace !== undefined) {
+      this.#stamps.since(hashOf(inPlace))
+      this.#files.remove(path)
+      this.#stamps.stamp(ABSENT)
+    }
+    for (const staged of [stagedPath(path), newPath(path)]) this.#files.remove(staged)
+  }
+
+  /** On a full disk nothing can be recorded, but a staged fallback has been recorded already. */
+  #recordTarget(next: DropInRecord, known: DropInRecord, placed: PlacedDropIn): void {
+    try {
+      this.#save(next)
+    } catch (cause) {
+      if (!isRecorded(known, placed)) throw cause
+    }
+  }
+
+  #load(source: ConfigMapSource, path: string): { bytes: Buffer; placed: PlacedDropIn } {
+    const from = this.#checkpointPath(source)
+    const bytes = this.#files.read(from)
+    if (bytes === undefined) throw codedError('missing', `${from} does not exist, so it cannot become ${path}`)
+    return { bytes, placed: { source, hash: hashOf(bytes) } }
+  }
+
+  #checkpointPath(source: ConfigMapSource): string {
+    const check = checkSource(source)
+    if (!check.ok) throw codedError(check.reason, check.detail)
+    return layoutOf(this.#dynamicConfigDir).file(source)
+  }
+
+  /** A damaged record names nothing; the content in place is then unknown. */
+  #record(path: string): DropInRecord {
+    const text = this.#files.read(this.#recordPath(path))?.toString() ?? ''
+    return parseDropInRecord(text) ?? { path, target: undefined, fallback: undefined, before: undefined }
+  }
+
+  #save(record: DropInRecord): void {
+    const path = this.#recordPath(record.path)
+    const text = renderDropInRecord(record)
+    if (this.#files.read(path)?.toString() === text) return
+    this.#files.makeDirectory(this.#records)
+    this.#files.replace(path, text)
+  }
+
+  /** One per file: if the unit's `--config-dir` changes, the first file must be found again. */
+  #recordPath(path: string): string {
+    return join(this.#records, `${hashOf(Buffer.from(path)).slice(0, 16)}.json`)
+  }
+
+  #holds(path: string, bytes: Buffer): boolean {
+    return this.#files.read(path)?.equals(bytes) === true
+  }
+}
+
+/** In kubelet's directory, for the rename. Kubelet reads only names that end in `.conf`. */
+function stagedPath(path: string): string {
+  return join(dirname(path), `.${basename(path)}.fallback`)
+}
+
+function newPath(path: string): string {
+  return join(dirname(path), `.${basename(path)}.new`)
+}
+
+function hashOf(bytes: Buffer): ContentHash {
+  return createHash('sha256').update(bytes).digest('hex')
+}

@@ -1,0 +1,52 @@
+/**
+ * The record of the drop-in that the agent adds: which source each content belongs to that may be
+ * in place. Pure. A fallback is recorded when it is staged, so falling back writes nothing here and
+ * works on a full disk.
+ */
+import type { ConfigMapSource, ContentHash } from '../decision/config-source.ts'
+import { sameSource } from '../decision/config-source.ts'
+
+export interface DropInRecord {
+  /** The file in kubelet's directory. */
+  readonly path: string
+  /** The last target of an activation. */
+  readonly target: PlacedDropIn | undefined
+  /** The staged fallback. */
+  readonly fallback: PlacedDropIn | undefined
+  /** What was in place when `target` was recorded; it still is if the rename did not happen. */
+  readonly before: PlacedDropIn | undefined
+}
+
+/** A source, and the SHA-256 of its file that kubelet reads. */
+export interface PlacedDropIn {
+  readonly source: ConfigMapSource
+  readonly hash: ContentHash
+}
+
+/** undefined: something else wrote this content. */
+export function findPlaced({ target, fallback, before }: DropInRecord, hash: ContentHash): PlacedDropIn | undefined {
+  return [target, fallback, before].find((known) => known?.hash === hash)
+}
+
+/** Whether the record maps this content to this source. */
+export function isRecorded(record: DropInRecord, { source, hash }: PlacedDropIn): boolean {
+  const placed = findPlaced(record, hash)
+  return placed !== undefined && sameSource(placed.source, source)
+}
+
+export function renderDropInRecord(record: DropInRecord): string {
+  return `${JSON.stringify(record, undefined, 2)}\n`
+}
+
+/**
+ * undefined: damaged. Only the agent writes it, completely or not at all, so only its outline is
+ * checked.
+ */
+export function parseDropInRecord(text: string): DropInRecord | undefined {
+  try {
+    const { path, target, fallback, before } = JSON.parse(text) as Partial<DropInRecord>
+    return typeof path === 'string' ? { path, target, fallback, before } : undefined
+  } catch {
+    return undefined
+  }
+}
