@@ -60,7 +60,6 @@ export async function runAgent(start: AgentStart, { clock, supervision, parser, 
 
 function openLog(settings: Settings): LeveledLog {
   const { dev, ino } = fstatSync(1)
-  const chosen = chooseFormat(process.env.JOURNAL_STREAM, { isTTY: process.stdout.isTTY, dev, ino })
-  const format = { auto: chosen, json: chosen === 'journal' ? 'journal' : 'json', text: 'terminal' } as const
-  return createLog({ level: settings.logLevel, format: format[settings.logFormat], colours: wantsColor(process.stdout.isTTY, process.env) })
+  const format = chooseFormat(settings.logFormat, process.env.JOURNAL_STREAM, { isTTY: process.stdout.isTTY, dev, ino })
+  return createLog({ level: settings.logLevel, format, colours: wantsColor(process.stdout.isTTY, process.env) })
 }

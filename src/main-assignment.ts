@@ -11,9 +11,10 @@ import type { Pace } from './main-pace.ts'
 import type { Stores } from './main-stores.ts'
 import { mergePart } from './overlay/merge-part.ts'
 import { OverlaidSource } from './overlay/overlaid-source.ts'
-import { OverlayDirectory } from './overlay/overlay-directory.ts'
-import { readOverlayFiles } from './overlay/overlay-files.ts'
+import { OverlayDirectory, type OverlayDirectoryDeps } from './overlay/overlay-directory.ts'
+import { readInstanceFile, readOverlayFiles } from './overlay/overlay-files.ts'
 import { PartSource, type PartSourceDeps } from './overlay/part-source.ts'
+import { INSTANCE_CONFIG, INSTANCE_DIRECTORY, OVERLAY, type PatchSet } from './overlay/patch-set.ts'
 import type { ParseConfig } from './overlay/read-overlay.ts'
 import type { AssignmentSource } from './ports/assignment-source.ts'
 import type { KubeApi } from './ports/kube-api.ts'
@@ -47,13 +48,19 @@ export function openAssignment(world: AssignmentWorld): AssignmentSource {
   const { yaml, owned } = stores
   const merge: PartSourceDeps['merge'] = (bases, data, key) => mergePart(bases, data, key, yaml)
   const source = new PartSource(api === undefined ? openManifests(world) : openCluster(world, api), { merge, pace, log })
-  const { overlayDir: directory } = world.settings()
-  if (directory === undefined) return source
-  const read = (path: string) => readOverlayFiles(path, owned)
   const configs = new ParsedTexts((text) => yaml.first(text), reportParser(log))
   const parseConfig: ParseConfig = (text, onParsed) => configs.look(text, onParsed)
-  const overlay = new OverlayDirectory({ directory, read, yaml, parseConfig, watch: watchDirectory, pace, log })
-  return new OverlaidSource(source, overlay, log)
+  const patched = (inner: AssignmentSource, patches: PatchSet, directory: string, read: OverlayDirectoryDeps['read']) =>
+    new OverlaidSource(
+      inner,
+      new OverlayDirectory({ directory, read, yaml, parseConfig, watch: watchDirectory, pace, patches, log }),
+      log,
+      patches,
+    )
+  const { overlayDir } = world.settings()
+  const overlaid = overlayDir === undefined ? source : patched(source, OVERLAY, overlayDir, (path) => readOverlayFiles(path, owned))
+  // Last, as kubeadm does.
+  return patched(overlaid, INSTANCE_CONFIG, INSTANCE_DIRECTORY, (path) => readInstanceFile(path, owned))
 }
 
 function openManifests({ settings, stores, nodeName, counters, pace, log }: AssignmentWorld): AssignmentSource {

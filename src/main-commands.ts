@@ -28,8 +28,9 @@ import { openRuntime } from './main-runtime.ts'
 import { findNodeName, openStores, type Stores } from './main-stores.ts'
 import { applyWhenRendered } from './overlay/await-rendering.ts'
 import { applyPartOnce } from './overlay/merge-once.ts'
-import { readOverlayFiles } from './overlay/overlay-files.ts'
-import { readOverlay } from './overlay/read-overlay.ts'
+import { readInstanceFile, readOverlayFiles } from './overlay/overlay-files.ts'
+import { INSTANCE_CONFIG, INSTANCE_DIRECTORY, OVERLAY } from './overlay/patch-set.ts'
+import { type OverlayFiles, readOverlay } from './overlay/read-overlay.ts'
 import type { OverlayView } from './overlay/view.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
@@ -83,10 +84,12 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
       ),
     fetchDesired: async () => {
       const merged = await applyPartOnce(await readCluster(), { readLocalConfig: readLocal, yaml })
-      return applyWhenRendered(merged, await openOverlay(settings, stores))
+      const overlaid = await applyWhenRendered(merged, { patches: OVERLAY, view: await openOverlay(settings, stores) })
+      return applyWhenRendered(overlaid, { patches: INSTANCE_CONFIG, view: await openInstanceConfig(stores) })
     },
     readLocalConfig: readLocal,
     readOverlay: () => openOverlay(settings, stores),
+    readInstanceConfig: () => openInstanceConfig(stores),
     api,
     nodeName,
     readConfigz: async () => inspection.readConfigz(findOwnKubelet(await stores.unit.observe(), settings.nodeName)),
@@ -120,16 +123,22 @@ function findOwnKubelet(unit: UnitState, nodeName: string | undefined): KnownUni
   return nodeName === undefined || nodeName === given.trim().toLowerCase() ? unit : undefined
 }
 
-async function openOverlay({ overlayDir }: Settings, { owned, yaml }: Pick<Stores, 'owned' | 'yaml'>): Promise<OverlayView> {
-  const found = overlayDir === undefined ? undefined : readOverlayFiles(overlayDir, owned)
-  if (found === undefined || (found.kind === 'files' && found.files.size === 0)) return { kind: 'none' }
+async function openOverlay({ overlayDir }: Settings, stores: Pick<Stores, 'owned' | 'yaml'>): Promise<OverlayView> {
+  return overlayDir === undefined ? { kind: 'none' } : openPatches(overlayDir, readOverlayFiles(overlayDir, stores.owned), stores)
+}
+
+function openInstanceConfig(stores: Pick<Stores, 'owned' | 'yaml'>): Promise<OverlayView> {
+  return openPatches(INSTANCE_DIRECTORY, readInstanceFile(INSTANCE_DIRECTORY, stores.owned), stores)
+}
+
+async function openPatches(directory: string, found: OverlayFiles, { yaml }: Pick<Stores, 'yaml'>): Promise<OverlayView> {
   if (found.kind === 'faulty') return found
   // Nobody waits for a later try.
   const parse = (text: string): Promise<LocatedReading> =>
     yaml.first(text).catch((error: unknown) => ({ ok: false, detail: errorMessage(error), position: undefined }))
   const parsed = new ParsedTexts(parse, () => {})
   const view = await readOverlay(found.files, yaml, (text, onParsed) => parsed.look(text, onParsed))
-  return view.kind === 'faulty' ? { kind: 'faulty', detail: `${overlayDir}/${view.detail}` } : view
+  return view.kind === 'faulty' ? { kind: 'faulty', detail: `${directory}/${view.detail}` } : view
 }
 
 function takeOver(

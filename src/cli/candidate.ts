@@ -8,8 +8,10 @@ import { isUtf8 } from 'node:buffer'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Base, FoundConfigMap } from '../decision/desired.ts'
 import { awaitRendering } from '../overlay/await-rendering.ts'
+import { nameConfigMap } from '../overlay/find-bases.ts'
 import type { ConfigLayer } from '../overlay/list-layers.ts'
 import { type MergeReaders, mergeOnce } from '../overlay/merge-once.ts'
+import type { NodePatches } from '../overlay/patch-set.ts'
 import type { Report } from '../preflight/finding.ts'
 import type { InspectedConfig } from '../preflight/inspection.ts'
 import { refuseUnread } from '../preflight/refuse-unread.ts'
@@ -19,7 +21,7 @@ import { readAssignedOnce, readConfigMapOnce } from '../source/read-once.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../values/kubernetes-names.ts'
 import { editDistance } from '../values/nearest.ts'
 import type { CommandContext } from './command.ts'
-import { readLayers } from './config-layers.ts'
+import { type PatchReaders, readLayers, readPatches } from './config-layers.ts'
 import { type Place, readManifestText } from './manifest-text.ts'
 
 export type CandidateName =
@@ -93,7 +95,7 @@ function splitAtSlash(path: string): [string, string] {
  */
 export async function loadCandidate(
   text: string,
-  context: Pick<CommandContext, 'readInput' | 'api' | 'readOverlay' | 'readLocalConfig' | 'yaml'>,
+  context: Pick<CommandContext, 'readInput' | 'api' | 'readOverlay' | 'readInstanceConfig' | 'readLocalConfig' | 'yaml'>,
   overlaid: boolean,
 ): Promise<LoadedCandidate> {
   const name = parseCandidate(text)
@@ -166,7 +168,7 @@ async function loadPart(
   )
   const merged = await mergeOnce({ ...read, base }, key, readers)
   if (!merged.ok) return { kind: 'failed', detail: `${shown}: ${merged.detail}` }
-  return loadData(namePart(shown, base), merged.rendered.data, key, await readLayers({ name: shown, key }, read, undefined, readers))
+  return loadData(namePart(shown, base), merged.rendered.data, key, await readLayers({ name: shown, key }, read, [], readers))
 }
 
 /** The index of the first byte that is not valid UTF-8. */
@@ -178,26 +180,39 @@ function findInvalid(bytes: Buffer): number {
 
 async function fetchText(
   { namespace, name, key }: Extract<CandidateName, { kind: 'config-map' }>,
-  context: Pick<CommandContext, 'readOverlay'> & PartReaders,
+  context: PatchReaders & PartReaders,
   overlaid: boolean,
 ): Promise<LoadedCandidate> {
-  const { api, readOverlay } = context
+  const { api } = context
   const asked = `configmap/${namespace}/${name}:${key}`
-  const view = await readAssignedOnce(api, { ref: { namespace, name, kubeletConfigKey: key } })
+  const ref = { namespace, name, kubeletConfigKey: key }
+  const view = await readAssignedOnce(api, { ref })
   if (view.kind === 'pending') return { kind: 'failed', detail: `${asked}: the API server did not answer` }
   if (view.kind === 'unavailable') return { kind: 'failed', detail: `${asked}: ${view.detail}` }
   const merged = view.base && (await mergeOnce(view, key, context))
   if (merged?.ok === false) return { kind: 'failed', detail: `${asked}: ${merged.detail}` }
   const shown = view.base === undefined ? asked : namePart(asked, view.base)
-  const data = merged?.rendered.data ?? view.data
-  const overlay = overlaid ? await readOverlay() : undefined
-  if (overlay?.kind === 'faulty') return { kind: 'failed', detail: `${shown}: the overlay cannot be used: ${overlay.detail}` }
-  const layers = await readLayers({ name: `ConfigMap ${namespace}/${name}:${key}`, key }, view, overlay, context)
-  if (overlay?.kind !== 'present') return loadData(shown, data, key, layers)
-  const rendering = await awaitRendering(overlay, data, key)
-  return rendering.ok
-    ? loadData(nameOverlaid(shown, rendering.rendered.overlay), rendering.rendered.data, key, layers)
-    : { kind: 'failed', detail: `${shown}: ${rendering.detail}` }
+  const patches = overlaid ? await readPatches({ ref, object: view }, context) : []
+  const layers = await readLayers({ name: nameConfigMap(ref), key }, view, patches, context)
+  return loadPatched(shown, merged?.rendered.data ?? view.data, key, patches, layers)
+}
+
+async function loadPatched(
+  shown: string,
+  data: ConfigMapData,
+  key: string,
+  patches: readonly NodePatches[],
+  layers: readonly ConfigLayer[],
+): Promise<LoadedCandidate> {
+  let patched = { name: shown, data }
+  for (const { patches: set, view } of patches) {
+    if (view.kind === 'faulty') return { kind: 'failed', detail: `${shown}: the ${set.name} cannot be used: ${view.detail}` }
+    if (view.kind !== 'present') continue
+    const rendering = await awaitRendering(view, patched.data, key)
+    if (!rendering.ok) return { kind: 'failed', detail: `${shown}: ${rendering.detail}` }
+    patched = { name: nameOverlaid(shown, rendering.rendered.overlay), data: rendering.rendered.data }
+  }
+  return loadData(patched.name, patched.data, key, layers)
 }
 
 function loadData(name: string, files: ConfigMapData, key: string, layers: readonly ConfigLayer[]): LoadedCandidate {

@@ -132,6 +132,8 @@ export interface CommandContext {
   fetchDesired(): Promise<Desired>
   /** Reads this node's overlay. */
   readOverlay(): Promise<OverlayView>
+  /** kubeadm's patch for this node. */
+  readInstanceConfig(): Promise<OverlayView>
   /** Reads the local config, also where the agent has put another file in its place. */
   readLocalConfig(): Promise<LocalConfigView>
   readonly api: Pick<KubeApi, 'request'>

@@ -5,30 +5,36 @@ import type { Desired } from '../decision/desired.ts'
 import { nameConfigMap } from '../overlay/find-bases.ts'
 import { type ConfigLayer, findLayer, listLayers } from '../overlay/list-layers.ts'
 import type { MergedObject, MergeReaders } from '../overlay/merge-once.ts'
-import type { OverlayView } from '../overlay/view.ts'
+import { INSTANCE_CONFIG, type NodePatches, OVERLAY, type PatchSet } from '../overlay/patch-set.ts'
 import type { Report } from '../preflight/finding.ts'
 import type { CommandContext } from './command.ts'
 
-const NO_OVERLAY: OverlayView = { kind: 'none' }
+export type PatchReaders = Pick<CommandContext, 'readOverlay' | 'readInstanceConfig'>
 
-/** @param overlay undefined: it is not applied */
+/** What this node merges over a ConfigMap, in this order. */
+export async function readPatches(assigned: Parameters<PatchSet['isFor']>[0], readers: PatchReaders): Promise<readonly NodePatches[]> {
+  const overlay = { patches: OVERLAY, view: await readers.readOverlay() }
+  if (!INSTANCE_CONFIG.isFor(assigned)) return [overlay]
+  return [overlay, { patches: INSTANCE_CONFIG, view: await readers.readInstanceConfig() }]
+}
+
 export async function readLayers(
   config: { readonly name: string; readonly key: string },
   object: MergedObject,
-  overlay: OverlayView | undefined,
+  patches: readonly NodePatches[],
   { readLocalConfig, yaml }: MergeReaders,
 ): Promise<readonly ConfigLayer[]> {
   const local = object.base === undefined ? undefined : await readLocalConfig()
-  return listLayers({ ...config, object, local, overlay: overlay ?? NO_OVERLAY }, yaml)
+  return listLayers({ ...config, object, local, patches }, yaml)
 }
 
 export async function readDesiredLayers(
   desired: Desired | undefined,
-  context: Pick<CommandContext, 'readOverlay'> & MergeReaders,
+  context: PatchReaders & MergeReaders,
 ): Promise<readonly ConfigLayer[]> {
   if (desired?.kind !== 'config-map' || desired.object.kind !== 'found') return []
   const { ref, object } = desired
-  return readLayers({ name: nameConfigMap(ref), key: ref.kubeletConfigKey }, object, await context.readOverlay(), context)
+  return readLayers({ name: nameConfigMap(ref), key: ref.kubeletConfigKey }, object, await readPatches({ ref, object }, context), context)
 }
 
 /** The report, whose findings say which layer their field comes from. */

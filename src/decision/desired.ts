@@ -131,8 +131,7 @@ export type Silence = 'missing' | 'forbidden' | 'unreachable' | 'kubeconfig'
 export type Desired =
   | { readonly kind: 'unknown'; readonly detail: string; readonly silence?: Silence; readonly channelState?: ChannelState }
   | { readonly kind: 'local'; readonly channelState?: ChannelState; readonly stale?: Stale }
-  /** `isSeen`: the ConfigMap is known nevertheless, so `channelState` includes any pause on it. */
-  | { readonly kind: 'invalid'; readonly detail: string; readonly channelState?: ChannelState; readonly isSeen?: boolean }
+  | InvalidDesired
   | {
       readonly kind: 'config-map'
       readonly ref: ConfigMapRef
@@ -142,6 +141,16 @@ export type Desired =
       readonly channelState?: ChannelState
       readonly stale?: Stale
     }
+
+/** `cause`: what is wrong, with file and line, where `detail` does not say it. */
+interface InvalidDesired {
+  readonly kind: 'invalid'
+  readonly detail: string
+  readonly cause?: string
+  readonly channelState?: ChannelState
+  /** The ConfigMap is known nevertheless, so `channelState` includes any pause on it. */
+  readonly isSeen?: boolean
+}
 
 /** undefined: unknown, or there is no object whose version could be named. */
 export function resolveDesired(desired: Desired): ConfigSource | undefined {

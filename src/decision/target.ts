@@ -139,12 +139,19 @@ export function chooseTarget(snapshot: Snapshot, unit: KnownUnit, candidates: re
     return { ...free, fallback: isFallback(free), goesOn, atFault: false }
   }
   // Rest on the best fallback whose verdict is not confirmed: a broken node gives a provisional
-  // verdict to every config.
+  // verdict to every config. What kubelet is healthy with is better than any.
   const provisional = candidates.filter((candidate) => candidate.verdict?.state === 'provisional')
   const rest =
+    provisional.find((candidate) => isHealthyWith(snapshot, candidate)) ??
     provisional.find((candidate) => candidate.content === snapshot.lastKnownGood.content) ??
     provisional.find(isFallback) ??
     candidates.find((candidate) => candidate.source === 'local') ??
     first
   return { ...rest, fallback: isFallback(rest), goesOn: false, atFault: true }
+}
+
+/** Not where it failed by evidence: kubelet was healthy all the while. */
+function isHealthyWith({ running, health }: Snapshot, { key, verdict }: Candidate): boolean {
+  if (running.kind !== 'known' || running.key !== key || verdict?.reason === 'evidence') return false
+  return health?.process?.invocationId === running.invocationId && health.process.healthySinceUs !== undefined
 }

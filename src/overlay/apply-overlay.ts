@@ -1,11 +1,12 @@
 /**
- * Applies this node's overlay to what is desired of the node, after a part was merged. Pure. If the
- * overlay cannot be used, the node stays as it is: neither local config nor the config without the
- * overlay is what was configured. The overlay is not applied to local config, which is the
- * administrator's own file. A missing ConfigMap is reported before a broken overlay.
+ * Applies patches of this node to what is desired of the node, after a part was merged. Pure. If
+ * they cannot be used, the node stays as it is: neither local config nor the config without them is
+ * what was configured. They are not applied to local config, which is the administrator's own file.
+ * A missing ConfigMap is reported before a broken overlay.
  */
 import type { Desired } from '../decision/desired.ts'
-import { OVERLAY_ERROR } from '../decision/status-texts.ts'
+import { nameConfigMap } from './find-bases.ts'
+import { OVERLAY, type PatchSet } from './patch-set.ts'
 import { refuseDesired } from './refuse-desired.ts'
 import type { OverlayView } from './view.ts'
 
@@ -19,18 +20,28 @@ export interface OnApply {
   readonly onRendered?: () => void
 }
 
-export function applyOverlay(desired: Desired, view: OverlayView, { onFault, onWait, onRendered }: OnApply = {}): Desired {
+export function applyOverlay(
+  desired: Desired,
+  view: OverlayView,
+  { onFault, onWait, onRendered }: OnApply = {},
+  patches: PatchSet = OVERLAY,
+): Desired {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || view.kind === 'none') return desired
   const { ref, object, channelState } = desired
+  if (!patches.isFor({ ref, object })) return desired
   const wait = (detail: string): Desired => ({ kind: 'unknown', detail, ...(channelState && { channelState }) })
-  if (view.kind === 'pending') return wait("this node's overlay has not been read yet")
-  if (view.kind === 'faulty') return refuseDesired(OVERLAY_ERROR, channelState)
+  if (view.kind === 'pending') return wait(`this node's ${patches.name} has not been read yet`)
+  if (view.kind === 'faulty') return refuseDesired(patches.error, channelState, view.detail)
   const rendering = view.render(object.rendered?.data ?? object.data, ref.kubeletConfigKey, onRendered)
   if (rendering === undefined) {
     onWait?.()
-    return wait("this node's overlay is being applied")
+    return wait(`this node's ${patches.name} is being applied`)
   }
-  if (rendering.ok) return { ...desired, object: { ...object, rendered: rendering.rendered } }
+  if (rendering.ok) {
+    const { mergedFrom = [nameConfigMap(ref)] } = object
+    const layers = patches.isLayer ? { mergedFrom: [...mergedFrom, ...view.files.map(patches.nameFile)] } : {}
+    return { ...desired, object: { ...object, rendered: rendering.rendered, ...layers } }
+  }
   onFault?.(rendering.detail)
-  return refuseDesired(OVERLAY_ERROR, channelState)
+  return refuseDesired(patches.error, channelState, rendering.detail)
 }

@@ -34,7 +34,11 @@ export function applyPart(desired: Desired, local: () => LocalConfigView | undef
     kind: 'waiting',
     desired: { kind: 'unknown', detail, ...(channelState && { channelState }) },
   })
-  const faulty = (error: string, detail: string): AppliedPart => ({ kind: 'faulty', desired: refuseDesired(error, channelState), detail })
+  const faulty = (error: string, detail: string): AppliedPart => ({
+    kind: 'faulty',
+    desired: refuseDesired(error, channelState, detail),
+    detail,
+  })
   const reading = findBases(object, local)
   if (reading.kind === 'pending') return waiting(reading.detail)
   if (reading.kind === 'faulty') return faulty(reading.error, reading.detail)

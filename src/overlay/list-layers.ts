@@ -4,14 +4,13 @@
  */
 import type { FoundConfigMap } from '../decision/desired.ts'
 import { looksLikeJson } from '../kubelet/decode.ts'
-import type { FieldPath } from '../kubelet/field-path.ts'
+import { decides, type FieldPath } from '../kubelet/field-path.ts'
 import { parseJson } from '../kubelet/json.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { LocalConfigView } from '../ports/local-config.ts'
-import { isObject } from '../values/is-object.ts'
 import { findBases, type Merged } from './find-bases.ts'
 import type { Layer } from './merge-part.ts'
-import type { OverlayView } from './view.ts'
+import type { NodePatches } from './patch-set.ts'
 
 export interface ConfigLayer {
   /** For people. */
@@ -26,12 +25,13 @@ export interface LayeredConfig {
   readonly key: string
   readonly object: Pick<FoundConfigMap, 'data'> & Merged
   readonly local: LocalConfigView | undefined
-  readonly overlay: OverlayView
+  /** In the order in which they apply. */
+  readonly patches: readonly NodePatches[]
 }
 
 /** @returns the lowest first. Empty: nothing is merged, or the layers are not known */
 export async function listLayers(
-  { name: ownName, key, object, local, overlay }: LayeredConfig,
+  { name: ownName, key, object, local, patches: sets }: LayeredConfig,
   yaml: YamlReader,
 ): Promise<readonly ConfigLayer[]> {
   const { data } = object
@@ -40,7 +40,9 @@ export async function listLayers(
   if (reading.kind !== 'found') return []
   const { root, parts, layers = [] } = reading.bases
   const texts: readonly Layer[] = [...(root === undefined ? [] : [root]), ...parts, own, ...layers]
-  const patches = overlay.kind === 'present' ? overlay.patches.map(({ name, patch }) => ({ name: `overlay ${name}`, value: patch })) : []
+  const patches = sets.flatMap(({ patches: { nameFile }, view }) =>
+    view.kind === 'present' ? view.patches.map(({ name, patch }) => ({ name: nameFile(name), value: patch })) : [],
+  )
   if (texts.length + patches.length < 2) return []
   const values = await Promise.all(texts.map(async ({ name, text }) => ({ name, value: await parse(text, yaml) })))
   return [...values, ...patches]
@@ -54,16 +56,4 @@ async function parse(text: string, yaml: YamlReader): Promise<unknown> {
 /** @returns undefined: no layer sets or removes this field */
 export function findLayer(layers: readonly ConfigLayer[], path: FieldPath): string | undefined {
   return layers.findLast(({ value }) => decides(value, path))?.name
-}
-
-/** Whether it sets or removes the field, or a value that the field is in. */
-function decides(value: unknown, path: FieldPath): boolean {
-  let inner = value
-  for (const step of path) {
-    // A list is replaced as a whole, and a null removes all that is in it.
-    if (!isObject(inner)) return inner !== undefined
-    if (!Object.hasOwn(inner, step)) return false
-    inner = inner[step]
-  }
-  return inner !== undefined
 }

@@ -7,6 +7,7 @@ import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { ReadLocalConfig } from '../ports/local-config.ts'
 import type { Log } from '../ports/log.ts'
 import { applyOverlay } from './apply-overlay.ts'
+import { OVERLAY, type PatchSet } from './patch-set.ts'
 import type { OverlayView } from './view.ts'
 
 export interface OverlaySource {
@@ -20,30 +21,33 @@ export class OverlaidSource implements AssignmentSource {
   readonly #inner: AssignmentSource
   readonly #overlay: OverlaySource
   readonly #log: Log
+  readonly #patches: PatchSet
   #onChange: () => void = () => {}
   /** The latest result that was not still being rendered. */
   #applied: Desired | undefined
   #loggedFault = ''
 
-  constructor(inner: AssignmentSource, overlay: OverlaySource, log: Log) {
+  constructor(inner: AssignmentSource, overlay: OverlaySource, log: Log, patches: PatchSet = OVERLAY) {
     this.#inner = inner
     this.#overlay = overlay
     this.#log = log
+    this.#patches = patches
   }
 
   /** While a config is being parsed, the answer is as if it had not arrived yet. */
   desired(readLocal: ReadLocalConfig): Desired {
     let fault = ''
     let isRendered = true
-    const desired = applyOverlay(this.#inner.desired(readLocal), this.#overlay.view(), {
-      onFault: (detail) => {
+    const onApply = {
+      onFault: (detail: string) => {
         fault = detail
       },
       onWait: () => {
         isRendered = false
       },
       onRendered: () => this.#onChange(),
-    })
+    }
+    const desired = applyOverlay(this.#inner.desired(readLocal), this.#overlay.view(), onApply, this.#patches)
     if (!isRendered) return this.#applied ?? desired
     this.#applied = desired
     this.#logFault(fault)
@@ -56,7 +60,7 @@ export class OverlaidSource implements AssignmentSource {
    */
   #logFault(detail: string): void {
     if (detail !== '' && detail !== this.#loggedFault)
-      this.#log.error(`this node's overlay cannot be applied to the assigned config; nothing is changed: ${detail}`)
+      this.#log.error(`this node's ${this.#patches.name} cannot be applied to the assigned config; nothing is changed: ${detail}`)
     this.#loggedFault = detail
   }
 

@@ -9,6 +9,7 @@ import { SettlingDirectory, type SettlingDirectoryDeps, type Unsettled } from '.
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { Log } from '../ports/log.ts'
 import type { OverlaySource } from './overlaid-source.ts'
+import type { PatchSet } from './patch-set.ts'
 import { type OverlayFiles, type ParseConfig, readOverlay } from './read-overlay.ts'
 import type { OverlayView } from './view.ts'
 
@@ -18,6 +19,7 @@ export interface OverlayDirectoryDeps extends Omit<SettlingDirectoryDeps, 'path'
   readonly yaml: YamlReader
   /** For the configs that the overlay is applied to. */
   readonly parseConfig: ParseConfig
+  readonly patches: PatchSet
   readonly log: Log
 }
 
@@ -85,7 +87,7 @@ export class OverlayDirectory implements OverlaySource {
       return true
     } catch (error) {
       // A later try may work: the agent's package may be in the middle of an upgrade.
-      log.error('the overlay could not be read; it is read again at the next poll', { error })
+      log.error(`this node's ${this.#deps.patches.name} could not be read; it is read again at the next poll`, { error })
       return false
     }
   }
@@ -99,16 +101,16 @@ export class OverlayDirectory implements OverlaySource {
   }
 
   #logView(before: OverlayView, view: OverlayView): void {
-    const { directory, log } = this.#deps
+    const { directory, patches, log } = this.#deps
     switch (view.kind) {
       case 'faulty':
-        log.error(`this node's overlay cannot be used; nothing is changed: ${view.detail}`)
+        log.error(`this node's ${patches.name} cannot be used; ${patches.whenFaulty}: ${view.detail}`)
         return
       case 'present':
-        log.info(`the overlay of ${view.files.join(', ')} is applied to the assigned config`, { directory, files: view.files })
+        log.info(patches.announce(view.files), { directory, files: view.files })
         return
       default:
-        if (before.kind !== 'pending') log.info('this node no longer has an overlay', { directory })
+        if (before.kind !== 'pending') log.info(`this node no longer has an ${patches.name}`, { directory })
     }
   }
 }

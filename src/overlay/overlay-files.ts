@@ -1,20 +1,34 @@
 /**
- * Reads the overlay directory. Pure; the files are passed in. Errors are returned, not thrown.
- * Reads no more bytes than a ConfigMap can hold.
+ * Reads the files of this node that are merged over what is assigned. Pure; the files are passed
+ * in. Errors are returned, not thrown. Reads no more bytes than a ConfigMap can hold.
  */
 import { join } from 'node:path'
 import type { OwnedFiles } from '../ports/files.ts'
 import { errorCode, errorMessage } from '../values/errors.ts'
+import { INSTANCE_FILE } from './patch-set.ts'
 import { isOverlayName, type OverlayFiles } from './read-overlay.ts'
 
 /** All files together. */
 const MOST_BYTES = 1 << 20
 
+/** One file alone: the directory has others, which are none of the agent's. */
+export function readInstanceFile(directory: string, owned: Pick<OwnedFiles, 'read'>): OverlayFiles {
+  return readNamed(directory, [INSTANCE_FILE], owned)
+}
+
 export function readOverlayFiles(directory: string, owned: Pick<OwnedFiles, 'list' | 'read'>): OverlayFiles {
+  try {
+    return readNamed(directory, (owned.list(directory) ?? []).filter(isOverlayName), owned)
+  } catch (error) {
+    return faulty(errorMessage(error))
+  }
+}
+
+function readNamed(directory: string, names: readonly string[], owned: Pick<OwnedFiles, 'read'>): OverlayFiles {
   const files = new Map<string, Buffer>()
   let left = MOST_BYTES
   try {
-    for (const name of (owned.list(directory) ?? []).filter(isOverlayName)) {
+    for (const name of names) {
       const path = join(directory, name)
       if (!/^[-._a-zA-Z0-9]+$/.test(name)) return faulty(`${JSON.stringify(path)}: its name may contain only letters, digits, -, _ and .`)
       const bytes = owned.read(path, left)
@@ -24,9 +38,7 @@ export function readOverlayFiles(directory: string, owned: Pick<OwnedFiles, 'lis
     }
   } catch (error) {
     const detail = errorMessage(error)
-    return faulty(
-      errorCode(error) === 'EFBIG' ? `${detail}: all files of an overlay together may have at most ${MOST_BYTES} bytes` : detail,
-    )
+    return faulty(errorCode(error) === 'EFBIG' ? `${detail}: all these files together may have at most ${MOST_BYTES} bytes` : detail)
   }
   return { kind: 'files', files }
 }

@@ -19,10 +19,12 @@ function load(
   overlay: OverlayView = { kind: 'none' },
   overlaid = true,
   local: LocalConfigView = LOCAL,
+  instance: OverlayView = { kind: 'none' },
 ) {
   const calls: string[] = []
   const node = {
     readOverlay: async () => overlay,
+    readInstanceConfig: async () => instance,
     readLocalConfig: async () => local,
     yaml: IN_PLACE,
     readInput: async (path: string | undefined, limit: number): Promise<InputReading> => {
@@ -165,6 +167,29 @@ t.test('applies the overlay of this node to a ConfigMap, if requested', async (t
     { config: { files: data } },
     'a file is used as it is',
   )
+})
+
+t.test('kubeadm’s patch for this node is merged last over kubeadm’s ConfigMap, and over no other', async (t) => {
+  const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
+  const read = (name: string, text: string) => readOverlay(new Map([[name, Buffer.from(text)]]), IN_PLACE, parseLocated)
+  const overlay = await read('a.yaml', 'maxPods: 2\ncontainerRuntimeEndpoint: unix:///overlay.sock\n')
+  const instance = await read('instance-config.yaml', 'containerRuntimeEndpoint: "unix:///var/run/crio/crio.sock"\n')
+  const loadMap = async (name: string, view = instance) => {
+    const metadata = { namespace: 'kube-system', name, uid: 'u', resourceVersion: '7' }
+    const answer: KubeAnswer = { kind: 'ok', object: { kind: 'ConfigMap', metadata, data: { kubelet: `${head}maxPods: 1\n` } } }
+    return (await load(`configmap/${name}`, Buffer.from(''), answer, overlay, true, LOCAL, view)).loaded
+  }
+  const resultOf = (loaded: Awaited<ReturnType<typeof loadMap>>) => loaded.kind === 'loaded' && JSON.parse(loaded.shown.text)
+  const kubeadms = await loadMap('kubelet-config')
+  t.match(resultOf(kubeadms), { maxPods: 2, containerRuntimeEndpoint: 'unix:///var/run/crio/crio.sock' })
+  const layers = kubeadms.kind === 'loaded' ? kubeadms.layers : []
+  t.same(
+    layers?.map(({ name }) => name),
+    ['ConfigMap kube-system/kubelet-config:kubelet', 'overlay a.yaml', '/var/lib/kubelet/instance-config.yaml'],
+  )
+  t.match(resultOf(await loadMap('other')), { containerRuntimeEndpoint: 'unix:///overlay.sock' })
+  const faulty: OverlayView = { kind: 'faulty', detail: '/var/lib/kubelet/instance-config.yaml: it is empty' }
+  t.match(await loadMap('kubelet-config', faulty), { kind: 'failed', detail: /the instance config cannot be used: .*it is empty/ })
 })
 
 t.test('a part is merged over the local config, from the cluster and from a manifest, with the overlay or without', async (t) => {

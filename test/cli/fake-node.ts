@@ -78,6 +78,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     observe: async (desired) => (desired === undefined ? seen : { ...seen, desired }),
     fetchDesired: async () => base.desired,
     readOverlay: async () => ({ kind: 'none' }),
+    readInstanceConfig: async () => ({ kind: 'none' }),
     readLocalConfig: async () => ({ kind: 'unknown', detail: 'this machine has no kubelet' }),
     api: { request: async ({ path }) => ({ kind: 'unreachable', detail: `${path}: no connection` }) },
     nodeName: () => 'node-1',

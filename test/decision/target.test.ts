@@ -10,10 +10,12 @@ import {
   B,
   C,
   contentOf,
+  health,
   hold,
   judged,
   keyOf,
   lost,
+  NOW_US,
   runs,
   snapshot,
   startsWith,
@@ -72,6 +74,25 @@ t.test('when everything failed the node rests on last-known-good', async (t) => 
   const all = judged(...[B, A, C, 'local' as const].map((source) => verdict(source, 'provisional')))
   t.match(target({ ...STAIRS, ...all }), { source: A, atFault: true })
   t.match(target({ ...STAIRS, ...all, ...assignedTo(A) }), { source: A, atFault: true }, 'also where that is what is assigned')
+})
+
+t.test('unless kubelet is healthy with another one', async (t) => {
+  const all = judged(...[B, A, C, 'local' as const].map((source) => verdict(source, 'provisional')))
+  const runsLocal = (healthySinceUs: number | undefined) => {
+    const { running } = runs('local')
+    if (running?.kind !== 'known') throw new Error('it runs')
+    const process = { ...running, wasHealthy: true, healthySinceUs, unhealthySinceUs: undefined, exits: 0 }
+    return { ...runs('local'), health: health('local', { process }) }
+  }
+  t.match(target({ ...STAIRS, ...all, ...runsLocal(NOW_US) }), { source: 'local', atFault: true })
+  t.match(target({ ...STAIRS, ...all, ...runsLocal(undefined) }), { source: A, atFault: true })
+  const byEvidence = judged(
+    ...[B, A, C].map((source) => verdict(source, 'provisional')),
+    verdict('local', 'provisional', { reason: 'evidence' }),
+  )
+  t.match(target({ ...STAIRS, ...byEvidence, ...runsLocal(NOW_US) }), { source: A }, 'kubelet was healthy with it when its evidence failed')
+  const confirmed = judged(...[B, A, C].map((source) => verdict(source, 'provisional')), verdict('local', 'confirmed'))
+  t.match(target({ ...STAIRS, ...confirmed, ...runsLocal(NOW_US) }), { source: A })
 })
 
 t.test('but never on what was proved bad', async (t) => {

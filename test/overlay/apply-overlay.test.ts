@@ -1,9 +1,11 @@
 import t from 'tap'
-import type { Desired } from '../../src/decision/desired.ts'
+import type { ConfigMapRef } from '../../src/decision/config-source.ts'
+import type { Base, Desired, FoundConfigMap } from '../../src/decision/desired.ts'
 import { resolveDesired } from '../../src/decision/desired.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { applyOverlay } from '../../src/overlay/apply-overlay.ts'
 import { OverlaidSource } from '../../src/overlay/overlaid-source.ts'
+import { INSTANCE_CONFIG } from '../../src/overlay/patch-set.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
@@ -43,6 +45,7 @@ t.test('a faulty overlay is an error and a pending one means unknown: never loca
   t.match(applyOverlay(FOUND, FAULTY), {
     kind: 'invalid',
     detail: /overlay cannot be used, see kubelet-cfg-agent log/,
+    cause: '/o/a.yaml: it is empty',
     channelState: { channel: 'label', problem: /overlay/ },
   })
   t.match(applyOverlay(FOUND, PENDING), { kind: 'unknown', channelState: HEARD })
@@ -60,6 +63,44 @@ t.test('the overlay does not apply to local, and unknown stays unknown', async (
   for (const desired of others) for (const view of [NONE, PENDING, FAULTY, PRESENT]) t.equal(applyOverlay(desired, view), desired)
   const pending: Desired = { kind: 'config-map', ref: REF, object: { kind: 'pending' } }
   t.equal(applyOverlay(pending, PRESENT), pending)
+})
+
+t.test('kubeadm’s instance config is for kubeadm’s ConfigMap, and for a part that is merged over it', async (t) => {
+  const instance = await readOverlay(
+    new Map([['instance-config.yaml', Buffer.from('containerRuntimeEndpoint: unix:///crio.sock\n')]]),
+    IN_PLACE,
+    parseLocated,
+  )
+  const apply = (ref: ConfigMapRef, facts: Partial<FoundConfigMap> = {}, view: OverlayView = instance) => {
+    const object: FoundConfigMap = { kind: 'found', uid: 'u', resourceVersion: '7', data: { kubelet: 'maxPods: 1\n' }, ...facts }
+    return applyOverlay({ kind: 'config-map', ref, object, channelState: HEARD }, view, {}, INSTANCE_CONFIG)
+  }
+  const kubeadms = { namespace: 'kube-system', name: 'kubelet-config', kubeletConfigKey: 'kubelet' }
+  const under = (base?: Base): Partial<FoundConfigMap> => ({
+    base: { kind: 'config-map', text: 'kube-system/kubelet-config', ref: kubeadms },
+    bases: {
+      problem: undefined,
+      views: [{ ref: kubeadms, object: { kind: 'found', uid: 'b', resourceVersion: '1', data: { kubelet: '' }, ...(base && { base }) } }],
+    },
+    mergedFrom: ['ConfigMap kube-system/kubelet-config:kubelet', 'ConfigMap kube-system/x:kubelet'],
+  })
+  const path = '/var/lib/kubelet/instance-config.yaml'
+  t.match(apply(kubeadms), {
+    object: {
+      rendered: { data: { kubelet: /"containerRuntimeEndpoint": "unix:\/\/\/crio.sock"/ } },
+      mergedFrom: ['ConfigMap kube-system/kubelet-config:kubelet', path],
+    },
+  })
+  t.match(apply(REF, under()), {
+    object: { rendered: {}, mergedFrom: ['ConfigMap kube-system/kubelet-config:kubelet', 'ConfigMap kube-system/x:kubelet', path] },
+  })
+  const notRendered = (desired: Desired) => t.notOk(desired.kind === 'config-map' && 'rendered' in desired.object)
+  notRendered(apply(REF))
+  notRendered(apply({ ...kubeadms, namespace: 'default' }))
+  notRendered(apply(kubeadms, { base: { kind: 'local', text: 'local' } }))
+  notRendered(apply(REF, under({ kind: 'local', text: 'local' })))
+  t.equal(apply(REF, {}, FAULTY).kind, 'config-map', 'a faulty one is no problem of others')
+  t.match(apply(kubeadms, {}, FAULTY), { kind: 'invalid', detail: /kubeadm's instance config of this node cannot be used/ })
 })
 
 t.test('a source with an overlay follows both, and logs a fault once', async (t) => {

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { Base } from '../../src/decision/desired.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { type ConfigLayer, findLayer, listLayers } from '../../src/overlay/list-layers.ts'
+import { OVERLAY } from '../../src/overlay/patch-set.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import { isObject } from '../../src/values/is-object.ts'
 import { mergePatch } from '../../src/values/merge-patch.ts'
@@ -10,13 +11,16 @@ import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { found, LOCAL_PATH } from './local-configs.ts'
 
 const OWN = { name: 'ConfigMap ns/part:k', key: 'k' }
-const OVERLAY = await readOverlay(new Map([['10-a.yaml', Buffer.from('maxPods: 62\n')]]), IN_PLACE, parseLocated)
+const PATCHES = {
+  patches: OVERLAY,
+  view: await readOverlay(new Map([['10-a.yaml', Buffer.from('maxPods: 62\n')]]), IN_PLACE, parseLocated),
+}
 const LOCAL: Base = { kind: 'local', text: 'local' }
 
 t.test('the layers of a part with an overlay, by their names', async (t) => {
   const local = found('maxPods: 110\nclusterDNS: [a]\nevictionHard: {a: "1", b: "2"}\n')
   const data = { k: 'podPidsLimit: 1\nevictionHard: {b: null}\n' }
-  const layers = await listLayers({ ...OWN, object: { data, base: LOCAL }, local, overlay: OVERLAY }, IN_PLACE)
+  const layers = await listLayers({ ...OWN, object: { data, base: LOCAL }, local, patches: [PATCHES] }, IN_PLACE)
   t.same(
     layers.map(({ name }) => name),
     [LOCAL_PATH, 'ConfigMap ns/part:k', 'overlay 10-a.yaml'],
@@ -32,10 +36,10 @@ t.test('the layers of a part with an overlay, by their names', async (t) => {
 
 t.test('a config that is not merged has no layers', async (t) => {
   const plain = { ...OWN, object: { data: { k: 'maxPods: 1\n' } }, local: undefined }
-  t.same(await listLayers({ ...plain, overlay: { kind: 'none' } }, IN_PLACE), [])
-  t.equal((await listLayers({ ...plain, overlay: OVERLAY }, IN_PLACE)).length, 2)
+  t.same(await listLayers({ ...plain, patches: [{ patches: OVERLAY, view: { kind: 'none' } }] }, IN_PLACE), [])
+  t.equal((await listLayers({ ...plain, patches: [PATCHES] }, IN_PLACE)).length, 2)
   const broken = { ...plain, object: { data: {}, base: LOCAL }, local: { kind: 'unusable', detail: 'x' } as const }
-  t.same(await listLayers({ ...broken, overlay: OVERLAY }, IN_PLACE), [])
+  t.same(await listLayers({ ...broken, patches: [PATCHES] }, IN_PLACE), [])
 })
 
 t.test('a field of the result has the value that its layer gives it', async (t) => {

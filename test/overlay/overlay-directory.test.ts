@@ -1,12 +1,13 @@
 import t from 'tap'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { OverlayDirectory } from '../../src/overlay/overlay-directory.ts'
+import { INSTANCE_CONFIG, OVERLAY } from '../../src/overlay/patch-set.ts'
 import type { OverlayFiles } from '../../src/overlay/read-overlay.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 /** A directory and a clock controlled by the test, and the number of texts that were parsed. */
-function open(first: Readonly<Record<string, string>> = {}) {
+function open(first: Readonly<Record<string, string>> = {}, patches = OVERLAY) {
   const log = silentLog()
   let files: OverlayFiles = filesOf(first)
   let nowMs = 0
@@ -38,6 +39,7 @@ function open(first: Readonly<Record<string, string>> = {}) {
           signal.addEventListener('abort', () => resolve())
         }),
     },
+    patches,
     log,
   })
   overlay.start(() => {
@@ -151,4 +153,11 @@ t.test('a parser that cannot run runs again at the next look; until then nothing
   await pass(320)
   t.match(overlay.view(), { kind: 'present' })
   await overlay.stop()
+})
+
+t.test('the log says of a faulty instance config which ConfigMap it is for', async (t) => {
+  const { overlay, pass, log } = open({ 'instance-config.yaml': 'containerRuntimeEndpoint: "unix:///var/ru' }, INSTANCE_CONFIG)
+  await pass(320)
+  t.equal(overlay.view().kind, 'faulty')
+  t.match(log.said, [/instance config cannot be used; nothing is changed where ConfigMap kube-system\/kubelet-config is assigned: /])
 })

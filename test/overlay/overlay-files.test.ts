@@ -1,8 +1,9 @@
+import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { NodeOwnedFiles } from '../../src/directory/owned-files.ts'
-import { readOverlayFiles } from '../../src/overlay/overlay-files.ts'
+import { readInstanceFile, readOverlayFiles } from '../../src/overlay/overlay-files.ts'
 
 const OWNED = new NodeOwnedFiles()
 
@@ -29,6 +30,27 @@ t.test('files are read in lexical order, other files are ignored', async (t) => 
   t.same(names(path), ['10-a.yml', '20-b.yaml', '9.yaml'])
   const found = readOverlayFiles(path, OWNED)
   t.equal(found.kind === 'files' && found.files.get('20-b.yaml')?.toString(), 'b')
+})
+
+t.test('of kubelet’s directory one file is read', async (t) => {
+  const path = directory(t, { 'config.yaml': 'a', 'instance-config.yaml': 'b' })
+  t.same(readInstanceFile(path, OWNED), { kind: 'files', files: new Map([['instance-config.yaml', Buffer.from('b')]]) })
+  t.same(readInstanceFile(directory(t, { 'config.yaml': 'a' }), OWNED), { kind: 'files', files: new Map() })
+})
+
+t.test('an instance config that cannot be read is faulty, and never taken for none', async (t) => {
+  const cases: readonly (readonly [string, (file: string) => void, RegExp])[] = [
+    ['a named pipe', (file) => void execFileSync('mkfifo', [file]), /is not a regular file/],
+    ['a directory', (file) => mkdirSync(file), /is not a regular file/],
+    ['nothing behind a link', (file) => symlinkSync('nowhere', file), /is a dangling symbolic link/],
+    ['others can write it', (file) => write(file, '', '', 0o666), /is writable by group or others/],
+    ['too large', (file) => write(file, '', 'x'.repeat((1 << 20) + 1)), /is too large/],
+  ]
+  for (const [what, make, detail] of cases) {
+    const path = directory(t)
+    make(join(path, 'instance-config.yaml'))
+    t.match(readInstanceFile(path, OWNED), { kind: 'faulty', detail }, what)
+  }
 })
 
 t.test('a missing or empty directory means no overlay', async (t) => {

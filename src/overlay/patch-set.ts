@@ -1,0 +1,76 @@
+/**
+ * The files on a node that are merged over what the cluster assigns: the overlay, which is for
+ * every config, and the instance config of kubeadm, which is for the ConfigMap of kubeadm. Pure.
+ */
+import type { ConfigMapRef } from '../decision/config-source.ts'
+import type { Desired, FoundConfigMap } from '../decision/desired.ts'
+import { INSTANCE_ERROR, OVERLAY_ERROR } from '../decision/status-texts.ts'
+import type { OverlayView } from './view.ts'
+
+export type AssignedConfigMap = Extract<Desired, { kind: 'config-map' }> & { readonly object: FoundConfigMap }
+
+export interface PatchSet {
+  /** For messages, after `this node's`. */
+  readonly name: string
+  /** After `failed to sync: `. */
+  readonly error: string
+  isFor(assigned: Pick<AssignedConfigMap, 'ref' | 'object'>): boolean
+  /** Whether its files are named among what a config is merged from. */
+  readonly isLayer: boolean
+  /** One of its files, for people. */
+  nameFile(name: string): string
+  /** For the log: what a fault of them means. */
+  readonly whenFaulty: string
+  /** For the log. */
+  announce(files: readonly string[]): string
+}
+
+export const OVERLAY: PatchSet = {
+  name: 'overlay',
+  error: OVERLAY_ERROR,
+  isLayer: false,
+  isFor: () => true,
+  nameFile: (name) => `overlay ${name}`,
+  whenFaulty: 'nothing is changed',
+  announce: (files) => `the overlay of ${files.join(', ')} is applied to the assigned config`,
+}
+
+/** `KubeletBaseConfigurationConfigMap`, cmd/kubeadm/app/constants. */
+const KUBEADMS = { namespace: 'kube-system', name: 'kubelet-config' }
+const WHERE_ASSIGNED = `where ConfigMap ${KUBEADMS.namespace}/${KUBEADMS.name} is assigned`
+/** `KubeletInstanceConfigurationFileName` in `KubeletRunDirectory`, in the same place. */
+export const INSTANCE_DIRECTORY = '/var/lib/kubelet'
+export const INSTANCE_FILE = 'instance-config.yaml'
+
+/**
+ * kubeadm 1.32 and later keep the node's container runtime endpoint in this file, and merge it over
+ * the ConfigMap for all nodes when they write the local config: `WriteConfigToDisk`,
+ * cmd/kubeadm/app/phases/kubelet/config.go. So does the agent: the ConfigMap alone would move the
+ * kubelet of a node with another runtime to containerd.
+ */
+export const INSTANCE_CONFIG: PatchSet = {
+  name: 'instance config',
+  error: INSTANCE_ERROR,
+  isLayer: true,
+  isFor: ({ ref, object }) => isKubeadms(findRoot(ref, object)),
+  nameFile: (name) => `${INSTANCE_DIRECTORY}/${name}`,
+  whenFaulty: `nothing is changed ${WHERE_ASSIGNED}`,
+  announce: () => `${INSTANCE_DIRECTORY}/${INSTANCE_FILE} is merged last ${WHERE_ASSIGNED}, as by kubeadm`,
+}
+
+/** One of them, as it is on this node now. */
+export interface NodePatches {
+  readonly patches: PatchSet
+  readonly view: OverlayView
+}
+
+/** The ConfigMap that holds the whole config. undefined: the local config is at the bottom. */
+function findRoot(ref: ConfigMapRef, { base, bases }: FoundConfigMap): ConfigMapRef | undefined {
+  if (base === undefined) return ref
+  const lowest = bases?.views.at(-1)
+  return lowest?.object.kind === 'found' && lowest.object.base === undefined ? lowest.ref : undefined
+}
+
+function isKubeadms(root: ConfigMapRef | undefined): boolean {
+  return root?.namespace === KUBEADMS.namespace && root.name === KUBEADMS.name
+}
