@@ -17,7 +17,7 @@ export function openSettingsParser(): SettingsParser {
   let parseYaml: ParseYaml = () => ({ ok: false, detail: 'the file appeared while the agent was starting: start the agent again' })
   return {
     async load() {
-      parseYaml = (await import('./kubelet/yaml.ts')).parseDocument
+      parseYaml = (await import('./kubelet/yaml.ts')).parseLocated
     },
     parse: (text) => parseYaml(text),
   }

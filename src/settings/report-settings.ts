@@ -46,6 +46,6 @@ export const REPORT_SETTINGS: SettingTable<ReportSettings> = {
     kind: choiceKind('auto', 'json', 'text'),
     initial: 'auto',
     ...RUN_ONLY,
-    help: 'format of the log; auto writes text to a terminal and JSON elsewhere',
+    help: 'format of the log; auto writes text to the journal and to a terminal, and JSON elsewhere',
   },
 }

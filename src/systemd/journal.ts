@@ -1,14 +1,14 @@
 /**
  * The log: one fact per line on stdout, written before the call returns. Under systemd a line is
- * `<6>{"level":"info","msg":"...",...}`: journald adds the time and takes the priority from the
- * prefix, so `journalctl -u kubelet-cfg-agent -p warning` works, and `grep` finds upstream's texts
- * in `msg`. Elsewhere the log is JSON with the time, or text for a terminal. Only this module
- * imports pino; pino's transports are not used, because their worker costs 8 MB.
+ * `<6>message key=value ...`: journald adds the time and takes the priority from the prefix, so
+ * `journalctl -u kubelet-cfg-agent -p warning` works, and `grep` finds upstream's texts. On a
+ * terminal it is the same with the time. Elsewhere, and where it is asked for, the log is JSON.
+ * Only this module imports pino; pino's transports are not used, because their worker costs 8 MB.
  */
 import { pino } from 'pino'
 import type { Log } from '../ports/log.ts'
 import { type PlainFields, plainFields, plainText } from './log-fields.ts'
-import { type Level, type LogFormat, SYSLOG_PRIORITY, terminalLine } from './log-format.ts'
+import { journalLine, journalPrefix, type Level, type LogFormat, SYSLOG_PRIORITY, terminalLine } from './log-format.ts'
 
 export interface LogOptions {
   readonly level: Level
@@ -31,13 +31,15 @@ export function createLog(options: LogOptions): LeveledLog {
       destination.write(terminalLine(level, message, fields, wallMs(), colours))
     })
   }
+  if (format === 'journal') return levelled(options.level, (...line) => destination.write(journalLine(...line)))
+  const inJournal = format === 'journal-json'
   let prefix = ''
   const logger = pino(
     {
       // This module filters by level, before it spends time on fields.
       level: 'debug',
       base: null,
-      timestamp: format === 'journal' ? false : () => `,"time":"${new Date(wallMs()).toISOString()}"`,
+      timestamp: inJournal ? false : () => `,"time":"${new Date(wallMs()).toISOString()}"`,
       formatters: { level: (level) => ({ level }) },
       // plainFields() has converted them already.
       serializers: { err: (value: unknown) => value },
@@ -45,7 +47,7 @@ export function createLog(options: LogOptions): LeveledLog {
     { write: (line: string) => destination.write(prefix + line) },
   )
   return levelled(options.level, (level, message, fields) => {
-    prefix = format === 'journal' ? `<${SYSLOG_PRIORITY[level]}>` : ''
+    prefix = inJournal ? journalPrefix(level) : ''
     // In the object, because pino writes its own message last, and people read from the left.
     logger[level]({ msg: message, ...fields })
   })

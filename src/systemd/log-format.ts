@@ -1,8 +1,15 @@
-/** The format of log lines for a terminal, and which format fits where stdout leads. Pure. */
+/** The formats of log lines that people read, and which format fits where stdout leads. Pure. */
+import { cutToBytes } from '../values/cut.ts'
 import type { PlainFields } from './log-fields.ts'
+import { fieldsText, oneLine } from './log-text.ts'
 
 export type Level = 'debug' | 'info' | 'warn' | 'error'
-export type LogFormat = 'journal' | 'json' | 'terminal'
+
+/** What the setting says. */
+export type FormatChoice = 'auto' | 'json' | 'text'
+
+/** `journal` and `journal-json` have the priority in front, and leave the time to journald. */
+export type LogFormat = 'journal' | 'journal-json' | 'terminal' | 'json'
 
 /**
  * By increasing severity. The numbers are syslog's (syslog(3)); journald reads them from a prefix
@@ -10,13 +17,37 @@ export type LogFormat = 'journal' | 'json' | 'terminal'
  */
 export const SYSLOG_PRIORITY: Readonly<Record<Level, number>> = { debug: 7, info: 6, warn: 4, error: 3 }
 
+/** Where stdout leads: what `isatty` and fstat(2) say of it. */
+export interface LogTarget {
+  readonly isTTY: boolean
+  readonly dev: number
+  readonly ino: number
+}
+
 /**
  * JOURNAL_STREAM (systemd.exec(5)) contains the device and inode of the journal's pipe. Processes
  * whose output goes elsewhere inherit it too, so it counts only if stdout is that file.
  */
-export function chooseFormat(journalStream: string | undefined, stdout: { isTTY: boolean; dev: number; ino: number }): LogFormat {
-  if (journalStream !== undefined && journalStream === `${stdout.dev}:${stdout.ino}`) return 'journal'
-  return stdout.isTTY ? 'terminal' : 'json'
+export function chooseFormat(choice: FormatChoice, journalStream: string | undefined, { isTTY, dev, ino }: LogTarget): LogFormat {
+  const isJournal = journalStream === `${dev}:${ino}`
+  if (choice === 'json' || (choice === 'auto' && !isJournal && !isTTY)) return isJournal ? 'journal-json' : 'json'
+  return isJournal ? 'journal' : 'terminal'
+}
+
+/** `<4>message key=value key="two words"`: journald takes the priority off, and adds the time. */
+export function journalLine(level: Level, message: string, fields: PlainFields): string {
+  const pairs = fieldsText(message, fields)
+  return `${cutToBytes(`${journalPrefix(level)}${oneLine(message)}${pairs === '' ? '' : ` ${pairs}`}`, LINE_BYTES)}\n`
+}
+
+/**
+ * journald splits a line after 48 KiB (LineMax= in journald.conf(5)), and takes a `<N>` at the
+ * start of the rest for a priority.
+ */
+const LINE_BYTES = 40 * 1024
+
+export function journalPrefix(level: Level): string {
+  return `<${SYSLOG_PRIORITY[level]}>`
 }
 
 /** SGR codes (ECMA-48). */
@@ -35,29 +66,9 @@ export function terminalLine(level: Level, message: string, fields: PlainFields,
   const paint = (text: string, colour: Colour) => (colours ? `\u001b[${COLOURS[colour]}m${text}\u001b[39m` : text)
   const { sign, colour } = SIGNS[level]
   const time = new Date(wallMs).toTimeString().slice(0, 8)
-  const pairs = Object.entries(fields).flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${terminalValue(value)}`]))
-  const tail = pairs.length === 0 ? '' : `  ${paint(pairs.join(' '), 'gray')}`
+  const pairs = fieldsText(message, fields)
+  const tail = pairs === '' ? '' : `  ${paint(pairs, 'gray')}`
   const isQuiet = level === 'info' || level === 'debug'
   const text = isQuiet ? oneLine(message) : paint(oneLine(message), colour)
   return `${paint(time, 'gray')} ${paint(sign, colour)} ${text}${tail}\n`
-}
-
-function terminalValue(value: unknown): string {
-  const text = typeof value === 'string' ? value : chainOf(value)
-  if (text === undefined) return JSON.stringify(value) ?? ''
-  return /^[^\s"=\p{Cc}]+$/u.test(text) ? text : JSON.stringify(text)
-}
-
-/** An error with its causes: `could not write meta/assigned: no space left on device (ENOSPC)`. */
-function chainOf(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const { message, code, cause } = value as Readonly<Record<string, unknown>>
-  if (typeof message !== 'string') return undefined
-  const because = chainOf(cause)
-  return `${message}${typeof code === 'string' ? ` (${code})` : ''}${because === undefined ? '' : `: ${because}`}`
-}
-
-/** Removes control characters: nothing in the log may move the cursor or fake a line. */
-function oneLine(text: string): string {
-  return text.replaceAll(/\p{Cc}+/gu, ' ')
 }

@@ -77,6 +77,8 @@ t.test('accepts a list, or text with commas', async (t) => {
   t.same(value('allowChanges', { file: file({ allowChanges: 'maxPods,class:drain' }) }), ['maxPods', 'class:drain'])
   t.same(value('denyChanges', { env: { KUBELET_CFG_AGENT_DENY_CHANGES: 'port' }, file: file({ denyChanges: ['tls*'] }) }), ['port'])
   t.same(value('requireDrain', { file: file({ requireDrain: [] }) }), [])
+  t.same(value('channels', { file: file({ channels: ['label', 'annotation'] }) }), ['label', 'annotation'])
+  t.match(problems({ file: file({ channels: [] }) }), [/channels: is empty/])
   for (const requireDrain of [[['port']], [null], ['port,address'], {}])
     t.match(problems({ file: file({ requireDrain }) }), [/requireDrain: must be a/], JSON.stringify(requireDrain))
   t.match(problems({ file: file({ crashLimit: [3] }) }), [/crashLimit: must be a single value/])

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import fc from 'fast-check'
 import t from 'tap'
 import { createLog } from '../../src/systemd/journal.ts'
-import { chooseFormat, type LogFormat, terminalLine } from '../../src/systemd/log-format.ts'
+import { chooseFormat, type LogFormat, type LogTarget, terminalLine } from '../../src/systemd/log-format.ts'
 
 function capture(format: LogFormat, level: 'debug' | 'info' | 'warn' | 'error' = 'debug') {
   const lines: string[] = []
@@ -10,8 +10,8 @@ function capture(format: LogFormat, level: 'debug' | 'info' | 'warn' | 'error' =
   return { log, lines }
 }
 
-t.test('in the journal: the priority, then the message, then the fields', async (t) => {
-  const { log, lines } = capture('journal')
+t.test('in the journal as JSON: the priority, then the message, then the fields', async (t) => {
+  const { log, lines } = capture('journal-json')
   log.info('assigned ConfigMap was updated', { path: '/api/v1/x', uid: 'u' })
   log.debug('d')
   log.warn('w')
@@ -31,7 +31,7 @@ t.test('elsewhere: with the time and without a prefix', async (t) => {
 })
 
 t.test('the level is a threshold that can change', async (t) => {
-  for (const format of ['journal', 'terminal'] as const) {
+  for (const format of ['journal', 'journal-json', 'terminal', 'json'] as const) {
     const { log, lines } = capture(format, 'warn')
     log.info('no')
     log.warn('yes')
@@ -44,7 +44,7 @@ t.test('the level is a threshold that can change', async (t) => {
 })
 
 t.test('an error is logged with its causes and codes; with its stack only if it is a bug', async (t) => {
-  const { log, lines } = capture('journal')
+  const { log, lines } = capture('journal-json')
   const disk = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
   for (const name of ['error', 'err']) log.warn('m', { [name]: new Error('could not write meta/assigned', { cause: disk }) })
   const expected = { message: 'could not write meta/assigned', cause: { message: 'no space left on device', code: 'ENOSPC' } }
@@ -78,17 +78,18 @@ t.test('secrets are redacted, wherever they are', async (t) => {
   const property = fc.property(
     fc.constantFrom(...names),
     deep,
-    fc.constantFrom<LogFormat>('journal', 'json', 'terminal'),
+    fc.constantFrom<LogFormat>('journal', 'journal-json', 'json', 'terminal'),
     (name, wrap, format) => {
       const { log, lines } = capture(format)
       log.info('m', wrap({ [name]: secret }) as Record<string, unknown>)
       const line = lines[0] ?? ''
-      // A terminal shows an error as its chain of messages, without fields.
-      return lines.length === 1 && !line.includes(secret) && (format === 'terminal' || line.includes('[redacted]'))
+      // Text shows an error as its chain of messages, without fields.
+      const isText = format === 'terminal' || format === 'journal'
+      return lines.length === 1 && !line.includes(secret) && (isText || line.includes('[redacted]'))
     },
   )
   t.doesNotThrow(() => fc.assert(property))
-  const { log, lines } = capture('journal')
+  const { log, lines } = capture('journal-json')
   log.info(`sent Authorization: Bearer ${secret}`, {
     detail: `-----BEGIN RSA PRIVATE KEY-----\n${secret}\n-----END RSA PRIVATE KEY----- tail`,
   })
@@ -106,13 +107,13 @@ t.test('each call writes one line of valid JSON, whatever the fields contain', a
     fc.constant(circle),
   )
   const property = fc.property(fc.string(), fc.dictionary(fc.string(), anything), (message, fields) => {
-    const { log, lines } = capture('journal')
+    const { log, lines } = capture('journal-json')
     log.info(message, fields)
     const line = lines[0] ?? ''
     return lines.length === 1 && line.indexOf('\n') === line.length - 1 && JSON.parse(line.slice(3)).msg === message
   })
   t.doesNotThrow(() => fc.assert(property))
-  const { log, lines } = capture('journal')
+  const { log, lines } = capture('journal-json')
   log.info('m', { msg: 'a', level: 'b', time: 'c', long: 'x'.repeat(100_000) })
   t.match(JSON.parse(lines[0]?.slice(3) ?? ''), { msg: 'm', level: 'info', msg_: 'a', level_: 'b', time_: 'c' })
   t.ok((lines[0]?.length ?? 0) < 10_000)
@@ -121,7 +122,6 @@ t.test('each call writes one line of valid JSON, whatever the fields contain', a
 t.test('the format for a terminal', async (t) => {
   const line = (fields: Record<string, unknown>, colours = false) => terminalLine('warn', 'config failed', fields, 0, colours)
   t.match(line({ uid: 'u', n: 3, why: 'two words', none: undefined }), /^\d\d:\d\d:00 ! config failed {2}uid=u n=3 why="two words"\n$/)
-  t.match(line({ error: { message: 'outer', cause: { message: 'inner', code: 'ENOSPC' } } }), 'error="outer: inner (ENOSPC)"')
   t.match(line({}, true), '\u001b[33mconfig failed\u001b[39m')
   const property = fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (message, value) =>
     /^[^\p{Cc}]*\n$/u.test(terminalLine('info', message, { value }, 0, false)),
@@ -129,12 +129,16 @@ t.test('the format for a terminal', async (t) => {
   t.doesNotThrow(() => fc.assert(property), 'no control characters')
 })
 
-t.test('the format depends on where stdout leads', async (t) => {
+t.test('the format depends on the setting and on where stdout leads', async (t) => {
   const file = { isTTY: false, dev: 9, ino: 42 }
-  t.equal(chooseFormat('9:42', file), 'journal')
-  t.equal(chooseFormat('9:41', file), 'json', 'the variable is inherited, but stdout goes elsewhere')
-  t.equal(chooseFormat(undefined, file), 'json')
-  t.equal(chooseFormat('9:41', { ...file, isTTY: true }), 'terminal')
+  const terminal = { ...file, isTTY: true }
+  const choices = ['auto', 'json', 'text'] as const
+  const formatsFor = (journalStream: string | undefined, target: LogTarget) =>
+    choices.map((choice) => chooseFormat(choice, journalStream, target))
+  t.same(formatsFor('9:42', file), ['journal', 'journal-json', 'journal'])
+  t.same(formatsFor('9:41', file), ['json', 'json', 'terminal'], 'the variable is inherited, but stdout goes elsewhere')
+  t.same(formatsFor(undefined, file), ['json', 'json', 'terminal'])
+  t.same(formatsFor('9:41', terminal), ['terminal', 'json', 'terminal'])
 })
 
 t.test('a line is written before the call returns, even if the process is killed just afterwards', async (t) => {
