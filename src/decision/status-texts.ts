@@ -17,6 +17,11 @@ export const INTERNAL_ERROR = 'internal failure, see Kubelet log for details'
 
 const SEE_LOG = 'see kubelet-cfg-agent log for details'
 
+/** The text for readers who see the cause itself beside it. */
+export function withoutLogHint(text: string): string {
+  return text.replace(/, see (Kubelet|kubelet-cfg-agent) log for details$/, '')
+}
+
 export function syncError(reason: string): string {
   return `failed to sync: ${reason}`
 }
@@ -142,6 +147,7 @@ function activationError(what: string): string {
 /** After `failed to sync: `. */
 export const OVERLAY_ERROR = `this node's overlay cannot be used, ${SEE_LOG}`
 
+export const INSTANCE_ERROR = `kubeadm's instance config of this node cannot be used, ${SEE_LOG}`
 export const LOCAL_BASE_ERROR = `this node's local config cannot be the base of the assigned part, ${SEE_LOG}`
 export const BASE_ERROR = `a ConfigMap under the assigned part cannot be its base, ${SEE_LOG}`
 export const LAYER_ERROR = `a ConfigMap that is laid over the assigned one cannot be merged, ${SEE_LOG}`

@@ -39,7 +39,7 @@ export function describeInAnnotation(
     // would change the text every few seconds.
     active: showSource(findDynamicConfigDirFault(snapshot) === undefined ? lastRunSource(snapshot) : undefined),
     lastKnownGood: showSource(status.lastKnownGood),
-    error: status.error === '' ? undefined : plain(status.error),
+    error: status.error === '' ? undefined : plain(status.cause ?? status.error),
     channel: latestChannelState(desired, recordedChannelState)?.channel,
     paused: pause && plain(describePause(pause)),
     trial: trial && { since: showTime(trial.sinceMs), until: showTime(trial.untilMs), evidence },

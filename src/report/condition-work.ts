@@ -1,18 +1,20 @@
 /**
- * Keeps the condition `KubeletConfigReady` of the Node up to date and leaves kubelet's conditions
- * alone: a strategic merge patch merges `status.conditions` by `type` (`patchMergeKey` of
- * `NodeStatus`), as upstream's `SetNodeCondition` did. Kubelet in turn keeps this condition: it
- * sends the difference between the Node that it read and its own changes (`PatchNodeStatus`,
- * `CreateTwoWayMergePatch`), which concern only its own conditions. NodeRestriction allows a node
- * to patch the status of its own Node; it restricts configSource, taints and labels (`admitNode`).
+ * Keeps the conditions `KubeletConfigReady` and `KubeletConfigDegraded` of the Node up to date, in
+ * one patch, and leaves kubelet's conditions alone: a strategic merge patch merges
+ * `status.conditions` by `type` (`patchMergeKey` of `NodeStatus`), as upstream's `SetNodeCondition`
+ * did. Kubelet in turn keeps these conditions: it sends the difference between the Node that it
+ * read and its own changes (`PatchNodeStatus`, `CreateTwoWayMergePatch`), which concern only its
+ * own conditions. NodeRestriction allows a node to patch the status of its own Node; it restricts
+ * configSource, taints and labels (`admitNode`).
  *
  * `lastTransitionTime` is when `status` changed, also across restarts of the agent, so the server's
- * condition is read before the first write. A Node that was created again has no condition, and its
- * time starts there, as for kubelet's conditions.
+ * conditions are read before the first write. A Node that was created again has no condition, and
+ * its time starts there, as for kubelet's conditions.
  */
 import { isObject } from '../values/is-object.ts'
 import { CONDITION_TYPE, type Condition, NOT_PUBLISHED } from './condition.ts'
 import { showTime } from './deadlines.ts'
+import { DEGRADED_TYPE, type Degraded, describeDegraded } from './degraded.ts'
 import { FieldWork, LONG_RUN, type NodeField, type WorkOptions } from './field-work.ts'
 
 /** The fields as the server has them, of any type. */
@@ -23,44 +25,66 @@ export interface SeenCondition {
   readonly lastTransitionTime: unknown
 }
 
-const CONDITION: NodeField<Condition, SeenCondition> = {
+/** Undefined: the Node has no such condition. */
+export interface SeenConditions {
+  readonly ready: SeenCondition | undefined
+  readonly degraded: SeenCondition | undefined
+}
+
+const CONDITIONS: NodeField<Condition, SeenConditions> = {
   name: `condition ${CONDITION_TYPE}`,
   announce: 'debug',
-  dropped: `the API server drops the condition ${CONDITION_TYPE}, as an admission webhook would`,
+  dropped: `the API server drops the condition ${CONDITION_TYPE} or ${DEGRADED_TYPE}, as an admission webhook would`,
   readsFirst: true,
   longRun: LONG_RUN,
   finalValue: NOT_PUBLISHED,
-  read: readCondition,
-  shows: (seen, wanted) => seen !== 'absent' && isSame(seen, wanted),
+  read: readConditions,
+  shows: (seen, wanted) => seen !== 'absent' && isSame(seen.ready, wanted) && isSame(seen.degraded, describeDegraded(wanted)),
   // A client that waits for True must not see an outdated True.
-  isUrgent: (seen, { status }) => seen !== 'absent' && seen.status === 'True' && status !== 'True',
+  isUrgent: (seen, { status }) => seen !== 'absent' && seen.ready?.status === 'True' && status !== 'True',
   same: isSame,
-  write(nodeName, { status, reason, message }, before, wallMs) {
-    const now = showTime(wallMs)
-    const kept = before !== undefined && before !== 'absent' && before.status === status ? before.lastTransitionTime : undefined
-    const lastTransitionTime = typeof kept === 'string' ? kept : now
+  write(nodeName, wanted, before, wallMs) {
+    const seen = before === 'absent' ? undefined : before
+    const conditions = [
+      render(CONDITION_TYPE, wanted, seen?.ready, wallMs),
+      render(DEGRADED_TYPE, describeDegraded(wanted), seen?.degraded, wallMs),
+    ]
     return {
       path: `/api/v1/nodes/${nodeName}/status`,
       contentType: 'application/strategic-merge-patch+json',
-      body: { status: { conditions: [{ type: CONDITION_TYPE, status, reason, message, lastHeartbeatTime: now, lastTransitionTime }] } },
+      body: { status: { conditions } },
     }
   },
 }
 
-export function conditionWork(options: WorkOptions, isOn?: () => boolean): FieldWork<Condition, SeenCondition> {
-  return new FieldWork(options, CONDITION, isOn)
+function render(
+  type: string,
+  { status, reason, message }: Condition | Degraded,
+  before: SeenCondition | undefined,
+  wallMs: number,
+): object {
+  const now = showTime(wallMs)
+  const kept = before?.status === status ? before.lastTransitionTime : undefined
+  const lastTransitionTime = typeof kept === 'string' ? kept : now
+  return { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime }
 }
 
-export function readCondition(node: unknown): SeenCondition | 'absent' {
+export function conditionWork(options: WorkOptions, isOn?: () => boolean): FieldWork<Condition, SeenConditions> {
+  return new FieldWork(options, CONDITIONS, isOn)
+}
+
+export function readConditions(node: unknown): SeenConditions | 'absent' {
   const status = isObject(node) ? node.status : undefined
-  const conditions = isObject(status) ? status.conditions : undefined
-  const found = Array.isArray(conditions)
-    ? conditions.find((condition: unknown) => isObject(condition) && condition.type === CONDITION_TYPE)
-    : undefined
-  if (!isObject(found)) return 'absent'
-  return { status: found.status, reason: found.reason, message: found.message, lastTransitionTime: found.lastTransitionTime }
+  const conditions: readonly unknown[] = isObject(status) && Array.isArray(status.conditions) ? status.conditions : []
+  const [ready, degraded] = [CONDITION_TYPE, DEGRADED_TYPE].map((type) => readCondition(conditions, type))
+  return ready === undefined && degraded === undefined ? 'absent' : { ready, degraded }
 }
 
-function isSame(a: Pick<SeenCondition, keyof Condition>, b: Condition): boolean {
-  return a.status === b.status && a.reason === b.reason && a.message === b.message
+function readCondition(conditions: readonly unknown[], type: string): SeenCondition | undefined {
+  const found = conditions.filter(isObject).find((condition) => condition.type === type)
+  return found && { status: found.status, reason: found.reason, message: found.message, lastTransitionTime: found.lastTransitionTime }
+}
+
+function isSame(a: Pick<SeenCondition, keyof Condition> | undefined, b: Condition | Degraded): boolean {
+  return a?.status === b.status && a.reason === b.reason && a.message === b.message
 }

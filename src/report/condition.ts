@@ -8,7 +8,7 @@
  * has to wait or because of a fault. True never comes with an error.
  */
 import type { ConfigSource } from '../decision/config-source.ts'
-import { describeRef, describeSource, sameSource } from '../decision/config-source.ts'
+import { describeRef, describeSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { describeMissingEvidence } from '../decision/evidence-verdict.ts'
 import { countRecurringExits, describeRecurringExits } from '../decision/exit-log.ts'
@@ -17,7 +17,7 @@ import { runningSource } from '../decision/running-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Wait } from '../decision/step.ts'
 import { describeTrial, hasPassed } from '../decision/trial.ts'
-import { trialKey } from '../decision/trial-key.ts'
+import { contentOfKey, trialKey } from '../decision/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
 import { FAULT_REASONS, type Fault, findAssignedVerdict, findFault } from './fault.ts'
@@ -70,10 +70,10 @@ export function describeCondition(snapshot: Snapshot, wait: Pick<Wait, 'phase' |
 
 /**
  * Whether the condition may be a short disturbance of systemd or of a busy kubelet, so a previous
- * True can stay.
+ * True can stay. A kubelet that is down is neither.
  */
-export function isTransient({ reason }: Condition, { phase }: Pick<Wait, 'phase'>): boolean {
-  return phase === 'unknown' || reason === 'KubeletUnknown' || reason === 'Unhealthy'
+export function isTransient({ reason }: Condition, { phase }: Pick<Wait, 'phase'>, { running }: Pick<Snapshot, 'running'>): boolean {
+  return phase === 'unknown' || reason === 'KubeletUnknown' || (reason === 'Unhealthy' && running.kind !== 'none')
 }
 
 /**
@@ -136,13 +136,13 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
   const isFollowed = wanted !== undefined && assigned.kind === 'source' && sameSource(wanted, assigned.source)
   if (!isFollowed || (wanted !== 'local' && desiredContent !== assignedContent))
     return ['Waiting', `${nameDesired(snapshot)} is about to be applied`]
-  if (running.kind !== 'known') return restarting(snapshot)
+  if (running.kind !== 'known') return betweenStarts(snapshot, wanted)
   if (running.content !== assignedContent) return ['Ineffective', `kubelet runs a different config than ${describeSource(wanted)}`]
   const name = describeSource(wanted)
   if (wanted === 'local' || hasPassed(snapshot, running.key)) {
     const steadiness = findSteadiness(snapshot)
-    const recurring = snapshot.health && countRecurringExits(snapshot.health, snapshot.now.monotonicUs)
-    if (recurring !== undefined) return ['Unhealthy', `kubelet runs ${name}, and ${describeRecurringExits(recurring)}`]
+    const recurring = recurringExits(snapshot, wanted)
+    if (recurring !== undefined) return recurring
     if (steadiness === 'starting') return restarting(snapshot)
     if (steadiness === 'unhealthy') return ['Unhealthy', `kubelet runs ${name} and is not healthy`]
     if (wanted === 'local') return ['Local', `nothing is assigned: kubelet runs its local config${pauseText(snapshot)}`]
@@ -152,8 +152,23 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
   const key = unit.kind === 'known' ? trialKey(running.content, unit.kubeletIdentity) : running.key
   const text = describeTrial(snapshot, { source: wanted, content: running.content, key })
   const missing = describeMissingEvidence(snapshot, key)
-  if (missing !== undefined) return ['InTrial', `${text} ${missing}`]
-  return ['InTrial', trial === undefined ? text : `${text} until ${showTime(trial.untilMs)}`]
+  if (missing !== undefined) return ['InTrial', `${text} ${missing}${pauseText(snapshot)}`]
+  return ['InTrial', `${text}${trial === undefined ? '' : ` until ${showTime(trial.untilMs)}`}${pauseText(snapshot)}`]
+}
+
+/**
+ * In a crash loop, the condition does not change with each start: an alert on it could otherwise
+ * never become old enough.
+ */
+function betweenStarts(snapshot: Snapshot, wanted: ConfigSource): ReasonAndMessage {
+  const subject = snapshot.health?.subject ?? ''
+  const isProven = wanted === 'local' ? contentOfKey(subject) === LOCAL_CONTENT : hasPassed(snapshot, subject)
+  return (isProven ? recurringExits(snapshot, wanted) : undefined) ?? restarting(snapshot)
+}
+
+function recurringExits({ health, now }: Snapshot, wanted: ConfigSource): ReasonAndMessage | undefined {
+  const recurring = health && countRecurringExits(health, now.monotonicUs)
+  return recurring && ['Unhealthy', `${describeRecurringExits(recurring)} with ${describeSource(wanted)}`]
 }
 
 /**
@@ -165,7 +180,7 @@ function restarting(snapshot: Snapshot): ReasonAndMessage {
 
 function describeFault(
   snapshot: Snapshot,
-  { reason, error }: Fault,
+  { reason, cause }: Fault,
   active: ConfigSource | undefined,
   deadlines: Deadlines,
 ): ReasonAndMessage {
@@ -178,23 +193,23 @@ function describeFault(
       const outcome = reason === 'Refused' ? 'was refused before a restart' : 'failed'
       const hasFallenBack = active !== undefined && !sameSource(active, source)
       const fallback = hasFallenBack ? `${describeSource(active)} runs` : 'falling back'
-      return [reason, `${describeSource(source)} ${outcome}, ${fallback}: ${cutToBytes(verdict?.detail ?? error, MESSAGE_BYTES / 2)}`]
+      return [reason, `${describeSource(source)} ${outcome}, ${fallback}: ${cutToBytes(verdict?.detail ?? cause, MESSAGE_BYTES / 2)}`]
     }
     case 'DownloadFailed':
       return [reason, `${name} cannot be read: ${describeReadFailure(snapshot.desired)}`]
     case 'Paused':
     case 'HeldLocal':
-      return [reason, `${error}; desired: ${name}`]
+      return [reason, `${cause}; desired: ${name}`]
     case 'RestartLimit':
-      return [reason, `${name}: ${error}${untilText(deadlines)}`]
+      return [reason, `${name}: ${cause}${untilText(deadlines)}`]
     case 'Invalid':
-      return [reason, error]
+      return [reason, cause]
     case 'InternalError':
     case 'CheckpointMissing':
     case 'NodeAtFault':
     case 'Wiring':
     case 'Ineffective':
-      return [reason, `${name}: ${error}`]
+      return [reason, `${name}: ${cause}`]
   }
 }
 

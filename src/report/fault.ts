@@ -1,7 +1,7 @@
 /**
  * The current fault as one reason and one text: `Node.status.config.error` and the reason of the
- * condition come from the same result, so they always agree. Pure. Texts contain no file, value or
- * other detail of the node; those are in the log and, for a verdict, in the events.
+ * condition come from the same result, so they always agree. Pure. `Node.status.config.error` has
+ * upstream's words and no detail of the node. All other reports have the cause itself.
  *
  * The order is upstream's (`status.SetErrorOverride`): first what prevents the agent from following
  * the cluster, then what is wrong with the assigned config, then what prevents a good config from
@@ -13,11 +13,12 @@ import { resolveDesired } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
 import { findVerdict } from '../decision/find-verdict.ts'
 import { assess } from '../decision/situation.ts'
-import type { Snapshot } from '../decision/snapshot.ts'
+import type { Snapshot, Trouble } from '../decision/snapshot.ts'
 import * as texts from '../decision/status-texts.ts'
 import type { Phase, Step } from '../decision/step.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
+import { describeReadFailure } from './unknown-assignment.ts'
 
 export const FAULT_REASONS = [
   'Invalid',
@@ -39,6 +40,14 @@ export interface Fault {
   readonly reason: FaultReason
   /** The text of `Node.status.config.error`. */
   readonly error: string
+  /** The text of all other reports. It refers to no log. */
+  readonly cause: string
+}
+
+/** @param why undefined: `error` says all that is known */
+function fault(reason: FaultReason, error: string, why?: string): Fault {
+  const said = texts.withoutLogHint(error)
+  return { reason, error, cause: why === undefined || why === '' ? said : `${said}: ${why}` }
 }
 
 /**
@@ -57,20 +66,25 @@ export function findFault(snapshot: Snapshot, active: ConfigSource | undefined, 
 /** Kubelet runs with --dynamic-config-dir, so its own controller chooses the config. */
 export function findDynamicConfigDirFault({ unit }: Snapshot): Fault | undefined {
   const hasOwnController = unit.kind === 'known' && unit.wiring.kind === 'broken' && unit.wiring.reason === 'dynamic-config-dir'
-  return hasOwnController ? { reason: 'Wiring', error: texts.wiringError('dynamic-config-dir') } : undefined
+  return hasOwnController ? fault('Wiring', texts.wiringError('dynamic-config-dir')) : undefined
 }
 
 function findSyncFault({ desired, recordedChannelState, troubles, assigned }: Snapshot): Fault | undefined {
-  if (desired.kind === 'invalid') return { reason: 'Invalid', error: texts.syncError(desired.detail) }
+  if (desired.kind === 'invalid') return fault('Invalid', texts.syncError(desired.detail), desired.cause)
   // The problem recorded last still applies while the assignment cannot be read.
   if (desired.kind === 'unknown' && recordedChannelState?.problem !== undefined)
-    return { reason: 'Invalid', error: texts.syncError(recordedChannelState.problem) }
+    return fault('Invalid', texts.syncError(recordedChannelState.problem))
   if (desired.kind === 'config-map' && desired.object.kind === 'unavailable')
-    return { reason: 'DownloadFailed', error: texts.syncError(texts.DOWNLOAD_ERROR) }
-  if (troubles.some(({ step }) => step === 'assign' || step === 'reset-to-local'))
-    return { reason: 'InternalError', error: texts.syncError(texts.INTERNAL_ERROR) }
-  const isBlocked = troubles.some(({ step }) => !HOUSEKEEPING.has(step))
-  return isBlocked || assigned.kind === 'damaged' ? { reason: 'InternalError', error: texts.INTERNAL_ERROR } : undefined
+    return fault('DownloadFailed', texts.syncError(texts.DOWNLOAD_ERROR), describeReadFailure(desired))
+  const unsynced = troubles.find(({ step }) => step === 'assign' || step === 'reset-to-local')
+  if (unsynced !== undefined) return fault('InternalError', texts.syncError(texts.INTERNAL_ERROR), nameTrouble(unsynced))
+  const blocking = troubles.find(({ step }) => !HOUSEKEEPING.has(step))
+  if (blocking !== undefined) return fault('InternalError', texts.INTERNAL_ERROR, nameTrouble(blocking))
+  return assigned.kind === 'damaged' ? fault('InternalError', texts.INTERNAL_ERROR, assigned.detail) : undefined
+}
+
+function nameTrouble({ step, detail }: Trouble): string {
+  return `${step}: ${detail}`
 }
 
 /** Steps that do not affect what kubelet runs: their failures are only logged. */
@@ -80,14 +94,14 @@ const HOUSEKEEPING: ReadonlySet<string> = new Set<Step['kind']>(['prune', 'recor
 function findRunFault(snapshot: Snapshot, active: ConfigSource | undefined, phase: Phase | undefined): Fault | undefined {
   const { assigned, assignedContent } = snapshot
   if (assigned.kind === 'damaged' || assigned.source === 'local') return undefined
-  if (assignedContent === undefined) return { reason: 'CheckpointMissing', error: texts.LOAD_ERROR }
+  if (assignedContent === undefined) return fault('CheckpointMissing', texts.LOAD_ERROR, 'its checkpoint is missing or damaged')
   const verdict = findAssignedVerdict(snapshot)
   if (verdict === undefined) return undefined
   // A kubelet that fails with every config is restarting for the same reason.
   const atFault = phase === 'node-at-fault' || (phase === 'restarting' && isAtFault(snapshot))
-  if (atFault && verdict.state === 'provisional') return { reason: 'NodeAtFault', error: texts.NODE_AT_FAULT_ERROR }
+  if (atFault && verdict.state === 'provisional') return fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR)
   const error = texts.failureError(verdict, findRefuge(snapshot, active, assigned.source))
-  return { reason: verdict.state === 'refused' ? 'Refused' : 'RolledBack', error }
+  return fault(verdict.state === 'refused' ? 'Refused' : 'RolledBack', error, verdict.detail)
 }
 
 function isAtFault(snapshot: Snapshot): boolean {
@@ -123,23 +137,29 @@ function findRefuge(snapshot: Snapshot, active: ConfigSource | undefined, assign
   return sameSource(active, snapshot.previous.source) ? 'previous' : 'under-way'
 }
 
+/** Another version of the same bytes runs, and that version is the one which is named active. */
+function runsContentOf({ assigned, assignedContent, running }: Snapshot, wanted: ConfigSource): boolean {
+  const isAssigned = assigned.kind === 'source' && sameSource(assigned.source, wanted)
+  return isAssigned && running.kind === 'known' && running.content === assignedContent
+}
+
 /** What prevents a good config from running. undefined if the desired config runs. */
 function findObstacle(snapshot: Snapshot, active: ConfigSource | undefined, phase: Phase | undefined): Fault | undefined {
   const { desired, assigned, requests, unit } = snapshot
   const wanted = resolveDesired(desired) ?? (assigned.kind === 'source' ? assigned.source : undefined)
-  if (wanted === undefined || sameSource(active ?? 'local', wanted)) return undefined
+  if (wanted === undefined || sameSource(active ?? 'local', wanted) || runsContentOf(snapshot, wanted)) return undefined
   const pause = findPause(snapshot)
-  if (pause !== undefined)
-    return { reason: 'Paused', error: pause.by === 'node' ? texts.PAUSED_ERROR : texts.pausedByCluster(pause.detail) }
-  if (requests.hold === 'local') return { reason: 'HeldLocal', error: texts.HELD_LOCAL_ERROR }
-  if (unit.kind === 'known' && unit.wiring.kind === 'broken') return { reason: 'Wiring', error: texts.wiringError(unit.wiring.reason) }
+  if (pause !== undefined) return fault('Paused', pause.by === 'node' ? texts.PAUSED_ERROR : texts.pausedByCluster(pause.detail))
+  if (requests.hold === 'local') return fault('HeldLocal', texts.HELD_LOCAL_ERROR)
+  if (unit.kind === 'known' && unit.wiring.kind === 'broken')
+    return fault('Wiring', texts.wiringError(unit.wiring.reason), unit.wiring.detail)
   switch (phase) {
     case 'ineffective':
-      return { reason: 'Ineffective', error: texts.INEFFECTIVE_ERROR }
+      return fault('Ineffective', texts.INEFFECTIVE_ERROR)
     case 'restart-limit':
-      return { reason: 'RestartLimit', error: texts.RESTART_LIMIT_ERROR }
+      return fault('RestartLimit', texts.RESTART_LIMIT_ERROR)
     case 'node-at-fault':
-      return { reason: 'NodeAtFault', error: texts.NODE_AT_FAULT_ERROR }
+      return fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR)
     default:
       return undefined
   }

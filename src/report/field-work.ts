@@ -31,8 +31,10 @@ export interface NodeField<Wanted, Seen = Wanted> {
   readonly name: string
   /** The log level of a write. The transitions behind it have log lines of their own. */
   readonly announce: 'info' | 'debug'
-  /** Logged when the server drops the field. */
+  /** Logged once when the server drops the field. */
   readonly dropped: string
+  /** Servers of today do not have the field, so that they drop it is no warning. */
+  readonly mayBeDropped?: true
   /** What is written depends on what the server has: read that before the first write. */
   readonly readsFirst: boolean
   /** The burst and then the rate of requests. Absent: no limit in the long run. */
@@ -212,7 +214,8 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
       answered === 'absent'
         ? dropped
         : `the API server stored another ${name} than the agent sent; an admission webhook may have changed it`
-    if (text !== this.#loggedParkReason) this.#options.log.warn(text, { node: this.#options.nodeName })
+    const level = answered === 'absent' && this.#field.mayBeDropped ? 'info' : 'warn'
+    if (text !== this.#loggedParkReason) this.#options.log[level](text, { node: this.#options.nodeName })
     this.#loggedParkReason = text
   }
 

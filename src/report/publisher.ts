@@ -1,11 +1,11 @@
 /**
- * Publishes the agent's reports to the API server: the Node's `status.config`, condition and
- * annotation, and events. Each has a worker of its own, so one that waits or is refused delays
+ * Publishes the agent's reports to the API server: the Node's `status.config`, conditions
+ * and annotation, and events. Each has a worker of its own, so one that waits or is refused delays
  * neither the others nor the loop. Not created without an API server (directory of manifests).
  */
 import { annotationWork, readStatusAnnotation } from './annotation-work.ts'
 import type { Condition } from './condition.ts'
-import { conditionWork, readCondition, type SeenCondition } from './condition-work.ts'
+import { conditionWork, readConditions, type SeenConditions } from './condition-work.ts'
 import { EventWork, type EventWorkOptions } from './event-work.ts'
 import type { FieldWork } from './field-work.ts'
 import { readNodeConfig } from './node-config.ts'
@@ -29,7 +29,7 @@ export interface NodeSummary {
 export class Publisher {
   readonly #sleep: Sleep
   readonly #statusWork: FieldWork<ConfigStatus>
-  readonly #conditionWork: FieldWork<Condition, SeenCondition>
+  readonly #conditionWork: FieldWork<Condition, SeenConditions>
   readonly #annotationWork: FieldWork<string | null, string>
   readonly #eventWork: EventWork
   readonly #fieldWorkers: readonly ReportWorker[]
@@ -95,7 +95,7 @@ export class Publisher {
   nodeObserved(uid: string, node: unknown, form: 'whole' | 'metadata'): void {
     const isWhole = form === 'whole'
     this.#statusWork.observe(uid, isWhole ? readNodeConfig(node) : undefined)
-    this.#conditionWork.observe(uid, isWhole ? readCondition(node) : undefined)
+    this.#conditionWork.observe(uid, isWhole ? readConditions(node) : undefined)
     this.#annotationWork.observe(uid, readStatusAnnotation(node))
     this.#wakeFieldWorkers()
   }

@@ -97,7 +97,7 @@ export class Reporter implements PassObserver {
     this.#deadlines = findDeadlines(snapshot, wait.phase, this.#deadlines)
     const condition = describeCondition(snapshot, wait, this.#deadlines)
     const wanted = resolveDesired(snapshot.desired)
-    if (!isTransient(condition, wait)) this.#transientSinceUs = undefined
+    if (!isTransient(condition, wait, snapshot)) this.#transientSinceUs = undefined
     else if (this.#keepsLast(wanted, nowUs)) return this.#last?.summary
     if (this.#awaitsSlot(snapshot, wait, condition, wanted)) return this.#last?.summary
     this.#shown = showEvidence(snapshot, this.#shown)

@@ -12,6 +12,7 @@ const CONFIG: NodeField<ConfigStatus> = {
   announce: 'info',
   dropped:
     'the API server drops Node.Status.Config, as servers of 1.22 and later do; the status is in the condition and the annotation of the Node, the metrics and `kubelet-cfg-agent status`',
+  mayBeDropped: true,
   readsFirst: false,
   read: readNodeConfig,
   shows: (seen, wanted) => seen !== 'absent' && shows(seen, wanted),

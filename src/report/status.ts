@@ -20,6 +20,8 @@ export interface ConfigStatus {
   readonly lastKnownGood: ConfigSource | undefined
   /** Empty: none. */
   readonly error: string
+  /** The same with the cause itself, for all reports but `Node.status.config`. */
+  readonly cause?: string | undefined
 }
 
 /**
@@ -29,8 +31,9 @@ export function describeStatus(snapshot: Snapshot, phase: Phase | undefined): Co
   const controllerFault = findDynamicConfigDirFault(snapshot)
   // Kubelet's own controller writes these fields itself.
   if (controllerFault !== undefined)
-    return { active: undefined, assigned: undefined, lastKnownGood: undefined, error: controllerFault.error }
+    return { active: undefined, assigned: undefined, lastKnownGood: undefined, error: controllerFault.error, cause: controllerFault.cause }
   const active = runningSource(snapshot)
   const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined
-  return { active, assigned, lastKnownGood: snapshot.lastKnownGood.source, error: findFault(snapshot, active, phase)?.error ?? '' }
+  const fault = findFault(snapshot, active, phase)
+  return { active, assigned, lastKnownGood: snapshot.lastKnownGood.source, error: fault?.error ?? '', cause: fault?.cause }
 }

@@ -19,6 +19,18 @@ const FAILURE_TEXTS: Readonly<Record<UnavailableReason, string>> = {
   malformed: 'it is malformed',
 }
 
+/** What grants the right that is missing. */
+const GRANTS: Readonly<Record<Stale['what'], string>> = {
+  Node: 'deploy/rbac/serviceaccount.yaml grants it to a ServiceAccount',
+  ConfigMap: 'deploy/rbac/node-configmaps.yaml grants it',
+  base: 'deploy/rbac/node-configmaps.yaml grants it',
+  fleet: 'deploy/rbac/node-fleet-selector.yaml grants it',
+}
+
+function describeFailure(reason: UnavailableReason, what: Stale['what']): string {
+  return reason === 'forbidden' ? `${FAILURE_TEXTS[reason]} (${GRANTS[what]})` : FAILURE_TEXTS[reason]
+}
+
 const STALE_NAMES: Readonly<Record<Stale['what'], string>> = {
   Node: 'the Node',
   ConfigMap: 'the ConfigMap',
@@ -39,7 +51,7 @@ export function describeUnknown(desired: Desired): string | undefined {
 export function describeStale({ desired, now }: Pick<Snapshot, 'desired' | 'now'>): ReasonAndMessage | undefined {
   const stale = desired.kind === 'local' || desired.kind === 'config-map' ? desired.stale : undefined
   if (stale === undefined || now.monotonicUs - stale.sinceUs < STALE_US) return undefined
-  const failure = FAILURE_TEXTS[stale.reason]
+  const failure = describeFailure(stale.reason, stale.what)
   if (stale.what === 'ConfigMap' && desired.kind === 'config-map' && stale.reason === 'forbidden') {
     return ['DownloadFailed', `${describeRef(desired.ref)} can no longer be read: ${failure}; the version read last stays in effect`]
   }
@@ -48,7 +60,7 @@ export function describeStale({ desired, now }: Pick<Snapshot, 'desired' | 'now'
 
 export function describeReadFailure(desired: Desired): string {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'unavailable') return 'it has not been read yet'
-  return FAILURE_TEXTS[desired.object.reason]
+  return describeFailure(desired.object.reason, 'ConfigMap')
 }
 
 function silenceText({ silence }: Extract<Desired, { kind: 'unknown' }>): string {
@@ -60,6 +72,6 @@ function silenceText({ silence }: Extract<Desired, { kind: 'unknown' }>): string
       return 'there is no usable kubeconfig'
     case 'forbidden':
     case 'unreachable':
-      return `the Node cannot be read: ${FAILURE_TEXTS[silence]}`
+      return `the Node cannot be read: ${describeFailure(silence, 'Node')}`
   }
 }

@@ -34,7 +34,7 @@ t.test('all fields, in order', async (t) => {
       assigned: sourceOf('200'),
       active: sourceOf('100'),
       lastKnownGood: sourceOf('100'),
-      error: 'failed to validate config, see Kubelet log for details',
+      error: 'failed to validate config: kubelet exited 3 times',
       channel: 'label',
       paused: 'paused by annotation x of Node n',
       trial: { since: '1970-01-01T00:00:00Z', until: '1970-01-01T00:10:00Z' },

@@ -7,7 +7,7 @@ import { recordSample } from '../../src/decision/health-record.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Phase } from '../../src/decision/step.ts'
-import { CONDITION_REASONS, type Condition, describeCondition, isAssignmentKnown } from '../../src/report/condition.ts'
+import { CONDITION_REASONS, type Condition, describeCondition, isAssignmentKnown, isTransient } from '../../src/report/condition.ts'
 import { type Deadlines, NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { describeStatus } from '../../src/report/status.ts'
 import { anySnapshot } from '../decision/any-snapshot.ts'
@@ -53,6 +53,23 @@ t.test('the desired config runs', async (t) => {
     describe(following(good, { proven, recordedChannelState }), 'settled').message,
     /has passed its trial; paused by annotation x of Node n$/,
   )
+  t.equal(
+    format(describe(following(good, { recordedChannelState }), 'in-trial', '', UNTIL)),
+    'Unknown InTrial: trial of kube-system/my-node-config:kubelet@100 until 2026-01-02T03:14:05Z; paused by annotation x of Node n',
+  )
+})
+
+t.test('a new version of the bytes that run leaves nothing to activate, so a pause is no fault', async (t) => {
+  const newVersion = behind({
+    desiredContent: 'content-100',
+    assignedContent: 'content-100',
+    requests: { hold: 'paused', rollback: undefined, retry: false },
+  })
+  t.equal(
+    format(describe({ ...newVersion, proven }, 'settled')),
+    'True Promoted: kube-system/my-node-config:kubelet@200 has passed its trial; paused on the node',
+  )
+  t.equal(format(describe(newVersion, 'in-trial')), 'Unknown InTrial: trial of kube-system/my-node-config:kubelet@200; paused on the node')
 })
 
 t.test('the desired config does not run, or not yet', async (t) => {
@@ -65,11 +82,11 @@ t.test('the desired config does not run, or not yet', async (t) => {
     ['runtime-down', 'False RuntimeDown: DETAIL'],
     [
       'restart-limit',
-      'False RestartLimit: kube-system/my-node-config:kubelet@200: failed to activate config: kubelet was restarted too often within an hour, see kubelet-cfg-agent log for details, until 2026-01-02T03:05:00Z',
+      'False RestartLimit: kube-system/my-node-config:kubelet@200: failed to activate config: kubelet was restarted too often within an hour, until 2026-01-02T03:05:00Z',
     ],
     [
       'ineffective',
-      'False Ineffective: kube-system/my-node-config:kubelet@200: failed to activate config: kubelet was restarted and still runs another config, see kubelet-cfg-agent log for details',
+      'False Ineffective: kube-system/my-node-config:kubelet@200: failed to activate config: kubelet was restarted and still runs another config',
     ],
     ['unknown', 'Unknown KubeletUnknown: systemd does not report the state of kubelet'],
     ['settled', 'False Ineffective: kubelet runs a different config than kube-system/my-node-config:kubelet@200'],
@@ -99,14 +116,14 @@ t.test('what prevents the agent from following the assignment', async (t) => {
   const requests = (hold: 'paused' | 'local') => ({ requests: { hold, rollback: undefined, retry: false } })
   t.equal(
     format(describe(behind(requests('paused')), 'paused')),
-    'False Paused: config not activated: paused by an operator of the node, see kubelet-cfg-agent log for details; desired: kube-system/my-node-config:kubelet@200',
+    'False Paused: config not activated: paused by an operator of the node; desired: kube-system/my-node-config:kubelet@200',
   )
   t.equal(describe(behind(requests('local')), 'settled').reason, 'HeldLocal')
   t.equal(format(describe(behind({ desired: { kind: 'invalid', detail: 'a tie' } }), 'settled')), 'False Invalid: failed to sync: a tie')
   const unavailable = { kind: 'unavailable', reason: 'forbidden', detail: 'SECRET' } as const
   t.equal(
     format(describe(following(good, { proven, desired: { kind: 'config-map', ref: next, object: unavailable } }), 'settled')),
-    'False DownloadFailed: kube-system/my-node-config:kubelet cannot be read: the API server forbids it',
+    'False DownloadFailed: kube-system/my-node-config:kubelet cannot be read: the API server forbids it (deploy/rbac/node-configmaps.yaml grants it)',
   )
   const wiring = { kind: 'broken', reason: 'flag-wins', detail: '/etc/secret' } as const
   t.equal(describe(behind({ unit: unit({ wiring }) }), 'blocked').reason, 'Wiring')
@@ -121,6 +138,25 @@ t.test('what prevents the agent from following the assignment', async (t) => {
     const troubles = [{ step, about: '', detail: 'ENOSPC', retryAtUs: 0 }]
     t.equal(describe(following(good, { proven, troubles }), 'settled').reason, 'Promoted', 'it does not affect what kubelet runs')
   }
+})
+
+t.test('the condition names the cause, and sends nobody to a log', async (t) => {
+  const message = (fields: Partial<Snapshot>, phase: Phase = 'settled') => describe(behind(fields), phase).message
+  const overlay = "this node's overlay cannot be used, see kubelet-cfg-agent log for details"
+  t.equal(
+    message({ desired: { kind: 'invalid', detail: overlay, cause: 'a.yaml: duplicate key at line 3, column 1' } }),
+    "failed to sync: this node's overlay cannot be used: a.yaml: duplicate key at line 3, column 1",
+  )
+  t.equal(
+    message({ troubles: [{ step: 'assign', about: '', detail: 'ENOSPC: no space left', retryAtUs: 0 }] }),
+    'kube-system/my-node-config:kubelet@200: failed to sync: internal failure: assign: ENOSPC: no space left',
+  )
+  t.equal(
+    message({ assignedContent: undefined }),
+    'kube-system/my-node-config:kubelet@200: failed to load config: its checkpoint is missing or damaged',
+  )
+  const wiring = { kind: 'broken', reason: 'flag-wins', detail: 'ExecStart holds --config=/y' } as const
+  t.match(message({ unit: unit({ wiring }) }, 'blocked'), /a command-line flag of kubelet wins over it: ExecStart holds --config=\/y$/)
 })
 
 t.test('an assignment that has not been read is not known, and the records hold the last one', async (t) => {
@@ -150,11 +186,11 @@ t.test('an assignment that was last read long ago may be outdated', async (t) =>
   t.equal(stale('ConfigMap', 'forbidden', 59).reason, 'Promoted')
   t.equal(
     format(stale('ConfigMap', 'forbidden', 60)),
-    'False DownloadFailed: kube-system/my-node-config:kubelet can no longer be read: the API server forbids it; the version read last stays in effect',
+    'False DownloadFailed: kube-system/my-node-config:kubelet can no longer be read: the API server forbids it (deploy/rbac/node-configmaps.yaml grants it); the version read last stays in effect',
   )
   t.equal(
     format(stale('Node', 'forbidden', 60)),
-    'Unknown AssignmentUnknown: the Node can no longer be read: the API server forbids it; the previous assignment stays in effect',
+    'Unknown AssignmentUnknown: the Node can no longer be read: the API server forbids it (deploy/rbac/serviceaccount.yaml grants it to a ServiceAccount); the previous assignment stays in effect',
   )
   t.equal(stale('ConfigMap', 'unreachable', 60).reason, 'AssignmentUnknown')
   t.equal(stale('fleet', 'unreachable', 60).reason, 'AssignmentUnknown')
@@ -191,6 +227,34 @@ t.test('a kubelet that never stays up is never ready', async (t) => {
   t.equal(at(5, record(true), following(good, { proven, policy: brief })).reason, 'Promoted', 'right after a trial that was shorter')
 })
 
+t.test('a kubelet in a crash loop is unhealthy between its starts too', async (t) => {
+  const { now, policy } = snapshot()
+  const sample = { at: now, unit: unit(), runtimeUp: true, healthz: { ok: true, detail: '' } }
+  const nodes = [
+    { of: snapshot(), running: runningContent('local') },
+    { of: following(good, { proven }), running: runningContent('content-100') },
+  ] as const
+  for (const { of, running } of nodes) {
+    if (running.kind !== 'known') throw new Error('it runs')
+    const { key } = running
+    const record = required(recordSample(undefined, { ...sample, running }, key, policy))
+    const exits = (count: number) => ({
+      ...record,
+      recentExits: Array.from({ length: count }, (_, index) => ({ key, invocationId: `i${index}`, atUs: now.monotonicUs })),
+    })
+    const runs = describe({ ...of, running, health: exits(5) }, 'settled')
+    const down: Snapshot = { ...of, running: { kind: 'none' }, health: exits(5) }
+    t.match(format(runs), /^False Unhealthy: kubelet exited 5 times within 24 hours with (local|kube-system.*@100)$/)
+    t.same(describe(down, 'settled'), runs, 'the same text, so that it is written once')
+    t.equal(isTransient(runs, { phase: 'settled' }, down), false, 'no True about a kubelet that is down')
+    t.equal(describe({ ...down, health: exits(4) }, 'settled').reason, 'Restarting')
+    const other = { ...exits(5), subject: 'another' }
+    t.equal(describe({ ...down, health: other }, 'settled').reason, 'Restarting', 'of something else')
+  }
+  const onTrial = following(good, { running: { kind: 'none' } })
+  t.equal(describe(onTrial, 'in-trial').reason, 'Restarting')
+})
+
 function required<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('there is none')
   return value
@@ -209,6 +273,7 @@ t.test('in any state: one reason, one line, and True only for a proven config', 
   const property = fc.property(cases, ({ of, phase, detail }) => {
     const { status, reason, message } = describe(of, phase, detail, UNTIL)
     const { error } = describeStatus(of, phase)
+    if (/see (Kubelet|kubelet-cfg-agent) log/.test(message)) return false
     const isLine = message !== '' && Buffer.byteLength(message) <= 1024 && !/[\p{Cc}]/u.test(message)
     const belongs = CONDITION_REASONS[status].some((one) => one === reason)
     if (!isLine || !belongs) return false

@@ -3,8 +3,9 @@ import t from 'tap'
 import { STATUS_ANNOTATION } from '../../src/report/annotation.ts'
 import { annotationWork, readStatusAnnotation } from '../../src/report/annotation-work.ts'
 import { CONDITION_TYPE, type Condition } from '../../src/report/condition.ts'
-import { conditionWork, readCondition } from '../../src/report/condition-work.ts'
+import { conditionWork, readConditions } from '../../src/report/condition-work.ts'
 import { showTime } from '../../src/report/deadlines.ts'
+import { DEGRADED_TYPE, describeDegraded } from '../../src/report/degraded.ts'
 import type { FieldWork } from '../../src/report/field-work.ts'
 import { ReportWorker } from '../../src/report/report-worker.ts'
 import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
@@ -12,9 +13,11 @@ import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
 const LOCAL: Condition = { status: 'True', reason: 'Local', message: 'local' }
 const PROMOTED: Condition = { status: 'True', reason: 'Promoted', message: 'one' }
 const IN_TRIAL: Condition = { status: 'Unknown', reason: 'InTrial', message: 'one' }
+const REFUSED: Condition = { status: 'False', reason: 'Refused', message: 'why' }
 const HOUR_MS = 3600_000
 
 interface Written {
+  readonly type: string
   readonly status: string
   readonly lastTransitionTime: string
   readonly lastHeartbeatTime: string
@@ -54,8 +57,9 @@ function freshCondition(parts = world(), isOn = () => true) {
   const { api, clock, log } = parts
   const work = conditionWork({ api, nodeName: 'node-1', clock, log, random: () => 1 }, isOn)
   const shown = () => api.conditions.find(({ type }) => type === CONDITION_TYPE)
+  const degraded = () => api.conditions.find(({ type }) => type === DEGRADED_TYPE)
   const writes = () => api.requests.filter(({ method }) => method === 'PATCH')
-  return { ...parts, ...runs(parts, work, readCondition), shown, writes }
+  return { ...parts, ...runs(parts, work, readConditions), shown, degraded, writes }
 }
 
 function freshAnnotation(parts = world(), isOn = () => true) {
@@ -86,6 +90,40 @@ t.test('a condition is merged by its type, with the times of its transition and 
   want(IN_TRIAL)
   await time.advance(10_000)
   t.match(shown(), { status: 'Unknown', lastTransitionTime: wall(20_000) })
+})
+
+t.test('KubeletConfigDegraded is written in the same patch, with a transition time of its own', async (t) => {
+  const { time, want, degraded, writes, wall } = freshCondition()
+  const asExpected = {
+    type: DEGRADED_TYPE,
+    status: 'False',
+    reason: 'AsExpected',
+    message: 'nothing about the config of this node needs attention',
+  }
+  want(LOCAL)
+  await time.advance(1000)
+  t.same(degraded(), { ...asExpected, lastHeartbeatTime: wall(1000), lastTransitionTime: wall(1000) })
+  await time.advance(9000)
+  want(IN_TRIAL)
+  await time.advance(10_000)
+  t.same(degraded(), { ...asExpected, lastHeartbeatTime: wall(10_000), lastTransitionTime: wall(1000) }, 'a trial is no fault')
+  want(REFUSED)
+  await time.advance(10_000)
+  t.match(degraded(), { status: 'True', reason: 'Refused', message: 'why', lastTransitionTime: wall(20_000) })
+  t.equal(writes().length, 3)
+})
+
+t.test('a node whose agent knew KubeletConfigReady alone gets the other one', async (t) => {
+  const { time, api, want, observe, shown, degraded, writes } = freshCondition()
+  api.conditions = [{ type: CONDITION_TYPE, ...LOCAL, lastTransitionTime: 'before' }]
+  observe('u1', api.node())
+  want(LOCAL)
+  await time.advance(1000)
+  t.match(shown(), { ...LOCAL, lastTransitionTime: 'before' })
+  t.match(degraded(), { status: 'False' })
+  observe('u1', api.node())
+  await time.advance(HOUR_MS)
+  t.equal(writes().length, 1)
 })
 
 t.test('a starting agent continues from the condition on the server', async (t) => {
@@ -300,7 +338,7 @@ t.test('the answer about a deleted Node says nothing about the next one', async 
   answerNow()
   await time.advance(5000)
   t.equal(writes().length, 2)
-  t.match(readCondition(api.node()), LOCAL)
+  t.match(readConditions(api.node()), { ready: LOCAL })
 })
 
 t.test('a deletion before the answer arrives is corrected too', async (t) => {
@@ -412,7 +450,7 @@ t.test('the annotation is one key of the metadata, and its own write causes no o
 })
 
 t.test('for any faults: the latest condition in the end, one request a second, and a transition time only with the status', async (t) => {
-  const conditions = fc.constantFrom(LOCAL, PROMOTED, IN_TRIAL)
+  const conditions = fc.constantFrom(LOCAL, PROMOTED, IN_TRIAL, REFUSED)
   const faults = fc.constantFrom(undefined, { kind: 'unreachable', detail: '' } as const, refusal(500), refusal(403), refusal(409))
   const move = fc.oneof(
     fc.record({ kind: fc.constant('want' as const), condition: conditions }),
@@ -438,15 +476,19 @@ t.test('for any faults: the latest condition in the end, one request a second, a
     agent.want(last)
     await parts.time.advance(HOUR_MS)
     t.match(agent.shown(), last)
+    t.match(agent.degraded(), describeDegraded(last))
     const { requests } = parts.api
     const isCalm = !moves.some(({ kind }) => kind === 'restart')
     t.ok(!isCalm || requests.every(({ atMs }, index) => index === 0 || atMs - (requests[index - 1]?.atMs ?? 0) >= 1000))
     const written = requests.flatMap(({ body }) => (body as { status: { conditions: Written[] } } | undefined)?.status.conditions ?? [])
     // A transition that could not be written because of a fault was never visible.
     if (moves.some(({ kind }) => kind === 'fault')) return
-    for (const [index, { status, lastTransitionTime, lastHeartbeatTime }] of written.entries()) {
-      const before = written[index - 1]
-      t.equal(lastTransitionTime, before?.status === status ? before.lastTransitionTime : lastHeartbeatTime)
+    for (const type of [CONDITION_TYPE, DEGRADED_TYPE]) {
+      const ofType = written.filter((condition) => condition.type === type)
+      for (const [index, { status, lastTransitionTime, lastHeartbeatTime }] of ofType.entries()) {
+        const before = ofType[index - 1]
+        t.equal(lastTransitionTime, before?.status === status ? before.lastTransitionTime : lastHeartbeatTime)
+      }
     }
   })
   await fc.assert(property, { numRuns: 60 })

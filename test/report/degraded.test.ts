@@ -1,0 +1,45 @@
+import t from 'tap'
+import { CONDITION_REASONS, type ConditionReason, type ConditionStatus } from '../../src/report/condition.ts'
+import { describeDegraded } from '../../src/report/degraded.ts'
+
+function statusFor(status: ConditionStatus, reason: ConditionReason): ConditionStatus {
+  return describeDegraded({ status, reason, message: 'why' }).status
+}
+
+t.test('True only where somebody should look', async (t) => {
+  const degraded = CONDITION_REASONS.False.filter((reason) => statusFor('False', reason) === 'True')
+  t.same(degraded, [
+    'Unhealthy',
+    'Invalid',
+    'DownloadFailed',
+    'InternalError',
+    'CheckpointMissing',
+    'Refused',
+    'RolledBack',
+    'NodeAtFault',
+    'Wiring',
+    'Ineffective',
+  ])
+})
+
+t.test('never True where the config is ready, in a trial, or where it is not known', async (t) => {
+  for (const reason of CONDITION_REASONS.True) t.equal(statusFor('True', reason), 'False')
+  const unknown = CONDITION_REASONS.Unknown.map((reason) => [reason, statusFor('Unknown', reason)])
+  t.same(Object.fromEntries(unknown), {
+    InTrial: 'False',
+    AssignmentUnknown: 'Unknown',
+    KubeletUnknown: 'Unknown',
+    NotPublished: 'Unknown',
+  })
+})
+
+t.test('what is wrong is said in the same words; what is not, in words that never change', async (t) => {
+  t.same(describeDegraded({ status: 'False', reason: 'RolledBack', message: 'why' }), {
+    status: 'True',
+    reason: 'RolledBack',
+    message: 'why',
+  })
+  const fine = describeDegraded({ status: 'True', reason: 'Promoted', message: 'one' })
+  t.same(fine, describeDegraded({ status: 'Unknown', reason: 'InTrial', message: 'two' }))
+  t.match(fine, { status: 'False', reason: 'AsExpected' })
+})
