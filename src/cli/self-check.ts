@@ -10,7 +10,7 @@ import type { ActivationState } from '../ports/activation.ts'
 import type { PathRight } from './rights.ts'
 
 export interface SelfCheckResult {
-  readonly topic: 'unit' | 'distribution' | 'drop-in' | 'kubelet' | 'rights' | 'node'
+  readonly topic: 'settings' | 'unit' | 'distribution' | 'drop-in' | 'kubelet' | 'rights' | 'node'
   /** `fail`: the agent cannot work like this. */
   readonly level: 'ok' | 'warn' | 'fail'
   readonly text: string

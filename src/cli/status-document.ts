@@ -74,8 +74,8 @@ export interface StatusDocument {
    */
   readonly overlay?: OverlayDocument | null
   /**
-   * As in `Node.status.config.error`; null: none. It lacks what only the running agent knows (an
-   * API outage).
+   * What `Node.status.config.error` is about, with the cause itself; null: none. It lacks what only
+   * the running agent knows (an API outage).
    */
   readonly error: string | null
 }
@@ -138,7 +138,7 @@ export function documentStatus(snapshot: Snapshot, explanation: Explanation, age
     restarts: countRestarts(snapshot),
     verdicts: [...snapshot.verdicts.values()].sort((a, b) => a.atWallMs - b.atWallMs).map(documentVerdict),
     layers: snapshot.recordedChannelState?.layers ?? [],
-    error: status.error === '' ? null : status.error,
+    error: status.error === '' ? null : (status.cause ?? status.error),
   }
 }
 

@@ -19,6 +19,7 @@ export interface NamedConfigMap {
 /** Separated by commas, in any order: the order in which channels decide is fixed. */
 export const channelsKind: Kind<readonly SwitchedChannel[]> = {
   placeholder: '<channels>',
+  list: true,
   parse(text) {
     const names = text.split(',').map((name) => name.trim())
     const channels = SWITCHED_CHANNELS.filter((channel) => names.includes(channel))

@@ -28,6 +28,8 @@ export function readConfigSource(configSource: unknown): Exclude<Assignment, { k
   if (configMap === undefined || configMap === null) return { kind: 'invalid', detail: ALL_NIL_SUBFIELDS_ERROR }
   if (!isObject(configMap)) return invalid('configMap is not an object')
   const { namespace, name, kubeletConfigKey } = configMap
+  const missing = ['namespace', 'name', 'kubeletConfigKey'].find((field) => (configMap[field] ?? '') === '')
+  if (missing !== undefined) return invalid(`configMap.${missing} is missing`)
   if (!isNamespace(namespace)) return invalid(`configMap.namespace ${quote(namespace)} is not a DNS label`)
   if (!isObjectName(name)) return invalid(`configMap.name ${quote(name)} is not a DNS subdomain`)
   if (!isConfigMapKey(kubeletConfigKey)) return invalid(`configMap.kubeletConfigKey ${quote(kubeletConfigKey)} is not a ConfigMap key`)

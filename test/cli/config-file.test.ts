@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { type ParseYaml, readConfigFile } from '../../src/cli/config-file.ts'
+import { parseLocated } from '../../src/kubelet/yaml.ts'
 
 const parse: ParseYaml = (text) =>
-  text.startsWith('{') ? { ok: true, value: JSON.parse(text) } : { ok: false, detail: 'line 1: not a mapping' }
+  text.startsWith('{') ? { ok: true, value: JSON.parse(text), repeated: [] } : { ok: false, detail: 'line 1: not a mapping' }
 
 t.test('reads a settings file', async (t) => {
   const directory = t.testdir({ good: '{"kind":"x"}', bad: ':' })
@@ -13,4 +14,11 @@ t.test('reads a settings file', async (t) => {
   t.match(read('none'), { kind: 'absent' })
   t.match(read('good/none'), { kind: 'absent' })
   t.match(read('.'), { kind: 'unreadable', detail: 'cannot be read: EISDIR' })
+})
+
+t.test('a key that is there twice is ambiguous', async (t) => {
+  const directory = t.testdir({ twice: 'spread: 1m\ntrialDuration: 5m\nspread: 2m\n', inner: 'evidence:\n  pods: must\n  pods: off\n' })
+  const read = (name: string) => readConfigFile(join(directory, name), parseLocated)
+  t.match(read('twice'), { kind: 'unreadable', detail: 'duplicate key spread at line 3, column 1' })
+  t.match(read('inner'), { kind: 'unreadable', detail: 'duplicate key evidence.pods at line 3, column 3' })
 })

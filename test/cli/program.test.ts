@@ -66,6 +66,12 @@ t.test('rejects unknown names with the nearest known one', async (t) => {
   for (const [args, message] of Object.entries(cases)) await refuses(t, args, message)
 })
 
+t.test('check --settings refuses settings that a reload would refuse', async (t) => {
+  const file: ConfigFile = { kind: 'unreadable', path: '/etc/x.yaml', detail: 'duplicate key spread at line 3, column 1' }
+  t.match(await run('check --settings', { readConfigFile: () => file }), { code: 2, err: '/etc/x.yaml: duplicate key spread at line 3' })
+  t.match(await run('check --settings'), { code: 0 })
+})
+
 t.test('arguments', async (t) => {
   const node = fakeNode({ context: { readInput: async (path) => ({ kind: 'unreadable', code: `read ${path}` }) } })
   t.match(await run('validate kubelet.yaml', { node: node.context }), { code: 2 })

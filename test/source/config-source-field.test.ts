@@ -23,6 +23,16 @@ t.test("a configSource without a known subfield is refused with upstream's messa
   t.end()
 })
 
+t.test('a ConfigMap without a key that it needs: the message names that key', (t) => {
+  for (const field of ['namespace', 'name', 'kubeletConfigKey'])
+    for (const nothing of [undefined, null, ''])
+      t.same(readAssignment(nodeWith({ configMap: { ...REF, [field]: nothing } })), {
+        kind: 'invalid',
+        detail: `invalid NodeConfigSource, configMap.${field} is missing`,
+      })
+  t.end()
+})
+
 t.test('a malformed configSource is neither local nor a ConfigMap', (t) => {
   const wrong: unknown[] = [
     'text',

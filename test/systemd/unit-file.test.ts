@@ -29,7 +29,7 @@ t.test('systemd-analyze verify reports nothing', { skip }, async (t) => {
   cpSync(UNITS, directory, { recursive: true })
   // The program is missing where the package is not installed.
   const unit = join(directory, 'kubelet-cfg-agent.service')
-  writeFileSync(unit, readFileSync(UNIT, 'utf8').replace('ExecStart=/usr/bin/kubelet-cfg-agent ', 'ExecStart=/bin/true '))
+  writeFileSync(unit, readFileSync(UNIT, 'utf8').replaceAll('=/usr/bin/kubelet-cfg-agent ', '=/bin/true '))
   t.match(readFileSync(unit, 'utf8'), 'ExecStart=/bin/true run')
   for (const name of ['kubelet-cfg-agent.service', 'kubelet.service']) {
     const { stdout, stderr } = await analyze('verify', '--man=no', join(directory, name))

@@ -1,11 +1,15 @@
 /** `check`: the self-check that the agent makes when it starts. */
 
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
+import { switchKind } from '../../settings/setting-kinds.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
 import { formatJson } from '../format-json.ts'
 import { gatherFindings } from '../gather-findings.ts'
 import type { SelfCheckResult } from '../self-check.ts'
 import { alignColumns, type Tone } from '../terminal.ts'
+
+/** A command runs only with valid settings: see `invoke`. */
+const SETTINGS_ALONE: readonly SelfCheckResult[] = [{ topic: 'settings', level: 'ok', text: 'valid' }]
 
 export const checkCommand: NodeCommand = {
   name: 'check',
@@ -15,14 +19,25 @@ export const checkCommand: NodeCommand = {
   description:
     "Checks whether the agent can work on this node: kubelet's unit, the distribution that it looks like, the drop-in, the " +
     "config that kubelet runs, the agent's rights, and the machine. One line each.",
-  options: [OUTPUT],
-  examples: [['check', 'after installation; exits with 1 if a check fails']],
+  options: [
+    OUTPUT,
+    {
+      name: 'settings',
+      kind: switchKind,
+      initial: 'false',
+      help: 'check only the settings, as systemctl reload does before the agent rereads them',
+    },
+  ],
+  examples: [
+    ['check', 'after installation; exits with 1 if a check fails'],
+    ['check --settings', 'after an edit of the settings; exits with 2 if one is invalid'],
+  ],
   execute: check,
 }
 
 async function check(context: CommandContext, options: OptionValues): Promise<ExitCode> {
   const { terminal } = context
-  const findings = await gatherFindings(context)
+  const findings = options.settings === 'true' ? SETTINGS_ALONE : await gatherFindings(context)
   const document = { apiVersion: CONFIG_API_VERSION, kind: 'SelfCheck', findings }
   terminal.out(options.output === 'json' ? formatJson(document) : renderFindings(findings, terminal.color))
   return findings.some(({ level }) => level === 'fail') ? EXIT.failed : EXIT.fine

@@ -5,8 +5,11 @@
  */
 
 import { CONFIG_SOURCE_ANNOTATION } from '../../decision/channels.ts'
+import { isObject } from '../../values/is-object.ts'
 import { type Assignment, readConfigSource } from '../config-source-field.ts'
 import { readConfigMapName } from './config-map-name.ts'
+
+const NO_CONFIG_MAP = 'the key configMap is missing, as in {"configMap":{"namespace":"…","name":"…","kubeletConfigKey":"…"}}'
 
 export function readSourceAnnotation(text: string, defaultKey: string): Exclude<Assignment, { kind: 'local' }> {
   const trimmed = text.trim()
@@ -28,5 +31,7 @@ function readJson(text: string): Exclude<Assignment, { kind: 'local' }> {
   } catch {
     return { kind: 'invalid', detail: 'it is not valid JSON' }
   }
+  // Upstream's text for an empty source speaks of subfields, which says nothing of the key.
+  if (isObject(value) && (value.configMap ?? null) === null) return { kind: 'invalid', detail: NO_CONFIG_MAP }
   return readConfigSource(value)
 }

@@ -14,10 +14,13 @@ the drop-in, the config that kubelet runs, the agent's rights, and the machine. 
 Options:
   -o, --output <choice>  output format: a table for people, or JSON for programs (table, json;
                          default: table)
+  --settings             check only the settings, as systemctl reload does before the agent rereads
+                         them
   -h, --help             show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent check    after installation; exits with 1 if a check fails
+  kubelet-cfg-agent check               after installation; exits with 1 if a check fails
+  kubelet-cfg-agent check --settings    after an edit of the settings; exits with 2 if one is invalid
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
@@ -423,8 +426,8 @@ Reports:
                                  (default: 127.0.0.1:10270)
   --log-level <choice>           lowest severity that is logged (debug, info, warn, error; default:
                                  info)
-  --log-format <choice>          format of the log; auto writes text to a terminal and JSON
-                                 elsewhere (auto, json, text; default: auto)
+  --log-format <choice>          format of the log; auto writes text to the journal and to a
+                                 terminal, and JSON elsewhere (auto, json, text; default: auto)
 
 Options:
   -h, --help                     show help for the program or a command

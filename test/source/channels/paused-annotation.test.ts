@@ -7,12 +7,13 @@ const read = (annotations: Readonly<Record<string, string>>) => readPause({ labe
 t.test('only the annotation pauses', async (t) => {
   t.equal(read({}), undefined)
   t.equal(read({ 'kubelet-cfg-agent.io/paused': 'false' }), undefined)
+  t.equal(read({ 'kubelet-cfg-agent.io/paused': '' }), undefined, 'an empty value says nothing')
   t.same(read({ 'kubelet-cfg-agent.io/paused': 'true' }), { on: 'Node', by: 'annotation kubelet-cfg-agent.io/paused of Node n1' })
   t.equal(readPause({ labels: { 'kubelet-cfg-agent.io/paused': 'true' }, annotations: {} }, 'Node', 'n1'), undefined)
 })
 
 t.test('a value that is neither true nor false pauses, and the message says so', async (t) => {
-  for (const value of ['', 'True', 'yes', '1', ' true'])
+  for (const value of ['True', 'yes', '1', ' true', 'False'])
     t.match(read({ 'kubelet-cfg-agent.io/paused': value }), { by: /neither true nor false/ })
 })
 

@@ -69,6 +69,15 @@ t.test('a malformed channel is invalid', async (t) => {
       { kind: 'invalid', channel: 'label', detail: /not a valid name of a ConfigMap/ },
       label,
     )
+  const missing = (annotation: string) => {
+    const { detail } = resolve({ annotation }) as { readonly detail: string }
+    return detail.replace(/^.*config-source: /, '')
+  }
+  t.equal(
+    missing('{"namespace":"ns","name":"a","kubeletConfigKey":"k"}'),
+    'the key configMap is missing, as in {"configMap":{"namespace":"…","name":"…","kubeletConfigKey":"…"}}',
+  )
+  t.equal(missing('{"configMap":{"namespace":"ns","name":"a"}}'), 'invalid NodeConfigSource, configMap.kubeletConfigKey is missing')
   for (const annotation of [
     '',
     'x',

@@ -102,7 +102,7 @@ exports[`test/cli/commands/status.test.ts > TAP > prints JSON for programs > mus
     }
   ],
   "layers": [],
-  "error": "failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details",
+  "error": "failed to run config: kubelet crash-looped; rolled back to last-known-good: kubelet exited 3 times: exit-code, healthz refused",
   "overlay": null
 }
 
@@ -220,7 +220,7 @@ Kubelet   unknown: systemctl: no such file
 State     unknown: systemctl: no such file
 Wiring    systemctl: no such file
 Restarts  0 of at most 6 in the last hour
-Error     internal failure, see Kubelet log for details
+Error     internal failure: meta/assigned is not YAML
 
                  SOURCE  VERSION  UID
 Assigned         unknown: meta/assigned is not YAML
@@ -310,7 +310,7 @@ Agent     running (pid 812)
 Kubelet   running: active (running)
 State     fallen-back: kube-system/my-node-config:kubelet@100 runs in place of what is assigned
 Restarts  2 of at most 6 in the last hour, plus 1 to fall back
-Error     failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details
+Error     failed to run config: kubelet crash-looped; rolled back to last-known-good: kubelet exited 3 times: exit-code, healthz refused
 
                  SOURCE                              VERSION  UID
 Assigned         kube-system/my-node-config:kubelet  200      5274a9bd-00f5-49fe-a395-53c08b3087db
