@@ -75,6 +75,8 @@ function stepOr(situation: TargetSituation, step: Action, next: State): Action |
 
 const isActivated = ({ snapshot: { nextStart }, target }: TargetSituation) =>
   nextStart.kind === 'known' && sameSource(nextStart.held.source, target.source)
+const startsWithContent = ({ snapshot: { nextStart }, target }: TargetSituation) =>
+  nextStart.kind === 'known' && nextStart.held.content === target.content
 const isRunning = ({ snapshot: { running }, target }: TargetSituation) => running.kind === 'known' && running.content === target.content
 /** Not merely unreadable at present. */
 const isNextStartLost = ({ nextStart }: Snapshot) =>
@@ -83,6 +85,7 @@ const isNextStartLost = ({ nextStart }: Snapshot) =>
 /**
  * Transitions:
  * - wait: the unit does not take its config from the agent, or the node is paused
+ * - restOn: the node is paused, and kubelet runs and starts with these bytes under another version
  * - leave: the node is paused, and kubelet could not start again
  * - check: otherwise
  */
@@ -92,6 +95,7 @@ function start(situation: TargetSituation): ReturnType<State> {
   if (wiring.kind === 'broken') return wait(snapshot, isRunning(situation) ? restingPhase(situation) : 'blocked', wiring.detail)
   const pause = findPause(snapshot)
   if (pause === undefined || (isActivated(situation) && isRunning(situation))) return check(wiring)
+  if (isRunning(situation) && startsWithContent(situation)) return restOn(situation)
   const why = `${describePause(pause)}; wanted is ${describeSource(target.source)}`
   // A pause keeps what runs. It must not keep kubelet from starting again.
   return isNextStartLost(snapshot) ? leave(wiring, 'paused', why) : wait(snapshot, 'paused', why)
@@ -152,8 +156,8 @@ function activate(wiring: ReadyWiring): State {
  * Transitions:
  * - step: activate a refuge, if what kubelet starts with next was condemned or its checkpoint is
  *   lost
- * - restartInto: what kubelet starts with next, if what it runs was condemned or hangs, or the
- *   target is a fallback
+ * - restartInto: what kubelet starts with next, also on another kubelet, if what it runs was
+ *   condemned or hangs, or the target is a fallback
  * - wait: otherwise, where kubelet runs the target already, and for what is held by its rollout
  *
  * @param phase what the node waits for
@@ -174,8 +178,8 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     }
     const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
     const isCondemned = content !== undefined && verdicts.has(trialKey(content, unit.kubeletIdentity))
-    // What hangs while another config is what kubelet starts with next is condemned by nothing.
-    const hangs = running.kind === 'known' && running.content !== next.content && hasFailed(snapshot)
+    // What hangs is condemned by nothing while another config, or another kubelet, starts next.
+    const hangs = running.kind === 'known' && running.key !== next.key && hasFailed(snapshot)
     // Kubelet could not start from a checkpoint that is lost.
     if (!(isCondemned || hangs || target.fallback) || isLost || isRunning(situation)) return wait(snapshot, phase, why)
     if (findHold(snapshot, next) !== undefined) return wait(snapshot, phase, why)

@@ -17,12 +17,14 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
   if (target.source === 'local' || target.verdict !== undefined) return undefined
   const isStandIn = target.fallback && !target.goesOn
   if (isStandIn && target.content !== lastKnownGood.content) return undefined
-  if (nextStart.kind !== 'known' || !sameSource(nextStart.held.source, target.source)) return undefined
+  if (nextStart.kind !== 'known' || nextStart.held.content !== target.content) return undefined
   if (proven !== target.key) {
     const trial = measureTrial(snapshot, target.key)
     const isOver = trial?.remainingUs === 0 && listMissingEvidence(snapshot).length === 0
     return isOver ? { kind: 'prove', key: target.key } : undefined
   }
+  // A pause keeps the version that kubelet starts with, also where only the version is new.
+  if (!sameSource(nextStart.held.source, target.source)) return undefined
   if (isStandIn || sameSource(lastKnownGood.source, target.source)) return undefined
   if (running.kind !== 'known' || running.key !== target.key) return undefined
   return { kind: 'promote', target: { source: target.source, content: target.content }, previous: findPrevious(snapshot, target) }

@@ -14,7 +14,8 @@ import { ASSIGNED_DAMAGED, wait } from './wait.ts'
 /** The target runs, or is what systemd keeps starting. */
 export function restOn(situation: TargetSituation): Wait {
   const { snapshot, target } = situation
-  if (snapshot.assigned.kind === 'damaged') return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
+  const isDamaged = snapshot.assigned.kind === 'damaged'
+  if (isDamaged && !target.atFault) return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
   const phase = restingPhase(situation)
   const what = describeSource(target.source)
   switch (phase) {
@@ -26,7 +27,11 @@ export function restOn(situation: TargetSituation): Wait {
     case 'fallen-back':
       return waitFallenBack(situation, what)
     case 'node-at-fault':
-      return wait(snapshot, phase, `every config failed, so the node is at fault; resting on ${what}`)
+      return wait(
+        snapshot,
+        phase,
+        `every config failed, so the node is at fault; resting on ${what}${isDamaged ? `; ${ASSIGNED_DAMAGED}` : ''}`,
+      )
     case 'settled': {
       const owed = describeOwedProof(snapshot)
       return wait(snapshot, phase, `${what}${owed === undefined ? '' : `; ${owed}`}${warnOfExits(snapshot)}`)

@@ -41,8 +41,9 @@ export type OnWithdrawn = (path: string, how: 'restored' | 'removed') => void
 
 /**
  * `since`: CLOCK_MONOTONIC after the config was put in place; a process that was started before
- * does not run it. undefined where the process' command line names its config, and where the config
- * was in place before the agent's first observation in this boot.
+ * does not run it. Local is one config, whatever its file holds. undefined where the process'
+ * command line names its config, and where the config was in place before the agent's first
+ * observation in this boot.
  */
 export type ActivationState =
   | { readonly kind: 'local'; readonly since: ActivationStamp | undefined }

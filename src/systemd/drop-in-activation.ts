@@ -45,7 +45,7 @@ export class DropInActivation implements Activation {
 
   read({ path }: ReadyWiring): ActivationState {
     const bytes = this.#files.read(path)
-    if (bytes === undefined) return { kind: 'local', since: this.#stamps.since(ABSENT) }
+    if (bytes === undefined) return { kind: 'local', since: this.#stamps.since(ABSENT, true) }
     const hash = hashOf(bytes)
     const placed = findPlaced(this.#record(path), hash)
     if (placed === undefined) return { kind: 'unknown', detail: `${path} was not written by the agent: remove it` }
@@ -54,7 +54,7 @@ export class DropInActivation implements Activation {
     const checkpoint = this.#files.read(this.#checkpointPath(source))
     if (checkpoint !== undefined && hashOf(checkpoint) !== hash)
       return { kind: 'unknown', detail: `${path} holds what ${describeSource(source)} was before` }
-    return { kind: 'checkpoint', source, since: this.#stamps.since(hash) }
+    return { kind: 'checkpoint', source, since: this.#stamps.since(hash, false) }
   }
 
   /** The file of `--config` alone: the other drop-ins are merged over every config alike. */
@@ -87,9 +87,9 @@ export class DropInActivation implements Activation {
     if (inPlace?.equals(bytes) === true) return
     if (!this.#holds(stagedPath(path), bytes)) this.#files.replace(newPath(path), bytes, { mode: MODE })
     const ready = this.#holds(stagedPath(path), bytes) ? stagedPath(path) : newPath(path)
-    this.#stamps.since(inPlace === undefined ? ABSENT : hashOf(inPlace))
+    this.#stamps.expectReplacement(inPlace === undefined ? ABSENT : hashOf(inPlace))
     this.#files.rename(ready, path)
-    this.#stamps.stamp(placed.hash)
+    this.#stamps.stamp(placed.hash, false)
   }
 
   /** Both extents are the same here: the file is in a directory that belongs to the machine. */
@@ -106,9 +106,9 @@ export class DropInActivation implements Activation {
   #remove(path: string): void {
     const inPlace = this.#files.read(path)
     if (inPlace !== undefined) {
-      this.#stamps.since(hashOf(inPlace))
+      this.#stamps.expectReplacement(hashOf(inPlace))
       this.#files.remove(path)
-      this.#stamps.stamp(ABSENT)
+      this.#stamps.stamp(ABSENT, true)
     }
     for (const staged of [stagedPath(path), newPath(path)]) this.#files.remove(staged)
   }

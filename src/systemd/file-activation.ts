@@ -61,8 +61,8 @@ export class FileActivation implements Activation {
     const bytes = this.#files.read(configPath)
     if (bytes === undefined) return { kind: 'unknown', detail: `${configPath} does not exist` }
     const hash = hashOf(bytes)
-    const since = this.#stamps.since(hash)
     const source = record === undefined ? 'local' : (findMeaning(record, hash)?.source ?? 'local')
+    const since = this.#stamps.since(hash, source === 'local')
     if (source === 'local') return { kind: 'local', since }
     if (this.#isReplaced(source, hash)) return { kind: 'unknown', detail: `${configPath} holds what ${describeSource(source)} was before` }
     return { kind: 'checkpoint', source, since }
@@ -104,9 +104,9 @@ export class FileActivation implements Activation {
     const ready = ['local', 'fallback'] as const
     const staged = ready.map((kind) => readyPath(configPath, kind)).find((path) => this.#isReady(path, bytes, record))
     const from = staged ?? this.#write(configPath, bytes, record)
-    if (inPlace !== undefined) this.#stamps.since(inPlace)
+    if (inPlace !== undefined) this.#stamps.expectReplacement(inPlace)
     this.#files.rename(from, configPath)
-    this.#stamps.stamp(placed.hash)
+    this.#stamps.stamp(placed.hash, target === 'local')
     if (target === 'local') this.#files.remove(readyPath(configPath, 'fallback'))
   }
 

@@ -11,6 +11,11 @@ import type { Files } from '../ports/files.ts'
 interface Stamped {
   readonly bootId: string
   readonly hash: ContentHash
+  /**
+   * It is the local config, and no replacement has begun since. undefined, as in the records of
+   * earlier versions: not known.
+   */
+  readonly isLocal?: boolean | undefined
   /** undefined: since before the agent's first observation in this boot. */
   readonly sinceUs: number | undefined
 }
@@ -28,23 +33,30 @@ export class ReplacementStamps {
   }
 
   /**
-   * Also called just before a replacement, with the content that is still in place. Unknown content
-   * was written by something else, or by a replacement that crashed before `stamp`. The time is not
-   * known, so it counts from now.
+   * Unknown content was written by something else, or by a replacement that crashed before `stamp`.
+   * The time is not known, so it counts from now. But local is one config, whatever its file holds:
+   * where an administrator writes it anew, it is in place since it was.
    */
-  since(hash: ContentHash): ActivationStamp | undefined {
-    const { bootId } = this.#clock.now()
+  since(hash: ContentHash, isLocal: boolean): ActivationStamp | undefined {
+    const { bootId, monotonicUs } = this.#clock.now()
     const last = this.#last ?? this.#load()
-    if (last === undefined || last.bootId !== bootId) this.#save({ bootId, hash, sinceUs: undefined })
-    else if (last.hash !== hash) this.stamp(hash)
+    const isSame = last?.hash === hash || (isLocal && last?.isLocal === true)
+    if (last === undefined || last.bootId !== bootId) this.#save({ bootId, hash, isLocal, sinceUs: undefined })
+    else if (!isSame) this.#save({ bootId, hash, isLocal, sinceUs: monotonicUs })
+    else if (last.hash !== hash || last.isLocal !== isLocal) this.#save({ ...last, hash, isLocal })
     const sinceUs = this.#last?.sinceUs
     return sinceUs === undefined ? undefined : { bootId, monotonicUs: sinceUs }
   }
 
+  /** A replacement begins. After a crash in it, whatever is found in place counts from then. */
+  expectReplacement(inPlace: ContentHash): void {
+    this.since(inPlace, false)
+  }
+
   /** Records that the content is in place as of now. */
-  stamp(hash: ContentHash): void {
+  stamp(hash: ContentHash, isLocal: boolean): void {
     const { bootId, monotonicUs } = this.#clock.now()
-    this.#save({ bootId, hash, sinceUs: monotonicUs })
+    this.#save({ bootId, hash, isLocal, sinceUs: monotonicUs })
   }
 
   #save(stamped: Stamped): void {
@@ -59,8 +71,8 @@ export class ReplacementStamps {
 
   #load(): Stamped | undefined {
     try {
-      const { bootId, hash, sinceUs } = JSON.parse(this.#files.read(this.#path)?.toString() ?? '') as Partial<Stamped>
-      this.#last = typeof bootId === 'string' && typeof hash === 'string' ? { bootId, hash, sinceUs } : undefined
+      const { bootId, hash, isLocal, sinceUs } = JSON.parse(this.#files.read(this.#path)?.toString() ?? '') as Partial<Stamped>
+      this.#last = typeof bootId === 'string' && typeof hash === 'string' ? { bootId, hash, isLocal, sinceUs } : undefined
     } catch {
       this.#last = undefined
     }

@@ -27,6 +27,7 @@ import {
   runsNothing,
   SECOND_US,
   startsWith,
+  UPGRADED_KUBELET,
   verdict,
   wants,
 } from './snapshots.ts'
@@ -46,11 +47,11 @@ t.test('what may change on a drained node only waits for that', async (t) => {
 
 t.test('what hangs is left for what kubelet starts with next, whatever the wanted config waits for', async (t) => {
   const waiting = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), accepted: new Map([[keyOf(A), { drain: ['cgroupDriver'] }]]) }
-  const hangs = (source: typeof B | 'local', us: number) => {
-    const { running } = runs(source)
+  const hangs = (source: typeof B | 'local', us: number, facts: Parameters<typeof runs>[1] = {}) => {
+    const { running } = runs(source, facts)
     if (running?.kind !== 'known') throw new Error('it runs')
     const process = { ...running, wasHealthy: true, healthySinceUs: undefined, unhealthySinceUs: NOW_US - us, exits: 0 }
-    return { ...runs(source), health: health('local', { started: true, process }) }
+    return { ...runs(source, facts), health: health('local', { started: true, process }) }
   }
   t.match(decide({ ...waiting, ...hangs(B, 2 * MINUTE_US) }), { kind: 'restart', to: 'local' }, 'the records of what runs are lost')
   t.match(decide({ ...waiting, ...hangs(B, SECOND_US) }), { kind: 'wait', phase: 'drain' }, 'not at once')
@@ -59,6 +60,11 @@ t.test('what hangs is left for what kubelet starts with next, whatever the wante
     { kind: 'wait', phase: 'drain' },
     'another start of the same is not due',
   )
+  const upgraded = { unit: { kubeletIdentity: UPGRADED_KUBELET } }
+  const accepted = new Map([[keyOf(A, UPGRADED_KUBELET), { drain: ['cgroupDriver'] }]])
+  const onUpgraded = { ...waiting, ...startsWith(B), accepted }
+  t.match(decide({ ...onUpgraded, ...hangs(B, 2 * MINUTE_US, upgraded) }), { kind: 'restart', to: B }, 'the kubelet on disk is another one')
+  t.match(decide({ ...onUpgraded, ...hangs(B, SECOND_US, upgraded) }), { kind: 'wait', phase: 'drain' }, 'which is not started at once')
 })
 
 t.test('the fallback that is made ready is the best that is left', async (t) => {
@@ -111,6 +117,14 @@ t.test('limits', async (t) => {
     kind: 'wait',
     phase: 'runtime-down',
   })
+})
+
+t.test('a pause has nothing to hold where only the version of what runs is new', async (t) => {
+  const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
+  const edited = { ...wants(A_EDITED, contentOf(A)), ...assignedTo(A_EDITED, contentOf(A)), ...paused }
+  t.match(decide(edited), { kind: 'wait', phase: 'settled' })
+  t.match(decide({ ...edited, proven: undefined }), { kind: 'prove', key: keyOf(A) }, 'a trial ends as it would without the pause')
+  t.match(decide({ ...edited, ...startsWith(B) }), { kind: 'wait', phase: 'paused' }, 'kubelet would start with something else')
 })
 
 t.test('a pause does not keep kubelet from starting again', async (t) => {

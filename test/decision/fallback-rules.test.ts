@@ -60,6 +60,12 @@ t.test('the node is at fault', async (t) => {
     restarts: [restartTo(A, { fallback: true })],
   }
   t.match(nextStep(fallenBack(resting)), { kind: 'wait', phase: 'node-at-fault' }, 'nothing is judged or restarted')
+  const damaged = {
+    assigned: { kind: 'damaged', detail: '' },
+    assignedContent: undefined,
+    desired: { kind: 'unknown', detail: '' },
+  } as const
+  t.match(nextStep(fallenBack({ ...resting, ...damaged })), { kind: 'wait', phase: 'node-at-fault', detail: /meta\/assigned was damaged/ })
   t.match(nextStep(fallenBack({ ...resting, ...startsWith('local') })), { kind: 'activate', target: A }, 'it rests on last-known-good')
 
   t.test('but not for ever: last-known-good may have gone bad itself', async (t) => {

@@ -15,6 +15,8 @@ export class DiskInvariants {
   #checkpoints = new Map<string, string>()
   #seenOperations = -1
   #lastKnownGood = ''
+  /** The records of last-known-good whose promotions have been checked. */
+  readonly #promoted = new Set<string>()
 
   /**
    * @param isProven whether kubelet was healthy with this text for a whole trial without a break
@@ -92,7 +94,10 @@ export class DiskInvariants {
     if (parsed.source === 'local') return
     const { uid, resourceVersion, kubeletConfigKey, overlay } = parsed.source
     const text = this.#world.files.read(`${this.#layout.checkpoint(uid, resourceVersion, overlay)}/${kubeletConfigKey}`)?.toString()
+    // A power loss brought back the record of a directory that was lost, and not the checkpoint.
+    if (text === undefined && this.#world.lostStates > 0 && this.#promoted.has(found)) return
     assert(text !== undefined && this.#isProven(meaningOf(text)), `invariant 3: promoted without a whole trial: ${text}`)
     this.#checkPromotion(meaningOf(text))
+    this.#promoted.add(found)
   }
 }

@@ -297,4 +297,28 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [0, { kind: 'lose-state', afterSeconds: 47 }],
     [522, { kind: 'assign-nothing-known' }],
   ),
+  'a power loss brings back the record of a directory that was lost, and not its checkpoint': schedule(
+    60416182,
+    ...ASSIGN,
+    [151, { kind: 'disk-full', seconds: 838 }],
+    [0, { kind: 'lose-state', afterSeconds: 87 }],
+    [134, { kind: 'power-loss' }],
+  ),
+  'kubelet is upgraded on disk, what runs hangs, and preflight of what is assigned cannot be carried out': schedule(
+    60411089,
+    ...ASSIGN,
+    [0, { kind: 'edit-overlay', behaviour: 'fails-after-promotion' }],
+    [60, { kind: 'upgrade-kubelet', restarts: false }],
+    [0, { kind: 'preflight-fails', seconds: 900 }],
+    [0, { kind: 'remove-overlay' }],
+  ),
+  'the local config is edited and kubelet exits while systemd does not answer': {
+    ...schedule(
+      60402417,
+      [219, { kind: 'systemctl-fails', fault: 'down', seconds: 200 }],
+      [0, { kind: 'edit-local' }],
+      [1, { kind: 'kill-kubelet' }],
+    ),
+    node: { activation: 'file' },
+  },
 }

@@ -157,6 +157,36 @@ t.test('after a crash between the replacement and its stamp, the time counts fro
   t.match(world.start().read(WIRING), { source: A, since: { monotonicUs: 80e6 } })
 })
 
+t.test('local is one config, whatever its file holds: an edit by an administrator does not put it in place anew', async (t) => {
+  const { activation, disk, start, time } = fresh()
+  const edit = (text: string, atUs: number) => {
+    disk.plant(CONFIG, text)
+    time.monotonicUs = atUs
+  }
+  activation.read(WIRING)
+  edit('edited', 60e6)
+  t.strictSame(activation.read(WIRING), { kind: 'local', since: undefined }, 'before any activation')
+  activation.activate(A, WIRING)
+  edit('edited over a checkpoint', 70e6)
+  t.match(activation.read(WIRING), { kind: 'local', since: { monotonicUs: 70e6 } }, 'what runs may be the checkpoint')
+  edit('edited again', 80e6)
+  t.match(start().read(WIRING), { kind: 'local', since: { monotonicUs: 70e6 } })
+})
+
+t.test('after a crash between the replacement and its stamp, an edit is no mere edit of local', async (t) => {
+  const world = fresh()
+  world.activation.read(WIRING)
+  world.disk.onStep = ({ kind, path }, phase) => {
+    if (kind === 'rename' && phase === 'after' && path.endsWith('agent-new')) throw new Error('crash')
+  }
+  t.throws(() => world.activation.activate(A, WIRING))
+  world.disk.onStep = undefined
+  world.disk.restart()
+  world.disk.plant(CONFIG, 'edited')
+  world.time.monotonicUs = 80e6
+  t.match(world.start().read(WIRING), { kind: 'local', since: { monotonicUs: 80e6 } }, 'a process may run the checkpoint')
+})
+
 t.test('a staged file has its owner before it gets its name', async (t) => {
   const world = fresh()
   world.activation.stage('local', WIRING)
