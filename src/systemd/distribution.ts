@@ -19,10 +19,17 @@ interface Marks {
   readonly words: readonly string[]
   readonly environmentFiles: readonly string[]
   readonly configPath: string | undefined
+  readonly configDir: string | undefined
 }
 
 function marksOf({ path, words, environmentFiles }: UnitDefinition, command: readonly Argument[]): Marks {
-  return { program: path, words, environmentFiles: environmentFiles.map((file) => file.path), configPath: flagValue(command, 'config') }
+  return {
+    program: path,
+    words,
+    environmentFiles: environmentFiles.map((file) => file.path),
+    configPath: flagValue(command, 'config'),
+    configDir: flagValue(command, 'config-dir'),
+  }
 }
 
 interface Entry {
@@ -30,7 +37,7 @@ interface Entry {
   isOf(marks: Marks): boolean
 }
 
-/** The marks of one distribution are on no unit of a later one. */
+/** The first that fits counts. The marks of one distribution are on no unit of another. */
 const DISTRIBUTIONS: readonly Entry[] = [
   {
     distribution: owned('OpenShift', 'the Machine Config Operator', 'change kubelet with a KubeletConfig object of OpenShift'),
@@ -43,6 +50,10 @@ const DISTRIBUTIONS: readonly Entry[] = [
   {
     distribution: fits(undefined, 'k3s or RKE2', 'kubelet runs inside its process, and its config is not a file that this agent replaces'),
     isOf: ({ program }) => /\/(?:k3s|rke2)$/.test(program),
+  },
+  {
+    distribution: fits('drop-in', 'Amazon EKS, AL2023', 'nodeadm writes the config file anew at boot; kubelet merges the drop-in over it'),
+    isOf: (marks) => usesVariable('NODEADM_KUBELET_ARGS')(marks) && marks.configDir !== undefined,
   },
   {
     distribution: fits('file', 'Amazon EKS, AL2023', 'nodeadm writes the config file anew at boot, which makes it the new local config'),

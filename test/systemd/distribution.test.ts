@@ -41,6 +41,15 @@ t.test('the distribution that put kubelet there, and the activation that fits', 
       'Amazon EKS, AL2023',
       'file',
     ],
+    [
+      ['/usr/bin/kubelet', '$NODEADM_KUBELET_ARGS'],
+      {
+        '/etc/eks/kubelet/environment':
+          "NODEADM_KUBELET_ARGS='--config=/etc/kubernetes/kubelet/config.json --config-dir=/etc/kubernetes/kubelet/config.json.d'",
+      },
+      'Amazon EKS, AL2023',
+      'drop-in',
+    ],
     [['/usr/bin/kubelet', '--config', '/etc/kubernetes/kubelet/kubelet-config.json', '$KUBELET_ARGS'], {}, 'Amazon EKS, AL2', 'file'],
     [['/opt/azure/containers/start-kubelet.sh'], { '/etc/default/kubelet': 'KUBELET_FLAGS=--v=2' }, 'AKS, with a start script', undefined],
     [
