@@ -3,6 +3,7 @@
  * that the lanes end together.
  */
 import type { Lane } from './lab/lanes.ts'
+import { OLD_MINOR } from './lab/node-choice.ts'
 
 const TODAY = 'kubelet of today'
 const OLD = 'kubelet 1.20'
@@ -16,18 +17,25 @@ const WHERE_OLD_DIFFERS = 'a crash loop heals|cuts kubelet off|kubelet is stoppe
 /**
  * @param words of the command line
  * @param withModern whether there is a kubelet of today; otherwise all proofs are for kubelet 1.20
+ * @param kubeletMinor on which alone they run
  * @returns undefined: the words name scenarios, which run one after another
  */
-export function chooseLanes(words: readonly string[], withModern: boolean): readonly Lane[] | undefined {
+export function chooseLanes(words: readonly string[], withModern: boolean, kubeletMinor: number | undefined): readonly Lane[] | undefined {
+  if (kubeletMinor !== undefined)
+    return words.length === 0 ? [...proofLanes(kubeletMinor === OLD_MINOR ? OLD : TODAY), ...NODES, CORPUS] : undefined
   if (words.length === 0) return [...WITHOUT_PROOFS, ...(withModern ? [...proofLanes(TODAY), OLD_LANE] : proofLanes(OLD)), CORPUS]
   if (words.length === 1 && words[0] === 'proof:') return (withModern ? [TODAY, OLD] : [OLD]).flatMap(proofLanes)
   return undefined
 }
 
-const WITHOUT_PROOFS: readonly Lane[] = [
-  { name: 'api', words: ['!node:', '!preflight corpus:', '!rollout:'] },
+const NODES: readonly Lane[] = [
   { name: 'node', words: ['node:', '!interrupted:|modern:|proof:'] },
   { name: 'node-2', words: ['node:', 'interrupted:|modern:'] },
+]
+
+const WITHOUT_PROOFS: readonly Lane[] = [
+  { name: 'api', words: ['!node:', '!preflight corpus:', '!rollout:'] },
+  ...NODES,
   { name: 'rollout', words: ['rollout:'] },
 ]
 

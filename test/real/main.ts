@@ -1,12 +1,12 @@
 /**
- * The agent as it is shipped, on a real kube-apiserver 1.20.2, driven by real kubectl commands:
+ * The agent as it is shipped, on a real kube-apiserver, driven by real kubectl commands:
  * `npm run test:real`, or with words to run only the scenarios that have all of them in their name
- * (`npm run test:real -- node: reboot`); `'one|two'` stands for either, and `'!word'` for those
- * that have it not. Those called `node:` have a real systemd and a real kubelet too, the others a
- * simulated one. Those called `proof:` say what a trial proves. Without words they run in lanes, a
- * few of them side by side, and a proof runs on kubelet 1.20 only where that differs; all proofs on
- * both kubelets are `npm run test:real -- proof:`. Prints each step with the time it took, and ends
- * with `N passed, N failed`. Whatever it started ends with it.
+ * (`npm run test:real -- node: reboot`); `--help` has the rest. Those called `node:` have a real
+ * systemd and a real kubelet too, the others a simulated one. Those called `proof:` say what a
+ * trial proves. Without words they run in lanes, a few of them side by side, and a proof runs on
+ * kubelet 1.20 only where that differs; all proofs on both kubelets are `npm run test:real --
+ * proof:`. With `--kubelet` those called `node:` run on that kubelet alone. Prints each step with
+ * the time it took, and ends with `N passed, N failed`. Whatever it started ends with it.
  */
 import { buildAgent } from './agent.ts'
 import { addCommandLineScenarios } from './command-line.ts'
@@ -14,20 +14,24 @@ import { addCrashLoopScenarios } from './crash-loop.ts'
 import { addEditScenarios } from './edits.ts'
 import { addHostileScenarios } from './hostile.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
+import { readInvocationOrExit } from './invocation.ts'
 import { addKubeletTroubleScenarios } from './kubelet-trouble.ts'
 import { ensureModernKubernetes, whyNoModernKubernetes } from './lab/build-modern-kubernetes.ts'
 import { startControlPlane } from './lab/control-plane.ts'
 import { runLanes } from './lab/lanes.ts'
+import { modernKubeletMinor, OLD_MINOR } from './lab/node-choice.ts'
 import { makeScratch } from './lab/processes.ts'
 import { runScenarios } from './lab/runner.ts'
 import { chooseLanes } from './lane-plan.ts'
 import { addModernChannelScenarios } from './modern-channels.ts'
+import { startModernPlane } from './modern-plane.ts'
 import { addModernServerScenarios } from './modern-server.ts'
 import { addModernStatusScenarios } from './modern-status.ts'
 import { addProofScenarios } from './node/proof/scenarios.ts'
-import { addNodeScenarios } from './node/scenarios.ts'
+import type { Age } from './node/proof/stage.ts'
+import { addModernNodeScenarios, addNodeScenarios } from './node/scenarios.ts'
 import { addOutageScenarios } from './outage.ts'
-import { addCorpusScenarios } from './preflight-corpus.ts'
+import { addCorpusScenarios, addLaterCorpusScenarios } from './preflight-corpus.ts'
 import { addAdmissionScenarios } from './rights/admission.ts'
 import { addNodeIdentityScenarios } from './rights/node-identity.ts'
 import { addOperatorScenarios } from './rights/operator.ts'
@@ -38,18 +42,20 @@ import { addServiceAccountScenarios } from './rights/serviceaccount.ts'
 import { addRolloutScenarios } from './rollout/scenarios.ts'
 import { addTransitionScenarios } from './transitions.ts'
 
+const { words, kubeletMinor } = readInvocationOrExit(process.argv.slice(2))
 const missing = await whyNoModernKubernetes()
-const words = process.argv.slice(2)
-const lanes = chooseLanes(words, missing === undefined)
+const lanes = chooseLanes(words, missing === undefined, kubeletMinor)
 if (lanes !== undefined) {
   // Before the lanes: a build beside them would slow what they time.
-  if (missing === undefined) await ensureModernKubernetes()
+  if (missing === undefined) await ensureModernKubernetes(modernKubeletMinor())
   await runLanes(import.meta.filename, lanes)
 }
+const ages: readonly Age[] = missing === undefined ? ['old', 'new'] : ['old']
+if (kubeletMinor !== undefined) await runOnKubelet(kubeletMinor)
 if (words.some((word) => word.startsWith('proof:'))) {
   // Each has a cluster of its own, and the one that the others share would cost its time.
-  addProofScenarios(await buildAgent(makeScratch()), missing === undefined)
-  await runScenarios()
+  addProofScenarios(await buildAgent(makeScratch()), ages)
+  await runScenarios(words)
 }
 const plane = await startControlPlane()
 const program = await buildAgent(plane.directory)
@@ -77,5 +83,17 @@ if (missing === undefined) {
   addRolloutWholeScenarios(program)
 } else console.log(`the scenarios on an API server of this time are left out: ${missing}`)
 addRolloutScenarios(program, missing === undefined)
-await addNodeScenarios(plane, program, missing === undefined)
-await runScenarios()
+await addNodeScenarios(plane, program, ages)
+addModernNodeScenarios(program)
+await runScenarios(words)
+
+/** Everything with a real kubelet, on this one alone. */
+async function runOnKubelet(minor: number): Promise<never> {
+  const plane = minor === OLD_MINOR ? await startControlPlane() : await startModernPlane()
+  const program = await buildAgent(plane.directory)
+  if (minor === OLD_MINOR) addCorpusScenarios(plane)
+  else addLaterCorpusScenarios(plane, minor)
+  await addNodeScenarios(plane, program, [minor === OLD_MINOR ? 'old' : 'new'])
+  if (minor !== OLD_MINOR) addModernNodeScenarios(program)
+  return runScenarios(words)
+}

@@ -16,11 +16,13 @@ export function addModernServerScenarios(program: string): void {
         await step('the agent says so', async () => {
           machine.agent.start()
           await machine.agent.untilSays(dropped)
-          assert.equal(await admin.status(), undefined)
+          assert.equal(await admin.statusConfig(), undefined)
         })
         await step('an assignment is dropped too, and nothing happens', async () => {
           await admin.createConfigMap('good', machine.config('maxPods: 51'))
-          await admin.assign('good')
+          await admin.patchSpec({
+            configSource: { configMap: { name: admin.nameOf('good'), namespace: 'kube-system', kubeletConfigKey: 'kubelet' } },
+          })
           await untilHeard(machine, () => admin.kubectl('label', 'node', 'modern', 'seen=yes'))
           assert.equal(machine.restarts(), 0)
         })

@@ -1,5 +1,11 @@
-/** The corpus of preflight against a real kubelet 1.20.2: what is on record is what it says. */
+/**
+ * The corpus of preflight against a real kubelet: what is on record is what 1.20.2 says, and what
+ * the rules of preflight accept for a later kubelet, that one loads.
+ */
 import { strict as assert } from 'node:assert'
+import { checkFields } from '../../src/preflight/check-fields.ts'
+import { readDocument } from '../../src/preflight/read-document.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { listCandidates } from '../preflight/corpus/candidates.ts'
 import { readDisagreements, readVerdicts } from '../preflight/corpus/recorded.ts'
 import { ACCEPTED, askAll } from './kubelet-verdict.ts'
@@ -8,6 +14,42 @@ import { scenario } from './lab/runner.ts'
 
 /** Each takes five seconds and more of starting. */
 const LIMIT_MS = 600_000
+
+/** What a later kubelet refuses though the rules accept it, and why they do. */
+const LATER_DISAGREEMENTS: Readonly<Record<string, string>> = {
+  'JSON behind 2048 spaces': 'later kubelets look at the whole text for JSON (IsJSONBuffer, k8s.io/apimachinery), 1.20 at 2048 bytes',
+}
+
+/** On another kubelet than that of the records. */
+export function addLaterCorpusScenarios({ binaries: { kubelet } }: ControlPlane, minor: number): void {
+  scenario(
+    `preflight corpus: loading by kubelet 1.${minor}`,
+    async (step) => {
+      assert(kubelet !== undefined, 'there is no kubelet')
+      const candidates = listCandidates().filter(({ name }) => !readDisagreements().has(name) && !Object.hasOwn(LATER_DISAGREEMENTS, name))
+      await step(`of ${candidates.length} candidates it loads what the rules accept`, async () => {
+        const verdicts = await askAll(kubelet, candidates, 'load')
+        const refused: string[] = []
+        for (const { name, text } of candidates) {
+          const [theirs, ours] = [verdicts.get(name) ?? '', await refusalOf(text, minor)]
+          if (ours !== undefined && theirs === ACCEPTED)
+            console.log(`    only the rules refuse ${name.slice(0, 120)}: ${ours.slice(0, 200)}`)
+          if (ours === undefined && theirs !== ACCEPTED) refused.push(`${name.slice(0, 200)}: ${theirs}`)
+        }
+        assert.deepEqual(refused, [])
+      })
+    },
+    { timeoutMs: LIMIT_MS },
+  )
+}
+
+/** By the rules of fields; undefined: they accept it. */
+async function refusalOf(text: string, minor: number): Promise<string | undefined> {
+  const read = await readDocument(text, IN_PLACE)
+  if (!read.ok) return read.detail
+  const findings = checkFields(read.document, { version: { major: 1, minor, patch: 0 }, unknownKeys: 'warn' })
+  return findings.find(({ severity }) => severity === 'refuse')?.problem
+}
 
 export function addCorpusScenarios({ binaries: { kubelet } }: ControlPlane): void {
   const candidates = listCandidates()

@@ -13,6 +13,7 @@ import { ensureModernKubernetes } from './build-modern-kubernetes.ts'
 import { createAuthority, createSigningKey, issueCertificate } from './certificates.ts'
 import { eventually } from './eventually.ts'
 import { type Cluster, type NodeIdentity, writeAdminKubeconfig, writeNodeIdentity } from './identities.ts'
+import { modernKubeletMinor } from './node-choice.ts'
 import { onProcessEnd, run } from './processes.ts'
 import { type ApiserverOptions, createServers, type Servers } from './servers.ts'
 
@@ -23,6 +24,8 @@ export interface ControlPlane {
   readonly caFile: string
   readonly adminKubeconfig: string
   readonly binaries: Binaries
+  /** Whether its Nodes have `spec.configSource` and `status.config`; otherwise it drops both. */
+  readonly hasConfigSource: boolean
   /**
    * The kubeconfig of a node's own identity, `system:node:NAME`, made at the first call; the
    * certificate is a file on disk.
@@ -75,7 +78,7 @@ export interface StoredNode {
 /** Starts one and waits until it is ready; leaves nothing behind if that fails. */
 export async function startControlPlane(options: ApiserverOptions = {}): Promise<ControlPlane> {
   const known = await ensureBinaries()
-  const binaries = options.release === 'new' ? { ...known, ...(await ensureModernKubernetes()) } : known
+  const binaries = options.release === 'new' ? { ...known, ...(await ensureModernKubernetes(modernKubeletMinor())) } : known
   const directory = mkdtempSync(join(tmpdir(), 'kubelet-cfg-agent-lab-'))
   const forget = onProcessEnd(() => rmSync(directory, { recursive: true, force: true }))
   const removeDirectory = async (): Promise<void> => {
@@ -133,6 +136,7 @@ function assemble(
     caFile: cluster.authority.certificateFile,
     adminKubeconfig,
     binaries,
+    hasConfigSource: servers.hasConfigSource,
     nodeKubeconfig: async (name) => (await identityOf(name)).kubeconfig,
     rotateNodeCertificate: async (name, options) => (await identityOf(name)).rotate(options),
     kubectl,

@@ -16,8 +16,8 @@ export interface DebianPackages {
   unpack(packages: readonly string[], root: string): Promise<void>
   /** Downloads a source package, `name=version`, and returns the path of its upstream tarball. */
   fetchSource(source: string): Promise<string>
-  /** The line of a sources.list that names the mirror and the keyring. */
-  readonly sourceLine: string
+  /** The line of a sources.list that names the mirror and the keyring, for any of its suites. */
+  sourceLineOf(suite: string): string
 }
 
 /** Fetches the lists of bookworm into `scratch`. */
@@ -25,7 +25,9 @@ export async function openDebianPackages(scratch: string): Promise<DebianPackage
   const lists = join(scratch, 'lists')
   const sourceList = join(scratch, 'bookworm.list')
   await mkdir(join(lists, 'partial'), { recursive: true })
-  const where = `[signed-by=${keyring}] ${await findMirror()} bookworm main`
+  const mirror = await findMirror()
+  const whereIs = (suite: string): string => `[signed-by=${keyring}] ${mirror} ${suite} main`
+  const where = whereIs('bookworm')
   await writeFile(sourceList, `deb ${where}\ndeb-src ${where}\n`)
   const settings = {
     'Dir::Etc::SourceList': sourceList,
@@ -46,7 +48,7 @@ export async function openDebianPackages(scratch: string): Promise<DebianPackage
   }
   await apt(scratch, 'update')
   return {
-    sourceLine: `deb ${where}`,
+    sourceLineOf: (suite) => `deb ${whereIs(suite)}`,
     async unpack(packages, root) {
       const downloads = join(scratch, 'deb')
       await apt(downloads, 'download', ...packages)

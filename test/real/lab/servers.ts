@@ -30,6 +30,7 @@ export interface ApiserverOptions {
 
 export interface Servers {
   readonly url: string
+  readonly hasConfigSource: boolean
   startEtcd(): Promise<void>
   /** Needs the certificates in the directory, and etcd. */
   startApiserver(): Promise<void>
@@ -42,6 +43,8 @@ export interface Servers {
   stop(): Promise<void>
 }
 
+/** It has neither the gate nor the fields (CHANGELOG-1.26). */
+const FIRST_WITHOUT_CONFIG_SOURCE = 26
 const readyMs = 60_000
 /** kube-apiserver lets open watches go on for a minute; a test does not wait for that. */
 const graceMs = 2_000
@@ -68,6 +71,7 @@ export async function createServers(binaries: Binaries, directory: string, optio
   const stopApiserver = async (): Promise<void> => apiserver?.stop(graceMs)
   return {
     url,
+    hasConfigSource: minor < FIRST_WITHOUT_CONFIG_SOURCE && (options.dynamicKubeletConfig ?? true),
     startEtcd,
     startApiserver,
     stopApiserver,
@@ -129,7 +133,7 @@ function apiserverFlags(directory: string, etcdUrl: string, port: number, option
     '--disable-admission-plugins=ServiceAccount',
     // A gate that a server does not know keeps it from starting. One from 1.26 on drops the fields
     // without it.
-    ...(minor < 26 ? [`--feature-gates=DynamicKubeletConfig=${options.dynamicKubeletConfig ?? true}`] : []),
+    ...(minor < FIRST_WITHOUT_CONFIG_SOURCE ? [`--feature-gates=DynamicKubeletConfig=${options.dynamicKubeletConfig ?? true}`] : []),
     ...(options.apiserverFlags ?? []),
   ]
 }

@@ -44,13 +44,16 @@ const NAMESPACES = ['-m', '-u', '-i', '-p', '-r', '-w']
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const ENVIRONMENT = ['env', '-i', `PATH=${PATH}`, 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive']
 
+/** For a systemd of 256 and later, which else refuses to boot where the machine has cgroup v1. */
+const LEGACY_CGROUPS = 'SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1'
+
 /** Returns when systemd has started everything. */
 export async function bootContainer(root: NodeRoot, { name, directory, binds, logFile }: ContainerOptions): Promise<Container> {
   const group = new ControlGroup(`${name}-${process.pid}`)
   const options = ['-q', '-D', directory, `--machine=${name}`, '--register=no', ...(hasSystemd ? [] : ['--keep-unit'])]
   // Kubelet reads kernel messages for its oom watcher.
   const mounts = ['--bind=/dev/kmsg', ...Object.entries(binds).map(([inside, outside]) => `--bind-ro=${outside}:${inside}`)]
-  const [file, ...args] = root.tool('systemd-nspawn', ...options, '--capability=all', ...mounts, '--console=pipe', '-b')
+  const [file, ...args] = root.tool('systemd-nspawn', ...options, '--capability=all', ...mounts, '--console=pipe', '-b', LEGACY_CGROUPS)
   const daemon = group.run(() => startDaemon(`the machine ${name}`, file, args, logFile))
   let container: Booted | undefined
   try {

@@ -12,6 +12,7 @@ import { stringify } from 'yaml'
 import { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
+import { suiteFor } from '../lab/node-choice.ts'
 import { findFreePort } from '../lab/ports.ts'
 import { CommandError, type CommandOutput } from '../lab/processes.ts'
 import { readVersion } from '../lab/servers.ts'
@@ -19,7 +20,7 @@ import { type HistoryLine, readHistory } from '../records.ts'
 import { bootContainer, type Container } from './container.ts'
 import { installAgent } from './install-agent.ts'
 import { type JournalLine, parseJournal } from './journal.ts'
-import { kubeletConfig, LOCAL_CONFIG, type NodePorts, type UnitKind, writeNodeFiles } from './kubeadm-files.ts'
+import { type Crash, crashOf, kubeletConfig, LOCAL_CONFIG, type NodePorts, type UnitKind, writeNodeFiles } from './kubeadm-files.ts'
 import { ensureNodeRoot, type NodeRoot } from './root.ts'
 import { createDirectory, Image, type Storage } from './storage.ts'
 
@@ -52,6 +53,8 @@ export class Node {
   readonly name: string
   /** The bundle that was built for this run. */
   readonly program: string
+  /** Of its kubelet: 1.MINOR. */
+  readonly kubeletMinor: number
   readonly #plane: ControlPlane
   readonly #root: NodeRoot
   /** Its root, and what is mounted on it. */
@@ -67,9 +70,11 @@ export class Node {
     root: NodeRoot,
     storage: readonly [Storage, ...Storage[]],
     ports: NodePorts,
+    kubeletMinor: number,
   ) {
     this.name = name
     this.program = program
+    this.kubeletMinor = kubeletMinor
     this.#plane = plane
     this.#root = root
     this.#storage = storage
@@ -86,14 +91,15 @@ export class Node {
       !items.some((node: { metadata: { name: string } }) => node.metadata.name === name),
       `another scenario has a Node ${name} already`,
     )
-    const root = await ensureNodeRoot()
+    const kubeletMinor = (await readVersion(kubeletOf(plane))).minor
+    const root = await ensureNodeRoot(suiteFor(kubeletMinor))
     const home = join(plane.directory, 'real-nodes', name)
     const ports = { kubelet: await findFreePort(), healthz: await findFreePort() }
     const plain = await createDirectory(root, home)
-    const kubeletMinor = (await readVersion(kubeletOf(plane))).minor
     await writeNodeFiles(plane, plain.directory, { name, unit, ports, kubeletMinor })
     await enable(plain.directory, 'kubelet.service', unit === 'kubeadm' ? '/lib/systemd/system' : '/etc/systemd/system')
-    const effective = { METRICS_ADDRESS: `127.0.0.1:${await findFreePort()}`, ...settings }
+    // As JSON, tests read the fields of a line apart from its message.
+    const effective = { METRICS_ADDRESS: `127.0.0.1:${await findFreePort()}`, LOG_FORMAT: 'json', ...settings }
     const variables = Object.entries(effective).map(([key, value]) => `Environment=KUBELET_CFG_AGENT_${key}=${value}`)
     const dropIns = join(plain.directory, `etc/systemd/system/${AGENT}.service.d`)
     await mkdir(dropIns, { recursive: true })
@@ -101,10 +107,10 @@ export class Node {
     if (kind === 'image') {
       const disk = await Image.create(root, join(home, 'disk.img'), join(home, 'disk'), IMAGE_MIB, plain.directory)
       await plain.remove()
-      return new Node(plane, program, options, root, [disk], ports)
+      return new Node(plane, program, options, root, [disk], ports, kubeletMinor)
     }
     const own = stateMiB === undefined ? [] : [await Image.create(root, join(home, 'state.img'), join(plain.directory, STATE), stateMiB)]
-    return new Node(plane, program, options, root, [plain, ...own], ports)
+    return new Node(plane, program, options, root, [plain, ...own], ports, kubeletMinor)
   }
 
   async boot(): Promise<void> {
@@ -235,7 +241,12 @@ export class Node {
 
   /** A whole KubeletConfiguration that this node's kubelet runs on, with `changes` on top. */
   config(changes: object = {}): string {
-    return stringify(kubeletConfig(this.#ports, changes))
+    return stringify(kubeletConfig(this.#ports, this.kubeletMinor, changes))
+  }
+
+  /** Changes that pass preflight `UP_TO_LOADING`, and of which this node's kubelet dies. */
+  get crash(): Crash {
+    return crashOf(this.kubeletMinor)
   }
 
   /**

@@ -1,9 +1,10 @@
 /**
- * The root file system of the lab's nodes: Debian 12 with systemd and containerd, made once by
- * mmdebstrap(1) into a cache outside the checkout. systemd-nspawn and mke2fs come out of it as
- * well, run by its own loader with its own libraries, so that the machine that runs the tests needs
- * none of them installed and runs no containerd of theirs. By itself it prepares the cache: `node
- * --import tsx test/real/node/root.ts`.
+ * The root file systems of the lab's nodes: a Debian with systemd and containerd each, made once by
+ * mmdebstrap(1) into a cache outside the checkout. systemd-nspawn and mke2fs come out of that of
+ * Debian 12 as well, run by its own loader with its own libraries, so that the machine that runs
+ * the tests needs none of them installed and runs no containerd of theirs. By itself it prepares
+ * the cache, with the roots that it is given or else those of a run without options: `node --import
+ * tsx test/real/node/root.ts trixie`.
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -12,6 +13,7 @@ import { join } from 'node:path'
 import { cacheDirectory } from '../lab/build.ts'
 import { openDebianPackages } from '../lab/debian-packages.ts'
 import { withLock } from '../lab/lock.ts'
+import { SUITES, type Suite } from '../lab/node-choice.ts'
 import { run } from '../lab/processes.ts'
 import { IMAGE_FILE, writeImage } from './image.ts'
 
@@ -22,9 +24,12 @@ export interface NodeRoot {
   tool(name: 'systemd-nspawn' | 'mke2fs', ...args: readonly string[]): [string, ...string[]]
 }
 
-const recipe = {
+/** Of the machine that runs the tests, and so what its tools are taken from. */
+const TOOLS_SUITE = 'bookworm'
+
+const recipeOf = (suite: Suite) => ({
   version: 2,
-  suite: 'bookworm',
+  suite,
   // What a node has, and with systemd-container and e2fsprogs what makes one; rpm is for its
   // package, busybox-static for its pods. iptables is missing on purpose: kubelet would write its
   // chains into the network that a node shares with the machine.
@@ -35,11 +40,18 @@ const recipe = {
   // They would manage that network too.
   mask: ['systemd-networkd.service', 'systemd-networkd.socket', 'systemd-resolved.service', 'apt-daily.timer', 'apt-daily-upgrade.timer'],
   drop: ['usr/share/locale', 'usr/share/man', 'usr/share/doc', 'etc/dpkg/dpkg.cfg.d/99mmdebstrap'],
-} as const
+})
 
 /** Makes it if need be; later calls return at once. `report` hears what takes time. */
-export async function ensureNodeRoot(report: (line: string) => void = console.log): Promise<NodeRoot> {
+export async function ensureNodeRoot(suite: Suite, report: (line: string) => void = console.log): Promise<NodeRoot> {
   if (process.getuid?.() !== 0) throw new Error('a node with a real systemd needs root: run the tests as root')
+  const tools = await ensureTree(TOOLS_SUITE, report)
+  const tree = suite === TOOLS_SUITE ? tools : await ensureTree(suite, report)
+  return { tree, tool: (name, ...args) => [loaderOf(tools), '--library-path', librariesOf(tools), join(tools, PROGRAMS[name]), ...args] }
+}
+
+async function ensureTree(suite: Suite, report: (line: string) => void): Promise<string> {
+  const recipe = recipeOf(suite)
   const key = createHash('sha256')
     .update(JSON.stringify({ recipe, architecture: process.arch }))
     .digest('hex')
@@ -49,10 +61,10 @@ export async function ensureNodeRoot(report: (line: string) => void = console.lo
   await mkdir(cache, { recursive: true })
   if (!existsSync(tree)) {
     await withLock(join(cache, 'node.lock'), async () => {
-      if (!existsSync(tree)) await makeTree(tree, report)
+      if (!existsSync(tree)) await makeTree(recipe, tree, report)
     })
   }
-  return { tree, tool: (name, ...args) => [loaderOf(tree), '--library-path', librariesOf(tree), join(tree, PROGRAMS[name]), ...args] }
+  return tree
 }
 
 const PROGRAMS = { 'systemd-nspawn': 'usr/bin/systemd-nspawn', mke2fs: 'usr/sbin/mke2fs' } as const
@@ -69,18 +81,18 @@ function librariesOf(tree: string): string {
 }
 
 /** Beside its place, which it takes whole at the end. */
-async function makeTree(destination: string, report: (line: string) => void): Promise<void> {
+async function makeTree(recipe: ReturnType<typeof recipeOf>, destination: string, report: (line: string) => void): Promise<void> {
   const work = `${destination}.making`
   const tree = join(work, 'tree')
   await rm(work, { recursive: true, force: true })
   await mkdir(work, { recursive: true })
-  report(`making the root of a node in ${destination}: this takes a minute, once`)
+  report(`making the root of a node with ${recipe.suite} in ${destination}: this takes a minute, once`)
   const packages = await openDebianPackages(join(work, 'apt'))
   await packages.unpack(['mmdebstrap'], join(work, 'tools'))
   const script = join(work, 'tools/usr/bin/mmdebstrap')
   const options = ['--quiet', '--mode=root', '--variant=minbase', `--include=${recipe.include.join(',')}`, '--format=directory']
   // Its scratch directories may lie where the user _apt cannot look.
-  await run('perl', [script, ...options, '--aptopt=APT::Sandbox::User "root"', recipe.suite, tree, packages.sourceLine], {
+  await run('perl', [script, ...options, '--aptopt=APT::Sandbox::User "root"', recipe.suite, tree, packages.sourceLineOf(recipe.suite)], {
     timeoutMs: 20 * 60_000,
   })
   for (const name of recipe.mask) await symlink('/dev/null', join(tree, 'etc/systemd/system', name))
@@ -92,4 +104,7 @@ async function makeTree(destination: string, report: (line: string) => void): Pr
   await rm(work, { recursive: true })
 }
 
-if (import.meta.filename === process.argv[1]) console.log((await ensureNodeRoot()).tree)
+if (import.meta.filename === process.argv[1]) {
+  const given = SUITES.filter((suite) => process.argv.includes(suite))
+  for (const suite of given.length === 0 ? (['bookworm', 'trixie'] as const) : given) console.log((await ensureNodeRoot(suite)).tree)
+}
