@@ -7,7 +7,7 @@
 import { strict as assert } from 'node:assert'
 import type { ControlPlane } from './lab/control-plane.ts'
 import { eventually } from './lab/eventually.ts'
-import { STATUS_ANNOTATION } from './node-words.ts'
+import { CONFIG_SOURCE_ANNOTATION, STATUS_ANNOTATION } from './node-words.ts'
 import type { Source } from './records.ts'
 
 /** `status.config` with what is local left out, as the API shows it. */
@@ -107,19 +107,37 @@ export class Administrator {
   }
 
   async assign(name: string, kubeletConfigKey = 'kubelet'): Promise<void> {
-    await this.patchSpec({ configSource: { configMap: { name: this.nameOf(name), namespace: NAMESPACE, kubeletConfigKey } } })
+    await this.assignSource({ name: this.nameOf(name), namespace: NAMESPACE, kubeletConfigKey })
+  }
+
+  /** By `configSource`, or by the annotation where the API server drops that. */
+  async assignSource({ name, namespace, kubeletConfigKey }: Omit<Source, 'uid' | 'resourceVersion'>): Promise<void> {
+    if (this.#plane.hasConfigSource) await this.patchSpec({ configSource: { configMap: { name, namespace, kubeletConfigKey } } })
+    else await this.#annotate(`${CONFIG_SOURCE_ANNOTATION}=${namespace}/${name}:${kubeletConfigKey}`)
   }
 
   async unassign(): Promise<void> {
-    await this.patchSpec({ configSource: null })
+    if (this.#plane.hasConfigSource) await this.patchSpec({ configSource: null })
+    else await this.#annotate(`${CONFIG_SOURCE_ANNOTATION}-`)
+  }
+
+  async #annotate(change: string): Promise<void> {
+    await this.kubectl('annotate', '--overwrite', 'node', this.#node, change)
   }
 
   async patchSpec(spec: object): Promise<void> {
     await this.kubectl('patch', 'node', this.#node, '-p', JSON.stringify({ spec }))
   }
 
-  /** `status.config` of the Node; undefined: there is none. */
+  /** `status.config`, or what the annotation has of it where the API server drops that. */
   async status(): Promise<unknown> {
+    if (this.#plane.hasConfigSource) return this.statusConfig()
+    const { assigned, active, lastKnownGood, error } = await this.annotation()
+    return { ...(assigned && { assigned }), ...(active && { active }), ...(lastKnownGood && { lastKnownGood }), ...(error && { error }) }
+  }
+
+  /** `status.config` of the Node; undefined: there is none. */
+  async statusConfig(): Promise<unknown> {
     const node = JSON.parse(await this.kubectl('get', 'node', this.#node, '-o', 'json'))
     return node.status.config
   }

@@ -14,7 +14,7 @@ import { withModernPlane } from '../modern-plane.ts'
 import { CONFIG_LABEL, GUARDED_PREFIX } from '../node-words.ts'
 import type { Source } from '../records.ts'
 import { DEPLOY } from '../rights/manifests.ts'
-import { CRASHED, CRASHING, UP_TO_LOADING } from './kubeadm-files.ts'
+import { UP_TO_LOADING } from './kubeadm-files.ts'
 import { type Node, type NodeOptions, withNode } from './node.ts'
 
 const ROLE = `${GUARDED_PREFIX}/role`
@@ -68,8 +68,8 @@ async function playLabel(step: Step, plane: ControlPlane, node: Node, admin: Adm
     return untilPromoted(admin, `kube-system/node-config:kubelet@${version}`)
   })
   await step('an edit of which kubelet dies is rolled back, and the condition and the annotation say so', async () => {
-    const crashing = await put('node-config', { maxPods: 53, ...CRASHING })
-    await untilRolledBack(admin, `kube-system/node-config:kubelet@${crashing}`, `kube-system/node-config:kubelet@${edited}`)
+    const crashing = await put('node-config', { maxPods: 53, ...node.crash.changes })
+    await untilRolledBack(node, admin, `kube-system/node-config:kubelet@${crashing}`, `kube-system/node-config:kubelet@${edited}`)
     await node.untilRuns(52)
   })
   await step('a mended one gets its turn', async () => {
@@ -112,8 +112,8 @@ async function playSelector(step: Step, plane: ControlPlane, node: Node, admin: 
     return untilPromoted(admin, `${FLEET_NAMESPACE}/workers:kubelet@\\d+`)
   })
   await step('one of a higher priority, of which kubelet dies, is rolled back to it', async () => {
-    const crashing = await put('canary', { maxPods: 52, ...CRASHING }, `${ROLE}=worker`, 10)
-    await untilRolledBack(admin, `${FLEET_NAMESPACE}/canary:kubelet@${crashing}`, `${FLEET_NAMESPACE}/workers:kubelet@${workers}`)
+    const crashing = await put('canary', { maxPods: 52, ...node.crash.changes }, `${ROLE}=worker`, 10)
+    await untilRolledBack(node, admin, `${FLEET_NAMESPACE}/canary:kubelet@${crashing}`, `${FLEET_NAMESPACE}/workers:kubelet@${workers}`)
     await node.untilRuns(51)
   })
   const canary = await step('mended, it is promoted', async () => {
@@ -156,8 +156,8 @@ async function playSelector(step: Step, plane: ControlPlane, node: Node, admin: 
 }
 
 /** The condition says so, and the annotation has all of it. */
-async function untilRolledBack(admin: Administrator, from: string, to: string): Promise<void> {
-  const message = `${from} failed, ${to} runs: kubelet exited 2 times: ${CRASHED}`
+async function untilRolledBack(node: Node, admin: Administrator, from: string, to: string): Promise<void> {
+  const message = `${from} failed, ${to} runs: kubelet exited 2 times: ${node.crash.lastWords}`
   await admin.untilCondition({ status: 'False', reason: 'RolledBack', message }, CRASH_LOOP_MS)
   await admin.untilAnnotation('the same', ({ assigned, active, lastKnownGood, error }) => {
     assert.deepEqual([assigned, active, lastKnownGood].map(nameOf), [from, to, to])

@@ -3,18 +3,18 @@
  * second here.
  */
 import { strict as assert } from 'node:assert'
-import type { Administrator } from '../administrator.ts'
+import type { Administrator, Condition as OwnCondition } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { scenario } from '../lab/runner.ts'
-import { promoteGood } from './assign.ts'
+import { assignNew, promoteGood } from './assign.ts'
 import { withNode } from './node.ts'
 
 const OFTEN = { nodeStatusUpdateFrequency: '1s', nodeStatusReportFrequency: '1s' }
 
-interface Condition {
+/** kubelet's own have no reason. */
+interface Condition extends Partial<OwnCondition> {
   readonly type: string
-  readonly lastHeartbeatTime: string
 }
 
 export function addConditionScenarios(plane: ControlPlane, program: string): void {
@@ -32,7 +32,7 @@ export function addConditionScenarios(plane: ControlPlane, program: string): voi
           const ours = await admin.untilCondition({ reason: 'Promoted' })
           const writes = await timesUpdated(node)
           const isLater = async () => {
-            const ready = (await conditions(admin)).find(({ type }) => type === 'Ready')
+            const ready = await find(admin, 'Ready')
             return Date.parse(ready?.lastHeartbeatTime ?? '') > Date.parse(ours.lastHeartbeatTime) + 8000
           }
           await eventually(isLater, { what: 'kubelet has written its own for a while', timeoutMs: 60_000 })
@@ -40,6 +40,7 @@ export function addConditionScenarios(plane: ControlPlane, program: string): voi
           assert.equal(await timesUpdated(node), writes, 'nobody had to mend it')
           assert.deepEqual((await conditions(admin)).map(({ type }) => type).sort(), [
             'DiskPressure',
+            'KubeletConfigDegraded',
             'KubeletConfigReady',
             'MemoryPressure',
             'PIDPressure',
@@ -47,12 +48,32 @@ export function addConditionScenarios(plane: ControlPlane, program: string): voi
           ])
           console.log(await admin.kubectl('get', 'node', 'condition', '-o', `custom-columns=${COLUMNS}`))
         })
+        await step('KubeletConfigDegraded has been False from the first config to its promotion', async () => {
+          const degraded = await find(admin, 'KubeletConfigDegraded')
+          assert.deepEqual([degraded?.status, degraded?.reason], ['False', 'AsExpected'])
+          const [ready, ourNode] = [await admin.condition(), await admin.kubectl('get', 'node', 'condition', '-o', 'json')]
+          const created = Date.parse(JSON.parse(ourNode).metadata.creationTimestamp)
+          assert(
+            Date.parse(degraded?.lastTransitionTime ?? '') < Date.parse(ready?.lastTransitionTime ?? ''),
+            'it is older than the promotion',
+          )
+          assert(Date.parse(degraded?.lastTransitionTime ?? '') >= created)
+        })
+        await step('kubectl wait tells of a config that preflight refuses', async () => {
+          await assignNew(node, admin, 'wrong', { maxPods: -1 })
+          await admin.kubectl('wait', '--for=condition=KubeletConfigDegraded', 'node/condition', '--timeout=30s')
+          assert.equal((await find(admin, 'KubeletConfigDegraded'))?.reason, 'Refused')
+        })
       },
     ),
   )
 }
 
 const COLUMNS = 'NAME:.metadata.name,TYPES:.status.conditions[*].type,STATUSES:.status.conditions[*].status'
+
+async function find(admin: Administrator, wanted: string): Promise<Condition | undefined> {
+  return (await conditions(admin)).find(({ type }) => type === wanted)
+}
 
 async function conditions(admin: Administrator): Promise<readonly Condition[]> {
   return JSON.parse(await admin.kubectl('get', 'node', 'condition', '-o', 'json')).status.conditions

@@ -8,7 +8,7 @@ import { scenario } from '../lab/runner.ts'
 import { assignedBytes } from '../records.ts'
 import { INTERNAL_ERROR } from '../texts.ts'
 import { assignNew, promoteGood } from './assign.ts'
-import { CRASHING, UP_TO_LOADING } from './kubeadm-files.ts'
+import { UP_TO_LOADING } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
 
 const ROLLED_BACK = 'failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details'
@@ -41,7 +41,7 @@ export function addFullDiskScenarios(plane: ControlPlane, program: string): void
           await node.untilRuns(61)
         })
         const crashing = await step('one that crashes kubelet is activated, and the disk fills up', async () => {
-          const source = await assignNew(node, admin, 'crashing', CRASHING)
+          const source = await assignNew(node, admin, 'crashing', node.crash.changes)
           await node.untilSays(/^Kubelet restarting to use .*full-crashing/)
           fill(node)
           return source

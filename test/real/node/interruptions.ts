@@ -9,7 +9,7 @@ import type { ControlPlane } from '../lab/control-plane.ts'
 import { scenario } from '../lab/runner.ts'
 import { assignNew } from './assign.ts'
 import { Changes } from './changes.ts'
-import { CRASHING, UP_TO_LOADING } from './kubeadm-files.ts'
+import { UP_TO_LOADING } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
 
 const KILLED_CHANGES = 50
@@ -61,7 +61,7 @@ export function addInterruptionScenarios(plane: ControlPlane, program: string): 
           changes.checkDisk()
         })
         await step('one that crashes kubelet is rolled back, whatever happens to the agent', async () => {
-          const crashing = await assignNew(node, admin, 'crashing', CRASHING)
+          const crashing = await assignNew(node, admin, 'crashing', node.crash.changes)
           const good = await admin.source('config')
           const rolledBack = admin.untilStatus({ assigned: crashing, active: good, lastKnownGood: good, error: ERROR }, 180_000)
           let settled = false

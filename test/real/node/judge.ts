@@ -10,10 +10,11 @@ import type { JudgeRequest, JudgeStage, KubeletJudgement } from '../../../src/pr
 import { LIMITS } from '../../../src/preflight/kubelet/sandbox.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
+import { OLD_MINOR } from '../lab/node-choice.ts'
 import { run } from '../lab/processes.ts'
 import { scenario } from '../lab/runner.ts'
 import type { Answer, Questions } from './judge-program.ts'
-import { BRICK, CRASHING } from './kubeadm-files.ts'
+import { BRICK, crashOf } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -60,7 +61,7 @@ const STARTING: readonly Expected[] = [
   ],
   [
     'one log file a container',
-    CRASHING,
+    crashOf(OLD_MINOR).changes,
     'refused',
     /^validate .*failed to initialize container log manager: invalid MaxFiles 1, must be > 1$/,
   ],

@@ -10,7 +10,7 @@ import { stringify } from 'yaml'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { IMAGE_FILE, IMAGE_NAME } from './image.ts'
 
-export type UnitKind = 'kubeadm' | 'spelled-out'
+export type UnitKind = 'kubeadm' | 'spelled-out' | 'nodeadm'
 
 export interface NodePorts {
   readonly kubelet: number
@@ -29,12 +29,16 @@ export interface NodeFiles {
 export const LOCAL_CONFIG: Readonly<Record<UnitKind, string>> = {
   kubeadm: '/var/lib/kubelet/config.yaml',
   'spelled-out': '/etc/kubernetes/kubelet/kubelet-config.json',
+  nodeadm: '/etc/kubernetes/kubelet/config.json',
 }
+
+/** Where nodeadm puts what the user data say of kubelet. */
+export const NODEADM_DROP_IN = '/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf'
 
 /**
  * As `kubeadm init` writes it, with what a container cannot give left out. `changes` are on top.
  */
-export function kubeletConfig(ports: NodePorts, changes: object = {}): object {
+export function kubeletConfig(ports: NodePorts, kubeletMinor: number, changes: object = {}): object {
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     kind: 'KubeletConfiguration',
@@ -49,10 +53,14 @@ export function kubeletConfig(ports: NodePorts, changes: object = {}): object {
     cgroupsPerQOS: false,
     enforceNodeAllocatable: [],
     failSwapOn: false,
+    ...(kubeletMinor >= FIRST_TO_REFUSE_CGROUP_V1 && { failCgroupV1: false }),
     evictionHard: { 'memory.available': '1Mi', 'nodefs.available': '1Mi', 'imagefs.available': '1Mi' },
     ...changes,
   }
 }
+
+/** For machines that still have it (CHANGELOG-1.35). */
+const FIRST_TO_REFUSE_CGROUP_V1 = 35
 
 /**
  * Passes validation, and kills kubelet when it sets up its cgroups. Preflight sees at once that
@@ -60,16 +68,32 @@ export function kubeletConfig(ports: NodePorts, changes: object = {}): object {
  */
 export const BRICK = { cgroupsPerQOS: true, enforceNodeAllocatable: [], cgroupRoot: '/nope' }
 
+/** A config of which kubelet dies at each start. */
+export interface Crash {
+  readonly changes: object
+  /** What kubelet says before it exits. */
+  readonly lastWords: string
+}
+
 /**
- * The same of its container log manager: only a kubelet that starts says so, and preflight with it,
- * unless that is left out (`UP_TO_LOADING`).
+ * Only a kubelet that starts says so, and preflight with it, unless that is left out
+ * (`UP_TO_LOADING`).
  */
-export const CRASHING = { containerLogMaxFiles: 1 }
-/** The same for a kubelet of today: since 1.30 kubelet validates the number of log files. */
-export const CRASHING_TODAY = { podLogsDir: '/proc/none' }
-/** What kubelet says before it exits with `CRASHING`. */
-export const CRASHED =
-  'failed to run Kubelet: failed to create kubelet: failed to initialize container log manager: invalid MaxFiles 1, must be > 1'
+const CRASH_OF_LOG_MANAGER: Crash = {
+  changes: { containerLogMaxFiles: 1 },
+  lastWords: 'failed to run Kubelet: failed to create kubelet: failed to initialize container log manager: invalid MaxFiles 1, must be > 1',
+}
+/** Kubelet 1.33 and later find out the other one when they validate the config. */
+const CRASH_OF_LOGS_DIRECTORY: Crash = {
+  changes: { podLogsDir: '/proc/none' },
+  lastWords:
+    'Failed to initialize internal modules: error creating pod logs root directory "/proc/none": mkdir /proc/none: no such file or directory',
+}
+const FIRST_TO_VALIDATE_LOG_FILES = 33
+
+export function crashOf(kubeletMinor: number): Crash {
+  return kubeletMinor < FIRST_TO_VALIDATE_LOG_FILES ? CRASH_OF_LOG_MANAGER : CRASH_OF_LOGS_DIRECTORY
+}
 
 /**
  * A setting for nodes on which a config that crashes kubelet has to reach it: the deep stage of
@@ -83,7 +107,7 @@ export async function writeNodeFiles(plane: ControlPlane, root: string, { name, 
   const { user } = identity.users[0]
   const pem = await readFile(await realpath(user['client-certificate']), 'utf8')
   identity.users[0].user = { 'client-certificate': CURRENT_PEM, 'client-key': CURRENT_PEM }
-  const config = kubeletConfig(ports)
+  const config = kubeletConfig(ports, kubeletMinor, unit === 'nodeadm' ? WITH_CONFIG_DIR : {})
   const files: Record<string, string> = {
     '/etc/hostname': `${name}\n`,
     '/etc/hosts': `127.0.0.1 localhost\n127.0.1.1 ${name}\n`,
@@ -91,7 +115,7 @@ export async function writeNodeFiles(plane: ControlPlane, root: string, { name, 
     '/etc/kubernetes/pki/ca.crt': await readFile(plane.caFile, 'utf8'),
     [CURRENT_PEM]: pem,
     [LOCAL_CONFIG[unit]]: unit === 'kubeadm' ? stringify(config) : `${JSON.stringify(config, null, 4)}\n`,
-    ...(unit === 'kubeadm' ? kubeadmUnit(runtimeFlags(name, kubeletMinor)) : spelledOutUnit(runtimeFlags(name, kubeletMinor))),
+    ...UNITS[unit](runtimeFlags(name, kubeletMinor)),
     ...labFiles(),
   }
   for (const [path, text] of Object.entries(files)) {
@@ -150,10 +174,30 @@ ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELE
   }
 }
 
+/** With `--config-dir`, kubelet takes the default in place of an empty list. */
+const WITH_CONFIG_DIR = { enforceNodeAllocatable: ['none'] }
+
 /** As images of cloud providers have it. */
 function spelledOutUnit(flags: string): Record<string, string> {
   const config = `--config ${LOCAL_CONFIG['spelled-out']} --kubeconfig /etc/kubernetes/kubelet.conf`
   return { '/etc/systemd/system/kubelet.service': kubeletService(`/usr/bin/kubelet ${config} ${flags}`) }
+}
+
+/** `/usr/lib/systemd/system/kubelet.service` of EKS' image for Amazon Linux 2023. */
+function nodeadmUnit(flags: string): Record<string, string> {
+  const options = `--config=${LOCAL_CONFIG.nodeadm} --config-dir=${dirname(NODEADM_DROP_IN)} --kubeconfig=/etc/kubernetes/kubelet.conf`
+  const service = kubeletService('/usr/bin/kubelet $NODEADM_KUBELET_ARGS')
+  return {
+    '/etc/systemd/system/kubelet.service': service.replace('ExecStart', 'EnvironmentFile=/etc/eks/kubelet/environment\nExecStart'),
+    '/etc/eks/kubelet/environment': `NODEADM_KUBELET_ARGS="${options} ${flags}"\n`,
+    [NODEADM_DROP_IN]: JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', maxPods: 30 }),
+  }
+}
+
+const UNITS: Readonly<Record<UnitKind, (flags: string) => Record<string, string>>> = {
+  kubeadm: kubeadmUnit,
+  'spelled-out': spelledOutUnit,
+  nodeadm: nodeadmUnit,
 }
 
 /** What kubelet sets at its start, if it is not so. */

@@ -10,7 +10,7 @@ import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { scenario } from '../lab/runner.ts'
 import { promoteGood } from './assign.ts'
-import { CRASHING, UP_TO_LOADING } from './kubeadm-files.ts'
+import { UP_TO_LOADING } from './kubeadm-files.ts'
 import { withNode } from './node.ts'
 
 const OVERLAY = '/etc/kubelet-cfg-agent/overlay.d'
@@ -45,7 +45,7 @@ export function addOverlayScenarios(plane: ControlPlane, program: string): void 
       const rendered = nextConfig()
 
       await step('an edit that crashes kubelet is rolled back to the rendering before it', async () => {
-        write('20-pods.yaml', stringify({ maxPods: 63, ...CRASHING }))
+        write('20-pods.yaml', stringify({ maxPods: 63, ...node.crash.changes }))
         await admin.untilStatus({ assigned: good, active: good, lastKnownGood: good, error: CRASHED }, 90_000)
         await node.untilRuns(62)
         assert.equal(nextConfig(), rendered)

@@ -16,7 +16,7 @@ import { type Step, scenario } from '../lab/runner.ts'
 import { labels, type Source } from '../records.ts'
 import { VALIDATE_ERROR } from '../texts.ts'
 import { assignNew, promoteGood } from './assign.ts'
-import { BRICK, CRASHING } from './kubeadm-files.ts'
+import { BRICK } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
 
 const NAME = 'preflight-node'
@@ -71,7 +71,7 @@ async function refusesBrick(step: Step, node: Node, admin: Administrator, good: 
     {
       what: 'so is one that only kubelet itself knows to be fatal, and only when it starts',
       name: 'late',
-      changes: CRASHING,
+      changes: node.crash.changes,
       detail: quoteForRegExp(WORDS),
     },
   ]) {
@@ -193,7 +193,7 @@ async function answersCommands(step: Step, node: Node, admin: Administrator): Pr
     assert.match(stdout, /warning: unknown field maxPod: .*\[fields\/unknown-key\]/)
   })
   await step('validate --deep: what it refuses only at its start', async () => {
-    const late = place('late', CRASHING)
+    const late = place('late', node.crash.changes)
     assert.equal((await ask(node, 'validate', late)).status, 0)
     const { status, stdout } = await ask(node, 'validate', '--deep', late)
     assert.equal(status, 1, stdout)

@@ -14,7 +14,7 @@ import { withModernPlane } from '../modern-plane.ts'
 import { CONFIG_LABEL } from '../node-words.ts'
 import { DEPLOY } from '../rights/manifests.ts'
 import { CANARY_LABEL, PLAN_ANNOTATION, ROLLOUT_ANNOTATION } from '../rollout/words.ts'
-import { CRASHING, CRASHING_TODAY, UP_TO_LOADING } from './kubeadm-files.ts'
+import { UP_TO_LOADING } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
 
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '10s', SPREAD: '0s', RESTARTS_PER_HOUR: '60' }
@@ -35,29 +35,24 @@ interface Member {
   readonly admin: Administrator
 }
 
-/** @param withModern whether there are an API server and a kubelet of today */
-export function addNodeRolloutScenarios(program: string, withModern: boolean): void {
+export function addNodeRolloutScenarios(program: string): void {
   scenario(
     'node: modern: a rollout over two nodes',
     (step) =>
-      withModernPlane(
-        step,
-        async (plane) => {
-          for (const file of ['node-configmaps', 'rollout']) await plane.kubectl(['apply', '-f', join(DEPLOY, `rbac/${file}.yaml`)])
-          await plane.kubectl(['-n', 'kube-system', 'create', 'configmap', RECORD])
-          await withNode(plane, program, { name: 'canary', settings: SETTINGS }, (node, admin) =>
-            withNode(plane, program, { name: 'other', settings: SETTINGS }, (other, otherAdmin) =>
-              play(step, plane, { node, admin }, { node: other, admin: otherAdmin }, withModern ? CRASHING_TODAY : CRASHING),
-            ),
-          )
-        },
-        withModern ? { release: 'new' } : {},
-      ),
+      withModernPlane(step, async (plane) => {
+        for (const file of ['node-configmaps', 'rollout']) await plane.kubectl(['apply', '-f', join(DEPLOY, `rbac/${file}.yaml`)])
+        await plane.kubectl(['-n', 'kube-system', 'create', 'configmap', RECORD])
+        await withNode(plane, program, { name: 'canary', settings: SETTINGS }, (node, admin) =>
+          withNode(plane, program, { name: 'other', settings: SETTINGS }, (other, otherAdmin) =>
+            play(step, plane, { node, admin }, { node: other, admin: otherAdmin }),
+          ),
+        )
+      }),
     { timeoutMs: 1_200_000 },
   )
 }
 
-async function play(step: Step, plane: ControlPlane, canary: Member, other: Member, crashing: object): Promise<void> {
+async function play(step: Step, plane: ControlPlane, canary: Member, other: Member): Promise<void> {
   /** The canary's ports; the other's overlay has its own. */
   const write = (changes: object) =>
     canary.admin.applyConfigMap(
@@ -82,7 +77,7 @@ async function play(step: Step, plane: ControlPlane, canary: Member, other: Memb
   })
   await step('one that crashes kubelet: the canary fails and heals, the other never restarts', () =>
     other.node.withoutRestart(async () => {
-      await write({ maxPods: 52, ...crashing })
+      await write({ maxPods: 52, ...canary.node.crash.changes })
       await canary.admin.untilCondition({ status: 'False' }, STEP_MS)
       await canary.node.untilRuns(51, STEP_MS)
       await other.node.untilSays(/halted.* failed on canary/, 1, STEP_MS)

@@ -9,30 +9,43 @@ import { addJudgeScenarios } from './judge.ts'
 import { addNodeOutageScenarios } from './outage.ts'
 import { addOverlayScenarios } from './overlay.ts'
 import { addPackageScenarios } from './packages.ts'
+import { addPartScenarios } from './part.ts'
 import { addPreflightScenarios } from './preflight.ts'
 import { addProofScenarios } from './proof/scenarios.ts'
+import type { Age } from './proof/stage.ts'
 import { addRebootScenarios } from './reboot.ts'
 import { addNodeRolloutScenarios } from './rollout.ts'
 import { addSpelledOutScenarios } from './spelled-out.ts'
 import { addNodeTransitionScenarios } from './transitions.ts'
 import { addWorkflowScenarios } from './workflow.ts'
 
-/** @param withModern whether there are an API server and a kubelet of today */
-export async function addNodeScenarios(plane: ControlPlane, program: string, withModern: boolean): Promise<void> {
+/**
+ * @param plane whose nodes have the old kubelet, if there is one among `ages`
+ * @param ages of the kubelets that there are for scenarios with a cluster of their own
+ */
+export async function addNodeScenarios(plane: ControlPlane, program: string, ages: readonly Age[]): Promise<void> {
   addWorkflowScenarios(plane, program)
   addConditionScenarios(plane, program)
   addCrashLoopScenarios(plane, program)
-  addJudgeScenarios(plane, program)
-  addPreflightScenarios(plane, program)
   addRebootScenarios(plane, program)
   addSpelledOutScenarios(plane, program)
   addFullDiskScenarios(plane, program)
   addNodeOutageScenarios(plane, program)
   addNodeTransitionScenarios(plane, program)
   addOverlayScenarios(plane, program)
-  addNodeChannelScenarios(program)
-  addNodeRolloutScenarios(program, withModern)
+  addPartScenarios(plane, program)
   await addPackageScenarios(plane, program)
   addInterruptionScenarios(plane, program)
-  addProofScenarios(program, withModern)
+  addProofScenarios(program, ages)
+  if (ages.includes('old')) {
+    // They compare words of kubelet 1.20.
+    addJudgeScenarios(plane, program)
+    addPreflightScenarios(plane, program)
+  }
+}
+
+/** On an API server that drops `configSource`. */
+export function addModernNodeScenarios(program: string): void {
+  addNodeChannelScenarios(program)
+  addNodeRolloutScenarios(program)
 }

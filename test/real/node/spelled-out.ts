@@ -7,7 +7,7 @@ import { readFile, stat } from 'node:fs/promises'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { scenario } from '../lab/runner.ts'
 import { assignNew, promoteGood } from './assign.ts'
-import { CRASHING, UP_TO_LOADING } from './kubeadm-files.ts'
+import { UP_TO_LOADING } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
 
 const ERROR = 'failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details'
@@ -30,7 +30,7 @@ export function addSpelledOutScenarios(plane: ControlPlane, program: string): vo
         assert.equal(node.read('kubelet.env'), undefined)
       })
       await step('one that crashes kubelet: back on last-known-good', async () => {
-        const crashing = await assignNew(node, admin, 'crashing', CRASHING)
+        const crashing = await assignNew(node, admin, 'crashing', node.crash.changes)
         await admin.untilStatus({ assigned: crashing, active: good, lastKnownGood: good, error: ERROR })
         await node.untilRuns(51)
       })

@@ -27,25 +27,21 @@ export function addAdmissionScenarios(program: string): void {
   scenario(
     'rights: the policies of deploy/admission',
     (step) =>
-      withModernPlane(
-        step,
-        async (plane) => {
-          const tokens = await step('nodes, people, and tokens that name a node', () => prepare(plane))
-          const cases = [...channelCases(), ...configCases(), ...accountCases(tokens)]
-          await step(`RBAC lets all ${cases.length} requests pass`, async () => {
-            const wrong: string[] = []
-            for (const { what, who, asks } of cases) {
-              const { status, message } = await ask(plane, who, asks)
-              if (status >= 400) wrong.push(`${what}: ${status} ${message}`)
-            }
-            assert.deepEqual(wrong, [])
-          })
-          await step('the policies are in force', () => enforce(plane, tokens))
-          await playCases(step, plane, cases)
-          await step('an agent reports under them, with a token that names its node', () => playAgent(plane, program))
-        },
-        { release: 'new' },
-      ),
+      withModernPlane(step, async (plane) => {
+        const tokens = await step('nodes, people, and tokens that name a node', () => prepare(plane))
+        const cases = [...channelCases(), ...configCases(), ...accountCases(tokens)]
+        await step(`RBAC lets all ${cases.length} requests pass`, async () => {
+          const wrong: string[] = []
+          for (const { what, who, asks } of cases) {
+            const { status, message } = await ask(plane, who, asks)
+            if (status >= 400) wrong.push(`${what}: ${status} ${message}`)
+          }
+          assert.deepEqual(wrong, [])
+        })
+        await step('the policies are in force', () => enforce(plane, tokens))
+        await playCases(step, plane, cases)
+        await step('an agent reports under them, with a token that names its node', () => playAgent(plane, program))
+      }),
     // Where it is run alone for the first time, it builds that server.
     { timeoutMs: 40 * 60_000 },
   )

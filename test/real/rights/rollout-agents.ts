@@ -77,17 +77,12 @@ export function addRolloutAgentScenarios(program: string): void {
 export function addRolloutWholeScenarios(program: string): void {
   for (const whose of ['node', 'token'] as const)
     scenario(`rights: a rollout with the files as they are, by ${whose === 'node' ? 'a node' : 'a token that names its node'}`, (step) =>
-      withModernPlane(
-        step,
-        async (plane) => {
-          const rights =
-            whose === 'node' ? ['rbac/node-configmaps.yaml', 'rbac/rollout.yaml'] : [...FOR_ACCOUNT, 'rbac/rollout-events.yaml']
-          for (const file of [...rights, 'admission/rollout.yaml', 'admission/serviceaccount.yaml'])
-            await plane.kubectl(['apply', '-f', join(DEPLOY, file)])
-          await step('it begins, proves, and tells of it', () => playWhole(plane, program, whose))
-        },
-        { release: 'new' },
-      ),
+      withModernPlane(step, async (plane) => {
+        const rights = whose === 'node' ? ['rbac/node-configmaps.yaml', 'rbac/rollout.yaml'] : [...FOR_ACCOUNT, 'rbac/rollout-events.yaml']
+        for (const file of [...rights, 'admission/rollout.yaml', 'admission/serviceaccount.yaml'])
+          await plane.kubectl(['apply', '-f', join(DEPLOY, file)])
+        await step('it begins, proves, and tells of it', () => playWhole(plane, program, whose))
+      }),
     )
 }
 

@@ -29,20 +29,16 @@ export function addRolloutPolicyScenarios(): void {
   scenario(
     'rights: the policy of deploy/admission/rollout.yaml',
     (step) =>
-      withModernPlane(
-        step,
-        async (plane) => {
-          const world = await step('nodes, tokens, configs with plans, and all rights on ConfigMaps', () => prepare(plane))
-          const trials = [...trialsOf(world), ...absences(...ABSENT)]
-          await step(`RBAC lets all ${trials.length} requests pass, save what names no record`, () => passAll(plane, trials))
-          await step('the policy is in force, with a binding for each config', () => enforce(plane, world))
-          await step(`${trials.length} requests: each is admitted, or refused by its rule`, async () => {
-            assert.deepEqual(await playAll(plane, trials), [])
-          })
-          await playVariants(step, plane, world)
-        },
-        { release: 'new' },
-      ),
+      withModernPlane(step, async (plane) => {
+        const world = await step('nodes, tokens, configs with plans, and all rights on ConfigMaps', () => prepare(plane))
+        const trials = [...trialsOf(world), ...absences(...ABSENT)]
+        await step(`RBAC lets all ${trials.length} requests pass, save what names no record`, () => passAll(plane, trials))
+        await step('the policy is in force, with a binding for each config', () => enforce(plane, world))
+        await step(`${trials.length} requests: each is admitted, or refused by its rule`, async () => {
+          assert.deepEqual(await playAll(plane, trials), [])
+        })
+        await playVariants(step, plane, world)
+      }),
     { timeoutMs: 40 * 60_000 },
   )
 }

@@ -106,67 +106,52 @@ async function grant(plane: ControlPlane, name: string, rule: object): Promise<v
 }
 
 export function addRolloutFleetScenarios(): void {
-  scenario('rights: a record among the configs of configs.yaml', (step) =>
-    withModernPlane(step, (plane) => playAmongConfigs(step, plane), { release: 'new' }),
-  )
+  scenario('rights: a record among the configs of configs.yaml', (step) => withModernPlane(step, (plane) => playAmongConfigs(step, plane)))
   for (const [whose, tokens] of [
     ['nodes', false],
     ['tokens of the ServiceAccount', true],
   ] as const)
     scenario(`rights: the policy admits what the agent decides, for ${whose}`, (step) =>
-      withModernPlane(
-        step,
-        async (plane) => {
-          const names = Array.from({ length: 12 }, (_, index) => `n${index + 1}`)
-          const as = await step('identities, the config, the record and its policy', () => prepare(plane, names, tokens))
-          const fleet = new Fleet(plane, RECORD.name, as)
-          for (const name of names.slice(0, 11)) fleet.join(name, { controlPlane: ['n1', 'n2', 'n3'].includes(name) })
-          await step('a good content goes through all stages, and the control planes one after another', async () => {
-            await fleet.settle(await edit(plane, GOOD))
-            assert.equal(fleet.runningOn(GOOD), 11)
-            const { writes } = fleet.account()
-            // One of stage 0, two of each of the three after it; where all are free, the control
-            // planes that are left.
-            assert.equal(writes.begin, 1)
-            assert((writes.claim ?? 0) >= 6 && writes.proof === (writes.claim ?? 0) + 1, JSON.stringify(writes))
-          })
-          await step('one that fails everywhere is started by one node', async () => {
-            await fleet.settle(await edit(plane, BAD))
-            const { writes, started } = fleet.account()
-            assert.deepEqual([started.length, writes], [1, { begin: 1, veto: 1 }])
-          })
-          await step('after retry by one more, and not by the first', async () => {
-            await fleet.settle(await edit(plane, BAD, `${PLAN}, retry: 1`))
-            assert.equal(fleet.account().started.length, 1)
-          })
-          await step('a record that is emptied learns the veto, before anybody starts', async () => {
-            await plane.kubectl([
-              '-n',
-              NAMESPACE,
-              'patch',
-              'configmap',
-              RECORD.name,
-              '--type=json',
-              '-p',
-              '[{"op":"remove","path":"/data"}]',
-            ])
-            await fleet.settle(await edit(plane, BAD, `${PLAN}, retry: 1`))
-            assert.deepEqual(fleet.account().started, [])
-          })
-          await step('the fix goes to all', async () => {
-            await fleet.settle(await edit(plane, FIXED))
-            assert.equal(fleet.runningOn(FIXED), 11)
-            fleet.account()
-          })
-          await step('a node that switches to it begins anew', async () => {
-            fleet.join('n12', { arrival: 'switched' })
-            await fleet.settle(await edit(plane, FIXED))
-            const { writes, started } = fleet.account()
-            assert.deepEqual([started, writes], [['n12'], { begin: 1, proof: 1 }])
-          })
-        },
-        { release: 'new' },
-      ),
+      withModernPlane(step, async (plane) => {
+        const names = Array.from({ length: 12 }, (_, index) => `n${index + 1}`)
+        const as = await step('identities, the config, the record and its policy', () => prepare(plane, names, tokens))
+        const fleet = new Fleet(plane, RECORD.name, as)
+        for (const name of names.slice(0, 11)) fleet.join(name, { controlPlane: ['n1', 'n2', 'n3'].includes(name) })
+        await step('a good content goes through all stages, and the control planes one after another', async () => {
+          await fleet.settle(await edit(plane, GOOD))
+          assert.equal(fleet.runningOn(GOOD), 11)
+          const { writes } = fleet.account()
+          // One of stage 0, two of each of the three after it; where all are free, the control
+          // planes that are left.
+          assert.equal(writes.begin, 1)
+          assert((writes.claim ?? 0) >= 6 && writes.proof === (writes.claim ?? 0) + 1, JSON.stringify(writes))
+        })
+        await step('one that fails everywhere is started by one node', async () => {
+          await fleet.settle(await edit(plane, BAD))
+          const { writes, started } = fleet.account()
+          assert.deepEqual([started.length, writes], [1, { begin: 1, veto: 1 }])
+        })
+        await step('after retry by one more, and not by the first', async () => {
+          await fleet.settle(await edit(plane, BAD, `${PLAN}, retry: 1`))
+          assert.equal(fleet.account().started.length, 1)
+        })
+        await step('a record that is emptied learns the veto, before anybody starts', async () => {
+          await plane.kubectl(['-n', NAMESPACE, 'patch', 'configmap', RECORD.name, '--type=json', '-p', '[{"op":"remove","path":"/data"}]'])
+          await fleet.settle(await edit(plane, BAD, `${PLAN}, retry: 1`))
+          assert.deepEqual(fleet.account().started, [])
+        })
+        await step('the fix goes to all', async () => {
+          await fleet.settle(await edit(plane, FIXED))
+          assert.equal(fleet.runningOn(FIXED), 11)
+          fleet.account()
+        })
+        await step('a node that switches to it begins anew', async () => {
+          fleet.join('n12', { arrival: 'switched' })
+          await fleet.settle(await edit(plane, FIXED))
+          const { writes, started } = fleet.account()
+          assert.deepEqual([started, writes], [['n12'], { begin: 1, proof: 1 }])
+        })
+      }),
     )
 }
 

@@ -21,42 +21,38 @@ export function addRolloutScenarios(program: string, hasModernPlane: boolean): v
   scenario(
     'rollout: twenty nodes, on an API server without policies',
     (step) =>
-      withModernPlane(step, async (plane) => {
-        await grant(plane, { policy: false })
-        await withFleet(plane, program, CONFIG, (fleet) => playTwenty(step, fleet, { isWhole: !hasModernPlane }))
-      }),
+      withModernPlane(
+        step,
+        async (plane) => {
+          await grant(plane, { policy: false })
+          await withFleet(plane, program, CONFIG, (fleet) => playTwenty(step, fleet, { isWhole: !hasModernPlane }))
+        },
+        { release: 'old' },
+      ),
     TIMEOUT,
   )
   if (!hasModernPlane) return
   scenario(
     'rollout: twenty nodes, on an API server of today with the policy',
     (step) =>
-      withModernPlane(
-        step,
-        async (plane) => {
-          await grant(plane, { policy: true })
-          await withFleet(plane, program, CONFIG, (fleet) => playTwenty(step, fleet, { isWhole: true }))
-        },
-        { release: 'new' },
-      ),
+      withModernPlane(step, async (plane) => {
+        await grant(plane, { policy: true })
+        await withFleet(plane, program, CONFIG, (fleet) => playTwenty(step, fleet, { isWhole: true }))
+      }),
     TIMEOUT,
   )
   scenario(
     'rollout: a canary that dies in its trial, and three control planes with a config of their own',
     (step) =>
-      withModernPlane(
-        step,
-        async (plane) => {
-          await grant(plane, { policy: true })
-          await grantAlso(plane, CONTROL_PLANES)
-          const fleets = await Promise.allSettled([
-            withFleet(plane, program, CONFIG, (fleet) => playCanary(step, fleet)),
-            withFleet(plane, program, CONTROL_PLANES, (fleet) => playControlPlanes(step, fleet)),
-          ])
-          for (const fleet of fleets) if (fleet.status === 'rejected') throw fleet.reason
-        },
-        { release: 'new' },
-      ),
+      withModernPlane(step, async (plane) => {
+        await grant(plane, { policy: true })
+        await grantAlso(plane, CONTROL_PLANES)
+        const fleets = await Promise.allSettled([
+          withFleet(plane, program, CONFIG, (fleet) => playCanary(step, fleet)),
+          withFleet(plane, program, CONTROL_PLANES, (fleet) => playControlPlanes(step, fleet)),
+        ])
+        for (const fleet of fleets) if (fleet.status === 'rejected') throw fleet.reason
+      }),
     TIMEOUT,
   )
 }

@@ -3,7 +3,7 @@
  * the agent and systemd's RestartSec of kubeadm, and what it says of it.
  */
 import { strict as assert } from 'node:assert'
-import { CRASHED, CRASHING, CRASHING_TODAY, UP_TO_LOADING } from '../kubeadm-files.ts'
+import { UP_TO_LOADING } from '../kubeadm-files.ts'
 import { type Age, onEachKubelet } from './stage.ts'
 
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '5s' }
@@ -13,19 +13,12 @@ const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '5s' }
  */
 const HEALED_MS = 90_000
 const STARTS = 2
-/**
- * What neither the agent nor a kubelet that loads it finds wrong, and kubelet's own last words
- * about it.
- */
-const CRASHES: Readonly<Record<Age, { readonly changes: object; readonly lastWords: RegExp }>> = {
-  old: { changes: CRASHING, lastWords: new RegExp(CRASHED) },
-  new: { changes: CRASHING_TODAY, lastWords: /\/proc\/none/ },
-}
 
 export function addCrashLoopProofs(program: string, ages: readonly Age[]): void {
   onEachKubelet(program, ages, 'a crash loop heals', 'crash', SETTINGS, async (stage) => {
     const { step, node, admin } = stage
-    const { changes, lastWords } = CRASHES[stage.age]
+    const { changes } = node.crash
+    const lastWords = new RegExp(node.crash.lastWords)
     const first = await step('a good config is promoted', () => stage.promoteFirst())
     const failed = await step(`after ${STARTS} starts with one of which kubelet dies it runs with the good one`, async () => {
       const startsBefore = await node.kubeletStarts()

@@ -1,5 +1,11 @@
 /** What a trial proves, and what it condemns nothing for. */
+import { NEWEST_MINOR } from '../../lab/build-modern-kubernetes.ts'
+import { modernKubeletMinor } from '../../lab/node-choice.ts'
 import { addConfigzScenarios } from '../configz.ts'
+import { addDropInScenarios } from '../drop-in.ts'
+import { addKubeadmEndpointScenarios } from '../kubeadm-endpoint.ts'
+import { addKubeadmUpgradeScenarios } from '../kubeadm-upgrade.ts'
+import { addUpgradeScenarios } from '../upgrade.ts'
 import { addCrashLoopProofs } from './crash-loop.ts'
 import { addCutOffScenarios } from './cut-off.ts'
 import { addFaultScenarios } from './faults.ts'
@@ -11,12 +17,8 @@ import { addServingScenarios } from './serving.ts'
 import type { Age } from './stage.ts'
 import { addStaticPodScenarios } from './static-pods.ts'
 
-/**
- * The long ones first: the lanes end together.
- * @param withModern whether there are an API server and a kubelet of today
- */
-export function addProofScenarios(program: string, withModern: boolean): void {
-  const ages: readonly Age[] = withModern ? ['old', 'new'] : ['old']
+/** The long ones first: the lanes end together. */
+export function addProofScenarios(program: string, ages: readonly Age[]): void {
   addFaultScenarios(program, ages)
   addStaticPodScenarios(program, ages)
   addCutOffScenarios(program, ages)
@@ -26,5 +28,20 @@ export function addProofScenarios(program: string, withModern: boolean): void {
   addNotifyScenarios(program, ages)
   addLostDirectoryScenarios(program, ages)
   addRefusalScenarios(program, ages)
-  if (withModern) addConfigzScenarios(program)
+  if (!ages.includes('new')) return
+  const minor = modernKubeletMinor()
+  for (const { since, add } of OF_LATER_KUBELETS) if (minor >= since) add(program)
 }
+
+/** By the first minor version of kubelet that has what they show. */
+const OF_LATER_KUBELETS: readonly { readonly since: number; readonly add: (program: string) => void }[] = [
+  // The right nodes/configz (KEP-2862), and its gate, which the upgrade asks for.
+  { since: 33, add: addConfigzScenarios },
+  { since: 33, add: addUpgradeScenarios },
+  // The activation kind asks for it.
+  { since: 32, add: addDropInScenarios },
+  // The field containerRuntimeEndpoint.
+  { since: 27, add: addKubeadmEndpointScenarios },
+  // kubeadm takes a kubelet that is at most three minor versions older.
+  { since: NEWEST_MINOR - 3, add: addKubeadmUpgradeScenarios },
+]

@@ -17,7 +17,7 @@ import type { ApiserverOptions } from '../../lab/servers.ts'
 import { CONFIG_LABEL } from '../../node-words.ts'
 import { DEPLOY } from '../../rights/manifests.ts'
 import { IMAGE_NAME } from '../image.ts'
-import { type Node, withNode } from '../node.ts'
+import { type Node, type NodeOptions, withNode } from '../node.ts'
 
 const NAME = 'node-config'
 const NAMESPACE = 'kube-system'
@@ -155,20 +155,31 @@ function staticPod(name: string): object {
 
 export type Play = (stage: Stage) => Promise<void>
 
-/** Adds a scenario for each age of kubelet. */
-export function onEachKubelet(program: string, ages: readonly Age[], what: string, name: string, settings: Settings, play: Play): void {
+/**
+ * Adds a scenario for each age of kubelet.
+ * @param name of its node, which `node` says more about
+ */
+export function onEachKubelet(
+  program: string,
+  ages: readonly Age[],
+  what: string,
+  name: string,
+  settings: Settings,
+  play: Play,
+  node: Pick<NodeOptions, 'unit' | 'agentService'> = {},
+): void {
   for (const age of ages) {
     const { word, options } = AGES[age]
-    const nodeOptions = { name: `${name}-${age}`, settings: { SPREAD: '0s', ...settings } }
+    const nodeOptions = { ...node, name: `${name}-${age}`, settings: { SPREAD: '0s', ...settings } }
     scenario(
       `node: proof: ${word}: ${what}`,
       async (step) => {
         const plane = await step('a cluster', () => startControlPlane(options))
         try {
           await plane.kubectl(['apply', '-f', join(DEPLOY, 'rbac/node-configmaps.yaml')])
-          await withNode(plane, program, nodeOptions, async (node, admin) => {
-            await step('its node is ready', () => node.untilReady())
-            await play(new Stage(step, plane, node, admin, age))
+          await withNode(plane, program, nodeOptions, async (real, admin) => {
+            await step('its node is ready', () => real.untilReady())
+            await play(new Stage(step, plane, real, admin, age))
           })
         } finally {
           await plane.stop()

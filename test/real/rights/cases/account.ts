@@ -20,6 +20,7 @@ export const OTHERS = {
 
 const refused = refusedBy.bind(undefined, ACCOUNT)
 const CONDITION = { type: 'KubeletConfigReady', status: 'True', reason: 'Promoted', message: '' }
+const CONDITIONS = [CONDITION, { ...CONDITION, type: 'KubeletConfigDegraded', status: 'False', reason: 'AsExpected' }]
 const SAID = { 'kubelet-cfg-agent.io/status': '{}' }
 const status = (name: string, body: object, patch?: 'strategic'): Asked =>
   patchNode(name, { status: body }, { subresource: '/status', ...(patch && { patch }) })
@@ -65,7 +66,7 @@ function agentCases(agent: Who): Case[] {
     refused('the rest of the status', agent, status('n1', { capacity: { cpu: '1000' } })),
     refused('the rest of the status, changed', agent, status('n1', { allocatable: { cpu: '1000' } })),
     refused('the rest of the status, taken away', agent, status('n1', { allocatable: null })),
-    fine('its condition', agent, status('n1', { conditions: [CONDITION] }, 'strategic')),
+    fine('its conditions', agent, status('n1', { conditions: CONDITIONS }, 'strategic')),
     fine('its annotation', agent, annotate('n1', SAID)),
     fine('its event', agent, event('n1')),
     ...['RolloutStarted', 'RolloutAdvanced', 'RolloutHalted'].map((reason) =>

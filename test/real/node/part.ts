@@ -1,0 +1,54 @@
+/**
+ * A part over the local config, with the real kubelet: it is merged over what kubeadm wrote, and
+ * what kubeadm writes anew is merged and tried again.
+ */
+import { strict as assert } from 'node:assert'
+import { writeFileSync } from 'node:fs'
+import { BASE_ANNOTATION } from '../../../src/decision/channels.ts'
+import type { ControlPlane } from '../lab/control-plane.ts'
+import { eventually } from '../lab/eventually.ts'
+import { scenario } from '../lab/runner.ts'
+import { withNode } from './node.ts'
+
+const SETTINGS = { TRIAL_DURATION: '2s', SPREAD: '0s' }
+
+export function addPartScenarios(plane: ControlPlane, program: string): void {
+  scenario('node: a part over the local config', (step) =>
+    withNode(plane, program, { name: 'part-node', settings: SETTINGS }, async (node, admin) => {
+      /** The hash of the result that is last-known-good. */
+      const promoted = () => /^ {4}overlay: (\S+)/m.exec(node.read('meta', 'last-known-good') ?? '')?.[1]
+      const before = await node.configz()
+
+      await step('maxPods alone is assigned: everything else stays as the local config has it, and it is promoted', async () => {
+        const name = admin.nameOf('part')
+        await admin.applyConfigMap({ name, namespace: 'kube-system', annotations: { [BASE_ANNOTATION]: 'local' } }, 'maxPods: 61\n')
+        await admin.assign('part')
+        await node.untilRuns(61)
+        assert.deepEqual(await node.configz(), { ...before, maxPods: 61 })
+        await eventually(async () => promoted() !== undefined, { what: 'it is promoted' })
+      })
+      const first = promoted()
+
+      await step('the local config is written anew: it is merged, tried and promoted', async () => {
+        writeFileSync(node.host(node.localConfig), node.config({ podsPerCore: 7 }))
+        await eventually(async () => (await node.configz()).podsPerCore === 7, { what: 'kubelet runs with it' })
+        assert.deepEqual(await node.configz(), { ...before, maxPods: 61, podsPerCore: 7 })
+        await eventually(async () => promoted() !== first, { what: 'it is promoted' })
+        const { configMap } = Object(await admin.status()).lastKnownGood
+        assert.deepEqual(configMap, await admin.source('part'))
+      })
+
+      await step('status shows what it is merged from', async () => {
+        const { stdout } = await node.command('status')
+        console.log(stdout.replace(/^/gm, '    '))
+        assert.match(stdout, /^Merged from +\/var\/lib\/kubelet\/config\.yaml, ConfigMap kube-system\/\S+:kubelet$/m)
+      })
+
+      await step('the assignment is removed: the local config as it is now', async () => {
+        await admin.unassign()
+        await eventually(async () => (await node.configz()).maxPods === before.maxPods, { what: 'kubelet is local' })
+        assert.deepEqual(await node.configz(), { ...before, podsPerCore: 7 })
+      })
+    }),
+  )
+}
