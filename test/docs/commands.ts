@@ -9,7 +9,16 @@ import { type CommandLine, listCommandLines } from './shell.ts'
 /** What npm does without a script. */
 const NPM_OWN = ['ci', 'install']
 /** Flags of other programs that the documents mention by name alone. */
-export const FOREIGN_FLAGS: readonly string[] = ['--agents', '--cert-dir', '--config-dir', '--crash', '--modes', '--nodes', '--table']
+export const FOREIGN_FLAGS: readonly string[] = [
+  '--agents',
+  '--cert-dir',
+  '--config-dir',
+  '--container-runtime-endpoint',
+  '--crash',
+  '--modes',
+  '--nodes',
+  '--table',
+]
 
 export async function findWrongCommands(pages: readonly Page[], npmScripts: readonly string[]): Promise<readonly string[]> {
   const problems: string[] = []

@@ -1,5 +1,6 @@
 /**
- * The documents as they are in the work tree: the README, CONTRIBUTING, and everything in docs/.
+ * The documents as they are in the work tree: the README and its neighbours, and everything in
+ * docs/.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -11,6 +12,6 @@ export function readPages(): readonly Page[] {
   const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .sort()
-  const paths = ['README.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${name}`)]
+  const paths = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', ...docs.map((name) => `docs/${name}`)]
   return paths.map((path) => parsePage(path, readFileSync(join(ROOT, path), 'utf8')))
 }

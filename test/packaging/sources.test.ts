@@ -37,6 +37,8 @@ t.test('control, spec and unit agree', async (t) => {
   const unit = read('systemd/kubelet-cfg-agent.service')
   for (const path of ['/etc/default', '/etc/sysconfig']) t.match(unit, `EnvironmentFile=-${path}/kubelet-cfg-agent\n`)
   t.match(unit, 'ExecStart=/usr/bin/kubelet-cfg-agent run\n')
+  const reloads = unit.split('\n').filter((line) => line.startsWith('ExecReload='))
+  t.same(reloads, ['ExecReload=/usr/bin/kubelet-cfg-agent check --settings', 'ExecReload=/bin/kill -HUP $MAINPID'])
 })
 
 t.test('the scripts are POSIX sh', async (t) => {
@@ -123,6 +125,12 @@ t.test('the examples: each grants the least rights, and states its purpose', asy
   }
 })
 
+t.test('the example of a readiness rule: the controller and the API server accept the key of its taint', async (t) => {
+  const { spec } = parse(read('deploy/readiness/bootstrap.yaml')) as { spec: { taint: { key: string } } }
+  // The rules of NodeReadinessRuleSpec.Taint. A key with a second `/` is no qualified name either.
+  t.match(spec.taint.key, /^readiness\.k8s\.io\/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/)
+})
+
 t.test('the examples: each role is bound in its file, except those that an operator binds', async (t) => {
   const objects = readdirSync('deploy/rbac').flatMap((name) =>
     parseAllDocuments(read(`deploy/rbac/${name}`)).map(
@@ -159,3 +167,8 @@ interface PodSpec {
   readonly containers: readonly [{ readonly args: readonly [string] }]
   readonly volumes: readonly { readonly hostPath?: { readonly path: string } }[]
 }
+
+t.test('the changelog begins with the version of the package', async (t) => {
+  const { version } = JSON.parse(read('package.json'))
+  t.equal(/^## (.+)$/m.exec(read('CHANGELOG.md'))?.[1], version)
+})
