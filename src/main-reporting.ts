@@ -10,6 +10,7 @@ import type { KubeApi } from './ports/kube-api.ts'
 import type { Log } from './ports/log.ts'
 import { type Counters, NO_COUNTERS } from './report/counters.ts'
 import { FileHistory } from './report/history.ts'
+import { LastReportFile } from './report/last-report.ts'
 import { Publisher } from './report/publisher.ts'
 import { Reporter } from './report/reporter.ts'
 import { ReportServer } from './report/server.ts'
@@ -28,7 +29,7 @@ export interface ReportingWorld {
 }
 
 export async function openReporting({ settings, stores, nodeName, api, pace, log }: ReportingWorld) {
-  const { metricsAddress, dynamicConfigDir: directory } = settings()
+  const { metricsAddress, dynamicConfigDir: directory, runtimeDir } = settings()
   const { files, clock } = stores
   const metrics = await openMetrics(metricsAddress)
   const history: FileHistory = new FileHistory({ files, directory, clock, log, onAppend: () => publisher?.historyAppended() })
@@ -38,6 +39,7 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
       ...{ api, nodeName, clock, log, random: pace.random, files, directory, history, sleep: pace.sleep },
       publications: () => settings().publish,
     })
+  const lastReport = new LastReportFile({ files, runtimeDir, nodeName, pid: process.pid, clock, log })
   const reporter = new Reporter({
     clock,
     log,
@@ -46,8 +48,12 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
     publish: (status, trial, standing) => {
       publisher?.publish(status, standing)
       metrics.report(status, trial)
+      if (standing !== undefined) lastReport.write(standing.condition, status.cause ?? status.error)
     },
-    publishCondition: (condition) => publisher?.publishCondition(condition),
+    publishCondition: (condition) => {
+      publisher?.publishCondition(condition)
+      lastReport.write(condition)
+    },
   })
   const stopServing = metrics.serve(reporter, log)
   return { counters: metrics.counters, history, publisher, reporter, stopServing }
