@@ -11,6 +11,7 @@ import type { Log } from './ports/log.ts'
 import type { Condition } from './report/condition.ts'
 import { type Counters, NO_COUNTERS } from './report/counters.ts'
 import { FileHistory } from './report/history.ts'
+import { LastReportFile } from './report/last-report.ts'
 import { Publisher } from './report/publisher.ts'
 import { Reporter } from './report/reporter.ts'
 import { ReportServer } from './report/server.ts'
@@ -29,7 +30,7 @@ export interface ReportingWorld {
 }
 
 export async function openReporting({ settings, stores, nodeName, api, pace, log }: ReportingWorld) {
-  const { metricsAddress, dynamicConfigDir: directory } = settings()
+  const { metricsAddress, dynamicConfigDir: directory, runtimeDir } = settings()
   const { files, clock } = stores
   const metrics = await openMetrics(metricsAddress)
   const history: FileHistory = new FileHistory({ files, directory, clock, log, onAppend: () => publisher?.historyAppended() })
@@ -39,6 +40,7 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
       ...{ api, nodeName, clock, log, random: pace.random, files, directory, history, sleep: pace.sleep },
       publications: () => settings().publish,
     })
+  const lastReport = new LastReportFile({ files, runtimeDir, nodeName, pid: process.pid, clock, log })
   const reporter = new Reporter({
     clock,
     log,
@@ -47,10 +49,12 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
     publish: (status, trial, summary) => {
       publisher?.publish(status, summary)
       metrics.report(status, trial, summary?.condition)
+      if (summary !== undefined) lastReport.write(summary.condition, status.cause ?? status.error)
     },
     publishCondition: (condition) => {
       publisher?.publishCondition(condition)
       metrics.reportCondition(condition)
+      lastReport.write(condition)
     },
   })
   const stopServing = metrics.serve(reporter, log)
