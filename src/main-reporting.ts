@@ -16,6 +16,7 @@ import { Reporter } from './report/reporter.ts'
 import { ReportServer } from './report/server.ts'
 import type { TrialReport } from './report/shown-evidence.ts'
 import type { ConfigStatus } from './report/status.ts'
+import { SyncFaults } from './report/sync-faults.ts'
 import type { Settings } from './settings/settings.ts'
 
 export interface ReportingWorld {
@@ -45,6 +46,7 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
     log,
     counters: metrics.counters,
     agentVersion: VERSION,
+    syncFaults: new SyncFaults((transition) => history.append(transition), history.after('0')),
     publish: (status, trial, standing) => {
       publisher?.publish(status, standing)
       metrics.report(status, trial)
