@@ -1,8 +1,8 @@
 /**
- * Tells in the history when an assignment cannot be used (`invalid`) or its ConfigMap cannot be read
- * (`download-failed`), and when that has ended (`synced`). Events are made from the first two. Each
- * fault is told once, also across restarts of the agent, and one that comes and goes is told at a
- * limited rate. Pure.
+ * Tells in the history when an assignment cannot be used (`invalid`) or its ConfigMap cannot be
+ * read (`download-failed`), and when that has ended (`synced`). Events are made from the first two.
+ * Each fault is told once, also across restarts of the agent, and one that comes and goes is told
+ * at a limited rate. Pure.
  */
 import { resolveDesired } from '../decision/desired.ts'
 import type { Transition } from '../decision/records.ts'
@@ -45,7 +45,9 @@ export class SyncFaults {
   }
 }
 
-/** An API server that does not answer is no fault of an assignment, and no proof that one has ended. */
+/**
+ * An API server that does not answer is no fault of an assignment, and no proof that one has ended.
+ */
 function findFault({ desired }: Pick<Snapshot, 'desired'>, { reason, message }: Condition): Told | undefined | 'unclear' {
   const isAway = desired.kind === 'config-map' && desired.object.kind === 'unavailable' && desired.object.reason === 'unreachable'
   if (isAway) return 'unclear'
