@@ -20,12 +20,13 @@ import { NOT_TIMED, timeApply } from './apply-time.ts'
 import { type Condition, describeCondition, isAssignmentKnown, isTransient, NODE_UNREADABLE } from './condition.ts'
 import type { Counters } from './counters.ts'
 import { findDeadlines, NO_DEADLINES } from './deadlines.ts'
-import { knownRollout, turnKind } from './known-rollout.ts'
+import { reportRollout } from './known-rollout.ts'
 import type { NodeSummary } from './publisher.ts'
 import type { ProbeResult } from './server.ts'
 import { answersOf, type ShownEvidence, showEvidence, type TrialReport } from './shown-evidence.ts'
 import { type ConfigStatus, describeStatus } from './status.ts'
 import type { SyncFaults } from './sync-faults.ts'
+import { type TrialTimer, timeTrial } from './trial-time.ts'
 
 export interface ReporterOptions {
   readonly clock: Clock
@@ -55,6 +56,7 @@ const TRANSIENT_US = 30e6
 export class Reporter implements PassObserver {
   readonly #options: ReporterOptions
   #applyTimer = NOT_TIMED
+  #trialTimer: TrialTimer
   #loggedPhase = ''
   #lastTurnUs: number
   #isDesiredKnown = false
@@ -81,14 +83,16 @@ export class Reporter implements PassObserver {
     const { timer, appliedSeconds } = timeApply(this.#applyTimer, snapshot)
     this.#applyTimer = timer
     if (appliedSeconds !== undefined) counters.applied(appliedSeconds)
+    const trialTime = timeTrial(this.#trialTimer, snapshot)
+    this.#trialTimer = trialTime.timer
+    if (trialTime.passedSeconds !== undefined) counters.trialPassed(trialTime.passedSeconds)
     if (step.kind === 'restart') counters.restarted()
     if (step.kind === 'condemn') counters.rolledBack(step.verdict.reason)
     if (step.kind !== 'wait') return
     this.#logPhase(step)
     const status = describeStatus(snapshot, step.phase)
-    const known = knownRollout(snapshot)
-    const turn = known && turnKind(known)
-    const trial = { remainingSeconds: trialRemainingSeconds(snapshot), evidence: answersOf(listObserved(snapshot)), turn }
+    const remainingSeconds = trialRemainingSeconds(snapshot)
+    const trial = { remainingSeconds, evidence: answersOf(listObserved(snapshot)), rollout: reportRollout(snapshot) }
     publish(status, trial, this.#findSummary(snapshot, step, status))
   }
 
