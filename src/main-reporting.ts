@@ -12,6 +12,7 @@ import { FileHistory } from './report/history.ts'
 import { LastReportFile } from './report/last-report.ts'
 import { Publisher } from './report/publisher.ts'
 import { Reporter } from './report/reporter.ts'
+import { SyncFaults } from './report/sync-faults.ts'
 import type { Settings } from './settings/settings.ts'
 
 export interface ReportingWorld {
@@ -41,6 +42,7 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
     log,
     counters: metrics.counters,
     agentVersion: VERSION,
+    syncFaults: new SyncFaults((transition) => history.append(transition), history.after('0')),
     publish: (status, trial, summary) => {
       publisher?.publish(status, summary)
       metrics.report(status, trial, summary?.condition)

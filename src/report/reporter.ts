@@ -25,6 +25,7 @@ import type { NodeSummary } from './publisher.ts'
 import type { ProbeResult } from './server.ts'
 import { answersOf, type ShownEvidence, showEvidence, type TrialReport } from './shown-evidence.ts'
 import { type ConfigStatus, describeStatus } from './status.ts'
+import type { SyncFaults } from './sync-faults.ts'
 import { type TrialTimer, timeTrial } from './trial-time.ts'
 
 export interface ReporterOptions {
@@ -36,6 +37,8 @@ export interface ReporterOptions {
    * `summary`: undefined at first, until the assignment is known: what was published last stays.
    */
   readonly publish: (status: ConfigStatus, trial: TrialReport, summary: NodeSummary | undefined) => void
+  /** Told of each condition, before it is kept back for a while. */
+  readonly syncFaults: Pick<SyncFaults, 'see'>
   /** Publishes the condition alone, if nothing else is known. */
   readonly publishCondition: (condition: Condition) => void
 }
@@ -100,6 +103,7 @@ export class Reporter implements PassObserver {
     if (!this.#hasReadAssignment && nowUs - this.#firstLookUs < START_GRACE_US) return undefined
     this.#deadlines = findDeadlines(snapshot, wait.phase, this.#deadlines)
     const condition = describeCondition(snapshot, wait, this.#deadlines)
+    this.#options.syncFaults.see(snapshot, condition)
     const wanted = resolveDesired(snapshot.desired)
     if (!isTransient(condition, wait, snapshot)) this.#transientSinceUs = undefined
     else if (this.#keepsLast(wanted, nowUs)) return this.#last?.summary
