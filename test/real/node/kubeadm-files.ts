@@ -155,7 +155,8 @@ WantedBy=multi-user.target
 `
 }
 
-function kubeadmUnit(flags: string): Record<string, string> {
+/** kubeadm's drop-in, with the flags that kubeadm before 1.34 writes. */
+export function kubeadmUnit(flags: string): Record<string, string> {
   return {
     '/lib/systemd/system/kubelet.service': kubeletService('/usr/bin/kubelet'),
     '/etc/systemd/system/kubelet.service.d/10-kubeadm.conf': `# Note: This dropin only works with kubeadm and kubelet v1.11+
