@@ -1,6 +1,7 @@
 /**
- * What the disk of the virtual machine is made of: a Debian with a kernel of its own, sshd, by which
- * commands enter it, and containerd. The cache keeps it, as it keeps the roots of the other nodes.
+ * What the disk of the virtual machine is made of: a Debian with a kernel of its own, sshd, by
+ * which commands enter it, and containerd. The cache keeps it, as it keeps the roots of the other
+ * nodes.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
