@@ -40,6 +40,7 @@ t.test('everybody may read it, whatever the umask', async (t) => {
   file.start()
   await until(() => exists(path), 'the file')
   t.equal(statSync(path).mode & 0o777, 0o644)
+  await file.stop()
 })
 
 t.test('a reader never sees half of it', async (t) => {
@@ -55,7 +56,8 @@ t.test('a reader never sees half of it', async (t) => {
       return text === state.text
     }, 'the new text')
   }
-  t.pass()
+  await file.stop()
+  t.equal(readdirSync(join(path, '..')).length, 1)
 })
 
 t.test('a write that fails is logged once and tried again', async (t) => {
@@ -67,11 +69,13 @@ t.test('a write that fails is logged once and tried again', async (t) => {
   t.match(log.said('warn')[0], /metrics cannot be written to .*absent\/agent\.prom.*ReadWritePaths=/)
   mkdirSync(join(path, '..'))
   await until(() => exists(path), 'the file')
-  await until(() => log.lines.length === 2, 'the line that it works again')
+  await until(() => log.said('info').length > 0, 'the line that it works again')
   t.same(log.said('info'), ['metrics are written again'])
   t.equal(read(), 'metric 1\n')
-  rmSync(join(path, '..'), { recursive: true })
-  await until(() => log.lines.length === 3, 'another warning')
+  rmSync(join(path, '..'), { recursive: true, force: true, maxRetries: 10 })
+  // The first of them may be of a write in whose middle the directory went.
+  await until(() => log.said('warn').length > 1, 'another warning')
+  await file.stop()
 })
 
 t.test('metrics that cannot be rendered leave the last file', async (t) => {
@@ -87,7 +91,8 @@ t.test('metrics that cannot be rendered leave the last file', async (t) => {
   file.start()
   await until(() => exists(path), 'the file')
   state.fails = true
-  await until(() => log.lines.length === 1, 'the warning')
+  await until(() => log.lines.length > 0, 'the warning')
+  await file.stop()
   t.equal(readFileSync(path, 'utf8'), 'metric 1\n')
 })
 
@@ -99,6 +104,7 @@ t.test('no link in the directory leads it elsewhere', async (t) => {
   const { file } = open(t, path)
   file.start()
   await until(() => readFileSync(path, 'utf8') === 'metric 1\n', 'the file in place of the link')
+  await file.stop()
   t.equal(readFileSync(precious, 'utf8'), 'precious')
   t.same(readdirSync(directory).sort(), ['agent.prom', 'precious'])
 })
@@ -107,9 +113,10 @@ t.test('a directory of its name is left alone', async (t) => {
   const path = join(t.testdir({ 'agent.prom': { file: 'x' } }), 'agent.prom')
   const { log, file } = open(t, path)
   file.start()
-  await until(() => log.lines.length === 1, 'the warning')
+  await until(() => log.lines.length > 0, 'the warning')
   t.equal(readFileSync(join(path, 'file'), 'utf8'), 'x')
   writeFileSync(join(path, 'still'), 'writable')
+  await file.stop()
 })
 
 t.test('has no metric that the node exporter has of itself', async (t) => {
