@@ -196,6 +196,7 @@ function isProblem(phase: Phase): boolean {
       return false
     case 'drain':
     case 'fallen-back':
+    case 'refused':
     case 'kubelet-stopped':
     case 'runtime-down':
     case 'restart-limit':
