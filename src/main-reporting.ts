@@ -8,6 +8,7 @@ import type { Stores } from './main-stores.ts'
 import { VERSION } from './main-version.ts'
 import type { KubeApi } from './ports/kube-api.ts'
 import type { Log } from './ports/log.ts'
+import type { Condition } from './report/condition.ts'
 import { type Counters, NO_COUNTERS } from './report/counters.ts'
 import { FileHistory } from './report/history.ts'
 import { LastReportFile } from './report/last-report.ts'
@@ -16,6 +17,7 @@ import { Reporter } from './report/reporter.ts'
 import { ReportServer } from './report/server.ts'
 import type { TrialReport } from './report/shown-evidence.ts'
 import type { ConfigStatus } from './report/status.ts'
+import { SyncFaults } from './report/sync-faults.ts'
 import type { Settings } from './settings/settings.ts'
 
 export interface ReportingWorld {
@@ -45,13 +47,15 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
     log,
     counters: metrics.counters,
     agentVersion: VERSION,
-    publish: (status, trial, standing) => {
-      publisher?.publish(status, standing)
-      metrics.report(status, trial)
-      if (standing !== undefined) lastReport.write(standing.condition, status.cause ?? status.error)
+    syncFaults: new SyncFaults((transition) => history.append(transition), history.after('0')),
+    publish: (status, trial, summary) => {
+      publisher?.publish(status, summary)
+      metrics.report(status, trial, summary?.condition)
+      if (summary !== undefined) lastReport.write(summary.condition, status.cause ?? status.error)
     },
     publishCondition: (condition) => {
       publisher?.publishCondition(condition)
+      metrics.reportCondition(condition)
       lastReport.write(condition)
     },
   })
@@ -61,18 +65,20 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
 
 interface OpenMetrics {
   readonly counters: Counters
-  report(status: ConfigStatus, trial: TrialReport): void
+  report(status: ConfigStatus, trial: TrialReport, condition: Condition | undefined): void
+  reportCondition(condition: Condition): void
   /** Starts to answer scrapes and probes. Returns how to stop. */
   serve(reporter: Reporter, log: Log): () => Promise<void>
 }
 
 async function openMetrics(address: Settings['metricsAddress']): Promise<OpenMetrics> {
-  if (address === undefined) return { counters: NO_COUNTERS, report: () => {}, serve: () => async () => {} }
+  if (address === undefined) return { counters: NO_COUNTERS, report: () => {}, reportCondition: () => {}, serve: () => async () => {} }
   const { Metrics } = await import('./report/metrics.ts')
   const metrics = new Metrics({ version: VERSION })
   return {
     counters: metrics,
-    report: (status, trial) => metrics.report(status, trial),
+    report: (...seen) => metrics.report(...seen),
+    reportCondition: (condition) => metrics.reportCondition(condition),
     serve(reporter, log) {
       const server = new ReportServer({
         address,
