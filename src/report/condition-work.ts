@@ -34,6 +34,7 @@ export interface SeenConditions {
 const CONDITIONS: NodeField<Condition, SeenConditions> = {
   name: `condition ${CONDITION_TYPE}`,
   announce: 'debug',
+  grantedBy: 'deploy/rbac/status.yaml',
   dropped: `the API server drops the condition ${CONDITION_TYPE} or ${DEGRADED_TYPE}, as an admission webhook would`,
   readsFirst: true,
   longRun: LONG_RUN,

@@ -140,6 +140,12 @@ t.test('what prevents the agent from following the assignment', async (t) => {
     format(describe(following(good, { proven, desired: { kind: 'config-map', ref: next, object: unavailable } }), 'settled')),
     'False DownloadFailed: kube-system/my-node-config:kubelet cannot be read: the API server forbids it (deploy/rbac/node-configmaps.yaml grants it)',
   )
+  const stranger = { ...unavailable, reason: 'unauthenticated' } as const
+  t.match(
+    describe(following(good, { proven, desired: { kind: 'config-map', ref: next, object: stranger } }), 'settled').message,
+    /cannot be read: the API server does not accept the identity of the agent$/,
+    'no file of deploy/rbac helps',
+  )
   const wiring = { kind: 'broken', reason: 'flag-wins', detail: '/etc/secret' } as const
   t.equal(describe(behind({ unit: unit({ wiring }) }), 'blocked').reason, 'Wiring')
   t.equal(
