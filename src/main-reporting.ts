@@ -8,6 +8,7 @@ import type { Stores } from './main-stores.ts'
 import { VERSION } from './main-version.ts'
 import type { KubeApi } from './ports/kube-api.ts'
 import type { Log } from './ports/log.ts'
+import { AcceptedWarnings } from './report/accepted-warnings.ts'
 import { FileHistory } from './report/history.ts'
 import { LastReportFile } from './report/last-report.ts'
 import { Publisher } from './report/publisher.ts'
@@ -43,6 +44,7 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
     counters: metrics.counters,
     agentVersion: VERSION,
     syncFaults: new SyncFaults((transition) => history.append(transition), history.after('0')),
+    warnings: new AcceptedWarnings({ files, directory, log }),
     publish: (status, trial, summary) => {
       publisher?.publish(status, summary)
       metrics.report(status, trial, summary?.condition)
