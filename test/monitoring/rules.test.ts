@@ -274,7 +274,7 @@ t.test('the scrape configuration is one', { skip: NO_PROMTOOL }, (t) => {
 
 t.test('every metric that a rule names is served, with these labels, or recorded by another rule', async (t) => {
   const recorded = new Set(rules.flatMap(({ record }) => record ?? []))
-  for (const { record, alert, expr } of rules) {
+  for (const { record, alert = '', expr } of rules) {
     const mentions = listMentions(expr)
     t.ok(mentions.length > 0, record ?? alert)
     const known = new Set<string>(Object.keys(TARGET))
