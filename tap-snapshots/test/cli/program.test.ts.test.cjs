@@ -8,8 +8,11 @@
 exports[`test/cli/program.test.ts > TAP > help > of check 1`] = `
 Usage: kubelet-cfg-agent check [flags]
 
-Checks whether the agent can work on this node: kubelet's unit, the distribution that it looks like,
-the drop-in, the config that kubelet runs, the agent's rights, and the machine. One line each.
+Checks whether the agent can work on this node: whether it runs, kubelet's unit, the distribution
+that it looks like, the drop-in, the config that kubelet runs, the files that the agent needs, and
+the machine. Asks the API server who the agent is, whether the assigned config can be read, and
+which rights are missing. Files are checked from the sandbox of the running agent; where none runs,
+from outside. One line each. Changes nothing.
 
 Options:
   -o, --output <choice>  output format: a table for people, or JSON for programs (table, json;
@@ -488,7 +491,7 @@ Inspect:
   status             show what this node runs, what it should run, and the trial
   history            show the transitions of this node: when, from, to and why
   rollout            show how far the config's rollout has come, and this node's turn
-  check              check unit, drop-in, kubelet, rights and node
+  check              check agent, unit, drop-in, kubelet, files, API server and rights
   version            print the version
   help               show help for a command
 
