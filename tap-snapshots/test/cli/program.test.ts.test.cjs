@@ -203,7 +203,8 @@ Usage: kubelet-cfg-agent release [flags]
 Run this after you stopped the agent for good. If the next start of kubelet would use a config that
 has not passed its trial, last-known-good replaces it. A config file that the agent replaced gets
 its original content back, and a drop-in that the agent added is removed. Kubelet is not restarted.
-The packages run this when they are removed, not when they are upgraded.
+The conditions and the annotation of the agent are removed from the Node where the API server can be
+reached. The packages run this when they are removed, not when they are upgraded.
 
 Options:
   -h, --help  show help for the program or a command
