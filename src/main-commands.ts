@@ -35,6 +35,7 @@ import type { OverlayView } from './overlay/view.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
 import { readHistory } from './report/history.ts'
+import { readLastReport } from './report/last-report.ts'
 import { type Settings, toPolicy } from './settings/settings.ts'
 import { toChannelSettings } from './settings/source-settings.ts'
 import { readAssignmentOnce, readManifestsOnce } from './source/read-once.ts'
@@ -106,6 +107,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
     requestWriter: new RequestWriter(new DurableFiles(new NodeDisk()), stores.layout),
     takeOver: () => takeOver(settings, stores.layout, { clock, yaml }),
     history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
+    lastReport: (bootId) => readLastReport(stores.files, settings.runtimeDir, bootId),
     agent: () => findLockHolder(stores.layout.lock),
     rights: readRights,
     uid: process.getuid?.() ?? 0,

@@ -68,7 +68,7 @@ export async function live({ liveSettings, heartbeat, clock, yaml, log }: LifeWo
   const onChangeOfIdentity = (why: string) => over.abort(why)
   const assignment = openAssignment({ ...world, identity, kubeconfig, publisher, counters, onChangeOfIdentity })
   const { runtime, runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
-  const { preflight, drain, effect } = openPreflight({ ...world, kubeconfig, runtime, onChange: wake, signal })
+  const { preflight, drain, effect } = openPreflight({ ...world, kubeconfig, counters, runtime, onChange: wake, signal })
   const accepted = new Map<TrialKey, Acceptance>()
   const evidence = openEvidence({ ...world, kubeconfig, publisher, runtime, onChange: wake })
   const rollout = openRollout({ ...world, counters, onChange: wake })

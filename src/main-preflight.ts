@@ -14,6 +14,7 @@ import type { DrainProbe } from './ports/probes.ts'
 import { AgentPreflight } from './preflight/agent-preflight.ts'
 import { EffectCheck } from './preflight/effect-check.ts'
 import { checkFallback } from './preflight/fallback-check.ts'
+import type { Counters } from './report/counters.ts'
 import { toChangePolicy } from './settings/preflight-settings.ts'
 import type { Settings } from './settings/settings.ts'
 import { NodeDrain } from './source/drain.ts'
@@ -29,13 +30,14 @@ export interface PreflightWorld {
    * undefined: assignments come from a directory; what only the API server knows is not checked.
    */
   readonly api: KubeApi | undefined
+  readonly counters: Pick<Counters, 'checked' | 'compared'>
   readonly log: Log
   /** Called when a check has a new result. */
   readonly onChange: () => void
   readonly signal: AbortSignal
 }
 
-export function openPreflight({ settings, stores, runtime, nodeName, kubeconfig, api, log, onChange, signal }: PreflightWorld) {
+export function openPreflight({ settings, stores, runtime, nodeName, kubeconfig, api, counters, log, onChange, signal }: PreflightWorld) {
   const { clock } = stores
   const configz = { kubeconfig, api: api ?? NO_SERVER, nodeName: () => nodeName }
   const inspection = lazily(async () =>
@@ -51,6 +53,7 @@ export function openPreflight({ settings, stores, runtime, nodeName, kubeconfig,
         () => {},
       ),
     onDone: onChange,
+    onTimed: (seconds) => counters.checked(seconds),
     clock,
     sleep: (ms) => after(ms, undefined, { ref: false }),
   })
@@ -61,6 +64,7 @@ export function openPreflight({ settings, stores, runtime, nodeName, kubeconfig,
       ask: async (unit) => (await inspection()).readConfigz(unit),
       compare: async (...seen) => (await inspection()).compareConfigz(...seen),
       findPath: (unit, snapshot) => findBasePath(stores.checkpoints, unit, snapshot),
+      onCompared: (differences) => counters.compared(differences),
       log,
       clock,
     })

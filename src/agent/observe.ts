@@ -6,16 +6,13 @@
 import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT, withoutOverlay } from '../decision/config-source.ts'
 import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
-import { type HealthRecord, type HealthSample, isFailing, type Running } from '../decision/health.ts'
-import { forgetIllness, recordSample } from '../decision/health-record.ts'
+import { isFailing, type Running } from '../decision/health.ts'
 import { heldSources } from '../decision/held-sources.ts'
-import { nameEarlier } from '../decision/missing-content.ts'
 import type { Policy } from '../decision/policy.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
-import { startedSource } from '../decision/running-source.ts'
-import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
+import type { Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
-import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
+import type { UnitState } from '../decision/unit-state.ts'
 import type { Acceptance, Verdict } from '../decision/verdict.ts'
 import type { Activation, ActivationState } from '../ports/activation.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
@@ -25,7 +22,7 @@ import type { DrainProbe } from '../ports/probes.ts'
 import type { Checkpoints, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
 import { type CheckpointContents, readContentOnce } from './content-once.ts'
-import { hearLastWords } from './hear-last-words.ts'
+import { foldHealth } from './fold-health.ts'
 import { identifyRunning, resolveNextStart } from './identify-running.ts'
 import { type AnswerPorts, observeAnswers } from './observe-answers.ts'
 import { type KubeletObservation, NOT_PROBED, observeKubelet, probeRuntimes, type RuntimePorts } from './observe-kubelet.ts'
@@ -86,7 +83,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   await recognizeDesired(ports, { desired, unit, held, lastProcess: known?.lastProcess, assignedContent })
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
-  const health = await foldHealth(ports, before, { ...sample, port }, nextStart, policy, paused, held)
+  const health = await foldHealth(ports, before, { sample: { ...sample, port }, nextStart, policy, paused, held })
   const desiredContent = contentOfDesired(ports, desired)
   const drained = [assignedContent, desiredContent].some((wanted) => waitsForDrain(ports, unit, running, wanted))
     ? ports.drain.isDrained()
@@ -186,57 +183,4 @@ function readActivation(ports: ObservationPorts, unit: UnitState): ActivationSta
   if (unit.kind === 'unknown') return { kind: 'unknown', detail: unit.detail }
   if (unit.wiring.kind === 'broken') return { kind: 'unknown', detail: unit.wiring.detail }
   return ports.activation.read(unit.wiring)
-}
-
-async function foldHealth(
-  ports: ObservationPorts,
-  before: HealthRecord | undefined,
-  sample: HealthSample & Pick<KubeletObservation, 'port'>,
-  nextStart: NextStart,
-  policy: Policy,
-  paused: boolean,
-  held: readonly HeldSource[],
-): Promise<HealthRecord | undefined> {
-  if (sample.unit.kind === 'unknown' || nextStart.kind === 'unknown' || nextStart.held.content === undefined) return before
-  const subject = trialKey(nextStart.held.content, sample.unit.kubeletIdentity)
-  const after = recordSample(before, sample, subject, policy)
-  const named = after && nameProcess(recordPort(identifyAgain(after, sample.running), sample), sample.unit, held)
-  const charged = named !== undefined && paused ? forgetIllness(named) : named
-  const kept = charged && (await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs))
-  if (kept !== undefined) ports.runtime.writeHealth(kept)
-  return kept
-}
-
-/**
- * A process that was first seen while its checkpoint was gone is identified once it is there again.
- */
-function identifyAgain(health: HealthRecord, running: Running): HealthRecord {
-  const { lastProcess } = health
-  if (lastProcess === undefined || running.kind !== 'known' || lastProcess.invocationId !== running.invocationId) return health
-  return lastProcess.content === running.content ? health : { ...health, lastProcess: { ...lastProcess, content: running.content } }
-}
-
-/** Only while the file holds what the process was started with. */
-function recordPort(
-  health: HealthRecord,
-  { running, port }: Pick<HealthSample, 'running'> & Pick<KubeletObservation, 'port'>,
-): HealthRecord {
-  const { lastProcess } = health
-  if (port === undefined || lastProcess === undefined || lastProcess.healthPort !== undefined) return health
-  const isThere = running.kind === 'known' && running.lost !== true && running.content !== nameEarlier(running.invocationId)
-  const isSame = running.kind === 'known' && running.invocationId === lastProcess.invocationId
-  return isThere && isSame ? { ...health, lastProcess: { ...lastProcess, healthPort: port } } : health
-}
-
-/**
- * Named when it is first seen: the records may change before the process ends. Where they name only
- * a later version with the same content, the process itself says which one it was started from.
- */
-function nameProcess(health: HealthRecord, { process }: KnownUnit, held: readonly HeldSource[]): HealthRecord {
-  const { lastProcess } = health
-  if (lastProcess === undefined || lastProcess.source !== undefined) return health
-  const found = held.find(({ content }) => content === lastProcess.content)?.source
-  if (found === undefined) return health
-  const isVersion = found !== 'local' && process.kind === 'checkpoint' && process.uid === found.uid
-  return { ...health, lastProcess: { ...lastProcess, source: isVersion ? startedSource(process, found) : found } }
 }

@@ -20,6 +20,7 @@ import type { Checkpoints, OperatorRequests } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
 import type { Compare, Inspect, MergeHere } from '../preflight/inspection.ts'
 import type { HistoryReading } from '../report/history-lines.ts'
+import type { LastReport } from '../report/last-report.ts'
 import type { SettingsResolution } from '../settings/resolve-settings.ts'
 import { choiceKind, type Kind } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
@@ -158,6 +159,8 @@ export interface CommandContext {
   /** Only for `release`. */
   takeOver(): TakeOver
   readonly history: HistoryReader
+  /** What an agent said last in this boot. undefined: nothing. */
+  lastReport(bootId: string): LastReport | undefined
   agent(): AgentPresence
   rights(needs: readonly PathNeed[]): readonly PathRight[]
   /** This process's. */

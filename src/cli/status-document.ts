@@ -31,6 +31,7 @@ import {
   unknown,
 } from './document-parts.ts'
 import type { Explanation } from './explain.ts'
+import type { ReportedDocument } from './reported.ts'
 import { documentRollout, type RolloutDocument } from './rollout-document.ts'
 
 export interface StatusDocument {
@@ -74,8 +75,13 @@ export interface StatusDocument {
    */
   readonly overlay?: OverlayDocument | null
   /**
-   * What `Node.status.config.error` is about, with the cause itself; null: none. It lacks what only
-   * the running agent knows (an API outage).
+   * What an agent said last, as the condition of the Node has it. null: nothing since the node
+   * booted.
+   */
+  readonly reported: ReportedDocument | null
+  /**
+   * What `Node.status.config.error` is about, with the cause itself; null: none. What only the
+   * agent knows, as a download that fails, is from what the running agent reported.
    */
   readonly error: string | null
 }
@@ -106,7 +112,12 @@ export interface VerdictDocument {
   readonly at: string
 }
 
-export function documentStatus(snapshot: Snapshot, explanation: Explanation, agent: AgentPresence): StatusDocument {
+export function documentStatus(
+  snapshot: Snapshot,
+  explanation: Explanation,
+  agent: AgentPresence,
+  reported: ReportedDocument | null,
+): StatusDocument {
   const { unit, nextStart, requests, policy } = snapshot
   const { target, phase, trialRemainingUs, waitRemainingUs } = explanation
   const pause = findPause(snapshot)
@@ -138,8 +149,14 @@ export function documentStatus(snapshot: Snapshot, explanation: Explanation, age
     restarts: countRestarts(snapshot),
     verdicts: [...snapshot.verdicts.values()].sort((a, b) => a.atWallMs - b.atWallMs).map(documentVerdict),
     layers: snapshot.recordedChannelState?.layers ?? [],
-    error: status.error === '' ? null : (status.cause ?? status.error),
+    reported,
+    error: status.error === '' ? reportedError(reported) : (status.cause ?? status.error),
   }
+}
+
+/** What an agent that is gone said may have been mended since. */
+function reportedError(reported: ReportedDocument | null): string | null {
+  return reported?.by === 'running-agent' ? reported.error : null
 }
 
 export function documentOverlay(view: OverlayView): OverlayDocument | null {

@@ -7,6 +7,7 @@ import { describeChannel } from '../decision/channels.ts'
 import { describeVersion } from '../decision/config-source.ts'
 import { formatDuration, SECOND_US } from '../values/durations.ts'
 import type { AgentDocument, SourceDocument } from './document-parts.ts'
+import { describeReported } from './reported.ts'
 import { TURN_WORDS } from './rollout-document.ts'
 import type { StatusDocument } from './status-document.ts'
 import { alignColumns, type Cell, type Tone } from './terminal.ts'
@@ -26,6 +27,7 @@ function listFacts(status: StatusDocument): Cell[][] {
     ['Kubelet', tone(`${unit.activity}: ${unit.detail}`, unit.activity === 'running' ? 'plain' : 'warning')],
     ['State', tone(`${status.phase}: ${status.detail}`, toneOfPhase(status.phase))],
   ]
+  rows.push(['Reported', describeReported(status.reported, agent)])
   if (trial !== null) rows.push(['Trial', `${duration(trial.remainingSeconds)} left of ${duration(trial.durationSeconds)}`])
   if (waitRemainingSeconds !== null) rows.push(['Waits', `${duration(waitRemainingSeconds)} more`])
   if (status.channel !== null) rows.push(['Assigned by', describeChannel(status.channel)])

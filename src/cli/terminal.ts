@@ -49,7 +49,7 @@ export function paint(cell: Cell, color: boolean): string {
  * Control characters, and characters that change the direction of writing, which can disguise a
  * text.
  */
-const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+export const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /** One line without control characters. */
 export function plainText(cell: Cell): string {

@@ -5,6 +5,7 @@
  */
 import { logExits } from './exit-log.ts'
 import { type HealthAnswer, type HealthRecord, type HealthSample, isFailing, type SeenProcess } from './health.ts'
+import { isMissing } from './missing-content.ts'
 import type { Policy } from './policy.ts'
 import { followProcess } from './process-health.ts'
 import { followRuntime, isRuntimeExcuse } from './runtime-excuse.ts'
@@ -51,7 +52,9 @@ export function recordSample(
   // subject.
   const upgraded = same === undefined && known !== undefined && contentOfKey(known.subject) === contentOfKey(subject)
   const startedSinceUpgrade = upgraded && known.invocationId !== unit.invocationId
-  const startedBefore = same === undefined ? known === undefined || startedSinceUpgrade : same.started || !sameProcess
+  // A record about what the disk did not return has followed nothing yet.
+  const isFirst = known === undefined || isMissing(contentOfKey(known.subject))
+  const startedBefore = same === undefined ? isFirst || startedSinceUpgrade : same.started || !sameProcess
   const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
   const condition = classifySample(sample, started, runsSubject, isExcused)
   const automatic = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
@@ -69,7 +72,7 @@ export function recordSample(
   const excused = isDown(unit.activity) && (isExcused || (sameProcess && same.excused))
   const hasExited = hasEnded(unit.activity) && started && starts > 0 && !excused && condition !== 'excused'
   const isAwaited = same?.restartedFrom !== undefined && same.restartedFrom === unit.invocationId
-  const startedByOthers = same === undefined ? known === undefined : same.startedByOthers === true || isOthers(same, unit)
+  const startedByOthers = same === undefined ? isFirst : same.startedByOthers === true || isOthers(same, unit)
 
   return {
     bootId: sample.at.bootId,
@@ -104,6 +107,12 @@ export function recordSample(
     triedAgainUs: same?.triedAgainUs,
     lastDetail: describeSample(sample),
   }
+}
+
+/** Only what runs: nobody knows what kubelet starts with next. */
+export function recordProcess(record: HealthRecord, sample: HealthSample, kubeletIdentity: string): HealthRecord {
+  const lastProcess = rememberProcess(record.lastProcess, sample, kubeletIdentity)
+  return lastProcess === record.lastProcess ? record : { ...record, lastProcess }
 }
 
 /** While an operator has paused the agent, the operator answers for what happens to kubelet. */

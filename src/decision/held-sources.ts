@@ -36,7 +36,9 @@ export function findContent(snapshot: Snapshot, source: ConfigSource): ContentHa
   const held = heldSources(snapshot).find((each) => sameSource(each.source, source))
   if (held !== undefined) return held.content
   const desired = resolveDesired(snapshot.desired)
-  return desired !== undefined && sameSource(desired, source) ? snapshot.storedContent : undefined
+  if (desired !== undefined && sameSource(desired, source)) return snapshot.storedContent
+  const running = findRunning(snapshot)
+  return running !== undefined && sameSource(running.source, source) ? running.content : undefined
 }
 
 /**

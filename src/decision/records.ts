@@ -87,5 +87,11 @@ export type TransitionKind =
   | 'retrying'
   /** Damaged or foreign state was set aside. */
   | 'set-aside'
+  /** The assigned ConfigMap cannot be read. */
+  | 'download-failed'
+  /** The assignment is malformed, or its parts cannot be merged. */
+  | 'invalid'
+  /** The assignment can be read and used again. */
+  | 'synced'
 
 export type RecordName = 'assigned' | 'last-known-good' | 'previous'

@@ -56,6 +56,14 @@ export function promotedMessage(promoted: ConfigSource | undefined): string {
   return `Kubelet config promoted to last-known-good: ${nameInEvent(promoted)}`
 }
 
+export function downloadFailedMessage(why: string): string {
+  return `Kubelet config could not be downloaded: ${why}`
+}
+
+export function invalidMessage(why: string): string {
+  return `Kubelet config cannot be assigned: ${why}`
+}
+
 function nameInEvent(source: ConfigSource | undefined): string {
   if (source === undefined) return 'an unknown config'
   if (source === 'local') return 'local config'

@@ -2,9 +2,10 @@
  * Decodes a KubeletConfiguration as kubelet does: strict about JSON types, lenient about unknown
  * fields. Pure; the YAML parser is passed in, since JSON does not need it. Rules:
  * `DecodeKubeletConfiguration`, pkg/kubelet/kubeletconfig/util/codec. A text that starts with `{`
- * is JSON only (`GuessJSONStream`, k8s.io/apimachinery); after a comment, a `---` or a byte order
- * mark it is YAML, which allows comments and trailing commas. Checks the types of the fields that
- * every kubelet since 1.20 has; older kubelets ignore newer fields.
+ * is JSON only (`IsJSONBuffer`, k8s.io/apimachinery; kubelet 1.20 looks at 2048 bytes); after a
+ * comment, a `---` or a byte order mark it is YAML, which allows comments and trailing commas.
+ * Checks the types of the fields that every kubelet since 1.20 has; older kubelets ignore newer
+ * fields.
  */
 
 import { isObject } from '../values/is-object.ts'
@@ -17,8 +18,6 @@ import { layOut, mayHoldUnlikeIntegers, parseJson } from './json.ts'
 export const API_VERSION = 'kubelet.config.k8s.io/v1beta1'
 export const KIND = 'KubeletConfiguration'
 
-/** Upstream looks at this many bytes to detect JSON. */
-const PEEKED = 2048
 const OPENS_LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/
 
 export type Decoded =
@@ -34,7 +33,7 @@ export type YamlParser = (
 ) => { readonly ok: true; readonly value: unknown; readonly remarks: readonly string[] } | { readonly ok: false; readonly detail: string }
 
 export function looksLikeJson(text: string): boolean {
-  return OPENS_LIKE_JSON.test(text.slice(0, PEEKED))
+  return OPENS_LIKE_JSON.test(text)
 }
 
 export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {

@@ -27,6 +27,8 @@ export interface AgentPreflightOptions {
   forget(): void
   /** Called when a pending check finishes. */
   readonly onDone: () => void
+  /** Called with the time that a check took, whatever its result. Not for one that was ended. */
+  readonly onTimed: (seconds: number) => void
   readonly clock: Clock
   sleep(ms: number): Promise<void>
 }
@@ -107,10 +109,13 @@ export class AgentPreflight implements Preflight {
     this.#basis = basis
     const stopper = new AbortController()
     const run = async (): Promise<void> => {
+      const { clock, onTimed } = this.#options
+      const startedUs = clock.now().monotonicUs
       const result = stopper.signal.aborted ? undefined : await this.#inspect(candidate, stopper.signal)
       if (this.#last === job.done) this.#last = undefined
       // Nobody waits for a check that was ended.
       if (result === undefined || stopper.signal.aborted) return
+      onTimed((clock.now().monotonicUs - startedUs) / 1e6)
       job.result = result
       this.#options.onDone()
     }

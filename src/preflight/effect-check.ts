@@ -20,6 +20,8 @@ export interface EffectCheckOptions {
   compare(configz: unknown, unit: KnownUnit, path: string | undefined): Promise<Comparison>
   /** Where the config is that the process was started with. */
   findPath(unit: KnownUnit, snapshot: Snapshot): string | undefined
+  /** Called after each comparison, and with 0 for a process that is not compared yet. */
+  readonly onCompared: (differences: number) => void
   readonly log: Log
   readonly clock: Clock
 }
@@ -32,6 +34,8 @@ export class EffectCheck {
   readonly #options: EffectCheckOptions
   /** Invocation id of the process that has been compared. */
   #checked: string | undefined
+  /** Invocation id of the process that the last count is about. */
+  #counted: string | undefined
   #nextUs = 0
   #logged = ''
 
@@ -41,6 +45,10 @@ export class EffectCheck {
 
   decided(snapshot: Snapshot): void {
     const { running, unit, health } = snapshot
+    if (running.kind === 'known' && running.invocationId !== this.#counted) {
+      this.#counted = running.invocationId
+      this.#options.onCompared(0)
+    }
     if (running.kind !== 'known' || unit.kind !== 'known' || !runsCheckpoint(snapshot) || !health?.healthySinceUs) return
     const nowUs = this.#options.clock.now().monotonicUs
     if (running.invocationId === this.#checked || nowUs < this.#nextUs) return
@@ -51,7 +59,7 @@ export class EffectCheck {
   }
 
   async #check(unit: KnownUnit, invocationId: string, path: string | undefined): Promise<void> {
-    const { ask, compare, log } = this.#options
+    const { ask, compare, onCompared, log } = this.#options
     const answer = await ask(unit)
     // Retried while the server fails; after a refusal not before kubelet's next process.
     if (answer.kind === 'unreachable' || (answer.kind === 'refused' && answer.status >= 500)) return
@@ -60,6 +68,7 @@ export class EffectCheck {
     const comparison = await compare(answer.object, unit, path)
     if (!comparison.ok) return this.#logOnce(`${NOT_COMPARED}: ${comparison.detail}`)
     const { differences } = comparison
+    onCompared(differences.length)
     if (differences.length === 0) return log.debug("kubelet's running config matches its config file")
     const named = differences.slice(0, MOST_NAMED).map(describe)
     const more = differences.length > named.length ? ` and ${differences.length - named.length} more` : ''

@@ -9,6 +9,12 @@ import type { RolloutWriteKind } from '../rollout/view.ts'
 export interface Counters {
   /** A config runs and is healthy, this long after it was first seen. */
   applied(seconds: number): void
+  /** A config became last-known-good, this long after kubelet started with it. */
+  trialPassed(seconds: number): void
+  /** A check before a restart came to a result. */
+  checked(seconds: number): void
+  /** In how many fields kubelet's running config differs from its config file. */
+  compared(differences: number): void
   restarted(): void
   /** kubelet failed with a config, or an operator rolled it back. */
   rolledBack(reason: FailureReason): void
@@ -25,6 +31,9 @@ export interface Counters {
 
 export const NO_COUNTERS: Counters = {
   applied: () => {},
+  trialPassed: () => {},
+  checked: () => {},
+  compared: () => {},
   restarted: () => {},
   rolledBack: () => {},
   rejected: () => {},

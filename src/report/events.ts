@@ -5,7 +5,14 @@
  * component differs.
  */
 import type { Transition } from '../decision/records.ts'
-import { promotedMessage, rejectedMessage, restartingMessage, rolledBackMessage } from '../decision/status-texts.ts'
+import {
+  downloadFailedMessage,
+  invalidMessage,
+  promotedMessage,
+  rejectedMessage,
+  restartingMessage,
+  rolledBackMessage,
+} from '../decision/status-texts.ts'
 import { cutToBytes } from '../values/cut.ts'
 import { showTime } from './deadlines.ts'
 import { instantOfNs } from './history-lines.ts'
@@ -28,7 +35,13 @@ export interface NodeEvent {
   readonly lastTimestamp: string
   readonly count: 1
 }
-export type EventReason = 'KubeletConfigChanged' | 'KubeletConfigRejected' | 'KubeletConfigRolledBack' | 'KubeletConfigPromoted'
+export type EventReason =
+  | 'KubeletConfigChanged'
+  | 'KubeletConfigRejected'
+  | 'KubeletConfigRolledBack'
+  | 'KubeletConfigPromoted'
+  | 'KubeletConfigDownloadFailed'
+  | 'KubeletConfigInvalid'
 
 /** undefined: this transition makes no event. */
 export function eventOf(transition: Transition, nodeName: string): NodeEvent | undefined {
@@ -61,7 +74,12 @@ function describeTransition({ kind, from, to, why }: Transition): Pick<NodeEvent
       return { type: 'Warning', reason: 'KubeletConfigRolledBack', message: rolledBackMessage(from, to, why) }
     case 'promoted':
       return { type: 'Normal', reason: 'KubeletConfigPromoted', message: promotedMessage(to) }
+    case 'download-failed':
+      return { type: 'Warning', reason: 'KubeletConfigDownloadFailed', message: downloadFailedMessage(why) }
+    case 'invalid':
+      return { type: 'Warning', reason: 'KubeletConfigInvalid', message: invalidMessage(why) }
     case 'assigned':
+    case 'synced':
     case 'retrying':
     case 'set-aside':
       return undefined

@@ -26,6 +26,9 @@ const KINDS: Readonly<Record<TransitionKind, true>> = {
   'rolled-back': true,
   retrying: true,
   'set-aside': true,
+  'download-failed': true,
+  invalid: true,
+  synced: true,
 }
 
 export function formatLine({ atNs, kind, from, to, why }: Transition): string {

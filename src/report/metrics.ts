@@ -9,7 +9,10 @@ import type { ConfigSource } from '../decision/config-source.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import type { FailureReason } from '../decision/verdict.ts'
 import type { RolloutWriteKind } from '../rollout/view.ts'
+import { CONDITION_TYPE, type Condition } from './condition.ts'
 import type { Counters } from './counters.ts'
+import { DEGRADED_TYPE, describeDegraded } from './degraded.ts'
+import type { RolloutReport } from './known-rollout.ts'
 import type { TrialReport } from './shown-evidence.ts'
 import type { ConfigStatus } from './status.ts'
 
@@ -19,6 +22,12 @@ type SourceGauge = Gauge<(typeof SOURCE_LABELS)[number]>
 const ROLLBACK_REASONS: readonly FailureReason[] = ['crash-loop', 'start-deadline', 'ill-health', 'evidence', 'requested']
 /** From a change without any wait to one that waits for the spread in a slow cluster. */
 const APPLY_BUCKETS_S = [0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800]
+/** From the agent's own rules to a sandboxed kubelet on a slow node, which ends after a minute. */
+const PREFLIGHT_BUCKETS_S = [0.1, 0.5, 1, 2, 5, 10, 20, 30, 60, 120]
+/** From a trial of the tests to one that does not come to an end. The default is 600. */
+const TRIAL_BUCKETS_S = [60, 300, 600, 660, 900, 1800, 3600, 7200, 14_400]
+/** Each config has one rollout, and a node follows that of its own config: one series each. */
+const ROLLOUT_LABELS = ['config'] as const
 
 export class Metrics implements Counters {
   readonly #registry = new Registry()
@@ -41,6 +50,28 @@ export class Metrics implements Counters {
     buckets: APPLY_BUCKETS_S,
     registers: [this.#registry],
   })
+  readonly #trialTime = new Histogram({
+    name: 'kubelet_cfg_agent_trial_duration_seconds',
+    help: 'Time from the start of kubelet with a config on trial until that config is last-known-good.',
+    buckets: TRIAL_BUCKETS_S,
+    registers: [this.#registry],
+  })
+  readonly #preflightTime = new Histogram({
+    name: 'kubelet_cfg_agent_preflight_duration_seconds',
+    help: 'Time that the checks of a config before a restart took, whatever their result.',
+    buckets: PREFLIGHT_BUCKETS_S,
+    registers: [this.#registry],
+  })
+  readonly #condition = new Gauge({
+    name: 'kubelet_cfg_agent_condition',
+    help: 'The conditions of the Node as this agent sees them, by type, status and reason. The value is always 1.',
+    labelNames: ['type', 'status', 'reason'],
+    registers: [this.#registry],
+  })
+  readonly #differences = this.#gauge(
+    'kubelet_cfg_agent_config_differences',
+    "Fields in which the running kubelet's config differs from its config file; 0 also while the two have not been compared.",
+  )
   readonly #restarts = this.#counter('kubelet_cfg_agent_kubelet_restarts_total', 'Restarts of kubelet that the agent requested.')
   readonly #rollbacks = new Counter({
     name: 'kubelet_cfg_agent_rollbacks_total',
@@ -74,9 +105,18 @@ export class Metrics implements Counters {
   readonly #rolloutTurn = new Gauge({
     name: 'kubelet_cfg_agent_rollout_turn',
     help: 'The turn of this node in the rollout of what is assigned: go, wait or halted. The value is always 1.',
-    labelNames: ['turn'],
+    labelNames: ['config', 'turn'],
     registers: [this.#registry],
   })
+  readonly #rolloutStage = this.#rolloutGauge('kubelet_cfg_agent_rollout_stage', 'The stage of the rollout that this node saw last.')
+  readonly #rolloutLastStage = this.#rolloutGauge(
+    'kubelet_cfg_agent_rollout_last_stage',
+    'The stage in which the rollout is finished, by its plan.',
+  )
+  readonly #rolloutProofs = this.#rolloutGauge(
+    'kubelet_cfg_agent_rollout_proofs',
+    'Proofs of the stage of the rollout that this node saw last.',
+  )
   readonly #rolloutConflicts = this.#counter(
     'kubelet_cfg_agent_rollout_conflicts_total',
     'Writes to the record of a rollout that the API server refused with a conflict, since another node wrote first.',
@@ -94,8 +134,11 @@ export class Metrics implements Counters {
     addProcessMetrics(this.#registry)
   }
 
-  /** Called after each pass of the loop. Unknown fields of the status keep their series. */
-  report(status: ConfigStatus, trial: TrialReport): void {
+  /**
+   * Called after each pass of the loop. Unknown fields of the status keep their series, and so does
+   * a condition that is not known yet.
+   */
+  report(status: ConfigStatus, trial: TrialReport, condition?: Condition): void {
     replaceSource(this.#assigned, status.assigned)
     replaceSource(this.#active, status.active)
     replaceSource(this.#lastKnownGood, status.lastKnownGood)
@@ -103,12 +146,42 @@ export class Metrics implements Counters {
     this.#trialRemaining.set(trial.remainingSeconds)
     this.#evidence.reset()
     for (const [kind, answer] of Object.entries(trial.evidence)) this.#evidence.set({ kind, answer }, 1)
-    this.#rolloutTurn.reset()
-    if (trial.turn !== undefined) this.#rolloutTurn.set({ turn: trial.turn }, 1)
+    this.#reportRollout(trial.rollout)
+    if (condition !== undefined) this.reportCondition(condition)
+  }
+
+  reportCondition(ready: Condition): void {
+    this.#condition.reset()
+    const degraded = describeDegraded(ready)
+    this.#condition.set({ type: CONDITION_TYPE, status: ready.status, reason: ready.reason }, 1)
+    this.#condition.set({ type: DEGRADED_TYPE, status: degraded.status, reason: degraded.reason }, 1)
+  }
+
+  #reportRollout(rollout: RolloutReport | undefined): void {
+    for (const gauge of [this.#rolloutTurn, this.#rolloutStage, this.#rolloutLastStage, this.#rolloutProofs]) gauge.reset()
+    if (rollout === undefined) return
+    const { config, turn, progress } = rollout
+    this.#rolloutTurn.set({ config, turn }, 1)
+    if (progress === undefined) return
+    this.#rolloutStage.set({ config }, progress.stage)
+    this.#rolloutLastStage.set({ config }, progress.lastStage)
+    this.#rolloutProofs.set({ config }, progress.proofs)
   }
 
   applied(seconds: number): void {
     this.#applyTime.observe(seconds)
+  }
+
+  trialPassed(seconds: number): void {
+    this.#trialTime.observe(seconds)
+  }
+
+  checked(seconds: number): void {
+    this.#preflightTime.observe(seconds)
+  }
+
+  compared(differences: number): void {
+    this.#differences.set(differences)
   }
 
   restarted(): void {
@@ -150,6 +223,10 @@ export class Metrics implements Counters {
 
   #gauge(name: string, help: string): Gauge {
     return new Gauge({ name, help, registers: [this.#registry] })
+  }
+
+  #rolloutGauge(name: string, help: string): Gauge<(typeof ROLLOUT_LABELS)[number]> {
+    return new Gauge({ name, help, labelNames: ROLLOUT_LABELS, registers: [this.#registry] })
   }
 
   #sourceGauge(name: string, help: string): SourceGauge {

@@ -20,11 +20,13 @@ import { NOT_TIMED, timeApply } from './apply-time.ts'
 import { type Condition, describeCondition, isAssignmentKnown, isTransient, NODE_UNREADABLE } from './condition.ts'
 import type { Counters } from './counters.ts'
 import { findDeadlines, NO_DEADLINES } from './deadlines.ts'
-import { knownRollout, turnKind } from './known-rollout.ts'
+import { reportRollout } from './known-rollout.ts'
 import type { NodeSummary } from './publisher.ts'
 import type { ProbeResult } from './server.ts'
 import { answersOf, type ShownEvidence, showEvidence, type TrialReport } from './shown-evidence.ts'
 import { type ConfigStatus, describeStatus } from './status.ts'
+import type { SyncFaults } from './sync-faults.ts'
+import { type TrialTimer, timeTrial } from './trial-time.ts'
 
 export interface ReporterOptions {
   readonly clock: Clock
@@ -35,6 +37,8 @@ export interface ReporterOptions {
    * `summary`: undefined at first, until the assignment is known: what was published last stays.
    */
   readonly publish: (status: ConfigStatus, trial: TrialReport, summary: NodeSummary | undefined) => void
+  /** Told of each condition, before it is kept back for a while. */
+  readonly syncFaults: Pick<SyncFaults, 'see'>
   /** Publishes the condition alone, if nothing else is known. */
   readonly publishCondition: (condition: Condition) => void
 }
@@ -52,6 +56,7 @@ const TRANSIENT_US = 30e6
 export class Reporter implements PassObserver {
   readonly #options: ReporterOptions
   #applyTimer = NOT_TIMED
+  #trialTimer: TrialTimer
   #loggedPhase = ''
   #lastTurnUs: number
   #isDesiredKnown = false
@@ -78,14 +83,16 @@ export class Reporter implements PassObserver {
     const { timer, appliedSeconds } = timeApply(this.#applyTimer, snapshot)
     this.#applyTimer = timer
     if (appliedSeconds !== undefined) counters.applied(appliedSeconds)
+    const trialTime = timeTrial(this.#trialTimer, snapshot)
+    this.#trialTimer = trialTime.timer
+    if (trialTime.passedSeconds !== undefined) counters.trialPassed(trialTime.passedSeconds)
     if (step.kind === 'restart') counters.restarted()
     if (step.kind === 'condemn') counters.rolledBack(step.verdict.reason)
     if (step.kind !== 'wait') return
     this.#logPhase(step)
     const status = describeStatus(snapshot, step.phase)
-    const known = knownRollout(snapshot)
-    const turn = known && turnKind(known)
-    const trial = { remainingSeconds: trialRemainingSeconds(snapshot), evidence: answersOf(listObserved(snapshot)), turn }
+    const remainingSeconds = trialRemainingSeconds(snapshot)
+    const trial = { remainingSeconds, evidence: answersOf(listObserved(snapshot)), rollout: reportRollout(snapshot) }
     publish(status, trial, this.#findSummary(snapshot, step, status))
   }
 
@@ -96,6 +103,7 @@ export class Reporter implements PassObserver {
     if (!this.#hasReadAssignment && nowUs - this.#firstLookUs < START_GRACE_US) return undefined
     this.#deadlines = findDeadlines(snapshot, wait.phase, this.#deadlines)
     const condition = describeCondition(snapshot, wait, this.#deadlines)
+    this.#options.syncFaults.see(snapshot, condition)
     const wanted = resolveDesired(snapshot.desired)
     if (!isTransient(condition, wait, snapshot)) this.#transientSinceUs = undefined
     else if (this.#keepsLast(wanted, nowUs)) return this.#last?.summary

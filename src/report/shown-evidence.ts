@@ -5,7 +5,7 @@
 import type { Answer, EvidenceKind, Finding } from '../decision/evidence.ts'
 import { listObserved } from '../decision/evidence-schedule.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import type { TurnKind } from './known-rollout.ts'
+import type { RolloutReport } from './known-rollout.ts'
 
 export type EvidenceAnswers = Readonly<Partial<Record<EvidenceKind, Answer>>>
 
@@ -16,7 +16,7 @@ export interface TrialReport {
   /** Empty: nothing is on trial. */
   readonly evidence: EvidenceAnswers
   /** undefined: what is assigned has no rollout. */
-  readonly turn?: TurnKind | undefined
+  readonly rollout?: RolloutReport | undefined
 }
 
 export interface ShownEvidence {

@@ -98,6 +98,17 @@ const STORY: WorldEvent[] = [
   { kind: 'want-local' },
 ]
 
+/** No record names any more what runs, and kubelet is to start with it again. */
+const UNNAMED: WorldEvent[] = [
+  { kind: 'want-other-bytes', source: A },
+  { kind: 'refuse', on: true },
+  { kind: 'want-other-bytes', source: A_EDITED },
+  { kind: 'want', source: A_EDITED },
+  { kind: 'lose-checkpoint', record: 'assigned' },
+  { kind: 'want', source: A },
+  { kind: 'want-other-bytes', source: A },
+]
+
 t.test('each step leaves what its effects say', async (t) => {
   const kinds = new Set<string>()
   await fc.assert(
@@ -110,7 +121,7 @@ t.test('each step leaves what its effects say', async (t) => {
         compareSteps(t, world, from, kinds)
       }
     }),
-    { numRuns: 60, examples: [[STORY]] },
+    { numRuns: 60, examples: [[STORY], [UNNAMED]] },
   )
   const common = [
     'assign',

@@ -144,6 +144,11 @@ function withHealth(record: Snapshot['health']): Pick<Scene, 'health'> {
   return record === undefined ? {} : { health: record }
 }
 
+/** The record with another name in it. */
+function rename(record: Snapshot['health'], from: string, to: string): Snapshot['health'] {
+  return record && JSON.parse(JSON.stringify(record).replaceAll(from, to))
+}
+
 async function runningIn(scene: Scene): Promise<Snapshot['running']> {
   return (await open(scene).look()).running
 }
@@ -296,11 +301,7 @@ t.test('each look is folded into the record', async (t) => {
 
 t.test('unless nobody knows what the record would be about', async (t) => {
   const before = health(A)
-  for (const scene of [
-    { unit: { kind: 'unknown', detail: '' } },
-    { activation: { kind: 'unknown', detail: '' } },
-    { activation: { ...ACTIVATED_A, source: { ...A, uid: 'gone' } } },
-  ] as const) {
+  for (const scene of [{ unit: { kind: 'unknown', detail: '' } }, { activation: { kind: 'unknown', detail: '' } }] as const) {
     t.equal((await open({ ...scene, health: before }).look()).health, before)
   }
 })
@@ -313,6 +314,30 @@ t.test('a process that was first seen while its checkpoint was gone is known aga
   t.match(seen.health?.lastProcess, { content: 'content-a@1', source: A })
   const still = await runningIn({ health: health(A, { lastProcess: { ...lastProcess, content: 'missing:uid-z/1/kubelet' } }) })
   t.match(still, { content: 'missing:uid-z/1/kubelet', lost: true }, 'and no other')
+})
+
+t.test('what runs is recorded also while the disk does not return the next start', async (t) => {
+  const wiring = fileWiring(LOCAL_PATH)
+  const unit = running({ kind: 'other', pid: 1, configPath: LOCAL_PATH }, { wiring, startedAtUs: NOW_US - SECOND_US })
+  const gone: Scene = { unit, activation: { ...ACTIVATED_A, source: { ...A, uid: 'gone' } } }
+  const first = open(gone)
+  t.match(await first.look(), { running: { content: 'missing:gone/1/kubelet' } })
+  t.match(first.written()?.lastProcess, { invocationId: INVOCATION, content: 'missing:gone/1/kubelet' })
+  const moved: ActivationState = { kind: 'local', since: { bootId: BOOT, monotonicUs: NOW_US } }
+  const later = open({ ...withHealth(first.written()), unit, activation: moved })
+  t.match((await later.look()).running, { content: 'missing:gone/1/kubelet' }, 'an activation since then changes nothing')
+  const back = open({ ...withHealth(rename(first.written(), 'missing:gone', 'missing:uid-a')), unit, activation: ACTIVATED_A })
+  t.match(await back.look(), {
+    running: { content: 'content-a@1' },
+    health: { subject: keyOf(A), lastProcess: { content: 'content-a@1' } },
+  })
+  const earlier = health(A, { lastProcess: { invocationId: 'i-0', content: 'content-a@1', kubeletIdentity: KUBELET } })
+  const other = await open({ ...gone, health: earlier }).look()
+  t.same(
+    other.health,
+    { ...earlier, lastProcess: { invocationId: INVOCATION, content: 'missing:gone/1/kubelet', kubeletIdentity: KUBELET } },
+    'and nothing else changes in the record of another config',
+  )
 })
 
 t.test('no record of what is assigned', async (t) => {

@@ -113,6 +113,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
       end: () => void actions.push('end'),
     }),
     history: { read: () => fields.history ?? { transitions: [], skipped: 0 } },
+    lastReport: () => undefined,
     agent: () => fields.agent ?? { kind: 'running', pid: 812 },
     rights: (needs) => needs.map((need) => ({ ...need, state: 'granted', detail: '' })),
     uid: fields.uid ?? 0,

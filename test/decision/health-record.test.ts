@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { findFailure } from '../../src/decision/find-failure.ts'
 import type { HealthRecord, HealthSample } from '../../src/decision/health.ts'
-import { expectStart, recordSample } from '../../src/decision/health-record.ts'
+import { expectStart, recordProcess, recordSample } from '../../src/decision/health-record.ts'
 import type { UnitActivity } from '../../src/decision/unit-state.ts'
 import {
   A,
@@ -402,6 +402,27 @@ t.test('a kubelet that is healthy at every look, with no exit, never fails', asy
       })
     }),
   )
+})
+
+t.test('a record about what the disk did not return has followed nothing', async (t) => {
+  const unread = 'missing:uid-a/1/kubelet@kubelet-v1'
+  const before = follow([down('auto-restart', 'i-1', 3)], undefined, unread)
+  t.match(before, { subject: unread, exits: 0 })
+  const [after, first] = [follow([down('auto-restart', 'i-1', 3)], before), follow([down('auto-restart', 'i-1', 3)])]
+  t.match(first, { started: true, startedByOthers: true }, 'the first record of a boot')
+  t.match(after, { started: true, startedByOthers: true, exits: 0 }, 'the next one is as the first')
+  const other = follow([down('auto-restart', 'i-1', 3)], follow([down('auto-restart', 'i-1', 3)], undefined, keyOf(B)))
+  t.match(other, { started: false, startedByOthers: false }, 'and not as one that replaces another config')
+})
+
+t.test('what runs is recorded alone, once a process', async (t) => {
+  const before = follow([healthy(A, 'i-1')])
+  t.equal(recordProcess(before, look(SECOND_US, healthy(A, 'i-1')), KUBELET), before)
+  t.equal(recordProcess(before, look(SECOND_US, down('failed', 'i-1')), KUBELET), before)
+  t.same(recordProcess(before, look(SECOND_US, ill(B, 'i-2')), KUBELET), {
+    ...before,
+    lastProcess: { invocationId: 'i-2', content: contentOf(B), kubeletIdentity: KUBELET },
+  })
 })
 
 t.test('a start by systemd is not taken for an operator, whatever a look saw of its count before', async (t) => {

@@ -48,6 +48,9 @@ t.test('every reason of an event, with its type', async (t) => {
     'rolled-back': true,
     retrying: true,
     'set-aside': true,
+    'download-failed': true,
+    invalid: true,
+    synced: true,
   }
   const events = Object.keys(kinds).flatMap(
     (kind) => eventOf({ atNs: '1', kind: kind as TransitionKind, from: 'local', to: 'local', why: '' }, 'n') ?? [],

@@ -52,6 +52,7 @@ class World {
   done = 0
   readonly inspected: string[] = []
   readonly signals: AbortSignal[] = []
+  readonly timed: number[] = []
   readonly slept: number[] = []
   readonly #checks: PromiseWithResolvers[] = []
   readonly #sleeps: (() => void)[] = []
@@ -71,6 +72,7 @@ class World {
     onDone: () => {
       this.done += 1
     },
+    onTimed: (seconds) => void this.timed.push(seconds),
     clock: { now: () => ({ bootId: this.bootId, monotonicUs: this.nowUs, wallMs: 0 }) },
     sleep: (ms) => {
       this.slept.push(ms)
@@ -129,6 +131,21 @@ t.test('a long check is pending, continues, and returns its result at the next c
   t.same([...world.preflight.pending()], [])
   t.same(await world.preflight.check(candidate()), NO)
   t.same(world.inspected, ['key-1'], 'checked once')
+})
+
+t.test('the time of a check is told, whatever its result, and not that of one that was ended', async (t) => {
+  const world = new World()
+  for (const result of [ACCEPTED, REFUSED, new Error('disk full')]) {
+    await world.hurry(candidate())
+    world.nowUs += 2.5e6
+    await world.end(world.inspected.length - 1, result)
+    await world.preflight.check(candidate())
+  }
+  t.same(world.timed, [2.5, 2.5, 2.5])
+  await world.hurry(candidate('old'))
+  world.preflight.decided(snapshot({ desiredContent: 'new' }))
+  await world.end(3, ACCEPTED)
+  t.equal(world.timed.length, 3)
 })
 
 t.test('a result is returned once; the next call checks again', async (t) => {

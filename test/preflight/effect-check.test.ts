@@ -56,6 +56,7 @@ class World {
   readonly paths: (string | undefined)[] = []
   compare = (object: unknown): Comparison => checkSame(this.configured, object, v120, collectFlags(this.flags))
   readonly logged: string[] = []
+  readonly compared: number[] = []
   readonly check = new EffectCheck({
     ask: async () => {
       this.requests += 1
@@ -66,6 +67,7 @@ class World {
       return this.compare(object)
     },
     findPath: () => '/the/config',
+    onCompared: (differences) => void this.compared.push(differences),
     log: {
       debug: (message) => void this.logged.push(`debug ${message}`),
       info: (message) => void this.logged.push(`info ${message}`),
@@ -131,6 +133,19 @@ t.test('a difference is logged once for each process, with the flag that causes 
   await world.pass(after('i2'))
   t.same(world.logged, [warning, warning])
   t.equal(world.requests, 2)
+})
+
+t.test('the fields that differ are counted for the process that runs', async (t) => {
+  const world = new World()
+  world.answer = OTHER
+  await world.pass()
+  await world.pass()
+  t.same(world.compared, [0, 1])
+  await world.pass(after('i2', { unit: unit() }))
+  t.same(world.compared, [0, 1, 0], 'the count of another process does not stay')
+  world.answer = SAME
+  await world.pass(after('i3'))
+  t.same(world.compared, [0, 1, 0, 0, 0])
 })
 
 t.test('a difference without a known cause is logged too', async (t) => {

@@ -51,6 +51,7 @@ function agentOn(guardsOff: readonly GuardName[]) {
     settings: () => guardsOff,
     forget: () => {},
     onDone: () => {},
+    onTimed: () => {},
     clock: { now: () => ({ bootId: 'b', monotonicUs: 0, wallMs: 0 }) },
     sleep: () => new Promise(() => {}),
   })

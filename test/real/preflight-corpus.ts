@@ -15,18 +15,13 @@ import { scenario } from './lab/runner.ts'
 /** Each takes five seconds and more of starting. */
 const LIMIT_MS = 600_000
 
-/** What a later kubelet refuses though the rules accept it, and why they do. */
-const LATER_DISAGREEMENTS: Readonly<Record<string, string>> = {
-  'JSON behind 2048 spaces': 'later kubelets look at the whole text for JSON (IsJSONBuffer, k8s.io/apimachinery), 1.20 at 2048 bytes',
-}
-
 /** On another kubelet than that of the records. */
 export function addLaterCorpusScenarios({ binaries: { kubelet } }: ControlPlane, minor: number): void {
   scenario(
     `preflight corpus: loading by kubelet 1.${minor}`,
     async (step) => {
       assert(kubelet !== undefined, 'there is no kubelet')
-      const candidates = listCandidates().filter(({ name }) => !readDisagreements().has(name) && !Object.hasOwn(LATER_DISAGREEMENTS, name))
+      const candidates = listCandidates().filter(({ name }) => !readDisagreements().has(name))
       await step(`of ${candidates.length} candidates it loads what the rules accept`, async () => {
         const verdicts = await askAll(kubelet, candidates, 'load')
         const refused: string[] = []

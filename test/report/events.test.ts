@@ -30,6 +30,9 @@ t.test('the event of each transition', async (t) => {
     assigned: undefined,
     retrying: undefined,
     'set-aside': undefined,
+    'download-failed': 'Warning KubeletConfigDownloadFailed',
+    invalid: 'Warning KubeletConfigInvalid',
+    synced: undefined,
   }
   for (const [kind, expected] of Object.entries(kinds)) {
     const event = eventOf(transition({ kind: kind as TransitionKind }), 'n')

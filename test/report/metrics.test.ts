@@ -41,6 +41,9 @@ t.test("the agent's own metrics", async (t) => {
   counters.watchReconnected()
   counters.synced(1_700_000_000_500)
   counters.applied(3)
+  counters.trialPassed(601)
+  counters.checked(4)
+  counters.compared(2)
   const all = await lines(metrics)
   for (const expected of [
     'kubelet_cfg_agent_kubelet_restarts_total 2',
@@ -51,6 +54,11 @@ t.test("the agent's own metrics", async (t) => {
     'kubelet_cfg_agent_last_successful_sync_timestamp_seconds 1700000000.5',
     'kubelet_cfg_agent_apply_duration_seconds_bucket{le="2"} 0',
     'kubelet_cfg_agent_apply_duration_seconds_bucket{le="5"} 1',
+    'kubelet_cfg_agent_trial_duration_seconds_bucket{le="600"} 0',
+    'kubelet_cfg_agent_trial_duration_seconds_bucket{le="660"} 1',
+    'kubelet_cfg_agent_preflight_duration_seconds_bucket{le="2"} 0',
+    'kubelet_cfg_agent_preflight_duration_seconds_bucket{le="5"} 1',
+    'kubelet_cfg_agent_config_differences 2',
     `kubelet_cfg_agent_build_info{version="1.2.3",nodejs_version="${process.versions.node}"} 1`,
   ]) {
     t.ok(all.includes(expected), expected)
@@ -101,9 +109,43 @@ t.test('the turn in a rollout: one series, and none without a rollout', async (t
   const metrics = new Metrics({ version: '1.2.3' })
   const status = { active: 'local', assigned: 'local', lastKnownGood: 'local', error: '' } as const
   for (const turn of ['wait', 'halted'] as const) {
-    metrics.report(status, { remainingSeconds: 0, evidence: {}, turn })
-    t.same(await series(metrics, 'kubelet_cfg_agent_rollout_turn'), [`kubelet_cfg_agent_rollout_turn{turn="${turn}"} 1`])
+    metrics.report(status, { remainingSeconds: 0, evidence: {}, rollout: { config: 'kube-system/a', turn, progress: undefined } })
+    t.same((await series(metrics, 'kubelet_cfg_agent_rollout')).sort(), [
+      'kubelet_cfg_agent_rollout_conflicts_total 0',
+      `kubelet_cfg_agent_rollout_turn{config="kube-system/a",turn="${turn}"} 1`,
+    ])
   }
+  const progress = { stage: 2, lastStage: 5, proofs: 3 }
+  metrics.report(status, { remainingSeconds: 0, evidence: {}, rollout: { config: 'kube-system/b', turn: 'go', progress } })
+  t.same((await series(metrics, 'kubelet_cfg_agent_rollout_')).sort(), [
+    'kubelet_cfg_agent_rollout_conflicts_total 0',
+    'kubelet_cfg_agent_rollout_last_stage{config="kube-system/b"} 5',
+    'kubelet_cfg_agent_rollout_proofs{config="kube-system/b"} 3',
+    'kubelet_cfg_agent_rollout_stage{config="kube-system/b"} 2',
+    'kubelet_cfg_agent_rollout_turn{config="kube-system/b",turn="go"} 1',
+  ])
   metrics.report(status, { remainingSeconds: 0, evidence: {} })
-  t.same(await series(metrics, 'kubelet_cfg_agent_rollout_turn'), [])
+  t.same(await series(metrics, 'kubelet_cfg_agent_rollout_'), ['kubelet_cfg_agent_rollout_conflicts_total 0'])
+})
+
+t.test('the conditions: one series each, and the last one stays while there is none', async (t) => {
+  const metrics = new Metrics({ version: '1.2.3' })
+  const status = { active: 'local', assigned: 'local', lastKnownGood: 'local', error: '' } as const
+  const trial = { remainingSeconds: 0, evidence: {} }
+  const conditions = () => series(metrics, 'kubelet_cfg_agent_condition{')
+  metrics.report(status, trial, undefined)
+  t.same(await conditions(), [], 'no series before the condition is known')
+  metrics.report(status, trial, { status: 'Unknown', reason: 'InTrial', message: 'x' })
+  const inTrial = [
+    'kubelet_cfg_agent_condition{type="KubeletConfigReady",status="Unknown",reason="InTrial"} 1',
+    'kubelet_cfg_agent_condition{type="KubeletConfigDegraded",status="False",reason="AsExpected"} 1',
+  ]
+  t.same(await conditions(), inTrial)
+  metrics.report(status, trial, undefined)
+  t.same(await conditions(), inTrial)
+  metrics.reportCondition({ status: 'False', reason: 'NodeAtFault', message: 'x' })
+  t.same(await conditions(), [
+    'kubelet_cfg_agent_condition{type="KubeletConfigReady",status="False",reason="NodeAtFault"} 1',
+    'kubelet_cfg_agent_condition{type="KubeletConfigDegraded",status="True",reason="NodeAtFault"} 1',
+  ])
 })

@@ -16,12 +16,14 @@ const recordedChannelState = { channel: 'label', paused: undefined, problem: und
 function fresh() {
   const standings: (NodeSummary | undefined)[] = []
   const blind: Condition[] = []
+  const seen: string[] = []
   const time = new FakeTime()
   const reporter = new Reporter({
     clock: time.clock,
     log: new FakeLog(),
     counters: NO_COUNTERS,
     agentVersion: '1.2.3',
+    syncFaults: { see: (_snapshot, { reason }) => void seen.push(reason) },
     publish: (_status, _seconds, standing) => void standings.push(standing),
     publishCondition: (condition) => void blind.push(condition),
   })
@@ -32,7 +34,7 @@ function fresh() {
     return standings.at(-1)
   }
   const turnBlind = () => reporter.turned({ kind: 'wait', phase: 'unknown', detail: '', untilUs: 0 }, undefined)
-  return { look, turnBlind, time, blind }
+  return { look, turnBlind, time, blind, seen }
 }
 
 t.test('an agent that has just started reports nothing until it has read the assignment', async (t) => {
@@ -104,4 +106,13 @@ t.test('an unchanged state gives the same report at every look', async (t) => {
   const first = look({}, 100)
   for (let second = 101; second < 110; second += 1) t.same(look({}, second), first)
   t.same(JSON.parse(first?.annotation ?? '').channel, 'label')
+})
+
+t.test('each condition is told on, also one that is kept back for a while', async (t) => {
+  const { look, seen } = fresh()
+  look({}, 100)
+  look({ unit: { kind: 'unknown', detail: '' }, running: { kind: 'unknown', detail: '' } }, 101, 'unknown')
+  const object = { kind: 'unavailable', reason: 'not-found', detail: '' } as const
+  look({ desired: { kind: 'config-map', ref: source('200'), object } }, 102)
+  t.same(seen, ['Promoted', 'KubeletUnknown', 'DownloadFailed'])
 })

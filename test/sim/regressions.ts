@@ -321,4 +321,8 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { activation: 'file' },
   },
+  'a reboot, and the disk does not return the next start when the process is first seen': {
+    ...schedule(60503751, ...ASSIGN, [15, { kind: 'reboot' }], [0, { kind: 'read-error', reads: 18 }]),
+    node: { activation: 'file', parts: true },
+  },
 }

@@ -87,6 +87,9 @@ const TONES: Readonly<Record<TransitionKind, Tone>> = {
   'rolled-back': 'bad',
   retrying: 'plain',
   'set-aside': 'warning',
+  'download-failed': 'bad',
+  invalid: 'bad',
+  synced: 'plain',
 }
 
 function documentOptional(source: ConfigSource | undefined): SourceDocument | null {

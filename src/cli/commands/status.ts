@@ -6,6 +6,7 @@
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
 import { explain } from '../explain.ts'
 import { formatJson } from '../format-json.ts'
+import { documentReported } from '../reported.ts'
 import { documentOverlay, documentStatus, type StatusDocument } from '../status-document.ts'
 import { renderStatus } from '../status-text.ts'
 
@@ -16,7 +17,8 @@ export const statusCommand: NodeCommand = {
   summary: 'show what this node runs, what it should run, and the trial',
   description:
     'Shows what is assigned, active, last-known-good and previous, the remaining time of a trial, verdicts and the error. Reads the ' +
-    "agent's directory and systemd. Needs neither the API server nor a running agent, and changes nothing.",
+    "agent's directory and systemd, and shows what the agent reported last. Needs neither the API server nor a running agent, and " +
+    'changes nothing.',
   options: [OUTPUT],
   examples: [
     ['status', 'print a table'],
@@ -32,7 +34,12 @@ async function showStatus(context: CommandContext, options: OptionValues): Promi
   return EXIT.fine
 }
 
-export async function gatherStatus(context: Pick<CommandContext, 'observe' | 'agent' | 'readOverlay'>): Promise<StatusDocument> {
+type StatusSources = Pick<CommandContext, 'observe' | 'agent' | 'lastReport' | 'readOverlay'>
+
+export async function gatherStatus(context: StatusSources): Promise<StatusDocument> {
   const snapshot = await context.observe()
-  return { ...documentStatus(snapshot, explain(snapshot), context.agent()), overlay: documentOverlay(await context.readOverlay()) }
+  const agent = context.agent()
+  const reported = documentReported(context.lastReport(snapshot.now.bootId), snapshot, agent)
+  const overlay = documentOverlay(await context.readOverlay())
+  return { ...documentStatus(snapshot, explain(snapshot), agent, reported), overlay }
 }

@@ -450,8 +450,8 @@ exports[`test/cli/program.test.ts > TAP > help > of status 1`] = `
 Usage: kubelet-cfg-agent status [flags]
 
 Shows what is assigned, active, last-known-good and previous, the remaining time of a trial,
-verdicts and the error. Reads the agent's directory and systemd. Needs neither the API server nor a
-running agent, and changes nothing.
+verdicts and the error. Reads the agent's directory and systemd, and shows what the agent reported
+last. Needs neither the API server nor a running agent, and changes nothing.
 
 Options:
   -o, --output <choice>  output format: a table for people, or JSON for programs (table, json;

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import type { AgentPresence } from '../../../src/cli/command.ts'
 import { gatherStatus, statusCommand } from '../../../src/cli/commands/status.ts'
 import type { StatusDocument } from '../../../src/cli/status-document.ts'
 import { renderStatus } from '../../../src/cli/status-text.ts'
@@ -7,6 +8,7 @@ import { recordSample } from '../../../src/decision/health-record.ts'
 import type { Snapshot } from '../../../src/decision/snapshot.ts'
 import { trialKey } from '../../../src/decision/trial-key.ts'
 import type { OverlayView } from '../../../src/overlay/view.ts'
+import type { LastReport } from '../../../src/report/last-report.ts'
 import { following, held, IDENTITY, runningContent, snapshot, source, unit, verdictOn } from '../../report/build.ts'
 import { execute, fakeNode } from '../fake-node.ts'
 
@@ -193,4 +195,53 @@ t.test('shows what a part is merged from, as it was read last', async (t) => {
   const whole = await of(heard)
   t.same(whole.layers, [])
   t.notMatch(renderStatus(whole, false), /^Merged/m)
+})
+
+const FAILED: LastReport = {
+  ...{ bootId: 'b1', nodeName: 'node-1', pid: 812, atUs: 93e6, status: 'False', reason: 'DownloadFailed' },
+  message: 'kube-system/other:kubelet cannot be read: the API server forbids it (deploy/rbac/node-configmaps.yaml grants it)',
+  error: 'failed to sync: failed to download config: the API server forbids it',
+}
+
+t.test('shows what the agent reported last, who said it, and how old it is', async (t) => {
+  const of = (report: Partial<LastReport> | undefined, agent: AgentPresence) => {
+    const lastReport = () => report && { ...FAILED, ...report }
+    return gatherStatus(fakeNode({ snapshot: settled, agent, context: { lastReport } }).context)
+  }
+  const line = (status: StatusDocument, name: string) => new RegExp(`^${name} {2,}(.*)$`, 'm').exec(renderStatus(status, false))?.[1]
+  const running = { kind: 'running', pid: 812 } as const
+
+  const now = await of({}, running)
+  t.match(now, { phase: 'settled', error: FAILED.error, reported: { reason: 'DownloadFailed', ageSeconds: 7, by: 'running-agent' } })
+  t.equal(line(now, 'Reported'), `False DownloadFailed, 7s ago: ${FAILED.message}`)
+  t.equal(line(now, 'Error'), FAILED.error)
+  t.equal(Date.parse(now.reported?.at ?? ''), Math.floor((settled.now.wallMs - 7000) / 1000) * 1000)
+
+  const gone = await of({}, { kind: 'absent' })
+  t.equal(line(gone, 'Reported'), `False DownloadFailed, 7s ago by an agent that is gone: ${FAILED.message}`)
+  t.equal(gone.error, null, 'it may have been mended since')
+  t.equal((await of({}, { kind: 'running', pid: 813 })).reported?.by, 'earlier-agent', 'the present agent has not said anything yet')
+  t.equal((await of({}, { kind: 'running', pid: undefined })).reported?.by, 'unknown')
+  t.equal((await of({}, { kind: 'unknown', detail: '' })).reported?.by, 'unknown')
+
+  const stuck = { ...settled, now: { ...settled.now, monotonicUs: 493e6 } }
+  const silent = await gatherStatus(fakeNode({ snapshot: stuck, agent: running, context: { lastReport: () => FAILED } }).context)
+  t.match(line(silent, 'Reported'), /^False DownloadFailed, 6m40s ago \(the agent has said nothing since\): /)
+
+  t.equal((await of({ nodeName: 'another' }, running)).reported, null)
+  t.equal(line(await of(undefined, running), 'Reported'), 'nothing yet')
+  t.equal(line(await of(undefined, { kind: 'absent' }), 'Reported'), 'nothing since the node booted, and no agent is running')
+})
+
+t.test('a report never controls the terminal', async (t) => {
+  const text = fc.string({ unit: fc.constantFrom('\u001b', '\u0007', '\n', '\r', 'a', ' ', '\u009b', '\u202e') })
+  await fc.assert(
+    fc.asyncProperty(text, text, text, async (message, reason, error) => {
+      const node = fakeNode({ snapshot: settled, context: { lastReport: () => ({ ...FAILED, message, reason, error }) } })
+      await execute(statusCommand, node)
+      await execute(statusCommand, node, { output: 'json' })
+      return !/[\u202e]|[^\P{Cc}\n]/u.test(node.out())
+    }),
+  )
+  t.pass()
 })

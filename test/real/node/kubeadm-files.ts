@@ -53,14 +53,17 @@ export function kubeletConfig(ports: NodePorts, kubeletMinor: number, changes: o
     cgroupsPerQOS: false,
     enforceNodeAllocatable: [],
     failSwapOn: false,
-    ...(kubeletMinor >= FIRST_TO_REFUSE_CGROUP_V1 && { failCgroupV1: false }),
+    ...(kubeletMinor >= FIRST_WITH_FAIL_CGROUP_V1 && { failCgroupV1: false }),
     evictionHard: { 'memory.available': '1Mi', 'nodefs.available': '1Mi', 'imagefs.available': '1Mi' },
     ...changes,
   }
 }
 
-/** For machines that still have it (CHANGELOG-1.35). */
-const FIRST_TO_REFUSE_CGROUP_V1 = 35
+/**
+ * For machines that still have cgroup v1, which kubelet 1.35 and later refuse. Earlier ones know
+ * the field, and so their config serves after an upgrade.
+ */
+const FIRST_WITH_FAIL_CGROUP_V1 = 31
 
 /**
  * Passes validation, and kills kubelet when it sets up its cgroups. Preflight sees at once that
@@ -155,7 +158,8 @@ WantedBy=multi-user.target
 `
 }
 
-function kubeadmUnit(flags: string): Record<string, string> {
+/** kubeadm's drop-in, with the flags that kubeadm before 1.34 writes. */
+export function kubeadmUnit(flags: string): Record<string, string> {
   return {
     '/lib/systemd/system/kubelet.service': kubeletService('/usr/bin/kubelet'),
     '/etc/systemd/system/kubelet.service.d/10-kubeadm.conf': `# Note: This dropin only works with kubeadm and kubelet v1.11+

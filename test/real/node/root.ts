@@ -24,10 +24,20 @@ export interface NodeRoot {
   tool(name: 'systemd-nspawn' | 'mke2fs', ...args: readonly string[]): [string, ...string[]]
 }
 
+/** What a root is made of; the cache has one for each recipe. */
+export interface RootRecipe {
+  readonly version: number
+  readonly suite: Suite
+  readonly include: readonly string[]
+  /** Units that never start. */
+  readonly mask: readonly string[]
+  readonly drop: readonly string[]
+}
+
 /** Of the machine that runs the tests, and so what its tools are taken from. */
 const TOOLS_SUITE = 'bookworm'
 
-const recipeOf = (suite: Suite) => ({
+const recipeOf = (suite: Suite): RootRecipe => ({
   version: 2,
   suite,
   // What a node has, and with systemd-container and e2fsprogs what makes one; rpm is for its
@@ -45,13 +55,17 @@ const recipeOf = (suite: Suite) => ({
 /** Makes it if need be; later calls return at once. `report` hears what takes time. */
 export async function ensureNodeRoot(suite: Suite, report: (line: string) => void = console.log): Promise<NodeRoot> {
   if (process.getuid?.() !== 0) throw new Error('a node with a real systemd needs root: run the tests as root')
-  const tools = await ensureTree(TOOLS_SUITE, report)
-  const tree = suite === TOOLS_SUITE ? tools : await ensureTree(suite, report)
+  return rootOf(suite === TOOLS_SUITE ? undefined : recipeOf(suite), report)
+}
+
+/** As `ensureNodeRoot`, with another recipe. undefined: that of the tools. */
+export async function rootOf(recipe: RootRecipe | undefined, report: (line: string) => void = console.log): Promise<NodeRoot> {
+  const tools = await ensureTree(recipeOf(TOOLS_SUITE), report)
+  const tree = recipe === undefined ? tools : await ensureTree(recipe, report)
   return { tree, tool: (name, ...args) => [loaderOf(tools), '--library-path', librariesOf(tools), join(tools, PROGRAMS[name]), ...args] }
 }
 
-async function ensureTree(suite: Suite, report: (line: string) => void): Promise<string> {
-  const recipe = recipeOf(suite)
+async function ensureTree(recipe: RootRecipe, report: (line: string) => void): Promise<string> {
   const key = createHash('sha256')
     .update(JSON.stringify({ recipe, architecture: process.arch }))
     .digest('hex')
@@ -81,7 +95,7 @@ function librariesOf(tree: string): string {
 }
 
 /** Beside its place, which it takes whole at the end. */
-async function makeTree(recipe: ReturnType<typeof recipeOf>, destination: string, report: (line: string) => void): Promise<void> {
+async function makeTree(recipe: RootRecipe, destination: string, report: (line: string) => void): Promise<void> {
   const work = `${destination}.making`
   const tree = join(work, 'tree')
   await rm(work, { recursive: true, force: true })

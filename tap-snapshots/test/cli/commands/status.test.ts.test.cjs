@@ -102,6 +102,7 @@ exports[`test/cli/commands/status.test.ts > TAP > prints JSON for programs > mus
     }
   ],
   "layers": [],
+  "reported": null,
   "error": "failed to run config: kubelet crash-looped; rolled back to last-known-good: kubelet exited 3 times: exit-code, healthz refused",
   "overlay": null
 }
@@ -113,6 +114,7 @@ Node      node-1
 Agent     running (pid 812)
 Kubelet   running: active (running)
 State     due: restart kubelet to use kube-system/my-node-config:kubelet@200
+Reported  nothing yet
 Restarts  0 of at most 6 in the last hour
 Error     none known on this node
 
@@ -130,6 +132,7 @@ Node         node-1
 Agent        running (pid 812)
 Kubelet      running: active (running)
 State        settled: kube-system/my-node-config:kubelet@100
+Reported     nothing yet
 Assigned by  annotation kubelet-cfg-agent.io/node-selector of the ConfigMap
 Restarts     0 of at most 6 in the last hour
 Error        failed to sync: ConfigMaps a, b match with the same priority 0
@@ -148,6 +151,7 @@ Node      node-1
 Agent     running (pid 812)
 Kubelet   running: active (running)
 State     due: return to the local config
+Reported  nothing yet
 Hold      local: held on the local config until resume
 Restarts  0 of at most 6 in the last hour
 Error     none known on this node
@@ -166,6 +170,7 @@ Node      node-1
 Agent     running (pid 812)
 Kubelet   stopped: inactive (dead)
 State     kubelet-stopped: kubelet is stopped; its next start uses kube-system/my-node-config:kubelet@100
+Reported  nothing yet
 Restarts  0 of at most 6 in the last hour
 Error     none known on this node
 
@@ -183,6 +188,7 @@ Node      node-1
 Agent     running (pid 812)
 Kubelet   running: active (running)
 State     settled: local
+Reported  nothing yet
 Restarts  0 of at most 6 in the last hour
 Error     none known on this node
 
@@ -200,6 +206,7 @@ Node      node-1
 Agent     running (pid 812)
 Kubelet   running: active (running)
 State     settled: systemd has not read the drop-in
+Reported  nothing yet
 Wiring    daemon-reload-needed: systemd has not read the drop-in
 Restarts  0 of at most 6 in the last hour
 Error     none known on this node
@@ -218,6 +225,7 @@ Node      node-1
 Agent     running (pid 812)
 Kubelet   unknown: systemctl: no such file
 State     unknown: systemctl: no such file
+Reported  nothing yet
 Wiring    systemctl: no such file
 Restarts  0 of at most 6 in the last hour
 Error     internal failure: meta/assigned is not YAML
@@ -236,6 +244,7 @@ Node      node-1
 Agent     running (pid 812)
 Kubelet   running: active (running)
 State     in-trial: trial of kube-system/my-node-config:kubelet@200
+Reported  nothing yet
 Trial     9m12s left of 10m
 Restarts  0 of at most 6 in the last hour
 Error     none known on this node
@@ -254,6 +263,7 @@ Node       node-1
 Agent      running (pid 812)
 Kubelet    running: active (running)
 State      due: drop the verdicts on configs: retry was requested on the node
+Reported   nothing yet
 Hold       paused: no activations or restarts until resume
 Requested  rollback, retry
 Restarts   0 of at most 6 in the last hour
@@ -273,6 +283,7 @@ Node         node-1
 Agent        running (pid 812)
 Kubelet      running: active (running)
 State        settled: kube-system/my-node-config:kubelet@100
+Reported     nothing yet
 Assigned by  label kubelet-cfg-agent.node-restriction.kubernetes.io/config of the Node
 Paused       paused by annotation kubelet-cfg-agent.io/paused of Node node-1
 Restarts     0 of at most 6 in the last hour
@@ -292,6 +303,7 @@ Node      node-1
 Agent     running (pid 812)
 Kubelet   running: active (running)
 State     due: promote kube-system/my-node-config:kubelet@200 to last-known-good
+Reported  nothing yet
 Restarts  0 of at most 6 in the last hour
 Error     none known on this node
 
@@ -309,6 +321,7 @@ Node      node-1
 Agent     running (pid 812)
 Kubelet   running: active (running)
 State     fallen-back: kube-system/my-node-config:kubelet@100 runs in place of what is assigned
+Reported  nothing yet
 Restarts  2 of at most 6 in the last hour, plus 1 to fall back
 Error     failed to run config: kubelet crash-looped; rolled back to last-known-good: kubelet exited 3 times: exit-code, healthz refused
 
@@ -329,6 +342,7 @@ Node      node-1
 Agent     running (pid 812)
 Kubelet   running: active (running)
 State     settled: kube-system/my-node-config:kubelet@100
+Reported  nothing yet
 Restarts  0 of at most 6 in the last hour
 Error     none known on this node
 
@@ -346,6 +360,7 @@ Node      node-1
 Agent     running (pid 812)
 Kubelet   running: active (running)
 State     spread: waits its turn to use kube-system/my-node-config:kubelet@200: shared changes are spread over 1h
+Reported  nothing yet
 Waits     23m3s more
 Restarts  0 of at most 6 in the last hour
 Error     none known on this node

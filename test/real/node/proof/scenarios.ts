@@ -35,11 +35,12 @@ export function addProofScenarios(program: string, ages: readonly Age[]): void {
 
 /** By the first minor version of kubelet that has what they show. */
 const OF_LATER_KUBELETS: readonly { readonly since: number; readonly add: (program: string) => void }[] = [
-  // The right nodes/configz (KEP-2862), and its gate, which the upgrade asks for.
+  // The right nodes/configz (KEP-2862).
   { since: 33, add: addConfigzScenarios },
-  { since: 33, add: addUpgradeScenarios },
   // The activation kind asks for it.
   { since: 32, add: addDropInScenarios },
+  // The field failCgroupV1, without which the newest kubelet does not start on every machine.
+  { since: 31, add: addUpgradeScenarios },
   // The field containerRuntimeEndpoint.
   { since: 27, add: addKubeadmEndpointScenarios },
   // kubeadm takes a kubelet that is at most three minor versions older.

@@ -1,0 +1,93 @@
+/**
+ * Folds one observation into the health record, and writes it. The record also says what the
+ * process was started with, as far as that is known when the process is first seen.
+ */
+import { type HeldSource, LOCAL_CONTENT } from '../decision/config-source.ts'
+import type { HealthRecord, HealthSample, Running } from '../decision/health.ts'
+import { forgetIllness, recordProcess, recordSample } from '../decision/health-record.ts'
+import { nameEarlier, nameMissing } from '../decision/missing-content.ts'
+import type { Policy } from '../decision/policy.ts'
+import { startedSource } from '../decision/running-source.ts'
+import type { NextStart } from '../decision/snapshot.ts'
+import { trialKey } from '../decision/trial-key.ts'
+import type { KnownUnit } from '../decision/unit-state.ts'
+import type { LastWords } from '../ports/last-words.ts'
+import type { RuntimeRecords } from '../ports/store.ts'
+import { hearLastWords } from './hear-last-words.ts'
+import type { KubeletObservation } from './observe-kubelet.ts'
+
+interface HealthPorts {
+  readonly runtime: Pick<RuntimeRecords, 'writeHealth'>
+  readonly lastWords: LastWords
+}
+
+/** One look at the node, as far as the health record is about it. */
+interface Look {
+  readonly sample: HealthSample & Pick<KubeletObservation, 'port'>
+  readonly nextStart: NextStart
+  readonly policy: Policy
+  readonly paused: boolean
+  readonly held: readonly HeldSource[]
+}
+
+export async function foldHealth(ports: HealthPorts, before: HealthRecord | undefined, look: Look): Promise<HealthRecord | undefined> {
+  const { sample, nextStart, paused, held } = look
+  const { unit } = sample
+  if (unit.kind === 'unknown' || nextStart.kind === 'unknown') return before
+  const after = recordLook(before, look, unit, nextStart.held)
+  const named = after && nameProcess(recordPort(identifyAgain(after, sample.running), sample), unit, held)
+  const charged = named !== undefined && paused ? forgetIllness(named) : named
+  const kept = charged && (await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs))
+  if (kept !== undefined) ports.runtime.writeHealth(kept)
+  return kept
+}
+
+/**
+ * Where the disk does not return what kubelet starts with next, a record about another config keeps
+ * all that it says, except what runs: an activation may follow, and what runs could not be told
+ * after it. Without such a record, one is begun about the config under the name of its version.
+ */
+function recordLook(
+  before: HealthRecord | undefined,
+  { sample, policy }: Look,
+  { kubeletIdentity }: KnownUnit,
+  { source, content }: HeldSource,
+): HealthRecord | undefined {
+  const subject = trialKey(content ?? (source === 'local' ? LOCAL_CONTENT : nameMissing(source)), kubeletIdentity)
+  const isKept = content === undefined && before?.bootId === sample.at.bootId && before.subject !== subject
+  return isKept ? recordProcess(before, sample, kubeletIdentity) : recordSample(before, sample, subject, policy)
+}
+
+/**
+ * A process that was first seen while its checkpoint was gone is identified once it is there again.
+ */
+function identifyAgain(health: HealthRecord, running: Running): HealthRecord {
+  const { lastProcess } = health
+  if (lastProcess === undefined || running.kind !== 'known' || lastProcess.invocationId !== running.invocationId) return health
+  return lastProcess.content === running.content ? health : { ...health, lastProcess: { ...lastProcess, content: running.content } }
+}
+
+/** Only while the file holds what the process was started with. */
+function recordPort(
+  health: HealthRecord,
+  { running, port }: Pick<HealthSample, 'running'> & Pick<KubeletObservation, 'port'>,
+): HealthRecord {
+  const { lastProcess } = health
+  if (port === undefined || lastProcess === undefined || lastProcess.healthPort !== undefined) return health
+  const isThere = running.kind === 'known' && running.lost !== true && running.content !== nameEarlier(running.invocationId)
+  const isSame = running.kind === 'known' && running.invocationId === lastProcess.invocationId
+  return isThere && isSame ? { ...health, lastProcess: { ...lastProcess, healthPort: port } } : health
+}
+
+/**
+ * Named when it is first seen: the records may change before the process ends. Where they name only
+ * a later version with the same content, the process itself says which one it was started from.
+ */
+function nameProcess(health: HealthRecord, { process }: KnownUnit, held: readonly HeldSource[]): HealthRecord {
+  const { lastProcess } = health
+  if (lastProcess === undefined || lastProcess.source !== undefined) return health
+  const found = held.find(({ content }) => content === lastProcess.content)?.source
+  if (found === undefined) return health
+  const isVersion = found !== 'local' && process.kind === 'checkpoint' && process.uid === found.uid
+  return { ...health, lastProcess: { ...lastProcess, source: isVersion ? startedSource(process, found) : found } }
+}

@@ -1,0 +1,188 @@
+/**
+ * A node in a virtual machine, set up by the real kubeadm with its own defaults: control groups of
+ * systemd's, one for each class of pods, reservations, and a static pod.
+ */
+import { strict as assert } from 'node:assert'
+import { existsSync } from 'node:fs'
+import { readFile, realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { stringify } from 'yaml'
+import { Administrator } from '../administrator.ts'
+import type { ControlPlane } from '../lab/control-plane.ts'
+import { eventually } from '../lab/eventually.ts'
+import { IMAGE_FILE, IMAGE_NAME } from '../node/image.ts'
+import { findDeb } from '../node/install-agent.ts'
+import { kubeadmUnit } from '../node/kubeadm-files.ts'
+import { HOST, Machine } from './machine.ts'
+import { ensureMachineRoot } from './root.ts'
+
+export const STATIC_POD = 'etcd'
+/** Emulated, a kubelet takes its time. */
+const SLOW_MS = 300_000
+const AGENT = 'kubelet-cfg-agent'
+const SETTINGS = '/etc/systemd/system/kubelet-cfg-agent.service.d/lab.conf'
+const RESERVED = { cpu: '100m', memory: '128Mi' }
+
+export class KubeadmNode {
+  readonly name: string
+  readonly admin: Administrator
+  readonly machine: Machine
+
+  private constructor(machine: Machine, admin: Administrator) {
+    this.name = machine.name
+    this.machine = machine
+    this.admin = admin
+  }
+
+  static async create(plane: ControlPlane, name: string): Promise<KubeadmNode> {
+    const { kubelet, kubeApiserver } = plane.binaries
+    const kubeadm = join(dirname(kubeApiserver), 'kubeadm')
+    assert(kubelet !== undefined && existsSync(kubeadm), 'the lab has no kubelet and kubeadm of one release')
+    const files = {
+      ...(await identityOf(plane, name)),
+      ...kubeadmUnit(''),
+      '/usr/bin/kubelet': await readFile(kubelet),
+      '/usr/bin/kubeadm': await readFile(kubeadm),
+      '/etc/containerd/config.toml': CONTAINERD_CONFIG,
+      '/etc/systemd/system/containerd.service.d/lab.conf': `[Service]\nExecStartPost=/usr/bin/ctr --namespace k8s.io images import ${IMAGE_FILE}\n`,
+      '/etc/cni/net.d/10-lab.conflist': JSON.stringify({ cniVersion: '0.4.0', name: 'lab', plugins: [{ type: 'loopback' }] }),
+      '/etc/modules-load.d/lab.conf': 'overlay\nbr_netfilter\n',
+      [`/etc/kubernetes/manifests/${STATIC_POD}.yaml`]: stringify(staticPod()),
+      [SETTINGS]: settings({}),
+    }
+    const directory = join(plane.directory, 'machines', name)
+    return new KubeadmNode(await Machine.create(await ensureMachineRoot(), { name, directory, files }), new Administrator(plane, name))
+  }
+
+  /** kubeadm writes kubelet's flags and its local config, and starts it. */
+  async setUpKubelet(version: string): Promise<void> {
+    const apiVersion = 'kubeadm.k8s.io/v1beta4'
+    const nodeRegistration = { name: this.name, criSocket: 'unix:///run/containerd/containerd.sock' }
+    const documents = [
+      { apiVersion, kind: 'InitConfiguration', nodeRegistration },
+      { apiVersion, kind: 'ClusterConfiguration', kubernetesVersion: version },
+      {
+        apiVersion: 'kubelet.config.k8s.io/v1beta1',
+        kind: 'KubeletConfiguration',
+        kubeReserved: RESERVED,
+        systemReserved: RESERVED,
+      },
+    ]
+    await this.machine.write('/root/kubeadm.yaml', documents.map((document) => stringify(document)).join('---\n'))
+    await this.machine.exec('kubeadm', ['init', 'phase', 'kubelet-start', '--config', '/root/kubeadm.yaml'], { timeoutMs: SLOW_MS })
+    await this.machine.exec('systemctl', ['enable', 'kubelet'])
+  }
+
+  /** The package, as it was built last. Kubelet goes on as it was. */
+  async installAgent(): Promise<void> {
+    const deb = await findDeb()
+    assert(deb !== undefined, 'there is no package: run `npm run package` first')
+    const inside = `/root/${basename(deb)}`
+    await this.machine.copy(deb, inside)
+    await this.machine.exec('apt-get', ['install', '--yes', '--no-install-recommends', inside], { timeoutMs: SLOW_MS })
+  }
+
+  /** The agent goes on with other settings. */
+  async configureAgent(changes: Readonly<Record<string, string>>): Promise<void> {
+    await this.machine.write(SETTINGS, settings(changes))
+    await this.machine.exec('systemctl', ['daemon-reload'])
+    await this.machine.exec('systemctl', ['restart', AGENT])
+  }
+
+  async object() {
+    return JSON.parse(await this.admin.kubectl('get', 'node', this.name, '-o', 'json'))
+  }
+
+  async untilReady(): Promise<void> {
+    const isReady = async () => {
+      const { status } = await this.object()
+      return status.conditions.some(({ type, status }: { type: string; status: string }) => type === 'Ready' && status === 'True')
+    }
+    await eventually(isReady, { what: `the Node ${this.name} is ready`, timeoutMs: SLOW_MS, intervalMs: 500 })
+  }
+
+  /** As kubelet reports it of itself. */
+  async untilPods(maxPods: number): Promise<void> {
+    const probe = async () => {
+      assert.equal((await this.object()).status.capacity.pods, String(maxPods))
+      return true
+    }
+    await eventually(probe, { what: `kubelet runs with maxPods ${maxPods}`, timeoutMs: SLOW_MS, intervalMs: 500 })
+  }
+
+  /** As its mirror says; returns the id of its container. */
+  async untilStaticPodRuns(): Promise<string> {
+    const probe = async (): Promise<string> => {
+      const { status } = JSON.parse(await this.admin.kubectl('-n', 'kube-system', 'get', 'pod', `${STATIC_POD}-${this.name}`, '-o', 'json'))
+      assert.equal(status.phase, 'Running')
+      const [{ ready, containerID }] = status.containerStatuses
+      assert(ready && typeof containerID === 'string')
+      return containerID
+    }
+    return eventually(probe, { what: 'the static pod runs', timeoutMs: SLOW_MS, intervalMs: 500 })
+  }
+
+  /** One kubelet is told from the next by it. */
+  async kubeletProcess(): Promise<string> {
+    return (await this.machine.exec('systemctl', ['show', 'kubelet', '--property=InvocationID,MainPID'])).stdout
+  }
+
+  /** For a person who wants to know why a test failed. */
+  async describe(): Promise<string> {
+    const journal = (unit: string) =>
+      this.machine.exec('journalctl', ['--no-pager', '--unit', unit, '--lines', '40']).then(
+        ({ stdout }) => `--- journal of ${unit}\n${stdout}`,
+        (error: unknown) => `--- journal of ${unit}: ${error}`,
+      )
+    return [await journal(AGENT), await journal('kubelet')].join('\n')
+  }
+}
+
+/** Its kubeconfig, with the address that the API server has in the guest. */
+async function identityOf(plane: ControlPlane, name: string): Promise<Record<string, string>> {
+  const kubeconfig = JSON.parse(await readFile(await plane.nodeKubeconfig(name), 'utf8'))
+  const { user } = kubeconfig.users[0]
+  const pem = await readFile(await realpath(user['client-certificate']), 'utf8')
+  const path = '/var/lib/kubelet/pki/kubelet-client-current.pem'
+  kubeconfig.users[0].user = { 'client-certificate': path, 'client-key': path }
+  const { cluster } = kubeconfig.clusters[0]
+  cluster.server = cluster.server.replace('127.0.0.1', HOST)
+  cluster['tls-server-name'] = 'localhost'
+  return {
+    '/etc/kubernetes/kubelet.conf': stringify(kubeconfig),
+    '/etc/kubernetes/pki/ca.crt': await readFile(plane.caFile, 'utf8'),
+    [path]: pem,
+  }
+}
+
+function settings(changes: Readonly<Record<string, string>>): string {
+  const variables = Object.entries({ SPREAD: '0s', TRIAL_DURATION: '30s', ...changes })
+  return `[Service]\n${variables.map(([name, value]) => `Environment=KUBELET_CFG_AGENT_${name}=${value}\n`).join('')}`
+}
+
+function staticPod(): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: STATIC_POD, namespace: 'kube-system' },
+    spec: {
+      hostNetwork: true,
+      terminationGracePeriodSeconds: 1,
+      containers: [{ name: 'pause', image: IMAGE_NAME, imagePullPolicy: 'Never' }],
+    },
+  }
+}
+
+/** As kubeadm's documentation has it for systemd. */
+const CONTAINERD_CONFIG = `version = 2
+
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "${IMAGE_NAME}"
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = "/etc/cni/net.d"
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+    runtime_type = "io.containerd.runc.v2"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+      SystemdCgroup = true
+`
