@@ -31,7 +31,9 @@ export function readKubeconfig(path: string, nowMs: () => number): KubeconfigRea
 
 /** What a person names on the command line, as kubectl takes it. */
 export interface ContextChoice {
-  /** Merged: of two entries with one name, the first counts. Files that do not exist are left out. */
+  /**
+   * Merged: of two entries with one name, the first counts. Files that do not exist are left out.
+   */
   readonly files: readonly string[]
   /** undefined: the current one. */
   readonly context: string | undefined

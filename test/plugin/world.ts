@@ -10,6 +10,7 @@ import type { InputReading } from '../../src/cli/read-input.ts'
 import { readUserKubeconfig } from '../../src/kube/credentials.ts'
 import { HttpsKubeApi } from '../../src/kube/kube-api.ts'
 import { formatDocument } from '../../src/kubelet/yaml.ts'
+import { compareConfigs, inspectConfig } from '../../src/main-plugin-checks.ts'
 import type { Consent, PluginContext } from '../../src/plugin/command.ts'
 import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
 import { runPlugin } from '../../src/plugin/run-plugin.ts'
@@ -85,6 +86,8 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
       world.questions.push(question)
       return world.consent
     },
+    inspect: (config, version) => inspectConfig(config, version, IN_PLACE),
+    compare: async (before, after, version) => compareConfigs(before, after, version),
   }
   const world: PluginWorld = {
     server,
@@ -122,6 +125,7 @@ export interface NodeFields {
   readonly said?: object
   readonly kubelet?: string
   readonly spec?: object
+  readonly kubeletVersion?: string
 }
 
 export function sourceOf(name: string, resourceVersion = '212'): object {
@@ -152,6 +156,7 @@ export function nodeObject(name: string, fields: NodeFields = {}) {
     },
     spec: fields.spec ?? {},
     status: {
+      nodeInfo: { kubeletVersion: fields.kubeletVersion ?? 'v1.34.1' },
       conditions: [
         condition('Ready', { status: kubelet, reason: 'KubeletReady', message: '' }),
         condition('KubeletConfigReady', { status: readyStatus, reason, message }),

@@ -12,7 +12,16 @@ kubelet-cfg-agent runs on its nodes.
 Usage: kubectl kubelet-config <command> [flags]
 
 Look:
-  get  show the nodes, their configs and their states
+  get       show the nodes, their configs and their states
+  why       say why a node runs what it runs, and what to do
+  diff      show what the assigned config changes on a node
+  versions  list the kept versions of a config, and how many nodes run each
+
+Change:
+  apply     check a config, show what it changes, and write it
+  assign    have nodes use a config
+  unassign  take nodes back to their local config
+  undo      go back to an earlier version of a config
 
 Flags of every command:
   -n, --namespace <name>   namespace of the ConfigMaps, whatever the context says (default: kube-system)
