@@ -52,6 +52,7 @@ function open(globals: Readonly<Record<string, string>>, { terminal, yaml, env }
   return {
     api: new HttpsKubeApi(kubeconfig, { userAgent: `${PLUGIN}/${VERSION}`, wallMs: Date.now }),
     terminal,
+    isWatched: process.stdout.isTTY === true,
     namespace: globals.namespace ?? 'kube-system',
     yaml,
     version: VERSION,

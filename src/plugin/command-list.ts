@@ -4,6 +4,9 @@ import { applyCommand } from './commands/apply.ts'
 import { assignCommand, unassignCommand } from './commands/assign.ts'
 import { diffCommand } from './commands/diff.ts'
 import { getCommand } from './commands/get.ts'
+import { rolloutPauseCommand, rolloutResumeCommand, rolloutRetryCommand } from './commands/rollout-change.ts'
+import { rolloutInitCommand } from './commands/rollout-init.ts'
+import { rolloutStatusCommand } from './commands/rollout-status.ts'
 import { undoCommand, versionsCommand } from './commands/versions.ts'
 import { whyCommand } from './commands/why.ts'
 
@@ -16,4 +19,9 @@ export const PLUGIN_COMMANDS: readonly PluginCommand[] = [
   assignCommand,
   unassignCommand,
   undoCommand,
+  rolloutStatusCommand,
+  rolloutPauseCommand,
+  rolloutResumeCommand,
+  rolloutRetryCommand,
+  rolloutInitCommand,
 ]

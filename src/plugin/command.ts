@@ -51,6 +51,8 @@ export interface PluginLine {
 export interface PluginContext {
   readonly api: KubeApi
   readonly terminal: Terminal
+  /** Somebody watches standard output. */
+  readonly isWatched: boolean
   /** Of the ConfigMaps. */
   readonly namespace: string
   readonly yaml: YamlReader

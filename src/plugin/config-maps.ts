@@ -60,15 +60,17 @@ export function readConfigMap(object: unknown): FoundConfig | undefined {
   return { name, uid, resourceVersion, created, annotations, data, base: annotations[BASE_ANNOTATION] }
 }
 
-/** @returns whether it is new. @throws Failure */
+/** @returns `not-served`: the API server has no such resource. @throws Failure */
 export async function createObject(
   context: Pick<PluginContext, 'api'>,
   path: string,
   body: JsonObject,
   asked: { readonly resource: string; readonly namespace?: string | undefined },
-): Promise<'created' | 'exists'> {
+): Promise<'created' | 'exists' | 'not-served'> {
   const answer = await context.api.request({ method: 'POST', path, body, contentType: 'application/json' })
   if (answer.kind === 'refused' && answer.reason === 'AlreadyExists') return 'exists'
+  // Of a namespace that does not exist, the answer names it.
+  if (answer.kind === 'refused' && answer.status === 404 && asked.namespace === undefined) return 'not-served'
   if (answer.kind !== 'ok') throw new Failure(describeRefused({ verb: 'create', ...asked }, answer))
   return 'created'
 }

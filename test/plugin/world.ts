@@ -27,7 +27,7 @@ export interface Ran {
 
 export interface PluginWorld {
   readonly server: ApiServer
-  readonly context: PluginContext
+  readonly context: { -readonly [K in keyof PluginContext]: PluginContext[K] }
   /** Standard input and files, by path. */
   readonly files: Map<string, string>
   /** What the person at the terminal answers. */
@@ -42,6 +42,7 @@ export interface PluginWorldOptions {
   readonly server?: ApiServerOptions
   readonly color?: boolean
   readonly width?: number
+  readonly isWatched?: boolean
 }
 
 export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}): Promise<PluginWorld> {
@@ -55,7 +56,7 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
   const stopper = new AbortController()
   const files = new Map<string, string>()
   let passedMs = 0
-  const context: PluginContext = {
+  const context: PluginWorld['context'] = {
     api: new HttpsKubeApi(kubeconfig, { userAgent: 'test', wallMs: () => NOW_MS }),
     terminal: {
       out: (text) => {
@@ -67,6 +68,7 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
       color: options.color ?? false,
       width: options.width ?? 80,
     },
+    isWatched: options.isWatched ?? false,
     namespace: NAMESPACE,
     yaml: IN_PLACE,
     version: '1.2.3',

@@ -23,6 +23,13 @@ Change:
   unassign  take nodes back to their local config
   undo      go back to an earlier version of a config
 
+Roll out:
+  rollout status  follow the rollout of a config until it is done or halted
+  rollout pause   keep further nodes from starting a config
+  rollout resume  end a pause of a config
+  rollout retry   roll the same content out again after it was halted
+  rollout init    set up the rollout of a config: record, rights, policy
+
 Flags of every command:
   -n, --namespace <name>   namespace of the ConfigMaps, whatever the context says (default: kube-system)
       --context <name>     in place of the current context
