@@ -14,7 +14,7 @@ import { ReadOnlyDisk } from './checkpoint/read-only-disk.ts'
 import { RequestWriter } from './checkpoint/request-writer.ts'
 import type { CommandContext, TakeOver } from './cli/command.ts'
 import { readInput } from './cli/read-input.ts'
-import { readRights } from './cli/rights.ts'
+import { findVantage, readRightsFrom } from './cli/rights.ts'
 import type { Terminal } from './cli/terminal.ts'
 import type { Desired } from './decision/desired.ts'
 import type { KnownUnit, UnitState } from './decision/unit-state.ts'
@@ -73,6 +73,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
     if (settings.manifestDir === undefined) return readAssignmentOnce(api, nodeName(), toChannelSettings(settings))
     return readManifestsOnce(settings.manifestDir, nodeName(), toChannelSettings(settings), stores.owned, (text) => yaml.all(text))
   }
+  const vantage = () => findVantage(findLockHolder(stores.layout.lock))
   const readLocal = async () => readLocalConfig(stores.activation, await stores.unit.observe())
   return {
     settings,
@@ -109,7 +110,8 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
     history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
     lastReport: (bootId) => readLastReport(stores.files, settings.runtimeDir, bootId),
     agent: () => findLockHolder(stores.layout.lock),
-    rights: readRights,
+    rights: (needs) => readRightsFrom(vantage(), needs),
+    vantage,
     uid: process.getuid?.() ?? 0,
     nodeFacts: async () => (await import('./kubelet/node-facts.ts')).readNodeFacts(),
   }

@@ -138,7 +138,10 @@ function makeRequestsDirectory({ files, layout }: Stores, log: Log): void {
 async function checkSelf(settings: Settings, { unit, activation }: Stores, log: Log): Promise<void> {
   const nodeFacts = async () => (await import('./kubelet/node-facts.ts')).readNodeFacts()
   const uid = process.getuid?.() ?? 0
-  logFindings(await gatherFindings({ settings, unit, activation, rights: readRights, uid, nodeFacts }), log)
+  logFindings(
+    await gatherFindings({ settings, unit, activation, rights: readRights, vantage: () => ({ kind: 'own' }), uid, nodeFacts }),
+    log,
+  )
 }
 
 /**

@@ -65,6 +65,7 @@ const ADAPTERS: readonly string[] = [
   'process/run-command.ts',
   'report/metrics.ts',
   'report/server.ts',
+  'report/textfile.ts',
   'runtime/grpc-channel.ts',
   'systemd/binary-identity.ts',
   'systemd/boot-clock.ts',

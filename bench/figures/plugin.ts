@@ -1,7 +1,7 @@
 /**
- * What `kubectl kubelet-config get` takes for a fleet of 5,000: time and the most resident memory of
- * the built plugin, against the test API server in this process. The server shares the machine, so
- * its time counts too. The floor is the plugin with one Node.
+ * What `kubectl kubelet-config get` takes for a fleet of 5,000: time and the most resident memory
+ * of the built plugin, against the test API server in this process. The server shares the machine,
+ * so its time counts too. The floor is the plugin with one Node.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -25,7 +25,7 @@ import type { SettingsResolution } from '../settings/resolve-settings.ts'
 import { choiceKind, type Kind } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { InputReading } from './read-input.ts'
-import type { PathNeed, PathRight } from './rights.ts'
+import type { PathNeed, PathRight, Vantage } from './rights.ts'
 import type { Terminal } from './terminal.ts'
 
 export const EXIT = { fine: 0, failed: 1, usage: 2 } as const
@@ -162,7 +162,9 @@ export interface CommandContext {
   /** What an agent said last in this boot. undefined: nothing. */
   lastReport(bootId: string): LastReport | undefined
   agent(): AgentPresence
+  /** As `vantage` sees them. */
   rights(needs: readonly PathNeed[]): readonly PathRight[]
+  vantage(): Vantage
   /** This process's. */
   readonly uid: number
   nodeFacts(): Promise<NodeFactsResult>

@@ -6,7 +6,7 @@ import type { PathNeed } from './rights.ts'
 import { listFindings, type SelfCheckResult } from './self-check.ts'
 
 /** What the self-check reads from; a CommandContext satisfies it. */
-export type SelfCheckSources = Pick<CommandContext, 'settings' | 'unit' | 'activation' | 'rights' | 'uid' | 'nodeFacts'>
+export type SelfCheckSources = Pick<CommandContext, 'settings' | 'unit' | 'activation' | 'rights' | 'vantage' | 'uid' | 'nodeFacts'>
 
 export async function gatherFindings(sources: SelfCheckSources): Promise<readonly SelfCheckResult[]> {
   const { settings } = sources
@@ -25,6 +25,7 @@ export async function gatherFindings(sources: SelfCheckSources): Promise<readonl
     unit,
     activation: wiring && sources.activation.read(wiring),
     rights: sources.rights(needs),
+    vantage: sources.vantage(),
     uid: sources.uid,
     nodeFacts,
   })

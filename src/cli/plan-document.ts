@@ -8,6 +8,7 @@ import { resolveDesired } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Phase, Step } from '../decision/step.ts'
 import type { Report } from '../preflight/finding.ts'
+import { findLastKnownGood } from '../report/last-known-good.ts'
 import { describeStatus } from '../report/status.ts'
 import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
 import { type ChangeDocument, documentChange } from './changes-document.ts'
@@ -91,7 +92,7 @@ export function documentPlan({ snapshot, agent, foresight, afterResume, report, 
     wanted: documentDesired(snapshot.desired),
     assigned: documentAssigned(snapshot),
     active: documentActive(snapshot, describeStatus(snapshot, undefined).active),
-    lastKnownGood: documentHeld(snapshot.lastKnownGood),
+    lastKnownGood: documentHeld(findLastKnownGood(snapshot)),
     ...documentCourse(foresight),
     afterResume: afterResume === undefined ? null : documentCourse(afterResume),
     preflight: report === undefined ? null : documentReport(report.name, report.report),

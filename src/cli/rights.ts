@@ -4,7 +4,8 @@
  * nothing.
  */
 import { accessSync, constants } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join, relative } from 'node:path'
+import type { LockHolder } from '../checkpoint/lock.ts'
 import { errorCode } from '../values/errors.ts'
 
 export interface PathNeed {
@@ -21,11 +22,58 @@ export interface PathRight extends PathNeed {
   readonly detail: string
 }
 
-export function readRights(needs: readonly PathNeed[]): PathRight[] {
-  return needs.map((need) => ({ ...need, ...readRight(need) }))
+/**
+ * Whose view of the files is checked: this process's own, that of the running agent, which its
+ * unit's sandbox narrows, or another than the agent's.
+ */
+export type Vantage =
+  | { readonly kind: 'own' }
+  | { readonly kind: 'agent'; readonly pid: number }
+  | { readonly kind: 'outside'; readonly why: string }
+
+/**
+ * The mounts of another process, as proc_pid_root(5) shows them: read-only ones are read-only here
+ * too. Links with absolute targets would lead out of them, but the agent's paths are real.
+ */
+function rootOf(vantage: Vantage): string {
+  return vantage.kind === 'agent' ? `/proc/${vantage.pid}/root` : '/'
 }
 
-function readRight({ path, need }: PathNeed): Pick<PathRight, 'state' | 'detail'> {
+/** Where the files of the agent can be looked at. */
+export function findVantage(agent: LockHolder): Vantage {
+  switch (agent.kind) {
+    case 'absent':
+      return { kind: 'outside', why: 'no agent is running' }
+    case 'unknown':
+      return { kind: 'outside', why: `cannot tell whether an agent is running: ${agent.detail}` }
+    case 'running': {
+      if (agent.pid === undefined) return { kind: 'outside', why: 'the process of the agent is not known' }
+      const vantage: Vantage = { kind: 'agent', pid: agent.pid }
+      const code = accessCode(`${rootOf(vantage)}/`, constants.R_OK)
+      return code === undefined
+        ? vantage
+        : { kind: 'outside', why: `the files of process ${agent.pid} cannot be looked at (${describe(code)})` }
+    }
+  }
+}
+
+/** What the sandbox of the agent hides is not missing: it is there, and the agent cannot see it. */
+export function readRightsFrom(vantage: Vantage, needs: readonly PathNeed[]): PathRight[] {
+  const rights = readRights(needs, rootOf(vantage))
+  if (vantage.kind !== 'agent') return rights
+  const outside = readRights(needs)
+  return rights.map((right, at) => {
+    const isHidden = right.state === 'missing' && right.need !== 'write' && outside[at]?.state === 'granted'
+    return isHidden ? { ...right, state: 'refused', detail: 'it exists, and the sandbox of the unit hides it from the agent' } : right
+  })
+}
+
+/** @param root the root directory in which the paths are looked up */
+export function readRights(needs: readonly PathNeed[], root = '/'): PathRight[] {
+  return needs.map((need) => ({ ...need, ...readRight({ ...need, path: join(root, need.path) }, root) }))
+}
+
+function readRight({ path, need }: PathNeed, root: string): Pick<PathRight, 'state' | 'detail'> {
   const mode = { write: constants.W_OK | constants.X_OK, read: constants.R_OK, execute: constants.X_OK }[need]
   const code = accessCode(path, mode)
   if (code === undefined) return { state: 'granted', detail: '' }
@@ -34,7 +82,7 @@ function readRight({ path, need }: PathNeed): Pick<PathRight, 'state' | 'detail'
   const parent = nearestExisting(path)
   const parentCode = accessCode(parent, mode)
   if (parentCode === undefined) return { state: 'missing', detail: 'will be created' }
-  return { state: 'refused', detail: `does not exist and cannot be created in ${parent}: ${describe(parentCode)}` }
+  return { state: 'refused', detail: `does not exist and cannot be created in /${relative(root, parent)}: ${describe(parentCode)}` }
 }
 
 function nearestExisting(path: string): string {

@@ -7,10 +7,13 @@ import { describeSource, describeVersion } from '../decision/config-source.ts'
 import type { KnownUnit, UnitActivity, UnitState, WiringProblem } from '../decision/unit-state.ts'
 import { describeFacts, type NodeFactsResult } from '../kubelet/describe-facts.ts'
 import type { ActivationState } from '../ports/activation.ts'
-import type { PathRight } from './rights.ts'
+import type { PathRight, Vantage } from './rights.ts'
+
+/** What the API server was asked. `grants`: what it lets the agent do. */
+export type ClusterTopic = 'api server' | 'identity' | 'assignment' | 'grants'
 
 export interface SelfCheckResult {
-  readonly topic: 'settings' | 'unit' | 'distribution' | 'drop-in' | 'kubelet' | 'rights' | 'node'
+  readonly topic: 'settings' | 'unit' | 'distribution' | 'drop-in' | 'kubelet' | 'rights' | 'node' | 'agent' | ClusterTopic
   /** `fail`: the agent cannot work like this. */
   readonly level: 'ok' | 'warn' | 'fail'
   readonly text: string
@@ -23,6 +26,7 @@ export interface SelfCheckFacts {
   /** undefined: not read, since the unit is not wired. */
   readonly activation: ActivationState | undefined
   readonly rights: readonly PathRight[]
+  readonly vantage: Vantage
   readonly uid: number
   readonly nodeFacts: NodeFactsResult
 }
@@ -142,17 +146,33 @@ function describeNext(activation: ActivationState | undefined): string {
 }
 
 /** One line for all rights: those that are refused, or that all are granted. */
-function checkRights({ rights, uid }: SelfCheckFacts): SelfCheckResult {
+function checkRights(facts: SelfCheckFacts): SelfCheckResult {
+  const { level, text } = judgeRights(facts)
+  return { topic: 'rights', level, text: `${text}${describeVantage(facts.vantage)}` }
+}
+
+function describeVantage(vantage: Vantage): string {
+  switch (vantage.kind) {
+    case 'own':
+      return ''
+    case 'agent':
+      return `; seen from the sandbox of the running agent (pid ${vantage.pid})`
+    case 'outside':
+      return `; seen from outside of the sandbox of the agent: ${vantage.why}`
+  }
+}
+
+function judgeRights({ rights, uid }: SelfCheckFacts): Pick<SelfCheckResult, 'level' | 'text'> {
   const refused = rights.filter((right) => right.state === 'refused' || (right.state === 'missing' && right.need === 'execute'))
   const list = (listed: readonly PathRight[]) => listed.map(({ path, need, detail }) => `cannot ${need} ${path} (${detail})`).join('; ')
-  if (refused.length > 0) return { topic: 'rights', level: 'fail', text: list(refused) }
-  if (uid !== 0) return { topic: 'rights', level: 'warn', text: `uid ${uid}, not root: systemd may refuse to restart kubelet` }
+  if (refused.length > 0) return { level: 'fail', text: list(refused) }
+  if (uid !== 0) return { level: 'warn', text: `uid ${uid}, not root: systemd may refuse to restart kubelet` }
   const absent = rights.filter((right) => right.state === 'missing' && right.need === 'read')
   if (absent.length > 0) {
-    return { topic: 'rights', level: 'warn', text: `${absent.map(({ path }) => path).join(', ')}: not there yet; the agent waits for it` }
+    return { level: 'warn', text: `${absent.map(({ path }) => path).join(', ')}: not there yet; the agent waits for it` }
   }
   const writable = rights.filter((right) => right.need === 'write').map(({ path }) => path)
-  return { topic: 'rights', level: 'ok', text: `root; may write ${writable.join(', ')}` }
+  return { level: 'ok', text: `root; may write ${writable.join(', ')}` }
 }
 
 function checkNode(result: NodeFactsResult): SelfCheckResult {

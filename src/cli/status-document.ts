@@ -3,16 +3,20 @@
  * or removed; a consumer ignores unknown fields. Durations are whole seconds, times RFC 3339. Pure.
  */
 
+import { sameSource } from '../decision/config-source.ts'
 import type { Channel } from '../decision/desired.ts'
 import { type Answer, type EvidenceKind, type EvidenceLevel, type Finding, levelOf } from '../decision/evidence.ts'
 import { listObserved } from '../decision/evidence-schedule.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
+import { heldSources } from '../decision/held-sources.ts'
 import type { RestartRecord } from '../decision/records.ts'
 import { listCounted } from '../decision/restart-limit.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
+import { contentOfKey, identityOfKey } from '../decision/trial-key.ts'
 import type { ActivationKind, Wiring, WiringProblem } from '../decision/unit-state.ts'
 import type { FailureReason, Verdict } from '../decision/verdict.ts'
 import type { OverlayView } from '../overlay/view.ts'
+import { findLastKnownGood } from '../report/last-known-good.ts'
 import { describeStatus } from '../report/status.ts'
 import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
 import { HOUR_US } from '../values/durations.ts'
@@ -110,6 +114,11 @@ export interface VerdictDocument {
   readonly reason: FailureReason
   readonly detail: string
   readonly at: string
+  /**
+   * It concerns nothing that this node runs, is assigned or falls back to, or another kubelet than
+   * the present one.
+   */
+  readonly superseded: boolean
 }
 
 export function documentStatus(
@@ -139,7 +148,7 @@ export function documentStatus(
     assigned: documentAssigned(snapshot),
     active: documentActive(snapshot, status.active),
     nextStart: nextStart.kind === 'known' ? documentHeld(nextStart.held) : unknown(nextStart.detail),
-    lastKnownGood: documentHeld(snapshot.lastKnownGood),
+    lastKnownGood: documentHeld(findLastKnownGood(snapshot)),
     previous: documentHeld(snapshot.previous),
     target: target === undefined ? unknown(explanation.detail) : documentHeld(target),
     evidence: listObserved(snapshot).map((finding) => documentFinding(finding, snapshot)),
@@ -147,7 +156,7 @@ export function documentStatus(
       trialRemainingUs === undefined ? null : { remainingSeconds: seconds(trialRemainingUs), durationSeconds: seconds(policy.trialUs) },
     waitRemainingSeconds: waitRemainingUs === undefined ? null : seconds(waitRemainingUs),
     restarts: countRestarts(snapshot),
-    verdicts: [...snapshot.verdicts.values()].sort((a, b) => a.atWallMs - b.atWallMs).map(documentVerdict),
+    verdicts: [...snapshot.verdicts.values()].sort((a, b) => a.atWallMs - b.atWallMs).map((verdict) => documentVerdict(verdict, snapshot)),
     layers: snapshot.recordedChannelState?.layers ?? [],
     reported,
     error: status.error === '' ? reportedError(reported) : (status.cause ?? status.error),
@@ -181,8 +190,20 @@ function documentFinding({ kind, answer, detail, sinceUs }: Finding, { policy, n
   return { kind, answer, level: levelOf(policy.evidence, kind), detail, sinceSeconds }
 }
 
-function documentVerdict({ source, state, reason, detail, atWallMs }: Verdict): VerdictDocument {
-  return { source: documentSource(source), state, reason, detail, at: new Date(atWallMs).toISOString() }
+function documentVerdict(verdict: Verdict, snapshot: Snapshot): VerdictDocument {
+  const { source, state, reason, detail, atWallMs } = verdict
+  const superseded = isSuperseded(verdict, snapshot)
+  return { source: documentSource(source), state, reason, detail, at: new Date(atWallMs).toISOString(), superseded }
+}
+
+function isSuperseded(verdict: Verdict, snapshot: Snapshot): boolean {
+  const { assigned, running, unit } = snapshot
+  const isAssigned = assigned.kind === 'source' && sameSource(assigned.source, verdict.source)
+  const runs = running.kind === 'known' ? [running.content] : []
+  const contents = [...heldSources(snapshot).map(({ content }) => content), ...runs]
+  const concerns = isAssigned || contents.includes(contentOfKey(verdict.key))
+  const isOfThisKubelet = unit.kind !== 'known' || verdict.damage === 'one-way' || identityOfKey(verdict.key) === unit.kubeletIdentity
+  return !concerns || !isOfThisKubelet
 }
 
 function countRestarts({ restarts, unit, now, policy }: Snapshot): StatusDocument['restarts'] {

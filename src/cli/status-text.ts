@@ -75,9 +75,10 @@ function listEvidence({ evidence }: StatusDocument): Cell[][] {
 
 function listVerdicts({ verdicts }: StatusDocument): Cell[][] {
   const header: Cell[] = ['VERDICT', 'SOURCE', 'VERSION', 'SINCE', 'WHY'].map((text) => tone(text, 'strong'))
-  const rows = verdicts.map(({ state, source, at, reason, detail }): Cell[] => {
+  const rows = verdicts.map(({ state, source, at, reason, detail, superseded }): Cell[] => {
     const [name = '', version = ''] = describeDocument(source)
-    return [tone(state, state === 'provisional' ? 'warning' : 'bad'), name, version, `${at.slice(0, 19)}Z`, `${reason}: ${detail}`]
+    const verdict = superseded ? tone(`${state} (superseded)`, 'faint') : tone(state, state === 'provisional' ? 'warning' : 'bad')
+    return [verdict, name, version, `${at.slice(0, 19)}Z`, `${reason}: ${detail}`]
   })
   return [header, ...rows]
 }
@@ -121,6 +122,7 @@ export function toneOfPhase(phase: StatusDocument['phase']): Tone {
     case 'rollout':
       return 'plain'
     case 'fallen-back':
+    case 'refused':
     case 'drain':
     case 'paused':
     case 'kubelet-stopped':

@@ -55,7 +55,7 @@ export function restOnTarget(situation: TargetSituation): Step {
   return { ...step, detail: `${step.detail}; ${held.detail}`, untilUs }
 }
 
-const GOES_ON: readonly Phase[] = ['settled', 'in-trial', 'fallen-back', 'paused']
+const GOES_ON: readonly Phase[] = ['settled', 'in-trial', 'fallen-back', 'refused', 'paused']
 
 /** What there is to do for the config that is held, as far as it needs no turn. */
 function prepareHeld(situation: TargetSituation): Action | Wait | undefined {

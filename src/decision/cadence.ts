@@ -23,9 +23,10 @@ function wantedUs(snapshot: Snapshot, phase: Phase): number {
     case 'restarting':
       return CLOSE_US
     case 'in-trial':
+    case 'refused':
     case 'fallen-back': {
       const healthyUs = now.monotonicUs - (health?.healthySinceUs ?? now.monotonicUs)
-      if (phase === 'fallen-back' && healthyUs > policy.trialUs) return SETTLED_US
+      if (phase !== 'in-trial' && healthyUs > policy.trialUs) return SETTLED_US
       const young = running.kind !== 'known' || now.monotonicUs - running.startedAtUs < policy.startDeadlineUs
       return young || health?.healthySinceUs === undefined ? CLOSE_US : TRIAL_US
     }

@@ -75,7 +75,11 @@ export interface Rendered {
   readonly data: ConfigMapData
 }
 
-export type UnavailableReason = 'not-found' | 'forbidden' | 'unreachable' | 'malformed'
+/** `unauthenticated`: the API server does not take the agent for anybody (401). */
+export type UnavailableReason = 'not-found' | 'forbidden' | 'unauthenticated' | 'unreachable' | 'malformed'
+
+/** Why something that was asked for did not come. */
+export type ReadFailure = Extract<UnavailableReason, 'forbidden' | 'unauthenticated' | 'unreachable'>
 
 /**
  * How the cluster assigns a config. The first channel that says anything decides: see
@@ -112,7 +116,7 @@ export interface ChannelState {
  */
 export interface Stale {
   readonly what: 'Node' | 'ConfigMap' | 'base' | 'fleet'
-  readonly reason: 'forbidden' | 'unreachable'
+  readonly reason: ReadFailure
   readonly sinceUs: number
 }
 
@@ -120,7 +124,7 @@ export interface Stale {
  * Why nothing has been read. The `detail` beside it may name files and addresses of the node, so it
  * is not published.
  */
-export type Silence = 'missing' | 'forbidden' | 'unreachable' | 'kubeconfig'
+export type Silence = 'missing' | ReadFailure | 'kubeconfig'
 
 /**
  * What the cluster, or the directory of manifests, wants of this node. `unknown` never means local.

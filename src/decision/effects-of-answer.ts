@@ -7,7 +7,7 @@ import { type CommandEffect, history, log, type StateEffect } from './effects.ts
 import type { Instant } from './instant.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { StepOf } from './step.ts'
-import type { PreflightResult } from './verdict.ts'
+import type { Acceptance, PreflightResult } from './verdict.ts'
 
 export interface PreflightAnswer {
   readonly result: PreflightResult
@@ -33,7 +33,7 @@ export function effectsOfPreflight(
       return [
         // A repeated result is not logged again.
         ...(accepted.has(key) ? [] : result.remarks.map((remark) => log('warn', remark, { source }))),
-        { kind: 'remember-acceptance', key, acceptance: { drain: result.drain, basis } },
+        { kind: 'remember-acceptance', key, acceptance: { drain: result.drain, basis, ...noteRemarks(result) } },
         ...(before?.state === 'refused'
           ? [history('retrying', undefined, source, why), log('info', why, { source }), { kind: 'remove-verdict', key } as const]
           : []),
@@ -52,6 +52,10 @@ export function effectsOfPreflight(
       ]
     }
   }
+}
+
+function noteRemarks({ remarks }: Extract<PreflightResult, { kind: 'accepted' }>): Pick<Acceptance, 'remarks'> {
+  return remarks.length === 0 ? {} : { remarks }
 }
 
 export type RestartOutcome = { readonly ok: true } | { readonly ok: false; readonly detail: string }

@@ -12,3 +12,13 @@ export function findVerdict({ verdicts }: Pick<Snapshot, 'verdicts'>, content: C
   const own = verdicts.get(trialKey(content, kubeletIdentity))
   return own ?? [...verdicts.values()].find(({ damage, key }) => damage === 'one-way' && contentOfKey(key) === content)
 }
+
+/**
+ * On the present kubelet. While the unit cannot be read, a verdict for any kubelet binary counts,
+ * so that what is reported stays the same meanwhile.
+ */
+export function findPresentVerdict(snapshot: Pick<Snapshot, 'unit' | 'verdicts'>, content: ContentHash): Verdict | undefined {
+  const { unit, verdicts } = snapshot
+  if (unit.kind === 'known') return findVerdict(snapshot, content, unit.kubeletIdentity)
+  return [...verdicts.values()].find(({ key }) => contentOfKey(key) === content)
+}

@@ -8,6 +8,7 @@ import { findRetrial, findRetrialUs } from './retrial.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Wait } from './step.ts'
+import type { Candidate, Target } from './target.ts'
 import { describeTrial, hasPassed, measureTrial } from './trial.ts'
 import { ASSIGNED_DAMAGED, wait } from './wait.ts'
 
@@ -25,7 +26,8 @@ export function restOn(situation: TargetSituation): Wait {
       return wait(snapshot, phase, describeTrial(snapshot, target), measureTrial(snapshot, target.key)?.endsAtUs)
     }
     case 'fallen-back':
-      return waitFallenBack(situation, what)
+    case 'refused':
+      return waitFallenBack(situation, phase, what)
     case 'node-at-fault':
       return wait(
         snapshot,
@@ -45,19 +47,30 @@ function warnOfExits({ health, now }: Snapshot): string {
   return recurring === undefined ? '' : `; ${describeRecurringExits(recurring)}`
 }
 
-function waitFallenBack({ snapshot, candidates, target }: TargetSituation, what: string): Wait {
+function waitFallenBack({ snapshot, candidates, target }: TargetSituation, phase: 'fallen-back' | 'refused', what: string): Wait {
   const retrial = findRetrial(snapshot, candidates, target)
   const text = `${what} runs in place of what is assigned`
-  if (retrial === undefined) return wait(snapshot, 'fallen-back', text)
+  if (retrial === undefined) return wait(snapshot, phase, text)
   const { verdict, pauseUs, number, of } = retrial
   const again = `${describeSource(verdict.source)} is tried again (${number} of ${of}) when kubelet has been healthy for ${formatDuration(pauseUs)}`
-  return wait(snapshot, 'fallen-back', `${text}; ${again}`, findRetrialUs(snapshot, retrial, target))
+  return wait(snapshot, phase, `${text}; ${again}`, findRetrialUs(snapshot, retrial, target))
 }
 
-export function restingPhase({ snapshot, target }: TargetSituation): 'node-at-fault' | 'fallen-back' | 'settled' | 'in-trial' {
+type RestingPhase = 'node-at-fault' | 'fallen-back' | 'refused' | 'settled' | 'in-trial'
+
+export function restingPhase({ snapshot, target, candidates }: TargetSituation): RestingPhase {
   if (target.atFault) return 'node-at-fault'
   const isOnTrial = target.goesOn && target.source !== 'local' && snapshot.proven !== target.key
-  if (target.fallback && !isOnTrial) return 'fallen-back'
+  if (target.fallback && !isOnTrial) return isRefusedAlone(candidates, target) ? 'refused' : 'fallen-back'
   if (target.source === 'local') return 'settled'
   return hasPassed(snapshot, target.key) ? 'settled' : 'in-trial'
+}
+
+/** What the target stands in for was refused, and nothing has failed. */
+function isRefusedAlone(candidates: readonly Candidate[], target: Target): boolean {
+  const before = candidates.slice(
+    0,
+    candidates.findIndex(({ content }) => content === target.content),
+  )
+  return before.length > 0 && before.every(({ verdict }) => verdict?.state === 'refused')
 }

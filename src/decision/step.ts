@@ -115,8 +115,10 @@ export type Phase =
   /** The wanted config runs, and nothing is on trial. */
   | 'settled'
   | 'in-trial'
-  /** A fallback runs, because the assigned config was refused or failed. */
+  /** A fallback runs, because the assigned config failed. */
   | 'fallen-back'
+  /** Another config runs, because preflight refused the assigned one, which never ran. */
+  | 'refused'
   /** Preflight is checking the wanted config. */
   | 'preflight'
   /** The config changes fields that may change on a drained node only. */

@@ -48,6 +48,8 @@ export interface Verdict {
 export interface Acceptance {
   /** Fields that may change on a drained node only. */
   readonly drain: readonly string[]
+  /** What preflight warned of. Absent: nothing. */
+  readonly remarks?: readonly string[]
   /** What it depends on (`Snapshot.basis`). undefined: content and kubelet only. */
   readonly basis?: string | undefined
 }

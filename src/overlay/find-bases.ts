@@ -18,6 +18,7 @@ export type BasesReading =
 const REASONS: Readonly<Record<UnavailableReason, string>> = {
   'not-found': 'it does not exist',
   forbidden: 'the API server forbids it',
+  unauthenticated: 'the API server does not accept the identity of the agent',
   unreachable: 'the API server does not answer',
   malformed: 'it is malformed',
 }

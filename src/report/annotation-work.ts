@@ -11,6 +11,7 @@ import { FieldWork, LONG_RUN, type NodeField, type WorkOptions } from './field-w
 const ANNOTATION: NodeField<string | null, string> = {
   name: `annotation ${STATUS_ANNOTATION}`,
   announce: 'debug',
+  grantedBy: 'deploy/rbac/status-annotation.yaml',
   dropped: `the API server drops the annotation ${STATUS_ANNOTATION}, as an admission webhook would`,
   readsFirst: false,
   read: readStatusAnnotation,

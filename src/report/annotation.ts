@@ -22,12 +22,14 @@ export const STATUS_ANNOTATION = 'kubelet-cfg-agent.io/status'
 export const ANNOTATION_BYTES = 4096
 const TEXT_BYTES = 512
 
+/** @param warnings about the assigned config; bounded, and without control characters */
 export function describeInAnnotation(
   snapshot: Snapshot,
   status: ConfigStatus,
   deadlines: Deadlines,
   agentVersion: string,
   evidence?: EvidenceAnswers,
+  warnings: readonly string[] = [],
 ): string {
   const { running, desired, recordedChannelState } = snapshot
   const { trial, waitUntilMs } = deadlines
@@ -46,6 +48,7 @@ export function describeInAnnotation(
     rollout: showRollout(snapshot),
     waitUntil: waitUntilMs === undefined ? undefined : showTime(waitUntilMs),
     verdict: verdict && { state: verdict.state, reason: verdict.reason },
+    warnings: warnings.length === 0 ? undefined : warnings,
     // Content that is neither local nor a checkpoint is identified by a path, which is left out.
     contentHash: running.kind === 'known' && !running.content.includes(':') ? running.content : undefined,
     agentVersion,

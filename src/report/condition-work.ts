@@ -34,6 +34,7 @@ export interface SeenConditions {
 const CONDITIONS: NodeField<Condition, SeenConditions> = {
   name: `condition ${CONDITION_TYPE}`,
   announce: 'debug',
+  grantedBy: 'deploy/rbac/status.yaml',
   dropped: `the API server drops the condition ${CONDITION_TYPE} or ${DEGRADED_TYPE}, as an admission webhook would`,
   readsFirst: true,
   longRun: LONG_RUN,
@@ -42,7 +43,7 @@ const CONDITIONS: NodeField<Condition, SeenConditions> = {
   shows: (seen, wanted) => seen !== 'absent' && isSame(seen.ready, wanted) && isSame(seen.degraded, describeDegraded(wanted)),
   // A client that waits for True must not see an outdated True.
   isUrgent: (seen, { status }) => seen !== 'absent' && seen.ready?.status === 'True' && status !== 'True',
-  same: isSame,
+  same: (a, b) => isSame(a, b) && a.deliberate === b.deliberate,
   write(nodeName, wanted, before, wallMs) {
     const seen = before === 'absent' ? undefined : before
     const conditions = [
@@ -85,6 +86,6 @@ function readCondition(conditions: readonly unknown[], type: string): SeenCondit
   return found && { status: found.status, reason: found.reason, message: found.message, lastTransitionTime: found.lastTransitionTime }
 }
 
-function isSame(a: Pick<SeenCondition, keyof Condition> | undefined, b: Condition | Degraded): boolean {
+function isSame(a: Pick<SeenCondition, keyof Degraded> | undefined, b: Condition | Degraded): boolean {
   return a?.status === b.status && a.reason === b.reason && a.message === b.message
 }

@@ -30,6 +30,8 @@ export interface Condition {
   readonly status: ConditionStatus
   readonly reason: ConditionReason
   readonly message: string
+  /** An operator of the node did it, on purpose. Not written: it is for `KubeletConfigDegraded`. */
+  readonly deliberate?: true
 }
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 
@@ -65,7 +67,9 @@ export function describeCondition(snapshot: Snapshot, wait: Pick<Wait, 'phase' |
   const fault = findFault(snapshot, active, wait.phase)
   const [reason, message] =
     fault === undefined ? describePhase(snapshot, wait, deadlines) : describeFault(snapshot, fault, active, deadlines)
-  return { status: statusOf(reason), reason, message: cutToBytes(onOneLine(message), MESSAGE_BYTES) }
+  const condition = { status: statusOf(reason), reason, message: cutToBytes(onOneLine(message), MESSAGE_BYTES) }
+  const isRequested = reason === 'RolledBack' && findAssignedVerdict(snapshot)?.reason === 'requested'
+  return isRequested ? { ...condition, deliberate: true } : condition
 }
 
 /**
@@ -101,6 +105,7 @@ function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase'
     case 'settled':
     case 'in-trial':
     case 'fallen-back':
+    case 'refused':
       return describeRest(snapshot, deadlines)
     case 'preflight':
       return ['Preflight', detail]
@@ -190,7 +195,8 @@ function describeFault(
     case 'RolledBack': {
       const verdict = findAssignedVerdict(snapshot)
       const source = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : 'local'
-      const outcome = reason === 'Refused' ? 'was refused before a restart' : 'failed'
+      const left = verdict?.reason === 'requested' ? 'was rolled back' : 'failed'
+      const outcome = reason === 'Refused' ? 'was refused before a restart' : left
       const hasFallenBack = active !== undefined && !sameSource(active, source)
       const fallback = hasFallenBack ? `${describeSource(active)} runs` : 'falling back'
       return [reason, `${describeSource(source)} ${outcome}, ${fallback}: ${cutToBytes(verdict?.detail ?? cause, MESSAGE_BYTES / 2)}`]

@@ -5,7 +5,8 @@
  * fault would act on healthy nodes.
  *
  * True: the agent cannot follow the assignment, or has left a config, or kubelet is not healthy
- * with what it runs. False: all is well or on its way, or an operator wants it so.
+ * with what it runs. False: all is well or on its way, or an operator wants it so, as after
+ * `rollback`.
  */
 import type { Condition, ConditionReason, ConditionStatus } from './condition.ts'
 
@@ -20,7 +21,7 @@ export interface Degraded {
 const AS_EXPECTED: Degraded = { status: 'False', reason: 'AsExpected', message: 'nothing about the config of this node needs attention' }
 
 export function describeDegraded(ready: Condition): Degraded {
-  const status = statusFor(ready.reason)
+  const status = ready.deliberate ? 'False' : statusFor(ready.reason)
   return status === 'False' ? AS_EXPECTED : { status, reason: ready.reason, message: ready.message }
 }
 

@@ -9,6 +9,7 @@ import type { Transition } from '../decision/records.ts'
 import type { Files } from '../ports/files.ts'
 import { EVENT_NAMESPACE, eventOf } from './events.ts'
 import type { WorkOptions } from './field-work.ts'
+import { adviseOnRefusal } from './refused-write.ts'
 import type { Work } from './report-worker.ts'
 import { isFinal, RequestPace } from './request-pace.ts'
 
@@ -55,8 +56,10 @@ export class EventWork implements Work {
     const body = eventOf(transition, nodeName)
     const answer = await api.request({ method: 'POST', path, body, contentType: 'application/json' })
     if (answer.kind === 'unreachable') return this.#retryLater('unreachable', answer.detail)
-    if (answer.kind === 'refused' && answer.status !== 409 && !isFinal(answer.status))
-      return this.#retryLater(`${answer.status} ${answer.reason}`, answer.detail, answer.retryAfterMs)
+    if (answer.kind === 'refused' && answer.status !== 409 && !isFinal(answer.status)) {
+      const detail = `${answer.detail}${adviseOnRefusal(answer, 'deploy/rbac/status.yaml')}`
+      return this.#retryLater(`${answer.status} ${answer.reason}`, detail, answer.retryAfterMs)
+    }
     // 409: the event exists already.
     if (answer.kind === 'refused' && answer.status !== 409) {
       const { status, reason, detail } = answer

@@ -7,17 +7,17 @@
  * the cluster, then what is wrong with the assigned config, then what prevents a good config from
  * running.
  */
-import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
+import type { ConfigSource } from '../decision/config-source.ts'
 import { sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
-import { findVerdict } from '../decision/find-verdict.ts'
+import { findPresentVerdict } from '../decision/find-verdict.ts'
 import { assess } from '../decision/situation.ts'
 import type { Snapshot, Trouble } from '../decision/snapshot.ts'
 import * as texts from '../decision/status-texts.ts'
 import type { Phase, Step } from '../decision/step.ts'
-import { trialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
+import { findLastKnownGood } from './last-known-good.ts'
 import { describeReadFailure } from './unknown-assignment.ts'
 
 export const FAULT_REASONS = [
@@ -117,23 +117,16 @@ export function findAssignedVerdict(snapshot: Snapshot): Verdict | undefined {
   if (assigned.kind === 'damaged' || assigned.source === 'local' || assignedContent === undefined) return undefined
   const wanted = resolveDesired(desired)
   const currentContent = wanted !== undefined && sameSource(wanted, assigned.source) ? desiredContent : undefined
-  return findVerdictOn(snapshot, assignedContent) ?? (currentContent === undefined ? undefined : findVerdictOn(snapshot, currentContent))
-}
-
-/**
- * While the unit cannot be read, a verdict for any kubelet binary counts, so that the error stays
- * the same meanwhile.
- */
-function findVerdictOn(snapshot: Snapshot, content: ContentHash): Verdict | undefined {
-  const { unit, verdicts } = snapshot
-  if (unit.kind === 'known') return findVerdict(snapshot, content, unit.kubeletIdentity)
-  return [...verdicts.values()].find((verdict) => verdict.key.startsWith(trialKey(content, '')))
+  return (
+    findPresentVerdict(snapshot, assignedContent) ??
+    (currentContent === undefined ? undefined : findPresentVerdict(snapshot, currentContent))
+  )
 }
 
 function findRefuge(snapshot: Snapshot, active: ConfigSource | undefined, assigned: ConfigSource): texts.Refuge {
   if (active === undefined || sameSource(active, assigned)) return 'under-way'
   if (active === 'local') return 'local'
-  if (sameSource(active, snapshot.lastKnownGood.source)) return 'last-known-good'
+  if (sameSource(active, findLastKnownGood(snapshot).source)) return 'last-known-good'
   return sameSource(active, snapshot.previous.source) ? 'previous' : 'under-way'
 }
 

@@ -13,6 +13,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import { Budget } from './budget.ts'
+import { adviseOnRefusal } from './refused-write.ts'
 import type { Work } from './report-worker.ts'
 import { isFinal, RequestPace, SPACING_MS } from './request-pace.ts'
 
@@ -31,6 +32,8 @@ export interface NodeField<Wanted, Seen = Wanted> {
   readonly name: string
   /** The log level of a write. The transitions behind it have log lines of their own. */
   readonly announce: 'info' | 'debug'
+  /** The file in deploy/rbac that grants the right to write it. */
+  readonly grantedBy: string
   /** Logged once when the server drops the field. */
   readonly dropped: string
   /** Servers of today do not have the field, so that they drop it is no warning. */
@@ -232,7 +235,9 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     else if (answer.kind === 'refused' && answer.status < 500) this.#forbidden = 0
     if (isForbidden && this.#forbidden > FORBIDDEN_TRIES) this.#pace.hold(FORBIDDEN_MS * (1 + 0.2 * this.#options.random()))
     if (answer.kind === 'refused' && isFinal(answer.status)) this.#park('refused')
-    if (isNew) log.warn(`${this.#field.name} could not be updated; retrying`, { node: nodeName, failure, detail: answer.detail })
+    const { name, grantedBy } = this.#field
+    const detail = `${answer.detail}${adviseOnRefusal(answer, grantedBy)}`
+    if (isNew) log.warn(`${name} could not be updated; retrying`, { node: nodeName, failure, detail })
   }
 
   /**

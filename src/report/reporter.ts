@@ -15,6 +15,7 @@ import { measureTrial } from '../decision/trial.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { PassObserver } from '../ports/pass-observer.ts'
+import type { AcceptedWarnings } from './accepted-warnings.ts'
 import { describeInAnnotation } from './annotation.ts'
 import { NOT_TIMED, timeApply } from './apply-time.ts'
 import { type Condition, describeCondition, isAssignmentKnown, isTransient, NODE_UNREADABLE } from './condition.ts'
@@ -39,6 +40,8 @@ export interface ReporterOptions {
   readonly publish: (status: ConfigStatus, trial: TrialReport, summary: NodeSummary | undefined) => void
   /** Told of each condition, before it is kept back for a while. */
   readonly syncFaults: Pick<SyncFaults, 'see'>
+  /** Told of each snapshot; returns what preflight warned of in what is assigned. */
+  readonly warnings: Pick<AcceptedWarnings, 'see'>
   /** Publishes the condition alone, if nothing else is known. */
   readonly publishCondition: (condition: Condition) => void
 }
@@ -97,19 +100,21 @@ export class Reporter implements PassObserver {
   }
 
   #findSummary(snapshot: Snapshot, wait: Wait, status: ConfigStatus): NodeSummary | undefined {
+    const { syncFaults, warnings, agentVersion } = this.#options
     const nowUs = snapshot.now.monotonicUs
     this.#hasReadAssignment ||= isAssignmentKnown(snapshot)
     this.#firstLookUs ??= nowUs
     if (!this.#hasReadAssignment && nowUs - this.#firstLookUs < START_GRACE_US) return undefined
     this.#deadlines = findDeadlines(snapshot, wait.phase, this.#deadlines)
     const condition = describeCondition(snapshot, wait, this.#deadlines)
-    this.#options.syncFaults.see(snapshot, condition)
+    syncFaults.see(snapshot, condition)
+    const seenWarnings = warnings.see(snapshot)
     const wanted = resolveDesired(snapshot.desired)
     if (!isTransient(condition, wait, snapshot)) this.#transientSinceUs = undefined
     else if (this.#keepsLast(wanted, nowUs)) return this.#last?.summary
     if (this.#awaitsSlot(snapshot, wait, condition, wanted)) return this.#last?.summary
     this.#shown = showEvidence(snapshot, this.#shown)
-    const annotation = describeInAnnotation(snapshot, status, this.#deadlines, this.#options.agentVersion, this.#shown?.answers)
+    const annotation = describeInAnnotation(snapshot, status, this.#deadlines, agentVersion, this.#shown?.answers, seenWarnings)
     this.#last = { summary: { condition, annotation }, wanted, phase: wait.phase }
     return this.#last.summary
   }
@@ -196,6 +201,7 @@ function isProblem(phase: Phase): boolean {
       return false
     case 'drain':
     case 'fallen-back':
+    case 'refused':
     case 'kubelet-stopped':
     case 'runtime-down':
     case 'restart-limit':

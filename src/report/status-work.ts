@@ -10,6 +10,7 @@ const CONFIG: NodeField<ConfigStatus> = {
   name: 'Node.Status.Config',
   // As upstream does.
   announce: 'info',
+  grantedBy: 'deploy/rbac/status.yaml',
   dropped:
     'the API server drops Node.Status.Config, as servers of 1.22 and later do; the status is in the condition and the annotation of the Node, the metrics and `kubelet-cfg-agent status`',
   mayBeDropped: true,

@@ -9,6 +9,7 @@ import { runningSource } from '../decision/running-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Phase } from '../decision/step.ts'
 import { findDynamicConfigDirFault, findFault } from './fault.ts'
+import { findLastKnownGood } from './last-known-good.ts'
 
 export interface ConfigStatus {
   /**
@@ -17,6 +18,7 @@ export interface ConfigStatus {
    */
   readonly active: ConfigSource | undefined
   readonly assigned: ConfigSource | undefined
+  /** See `findLastKnownGood`. */
   readonly lastKnownGood: ConfigSource | undefined
   /** Empty: none. */
   readonly error: string
@@ -35,5 +37,5 @@ export function describeStatus(snapshot: Snapshot, phase: Phase | undefined): Co
   const active = runningSource(snapshot)
   const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined
   const fault = findFault(snapshot, active, phase)
-  return { active, assigned, lastKnownGood: snapshot.lastKnownGood.source, error: fault?.error ?? '', cause: fault?.cause }
+  return { active, assigned, lastKnownGood: findLastKnownGood(snapshot).source, error: fault?.error ?? '', cause: fault?.cause }
 }

@@ -46,11 +46,12 @@ export class SyncFaults {
 }
 
 /**
- * An API server that does not answer is no fault of an assignment, and no proof that one has ended.
+ * An API server that does not answer, or does not know this agent, is no fault of an assignment,
+ * and no proof that one has ended.
  */
 function findFault({ desired }: Pick<Snapshot, 'desired'>, { reason, message }: Condition): Told | undefined | 'unclear' {
-  const isAway = desired.kind === 'config-map' && desired.object.kind === 'unavailable' && desired.object.reason === 'unreachable'
-  if (isAway) return 'unclear'
+  const missing = desired.kind === 'config-map' && desired.object.kind === 'unavailable' ? desired.object.reason : undefined
+  if (missing === 'unreachable' || missing === 'unauthenticated') return 'unclear'
   if (reason === 'Invalid') return { kind: 'invalid', why: message }
   if (reason === 'DownloadFailed') return { kind: 'download-failed', why: message }
   const isStale = (desired.kind === 'local' || desired.kind === 'config-map') && desired.stale !== undefined

@@ -15,6 +15,7 @@ const STALE_US = 60e6
 const FAILURE_TEXTS: Readonly<Record<UnavailableReason, string>> = {
   'not-found': 'it does not exist',
   forbidden: 'the API server forbids it',
+  unauthenticated: 'the API server does not accept the identity of the agent',
   unreachable: 'the API server does not answer',
   malformed: 'it is malformed',
 }
@@ -71,6 +72,7 @@ function silenceText({ silence }: Extract<Desired, { kind: 'unknown' }>): string
     case 'kubeconfig':
       return 'there is no usable kubeconfig'
     case 'forbidden':
+    case 'unauthenticated':
     case 'unreachable':
       return `the Node cannot be read: ${describeFailure(silence, 'Node')}`
   }

@@ -4,6 +4,7 @@
  * effect then. `watch-loop.ts` makes the requests.
  */
 
+import type { ReadFailure } from '../decision/desired.ts'
 import { type FleetMember, fleetCollection, readFleetMember, readFleetMembers, requestedMembers } from './channels/fleet.ts'
 import type { Fleet } from './channels/resolve.ts'
 import { readAnswer, readListAnswer } from './requested-object.ts'
@@ -15,7 +16,7 @@ export interface FleetObserver {
    * The fleet cannot be listed now. The last list stays in effect, unless `onFleet` reports
    * otherwise.
    */
-  onFailed(reason: 'forbidden' | 'unreachable'): void
+  onFailed(reason: ReadFailure): void
   onSynced(): void
   onReconnect(): void
 }
@@ -65,10 +66,10 @@ export async function watchFleet(
     },
     onFailed(reason, detail) {
       observer.onFailed(reason)
-      if (reason === 'unreachable' && members !== undefined) return
+      if (reason !== 'forbidden' && members !== undefined) return
       // Until the next list, watch events are ignored.
       members = undefined
-      observer.onFleet({ kind: 'unreadable', detail })
+      observer.onFleet({ kind: 'unreadable', reason, detail })
     },
     onSynced: () => observer.onSynced(),
     onReconnect: () => observer.onReconnect(),

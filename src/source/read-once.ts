@@ -5,7 +5,7 @@
  */
 
 import type { ConfigMapRef } from '../decision/config-source.ts'
-import type { ConfigMapView, Desired } from '../decision/desired.ts'
+import type { ConfigMapView, Desired, ReadFailure } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import type { OwnedFiles } from '../ports/files.ts'
 import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
@@ -39,7 +39,7 @@ export async function readAssignmentOnce(api: Requester, nodeName: string, chann
 
 async function readFleet(api: Requester, namespace: string): Promise<Fleet> {
   const answer = await api.request({ method: 'GET', ...fleetCollection(namespace), as: 'PartialObjectMetadataList' })
-  if (answer.kind !== 'ok') return { kind: 'unreadable', detail: answer.detail }
+  if (answer.kind !== 'ok') return { kind: 'unreadable', reason: failureOf(answer), detail: answer.detail }
   const list = readListAnswer(answer.object, requestedMembers(namespace))
   if (!list.ok) return { kind: 'unreadable', detail: list.detail }
   return { kind: 'known', members: readFleetMembers(list.found.map(({ object }) => object)) }
@@ -68,10 +68,16 @@ export async function readConfigMapOnce(
   }
 }
 
-function unavailableReason(answer: Exclude<KubeAnswer, { kind: 'ok' }>): 'not-found' | 'forbidden' | 'unreachable' {
+function unavailableReason(answer: Exclude<KubeAnswer, { kind: 'ok' }>): ReadFailure | 'not-found' {
+  if (answer.kind === 'refused' && answer.status === 404) return 'not-found'
+  return failureOf(answer)
+}
+
+function failureOf(answer: Exclude<KubeAnswer, { kind: 'ok' }>): ReadFailure {
   if (answer.kind === 'unreachable') return 'unreachable'
-  if (answer.status === 404) return 'not-found'
-  return answer.status === 401 || answer.status === 403 ? 'forbidden' : 'unreachable'
+  if (answer.status === 403) return 'forbidden'
+  // A matter of who asks, and not of what they may do.
+  return answer.status === 401 ? 'unauthenticated' : 'unreachable'
 }
 
 /** Reads a file that is being written as it is: no decision of the agent rests on the result. */

@@ -5,6 +5,7 @@
  * `watch-loop.ts` carries it out and keeps requests at least a second apart.
  */
 
+import type { ReadFailure } from '../decision/desired.ts'
 import { backoffMs } from '../kube/backoff.ts'
 import type { KubeRefusal } from '../ports/kube-api.ts'
 
@@ -58,7 +59,7 @@ export interface Next {
    */
   readonly immediate: boolean
   /** Set when the owner of the watch should learn that the object cannot be read. */
-  readonly report: 'forbidden' | 'unreachable' | undefined
+  readonly report: ReadFailure | undefined
 }
 
 export interface ReflectTiming {
@@ -98,7 +99,7 @@ export function nextRequest(state: ReflectState, timing: ReflectTiming): NextReq
  */
 export function afterRead(state: ReflectState, end: ReadEnd, timing: ReflectTiming): Next {
   if (end.kind !== 'read') {
-    if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, forbidden: 0 }, end, timing, 'unreachable')
+    if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, forbidden: 0 }, end, timing, nameFailure(end))
     const forbidden = state.forbidden + 1
     const reads = state.reads === 'list' ? 'get' : 'list'
     return retry(
@@ -155,6 +156,10 @@ function retry(state: ReflectState, failure: RequestFailure | undefined, timing:
   const failures = state.failures + 1
   const waitMs = backoffMs(failures, timing.random, failure?.kind === 'refused' ? failure.retryAfterMs : undefined)
   return { state: { ...state, failures }, waitMs, immediate: false, report }
+}
+
+function nameFailure(end: RequestFailure): ReadFailure {
+  return end.kind === 'refused' && end.status === 401 ? 'unauthenticated' : 'unreachable'
 }
 
 export function isForbidden(end: RequestFailure): boolean {

@@ -4,6 +4,7 @@
  * watch that belongs to it. Never gives up and never throws.
  */
 
+import type { ReadFailure } from '../decision/desired.ts'
 import { readErrorEvent } from '../kube/answer.ts'
 import { unlessAborted } from '../kube/unless-aborted.ts'
 import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
@@ -37,7 +38,7 @@ export interface Followed {
   formOfWatch(): Promise<Form>
   /** Returns what hands the event over, or why it cannot be used, which ends the watch. */
   readEvent(type: ChangeType, object: JsonObject, watch: OpenWatch): (() => void) | RequestFailure
-  onFailed(reason: 'forbidden' | 'unreachable', detail: string): void
+  onFailed(reason: ReadFailure, detail: string): void
   /** Something was read or received: what is known is current. */
   onSynced(): void
   onReconnect(): void

@@ -69,7 +69,7 @@ t.test('the agent does what was foreseen of a config that is refused', async (t)
   world.want(A)
   world.preflight = () => ({ kind: 'refused', reason: 'load', detail: 'no' })
   await compareWithAgent(t, world, true)
-  t.match(foresee(await observe(world.observationPorts(), []), accepts).rest, { phase: 'fallen-back' })
+  t.match(foresee(await observe(world.observationPorts(), []), accepts).rest, { phase: 'refused' })
 })
 
 t.test('what waits for a drained node is foreseen to wait', async (t) => {

@@ -1,7 +1,10 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { type PathNeed, readRights } from '../../src/cli/rights.ts'
+import { findVantage, type PathNeed, readRights, readRightsFrom } from '../../src/cli/rights.ts'
+
+import { until } from '../until.ts'
 
 const root = process.getuid?.() === 0
 
@@ -34,4 +37,42 @@ t.test('refused paths', { skip: root && 'root may access these paths' }, async (
   chmodSync(closed, 0o500)
   t.match(state(join(closed, 'file'), 'read'), { state: 'refused', detail: 'permission denied' })
   t.match(state(join(closed, 'new'), 'write'), { state: 'refused', detail: /cannot be created in .*closed: permission denied/ })
+})
+
+t.test(
+  'paths as another process sees them: what is read-only or hidden in its mounts',
+  { skip: !root && 'only root makes mounts' },
+  async (t) => {
+    const directory = t.testdir({ etc: { file: 'x' }, home: { kubeconfig: 'x' }, state: {} })
+    const [etc, home, state] = ['etc', 'home', 'state'].map((name) => join(directory, name))
+    // As ProtectSystem=strict and ProtectHome=yes do it.
+    const script = `mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && mount -t tmpfs none "$2" && touch "$3/ready" && exec sleep 60`
+    const sandboxed = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', `${etc}`, `${home}`, `${state}`])
+    t.teardown(() => sandboxed.kill())
+    await until(() => existsSync(join(directory, 'state/ready')), 'the process has its mounts')
+    const vantage = findVantage({ kind: 'running', pid: sandboxed.pid })
+    t.same(vantage, { kind: 'agent', pid: sandboxed.pid })
+    const needs: PathNeed[] = [
+      { path: `${etc}`, need: 'write' },
+      { path: `${etc}/new/deep`, need: 'write' },
+      { path: `${state}`, need: 'write' },
+      { path: `${home}/kubeconfig`, need: 'read' },
+      { path: `${etc}/none`, need: 'read' },
+    ]
+    t.match(readRightsFrom(vantage, needs), [
+      { path: etc, state: 'refused', detail: 'read-only file system' },
+      { state: 'refused', detail: `does not exist and cannot be created in ${etc}: read-only file system` },
+      { path: state, state: 'granted' },
+      { path: `${home}/kubeconfig`, state: 'refused', detail: /sandbox of the unit hides it/ },
+      { state: 'missing' },
+    ])
+    const outside = findVantage({ kind: 'absent' })
+    t.equal(readRightsFrom(outside, needs)[0]?.state, 'granted', 'no agent runs')
+  },
+)
+
+t.test('an agent whose files cannot be looked at', async (t) => {
+  t.match(findVantage({ kind: 'running', pid: undefined }), { kind: 'outside' })
+  t.match(findVantage({ kind: 'running', pid: 2 ** 30 }), { kind: 'outside', why: /process 1073741824 cannot be looked at/ })
+  t.match(findVantage({ kind: 'unknown', detail: 'flock is missing' }), { kind: 'outside', why: /flock is missing/ })
 })

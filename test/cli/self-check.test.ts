@@ -19,6 +19,7 @@ function findings(fields: Partial<SelfCheckFacts> = {}): readonly SelfCheckResul
       { path: '/var/lib/kubelet-cfg-agent', need: 'write', state: 'granted', detail: '' },
       { path: '/etc/kubernetes/kubelet.conf', need: 'read', state: 'granted', detail: '' },
     ],
+    vantage: { kind: 'own' },
     uid: 0,
     nodeFacts: machine,
     ...fields,
@@ -118,6 +119,15 @@ t.test('rights', async (t) => {
 
 t.test('the machine', async (t) => {
   t.match(finding('node', { nodeFacts: { ok: false, detail: 'no answer' } }), { level: 'warn', text: 'no answer' })
+})
+
+t.test('whose view of the files it is', async (t) => {
+  t.match(finding('rights', { vantage: { kind: 'agent', pid: 812 } }), {
+    text: /; seen from the sandbox of the running agent \(pid 812\)$/,
+  })
+  t.match(finding('rights', { vantage: { kind: 'outside', why: 'no agent is running' } }), {
+    text: /; seen from outside of the sandbox of the agent: no agent is running$/,
+  })
 })
 
 t.test('checks the rights to the paths of the settings', async (t) => {

@@ -47,9 +47,9 @@ t.test('an acceptance of yesterday is asked for again before it counts', async (
 
 t.test('a refusal is judged anew when what it rests on has changed', async (t) => {
   const refused = { ...wants(B), ...assignedTo(B), ...judged(verdict(B, 'refused', { basis: 'then' })) }
-  t.match(decide({ ...refused, basis: 'then' }), { kind: 'wait', phase: 'fallen-back' })
+  t.match(decide({ ...refused, basis: 'then' }), { kind: 'wait', phase: 'refused' })
   t.match(decide({ ...refused, basis: 'now' }), { kind: 'preflight', source: B, fallback: false })
-  t.match(decide({ ...refused, basis: 'now', preflightPending: new Set([keyOf(B)]) }), { kind: 'wait', phase: 'fallen-back' })
+  t.match(decide({ ...refused, basis: 'now', preflightPending: new Set([keyOf(B)]) }), { kind: 'wait', phase: 'refused' })
   t.match(decide({ ...refused, basis: undefined }), { kind: 'wait' }, 'whoever cannot judge does not')
   const failed = { ...wants(B), ...assignedTo(B), ...judged(verdict(B, 'confirmed')), basis: 'now' }
   t.match(decide(failed), { kind: 'wait' }, 'but not what kubelet failed on')
@@ -57,7 +57,7 @@ t.test('a refusal is judged anew when what it rests on has changed', async (t) =
 
 t.test('preflight refused it', async (t) => {
   const refused = { ...READY_FOR_B, ...judged(verdict(B, 'refused')) }
-  t.match(decide(refused), { kind: 'wait', phase: 'fallen-back' }, 'no restart where last-known-good runs')
+  t.match(decide(refused), { kind: 'wait', phase: 'refused' }, 'no restart where last-known-good runs')
   const running = { ...refused, ...startsWith(C), ...runs(C), health: health(C) }
   t.match(decide(running), { kind: 'prove', key: keyOf(C) }, 'nor where something else does: its trial goes on')
   const policy = { ...POLICY, whenRefused: 'last-known-good' } as const

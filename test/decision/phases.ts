@@ -5,6 +5,7 @@ const ALL: Readonly<Record<Phase, true>> = {
   settled: true,
   'in-trial': true,
   'fallen-back': true,
+  refused: true,
   preflight: true,
   drain: true,
   spread: true,

@@ -74,7 +74,7 @@ t.test('on trial: it is promoted, although another config is assigned', async (t
     'after a crash between the records',
   )
   const promoted = { ...proven, lastKnownGood: hold(B), previous: hold(A) }
-  t.match(nextStep(refusedInTrial(promoted)), { kind: 'wait', phase: 'fallen-back', detail: /in place of what is assigned/ })
+  t.match(nextStep(refusedInTrial(promoted)), { kind: 'wait', phase: 'refused', detail: /in place of what is assigned/ })
   t.notOk(
     promotion.kind === 'promote' && effectsOf(promotion, refusedInTrial(proven)).some(({ kind }) => kind === 'remove-verdict'),
     'the refusal stands',
@@ -91,9 +91,9 @@ t.test('what runs is left when it fails, refusal or not', async (t) => {
 })
 
 t.test('local goes on as well', async (t) => {
-  t.match(nextStep(snapshot({ ...LOCAL_EVERYWHERE, ...C_REFUSED })), { kind: 'wait', phase: 'fallen-back', detail: /^local runs/ })
+  t.match(nextStep(snapshot({ ...LOCAL_EVERYWHERE, ...C_REFUSED })), { kind: 'wait', phase: 'refused', detail: /^local runs/ })
   const withLastKnownGood = { ...LOCAL_EVERYWHERE, lastKnownGood: hold(A), ...C_REFUSED }
-  t.match(nextStep(snapshot(withLastKnownGood)), { kind: 'wait', phase: 'fallen-back', detail: /^local runs/ })
+  t.match(nextStep(snapshot(withLastKnownGood)), { kind: 'wait', phase: 'refused', detail: /^local runs/ })
   t.match(assess(snapshot({ ...withLastKnownGood, ...KUBELETS_WAY })).target, { source: A }, "kubelet's way")
 })
 

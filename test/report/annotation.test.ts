@@ -1,11 +1,16 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { trialKey } from '../../src/decision/trial-key.ts'
+import { AcceptedWarnings } from '../../src/report/accepted-warnings.ts'
 import { ANNOTATION_BYTES, describeInAnnotation } from '../../src/report/annotation.ts'
 import { type Deadlines, NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { describeStatus } from '../../src/report/status.ts'
 import { anySnapshot } from '../decision/any-snapshot.ts'
-import { following, held, runningContent, snapshot, source, verdictOn } from './build.ts'
+import { following, held, IDENTITY, runningContent, snapshot, source, unit, verdictOn } from './build.ts'
+import { FakeLog } from './fakes.ts'
 
 const good = source('100')
 const text = (of: Snapshot, deadlines: Deadlines = NO_DEADLINES) =>
@@ -57,6 +62,7 @@ t.test('its size is bounded for any names and texts', async () => {
     kubeletConfigKey: 'k'.repeat(253),
     uid: 'u'.repeat(36),
   })
+  const options = { files: new DurableFiles(new FakeDisk(() => 0)), directory: '/d', log: new FakeLog() }
   const others = fc.string({ unit: fc.constantFrom('"', '\\', '\n', '\u0000', 'é', '💥', 'a'), maxLength: 5000 })
   const property = fc.property(anySnapshot, others, (of, text) => {
     const channelState = { channel: 'config-source', paused: { on: 'Node', by: text }, problem: text } as const
@@ -68,7 +74,10 @@ t.test('its size is bounded for any names and texts', async () => {
       lastKnownGood: held(long),
     }
     const status = { ...describeStatus(worst, 'settled'), active: long }
-    const written = describeInAnnotation(worst, status, { trial: { sinceMs: 0, untilMs: 1 }, waitUntilMs: 1 }, '1.2.3')
+    const accepted = new Map([[trialKey('content-1', IDENTITY), { drain: [], remarks: [text, ...text.split('a')] }]])
+    const warnings = new AcceptedWarnings(options).see({ unit: unit(), assignedContent: 'content-1', accepted })
+    const deadlines = { trial: { sinceMs: 0, untilMs: 1 }, waitUntilMs: 1 }
+    const written = describeInAnnotation(worst, status, deadlines, '1.2.3', undefined, warnings)
     JSON.parse(written)
     return Buffer.byteLength(written) <= ANNOTATION_BYTES && !written.includes('\\u')
   })

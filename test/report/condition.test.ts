@@ -9,6 +9,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Phase } from '../../src/decision/step.ts'
 import { CONDITION_REASONS, type Condition, describeCondition, isAssignmentKnown, isTransient } from '../../src/report/condition.ts'
 import { type Deadlines, NO_DEADLINES } from '../../src/report/deadlines.ts'
+import { describeDegraded } from '../../src/report/degraded.ts'
 import { describeStatus } from '../../src/report/status.ts'
 import { anySnapshot } from '../decision/any-snapshot.ts'
 import { PHASES } from '../decision/phases.ts'
@@ -112,6 +113,20 @@ t.test('faults of the assigned config', async (t) => {
   t.equal(describe(behind({ assignedContent: undefined }), 'fallen-back').reason, 'CheckpointMissing')
 })
 
+t.test("an operator's own rollback is deliberate, a failure is not", async (t) => {
+  const requested = behind({ verdicts: verdictOn('content-200', { reason: 'requested', detail: 'rollback was requested on the node' }) })
+  t.match(describe(requested, 'fallen-back'), {
+    ...{ status: 'False', reason: 'RolledBack', deliberate: true },
+    message: /@200 was rolled back, .*@100 runs: rollback was requested on the node$/,
+  })
+  t.equal(describeDegraded(describe(requested, 'fallen-back')).status, 'False')
+  const failed = describe(behind({ verdicts: verdictOn('content-200') }), 'fallen-back')
+  t.match(failed, { reason: 'RolledBack', deliberate: undefined })
+  t.equal(describeDegraded(failed).status, 'True')
+  const invalid = { ...requested, desired: { kind: 'invalid', detail: 'a tie' } } as const
+  t.equal(describeDegraded(describe(invalid, 'fallen-back')).status, 'True', 'and what else is wrong still counts')
+})
+
 t.test('what prevents the agent from following the assignment', async (t) => {
   const requests = (hold: 'paused' | 'local') => ({ requests: { hold, rollback: undefined, retry: false } })
   t.equal(
@@ -124,6 +139,12 @@ t.test('what prevents the agent from following the assignment', async (t) => {
   t.equal(
     format(describe(following(good, { proven, desired: { kind: 'config-map', ref: next, object: unavailable } }), 'settled')),
     'False DownloadFailed: kube-system/my-node-config:kubelet cannot be read: the API server forbids it (deploy/rbac/node-configmaps.yaml grants it)',
+  )
+  const stranger = { ...unavailable, reason: 'unauthenticated' } as const
+  t.match(
+    describe(following(good, { proven, desired: { kind: 'config-map', ref: next, object: stranger } }), 'settled').message,
+    /cannot be read: the API server does not accept the identity of the agent$/,
+    'no file of deploy/rbac helps',
   )
   const wiring = { kind: 'broken', reason: 'flag-wins', detail: '/etc/secret' } as const
   t.equal(describe(behind({ unit: unit({ wiring }) }), 'blocked').reason, 'Wiring')

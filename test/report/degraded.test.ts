@@ -33,6 +33,11 @@ t.test('never True where the config is ready, in a trial, or where it is not kno
   })
 })
 
+t.test('never True for what an operator did on purpose', async (t) => {
+  t.equal(describeDegraded({ status: 'False', reason: 'RolledBack', message: 'why', deliberate: true }).status, 'False')
+  for (const reason of ['Paused', 'HeldLocal', 'KubeletStopped'] as const) t.equal(statusFor('False', reason), 'False')
+})
+
 t.test('what is wrong is said in the same words; what is not, in words that never change', async (t) => {
   t.same(describeDegraded({ status: 'False', reason: 'RolledBack', message: 'why' }), {
     status: 'True',

@@ -210,7 +210,8 @@ t.test('a change by another client is corrected, with the time from before', asy
 
 t.test('a missing right is logged once, retried more and more slowly, and used once granted', async (t) => {
   const { time, api, log, want, shown } = freshCondition()
-  api.fault = ({ method }) => (method === 'PATCH' ? refusal(403, 'Forbidden') : undefined)
+  const refused = { ...refusal(403, 'Forbidden'), detail: '403: User "u" cannot patch resource "nodes/status"' }
+  api.fault = ({ method }) => (method === 'PATCH' ? refused : undefined)
   want(LOCAL)
   await time.advance(60_000)
   const soon = api.requests.length
@@ -220,6 +221,7 @@ t.test('a missing right is logged once, retried more and more slowly, and used o
   await time.advance(HOUR_MS)
   t.ok(api.requests.length - soon <= 25 * 6, `${api.requests.length}`)
   t.match(log.said('warn'), [/^condition KubeletConfigReady could not be updated; retrying$/])
+  t.match(log.lines.find(({ level }) => level === 'warn')?.fields.detail, /; deploy\/rbac\/status\.yaml grants it$/)
   t.equal(log.said('warn').length, 1)
   api.fault = () => undefined
   await time.advance(721_000)

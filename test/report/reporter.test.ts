@@ -23,6 +23,7 @@ function fresh() {
     log: new FakeLog(),
     counters: NO_COUNTERS,
     agentVersion: '1.2.3',
+    warnings: { see: ({ accepted }) => [...accepted.values()].flatMap(({ remarks }) => remarks ?? []) },
     syncFaults: { see: (_snapshot, { reason }) => void seen.push(reason) },
     publish: (_status, _seconds, standing) => void standings.push(standing),
     publishCondition: (condition) => void blind.push(condition),
@@ -115,4 +116,11 @@ t.test('each condition is told on, also one that is kept back for a while', asyn
   const object = { kind: 'unavailable', reason: 'not-found', detail: '' } as const
   look({ desired: { kind: 'config-map', ref: source('200'), object } }, 102)
   t.same(seen, ['Promoted', 'KubeletUnknown', 'DownloadFailed'])
+})
+
+t.test('what preflight warned of is in the annotation', async (t) => {
+  const { look } = fresh()
+  const accepted = new Map([['key', { drain: [], remarks: ['unknown field "x": kubelet ignores it'] }]])
+  t.same(JSON.parse(look({ accepted }, 100)?.annotation ?? '').warnings, ['unknown field "x": kubelet ignores it'])
+  t.notOk('warnings' in JSON.parse(look({}, 101)?.annotation ?? ''))
 })

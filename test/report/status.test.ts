@@ -78,6 +78,22 @@ t.test('failures to follow the cluster', async (t) => {
   t.match(error(both), /^failed to sync/, 'comes before faults of the config')
 })
 
+t.test('what was given up no longer stands as last-known-good', async (t) => {
+  const on = (fields: Partial<Snapshot>) =>
+    describeStatus(onLastKnownGood({ previous: held(source('50')), ...fields }), 'settled').lastKnownGood
+  t.same(on({}), good)
+  t.same(on({ verdicts: verdictOn('content-100', { reason: 'requested' }) }), source('50'), 'an operator rolled it back')
+  t.same(on({ verdicts: verdictOn('content-100', { reason: 'ill-health' }) }), source('50'), 'its failure is confirmed')
+  const both = new Map([...verdictOn('content-100'), ...verdictOn('content-50')])
+  t.equal(on({ verdicts: both }), 'local')
+  t.same(on({ verdicts: verdictOn('content-100', { state: 'provisional' }) }), good, 'a retry may bring it back')
+  t.same(on({ verdicts: verdictOn('content-100'), unit: unit({ kubeletIdentity: 'kubelet-2' }) }), good, 'a verdict of another kubelet')
+  const away = { verdicts: verdictOn('content-100'), unit: { kind: 'unknown', detail: '' } } as const
+  t.same(on(away), source('50'), 'it does not come back while systemd is silent')
+  const local = { verdicts: verdictOn('content-100'), previous: LOCAL }
+  t.equal(on(local), 'local')
+})
+
 t.test('faults of the assigned config', async (t) => {
   const error = (fields: Partial<Snapshot>, phase: Parameters<typeof describeStatus>[1] = 'fallen-back') =>
     describeStatus(onLastKnownGood(fields), phase).error

@@ -9,7 +9,7 @@ const FINE: Condition = { status: 'True', reason: 'Promoted', message: 'a has pa
 const failed = (message = 'a cannot be read'): Condition => ({ status: 'False', reason: 'DownloadFailed', message })
 const INVALID: Condition = { status: 'False', reason: 'Invalid', message: 'a tie' }
 
-const unavailable = (reason: 'not-found' | 'unreachable'): Desired => ({
+const unavailable = (reason: 'not-found' | 'unauthenticated' | 'unreachable'): Desired => ({
   kind: 'config-map',
   ref: source(),
   object: { kind: 'unavailable', reason, detail: '' },
@@ -50,6 +50,7 @@ t.test('a fault is told once, another one and its end too', (t) => {
 t.test('an API server that does not answer is no fault, and no end of one', (t) => {
   const { see, told } = fresh()
   see(failed(), unavailable('unreachable'))
+  see(failed(), unavailable('unauthenticated'))
   t.same(told, [])
   see(failed(), MISSING)
   see(failed('does not answer'), unavailable('unreachable'))

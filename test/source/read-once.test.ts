@@ -76,7 +76,7 @@ t.test('why a ConfigMap is unavailable', async (t) => {
   }
   t.equal(await reason(refused(404)), 'not-found')
   t.equal(await reason(refused(403)), 'forbidden')
-  t.equal(await reason(refused(401)), 'forbidden')
+  t.equal(await reason(refused(401)), 'unauthenticated', 'no right is missing')
   t.equal(await reason(refused(500)), 'unreachable')
   t.equal(await reason({ kind: 'unreachable', detail: '' }), 'unreachable')
   t.equal(await reason({ kind: 'ok', object: {} }), 'malformed')

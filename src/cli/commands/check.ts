@@ -1,8 +1,9 @@
-/** `check`: the self-check that the agent makes when it starts. */
+/** `check`: the self-check that the agent makes when it starts, and what the API server says. */
 
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
 import { switchKind } from '../../settings/setting-kinds.ts'
-import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
+import { checkCluster } from '../check-cluster.ts'
+import { type AgentPresence, type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
 import { formatJson } from '../format-json.ts'
 import { gatherFindings } from '../gather-findings.ts'
 import type { SelfCheckResult } from '../self-check.ts'
@@ -15,10 +16,12 @@ export const checkCommand: NodeCommand = {
   name: 'check',
   takes: 'node',
   group: 'Inspect',
-  summary: 'check unit, drop-in, kubelet, rights and node',
+  summary: 'check agent, unit, drop-in, kubelet, files, API server and rights',
   description:
-    "Checks whether the agent can work on this node: kubelet's unit, the distribution that it looks like, the drop-in, the " +
-    "config that kubelet runs, the agent's rights, and the machine. One line each.",
+    "Checks whether the agent can work on this node: whether it runs, kubelet's unit, the distribution that it looks like, the " +
+    'drop-in, the config that kubelet runs, the files that the agent needs, and the machine. Asks the API server who the agent is, ' +
+    'whether the assigned config can be read, and which rights are missing. Files are checked from the sandbox of the running agent; ' +
+    'where none runs, from outside. One line each. Changes nothing.',
   options: [
     OUTPUT,
     {
@@ -37,10 +40,27 @@ export const checkCommand: NodeCommand = {
 
 async function check(context: CommandContext, options: OptionValues): Promise<ExitCode> {
   const { terminal } = context
-  const findings = options.settings === 'true' ? SETTINGS_ALONE : await gatherFindings(context)
+  const findings = options.settings === 'true' ? SETTINGS_ALONE : await checkAll(context)
   const document = { apiVersion: CONFIG_API_VERSION, kind: 'SelfCheck', findings }
   terminal.out(options.output === 'json' ? formatJson(document) : renderFindings(findings, terminal.color))
   return findings.some(({ level }) => level === 'fail') ? EXIT.failed : EXIT.fine
+}
+
+async function checkAll(context: CommandContext): Promise<readonly SelfCheckResult[]> {
+  const [node, cluster] = await Promise.all([gatherFindings(context), checkCluster(context)])
+  return [describeAgent(context.agent()), ...node, ...cluster]
+}
+
+/** It need not run yet: `check` comes before it is started for the first time. */
+function describeAgent(agent: AgentPresence): SelfCheckResult {
+  switch (agent.kind) {
+    case 'running':
+      return { topic: 'agent', level: 'ok', text: `is running${agent.pid === undefined ? '' : ` (pid ${agent.pid})`}` }
+    case 'absent':
+      return { topic: 'agent', level: 'warn', text: 'is not running: systemctl enable --now kubelet-cfg-agent starts it' }
+    case 'unknown':
+      return { topic: 'agent', level: 'warn', text: `cannot tell whether it is running: ${agent.detail}` }
+  }
 }
 
 const TONES: Readonly<Record<SelfCheckResult['level'], Tone>> = { ok: 'good', warn: 'warning', fail: 'bad' }

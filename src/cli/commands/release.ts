@@ -5,6 +5,7 @@
  */
 import { chooseRelease, type Release } from '../../decision/choose-release.ts'
 import { describeSource } from '../../decision/config-source.ts'
+import { type Clearing, clearNode } from '../clear-node.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand } from '../command.ts'
 import { plainText } from '../terminal.ts'
 
@@ -16,13 +17,15 @@ export const releaseCommand: NodeCommand = {
   description:
     'Run this after you stopped the agent for good. If the next start of kubelet would use a config that has not passed its trial, ' +
     'last-known-good replaces it. A config file that the agent replaced gets its original content back, and a drop-in that the agent added is removed. Kubelet is not restarted. ' +
+    'The conditions and the annotation of the agent are removed from the Node where the API server can be reached. ' +
     'The packages run this when they are removed, not when they are upgraded.',
   options: [],
   examples: [['release', 'after systemctl disable --now kubelet-cfg-agent']],
   execute: release,
 }
 
-async function release({ terminal, takeOver, observe }: CommandContext): Promise<ExitCode> {
+async function release(context: CommandContext): Promise<ExitCode> {
+  const { terminal, takeOver, observe } = context
   const hold = takeOver()
   if (hold.kind === 'untouched') {
     terminal.out('Nothing to release: no agent has worked on this node.\n')
@@ -36,6 +39,7 @@ async function release({ terminal, takeOver, observe }: CommandContext): Promise
     hold.activation.withdraw(decision.kind === 'withdraw' ? 'everything' : 'replaced-files', (path, how) =>
       terminal.out(`${plainText(path)} ${how === 'removed' ? 'was removed' : 'has its original content again'}.\n`),
     )
+    tellClearing(await clearNode(context), context)
     if (decision.kind === 'unknown') return refuse(`cannot tell what kubelet starts with next, and left it as it is: ${decision.detail}`)
     terminal.out(`${plainText(describe(decision))}\nKubelet was not restarted.\n`)
     return EXIT.fine
@@ -46,6 +50,24 @@ async function release({ terminal, takeOver, observe }: CommandContext): Promise
   function refuse(detail: string): ExitCode {
     terminal.err(`kubelet-cfg-agent release: ${plainText(detail)}\n`)
     return EXIT.failed
+  }
+}
+
+/** No failure of the command: kubelet's next start is what counts here. */
+function tellClearing(clearing: Clearing, { terminal, nodeName }: CommandContext): void {
+  switch (clearing.kind) {
+    case 'nothing':
+      return
+    case 'cleared':
+      terminal.out(`The conditions and the annotation of the agent were removed from Node ${plainText(nodeName())}.\n`)
+      return
+    case 'failed': {
+      const commands = clearing.advice.map((command) => `  ${plainText(command)}\n`).join('')
+      terminal.err(
+        `kubelet-cfg-agent release: Node ${plainText(nodeName())} may still show what the agent said last, and it could not be removed: ` +
+          `${plainText(clearing.detail)}\nAn administrator can remove it:\n${commands}`,
+      )
+    }
   }
 }
 

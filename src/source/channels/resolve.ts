@@ -7,7 +7,7 @@
 
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, FLEET_LABEL, SWITCHED_CHANNELS, type SwitchedChannel } from '../../decision/channels.ts'
 import type { ConfigMapRef } from '../../decision/config-source.ts'
-import type { Channel } from '../../decision/desired.ts'
+import type { Channel, ReadFailure } from '../../decision/desired.ts'
 import { isObject } from '../../values/is-object.ts'
 import { isObjectName, quote } from '../../values/kubernetes-names.ts'
 import { type Assignment, readAssignment } from '../config-source-field.ts'
@@ -39,7 +39,7 @@ export type Fleet =
   /** Not requested, or not answered yet. */
   | { readonly kind: 'pending' }
   | { readonly kind: 'known'; readonly members: readonly FleetMember[] }
-  | { readonly kind: 'unreadable'; readonly detail: string }
+  | { readonly kind: 'unreadable'; readonly reason?: ReadFailure; readonly detail: string }
 
 export type ChannelResolution =
   | { readonly kind: 'local' }
@@ -103,10 +103,25 @@ function readLabel(name: string, { namespace, key }: ChannelSettings): ChannelRe
   return { kind: 'config-map', ref: { namespace, name, kubeletConfigKey: key } }
 }
 
+function adviseOn(reason: ReadFailure | undefined): string {
+  switch (reason) {
+    case 'forbidden':
+      return '; deploy/rbac/node-fleet-selector.yaml grants it'
+    case 'unauthenticated':
+      return '; the API server does not accept the identity of the kubeconfig'
+    case 'unreachable':
+    case undefined:
+      return ''
+  }
+}
+
 function readFleet({ labels }: Metadata, { namespace, key }: ChannelSettings, fleet: Fleet): ChannelReading {
   const what = `ConfigMaps labelled ${FLEET_LABEL}=true in ${namespace}`
   if (fleet.kind === 'pending') return fleet
-  if (fleet.kind === 'unreadable') return { kind: 'invalid', detail: `${what} cannot be listed: ${fleet.detail.slice(0, LONGEST_DETAIL)}` }
+  if (fleet.kind === 'unreadable') {
+    const detail = `${what} cannot be listed: ${fleet.detail.slice(0, LONGEST_DETAIL)}${adviseOn(fleet.reason)}`
+    return { kind: 'invalid', detail }
+  }
   const choice = chooseFromFleet(fleet.members, labels)
   switch (choice.kind) {
     case 'none':

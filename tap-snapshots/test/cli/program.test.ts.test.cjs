@@ -8,8 +8,11 @@
 exports[`test/cli/program.test.ts > TAP > help > of check 1`] = `
 Usage: kubelet-cfg-agent check [flags]
 
-Checks whether the agent can work on this node: kubelet's unit, the distribution that it looks like,
-the drop-in, the config that kubelet runs, the agent's rights, and the machine. One line each.
+Checks whether the agent can work on this node: whether it runs, kubelet's unit, the distribution
+that it looks like, the drop-in, the config that kubelet runs, the files that the agent needs, and
+the machine. Asks the API server who the agent is, whether the assigned config can be read, and
+which rights are missing. Files are checked from the sandbox of the running agent; where none runs,
+from outside. One line each. Changes nothing.
 
 Options:
   -o, --output <choice>  output format: a table for people, or JSON for programs (table, json;
@@ -200,7 +203,8 @@ Usage: kubelet-cfg-agent release [flags]
 Run this after you stopped the agent for good. If the next start of kubelet would use a config that
 has not passed its trial, last-known-good replaces it. A config file that the agent replaced gets
 its original content back, and a drop-in that the agent added is removed. Kubelet is not restarted.
-The packages run this when they are removed, not when they are upgraded.
+The conditions and the annotation of the agent are removed from the Node where the API server can be
+reached. The packages run this when they are removed, not when they are upgraded.
 
 Options:
   -h, --help  show help for the program or a command
@@ -424,6 +428,8 @@ Reports:
                                  (default: config,condition,annotation,rollout-events)
   --metrics-address <host:port>  address that serves /metrics, /healthz and /readyz; empty: off
                                  (default: 127.0.0.1:10270)
+  --metrics-textfile <path>      write the metrics to this file too, for the textfile collector of
+                                 the node exporter; its name ends in .prom (default: none)
   --log-level <choice>           lowest severity that is logged (debug, info, warn, error; default:
                                  info)
   --log-format <choice>          format of the log; auto writes text to the journal and to a
@@ -486,7 +492,7 @@ Inspect:
   status             show what this node runs, what it should run, and the trial
   history            show the transitions of this node: when, from, to and why
   rollout            show how far the config's rollout has come, and this node's turn
-  check              check unit, drop-in, kubelet, rights and node
+  check              check agent, unit, drop-in, kubelet, files, API server and rights
   version            print the version
   help               show help for a command
 

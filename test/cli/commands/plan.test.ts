@@ -117,7 +117,7 @@ t.test('runs preflight as the agent does', async (t) => {
   ])
   t.match(out, 'Kubelet is not restarted.')
   const content = runningContent('content-100')
-  t.match(out, /fallen-back: .*@100/, `${content.kind}`)
+  t.match(out, /refused: .*@100/, `${content.kind}`)
 })
 
 t.test('a change that needs a drained node restarts nothing yet', async (t) => {

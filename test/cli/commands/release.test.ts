@@ -1,12 +1,16 @@
 import t from 'tap'
-import type { TakeOver } from '../../../src/cli/command.ts'
+import type { CommandContext, TakeOver } from '../../../src/cli/command.ts'
 import { releaseCommand } from '../../../src/cli/commands/release.ts'
 import { fileWiring } from '../../../src/systemd/file-wiring.ts'
 import { following, held, snapshot, source, unit } from '../../report/build.ts'
 import { execute, type FakeNodeFields, fakeNode } from '../fake-node.ts'
 
+const NO_NODE: CommandContext['api'] = {
+  request: async () => ({ kind: 'refused', status: 404, reason: 'NotFound', detail: '404', retryAfterMs: undefined }),
+}
+
 async function release(fields: FakeNodeFields = {}) {
-  const node = fakeNode(fields)
+  const node = fakeNode({ ...fields, context: { api: NO_NODE, ...fields.context } })
   const code = await execute(releaseCommand, node)
   return { code, actions: node.actions, out: node.out(), err: node.err() }
 }
@@ -75,4 +79,16 @@ t.test('a failure releases the lock', async (t) => {
   const of = following(source('2'), { unit: unit({ wiring }) })
   await t.rejects(release({ snapshot: of, context: { takeOver } }), { message: 'no space left' })
   t.same(actions, ['end'])
+})
+
+t.test('clears the Node, and goes on where it cannot', async (t) => {
+  const object = { metadata: {}, status: { conditions: [{ type: 'KubeletConfigReady' }] } }
+  const cleared = await release({ context: { api: { request: async () => ({ kind: 'ok', object }) } } })
+  t.match(cleared, { code: 0, err: '', out: /^The conditions and the annotation of the agent were removed from Node node-1\.\n/ })
+  const away = await release({ context: { api: { request: async () => ({ kind: 'unreachable', detail: 'no \u001b route' }) } } })
+  t.match(away, {
+    code: 0,
+    actions: ['end'],
+    err: /Node node-1 may still show .*: no \? route\nAn administrator can remove it:\n {2}kubectl annotate/,
+  })
 })

@@ -7,6 +7,7 @@ import { renderStatus } from '../../../src/cli/status-text.ts'
 import { recordSample } from '../../../src/decision/health-record.ts'
 import type { Snapshot } from '../../../src/decision/snapshot.ts'
 import { trialKey } from '../../../src/decision/trial-key.ts'
+import type { Verdict } from '../../../src/decision/verdict.ts'
 import type { OverlayView } from '../../../src/overlay/view.ts'
 import type { LastReport } from '../../../src/report/last-report.ts'
 import { following, held, IDENTITY, runningContent, snapshot, source, unit, verdictOn } from '../../report/build.ts'
@@ -142,6 +143,34 @@ t.test('shows whether the agent is running', async (t) => {
   t.same(await agent({ agent: { kind: 'running', pid: undefined } }), { running: true })
   t.same(await agent({ agent: { kind: 'absent' } }), { running: false })
   t.same(await agent({ agent: { kind: 'unknown', detail: '' } }), { running: null })
+})
+
+t.test('marks verdicts that no longer matter, and those alone', async (t) => {
+  const failed = worlds['rolled back'] ?? settled
+  const old = verdictOn('content-150', { source: source('150'), detail: 'failed long ago' })
+  const otherKubelet = { ...verdictOn('content-200', { source: next }).values().next().value, key: 'content-100@kubelet-0', source: good }
+  const verdicts = new Map([...failed.verdicts, ...old, ['content-100@kubelet-0', otherKubelet as Verdict]])
+  const status = await documentOf({ ...failed, verdicts })
+  const marked = (of: StatusDocument) =>
+    of.verdicts.map(({ source: named, superseded }) => `${named.kind === 'configMap' && named.resourceVersion} ${superseded}`)
+  t.same(marked(status).sort(), ['100 true', '150 true', '200 false'])
+  t.match(renderStatus(status, false), /^confirmed \(superseded\) .* 150 /m)
+  t.match(renderStatus(status, false), /^confirmed {2}.* 200 /m)
+  const oneWay = verdictOn('content-100', { source: good, key: 'content-100@kubelet-0', damage: 'one-way' })
+  t.same(marked(await documentOf({ ...settled, verdicts: oneWay })), ['100 false'], 'it holds for each kubelet')
+  const lost = { ...failed, assignedContent: undefined }
+  t.same(marked(await documentOf(lost)), ['200 false'], 'what is assigned, also without its checkpoint')
+})
+
+t.test('after a rollback the condemned version is not last-known-good any more', async (t) => {
+  const rolledBack = {
+    ...settled,
+    previous: held(source('50')),
+    nextStart: { kind: 'known', held: held(source('50')) },
+    running: runningContent('content-50'),
+    verdicts: verdictOn('content-100', { source: good, reason: 'requested' }),
+  } as const
+  t.match((await documentOf(rolledBack)).lastKnownGood, { resourceVersion: '50' })
 })
 
 t.test('uses colours only if enabled', async (t) => {

@@ -200,3 +200,15 @@ t.test('a set channel never means local, however malformed; and names are safe i
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
+
+t.test('a refused list names what helps', (t) => {
+  const detailOf = (fleet: Fleet) => {
+    const resolution = resolveChannels(node({}), SETTINGS, fleet)
+    return resolution.kind === 'invalid' ? resolution.detail : resolution.kind
+  }
+  const long = 'x'.repeat(500)
+  t.match(detailOf({ kind: 'unreadable', reason: 'forbidden', detail: long }), /x; deploy\/rbac\/node-fleet-selector\.yaml grants it$/)
+  t.match(detailOf({ kind: 'unreadable', reason: 'unauthenticated', detail: '401' }), /does not accept the identity of the kubeconfig$/)
+  t.notMatch(detailOf({ kind: 'unreadable', detail: 'a manifest' }), 'deploy/rbac')
+  t.end()
+})

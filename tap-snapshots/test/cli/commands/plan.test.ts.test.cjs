@@ -142,7 +142,7 @@ Last known good  kube-system/my-node-config:kubelet  100  uid-1
 The agent would, if all goes well:
 1  now   assign kube-system/my-node-config:kubelet@200
 2  now   check kube-system/my-node-config:kubelet@200: refused
-   then  fallen-back: kube-system/my-node-config:kubelet@100 runs in place of what is assigned
+   then  refused: kube-system/my-node-config:kubelet@100 runs in place of what is assigned
 Kubelet is not restarted.
 
 Preflight of configmap/kube-system/my-node-config:kubelet: refused

@@ -98,7 +98,8 @@ exports[`test/cli/commands/status.test.ts > TAP > prints JSON for programs > mus
       "state": "confirmed",
       "reason": "crash-loop",
       "detail": "kubelet exited 3 times: exit-code, healthz refused",
-      "at": "1970-01-01T00:00:00.000Z"
+      "at": "1970-01-01T00:00:00.000Z",
+      "superseded": false
     }
   ],
   "layers": [],

@@ -1,0 +1,72 @@
+/**
+ * Takes from the Node what the agent said there: its conditions and its annotation. An agent that
+ * is gone says nothing any more, and nobody may take its last words for the present.
+ * `status.config` stays, as with kubelet.
+ */
+
+import type { KubeAnswer } from '../ports/kube-api.ts'
+import { STATUS_ANNOTATION } from '../report/annotation.ts'
+import { readStatusAnnotation } from '../report/annotation-work.ts'
+import { CONDITION_TYPE } from '../report/condition.ts'
+import { readConditions } from '../report/condition-work.ts'
+import { DEGRADED_TYPE } from '../report/degraded.ts'
+import { isObjectName } from '../values/kubernetes-names.ts'
+import type { CommandContext } from './command.ts'
+
+export type Clearing =
+  /** The Node shows nothing of the agent, or there is no Node or API server. */
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'cleared' }
+  /** `advice`: commands that do it by hand. */
+  | { readonly kind: 'failed'; readonly detail: string; readonly advice: readonly string[] }
+
+/** A package is not removed faster while the API server is away. */
+const TIMEOUT_MS = 5000
+
+/** A strategic merge patch: kubelet's own conditions stay. */
+const WITHOUT_CONDITIONS = { status: { conditions: [CONDITION_TYPE, DEGRADED_TYPE].map((type) => ({ $patch: 'delete', type })) } }
+const WITHOUT_ANNOTATION = { metadata: { annotations: { [STATUS_ANNOTATION]: null } } }
+
+type ClearingSources = Pick<CommandContext, 'api' | 'settings' | 'nodeName' | 'rights'>
+
+export async function clearNode({ api, settings, nodeName, rights }: ClearingSources): Promise<Clearing> {
+  const [kubeconfig] = rights([{ path: settings.kubeconfig, need: 'read' }])
+  if (settings.manifestDir !== undefined || kubeconfig?.state === 'missing') return { kind: 'nothing' }
+  const name = nodeName()
+  if (!isObjectName(name)) return { kind: 'nothing' }
+  const path = `/api/v1/nodes/${name}`
+  const node = await api.request({ method: 'GET', path, timeoutMs: TIMEOUT_MS })
+  if (node.kind === 'refused' && node.status === 404) return { kind: 'nothing' }
+  if (node.kind !== 'ok') return failed(name, node)
+  const hasConditions = readConditions(node.object) !== 'absent'
+  const hasAnnotation = readStatusAnnotation(node.object) !== 'absent'
+  const answers = [
+    ...(hasConditions
+      ? [
+          await api.request({
+            method: 'PATCH',
+            path: `${path}/status`,
+            contentType: STRATEGIC,
+            body: WITHOUT_CONDITIONS,
+            timeoutMs: TIMEOUT_MS,
+          }),
+        ]
+      : []),
+    ...(hasAnnotation
+      ? [await api.request({ method: 'PATCH', path, contentType: MERGE, body: WITHOUT_ANNOTATION, timeoutMs: TIMEOUT_MS })]
+      : []),
+  ]
+  for (const answer of answers) if (answer.kind !== 'ok') return failed(name, answer)
+  return answers.length === 0 ? { kind: 'nothing' } : { kind: 'cleared' }
+}
+
+const STRATEGIC = 'application/strategic-merge-patch+json'
+const MERGE = 'application/merge-patch+json'
+
+function failed(name: string, { detail }: Exclude<KubeAnswer, { kind: 'ok' }>): Clearing {
+  const advice = [
+    `kubectl annotate node ${name} ${STATUS_ANNOTATION}-`,
+    `kubectl patch node ${name} --subresource=status --type=strategic -p '${JSON.stringify(WITHOUT_CONDITIONS)}'`,
+  ]
+  return { kind: 'failed', detail, advice }
+}

@@ -1,0 +1,99 @@
+/**
+ * What preflight warned of in the assigned config when it accepted it, for the annotation. Kept on
+ * disk (`meta/warnings`), since an agent that starts again does not check what runs again. No
+ * decision depends on it: nothing here throws.
+ */
+import { dirname, join } from 'node:path'
+import type { Snapshot } from '../decision/snapshot.ts'
+import { type TrialKey, trialKey } from '../decision/trial-key.ts'
+import type { Files } from '../ports/files.ts'
+import type { Log } from '../ports/log.ts'
+import { cutToBytes, onOneLine } from '../values/cut.ts'
+import { type Check, isText, listOf, parseJson, shape } from '../values/json-shape.ts'
+
+export interface AcceptedWarningsOptions {
+  readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace'>
+  /** The dynamic config directory. */
+  readonly directory: string
+  readonly log: Log
+}
+
+interface Kept {
+  readonly key: TrialKey
+  readonly warnings: readonly string[]
+}
+
+const isKept: Check<Kept> = shape<Kept>({ key: isText, warnings: listOf(isText) })
+
+/** Of all warnings together: the annotation has 4 KiB for everything. The log has all of them. */
+const MOST_BYTES = 512
+const MOST_BYTES_EACH = 200
+
+export class AcceptedWarnings {
+  readonly #options: AcceptedWarningsOptions
+  readonly #path: string
+  #kept: Kept | undefined
+  #isWritten = true
+  #warned = false
+
+  constructor(options: AcceptedWarningsOptions) {
+    this.#options = options
+    this.#path = join(options.directory, 'meta', 'warnings')
+    this.#kept = this.#read()
+  }
+
+  /** To be called with each snapshot. Empty: there are none, or what is assigned is not known. */
+  see({ unit, assignedContent, accepted }: Pick<Snapshot, 'unit' | 'assignedContent' | 'accepted'>): readonly string[] {
+    // A short silence of systemd changes nothing.
+    if (unit.kind === 'unknown') return this.#kept?.warnings ?? []
+    if (assignedContent === undefined) return []
+    const key = trialKey(assignedContent, unit.kubeletIdentity)
+    const acceptance = accepted.get(key)
+    if (acceptance !== undefined) this.#keep({ key, warnings: bound(acceptance.remarks ?? []) })
+    if (!this.#isWritten) this.#write()
+    return this.#kept?.key === key ? this.#kept.warnings : []
+  }
+
+  #keep(kept: Kept): void {
+    const isNothing = this.#kept === undefined && kept.warnings.length === 0
+    if (isNothing || JSON.stringify(kept) === JSON.stringify(this.#kept)) return
+    this.#kept = kept
+    this.#isWritten = false
+  }
+
+  #write(): void {
+    const { files, log } = this.#options
+    try {
+      files.makeDirectory(dirname(this.#path))
+      files.replace(this.#path, `${JSON.stringify(this.#kept)}\n`)
+      this.#isWritten = true
+      this.#warned = false
+    } catch (error) {
+      if (!this.#warned) log.warn('the warnings about the assigned config are only in memory', { error })
+      this.#warned = true
+    }
+  }
+
+  #read(): Kept | undefined {
+    try {
+      const bytes = this.#options.files.read(this.#path)
+      const kept = bytes && parseJson(bytes, isKept)
+      return kept && { key: kept.key, warnings: bound(kept.warnings) }
+    } catch {
+      return undefined
+    }
+  }
+}
+
+/** One line each, and a last one that counts those that were left out. */
+function bound(remarks: readonly string[]): readonly string[] {
+  const lines = [...new Set(remarks.map((remark) => cutToBytes(onOneLine(remark), MOST_BYTES_EACH)))]
+  const shown: string[] = []
+  let bytes = 0
+  for (const line of lines) {
+    bytes += Buffer.byteLength(line)
+    if (bytes > MOST_BYTES) break
+    shown.push(line)
+  }
+  return shown.length === lines.length ? shown : [...shown, `and ${lines.length - shown.length} more: see the log of the agent`]
+}

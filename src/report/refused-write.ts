@@ -1,0 +1,16 @@
+/** What helps where the API server refuses a write of the agent. Pure. */
+import type { KubeAnswer } from '../ports/kube-api.ts'
+
+/**
+ * To be added to the detail of the answer. An admission plugin answers 403 too, and says why: then
+ * no right is missing.
+ * @param grantedBy the file that grants the right
+ */
+export function adviseOnRefusal(answer: Exclude<KubeAnswer, { kind: 'ok' }>, grantedBy: string): string {
+  if (answer.kind !== 'refused') return ''
+  if (answer.status === 401) return '; the API server does not accept the identity of the kubeconfig'
+  return answer.status === 403 && LACKS_A_RIGHT.test(answer.detail) ? `; ${grantedBy} grants it` : ''
+}
+
+/** `forbiddenMessage` of k8s.io/apiserver, `pkg/endpoints/handlers/responsewriters/errors.go`. */
+const LACKS_A_RIGHT = / cannot [a-z]+ resource /
