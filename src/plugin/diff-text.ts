@@ -9,7 +9,10 @@ import { Failure } from './failure.ts'
 import { mergeText } from './merged-text.ts'
 import type { NodeState } from './node-state.ts'
 
-/** @throws Failure where one of them cannot be merged or decoded. @returns no lines: no field differs */
+/**
+ * @throws Failure where one of them cannot be merged or decoded
+ * @returns no lines: no field differs
+ */
 export async function diffContents(
   context: PluginContext,
   before: ConfigContent & { readonly title: string },

@@ -6,7 +6,7 @@ import type { RolloutState } from './rollout-state.ts'
 /** Cells of each stage. */
 const CELLS = 2
 
-/** As `██ ██ █▒ ·· ·· ··  stage 2 of 5, 1 % of the nodes: 3 of 5 proofs`, in one line of the terminal. */
+/** One line of the terminal: `██ ██ █▒ ·· ·· ··  stage 2 of 5, 1 % of the nodes: 3 of 5 proofs`. */
 export function renderBar(state: RolloutState, color: boolean, width: number): string {
   const { progress, plan } = state
   const stages = Array.from({ length: plan.waves.length + 2 }, (_, stage) => {

@@ -118,8 +118,13 @@ function sayChannel(channel: string): string {
     case 'annotation':
     case 'selector':
     case 'default':
-      return `the ${describeChannel(channel).replace(/^the /, '')}`
+      return sayWithArticle(describeChannel(channel))
     default:
       return 'the cluster'
   }
+}
+
+/** A label and an annotation have an article; a field has none. */
+export function sayWithArticle(channel: string): string {
+  return /^(label|annotation) /.test(channel) ? `the ${channel}` : channel
 }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { CONFIG_LABEL } from '../../src/decision/channels.ts'
 import { hashVersion, KEPT_LABEL } from '../../src/plugin/kept-versions.ts'
-import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, startPluginWorld } from './world.ts'
+import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from './world.ts'
 
 const WHOLE = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const BASE = 'kubelet-cfg-agent.io/base'
@@ -203,7 +203,7 @@ t.test('diff of a node: with the kept version, and where none is kept with what 
   }
   const said = { contentHash: contentHash({ kubelet: texts[0] ?? '' }, 'kubelet') }
   server.objects.put(nodeObject('n1', { config: 'pods', said }))
-  t.match(await run('diff', 'n1'), { code: 1, out: /kept as pods-[\s\S]*maxPods +50 +60/ })
+  t.match(await run('diff', 'n1'), { code: 1, out: /held by pods-[\s\S]*maxPods +50 +60/ })
   server.objects.put(nodeObject('n1', { config: 'pods', said: { contentHash: contentHash({ kubelet: texts[1] ?? '' }, 'kubelet') } }))
   t.match(await run('diff', 'n1'), { code: 0, out: /runs what ConfigMap kube-system\/pods:kubelet holds/ })
   server.objects.put(nodeObject('n1', { config: 'pods', said: { contentHash: 'ff' } }))
@@ -221,6 +221,15 @@ t.test('diff of a node: with the kept version, and where none is kept with what 
   }
   t.equal(await diffCommand.execute({ ...context, api: withConfigz }, { options: {}, args: ['n1'] }), 1)
   t.same(asked, ['/api/v1/nodes/n1/proxy/configz'])
+  putConfigMap(world, 'other', `${WHOLE}maxPods: 70\n`)
+  server.objects.put(
+    nodeObject('n3', {
+      config: 'pods',
+      active: sourceOf('other'),
+      said: { contentHash: contentHash({ kubelet: `${WHOLE}maxPods: 70\n` }, 'kubelet') },
+    }),
+  )
+  t.match(await run('diff', 'n3'), { code: 1, out: /held by other\)[\s\S]*maxPods +70 +60/ })
   server.objects.put(nodeObject('n2', {}))
   t.match(await run('diff', 'n2'), { code: 2, err: /no ConfigMap is assigned to n2/ })
 })

@@ -119,7 +119,7 @@ interface Change {
 async function showChanges(context: PluginContext, { name, current, part, users }: Change): Promise<void> {
   const { terminal, namespace } = context
   if (current === undefined) {
-    terminal.out(`ConfigMap ${namespace}/${name} is new: ${countNodes(users.length)} ask for it.\n`)
+    terminal.out(`ConfigMap ${namespace}/${name} is new: ${users.length === 1 ? '1 node asks' : `${users.length} nodes ask`} for it.\n`)
     return
   }
   const [version] = versionsOf(users)

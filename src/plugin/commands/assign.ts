@@ -12,6 +12,7 @@ import { KEY } from '../merged-text.ts'
 import { type NodeState, readNodeState } from '../node-state.ts'
 import { checkNodeName, getNode, listNodes } from '../nodes.ts'
 import { countNodes } from '../users.ts'
+import { sayWithArticle } from '../why-text.ts'
 
 const CHANNELS = ['label', 'annotation', 'config-source'] as const
 type AskingChannel = (typeof CHANNELS)[number]
@@ -104,7 +105,7 @@ function assignment(channel: AskingChannel, namespace: string, name: string): Js
 }
 
 function describeAssigned(node: NodeState, channel: AskingChannel, name: string): string {
-  return describeObstacle(node, channel, name) ?? `asks for ${name}, by the ${describeChannel(channel).replace(/^the /, '')}`
+  return describeObstacle(node, channel, name) ?? `asks for ${name}, by ${sayWithArticle(describeChannel(channel))}`
 }
 
 /** What the Node asks for now is what was written, unless an earlier channel wins. */

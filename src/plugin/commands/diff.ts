@@ -39,15 +39,25 @@ async function diff(context: PluginContext, { args: [name = ''] }: PluginLine): 
     terminal.out(`${name} runs what ConfigMap ${describeRef(ref)} holds.\n`)
     return EXIT.fine
   }
-  const running = (await listVersions(there, ref.name)).find((kept) => runsContent(state, kept))
+  const running = await findRunning(context, state, there, ref.name)
   const runs = state.active === undefined ? 'an unknown config' : state.active === 'local' ? 'its local config' : describe(state.active)
   const before = running ?? (await readConfigz(context, name, wanted))
-  const how = running === undefined ? 'as kubelet reports it' : `kept as ${running.name}`
+  const how = running === undefined ? 'as kubelet reports it' : `held by ${running.name}`
   const version = parseVersion(state.kubeletVersion)
   const lines = await diffContents(there, { ...before, title: `what ${name} runs` }, { ...wanted, title: describeRef(ref) }, version)
   terminal.out(`${name} runs ${runs} (${how}) -> ${describeRef(ref)}@${wanted.resourceVersion}\n\n`)
   terminal.out(lines.length === 0 ? 'No field that kubelet reads differs.\n' : `${lines.join('\n')}\n`)
   return lines.length === 0 ? EXIT.fine : EXIT.failed
+}
+
+/** Of the config that is asked for, or of the one that runs. */
+async function findRunning(context: PluginContext, state: NodeState, there: PluginContext, name: string): Promise<FoundConfig | undefined> {
+  const { active } = state
+  const own = (await listVersions(there, name)).find((kept) => runsContent(state, kept))
+  if (own !== undefined || active === undefined || active === 'local' || active.name === name) return own
+  const elsewhere: PluginContext = { ...context, namespace: active.namespace }
+  const [other, kept] = [await findConfig(elsewhere, active.name), await listVersions(elsewhere, active.name)]
+  return [...(other === undefined ? [] : [other]), ...kept].find((version) => runsContent(state, version))
 }
 
 function refOf({ name, asked, assigned }: NodeState): ConfigMapRef {
