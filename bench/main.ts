@@ -13,6 +13,7 @@ import type { Measured } from './figures/figure.ts'
 import { type FleetMode, type FleetPlan, measureFleet } from './figures/fleet.ts'
 import { measureIdle } from './figures/idle.ts'
 import { measureMemory, QUICK_PLAN, slowPlan } from './figures/memory.ts'
+import { measurePlugin } from './figures/plugin.ts'
 import { measurePreflight } from './figures/preflight.ts'
 import { measureStart } from './figures/start.ts'
 import { renderTable } from './table.ts'
@@ -24,7 +25,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '30' },
-    only: { type: 'string', default: 'start,apply,idle,memory,preflight,fleet' },
+    only: { type: 'string', default: 'start,apply,idle,memory,preflight,plugin,fleet' },
     agents: { type: 'string' },
     modes: { type: 'string', default: 'whole,metadata' },
   },
@@ -46,6 +47,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measured>>> = {
   idle: () => measureIdle(quick ? 60 : 180),
   memory: () => measureMemory(quick ? QUICK_PLAN : slowPlan(minutes)),
   preflight: () => measurePreflight(quick ? 40 : 200),
+  plugin: () => measurePlugin(quick ? 3 : 5),
   fleet: () => measureFleet(fleetPlan),
 }
 

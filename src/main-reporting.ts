@@ -1,23 +1,18 @@
 /**
  * What the agent reports about itself: to the API server, to the history on disk, and as metrics.
- * The metrics cost memory, so they are loaded only when an address for them is configured.
  */
 
+import { openMetrics } from './main-metrics.ts'
 import type { Pace } from './main-pace.ts'
 import type { Stores } from './main-stores.ts'
 import { VERSION } from './main-version.ts'
 import type { KubeApi } from './ports/kube-api.ts'
 import type { Log } from './ports/log.ts'
 import { AcceptedWarnings } from './report/accepted-warnings.ts'
-import type { Condition } from './report/condition.ts'
-import { type Counters, NO_COUNTERS } from './report/counters.ts'
 import { FileHistory } from './report/history.ts'
 import { LastReportFile } from './report/last-report.ts'
 import { Publisher } from './report/publisher.ts'
 import { Reporter } from './report/reporter.ts'
-import { ReportServer } from './report/server.ts'
-import type { TrialReport } from './report/shown-evidence.ts'
-import type { ConfigStatus } from './report/status.ts'
 import { SyncFaults } from './report/sync-faults.ts'
 import type { Settings } from './settings/settings.ts'
 
@@ -32,9 +27,9 @@ export interface ReportingWorld {
 }
 
 export async function openReporting({ settings, stores, nodeName, api, pace, log }: ReportingWorld) {
-  const { metricsAddress, dynamicConfigDir: directory, runtimeDir } = settings()
+  const { dynamicConfigDir: directory, runtimeDir } = settings()
   const { files, clock } = stores
-  const metrics = await openMetrics(metricsAddress)
+  const metrics = await openMetrics(settings())
   const history: FileHistory = new FileHistory({ files, directory, clock, log, onAppend: () => publisher?.historyAppended() })
   const publisher =
     api &&
@@ -63,34 +58,4 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
   })
   const stopServing = metrics.serve(reporter, log)
   return { counters: metrics.counters, history, publisher, reporter, stopServing }
-}
-
-interface OpenMetrics {
-  readonly counters: Counters
-  report(status: ConfigStatus, trial: TrialReport, condition: Condition | undefined): void
-  reportCondition(condition: Condition): void
-  /** Starts to answer scrapes and probes. Returns how to stop. */
-  serve(reporter: Reporter, log: Log): () => Promise<void>
-}
-
-async function openMetrics(address: Settings['metricsAddress']): Promise<OpenMetrics> {
-  if (address === undefined) return { counters: NO_COUNTERS, report: () => {}, reportCondition: () => {}, serve: () => async () => {} }
-  const { Metrics } = await import('./report/metrics.ts')
-  const metrics = new Metrics({ version: VERSION })
-  return {
-    counters: metrics,
-    report: (...seen) => metrics.report(...seen),
-    reportCondition: (condition) => metrics.reportCondition(condition),
-    serve(reporter, log) {
-      const server = new ReportServer({
-        address,
-        render: () => metrics.render(),
-        isAlive: () => reporter.isAlive(),
-        isReady: () => reporter.isReady(),
-        log,
-      })
-      server.start()
-      return () => server.stop()
-    },
-  }
 }

@@ -12,6 +12,7 @@ import { BoundedYaml } from './kubelet/bounded-yaml.ts'
 import { runAgent } from './main-agent.ts'
 import { openSettingsParser } from './main-settings.ts'
 import { VERSION } from './main-version.ts'
+import { isCompletion, isPluginStart } from './plugin/plugin-name.ts'
 import { configPath } from './settings/resolve-settings.ts'
 import { BootClock } from './systemd/boot-clock.ts'
 import { takeSupervision } from './systemd/notify.ts'
@@ -36,6 +37,11 @@ const terminal = {
   width: process.stdout.columns ?? 80,
 }
 
+if (isPluginStart(process.argv[1])) {
+  const { completePlugin, startPlugin } = await import('./main-plugin.ts')
+  const start = isCompletion(process.argv[1]) ? completePlugin : startPlugin
+  process.exit(await start(args, { terminal, yaml, env: process.env }))
+}
 if (args.some((arg) => arg.startsWith('--config')) || existsSync(configPath({}, process.env))) await parser.load()
 const code = await runProgram(args, {
   build: { version: VERSION, platform: `node ${process.versions.node}, ${process.platform}/${process.arch}` },

@@ -28,6 +28,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['settings'],
   ['agent'],
   ['cli'],
+  ['plugin'],
   ['.'],
 ]
 
@@ -55,6 +56,7 @@ const ADAPTERS: readonly string[] = [
   'kubelet/node-facts.ts',
   'kubelet/runtime-socket.ts',
   'kubelet/yaml-child.ts',
+  'plugin/ask.ts',
   'preflight/configz/kubelet-port.ts',
   'preflight/kubelet/binaries.ts',
   'preflight/kubelet/judge.ts',
@@ -63,6 +65,7 @@ const ADAPTERS: readonly string[] = [
   'process/run-command.ts',
   'report/metrics.ts',
   'report/server.ts',
+  'report/textfile.ts',
   'runtime/grpc-channel.ts',
   'systemd/binary-identity.ts',
   'systemd/boot-clock.ts',

@@ -4,6 +4,7 @@
  */
 import { discover } from './discovery.ts'
 import { ApiError, apiVersionOf, isJsonObject, type Json, type KubeObject, section, statusObject } from './objects.ts'
+import { pageOf } from './pages.ts'
 import { partialListOf, partialOf, wantsMetadata } from './partial.ts'
 import { mergePatch, strategicMergePatch } from './patch.ts'
 import { decodeConfigMap, PROTOBUF } from './protobuf.ts'
@@ -76,8 +77,8 @@ function carryOut(store: Store, { request, contentType, accept, body }: Incoming
       return { status: 200, object: wantsMetadata(accept) ? partialOf(object) : object }
     }
     case 'list': {
-      const items = store.list(resource, namespace).filter(parseSelectors(request.query))
-      const metadata = { resourceVersion: String(store.revision) }
+      const matching = store.list(resource, namespace).filter(parseSelectors(request.query))
+      const { items, metadata } = pageOf(matching, request.query, store)
       if (wantsTable(accept)) return { status: 200, object: tableOf(resource, items, metadata) }
       if (wantsMetadata(accept, 'List')) return { status: 200, object: partialListOf(items, metadata) }
       return { status: 200, object: { kind: `${resource.kind}List`, apiVersion: apiVersionOf(resource), metadata, items } }

@@ -10,10 +10,11 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import type { Agent } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
-import { type Cluster, KubeConfig, type User } from '@kubernetes/client-node'
+import { type Cluster, type Context, KubeConfig, type User } from '@kubernetes/client-node'
 import { load as parseYaml, YAMLException } from 'js-yaml'
 import { errorCode } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
+import { quote } from '../values/kubernetes-names.ts'
 import type { Access, AccessOutcome, Credentials, KubeconfigProblem, KubeconfigReading } from './access.ts'
 import { hashCertificates } from './certificate-hashes.ts'
 
@@ -23,20 +24,60 @@ import { hashCertificates } from './certificate-hashes.ts'
 const PLUGIN_MEMORY_MS = 30_000
 
 export function readKubeconfig(path: string, nowMs: () => number): KubeconfigReading {
-  let text: string
+  const read = readFile(path)
+  if (typeof read === 'string') return useKubeconfig(parseFiles([{ path, text: read }]), { context: undefined, runner: BOUNDED }, nowMs)
+  return read.kind === 'absent' ? { kind: 'absent', detail: `kubeconfig ${path} does not exist yet` } : read
+}
+
+/** What a person names on the command line, as kubectl takes it. */
+export interface ContextChoice {
+  /**
+   * Merged: of two entries with one name, the first counts. Files that do not exist are left out.
+   */
+  readonly files: readonly string[]
+  /** undefined: the current one. */
+  readonly context: string | undefined
+}
+
+/** For a person at a terminal, who can end a plugin that hangs. */
+export function readUserKubeconfig({ files, context }: ContextChoice, nowMs: () => number): KubeconfigReading {
+  const found: KubeconfigText[] = []
+  for (const path of files) {
+    const read = readFile(path)
+    if (typeof read === 'string') found.push({ path, text: read })
+    else if (read.kind !== 'absent') return read
+  }
+  if (found.length === 0)
+    return { kind: 'absent', detail: `no kubeconfig: ${files.join(', ')} does not exist; set KUBECONFIG or give --kubeconfig` }
+  return useKubeconfig(parseFiles(found), { context, runner: DIRECT }, nowMs)
+}
+
+interface KubeconfigText {
+  readonly path: string
+  readonly text: string
+}
+
+function readFile(path: string): string | KubeconfigProblem {
   try {
-    text = readFileSync(path, 'utf8')
+    return readFileSync(path, 'utf8')
   } catch (error) {
     const code = errorCode(error)
-    return code === 'ENOENT'
-      ? { kind: 'absent', detail: `kubeconfig ${path} does not exist yet` }
-      : { kind: 'unreadable', detail: `kubeconfig ${path} cannot be read: ${code}` }
+    const kind = code === 'ENOENT' ? 'absent' : 'unreadable'
+    return { kind, detail: `kubeconfig ${path} cannot be read: ${code}` }
   }
-  const parsed = parseKubeconfig(path, text)
-  if ('kind' in parsed) return parsed
-  const missing = findMissingFile(parsed)
-  if (missing !== undefined) return { kind: 'incomplete', detail: `kubeconfig ${path} names ${missing}` }
-  return { kind: 'ok', credentials: createCredentials(parsed, nowMs) }
+}
+
+interface ParsedFiles {
+  /** For messages. */
+  readonly name: string
+  readonly config: KubeConfig
+  /** Where each user stands, by name: paths of plugins and token files are relative to it. */
+  readonly users: ReadonlyMap<string, { readonly directory: string; readonly document: unknown }>
+}
+
+interface UseOptions {
+  readonly context: string | undefined
+  readonly runner: readonly string[]
 }
 
 interface ParsedKubeconfig {
@@ -45,23 +86,58 @@ interface ParsedKubeconfig {
   readonly server: URL
   readonly user: MutableUser
   readonly tokenFile: string | undefined
+  /** What starts the plugin, without the plugin itself. */
+  readonly runner: readonly string[]
 }
 /** Mutable, since `token` is set from its file before each use: `KubeConfig` takes it from here. */
 type MutableUser = { -readonly [K in keyof User]: User[K] }
 
-function parseKubeconfig(path: string, text: string): ParsedKubeconfig | KubeconfigProblem {
-  const malformed = (what: string): KubeconfigProblem => ({ kind: 'malformed', detail: `kubeconfig ${path} ${what}` })
-  const config = new KubeConfig()
-  let document: unknown
-  try {
-    document = parseYaml(text)
-    config.loadFromString(text)
-  } catch (error) {
-    if (error instanceof YAMLException) return malformed(`is not valid YAML, line ${(error.mark?.line ?? 0) + 1}`)
-    return malformed('is incomplete: each cluster, user and context needs a name and its section')
+function useKubeconfig(parsed: ParsedFiles | KubeconfigProblem, options: UseOptions, nowMs: () => number): KubeconfigReading {
+  if ('kind' in parsed) return parsed
+  const chosen = chooseContext(parsed, options)
+  if ('kind' in chosen) return chosen
+  const missing = findMissingFile(chosen)
+  if (missing !== undefined) return { kind: 'incomplete', detail: `kubeconfig ${parsed.name} names ${missing}` }
+  return { kind: 'ok', credentials: createCredentials(chosen, nowMs) }
+}
+
+function parseFiles(files: readonly KubeconfigText[]): ParsedFiles | KubeconfigProblem {
+  const merged = { clusters: new Map<string, Cluster>(), users: new Map<string, User>(), contexts: new Map<string, Context>() }
+  const users = new Map<string, { directory: string; document: unknown }>()
+  let currentContext = ''
+  for (const { path, text } of files) {
+    const malformed = (what: string): KubeconfigProblem => ({ kind: 'malformed', detail: `kubeconfig ${path} ${what}` })
+    const config = new KubeConfig()
+    let document: unknown
+    try {
+      document = parseYaml(text)
+      config.loadFromString(text)
+    } catch (error) {
+      if (error instanceof YAMLException) return malformed(`is not valid YAML, line ${(error.mark?.line ?? 0) + 1}`)
+      return malformed('is incomplete: each cluster, user and context needs a name and its section')
+    }
+    config.makePathsAbsolute(dirname(path))
+    for (const user of config.users) if (!users.has(user.name)) users.set(user.name, { directory: dirname(path), document })
+    addNew(merged.clusters, config.clusters)
+    addNew(merged.users, config.users)
+    addNew(merged.contexts, config.contexts)
+    currentContext = currentContext === '' ? (config.getCurrentContext() ?? '') : currentContext
   }
-  config.makePathsAbsolute(dirname(path))
-  if (config.getContextObject(config.getCurrentContext()) === null) return malformed('has no context with the name in current-context')
+  const config = new KubeConfig()
+  const [clusters, ownUsers, contexts] = [merged.clusters, merged.users, merged.contexts].map((entries) => [...entries.values()])
+  config.loadFromOptions({ clusters, users: ownUsers, contexts, currentContext })
+  return { name: files.map(({ path }) => path).join(':'), config, users }
+}
+
+function addNew<T extends { readonly name: string }>(known: Map<string, T>, entries: readonly T[]): void {
+  for (const entry of entries) if (!known.has(entry.name)) known.set(entry.name, entry)
+}
+
+function chooseContext({ name, config, users }: ParsedFiles, { context, runner }: UseOptions): ParsedKubeconfig | KubeconfigProblem {
+  const malformed = (what: string): KubeconfigProblem => ({ kind: 'malformed', detail: `kubeconfig ${name} ${what}` })
+  if (context !== undefined) config.setCurrentContext(context)
+  if (config.getContextObject(config.getCurrentContext()) === null)
+    return malformed(context === undefined ? 'has no context with the name in current-context' : `has no context ${quote(context)}`)
   const cluster = config.getCurrentCluster()
   if (cluster === null) return malformed('has no cluster with the name in its context')
   const user = config.getCurrentUser()
@@ -72,14 +148,16 @@ function parseKubeconfig(path: string, text: string): ParsedKubeconfig | Kubecon
   // client-node refuses it too, but only at the first request and without the reason.
   if (protocol === 'http:' && !cluster.skipTLSVerify)
     return malformed('has an http:// server, which would send credentials in clear text: use https://')
-  adaptPlugin(user, cluster, dirname(path))
+  const { directory = '/', document } = users.get(user.name) ?? {}
+  adaptPlugin(user, cluster, { directory, runner })
   const tokenFile = findTokenFile(document, user.name)
   return {
     config,
     cluster,
     server: new URL(cluster.server),
     user,
-    tokenFile: tokenFile === undefined ? undefined : resolve(dirname(path), tokenFile),
+    tokenFile: tokenFile === undefined ? undefined : resolve(directory, tokenFile),
+    runner,
   }
 }
 
@@ -94,9 +172,15 @@ function findTokenFile(document: unknown, userName: string): string | undefined 
  * client-node waits for a plugin without limit. timeout(1) ends one that hangs, which would cut the
  * node off for good.
  */
-const PLUGIN_LIMIT = ['timeout', '--kill-after=5', '60']
+const BOUNDED: readonly string[] = ['timeout', '--kill-after=5', '60']
+/** macOS has no timeout(1). */
+const DIRECT: readonly string[] = []
 
-function adaptPlugin(user: MutableUser, cluster: Cluster, directory: string): void {
+function adaptPlugin(
+  user: MutableUser,
+  cluster: Cluster,
+  { directory, runner }: { readonly directory: string; readonly runner: readonly string[] },
+): void {
   const exec: unknown = user.exec
   if (!isObject(exec) || typeof exec.command !== 'string') return
   const details = { server: cluster.server, 'certificate-authority-data': cluster.caData, 'tls-server-name': cluster.tlsServerName }
@@ -112,8 +196,8 @@ function adaptPlugin(user: MutableUser, cluster: Cluster, directory: string): vo
     { name: 'NOTIFY_SOCKET', value: undefined },
   ]
   const plugin = exec.command.includes('/') ? resolve(directory, exec.command) : exec.command
-  const [command, ...limit] = PLUGIN_LIMIT
-  user.exec = { ...exec, env, command, args: [...limit, plugin, ...(Array.isArray(exec.args) ? exec.args : [])] }
+  const [command, ...args] = [...runner, plugin, ...(Array.isArray(exec.args) ? exec.args : [])]
+  user.exec = { ...exec, env, command, args }
 }
 
 function findMissingFile({ cluster, user, tokenFile }: ParsedKubeconfig): string | undefined {
@@ -129,7 +213,7 @@ function findMissingFile({ cluster, user, tokenFile }: ParsedKubeconfig): string
 }
 
 function createCredentials(parsed: ParsedKubeconfig, nowMs: () => number): Credentials {
-  const { config, cluster, server, user, tokenFile } = parsed
+  const { config, cluster, server, user, tokenFile, runner } = parsed
   let cached: { readonly outcome: AccessOutcome; readonly untilMs: number } | undefined
   let underWay: Promise<AccessOutcome> | undefined
 
@@ -140,7 +224,7 @@ function createCredentials(parsed: ParsedKubeconfig, nowMs: () => number): Crede
       await config.applyToHTTPSOptions(options)
       return { ok: true, access: toAccess(options, cluster.proxyUrl) }
     } catch (error) {
-      return { ok: false, detail: describeFailure(error, user) }
+      return { ok: false, detail: describeFailure(error, user, runner) }
     }
   }
   return {
@@ -202,17 +286,19 @@ function pemOf(material: unknown): string | undefined {
 }
 
 /** Names files and programs, never their content or output. */
-function describeFailure(error: unknown, user: User): string {
+function describeFailure(error: unknown, user: User, runner: readonly string[]): string {
   const path = isObject(error) && typeof error.path === 'string' ? `${error.path}: ` : ''
   // Thrown by the bundle's stubs, so the text is safe.
   if (isObject(error) && error.code === 'ERR_NOT_IN_THIS_BUILD')
     return `the kubeconfig's credentials cannot be used: ${String(error.message)}`
-  const args: unknown = isObject(user.exec) ? user.exec.args : undefined
-  const plugin: unknown = Array.isArray(args) ? args[PLUGIN_LIMIT.length - 1] : undefined
+  const words: readonly unknown[] = isObject(user.exec) ? [user.exec.command, ...(Array.isArray(user.exec.args) ? user.exec.args : [])] : []
+  const plugin = words[runner.length]
   if (typeof plugin === 'string' && plugin.includes('/') && !existsSync(plugin))
     return `the kubeconfig's exec plugin ${plugin} does not exist`
-  if (typeof plugin === 'string' && path === '')
-    return `the kubeconfig's exec plugin ${plugin} returned no credential; run it by hand to see why (the service has no home directories and no capabilities)`
+  if (typeof plugin === 'string' && path === '') {
+    const service = runner === BOUNDED ? ' (the service has no home directories and no capabilities)' : ''
+    return `the kubeconfig's exec plugin ${plugin} returned no credential; run it by hand to see why${service}`
+  }
   return `the kubeconfig's credentials cannot be used: ${path}${nameError(error)}`
 }
 

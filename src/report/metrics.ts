@@ -1,5 +1,5 @@
 /**
- * The metrics, in a registry of their own: upstream's four gauges under their old names (Kubernetes
+ * The metrics, in registries of their own: upstream's four gauges under their old names (Kubernetes
  * 1.20 `pkg/kubelet/metrics`), and the agent's. The only module that imports prom-client; import it
  * only if metrics are switched on. Does not use prom-client's default metrics: their event-loop
  * monitor costs more CPU than the agent.
@@ -31,6 +31,7 @@ const ROLLOUT_LABELS = ['config'] as const
 
 export class Metrics implements Counters {
   readonly #registry = new Registry()
+  readonly #processRegistry = new Registry()
   readonly #assigned = this.#sourceGauge(
     'kubelet_node_config_assigned',
     "The node's understanding of intended config. The count is always 1.",
@@ -131,7 +132,7 @@ export class Metrics implements Counters {
       registers: [this.#registry],
     })
     info.set({ version: build.version, nodejs_version: process.versions.node }, 1)
-    addProcessMetrics(this.#registry)
+    addProcessMetrics(this.#processRegistry)
   }
 
   /**
@@ -214,7 +215,13 @@ export class Metrics implements Counters {
 
   /** The exposition in Prometheus' text format. */
   async render(): Promise<{ readonly contentType: string; readonly body: string }> {
-    return { contentType: this.#registry.contentType, body: await this.#registry.metrics() }
+    const parts = [await this.#registry.metrics(), await this.#processRegistry.metrics()]
+    return { contentType: this.#registry.contentType, body: parts.join('\n') }
+  }
+
+  /** The same without the metrics of the process, for a program that has those of its own. */
+  async renderOwn(): Promise<string> {
+    return this.#registry.metrics()
   }
 
   #counter(name: string, help: string): Counter {

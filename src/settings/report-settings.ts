@@ -3,12 +3,14 @@
 import { PUBLICATIONS, type Publication } from '../report/publications.ts'
 import type { ListenAddress } from '../values/listen-address.ts'
 import { RUN_ONLY, RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
-import { choiceKind, listenAddressKind, optional, publicationsKind } from './setting-kinds.ts'
+import { choiceKind, listenAddressKind, optional, publicationsKind, textfileKind } from './setting-kinds.ts'
 
 export interface ReportSettings {
   readonly publish: readonly Publication[]
   /** undefined: off. */
   readonly metricsAddress: ListenAddress | undefined
+  /** undefined: off. */
+  readonly metricsTextfile: string | undefined
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
   readonly logFormat: 'auto' | 'json' | 'text'
 }
@@ -31,6 +33,15 @@ export const REPORT_SETTINGS: SettingTable<ReportSettings> = {
     initial: { host: '127.0.0.1', port: 10270 },
     ...RUN_ONLY,
     help: 'address that serves /metrics, /healthz and /readyz; empty: off',
+  },
+  metricsTextfile: {
+    name: 'metrics-textfile',
+    group: GROUP,
+    kind: optional(textfileKind),
+    initial: undefined,
+    ...RUN_ONLY,
+    initialNote: 'none',
+    help: 'write the metrics to this file too, for the textfile collector of the node exporter; its name ends in .prom',
   },
   logLevel: {
     name: 'log-level',

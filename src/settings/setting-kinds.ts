@@ -89,6 +89,16 @@ export const pathKind: Kind<string> = {
   show: (value) => value,
 }
 
+/** A file that the node exporter's textfile collector reads. */
+export const textfileKind: Kind<string> = {
+  ...pathKind,
+  parse(text) {
+    const parsed = pathKind.parse(text)
+    if (!parsed.ok || /[^/]\.prom$/.test(parsed.value)) return parsed
+    return refuse(`"${text}" does not end in .prom, and the node exporter reads no other files: use a name like kubelet-cfg-agent.prom`)
+  },
+}
+
 const LONGEST_PLAIN_PATH = 1000
 
 /**

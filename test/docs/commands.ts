@@ -3,7 +3,7 @@ import { VARIABLE_PREFIX, variableName } from '../../src/settings/setting-names.
 import { SETTING_NAMES } from '../../src/settings/settings.ts'
 import { isJsonObject } from './blocks.ts'
 import type { Page } from './markdown.ts'
-import { findUsageProblem, OWN_FLAGS, PROGRAM } from './program.ts'
+import { findPluginProblem, findUsageProblem, OWN_FLAGS, PROGRAM } from './program.ts'
 import { type CommandLine, listCommandLines } from './shell.ts'
 
 /** What npm does without a script. */
@@ -34,6 +34,7 @@ async function describeCommand({ words, isInline }: CommandLine, npmScripts: rea
   if (args.length > 0) {
     if (program === PROGRAM) return findUsageProblem(args, isInline)
     if (program === 'npm') return describeNpm(args, npmScripts)
+    if (program === 'kubectl' && args[0] === 'kubelet-config') return findPluginProblem(args.slice(1), isInline)
     if (program === 'kubectl' && !findPatches(args).every(isJsonObject)) return 'the patch is not a JSON object'
   }
   const isFlag = isInline && program.startsWith('--') && !OWN_FLAGS.has(program.replace(/=.*$/, ''))

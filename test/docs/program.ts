@@ -5,6 +5,9 @@
 import type { CommandContext } from '../../src/cli/command.ts'
 import { COMMANDS } from '../../src/cli/command-list.ts'
 import { runProgram } from '../../src/cli/program.ts'
+import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
+import { GLOBAL_OPTIONS } from '../../src/plugin/global-options.ts'
+import { readLine } from '../../src/plugin/parse-line.ts'
 import { flagName } from '../../src/settings/setting-names.ts'
 import { SETTING_NAMES } from '../../src/settings/settings.ts'
 
@@ -59,4 +62,13 @@ export const OWN_FLAGS: ReadonlySet<string> = new Set([
   '--version',
   ...SETTING_NAMES.map(flagName),
   ...COMMANDS.flatMap(({ options }) => options.map(({ name }) => `--${name}`)),
+  ...[...GLOBAL_OPTIONS, ...PLUGIN_COMMANDS.flatMap(({ options }) => options)].map(({ name }) => `--${name}`),
 ])
+
+/** The same of the kubectl plugin: what stands after `kubectl kubelet-config`. */
+export function findPluginProblem(args: readonly string[], isInline: boolean): string | undefined {
+  const reading = readLine(args, PLUGIN_COMMANDS)
+  if (reading.kind !== 'wrong') return undefined
+  // A text may mention a command without its arguments.
+  return isInline && reading.problems.every((problem) => problem.endsWith(': is missing')) ? undefined : reading.problems.join('; ')
+}

@@ -5,7 +5,7 @@ import { kubeconfigWith } from '../../demo/api-server/kubeconfig.ts'
 import { createAuthority, issueCertificate } from '../../demo/api-server/x509.ts'
 import type { Access, Credentials } from '../../src/kube/access.ts'
 import { hashCertificates } from '../../src/kube/certificate-hashes.ts'
-import { readKubeconfig } from '../../src/kube/credentials.ts'
+import { readKubeconfig, readUserKubeconfig } from '../../src/kube/credentials.ts'
 
 const authority = createAuthority('kubernetes')
 const client = issueCertificate(authority, { commonName: 'c', organizations: [] }, { kind: 'client' })
@@ -152,4 +152,38 @@ t.test('the failure of a plugin is reported without its output', async (t) => {
   }
   const none = await credentialsOf(write(t.testdir({}), PLUGIN_USER)).access()
   t.match(none, { ok: false, detail: /\/plugin does not exist/ })
+})
+
+t.test('a person has several files: the first entry of a name counts, and each path is relative to its file', async (t) => {
+  const directory = t.testdir({ one: {}, two: { token: 'of-two', plugin: '' } })
+  const [one, two] = [join(directory, 'one/config'), join(directory, 'two/config')]
+  writeFileSync(one, kubeconfigWith('https://127.0.0.1:1', authority.certificate, ['token: of-one']))
+  const other = kubeconfigWith('https://127.0.0.1:2', authority.certificate, ['tokenFile: token'])
+  writeFileSync(
+    two,
+    other.replaceAll(/: (kubernetes|default)$/gm, ': other-$1').replaceAll(/(user|name): (admin|node|user)$/gm, '$1: other-$2'),
+  )
+  const open = (context: string | undefined, files = [join(directory, 'none'), one, two]) => readUserKubeconfig({ files, context }, () => 0)
+  const authorization = async (reading: ReturnType<typeof open>) => {
+    if (reading.kind !== 'ok') throw new Error(reading.detail)
+    return [reading.credentials.server.port, (await accessOf(reading.credentials)).headers.Authorization]
+  }
+  t.same(await authorization(open(undefined)), ['1', 'Bearer of-one'])
+  t.same(await authorization(open('other-default')), ['2', 'Bearer of-two'])
+  t.same(await authorization(open(undefined, [two, one])), ['2', 'Bearer of-two'])
+  t.match(open('none'), { kind: 'malformed', detail: /has no context "none"/ })
+  t.match(open(undefined, ['/nonexistent/config']), { kind: 'absent', detail: /no kubeconfig: .* set KUBECONFIG or give --kubeconfig/ })
+})
+
+t.test('an exec plugin of a person is started as it is, and its failure speaks of no service', async (t) => {
+  const directory = t.testdir({ 'fails.sh': '#!/bin/sh\necho secret >&2\nexit 1\n' })
+  chmodSync(join(directory, 'fails.sh'), 0o755)
+  const exec = ['exec:', '  apiVersion: client.authentication.k8s.io/v1', '  command: ./fails.sh', '  interactiveMode: Never']
+  const reading = readUserKubeconfig({ files: [write(directory, exec)], context: undefined }, () => 0)
+  if (reading.kind !== 'ok') throw new Error(reading.detail)
+  const outcome = await reading.credentials.access()
+  t.same(outcome, {
+    ok: false,
+    detail: `the kubeconfig's exec plugin ${directory}/fails.sh returned no credential; run it by hand to see why`,
+  })
 })

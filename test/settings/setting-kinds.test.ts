@@ -16,6 +16,7 @@ import {
   publicationsKind,
   serviceKind,
   switchKind,
+  textfileKind,
 } from '../../src/settings/setting-kinds.ts'
 
 /** The value, or why it was refused. */
@@ -39,6 +40,10 @@ t.test('paths', async (t) => {
   t.match(read(pathKind, 'var/lib'), 'not an absolute path')
   t.match(read(pathKind, '/a\nb'), 'control character')
   t.equal(read(pathKind, '/with space'), '/with space')
+  t.equal(read(textfileKind, '/var/lib//node/agent.prom'), '/var/lib/node/agent.prom')
+  for (const bad of ['/var/lib/agent.txt', '/var/lib/.prom', '/var/lib/agent.prom/x'])
+    t.match(read(textfileKind, bad), 'does not end in .prom', bad)
+  t.match(read(textfileKind, 'agent.prom'), 'not an absolute path')
   for (const bad of [' ', '\t', "'", '"', '`', '\\', '$', '%', 'ä']) {
     t.match(read(plainPathKind, `/a${bad}b`), 'refused', JSON.stringify(bad))
   }

@@ -428,6 +428,8 @@ Reports:
                                  (default: config,condition,annotation,rollout-events)
   --metrics-address <host:port>  address that serves /metrics, /healthz and /readyz; empty: off
                                  (default: 127.0.0.1:10270)
+  --metrics-textfile <path>      write the metrics to this file too, for the textfile collector of
+                                 the node exporter; its name ends in .prom (default: none)
   --log-level <choice>           lowest severity that is logged (debug, info, warn, error; default:
                                  info)
   --log-format <choice>          format of the log; auto writes text to the journal and to a

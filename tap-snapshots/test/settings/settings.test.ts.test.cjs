@@ -40,6 +40,7 @@ exports[`test/settings/settings.test.ts > TAP > the table of settings > must mat
 --evidence  KUBELET_CFG_AGENT_EVIDENCE  evidence  (none)  Trial and rollback  run  live
 --publish  KUBELET_CFG_AGENT_PUBLISH  publish  config,condition,annotation,rollout-events  Reports  run  live
 --metrics-address  KUBELET_CFG_AGENT_METRICS_ADDRESS  metricsAddress  127.0.0.1:10270  Reports  run  restart
+--metrics-textfile  KUBELET_CFG_AGENT_METRICS_TEXTFILE  metricsTextfile  (none)  Reports  run  restart
 --log-level  KUBELET_CFG_AGENT_LOG_LEVEL  logLevel  info  Reports  run  live
 --log-format  KUBELET_CFG_AGENT_LOG_FORMAT  logFormat  auto  Reports  run  restart
 `

@@ -161,7 +161,8 @@ async function untilRolledBack(node: Node, admin: Administrator, from: string, t
   await admin.untilCondition({ status: 'False', reason: 'RolledBack', message }, CRASH_LOOP_MS)
   await admin.untilAnnotation('the same', ({ assigned, active, lastKnownGood, error }) => {
     assert.deepEqual([assigned, active, lastKnownGood].map(nameOf), [from, to, to])
-    assert.equal(error, 'failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details')
+    const cause = `kubelet exited 2 times: ${node.crash.lastWords}`
+    assert.equal(error, `failed to run config: kubelet crash-looped; rolled back to last-known-good: ${cause}`)
     return true
   })
 }

@@ -110,7 +110,7 @@ async function refusesBrick(step: Step, node: Node, admin: Administrator, good: 
   })
   await step('and status on the node', async () => {
     const { stdout } = await node.command('status')
-    assert.match(stdout, new RegExp(`^Error +${VALIDATE_ERROR}$`, 'm'))
+    assert.match(stdout, new RegExp(`^Error +failed to validate config: .*${quoteForRegExp(WORDS)}$`, 'm'))
     assert.match(stdout, new RegExp(`^refused +kube-system/${NAME}-late:kubelet .*validate: ${quoteForRegExp(WORDS)}$`, 'm'))
   })
 }

@@ -90,8 +90,17 @@ async function play(step: Step, plane: ControlPlane, canary: Member, other: Memb
       await admin.untilCondition({ status: 'True', reason: 'Promoted' }, STEP_MS)
     }
   })
-  const record = JSON.parse(await plane.kubectl(['-n', 'kube-system', 'get', 'configmap', RECORD, '-o', 'json']))
-  assert.match(record.data['node.canary'] ?? '', / proof$/)
+  await step('the record has the proof of the canary', () => untilProven(plane, canary.node))
+}
+
+/** A node whose Lease was not renewed twice in its trial proves the config a little later. */
+async function untilProven(plane: ControlPlane, { name }: Node): Promise<void> {
+  const probe = async () => {
+    const record = JSON.parse(await plane.kubectl(['-n', 'kube-system', 'get', 'configmap', RECORD, '-o', 'json']))
+    assert.match(record.data[`node.${name}`] ?? '', / proof$/)
+    return true
+  }
+  await eventually(probe, { what: `${name} has proven the fix`, timeoutMs: STEP_MS })
 }
 
 async function untilLeased(plane: ControlPlane, { name }: Node): Promise<void> {

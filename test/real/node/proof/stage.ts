@@ -115,16 +115,16 @@ export class Stage {
     await this.untilPodRuns(name)
   }
 
-  /** As its mirror says. */
+  /** As its mirror says, which may be older than kubelet's process, and the container runtime. */
   async untilPodRuns(name: string, timeoutMs = 60_000): Promise<void> {
     const probe = async () => {
       const mirror = `${name}-${this.node.name}`
       const { status } = JSON.parse(await this.admin.kubectl('-n', NAMESPACE, 'get', 'pod', mirror, '-o', 'json'))
       assert.equal(status.phase, 'Running')
+      assert((await this.runningContainers()) > 0, `no container of ${name} runs`)
       return status.containerStatuses.every(({ ready }: { ready: boolean }) => ready)
     }
     await eventually(probe, { what: `the static pod ${name} runs`, timeoutMs, intervalMs: 250 })
-    assert((await this.runningContainers()) > 0, `no container of ${name} runs`)
   }
 
   /** Of all pods, without their sandboxes: as the container runtime knows them. */

@@ -1,0 +1,111 @@
+/**
+ * What `kubectl kubelet-config get` takes for a fleet of 5,000: time and the most resident memory
+ * of the built plugin, against the test API server in this process. The server shares the machine,
+ * so its time counts too. The floor is the plugin with one Node.
+ */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as after } from 'node:timers/promises'
+import { type ApiServer, startApiServer } from '../../demo/api-server/server.ts'
+import { nodeObject } from '../../test/plugin/world.ts'
+import { median } from '../statistics.ts'
+import type { Measured } from './figure.ts'
+
+const NODES = 5000
+const LIMIT_SECONDS = 3
+const LIMIT_MIB = 150
+const LOOK_EVERY_MS = 5
+
+export async function measurePlugin(runs: number): Promise<Measured> {
+  const directory = mkdtempSync(join(tmpdir(), 'kca-plugin-'))
+  const server = await startApiServer({ storesConfigSource: false, historyLimit: 10 })
+  try {
+    const program = join(directory, 'kubectl-kubelet_config')
+    writeFileSync(program, `import(${JSON.stringify(resolve('dist/kubelet-cfg-agent.mjs'))})\n`)
+    const kubeconfig = join(directory, 'config')
+    writeFileSync(kubeconfig, server.kubeconfig())
+    putNode(server, 0)
+    const floor = await runOften(program, kubeconfig, runs)
+    for (let index = 1; index < NODES; index++) putNode(server, index)
+    const bytes = JSON.stringify(server.objects.get('Node', 'node-0')).length
+    const whole = await runOften(program, kubeconfig, runs)
+    const seconds = median(whole.map((run) => run.seconds))
+    const mib = Math.max(...whole.map((run) => run.mib))
+    return {
+      figures: [
+        {
+          name: `plugin: get of ${NODES} nodes, p50`,
+          unit: 's',
+          agent: seconds,
+          floor: median(floor.map((run) => run.seconds)),
+          result: `${seconds.toFixed(2)} s`,
+          target: `<= ${LIMIT_SECONDS} s`,
+          met: seconds <= LIMIT_SECONDS,
+        },
+        {
+          name: `plugin: get of ${NODES} nodes, most resident memory`,
+          unit: 'MiB',
+          agent: mib,
+          floor: Math.max(...floor.map((run) => run.mib)),
+          result: `${mib.toFixed(0)} MiB`,
+          target: `<= ${LIMIT_MIB} MiB`,
+          met: mib <= LIMIT_MIB,
+        },
+      ],
+      details: { nodes: NODES, bytesOfANode: bytes, whole, floor },
+    }
+  } finally {
+    await server.stop()
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** As large as a Node of a cloud: 50 images with two names each, as kubelet reports them. */
+function putNode(server: ApiServer, index: number): void {
+  const node = nodeObject(`node-${index}`, { config: 'node-config', said: { contentHash: 'a'.repeat(64) } })
+  const images = Array.from({ length: 50 }, (_, image) => ({
+    names: [`registry.example/some/image-${image}@sha256:${'ab'.repeat(32)}`, `registry.example/some/image-${image}:v1.${image}`],
+    sizeBytes: 100_000_000 + image,
+  }))
+  server.objects.put({ ...node, status: { ...node.status, images } })
+}
+
+interface Run {
+  readonly seconds: number
+  readonly mib: number
+}
+
+async function runOften(program: string, kubeconfig: string, runs: number): Promise<Run[]> {
+  const all: Run[] = []
+  for (let index = 0; index < runs; index++) all.push(await runOnce(program, kubeconfig))
+  return all
+}
+
+async function runOnce(program: string, kubeconfig: string): Promise<Run> {
+  const startedMs = performance.now()
+  const child = spawn(process.execPath, [program, 'get', '--kubeconfig', kubeconfig], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let lines = 0
+  child.stdout.on('data', (chunk: Buffer) => {
+    for (const byte of chunk) if (byte === 10) lines += 1
+  })
+  const ended = new Promise<number | null>((done) => child.once('close', done))
+  let mostKb = 0
+  while (child.exitCode === null) {
+    mostKb = Math.max(mostKb, readPeakKb(child.pid))
+    await after(LOOK_EVERY_MS)
+  }
+  const code = await ended
+  if (code !== 0 || lines < 4) throw new Error(`the plugin exited with ${code} after ${lines} lines`)
+  return { seconds: (performance.now() - startedMs) / 1000, mib: mostKb / 1024 }
+}
+
+/** `VmHWM` of proc_pid_status(5); 0: the process has ended. */
+function readPeakKb(pid: number | undefined): number {
+  try {
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}

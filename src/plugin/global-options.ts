@@ -1,0 +1,37 @@
+/** The flags of every command of the plugin, named as kubectl names them. Data only. */
+import type { CommandOption } from '../cli/command.ts'
+import { namespaceKind } from '../settings/channel-kinds.ts'
+import { choiceKind, type Kind } from '../settings/setting-kinds.ts'
+
+/** Any text. */
+export function textKind(placeholder: string): Kind<string> & { readonly placeholder: string } {
+  return { placeholder, optional: true, parse: (text) => ({ ok: true, value: text }), show: (text) => text }
+}
+
+export const GLOBAL_OPTIONS: readonly CommandOption[] = [
+  {
+    name: 'namespace',
+    short: 'n',
+    kind: namespaceKind,
+    initial: 'kube-system',
+    help: 'namespace of the ConfigMaps, whatever the context says',
+  },
+  { name: 'context', kind: textKind('<name>'), initial: '', help: 'in place of the current context' },
+  { name: 'kubeconfig', kind: textKind('<path>'), initial: '', help: 'in place of KUBECONFIG and ~/.kube/config' },
+]
+
+export const SELECTOR: CommandOption = {
+  name: 'selector',
+  short: 'l',
+  kind: textKind('<selector>'),
+  initial: '',
+  help: 'label selector of Nodes, as in role=worker,zone in (a,b)',
+}
+
+export const OUTPUT: CommandOption = {
+  name: 'output',
+  short: 'o',
+  kind: choiceKind('table', 'json', 'yaml'),
+  initial: 'table',
+  help: 'output format',
+}

@@ -1,0 +1,68 @@
+/** The help of the plugin, from the table of its commands. Pure. */
+import { type CommandOption, EXIT } from '../cli/command.ts'
+import { describeOption } from '../cli/help-notes.ts'
+import { alignColumns } from '../cli/terminal.ts'
+import { type PluginCommand, PROGRAM } from './command.ts'
+import { GLOBAL_OPTIONS } from './global-options.ts'
+
+const EXITS: NonNullable<PluginCommand['exits']> = {
+  [EXIT.fine]: 'success',
+  [EXIT.failed]: 'failure',
+  [EXIT.usage]: 'invalid command line',
+}
+
+export function programHelp(commands: readonly PluginCommand[], width: number): string {
+  const groups = [...new Set(commands.map(({ group }) => group))]
+  const lists = groups.map((group) => {
+    const rows = commands.filter((command) => command.group === group).map(({ name, summary }) => [`  ${name}`, summary])
+    return `${group}:\n${alignColumns(rows, false).join('\n')}\n`
+  })
+  const text = 'Shows and changes the configuration of the kubelets of a cluster, where kubelet-cfg-agent runs on its nodes.'
+  return `${[
+    `${fold(text, width)}\n`,
+    `Usage: ${PROGRAM} <command> [flags]\n`,
+    ...lists,
+    `Flags of every command:\n${listFlags(GLOBAL_OPTIONS)}`,
+    `${PROGRAM} <command> --help says more of a command.\n`,
+  ].join('\n')}`
+}
+
+export function commandHelp(command: PluginCommand, width: number): string {
+  const { description, options, examples, exits = EXITS } = command
+  const lines = examples.map(([example, effect]) => [`  ${PROGRAM} ${example}`, effect])
+  const codes = [EXIT.fine, EXIT.failed, EXIT.usage].map((code) => `${code} ${exits[code]}`)
+  return `${[
+    `${fold(description, width)}\n`,
+    `Usage: ${PROGRAM} ${usageOf(command)} [flags]\n`,
+    ...(options.length === 0 ? [] : [`Flags:\n${listFlags(options)}`]),
+    `Flags of every command:\n${listFlags(GLOBAL_OPTIONS)}`,
+    `Examples:\n${lines.map(([example, effect]) => `${example}\n      ${effect}\n`).join('')}`,
+    `Exit codes: ${codes.join(', ')}.\n`,
+  ].join('\n')}`
+}
+
+export function usageOf({ name, arguments: taken }: PluginCommand): string {
+  const operands = taken.map(({ placeholder, required, many }) => {
+    const text = many === true ? `${placeholder}...` : placeholder
+    return required ? text : `[${text}]`
+  })
+  return [name, ...operands].join(' ')
+}
+
+function listFlags(options: readonly CommandOption[]): string {
+  const rows = options.map((option) => {
+    const { name, short, kind } = option
+    return [`  ${short === undefined ? '    ' : `-${short}, `}--${name} ${kind.placeholder ?? ''}`.trimEnd(), describeOption(option)]
+  })
+  return `${alignColumns(rows, false).join('\n')}\n`
+}
+
+function fold(text: string, width: number): string {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines.join('\n')
+}

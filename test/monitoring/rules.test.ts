@@ -1,0 +1,319 @@
+/**
+ * The rules of deploy/monitoring, on series that the real agent served: names and labels come from
+ * its /metrics, so that a rule about a metric that is gone fails here. What the agent cannot be
+ * brought to within a test, as a node at fault, is such a series with another value of one label.
+ */
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { parse } from 'yaml'
+import { CONDITION_REASONS, type ConditionReason } from '../../src/report/condition.ts'
+import { ROOT } from '../docs/pages.ts'
+import { captureMetrics } from './capture.ts'
+import { type Sample, seriesName } from './exposition.ts'
+import { listGroupings, listMentions } from './promql.ts'
+import { NO_PROMTOOL, RULES, testRules } from './promtool.ts'
+
+interface Rule {
+  readonly record?: string
+  readonly alert?: string
+  readonly expr: string
+  readonly for?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+const rules = (parse(readFileSync(RULES, 'utf8')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules)
+const alertRules = rules.filter((rule) => rule.alert !== undefined)
+const capture = await captureMetrics()
+const everything = Object.values(capture).flat()
+
+/** What Prometheus adds, as deploy/monitoring/scrape.yaml has it. */
+const TARGET = { instance: 'worker-1', job: 'kubelet-cfg-agent' }
+/** Of Prometheus and of the node exporter. */
+const OF_OTHERS: Readonly<Record<string, readonly string[]>> = { up: [], node_textfile_mtime_seconds: ['file'] }
+
+/** The name of a captured series, with other values of some of its labels. */
+function series(name: string, changed: Readonly<Record<string, string>> = {}, target: Readonly<Record<string, string>> = TARGET): string {
+  const sample = everything.find((one) => one.name === name && Object.keys(changed).every((label) => Object.hasOwn(one.labels, label)))
+  if (sample === undefined) throw new Error(`the agent serves no ${name} with the labels ${Object.keys(changed).join(', ')}`)
+  return seriesName(name, { ...sample.labels, ...changed, ...target })
+}
+
+const labelsOf = (reason: ConditionReason) => {
+  const [status = ''] = Object.entries(CONDITION_REASONS).find(([, reasons]) => (reasons as readonly string[]).includes(reason)) ?? []
+  return { type: 'KubeletConfigReady', status, reason }
+}
+const condition = (reason: ConditionReason) => series('kubelet_cfg_agent_condition', labelsOf(reason))
+const remaining = series('kubelet_cfg_agent_trial_remaining_seconds')
+const up = seriesName('up', TARGET)
+
+function standing(samples: readonly Sample[], minutes: number): Readonly<Record<string, string>> {
+  const still = samples.map(({ name, labels, value }) => [seriesName(name, { ...labels, ...TARGET }), `${value}x${minutes}`])
+  return { ...Object.fromEntries(still), [up]: `1x${minutes}` }
+}
+
+interface Scenario {
+  readonly series: Readonly<Record<string, string>>
+  /** It does not fire then. */
+  readonly quietAt: string
+  readonly firesAt: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly summary: string
+}
+
+const ofNode = (reason: ConditionReason) => ({ ...labelsOf(reason), ...TARGET })
+const config = 'kube-system/node-config'
+const node = (name: string) => ({ ...TARGET, instance: name })
+const version = (name: string, resourceVersion: string) =>
+  series('kubelet_node_config_active', { node_config_source: '/api/v1/x', node_config_resource_version: resourceVersion }, node(name))
+
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  KubeletConfigRolledBack: {
+    series: { [series('kubelet_cfg_agent_rollbacks_total', { reason: 'crash-loop' })]: '0x20 1x40' },
+    quietAt: '20m',
+    firesAt: '25m',
+    labels: { instance: 'worker-1', reason: 'crash-loop' },
+    summary: 'worker-1 gave up a kubelet config: crash-loop',
+  },
+  KubeletConfigNodeAtFault: {
+    series: { [condition('NodeAtFault')]: '_x10 1x20' },
+    quietAt: '14m',
+    firesAt: '16m',
+    labels: ofNode('NodeAtFault'),
+    summary: 'kubelet fails with every config on worker-1',
+  },
+  KubeletConfigRefused: {
+    series: { [condition('Refused')]: '_x10 1x90' },
+    quietAt: '69m',
+    firesAt: '71m',
+    labels: ofNode('Refused'),
+    summary: 'worker-1 has been assigned a config for an hour that it does not run: Refused',
+  },
+  KubeletConfigUnusable: {
+    series: { [condition('DownloadFailed')]: '1x30' },
+    quietAt: '14m',
+    firesAt: '16m',
+    labels: ofNode('DownloadFailed'),
+    summary: 'worker-1 cannot use its assignment: DownloadFailed',
+  },
+  KubeletConfigUnhealthy: {
+    series: { [condition('Unhealthy')]: '1x30' },
+    quietAt: '9m',
+    firesAt: '11m',
+    labels: ofNode('Unhealthy'),
+    summary: 'kubelet on worker-1 is not healthy with a config that was proven there',
+  },
+  // The trial begins anew every five minutes.
+  KubeletConfigTrialDoesNotEnd: {
+    series: {
+      [condition('InTrial')]: '1x120',
+      [remaining]: Array.from({ length: 120 }, (_, minute) => `${600 - 60 * (minute % 5)}`).join(' '),
+    },
+    quietAt: '55m',
+    firesAt: '75m',
+    labels: ofNode('InTrial'),
+    summary: 'the trial on worker-1 has not come nearer to its end for an hour',
+  },
+  KubeletConfigIneffective: {
+    series: { [condition('Wiring')]: '1x30' },
+    quietAt: '14m',
+    firesAt: '16m',
+    labels: ofNode('Wiring'),
+    summary: 'kubelet on worker-1 does not take its config from the agent: Wiring',
+  },
+  KubeletConfigDiffers: {
+    series: { [series('kubelet_cfg_agent_config_differences')]: '0x5 2x30' },
+    quietAt: '20m',
+    firesAt: '22m',
+    labels: TARGET,
+    summary: 'kubelet on worker-1 runs 2 fields otherwise than its config says',
+  },
+  KubeletConfigAgentDown: {
+    series: { [up]: '1x5 0x30' },
+    quietAt: '15m',
+    firesAt: '17m',
+    labels: TARGET,
+    summary: 'the agent on worker-1 is down',
+  },
+  KubeletConfigAgentBlind: {
+    series: { [condition('AssignmentUnknown')]: '1x30' },
+    quietAt: '14m',
+    firesAt: '16m',
+    labels: ofNode('AssignmentUnknown'),
+    summary: 'the agent on worker-1 cannot see what it needs: AssignmentUnknown',
+  },
+  KubeletConfigRolloutHalted: {
+    series: { [series('kubelet_cfg_agent_rollout_turn', { config, turn: 'halted' })]: '_x5 1x10' },
+    quietAt: '4m',
+    firesAt: '6m',
+    labels: { config },
+    summary: `the rollout of ${config} is halted: its content failed on a node`,
+  },
+  KubeletConfigRolloutStuck: {
+    series: {
+      [series('kubelet_cfg_agent_rollout_turn', { config, turn: 'wait' })]: '1x200',
+      [series('kubelet_cfg_agent_rollout_stage', { config })]: '0x20 1x180',
+      [series('kubelet_cfg_agent_rollout_proofs', { config })]: '0x200',
+    },
+    quietAt: '150m',
+    firesAt: '160m',
+    labels: { config, turn: 'wait' },
+    summary: `1 nodes wait in the rollout of ${config}, and it has not moved for two hours`,
+  },
+  KubeletConfigVersionSkew: {
+    series: { [version('a', '1')]: '1x1500', [version('b', '2')]: '1x1500', [version('c', '3')]: '1x1500' },
+    quietAt: '23h',
+    firesAt: '1445m',
+    labels: { node_config_source: '/api/v1/x' },
+    summary: 'nodes have run 3 versions of /api/v1/x for a day',
+  },
+}
+
+const NAMES = alertRules.map(({ alert = '' }) => alert)
+
+t.test('every alert fires in its scenario, and not before', { skip: NO_PROMTOOL }, async (t) => {
+  t.same(Object.keys(SCENARIOS).sort(), [...NAMES].sort())
+  for (const { alert = '', labels = {}, annotations = {} } of alertRules) {
+    const scenario = SCENARIOS[alert]
+    if (scenario === undefined) continue
+    const expected = { labels: { ...labels, ...scenario.labels }, annotations: { ...annotations, summary: scenario.summary } }
+    const alerts = [
+      { at: scenario.quietAt, name: alert, alerts: [] },
+      { at: scenario.firesAt, name: alert, alerts: [expected] },
+    ]
+    t.equal(testRules(t.testdir(), [{ name: alert, series: scenario.series, alerts }]), '', alert)
+  }
+})
+
+/** Of all alerts that fire, in what the agent served in one state. */
+const firing = (at: string, names: readonly string[]) => ({
+  at,
+  expression: 'count by (alertname) (ALERTS{alertstate="firing"})',
+  samples: Object.fromEntries(names.map((name) => [`{alertname="${name}"}`, 1])),
+})
+
+t.test('what the agent served as it was: nothing fires on a node that is well, and on others what should', { skip: NO_PROMTOOL }, (t) => {
+  const tests = [
+    { name: 'local', series: standing(capture.local, 1600), expressions: [firing('26h', [])] },
+    { name: 'promoted', series: standing(capture.promoted, 1600), expressions: [firing('26h', [])] },
+    { name: 'refused', series: standing(capture.refused, 200), expressions: [firing('3h', ['KubeletConfigRefused'])] },
+    {
+      name: 'rolled back',
+      series: standing(capture.rolledBack, 200),
+      expressions: [firing('30m', ['KubeletConfigRolloutHalted']), firing('3h', ['KubeletConfigRefused', 'KubeletConfigRolloutHalted'])],
+    },
+  ]
+  t.equal(testRules(t.testdir(), tests), '')
+  t.end()
+})
+
+t.test('what is no reason for an alert', { skip: NO_PROMTOOL }, (t) => {
+  const still = (name: string, of: Readonly<Record<string, string>>, at: string) => ({ name, series: of, expressions: [firing(at, [])] })
+  const moving = Array.from({ length: 300 }, (_, minute) => `${Math.floor(minute / 14)}`).join(' ')
+  const tests = [
+    // Five hours long.
+    still(
+      'a long trial',
+      { [condition('InTrial')]: '1x290', [remaining]: Array.from({ length: 290 }, (_, minute) => `${18_000 - 60 * minute}`).join(' ') },
+      '4h',
+    ),
+    still('an operator rolled back', { [series('kubelet_cfg_agent_rollbacks_total', { reason: 'requested' })]: '0x20 1x40' }, '25m'),
+    still(
+      'a rollout that goes on',
+      {
+        [series('kubelet_cfg_agent_rollout_turn', { config, turn: 'wait' })]: '1x300',
+        [series('kubelet_cfg_agent_rollout_stage', { config })]: '1x300',
+        [series('kubelet_cfg_agent_rollout_proofs', { config })]: moving,
+      },
+      '280m',
+    ),
+    still('two versions', { [version('a', '1')]: '1x1500', [version('b', '2')]: '1x1500' }, '1445m'),
+    still('a file that is new', { 'node_textfile_mtime_seconds{file="/x/kubelet-cfg-agent.prom", instance="a"}': '0+60x60' }, '50m'),
+  ]
+  t.equal(testRules(t.testdir(), tests), '')
+  t.end()
+})
+
+t.test('an agent whose file grows old is down', { skip: NO_PROMTOOL }, (t) => {
+  const file = { file: '/var/lib/prometheus/node-exporter/kubelet-cfg-agent.prom', instance: 'worker-1', job: 'node' }
+  const [alert] = alertRules.filter(({ alert }) => alert === 'KubeletConfigAgentDown')
+  const annotations = { ...alert?.annotations, summary: 'the agent on worker-1 is down' }
+  const alerts = [
+    { at: '14m', name: 'KubeletConfigAgentDown', alerts: [] },
+    { at: '18m', name: 'KubeletConfigAgentDown', alerts: [{ labels: { ...alert?.labels, ...file }, annotations }] },
+  ]
+  t.equal(testRules(t.testdir(), [{ name: 'old', series: { [seriesName('node_textfile_mtime_seconds', file)]: '0x30' }, alerts }]), '')
+  t.end()
+})
+
+t.test('a mistake in a scenario is found', { skip: NO_PROMTOOL }, (t) => {
+  const alerts = [{ at: '10m', name: 'KubeletConfigNodeAtFault', alerts: [] }]
+  t.match(testRules(t.testdir(), [{ name: 'wrong', series: { [condition('NodeAtFault')]: '1x20' }, alerts }]), /FAILED[\s\S]*NodeAtFault/)
+  t.throws(() => series('kubelet_cfg_agent_renamed'), /serves no kubelet_cfg_agent_renamed/)
+  t.throws(() => series('kubelet_cfg_agent_condition', { why: 'x' }), /with the labels why/)
+  t.end()
+})
+
+t.test('the scrape configuration is one', { skip: NO_PROMTOOL }, (t) => {
+  const scrape = parse(readFileSync(join(ROOT, 'deploy/monitoring/scrape.yaml'), 'utf8')) as { scrape_configs: Record<string, unknown>[] }
+  // Debian builds Prometheus without the discovery of Kubernetes.
+  for (const one of scrape.scrape_configs) {
+    t.same(one.kubernetes_sd_configs, [{ role: 'node' }])
+    t.equal(one.job_name, TARGET.job)
+    delete one.kubernetes_sd_configs
+  }
+  const directory = t.testdir({ 'prometheus.yml': JSON.stringify(scrape), 'rules.yaml': readFileSync(RULES, 'utf8') })
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'config', '--syntax-only', join(directory, 'prometheus.yml')], {
+    encoding: 'utf8',
+  })
+  t.equal(status, 0, `${stdout}${stderr}`)
+  t.end()
+})
+
+t.test('every metric that a rule names is served, with these labels, or recorded by another rule', async (t) => {
+  const recorded = new Set(rules.flatMap(({ record }) => record ?? []))
+  for (const { record, alert = '', expr } of rules) {
+    const mentions = listMentions(expr)
+    t.ok(mentions.length > 0, record ?? alert)
+    const known = new Set<string>(Object.keys(TARGET))
+    for (const { metric, labels } of mentions) {
+      const served = everything.filter(({ name }) => name === metric)
+      const others = OF_OTHERS[metric]
+      t.ok(served.length > 0 || others !== undefined || recorded.has(metric), `${record ?? alert}: ${metric}`)
+      const own = recorded.has(metric)
+        ? listGroupings(rules.find((rule) => rule.record === metric)?.expr ?? '')
+        : [...served.flatMap((sample) => Object.keys(sample.labels)), ...(others ?? [])]
+      for (const label of [...own, ...Object.keys(TARGET)]) known.add(label)
+      for (const label of labels)
+        t.ok([...own, ...Object.keys(TARGET)].includes(label), `${record ?? alert}: ${metric} has a label ${label}`)
+    }
+    for (const label of listGroupings(expr)) t.ok(known.has(label), `${record ?? alert}: groups by ${label}`)
+  }
+})
+
+t.test('every alert has a severity, a summary and a section in the runbook', async (t) => {
+  const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8')
+  t.ok(NAMES.length > 8)
+  for (const { alert = '', labels, annotations } of alertRules) {
+    t.match(labels?.severity, /^(info|warning|critical)$/, alert)
+    t.ok(annotations?.summary, alert)
+    t.equal(annotations?.runbook, `docs/operations.md#${alert.toLowerCase()}`)
+    const [, section = ''] = page.split(`\n### ${alert}\n`)
+    t.ok((section.split('\n#')[0] ?? '').trim().length > 80, `docs/operations.md says what to do about ${alert}`)
+  }
+  const documented = [...page.matchAll(/^### (KubeletConfig\w+)$/gm)].flatMap(([, name = '']) =>
+    name === 'KubeletConfigDegraded' ? [] : [name],
+  )
+  t.same(documented.sort(), [...NAMES].sort(), 'and about no other')
+})
+
+t.test('what an expression names', async (t) => {
+  const text = 'sum by (le, config) (rate(a_bucket{x="1", y=~"b{2}"}[5m])) / on (instance) group_left (z) time() - b offset 5m > 0.5'
+  t.same(listMentions(text.replace('b{2}', 'b')), [
+    { metric: 'a_bucket', labels: ['x', 'y'] },
+    { metric: 'b', labels: [] },
+  ])
+  t.same(listGroupings(text), ['le', 'config', 'instance', 'z'])
+})
