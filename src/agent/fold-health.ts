@@ -25,6 +25,8 @@ interface HealthPorts {
 interface Look {
   readonly sample: HealthSample & Pick<KubeletObservation, 'port'>
   readonly nextStart: NextStart
+  /** The disk does not return what kubelet starts with next, which may not be lost. */
+  readonly isUnreadable: boolean
   readonly policy: Policy
   readonly paused: boolean
   readonly held: readonly HeldSource[]
@@ -35,26 +37,31 @@ export async function foldHealth(ports: HealthPorts, before: HealthRecord | unde
   const { unit } = sample
   if (unit.kind === 'unknown' || nextStart.kind === 'unknown') return before
   const after = recordLook(before, look, unit, nextStart.held)
-  const named = after && nameProcess(recordPort(identifyAgain(after, sample.running), sample), unit, held)
-  const charged = named !== undefined && paused ? forgetIllness(named) : named
-  const kept = charged && (await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs))
-  if (kept !== undefined) ports.runtime.writeHealth(kept)
+  if (after === undefined) return before
+  const named = nameProcess(recordPort(identifyAgain(after, sample.running), sample), unit, held)
+  const charged = paused ? forgetIllness(named) : named
+  const kept = await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs)
+  ports.runtime.writeHealth(kept)
   return kept
 }
 
 /**
  * Where the disk does not return what kubelet starts with next, a record about another config keeps
  * all that it says, except what runs: an activation may follow, and what runs could not be told
- * after it. Without such a record, one is begun about the config under the name of its version.
+ * after it. Without such a record, one is begun about the config under the name of its version. But
+ * what is gone, and not unreadable, names nothing: that version may come back with other content.
  */
 function recordLook(
   before: HealthRecord | undefined,
-  { sample, policy }: Look,
+  { sample, isUnreadable, policy }: Look,
   { kubeletIdentity }: KnownUnit,
   { source, content }: HeldSource,
 ): HealthRecord | undefined {
-  const subject = trialKey(content ?? (source === 'local' ? LOCAL_CONTENT : nameMissing(source)), kubeletIdentity)
-  const isKept = content === undefined && before?.bootId === sample.at.bootId && before.subject !== subject
+  if (content !== undefined || source === 'local')
+    return recordSample(before, sample, trialKey(content ?? LOCAL_CONTENT, kubeletIdentity), policy)
+  if (!isUnreadable) return undefined
+  const subject = trialKey(nameMissing(source), kubeletIdentity)
+  const isKept = before?.bootId === sample.at.bootId && before.subject !== subject
   return isKept ? recordProcess(before, sample, kubeletIdentity) : recordSample(before, sample, subject, policy)
 }
 

@@ -83,7 +83,8 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   await recognizeDesired(ports, { desired, unit, held, lastProcess: known?.lastProcess, assignedContent })
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
-  const health = await foldHealth(ports, before, { sample: { ...sample, port }, nextStart, policy, paused, held })
+  const isUnreadable = next !== undefined && next !== 'local' && checkpoints.isUnreadable(next)
+  const health = await foldHealth(ports, before, { sample: { ...sample, port }, nextStart, isUnreadable, policy, paused, held })
   const desiredContent = contentOfDesired(ports, desired)
   const drained = [assignedContent, desiredContent].some((wanted) => waitsForDrain(ports, unit, running, wanted))
     ? ports.drain.isDrained()

@@ -36,6 +36,8 @@ interface Scene {
   readonly health?: ReturnType<typeof health>
   readonly desired?: Snapshot['desired']
   readonly healthz?: boolean
+  /** What the disk does not return may not be lost. */
+  readonly isUnreadable?: boolean
   /** Of the config file that kubelet was started with. undefined: the disk does not return it. */
   readonly portInFile?: number | 'none' | undefined
   /** That every config names. Default: each another. */
@@ -59,7 +61,7 @@ function open(scene: Scene) {
       content: ({ uid, resourceVersion }) => CHECKPOINTS.get(`${uid}/${resourceVersion}`),
       path: ({ uid, resourceVersion, kubeletConfigKey }) => `/c/${uid}/${resourceVersion}/${kubeletConfigKey}`,
       hasKey: () => true,
-      isUnreadable: () => false,
+      isUnreadable: () => scene.isUnreadable ?? false,
       data: () => undefined,
       list: () => [],
       save: () => {},
@@ -319,7 +321,7 @@ t.test('a process that was first seen while its checkpoint was gone is known aga
 t.test('what runs is recorded also while the disk does not return the next start', async (t) => {
   const wiring = fileWiring(LOCAL_PATH)
   const unit = running({ kind: 'other', pid: 1, configPath: LOCAL_PATH }, { wiring, startedAtUs: NOW_US - SECOND_US })
-  const gone: Scene = { unit, activation: { ...ACTIVATED_A, source: { ...A, uid: 'gone' } } }
+  const gone: Scene = { unit, activation: { ...ACTIVATED_A, source: { ...A, uid: 'gone' } }, isUnreadable: true }
   const first = open(gone)
   t.match(await first.look(), { running: { content: 'missing:gone/1/kubelet' } })
   t.match(first.written()?.lastProcess, { invocationId: INVOCATION, content: 'missing:gone/1/kubelet' })
@@ -338,6 +340,9 @@ t.test('what runs is recorded also while the disk does not return the next start
     { ...earlier, lastProcess: { invocationId: INVOCATION, content: 'missing:gone/1/kubelet', kubeletIdentity: KUBELET } },
     'and nothing else changes in the record of another config',
   )
+  const lost = open({ ...gone, isUnreadable: false })
+  t.match(await lost.look(), { running: { content: 'missing:gone/1/kubelet' } })
+  t.equal(lost.written(), undefined, 'a version that is gone may come back with other content')
 })
 
 t.test('no record of what is assigned', async (t) => {

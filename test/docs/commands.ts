@@ -15,8 +15,10 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--config-dir',
   '--container-runtime-endpoint',
   '--crash',
+  '--minutes',
   '--modes',
   '--nodes',
+  '--processes',
   '--table',
 ]
 

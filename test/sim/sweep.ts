@@ -3,26 +3,37 @@
  * schedule.
  */
 import assert from 'node:assert/strict'
+import { onOneLine } from '../../src/values/cut.ts'
 import { errorMessage } from '../../src/values/errors.ts'
-import type { CrashPoint } from './crash.ts'
+import { type CrashPoint, makeCrash } from './crash.ts'
 import { runSchedule } from './run.ts'
 import { makeSchedule, type Schedule } from './schedule.ts'
 import type { Settled } from './settled.ts'
 
+/** Called with a line for each run that fails, as soon as it fails. */
+export type OnFailure = (failure: string) => void
+
+/** Which of the schedules have a crash at a random operation. */
+export type WithCrash = 'none' | 'half'
+
 /**
- * Runs the schedules of a range of seeds. Returns a line for each that fails, with the command that
+ * Runs the schedules of a range of seeds. The line for one that fails begins with the command that
  * runs it again.
  */
-export async function sweepSeeds(from: number, count: number): Promise<string[]> {
-  const failures: string[] = []
+export async function sweepSeeds(from: number, count: number, failed: OnFailure, crash: WithCrash = 'none'): Promise<void> {
   for (let seed = from; seed < from + count; seed += 1) {
+    const crashes = crash === 'half' && isCrashed(seed)
     try {
-      await runSchedule(makeSchedule(seed))
+      await runSchedule(makeSchedule(seed), crashes ? { crash: makeCrash(seed) } : {})
     } catch (error) {
-      failures.push(`npm run sim -- --seed ${seed}: ${errorMessage(error)}`)
+      failed(`npm run sim -- --seed ${seed}${crashes ? ' --crash' : ''}: ${onOneLine(errorMessage(error))}`)
     }
   }
-  return failures
+}
+
+/** Four seeds in a row, since what a node is depends on the last bits of its seed. */
+function isCrashed(seed: number): boolean {
+  return Math.floor(seed / 4) % 2 === 1
 }
 
 /** Before and after every operation, the agent alone and the whole machine. */
@@ -33,21 +44,19 @@ export function listCrashPoints(operations: number): CrashPoint[] {
 }
 
 /**
- * Runs the schedule once for each crash point. Returns a line for each run that fails or that does
- * not settle where `calm` did.
+ * Runs the schedule once for each crash point. A run fails also if it does not settle where `calm`
+ * did.
  */
-export async function sweepCrashes(schedule: Schedule, points: readonly CrashPoint[], calm: Settled): Promise<string[]> {
+export async function sweepCrashes(schedule: Schedule, points: readonly CrashPoint[], calm: Settled, failed: OnFailure): Promise<void> {
   const { operations: _fewer, ...expected } = calm
-  const failures: string[] = []
   for (const crash of points) {
     try {
       const { operations: _more, ...state } = await runSchedule(schedule, { crash })
       assert.deepEqual(state, expected, `invariant 4: the node settles at ${JSON.stringify(state)}, not at ${JSON.stringify(expected)}`)
     } catch (error) {
-      failures.push(`${describeCrash(crash)}: ${errorMessage(error)}`)
+      failed(`${describeCrash(crash)}: ${errorMessage(error)}`)
     }
   }
-  return failures
 }
 
 function describeCrash({ operation, phase, powerLoss }: CrashPoint): string {

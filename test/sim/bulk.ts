@@ -1,0 +1,59 @@
+/**
+ * `npm run sim:bulk -- --from N --to N [--processes N] [--minutes N]`: runs the schedules of very
+ * many seeds, half of them with a crash at a random operation, in one process per CPU. Prints a
+ * line for each that fails, at once, and counts them at the end. With --minutes it begins nothing
+ * new after that time, and says how far it came.
+ */
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import type { Part } from './part.ts'
+import { runParts } from './pool.ts'
+
+const SEEDS_AT_ONCE = 20
+
+const { values } = parseArgs({
+  options: {
+    from: { type: 'string' },
+    to: { type: 'string' },
+    processes: { type: 'string', default: String(availableParallelism()) },
+    minutes: { type: 'string', default: 'Infinity' },
+  },
+})
+
+function numberOf(name: keyof typeof values, isRight: (value: number) => boolean): number {
+  const value = Number(values[name])
+  if (isRight(value)) return value
+  console.error(`--${name} must be a number${name === 'to' ? ' that is not below --from' : ''}, not ${values[name] ?? 'missing'}`)
+  process.exit(2)
+}
+
+const isSeed = (value: number) => Number.isSafeInteger(value) && value > 0
+const from = numberOf('from', isSeed)
+const to = numberOf('to', (value) => isSeed(value) && value >= from)
+const processes = numberOf('processes', isSeed)
+const beganMs = performance.now()
+const endMs = beganMs + numberOf('minutes', (value) => value > 0) * 60e3
+
+let nextSeed = from
+let runs = 0
+let failed = 0
+
+function nextPart(): Part | undefined {
+  if (nextSeed > to || performance.now() >= endMs) return undefined
+  const part: Part = { kind: 'seeds', from: nextSeed, count: Math.min(SEEDS_AT_ONCE, to + 1 - nextSeed), crash: 'half' }
+  nextSeed += part.count
+  return part
+}
+
+await runParts(nextPart, processes, {
+  failed: (_part, failure) => console.log(failure),
+  done: (_part, outcome) => {
+    runs += outcome.runs
+    failed += outcome.failures.length
+  },
+})
+const seconds = (performance.now() - beganMs) / 1000
+console.log(
+  `seeds ${from} to ${nextSeed - 1}: ${runs} runs, ${failed} failed, ${Math.round(seconds)} s, ${Math.round(runs / seconds)} runs per second`,
+)
+process.exitCode = failed === 0 ? 0 : 1

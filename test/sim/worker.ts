@@ -1,0 +1,22 @@
+/**
+ * A process of the pool: runs each part that it is sent. It runs many, since Node.js takes the time
+ * of a hundred schedules to compile the agent well.
+ */
+import { errorMessage } from '../../src/values/errors.ts'
+import { type Part, runPart } from './part.ts'
+
+export type Report = { readonly kind: 'failed'; readonly failure: string } | { readonly kind: 'done'; readonly runs: number }
+
+function send(report: Report): void {
+  process.send?.(report)
+}
+
+process.on('message', async (part: Part) => {
+  const failed = (failure: string) => send({ kind: 'failed', failure })
+  try {
+    send({ kind: 'done', runs: await runPart(part, failed) })
+  } catch (error) {
+    failed(errorMessage(error))
+    send({ kind: 'done', runs: 1 })
+  }
+})
