@@ -27,7 +27,8 @@ interface Rule {
 const rules = (parse(readFileSync(RULES, 'utf8')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules)
 const alertRules = rules.filter((rule) => rule.alert !== undefined)
 const capture = await captureMetrics()
-const everything = Object.values(capture).flat()
+const { file, ...served } = capture
+const everything = Object.values(served).flat()
 
 /** What Prometheus adds, as deploy/monitoring/scrape.yaml has it. */
 const TARGET = { instance: 'worker-1', job: 'kubelet-cfg-agent' }
@@ -290,6 +291,21 @@ t.test('every metric that a rule names is served, with these labels, or recorded
         t.ok([...own, ...Object.keys(TARGET)].includes(label), `${record ?? alert}: ${metric} has a label ${label}`)
     }
     for (const label of listGroupings(expr)) t.ok(known.has(label), `${record ?? alert}: groups by ${label}`)
+  }
+})
+
+t.test('the file for the node exporter has the same, without the metrics of the process', async (t) => {
+  const namesOf = (samples: readonly Sample[]) => [...new Set(samples.map(({ name }) => name))].sort()
+  t.same(
+    namesOf(file),
+    namesOf(capture.rolledBack).filter((name) => !name.startsWith('process_')),
+  )
+})
+
+t.test('an agent serves few series, as docs/monitoring.md says', async (t) => {
+  for (const samples of Object.values(served)) {
+    t.ok(samples.length <= 75, `${samples.length} series`)
+    t.equal(samples.filter(({ name }) => /_duration_seconds_(bucket|sum|count)$/.test(name)).length, 41)
   }
 })
 
