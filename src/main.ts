@@ -40,7 +40,7 @@ const terminal = {
 if (isPluginStart(process.argv[1])) {
   const { completePlugin, startPlugin } = await import('./main-plugin.ts')
   const start = isCompletion(process.argv[1]) ? completePlugin : startPlugin
-  process.exit(await start(args, { terminal, yaml, env: process.env }))
+  await exitAfterOutput(await start(args, { terminal, yaml, env: process.env }))
 }
 if (args.some((arg) => arg.startsWith('--config')) || existsSync(configPath({}, process.env))) await parser.load()
 const code = await runProgram(args, {
@@ -50,6 +50,14 @@ const code = await runProgram(args, {
   readConfigFile: (path) => readConfigFile(path, parser.parse),
   // Loaded only when a command asks for it.
   openNode: async (settings) => (await import('./main-commands.ts')).openNode(settings, { clock, terminal, version: VERSION, yaml }),
-  runAgent: (start) => runAgent(start, { clock, supervision, parser, yaml }),
+  // A journal that takes nothing must not hold up the end of the agent.
+  runAgent: async (start) => process.exit(await runAgent(start, { clock, supervision, parser, yaml })),
 })
-process.exit(code)
+await exitAfterOutput(code)
+
+/** A pipe takes some 64 KiB at once, and what is not written yet would end with the process. */
+async function exitAfterOutput(status: number): Promise<never> {
+  const written = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => void stream.write('', () => resolve()))
+  await Promise.all([written(process.stdout), written(process.stderr)])
+  process.exit(status)
+}
