@@ -75,9 +75,9 @@ export function readNodeState(node: unknown, namespace: string): NodeState | und
   return {
     name: node.metadata.name,
     asked: readAsked(node, namespace),
-    assigned: known?.assigned,
-    active: known?.active,
-    lastKnownGood: known?.lastKnownGood,
+    assigned: plainSource(known?.assigned),
+    active: plainSource(known?.active),
+    lastKnownGood: plainSource(known?.lastKnownGood),
     ready: readCondition(status, CONDITION_TYPE),
     degraded: readCondition(status, DEGRADED_TYPE),
     kubelet: readCondition(status, 'Ready')?.status ?? '',
@@ -128,6 +128,19 @@ function readCondition(status: JsonObject, type: string): NodeCondition | undefi
   if (!isObject(found)) return undefined
   const { reason, message, lastTransitionTime } = found
   return { status: textOf(found.status), reason: textOf(reason), message: textOf(message), since: textOf(lastTransitionTime) }
+}
+
+/** A node writes its annotation itself, and names in it as it likes. */
+function plainSource(source: ConfigSource | undefined): ConfigSource | undefined {
+  if (source === undefined || source === 'local') return source
+  const { namespace, name, kubeletConfigKey, uid, resourceVersion } = source
+  return {
+    namespace: plainText(namespace),
+    name: plainText(name),
+    kubeletConfigKey: plainText(kubeletConfigKey),
+    uid: plainText(uid),
+    resourceVersion: plainText(resourceVersion),
+  }
 }
 
 function textOf(value: unknown): string {

@@ -40,6 +40,7 @@ t.test('names and a selector choose', async (t) => {
   t.match(await run('get', 'nobody'), { code: 1, err: 'kubectl kubelet-config get: nodes nobody does not exist\n' })
   t.match(await run('get', '../x'), { code: 1, err: /not a valid name/ })
   t.match(await run('get', '-l', 'role=none'), { code: 0, out: '', err: 'No nodes found.\n' })
+  t.match(await run('get', 'worker-1', '-l', 'role=none'), { code: 1, out: '', err: /give names of Nodes or -l, not both/ })
 })
 
 t.test('JSON and YAML say the same', async (t) => {
@@ -61,11 +62,13 @@ t.test('JSON and YAML say the same', async (t) => {
 
 t.test('what a Node says cannot control the terminal', async (t) => {
   const world = await startPluginWorld(t)
-  const evil = '\u001b[2Jgone\u202e\nline'
-  world.server.objects.put(nodeObject('n1', { config: 'c', ready: ['False', evil, evil], said: { channel: evil } }))
+  const evil = '\u001b[2J\u009b2Jgone\u202e\nline'
+  const source = { configMap: { namespace: evil, name: evil, kubeletConfigKey: evil, uid: evil, resourceVersion: evil } }
+  const said = { channel: evil, assigned: source, active: source, lastKnownGood: source }
+  world.server.objects.put(nodeObject('n1', { config: 'c', ready: ['False', evil, evil], said }))
   for (const output of ['table', 'wide', 'json', 'yaml']) {
     const { out } = await world.run('get', '-o', output)
-    for (const unsafe of ['\u001b', '\u202e', '\\u001b', '\\e']) t.notOk(out.includes(unsafe), output)
+    for (const unsafe of ['\u001b', '\u009b', '\u202e', '\\u001b', '\\e']) t.notOk(out.includes(unsafe), output)
     t.match(out, /gone/)
   }
 })

@@ -1,5 +1,6 @@
 /** `assign` and `unassign`: which config Nodes ask for. */
 import { type CommandOption, EXIT, type ExitCode } from '../../cli/command.ts'
+import { plainText } from '../../cli/terminal.ts'
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, describeChannel } from '../../decision/channels.ts'
 import { choiceKind } from '../../settings/setting-kinds.ts'
 import type { JsonObject } from '../../values/is-object.ts'
@@ -86,7 +87,7 @@ async function checkConfig(context: PluginContext, name: string): Promise<void> 
     found = await findConfig(context, name)
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    terminal.err(`Note: whether ConfigMap ${namespace}/${name} exists is not known: ${error.message}\n`)
+    terminal.err(`Note: whether ConfigMap ${namespace}/${name} exists is not known: ${plainText(error.message)}\n`)
     return
   }
   if (found === undefined) throw new Failure(`ConfigMap ${namespace}/${name} does not exist: create it first, as with apply`)

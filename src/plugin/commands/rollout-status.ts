@@ -1,5 +1,6 @@
 /** `rollout status`: follows a rollout until it is done or halted. */
 import { EXIT, type ExitCode } from '../../cli/command.ts'
+import { plainText } from '../../cli/terminal.ts'
 import { switchKind } from '../../settings/setting-kinds.ts'
 import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import { Outage } from '../failure.ts'
@@ -54,7 +55,7 @@ async function follow(context: PluginContext, { options, args: [name = ''] }: Pl
         if (isLive && shown !== '') terminal.out('\n')
         throw error
       }
-      show(error.message)
+      show(plainText(error.message))
     }
     await context.sleep(LOOK_EVERY_MS)
   }

@@ -1,7 +1,7 @@
 /** `versions` and `undo`: the kept versions of a config, and the way back to one of them. */
 import { EXIT, type ExitCode } from '../../cli/command.ts'
 import { formatJson } from '../../cli/format-json.ts'
-import { alignColumns, type Cell } from '../../cli/terminal.ts'
+import { alignColumns, type Cell, plainText } from '../../cli/terminal.ts'
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
 import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import { type FoundConfig, getConfig } from '../config-maps.ts'
@@ -56,7 +56,7 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
     const hash = hashVersion(version)
     const nodes = users.filter((node) => runsContent(node, version) || (hash === now && runsContent(node, current))).length
     const role = hash === now ? 'current' : hash === current.annotations[PREVIOUS_ANNOTATION] ? 'previous' : ''
-    return { version: hash, created: version.created, nodes, role, kept: hash !== now || isKept, base: version.base ?? null }
+    return { version: hash, created: version.created, nodes, role, kept: hash !== now || isKept, base: version.base === undefined ? null : plainText(version.base) }
   })
   if (options.output !== 'table') {
     const document = { apiVersion: CONFIG_API_VERSION, kind: 'ConfigVersionList', config: `${context.namespace}/${name}`, items: rows }
