@@ -22,10 +22,13 @@ export interface Progress {
   readonly halted: boolean
 }
 
-/** @returns undefined: the record is not about this content, so its rollout has not begun */
+/**
+ * @returns undefined: the record is not about this content, or `retry` was raised since, so its
+ *   rollout has not begun
+ */
 export function progressOf(plan: Plan, record: RolloutRecord, hash: string, observation: Observation): Progress | undefined {
   const { state } = record
-  if (state === undefined || state.hash !== hash) return undefined
+  if (state === undefined || state.hash !== hash || plan.retry > state.retry) return undefined
   return progress(plan, state.generation, state.stage, tally(plan, state, record, observation))
 }
 

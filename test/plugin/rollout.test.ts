@@ -53,6 +53,14 @@ t.test('a halted rollout exits with 1 and names the node', async (t) => {
   })
 })
 
+t.test('after a retry, what was halted is no longer', async (t) => {
+  const { run, putRecord } = await startRollout(t)
+  putRecord({ state: state(0), 'node.n3': '7 0 veto it failed' })
+  t.equal((await run('rollout', 'status', 'pods', '--once')).code, 1)
+  t.equal((await run('rollout', 'retry', 'pods')).code, 0)
+  t.equal((await run('rollout', 'status', 'pods', '--once')).code, 2, 'no node has begun it again')
+})
+
 t.test('who is silent shows over time', async (t) => {
   const world = await startRollout(t)
   world.putRecord({ state: state(0), 'node.n1': '7 0 claim 60' })

@@ -29,3 +29,8 @@ t.test('the last stage is the number that a finished rollout has', async (t) => 
   t.equal(describeStage(WAVES_7, 4, { proofs: 0, needed: 5 }), 'stage 4 of 4 (open to all nodes)')
   t.equal(describeStage(WAVES_7, 0, { proofs: 0, needed: 1 }), 'stage 0 of 4 (open to witnesses only): 0 of 1 proofs')
 })
+
+t.test('a rollout that is to begin again has not begun', async (t) => {
+  t.ok(progressAt(0, WAVES_7))
+  t.equal(progressAt(0, { ...WAVES_7, retry: 1 }), undefined)
+})
