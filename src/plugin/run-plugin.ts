@@ -9,6 +9,7 @@ import { type PluginCommand, type PluginContext, PROGRAM } from './command.ts'
 import { Failure } from './failure.ts'
 import { commandHelp, programHelp } from './help.ts'
 import { readLine } from './parse-line.ts'
+import { untilStopped } from './until-stopped.ts'
 
 export interface PluginWorld {
   readonly commands: readonly PluginCommand[]
@@ -42,7 +43,8 @@ export async function runPlugin(args: readonly string[], world: PluginWorld): Pr
       }
       try {
         const context = await world.open(globals)
-        return typeof context === 'string' ? complain(context) : await command.execute(context, line)
+        if (typeof context === 'string') return complain(context)
+        return await command.execute({ ...context, api: untilStopped(context.api, context.signal) }, line)
       } catch (error) {
         // Any other error is a bug, and its stack helps to find it.
         return complain(error instanceof Failure || !(error instanceof Error) ? errorMessage(error) : (error.stack ?? error.message))

@@ -183,6 +183,33 @@ t.test('assign and unassign', async (t) => {
   t.match(await run('assign', 'pods', 'n1'), { code: 1, err: /the right to patch nodes at the cluster scope is missing/ })
 })
 
+t.test('a signal ends it before the next node', async (t) => {
+  const world = await startPluginWorld(t)
+  const { run, server } = world
+  putConfigMap(world, 'pods', WHOLE)
+  for (const name of ['n1', 'n2', 'n3']) server.objects.put(nodeObject(name))
+  const stopper = new AbortController()
+  world.context.signal = stopper.signal
+  server.fault = ({ verb }) => {
+    if (verb === 'patch') stopper.abort()
+    return undefined
+  }
+  t.match(await run('assign', 'pods', 'n1', 'n2', 'n3', '--yes'), {
+    code: 1,
+    out: /^n1: asks for pods, by the label .*\n$/,
+    err: /cannot patch nodes n2: stopped by a signal/,
+  })
+  t.equal(server.requests.filter(({ verb }) => verb === 'patch').length, 1)
+})
+
+t.test('a signal does not wait for an answer that changes nothing', async (t) => {
+  const world = await startPluginWorld(t)
+  const stopper = new AbortController()
+  world.context.signal = stopper.signal
+  world.context.api = { ...world.context.api, request: () => new Promise(() => stopper.abort()), watch: () => new Promise(() => {}) }
+  t.match(await world.run('get'), { code: 1, err: /cannot list nodes: stopped by a signal/ })
+})
+
 t.test('a server that drops spec.configSource is found out', async (t) => {
   const world = await startPluginWorld(t)
   putConfigMap(world, 'pods', WHOLE)
