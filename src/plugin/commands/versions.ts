@@ -56,7 +56,14 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
     const hash = hashVersion(version)
     const nodes = users.filter((node) => runsContent(node, version) || (hash === now && runsContent(node, current))).length
     const role = hash === now ? 'current' : hash === current.annotations[PREVIOUS_ANNOTATION] ? 'previous' : ''
-    return { version: hash, created: version.created, nodes, role, kept: hash !== now || isKept, base: version.base === undefined ? null : plainText(version.base) }
+    return {
+      version: hash,
+      created: version.created,
+      nodes,
+      role,
+      kept: hash !== now || isKept,
+      base: version.base === undefined ? null : plainText(version.base),
+    }
   })
   if (options.output !== 'table') {
     const document = { apiVersion: CONFIG_API_VERSION, kind: 'ConfigVersionList', config: `${context.namespace}/${name}`, items: rows }
