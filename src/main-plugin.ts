@@ -52,6 +52,7 @@ function open(globals: Readonly<Record<string, string>>, { terminal, yaml, env }
   return {
     api: new HttpsKubeApi(kubeconfig, { userAgent: `${PLUGIN}/${VERSION}`, wallMs: Date.now }),
     terminal,
+    isWatched: process.stdout.isTTY === true,
     namespace: globals.namespace ?? 'kube-system',
     yaml,
     version: VERSION,
@@ -62,6 +63,8 @@ function open(globals: Readonly<Record<string, string>>, { terminal, yaml, env }
     readInput,
     formatYaml: async (value) => (await import('./kubelet/yaml.ts')).formatDocument(value),
     ask,
+    inspect: async (config, version) => (await import('./main-plugin-checks.ts')).inspectConfig(config, version, yaml),
+    compare: async (before, after, version) => (await import('./main-plugin-checks.ts')).compareConfigs(before, after, version),
   }
 }
 

@@ -40,6 +40,42 @@ export const RESOURCES: readonly Resource[] = [
     namespaced: true,
     hasStatus: false,
   },
+  {
+    group: 'rbac.authorization.k8s.io',
+    plural: 'roles',
+    singular: 'role',
+    kind: 'Role',
+    shortNames: [],
+    namespaced: true,
+    hasStatus: false,
+  },
+  {
+    group: 'rbac.authorization.k8s.io',
+    plural: 'rolebindings',
+    singular: 'rolebinding',
+    kind: 'RoleBinding',
+    shortNames: [],
+    namespaced: true,
+    hasStatus: false,
+  },
+  {
+    group: 'admissionregistration.k8s.io',
+    plural: 'validatingadmissionpolicies',
+    singular: 'validatingadmissionpolicy',
+    kind: 'ValidatingAdmissionPolicy',
+    shortNames: [],
+    namespaced: false,
+    hasStatus: false,
+  },
+  {
+    group: 'admissionregistration.k8s.io',
+    plural: 'validatingadmissionpolicybindings',
+    singular: 'validatingadmissionpolicybinding',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    shortNames: [],
+    namespaced: false,
+    hasStatus: false,
+  },
 ]
 
 export function findResource(plural: string): Resource | undefined {

@@ -1,5 +1,27 @@
 /** All commands of the plugin, in the order of the help. */
 import type { PluginCommand } from './command.ts'
+import { applyCommand } from './commands/apply.ts'
+import { assignCommand, unassignCommand } from './commands/assign.ts'
+import { diffCommand } from './commands/diff.ts'
 import { getCommand } from './commands/get.ts'
+import { rolloutPauseCommand, rolloutResumeCommand, rolloutRetryCommand } from './commands/rollout-change.ts'
+import { rolloutInitCommand } from './commands/rollout-init.ts'
+import { rolloutStatusCommand } from './commands/rollout-status.ts'
+import { undoCommand, versionsCommand } from './commands/versions.ts'
+import { whyCommand } from './commands/why.ts'
 
-export const PLUGIN_COMMANDS: readonly PluginCommand[] = [getCommand]
+export const PLUGIN_COMMANDS: readonly PluginCommand[] = [
+  getCommand,
+  whyCommand,
+  diffCommand,
+  versionsCommand,
+  applyCommand,
+  assignCommand,
+  unassignCommand,
+  undoCommand,
+  rolloutStatusCommand,
+  rolloutPauseCommand,
+  rolloutResumeCommand,
+  rolloutRetryCommand,
+  rolloutInitCommand,
+]

@@ -6,8 +6,12 @@
 import type { CommandOption, ExitCode, OptionValues } from '../cli/command.ts'
 import type { InputReading } from '../cli/read-input.ts'
 import type { Terminal } from '../cli/terminal.ts'
+import type { KubeletConfig } from '../kubelet/decode.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
+import type { Report } from '../preflight/finding.ts'
+import type { ConfigChange, InspectedConfig } from '../preflight/inspection.ts'
+import type { KubeletVersion } from '../preflight/kubelet-version.ts'
 
 /** How people call it. */
 export const PROGRAM = 'kubectl kubelet-config'
@@ -47,6 +51,8 @@ export interface PluginLine {
 export interface PluginContext {
   readonly api: KubeApi
   readonly terminal: Terminal
+  /** Somebody watches standard output. */
+  readonly isWatched: boolean
   /** Of the ConfigMaps. */
   readonly namespace: string
   readonly yaml: YamlReader
@@ -62,6 +68,9 @@ export interface PluginContext {
   readInput(path: string | undefined, limitBytes: number): Promise<InputReading>
   formatYaml(value: unknown): Promise<string>
   ask(question: string): Promise<Consent>
+  /** The rules of preflight that need no node, for a kubelet of this version. */
+  inspect(config: InspectedConfig, version: KubeletVersion | undefined): Promise<Report>
+  compare(before: KubeletConfig, after: KubeletConfig, version: KubeletVersion | undefined): Promise<readonly ConfigChange[]>
 }
 
 /** `nobody`: there is no terminal to ask at. */

@@ -18,6 +18,9 @@ export interface Asked {
 /** Thrown by commands: the message is for people, and is all that they see. */
 export class Failure extends Error {}
 
+/** The API server does not answer, or not now. */
+export class Outage extends Failure {}
+
 export type Refused = Exclude<KubeAnswer, { kind: 'ok' }>
 
 export function describeRefused(asked: Asked, refused: Refused): string {
@@ -42,5 +45,6 @@ export function describeRefused(asked: Asked, refused: Refused): string {
 /** @throws Failure where the request was refused */
 export function objectOf(asked: Asked, answer: KubeAnswer): unknown {
   if (answer.kind === 'ok') return answer.object
-  throw new Failure(describeRefused(asked, answer))
+  const isOutage = answer.kind === 'unreachable' || answer.status === 429 || answer.status >= 500
+  throw isOutage ? new Outage(describeRefused(asked, answer)) : new Failure(describeRefused(asked, answer))
 }

@@ -37,6 +37,8 @@ export interface NodeState {
   readonly verdict: { readonly state: string; readonly reason: string } | undefined
   readonly contentHash: string
   readonly agentVersion: string
+  /** As in `v1.34.1`. */
+  readonly kubeletVersion: string
 }
 
 export type AskedConfig =
@@ -90,6 +92,7 @@ export function readNodeState(node: unknown, namespace: string): NodeState | und
     verdict: isObject(verdict) ? { state: textOf(verdict.state), reason: textOf(verdict.reason) } : undefined,
     contentHash: textOf(said?.contentHash),
     agentVersion: textOf(said?.agentVersion),
+    kubeletVersion: isObject(status.nodeInfo) ? textOf(status.nodeInfo.kubeletVersion) : '',
   }
 }
 

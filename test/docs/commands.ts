@@ -10,7 +10,6 @@ import { type CommandLine, listCommandLines } from './shell.ts'
 const NPM_OWN = ['ci', 'install']
 /** Flags of other programs that the documents mention by name alone. */
 export const FOREIGN_FLAGS: readonly string[] = [
-  '--agents',
   '--cert-dir',
   '--config-dir',
   '--container-runtime-endpoint',

@@ -10,6 +10,7 @@ import type { InputReading } from '../../src/cli/read-input.ts'
 import { readUserKubeconfig } from '../../src/kube/credentials.ts'
 import { HttpsKubeApi } from '../../src/kube/kube-api.ts'
 import { formatDocument } from '../../src/kubelet/yaml.ts'
+import { compareConfigs, inspectConfig } from '../../src/main-plugin-checks.ts'
 import type { Consent, PluginContext } from '../../src/plugin/command.ts'
 import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
 import { runPlugin } from '../../src/plugin/run-plugin.ts'
@@ -26,7 +27,7 @@ export interface Ran {
 
 export interface PluginWorld {
   readonly server: ApiServer
-  readonly context: PluginContext
+  readonly context: { -readonly [K in keyof PluginContext]: PluginContext[K] }
   /** Standard input and files, by path. */
   readonly files: Map<string, string>
   /** What the person at the terminal answers. */
@@ -41,6 +42,7 @@ export interface PluginWorldOptions {
   readonly server?: ApiServerOptions
   readonly color?: boolean
   readonly width?: number
+  readonly isWatched?: boolean
 }
 
 export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}): Promise<PluginWorld> {
@@ -54,7 +56,7 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
   const stopper = new AbortController()
   const files = new Map<string, string>()
   let passedMs = 0
-  const context: PluginContext = {
+  const context: PluginWorld['context'] = {
     api: new HttpsKubeApi(kubeconfig, { userAgent: 'test', wallMs: () => NOW_MS }),
     terminal: {
       out: (text) => {
@@ -66,6 +68,7 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
       color: options.color ?? false,
       width: options.width ?? 80,
     },
+    isWatched: options.isWatched ?? false,
     namespace: NAMESPACE,
     yaml: IN_PLACE,
     version: '1.2.3',
@@ -85,6 +88,8 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
       world.questions.push(question)
       return world.consent
     },
+    inspect: (config, version) => inspectConfig(config, version, IN_PLACE),
+    compare: async (before, after, version) => compareConfigs(before, after, version),
   }
   const world: PluginWorld = {
     server,
@@ -122,6 +127,7 @@ export interface NodeFields {
   readonly said?: object
   readonly kubelet?: string
   readonly spec?: object
+  readonly kubeletVersion?: string
 }
 
 export function sourceOf(name: string, resourceVersion = '212'): object {
@@ -152,6 +158,7 @@ export function nodeObject(name: string, fields: NodeFields = {}) {
     },
     spec: fields.spec ?? {},
     status: {
+      nodeInfo: { kubeletVersion: fields.kubeletVersion ?? 'v1.34.1' },
       conditions: [
         condition('Ready', { status: kubelet, reason: 'KubeletReady', message: '' }),
         condition('KubeletConfigReady', { status: readyStatus, reason, message }),

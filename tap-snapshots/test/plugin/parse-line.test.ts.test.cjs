@@ -12,7 +12,23 @@ kubelet-cfg-agent runs on its nodes.
 Usage: kubectl kubelet-config <command> [flags]
 
 Look:
-  get  show the nodes, their configs and their states
+  get       show the nodes, their configs and their states
+  why       say why a node runs what it runs, and what to do
+  diff      show what the assigned config changes on a node
+  versions  list the kept versions of a config, and how many nodes run each
+
+Change:
+  apply     check a config, show what it changes, and write it
+  assign    have nodes use a config
+  unassign  take nodes back to their local config
+  undo      go back to an earlier version of a config
+
+Roll out:
+  rollout status  follow the rollout of a config until it is done or halted
+  rollout pause   keep further nodes from starting a config
+  rollout resume  end a pause of a config
+  rollout retry   roll the same content out again after it was halted
+  rollout init    set up the rollout of a config: record, rights, policy
 
 Flags of every command:
   -n, --namespace <name>   namespace of the ConfigMaps, whatever the context says (default: kube-system)

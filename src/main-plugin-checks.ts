@@ -1,0 +1,34 @@
+/**
+ * The rules of preflight for the kubectl plugin: those that need neither a node nor its kubelet.
+ * Loaded with the first config that is checked or compared.
+ */
+import type { KubeletConfig } from './kubelet/decode.ts'
+import type { YamlReader } from './kubelet/yaml-document.ts'
+import { describeChanges } from './preflight/describe-changes.ts'
+import type { Report } from './preflight/finding.ts'
+import { inspectWith } from './preflight/inspect.ts'
+import type { ConfigChange, InspectedConfig } from './preflight/inspection.ts'
+import type { KubeletVersion } from './preflight/kubelet-version.ts'
+import { NOTHING_KNOWN } from './preflight/node/surroundings.ts'
+import { listParts } from './preflight/parts.ts'
+
+/** What an agent's policy allows is known on its node alone. */
+const OPEN = { base: 'open', allow: [], deny: [], requireDrain: [] } as const
+
+export async function inspectConfig(config: InspectedConfig, version: KubeletVersion | undefined, yaml: YamlReader): Promise<Report> {
+  const parts = listParts({
+    surroundings: async () => NOTHING_KNOWN,
+    policy: () => OPEN,
+    guardsOff: () => [],
+    judge: { judge: async () => ({ kind: 'unjudged', detail: 'there is no kubelet' }), forget: () => {} },
+    signal: new AbortController().signal,
+  }).filter(({ name }) => name === 'fields')
+  const recipient = { kubelet: undefined, version, node: undefined, unknownKeys: 'warn' } as const
+  const options = { kubelet: undefined, version, unknownKeys: undefined, deep: 'no', node: false } as const
+  return inspectWith(parts, async () => recipient, yaml)(config, options)
+}
+
+export function compareConfigs(before: KubeletConfig, after: KubeletConfig, version: KubeletVersion | undefined): readonly ConfigChange[] {
+  // Without the policy, which is that of an agent.
+  return describeChanges(before, after, version, OPEN).map((change) => ({ ...change, policy: undefined }))
+}

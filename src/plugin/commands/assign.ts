@@ -1,0 +1,152 @@
+/** `assign` and `unassign`: which config Nodes ask for. */
+import { type CommandOption, EXIT, type ExitCode } from '../../cli/command.ts'
+import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, describeChannel } from '../../decision/channels.ts'
+import { choiceKind } from '../../settings/setting-kinds.ts'
+import type { JsonObject } from '../../values/is-object.ts'
+import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
+import { checkConfigName, findConfig } from '../config-maps.ts'
+import { demandConsent, YES } from '../consent.ts'
+import { Failure, objectOf } from '../failure.ts'
+import { SELECTOR } from '../global-options.ts'
+import { KEY } from '../merged-text.ts'
+import { type NodeState, readNodeState } from '../node-state.ts'
+import { checkNodeName, getNode, listNodes } from '../nodes.ts'
+import { countNodes } from '../users.ts'
+import { sayWithArticle } from '../why-text.ts'
+
+const CHANNELS = ['label', 'annotation', 'config-source'] as const
+type AskingChannel = (typeof CHANNELS)[number]
+
+const BY: CommandOption = {
+  name: 'by',
+  kind: choiceKind(...CHANNELS),
+  initial: 'label',
+  help: 'what of the Node names the config; config-source needs an API server that stores it',
+}
+const NODES = { placeholder: 'NODE', required: false, many: true, completes: 'node' } as const
+
+export const assignCommand: PluginCommand = {
+  name: 'assign',
+  group: 'Change',
+  summary: 'have nodes use a config',
+  description:
+    'Names the config on each Node. It takes effect at once on every one of them: an assignment is not spread. More than one ' +
+    'Node needs an answer to a question, or --yes.',
+  arguments: [{ placeholder: 'NAME', required: true, completes: 'config' }, NODES],
+  options: [SELECTOR, BY, YES],
+  examples: [
+    ['assign more-pods worker-1', 'try a config on one node'],
+    ['assign more-pods -l role=worker --yes', 'assign it to all workers'],
+    ['assign -n configs more-pods worker-1 --by annotation', 'assign a config of another namespace'],
+  ],
+  execute: assign,
+}
+
+export const unassignCommand: PluginCommand = {
+  name: 'unassign',
+  group: 'Change',
+  summary: 'take nodes back to their local config',
+  description:
+    'Removes what names a config on each Node: label, annotation and spec.configSource. A selector or the default of the agents ' +
+    'may then choose another config. It takes effect at once on every Node.',
+  arguments: [{ ...NODES, required: false }],
+  options: [SELECTOR, YES],
+  examples: [
+    ['unassign worker-1', 'take one node back to its local config'],
+    ['unassign -l role=worker', 'take all workers back'],
+  ],
+  execute: unassign,
+}
+
+async function assign(context: PluginContext, line: PluginLine): Promise<ExitCode> {
+  const { terminal, namespace } = context
+  const { options, args } = line
+  const [name = '', ...names] = args
+  const channel = CHANNELS.find((each) => each === options.by) ?? 'label'
+  await checkConfig(context, name)
+  const nodes = await chooseNodes(context, names, options.selector ?? '')
+  const note = channel === 'label' && namespace !== 'kube-system' ? ` Agents look for the label's ConfigMap in --config-namespace.` : ''
+  if (nodes.length > 1)
+    await demandConsent(context, line, `Assign ${namespace}/${name} to ${countNodes(nodes.length)}, all at once?${note}`)
+  for (const node of nodes) {
+    const after = await patchNode(context, node.name, assignment(channel, namespace, name))
+    terminal.out(`${node.name}: ${describeAssigned(after, channel, name)}\n`)
+    if (describeObstacle(after, channel, name) !== undefined) return EXIT.failed
+  }
+  if (note !== '') terminal.err(`Note:${note} Give --by annotation if theirs is another than ${namespace}.\n`)
+  return EXIT.fine
+}
+
+/** A config that cannot be read may still be there for the nodes. */
+async function checkConfig(context: PluginContext, name: string): Promise<void> {
+  checkConfigName(name)
+  const { terminal, namespace } = context
+  let found: Awaited<ReturnType<typeof findConfig>>
+  try {
+    found = await findConfig(context, name)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    terminal.err(`Note: whether ConfigMap ${namespace}/${name} exists is not known: ${error.message}\n`)
+    return
+  }
+  if (found === undefined) throw new Failure(`ConfigMap ${namespace}/${name} does not exist: create it first, as with apply`)
+  if (!Object.hasOwn(found.data, KEY)) throw new Failure(`ConfigMap ${namespace}/${name} has no key ${KEY}`)
+}
+
+function assignment(channel: AskingChannel, namespace: string, name: string): JsonObject {
+  switch (channel) {
+    case 'label':
+      return { metadata: { labels: { [CONFIG_LABEL]: name } } }
+    case 'annotation':
+      return { metadata: { annotations: { [CONFIG_SOURCE_ANNOTATION]: `${namespace}/${name}:${KEY}` } } }
+    case 'config-source':
+      return { spec: { configSource: { configMap: { namespace, name, kubeletConfigKey: KEY } } } }
+  }
+}
+
+function describeAssigned(node: NodeState, channel: AskingChannel, name: string): string {
+  return describeObstacle(node, channel, name) ?? `asks for ${name}, by ${sayWithArticle(describeChannel(channel))}`
+}
+
+/** What the Node asks for now is what was written, unless an earlier channel wins. */
+function describeObstacle({ asked }: NodeState, channel: AskingChannel, name: string): string | undefined {
+  if (asked?.channel === channel) return undefined
+  if (asked === undefined || channel === 'config-source')
+    return `the API server has dropped ${describeChannel(channel)}: assign by label or by annotation`
+  return `${describeChannel(asked.channel)} comes before ${describeChannel(channel)} and still decides: unassign the node, then assign ${name} again`
+}
+
+async function unassign(context: PluginContext, line: PluginLine): Promise<ExitCode> {
+  const { terminal } = context
+  const nodes = await chooseNodes(context, line.args, line.options.selector ?? '')
+  if (nodes.length > 1) await demandConsent(context, line, `Remove the assignment of ${countNodes(nodes.length)}, all at once?`)
+  const nothing = {
+    metadata: { labels: { [CONFIG_LABEL]: null }, annotations: { [CONFIG_SOURCE_ANNOTATION]: null } },
+  }
+  for (const node of nodes) {
+    const isOld = node.asked?.channel === 'config-source'
+    await patchNode(context, node.name, { ...nothing, ...(isOld && { spec: { configSource: null } }) })
+    terminal.out(`${node.name}: ${node.asked === undefined ? 'asked for nothing' : 'asks for nothing now'}\n`)
+  }
+  return EXIT.fine
+}
+
+async function patchNode(context: PluginContext, name: string, body: JsonObject): Promise<NodeState> {
+  const { api, namespace } = context
+  const answer = await api.request({ method: 'PATCH', path: `/api/v1/nodes/${name}`, body, contentType: 'application/merge-patch+json' })
+  const state = readNodeState(objectOf({ verb: 'patch', resource: 'nodes', name }, answer), namespace)
+  if (state === undefined) throw new Failure(`the API server answered with something else than Node ${name}`)
+  return state
+}
+
+async function chooseNodes(context: PluginContext, names: readonly string[], selector: string): Promise<readonly NodeState[]> {
+  if (names.length > 0 && selector !== '') throw new Failure('give names of Nodes or -l, not both')
+  if (names.length === 0 && selector === '') throw new Failure('name a Node, or give -l')
+  if (selector !== '') {
+    const { items } = await listNodes(context, selector)
+    if (items.length === 0) throw new Failure(`no Node matches ${selector}`)
+    return items
+  }
+  for (const name of names) checkNodeName(name)
+  return Promise.all([...new Set(names)].map(async (name) => (await getNode(context, name)).state))
+}

@@ -1,0 +1,84 @@
+/** `diff`: what the config that a node is to run changes against what it runs. */
+import { EXIT, type ExitCode } from '../../cli/command.ts'
+import { type ConfigMapRef, describeRef } from '../../decision/config-source.ts'
+import { parseVersion } from '../../preflight/kubelet-version.ts'
+import { isObject, type JsonObject } from '../../values/is-object.ts'
+import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
+import { type FoundConfig, findConfig } from '../config-maps.ts'
+import { diffContents } from '../diff-text.ts'
+import { describeRefused, Failure } from '../failure.ts'
+import { listVersions } from '../kept-versions.ts'
+import { KEY } from '../merged-text.ts'
+import { describe, type NodeState } from '../node-state.ts'
+import { getNode } from '../nodes.ts'
+import { runsContent } from '../users.ts'
+
+export const diffCommand: PluginCommand = {
+  name: 'diff',
+  group: 'Look',
+  summary: 'show what the assigned config changes on a node',
+  description:
+    'Compares the ConfigMap that the Node asks for with what the node runs, field by field: with the kept version of that, or ' +
+    'else with what kubelet itself reports (/configz through the API server), where its flags and defaults count too.',
+  arguments: [{ placeholder: 'NODE', required: true, completes: 'node' }],
+  options: [],
+  exits: { [EXIT.fine]: 'no difference', [EXIT.failed]: 'they differ', [EXIT.usage]: 'cannot compare, or invalid command line' },
+  examples: [['diff worker-1', 'look at what a node would change']],
+  execute: diff,
+}
+
+async function diff(context: PluginContext, { args: [name = ''] }: PluginLine): Promise<ExitCode> {
+  const { terminal } = context
+  const { state } = await getNode(context, name)
+  const ref = refOf(state)
+  const there: PluginContext = { ...context, namespace: ref.namespace }
+  const wanted = await findConfig(there, ref.name)
+  if (wanted === undefined) throw new Failure(`ConfigMap ${describeRef(ref)} does not exist`)
+  if (ref.kubeletConfigKey !== KEY) throw new Failure(`${name} uses the key ${ref.kubeletConfigKey}: only ${KEY} is compared`)
+  if (runsContent(state, wanted)) {
+    terminal.out(`${name} runs what ConfigMap ${describeRef(ref)} holds.\n`)
+    return EXIT.fine
+  }
+  const running = await findRunning(context, state, there, ref.name)
+  const runs = state.active === undefined ? 'an unknown config' : state.active === 'local' ? 'its local config' : describe(state.active)
+  const before = running ?? (await readConfigz(context, name, wanted))
+  const how = running === undefined ? 'as kubelet reports it' : `held by ${running.name}`
+  const version = parseVersion(state.kubeletVersion)
+  const lines = await diffContents(there, { ...before, title: `what ${name} runs` }, { ...wanted, title: describeRef(ref) }, version)
+  terminal.out(`${name} runs ${runs} (${how}) -> ${describeRef(ref)}@${wanted.resourceVersion}\n\n`)
+  terminal.out(lines.length === 0 ? 'No field that kubelet reads differs.\n' : `${lines.join('\n')}\n`)
+  return lines.length === 0 ? EXIT.fine : EXIT.failed
+}
+
+/** Of the config that is asked for, or of the one that runs. */
+async function findRunning(context: PluginContext, state: NodeState, there: PluginContext, name: string): Promise<FoundConfig | undefined> {
+  const { active } = state
+  const own = (await listVersions(there, name)).find((kept) => runsContent(state, kept))
+  if (own !== undefined || active === undefined || active === 'local' || active.name === name) return own
+  const elsewhere: PluginContext = { ...context, namespace: active.namespace }
+  const [other, kept] = [await findConfig(elsewhere, active.name), await listVersions(elsewhere, active.name)]
+  return [...(other === undefined ? [] : [other]), ...kept].find((version) => runsContent(state, version))
+}
+
+function refOf({ name, asked, assigned }: NodeState): ConfigMapRef {
+  if (asked !== undefined && 'problem' in asked) throw new Failure(`what ${name} asks for cannot be used: ${asked.problem}`)
+  if (asked !== undefined) return asked.ref
+  if (assigned === undefined || assigned === 'local') throw new Failure(`no ConfigMap is assigned to ${name}`)
+  return assigned
+}
+
+/** Of a part, only the fields that it sets: what the rest is merged over is known on the node. */
+async function readConfigz({ api, yaml }: PluginContext, name: string, { data, base }: FoundConfig) {
+  const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${name}/proxy/configz` })
+  if (answer.kind !== 'ok')
+    throw new Failure(
+      `what ${name} runs is not kept as a version, and kubelet cannot be asked: ${describeRefused({ verb: 'get', resource: 'nodes/proxy', name }, answer)}`,
+    )
+  const reported = isObject(answer.object) ? answer.object.kubeletconfig : undefined
+  if (!isObject(reported)) throw new Failure(`kubelet of ${name} answered with something else than its config`)
+  const parsed = base === undefined ? undefined : await yaml.first(data[KEY] ?? '')
+  const fields: JsonObject = parsed?.ok === true && isObject(parsed.value) ? parsed.value : reported
+  const shown = Object.fromEntries(Object.entries(reported).filter(([field]) => Object.hasOwn(fields, field)))
+  const config = { ...shown, apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
+  return { data: { [KEY]: JSON.stringify(config) }, base: undefined }
+}

@@ -1,0 +1,73 @@
+/** `rollout pause`, `resume` and `retry`: annotations of the config, which all its nodes follow. */
+import { EXIT, type ExitCode } from '../../cli/command.ts'
+import { PAUSED_ANNOTATION } from '../../decision/channels.ts'
+import { ROLLOUT_PLAN_ANNOTATION } from '../../rollout/plan.ts'
+import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
+import { type FoundConfig, getConfig, patchConfig } from '../config-maps.ts'
+import { Failure } from '../failure.ts'
+import { raiseRetry } from '../raise-retry.ts'
+import { recordOf } from '../rollout-state.ts'
+
+const NAME = { placeholder: 'NAME', required: true, completes: 'config' } as const
+
+export const rolloutPauseCommand: PluginCommand = {
+  name: 'rollout pause',
+  group: 'Roll out',
+  summary: 'keep further nodes from starting a config',
+  description:
+    'Pauses the config: no further node starts it, and its rollout stands still. Nodes that run it go on with their trials. Sets ' +
+    'the annotation kubelet-cfg-agent.io/paused of the ConfigMap, so it works without a rollout too.',
+  arguments: [NAME],
+  options: [],
+  examples: [['rollout pause node-config', 'stop while you look']],
+  execute: (context, line) => setPause(context, line, 'true'),
+}
+
+export const rolloutResumeCommand: PluginCommand = {
+  name: 'rollout resume',
+  group: 'Roll out',
+  summary: 'end a pause of a config',
+  description: 'Removes the annotation kubelet-cfg-agent.io/paused of the ConfigMap. The rollout goes on where it stood.',
+  arguments: [NAME],
+  options: [],
+  examples: [['rollout resume node-config', 'go on']],
+  execute: (context, line) => setPause(context, line, null),
+}
+
+export const rolloutRetryCommand: PluginCommand = {
+  name: 'rollout retry',
+  group: 'Roll out',
+  summary: 'roll the same content out again after it was halted',
+  description:
+    'Raises retry in the plan: the rollout begins again at stage 0 with the same content, and its nodes drop their verdicts on ' +
+    'it. Only for a content that was not at fault: an edit begins again by itself.',
+  arguments: [NAME],
+  options: [],
+  examples: [['rollout retry node-config', 'try the content again after a node was repaired']],
+  execute: retry,
+}
+
+async function setPause(context: PluginContext, { args: [name = ''] }: PluginLine, value: 'true' | null): Promise<ExitCode> {
+  const config = await getConfig(context, name)
+  await annotate(context, config, { [PAUSED_ANNOTATION]: value })
+  context.terminal.out(`ConfigMap ${context.namespace}/${name} ${value === null ? 'is not paused' : 'is paused'}.\n`)
+  return EXIT.fine
+}
+
+async function retry(context: PluginContext, { args: [name = ''] }: PluginLine): Promise<ExitCode> {
+  const config = await getConfig(context, name)
+  if (recordOf(config) === undefined) throw new Failure(`ConfigMap ${context.namespace}/${name} has no rollout`)
+  const raised = raiseRetry(config.annotations[ROLLOUT_PLAN_ANNOTATION])
+  await annotate(context, config, { [ROLLOUT_PLAN_ANNOTATION]: raised.text })
+  context.terminal.out(`The rollout of ${context.namespace}/${name} begins again (retry: ${raised.retry}).\n`)
+  return EXIT.fine
+}
+
+/** Nobody else has changed the ConfigMap meanwhile. */
+async function annotate(
+  context: PluginContext,
+  { name, resourceVersion }: FoundConfig,
+  annotations: Readonly<Record<string, string | null>>,
+) {
+  await patchConfig(context, name, { metadata: { resourceVersion, annotations } })
+}

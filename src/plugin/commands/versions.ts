@@ -1,0 +1,116 @@
+/** `versions` and `undo`: the kept versions of a config, and the way back to one of them. */
+import { EXIT, type ExitCode } from '../../cli/command.ts'
+import { formatJson } from '../../cli/format-json.ts'
+import { alignColumns, type Cell } from '../../cli/terminal.ts'
+import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
+import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
+import { type FoundConfig, getConfig } from '../config-maps.ts'
+import { DRY_RUN, demandConsent, YES } from '../consent.ts'
+import { diffContents, versionsOf } from '../diff-text.ts'
+import { Failure } from '../failure.ts'
+import { showAge } from '../fleet-text.ts'
+import { OUTPUT, textKind } from '../global-options.ts'
+import { hashVersion, listVersions, PREVIOUS_ANNOTATION, writeVersion } from '../kept-versions.ts'
+import { describeReach } from '../reach.ts'
+import { listUsers, runsContent } from '../users.ts'
+
+const NAME = { placeholder: 'NAME', required: true, completes: 'config' } as const
+
+export const versionsCommand: PluginCommand = {
+  name: 'versions',
+  group: 'Look',
+  summary: 'list the kept versions of a config, and how many nodes run each',
+  description:
+    'Lists the versions that apply and undo have kept, the newest first, and how many nodes run each. A node with an overlay or ' +
+    'a part runs other bytes: it counts only for the version that the ConfigMap holds now.',
+  arguments: [NAME],
+  options: [OUTPUT],
+  examples: [['versions more-pods', 'find the version to go back to']],
+  execute: versions,
+}
+
+export const undoCommand: PluginCommand = {
+  name: 'undo',
+  group: 'Change',
+  summary: 'go back to an earlier version of a config',
+  description:
+    'Writes a kept version into the ConfigMap again: the one that was there before, or the one that --to names. What is there now ' +
+    'is kept too, so a second undo takes back the first.',
+  arguments: [NAME],
+  options: [{ name: 'to', kind: textKind('<hash>'), initial: '', help: 'the version to go back to, or how its hash begins' }, DRY_RUN, YES],
+  examples: [
+    ['undo more-pods', 'take the latest change back'],
+    ['undo more-pods --to 3f9a0c11d2 --yes', 'go to one version, from a script'],
+  ],
+  execute: undo,
+}
+
+async function versions(context: PluginContext, { options, args: [name = ''] }: PluginLine): Promise<ExitCode> {
+  const { terminal, wallMs } = context
+  const current = await getConfig(context, name)
+  const kept = await listVersions(context, name)
+  const users = await listUsers(context, name)
+  const now = hashVersion(current)
+  const isKept = kept.some((version) => hashVersion(version) === now)
+  const rows = [...(isKept ? [] : [current]), ...kept].map((version) => {
+    const hash = hashVersion(version)
+    const nodes = users.filter((node) => runsContent(node, version) || (hash === now && runsContent(node, current))).length
+    const role = hash === now ? 'current' : hash === current.annotations[PREVIOUS_ANNOTATION] ? 'previous' : ''
+    return { version: hash, created: version.created, nodes, role, kept: hash !== now || isKept, base: version.base ?? null }
+  })
+  if (options.output !== 'table') {
+    const document = { apiVersion: CONFIG_API_VERSION, kind: 'ConfigVersionList', config: `${context.namespace}/${name}`, items: rows }
+    terminal.out(options.output === 'json' ? formatJson(document) : await context.formatYaml(document))
+    return EXIT.fine
+  }
+  const head = ['VERSION', 'AGE', 'NODES', 'BASE', ''].map((text): Cell => ({ text, tone: 'strong' }))
+  const cells = rows.map(({ version, created, nodes, role, kept: own, base }): Cell[] => [
+    version,
+    showAge(created, wallMs()),
+    String(nodes),
+    base ?? '-',
+    own ? role : `${role}, not kept yet`,
+  ])
+  terminal.out(`${alignColumns([head, ...cells], terminal.color).join('\n')}\n`)
+  return EXIT.fine
+}
+
+async function undo(context: PluginContext, line: PluginLine): Promise<ExitCode> {
+  const { terminal, namespace } = context
+  const { options, args } = line
+  const [name = ''] = args
+  const current = await getConfig(context, name)
+  const target = findTarget(name, current, await listVersions(context, name), options.to ?? '')
+  const users = await listUsers(context, name)
+  const [from, to] = [hashVersion(current), hashVersion(target)]
+  if (from === to) {
+    terminal.out(`ConfigMap ${namespace}/${name} holds version ${to} already.\n`)
+    return EXIT.fine
+  }
+  const lines = await diffContents(
+    context,
+    { ...current, title: `version ${from}` },
+    { ...target, title: `version ${to}` },
+    versionsOf(users)[0],
+  )
+  terminal.out(`Version ${from} -> ${to}:\n\n${(lines.length === 0 ? ['No field that kubelet reads differs.'] : lines).join('\n')}\n\n`)
+  if (options['dry-run'] === 'true') {
+    terminal.out('Nothing was changed.\n')
+    return EXIT.fine
+  }
+  await demandConsent(context, line, `Write version ${to} into ConfigMap ${namespace}/${name}?`)
+  await writeVersion(context, name, current, target)
+  terminal.out(`Wrote ConfigMap ${namespace}/${name}, version ${to}. ${describeReach(name, current, users.length)}\n`)
+  return EXIT.fine
+}
+
+function findTarget(name: string, current: FoundConfig, kept: readonly FoundConfig[], wanted: string): FoundConfig {
+  const hint = `kubectl kubelet-config versions ${name} lists them`
+  const hash = wanted === '' ? current.annotations[PREVIOUS_ANNOTATION] : wanted
+  if (hash === undefined) throw new Failure(`it is not known what ${name} held before: give --to; ${hint}`)
+  const found = kept.filter((version) => hashVersion(version).startsWith(hash))
+  const [target, ...others] = found
+  if (target === undefined) throw new Failure(`no version ${hash} of ${name} is kept; ${hint}`)
+  if (others.length > 0) throw new Failure(`${found.length} versions of ${name} begin with ${hash}; ${hint}`)
+  return target
+}

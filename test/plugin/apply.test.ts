@@ -1,0 +1,235 @@
+import t from 'tap'
+import { contentHash } from '../../src/checkpoint/content.ts'
+import { CONFIG_LABEL } from '../../src/decision/channels.ts'
+import { hashVersion, KEPT_LABEL } from '../../src/plugin/kept-versions.ts'
+import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from './world.ts'
+
+const WHOLE = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
+const BASE = 'kubelet-cfg-agent.io/base'
+
+const dataOf = ({ server }: PluginWorld, name: string) => server.objects.get('ConfigMap', name, NAMESPACE)?.data
+const keptOf = ({ server }: PluginWorld) => server.objects.list('ConfigMap', NAMESPACE).filter(({ immutable }) => immutable === true)
+const writes = ({ server }: PluginWorld) => server.requests.filter(({ verb }) => verb === 'create' || verb === 'patch').length
+const hash = (text: string, base?: string) => hashVersion({ data: { kubelet: text }, base })
+
+t.test('a new config is written with its version; an edit shows what changes, and keeps both', async (t) => {
+  const world = await startPluginWorld(t)
+  const { run, files, server } = world
+  files.set('a.yaml', `${WHOLE}maxPods: 50\n`)
+  t.match(await run('apply', '-f', 'a.yaml', 'pods', '--yes'), {
+    code: 0,
+    out: /is new: 0 nodes ask for it[\s\S]*Wrote ConfigMap kube-system\/pods, version [0-9a-f]{10}\. No node uses it yet/,
+  })
+  t.same(dataOf(world, 'pods'), { kubelet: `${WHOLE}maxPods: 50\n` })
+  const config = server.objects.get('ConfigMap', 'pods', NAMESPACE)
+  const source = {
+    configMap: {
+      namespace: NAMESPACE,
+      name: 'pods',
+      kubeletConfigKey: 'kubelet',
+      uid: config?.metadata.uid,
+      resourceVersion: config?.metadata.resourceVersion,
+    },
+  }
+  server.objects.put(nodeObject('n1', { config: 'pods', active: source }))
+  server.objects.put(nodeObject('n2', { config: 'pods' }))
+  files.set('a.yaml', `${WHOLE}maxPods: 60\n`)
+  world.consent = 'yes'
+  const { code, out } = await run('apply', '-f', 'a.yaml', 'pods')
+  t.equal(code, 0)
+  t.same(world.questions, ['Write ConfigMap kube-system/pods?'])
+  t.matchSnapshot(out)
+  t.same(
+    keptOf(world)
+      .map(({ metadata, data }) => [metadata.name, data])
+      .sort(),
+    [
+      [`pods-${hash(`${WHOLE}maxPods: 50\n`)}`, { kubelet: `${WHOLE}maxPods: 50\n` }],
+      [`pods-${hash(`${WHOLE}maxPods: 60\n`)}`, { kubelet: `${WHOLE}maxPods: 60\n` }],
+    ].sort(),
+  )
+  t.match(keptOf(world)[0]?.metadata.labels, { [KEPT_LABEL]: 'pods' })
+  t.match(await run('apply', '-f', 'a.yaml', 'pods'), { code: 0, out: /holds this already/ })
+})
+
+t.test('what kubelet would refuse is not written', async (t) => {
+  const world = await startPluginWorld(t)
+  world.files.set('a.yaml', `${WHOLE}maxPods: -1\n`)
+  const { code, out } = await world.run('apply', '-f', 'a.yaml', 'pods', '--yes')
+  t.equal(code, 1)
+  t.match(out, /a\.yaml:3:1: error: maxPods .*must not be a negative number/)
+  t.equal(writes(world), 0)
+  world.files.set('b.yaml', 'maxPods: -1\n')
+  t.match(await world.run('apply', '-f', 'b.yaml', 'part', '--yes'), { code: 1, out: /b\.yaml: error: maxPods/ })
+  t.equal(writes(world), 0)
+})
+
+t.test('it is checked for each version of kubelet that uses it', async (t) => {
+  const world = await startPluginWorld(t)
+  const { server, files, run } = world
+  server.objects.put(nodeObject('old', { config: 'pods', kubeletVersion: 'v1.20.2' }))
+  server.objects.put(nodeObject('new', { config: 'pods', kubeletVersion: 'v1.34.1' }))
+  files.set('a.yaml', `${WHOLE}maxPods: 60\n`)
+  t.match(
+    (await run('apply', '-f', 'a.yaml', 'pods', '--dry-run')).out,
+    /accepted by the rules of kubelet 1\.20\.2\n[\s\S]*accepted by the rules of kubelet 1\.34\.1\n/,
+  )
+})
+
+t.test('a dry run, a no and nobody to ask change nothing', async (t) => {
+  const world = await startPluginWorld(t)
+  world.files.set('-', `${WHOLE}maxPods: 60\n`)
+  t.match(await world.run('apply', '-f', '-', 'pods', '--dry-run'), { code: 0, out: /Nothing was changed/ })
+  world.consent = 'no'
+  t.match(await world.run('apply', '-f', '-', 'pods'), { code: 1, err: /nothing was changed/ })
+  world.consent = 'nobody'
+  t.match(await world.run('apply', '-f', '-', 'pods'), { code: 1, err: /give --yes/ })
+  t.equal(writes(world), 0)
+  t.match(await world.run('apply', 'pods'), { code: 1, err: /-f is missing/ })
+  t.match(await world.run('apply', '-f', 'none', 'pods'), { code: 1, err: /none cannot be read: ENOENT/ })
+})
+
+t.test('a part gets its annotation, from the manifest, from the flag or by its form', async (t) => {
+  const world = await startPluginWorld(t)
+  const { files, run, server } = world
+  const baseOf = (name: string) =>
+    (server.objects.get('ConfigMap', name, NAMESPACE)?.metadata.annotations as Record<string, string>)?.[BASE]
+  files.set('part', 'maxPods: 200\n')
+  t.match(await run('apply', '-f', 'part', 'more', '--yes'), { code: 0, out: /Each node checks it again/ })
+  t.equal(baseOf('more'), 'local')
+  t.match(await run('apply', '-f', 'part', 'gpu', '--base', 'kube-system/none', '--yes'), {
+    code: 1,
+    err: /kube-system\/none.*(not exist|cannot be read)/,
+  })
+  putConfigMap(world, 'whole', `${WHOLE}podsPerCore: 10\n`)
+  t.equal((await run('apply', '-f', 'part', 'gpu', '--base', 'kube-system/whole', '--yes')).code, 0)
+  t.equal(baseOf('gpu'), 'kube-system/whole')
+  files.set(
+    'm.yaml',
+    `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n  annotations:\n    ${BASE}: local\ndata:\n  kubelet: |\n    maxPods: 201\n`,
+  )
+  t.equal((await run('apply', '-f', 'm.yaml', 'more', '--yes')).code, 0)
+  t.same(dataOf(world, 'more'), { kubelet: 'maxPods: 201\n' })
+})
+
+t.test('what somebody else writes meanwhile is not overwritten', async (t) => {
+  const world = await startPluginWorld(t)
+  putConfigMap(world, 'pods', `${WHOLE}maxPods: 50\n`)
+  world.files.set('a', `${WHOLE}maxPods: 60\n`)
+  world.server.fault = ({ verb }) => {
+    if (verb === 'patch') putConfigMap(world, 'pods', `${WHOLE}maxPods: 70\n`)
+    return undefined
+  }
+  t.match(await world.run('apply', '-f', 'a', 'pods', '--yes'), { code: 1, err: /somebody else has changed it since it was read/ })
+  t.same(dataOf(world, 'pods'), { kubelet: `${WHOLE}maxPods: 70\n` })
+})
+
+t.test('versions and undo', async (t) => {
+  const world = await startPluginWorld(t)
+  const { files, run, server } = world
+  const texts = [50, 60, 70].map((pods) => `${WHOLE}maxPods: ${pods}\n`)
+  for (const text of texts) {
+    files.set('a', text)
+    t.equal((await run('apply', '-f', 'a', 'pods', '--yes')).code, 0)
+  }
+  const [first = '', second = '', third = ''] = texts.map((text) => hash(text))
+  server.objects.put(nodeObject('n1', { config: 'pods', said: { contentHash: contentHash({ kubelet: texts[1] ?? '' }, 'kubelet') } }))
+  const { out } = await run('versions', 'pods')
+  t.match(out, new RegExp(`^${third} .* 0 .*current$`, 'm'))
+  t.match(out, new RegExp(`^${second} .* 1 .*previous$`, 'm'))
+  t.match(JSON.parse((await run('versions', 'pods', '-o', 'json')).out), { config: 'kube-system/pods', items: { length: 3 } })
+  t.match(await run('undo', 'pods', '--dry-run'), { code: 0, out: /maxPods +70 +60/ })
+  t.same(dataOf(world, 'pods'), { kubelet: texts[2] })
+  t.match(await run('undo', 'pods', '--yes'), {
+    code: 0,
+    out: new RegExp(`Wrote ConfigMap kube-system/pods, version ${second}\\. It goes to 1 node`),
+  })
+  t.same(dataOf(world, 'pods'), { kubelet: texts[1] })
+  t.equal((await run('undo', 'pods', '--yes')).code, 0)
+  t.same(dataOf(world, 'pods'), { kubelet: texts[2] }, 'a second undo takes back the first')
+  t.equal((await run('undo', 'pods', '--to', first.slice(0, 6), '--yes')).code, 0)
+  t.same(dataOf(world, 'pods'), { kubelet: texts[0] })
+  t.match(await run('undo', 'pods', '--to', 'ffff'), { code: 1, err: /no version ffff of pods is kept/ })
+  t.match(await run('versions', 'none'), { code: 1, err: /ConfigMap kube-system\/none does not exist/ })
+})
+
+t.test('assign and unassign', async (t) => {
+  const world = await startPluginWorld(t, { server: { storesConfigSource: true } })
+  const { run, server } = world
+  putConfigMap(world, 'pods', WHOLE)
+  const labelOf = (name: string) =>
+    (server.objects.get('Node', name)?.metadata.labels as Record<string, string> | undefined)?.[CONFIG_LABEL]
+  server.objects.put(nodeObject('n1', { labels: { role: 'w' } }))
+  server.objects.put(nodeObject('n2', { labels: { role: 'w' } }))
+  t.match(await run('assign', 'pods', 'n1'), { code: 0, out: /^n1: asks for pods, by the label / })
+  t.equal(labelOf('n1'), 'pods')
+  t.match(await run('assign', 'pods', '-l', 'role=w'), { code: 1, err: /give --yes/ })
+  t.equal(labelOf('n2'), undefined)
+  t.equal((await run('assign', 'pods', '-l', 'role=w', '--yes')).code, 0)
+  t.equal(labelOf('n2'), 'pods')
+  t.match(await run('assign', 'none', 'n1'), { code: 1, err: /does not exist: create it first/ })
+  t.match(await run('assign', 'pods'), { code: 1, err: /name a Node, or give -l/ })
+  t.match(await run('assign', 'pods', 'nobody'), { code: 1, err: /nodes nobody does not exist/ })
+  t.equal((await run('assign', 'pods', 'n1', '--by', 'config-source')).code, 0)
+  t.match(await run('assign', 'pods', 'n1'), { code: 1, out: /spec\.configSource of the Node comes before label .* still decides/ })
+  t.equal((await run('unassign', 'n1', 'n2', '--yes')).code, 0)
+  t.same([labelOf('n1'), labelOf('n2')], [undefined, undefined])
+  t.notOk((server.objects.get('Node', 'n1')?.spec as { configSource?: unknown } | undefined)?.configSource)
+  t.match(await run('assign', 'pods', 'n1', '--by', 'annotation'), {
+    code: 0,
+    out: /by the annotation kubelet-cfg-agent\.io\/config-source/,
+  })
+  server.authorize = ({ verb }) => verb !== 'patch'
+  t.match(await run('assign', 'pods', 'n1'), { code: 1, err: /the right to patch nodes at the cluster scope is missing/ })
+})
+
+t.test('a server that drops spec.configSource is found out', async (t) => {
+  const world = await startPluginWorld(t)
+  putConfigMap(world, 'pods', WHOLE)
+  world.server.objects.put(nodeObject('n1'))
+  t.match(await world.run('assign', 'pods', 'n1', '--by', 'config-source'), {
+    code: 1,
+    out: /the API server has dropped spec\.configSource/,
+  })
+})
+
+t.test('diff of a node: with the kept version, and where none is kept with what kubelet reports', async (t) => {
+  const world = await startPluginWorld(t)
+  const { files, run, server, context } = world
+  const texts = [50, 60].map((pods) => `${WHOLE}maxPods: ${pods}\n`)
+  for (const text of texts) {
+    files.set('a', text)
+    await run('apply', '-f', 'a', 'pods', '--yes')
+  }
+  const said = { contentHash: contentHash({ kubelet: texts[0] ?? '' }, 'kubelet') }
+  server.objects.put(nodeObject('n1', { config: 'pods', said }))
+  t.match(await run('diff', 'n1'), { code: 1, out: /held by pods-[\s\S]*maxPods +50 +60/ })
+  server.objects.put(nodeObject('n1', { config: 'pods', said: { contentHash: contentHash({ kubelet: texts[1] ?? '' }, 'kubelet') } }))
+  t.match(await run('diff', 'n1'), { code: 0, out: /runs what ConfigMap kube-system\/pods:kubelet holds/ })
+  server.objects.put(nodeObject('n1', { config: 'pods', said: { contentHash: 'ff' } }))
+  t.match(await run('diff', 'n1'), { code: 2, err: /not kept as a version, and kubelet cannot be asked/ })
+  const { diffCommand } = await import('../../src/plugin/commands/diff.ts')
+  const { api } = context
+  const asked: string[] = []
+  const withConfigz: typeof api = {
+    watch: (request) => api.watch(request),
+    request: async (request) => {
+      if (!request.path.endsWith('/configz')) return api.request(request)
+      asked.push(request.path)
+      return { kind: 'ok', object: { kubeletconfig: { maxPods: 33 } } }
+    },
+  }
+  t.equal(await diffCommand.execute({ ...context, api: withConfigz }, { options: {}, args: ['n1'] }), 1)
+  t.same(asked, ['/api/v1/nodes/n1/proxy/configz'])
+  putConfigMap(world, 'other', `${WHOLE}maxPods: 70\n`)
+  server.objects.put(
+    nodeObject('n3', {
+      config: 'pods',
+      active: sourceOf('other'),
+      said: { contentHash: contentHash({ kubelet: `${WHOLE}maxPods: 70\n` }, 'kubelet') },
+    }),
+  )
+  t.match(await run('diff', 'n3'), { code: 1, out: /held by other\)[\s\S]*maxPods +70 +60/ })
+  server.objects.put(nodeObject('n2', {}))
+  t.match(await run('diff', 'n2'), { code: 2, err: /no ConfigMap is assigned to n2/ })
+})

@@ -1,0 +1,168 @@
+import { readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { rolloutPolicyModule } from '../../scripts/docs/rollout-policy.ts'
+import { parseDocuments } from '../../src/kubelet/yaml.ts'
+import { raiseRetry } from '../../src/plugin/raise-retry.ts'
+import { listRolloutObjects } from '../../src/plugin/rollout-objects.ts'
+import { hashConfig } from '../../src/rollout/config-hash.ts'
+import { NAMESPACE, type PluginWorldOptions, putConfigMap, startPluginWorld } from './world.ts'
+
+const TEXT = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 50\n'
+const HASH = hashConfig({ kubelet: TEXT }, 'kubelet')
+const ANNOTATIONS = { 'kubelet-cfg-agent.io/rollout': 'pods-rollout' }
+const state = (stage: number) => `1 7 ${stage} ${HASH} 5274a9bd-00f5 200 0`
+
+async function startRollout(test: Test, options: PluginWorldOptions = {}) {
+  const world = await startPluginWorld(test, options)
+  putConfigMap(world, 'pods', TEXT, ANNOTATIONS)
+  const putRecord = (data: Readonly<Record<string, string>>) =>
+    world.server.objects.put({ kind: 'ConfigMap', metadata: { name: 'pods-rollout', namespace: NAMESPACE }, data })
+  putRecord({})
+  const annotationsOf = () => world.server.objects.get('ConfigMap', 'pods', NAMESPACE)?.metadata.annotations
+  return Object.assign(world, { putRecord, annotationsOf })
+}
+
+t.test('a rollout is followed to its end: a line for each change', async (t) => {
+  const world = await startRollout(t)
+  const steps = [
+    { state: state(0), 'node.n1': '7 0 claim 3600' },
+    { state: state(0), 'node.n1': '7 0 claim 3600' },
+    { state: state(1), 'node.n1': '7 0 proof', 'node.n2': '7 1 proof' },
+    { state: state(5) },
+  ]
+  world.context.sleep = async () => void world.putRecord(steps.shift() ?? {})
+  const { code, out } = await world.run('rollout', 'status', 'pods')
+  t.equal(code, 0)
+  t.matchSnapshot(out)
+})
+
+t.test('on a terminal it is one line with a bar', async (t) => {
+  const { run, putRecord } = await startRollout(t, { isWatched: true })
+  putRecord({ state: state(3), 'node.n1': '7 3 proof', 'node.n2': '7 3 claim 60' })
+  const { code, out } = await run('rollout', 'status', 'pods', '--once')
+  t.equal(code, 2, 'under way')
+  t.matchSnapshot(out)
+})
+
+t.test('a halted rollout exits with 1 and names the node', async (t) => {
+  const { run, putRecord } = await startRollout(t)
+  putRecord({ state: state(0), 'node.n3': '7 0 veto crash-loop: kubelet exited \u001b[2J3 times' })
+  t.match(await run('rollout', 'status', 'pods'), {
+    code: 1,
+    out: 'stage 0 of 5, open to witnesses only: halted\nFailed on n3: crash-loop: kubelet exited ?[2J3 times\n',
+  })
+})
+
+t.test('who is silent shows over time', async (t) => {
+  const world = await startRollout(t)
+  world.putRecord({ state: state(0), 'node.n1': '7 0 claim 60' })
+  let passed = 0
+  world.onSleep = (ms) => {
+    passed += ms
+    if (passed === 90_000) world.putRecord({ state: state(0), 'node.n1': '7 0 claim 60', 'node.n2': '7 0 veto it failed' })
+  }
+  t.match(await world.run('rollout', 'status', 'pods'), { code: 1, out: /Did not report in time: n1\n/ })
+})
+
+t.test('what cannot be told exits with 2', async (t) => {
+  const world = await startRollout(t)
+  const { run, server } = world
+  putConfigMap(world, 'plain', TEXT)
+  t.match(await run('rollout', 'status', 'plain'), { code: 2, err: /has no rollout: kubectl kubelet-config rollout init plain makes one/ })
+  t.match(await run('rollout', 'status', 'none'), { code: 2, err: /ConfigMap kube-system\/none does not exist/ })
+  putConfigMap(world, 'pods', TEXT, { ...ANNOTATIONS, 'kubelet-cfg-agent.io/rollout-plan': 'waves: no' })
+  t.match(await run('rollout', 'status', 'pods'), { code: 2, err: /rollout-plan of the config cannot be used: waves is "no"/ })
+  putConfigMap(world, 'pods', TEXT, ANNOTATIONS)
+  server.objects.remove('ConfigMap', 'pods-rollout', NAMESPACE)
+  t.match(await run('rollout', 'status', 'pods'), { code: 2, err: /pods-rollout does not exist/ })
+  server.authorize = () => false
+  t.match(await run('rollout', 'status', 'pods'), { code: 2, err: /the right to get configmaps in the namespace kube-system is missing/ })
+})
+
+t.test('an outage is waited out', async (t) => {
+  const world = await startRollout(t)
+  world.putRecord({ state: state(5) })
+  world.server.fault = () => ({ kind: 'disconnect' })
+  world.onSleep = () => {
+    world.server.fault = undefined
+  }
+  t.match(await world.run('rollout', 'status', 'pods'), {
+    code: 0,
+    out: /^cannot get configmaps pods: .*\nstage 5 of 5, open to all nodes: finished\n$/,
+  })
+})
+
+t.test('pause, resume and retry', async (t) => {
+  const { run, annotationsOf, putRecord } = await startRollout(t)
+  putRecord({ state: state(1) })
+  t.equal((await run('rollout', 'pause', 'pods')).code, 0)
+  t.match(annotationsOf(), { 'kubelet-cfg-agent.io/paused': 'true' })
+  t.match((await run('rollout', 'status', 'pods', '--once')).out, /0 of 5 proofs; the config is paused\n/)
+  t.equal((await run('rollout', 'resume', 'pods')).code, 0)
+  t.notMatch(annotationsOf(), { 'kubelet-cfg-agent.io/paused': 'true' })
+  t.match(await run('rollout', 'retry', 'pods'), { code: 0, out: /begins again \(retry: 1\)/ })
+  t.match(annotationsOf(), { 'kubelet-cfg-agent.io/rollout-plan': 'retry: 1' })
+  t.match((await run('rollout', 'retry', 'pods')).out, /retry: 2/)
+})
+
+t.test('retry leaves the rest of a plan as it is', async (t) => {
+  t.same(raiseRetry('waves: [5%, 100%], witnesses: 3'), { text: 'waves: [5%, 100%], witnesses: 3, retry: 1', retry: 1 })
+  t.same(raiseRetry('witnesses: 3\nretry: 9\n'), { text: 'witnesses: 3\nretry: 10\n', retry: 10 })
+  t.same(raiseRetry('witnesses: 3\nspread: 1m\n'), { text: 'witnesses: 3\nspread: 1m\nretry: 1', retry: 1 })
+  t.throws(() => raiseRetry('retry: soon'), /cannot be used/)
+})
+
+t.test('init makes what is missing, and says what was there', async (t) => {
+  const world = await startPluginWorld(t)
+  const { run, server } = world
+  putConfigMap(world, 'pods', TEXT)
+  t.match(await run('rollout', 'init', 'pods'), { code: 1, err: /give --yes/ })
+  t.equal(server.objects.get('ConfigMap', 'pods-rollout', NAMESPACE), undefined)
+  const { code, out } = await run('rollout', 'init', 'pods', '--plan', 'witnesses: 3', '--yes')
+  t.equal(code, 0)
+  t.match(
+    out,
+    /Made ConfigMap pods-rollout\.\nMade Role .*\nMade RoleBinding .*\nMade ValidatingAdmissionPolicy .*\nMade ValidatingAdmissionPolicyBinding /,
+  )
+  t.match(server.objects.get('ConfigMap', 'pods', NAMESPACE)?.metadata.annotations, {
+    'kubelet-cfg-agent.io/rollout': 'pods-rollout',
+    'kubelet-cfg-agent.io/rollout-plan': 'witnesses: 3',
+  })
+  t.match((await run('rollout', 'init', 'pods', '--yes')).out, /ConfigMap pods-rollout exists already, and is left as it is\./)
+  t.match(await run('rollout', 'status', 'pods', '--once'), { code: 2, out: 'its rollout has not begun\n' })
+  t.match(await run('rollout', 'init', 'pods', '--plan', 'witness: 3', '--yes'), { code: 1, err: /"witness" is not a setting/ })
+})
+
+t.test('init on a server without admission policies goes on without', async (t) => {
+  const world = await startPluginWorld(t)
+  putConfigMap(world, 'pods', TEXT)
+  world.server.fault = ({ path }) =>
+    path.includes('admissionregistration')
+      ? { kind: 'answer', status: 404, headers: { 'content-type': 'text/plain' }, body: '404 page not found\n' }
+      : undefined
+  t.match(await world.run('rollout', 'init', 'pods', '--yes'), {
+    code: 0,
+    err: /has no ValidatingAdmissionPolicy: it needs Kubernetes 1\.30/,
+  })
+})
+
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const documents = (path: string) => {
+  const parsed = parseDocuments(read(path))
+  return parsed.ok ? parsed.documents.map(({ value }) => value as { metadata: object }) : []
+}
+
+t.test('what init makes is what deploy/ has', async (t) => {
+  t.equal(read('src/plugin/generated/rollout-policy.ts'), rolloutPolicyModule(read('deploy/admission/rollout.yaml')), 'run npm run docs')
+  const names = { namespace: NAMESPACE, config: 'node-config', record: 'node-config-rollout', agents: 'nodes' } as const
+  const [, role, roleBinding, policy, binding] = listRolloutObjects(names).map(({ body }) => ({ ...body }))
+  const [ownRole, ownBinding] = documents('deploy/rbac/rollout.yaml')
+  t.match(role, { ...ownRole, metadata: { namespace: NAMESPACE } })
+  const subjects = (value: unknown) => (value as { subjects: unknown[] }).subjects
+  t.same([subjects(roleBinding)[0]], [subjects(ownBinding)[0]])
+  const [other] = listRolloutObjects({ ...names, agents: 'serviceaccount' })
+    .slice(2, 3)
+    .map(({ body }) => subjects(body)[0])
+  t.same(other, subjects(ownBinding)[1])
+  t.same([policy, binding], documents('deploy/admission/rollout.yaml'))
+})

@@ -1,0 +1,76 @@
+import t from 'tap'
+import { ADVICE } from '../../src/plugin/advice.ts'
+import { CONDITION_REASONS } from '../../src/report/condition.ts'
+import { nodeObject, rolledBack, sourceOf, startPluginWorld } from './world.ts'
+
+const EVENT = {
+  kind: 'Event',
+  involvedObject: { kind: 'Node', name: 'worker-6', uid: 'worker-6' },
+  source: { component: 'kubelet-cfg-agent', host: 'worker-6' },
+  type: 'Warning',
+}
+
+t.test('a config that was rolled back', async (t) => {
+  const { run, server } = await startPluginWorld(t)
+  server.objects.put(rolledBack('worker-6', 'risky', 'kubelet-config'))
+  const event = (name: string, reason: string, lastTimestamp: string) =>
+    server.objects.put({ ...EVENT, metadata: { name, namespace: 'default' }, reason, message: `about ${reason}`, lastTimestamp })
+  event('a', 'KubeletConfigChanged', '2026-11-23T10:59:00Z')
+  event('b', 'KubeletConfigRolledBack', '2026-11-23T11:00:00Z')
+  server.objects.put({
+    ...EVENT,
+    metadata: { name: 'c', namespace: 'default' },
+    source: { component: 'kubelet' },
+    reason: 'Other',
+    message: '',
+  })
+  const { code, out } = await run('why', 'worker-6')
+  t.equal(code, 0)
+  t.matchSnapshot(out)
+})
+
+t.test('a trial, a wait in a rollout, a node that asks for something else, and one without an agent', async (t) => {
+  const { run, server } = await startPluginWorld(t)
+  const { objects } = server
+  objects.put(
+    nodeObject('trial', {
+      config: 'c',
+      ready: ['Unknown', 'InTrial', 'trial of kube-system/c:kubelet@212 until 2026-11-23T12:10:00Z'],
+      said: { trial: { since: '2026-11-23T12:00:00Z', until: '2026-11-23T12:10:00Z' }, lastKnownGood: sourceOf('old', '1') },
+    }),
+  )
+  const rollout = { stage: 2, lastStage: 5, turn: 'wait' }
+  objects.put(
+    nodeObject('waits', { config: 'c', active: sourceOf('c', '200'), ready: ['False', 'Waiting', 'stage 2 of 5'], said: { rollout } }),
+  )
+  const changed = nodeObject('changed', { config: 'c' })
+  const labels = { 'kubelet-cfg-agent.node-restriction.kubernetes.io/config': 'other' }
+  objects.put({ ...changed, metadata: { ...changed.metadata, labels } })
+  objects.put({ kind: 'Node', metadata: { name: 'bare' } })
+  t.matchSnapshot((await run('why', 'trial')).out)
+  t.match(
+    (await run('why', 'waits')).out,
+    /It should run kube-system\/c:kubelet@212, assigned by the label [\s\S]*rollout of the config is in stage 2 of 5, and this node waits/,
+  )
+  t.match((await run('why', 'changed')).out, /The Node asks for kube-system\/other:kubelet .* which the agent has not taken up\./)
+  t.match((await run('why', 'bare')).out, /^bare: NoAgent[\s\S]*What to do: Nothing, if no config is meant for it/)
+})
+
+t.test('where events may not be read, it says so and shows the rest', async (t) => {
+  const { run, server } = await startPluginWorld(t)
+  server.objects.put(nodeObject('n1', { config: 'c' }))
+  server.authorize = ({ target }) => target?.resource.plural !== 'events'
+  const { code, out } = await run('why', 'n1')
+  t.equal(code, 0)
+  t.match(out, /^n1: Promoted for 60m\n[\s\S]*Events are not shown: the right to list events in the namespace default is missing/)
+})
+
+t.test('there is advice on every reason, and on none that does not exist', async (t) => {
+  t.same(Object.keys(ADVICE).sort(), Object.values(CONDITION_REASONS).flat().sort())
+})
+
+t.test('a reason of a newer agent is no dead end', async (t) => {
+  const { run, server } = await startPluginWorld(t)
+  server.objects.put(nodeObject('n1', { config: 'c', ready: ['False', 'Brandnew', 'see there'] }))
+  t.match((await run('why', 'n1')).out, /The agent says: see there[\s\S]*does not know the reason Brandnew/)
+})
