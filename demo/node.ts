@@ -99,6 +99,7 @@ function listSettings({ name, directory, pace, trialSeconds }: NodeOptions, syst
     // The simulated kubelet has neither a container runtime, nor pods, a Lease or a serving port.
     evidence: 'runtime=off,lease=off,ready=off,serving=off,static-pods=off,pods=off',
     'metrics-address': '127.0.0.1:0',
+    'metrics-textfile': join(directory, 'metrics.prom'),
   }
 }
 

@@ -6,6 +6,10 @@
 
 import { EXIT } from '../../src/cli/command.ts'
 import { PROGRAM } from '../../src/cli/help-notes.ts'
+import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, PAUSED_ANNOTATION } from '../../src/decision/channels.ts'
+import { STATUS_ANNOTATION } from '../../src/report/annotation.ts'
+import { CONDITION_TYPE } from '../../src/report/condition.ts'
+import { DEGRADED_TYPE } from '../../src/report/degraded.ts'
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/settings/resolve-settings.ts'
 import { SETTING_GROUPS } from '../../src/settings/setting.ts'
 import { SETTINGS } from '../../src/settings/settings.ts'
@@ -23,6 +27,19 @@ import { bold, example, italic, type PageHead, page, paragraph, section, subsect
 
 export const CONFIG_PAGE = `${PROGRAM}-config`
 const STATE = SETTINGS.dynamicConfigDir.initial
+
+/** What the agent reads and writes on its Node. */
+const NODE_TERMS: readonly (readonly [name: string, text: string])[] = [
+  [`label ${CONFIG_LABEL}`, 'Names the ConfigMap that is assigned to this node. An administrator sets it; nodes may not.'],
+  [`annotation ${CONFIG_SOURCE_ANNOTATION}`, 'Assigns a ConfigMap of any namespace and key, as NAMESPACE/NAME:KEY.'],
+  [`annotation ${PAUSED_ANNOTATION}`, 'Any value but `false` and the empty one pauses the node: nothing is activated or restarted.'],
+  [
+    `condition ${CONDITION_TYPE}`,
+    'True: kubelet runs what is assigned, and that has passed its trial here. Its message says what is the matter.',
+  ],
+  [`condition ${DEGRADED_TYPE}`, 'True: somebody should look. False in trials and for what an operator did on purpose.'],
+  [`annotation ${STATUS_ANNOTATION}`, 'The rest of the state, as JSON.'],
+]
 
 export interface Edition {
   readonly version: string
@@ -61,6 +78,20 @@ export function programPage(edition: Edition): string {
           group,
           ...settingFlags.filter(({ setting }) => setting !== undefined && SETTINGS[setting].group === group).map(flagTerm),
         ),
+      ),
+    ),
+    section(
+      'On the Node',
+      ...NODE_TERMS.map(([name, text]) => term(bold(name), text)),
+      paragraph(`\`/usr/share/doc/${PROGRAM}/docs/assign.md\` and \`status.md\` there explain them.`),
+    ),
+    section(
+      'Rights',
+      paragraph(
+        'With its own identity, `/etc/kubernetes/kubelet.conf`, a node may read its Node and write its status. To read the ' +
+          'ConfigMaps that a label, an annotation or a default names, it needs `get` and `watch` on them: ' +
+          '`rbac/node-configmaps.yaml` among the examples grants it. The channel `selector` needs `list` as well: ' +
+          `\`rbac/node-fleet-selector.yaml\`. \`${PROGRAM} check\` names each right that is missing, with the file that grants it.`,
       ),
     ),
     section(

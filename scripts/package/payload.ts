@@ -64,7 +64,18 @@ export async function layOut(
   await write('doc/THIRD-PARTY-LICENCES', licencesText(components, runtime))
   await write('doc/sbom.cdx.json', sbom({ ...project, architecture: architecture.deb, components, runtime }))
   await cp('deploy', at('doc/examples'), { recursive: true })
+  for (const page of await listPages()) await write(`doc/${page}`, linkToExamples(await readFile(page, 'utf8')))
   await normalise(directory, epoch)
+}
+
+async function listPages(): Promise<string[]> {
+  const pages = (await readdir('docs')).filter((name) => name.endsWith('.md'))
+  return ['README.md', ...pages.sort().map((name) => `docs/${name}`)]
+}
+
+/** The package has `deploy/` as its examples. */
+export function linkToExamples(page: string): string {
+  return page.replace(/\]\((\.\.\/)?deploy\//g, (_, up = '') => `](${up}examples/`)
 }
 
 /**

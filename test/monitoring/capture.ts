@@ -3,9 +3,9 @@
  * API server and simulated kubelet.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Administrator, KEY } from '../../demo/administrator.ts'
 import { BROKEN_CONFIG, crashingConfig, podsConfig } from '../../demo/configs.ts'
 import { PATIENT } from '../../demo/pace.ts'
@@ -25,6 +25,8 @@ export interface Capture {
   readonly refused: readonly Sample[]
   /** An edit made kubelet exit, which halts its rollout. */
   readonly rolledBack: readonly Sample[]
+  /** What the agent wrote to its --metrics-textfile in that last state. */
+  readonly file: readonly Sample[]
 }
 
 const CONFIG = 'node-config'
@@ -68,7 +70,11 @@ async function play(world: World): Promise<Capture> {
   const refused = await scrapeWhen(world, 'Refused')
   await admin.editConfigMap(CONFIG, crashingConfig(world.healthzPort))
   const isHalted = (samples: readonly Sample[]) => samples.some(({ labels }) => labels.turn === 'halted')
-  return { local, promoted, refused, rolledBack: await scrapeWhen(world, 'RolledBack', isHalted) }
+  const rolledBack = await scrapeWhen(world, 'RolledBack', isHalted)
+  const path = join(dirname(world.settingsFile), 'metrics.prom')
+  const readFile = () => (existsSync(path) ? readFileSync(path, 'utf8') : '')
+  await until(() => /reason="RolledBack"/.test(readFile()) && /turn="halted"/.test(readFile()), 'the file says so too', 50)
+  return { local, promoted, refused, rolledBack, file: parseExposition(readFile()) }
 }
 
 function hasEvery(...names: readonly string[]): (samples: readonly Sample[]) => boolean {

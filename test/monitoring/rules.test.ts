@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { CONDITION_REASONS, type ConditionReason } from '../../src/report/condition.ts'
+import { Metrics } from '../../src/report/metrics.ts'
 import { ROOT } from '../docs/pages.ts'
 import { captureMetrics } from './capture.ts'
 import { type Sample, seriesName } from './exposition.ts'
@@ -27,7 +28,8 @@ interface Rule {
 const rules = (parse(readFileSync(RULES, 'utf8')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules)
 const alertRules = rules.filter((rule) => rule.alert !== undefined)
 const capture = await captureMetrics()
-const everything = Object.values(capture).flat()
+const { file, ...served } = capture
+const everything = Object.values(served).flat()
 
 /** What Prometheus adds, as deploy/monitoring/scrape.yaml has it. */
 const TARGET = { instance: 'worker-1', job: 'kubelet-cfg-agent' }
@@ -290,6 +292,34 @@ t.test('every metric that a rule names is served, with these labels, or recorded
         t.ok([...own, ...Object.keys(TARGET)].includes(label), `${record ?? alert}: ${metric} has a label ${label}`)
     }
     for (const label of listGroupings(expr)) t.ok(known.has(label), `${record ?? alert}: groups by ${label}`)
+  }
+})
+
+t.test('the file for the node exporter has the same, without the metrics of the process', async (t) => {
+  const namesOf = (samples: readonly Sample[]) => [...new Set(samples.map(({ name }) => name))].sort()
+  t.same(
+    namesOf(file),
+    namesOf(capture.rolledBack).filter((name) => !name.startsWith('process_')),
+  )
+})
+
+t.test('the histograms have counted the change, its check and its trial', async (t) => {
+  for (const what of ['apply', 'preflight', 'trial']) {
+    const count = capture.promoted.find(({ name }) => name === `kubelet_cfg_agent_${what}_duration_seconds_count`)
+    t.ok((count?.value ?? 0) >= 1, what)
+  }
+})
+
+t.test('promtool has nothing to say about the metrics', { skip: NO_PROMTOOL }, async (t) => {
+  const { body } = await new Metrics({ version: '1' }).render()
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: body, encoding: 'utf8' })
+  t.equal(status, 0, `${stdout}${stderr}`)
+})
+
+t.test('an agent serves few series, as docs/monitoring.md says', async (t) => {
+  for (const samples of Object.values(served)) {
+    t.ok(samples.length <= 75, `${samples.length} series`)
+    t.equal(samples.filter(({ name }) => /_duration_seconds_(bucket|sum|count)$/.test(name)).length, 41)
   }
 })
 

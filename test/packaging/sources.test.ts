@@ -7,6 +7,7 @@ import { parse, parseAllDocuments } from 'yaml'
 import { ARCHITECTURES } from '../../scripts/package/architectures.ts'
 import { debianChangelog } from '../../scripts/package/deb.ts'
 import { unmetNeeds } from '../../scripts/package/elf.ts'
+import { linkToExamples } from '../../scripts/package/payload.ts'
 import { debianDate, isoDay, rpmDate } from '../../scripts/package/project.ts'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
 import { decodeAndCheck } from '../../src/preflight/quick-check.ts'
@@ -123,6 +124,32 @@ t.test('the examples: each grants the least rights, and states its purpose', asy
     t.match(read(`deploy/${name}`), /^# /, `${name} states its purpose`)
     for (const document of parseAllDocuments(read(`deploy/${name}`))) t.same(document.errors, [], name)
   }
+})
+
+t.test('the pages in a package link to its examples', (t) => {
+  t.equal(
+    linkToExamples('[a](../deploy/rbac/status.yaml) [b](deploy/assign.yaml) [c](status.md)'),
+    '[a](../examples/rbac/status.yaml) [b](examples/assign.yaml) [c](status.md)',
+  )
+  t.match(read('packaging/deb/docs'), /^doc\/README\.md\ndoc\/docs\n/)
+  t.match(read('packaging/rpm/kubelet-cfg-agent.spec'), /^%doc \/usr\/share\/doc\/kubelet-cfg-agent\/docs$/m)
+  t.end()
+})
+
+t.test('the kustomization takes the name of the config to the Role, where it stands already', (t) => {
+  const { namespace, resources, replacements } = parse(read('deploy/kustomization.yaml')) as {
+    namespace: string
+    resources: string[]
+    replacements: [{ targets: [{ select: { kind: string; name: string }; fieldPaths: string[] }] }]
+  }
+  const objects = resources.flatMap((name) => parseAllDocuments(read(`deploy/${name}`)).map((document) => document.toJS()))
+  const config = objects.find(({ kind }) => kind === 'ConfigMap')
+  const [{ select, fieldPaths }] = replacements[0].targets
+  const role = objects.find(({ kind, metadata }) => kind === select.kind && metadata.name === select.name)
+  t.same(fieldPaths, ['rules.0.resourceNames.0'])
+  t.equal(role.rules[0].resourceNames[0], config.metadata.name)
+  for (const { metadata } of objects) t.equal(metadata.namespace, namespace)
+  t.end()
 })
 
 t.test('the example of a readiness rule: the controller and the API server accept the key of its taint', async (t) => {

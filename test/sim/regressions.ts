@@ -325,4 +325,10 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ...schedule(60503751, ...ASSIGN, [15, { kind: 'reboot' }], [0, { kind: 'read-error', reads: 18 }]),
     node: { activation: 'file', parts: true },
   },
+  'a fault of the node that is over before a slow config starts again': schedule(
+    61004204,
+    [0, { kind: 'edit', name: 'red', behaviour: 'slow-start' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [12, { kind: 'node-fault', seconds: 8 }],
+  ),
 }

@@ -222,6 +222,8 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
   /** The node itself is broken: kubelet exits with every config. */
   nodeFault(seconds: number): void {
     this.#faultUntilUs = this.#world.nowUs() + seconds * 1e6
+    // The fault may be over before kubelet starts again.
+    if (this.#process !== undefined) this.#world.onVictim(this.#process.text)
     this.exit()
   }
 

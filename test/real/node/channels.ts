@@ -81,7 +81,7 @@ async function playLabel(step: Step, plane: ControlPlane, node: Node, admin: Adm
     node.withoutRestart(async () => {
       await put('another', { maxPods: 55 })
       await label('another')
-      const message = /another:kubelet cannot be read: the API server forbids it$/
+      const message = /another:kubelet cannot be read: the API server forbids it \(deploy\/rbac\/node-configmaps\.yaml grants it\)$/
       await admin.untilCondition({ status: 'False', reason: 'DownloadFailed', message }, FORBIDDEN_MS)
       await node.untilRuns(54)
     }),
