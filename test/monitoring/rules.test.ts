@@ -274,6 +274,14 @@ t.test('the scrape configuration is one', { skip: NO_PROMTOOL }, (t) => {
   t.end()
 })
 
+t.test('no Node is scraped on which the proxy does not run', async (t) => {
+  const read = (file: string) => readFileSync(join(ROOT, 'deploy/monitoring', file), 'utf8')
+  const { scrape_configs: scrapes } = parse(read('scrape.yaml')) as { scrape_configs: { relabel_configs: Record<string, unknown>[] }[] }
+  const kept = scrapes.map(({ relabel_configs: rules }) => rules.filter(({ action }) => action === 'keep'))
+  t.same(kept, [[{ source_labels: ['__meta_kubernetes_node_label_kubernetes_io_os'], regex: 'linux', action: 'keep' }]])
+  t.match(read('kube-rbac-proxy.yaml'), 'nodeSelector: { kubernetes.io/os: linux }')
+})
+
 t.test('every metric that a rule names is served, with these labels, or recorded by another rule', async (t) => {
   const recorded = new Set(rules.flatMap(({ record }) => record ?? []))
   for (const { record, alert = '', expr } of rules) {
