@@ -13,7 +13,7 @@ import { readSourceAnnotation } from '../source/channels/annotation.ts'
 import { metadataOf } from '../source/channels/metadata.ts'
 import { readAssignment } from '../source/config-source-field.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
-import { isObjectName } from '../values/kubernetes-names.ts'
+import { isConfigMapKey, isNamespace, isObjectName } from '../values/kubernetes-names.ts'
 
 export interface NodeState {
   readonly name: string
@@ -62,7 +62,7 @@ export interface NodeRollout {
 /** Longer than any annotation of an agent. */
 const LONGEST_ANNOTATION = 16_384
 
-/** @param namespace of the ConfigMap that the label names. @returns undefined: it is no Node */
+/** @param namespace of the ConfigMap that the label names, where no agent says. @returns undefined: it is no Node */
 export function readNodeState(node: unknown, namespace: string): NodeState | undefined {
   if (!isObject(node) || !isObject(node.metadata) || !isObjectName(node.metadata.name)) return undefined
   const annotations = metadataOf(node)?.annotations ?? {}
@@ -71,11 +71,12 @@ export function readNodeState(node: unknown, namespace: string): NodeState | und
   // A Node without the annotation may have the status of the API servers that store it.
   const config = readConfig(said ?? status.config)
   const known = config === 'absent' ? undefined : config
+  const assigned = plainSource(known?.assigned)
   const { trial, verdict, rollout } = said ?? {}
   return {
     name: node.metadata.name,
-    asked: readAsked(node, namespace),
-    assigned: plainSource(known?.assigned),
+    asked: asAgentReads(readAsked(node, namespace), { channel: said?.channel, assigned }),
+    assigned,
     active: plainSource(known?.active),
     lastKnownGood: plainSource(known?.lastKnownGood),
     ready: readCondition(status, CONDITION_TYPE),
@@ -128,6 +129,23 @@ function readCondition(status: JsonObject, type: string): NodeCondition | undefi
   if (!isObject(found)) return undefined
   const { reason, message, lastTransitionTime } = found
   return { status: textOf(found.status), reason: textOf(reason), message: textOf(message), since: textOf(lastTransitionTime) }
+}
+
+/**
+ * A label has no namespace and no key: those are settings of the agent, which tells them once it
+ * follows the label.
+ */
+function asAgentReads(
+  asked: AskedConfig | undefined,
+  { channel, assigned }: { readonly channel: unknown; readonly assigned: ConfigSource | undefined },
+): AskedConfig | undefined {
+  if (asked === undefined || !('ref' in asked) || asked.channel !== 'label' || channel !== 'label') return asked
+  if (assigned === undefined || assigned === 'local' || assigned.name !== asked.ref.name) return asked
+  const { namespace, name, kubeletConfigKey } = assigned
+  // It becomes part of paths.
+  return isNamespace(namespace) && isConfigMapKey(kubeletConfigKey)
+    ? { channel: 'label', ref: { namespace, name, kubeletConfigKey } }
+    : asked
 }
 
 /** A node writes its annotation itself, and names in it as it likes. */

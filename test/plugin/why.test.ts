@@ -74,3 +74,12 @@ t.test('a reason of a newer agent is no dead end', async (t) => {
   server.objects.put(nodeObject('n1', { config: 'c', ready: ['False', 'Brandnew', 'see there'] }))
   t.match((await run('why', 'n1')).out, /The agent says: see there[\s\S]*does not know the reason Brandnew/)
 })
+
+t.test("the label's ConfigMap is where the agent looks for it", async (t) => {
+  const { run, server } = await startPluginWorld(t)
+  const source = { configMap: { namespace: 'configs', name: 'pods', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '7' } }
+  server.objects.put(nodeObject('n1', { config: 'pods', said: { assigned: source, active: source, lastKnownGood: source } }))
+  const { out } = await run('why', 'n1')
+  t.match(out, /It runs configs\/pods:kubelet@7/)
+  t.notMatch(out, /has not taken up/)
+})
