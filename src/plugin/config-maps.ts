@@ -4,7 +4,7 @@ import type { ConfigMapData } from '../decision/config-source.ts'
 import { metadataOf } from '../source/channels/metadata.ts'
 import { dataOf, identityOf } from '../source/kube-object.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
-import { isObjectName } from '../values/kubernetes-names.ts'
+import { isNamespace, isObjectName } from '../values/kubernetes-names.ts'
 import type { PluginContext } from './command.ts'
 import { describeRefused, Failure, objectOf } from './failure.ts'
 
@@ -27,7 +27,9 @@ export function checkConfigName(name: string): void {
   if (!isObjectName(name)) throw new Failure(`"${name}" is not a valid name of a ConfigMap`)
 }
 
+/** @throws Failure: the namespace may be what a Node says of itself */
 export function pathOf({ namespace }: Pick<PluginContext, 'namespace'>, name?: string): string {
+  if (!isNamespace(namespace)) throw new Failure(`"${namespace}" is not a valid name of a namespace`)
   return `/api/v1/namespaces/${namespace}/configmaps${name === undefined ? '' : `/${name}`}`
 }
 

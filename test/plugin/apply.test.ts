@@ -260,3 +260,14 @@ t.test('diff of a node: with the kept version, and where none is kept with what 
   server.objects.put(nodeObject('n2', {}))
   t.match(await run('diff', 'n2'), { code: 2, err: /no ConfigMap is assigned to n2/ })
 })
+
+t.test('a namespace that a node makes up becomes no path', async (t) => {
+  const world = await startPluginWorld(t)
+  const { run, server } = world
+  const evil = { configMap: { namespace: 'x/secrets/y', name: 'other', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '1' } }
+  putConfigMap(world, 'pods', WHOLE)
+  server.objects.put(nodeObject('n1', { config: 'pods', active: evil }))
+  server.objects.put(nodeObject('n2', { said: { assigned: evil } }))
+  for (const name of ['n1', 'n2']) t.match(await run('diff', name), { code: 2, err: /"x\/secrets\/y" is not a valid name of a namespace/ })
+  t.notOk(server.requests.some(({ path }) => path.includes('secrets')))
+})
