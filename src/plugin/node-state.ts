@@ -62,7 +62,10 @@ export interface NodeRollout {
 /** Longer than any annotation of an agent. */
 const LONGEST_ANNOTATION = 16_384
 
-/** @param namespace of the ConfigMap that the label names, where no agent says. @returns undefined: it is no Node */
+/**
+ * @param namespace of the ConfigMap that the label names, where no agent says
+ * @returns undefined: it is no Node
+ */
 export function readNodeState(node: unknown, namespace: string): NodeState | undefined {
   if (!isObject(node) || !isObject(node.metadata) || !isObjectName(node.metadata.name)) return undefined
   const annotations = metadataOf(node)?.annotations ?? {}
