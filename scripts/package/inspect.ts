@@ -12,6 +12,8 @@ const MOST_BYTES = 30_000_000
 /** Mode and path of what deb and rpm install; the directories `UNITS` and `ENVIRONMENT` differ. */
 const INSTALLED = [
   '-rwxr-xr-x /usr/bin/kubelet-cfg-agent',
+  '-rwxr-xr-x /usr/bin/kubectl-kubelet_config',
+  '-rwxr-xr-x /usr/bin/kubectl_complete-kubelet_config',
   '-rwxr-xr-x /usr/lib/kubelet-cfg-agent/node',
   '-rwxr-xr-x /usr/lib/kubelet-cfg-agent/before-removal',
   '-rw-r--r-- /usr/lib/kubelet-cfg-agent/kubelet-cfg-agent.mjs',
@@ -21,6 +23,7 @@ const INSTALLED = [
   '-rw-r--r-- ENVIRONMENT/kubelet-cfg-agent',
   '-rw-r--r-- UNITS/kubelet-cfg-agent.service',
   '-rw-r--r-- UNITS/kubelet.service.d/90-kubelet-cfg-agent.conf',
+  '-rw-r--r-- /usr/share/man/man1/kubectl-kubelet_config.1.gz',
   '-rw-r--r-- /usr/share/man/man8/kubelet-cfg-agent.8.gz',
   '-rw-r--r-- /usr/share/man/man5/kubelet-cfg-agent-config.5.gz',
   '-rw-r--r-- /usr/share/bash-completion/completions/kubelet-cfg-agent',
@@ -87,6 +90,8 @@ async function tryAgent(deb: string, root: string): Promise<void> {
   const home = join(root, 'usr/lib/kubelet-cfg-agent')
   const output = await run(join(home, 'node'), [join(home, 'kubelet-cfg-agent.mjs'), 'version'], { env: {} })
   if (!/^kubelet-cfg-agent \d.*node 24\./s.test(output)) throw new Error(`${deb}: unexpected output of the agent's version: ${output}`)
+  const plugin = await run(join(home, 'node'), [join(home, 'kubectl-kubelet_config.mjs'), '--version'], { env: {} })
+  if (!/^kubectl kubelet-config \d/.test(plugin)) throw new Error(`${deb}: unexpected output of the plugin's version: ${plugin}`)
   // It has an alias, so the agent starts its program that parses YAML.
   const config = join(root, 'kubelet.yaml')
   await writeFile(config, 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: &pods 50\npodsPerCore: *pods\n')

@@ -4,8 +4,9 @@
  */
 import type { Component, Runtime } from './components.ts'
 
-export function licencesText(components: readonly Component[], runtime: Runtime): string {
-  const all = [...components, runtime]
+/** @param runtime undefined: what is distributed brings no Node.js */
+export function licencesText(components: readonly Component[], runtime: Runtime | undefined): string {
+  const all = [...components, ...(runtime === undefined ? [] : [runtime])]
   const rows = all.map(({ name, version, licence, homepage }) =>
     `${`${name} ${version}`.padEnd(40)} ${licence.padEnd(14)} ${homepage ?? ''}`.trimEnd(),
   )
@@ -20,12 +21,11 @@ The agent itself is under Apache-2.0. Of each library, only the used parts are i
 
 ${rows.join('\n')}
 
-${sections.join('\n')}
-${RULE}
-${runtime.name} ${runtime.version}, with the libraries that it contains
-${RULE}
+${[...sections, ...(runtime === undefined ? [] : [runtimeSection(runtime)])].join('\n')}`
+}
 
-${normal(runtime.licenceText)}`
+function runtimeSection({ name, version, licenceText }: Runtime): string {
+  return `${RULE}\n${name} ${version}, with the libraries that it contains\n${RULE}\n\n${normal(licenceText)}`
 }
 
 const RULE = '='.repeat(80)

@@ -3,7 +3,8 @@
  * dist/. Fails if a package is too big or incomplete, or if lintian or rpmlint reports anything.
  * With `--check` it builds everything a second time, in another directory and another environment,
  * and compares the bytes. With `--only amd64.deb` (or `aarch64.rpm`) it builds only that package,
- * which is quicker.
+ * which is quicker. The archive of the kubectl plugin and its manifest for krew
+ * are built beside them; `--url` is where the archive will be.
  */
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -12,8 +13,10 @@ import { parseArgs } from 'node:util'
 import { ARCHITECTURES, type Architecture } from './architectures.ts'
 import { buildDeb } from './deb.ts'
 import { inspectDeb, inspectRpm } from './inspect.ts'
+import { licencesText } from './licences.ts'
 import { lintDebs, lintManPages, lintRpms, lintScripts } from './lint.ts'
 import { layOut, readComponents } from './payload.ts'
+import { buildPlugin } from './plugin-archive.ts'
 import { type Project, readProject } from './project.ts'
 import { buildRpm } from './rpm.ts'
 import { checkNeeds, describeRuntimes, type Fetched, fetchRuntime } from './runtime.ts'
@@ -21,9 +24,14 @@ import { requireTools, run } from './tools.ts'
 
 const DIST = 'dist'
 const WORK = join(DIST, 'package')
+/** A placeholder: `krew install --manifest --archive` does not look at it. */
+const URL = 'https://example.org/kubelet-cfg-agent'
 
 async function main(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({ args: [...args], options: { check: { type: 'boolean', default: false }, only: { type: 'string' } } })
+  const { values } = parseArgs({
+    args: [...args],
+    options: { check: { type: 'boolean', default: false }, only: { type: 'string' }, url: { type: 'string', default: URL } },
+  })
   const wanted = choose(values.only)
   await requireTools()
   const project = await readProject()
@@ -33,10 +41,12 @@ async function main(args: readonly string[]): Promise<void> {
   )
   await Promise.all(fetched.map(checkNeeds))
   // Directories of the same depth: the source maps contain relative paths.
-  const files = await timed('built', () => build(project, fetched, wanted, join(WORK, 'first')))
+  const files = await timed('built', () => build(project, fetched, wanted, { work: join(WORK, 'first'), url: values.url }))
   await timed('inspected and checked', () => check(files, join(WORK, 'first')))
   if (values.check) {
-    const again = await timed('built again', () => inAnotherEnvironment(() => build(project, fetched, wanted, join(WORK, 'again'))))
+    const again = await timed('built again', () =>
+      inAnotherEnvironment(() => build(project, fetched, wanted, { work: join(WORK, 'again'), url: values.url })),
+    )
     await compare(files, again)
   }
   await publish(files)
@@ -57,8 +67,13 @@ function choose(only: string | undefined): Wanted {
   return chosen
 }
 
-/** @returns the packages and the bills of materials */
-async function build(project: Project, fetched: readonly Fetched[], wanted: Wanted, work: string): Promise<string[]> {
+interface BuildPlace {
+  readonly work: string
+  readonly url: string
+}
+
+/** @returns the packages, the bills of materials, the plugin's archive and manifest */
+async function build(project: Project, fetched: readonly Fetched[], wanted: Wanted, { work, url }: BuildPlace): Promise<string[]> {
   await rm(work, { recursive: true, force: true })
   await mkdir(work, { recursive: true })
   const agent = join(work, 'agent')
@@ -81,7 +96,8 @@ async function build(project: Project, fetched: readonly Fetched[], wanted: Want
     await copyFile(join(payload, 'doc/sbom.cdx.json'), bill)
     return [...files, bill]
   })
-  return (await Promise.all(built)).flat()
+  const plugin = await buildPlugin(join(work, 'plugin'), { project, agent, url, licences: licencesText(components, undefined) })
+  return [...(await Promise.all(built)).flat(), ...plugin]
 }
 
 async function check(files: readonly string[], work: string): Promise<void> {
@@ -121,7 +137,8 @@ async function compare(first: readonly string[], again: readonly string[]): Prom
 }
 
 async function publish(files: readonly string[]): Promise<void> {
-  for (const name of await readdir(DIST)) if (/\.(deb|rpm|cdx\.json)$|^SHA256SUMS$/.test(name)) await rm(join(DIST, name))
+  for (const name of await readdir(DIST))
+    if (/\.(deb|rpm|cdx\.json|tar\.gz)$|^(SHA256SUMS|kubelet-config\.yaml)$/.test(name)) await rm(join(DIST, name))
   const sums: string[] = []
   for (const file of [...files].sort()) {
     const target = join(DIST, basename(file))

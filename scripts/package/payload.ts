@@ -4,12 +4,14 @@
  */
 import { chmod, cp, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { COMPLETER, PLUGIN } from '../../src/plugin/plugin-name.ts'
 import type { Architecture } from './architectures.ts'
 import { bashCompletion, fishCompletion, zshCompletion } from './completion.ts'
 import { bundledPackages, type Component, type Metafile, type Runtime, readComponent } from './components.ts'
 import { defaultConfigFile, defaultEnvironmentFile } from './default-config.ts'
 import { licencesText } from './licences.ts'
 import { CONFIG_PAGE, configPage, programPage } from './man.ts'
+import { COMPLETER_PAGE, pluginPage } from './man-plugin.ts'
 import { isoDay, type Project } from './project.ts'
 import { type Fetched, strip } from './runtime.ts'
 import { sbom } from './sbom.ts'
@@ -24,7 +26,8 @@ export interface PayloadInput {
   readonly runtime: Runtime
 }
 
-const EXECUTABLES = ['bin/kubelet-cfg-agent', 'lib/node', 'lib/before-removal']
+const PLUGIN_NAMES = [PLUGIN, COMPLETER]
+const EXECUTABLES = ['bin/kubelet-cfg-agent', ...PLUGIN_NAMES.map((name) => `bin/${name}`), 'lib/node', 'lib/before-removal']
 
 export async function layOut(
   directory: string,
@@ -42,11 +45,18 @@ export async function layOut(
   await strip(fetched, architecture, at('lib/node'))
   await cp('packaging/common/before-removal', at('lib/before-removal'))
   await cp('packaging/common/kubelet-cfg-agent', at('bin/kubelet-cfg-agent'))
+  for (const name of PLUGIN_NAMES) {
+    await cp(`packaging/common/${PLUGIN}`, at(`bin/${name}`))
+    // The bundle knows by its name what it is to be.
+    await write(`lib/${name}.mjs`, "import './kubelet-cfg-agent.mjs'\n")
+  }
   await cp('systemd', at('systemd'), { recursive: true })
   await write('etc/config.yaml', defaultConfigFile())
   await write(`etc/default/${name}`, defaultEnvironmentFile())
   await write(`man/${name}.8`, programPage(edition))
   await write(`man/${CONFIG_PAGE}.5`, configPage(edition))
+  await write(`man/${PLUGIN}.1`, pluginPage(edition))
+  await write(`man/${COMPLETER}.1`, COMPLETER_PAGE)
   await write(`completion/${name}`, bashCompletion())
   await write(`completion/_${name}`, zshCompletion())
   await write(`completion/${name}.fish`, fishCompletion())

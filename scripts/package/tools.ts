@@ -21,6 +21,8 @@ export const TOOLS: Readonly<Record<string, string>> = {
   'x86_64-linux-gnu-strip': 'binutils-x86-64-linux-gnu',
   'aarch64-linux-gnu-strip': 'binutils-aarch64-linux-gnu',
   readelf: 'binutils',
+  tar: 'tar',
+  gzip: 'gzip',
 }
 
 export async function requireTools(): Promise<void> {

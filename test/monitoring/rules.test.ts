@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
 import { CONDITION_REASONS, type ConditionReason } from '../../src/report/condition.ts'
+import { Metrics } from '../../src/report/metrics.ts'
 import { ROOT } from '../docs/pages.ts'
 import { captureMetrics } from './capture.ts'
 import { type Sample, seriesName } from './exposition.ts'
@@ -300,6 +301,19 @@ t.test('the file for the node exporter has the same, without the metrics of the 
     namesOf(file),
     namesOf(capture.rolledBack).filter((name) => !name.startsWith('process_')),
   )
+})
+
+t.test('the histograms have counted the change, its check and its trial', async (t) => {
+  for (const what of ['apply', 'preflight', 'trial']) {
+    const count = capture.promoted.find(({ name }) => name === `kubelet_cfg_agent_${what}_duration_seconds_count`)
+    t.ok((count?.value ?? 0) >= 1, what)
+  }
+})
+
+t.test('promtool has nothing to say about the metrics', { skip: NO_PROMTOOL }, async (t) => {
+  const { body } = await new Metrics({ version: '1' }).render()
+  const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input: body, encoding: 'utf8' })
+  t.equal(status, 0, `${stdout}${stderr}`)
 })
 
 t.test('an agent serves few series, as docs/monitoring.md says', async (t) => {

@@ -3,12 +3,19 @@ import { join } from 'node:path'
 import t from 'tap'
 import { COMMAND_ROWS, SETTING_ROWS } from '../../scripts/command-line-table.ts'
 import { configPage, programPage } from '../../scripts/package/man.ts'
+import { pluginPage } from '../../scripts/package/man-plugin.ts'
 import { example, paragraph, term } from '../../scripts/package/roff.ts'
 import { COMMANDS } from '../../src/cli/command-list.ts'
+import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
+import { GLOBAL_OPTIONS } from '../../src/plugin/global-options.ts'
 import { SETTING_NAMES } from '../../src/settings/settings.ts'
 
 const EDITION = { version: '1.2.3', date: '2026-11-21' }
-const PAGES = { 'kubelet-cfg-agent.8': programPage(EDITION), 'kubelet-cfg-agent-config.5': configPage(EDITION) }
+const PAGES = {
+  'kubelet-cfg-agent.8': programPage(EDITION),
+  'kubelet-cfg-agent-config.5': configPage(EDITION),
+  'kubectl-kubelet_config.1': pluginPage(EDITION),
+}
 
 /** The text of a page without escapes. */
 const plain = (page: string) =>
@@ -36,6 +43,17 @@ t.test('kubelet-cfg-agent(8) has every command with its texts, and every flag', 
   }
 })
 
+t.test('kubectl-kubelet_config(1) has every command of the plugin with its texts, and every flag', async (t) => {
+  const text = plain(PAGES['kubectl-kubelet_config.1'])
+  for (const { name, description, options, examples } of PLUGIN_COMMANDS) {
+    t.match(text, new RegExp(`^${name}( [^\\n]*)?\\n`, 'm'), name)
+    t.ok(text.includes(description), `the description of ${name}`)
+    for (const option of options) t.ok(text.includes(`--${option.name}`), `${option.name} of ${name}`)
+    for (const [line] of examples) t.ok(text.includes(`kubectl kubelet-config ${line}`), line)
+  }
+  for (const { name } of GLOBAL_OPTIONS) t.ok(text.includes(`--${name}`), name)
+})
+
 t.test('kubelet-cfg-agent-config(5) has every setting with its names and its default', async (t) => {
   const text = plain(PAGES['kubelet-cfg-agent-config.5'])
   for (const { key, flag, variable, initial, initialNote } of SETTING_ROWS) {
@@ -60,6 +78,6 @@ t.test('man formats both without a warning', { skip: hasMan ? false : 'man is no
     const args = ['--warnings', '--encoding=UTF-8', '--local-file', join(directory, name)]
     const { stdout, stderr } = spawnSync('man', args, { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C.UTF-8', MANWIDTH: '100' } })
     t.equal(stderr, '', name)
-    t.match(stdout, /EXIT STATUS|SETTINGS/, name)
+    t.match(stdout, /EXIT STATUS|SETTINGS|FLAGS OF EVERY COMMAND/, name)
   }
 })

@@ -43,7 +43,7 @@ t.test('control, spec and unit agree', async (t) => {
 })
 
 t.test('the scripts are POSIX sh', async (t) => {
-  for (const path of ['common/kubelet-cfg-agent', 'common/before-removal', 'deb/prerm', 'deb/postrm']) {
+  for (const path of ['common/kubelet-cfg-agent', 'common/kubectl-kubelet_config', 'common/before-removal', 'deb/prerm', 'deb/postrm']) {
     t.match(read(`packaging/${path}`), /^#!\/bin\/sh\n/, path)
     execFileSync('sh', ['-n', `packaging/${path}`])
   }

@@ -16,6 +16,7 @@ import type { Age } from './proof/stage.ts'
 import { addRebootScenarios } from './reboot.ts'
 import { addNodeRolloutScenarios } from './rollout.ts'
 import { addSpelledOutScenarios } from './spelled-out.ts'
+import { addTextfileScenarios } from './textfile.ts'
 import { addNodeTransitionScenarios } from './transitions.ts'
 import { addWorkflowScenarios } from './workflow.ts'
 
@@ -34,6 +35,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   addNodeTransitionScenarios(plane, program)
   addOverlayScenarios(plane, program)
   addPartScenarios(plane, program)
+  addTextfileScenarios(plane, program)
   await addPackageScenarios(plane, program)
   addInterruptionScenarios(plane, program)
   addProofScenarios(program, ages)
