@@ -1,9 +1,10 @@
 /**
  * Checks with access(2) what this process may do with the paths that it needs. Unlike a file's
- * mode, access(2) takes read-only mounts and missing capabilities into account. Changes and creates
- * nothing.
+ * mode, access(2) takes read-only mounts and missing capabilities into account. But it judges the
+ * process that asks: for an agent that has fewer capabilities, the modes count too. ACLs are not
+ * read. Changes and creates nothing.
  */
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import type { LockHolder } from '../checkpoint/lock.ts'
 import { errorCode } from '../values/errors.ts'
@@ -57,9 +58,46 @@ export function findVantage(agent: LockHolder): Vantage {
   }
 }
 
+/** A user without the capabilities that override the modes of files. */
+interface BareUser {
+  readonly uid: number
+  readonly gids: readonly number[]
+}
+
+/** CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, capabilities(7). */
+const OVERRIDING = 0b110n
+
+/**
+ * Whom the modes of files bind. undefined: the process overrides them, or is not known.
+ * Format: proc_pid_status(5).
+ */
+function readBareUser(vantage: Vantage): BareUser | undefined {
+  if (vantage.kind !== 'agent') return undefined
+  try {
+    const text = readFileSync(`/proc/${vantage.pid}/status`, 'utf8')
+    const words = (name: string) => new RegExp(`^${name}:(.*)$`, 'm').exec(text)?.[1]?.trim().split(/\s+/) ?? []
+    const [capabilities = ''] = words('CapEff')
+    const [, uid = ''] = words('Uid')
+    const [, gid = ''] = words('Gid')
+    if (!/^[0-9a-f]+$/.test(capabilities) || (BigInt(`0x${capabilities}`) & OVERRIDING) !== 0n) return undefined
+    return { uid: Number(uid), gids: [gid, ...words('Groups')].map(Number) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether the modes of the path and of the directories above it let the user in. */
+function isPermitted(path: string, mode: number, user: BareUser, root: string): boolean {
+  const parent = dirname(path)
+  if (path !== root && path !== parent && !isPermitted(parent, constants.X_OK, user, root)) return false
+  const { uid, gid, mode: bits } = statSync(path)
+  const shift = uid === user.uid ? 6 : user.gids.includes(gid) ? 3 : 0
+  return ((bits >> shift) & mode) === mode
+}
+
 /** What the sandbox of the agent hides is not missing: it is there, and the agent cannot see it. */
 export function readRightsFrom(vantage: Vantage, needs: readonly PathNeed[]): PathRight[] {
-  const rights = readRights(needs, rootOf(vantage))
+  const rights = readRights(needs, rootOf(vantage), readBareUser(vantage))
   if (vantage.kind !== 'agent') return rights
   const outside = readRights(needs)
   return rights.map((right, at) => {
@@ -68,19 +106,23 @@ export function readRightsFrom(vantage: Vantage, needs: readonly PathNeed[]): Pa
   })
 }
 
-/** @param root the root directory in which the paths are looked up */
-export function readRights(needs: readonly PathNeed[], root = '/'): PathRight[] {
-  return needs.map((need) => ({ ...need, ...readRight({ ...need, path: join(root, need.path) }, root) }))
+/**
+ * @param root the root directory in which the paths are looked up
+ * @param user undefined: this process
+ */
+export function readRights(needs: readonly PathNeed[], root = '/', user?: BareUser): PathRight[] {
+  return needs.map((need) => ({ ...need, ...readRight({ ...need, path: join(root, need.path) }, root, user) }))
 }
 
-function readRight({ path, need }: PathNeed, root: string): Pick<PathRight, 'state' | 'detail'> {
+function readRight({ path, need }: PathNeed, root: string, user: BareUser | undefined): Pick<PathRight, 'state' | 'detail'> {
   const mode = { write: constants.W_OK | constants.X_OK, read: constants.R_OK, execute: constants.X_OK }[need]
-  const code = accessCode(path, mode)
+  const codeOf = (at: string) => accessCode(at, mode, user && ((bits) => isPermitted(at, bits, user, root)))
+  const code = codeOf(path)
   if (code === undefined) return { state: 'granted', detail: '' }
   if (code !== 'ENOENT') return { state: 'refused', detail: describe(code) }
   if (need !== 'write') return { state: 'missing', detail: 'no such file' }
   const parent = nearestExisting(path)
-  const parentCode = accessCode(parent, mode)
+  const parentCode = codeOf(parent)
   if (parentCode === undefined) return { state: 'missing', detail: 'will be created' }
   return { state: 'refused', detail: `does not exist and cannot be created in /${relative(root, parent)}: ${describe(parentCode)}` }
 }
@@ -90,10 +132,10 @@ function nearestExisting(path: string): string {
   return parent === path || accessCode(parent, constants.F_OK) !== 'ENOENT' ? parent : nearestExisting(parent)
 }
 
-function accessCode(path: string, mode: number): string | undefined {
+function accessCode(path: string, mode: number, isPermitted: (mode: number) => boolean = () => true): string | undefined {
   try {
     accessSync(path, mode)
-    return undefined
+    return isPermitted(mode) ? undefined : 'EACCES'
   } catch (error) {
     return errorCode(error) ?? 'unknown'
   }

@@ -5,7 +5,7 @@
  */
 import { dirname, join } from 'node:path'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { type TrialKey, trialKey } from '../decision/trial-key.ts'
+import { contentOfKey, type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
@@ -44,9 +44,9 @@ export class AcceptedWarnings {
 
   /** To be called with each snapshot. Empty: there are none, or what is assigned is not known. */
   see({ unit, assignedContent, accepted }: Pick<Snapshot, 'unit' | 'assignedContent' | 'accepted'>): readonly string[] {
-    // A short silence of systemd changes nothing.
-    if (unit.kind === 'unknown') return this.#kept?.warnings ?? []
     if (assignedContent === undefined) return []
+    // A short silence of systemd changes nothing.
+    if (unit.kind === 'unknown') return this.#kept && contentOfKey(this.#kept.key) === assignedContent ? this.#kept.warnings : []
     const key = trialKey(assignedContent, unit.kubeletIdentity)
     const acceptance = accepted.get(key)
     if (acceptance !== undefined) this.#keep({ key, warnings: bound(acceptance.remarks ?? []) })

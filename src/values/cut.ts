@@ -10,10 +10,13 @@ export function cutToBytes(text: string, limit: number): string {
   return bytes.subarray(0, end).toString() + ellipsis
 }
 
-/** One line without control characters. */
+/**
+ * Control characters, characters that change the direction of writing, and halves of characters. An
+ * API server stores U+FFFD for such a half, so the text would never be the one that was sent.
+ */
+const UNSAFE = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
+/** One well-formed line without control characters. */
 export function onOneLine(text: string): string {
-  return text
-    .replace(/\s+/g, ' ')
-    .replace(/\p{Cc}/gu, '?')
-    .trim()
+  return text.replace(/\s+/g, ' ').replace(UNSAFE, '?').trim()
 }

@@ -22,5 +22,6 @@ export function isConfigMapKey(value: unknown): value is string {
 
 /** A value for a message: escaped, and cut to 80 characters. */
 export function quote(value: unknown): string {
-  return (JSON.stringify(value) ?? 'undefined').slice(0, 80)
+  // The cut may leave half of a character.
+  return (JSON.stringify(value) ?? 'undefined').slice(0, 80).replace(/\p{Cs}$/u, '')
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, existsSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { findVantage, type PathNeed, readRights, readRightsFrom } from '../../src/cli/rights.ts'
@@ -68,6 +68,43 @@ t.test(
     ])
     const outside = findVantage({ kind: 'absent' })
     t.equal(readRightsFrom(outside, needs)[0]?.state, 'granted', 'no agent runs')
+  },
+)
+
+t.test(
+  'paths as a process without capabilities sees them: root cannot read what belongs to others',
+  { skip: !root && 'only root gives files away' },
+  async (t) => {
+    const directory = t.testdir({ theirs: { file: 'x' }, kubeconfig: 'x', open: 'x', own: 'x' })
+    const [theirs, kubeconfig, open, own] = ['theirs', 'kubeconfig', 'open', 'own'].map((name) => join(directory, name))
+    for (const path of [`${theirs}`, `${kubeconfig}`, `${open}`]) chownSync(path, 1000, 1000)
+    chmodSync(`${theirs}`, 0o700)
+    chmodSync(`${kubeconfig}`, 0o640)
+    chmodSync(`${open}`, 0o644)
+    chmodSync(`${own}`, 0o600)
+    const needs = [`${kubeconfig}`, `${theirs}/file`, `${open}`, `${own}`].map((path): PathNeed => ({ path, need: 'read' }))
+    needs.push({ path: `${theirs}`, need: 'write' }, { path: `${theirs}/new`, need: 'write' })
+    const start = async (ready: string, command: string, ...args: string[]) => {
+      const script = 'touch "$1" && exec sleep 60'
+      const agent = spawn(command, [...args, 'sh', '-c', script, 'sh', join(directory, ready)])
+      t.teardown(() => agent.kill())
+      await until(() => existsSync(join(directory, ready)), 'the process runs')
+      return readRightsFrom(findVantage({ kind: 'running', pid: agent.pid }), needs)
+    }
+    const denied = { state: 'refused', detail: 'permission denied' }
+    t.match(await start('bare', 'setpriv', '--bounding-set=-all', '--inh-caps=-all'), [
+      denied,
+      denied,
+      { state: 'granted' },
+      { state: 'granted' },
+      denied,
+      { state: 'refused', detail: /^does not exist and cannot be created in .*theirs: permission denied$/ },
+    ])
+    const powerful = await start('powerful', 'env')
+    t.same(
+      powerful.map(({ state }) => state),
+      ['granted', 'granted', 'granted', 'granted', 'granted', 'missing'],
+    )
   },
 )
 

@@ -43,6 +43,16 @@ t.test('they stay with the config, also when the agent starts again', async (t) 
   t.same(open().see(node('a')), [])
 })
 
+t.test('they are never told of another config, also while systemd is silent', async (t) => {
+  const warnings = fresh().open()
+  const silent = { unit: { kind: 'unknown', detail: '' } } as const
+  t.same(warnings.see(node('a', [UNKNOWN_FIELD])), [UNKNOWN_FIELD])
+  t.same(warnings.see(node('b')), [], 'the next one is not accepted yet')
+  t.same(warnings.see(node('b', undefined, silent)), [])
+  t.same(warnings.see(node('a', undefined, silent)), [UNKNOWN_FIELD])
+  t.same(warnings.see({ ...node('a', undefined, silent), assignedContent: undefined }), [])
+})
+
 t.test('many and long ones are bounded, and those left out are counted', async (t) => {
   const { open } = fresh()
   const shown = open().see(
