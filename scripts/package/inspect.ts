@@ -24,6 +24,7 @@ const INSTALLED = [
   '-rw-r--r-- UNITS/kubelet-cfg-agent.service',
   '-rw-r--r-- UNITS/kubelet.service.d/90-kubelet-cfg-agent.conf',
   '-rw-r--r-- /usr/share/man/man1/kubectl-kubelet_config.1.gz',
+  '-rw-r--r-- /usr/share/man/man1/kubectl_complete-kubelet_config.1.gz',
   '-rw-r--r-- /usr/share/man/man8/kubelet-cfg-agent.8.gz',
   '-rw-r--r-- /usr/share/man/man5/kubelet-cfg-agent-config.5.gz',
   '-rw-r--r-- /usr/share/bash-completion/completions/kubelet-cfg-agent',

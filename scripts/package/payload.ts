@@ -46,9 +46,9 @@ export async function layOut(
   await cp('packaging/common/before-removal', at('lib/before-removal'))
   await cp('packaging/common/kubelet-cfg-agent', at('bin/kubelet-cfg-agent'))
   for (const name of PLUGIN_NAMES) {
-    await cp(`packaging/common/${PLUGIN}`, at(`bin/${name}`))
-    // The bundle knows by its name what it is to be.
-    await write(`lib/${name}.mjs`, "import './kubelet-cfg-agent.mjs'\n")
+    await write(`bin/${name}`, (await readFile(`packaging/common/${PLUGIN}`, 'utf8')).replaceAll(PLUGIN, name))
+    // The bundle knows by this file's name what it is to be.
+    await write(`lib/${name}.mjs`, `// ${name}\nimport './kubelet-cfg-agent.mjs'\n`)
   }
   await cp('systemd', at('systemd'), { recursive: true })
   await write('etc/config.yaml', defaultConfigFile())

@@ -31,6 +31,7 @@ import { addProofScenarios } from './node/proof/scenarios.ts'
 import type { Age } from './node/proof/stage.ts'
 import { addModernNodeScenarios, addNodeScenarios } from './node/scenarios.ts'
 import { addOutageScenarios } from './outage.ts'
+import { addPluginScenarios } from './plugin.ts'
 import { addCorpusScenarios, addLaterCorpusScenarios } from './preflight-corpus.ts'
 import { addAdmissionScenarios } from './rights/admission.ts'
 import { addNodeIdentityScenarios } from './rights/node-identity.ts'
@@ -71,6 +72,7 @@ addModernServerScenarios(program)
 addCorpusScenarios(plane)
 addModernChannelScenarios(program)
 addModernStatusScenarios(program)
+addPluginScenarios(program)
 addNodeIdentityScenarios(program)
 addServiceAccountScenarios(program)
 addOperatorScenarios()
