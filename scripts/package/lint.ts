@@ -4,7 +4,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PLUGIN } from '../../src/plugin/plugin-name.ts'
+import { COMPLETER, PLUGIN } from '../../src/plugin/plugin-name.ts'
 import { CONFIG_PAGE } from './man.ts'
 import { run } from './tools.ts'
 
@@ -27,7 +27,7 @@ export async function lintScripts(): Promise<void> {
 
 /** man(1) prints nothing about a page that has no problems. */
 export async function lintManPages(payload: string): Promise<void> {
-  for (const name of ['kubelet-cfg-agent.8', `${CONFIG_PAGE}.5`, `${PLUGIN}.1`]) {
+  for (const name of ['kubelet-cfg-agent.8', `${CONFIG_PAGE}.5`, `${PLUGIN}.1`, `${COMPLETER}.1`]) {
     const path = join(payload, 'man', name)
     const output = await run('man', ['--warnings', '--encoding=UTF-8', '--local-file', '--ditroff', '--troff-device=utf8', path], {
       env: { ...process.env, LC_ALL: 'C.UTF-8', MANROFFSEQ: '' },

@@ -38,8 +38,25 @@ export function pluginPage({ version, date }: Edition): string {
   )
 }
 
-/** The page of the second name, which is the first one. */
-export const COMPLETER_PAGE = `.so man1/${PLUGIN}.1\n`
+/**
+ * The page of the second program. No `.so` of the first: a deb gets a symbolic link for that, and an
+ * rpm a file.
+ */
+export function completerPage({ version, date }: Edition): string {
+  return page(
+    { name: COMPLETER, section: 1, date, source: `kubelet-cfg-agent ${version}`, manual: 'User commands' },
+    section('Name', paragraph(`${COMPLETER} - complete the command line of kubectl kubelet-config`)),
+    section('Synopsis', paragraph(`\`${COMPLETER}\` word...`)),
+    section(
+      'Description',
+      paragraph(
+        'kubectl starts it when somebody presses Tab. It prints a suggestion a line for the last word, then a colon and a number ' +
+          'that says what the shell may add. Names of Nodes and ConfigMaps come from the API server.',
+      ),
+    ),
+    section('See also', paragraph(`\`${PLUGIN}\`(1)`)),
+  )
+}
 
 function describe(command: PluginCommand): string {
   const { description, options, exits = {}, examples } = command

@@ -11,7 +11,7 @@ import { bundledPackages, type Component, type Metafile, type Runtime, readCompo
 import { defaultConfigFile, defaultEnvironmentFile } from './default-config.ts'
 import { licencesText } from './licences.ts'
 import { CONFIG_PAGE, configPage, programPage } from './man.ts'
-import { COMPLETER_PAGE, pluginPage } from './man-plugin.ts'
+import { completerPage, pluginPage } from './man-plugin.ts'
 import { isoDay, type Project } from './project.ts'
 import { type Fetched, strip } from './runtime.ts'
 import { sbom } from './sbom.ts'
@@ -56,7 +56,7 @@ export async function layOut(
   await write(`man/${name}.8`, programPage(edition))
   await write(`man/${CONFIG_PAGE}.5`, configPage(edition))
   await write(`man/${PLUGIN}.1`, pluginPage(edition))
-  await write(`man/${COMPLETER}.1`, COMPLETER_PAGE)
+  await write(`man/${COMPLETER}.1`, completerPage(edition))
   await write(`completion/${name}`, bashCompletion())
   await write(`completion/_${name}`, zshCompletion())
   await write(`completion/${name}.fish`, fishCompletion())

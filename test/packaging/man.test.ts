@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { COMMAND_ROWS, SETTING_ROWS } from '../../scripts/command-line-table.ts'
 import { configPage, programPage } from '../../scripts/package/man.ts'
-import { pluginPage } from '../../scripts/package/man-plugin.ts'
+import { completerPage, pluginPage } from '../../scripts/package/man-plugin.ts'
 import { example, paragraph, term } from '../../scripts/package/roff.ts'
 import { COMMANDS } from '../../src/cli/command-list.ts'
 import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
@@ -15,6 +15,7 @@ const PAGES = {
   'kubelet-cfg-agent.8': programPage(EDITION),
   'kubelet-cfg-agent-config.5': configPage(EDITION),
   'kubectl-kubelet_config.1': pluginPage(EDITION),
+  'kubectl_complete-kubelet_config.1': completerPage(EDITION),
 }
 
 /** The text of a page without escapes. */
@@ -78,6 +79,6 @@ t.test('man formats both without a warning', { skip: hasMan ? false : 'man is no
     const args = ['--warnings', '--encoding=UTF-8', '--local-file', join(directory, name)]
     const { stdout, stderr } = spawnSync('man', args, { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C.UTF-8', MANWIDTH: '100' } })
     t.equal(stderr, '', name)
-    t.match(stdout, /EXIT STATUS|SETTINGS|FLAGS OF EVERY COMMAND/, name)
+    t.match(stdout, /EXIT STATUS|SETTINGS|FLAGS OF EVERY COMMAND|SYNOPSIS/, name)
   }
 })
