@@ -62,10 +62,11 @@ export function addModernStatusScenarios(program: string): void {
           })
           await step('the annotation has all of it', async () => {
             const told = await admin.untilAnnotation(labels(one), ({ lastKnownGood }) => lastKnownGood?.configMap?.name === one.name)
-            const { contentHash, agentVersion, ...rest } = told
+            const { contentHash, agentVersion, warnings, ...rest } = told
             const configMap = one
             assert.deepEqual(rest, { assigned: { configMap }, active: { configMap }, lastKnownGood: { configMap }, channel: 'label' })
             assert.match(contentHash, /^[0-9a-f]{64}$/)
+            assert.match(warnings.join('\n'), /^the kubelet check could not run: .* is not an ELF program/)
             assert.equal(typeof agentVersion, 'string')
           })
           await step('a restart of the agent writes nothing', async () => {
