@@ -39,8 +39,8 @@ export function pluginPage({ version, date }: Edition): string {
 }
 
 /**
- * The page of the second program. No `.so` of the first: a deb gets a symbolic link for that, and an
- * rpm a file.
+ * The page of the second program. No `.so` of the first: a deb gets a symbolic link for that, and
+ * an rpm a file.
  */
 export function completerPage({ version, date }: Edition): string {
   return page(
