@@ -27,11 +27,13 @@ export class KubeadmNode {
   readonly name: string
   readonly admin: Administrator
   readonly machine: Machine
+  readonly #caFile: string
 
-  private constructor(machine: Machine, admin: Administrator) {
+  private constructor(machine: Machine, admin: Administrator, caFile: string) {
     this.name = machine.name
     this.machine = machine
     this.admin = admin
+    this.#caFile = caFile
   }
 
   static async create(plane: ControlPlane, name: string): Promise<KubeadmNode> {
@@ -51,10 +53,14 @@ export class KubeadmNode {
       [SETTINGS]: settings({}),
     }
     const directory = join(plane.directory, 'machines', name)
-    return new KubeadmNode(await Machine.create(await ensureMachineRoot(), { name, directory, files }), new Administrator(plane, name))
+    const machine = await Machine.create(await ensureMachineRoot(), { name, directory, files })
+    return new KubeadmNode(machine, new Administrator(plane, name), plane.caFile)
   }
 
-  /** kubeadm writes kubelet's flags and its local config, and starts it. */
+  /**
+   * kubeadm writes kubelet's flags and its local config, and starts it. With the certificate of an
+   * authority but without its key, kubeadm would ask for all certificates of a control plane.
+   */
   async setUpKubelet(version: string): Promise<void> {
     const apiVersion = 'kubeadm.k8s.io/v1beta4'
     const nodeRegistration = { name: this.name, criSocket: 'unix:///run/containerd/containerd.sock' }
@@ -70,7 +76,9 @@ export class KubeadmNode {
     ]
     await this.machine.write('/root/kubeadm.yaml', documents.map((document) => stringify(document)).join('---\n'))
     await this.machine.exec('kubeadm', ['init', 'phase', 'kubelet-start', '--config', '/root/kubeadm.yaml'], { timeoutMs: SLOW_MS })
+    await this.machine.copy(this.#caFile, '/etc/kubernetes/pki/ca.crt')
     await this.machine.exec('systemctl', ['enable', 'kubelet'])
+    await this.machine.exec('systemctl', ['restart', 'kubelet'])
   }
 
   /** The package, as it was built last. Kubelet goes on as it was. */
@@ -150,7 +158,7 @@ async function identityOf(plane: ControlPlane, name: string): Promise<Record<str
   cluster['tls-server-name'] = 'localhost'
   return {
     '/etc/kubernetes/kubelet.conf': stringify(kubeconfig),
-    '/etc/kubernetes/pki/ca.crt': await readFile(plane.caFile, 'utf8'),
+    '/etc/kubernetes/pki/README': 'ca.crt comes when kubeadm has run\n',
     [path]: pem,
   }
 }
