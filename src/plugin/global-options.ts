@@ -1,7 +1,8 @@
-/** The flags of every command of the plugin, named as kubectl names them. Data only. */
+/** What commands of the plugin share: flags, named as kubectl names them, and arguments. Data only. */
 import type { CommandOption } from '../cli/command.ts'
 import { namespaceKind } from '../settings/channel-kinds.ts'
 import { choiceKind, type Kind } from '../settings/setting-kinds.ts'
+import type { PluginArgument } from './command.ts'
 
 /** Any text. */
 export function textKind(placeholder: string): Kind<string> & { readonly placeholder: string } {
@@ -19,6 +20,9 @@ export const GLOBAL_OPTIONS: readonly CommandOption[] = [
   { name: 'context', kind: textKind('<name>'), initial: '', help: 'in place of the current context' },
   { name: 'kubeconfig', kind: textKind('<path>'), initial: '', help: 'in place of KUBECONFIG and ~/.kube/config' },
 ]
+
+/** The config that a command is about. */
+export const CONFIG_NAME: PluginArgument = { placeholder: 'NAME', required: true, completes: 'config' }
 
 export const SELECTOR: CommandOption = {
   name: 'selector',

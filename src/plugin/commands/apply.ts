@@ -9,7 +9,7 @@ import { type ConfigContent, type FoundConfig, findConfig } from '../config-maps
 import { DRY_RUN, demandConsent, YES } from '../consent.ts'
 import { diffContents, versionsOf } from '../diff-text.ts'
 import { Failure } from '../failure.ts'
-import { textKind } from '../global-options.ts'
+import { CONFIG_NAME, textKind } from '../global-options.ts'
 import { hashVersion, listVersions, writeVersion } from '../kept-versions.ts'
 import { KEY, mergeText } from '../merged-text.ts'
 import type { NodeState } from '../node-state.ts'
@@ -25,7 +25,7 @@ export const applyCommand: PluginCommand = {
     'Checks a config or a part with the rules of preflight that need no node, for each version of kubelet that uses it. Shows ' +
     'what it changes against what those nodes run. Then keeps the version as an immutable ConfigMap NAME-HASH and writes NAME. ' +
     'A refused config is not written.',
-  arguments: [{ placeholder: 'NAME', required: true, completes: 'config' }],
+  arguments: [CONFIG_NAME],
   options: [
     {
       name: 'filename',

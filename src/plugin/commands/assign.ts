@@ -8,7 +8,7 @@ import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import { checkConfigName, findConfig } from '../config-maps.ts'
 import { demandConsent, YES } from '../consent.ts'
 import { Failure, objectOf } from '../failure.ts'
-import { SELECTOR } from '../global-options.ts'
+import { CONFIG_NAME, SELECTOR } from '../global-options.ts'
 import { KEY } from '../merged-text.ts'
 import { type NodeState, readNodeState } from '../node-state.ts'
 import { checkNodeName, getNode, listNodes } from '../nodes.ts'
@@ -33,7 +33,7 @@ export const assignCommand: PluginCommand = {
   description:
     'Names the config on each Node. It takes effect at once on every one of them: an assignment is not spread. More than one ' +
     'Node needs an answer to a question, or --yes.',
-  arguments: [{ placeholder: 'NAME', required: true, completes: 'config' }, NODES],
+  arguments: [CONFIG_NAME, NODES],
   options: [SELECTOR, BY, YES],
   examples: [
     ['assign more-pods worker-1', 'try a config on one node'],

@@ -5,10 +5,9 @@ import { ROLLOUT_PLAN_ANNOTATION } from '../../rollout/plan.ts'
 import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import { type FoundConfig, getConfig, patchConfig } from '../config-maps.ts'
 import { Failure } from '../failure.ts'
+import { CONFIG_NAME } from '../global-options.ts'
 import { raiseRetry } from '../raise-retry.ts'
 import { recordOf } from '../rollout-state.ts'
-
-const NAME = { placeholder: 'NAME', required: true, completes: 'config' } as const
 
 export const rolloutPauseCommand: PluginCommand = {
   name: 'rollout pause',
@@ -17,7 +16,7 @@ export const rolloutPauseCommand: PluginCommand = {
   description:
     'Pauses the config: no further node starts it, and its rollout stands still. Nodes that run it go on with their trials. Sets ' +
     'the annotation kubelet-cfg-agent.io/paused of the ConfigMap, so it works without a rollout too.',
-  arguments: [NAME],
+  arguments: [CONFIG_NAME],
   options: [],
   examples: [['rollout pause node-config', 'stop while you look']],
   execute: (context, line) => setPause(context, line, 'true'),
@@ -28,7 +27,7 @@ export const rolloutResumeCommand: PluginCommand = {
   group: 'Roll out',
   summary: 'end a pause of a config',
   description: 'Removes the annotation kubelet-cfg-agent.io/paused of the ConfigMap. The rollout goes on where it stood.',
-  arguments: [NAME],
+  arguments: [CONFIG_NAME],
   options: [],
   examples: [['rollout resume node-config', 'go on']],
   execute: (context, line) => setPause(context, line, null),
@@ -41,7 +40,7 @@ export const rolloutRetryCommand: PluginCommand = {
   description:
     'Raises retry in the plan: the rollout begins again at stage 0 with the same content, and its nodes drop their verdicts on ' +
     'it. Only for a content that was not at fault: an edit begins again by itself.',
-  arguments: [NAME],
+  arguments: [CONFIG_NAME],
   options: [],
   examples: [['rollout retry node-config', 'try the content again after a node was repaired']],
   execute: retry,

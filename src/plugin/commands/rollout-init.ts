@@ -7,7 +7,7 @@ import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import { checkConfigName, createObject, type FoundConfig, getConfig, patchConfig } from '../config-maps.ts'
 import { DRY_RUN, demandConsent, YES } from '../consent.ts'
 import { Failure } from '../failure.ts'
-import { textKind } from '../global-options.ts'
+import { CONFIG_NAME, textKind } from '../global-options.ts'
 import { listRolloutObjects, type RolloutObject } from '../rollout-objects.ts'
 import { recordOf } from '../rollout-state.ts'
 
@@ -18,7 +18,7 @@ export const rolloutInitCommand: PluginCommand = {
   description:
     'Makes the record of the rollout, the Role and RoleBinding for the agents, the admission policy with its binding, and then ' +
     'names the record on the config. What exists already is left as it is. From then on, edits of the config go in stages.',
-  arguments: [{ placeholder: 'NAME', required: true, completes: 'config' }],
+  arguments: [CONFIG_NAME],
   options: [
     { name: 'record', kind: textKind('<name>'), initial: '', help: 'name of the record, in place of NAME-rollout' },
     { name: 'plan', kind: textKind('<plan>'), initial: '', help: 'the plan, as in "waves: [5%, 100%], witnesses: 3"' },

@@ -4,6 +4,7 @@ import { plainText } from '../../cli/terminal.ts'
 import { switchKind } from '../../settings/setting-kinds.ts'
 import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import { Outage } from '../failure.ts'
+import { CONFIG_NAME } from '../global-options.ts'
 import { type EarlierLook, readRollout } from '../rollout-state.ts'
 import { describeProgress, listNodesOf, renderBar } from '../rollout-text.ts'
 
@@ -17,7 +18,7 @@ export const rolloutStatusCommand: PluginCommand = {
   description:
     'Shows the stages of a rollout as a bar while a terminal watches, and as a line for each change where none does. Ends when ' +
     'the last stage is open, which lets every node start the config, or when the rollout is halted.',
-  arguments: [{ placeholder: 'NAME', required: true, completes: 'config' }],
+  arguments: [CONFIG_NAME],
   options: [{ name: 'once', kind: switchKind, initial: 'false', help: 'show how far it is and end; a rollout under way exits with 2' }],
   exits: { [EXIT.fine]: 'done', [EXIT.failed]: 'halted', [EXIT.usage]: 'cannot tell, under way, or invalid command line' },
   examples: [

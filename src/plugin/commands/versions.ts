@@ -9,12 +9,10 @@ import { DRY_RUN, demandConsent, YES } from '../consent.ts'
 import { diffContents, versionsOf } from '../diff-text.ts'
 import { Failure } from '../failure.ts'
 import { showAge } from '../fleet-text.ts'
-import { OUTPUT, textKind } from '../global-options.ts'
+import { CONFIG_NAME, OUTPUT, textKind } from '../global-options.ts'
 import { hashVersion, listVersions, PREVIOUS_ANNOTATION, writeVersion } from '../kept-versions.ts'
 import { describeReach } from '../reach.ts'
 import { listUsers, runsContent } from '../users.ts'
-
-const NAME = { placeholder: 'NAME', required: true, completes: 'config' } as const
 
 export const versionsCommand: PluginCommand = {
   name: 'versions',
@@ -23,7 +21,7 @@ export const versionsCommand: PluginCommand = {
   description:
     'Lists the versions that apply and undo have kept, the newest first, and how many nodes run each. A node with an overlay or ' +
     'a part runs other bytes: it counts only for the version that the ConfigMap holds now.',
-  arguments: [NAME],
+  arguments: [CONFIG_NAME],
   options: [OUTPUT],
   examples: [['versions more-pods', 'find the version to go back to']],
   execute: versions,
@@ -36,7 +34,7 @@ export const undoCommand: PluginCommand = {
   description:
     'Writes a kept version into the ConfigMap again: the one that was there before, or the one that --to names. What is there now ' +
     'is kept too, so a second undo takes back the first.',
-  arguments: [NAME],
+  arguments: [CONFIG_NAME],
   options: [{ name: 'to', kind: textKind('<hash>'), initial: '', help: 'the version to go back to, or how its hash begins' }, DRY_RUN, YES],
   examples: [
     ['undo more-pods', 'take the latest change back'],
