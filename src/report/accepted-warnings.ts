@@ -6,6 +6,7 @@
 import { dirname, join } from 'node:path'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { contentOfKey, type TrialKey, trialKey } from '../decision/trial-key.ts'
+import type { Acceptance } from '../decision/verdict.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
@@ -33,6 +34,8 @@ export class AcceptedWarnings {
   readonly #options: AcceptedWarningsOptions
   readonly #path: string
   #kept: Kept | undefined
+  /** What it was made from: an acceptance stays the same until its config is checked again. */
+  #seen: Acceptance | undefined
   #isWritten = true
   #warned = false
 
@@ -49,7 +52,10 @@ export class AcceptedWarnings {
     if (unit.kind === 'unknown') return this.#kept && contentOfKey(this.#kept.key) === assignedContent ? this.#kept.warnings : []
     const key = trialKey(assignedContent, unit.kubeletIdentity)
     const acceptance = accepted.get(key)
-    if (acceptance !== undefined) this.#keep({ key, warnings: bound(acceptance.remarks ?? []) })
+    if (acceptance !== undefined && acceptance !== this.#seen) {
+      this.#seen = acceptance
+      this.#keep({ key, warnings: bound(acceptance.remarks ?? []) })
+    }
     if (!this.#isWritten) this.#write()
     return this.#kept?.key === key ? this.#kept.warnings : []
   }
