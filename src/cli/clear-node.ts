@@ -1,10 +1,9 @@
 /**
- * Takes from the Node what the agent said there: its conditions and its annotation. An agent that
- * is gone says nothing any more, and nobody may take its last words for the present.
- * `status.config` stays, as with kubelet.
+ * Takes from the Node what the agent said there: its conditions and its annotation. Once the agent
+ * is gone, they would look current and never change. `status.config` stays, as with kubelet.
  */
 
-import type { KubeAnswer } from '../ports/kube-api.ts'
+import type { KubeAnswer, KubeRequest } from '../ports/kube-api.ts'
 import { STATUS_ANNOTATION } from '../report/annotation.ts'
 import { readStatusAnnotation } from '../report/annotation-work.ts'
 import { CONDITION_TYPE } from '../report/condition.ts'
@@ -23,9 +22,15 @@ export type Clearing =
 /** A package is not removed faster while the API server is away. */
 const TIMEOUT_MS = 5000
 
-/** A strategic merge patch: kubelet's own conditions stay. */
-const WITHOUT_CONDITIONS = { status: { conditions: [CONDITION_TYPE, DEGRADED_TYPE].map((type) => ({ $patch: 'delete', type })) } }
-const WITHOUT_ANNOTATION = { metadata: { annotations: { [STATUS_ANNOTATION]: null } } }
+/** Kubelet's own conditions stay. */
+const WITHOUT_CONDITIONS = {
+  contentType: 'application/strategic-merge-patch+json',
+  body: { status: { conditions: [CONDITION_TYPE, DEGRADED_TYPE].map((type) => ({ $patch: 'delete', type })) } },
+} as const
+const WITHOUT_ANNOTATION = {
+  contentType: 'application/merge-patch+json',
+  body: { metadata: { annotations: { [STATUS_ANNOTATION]: null } } },
+} as const
 
 type ClearingSources = Pick<CommandContext, 'api' | 'settings' | 'nodeName' | 'rights'>
 
@@ -38,35 +43,19 @@ export async function clearNode({ api, settings, nodeName, rights }: ClearingSou
   const node = await api.request({ method: 'GET', path, timeoutMs: TIMEOUT_MS })
   if (node.kind === 'refused' && node.status === 404) return { kind: 'nothing' }
   if (node.kind !== 'ok') return failed(name, node)
-  const hasConditions = readConditions(node.object) !== 'absent'
-  const hasAnnotation = readStatusAnnotation(node.object) !== 'absent'
-  const answers = [
-    ...(hasConditions
-      ? [
-          await api.request({
-            method: 'PATCH',
-            path: `${path}/status`,
-            contentType: STRATEGIC,
-            body: WITHOUT_CONDITIONS,
-            timeoutMs: TIMEOUT_MS,
-          }),
-        ]
-      : []),
-    ...(hasAnnotation
-      ? [await api.request({ method: 'PATCH', path, contentType: MERGE, body: WITHOUT_ANNOTATION, timeoutMs: TIMEOUT_MS })]
-      : []),
-  ]
+  const patches: Pick<KubeRequest, 'path' | 'contentType' | 'body'>[] = []
+  if (readConditions(node.object) !== 'absent') patches.push({ path: `${path}/status`, ...WITHOUT_CONDITIONS })
+  if (readStatusAnnotation(node.object) !== 'absent') patches.push({ path, ...WITHOUT_ANNOTATION })
+  const answers: KubeAnswer[] = []
+  for (const patch of patches) answers.push(await api.request({ method: 'PATCH', ...patch, timeoutMs: TIMEOUT_MS }))
   for (const answer of answers) if (answer.kind !== 'ok') return failed(name, answer)
   return answers.length === 0 ? { kind: 'nothing' } : { kind: 'cleared' }
 }
 
-const STRATEGIC = 'application/strategic-merge-patch+json'
-const MERGE = 'application/merge-patch+json'
-
 function failed(name: string, { detail }: Exclude<KubeAnswer, { kind: 'ok' }>): Clearing {
   const advice = [
     `kubectl annotate node ${name} ${STATUS_ANNOTATION}-`,
-    `kubectl patch node ${name} --subresource=status --type=strategic -p '${JSON.stringify(WITHOUT_CONDITIONS)}'`,
+    `kubectl patch node ${name} --subresource=status --type=strategic -p '${JSON.stringify(WITHOUT_CONDITIONS.body)}'`,
   ]
   return { kind: 'failed', detail, advice }
 }
