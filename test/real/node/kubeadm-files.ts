@@ -105,18 +105,12 @@ export function crashOf(kubeletMinor: number): Crash {
 export const UP_TO_LOADING = { PREFLIGHT: 'load' }
 
 export async function writeNodeFiles(plane: ControlPlane, root: string, { name, unit, ports, kubeletMinor }: NodeFiles): Promise<void> {
-  const kubeconfig = await plane.nodeKubeconfig(name)
-  const identity = JSON.parse(await readFile(kubeconfig, 'utf8'))
-  const { user } = identity.users[0]
-  const pem = await readFile(await realpath(user['client-certificate']), 'utf8')
-  identity.users[0].user = { 'client-certificate': CURRENT_PEM, 'client-key': CURRENT_PEM }
   const config = kubeletConfig(ports, kubeletMinor, unit === 'nodeadm' ? WITH_CONFIG_DIR : {})
   const files: Record<string, string> = {
     '/etc/hostname': `${name}\n`,
     '/etc/hosts': `127.0.0.1 localhost\n127.0.1.1 ${name}\n`,
-    '/etc/kubernetes/kubelet.conf': stringify(identity),
+    ...(await identityFiles(plane, name)),
     '/etc/kubernetes/pki/ca.crt': await readFile(plane.caFile, 'utf8'),
-    [CURRENT_PEM]: pem,
     [LOCAL_CONFIG[unit]]: unit === 'kubeadm' ? stringify(config) : `${JSON.stringify(config, null, 4)}\n`,
     ...UNITS[unit](runtimeFlags(name, kubeletMinor)),
     ...labFiles(),
@@ -127,6 +121,19 @@ export async function writeNodeFiles(plane: ControlPlane, root: string, { name, 
   }
   for (const secret of ['/etc/kubernetes/kubelet.conf', CURRENT_PEM]) await chmod(join(root, secret), 0o600)
   await mkdir(join(root, '/etc/kubernetes/manifests'), { recursive: true })
+}
+
+/**
+ * The node's kubeconfig, and the file with its certificate and key.
+ * @param cluster how the node reaches the API server, where that is not as this machine does
+ */
+export async function identityFiles(plane: ControlPlane, name: string, cluster: object = {}): Promise<Record<string, string>> {
+  const identity = JSON.parse(await readFile(await plane.nodeKubeconfig(name), 'utf8'))
+  const { user } = identity.users[0]
+  const pem = await readFile(await realpath(user['client-certificate']), 'utf8')
+  identity.users[0].user = { 'client-certificate': CURRENT_PEM, 'client-key': CURRENT_PEM }
+  Object.assign(identity.clusters[0].cluster, cluster)
+  return { '/etc/kubernetes/kubelet.conf': stringify(identity), [CURRENT_PEM]: pem }
 }
 
 const CURRENT_PEM = '/var/lib/kubelet/pki/kubelet-client-current.pem'
@@ -230,10 +237,16 @@ function labFiles(): Record<string, string> {
       `[Service]\nExecStartPost=/usr/bin/ctr --namespace k8s.io images import ${IMAGE_FILE}\n`,
     ].join('\n'),
     '/etc/containerd/config.toml': CONTAINERD_CONFIG,
-    // It is never called, since all pods are on the network of their host. With a network plugin
-    // the node becomes ready.
-    '/etc/cni/net.d/10-lab.conflist': JSON.stringify({ cniVersion: '0.4.0', name: 'lab', plugins: [{ type: 'loopback' }] }),
+    ...CNI_CONFIG,
   }
+}
+
+/**
+ * It is never called, since all pods are on the network of their host. With a network plugin the
+ * node becomes ready.
+ */
+export const CNI_CONFIG: Readonly<Record<string, string>> = {
+  '/etc/cni/net.d/10-lab.conflist': JSON.stringify({ cniVersion: '0.4.0', name: 'lab', plugins: [{ type: 'loopback' }] }),
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { strict as assert } from 'node:assert'
 import { existsSync } from 'node:fs'
-import { readFile, realpath } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 import { Administrator } from '../administrator.ts'
@@ -12,7 +12,8 @@ import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { IMAGE_FILE, IMAGE_NAME } from '../node/image.ts'
 import { findDeb } from '../node/install-agent.ts'
-import { kubeadmUnit } from '../node/kubeadm-files.ts'
+import { CNI_CONFIG, identityFiles, kubeadmUnit } from '../node/kubeadm-files.ts'
+import { staticPod } from '../node/static-pod.ts'
 import { HOST, Machine } from './machine.ts'
 import { ensureMachineRoot } from './root.ts'
 
@@ -41,15 +42,16 @@ export class KubeadmNode {
     const kubeadm = join(dirname(kubeApiserver), 'kubeadm')
     assert(kubelet !== undefined && existsSync(kubeadm), 'the lab has no kubelet and kubeadm of one release')
     const files = {
-      ...(await identityOf(plane, name)),
+      ...(await identityFiles(plane, name, { server: plane.server.replace('127.0.0.1', HOST), 'tls-server-name': 'localhost' })),
+      '/etc/kubernetes/pki/README': 'ca.crt comes when kubeadm has run\n',
       ...kubeadmUnit(''),
       '/usr/bin/kubelet': await readFile(kubelet),
       '/usr/bin/kubeadm': await readFile(kubeadm),
       '/etc/containerd/config.toml': CONTAINERD_CONFIG,
       '/etc/systemd/system/containerd.service.d/lab.conf': `[Service]\nExecStartPost=/usr/bin/ctr --namespace k8s.io images import ${IMAGE_FILE}\n`,
-      '/etc/cni/net.d/10-lab.conflist': JSON.stringify({ cniVersion: '0.4.0', name: 'lab', plugins: [{ type: 'loopback' }] }),
+      ...CNI_CONFIG,
       '/etc/modules-load.d/lab.conf': 'overlay\nbr_netfilter\n',
-      [`/etc/kubernetes/manifests/${STATIC_POD}.yaml`]: stringify(staticPod()),
+      [`/etc/kubernetes/manifests/${STATIC_POD}.yaml`]: stringify(staticPod(STATIC_POD)),
       [SETTINGS]: settings({}),
     }
     const directory = join(plane.directory, 'machines', name)
@@ -146,39 +148,9 @@ export class KubeadmNode {
   }
 }
 
-/** Its kubeconfig, with the address that the API server has in the guest. */
-async function identityOf(plane: ControlPlane, name: string): Promise<Record<string, string>> {
-  const kubeconfig = JSON.parse(await readFile(await plane.nodeKubeconfig(name), 'utf8'))
-  const { user } = kubeconfig.users[0]
-  const pem = await readFile(await realpath(user['client-certificate']), 'utf8')
-  const path = '/var/lib/kubelet/pki/kubelet-client-current.pem'
-  kubeconfig.users[0].user = { 'client-certificate': path, 'client-key': path }
-  const { cluster } = kubeconfig.clusters[0]
-  cluster.server = cluster.server.replace('127.0.0.1', HOST)
-  cluster['tls-server-name'] = 'localhost'
-  return {
-    '/etc/kubernetes/kubelet.conf': stringify(kubeconfig),
-    '/etc/kubernetes/pki/README': 'ca.crt comes when kubeadm has run\n',
-    [path]: pem,
-  }
-}
-
 function settings(changes: Readonly<Record<string, string>>): string {
   const variables = Object.entries({ SPREAD: '0s', TRIAL_DURATION: '30s', ...changes })
   return `[Service]\n${variables.map(([name, value]) => `Environment=KUBELET_CFG_AGENT_${name}=${value}\n`).join('')}`
-}
-
-function staticPod(): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: STATIC_POD, namespace: 'kube-system' },
-    spec: {
-      hostNetwork: true,
-      terminationGracePeriodSeconds: 1,
-      containers: [{ name: 'pause', image: IMAGE_NAME, imagePullPolicy: 'Never' }],
-    },
-  }
 }
 
 /** As kubeadm's documentation has it for systemd. */

@@ -16,8 +16,8 @@ import { type Step, scenario } from '../../lab/runner.ts'
 import type { ApiserverOptions } from '../../lab/servers.ts'
 import { CONFIG_LABEL } from '../../node-words.ts'
 import { DEPLOY } from '../../rights/manifests.ts'
-import { IMAGE_NAME } from '../image.ts'
 import { type Node, type NodeOptions, withNode } from '../node.ts'
+import { staticPod } from '../static-pod.ts'
 
 const NAME = 'node-config'
 const NAMESPACE = 'kube-system'
@@ -136,20 +136,6 @@ export class Stage {
       .slice(1)
       .filter((line) => line.trim() !== '')
     return containers.filter((line) => new RegExp(`^${line.split(' ')[0]} .*RUNNING`, 'm').test(tasks)).length / 2
-  }
-}
-
-/** On the network of its host, of which the lab has but one. */
-function staticPod(name: string): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: NAMESPACE },
-    spec: {
-      hostNetwork: true,
-      terminationGracePeriodSeconds: 1,
-      containers: [{ name: 'pause', image: IMAGE_NAME, imagePullPolicy: 'Never' }],
-    },
   }
 }
 
