@@ -1,4 +1,4 @@
-/** What commands of the plugin share: flags, named as kubectl names them, and arguments. Data only. */
+/** What commands of the plugin share: arguments, and flags as kubectl names them. Data only. */
 import type { CommandOption } from '../cli/command.ts'
 import { namespaceKind } from '../settings/channel-kinds.ts'
 import { choiceKind, type Kind } from '../settings/setting-kinds.ts'
