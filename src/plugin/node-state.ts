@@ -7,6 +7,7 @@ import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION } from '../decision/channels.ts'
 import { type ConfigMapRef, type ConfigSource, describeSource } from '../decision/config-source.ts'
 import { STATUS_ANNOTATION } from '../report/annotation.ts'
 import { CONDITION_TYPE } from '../report/condition.ts'
+import { findCondition } from '../report/condition-work.ts'
 import { DEGRADED_TYPE } from '../report/degraded.ts'
 import { readConfig } from '../report/node-config.ts'
 import { readSourceAnnotation } from '../source/channels/annotation.ts'
@@ -127,9 +128,8 @@ function parse(text: string | undefined): JsonObject | undefined {
 }
 
 function readCondition(status: JsonObject, type: string): NodeCondition | undefined {
-  const conditions: readonly unknown[] = Array.isArray(status.conditions) ? status.conditions : []
-  const found = conditions.find((condition) => isObject(condition) && condition.type === type)
-  if (!isObject(found)) return undefined
+  const found = findCondition(status, type)
+  if (found === undefined) return undefined
   const { reason, message, lastTransitionTime } = found
   return { status: textOf(found.status), reason: textOf(reason), message: textOf(message), since: textOf(lastTransitionTime) }
 }

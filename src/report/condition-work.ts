@@ -11,7 +11,7 @@
  * conditions are read before the first write. A Node that was created again has no condition, and
  * its time starts there, as for kubelet's conditions.
  */
-import { isObject } from '../values/is-object.ts'
+import { isObject, type JsonObject } from '../values/is-object.ts'
 import { CONDITION_TYPE, type Condition, NOT_PUBLISHED } from './condition.ts'
 import { showTime } from './deadlines.ts'
 import { DEGRADED_TYPE, type Degraded, describeDegraded } from './degraded.ts'
@@ -76,13 +76,18 @@ export function conditionWork(options: WorkOptions, isOn?: () => boolean): Field
 
 export function readConditions(node: unknown): SeenConditions | 'absent' {
   const status = isObject(node) ? node.status : undefined
-  const conditions: readonly unknown[] = isObject(status) && Array.isArray(status.conditions) ? status.conditions : []
-  const [ready, degraded] = [CONDITION_TYPE, DEGRADED_TYPE].map((type) => readCondition(conditions, type))
+  const [ready, degraded] = [CONDITION_TYPE, DEGRADED_TYPE].map((type) => readCondition(status, type))
   return ready === undefined && degraded === undefined ? 'absent' : { ready, degraded }
 }
 
-function readCondition(conditions: readonly unknown[], type: string): SeenCondition | undefined {
-  const found = conditions.filter(isObject).find((condition) => condition.type === type)
+/** In the status of a Node, of any shape. */
+export function findCondition(status: unknown, type: string): JsonObject | undefined {
+  const conditions: readonly unknown[] = isObject(status) && Array.isArray(status.conditions) ? status.conditions : []
+  return conditions.filter(isObject).find((condition) => condition.type === type)
+}
+
+function readCondition(status: unknown, type: string): SeenCondition | undefined {
+  const found = findCondition(status, type)
   return found && { status: found.status, reason: found.reason, message: found.message, lastTransitionTime: found.lastTransitionTime }
 }
 
