@@ -3,10 +3,16 @@
  * control plane of its own, since some scenarios stop theirs. Most of a scenario is waiting, so a
  * few lanes take little more than the longest of them. Prints what they print, each line with its
  * lane, and adds up what they count.
+ *
+ * A scenario that failed is played once more when all lanes have ended, with the machine for itself.
+ * Lanes keep the processors busy all the time, and kubelet, etcd and systemd have time limits of
+ * their own that a starved machine exceeds. The end of the output names what failed, and what failed
+ * beside other lanes only.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { allowNodes } from './inotify.ts'
+import { type Failure, LaneOutput, type LaneResult } from './lane-output.ts'
 
 export interface Lane {
   readonly name: string
@@ -14,13 +20,10 @@ export interface Lane {
   readonly words: readonly string[]
 }
 
-interface Count {
-  readonly passed: number
-  readonly failed: number
-}
-
 /** More of them at once starve each other on two cores. */
-const LANES_AT_ONCE = 6
+const LANES_AT_ONCE = 5
+/** More failures than that are no matter of a busy machine. */
+const PLAYED_AGAIN = 4
 
 /**
  * Ends with the line `N passed, N failed`, and exits. A lane that does not count is a failure of
@@ -29,28 +32,68 @@ const LANES_AT_ONCE = 6
 export async function runLanes(program: string, lanes: readonly Lane[]): Promise<never> {
   const children: ChildProcess[] = []
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => children.forEach((child) => void child.kill(signal)))
+  const run: RunLane = (lane, prefix) => runLane(program, lane, prefix, children)
   const width = Math.max(...lanes.map(({ name }) => name.length))
   const queue = [...lanes]
-  const counts: Count[] = []
+  const results: { readonly lane: Lane; readonly result: LaneResult }[] = []
   const work = async (): Promise<void> => {
-    for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) counts.push(await runLane(program, lane, width, children))
+    for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
+      results.push({ lane, result: await run(lane, `${lane.name.padEnd(width)} | `) })
+    }
   }
   const atOnce = allowNodes(Math.min(LANES_AT_ONCE, lanes.length))
   await Promise.all(Array.from({ length: atOnce }, work))
-  const passed = counts.reduce((sum, count) => sum + count.passed, 0)
-  const failed = counts.reduce((sum, count) => sum + count.failed, 0)
+  const sum = (of: 'passed' | 'failed') => results.reduce((total, { result }) => total + result[of], 0)
+  const alone = await playAgain(
+    results.flatMap(({ lane, result }) => result.failures.map((failure) => ({ lane, failure }))),
+    run,
+  )
+  list('Failed beside other lanes, and passed alone:', alone.passed)
+  list('Failed:', alone.failed)
+  const passed = sum('passed') + alone.passed.length
+  const failed = sum('failed') - alone.passed.length
   console.log(`\n${passed} passed, ${failed} failed`)
   process.exit(failed > 0 || passed === 0 ? 1 : 0)
 }
 
-function runLane(program: string, { name, words }: Lane, width: number, children: ChildProcess[]): Promise<Count> {
+type RunLane = (lane: Lane, prefix: string) => Promise<LaneResult>
+
+function runLane(program: string, { words }: Lane, prefix: string, children: ChildProcess[]): Promise<LaneResult> {
   const child = spawn(process.execPath, [...process.execArgv, program, ...words], { stdio: ['ignore', 'pipe', 'inherit'] })
   children.push(child)
-  let count: Count = { passed: 0, failed: 1 }
+  const output = new LaneOutput()
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const [, passed, failed] = /^(\d+) passed, (\d+) failed$/.exec(line) ?? []
-    if (passed !== undefined && failed !== undefined) count = { passed: Number(passed), failed: Number(failed) }
-    console.log(`${name.padEnd(width)} | ${line}`)
+    output.line(line)
+    console.log(`${prefix}${line}`)
   })
-  return new Promise((resolve) => child.on('close', () => resolve(count)))
+  return new Promise((resolve) => child.on('close', () => resolve(output.result())))
+}
+
+interface LaneFailure {
+  readonly lane: Lane
+  readonly failure: Failure
+}
+
+/** One scenario at a time, each in a process of its own. Returns how each of them went. */
+async function playAgain(
+  failures: readonly LaneFailure[],
+  run: RunLane,
+): Promise<{ readonly passed: readonly LaneFailure[]; readonly failed: readonly LaneFailure[] }> {
+  if (failures.length > PLAYED_AGAIN) return { passed: [], failed: failures }
+  const passed: LaneFailure[] = []
+  const failed: LaneFailure[] = []
+  for (const { lane, failure } of failures) {
+    console.log(`\nFailed beside other lanes, now alone: ${failure.name}`)
+    const result = await run({ name: lane.name, words: [...lane.words, failure.name] }, 'alone | ')
+    const [again = failure] = result.failures
+    if (result.passed > 0 && result.failed === 0) passed.push({ lane, failure })
+    else failed.push({ lane, failure: again })
+  }
+  return { passed, failed }
+}
+
+function list(title: string, failures: readonly LaneFailure[]): void {
+  if (failures.length === 0) return
+  console.log(`\n${title}`)
+  for (const { lane, failure } of failures) console.log([`  ${lane.name}: ${failure.name}`, ...failure.lines].join('\n'))
 }
