@@ -7,8 +7,13 @@ import { type Part, runPart } from './part.ts'
 
 export type Report = { readonly kind: 'failed'; readonly failure: string } | { readonly kind: 'done'; readonly runs: number }
 
+// Ctrl-C reaches the whole process group. The parent ends by it, and this process with its channel.
+process.on('SIGINT', () => {})
+process.on('disconnect', () => process.exit())
+
 function send(report: Report): void {
-  process.send?.(report)
+  // With a callback, a parent that has just ended is no error of its own.
+  if (process.connected) process.send?.(report, undefined, undefined, () => {})
 }
 
 process.on('message', async (part: Part) => {
