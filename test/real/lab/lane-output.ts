@@ -1,4 +1,6 @@
-/** What a lane prints, read line by line: its count, and which scenarios failed with which words. */
+/**
+ * What a lane prints, read line by line: its count, and which scenarios failed with which words.
+ */
 
 /** A scenario that failed. */
 export interface Failure {

@@ -4,10 +4,10 @@
  * few lanes take little more than the longest of them. Prints what they print, each line with its
  * lane, and adds up what they count.
  *
- * A scenario that failed is played once more when all lanes have ended, with the machine for itself.
- * Lanes keep the processors busy all the time, and kubelet, etcd and systemd have time limits of
- * their own that a starved machine exceeds. The end of the output names what failed, and what failed
- * beside other lanes only.
+ * A scenario that failed is played once more when all lanes have ended, with the machine for
+ * itself. Lanes keep the processors busy all the time, and kubelet, etcd and systemd have time
+ * limits of their own that a starved machine exceeds. The end of the output names what failed, and
+ * what failed beside other lanes only.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
