@@ -127,7 +127,7 @@ function listRights(nodeName: string, { channels, configNamespace, publish }: Se
     ...(isPublished('condition', 'config')
       ? [{ ...node, subresource: 'status', verb: 'patch', level: 'warn', grantedBy: writes } as const]
       : []),
-    ...(isPublished('annotation')
+    ...(isPublished('annotation', 'label')
       ? [{ ...node, verb: 'patch', level: 'warn', grantedBy: 'deploy/rbac/status-annotation.yaml' } as const]
       : []),
     { verb: 'create', resource: 'events', namespace: 'default', level: 'warn', grantedBy: writes },

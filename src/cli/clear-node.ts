@@ -1,6 +1,7 @@
 /**
- * Takes from the Node what the agent said there: its conditions and its annotation. Once the agent
- * is gone, they would look current and never change. `status.config` stays, as with kubelet.
+ * Takes from the Node what the agent said there: its conditions, its annotation and its label. Once
+ * the agent is gone, they would look current and never change. `status.config` stays, as with
+ * kubelet.
  */
 
 import type { KubeAnswer, KubeRequest } from '../ports/kube-api.ts'
@@ -9,6 +10,8 @@ import { readStatusAnnotation } from '../report/annotation-work.ts'
 import { CONDITION_TYPE } from '../report/condition.ts'
 import { readConditions } from '../report/condition-work.ts'
 import { DEGRADED_TYPE } from '../report/degraded.ts'
+import { readStateLabel } from '../report/label-work.ts'
+import { STATE_LABEL } from '../report/state-label.ts'
 import { isObjectName } from '../values/kubernetes-names.ts'
 import type { CommandContext } from './command.ts'
 
@@ -27,9 +30,9 @@ const WITHOUT_CONDITIONS = {
   contentType: 'application/strategic-merge-patch+json',
   body: { status: { conditions: [CONDITION_TYPE, DEGRADED_TYPE].map((type) => ({ $patch: 'delete', type })) } },
 } as const
-const WITHOUT_ANNOTATION = {
+const WITHOUT_METADATA = {
   contentType: 'application/merge-patch+json',
-  body: { metadata: { annotations: { [STATUS_ANNOTATION]: null } } },
+  body: { metadata: { annotations: { [STATUS_ANNOTATION]: null }, labels: { [STATE_LABEL]: null } } },
 } as const
 
 type ClearingSources = Pick<CommandContext, 'api' | 'settings' | 'nodeName' | 'rights'>
@@ -45,7 +48,8 @@ export async function clearNode({ api, settings, nodeName, rights }: ClearingSou
   if (node.kind !== 'ok') return failed(name, node)
   const patches: Pick<KubeRequest, 'path' | 'contentType' | 'body'>[] = []
   if (readConditions(node.object) !== 'absent') patches.push({ path: `${path}/status`, ...WITHOUT_CONDITIONS })
-  if (readStatusAnnotation(node.object) !== 'absent') patches.push({ path, ...WITHOUT_ANNOTATION })
+  const hasMetadata = [readStatusAnnotation, readStateLabel].some((read) => read(node.object) !== 'absent')
+  if (hasMetadata) patches.push({ path, ...WITHOUT_METADATA })
   const answers: KubeAnswer[] = []
   for (const patch of patches) answers.push(await api.request({ method: 'PATCH', ...patch, timeoutMs: TIMEOUT_MS }))
   for (const answer of answers) if (answer.kind !== 'ok') return failed(name, answer)
@@ -55,6 +59,7 @@ export async function clearNode({ api, settings, nodeName, rights }: ClearingSou
 function failed(name: string, { detail }: Exclude<KubeAnswer, { kind: 'ok' }>): Clearing {
   const advice = [
     `kubectl annotate node ${name} ${STATUS_ANNOTATION}-`,
+    `kubectl label node ${name} ${STATE_LABEL}-`,
     `kubectl patch node ${name} --subresource=status --type=strategic -p '${JSON.stringify(WITHOUT_CONDITIONS.body)}'`,
   ]
   return { kind: 'failed', detail, advice }

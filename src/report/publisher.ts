@@ -1,22 +1,25 @@
 /**
- * Publishes the agent's reports to the API server: the Node's `status.config`, conditions
- * and annotation, and events. Each has a worker of its own, so one that waits or is refused delays
- * neither the others nor the loop. Not created without an API server (directory of manifests).
+ * Publishes the agent's reports to the API server: the Node's `status.config`, conditions,
+ * annotation and label, and events. Each has a worker of its own, so one that waits or is refused
+ * delays neither the others nor the loop. Not created without an API server (directory of
+ * manifests).
  */
 import { annotationWork, readStatusAnnotation } from './annotation-work.ts'
 import type { Condition } from './condition.ts'
 import { conditionWork, readConditions, type SeenConditions } from './condition-work.ts'
 import { EventWork, type EventWorkOptions } from './event-work.ts'
 import type { FieldWork } from './field-work.ts'
+import { labelWork, readStateLabel } from './label-work.ts'
 import { readNodeConfig } from './node-config.ts'
-import type { Publication } from './publications.ts'
+import { DEFAULT_PUBLICATIONS, type Publication } from './publications.ts'
 import { ReportWorker, type Sleep } from './report-worker.ts'
+import { stateLabel } from './state-label.ts'
 import type { ConfigStatus } from './status.ts'
 import { statusWork } from './status-work.ts'
 
 export interface PublisherOptions extends EventWorkOptions {
   readonly sleep: Sleep
-  /** What is published; may change at any time. Default: all. */
+  /** What is published; may change at any time. */
   readonly publications?: () => readonly Publication[]
 }
 
@@ -31,20 +34,23 @@ export class Publisher {
   readonly #statusWork: FieldWork<ConfigStatus>
   readonly #conditionWork: FieldWork<Condition, SeenConditions>
   readonly #annotationWork: FieldWork<string | null, string>
+  readonly #labelWork: FieldWork<string | null, string>
   readonly #eventWork: EventWork
   readonly #fieldWorkers: readonly ReportWorker[]
   readonly #eventWorker: ReportWorker
   #appended = false
 
   constructor(options: PublisherOptions) {
-    const { sleep, log, publications } = options
+    const { sleep, log, publications = () => DEFAULT_PUBLICATIONS } = options
     this.#sleep = sleep
-    const isOn = (publication: Publication) => () => publications === undefined || publications().includes(publication)
+    const isOn = (publication: Publication) => () => publications().includes(publication)
     this.#statusWork = statusWork(options, isOn('config'))
     this.#conditionWork = conditionWork(options, isOn('condition'))
     this.#annotationWork = annotationWork(options, isOn('annotation'))
+    this.#labelWork = labelWork(options, isOn('label'))
     this.#eventWork = new EventWork(options)
-    this.#fieldWorkers = [this.#statusWork, this.#conditionWork, this.#annotationWork].map((work) => new ReportWorker(work, sleep, log))
+    const fieldWork = [this.#statusWork, this.#conditionWork, this.#annotationWork, this.#labelWork]
+    this.#fieldWorkers = fieldWork.map((work) => new ReportWorker(work, sleep, log))
     this.#eventWorker = new ReportWorker(this.#eventWork, sleep, log)
   }
 
@@ -62,6 +68,8 @@ export class Publisher {
     if (summary !== undefined) {
       this.#conditionWork.want(summary.condition)
       this.#annotationWork.want(summary.annotation)
+      const label = stateLabel(summary.condition.reason)
+      if (label !== undefined) this.#labelWork.want(label)
     }
     this.#wakeFieldWorkers()
     if (this.#appended) this.#eventWorker.wake()
@@ -97,6 +105,7 @@ export class Publisher {
     this.#statusWork.observe(uid, isWhole ? readNodeConfig(node) : undefined)
     this.#conditionWork.observe(uid, isWhole ? readConditions(node) : undefined)
     this.#annotationWork.observe(uid, readStatusAnnotation(node))
+    this.#labelWork.observe(uid, readStateLabel(node))
     this.#wakeFieldWorkers()
   }
 

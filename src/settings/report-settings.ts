@@ -1,6 +1,6 @@
 /** The settings of what the agent reports: on its Node, as metrics and in its log. Pure. */
 
-import { PUBLICATIONS, type Publication } from '../report/publications.ts'
+import { DEFAULT_PUBLICATIONS, type Publication } from '../report/publications.ts'
 import type { ListenAddress } from '../values/listen-address.ts'
 import { RUN_ONLY, RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
 import { choiceKind, listenAddressKind, optional, publicationsKind, textfileKind } from './setting-kinds.ts'
@@ -22,9 +22,9 @@ export const REPORT_SETTINGS: SettingTable<ReportSettings> = {
     name: 'publish',
     group: GROUP,
     kind: publicationsKind,
-    initial: PUBLICATIONS,
+    initial: DEFAULT_PUBLICATIONS,
     ...RUN_ONLY_LIVE,
-    help: 'what the agent publishes, any of config (status.config), condition, annotation, rollout-events (on the config); empty: nothing',
+    help: 'what the agent publishes, any of config (status.config), condition, annotation, label (kubelet-cfg-agent.io/state), rollout-events (on the config); empty: nothing',
   },
   metricsAddress: {
     name: 'metrics-address',

@@ -6,7 +6,11 @@ import { defaults } from '../settings/settled-settings.ts'
 import { fakeNode } from './fake-node.ts'
 
 const NODE = {
-  metadata: { name: 'node-1', annotations: { 'kubelet-cfg-agent.io/status': '{}', other: 'stays' } },
+  metadata: {
+    name: 'node-1',
+    annotations: { 'kubelet-cfg-agent.io/status': '{}', other: 'stays' },
+    labels: { 'kubelet-cfg-agent.io/state': 'Promoted', zone: 'stays' },
+  },
   status: { conditions: [{ type: 'Ready' }, { type: 'KubeletConfigReady' }, { type: 'KubeletConfigDegraded' }] },
 }
 const refused = (status: number): KubeAnswer => ({ kind: 'refused', status, reason: '', detail: `${status}: no`, retryAfterMs: undefined })
@@ -28,7 +32,10 @@ async function clear(object: unknown = NODE, fault?: (request: KubeRequest) => K
 t.test('takes what is its own from the Node, and nothing else', async (t) => {
   const { clearing, node, requests } = await clear()
   t.same(clearing, { kind: 'cleared' })
-  t.same(node(), { metadata: { name: 'node-1', annotations: { other: 'stays' } }, status: { conditions: [{ type: 'Ready' }] } })
+  t.same(node(), {
+    metadata: { name: 'node-1', annotations: { other: 'stays' }, labels: { zone: 'stays' } },
+    status: { conditions: [{ type: 'Ready' }] },
+  })
   t.same(
     requests.map(({ method, path }) => `${method} ${path}`),
     ['GET /api/v1/nodes/node-1', 'PATCH /api/v1/nodes/node-1/status', 'PATCH /api/v1/nodes/node-1'],
@@ -50,6 +57,7 @@ t.test('says how it is done by hand where it is refused', async (t) => {
   t.match(clearing, { kind: 'failed', detail: '403: no' })
   t.same(clearing.kind === 'failed' && clearing.advice, [
     'kubectl annotate node node-1 kubelet-cfg-agent.io/status-',
+    'kubectl label node node-1 kubelet-cfg-agent.io/state-',
     `kubectl patch node node-1 --subresource=status --type=strategic -p '{"status":{"conditions":[{"$patch":"delete","type":"KubeletConfigReady"},{"$patch":"delete","type":"KubeletConfigDegraded"}]}}'`,
   ])
   t.match((await clear(NODE, () => ({ kind: 'unreachable', detail: 'ECONNREFUSED' }))).clearing, { kind: 'failed', detail: 'ECONNREFUSED' })

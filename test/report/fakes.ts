@@ -71,7 +71,7 @@ export class FakeLog implements Log {
 
 type Json = Readonly<Record<string, unknown>>
 interface NodePatch {
-  readonly metadata?: { readonly annotations: Json }
+  readonly metadata?: { readonly annotations?: Json; readonly labels?: Json }
   readonly status?: { readonly config?: Json; readonly conditions?: readonly Json[] }
 }
 
@@ -83,6 +83,7 @@ export class FakeApi implements KubeApi {
   config: unknown
   conditions: readonly Json[] = [{ type: 'Ready', status: 'True' }]
   annotations: Json = {}
+  labels: Json = {}
   readonly events = new Map<string, unknown>()
   readonly #nowMs: () => number
 
@@ -100,13 +101,14 @@ export class FakeApi implements KubeApi {
   }
 
   node(): object {
-    const { config, conditions, annotations } = this
-    return { metadata: { uid: 'node-uid', annotations }, status: { ...(config !== undefined && { config }), conditions } }
+    const { config, conditions, annotations, labels } = this
+    return { metadata: { uid: 'node-uid', annotations, labels }, status: { ...(config !== undefined && { config }), conditions } }
   }
 
   #patch({ metadata, status }: NodePatch): void {
     if (status?.config !== undefined && !this.dropsConfig) this.config = merge(this.config as Json | undefined, status.config)
-    if (metadata !== undefined) this.annotations = merge(this.annotations, metadata.annotations)
+    if (metadata?.annotations !== undefined) this.annotations = merge(this.annotations, metadata.annotations)
+    if (metadata?.labels !== undefined) this.labels = merge(this.labels, metadata.labels)
     for (const condition of status?.conditions ?? []) {
       this.conditions = [...this.conditions.filter(({ type }) => type !== condition.type), condition]
     }

@@ -1,9 +1,11 @@
 import t from 'tap'
+import type { ConditionReason } from '../../src/report/condition.ts'
+import { DEFAULT_PUBLICATIONS, PUBLICATIONS, type Publication } from '../../src/report/publications.ts'
 import { Publisher } from '../../src/report/publisher.ts'
 import { source, transition } from './build.ts'
 import { FakeApi, FakeLog, FakeTime } from './fakes.ts'
 
-function fresh() {
+function fresh(publications?: () => readonly Publication[]) {
   const time = new FakeTime()
   const api = new FakeApi(() => time.nowMs)
   const log = new FakeLog()
@@ -15,7 +17,18 @@ function fresh() {
   }
   const transitions = [transition()]
   const history = { after: (atNs: string) => transitions.filter((each) => BigInt(each.atNs) > BigInt(atNs)) }
-  const options = { api, nodeName: 'node-1', clock: time.clock, sleep: time.sleep, random: () => 1, log, files, directory: '/d', history }
+  const options = {
+    api,
+    nodeName: 'node-1',
+    clock: time.clock,
+    sleep: time.sleep,
+    random: () => 1,
+    log,
+    files,
+    directory: '/d',
+    history,
+    ...(publications && { publications }),
+  }
   return { time, api, log, publisher: new Publisher(options) }
 }
 const STATUS = { active: source(), assigned: source(), lastKnownGood: 'local', error: '' } as const
@@ -80,4 +93,44 @@ t.test('a bug in reporting is logged, retried slowly, and does not end reporting
   api.request = request
   await time.advance(60_000)
   t.ok(api.config)
+})
+
+function summary(reason: ConditionReason) {
+  return { condition: { status: 'False', reason, message: 'why' }, annotation: '{}' } as const
+}
+
+t.test('the label is written on final states only, where it is asked for', async (t) => {
+  const { time, api, publisher } = fresh(() => PUBLICATIONS)
+  publisher.start()
+  const labelAfter = async (reason: ConditionReason) => {
+    publisher.publish(STATUS, summary(reason))
+    await time.advance(5000)
+    return api.labels['kubelet-cfg-agent.io/state']
+  }
+  t.equal(await labelAfter('InTrial'), undefined, 'nothing is final yet')
+  t.equal(await labelAfter('Promoted'), 'Promoted')
+  for (const reason of ['Preflight', 'Restarting', 'InTrial', 'Unhealthy', 'AssignmentUnknown'] as const)
+    t.equal(await labelAfter(reason), 'Promoted', reason)
+  t.equal(await labelAfter('RolledBack'), 'RolledBack')
+  const writes = api.requests.filter(({ body }) => JSON.stringify(body ?? {}).includes('labels'))
+  t.equal(writes.length, 2, 'one request a final state')
+  await publisher.stop()
+})
+
+t.test('the label is not written by default, and is taken away where it is no longer asked for', async (t) => {
+  let publications: readonly Publication[] = DEFAULT_PUBLICATIONS
+  const { time, api, publisher } = fresh(() => publications)
+  publisher.start()
+  publisher.publish(STATUS, summary('Promoted'))
+  await time.advance(5000)
+  t.same(api.labels, {})
+  api.labels = { 'kubelet-cfg-agent.io/state': 'Local', zone: 'a' }
+  publisher.nodeObserved('node-uid', api.node(), 'whole')
+  await time.advance(5000)
+  t.same(api.labels, { zone: 'a' }, 'of an agent with other settings')
+  publications = PUBLICATIONS
+  publisher.publish(STATUS, summary('Promoted'))
+  await time.advance(5000)
+  t.same(api.labels, { 'kubelet-cfg-agent.io/state': 'Promoted', zone: 'a' })
+  await publisher.stop()
 })

@@ -22,6 +22,7 @@ const refused = refusedBy.bind(undefined, ACCOUNT)
 const CONDITION = { type: 'KubeletConfigReady', status: 'True', reason: 'Promoted', message: '' }
 const CONDITIONS = [CONDITION, { ...CONDITION, type: 'KubeletConfigDegraded', status: 'False', reason: 'AsExpected' }]
 const SAID = { 'kubelet-cfg-agent.io/status': '{}' }
+const STATE = { 'kubelet-cfg-agent.io/state': 'Promoted' }
 const status = (name: string, body: object, patch?: 'strategic'): Asked =>
   patchNode(name, { status: body }, { subresource: '/status', ...(patch && { patch }) })
 
@@ -55,6 +56,9 @@ function agentCases(agent: Who): Case[] {
     refused('a cordon, applied', agent, applyNode('n1', { spec: { unschedulable: true } })),
     refused('a label', agent, label('n1', { role: 'control-plane' })),
     refused('a label, by way of the status', agent, label('n1', { role: 'control-plane' }, '/status')),
+    refused('another label, changed', agent, label('n1', { given: 'y' })),
+    refused('a label that is taken away', agent, label('n1', { given: null })),
+    refused('the label of another node', agent, label('n2', STATE)),
     refused('an owner', agent, patchNode('n1', { metadata: { ownerReferences: [owner] } })),
     refused('a finalizer', agent, patchNode('n1', { metadata: { finalizers: ['example.com/stay'] } })),
     refused('another annotation', agent, annotate('n1', { other: 'x' })),
@@ -68,6 +72,7 @@ function agentCases(agent: Who): Case[] {
     refused('the rest of the status, taken away', agent, status('n1', { allocatable: null })),
     fine('its conditions', agent, status('n1', { conditions: CONDITIONS }, 'strategic')),
     fine('its annotation', agent, annotate('n1', SAID)),
+    fine('its label', agent, label('n1', STATE)),
     fine('its event', agent, event('n1')),
     ...['RolloutStarted', 'RolloutAdvanced', 'RolloutHalted'].map((reason) =>
       fine(`an event of a rollout: ${reason}`, agent, event('node-config', { ...ROLLOUT, reason })),

@@ -29,7 +29,7 @@ async function makeNodes(plane: ControlPlane): Promise<void> {
   const [source, paused] = Object.entries(annotations).map((entry) => Object.fromEntries([entry]))
   const one = Object.fromEntries(Object.entries(labels).slice(0, 1))
   const nodes: readonly [string, object, object?][] = [
-    ['n1', { annotations: { given: 'x' } }, OTHERS],
+    ['n1', { annotations: { given: 'x' }, labels: { given: 'x' } }, OTHERS],
     ['n2', {}],
     ['kept', { labels, annotations }],
     ['annotated', { annotations: source }],
