@@ -57,7 +57,10 @@ export function recordSample(
   const startedBefore = same === undefined ? isFirst || startedSinceUpgrade : same.started || !sameProcess
   const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
   const condition = classifySample(sample, started, runsSubject, isExcused)
-  const automatic = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
+  const counted = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
+  // Systemd counts an exit with the start after it: one that was excused stays so, even if the
+  // runtime answers by then.
+  const automatic = Math.max(0, counted - Number(known?.excused === true))
   const newExits = gap || condition === 'excused' || same?.started !== true ? 0 : automatic
   // The health of one process says nothing of the next, even if both were healthy at two looks in a
   // row.
@@ -157,9 +160,9 @@ function classifySample(sample: HealthSample, started: boolean, runsSubject: boo
       if (runsSubject && sample.healthz !== 'unknown' && !isFailing(sample.healthz)) return 'healthy'
       // Another content runs: a restart is due, or had no effect. Neither is the subject's illness.
       if (running.kind === 'known' && !runsSubject) return 'excused'
+      if (isExcused) return 'excused'
       // What cannot be read is unknown: no health, and no illness.
-      if (running.kind === 'unknown' || sample.healthz === 'unknown') return 'unclear'
-      return isExcused ? 'excused' : 'ill'
+      return running.kind === 'unknown' || sample.healthz === 'unknown' ? 'unclear' : 'ill'
     // Nothing is known of how long it waits there. Exits before it count.
     case 'queued':
       return isExcused ? 'excused' : 'unclear'

@@ -3,6 +3,7 @@ import t from 'tap'
 import { findFailure } from '../../src/decision/find-failure.ts'
 import type { HealthRecord, HealthSample } from '../../src/decision/health.ts'
 import { expectStart, recordProcess, recordSample } from '../../src/decision/health-record.ts'
+import { isRuntimeExcuse } from '../../src/decision/runtime-excuse.ts'
 import type { UnitActivity } from '../../src/decision/unit-state.ts'
 import {
   A,
@@ -210,6 +211,32 @@ t.test('crash loop', async (t) => {
     t.equal(verdictOn(follow(looks), { ...down('auto-restart', 'i-5', 4), runtimeUp: false }), undefined)
   })
 
+  t.test('nor where the start after it is seen before its process can be told', async (t) => {
+    const forked = (invocationId: string, nRestarts: number): Look => ({
+      unit: unit({ invocationId, nRestarts, process: { kind: 'unknown', detail: 'no command line yet' } }),
+      running: { kind: 'unknown', detail: 'no command line yet' },
+    })
+    const outage = [
+      down('auto-restart', 'i-1', 0),
+      forked('i-2', 1),
+      ill(A, 'i-2', 1),
+      down('auto-restart', 'i-2', 1),
+      forked('i-3', 2),
+      ill(A, 'i-3', 2),
+    ].map((facts) => ({ ...facts, runtimeUp: false }))
+    t.match(follow([healthy(), ...outage]), { exits: 0, recentExits: [] })
+  })
+
+  t.test('nor when the runtime is back by the time systemd counts them', async (t) => {
+    const during = { ...down('auto-restart', 'i-1', 0), runtimeUp: false }
+    for (const back of [down('starting', 'i-2', 1), ill(A, 'i-2', 1), down('auto-restart', 'i-1', 1)]) {
+      const record = follow([healthy(), during, { ...back, runtimeUp: true }])
+      t.match(record, { exits: 0, recentExits: [], process: { exits: 0 } })
+      const next = follow([{ ...ill(A, 'i-2', 1), runtimeUp: true }, { ...ill(A, 'i-3', 2), runtimeUp: true }], record)
+      t.equal(next.exits, 1, 'the one after that is charged')
+    }
+  })
+
   t.test('a kubelet that holds on is no longer judged by what it did before', async (t) => {
     const looped = follow(loop(POLICY.crashLimit + 2))
     const last = healthy(A, 'i-6', 5)
@@ -382,6 +409,8 @@ t.test('whatever is seen, in whatever order', async () => {
         if (gap && after.exits > (before?.subject === subject ? before.exits : 0)) return false
         if (after.healthySinceUs !== undefined && after.unhealthySinceUs !== undefined) return false
         if (runtimeUp === false && findFailure(after, sample, POLICY) !== undefined) return false
+        const excusedSinceUs = after.runtimeDownSinceUs && Math.max(after.runtimeDownSinceUs, after.subjectSinceUs)
+        if (isRuntimeExcuse(excusedSinceUs, sample) && before?.subject === subject && after.exits > before.exits) return false
         if (!after.started && findFailure(after, sample, POLICY) !== undefined) return false
       }
       return true
