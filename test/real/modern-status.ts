@@ -12,12 +12,14 @@ import { withModernPlane } from './modern-plane.ts'
 import { CONFIG_LABEL, PAUSED_ANNOTATION, STATUS_ANNOTATION } from './node-words.ts'
 import { labels } from './records.ts'
 
+const SETTINGS = { trialDuration: '6s', logLevel: 'debug', publish: 'config,condition,annotation,label' }
+
 export function addModernStatusScenarios(program: string): void {
   scenario(
     'modern status: condition and annotation',
     (step) =>
       withModernPlane(step, (plane) =>
-        withMachine(plane, program, { name: 'standing', settings: { trialDuration: '6s', logLevel: 'debug' } }, async (machine, admin) => {
+        withMachine(plane, program, { name: 'standing', settings: SETTINGS }, async (machine, admin) => {
           for (const [name, maxPods] of [
             ['one', 51],
             ['two', 52],
@@ -32,6 +34,9 @@ export function addModernStatusScenarios(program: string): void {
           const label = (name: string) =>
             admin.kubectl('label', '--overwrite', 'node', machine.name, `${CONFIG_LABEL}=${admin.nameOf(name)}`)
 
+          const untilLabelled = (state: string) =>
+            eventually(async () => (await states(admin, machine)).trimEnd().endsWith(` ${state}`), { what: `the label ${state}` })
+
           await step('local', async () => {
             machine.agent.start()
             await eventually(() => ready('--timeout=20s'), { what: 'kubectl wait returns' })
@@ -40,6 +45,7 @@ export function addModernStatusScenarios(program: string): void {
               reason: 'Local',
               message: 'nothing is assigned: kubelet runs its local config',
             })
+            await untilLabelled('Local')
           })
           const one = await step('a config is on trial, with its end', async () => {
             await label('one')
@@ -59,6 +65,8 @@ export function addModernStatusScenarios(program: string): void {
             assert.equal(promoted?.reason, 'Promoted')
             console.log(await columns(admin, machine))
             console.log((await admin.statusText()) ?? '')
+            await untilLabelled('Promoted')
+            console.log(await states(admin, machine))
           })
           await step('the annotation has all of it', async () => {
             const told = await admin.untilAnnotation(labels(one), ({ lastKnownGood }) => lastKnownGood?.configMap?.name === one.name)
@@ -95,6 +103,7 @@ export function addModernStatusScenarios(program: string): void {
             assert.deepEqual(told.verdict, { state: 'refused', reason: 'validate' })
             assert.match(told.error ?? '', /^failed to validate config: .*maxPods/)
             assert.equal(machine.restarts(), before)
+            await untilLabelled('Refused')
             console.log(await columns(admin, machine))
           })
           await step('paused', async () => {
@@ -134,6 +143,7 @@ export function addModernStatusScenarios(program: string): void {
             await machine.agent.untilSays(/^setting publish changed$/, said + 1)
             await admin.untilCondition({ status: 'Unknown', reason: 'NotPublished' })
             await eventually(async () => (await admin.statusText()) === undefined, { what: 'the annotation is gone' })
+            await eventually(async () => !(await states(admin, machine)).includes('Promoted'), { what: 'the label is gone' })
             await label('two')
             await machine.untilRuns(52)
             assert.equal((await admin.condition())?.reason, 'NotPublished')
@@ -150,4 +160,8 @@ function columns(admin: Administrator, machine: Machine): Promise<string> {
   const field = (name: string) => `.status.conditions[?(@.type=="KubeletConfigReady")].${name}`
   const shown = ['status', 'reason', 'lastTransitionTime', 'message'].map((name) => `${name.toUpperCase()}:${field(name)}`)
   return admin.kubectl('get', 'node', machine.name, '-o', `custom-columns=NAME:.metadata.name,${shown.join(',')}`)
+}
+
+function states(admin: Administrator, machine: Machine): Promise<string> {
+  return admin.kubectl('get', 'nodes', machine.name, '-L', 'kubelet-cfg-agent.io/state')
 }
