@@ -14,6 +14,8 @@ export class DiskInvariants {
   readonly #layout = layoutOf(DIRECTORY)
   #checkpoints = new Map<string, string>()
   #seenOperations = -1
+  /** Of the present agent. undefined: it could not read its state yet. */
+  #firstDecisionUs: number | undefined
   #lastKnownGood = ''
   /** The records of last-known-good whose promotions have been checked. */
   readonly #promoted = new Set<string>()
@@ -25,6 +27,16 @@ export class DiskInvariants {
     this.#world = world
     this.#isProven = isProven
     this.#checkPromotion = checkPromotion
+  }
+
+  /** The agent could read its state, and has decided. */
+  decided(): void {
+    this.#firstDecisionUs ??= this.#world.nowUs
+  }
+
+  /** The agent, or the machine, has died. */
+  agentDied(): void {
+    this.#firstDecisionUs = undefined
   }
 
   check(): void {
@@ -68,9 +80,10 @@ export class DiskInvariants {
     const path = this.#world.nextConfigPath()
     const text = this.#world.nextText()
     // To replace a version that came back with other content takes two renames. After a crash
-    // between them, or after the directory was lost in part, the next agent repairs it before it
-    // waits. On a failing disk, a half-done replacement cannot be undone.
-    const cutShort = this.#world.nowUs <= this.#world.agentFromUs || this.#world.faults.writesFail
+    // between them, or after the directory was lost in part, the next agent repairs it in the first
+    // pass in which it can read its state. On a failing disk, a half-done replacement cannot be
+    // undone.
+    const cutShort = this.#world.nowUs <= (this.#firstDecisionUs ?? Number.POSITIVE_INFINITY) || this.#world.faults.writesFail
     if (text === undefined && cutShort && (this.#world.lostStates > 0 || this.#wasSetAside(path))) return
     assert(text !== undefined, `invariant 2: kubelet starts next with ${path}, which does not exist`)
     assert(!isRefused(text), `invariant 2: kubelet starts next with ${path}, which preflight rejects: ${text}`)

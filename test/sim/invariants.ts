@@ -69,6 +69,7 @@ export class Invariants {
 
   decided(snapshot: Snapshot, step: Step): void {
     this.#noteViolation(() => {
+      this.#disk.decided()
       this.#restarts.decided(step)
       this.#evidence.decided(step)
       this.#reports.decided(snapshot, step)
@@ -96,6 +97,7 @@ export class Invariants {
   /** The agent, or the machine, has died. */
   agentDied(): void {
     this.#fallback.forget()
+    this.#disk.agentDied()
   }
 
   /**

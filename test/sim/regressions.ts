@@ -331,4 +331,14 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [0, { kind: 'assign', name: 'red' }],
     [12, { kind: 'node-fault', seconds: 8 }],
   ),
+  // The process was healthy at last, and the many exits before it counted as an illness. So it did
+  // not run on when the state was lost, and nothing was known of what is assigned.
+  'a kubelet that is healthy after a fault of the node, when the state is lost': schedule(
+    62102665,
+    ...ASSIGN,
+    [124, { kind: 'node-fault', seconds: 762 }],
+    [0, { kind: 'suspend', seconds: 91, halts: false }],
+    [282, { kind: 'suspend', seconds: 192, halts: false }],
+    [222, { kind: 'lose-state', afterSeconds: 57 }],
+  ),
 }
