@@ -57,18 +57,16 @@ export function recordSample(
   const startedBefore = same === undefined ? isFirst || startedSinceUpgrade : same.started || !sameProcess
   const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
   const condition = classifySample(sample, started, runsSubject, isExcused)
-  const counted = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
-  // Systemd counts an exit with the start after it: one that was excused stays so, even if the
-  // runtime answers by then.
-  const automatic = Math.max(0, counted - Number(known?.excused === true))
-  const newExits = gap || condition === 'excused' || same?.started !== true ? 0 : automatic
+  const automatic = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
+  const chargeable = Math.max(0, automatic - Number(isExcusedExitDue(known)))
+  const newExits = gap || isExcused || condition === 'excused' || same?.started !== true ? 0 : chargeable
   // The health of one process says nothing of the next, even if both were healthy at two looks in a
   // row.
   const healthyBeforeUs = gap || !sameProcess ? undefined : same.healthySinceUs
   const healthySinceUs = condition === 'healthy' ? (healthyBeforeUs ?? nowUs) : undefined
   // An operator who restarts kubelet gives it its start deadline again. Systemd, which counts its
   // own restarts, does not.
-  const startedAnew = same !== undefined && !sameProcess && newExits === 0
+  const startedAnew = same !== undefined && !sameProcess && automatic === 0
   const illBeforeUs = gap || startedAnew ? undefined : same?.unhealthySinceUs
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, unit.startedAtUs) >= policy.trialUs
   const starts = same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(!sameProcess)
@@ -101,7 +99,7 @@ export function recordSample(
       known?.process,
       sample,
       unit,
-      { gap, exits: automatic, excused: isRuntimeExcuse(runtimeDownSinceUs, sample) },
+      { gap, exits: automatic, chargeable, excused: isRuntimeExcuse(runtimeDownSinceUs, sample) },
       policy,
     ),
     recentExits: logExits(known, sample, subject, newExits, hasExited),
@@ -160,9 +158,9 @@ function classifySample(sample: HealthSample, started: boolean, runsSubject: boo
       if (runsSubject && sample.healthz !== 'unknown' && !isFailing(sample.healthz)) return 'healthy'
       // Another content runs: a restart is due, or had no effect. Neither is the subject's illness.
       if (running.kind === 'known' && !runsSubject) return 'excused'
-      if (isExcused) return 'excused'
       // What cannot be read is unknown: no health, and no illness.
-      return running.kind === 'unknown' || sample.healthz === 'unknown' ? 'unclear' : 'ill'
+      if (running.kind === 'unknown' || sample.healthz === 'unknown') return 'unclear'
+      return isExcused ? 'excused' : 'ill'
     // Nothing is known of how long it waits there. Exits before it count.
     case 'queued':
       return isExcused ? 'excused' : 'unclear'
@@ -179,6 +177,14 @@ function isDown(activity: UnitActivity): boolean {
 
 function hasEnded(activity: UnitActivity): boolean {
   return activity === 'failed' || activity === 'auto-restart'
+}
+
+/**
+ * Systemd counts an exit with the start after it: one that was excused stays so, even if the runtime
+ * answers by then.
+ */
+function isExcusedExitDue(known: HealthRecord | undefined): boolean {
+  return known?.excused === true && known.lastNRestarts === (known.firstNRestarts ?? known.lastNRestarts)
 }
 
 /** Neither systemd, which counts its restarts, nor the agent has started this process. */

@@ -13,6 +13,8 @@ export interface ProcessContext {
   readonly gap: boolean
   /** Exits by NRestarts since the last sample. */
   readonly exits: number
+  /** Of these, the ones that nothing excused when they were seen. */
+  readonly chargeable: number
   /** The container runtime excuses what kubelet does. */
   readonly excused: boolean
 }
@@ -33,7 +35,7 @@ function followRunning(
   before: ProcessHealth | undefined,
   { at, running, healthz }: HealthSample,
   unit: KnownUnit,
-  { gap, exits, excused }: ProcessContext,
+  { gap, exits, chargeable, excused }: ProcessContext,
   policy: Policy,
 ): ProcessHealth | undefined {
   if (running.kind !== 'known') return before
@@ -49,7 +51,7 @@ function followRunning(
   // not.
   const isContinued = same !== undefined && !gap && (isSameProcess || exits > 0)
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, startedAtUs) >= policy.trialUs
-  const charged = same === undefined || isSameProcess || gap || excused ? 0 : exits
+  const charged = same === undefined || isSameProcess || gap || excused ? 0 : chargeable
   return {
     key,
     invocationId,

@@ -227,6 +227,18 @@ t.test('crash loop', async (t) => {
     t.match(follow([healthy(), ...outage]), { exits: 0, recentExits: [] })
   })
 
+  t.test('nor where kubelet has no health port, so that it counts as healthy while it runs', async (t) => {
+    const running = (invocationId: string, nRestarts: number): Look => runs(A, { invocationId, unit: { nRestarts } }) as Look
+    const outage = [running('i-2', 1), running('i-3', 2), running('i-4', 3)].map((facts) => ({ ...facts, runtimeUp: false }))
+    t.match(follow([running('i-1', 0), ...outage]), { exits: 0, recentExits: [] })
+  })
+
+  t.test('an excused exit that systemd has counted already excuses no other', async (t) => {
+    const silent = { runtimeUp: false }
+    const outage = [down('auto-restart', 'i-1', 0), down('queued', 'i-1', 1)].map((facts) => ({ ...facts, ...silent }))
+    t.equal(follow([healthy(), ...outage, ill(A, 'i-3', 2)]).exits, 1)
+  })
+
   t.test('nor when the runtime is back by the time systemd counts them', async (t) => {
     const during = { ...down('auto-restart', 'i-1', 0), runtimeUp: false }
     for (const back of [down('starting', 'i-2', 1), ill(A, 'i-2', 1), down('auto-restart', 'i-1', 1)]) {
