@@ -83,7 +83,8 @@ export class DiskInvariants {
     // between them, or after the directory was lost in part, the next agent repairs it in the first
     // pass in which it can read its state. On a failing disk, a half-done replacement cannot be
     // undone.
-    const cutShort = this.#world.nowUs <= (this.#firstDecisionUs ?? Number.POSITIVE_INFINITY) || this.#world.faults.writesFail
+    const { nowUs, agentDead, faults } = this.#world
+    const cutShort = agentDead || nowUs <= (this.#firstDecisionUs ?? Number.POSITIVE_INFINITY) || faults.writesFail
     if (text === undefined && cutShort && (this.#world.lostStates > 0 || this.#wasSetAside(path))) return
     assert(text !== undefined, `invariant 2: kubelet starts next with ${path}, which does not exist`)
     assert(!isRefused(text), `invariant 2: kubelet starts next with ${path}, which preflight rejects: ${text}`)
