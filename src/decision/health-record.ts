@@ -180,8 +180,8 @@ function hasEnded(activity: UnitActivity): boolean {
 }
 
 /**
- * Systemd counts an exit with the start after it: one that was excused stays so, even if the runtime
- * answers by then.
+ * Systemd counts an exit with the start after it: one that was excused stays so, even if the
+ * runtime answers by then.
  */
 function isExcusedExitDue(known: HealthRecord | undefined): boolean {
   return known?.excused === true && known.lastNRestarts === (known.firstNRestarts ?? known.lastNRestarts)

@@ -2,9 +2,8 @@
  * The Node label `kubelet-cfg-agent.io/state`, for `kubectl get nodes -L` and for selectors: the
  * reason of `KubeletConfigReady` where that will not change by itself. Pure.
  *
- * In a trial, in a wait and in a short fault the label keeps the last such reason. So a change of
- * the config writes it at most once on each node, and nothing that selects by it sees the states in
- * between.
+ * With every other reason the label keeps the last such one. So it is written when a config has
+ * been decided on, and nothing that selects by it sees the states in between.
  */
 import type { ConditionReason } from './condition.ts'
 

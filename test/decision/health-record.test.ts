@@ -244,7 +244,13 @@ t.test('crash loop', async (t) => {
     for (const back of [down('starting', 'i-2', 1), ill(A, 'i-2', 1), down('auto-restart', 'i-1', 1)]) {
       const record = follow([healthy(), during, { ...back, runtimeUp: true }])
       t.match(record, { exits: 0, recentExits: [], process: { exits: 0 } })
-      const next = follow([{ ...ill(A, 'i-2', 1), runtimeUp: true }, { ...ill(A, 'i-3', 2), runtimeUp: true }], record)
+      const next = follow(
+        [
+          { ...ill(A, 'i-2', 1), runtimeUp: true },
+          { ...ill(A, 'i-3', 2), runtimeUp: true },
+        ],
+        record,
+      )
       t.equal(next.exits, 1, 'the one after that is charged')
     }
   })

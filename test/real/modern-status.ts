@@ -137,17 +137,19 @@ export function addModernStatusScenarios(program: string): void {
             await eventually(async () => (await admin.statusText()) === before, { what: 'the annotation is back', timeoutMs: 80_000 })
           })
           await step('and switched off while it runs, it takes back what it said, and writes nothing any more', async () => {
+            await untilLabelled('Promoted')
             const said = machine.agent.timesSaid(/^setting publish changed$/)
             await machine.writeSettings({ trialDuration: '6s', publish: '' })
             machine.agent.signal('SIGHUP')
             await machine.agent.untilSays(/^setting publish changed$/, said + 1)
             await admin.untilCondition({ status: 'Unknown', reason: 'NotPublished' })
             await eventually(async () => (await admin.statusText()) === undefined, { what: 'the annotation is gone' })
-            await eventually(async () => !(await states(admin, machine)).includes('Promoted'), { what: 'the label is gone' })
+            await eventually(async () => (await stateLabel(admin, machine)) === '', { what: 'the label is gone' })
             await label('two')
             await machine.untilRuns(52)
             assert.equal((await admin.condition())?.reason, 'NotPublished')
             assert.equal(await admin.statusText(), undefined)
+            assert.equal(await stateLabel(admin, machine), '')
           })
         }),
       ),
@@ -164,4 +166,8 @@ function columns(admin: Administrator, machine: Machine): Promise<string> {
 
 function states(admin: Administrator, machine: Machine): Promise<string> {
   return admin.kubectl('get', 'nodes', machine.name, '-L', 'kubelet-cfg-agent.io/state')
+}
+
+function stateLabel(admin: Administrator, machine: Machine): Promise<string> {
+  return admin.kubectl('get', 'node', machine.name, '-o', 'jsonpath={.metadata.labels.kubelet-cfg-agent\\.io/state}')
 }

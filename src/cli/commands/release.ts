@@ -17,7 +17,7 @@ export const releaseCommand: NodeCommand = {
   description:
     'Run this after you stopped the agent for good. If the next start of kubelet would use a config that has not passed its trial, ' +
     'last-known-good replaces it. A config file that the agent replaced gets its original content back, and a drop-in that the agent added is removed. Kubelet is not restarted. ' +
-    'The conditions and the annotation of the agent are removed from the Node where the API server can be reached. ' +
+    'The conditions, the annotation and the label of the agent are removed from the Node where the API server can be reached. ' +
     'The packages run this when they are removed, not when they are upgraded.',
   options: [],
   examples: [['release', 'after systemctl disable --now kubelet-cfg-agent']],
@@ -59,7 +59,7 @@ function tellClearing(clearing: Clearing, { terminal, nodeName }: CommandContext
     case 'nothing':
       return
     case 'cleared':
-      terminal.out(`The conditions and the annotation of the agent were removed from Node ${plainText(nodeName())}.\n`)
+      terminal.out(`What the agent said of its state was removed from Node ${plainText(nodeName())}.\n`)
       return
     case 'failed': {
       const commands = clearing.advice.map((command) => `  ${plainText(command)}\n`).join('')

@@ -203,8 +203,8 @@ Usage: kubelet-cfg-agent release [flags]
 Run this after you stopped the agent for good. If the next start of kubelet would use a config that
 has not passed its trial, last-known-good replaces it. A config file that the agent replaced gets
 its original content back, and a drop-in that the agent added is removed. Kubelet is not restarted.
-The conditions and the annotation of the agent are removed from the Node where the API server can be
-reached. The packages run this when they are removed, not when they are upgraded.
+The conditions, the annotation and the label of the agent are removed from the Node where the API
+server can be reached. The packages run this when they are removed, not when they are upgraded.
 
 Options:
   -h, --help  show help for the program or a command
@@ -424,8 +424,9 @@ Trial and rollback:
 
 Reports:
   --publish <list>               what the agent publishes, any of config (status.config), condition,
-                                 annotation, rollout-events (on the config); empty: nothing
-                                 (default: config,condition,annotation,rollout-events)
+                                 annotation, label (kubelet-cfg-agent.io/state), rollout-events (on
+                                 the config); empty: nothing (default:
+                                 config,condition,annotation,rollout-events)
   --metrics-address <host:port>  address that serves /metrics, /healthz and /readyz; empty: off
                                  (default: 127.0.0.1:10270)
   --metrics-textfile <path>      write the metrics to this file too, for the textfile collector of

@@ -73,6 +73,8 @@ function agentCases(agent: Who): Case[] {
     fine('its conditions', agent, status('n1', { conditions: CONDITIONS }, 'strategic')),
     fine('its annotation', agent, annotate('n1', SAID)),
     fine('its label', agent, label('n1', STATE)),
+    fine('its label, by way of the status', agent, label('n1', STATE, '/status')),
+    fine('its label, taken away', agent, label('n1', { 'kubelet-cfg-agent.io/state': null })),
     fine('its event', agent, event('n1')),
     ...['RolloutStarted', 'RolloutAdvanced', 'RolloutHalted'].map((reason) =>
       fine(`an event of a rollout: ${reason}`, agent, event('node-config', { ...ROLLOUT, reason })),
