@@ -118,7 +118,7 @@ async function onTrial(node: Node, admin: Administrator, name: string, maxPods: 
   return source
 }
 
-async function keepingKubelet(node: Node, work: () => Promise<void>): Promise<void> {
+export async function keepingKubelet(node: Node, work: () => Promise<void>): Promise<void> {
   const before = await node.kubeletProcess()
   await work()
   assert.equal(await node.kubeletProcess(), before)
