@@ -8,7 +8,7 @@ export interface Digested {
   readonly size: number
 }
 
-/** Sorted by path, so that the same files give the same bytes. Throws on a path that would break a line. */
+/** Sorted by path: the same files give the same bytes. Throws on a path that breaks a line. */
 export function formatSums(files: readonly Digested[]): string {
   return [...files]
     .sort((a, b) => (a.path < b.path ? -1 : 1))
