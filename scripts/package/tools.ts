@@ -25,16 +25,22 @@ export const TOOLS: Readonly<Record<string, string>> = {
   gzip: 'gzip',
 }
 
-export async function requireTools(): Promise<void> {
-  const directories = (process.env.PATH ?? '').split(delimiter)
+/** Throws with the names of those that are not on the PATH, and what to install. */
+export async function requireTools(tools: Readonly<Record<string, string>> = TOOLS): Promise<void> {
   const missing: string[] = []
-  for (const tool of Object.keys(TOOLS)) {
-    const found = await Promise.all(directories.map((directory) => isExecutable(join(directory, tool))))
-    if (!found.includes(true)) missing.push(tool)
-  }
+  for (const tool of Object.keys(tools)) if ((await findTool(tool)) === undefined) missing.push(tool)
   if (missing.length === 0) return
-  const packages = [...new Set(missing.map((tool) => TOOLS[tool]))].join(' ')
+  const packages = [...new Set(missing.map((tool) => tools[tool]))].join(' ')
   throw new Error(`not found: ${missing.join(', ')}; on Debian 12: apt-get install --no-install-recommends ${packages}`)
+}
+
+/** Its path; undefined: it is not on the PATH. */
+export async function findTool(name: string): Promise<string | undefined> {
+  for (const directory of (process.env.PATH ?? '').split(delimiter)) {
+    const path = join(directory, name)
+    if (await isExecutable(path)) return path
+  }
+  return undefined
 }
 
 async function isExecutable(path: string): Promise<boolean> {

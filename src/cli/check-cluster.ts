@@ -9,23 +9,13 @@ import type { Settings } from '../settings/settings.ts'
 import { errorMessage } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
 import type { CommandContext } from './command.ts'
+import { listRights, type Right } from './list-rights.ts'
 import type { SelfCheckResult } from './self-check.ts'
 
 /** A CommandContext satisfies it. */
 export type ClusterSources = Pick<CommandContext, 'settings' | 'api' | 'nodeName' | 'fetchDesired' | 'rights'>
 
 type Refusal = Exclude<KubeAnswer, { kind: 'ok' }>
-
-/** What a review asks for. `level`: what it means to lack it. */
-interface Right {
-  readonly verb: 'get' | 'list' | 'watch' | 'patch' | 'create'
-  readonly resource: string
-  readonly subresource?: string
-  readonly namespace?: string
-  readonly name?: string
-  readonly level: 'warn' | 'fail'
-  readonly grantedBy: string
-}
 
 export async function checkCluster(sources: ClusterSources): Promise<readonly SelfCheckResult[]> {
   const { api, settings } = sources
@@ -106,34 +96,6 @@ function describeAssignment(desired: Desired | undefined): SelfCheckResult[] {
   }
 }
 
-function listRights(nodeName: string, { channels, configNamespace, publish }: Settings, desired: Desired | undefined): readonly Right[] {
-  const node = { resource: 'nodes', name: nodeName } as const
-  const reads = 'deploy/rbac/serviceaccount.yaml'
-  const writes = 'deploy/rbac/status.yaml'
-  const maps = 'deploy/rbac/node-configmaps.yaml'
-  const fleet = { resource: 'configmaps', namespace: configNamespace, grantedBy: 'deploy/rbac/node-fleet-selector.yaml' } as const
-  const ref = desired?.kind === 'config-map' ? desired.ref : undefined
-  const assigned = ref && ({ resource: 'configmaps', namespace: ref.namespace, name: ref.name, grantedBy: maps } as const)
-  const isPublished = (...names: readonly (typeof publish)[number][]) => names.some((name) => publish.includes(name))
-  return [
-    { ...node, verb: 'get', level: 'fail', grantedBy: reads },
-    { ...node, verb: 'watch', level: 'warn', grantedBy: reads },
-    ...(assigned === undefined
-      ? []
-      : [{ ...assigned, verb: 'get', level: 'fail' } as const, { ...assigned, verb: 'watch', level: 'warn' } as const]),
-    ...(channels.includes('selector')
-      ? [{ ...fleet, verb: 'list', level: 'fail' } as const, { ...fleet, verb: 'watch', level: 'warn' } as const]
-      : []),
-    ...(isPublished('condition', 'config')
-      ? [{ ...node, subresource: 'status', verb: 'patch', level: 'warn', grantedBy: writes } as const]
-      : []),
-    ...(isPublished('annotation', 'label')
-      ? [{ ...node, verb: 'patch', level: 'warn', grantedBy: 'deploy/rbac/status-annotation.yaml' } as const]
-      : []),
-    { verb: 'create', resource: 'events', namespace: 'default', level: 'warn', grantedBy: writes },
-  ]
-}
-
 async function checkRights(api: Pick<KubeApi, 'request'>, rights: readonly Right[]): Promise<SelfCheckResult> {
   const answers = await Promise.all(rights.map(async (right) => ({ right, answer: await mayDo(api, right) })))
   const silent = answers.find(({ answer }) => typeof answer === 'string')
@@ -151,8 +113,8 @@ function nameRight({ verb, resource, subresource, namespace, name }: Right): str
 }
 
 /** A text: why the API server does not say. */
-async function mayDo(api: Pick<KubeApi, 'request'>, { verb, resource, subresource, namespace, name }: Right): Promise<boolean | string> {
-  const resourceAttributes = { verb, resource, subresource, namespace, name, version: 'v1' }
+async function mayDo(api: Pick<KubeApi, 'request'>, { level: _, grantedBy: __, ...asked }: Right): Promise<boolean | string> {
+  const resourceAttributes = { ...asked, version: 'v1' }
   const answer = await review(api, 'authorization.k8s.io', 'selfsubjectaccessreviews', { resourceAttributes })
   if (answer.kind !== 'ok') return answer.detail
   const status = isObject(answer.object) ? answer.object.status : undefined

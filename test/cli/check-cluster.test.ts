@@ -61,7 +61,54 @@ t.test('a cluster where all is well', async (t) => {
     'patch nodes/status node-1',
     'patch nodes node-1',
     'create events default',
+    'get leases kube-node-lease/node-1',
+    'list pods ',
   ])
+})
+
+t.test('the ConfigMaps under a part, and the record of a rollout', async (t) => {
+  const base = { ref: { namespace: 'infra', name: 'base', kubeletConfigKey: 'kubelet' }, object: { kind: 'pending' } } as const
+  const object = assigned.kind === 'config-map' && assigned.object.kind === 'found' ? assigned.object : undefined
+  if (assigned.kind !== 'config-map' || object === undefined) throw new Error('a found ConfigMap is needed')
+  const staged = (record: string): Desired => ({
+    ...assigned,
+    object: { ...object, bases: { views: [base], problem: undefined }, rollout: { record, plan: undefined } },
+  })
+  const { asked } = await check({ desired: staged('my-record') })
+  t.same(asked.slice(2, 10), [
+    'get configmaps kube-system/my-node-config',
+    'watch configmaps kube-system/my-node-config',
+    'get configmaps infra/base',
+    'watch configmaps infra/base',
+    'get configmaps kube-system/my-record',
+    'watch configmaps kube-system/my-record',
+    'patch configmaps kube-system/my-record',
+    'create events kube-system',
+  ])
+  t.match((await check({ desired: staged('my-record'), missing: ['patch configmaps'] })).findings.at(-1), {
+    level: 'warn',
+    text: 'may not patch configmaps kube-system/my-record (deploy/rbac/rollout.yaml grants it)',
+  })
+  t.notOk((await check({ desired: staged('off') })).asked.some((right) => right.startsWith('patch configmaps')))
+})
+
+t.test('the pods of this node alone, and only the evidence that the settings ask for', async (t) => {
+  const bodies: unknown[] = []
+  const request = async ({ path, body }: KubeRequest): Promise<KubeAnswer> => {
+    if (path.endsWith('/selfsubjectaccessreviews')) bodies.push((body as { spec: { resourceAttributes: unknown } }).spec.resourceAttributes)
+    return { kind: 'ok', object: { status: { allowed: true } } }
+  }
+  await check({ context: { api: { request } } })
+  t.match(bodies.at(-1), {
+    verb: 'list',
+    resource: 'pods',
+    version: 'v1',
+    fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'In', values: ['node-1'] }] },
+  })
+  t.match(bodies.at(-2), { verb: 'get', group: 'coordination.k8s.io', resource: 'leases', namespace: 'kube-node-lease', name: 'node-1' })
+  for (const attributes of bodies) t.notOk('grantedBy' in (attributes as object))
+  const settings = { ...defaults, evidence: { ...defaults.evidence, lease: 'off', pods: 'off' } } as const
+  t.notOk((await check({ context: { settings } })).asked.some((right) => /leases|pods/.test(right)))
 })
 
 t.test('asks only for what the settings need', async (t) => {
@@ -72,6 +119,8 @@ t.test('asks only for what the settings need', async (t) => {
     'list configmaps kube-system',
     'watch configmaps kube-system',
     'create events default',
+    'get leases kube-node-lease/node-1',
+    'list pods ',
   ])
   t.same((await check({ context: { settings: { ...defaults, manifestDir: '/m' } } })).lines, [], 'no API server is used')
 })

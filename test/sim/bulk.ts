@@ -10,6 +10,8 @@ import type { Part } from './part.ts'
 import { runParts } from './pool.ts'
 
 const SEEDS_AT_ONCE = 20
+/** Runs between two lines that say how far it is. */
+const TOLD_EVERY = 10_000
 
 const { values } = parseArgs({
   options: {
@@ -45,15 +47,20 @@ function nextPart(): Part | undefined {
   return part
 }
 
+function tell(): void {
+  const seconds = (performance.now() - beganMs) / 1000
+  const rate = Math.round(runs / seconds)
+  console.log(`seeds ${from} to ${nextSeed - 1}: ${runs} runs, ${failed} failed, ${Math.round(seconds)} s, ${rate} runs per second`)
+}
+
 await runParts(nextPart, processes, {
   failed: (_part, failure) => console.log(failure),
   done: (_part, outcome) => {
+    const before = runs
     runs += outcome.runs
     failed += outcome.failures.length
+    if (Math.floor(runs / TOLD_EVERY) > Math.floor(before / TOLD_EVERY)) tell()
   },
 })
-const seconds = (performance.now() - beganMs) / 1000
-console.log(
-  `seeds ${from} to ${nextSeed - 1}: ${runs} runs, ${failed} failed, ${Math.round(seconds)} s, ${Math.round(runs / seconds)} runs per second`,
-)
+tell()
 process.exitCode = failed === 0 ? 0 : 1

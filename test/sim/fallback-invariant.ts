@@ -85,8 +85,9 @@ export class FallbackInvariant {
       this.#suspensions = this.#world.clock.suspensions
       return true
     }
-    // Another config is wanted, or another kubelet is there: that has a start deadline of its own.
-    const wish = `${unit.version} ${this.#world.assignment.wish()}`
+    // Another config is wanted, another kubelet is there, or the agent has to replace the file of
+    // kubelet anew, and restarts it: that has a start deadline of its own.
+    const wish = `${unit.version} ${this.#world.assignment.wish()} ${this.#world.replacedEdits}`
     if (wish !== this.#wish) {
       this.#wish = wish
       return true

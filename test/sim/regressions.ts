@@ -341,4 +341,8 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [282, { kind: 'suspend', seconds: 192, halts: false }],
     [222, { kind: 'lose-state', afterSeconds: 57 }],
   ),
+  'the file that kubelet starts with is edited while a config has killed the runtime': {
+    ...schedule(62114355, ...ASSIGN, [0, { kind: 'edit-overlay', behaviour: 'kills-runtime' }], [296, { kind: 'edit-local' }]),
+    node: { activation: 'file', whenRefused: 'stay', channel: 'annotation' },
+  },
 }

@@ -72,6 +72,8 @@ export class SimWorld {
   lostRuntimes = 0
   /** How often the agent's directory was lost, and its verdicts with it. */
   lostStates = 0
+  /** How often the file that kubelet starts with was edited, which the agent then replaces anew. */
+  replacedEdits = 0
   /** Something has happened that wakes the agent. */
   woken = true
   readonly checkRestart: (() => void)[] = []
@@ -189,6 +191,7 @@ export class SimWorld {
 
   /** An administrator, or a program such as kubeadm, writes the config file. */
   editLocal(base: LocalBase = 'good'): void {
+    if (this.kind.activation === 'file') this.replacedEdits += 1
     this.#localSerial += 1
     this.localText = localText(this.#localSerial, base)
     this.disk.plant(LOCAL_PATH, this.localText)
