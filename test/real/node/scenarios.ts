@@ -2,6 +2,7 @@
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { addAnsibleScenarios } from './ansible.ts'
 import { addNodeChannelScenarios } from './channels.ts'
+import { addCloudInitScenarios } from './cloud-init.ts'
 import { addConditionScenarios } from './condition.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
 import { addFullDiskScenarios } from './full-disk.ts'
@@ -39,6 +40,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   addTextfileScenarios(plane, program)
   await addPackageScenarios(plane, program)
   await addAnsibleScenarios(plane, program)
+  await addCloudInitScenarios(plane, program)
   addInterruptionScenarios(plane, program)
   addProofScenarios(program, ages)
   if (ages.includes('old')) {
