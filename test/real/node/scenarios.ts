@@ -1,5 +1,6 @@
 /** Everything that is shown on a real systemd with a real kubelet. */
 import type { ControlPlane } from '../lab/control-plane.ts'
+import { addAptScenario } from '../release/apt.ts'
 import { addNodeChannelScenarios } from './channels.ts'
 import { addConditionScenarios } from './condition.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
@@ -37,6 +38,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   addPartScenarios(plane, program)
   addTextfileScenarios(plane, program)
   await addPackageScenarios(plane, program)
+  await addAptScenario(plane, program)
   addInterruptionScenarios(plane, program)
   addProofScenarios(program, ages)
   if (ages.includes('old')) {
