@@ -21,7 +21,7 @@ import { bootContainer, type Container } from './container.ts'
 import { installAgent } from './install-agent.ts'
 import { type JournalLine, parseJournal } from './journal.ts'
 import { type Crash, crashOf, kubeletConfig, LOCAL_CONFIG, type NodePorts, type UnitKind, writeNodeFiles } from './kubeadm-files.ts'
-import { ensureNodeRoot, type NodeRoot } from './root.ts'
+import { ensureNodeRoot, type NodeRoot, type RootExtras } from './root.ts'
 import { createDirectory, Image, type Storage } from './storage.ts'
 
 export interface NodeOptions {
@@ -41,6 +41,8 @@ export interface NodeOptions {
   readonly stateMiB?: number
   /** Default: installed before the work begins. */
   readonly agent?: 'installed' | 'absent'
+  /** What its root has beside what each node has. */
+  readonly extras?: RootExtras
 }
 
 const AGENT = 'kubelet-cfg-agent'
@@ -84,7 +86,7 @@ export class Node {
 
   /** Not booted yet. */
   static async create(plane: ControlPlane, program: string, options: NodeOptions): Promise<Node> {
-    const { name, unit = 'kubeadm', settings = {}, storage: kind = 'directory', stateMiB, agentService = [] } = options
+    const { name, unit = 'kubeadm', settings = {}, storage: kind = 'directory', stateMiB, agentService = [], extras } = options
     // Kubelet 1.20 panics where its Node is there already and was not made by a kubelet.
     const { items } = JSON.parse(await plane.kubectl(['get', 'nodes', '-o', 'json']))
     assert(
@@ -92,7 +94,7 @@ export class Node {
       `another scenario has a Node ${name} already`,
     )
     const kubeletMinor = (await readVersion(kubeletOf(plane))).minor
-    const root = await ensureNodeRoot(suiteFor(kubeletMinor))
+    const root = await ensureNodeRoot(suiteFor(kubeletMinor), console.log, extras)
     const home = join(plane.directory, 'real-nodes', name)
     const ports = { kubelet: await findFreePort(), healthz: await findFreePort() }
     const plain = await createDirectory(root, home)

@@ -52,10 +52,30 @@ const recipeOf = (suite: Suite): RootRecipe => ({
   drop: ['usr/share/locale', 'usr/share/man', 'usr/share/doc', 'etc/dpkg/dpkg.cfg.d/99mmdebstrap'],
 })
 
+/** What a root has beside what each has. */
+export type RootExtras = Pick<RootRecipe, 'include' | 'mask'>
+
+/** Programs that install the agent on many nodes. Tests run cloud-init's stages by hand. */
+export const INSTALLERS: RootExtras = {
+  include: ['python3', 'python3-apt', 'ansible-core', 'cloud-init', 'curl'],
+  mask: ['cloud-init-local', 'cloud-init-main', 'cloud-init-network', 'cloud-init', 'cloud-config', 'cloud-final'].map(
+    (name) => `${name}.service`,
+  ),
+}
+
 /** Makes it if need be; later calls return at once. `report` hears what takes time. */
-export async function ensureNodeRoot(suite: Suite, report: (line: string) => void = console.log): Promise<NodeRoot> {
+export async function ensureNodeRoot(
+  suite: Suite,
+  report: (line: string) => void = console.log,
+  extras?: RootExtras | undefined,
+): Promise<NodeRoot> {
   if (process.getuid?.() !== 0) throw new Error('a node with a real systemd needs root: run the tests as root')
+  if (extras !== undefined) return rootOf(withExtras(recipeOf(suite), extras), report)
   return rootOf(suite === TOOLS_SUITE ? undefined : recipeOf(suite), report)
+}
+
+function withExtras(recipe: RootRecipe, { include, mask }: RootExtras): RootRecipe {
+  return { ...recipe, include: [...recipe.include, ...include], mask: [...recipe.mask, ...mask] }
 }
 
 /** As `ensureNodeRoot`, with another recipe. undefined: that of the tools. */
@@ -121,4 +141,5 @@ async function makeTree(recipe: RootRecipe, destination: string, report: (line: 
 if (import.meta.filename === process.argv[1]) {
   const given = SUITES.filter((suite) => process.argv.includes(suite))
   for (const suite of given.length === 0 ? (['bookworm', 'trixie'] as const) : given) console.log((await ensureNodeRoot(suite)).tree)
+  if (given.length === 0) console.log((await ensureNodeRoot('bookworm', console.log, INSTALLERS)).tree)
 }

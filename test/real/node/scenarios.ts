@@ -1,7 +1,9 @@
 /** Everything that is shown on a real systemd with a real kubelet. */
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { addAptScenario } from '../release/apt.ts'
+import { addAnsibleScenarios } from './ansible.ts'
 import { addNodeChannelScenarios } from './channels.ts'
+import { addCloudInitScenarios } from './cloud-init.ts'
 import { addConditionScenarios } from './condition.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
 import { addFullDiskScenarios } from './full-disk.ts'
@@ -39,6 +41,8 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   addTextfileScenarios(plane, program)
   await addPackageScenarios(plane, program)
   await addAptScenario(plane, program)
+  await addAnsibleScenarios(plane, program)
+  await addCloudInitScenarios(plane, program)
   addInterruptionScenarios(plane, program)
   addProofScenarios(program, ages)
   if (ages.includes('old')) {

@@ -1,0 +1,99 @@
+/** What installs the agent on many nodes: its variables, settings and scripts fit the project. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { parse } from 'yaml'
+import { CONFIG_API_VERSION, CONFIG_KIND, resolveSettings } from '../../src/settings/resolve-settings.ts'
+
+const INSTALL = 'deploy/install'
+const ROLE = `${INSTALL}/ansible/roles/kubelet_cfg_agent`
+const read = (path: string) => readFileSync(path, 'utf8')
+
+const { version } = JSON.parse(read('package.json')) as { version: string }
+
+function problemsOf(value: object): readonly string[] {
+  const resolution = resolveSettings({ flags: {}, env: {}, file: { kind: 'document', path: 'settings', value } })
+  return resolution.ok ? [] : resolution.problems
+}
+
+const isThere = (program: string) => spawnSync(program, ['--version']).error === undefined
+
+interface Argument {
+  readonly type: string
+  readonly default: unknown
+}
+
+t.test('the role documents each variable with its default, and uses no other', async (t) => {
+  const { options } = (
+    parse(read(`${ROLE}/meta/argument_specs.yaml`)) as { argument_specs: { main: { options: Record<string, Argument> } } }
+  ).argument_specs.main
+  t.same(
+    Object.fromEntries(Object.entries(options).map(([name, argument]) => [name, argument.default])),
+    parse(read(`${ROLE}/defaults/main.yaml`)),
+  )
+  const tasks = readdirSync(`${ROLE}/tasks`).map((name) => read(`${ROLE}/tasks/${name}`))
+  const text = [...tasks, read(`${ROLE}/templates/config.yaml.j2`), read(`${ROLE}/handlers/main.yaml`)].join('\n')
+  const registered = [...text.matchAll(/register: (\w+)/g)].map(([, name]) => name)
+  const used = [...text.matchAll(/\bkubelet_cfg_agent_\w+/g)].map(([name]) => name).filter((name) => !registered.includes(name))
+  t.same([...new Set(used)].sort(), Object.keys(options).sort())
+})
+
+t.test('the example playbook sets variables of the role, settings of the agent and this version', async (t) => {
+  const [{ roles, serial }] = parse(read(`${INSTALL}/ansible/site.yaml`)) as [
+    { roles: [{ vars: Record<string, unknown> }]; serial: unknown[] },
+  ]
+  const [{ vars }] = roles
+  const known = Object.keys(parse(read(`${ROLE}/defaults/main.yaml`)) as object)
+  for (const name of Object.keys(vars)) t.ok(known.includes(name), name)
+  t.same(problemsOf({ apiVersion: CONFIG_API_VERSION, kind: CONFIG_KIND, ...(vars.kubelet_cfg_agent_settings as object) }), [])
+  t.equal(vars.kubelet_cfg_agent_package_file, `packages/kubelet-cfg-agent_${version}_amd64.deb`)
+  t.equal(serial[0], 1, 'one node comes first')
+})
+
+t.test('the template names the version of the settings', async (t) => {
+  const lines = read(`${ROLE}/templates/config.yaml.j2`)
+    .split('\n')
+    .filter((line) => !/^(\{[{%]|#)/.test(line))
+  t.same(problemsOf(parse(lines.join('\n')) as object), [])
+})
+
+t.test('Ansible accepts the playbook', { skip: !isThere('ansible-playbook') && 'without ansible-core' }, async (t) => {
+  const ran = spawnSync('ansible-playbook', ['--syntax-check', '--inventory', 'localhost,', 'site.yaml'], {
+    cwd: `${INSTALL}/ansible`,
+    encoding: 'utf8',
+  })
+  t.equal(ran.status, 0, ran.stderr)
+})
+
+interface UserData {
+  readonly write_files: readonly { readonly path: string; readonly content: string; readonly permissions: string }[]
+  readonly runcmd: readonly (readonly unknown[])[]
+}
+
+t.test('the user data write settings of the agent, and a script that is run before the node joins', async (t) => {
+  const { write_files: files, runcmd } = parse(read(`${INSTALL}/cloud-init.yaml`)) as UserData
+  const [settings, script] = files
+  t.equal(settings?.path, '/etc/kubelet-cfg-agent/config.yaml')
+  t.same(problemsOf(parse(settings?.content ?? '') as object), [])
+  const [[program, url, sum], [join]] = runcmd as [unknown[], unknown[]]
+  t.equal(program, script?.path)
+  t.equal(url, `https://packages.example/kubelet-cfg-agent_${version}_amd64.deb`)
+  t.match(sum, /^[0-9a-f]{64}$/, 'text, although it has digits only')
+  t.equal(join, 'kubeadm')
+  checkScript(t, script?.content ?? '')
+})
+
+t.test('cloud-init accepts the user data', { skip: !isThere('cloud-init') && 'without cloud-init' }, async (t) => {
+  const ran = spawnSync('cloud-init', ['schema', '--config-file', `${INSTALL}/cloud-init.yaml`], { encoding: 'utf8' })
+  t.equal(ran.status, 0, ran.stdout + ran.stderr)
+})
+
+function checkScript(t: Test, text: string): void {
+  const directory = t.testdir({})
+  const file = join(directory, 'script')
+  writeFileSync(file, text)
+  t.match(text, /^#!\/bin\/sh\nset -eu\n/)
+  execFileSync('sh', ['-n', file])
+  if (isThere('shellcheck')) t.equal(spawnSync('shellcheck', [file], { encoding: 'utf8' }).stdout, '')
+}
