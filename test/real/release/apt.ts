@@ -59,7 +59,7 @@ export async function addAptScenario(plane: ControlPlane, program: string): Prom
             keepingKubelet(node, async () => {
               server.directory = second
               await node.exec('apt-get', 'update')
-              await node.exec('apt-get', 'upgrade', '--yes')
+              await node.exec('apt-get', 'install', '--only-upgrade', '--yes', AGENT)
               assert.equal(await versionOf(node), version)
             }),
           )

@@ -47,27 +47,27 @@ export async function addYumScenario(): Promise<void> {
       })
       await step('a later version is an upgrade', async () => {
         await root.use(second, ours)
-        await root.dnf('upgrade')
+        await root.dnf('upgrade', AGENT)
         assert.equal(await root.version(), version)
         await root.rpm('--verify', '--nodeps', AGENT)
       })
       await step('refused: a repository without a signature', async () => {
         await root.use(evil, ours)
-        await root.refuses(['upgrade'], /GPG signature is not available/)
+        await root.refuses(['upgrade', AGENT], /GPG signature is not available/)
       })
       await step('refused: an rpm without a signature, where the index is not checked', async () => {
         await root.use(evil, ours, { checksIndex: false })
-        await root.refuses(['upgrade'], /is not signed/)
+        await root.refuses(['upgrade', AGENT], /is not signed/)
         await root.use(evil, ours)
       })
       await step('refused: an index under the signature of another', async () => {
         await copyFile(join(second, 'repodata/repomd.xml.asc'), join(evil, 'repodata/repomd.xml.asc'))
-        await root.refuses(['upgrade'], /GPG signature verification error: Bad GPG signature/)
+        await root.refuses(['upgrade', AGENT], /GPG signature verification error: Bad GPG signature/)
       })
       await step('refused: an index that the signed one does not name', async () => {
         await putUnder(join(second, 'repodata'), join(evil, 'repodata'))
         await root.use(evil, ours)
-        await root.refuses(['upgrade'], /checksum doesn't match/)
+        await root.refuses(['upgrade', AGENT], /checksum doesn't match/)
       })
       await step('refused: another package under the name of a good one', async () => {
         const replaced = join(home, 'replaced')
