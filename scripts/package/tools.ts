@@ -2,7 +2,7 @@
  * The programs that build packages: the required ones with their Debian packages, and how to run
  * them.
  */
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
@@ -71,6 +71,18 @@ export function run(file: string, args: readonly string[], { cwd, env = process.
       if (error === null || (typeof error.code === 'number' && accept.includes(error.code))) return resolve(output)
       const tail = output.trimEnd().split('\n').slice(-40).join('\n')
       reject(new Error(`${file} ${args.join(' ')}: ${error.killed ? 'timed out' : `exit code ${error.code}`}\n${tail}`, { cause: error }))
+    })
+  })
+}
+
+/** For what takes minutes: its output is this program's. Throws if it fails. */
+export function runVisibly(file: string, args: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(file, [...args], { stdio: ['ignore', 'inherit', 'inherit'] })
+    child.once('error', reject)
+    child.once('exit', (code, signal) => {
+      if (code === 0) resolve()
+      else reject(new Error(`${file} ${args.join(' ')}: ${signal ?? `exit code ${code}`}`))
     })
   })
 }

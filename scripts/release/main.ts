@@ -5,7 +5,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { readProject } from '../package/project.ts'
-import { requireTools, run, TOOLS } from '../package/tools.ts'
+import { requireTools, run, runVisibly, TOOLS } from '../package/tools.ts'
 import { writeAptRepository } from './apt-repository.ts'
 import { formatSums, parseSums } from './checksums.ts'
 import { digestFile, digestTree, place } from './files.ts'
@@ -23,6 +23,8 @@ const OWN_TOOLS = { 'dpkg-deb': 'dpkg', createrepo_c: 'createrepo-c', gpg: 'gpg'
 async function main(args: readonly string[]): Promise<void> {
   const options = readOptions(args)
   await requireTools(options.packages === undefined ? { ...TOOLS, ...OWN_TOOLS } : { git: 'git', ...OWN_TOOLS })
+  // The time and the cleanness of a release are those of its commit, whatever the environment says.
+  delete process.env.SOURCE_DATE_EPOCH
   const project = await readProject()
   const source = await readSource(project, options.trial)
   // Before the long build: a key that is missing is said at once.
@@ -71,7 +73,7 @@ interface Made {
 async function findPackages({ packages, url }: Options): Promise<Made[]> {
   if (packages === undefined) {
     const address = url === undefined ? [] : ['--url', url]
-    console.log(await run(process.execPath, ['--import', 'tsx', 'scripts/package/main.ts', '--check', ...address]))
+    await runVisibly(process.execPath, ['--import', 'tsx', 'scripts/package/main.ts', '--check', ...address])
   }
   const directory = packages ?? DIST
   const sums = parseSums(await readFile(join(directory, 'SHA256SUMS'), 'utf8'))

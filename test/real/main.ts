@@ -33,6 +33,7 @@ import { addModernNodeScenarios, addNodeScenarios } from './node/scenarios.ts'
 import { addOutageScenarios } from './outage.ts'
 import { addPluginScenarios } from './plugin.ts'
 import { addCorpusScenarios, addLaterCorpusScenarios } from './preflight-corpus.ts'
+import { addYumScenario } from './release/yum.ts'
 import { addAdmissionScenarios } from './rights/admission.ts'
 import { addNodeIdentityScenarios } from './rights/node-identity.ts'
 import { addOperatorScenarios } from './rights/operator.ts'
@@ -73,6 +74,7 @@ addCorpusScenarios(plane)
 addModernChannelScenarios(program)
 addModernStatusScenarios(program)
 addPluginScenarios(program)
+await addYumScenario()
 addNodeIdentityScenarios(program)
 addServiceAccountScenarios(program)
 addOperatorScenarios()

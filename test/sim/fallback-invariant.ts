@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { Step } from '../../src/decision/step.ts'
+import { meaningOf } from './behaviour.ts'
 import { POLICY } from './policy.ts'
 import type { SimWorld } from './sim-world.ts'
 import { isUnseen } from './unseen.ts'
@@ -28,6 +29,8 @@ export class FallbackInvariant {
   /** The config itself took the runtime down: the agent cannot know that at once. */
   #excusedByRuntime = false
   #wish: string | undefined
+  /** It has been what kubelet starts with next, at least once. */
+  #isWishActive = false
   #suspensions = 0
   #lastStep: Step | undefined
 
@@ -90,9 +93,21 @@ export class FallbackInvariant {
     const wish = `${unit.version} ${this.#world.assignment.wish()} ${this.#world.replacedEdits}`
     if (wish !== this.#wish) {
       this.#wish = wish
+      this.#isWishActive = false
+      return true
+    }
+    // Its deadline begins when kubelet gets it, which a preflight that fails delays.
+    if (!this.#isWishActive && this.#activatesWish()) {
+      this.#isWishActive = true
       return true
     }
     return this.#isBlind() || isUnseen(this.#world) || this.#isPaused()
+  }
+
+  #activatesWish(): boolean {
+    const { assignment } = this.#world
+    const wanted = assignment.wantedText()
+    return wanted !== undefined && this.#world.nextText() === meaningOf(wanted)
   }
 
   /**

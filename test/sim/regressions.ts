@@ -345,4 +345,14 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ...schedule(62114355, ...ASSIGN, [0, { kind: 'edit-overlay', behaviour: 'kills-runtime' }], [296, { kind: 'edit-local' }]),
     node: { activation: 'file', whenRefused: 'stay', channel: 'annotation' },
   },
+  'a config that cannot be checked for long, while another has killed the runtime': {
+    ...schedule(
+      62141016,
+      [0, { kind: 'edit-overlay', behaviour: 'kills-runtime' }],
+      ...ASSIGN,
+      [13, { kind: 'edit-local' }],
+      [0, { kind: 'preflight-fails', seconds: 535 }],
+    ),
+    node: { evidence: true, whenRefused: 'stay', parts: true },
+  },
 }

@@ -5,7 +5,7 @@
  */
 import { strict as assert } from 'node:assert'
 import { copyFile, readFile, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { run } from '../lab/processes.ts'
@@ -28,7 +28,9 @@ function addDebScenario(plane: ControlPlane, program: string, deb: string): void
   const options = { name: 'deb', settings: { TRIAL_DURATION: '10s' }, agent: 'absent' } as const
   scenario('node: the deb is upgraded, removed, installed again and purged', (step) =>
     withNode(plane, program, options, async (node, admin) => {
-      const previous = await step('a package of an earlier version is made', () => withVersion(plane, deb, '0.0.1'))
+      const previous = await step('a package of an earlier version is made', () =>
+        withVersion(join(plane.directory, 'previous-deb'), deb, '0.0.1'),
+      )
       await step('it is installed: enabled, running, and kubelet goes on', () =>
         keepingKubelet(node, async () => {
           await installDeb(node, previous)
@@ -124,13 +126,12 @@ export async function keepingKubelet(node: Node, work: () => Promise<void>): Pro
   assert.equal(await node.kubeletProcess(), before)
 }
 
-/** The same files and scripts under another version. */
-async function withVersion(plane: ControlPlane, deb: string, version: string): Promise<string> {
-  const directory = join(plane.directory, 'previous-deb')
+/** The same files and scripts under another version. The directory must not be there yet. */
+export async function withVersion(directory: string, deb: string, version: string): Promise<string> {
   await run('dpkg-deb', ['--raw-extract', deb, directory], { timeoutMs: 120_000 })
   const control = join(directory, 'DEBIAN/control')
   await writeFile(control, (await readFile(control, 'utf8')).replace(/^Version: .*$/m, `Version: ${version}`))
-  const made = join(plane.directory, basename(deb).replace(/_[^_]+_/, `_${version}_`))
+  const made = join(dirname(directory), basename(deb).replace(/_[^_]+_/, `_${version}_`))
   await run('dpkg-deb', ['--build', '-Zgzip', '-z1', directory, made], { timeoutMs: 120_000 })
   return made
 }

@@ -1,5 +1,6 @@
 /** Everything that is shown on a real systemd with a real kubelet. */
 import type { ControlPlane } from '../lab/control-plane.ts'
+import { addAptScenario } from '../release/apt.ts'
 import { addAnsibleScenarios } from './ansible.ts'
 import { addNodeChannelScenarios } from './channels.ts'
 import { addCloudInitScenarios } from './cloud-init.ts'
@@ -40,6 +41,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   addPartScenarios(plane, program)
   addTextfileScenarios(plane, program)
   await addPackageScenarios(plane, program)
+  await addAptScenario(plane, program)
   await addAnsibleScenarios(plane, program)
   await addCloudInitScenarios(plane, program)
   addInterruptionScenarios(plane, program)

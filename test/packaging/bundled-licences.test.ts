@@ -1,0 +1,26 @@
+/** What the bundle brings along has licences that were looked at, and the packages name them. */
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { readComponents } from '../../scripts/package/payload.ts'
+
+/** They ask for their text and the names of the authors, which THIRD-PARTY-LICENCES has. */
+const LOOKED_AT = ['Apache-2.0', 'ISC', 'MIT']
+
+t.test('each library in the bundle', async (t) => {
+  const directory = t.testdir()
+  const metafile = join(directory, 'metafile.json')
+  await promisify(execFile)(process.execPath, ['scripts/build.mjs', 'src/main.ts', directory, metafile])
+  const components = await readComponents(metafile)
+  const names = components.map(({ name }) => name)
+  t.ok(names.includes('@kubernetes/client-node') && names.includes('yaml'), names.join())
+  for (const { name, licence } of components) t.ok(LOOKED_AT.includes(licence), `${name}: ${licence}`)
+  const spec = /^License: (.*)$/m.exec(readFileSync('packaging/rpm/kubelet-cfg-agent.spec', 'utf8'))?.[1]?.split(' AND ')
+  t.same(
+    [...new Set(components.map(({ licence }) => licence))].filter((licence) => !spec?.includes(licence)),
+    [],
+    'the rpm names all of them',
+  )
+})
