@@ -6,7 +6,7 @@
  */
 import type { CheckpointFile, ConfigMapData, ContentHash, HeldSource } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
-import type { SeenProcess } from '../decision/health.ts'
+import type { Running, SeenProcess } from '../decision/health.ts'
 import { contentOfKey, type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { Verdict } from '../decision/verdict.ts'
@@ -82,6 +82,7 @@ function textOf(data: ConfigMapData, key: string): string | undefined {
 interface Assignment {
   readonly desired: Desired
   readonly unit: UnitState
+  readonly running: Running
   readonly held: readonly HeldSource[]
   /** The process that was seen last in this boot. The records may have moved on since. */
   readonly lastProcess: Pick<SeenProcess, 'source' | 'content'> | undefined
@@ -96,7 +97,7 @@ interface Assignment {
  */
 export async function recognizeDesired(
   { recognize, contentOf, records }: RecognitionPorts,
-  { desired, unit, held, lastProcess, assignedContent }: Assignment,
+  { desired, unit, running, held, lastProcess, assignedContent }: Assignment,
 ): Promise<void> {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return
   const data = desired.object.rendered?.data ?? desired.object.data
@@ -108,7 +109,18 @@ export async function recognizeDesired(
   const files = [...held, ...(lastProcess === undefined ? [] : [lastProcess]), ...failed].flatMap(({ source, content }) => {
     return source === undefined || source === 'local' || content === undefined || isRefused(content) ? [] : [source]
   })
-  await recognize(data, key, files)
+  const isWanted = running.kind === 'known' && !isRefused(running.content)
+  await recognize(data, key, isWanted ? [...files, ...listRunning(unit)] : files)
+}
+
+/**
+ * The checkpoint that the process was started with, as its command line names it. No record may
+ * name it: the records have moved on, and those in /run can be lost.
+ */
+function listRunning(unit: UnitState): readonly CheckpointFile[] {
+  if (unit.kind === 'unknown' || unit.process.kind !== 'checkpoint') return []
+  const { uid, resourceVersion, overlay, key } = unit.process
+  return [{ uid, resourceVersion, kubeletConfigKey: key, ...(overlay !== undefined && { overlay }) }]
 }
 
 function refusedOn(verdicts: ReadonlyMap<TrialKey, Verdict>, unit: UnitState): (content: ContentHash) => boolean {

@@ -355,4 +355,15 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { evidence: true, whenRefused: 'stay', parts: true },
   },
+  'another wording of what runs, which no record names since those in /run were lost': {
+    ...schedule(
+      62154170,
+      ...ASSIGN,
+      [4, { kind: 'systemctl-fails', fault: 'refuses', seconds: 11 }],
+      [0, { kind: 'reset', seconds: 49 }],
+      [0, { kind: 'lose-runtime' }],
+      [0, { kind: 'reword', name: 'red' }],
+    ),
+    node: { channel: 'selector', standby: true },
+  },
 }
