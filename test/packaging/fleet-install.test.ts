@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { parse } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { CONFIG_API_VERSION, CONFIG_KIND, resolveSettings } from '../../src/settings/resolve-settings.ts'
 
 const INSTALL = 'deploy/install'
@@ -87,6 +87,44 @@ t.test('the user data write settings of the agent, and a script that is run befo
 t.test('cloud-init accepts the user data', { skip: !isThere('cloud-init') && 'without cloud-init' }, async (t) => {
   const ran = spawnSync('cloud-init', ['schema', '--config-file', `${INSTALL}/cloud-init.yaml`], { encoding: 'utf8' })
   t.equal(ran.status, 0, ran.stdout + ran.stderr)
+})
+
+interface InstallConfigMap {
+  readonly metadata: { readonly name: string; readonly namespace: string }
+  readonly data: Readonly<Record<string, string>>
+}
+
+interface InstallDaemonSet {
+  readonly metadata: { readonly namespace: string }
+  readonly spec: {
+    readonly updateStrategy: object
+    readonly template: {
+      readonly spec: {
+        readonly initContainers: readonly [{ readonly image: string; readonly args: readonly [string] }]
+        readonly containers: readonly [{ readonly image: string; readonly securityContext: object }]
+        readonly volumes: readonly { readonly hostPath?: { readonly path: string }; readonly configMap?: { readonly name: string } }[]
+      }
+    }
+  }
+}
+
+t.test('the DaemonSet runs a script of its ConfigMap on the node, with settings of the agent', async (t) => {
+  const [configMap, daemonSet] = parseAllDocuments(read(`${INSTALL}/daemonset.yaml`)).map((document) => document.toJS()) as [
+    InstallConfigMap,
+    InstallDaemonSet,
+  ]
+  t.same(problemsOf(parse(configMap.data['config.yaml'] ?? '') as object), [])
+  checkScript(t, configMap.data.install ?? '')
+  t.equal(daemonSet.metadata.namespace, configMap.metadata.namespace)
+  t.match(daemonSet.spec.updateStrategy, { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } })
+  const { initContainers, containers, volumes } = daemonSet.spec.template.spec
+  for (const { image } of [...initContainers, ...containers]) t.equal(image, `registry.example/kubelet-cfg-agent-install:${version}`)
+  t.match(containers[0].securityContext, { allowPrivilegeEscalation: false }, 'only the installation is privileged')
+  t.equal(volumes.find(({ configMap }) => configMap)?.configMap?.name, configMap.metadata.name)
+  const directory = volumes.find(({ hostPath }) => hostPath)?.hostPath?.path ?? 'none'
+  for (const name of Object.keys(configMap.data)) t.match(initContainers[0].args[0], `/files/${name} `)
+  t.match(initContainers[0].args[0], `/bin/sh ${directory}/install\n`)
+  t.match(configMap.data.install, `\ncd ${directory}\n`)
 })
 
 function checkScript(t: Test, text: string): void {

@@ -129,6 +129,8 @@ function apiserverFlags(directory: string, etcdUrl: string, port: number, option
     '--service-cluster-ip-range=10.96.0.0/16',
     `--authorization-mode=${(options.authorizationModes ?? ['Node', 'RBAC']).join(',')}`,
     '--enable-admission-plugins=NodeRestriction',
+    // As kubeadm has it.
+    '--allow-privileged=true',
     // No controller manager makes the accounts that it asks for.
     '--disable-admission-plugins=ServiceAccount',
     // A gate that a server does not know keeps it from starting. One from 1.26 on drops the fields

@@ -14,6 +14,7 @@ import { findDeb } from './install-agent.ts'
 import { type Node, withNode } from './node.ts'
 import { keepingKubelet } from './packages.ts'
 import { INSTALLERS } from './root.ts'
+import { serveFile } from './serve-file.ts'
 
 const AGENT = 'kubelet-cfg-agent'
 export const INSTALL = join(import.meta.dirname, '../../../deploy/install')
@@ -36,9 +37,16 @@ export async function addAnsibleScenarios(plane: ControlPlane, program: string):
     withNode(plane, program, options, async (node, admin) => {
       await putPlaybook(node, deb)
       const file = { kubelet_cfg_agent_package_file: `packages/${basename(deb)}` }
-      await step('with a setting that does not exist, the service is not started', async () => {
-        const wrong = { ...file, kubelet_cfg_agent_settings: { trialDuraton: '1m' } }
-        await assert.rejects(playbook(node, wrong), /trialDuraton.*trialDuration/)
+      await step('fetched from a URL, with a setting that does not exist: the service is not started', async () => {
+        const served = await serveFile(deb)
+        const from = {
+          kubelet_cfg_agent_package_file: '',
+          kubelet_cfg_agent_package_url: served.url,
+          kubelet_cfg_agent_package_sha256: served.sha256,
+        }
+        const wrong = playbook(node, { ...from, kubelet_cfg_agent_settings: { trialDuraton: '1m' } })
+        await assert.rejects(wrong, /trialDuraton.*trialDuration/).finally(served.close)
+        assert.equal((await node.command('version')).stdout.startsWith('kubelet-cfg-agent '), true)
         assert.equal((await node.show(AGENT, 'ActiveState')).ActiveState, 'inactive')
       })
       await step('installed: checked, enabled, running, and kubelet goes on', () =>

@@ -4,17 +4,15 @@
  * and the node joins without the agent. Only where `npm run package` has made a deb.
  */
 import { strict as assert } from 'node:assert'
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { scenario } from '../lab/runner.ts'
 import { debForInstallers, INSTALL } from './ansible.ts'
 import { type Node, withNode } from './node.ts'
 import { INSTALLERS } from './root.ts'
+import { serveFile } from './serve-file.ts'
 
 const AGENT = 'kubelet-cfg-agent'
 const SEED = '/var/lib/cloud/seed/nocloud'
@@ -45,7 +43,7 @@ export async function addCloudInitScenarios(plane: ControlPlane, program: string
   const options = { name: 'cloud-init', agent: 'absent', extras: INSTALLERS } as const
   scenario('node: install: cloud-init installs the deb before the node joins', (step) =>
     withNode(plane, program, options, async (node, admin) => {
-      const served = await serve(deb)
+      const served = await serveFile(deb)
       try {
         await step('another file than the user data expect: nothing is installed, and the node joins', async () => {
           await boots(node, 'first', served.url, 'f'.repeat(64))
@@ -70,28 +68,6 @@ export async function addCloudInitScenarios(plane: ControlPlane, program: string
       }
     }),
   )
-}
-
-interface Served {
-  readonly url: string
-  readonly sha256: string
-  close(): void
-}
-
-/** A node is on the network of this machine. */
-async function serve(file: string): Promise<Served> {
-  const bytes = await readFile(file)
-  const server = createServer((_, response) => response.end(bytes))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  return {
-    url: `http://127.0.0.1:${port}/${basename(file)}`,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
-    close: () => {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
 }
 
 /** Its stages, one after the other, as its units start them on a machine that never had it. */

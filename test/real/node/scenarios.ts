@@ -6,6 +6,7 @@ import { addNodeChannelScenarios } from './channels.ts'
 import { addCloudInitScenarios } from './cloud-init.ts'
 import { addConditionScenarios } from './condition.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
+import { addDaemonSetScenarios } from './daemonset.ts'
 import { addFullDiskScenarios } from './full-disk.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
 import { addJudgeScenarios } from './judge.ts'
@@ -46,6 +47,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   addInterruptionScenarios(plane, program)
   addProofScenarios(program, ages)
   if (ages.includes('old')) {
+    await addDaemonSetScenarios(plane, program)
     // They compare words of kubelet 1.20.
     addJudgeScenarios(plane, program)
     addPreflightScenarios(plane, program)
