@@ -46,8 +46,8 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   await addCloudInitScenarios(plane, program)
   addInterruptionScenarios(plane, program)
   addProofScenarios(program, ages)
+  await addDaemonSetScenarios(plane, program)
   if (ages.includes('old')) {
-    await addDaemonSetScenarios(plane, program)
     // They compare words of kubelet 1.20.
     addJudgeScenarios(plane, program)
     addPreflightScenarios(plane, program)
