@@ -41,8 +41,8 @@ t.test('a run without words has lanes, one with words has none', async (t) => {
   t.strictSame(namesOf(['reboot'], true, undefined), undefined)
   t.strictSame(namesOf(['reboot'], true, 28), undefined)
   const whole = namesOf([], true, undefined) ?? []
-  for (const lane of ['api', 'node', 'node-2', 'rollout', 'corpus', 'fault kubelet of today', 'proof kubelet 1.20'])
+  for (const lane of ['api', 'node', 'node-2', 'install', 'rollout', 'corpus', 'fault kubelet of today', 'proof kubelet 1.20'])
     t.ok(whole.includes(lane), lane)
-  t.strictSame(namesOf([], true, 28), ['fault kubelet of today', 'proof kubelet of today', 'node', 'node-2', 'corpus'])
-  t.strictSame(namesOf([], true, 20), ['fault kubelet 1.20', 'proof kubelet 1.20', 'node', 'node-2', 'corpus'])
+  t.strictSame(namesOf([], true, 28), ['fault kubelet of today', 'proof kubelet of today', 'node', 'node-2', 'install', 'corpus'])
+  t.strictSame(namesOf([], true, 20), ['fault kubelet 1.20', 'proof kubelet 1.20', 'node', 'node-2', 'install', 'corpus'])
 })

@@ -29,8 +29,9 @@ export function chooseLanes(words: readonly string[], withModern: boolean, kubel
 }
 
 const NODES: readonly Lane[] = [
-  { name: 'node', words: ['node:', '!interrupted:|modern:|proof:'] },
+  { name: 'node', words: ['node:', '!install:|interrupted:|modern:|proof:'] },
   { name: 'node-2', words: ['node:', 'interrupted:|modern:'] },
+  { name: 'install', words: ['node: install:'] },
 ]
 
 const WITHOUT_PROOFS: readonly Lane[] = [

@@ -69,9 +69,9 @@ interface Container {
 async function playPod(node: Node, admin: Administrator, { spec: { template } }: Template, name: string): Promise<void> {
   const { spec } = template
   const packages = { name: 'packages', mountPath: '/packages', readOnly: true }
-  // The image has busybox alone, under its own name. Where cgroupsPerQOS is false, as in the lab,
-  // kubelet 1.36 panics in doPodResizeAction when it has to start the second container of a pod
-  // that asks for resources.
+  // The image has busybox alone, under its own name. On the lab's nodes, which set cgroupsPerQOS to
+  // false, kubelet 1.36.4 panicked in doPodResizeAction when it had to start the second container
+  // of a pod that asks for resources.
   const ours = (container: Container) => ({
     ...container,
     image: IMAGE_NAME,
