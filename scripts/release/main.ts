@@ -16,6 +16,8 @@ import { readSource } from './source.ts'
 import { writeYumRepository } from './yum-repository.ts'
 
 const DIST = 'dist'
+/** Of `npm run package`: the binaries of Node.js, and what it builds. */
+const FETCHED = 'dist/package'
 const PINS = ['package-lock.json', 'packaging/node/package-lock.json']
 /** The Debian package of each program that a release needs besides those of `npm run package`. */
 const OWN_TOOLS = { 'dpkg-deb': 'dpkg', createrepo_c: 'createrepo-c', gpg: 'gpg', 'gpg-agent': 'gpg-agent', rpmsign: 'rpm' }
@@ -29,9 +31,12 @@ async function main(args: readonly string[]): Promise<void> {
   const source = await readSource(project, options.trial)
   // Before the long build: a key that is missing is said at once.
   const signer = options.signWith === undefined ? undefined : await openSigner(options.signWith)
-  const made = await findPackages(options)
-  // It gets its name when it is whole.
   const destination = resolve(options.output)
+  await refuseForeign(destination)
+  const made = await findPackages(options)
+  const after = await readSource(await readProject(), options.trial)
+  if (after.commit !== source.commit) throw new Error(`the commit changed from ${source.commit} to ${after.commit} while it was built`)
+  // It gets its name when it is whole.
   const output = `${destination}.making`
   await rm(output, { recursive: true, force: true })
   await mkdir(output, { recursive: true })
@@ -60,8 +65,18 @@ async function main(args: readonly string[]): Promise<void> {
   await rename(output, destination)
   const what = source.tag ?? `a trial of ${source.commit.slice(0, 12)}`
   console.log(
-    `${what}, ${signer === undefined ? 'unsigned' : `signed with ${options.signWith}`}: ${all.length + 1} files in ${options.output}`,
+    `${what}, ${signer === undefined ? 'unsigned' : `signed with ${signer.fingerprint}`}: ${all.length + 1} files in ${options.output}`,
   )
+}
+
+/** It is deleted, so it has to be an earlier release. */
+async function refuseForeign(directory: string): Promise<void> {
+  const names = await readdir(directory).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === 'ENOENT') return []
+    throw new Error(`--output ${directory}: cannot be a directory for a release`, { cause: error })
+  })
+  if (names.length === 0 || ['SHA256SUMS', 'provenance.intoto.json'].every((name) => names.includes(name))) return
+  throw new Error(`--output ${directory}: has something in it that is not a release. Name a new directory`)
 }
 
 interface Made {
@@ -72,6 +87,10 @@ interface Made {
 /** The packages, built twice and compared, or those that are there. Their SHA256SUMS says which. */
 async function findPackages({ packages, url }: Options): Promise<Made[]> {
   if (packages === undefined) {
+    // What lies in these directories is not known to git: npm fetches all of it anew, by the hashes
+    // of the lockfiles.
+    await rm(FETCHED, { recursive: true, force: true })
+    await runVisibly('npm', ['ci'])
     const address = url === undefined ? [] : ['--url', url]
     await runVisibly(process.execPath, ['--import', 'tsx', 'scripts/package/main.ts', '--check', ...address])
   }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { readOptions, USAGE } from '../../scripts/release/options.ts'
-import { openSigner } from '../../scripts/release/signer.ts'
+import { openSigner, readPrimaryFingerprints } from '../../scripts/release/signer.ts'
 import { chooseTag } from '../../scripts/release/source.ts'
 
 t.test('without a key, only on request', (t) => {
@@ -49,12 +49,27 @@ t.test('a release belongs to the tag of its version, on a clean tree', (t) => {
   t.throws(() => chooseTag({ ...FACTS, tags: [] }), /no tag v1\.2\.3/)
   t.throws(() => chooseTag({ ...FACTS, changelog: '# Changelog\n\n## 1.2.30\n' }), /no section "## 1\.2\.3"/)
   t.equal(chooseTag({ ...FACTS, tags: [], trial: true }), undefined)
+  t.equal(chooseTag({ ...FACTS, trial: true }), undefined, 'a trial of a tagged commit is no release')
   t.end()
 })
 
 t.test('a key that is no key id becomes no argument and no macro', async (t) => {
-  for (const key of ['--export-secret-keys', '%(id)', 'a b', '0x', 'ABCDEF'])
+  for (const key of ['--export-secret-keys', '-ofoo@example.org', '%(id)', 'a b', '0x', 'ABCDEF'])
     await t.rejects(openSigner(key), /--sign-with .*: is not/, key)
+})
+
+t.test('the fingerprint is that of the primary key, of each key that is found', async (t) => {
+  const key = (primary: string, subkey: string) => [
+    `sec:u:3072:1:${primary.slice(-16)}:1763900000:::u:::scESC:::+:::23::0:`,
+    `fpr:::::::::${primary}:`,
+    'uid:u::::1763900000::AAAA::Release <release@example.org>::::::::::0:',
+    `ssb:u:3072:1:${subkey.slice(-16)}:1763900000::::::e:::+:::23:`,
+    `fpr:::::::::${subkey}:`,
+  ]
+  const [one, two] = ['A'.repeat(40), 'B'.repeat(40)]
+  t.same(readPrimaryFingerprints(key(one, 'C'.repeat(40)).join('\n')), [one])
+  t.same(readPrimaryFingerprints([...key(one, 'C'.repeat(40)), ...key(two, 'D'.repeat(40))].join('\n')), [one, two])
+  t.same(readPrimaryFingerprints(''), [])
 })
 
 t.test('what is missing is said before the build', async (t) => {

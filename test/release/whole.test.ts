@@ -92,15 +92,20 @@ t.test('a release', { skip }, async (t) => {
       failed(() => trial('signed', '--sign-with', 'n@example.org')),
       /^no secret key n@example\.org in .*keys/,
     )
-    run(home, 'gpg', '--batch', '--quiet', '--passphrase', '', '--quick-generate-key', 'n@example.org', 'rsa3072', 'sign', '1d')
-    t.match(trial('signed', '--sign-with', 'n@example.org'), /^a trial of [0-9a-f]{12}, signed with n@example\.org: /)
+    // gpg finds the first by the address of the second, too.
+    for (const address of ['xn@example.org', 'n@example.org'])
+      run(home, 'gpg', '--batch', '--quiet', '--passphrase', '', '--quick-generate-key', address, 'rsa3072', 'sign', '1d')
+    t.match(trial('signed', '--sign-with', 'n@example.org'), /^a trial of [0-9a-f]{12}, signed with [0-9A-F]{40}: /)
     const signed = at('signed')
     run(signed, 'sha256sum', '--check', '--strict', '--quiet', 'SHA256SUMS')
     run(signed, 'gpg', '--batch', '--verify', 'SHA256SUMS.asc', 'SHA256SUMS')
     run(signed, 'gpg', '--batch', '--verify', 'apt/dists/stable/InRelease')
     run(signed, 'gpg', '--batch', '--verify', 'apt/dists/stable/Release.gpg', 'apt/dists/stable/Release')
     run(signed, 'gpg', '--batch', '--verify', 'yum/repodata/repomd.xml.asc', 'yum/repodata/repomd.xml')
-    t.match(readFileSync(join(signed, 'small.asc'), 'utf8'), /BEGIN PGP PUBLIC KEY BLOCK/)
+    const published = run(signed, 'gpg', '--batch', '--with-colons', '--show-keys', 'small.asc')
+    t.equal(published.match(/^pub:/gm)?.length, 1)
+    t.match(published, /<?n@example\.org/)
+    t.notMatch(published, 'xn@example.org')
     const facts = (rpm: string) =>
       run(signed, 'rpm', '--query', '--package', '--queryformat', '%{SHA256HEADER} %{PAYLOADDIGEST} %{RSAHEADER:pgpsig}', rpm).split(' ')
     const [header, payload, ...signature] = facts('yum/Packages/small-1.2.3-1.noarch.rpm')
