@@ -65,7 +65,7 @@ t.test('checkDirectory accepts every directory that plainPathKind accepts', asyn
 t.test('publications', async (t) => {
   t.same(read(publicationsKind, 'annotation, condition'), ['condition', 'annotation'], 'in any order')
   t.same(read(publicationsKind, ''), [])
-  t.equal(read(publicationsKind, 'config,events'), 'refused: "events" is not one of config, condition, annotation, rollout-events')
+  t.equal(read(publicationsKind, 'config,events'), 'refused: "events" is not one of config, condition, annotation, label, rollout-events')
 })
 
 t.test('guards', async (t) => {

@@ -64,6 +64,15 @@ export async function addAnsibleScenarios(plane: ControlPlane, program: string):
         assert.match(recap, / changed=0 .* failed=0 /)
         assert.deepEqual(await node.show(AGENT, 'MainPID'), before)
       })
+      await step('another setting: the agent is restarted with it, and kubelet goes on', () =>
+        keepingKubelet(node, async () => {
+          const before = await node.show(AGENT, 'MainPID')
+          const recap = await playbook(node, { ...file, kubelet_cfg_agent_settings: { trialDuration: '2m' } })
+          assert.match(recap, / failed=0 /)
+          assert.notDeepEqual(await node.show(AGENT, 'MainPID'), before)
+          assert.equal((await node.show(AGENT, 'ActiveState')).ActiveState, 'active')
+        }),
+      )
       await step('removed: kubelet goes on', () =>
         keepingKubelet(node, async () => {
           assert.match(await playbook(node, { kubelet_cfg_agent_state: 'absent' }), / changed=2 .* failed=0 /)
