@@ -23,7 +23,10 @@ const WHERE_OLD_DIFFERS = 'a crash loop heals|cuts kubelet off|kubelet is stoppe
 export function chooseLanes(words: readonly string[], withModern: boolean, kubeletMinor: number | undefined): readonly Lane[] | undefined {
   if (kubeletMinor !== undefined)
     return words.length === 0 ? [...proofLanes(kubeletMinor === OLD_MINOR ? OLD : TODAY), ...NODES, CORPUS] : undefined
-  if (words.length === 0) return [...WITHOUT_PROOFS, ...(withModern ? [...proofLanes(TODAY), OLD_LANE] : proofLanes(OLD)), CORPUS]
+  if (words.length === 0) {
+    const proofs = proofLanes(withModern ? TODAY : OLD)
+    return [API, ...proofs, ...NODES, ROLLOUT, ...(withModern ? [OLD_LANE] : []), CORPUS]
+  }
   if (words.length === 1 && words[0] === 'proof:') return (withModern ? [TODAY, OLD] : [OLD]).flatMap(proofLanes)
   return undefined
 }
@@ -34,11 +37,9 @@ const NODES: readonly Lane[] = [
   { name: 'install', words: ['node: install:'] },
 ]
 
-const WITHOUT_PROOFS: readonly Lane[] = [
-  { name: 'api', words: ['!node:', '!preflight corpus:', '!rollout:'] },
-  ...NODES,
-  { name: 'rollout', words: ['rollout:'] },
-]
+const API: Lane = { name: 'api', words: ['!node:', '!preflight corpus:', '!rollout:'] }
+
+const ROLLOUT: Lane = { name: 'rollout', words: ['rollout:'] }
 
 /** Short, and busy all the time: it takes the place of the first lane that ends. */
 const CORPUS: Lane = { name: 'corpus', words: ['preflight corpus:'] }
