@@ -15,8 +15,16 @@ export function resolveNextStart(activation: ActivationState, checkpoints: Check
     case 'local':
       return { kind: 'known', held: LOCAL }
     case 'checkpoint':
-      return { kind: 'known', held: { source: activation.source, content: checkpoints.contentToStart(activation.source) } }
+      return { kind: 'known', held: { source: activation.source, content: contentInPlace(activation, checkpoints) } }
   }
+}
+
+/**
+ * A file in place that outlives its checkpoint still holds its content. undefined: kubelet cannot
+ * start with it, or what it holds is not known.
+ */
+function contentInPlace({ source, content }: Extract<ActivationState, { kind: 'checkpoint' }>, checkpoints: CheckpointContents) {
+  return checkpoints.contentToStart(source) ?? (content && checkpoints.knownAs(content))
 }
 
 /**
@@ -68,7 +76,7 @@ function identifyContent(
     const { since } = activation
     // A process that started before the file was in place does not run what the file holds now.
     if (since !== undefined && since.bootId === bootId && unit.startedAtUs < since.monotonicUs) return nameEarlier(unit.invocationId)
-    return activation.kind === 'local' ? LOCAL_CONTENT : contentOrName(activation.source, checkpoints)
+    return activation.kind === 'local' ? LOCAL_CONTENT : (contentInPlace(activation, checkpoints) ?? nameMissing(activation.source))
   }
   return process.configPath === unit.localConfigPath ? LOCAL_CONTENT : `other:${process.configPath ?? 'none'}`
 }
