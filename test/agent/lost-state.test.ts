@@ -160,6 +160,20 @@ t.test('file: an edit by the administrator after the loss is the local config, a
   t.equal(localInPlace(world, 'file'), 'edited')
 })
 
+t.test('file: what is only in place goes on while a typo is assigned, and is not promoted', async (t) => {
+  const world = await settledOnA('file')
+  remove(world, ...EVERYTHING)
+  restartAgent(world, 'lost')
+  world.preflight = (data) =>
+    Object.values(data).includes('typo')
+      ? { kind: 'refused', reason: 'load', detail: 'no YAML' }
+      : { kind: 'accepted', remarks: [], drain: [] }
+  world.want(B, { kubelet: 'typo' })
+  t.match(await world.run(HOUR_US), { phase: 'refused' })
+  t.equal(world.record('last-known-good'), 'local')
+  await isUntouched(t, world)
+})
+
 t.test('drop-in: a file in its place without any record is unknown, and not local', async (t) => {
   const world = await settledOnA('drop-in')
   const record = world.placePath.replace(/[^/]*$/, '.$&.record')

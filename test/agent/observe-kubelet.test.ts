@@ -54,7 +54,7 @@ function nodeWith(unit: UnitState) {
       path: () => '/nowhere',
       content: () => undefined,
       hasKey: () => false,
-      knownAs: (content) => content,
+      knownAs: (content: string) => content,
       isUnreadable: () => false,
     },
     runtime: createRuntime(),
